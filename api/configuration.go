@@ -2,21 +2,21 @@ package api
 
 // A ReloadResult lists what changed when the configuration was read again.
 type ReloadResult struct {
-	File    string   `json:"file,omitempty"`
-	Changes []Change `json:"changes"`           // since it was read last
-	Begins  []string `json:"begins,omitempty"`  // the parts of the house that begin again
-	Waiting []string `json:"waiting,omitempty"` // all keys that wait for a restart, in the order of the sample
+	File    string          `json:"file,omitempty"`
+	Changes []SettingChange `json:"changes"`           // since it was read last
+	Begins  []string        `json:"begins,omitempty"`  // the parts of the house that begin again
+	Waiting []string        `json:"waiting,omitempty"` // all keys that wait for a restart, in the order of the sample
 }
 
-// A Change is a key with another value than before. The value is not told: it may be a
+// A SettingChange is a key with another value than before. The value is not told: it may be a
 // secret.
-type Change struct {
-	Key   string `json:"key"`
-	Class Class  `json:"class"`
+type SettingChange struct {
+	Key   string      `json:"key"`
+	Class ChangeClass `json:"class"`
 }
 
-// A Class is when a changed key takes effect while earshot runs.
-type Class string
+// A ChangeClass is when a changed key takes effect while earshot runs.
+type ChangeClass string
 
 // A Setting is a key that has another value than by default, as it can be shown to
 // anybody.

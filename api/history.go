@@ -14,46 +14,46 @@ type HistoryPage struct {
 	Names  map[earshot.ParticipantID]string `json:"names"`
 
 	// Passages are what is to be shown of each event that was searched for, in the same order.
-	Passages []Passage `json:"passages,omitempty"`
+	Passages []SearchPassage `json:"passages,omitempty"`
 }
 
-// A Passage is what is shown of a text that was found: the words around what was looked for.
-type Passage struct {
-	Text string `json:"text"`
-	Hits []Hit  `json:"hits,omitempty"` // where in it stands what was looked for, in bytes of UTF-8
+// A SearchPassage is what is shown of a text that was found: the words around what was looked for.
+type SearchPassage struct {
+	Text string      `json:"text"`
+	Hits []SearchHit `json:"hits,omitempty"` // where in it stands what was looked for, in bytes of UTF-8
 }
 
-// A Hit is a part of a text that was looked for, in bytes.
-type Hit struct {
+// A SearchHit is a part of a text that was looked for, in bytes.
+type SearchHit struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
 }
 
 // A DecisionPage is a page of what was decided.
 type DecisionPage struct {
-	Decisions []Account `json:"decisions"`
-	Before    int64     `json:"before"` // where to go on from; 0 when there is no more
+	Decisions []Decision `json:"decisions"`
+	Before    int64      `json:"before"` // where to go on from; 0 when there is no more
 }
 
-// An Account is one decision.
-type Account struct {
-	Sequence int64           `json:"sequence"`
-	At       time.Time       `json:"at"`
-	Agent    string          `json:"agent"`
-	Verdict  earshot.Verdict `json:"verdict"`
-	Reasons  []string        `json:"reasons"`
-	By       string          `json:"by,omitempty"`     // who has confirmed what was done, if somebody had to
-	About    *Matter         `json:"about,omitempty"`  // nil for nothing, or nothing that is there to be seen
-	Failed   bool            `json:"failed,omitempty"` // nothing of what was to be said came out
-	Fault    string          `json:"fault,omitempty"`  // what went wrong then
+// A Decision is what an agent decided, and why.
+type Decision struct {
+	Sequence int64            `json:"sequence"`
+	At       time.Time        `json:"at"`
+	Agent    string           `json:"agent"`
+	Verdict  earshot.Verdict  `json:"verdict"`
+	Reasons  []string         `json:"reasons"`
+	By       string           `json:"by,omitempty"`     // who has confirmed what was done, if somebody had to
+	About    *DecisionSubject `json:"about,omitempty"`  // nil for nothing, or nothing that is there to be seen
+	Failed   bool             `json:"failed,omitempty"` // nothing of what was to be said came out
+	Fault    string           `json:"fault,omitempty"`  // what went wrong then
 
 	// Gone says that what it was about is not there any more, or not to be seen. It is not
 	// sent: in JSON this is a decision about nothing.
 	Gone bool `json:"-"`
 }
 
-// A Matter is what a decision was about.
-type Matter struct {
+// A DecisionSubject is what a decision was about.
+type DecisionSubject struct {
 	ID      earshot.EventID `json:"id"`
 	Kind    earshot.Kind    `json:"kind"`
 	By      string          `json:"by"`
@@ -62,7 +62,7 @@ type Matter struct {
 }
 
 // String tells what it was, in words.
-func (m *Matter) String() string {
+func (m *DecisionSubject) String() string {
 	how := map[earshot.Kind]string{
 		earshot.KindMessage: "wrote", earshot.KindUtterance: "said", earshot.KindReply: "answered",
 		earshot.KindFinding: "found", earshot.KindReminder: "wanted to remind of", earshot.KindThought: "thought about",

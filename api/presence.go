@@ -8,41 +8,41 @@ import (
 	"earshot"
 )
 
-// An Estimate is who is probably here.
-type Estimate struct {
+// A PresenceEstimate is who is probably here, by what is seen, heard and typed.
+type PresenceEstimate struct {
 	// Least, Likely and Most are how many: what everything speaks for, what most does, and
 	// what something does. They are in this order, and none is certain.
 	Least  int `json:"least"`
 	Likely int `json:"likely"`
 	Most   int `json:"most"`
 
-	Who     []Guess  `json:"who,omitempty"`     // the surest first
-	Unknown int      `json:"unknown"`           // how many of Likely nobody can name
-	Eyes    []Eye    `json:"eyes,omitempty"`    // what each camera sees, by name
-	Against []string `json:"against,omitempty"` // what does not fit together, in words
+	Who     []PresenceGuess  `json:"who,omitempty"`     // the surest first
+	Unknown int              `json:"unknown"`           // how many of Likely nobody can name
+	Eyes    []CameraPresence `json:"eyes,omitempty"`    // what each camera sees, by name
+	Against []string         `json:"against,omitempty"` // what does not fit together, in words
 }
 
-// A Guess is that somebody is here.
-type Guess struct {
+// A PresenceGuess is that somebody is here.
+type PresenceGuess struct {
 	ID    earshot.ParticipantID `json:"id"`
 	Name  string                `json:"name,omitempty"` // what they are called, which whoever asks fills in
 	Named bool                  `json:"named"`          // else it is a voice that nobody has put a name to
 	Sure  float64               `json:"sure"`           // more than 0 and less than 1
-	By    []Evidence            `json:"by"`             // the newest first
+	By    []PresenceEvidence    `json:"by"`             // the newest first
 }
 
 // An EvidenceKind is what speaks for a guess: heard, typed, came or seen.
 type EvidenceKind string
 
-// An Evidence is what speaks for a guess.
-type Evidence struct {
+// PresenceEvidence is what speaks for a guess.
+type PresenceEvidence struct {
 	Kind EvidenceKind `json:"kind"`
 	At   time.Time    `json:"at"`
 	Text string       `json:"text"` // in words
 }
 
-// An Eye is what one camera sees.
-type Eye struct {
+// A CameraPresence is what one camera sees.
+type CameraPresence struct {
 	Camera string           `json:"camera"`
 	At     time.Time        `json:"at"` // of its last look
 	Eyes   earshot.Eyesight `json:"eyes"`
@@ -53,7 +53,7 @@ type Eye struct {
 
 // Reasons says what speaks for a guess, without the times, so that it is the same as long as
 // nothing else does.
-func (g Guess) Reasons() string {
+func (g PresenceGuess) Reasons() string {
 	var all []string
 	for _, e := range g.By {
 		all = append(all, e.Text)
@@ -63,7 +63,7 @@ func (g Guess) Reasons() string {
 
 // Noticed returns when something spoke for a guess last that is more than that somebody is in
 // view.
-func (g Guess) Noticed() time.Time {
+func (g PresenceGuess) Noticed() time.Time {
 	if len(g.By) == 0 {
 		return time.Time{}
 	}
@@ -72,7 +72,7 @@ func (g Guess) Noticed() time.Time {
 
 // Strangers says in one line of whom nobody knows who they are, and what does not fit
 // together; nothing if there is nothing of that.
-func (e Estimate) Strangers() string {
+func (e PresenceEstimate) Strangers() string {
 	var all []string
 	if e.Unknown > 0 {
 		are := fmt.Sprintf("%d people are", e.Unknown)
@@ -86,7 +86,7 @@ func (e Estimate) Strangers() string {
 
 // Lines say at now who is probably here, for people. Age is how one says how long ago
 // something was.
-func (e Estimate) Lines(now time.Time, age func(time.Duration) string) (all []string) {
+func (e PresenceEstimate) Lines(now time.Time, age func(time.Duration) string) (all []string) {
 	for _, eye := range e.Eyes {
 		text := string(eye.Eyes.Words())
 		if eye.Sees {

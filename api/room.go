@@ -16,7 +16,7 @@ type RoomState struct {
 	Speaking bool                       `json:"speaking"` // something that one may hear
 	Quiet    bool                       `json:"quiet"`    // somebody asked for silence
 	Here     []participants.Participant `json:"here"`
-	Company  *Estimate                  `json:"company,omitempty"` // who is probably here, by what is seen too; nil if nothing looks
+	Company  *PresenceEstimate          `json:"company,omitempty"` // who is probably here, by what is seen too; nil if nothing looks
 	Outlets  []string                   `json:"outlets"`           // that one is at oneself, and those that are everybody's; all for who operates the house
 	Waiting  int                        `json:"waiting"`           // events on their way into the journal, and questions without a turn yet; for who operates the house
 	Dropped  int                        `json:"dropped"`           // sounds that came although the room takes in none
@@ -51,7 +51,7 @@ type Snapshot struct {
 	Replies  []LiveReply     `json:"replies"`         // what is being made or said
 	Words    []earshot.Event `json:"words,omitempty"` // that people are saying, of the kind speech
 	Thoughts []LiveThought   `json:"thoughts"`        // of the main agent, in the order in which they come
-	Scene    []Fact          `json:"scene"`           // what is going on
+	Scene    []SceneFact     `json:"scene"`           // what is going on
 	Turns    []Latency       `json:"turns"`           // the last of them, the oldest first
 	Parts    []Part          `json:"parts"`           // what the house is made of, with its health
 }
@@ -86,8 +86,8 @@ type LiveThought struct {
 	Private  bool                  `json:"private,omitempty"`
 }
 
-// A Fact is an entry of the scene, as the monitor shows it; see [SceneEntry].
-type Fact struct {
+// A SceneFact is an entry of the scene, as the monitor shows it; see [SceneEntry].
+type SceneFact struct {
 	ID         string                `json:"id"`
 	Field      string                `json:"field"`
 	Of         earshot.ParticipantID `json:"of,omitempty"` // whose state it is

@@ -19,7 +19,7 @@ type Status struct {
 	API       string                     `json:"api,omitempty"`     // where programs can ask besides at the socket
 	Keeps     string                     `json:"keeps"`             // for how long what happened is kept
 	Permits   []Permission               `json:"permits"`           // what needs somebody to allow it
-	Today     *Day                       `json:"today,omitempty"`   // what the models have cost so far; for who operates the house
+	Today     *UsageDay                  `json:"today,omitempty"`   // what the models have cost so far; for who operates the house
 	Rests     string                     `json:"rests,omitempty"`   // why nothing is thought unasked, although it might be
 }
 

@@ -5,9 +5,9 @@ import "earshot/api"
 // A note says what a key does. The sample and docs/configuration.md are made
 // of them.
 type note struct {
-	class  api.Class // when it does; empty for a section, which has no value
-	effect string    // what a changed value changes, in sentences
-	later  string    // the feature that the key belongs to, if it is still to come
+	class  api.ChangeClass // when it does; empty for a section, which has no value
+	effect string          // what a changed value changes, in sentences
+	later  string          // the feature that the key belongs to, if it is still to come
 }
 
 // about has a note for every key of [Config] and every section, and none for

@@ -63,7 +63,7 @@ func page() string {
 }
 
 // holds says of each class when a changed key holds.
-var holds = map[api.Class]string{Turn: "at once", Section: "when its part has begun again", Restart: "at the next start"}
+var holds = map[api.ChangeClass]string{Turn: "at once", Section: "when its part has begun again", Restart: "at the next start"}
 
 // cell returns a default as it stands in a table.
 func cell(v reflect.Value) string {

@@ -110,7 +110,7 @@ func (m *Model) here(width int) (rows []row) {
 }
 
 // crowd says how many are probably here.
-func (m *Model) crowd(c api.Estimate) row {
+func (m *Model) crowd(c api.PresenceEstimate) row {
 	text := fmt.Sprintf("probably %d here", c.Likely)
 	if c.Least != c.Most {
 		text += fmt.Sprintf(" (%d to %d)", c.Least, c.Most)
@@ -121,13 +121,13 @@ func (m *Model) crowd(c api.Estimate) row {
 	return row{{strong, text}}
 }
 
-func (m *Model) guess(id earshot.ParticipantID) (api.Guess, bool) {
+func (m *Model) guess(id earshot.ParticipantID) (api.PresenceGuess, bool) {
 	if m.now.Company == nil {
-		return api.Guess{}, false
+		return api.PresenceGuess{}, false
 	}
-	k := slices.IndexFunc(m.now.Company.Who, func(g api.Guess) bool { return g.ID == id })
+	k := slices.IndexFunc(m.now.Company.Who, func(g api.PresenceGuess) bool { return g.ID == id })
 	if k < 0 {
-		return api.Guess{}, false
+		return api.PresenceGuess{}, false
 	}
 	return m.now.Company.Who[k], true
 }

@@ -202,13 +202,13 @@ func (h *house) Search(ctx context.Context, a earshot.Audience, query string, be
 	return all[:min(limit, len(all))], err
 }
 
-func (h *house) Decisions(_ context.Context, _ earshot.Audience, agent string, before int64, limit int) ([]api.Account, error) {
+func (h *house) Decisions(_ context.Context, _ earshot.Audience, agent string, before int64, limit int) ([]api.Decision, error) {
 	if agent == "nobody" {
 		return nil, errors.New("no agent is called so")
 	}
-	var all []api.Account
+	var all []api.Decision
 	for n := int64(1); n < cmp.Or(before, 101); n++ {
-		all = append(all, api.Account{Sequence: n, Agent: agent})
+		all = append(all, api.Decision{Sequence: n, Agent: agent})
 	}
 	return all[max(0, len(all)-limit):], nil
 }
@@ -507,7 +507,7 @@ func TestState(t *testing.T) {
 		t.Errorf("state: %v", err)
 	}
 	h.state = func() (api.Status, error) {
-		return api.Status{RoomState: api.RoomState{Company: &api.Estimate{Who: []api.Guess{{Sure: math.NaN()}}}}}, nil
+		return api.Status{RoomState: api.RoomState{Company: &api.PresenceEstimate{Who: []api.PresenceGuess{{Sure: math.NaN()}}}}}, nil
 	}
 	if _, err := c.State(t.Context()); err == nil || !strings.Contains(err.Error(), "JSON") {
 		t.Errorf("state: %v", err)

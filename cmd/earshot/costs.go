@@ -96,7 +96,7 @@ func (c *costs) save() {
 
 // spent counts what a question has cost.
 func (c *costs) spent(s llm.Spent) {
-	u := api.Use{Kind: usage.Reply, Asked: !s.Origin.Unasked, Agent: s.Origin.Agent, Engine: s.Engine}
+	u := api.UsagePurpose{Kind: usage.Reply, Asked: !s.Origin.Unasked, Agent: s.Origin.Agent, Engine: s.Engine}
 	id := "" // replies are counted when they are said; see took
 	switch s.Priority {
 	case llm.Reasoning:
@@ -104,7 +104,7 @@ func (c *costs) spent(s llm.Spent) {
 	case llm.Memory:
 		u.Kind = usage.Other
 	}
-	a := api.Amount{PromptTokens: int64(s.PromptTokens), ReplyTokens: int64(s.ReplyTokens), Seconds: s.Took.Seconds()}
+	a := api.UsageAmount{PromptTokens: int64(s.PromptTokens), ReplyTokens: int64(s.ReplyTokens), Seconds: s.Took.Seconds()}
 	if s.Estimated {
 		a.Estimated = 1
 	}
@@ -122,7 +122,7 @@ func (c *costs) took(l api.Latency) {
 }
 
 // today returns what was spent today.
-func (c *costs) today() api.Day { return c.Days(time.Now(), 1)[0] }
+func (c *costs) today() api.UsageDay { return c.Days(time.Now(), 1)[0] }
 
 // settings returns how the agents are to be now: what they think unasked depends on what that
 // has cost, and on what the machine runs on.
@@ -230,7 +230,7 @@ func (d *daemon) costTable() command.Table {
 }
 
 // spentOn tells people what was spent on a day.
-func spentOn(d api.Day) string {
+func spentOn(d api.UsageDay) string {
 	all := usage.Sum(d, nil)
 	if all.Requests == 0 {
 		return "nothing was asked of a model"
@@ -238,8 +238,8 @@ func spentOn(d api.Day) string {
 	if all.Made == 0 && all.Tokens() == 0 {
 		return "a model was asked " + count(int(all.Requests), "time") + ", and has answered nothing"
 	}
-	made := func(k api.UseKind) int {
-		return int(usage.Sum(d, func(u api.Use) bool { return u.Kind == k }).Made)
+	made := func(k api.UsageKind) int {
+		return int(usage.Sum(d, func(u api.UsagePurpose) bool { return u.Kind == k }).Made)
 	}
 	parts := []string{
 		plural(made(usage.Reply), "reply", "replies"), count(made(usage.Thought), "thought"),
@@ -249,7 +249,7 @@ func spentOn(d api.Day) string {
 	if all.Estimated > 0 {
 		text = strings.Replace(text, tokens(all.Tokens()), "about "+tokens(all.Tokens()), 1)
 	}
-	unasked := usage.Sum(d, func(u api.Use) bool { return !u.Asked })
+	unasked := usage.Sum(d, func(u api.UsagePurpose) bool { return !u.Asked })
 	if unasked.Requests == 0 {
 		return text + "; nothing of it unasked"
 	}

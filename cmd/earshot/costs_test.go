@@ -84,7 +84,7 @@ func (h *thinker) says(body earshot.Body) {
 	}
 }
 
-func (h *thinker) today() api.Day { return h.costs.today() }
+func (h *thinker) today() api.UsageDay { return h.costs.today() }
 
 // TestBudget: what is thought unasked ends when the tokens of the day are used up, also after a
 // restart, and begins again the next day; what is asked for does not end.
@@ -115,11 +115,11 @@ func TestBudget(t *testing.T) {
 		}
 		h.says(earshot.Command{Name: "think", Args: "whether the boat leaves in time"})
 		time.Sleep(time.Minute)
-		asked := func(u api.Use) bool { return u.Kind == usage.Thought && u.Asked }
+		asked := func(u api.UsagePurpose) bool { return u.Kind == usage.Thought && u.Asked }
 		if got := usage.Sum(h.today(), asked); got.Made != 1 || got.Tokens() == 0 {
 			t.Errorf("somebody has asked for a thought, and %+v is spent", got)
 		}
-		replies := usage.Sum(h.today(), func(u api.Use) bool { return u.Kind == usage.Reply && u.Asked })
+		replies := usage.Sum(h.today(), func(u api.UsagePurpose) bool { return u.Kind == usage.Reply && u.Asked })
 		if replies.Made == 0 || replies.Made != replies.Requests || replies.Estimated > 0 {
 			t.Errorf("replies have cost %+v", replies)
 		}
@@ -215,26 +215,26 @@ func TestCostsOfRefusals(t *testing.T) {
 
 // TestSpentOn: what people are told of a day.
 func TestSpentOn(t *testing.T) {
-	reply := api.Use{Kind: usage.Reply, Asked: true}
+	reply := api.UsagePurpose{Kind: usage.Reply, Asked: true}
 	for _, tt := range []struct {
-		lines []api.Line
+		lines []api.UsageLine
 		want  string
 	}{
 		{nil, "nothing was asked of a model"},
-		{[]api.Line{{Use: reply, Amount: api.Amount{Requests: 1}}}, "a model was asked 1 time, and has answered nothing"},
-		{[]api.Line{{Use: api.Use{Kind: usage.Thought}, Amount: api.Amount{Requests: 2, Seconds: 3}}, {Use: reply, Amount: api.Amount{Requests: 1}}}, "a model was asked 3 times, and has answered nothing"},
-		{[]api.Line{{Use: reply, Amount: api.Amount{Made: 1, Requests: 2, PromptTokens: 1234, ReplyTokens: 20, Seconds: 3.2}}},
+		{[]api.UsageLine{{UsagePurpose: reply, UsageAmount: api.UsageAmount{Requests: 1}}}, "a model was asked 1 time, and has answered nothing"},
+		{[]api.UsageLine{{UsagePurpose: api.UsagePurpose{Kind: usage.Thought}, UsageAmount: api.UsageAmount{Requests: 2, Seconds: 3}}, {UsagePurpose: reply, UsageAmount: api.UsageAmount{Requests: 1}}}, "a model was asked 3 times, and has answered nothing"},
+		{[]api.UsageLine{{UsagePurpose: reply, UsageAmount: api.UsageAmount{Made: 1, Requests: 2, PromptTokens: 1234, ReplyTokens: 20, Seconds: 3.2}}},
 			"1 reply, 0 thoughts, 1,254 tokens, 3 s of model time; nothing of it unasked"},
-		{[]api.Line{
-			{Use: reply, Amount: api.Amount{Made: 12, Requests: 15, PromptTokens: 1_000_000, Seconds: 400, Estimated: 1}},
-			{Use: api.Use{Kind: usage.Thought}, Amount: api.Amount{Made: 5, Requests: 9, ReplyTokens: 18_000, Seconds: 120}},
+		{[]api.UsageLine{
+			{UsagePurpose: reply, UsageAmount: api.UsageAmount{Made: 12, Requests: 15, PromptTokens: 1_000_000, Seconds: 400, Estimated: 1}},
+			{UsagePurpose: api.UsagePurpose{Kind: usage.Thought}, UsageAmount: api.UsageAmount{Made: 5, Requests: 9, ReplyTokens: 18_000, Seconds: 120}},
 		}, "12 replies, 5 thoughts, about 1,018,000 tokens, 9 min of model time; of that unasked: 5 thoughts, 18,000 tokens, 2 min"},
-		{[]api.Line{
-			{Use: api.Use{Kind: usage.Thought, Asked: true}, Amount: api.Amount{Made: 2, Requests: 2, ReplyTokens: 30, Seconds: 1}},
-			{Use: api.Use{Kind: usage.Other}, Amount: api.Amount{Requests: 1, ReplyTokens: 5, Seconds: 1}},
+		{[]api.UsageLine{
+			{UsagePurpose: api.UsagePurpose{Kind: usage.Thought, Asked: true}, UsageAmount: api.UsageAmount{Made: 2, Requests: 2, ReplyTokens: 30, Seconds: 1}},
+			{UsagePurpose: api.UsagePurpose{Kind: usage.Other}, UsageAmount: api.UsageAmount{Requests: 1, ReplyTokens: 5, Seconds: 1}},
 		}, "0 replies, 2 thoughts, 35 tokens, 2 s of model time; of that unasked: 5 tokens, 1 s"},
 	} {
-		if got := spentOn(api.Day{Lines: tt.lines}); got != tt.want {
+		if got := spentOn(api.UsageDay{Lines: tt.lines}); got != tt.want {
 			t.Errorf("%q\nwant %q", got, tt.want)
 		}
 	}
@@ -266,7 +266,7 @@ func TestToday(t *testing.T) {
 	}
 	w.says("/exit")
 	w.ended()
-	var day api.Day
+	var day api.UsageDay
 	if got := h.earshot(nil, "today", "--json"); json.Unmarshal([]byte(got.out), &day) != nil || usage.Sum(day, nil).Made != 1 || day.Lines[0].Engine != "script" {
 		t.Errorf("afterwards it prints %q, complaints %q", got.out, got.err)
 	}

@@ -114,7 +114,7 @@ func (d *daemon) reload(ctx context.Context, asked bool) (api.ReloadResult, erro
 	r.mu.Lock()
 	mended := r.faults != ""
 	news := slices.DeleteFunc(slices.Clone(waits), func(key string) bool {
-		return !slices.ContainsFunc(is.Changes, func(c api.Change) bool { return c.Key == key })
+		return !slices.ContainsFunc(is.Changes, func(c api.SettingChange) bool { return c.Key == key })
 	})
 	r.wants, r.faults, r.waits = next, "", waits
 	r.mu.Unlock()
@@ -282,7 +282,7 @@ func (d *daemon) possible(was, next *config.Config) (force *config.Config, waits
 	if d.heir(next) != d.owner.ID { // in whose name all that there is was made
 		stays["external_actors.actors"] = true
 	}
-	force = next.Keeping(was, func(c api.Change) bool { return c.Class == config.Restart || stays[c.Key] })
+	force = next.Keeping(was, func(c api.SettingChange) bool { return c.Class == config.Restart || stays[c.Key] })
 	if err := force.Validate(); err != nil {
 		return nil, nil, fmt.Errorf("the configuration is right, but not while earshot runs: restart it\n%w", err)
 	}

@@ -179,11 +179,11 @@ func TestReloadKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(is.Changes, func(c api.Change) bool { return c.Key == key }) {
+		if !slices.ContainsFunc(is.Changes, func(c api.SettingChange) bool { return c.Key == key }) {
 			t.Errorf("%s has not changed by %s: %+v", key, value, is)
 			continue
 		}
-		holds := !slices.ContainsFunc(r.config().Changes(wanted), func(c api.Change) bool { return c.Key == key })
+		holds := !slices.ContainsFunc(r.config().Changes(wanted), func(c api.SettingChange) bool { return c.Key == key })
 		waits := slices.Contains(is.Waiting, key)
 		if restarts := config.ClassOf(key) == config.Restart; holds == restarts || waits != restarts {
 			t.Errorf("%s, of class %s: it holds is %v, it waits is %v", key, config.ClassOf(key), holds, waits)
@@ -503,7 +503,7 @@ func TestRenewalInWords(t *testing.T) {
 	} {
 		is := api.ReloadResult{Begins: tt.begins, Waiting: tt.waits}
 		for _, key := range tt.keys {
-			is.Changes = append(is.Changes, api.Change{Key: key})
+			is.Changes = append(is.Changes, api.SettingChange{Key: key})
 		}
 		if got := reloadText(is); got != "The configuration was read again"+tt.want {
 			t.Errorf("%v: %s", tt.keys, got)

@@ -102,7 +102,7 @@ func (a *app) passages(r historySource, q search.Query, events []earshot.Event, 
 // A foundEvent has its passage beside it.
 type foundEvent struct {
 	event   earshot.Event
-	passage api.Passage
+	passage api.SearchPassage
 }
 
 // encode writes it as JSON, as one line: the event, with one field more.
@@ -131,7 +131,7 @@ const longestUnheard = 60
 
 // shortened returns an event that says no more than a passage, with what was looked for between
 // marks, and of a reply how much of it was heard.
-func shortened(e earshot.Event, p api.Passage) earshot.Event {
+func shortened(e earshot.Event, p api.SearchPassage) earshot.Event {
 	var b strings.Builder
 	at := 0
 	plain := func(text string) string { return strings.NewReplacer("\ue0f0", "", "\ue0f1", "").Replace(text) }

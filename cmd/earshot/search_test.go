@@ -86,7 +86,7 @@ func TestSearchCommand(t *testing.T) {
 		var ids []string
 		for line := range strings.Lines(r.out) {
 			var e earshot.Event
-			var p struct{ Passage api.Passage }
+			var p struct{ Passage api.SearchPassage }
 			if err := json.Unmarshal([]byte(line), &e); err != nil {
 				t.Fatalf("%s: %v", line, err)
 			}

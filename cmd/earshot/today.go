@@ -41,7 +41,7 @@ func (c todayCommand) Run(a *app) error {
 
 // days returns the days, and why nothing is thought unasked now. What was spent in the last
 // moments is not written down yet, and is known to the earshot that runs.
-func (c todayCommand) days(a *app) (days []api.Day, why string, err error) {
+func (c todayCommand) days(a *app) (days []api.UsageDay, why string, err error) {
 	cfg, err := a.asking()
 	if err != nil {
 		return nil, "", err
@@ -55,7 +55,7 @@ func (c todayCommand) days(a *app) (days []api.Day, why string, err error) {
 		return nil, "", errors.New("what the models cost is told to who operates this earshot")
 	}
 	if a.API != "" && err == nil {
-		return []api.Day{*s.Today}, s.Rests, nil
+		return []api.UsageDay{*s.Today}, s.Rests, nil
 	}
 	if err != nil && (a.API != "" || !errors.Is(err, server.ErrNotRunning)) {
 		return nil, "", err
@@ -69,7 +69,7 @@ func (c todayCommand) days(a *app) (days []api.Day, why string, err error) {
 		case c.Days > 1:
 			return nil, "", &verdict{misused, errors.New("the earshot that runs tells of today alone, and for other days the configuration must be right")}
 		}
-		return []api.Day{*s.Today}, s.Rests, nil
+		return []api.UsageDay{*s.Today}, s.Rests, nil
 	}
 	ledger, err := readCosts(cfg.Store.Directory)
 	if err != nil && !runs {

@@ -13,23 +13,23 @@ import (
 )
 
 // Estimate returns who is probably here at now.
-func (c *Company) Estimate(now time.Time) api.Estimate {
-	var e api.Estimate
+func (c *Company) Estimate(now time.Time) api.PresenceEstimate {
+	var e api.PresenceEstimate
 	seen, least, most := 0, 0, 0
 	for _, eye := range c.eyes(now) {
-		e.Eyes = append(e.Eyes, eye.Eye)
+		e.Eyes = append(e.Eyes, eye.CameraPresence)
 		// Two cameras may see the same people, or others: at least as many are there as one sees, and
 		// at most as all do.
 		seen, least, most = max(seen, eye.People), max(least, eye.least), most+eye.most
 	}
 	all := c.guesses(now, e.Eyes, seen)
-	sure := slices.DeleteFunc(slices.Clone(all), func(g api.Guess) bool { return g.Sure < comes })
+	sure := slices.DeleteFunc(slices.Clone(all), func(g api.PresenceGuess) bool { return g.Sure < comes })
 	for _, g := range all {
 		if g.Named && c.here(g, now) {
 			e.Who = append(e.Who, g)
 		}
 	}
-	probably := slices.DeleteFunc(slices.Clone(all), func(g api.Guess) bool { return !c.here(g, now) })
+	probably := slices.DeleteFunc(slices.Clone(all), func(g api.PresenceGuess) bool { return !c.here(g, now) })
 	e.Least = max(least, atLeast(sure))
 	e.Likely = max(e.Least, seen, atLeast(probably))
 	e.Most = max(e.Likely, most+len(all))
@@ -40,7 +40,7 @@ func (c *Company) Estimate(now time.Time) api.Estimate {
 
 // A camera is what one sees, and how many people that are at least and at most.
 type camera struct {
-	api.Eye
+	api.CameraPresence
 	least, most int
 }
 
@@ -52,7 +52,7 @@ func (c *Company) eyes(now time.Time) (all []camera) {
 			continue
 		}
 		last := looks[len(looks)-1]
-		eye := camera{Eye: api.Eye{Camera: name, At: last.At, Eyes: last.Eyes, Sure: share(last.Sure), Sees: last.Eyes == earshot.Clear && now.Sub(last.At) < fresh}}
+		eye := camera{CameraPresence: api.CameraPresence{Camera: name, At: last.At, Eyes: last.Eyes, Sure: share(last.Sure), Sees: last.Eyes == earshot.Clear && now.Sub(last.At) < fresh}}
 		if eye.Sees {
 			looks = slices.DeleteFunc(looks, func(l Look) bool { return l.Eyes != earshot.Clear || now.Sub(l.At) > window })
 			eye.counts(looks)
@@ -82,7 +82,7 @@ func (e *camera) counts(looks []Look) {
 
 // here reports whether it is said that somebody is: they were noticed well enough, and that
 // has not faded.
-func (c *Company) here(g api.Guess, now time.Time) bool {
+func (c *Company) here(g api.PresenceGuess, now time.Time) bool {
 	if g.Sure < stays {
 		return false
 	}
@@ -94,10 +94,10 @@ func (c *Company) here(g api.Guess, now time.Time) bool {
 }
 
 // guesses returns of whom something speaks for their being here, the surest first.
-func (c *Company) guesses(now time.Time, eyes []api.Eye, seen int) (all []api.Guess) {
-	blind := !slices.ContainsFunc(eyes, func(e api.Eye) bool { return e.Sees })
+func (c *Company) guesses(now time.Time, eyes []api.CameraPresence, seen int) (all []api.PresenceGuess) {
+	blind := !slices.ContainsFunc(eyes, func(e api.CameraPresence) bool { return e.Sees })
 	for _, who := range c.people() {
-		g := api.Guess{ID: who, Sure: c.sure(who, now), By: c.evidence(who, now)}
+		g := api.PresenceGuess{ID: who, Sure: c.sure(who, now), By: c.evidence(who, now)}
 		if len(g.By) == 0 || g.Sure < hints {
 			continue
 		}
@@ -113,17 +113,17 @@ func (c *Company) guesses(now time.Time, eyes []api.Eye, seen int) (all []api.Gu
 		if seen > 0 && all[i].ID != "" {
 			lift := rules[Seen].sure * math.Min(1, float64(seen)/float64(len(all)))
 			all[i].Sure = 1 - (1-all[i].Sure)*(1-lift)
-			all[i].By = append(all[i].By, api.Evidence{Kind: Seen, At: newest(eyes), Text: "somebody in view"})
+			all[i].By = append(all[i].By, api.PresenceEvidence{Kind: Seen, At: newest(eyes), Text: "somebody in view"})
 		}
 		all[i].Sure = math.Min(all[i].Sure, certain)
 	}
-	all = slices.DeleteFunc(all, func(g api.Guess) bool { return g.Sure < hints })
-	slices.SortStableFunc(all, func(a, b api.Guess) int { return cmp.Or(cmp.Compare(b.Sure, a.Sure), cmp.Compare(a.ID, b.ID)) })
+	all = slices.DeleteFunc(all, func(g api.PresenceGuess) bool { return g.Sure < hints })
+	slices.SortStableFunc(all, func(a, b api.PresenceGuess) int { return cmp.Or(cmp.Compare(b.Sure, a.Sure), cmp.Compare(a.ID, b.ID)) })
 	return all
 }
 
 // newest returns when a camera looked last that sees.
-func newest(eyes []api.Eye) (at time.Time) {
+func newest(eyes []api.CameraPresence) (at time.Time) {
 	for _, e := range eyes {
 		if e.Sees && e.At.After(at) {
 			at = e.At
@@ -151,17 +151,17 @@ func (c *Company) nobody(now time.Time) bool {
 var words = map[api.EvidenceKind]string{Heard: "a voice like theirs", Typed: "keys at their terminal", Came: "an open terminal"}
 
 // evidence returns what speaks for somebody at now, the newest first.
-func (c *Company) evidence(who earshot.ParticipantID, now time.Time) (all []api.Evidence) {
+func (c *Company) evidence(who earshot.ParticipantID, now time.Time) (all []api.PresenceEvidence) {
 	for _, k := range []api.EvidenceKind{Heard, Typed, Came} {
 		if f, ok := c.told[about{who, k}]; ok && c.holds(who, k, f) && !f.at.After(now) {
 			text := words[k]
 			if who == "" {
 				text = "a voice"
 			}
-			all = append(all, api.Evidence{Kind: k, At: f.at, Text: text})
+			all = append(all, api.PresenceEvidence{Kind: k, At: f.at, Text: text})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b api.Evidence) int { return b.At.Compare(a.At) })
+	slices.SortStableFunc(all, func(a, b api.PresenceEvidence) int { return b.At.Compare(a.At) })
 	return all
 }
 
@@ -185,10 +185,10 @@ func (c *Company) sure(who earshot.ParticipantID, at time.Time) float64 {
 
 // atLeast returns how many people there are at least of whom something speaks: a voice that
 // has no name may be that of who was not heard by theirs.
-func atLeast(all []api.Guess) int {
+func atLeast(all []api.PresenceGuess) int {
 	heard, silent, voices, somebody := 0, 0, 0, 0
 	for _, g := range all {
-		byVoice := slices.ContainsFunc(g.By, func(e api.Evidence) bool { return e.Kind == Heard })
+		byVoice := slices.ContainsFunc(g.By, func(e api.PresenceEvidence) bool { return e.Kind == Heard })
 		switch {
 		case g.ID == "":
 			somebody = 1
@@ -204,7 +204,7 @@ func atLeast(all []api.Guess) int {
 }
 
 // against returns what does not fit together.
-func (c *Company) against(now time.Time, eyes []api.Eye, seen int) (all []string) {
+func (c *Company) against(now time.Time, eyes []api.CameraPresence, seen int) (all []string) {
 	if newest(eyes).IsZero() {
 		return nil
 	}
@@ -234,7 +234,7 @@ func (c *Company) against(now time.Time, eyes []api.Eye, seen int) (all []string
 }
 
 // seeing returns those that see.
-func seeing(eyes []api.Eye) (all []api.Eye) {
+func seeing(eyes []api.CameraPresence) (all []api.CameraPresence) {
 	for _, e := range eyes {
 		if e.Sees {
 			all = append(all, e)
@@ -243,7 +243,7 @@ func seeing(eyes []api.Eye) (all []api.Eye) {
 	return all
 }
 
-func cameras(eyes []api.Eye) string {
+func cameras(eyes []api.CameraPresence) string {
 	if len(seeing(eyes)) > 1 {
 		return "cameras"
 	}

@@ -4,7 +4,7 @@
 // Eyes count and name nobody: a camera tells how many people are in view, and that is all.
 // Voices and handles name, and do not count well: a voice may be taken for another, a
 // loudspeaker has one too, and a terminal stays open when nobody sits before it. An
-// [api.Estimate] puts them together, says what speaks for each guess, and keeps what
+// [api.PresenceEstimate] puts them together, says what speaks for each guess, and keeps what
 // contradicts: nothing of it is certain, and it gives nobody rights. Who may see or do
 // something is decided elsewhere, and never by this.
 //

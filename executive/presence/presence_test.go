@@ -52,7 +52,7 @@ func goes(who earshot.ParticipantID, s float64) func(*presence.Company) {
 }
 
 // told is an estimate in a line: how many, who, and how many others.
-func told(e api.Estimate) string {
+func told(e api.PresenceEstimate) string {
 	var who []string
 	for _, g := range e.Who {
 		var by []string

@@ -103,8 +103,8 @@ func (r *Room) attends(e earshot.Event, who participants.Participant, here bool)
 
 // estimate returns who is probably here at now, if anything looks; nil otherwise: what is
 // heard and typed alone says who has come and gone.
-func (r *Room) estimate(now time.Time) *api.Estimate {
-	var is *api.Estimate
+func (r *Room) estimate(now time.Time) *api.PresenceEstimate {
+	var is *api.PresenceEstimate
 	r.presence.does(func(c *presence.Company) {
 		if !c.Looks() {
 			return

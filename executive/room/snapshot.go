@@ -114,7 +114,7 @@ func tail(text earshot.Text, most int) earshot.Text {
 
 // shownScene returns what is going on, as everybody in a may know it, without a word to
 // the scene itself. Where there are several agents, it says of which each state is.
-func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []api.Fact) {
+func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []api.SceneFact) {
 	agents := ids(r.agents())
 	for _, i := range r.scene.For(a).Recent(now, r.cfg.Settings().ContextWindow.Duration()) {
 		if i.Field == scene.Agent && !slices.Contains(agents, i.Of) {
@@ -123,7 +123,7 @@ func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []api.Fact) {
 		if len(agents) > 1 {
 			i = r.attributed(i)
 		}
-		all = append(all, api.Fact{
+		all = append(all, api.SceneFact{
 			ID: i.ID, Field: string(i.Field), Of: i.Of, By: i.By, Text: earshot.Text(i.Line()), At: i.At, Source: i.Source,
 			Confidence: i.Confidence, Until: i.Until, Watched: i.Watched, Private: i.Visibility.Scope == earshot.Private,
 		})

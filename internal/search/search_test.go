@@ -213,7 +213,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // mark shows a passage with what was looked for in brackets.
-func mark(p api.Passage) string {
+func mark(p api.SearchPassage) string {
 	var b strings.Builder
 	at := 0
 	for _, h := range p.Hits {

@@ -38,16 +38,16 @@ const (
 
 // The kinds.
 const (
-	Reply   api.UseKind = "reply"   // with all the tools that are used in it
-	Thought api.UseKind = "thought" // and what is found by it
-	Other   api.UseKind = "other"   // such as the description of a picture
+	Reply   api.UsageKind = "reply"   // with all the tools that are used in it
+	Thought api.UsageKind = "thought" // and what is found by it
+	Other   api.UsageKind = "other"   // such as the description of a picture
 )
 
 // kinds are all there are.
-var kinds = []api.UseKind{Reply, Thought, Other}
+var kinds = []api.UsageKind{Reply, Thought, Other}
 
 // add adds b to a.
-func add(a *api.Amount, b api.Amount) {
+func add(a *api.UsageAmount, b api.UsageAmount) {
 	sum := func(to *int64, n int64) { *to = min(*to+n, mostCount) }
 	sum(&a.Made, b.Made)
 	sum(&a.Requests, b.Requests)
@@ -58,7 +58,7 @@ func add(a *api.Amount, b api.Amount) {
 }
 
 // fits reports whether a can be an amount.
-func fits(a api.Amount) bool {
+func fits(a api.UsageAmount) bool {
 	for _, n := range []int64{a.Made, a.Requests, a.PromptTokens, a.ReplyTokens, a.Estimated} {
 		if n < 0 || n > mostCount {
 			return false
@@ -68,30 +68,30 @@ func fits(a api.Amount) bool {
 }
 
 // Sum returns what was spent for the uses that fit; nil fits all.
-func Sum(d api.Day, fits func(api.Use) bool) (sum api.Amount) {
+func Sum(d api.UsageDay, fits func(api.UsagePurpose) bool) (sum api.UsageAmount) {
 	for _, l := range d.Lines {
-		if fits == nil || fits(l.Use) {
-			add(&sum, l.Amount)
+		if fits == nil || fits(l.UsagePurpose) {
+			add(&sum, l.UsageAmount)
 		}
 	}
 	return sum
 }
 
 // Unasked fits what was thought although nobody had asked for it.
-func Unasked(u api.Use) bool { return u.Kind == Thought && !u.Asked }
+func Unasked(u api.UsagePurpose) bool { return u.Kind == Thought && !u.Asked }
 
 // A Ledger is what was spent, the last days. The zero value is one of nothing. Its methods may
 // be called from many goroutines, and none of them waits.
 type Ledger struct {
 	mu      sync.Mutex
-	days    []api.Day // by date, the newest last
+	days    []api.UsageDay // by date, the newest last
 	recent  []string
 	changed bool // since it was written last
 }
 
 // Asked counts a request that was over at now, of what is called by id: the first of that
 // counts as made. An id of none makes nothing.
-func (l *Ledger) Asked(now time.Time, u api.Use, id string, a api.Amount) {
+func (l *Ledger) Asked(now time.Time, u api.UsagePurpose, id string, a api.UsageAmount) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if a.Requests, a.Made = 1, 0; id != "" && l.isNew(string(u.Kind)+" "+id) {
@@ -102,16 +102,16 @@ func (l *Ledger) Asked(now time.Time, u api.Use, id string, a api.Amount) {
 
 // Made counts something that was made, apart from the requests that it took: with an engine
 // that was asked for the same, if there is one.
-func (l *Ledger) Made(now time.Time, kind api.UseKind, asked bool, agent string) {
+func (l *Ledger) Made(now time.Time, kind api.UsageKind, asked bool, agent string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u := api.Use{Kind: kind, Asked: asked, Agent: agent}
+	u := api.UsagePurpose{Kind: kind, Asked: asked, Agent: agent}
 	for _, line := range l.day(dateOf(now)).Lines {
 		if line.Kind == kind && line.Asked == asked && line.Agent == agent {
-			u = line.Use
+			u = line.UsagePurpose
 		}
 	}
-	l.add(now, u, api.Amount{Made: 1})
+	l.add(now, u, api.UsageAmount{Made: 1})
 }
 
 // isNew reports whether id has not been counted of late.
@@ -126,14 +126,14 @@ func (l *Ledger) isNew(id string) bool {
 
 // add adds to the line of a use, on the day of now. An amount that cannot be is a mistake of
 // somebody else's, and counts for nothing.
-func (l *Ledger) add(now time.Time, u api.Use, a api.Amount) {
+func (l *Ledger) add(now time.Time, u api.UsagePurpose, a api.UsageAmount) {
 	if !fits(a) {
 		return
 	}
 	l.changed = true
 	d := l.day(dateOf(now))
 	u.Agent, u.Engine = name(u.Agent), name(u.Engine)
-	is := func(line api.Line) bool { return line.Use == u }
+	is := func(line api.UsageLine) bool { return line.UsagePurpose == u }
 	i := slices.IndexFunc(d.Lines, is)
 	if i < 0 && len(d.Lines) >= mostLines-2*len(kinds) { // so many are left for these
 		u.Agent, u.Engine = "", ""
@@ -141,9 +141,9 @@ func (l *Ledger) add(now time.Time, u api.Use, a api.Amount) {
 	}
 	if i < 0 {
 		i = len(d.Lines)
-		d.Lines = append(d.Lines, api.Line{Use: u})
+		d.Lines = append(d.Lines, api.UsageLine{UsagePurpose: u})
 	}
-	add(&d.Lines[i].Amount, a)
+	add(&d.Lines[i].UsageAmount, a)
 }
 
 // name returns a name that can be kept.
@@ -152,10 +152,10 @@ func name(text string) string {
 }
 
 // day returns the day of a date, which may be one before the last: a clock can be set back.
-func (l *Ledger) day(date string) *api.Day {
-	i, found := slices.BinarySearchFunc(l.days, date, func(d api.Day, date string) int { return cmp.Compare(d.Date, date) })
+func (l *Ledger) day(date string) *api.UsageDay {
+	i, found := slices.BinarySearchFunc(l.days, date, func(d api.UsageDay, date string) int { return cmp.Compare(d.Date, date) })
 	if !found {
-		l.days = slices.Insert(l.days, i, api.Day{Date: date})
+		l.days = slices.Insert(l.days, i, api.UsageDay{Date: date})
 		if len(l.days) > mostDays {
 			gone := 0
 			if i == 0 { // which is counted on, since the clock was set back
@@ -186,26 +186,26 @@ func (l *Ledger) Unasked(now time.Time) (tokens int64) {
 
 // Days returns the last n days up to that of now on which anything was spent, and that of now,
 // the newest last.
-func (l *Ledger) Days(now time.Time, n int) []api.Day {
+func (l *Ledger) Days(now time.Time, n int) []api.UsageDay {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	date := dateOf(now)
-	var all []api.Day
+	var all []api.UsageDay
 	for _, d := range l.days {
 		if d.Date <= date {
-			all = append(all, api.Day{Date: d.Date, Lines: slices.Clone(d.Lines)})
+			all = append(all, api.UsageDay{Date: d.Date, Lines: slices.Clone(d.Lines)})
 		}
 	}
 	if len(all) == 0 || all[len(all)-1].Date != date {
-		all = append(all, api.Day{Date: date, Lines: []api.Line{}})
+		all = append(all, api.UsageDay{Date: date, Lines: []api.UsageLine{}})
 	}
 	return all[max(0, len(all)-max(1, n)):]
 }
 
 // A file is a ledger as it is written down.
 type file struct {
-	Version int       `json:"version"`
-	Days    []api.Day `json:"days"`
+	Version int            `json:"version"`
+	Days    []api.UsageDay `json:"days"`
 }
 
 // version is that of the file.
@@ -255,13 +255,13 @@ func Read(data []byte) (*Ledger, error) {
 			return nil, fmt.Errorf("a day in it has %d lines, and may have %d", len(d.Lines), mostLines)
 		}
 		for _, line := range d.Lines {
-			if !fits(line.Amount) || !slices.Contains(kinds, line.Kind) || len(line.Agent) > mostName || len(line.Engine) > mostName {
+			if !fits(line.UsageAmount) || !slices.Contains(kinds, line.Kind) || len(line.Agent) > mostName || len(line.Engine) > mostName {
 				return nil, fmt.Errorf("what it says of %s cannot be", d.Date)
 			}
 		}
 		l.days = append(l.days, d)
 	}
-	slices.SortStableFunc(l.days, func(a, b api.Day) int { return cmp.Compare(a.Date, b.Date) })
+	slices.SortStableFunc(l.days, func(a, b api.UsageDay) int { return cmp.Compare(a.Date, b.Date) })
 	for i := 1; i < len(l.days); i++ {
 		if l.days[i].Date == l.days[i-1].Date {
 			return nil, fmt.Errorf("it has %s twice", l.days[i].Date)

@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	reply   = api.Use{Kind: usage.Reply, Asked: true, Agent: "agent", Engine: "ollama"}
-	thought = api.Use{Kind: usage.Thought, Agent: "agent", Engine: "ollama"}
+	reply   = api.UsagePurpose{Kind: usage.Reply, Asked: true, Agent: "agent", Engine: "ollama"}
+	thought = api.UsagePurpose{Kind: usage.Thought, Agent: "agent", Engine: "ollama"}
 )
 
 // saved returns what would be written of l.
@@ -33,16 +33,16 @@ func TestLedger(t *testing.T) {
 	if saved(t, &l) != nil {
 		t.Error("nothing was counted, and it is written down")
 	}
-	l.Asked(now, reply, "", api.Amount{PromptTokens: 100, ReplyTokens: 10, Seconds: 2})
-	l.Asked(now, reply, "", api.Amount{PromptTokens: 110, ReplyTokens: 5, Seconds: 1, Estimated: 1})
+	l.Asked(now, reply, "", api.UsageAmount{PromptTokens: 100, ReplyTokens: 10, Seconds: 2})
+	l.Asked(now, reply, "", api.UsageAmount{PromptTokens: 110, ReplyTokens: 5, Seconds: 1, Estimated: 1})
 	l.Made(now, usage.Reply, true, "agent")
-	l.Asked(now, thought, "t1", api.Amount{PromptTokens: 500, ReplyTokens: 50})
-	l.Asked(now, thought, "t1", api.Amount{PromptTokens: 600, ReplyTokens: 60})
-	l.Asked(now, thought, "t2", api.Amount{PromptTokens: 1})
-	l.Asked(now, reply, "", api.Amount{PromptTokens: -1})
-	want := []api.Day{{Date: "2026-11-22", Lines: []api.Line{
-		{Use: reply, Amount: api.Amount{Made: 1, Requests: 2, PromptTokens: 210, ReplyTokens: 15, Estimated: 1, Seconds: 3}},
-		{Use: thought, Amount: api.Amount{Made: 2, Requests: 3, PromptTokens: 1101, ReplyTokens: 110}},
+	l.Asked(now, thought, "t1", api.UsageAmount{PromptTokens: 500, ReplyTokens: 50})
+	l.Asked(now, thought, "t1", api.UsageAmount{PromptTokens: 600, ReplyTokens: 60})
+	l.Asked(now, thought, "t2", api.UsageAmount{PromptTokens: 1})
+	l.Asked(now, reply, "", api.UsageAmount{PromptTokens: -1})
+	want := []api.UsageDay{{Date: "2026-11-22", Lines: []api.UsageLine{
+		{UsagePurpose: reply, UsageAmount: api.UsageAmount{Made: 1, Requests: 2, PromptTokens: 210, ReplyTokens: 15, Estimated: 1, Seconds: 3}},
+		{UsagePurpose: thought, UsageAmount: api.UsageAmount{Made: 2, Requests: 3, PromptTokens: 1101, ReplyTokens: 110}},
 	}}}
 	if got := l.Days(now, 7); !reflect.DeepEqual(got, want) {
 		t.Errorf("has %+v\nwant %+v", got, want)
@@ -75,7 +75,7 @@ func TestDays(t *testing.T) {
 	}
 	at := func(day, hour, minute int) time.Time { return time.Date(2026, 10, day, hour, minute, 59, 0, berlin) }
 	var l usage.Ledger
-	spend := func(now time.Time, n int64) { l.Asked(now, thought, "", api.Amount{ReplyTokens: n}) }
+	spend := func(now time.Time, n int64) { l.Asked(now, thought, "", api.UsageAmount{ReplyTokens: n}) }
 	for _, step := range []struct {
 		name  string
 		now   time.Time
@@ -119,8 +119,8 @@ func TestBounds(t *testing.T) {
 	}
 	last := now.AddDate(0, 0, 399)
 	for agent := range 1000 {
-		for _, kind := range []api.UseKind{usage.Reply, usage.Thought, usage.Other} {
-			l.Asked(last, api.Use{Kind: kind, Asked: agent%2 == 0, Agent: strings.Repeat("ü", 200) + fmt.Sprint(agent), Engine: fmt.Sprint(agent)}, "", api.Amount{ReplyTokens: 1 << 49})
+		for _, kind := range []api.UsageKind{usage.Reply, usage.Thought, usage.Other} {
+			l.Asked(last, api.UsagePurpose{Kind: kind, Asked: agent%2 == 0, Agent: strings.Repeat("ü", 200) + fmt.Sprint(agent), Engine: fmt.Sprint(agent)}, "", api.UsageAmount{ReplyTokens: 1 << 49})
 		}
 	}
 	l.Made(now.AddDate(-1, 0, 0), usage.Reply, true, "agent")
@@ -163,7 +163,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		before := l.Unasked(now)
-		l.Asked(now, thought, "x", api.Amount{ReplyTokens: 5})
+		l.Asked(now, thought, "x", api.UsageAmount{ReplyTokens: 5})
 		if l.Unasked(now) < before {
 			t.Errorf("%d tokens, and 5 more, are %d", before, l.Unasked(now))
 		}
