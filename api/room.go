@@ -79,7 +79,7 @@ type LiveThought struct {
 	For      earshot.ParticipantID `json:"for,omitempty"`   // who asked
 	Question earshot.Text          `json:"question,omitempty"`
 	Phase    string                `json:"phase"`
-	Text     earshot.Text          `json:"text"` // the end of it, some screens at most
+	Text     earshot.Text          `json:"text"` // the end of it, at most 4 KiB: some screens
 	Tokens   int                   `json:"tokens"`
 	Since    time.Time             `json:"since"`            // when the last stretch began, or else when it was asked
 	Parked   string                `json:"parked,omitempty"` // why, in words, if it is
