@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
 	"earshot/models/see/seetest"
 	"earshot/providers/webcam"
@@ -92,7 +93,7 @@ func TestListCameras(t *testing.T) {
 // seen, and no secret is said.
 func TestSeeBadSource(t *testing.T) {
 	t.Parallel()
-	dir := helpertest.Build(t, cameraHelper)
+	dir := helpertest.Build(t, helper.CameraProgram)
 	g := newGallery(t, "")
 	g.env = append(g.env, "PATH="+dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	camera := seetest.NewCamera(5)

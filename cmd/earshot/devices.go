@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -14,25 +12,6 @@ import (
 	"earshot/internal/sound"
 	"earshot/internal/terminal"
 )
-
-// The programs that hold C.
-const (
-	soundHelper  = "earshot-sound"
-	speechHelper = "earshot-speech"
-)
-
-// dial returns what starts a helper. What it writes of itself goes to log, of all that are
-// started together no more than of one.
-func dial(log *slog.Logger, name string, args ...string) helper.Dialer {
-	said := new(helper.Allowance)
-	return func() (helper.Link, error) {
-		p, err := helper.Start(helper.Command{Name: name, Args: args, Log: log, Said: said, Net: name == cameraHelper || slices.Contains(args, "media")})
-		if err != nil {
-			return nil, err // not p, which is nil but not a nil Link
-		}
-		return p, nil
-	}
-}
 
 type devicesCommand struct {
 	JSON bool `help:"Print the devices as JSON."`
@@ -46,7 +25,7 @@ func (d devicesCommand) Run(a *app) error {
 		return err
 	}
 	cameras := camerasOf(cfg.Providers.Webcam, thisMachine().devices())
-	devices, err := sound.List(a.ctx, dial(quietly, soundHelper))
+	devices, err := sound.List(a.ctx, helper.NewDialer(quietly, helper.SoundProgram))
 	if d.JSON {
 		return errors.Join(a.json(struct {
 			sound.Devices
@@ -107,10 +86,10 @@ func lookAtSound(ctx context.Context, microphone, loudspeaker string) (ears, mou
 	ears, mouth = finding{Thing: "microphone"}, finding{Thing: "loudspeaker"}
 	ctx, cancel := context.WithTimeout(ctx, patienceWithSound)
 	defer cancel()
-	devices, err := sound.List(ctx, dial(quietly, soundHelper))
+	devices, err := sound.List(ctx, helper.NewDialer(quietly, helper.SoundProgram))
 	if err != nil {
 		if ctx.Err() != nil {
-			return unanswered(ears, soundHelper), unanswered(mouth, soundHelper), err
+			return unanswered(ears, helper.SoundProgram), unanswered(mouth, helper.SoundProgram), err
 		}
 		ears.Text, mouth.Text = err.Error(), err.Error()
 		if f, ok := errors.AsType[*sound.Fault](err); ok {
@@ -126,8 +105,8 @@ func lookAtSound(ctx context.Context, microphone, loudspeaker string) (ears, mou
 
 // unanswered says of f that its helper has said nothing yet. It may be well: a
 // machine that has just started has other things to do.
-func unanswered(f finding, helper string) finding {
-	f.Text, f.Cure = helper+" has not answered yet: the machine is busy", "wait; earshot doctor looks again"
+func unanswered(f finding, program string) finding {
+	f.Text, f.Cure = program+" has not answered yet: the machine is busy", "wait; earshot doctor looks again"
 	return f
 }
 

@@ -69,9 +69,9 @@ func (s *speaker) sent(packets int) {
 
 // media starts the helper for Opus.
 func media(t testing.TB) helper.Dialer {
-	path := filepath.Join(needVoice(t), speechHelper)
+	path := filepath.Join(needVoice(t), helper.SpeechProgram)
 	return func() (helper.Link, error) {
-		return helper.Start(helper.Command{Name: speechHelper, Path: path, Args: []string{"media"}, Log: quietly})
+		return helper.Start(helper.Command{Name: helper.SpeechProgram, Path: path, Args: []string{"media"}, Log: quietly})
 	}
 }
 
@@ -119,9 +119,9 @@ type tap struct{ dir string }
 func tapped(t testing.TB, dir string) (tap, string) {
 	t.Helper()
 	at := tap{t.TempDir()}
-	script := fmt.Sprintf("#!/bin/sh\ntee \"%s/$1.$$\" | \"%s\" \"$@\"\n", at.dir, filepath.Join(dir, speechHelper))
+	script := fmt.Sprintf("#!/bin/sh\ntee \"%s/$1.$$\" | \"%s\" \"$@\"\n", at.dir, filepath.Join(dir, helper.SpeechProgram))
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, speechHelper), []byte(script), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, helper.SpeechProgram), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return at, bin

@@ -13,6 +13,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/codec"
 	"earshot/internal/discord/voice"
+	"earshot/internal/helper"
 	"earshot/internal/supervise"
 	hearing "earshot/models/hear"
 	"earshot/models/stt"
@@ -33,7 +34,7 @@ func (e *discordBot) listens(speaks bool) (part, error) {
 		return part{}, err
 	}
 	e.pool = stt.NewPool(stt.PoolConfig{
-		Each: stt.Config{Dial: dial(e.log, speechHelper, "hear"), Log: e.log, Names: []string{e.config().Executive.Name}},
+		Each: stt.Config{Dial: helper.NewDialer(e.log, helper.SpeechProgram, "hear"), Log: e.log, Names: []string{e.config().Executive.Name}},
 		Most: e.config().Providers.Discord.Recognisers, Name: "recognition of calls", Report: e.report, Restarts: restarts,
 	})
 	parts := ringing.Parts{
@@ -42,7 +43,7 @@ func (e *discordBot) listens(speaks bool) (part, error) {
 		},
 		Ear: e.ear,
 		Decoder: func(heard func(uint32, *audio.Frame)) ringing.Decoder {
-			return codec.NewOpus(codec.OpusConfig{Dial: dial(e.log, speechHelper, "media"), Heard: heard})
+			return codec.NewOpus(codec.OpusConfig{Dial: helper.NewDialer(e.log, helper.SpeechProgram, "media"), Heard: heard})
 		},
 		Room:    e.roomOf,
 		Listens: e.mayListen,
@@ -152,11 +153,11 @@ func (e *discordBot) speaks(ctx context.Context, call ringing.Call, id earshot.R
 		return nil, errors.New("there is no call to speak in")
 	}
 	set := e.config().Outlets.Discord
-	say := tts.New(tts.Config{Dial: dial(e.log, speechHelper, "say"), Voice: set.VoiceName, Speed: set.Speed, Log: e.log})
+	say := tts.New(tts.Config{Dial: helper.NewDialer(e.log, helper.SpeechProgram, "say"), Voice: set.VoiceName, Speed: set.Speed, Log: e.log})
 	m := &mouth{Voice: outlet.NewVoice(say)}
-	coder := codec.NewOpus(codec.OpusConfig{Dial: dial(e.log, speechHelper, "media"), Encoded: m.Encoded})
+	coder := codec.NewOpus(codec.OpusConfig{Dial: helper.NewDialer(e.log, helper.SpeechProgram, "media"), Encoded: m.Encoded})
 	ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
-	helper := func(name string, run func(context.Context) error) {
+	launch := func(name string, run func(context.Context) error) {
 		cfg := restarts
 		cfg.Report = e.report
 		m.life.Go(func() {
@@ -165,8 +166,8 @@ func (e *discordBot) speaks(ctx context.Context, call ringing.Call, id earshot.R
 			}
 		})
 	}
-	helper("voice in calls", say.Run)
-	helper("sound of the voice in calls", coder.Run)
+	launch("voice in calls", say.Run)
+	launch("sound of the voice in calls", coder.Run)
 	m.life.Go(func() {
 		m.Run(ctx, line, coder, func(o earshot.Outlet) func() { return r.Enter(o, earshot.Audience{Unknown: true}) })
 	})

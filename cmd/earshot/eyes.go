@@ -12,14 +12,12 @@ import (
 
 	"earshot"
 	"earshot/executive/room"
+	"earshot/internal/helper"
 	"earshot/internal/supervise"
 	"earshot/models/see"
 	"earshot/providers"
 	"earshot/providers/webcam"
 )
-
-// cameraHelper is the program that looks.
-const cameraHelper = "earshot-camera"
 
 // eyes are the cameras of the house. Where agents may look through them is for
 // executive.sight.rooms to say.
@@ -289,7 +287,7 @@ func newEye(c webcam.Camera, hidden redactor, log *slog.Logger, notice func(ears
 	e := &camera{name: c.Name, veil: hidden, source: shown(c), config: c}
 	sense := webcam.New(c, webcam.Parts{Eye: e, Notice: notice, Dropped: dropped, Log: log})
 	log = hidden.log(log.With("camera", c.Name))
-	start := dial(log, cameraHelper)
+	start := helper.NewDialer(log, helper.CameraProgram)
 	e.open = func(alive func()) *see.Camera {
 		return see.New(see.Config{
 			Name: c.Name, Dial: start, Open: c.Open(thisMachine().devices()), Log: log,

@@ -54,7 +54,7 @@ func withFakeCamera(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	script := "#!/bin/sh\nexec " + fakeCamera + " \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(dir, cameraHelper), []byte(script), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, helper.CameraProgram), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"earshot/internal/helper"
 	"earshot/internal/testkit"
 )
 
@@ -18,7 +19,7 @@ func hanging(t *testing.T, trace string) []string {
 	t.Helper()
 	dir := t.TempDir()
 	script := "#!/bin/sh\nLC_TRACE=" + trace + "; export LC_TRACE\ntrap '' TERM INT HUP PIPE\nsetsid sleep 600 &\nsleep 600\n"
-	for _, name := range []string{soundHelper, speechHelper, cameraHelper} {
+	for _, name := range []string{helper.SoundProgram, helper.SpeechProgram, helper.CameraProgram} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}

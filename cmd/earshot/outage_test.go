@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/internal/helper"
 	"earshot/internal/sound/soundtest"
 	"earshot/internal/testkit"
 )
@@ -24,9 +25,9 @@ type outage struct {
 }
 
 var outages = []outage{
-	{"sound helper killed", kill(soundHelper), nil},
-	{"recogniser killed", kill(speechHelper, "hear"), nil},
-	{"voice killed", kill(speechHelper, "say"), nil},
+	{"sound helper killed", kill(helper.SoundProgram), nil},
+	{"recogniser killed", kill(helper.SpeechProgram, "hear"), nil},
+	{"voice killed", kill(helper.SpeechProgram, "say"), nil},
 	{
 		"microphone unplugged",
 		func(p *parlour, _ *process) error { return p.card.Unload(soundtest.Microphone) },

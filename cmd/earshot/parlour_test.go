@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
 	"earshot/internal/sound/soundtest"
 	"earshot/internal/testkit"
@@ -22,7 +23,7 @@ import (
 // helpers are.
 func needVoice(t testing.TB) string {
 	t.Helper()
-	return helpertest.Build(t, soundHelper, speechHelper)
+	return helpertest.Build(t, helper.SoundProgram, helper.SpeechProgram)
 }
 
 // rate is how many samples a second has.

@@ -9,6 +9,7 @@ import (
 
 	"earshot/internal/audio"
 	"earshot/internal/codec"
+	"earshot/internal/helper"
 	outlet "earshot/outlets/console"
 	"earshot/providers"
 	"earshot/providers/microphone"
@@ -62,7 +63,7 @@ type file struct{ source codec.Source }
 
 // Frames implements [microphone.Capture].
 func (f file) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
-	return codec.Open(ctx, dial(quietly, speechHelper, "media"), f.source)
+	return codec.Open(ctx, helper.NewDialer(quietly, helper.SpeechProgram, "media"), f.source)
 }
 
 // A recording is the sense that hears a file, and waits for the last reply.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"earshot/internal/helper"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +25,7 @@ func TestRoles(t *testing.T) {
 		{"slow", "exec sleep 60", true, "has not answered yet"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), speechHelper)
+			path := filepath.Join(t.TempDir(), helper.SpeechProgram)
 			if err := os.WriteFile(path, []byte("#!/bin/sh\n"+tt.does+"\n"), 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +46,7 @@ func TestRoles(t *testing.T) {
 // TestSoundThatIsSlow: of a helper for sound that has not answered it is said so.
 func TestSoundThatIsSlow(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, soundHelper), []byte("#!/bin/sh\nexec sleep 60\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, helper.SoundProgram), []byte("#!/bin/sh\nexec sleep 60\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))

@@ -121,7 +121,7 @@ func isNumber(s string) bool {
 // lookAtDetectors asks the helper for cameras whether it works here.
 func lookAtDetectors(ctx context.Context) finding {
 	f := finding{Thing: "camera"}
-	path, err := helper.Find(cameraHelper)
+	path, err := helper.Find(helper.CameraProgram)
 	if err != nil {
 		f.Text, f.Cure = err.Error(), cureOf(err)
 		return f
@@ -130,7 +130,7 @@ func lookAtDetectors(ctx context.Context) finding {
 	defer cancel()
 	said := f
 	if err := check(ctx, path, &said); said.Text == "" {
-		return broken(ctx, f, cameraHelper, err)
+		return broken(ctx, f, helper.CameraProgram, err)
 	}
 	return said
 }

@@ -26,9 +26,9 @@ type rendition struct {
 // rendered lets a voice like the agent's say clauses, one after the other.
 func rendered(t testing.TB, clauses ...string) (r rendition) {
 	t.Helper()
-	path := filepath.Join(needVoice(t), speechHelper)
+	path := filepath.Join(needVoice(t), helper.SpeechProgram)
 	voice := tts.New(tts.Config{Log: quietly, Dial: func() (helper.Link, error) {
-		return helper.Start(helper.Command{Name: speechHelper, Path: path, Args: []string{"say"}, Log: quietly})
+		return helper.Start(helper.Command{Name: helper.SpeechProgram, Path: path, Args: []string{"say"}, Log: quietly})
 	}})
 	ctx, stop := context.WithCancel(t.Context())
 	var life sync.WaitGroup

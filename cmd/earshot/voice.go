@@ -61,7 +61,7 @@ type speechIO struct {
 // openSpeechIO gives the house ears and a mouth, as far as they are wanted and can be there: a
 // device that is missing may still come.
 func (d *daemon) openSpeechIO(ctx context.Context) (findings []finding) {
-	l := &speechIO{daemon: d, card: sound.New(dial(d.log, soundHelper), d.log)}
+	l := &speechIO{daemon: d, card: sound.New(helper.NewDialer(d.log, helper.SoundProgram), d.log)}
 	look := func(ctx context.Context) sounding {
 		if c := d.config(); !c.Providers.Microphone.Enabled && !c.Outlets.Loudspeaker.Enabled {
 			return sounding{}
@@ -112,7 +112,7 @@ func (l *speechIO) mouth(ctx context.Context) sectionBuild {
 	if !looks.speaks {
 		return is
 	}
-	say := tts.New(tts.Config{Dial: dial(l.log, speechHelper, "say"), Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: l.log})
+	say := tts.New(tts.Config{Dial: helper.NewDialer(l.log, helper.SpeechProgram, "say"), Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: l.log})
 	own := &mirrored{Fickle: say, learn: l.voices.LearnOwn}
 	there := new(supervise.Pulse)
 	loud := loudspeaker.New(cfg.Outlets.Loudspeaker, loudspeaker.OnCard(l.card), own)
@@ -198,7 +198,7 @@ func onCard(run func(context.Context) error) func(context.Context) error {
 func (d *daemon) microphone(cfg *config.Config, c microphone.Capture) (*microphone.Provider, part) {
 	var mic *microphone.Provider
 	hear := stt.New(stt.Config{
-		Dial: dial(d.log, speechHelper, "hear"), Log: d.log,
+		Dial: helper.NewDialer(d.log, helper.SpeechProgram, "hear"), Log: d.log,
 		Names: []string{cfg.Executive.Name}, Phrases: phrases,
 		On: func(p stt.Phrase) { mic.Called(p.Text, p.At) },
 	})
@@ -340,7 +340,7 @@ func (r role) may() bool { return r.Works || r.late }
 
 // lookAtSpeech asks the helper for speech which of its roles work here.
 func lookAtSpeech(ctx context.Context) map[string]role {
-	path, err := helper.Find(speechHelper)
+	path, err := helper.Find(helper.SpeechProgram)
 	if err != nil {
 		f := finding{Text: err.Error()}
 		if c, ok := errors.AsType[curable](err); ok {
@@ -360,7 +360,7 @@ func askRoles(ctx context.Context, path string) map[string]role {
 		finding
 	}
 	if err := check(ctx, path, &said); len(said) == 0 {
-		return allRoles(role{broken(ctx, finding{}, speechHelper, err), ctx.Err() != nil})
+		return allRoles(role{broken(ctx, finding{}, helper.SpeechProgram, err), ctx.Err() != nil})
 	}
 	roles := make(map[string]role)
 	for _, s := range said {
@@ -377,11 +377,11 @@ func check(ctx context.Context, path string, said any) error {
 }
 
 // broken says of f that its helper, asked with ctx, has said nothing that makes sense.
-func broken(ctx context.Context, f finding, helper string, err error) finding {
+func broken(ctx context.Context, f finding, program string, err error) finding {
 	if ctx.Err() != nil {
-		return unanswered(f, helper)
+		return unanswered(f, program)
 	}
-	f.Text, f.Cure = fmt.Sprintf("%s does not work: %v", helper, err), "make build, in the source of earshot"
+	f.Text, f.Cure = fmt.Sprintf("%s does not work: %v", program, err), "make build, in the source of earshot"
 	return f
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
 	"earshot/internal/testkit"
 	"earshot/models/see/seetest"
@@ -36,7 +37,7 @@ const often = 5
 // newStudio returns a home whose camera shows an empty room.
 func newStudio(t testing.TB, environ ...string) *studio {
 	t.Helper()
-	dir := helpertest.Build(t, cameraHelper)
+	dir := helpertest.Build(t, helper.CameraProgram)
 	s := &studio{gallery: newGallery(t, "", environ...), camera: seetest.NewCamera(often), scene: "empty", films: make(map[string][][]byte)}
 	t.Cleanup(s.camera.Close)
 	s.env = append(s.env, "PATH="+dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
@@ -232,7 +233,7 @@ func TestCameraKilled(t *testing.T) {
 	s.scripted("reply: Yes.")
 	d := s.daemon()
 	for n := range deaths() {
-		testkit.Await(t, soon, "a helper to be killed", func() bool { return kill(cameraHelper)(nil, d) == nil })
+		testkit.Await(t, soon, "a helper to be killed", func() bool { return kill(helper.CameraProgram)(nil, d) == nil })
 		if r := s.earshot(nil, "say", fmt.Sprintf("are you there, %d?", n)); r.code != success || r.out != "Yes.\n" {
 			t.Fatalf("death %d: code %d, %q, %s", n, r.code, r.out, r.err)
 		}
