@@ -7,6 +7,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"earshot/internal/redact"
 	"earshot/internal/terminal"
 	"earshot/models/see"
 	"earshot/providers/webcam"
@@ -35,7 +36,7 @@ func camerasOf(c webcam.Config, connected []see.Device) []device {
 		case at >= 0:
 			all[at].Used = one.Name
 		case one.Device != "":
-			all = append(all, device{Used: one.Name, Source: unveiled(one.Device)})
+			all = append(all, device{Used: one.Name, Source: redact.Source(one.Device)})
 		}
 	}
 	return all

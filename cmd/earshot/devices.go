@@ -80,6 +80,14 @@ type curable interface {
 	Cure() string
 }
 
+// cureOf returns what mends err, or nothing.
+func cureOf(err error) string {
+	if c, ok := errors.AsType[curable](err); ok {
+		return c.Cure()
+	}
+	return ""
+}
+
 // lookAtSound looks for the devices that are to be used. The error is why there
 // are none at all.
 func lookAtSound(ctx context.Context, microphone, loudspeaker string) (ears, mouth finding, err error) {

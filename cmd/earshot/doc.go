@@ -170,7 +170,7 @@
 // engines, daemon.go the house, backend.go what the server asks of it, rooms.go its rooms, agent_admin.go its agents and
 // agents.go the command for them, gate.go who may enter which room,
 // identity.go how one says who one is, listen.go the key that is held to talk, voice.go what hears and speaks, eyes.go what
-// sees and looking.go who may ask it, redactor.go what is told of addresses, run.go the
+// sees and looking.go who may ask it, run.go the
 // main job. reload.go makes the house another one while it serves, when the configuration
 // is; sections.go begins parts of it again. The rules of the house, such as who may import whom, are tests in
 // internal/archtest.

@@ -13,6 +13,7 @@ import (
 	"earshot"
 	"earshot/executive/room"
 	"earshot/internal/helper"
+	"earshot/internal/redact"
 	"earshot/internal/supervise"
 	"earshot/models/see"
 	"earshot/providers"
@@ -100,7 +101,7 @@ type camera struct {
 	source string // as anybody may see it
 	config webcam.Camera
 	open   func(alive func()) *see.Camera // alive is called for each picture
-	veil   redactor
+	hides  redact.SourceRedactor
 	tell   func(string) // tells those who may be seen; may be nil
 
 	mu     sync.Mutex
@@ -139,7 +140,7 @@ func (e *camera) Run(ctx context.Context) error {
 	e.mu.Lock()
 	e.camera = c
 	e.mu.Unlock()
-	err := e.veil.error(c.Run(ctx))
+	err := e.hides.Error(c.Run(ctx))
 	if cause := context.Cause(ctx); errors.Is(cause, errBlind) {
 		err = cause
 	}
@@ -209,7 +210,7 @@ func (e *camera) look(ctx context.Context, at time.Time, boxes bool) (earshot.Pi
 		return earshot.Picture{}, see.ErrAway
 	}
 	p, err := c.Look(ctx, at, boxes)
-	return p, e.veil.error(err)
+	return p, e.hides.Error(err)
 }
 
 // notes returns an emit that remembers how it sees; once it is closed, nothing does.
@@ -246,7 +247,7 @@ func (e *camera) changed(is earshot.Eyesight, at time.Time) {
 // come; one that is as it was goes on.
 func (d *daemon) look(looks []finding) sectionBuild {
 	is := sectionBuild{findings: looks}
-	hidden := veilOf(sources(d.config().Providers.Webcam)...)
+	hidden := redact.ForSources(sources(d.config().Providers.Webcam)...)
 	var all []*camera
 	for i, c := range d.config().Providers.Webcam.List() {
 		if i == len(looks) {
@@ -271,7 +272,7 @@ func sources(c webcam.Config) (all []string) {
 }
 
 // watch returns a camera, and the part that sees through it.
-func (d *daemon) watch(c webcam.Camera, hidden redactor, lost bool) (*camera, part) {
+func (d *daemon) watch(c webcam.Camera, hidden redact.SourceRedactor, lost bool) (*camera, part) {
 	there := new(supervise.Pulse)
 	e, sense := newEye(c, hidden, d.log, d.report, d.drops("webcam"), there.Beat)
 	e.tell, e.rests = func(text string) { d.desk.Mention(text) }, shut(earshot.Live, c.Hours, time.Now()) != ""
@@ -283,10 +284,10 @@ func (d *daemon) watch(c webcam.Camera, hidden redactor, lost bool) (*camera, pa
 
 // newEye returns a camera, and the sense that sees through it. Looked is called for each
 // picture that was looked at.
-func newEye(c webcam.Camera, hidden redactor, log *slog.Logger, notice func(earshot.Notice), dropped func(int), looked func()) (*camera, *webcam.Provider) {
-	e := &camera{name: c.Name, veil: hidden, source: shown(c), config: c}
+func newEye(c webcam.Camera, hidden redact.SourceRedactor, log *slog.Logger, notice func(earshot.Notice), dropped func(int), looked func()) (*camera, *webcam.Provider) {
+	e := &camera{name: c.Name, hides: hidden, source: shown(c), config: c}
 	sense := webcam.New(c, webcam.Parts{Eye: e, Notice: notice, Dropped: dropped, Log: log})
-	log = hidden.log(log.With("camera", c.Name))
+	log = hidden.Log(log.With("camera", c.Name))
 	start := helper.NewDialer(log, helper.CameraProgram)
 	e.open = func(alive func()) *see.Camera {
 		return see.New(see.Config{
@@ -306,5 +307,5 @@ func thing(c webcam.Camera) string { return earshot.CameraCalled(c.Name) }
 
 // shown is where the pictures of a camera come from, as anybody may see it.
 func shown(c webcam.Camera) string {
-	return unveiled(c.Open(thisMachine().devices()).Source)
+	return redact.Source(c.Open(thisMachine().devices()).Source)
 }

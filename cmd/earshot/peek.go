@@ -10,6 +10,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/internal/redact"
 	"earshot/providers/webcam"
 	"earshot/server"
 )
@@ -68,7 +69,7 @@ func peep(ctx context.Context, c webcam.Camera, s api.CameraView, want api.LookR
 	defer cancel()
 	sees := make(chan struct{})
 	var once sync.Once
-	e, sense := newEye(c, veilOf(c.Device), quietly, nil, nil, func() { once.Do(func() { close(sees) }) })
+	e, sense := newEye(c, redact.ForSources(c.Device), quietly, nil, nil, func() { once.Do(func() { close(sees) }) })
 	ended := make(chan error, 1)
 	go func() {
 		ended <- sense.Run(ctx, e.notes(func(context.Context, earshot.Event) error { return nil }))

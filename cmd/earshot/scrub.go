@@ -12,6 +12,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"earshot"
+	"earshot/internal/redact"
 	"earshot/participants"
 )
 
@@ -57,7 +58,7 @@ var (
 
 // text returns t without what says who somebody is.
 func (s scrub) text(t string) string {
-	t = addresses.ReplaceAllStringFunc(t, unveiled)
+	t = addresses.ReplaceAllStringFunc(t, redact.Source)
 	for _, name := range s.names {
 		t = nameless(t, name)
 	}

@@ -15,6 +15,7 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/internal/helper"
+	"earshot/internal/redact"
 	"earshot/models/see"
 	"earshot/providers/webcam"
 )
@@ -77,7 +78,7 @@ func (m machine) lookAt(c webcam.Camera) finding {
 	f := finding{Thing: thing(c)}
 	source := c.Open(m.devices()).Source
 	if strings.Contains(source, "://") {
-		f.Works, f.Text = true, unveiled(source)+": "+memoryOnly
+		f.Works, f.Text = true, redact.Source(source)+": "+memoryOnly
 		return f
 	}
 	path := source
@@ -89,13 +90,13 @@ func (m machine) lookAt(c webcam.Camera) finding {
 	case errors.Is(err, fs.ErrNotExist) && c.Device == "":
 		f.Absent, f.Text, f.Cure = true, "there is none", "connect one, then: earshot devices; without one: set providers.webcam.enabled to false"
 	case errors.Is(err, fs.ErrNotExist):
-		f.Text, f.Cure = fmt.Sprintf("%q is not there", unveiled(c.Device)), "connect it, or choose another: earshot devices"
+		f.Text, f.Cure = fmt.Sprintf("%q is not there", redact.Source(c.Device)), "connect it, or choose another: earshot devices"
 	case err != nil:
-		f.Text, f.Cure = veilOf(c.Device).text(err.Error()), "choose another: earshot devices"
+		f.Text, f.Cure = redact.ForSources(c.Device).Text(err.Error()), "choose another: earshot devices"
 	case about.IsDir():
-		f.Text, f.Cure = fmt.Sprintf("%q is a folder", unveiled(c.Device)), "choose another: earshot devices"
+		f.Text, f.Cure = fmt.Sprintf("%q is a folder", redact.Source(c.Device)), "choose another: earshot devices"
 	case about.Mode().IsRegular() && m.may(path, unix.R_OK) != nil:
-		f.Text, f.Cure = fmt.Sprintf("%q may not be read by you", unveiled(c.Device)), "chmod u+r it, or choose another: earshot devices"
+		f.Text, f.Cure = fmt.Sprintf("%q may not be read by you", redact.Source(c.Device)), "chmod u+r it, or choose another: earshot devices"
 	case about.Mode()&fs.ModeCharDevice != 0 && m.may(path, unix.R_OK|unix.W_OK) != nil:
 		f.Text, f.Cure = path+" may not be opened by you", "sudo usermod -aG video $USER, then log in again"
 	default:

@@ -1,6 +1,7 @@
-package main
+package redact_test
 
 import (
+	"earshot/internal/redact"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -8,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestVeil: what an address tells that is nobody's business is in no text.
-func TestVeil(t *testing.T) {
+// TestSource: what an address tells that is nobody's business is in no text.
+func TestSource(t *testing.T) {
 	for _, tt := range []struct{ source, plain string }{
 		{"0", "0"},
 		{"/dev/video2", "/dev/video2"},
@@ -29,7 +30,7 @@ func TestVeil(t *testing.T) {
 		{"rtsp://10.0.0.9:554/user=ann&password=hunter22&channel=1.sdp?", "rtsp://10.0.0.9:554/user=…"},
 		{"://", "://"},
 	} {
-		if got := unveiled(tt.source); got != tt.plain {
+		if got := redact.Source(tt.source); got != tt.plain {
 			t.Errorf("%s is shown as %s, want %s", tt.source, got, tt.plain)
 		}
 	}
@@ -41,7 +42,14 @@ type mended struct{ source string }
 func (m mended) Error() string { return "opening " + m.source + ": 401" }
 func (m mended) Cure() string  { return "try ffplay " + m.source }
 
-func TestVeilHidesEverywhere(t *testing.T) {
+// cure returns what mends err.
+func cure(err error) string {
+	var known interface{ Cure() string }
+	errors.As(err, &known)
+	return known.Cure()
+}
+
+func TestSourceIsHiddenEverywhere(t *testing.T) {
 	sources := []string{
 		"rtsp://ann:hunter%2322@10.0.0.9:554/live",
 		"http://10.0.0.9/video.cgi?user=ann&pwd=swordfish",
@@ -49,7 +57,7 @@ func TestVeilHidesEverywhere(t *testing.T) {
 		"http://10.0.0.9/video.cgi?user=ann@example.org&pwd=swordfish&channel=2",
 		"rtsp://10.0.0.9/user=ann&password=swordfish",
 	}
-	v := veilOf(sources...)
+	v := redact.ForSources(sources...)
 	secret := func(text string) bool {
 		for _, s := range []string{"hunter", "swordfish", "ann:", "pwd="} {
 			if strings.Contains(text, s) {
@@ -59,22 +67,22 @@ func TestVeilHidesEverywhere(t *testing.T) {
 		return false
 	}
 	for _, source := range sources {
-		err := v.error(fmt.Errorf("the camera: %w", mended{source}))
-		if secret(err.Error()) || secret(cureOf(err)) || !strings.Contains(err.Error(), unveiled(source)) {
-			t.Errorf("it says %q, and %q mends it", err, cureOf(err))
+		err := v.Error(fmt.Errorf("the camera: %w", mended{source}))
+		if secret(err.Error()) || secret(cure(err)) || !strings.Contains(err.Error(), redact.Source(source)) {
+			t.Errorf("it says %q, and %q mends it", err, cure(err))
 		}
 		if _, ok := errors.AsType[mended](err); !ok {
 			t.Error("it is another error now")
 		}
 	}
 	var out strings.Builder
-	log := v.log(slog.New(slog.NewTextHandler(&out, nil))).With("source", sources[0]).WithGroup("g")
+	log := v.Log(slog.New(slog.NewTextHandler(&out, nil))).With("source", sources[0]).WithGroup("g")
 	log.Info("opening "+sources[0], "line", "[rtsp @ 0x55] method DESCRIBE failed for ann:hunter%2322, password hunter#22",
 		"err", mended{sources[1]}, slog.Group("in", "url", sources[1]), "n", 3)
 	if got := out.String(); secret(got) || !strings.Contains(got, "g.n=3") || !strings.Contains(got, "10.0.0.9") {
 		t.Errorf("the log has %s", got)
 	}
-	if (redactor{}).error(nil) != nil || (redactor{}).text("x") != "x" {
+	if (redact.SourceRedactor{}).Error(nil) != nil || (redact.SourceRedactor{}).Text("x") != "x" {
 		t.Error("what hides nothing changes something")
 	}
 }
