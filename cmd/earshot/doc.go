@@ -25,7 +25,7 @@
 // [earshot/internal/usage] counts what models cost, a day at a time, and
 // [earshot/internal/power] says whether the machine runs on its battery: costs.go here decides
 // by them whether there may be thought unasked.
-// [earshot/internal/redact] keeps conversations out of the log.
+// [earshot/internal/redact] keeps conversations out of the log, which [earshot/internal/logfile] is.
 // [earshot/internal/sdnotify] tells a service manager how the program stands; what beats
 // is watchdog.go, as long as every room turns.
 // [earshot/internal/terminal] is a terminal: keys, a line editor, a screen that
@@ -166,8 +166,7 @@
 // # The whole
 //
 // [earshot/config] places each package's section. This command puts the parts
-// together: commands.go is the table of commands, engines.go the table of
-// engines, daemon.go the house, backend.go what the server asks of it, rooms.go its rooms, agent_admin.go its agents and
+// together: commands.go is the table of commands, daemon.go the house, backend.go what the server asks of it, rooms.go its rooms, agent_admin.go its agents and
 // agents.go the command for them, gate.go who may enter which room,
 // identity.go how one says who one is, listen.go the key that is held to talk, voice.go what hears and speaks, eyes.go what
 // sees and looking.go who may ask it, run.go the

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"earshot/config"
+	"earshot/internal/logfile"
 	"earshot/participants/agents"
 	"earshot/server"
 	"earshot/speakers"
@@ -141,9 +142,9 @@ func lookAtLog(cfg *config.Config) finding {
 		f.Works, f.Text = true, "standard error"
 		return f
 	}
-	_, book, err := openLog(cfg.Log, os.Stderr)
+	_, book, err := logfile.Open(cfg.Log, os.Stderr)
 	if err != nil {
-		f.Text, f.Cure = err.Error(), whereLog
+		f.Text, f.Cure = err.Error(), logfile.Cure
 		return f
 	}
 	f.Works = book.Close() == nil

@@ -14,6 +14,7 @@ import (
 
 	"earshot/internal/terminal"
 	"earshot/llm"
+	"earshot/llm/engine"
 )
 
 type modelsGet struct {
@@ -98,11 +99,11 @@ func (a *app) download(model string, json bool) *download {
 
 // run has the engine c download, and tells of it.
 func (d *download) run(ctx context.Context, c llm.EngineConfig) error {
-	e, err := engine(c)
+	e, err := engine.Open(c)
 	if err != nil {
 		return err
 	}
-	defer closeIdle(e)
+	defer engine.CloseIdle(e)
 	puller, ok := e.(llm.Puller)
 	if !ok {
 		return fmt.Errorf("%s cannot download models: %w", e.Name(), errors.ErrUnsupported)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"log/slog"
 	"slices"
@@ -13,31 +12,8 @@ import (
 	"earshot"
 	"earshot/internal/supervise"
 	"earshot/llm"
-	"earshot/llm/llmtest"
-	"earshot/llm/ollama"
-	"earshot/llm/openai"
+	"earshot/llm/engine"
 )
-
-// engine makes what c describes. It is the one place that knows every engine:
-// to add one, write its package, then a case here and its name in llm.Config.
-func engine(c llm.EngineConfig) (llm.Engine, error) {
-	switch c.Provider {
-	case llm.Ollama:
-		return ollama.New(ollama.Config{Host: c.Host, Model: c.Model, Tools: c.Tools})
-	case llm.OpenAI:
-		return openai.New(openai.Config{Host: c.Host, Model: c.Model, Key: c.APIKey, Tools: c.Tools, Vision: c.Vision})
-	case llm.Script:
-		return llmtest.Load(c.Script)
-	}
-	return nil, fmt.Errorf("executive.llm.provider: there is no engine %q", c.Provider)
-}
-
-// closeIdle lets go of the idle connections of an engine that was made to ask one thing.
-func closeIdle(e llm.Engine) {
-	if c, ok := e.(interface{ Close() }); ok {
-		c.Close()
-	}
-}
 
 // models are the engines in force.
 type models struct{ now atomic.Pointer[engines] }
@@ -60,7 +36,7 @@ func (m *models) Current() llm.Service { return m.now.Load() }
 func (m *models) close() {
 	if now := m.now.Load(); now != nil {
 		for _, e := range now.Engines {
-			closeIdle(e.Engine)
+			engine.CloseIdle(e.Engine)
 		}
 	}
 }
@@ -86,7 +62,7 @@ func ladder(c llm.Config, log *slog.Logger, was *engines, tell func(llm.Step), s
 				continue
 			}
 		}
-		e, err := engine(ec)
+		e, err := engine.Open(ec)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"earshot/internal/logfile"
 	"earshot/internal/terminal"
 )
 
@@ -36,7 +37,7 @@ func (c serviceLogs) Run(a *app) error {
 	if c.Manager || cfg.Log.File == "-" {
 		return c.journal(a)
 	}
-	f, err := openLogFile(cfg.Log.File, os.O_RDONLY)
+	f, err := logfile.OpenFile(cfg.Log.File, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &verdict{notFound, fmt.Errorf("there is no log yet; it will be %s", short(cfg.Log.File))}
 	}
@@ -104,7 +105,7 @@ func replaced(f *os.File, path string) *os.File {
 	if err != nil || seek != nil || os.SameFile(is, now) && now.Size() >= at {
 		return nil
 	}
-	next, err := openLogFile(path, os.O_RDONLY)
+	next, err := logfile.OpenFile(path, os.O_RDONLY)
 	if err != nil {
 		return nil
 	}

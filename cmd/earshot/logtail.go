@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"earshot/config"
+	"earshot/internal/logfile"
 )
 
 const (
@@ -32,7 +33,7 @@ func tailOf(cfg config.Log, s scrub) ([]string, error) {
 	if cfg.File == "-" {
 		return nil, nil // whoever began it has it
 	}
-	f, err := openLogFile(cfg.File, os.O_RDONLY)
+	f, err := logfile.OpenFile(cfg.File, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"earshot/conversation"
 	"earshot/internal/terminal"
 	"earshot/llm"
+	"earshot/llm/engine"
 	"earshot/llm/openai"
 )
 
@@ -89,12 +90,12 @@ func lookAtEngines(ctx context.Context, c llm.Config) []look {
 // lookAt asks an engine what it has; choose says how another model of it is chosen.
 func lookAt(ctx context.Context, c llm.EngineConfig, choose string) look {
 	l := look{config: c, finding: finding{Thing: "model"}}
-	e, err := engine(c)
+	e, err := engine.Open(c)
 	if err != nil {
 		l.Text, l.Cure = err.Error(), "earshot check"
 		return l
 	}
-	defer closeIdle(e)
+	defer engine.CloseIdle(e)
 	status, err := e.Probe(ctx)
 	if err != nil {
 		var fault *llm.Error
@@ -141,11 +142,11 @@ func try(ctx context.Context, looks []look) []look {
 func (l look) tried(ctx context.Context) look {
 	ctx, cancel := context.WithTimeout(ctx, trial)
 	defer cancel()
-	e, err := engine(l.config)
+	e, err := engine.Open(l.config)
 	if err != nil {
 		return l
 	}
-	defer closeIdle(e)
+	defer engine.CloseIdle(e)
 	said := func(text string) llm.Message {
 		return llm.Message{Role: llm.User, Text: conversation.Envelope{From: "Ann", Text: earshot.Text(text)}.String()}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"earshot/config"
+	"earshot/internal/logfile"
 	"earshot/server"
 	"earshot/server/attach"
 )
@@ -98,6 +99,7 @@ func run(ctx context.Context, args []string, s std) int {
 func printError(w io.Writer, err error) int {
 	var v *verdict
 	var wrong *config.Error
+	var place *logfile.PlaceError
 	if err == nil {
 		return success
 	}
@@ -114,7 +116,7 @@ func printError(w io.Writer, err error) int {
 	switch {
 	case errors.As(err, &v):
 		return v.code
-	case errors.As(err, &wrong):
+	case errors.As(err, &wrong), errors.As(err, &place):
 		return misused
 	case errors.Is(err, server.ErrNotRunning):
 		return notRunning

@@ -17,6 +17,7 @@ import (
 	"earshot/config"
 	"earshot/executive"
 	"earshot/executive/command"
+	"earshot/internal/logfile"
 	"earshot/llm"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -73,7 +74,7 @@ func affectedSections(key string) []string {
 type reloads struct {
 	load func() (*config.Config, error) // nil if it cannot be
 	file string                         // that was named; empty means the usual places
-	log  *logFile                       // nil where there is none
+	log  *logfile.File                  // nil where there is none
 	done *audit.Log                     // the audit log, which is beside it; nil where there is none
 
 	hangups <-chan os.Signal // each asks for it
@@ -199,7 +200,7 @@ func (d *daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 	}
 	move := func() {}
 	if d.reloads.log != nil { // also if it is called as before: somebody may have put the file aside
-		if move, err = d.reloads.log.to(force.Log); err != nil {
+		if move, err = d.reloads.log.MoveTo(force.Log); err != nil {
 			return is, nil, err
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/internal/logfile"
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/participants"
@@ -700,7 +701,7 @@ func TestReloadNoPlaceForALog(t *testing.T) {
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	log, book, err := openLog(config.Log{File: had, Level: "info"}, os.Stderr)
+	log, book, err := logfile.Open(config.Log{File: had, Level: "info"}, os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}

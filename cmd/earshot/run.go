@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"earshot/config"
+	"earshot/internal/logfile"
 	"earshot/internal/power"
 	"earshot/internal/sdnotify"
 	"earshot/participants"
@@ -62,7 +63,7 @@ func (r runCommand) Run(a *app) error {
 		fmt.Fprintf(a.told(), "\nNothing was allowed, and nothing is started.\n")
 		return l.Close()
 	}
-	log, book, err := openLog(cfg.Log, a.err)
+	log, book, err := logfile.Open(cfg.Log, a.err)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}

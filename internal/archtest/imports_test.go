@@ -26,6 +26,7 @@ var may = map[string]string{
 	"internal/picture":               "",
 	"internal/redact":                ".",
 	"internal/sdnotify":              "",
+	"internal/logfile":               ". config internal/redact",
 	"internal/metrics":               ".",
 	"internal/supervise":             ".",
 	"internal/usage":                 "api",
@@ -96,7 +97,7 @@ var doubles = []string{
 
 // also lists who else may import a double.
 var also = map[string]string{
-	"llm/llmtest":                  "cmd/... internal/scenetest bench", // the scripted model ships
+	"llm/llmtest":                  "llm/engine cmd/... internal/scenetest bench", // the scripted model ships
 	"llm/ollama/ollamatest":        "internal/scenetest bench",
 	"internal/testkit":             "internal/scenetest bench",
 	"internal/discord/discordtest": "bench",

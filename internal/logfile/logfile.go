@@ -1,4 +1,6 @@
-package main
+// Package logfile is the log of the daemon: a file that has a bound, that can be moved and made
+// more or less talkative while it is written in, and into which nothing gets that people say.
+package logfile
 
 import (
 	"errors"
@@ -16,14 +18,14 @@ import (
 	"earshot/internal/redact"
 )
 
-// logBytes is how long the log becomes before it is put aside: some 60,000 lines, months of a
+// mostBytes is how long the log becomes before it is put aside: some 60,000 lines, months of a
 // daemon that is well, and no more than a person can search.
-const logBytes = 10 << 20
+const mostBytes = 10 << 20
 
-// A logFile is where the daemon writes down what befalls it. It can be moved, and made
+// A File is where the daemon writes down what befalls it. It can be moved, and made
 // more or less talkative, while it is written in. One that is full is put aside under its name
 // with .1, in the place of the one before. If that cannot be done, it goes on where it is.
-type logFile struct {
+type File struct {
 	standard *os.File
 	level    slog.LevelVar
 
@@ -33,10 +35,10 @@ type logFile struct {
 	most int64 // how many there are in one; 0 is no bound
 }
 
-// openLog opens the log that cfg names. What people say cannot get into it.
-func openLog(cfg config.Log, standard *os.File) (*slog.Logger, *logFile, error) {
-	b := &logFile{standard: standard, most: logBytes}
-	move, err := b.to(cfg)
+// Open opens the log that cfg names. What people say cannot get into it.
+func Open(cfg config.Log, standard *os.File) (*slog.Logger, *File, error) {
+	b := &File{standard: standard, most: mostBytes}
+	move, err := b.MoveTo(cfg)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -45,9 +47,9 @@ func openLog(cfg config.Log, standard *os.File) (*slog.Logger, *logFile, error) 
 	return slog.New(h), b, nil
 }
 
-// to opens what cfg names, and returns what makes it the log. Until then nothing has
+// MoveTo opens what cfg names, and returns what makes it the log. Until then nothing has
 // changed.
-func (b *logFile) to(cfg config.Log) (move func(), err error) {
+func (b *File) MoveTo(cfg config.Log) (move func(), err error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
 		return nil, fmt.Errorf("log.level: %w", err)
@@ -72,12 +74,12 @@ func (b *logFile) to(cfg config.Log) (move func(), err error) {
 
 // appended opens a log to write at its end.
 func appended(path string) (*os.File, error) {
-	return openLogFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
+	return OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 }
 
-// openLogFile opens a log. What is no file and no device, such as a pipe, is refused: whoever
+// OpenFile opens a log. What is no file and no device, such as a pipe, is refused: whoever
 // writes to it, or only opens it, waits for others.
-func openLogFile(path string, flag int) (*os.File, error) {
+func OpenFile(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|unix.O_NONBLOCK, 0o600)
 	if err != nil && !errors.Is(err, unix.ENXIO) && !errors.Is(err, unix.EISDIR) {
 		return nil, fmt.Errorf("opening the log: %w", err)
@@ -92,7 +94,7 @@ func openLogFile(path string, flag int) (*os.File, error) {
 		if is := about.Mode().Type(); is == 0 || is&os.ModeCharDevice != 0 && f != nil {
 			return f, nil
 		}
-		err = &verdict{misused, &noLog{path, about.Mode()}}
+		err = &PlaceError{path, about.Mode()}
 	}
 	if f != nil {
 		err = errors.Join(err, f.Close())
@@ -100,15 +102,15 @@ func openLogFile(path string, flag int) (*os.File, error) {
 	return nil, err
 }
 
-// A noLog is something at the path of the log that is no place for one.
-type noLog struct {
+// A PlaceError says what is at the path of the log that is no place for one.
+type PlaceError struct {
 	path string
 	mode fs.FileMode
 }
 
-func (n *noLog) Error() string {
+func (e *PlaceError) Error() string {
 	is := "is a device that is not there"
-	switch n.mode.Type() {
+	switch e.mode.Type() {
 	case fs.ModeNamedPipe:
 		is = "is a named pipe, and nothing waits for whoever reads that"
 	case fs.ModeSocket:
@@ -118,17 +120,17 @@ func (n *noLog) Error() string {
 	case fs.ModeDevice:
 		is = "is a disk"
 	}
-	return fmt.Sprintf("opening the log: %s %s", n.path, is)
+	return fmt.Sprintf("opening the log: %s %s", e.path, is)
 }
 
 // Cure says what mends it.
-func (n *noLog) Cure() string { return whereLog }
+func (e *PlaceError) Cure() string { return Cure }
 
-// whereLog is what mends a log that cannot be opened.
-const whereLog = "set log.file to a plain file that you may write, or to - for standard error"
+// Cure is what mends a log that cannot be opened.
+const Cure = "set log.file to a plain file that you may write, or to - for standard error"
 
 // writes makes a file the log. The mutex is held.
-func (b *logFile) writes(file *os.File) {
+func (b *File) writes(file *os.File) {
 	b.file, b.room = file, math.MaxInt64
 	if about, err := file.Stat(); err == nil && about.Mode().IsRegular() && file != b.standard && b.most > 0 {
 		b.room = b.most - about.Size()
@@ -136,7 +138,7 @@ func (b *logFile) writes(file *os.File) {
 }
 
 // Write implements [io.Writer].
-func (b *logFile) Write(line []byte) (int, error) {
+func (b *File) Write(line []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if int64(len(line)) > b.room && b.room < b.most { // a longer line has one of its own
@@ -148,7 +150,7 @@ func (b *logFile) Write(line []byte) (int, error) {
 }
 
 // turns puts the log aside and begins another. The mutex is held.
-func (b *logFile) turns() {
+func (b *File) turns() {
 	path := b.file.Name()
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // the file is put aside, and not the link that leads to it
@@ -166,7 +168,7 @@ func (b *logFile) turns() {
 }
 
 // leave closes the file. The mutex is held.
-func (b *logFile) leave() error {
+func (b *File) leave() error {
 	if b.file == nil || b.file == b.standard {
 		return nil
 	}
@@ -174,7 +176,7 @@ func (b *logFile) leave() error {
 }
 
 // Close closes it. Nothing is written afterwards.
-func (b *logFile) Close() error {
+func (b *File) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.leave()

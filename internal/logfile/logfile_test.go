@@ -1,7 +1,7 @@
-package main
+package logfile
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -20,7 +19,7 @@ import (
 )
 
 // bounded opens a log of so many bytes in a folder of its own, and returns where it is.
-func bounded(t *testing.T, most int64, had string) (b *logFile, path string) {
+func bounded(t *testing.T, most int64, had string) (b *File, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "earshot.log")
 	if had != "" {
@@ -28,7 +27,7 @@ func bounded(t *testing.T, most int64, had string) (b *logFile, path string) {
 			t.Fatal(err)
 		}
 	}
-	_, b, err := openLog(config.Log{File: path, Level: "info"}, os.Stderr)
+	_, b, err := Open(config.Log{File: path, Level: "info"}, os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +88,7 @@ func TestLogIsBounded(t *testing.T) {
 // TestFullLog: what becomes of one that is full.
 func TestFullLog(t *testing.T) {
 	full := strings.Repeat("o", 99) + "\n"
-	write := func(t *testing.T, b *logFile, line string) {
+	write := func(t *testing.T, b *File, line string) {
 		t.Helper()
 		if _, err := io.WriteString(b, line); err != nil {
 			t.Fatal(err)
@@ -129,7 +128,7 @@ func TestFullLog(t *testing.T) {
 		if err := os.Symlink(path, link); err != nil {
 			t.Fatal(err)
 		}
-		move, err := b.to(config.Log{File: link, Level: "info"})
+		move, err := b.MoveTo(config.Log{File: link, Level: "info"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +159,7 @@ func TestFullLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer out.Close()
-		log, b, err := openLog(config.Log{File: "-", Level: "info"}, out)
+		log, b, err := Open(config.Log{File: "-", Level: "info"}, out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,60 +170,6 @@ func TestFullLog(t *testing.T) {
 			t.Errorf("there are %q and %q", now, before)
 		}
 	})
-}
-
-// TestFollowedLog: who follows a log that is put aside misses nothing of either.
-func TestFollowedLog(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "earshot.log")
-	add := func(text string) {
-		t.Helper()
-		f, err := appended(path)
-		if err == nil {
-			_, err = io.WriteString(f, text)
-		}
-		if err == nil {
-			err = f.Close()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	add("one\n")
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	printed := path + ".shown"
-	out, err := os.Create(printed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	ctx, leave := context.WithCancel(t.Context())
-	var following sync.WaitGroup
-	following.Go(func() {
-		if err := (serviceLogs{Follow: true}).copy(&app{std: std{out: outputTo(out)}, ctx: ctx}, f, path); err != nil {
-			t.Error(err)
-		}
-	})
-	shows := func(want string) {
-		t.Helper()
-		testkit.Await(t, 10*time.Second, fmt.Sprintf("%q", want), func() bool {
-			data, err := os.ReadFile(printed)
-			return err == nil && string(data) == want
-		})
-	}
-	shows("one\n")
-	add("two\n")
-	if err := os.Rename(path, path+".1"); err != nil {
-		t.Fatal(err)
-	}
-	add("three\n")
-	shows("one\ntwo\nthree\n")
-	add("four\n")
-	shows("one\ntwo\nthree\nfour\n")
-	leave()
-	testkit.Finish(t, 5*testkit.Patience, "the end of what follows the log", following.Wait)
 }
 
 // TestNoPlaceForALog: what nobody can write to without waiting for others is refused at once,
@@ -278,7 +223,7 @@ func TestNoPlaceForALog(t *testing.T) {
 			is := filepath.Join(filepath.Dir(path), "is") // the path of a socket is short
 			t.Chdir(filepath.Dir(path))
 			tt.place(t, "is")
-			move, err := b.to(config.Log{File: is, Level: "info"})
+			move, err := b.MoveTo(config.Log{File: is, Level: "info"})
 			if tt.want == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -289,11 +234,8 @@ func TestNoPlaceForALog(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), is) {
 				t.Fatalf("it says %v, want %q", err, tt.want)
 			}
-			if _, cure := plainly(err); !strings.Contains(cure, "log.file") {
-				t.Errorf("the cure is %q", cure)
-			}
-			if code := printError(io.Discard, err); code != misused {
-				t.Errorf("it ends with %d", code)
+			if no, ok := errors.AsType[*PlaceError](err); !ok || !strings.Contains(no.Cure(), "log.file") {
+				t.Errorf("it is a %T: %[1]v", err)
 			}
 			fmt.Fprintln(b, "still here")
 			if now, _ := logged(t, path); now != "still here\n" {
