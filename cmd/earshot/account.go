@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/internal/english"
 	"earshot/internal/terminal"
 	outlet "earshot/outlets/console"
 )
@@ -146,7 +147,7 @@ func by(id earshot.ParticipantID, name func(earshot.ParticipantID) string) strin
 func passage(p earshot.Presence) string {
 	text := map[bool]string{true: "[has joined", false: "[has left"}[p.Here]
 	if p.Times > 0 {
-		text += ", having come and gone " + count(p.Times, "time") + " meanwhile"
+		text += ", having come and gone " + english.Count(p.Times, "time") + " meanwhile"
 	}
 	return text + "]"
 }

@@ -10,6 +10,8 @@ import (
 
 	"earshot/api"
 	"earshot/config"
+	"earshot/internal/english"
+	"earshot/internal/probe"
 )
 
 // A permission is what earshot does only if somebody has allowed it: nobody sees of a program
@@ -79,20 +81,20 @@ func (r runCommand) permits(a *app, cfg *config.Config) (insists func(*config.Co
 		}
 	}
 	insists(cfg)
-	var sets []keyValue
+	var sets []config.KeyValue
 	for i, p := range open {
-		sets = append(sets, keyValue{p.key, allowed[i]})
+		sets = append(sets, config.KeyValue{Key: p.key, Value: allowed[i]})
 	}
 	if asksHours {
-		sets = append(sets, keyValue{lapses, hours})
+		sets = append(sets, config.KeyValue{Key: lapses, Value: hours})
 	}
 	file := cmp.Or(cfg.File, config.Places()[0])
-	if err := keepIn(file, sets, func(*config.Config) error { return nil }); err != nil {
+	if err := config.Edit(file, sets, func(*config.Config) error { return nil }); err != nil {
 		fmt.Fprintf(a.printed(), "\nIt holds now, and is asked again.\n%v\n\n", err)
 		return insists, nil
 	}
 	cfg.File = file // which says it from now on
-	fmt.Fprintf(a.printed(), "\nKept, and to be changed, in\n%s.\n\n", short(file))
+	fmt.Fprintf(a.printed(), "\nKept, and to be changed, in\n%s.\n\n", config.ShortPath(file))
 	return nil, nil
 }
 
@@ -174,7 +176,7 @@ func permissionText(p api.Permission) string {
 
 // privacy says in a line what is allowed, and for how long what was overheard is kept; and
 // below it by which keys the rest would be. What is unused is not told to be allowed.
-func privacy(cfg *config.Config, unused []string) finding {
+func privacy(cfg *config.Config, unused []string) probe.Finding {
 	var may, not []string
 	for _, u := range permits(cfg) {
 		switch {
@@ -184,7 +186,7 @@ func privacy(cfg *config.Config, unused []string) finding {
 			may = append(may, u.Thing)
 		}
 	}
-	f := finding{Thing: "privacy", Works: true}
+	f := probe.Finding{Thing: "privacy", Works: true}
 	for _, part := range []struct {
 		how string
 		of  []string
@@ -195,7 +197,7 @@ func privacy(cfg *config.Config, unused []string) finding {
 	}
 	f.Text += "speech that is not to me "
 	if h := cfg.Store.Retention.Overheard; h > 0 {
-		f.Text += "is kept for " + count(h, "hour")
+		f.Text += "is kept for " + english.Count(h, "hour")
 	} else {
 		f.Text += "is kept until somebody forgets it"
 	}

@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/internal/probe"
 	"earshot/server"
 	"earshot/server/audit"
 )
@@ -157,7 +158,7 @@ func (p *port) close() {
 
 // entrance opens the port of the daemon, if there is to be one, and says how it stands with
 // it. Tell is told who changes something by the server, or is refused.
-func (d *daemon) entrance(ctx context.Context, tell func(audit.Entry)) []finding {
+func (d *daemon) entrance(ctx context.Context, tell func(audit.Entry)) []probe.Finding {
 	d.front.Audit = tell
 	err := d.port.begin(ctx)
 	d.install(ctx, &section{name: theAPI, make: func(context.Context) sectionBuild {
@@ -165,13 +166,13 @@ func (d *daemon) entrance(ctx context.Context, tell func(audit.Entry)) []finding
 		return sectionBuild{parts: []part{{name: apiPart, run: d.port.run, lost: err != nil, as: apiPart}}}
 	}})
 	if err != nil {
-		f := finding{Thing: apiPart}
-		f.Text, f.Cure = plainly(err)
-		d.shows(f.notice())
-		return []finding{f}
+		f := probe.Finding{Thing: apiPart}
+		f.Text, f.Cure = probe.Explain(err)
+		d.shows(f.Notice())
+		return []probe.Finding{f}
 	}
 	if at := d.port.where(); at != "" {
-		return []finding{{Thing: apiPart, Works: true, Text: "listens at " + at + "; whoever asks there needs a token: earshot token create NAME"}}
+		return []probe.Finding{{Thing: apiPart, Works: true, Text: "listens at " + at + "; whoever asks there needs a token: earshot token create NAME"}}
 	}
 	return nil
 }
@@ -194,12 +195,12 @@ func (d *daemon) auditLost(err error) {
 }
 
 // lookAtAPI finds something only where the daemon is to listen: whether it does, or could.
-func lookAtAPI(ctx context.Context, cfg *config.Config) []finding {
+func lookAtAPI(ctx context.Context, cfg *config.Config) []probe.Finding {
 	if cfg.Server.Listen == "" {
 		return nil
 	}
-	f := finding{Thing: apiPart}
-	ctx, cancel := context.WithTimeout(ctx, glance)
+	f := probe.Finding{Thing: apiPart}
+	ctx, cancel := context.WithTimeout(ctx, probe.AnswerTimeout)
 	defer cancel()
 	now, err := state(ctx, &server.Client{Socket: cfg.Server.Path()})
 	switch {
@@ -210,11 +211,11 @@ func lookAtAPI(ctx context.Context, cfg *config.Config) []finding {
 	default:
 		l, err := server.ListenLoopback(ctx, cfg.Server.Listen)
 		if err != nil {
-			f.Text, f.Cure = plainly(err)
+			f.Text, f.Cure = probe.Explain(err)
 			break
 		}
 		l.Close()
 		f.Works, f.Text = true, "will listen at "+cfg.Server.Listen+" when earshot runs"
 	}
-	return []finding{f}
+	return []probe.Finding{f}
 }

@@ -12,6 +12,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/config"
 	"earshot/internal/field"
 	"earshot/server"
 )
@@ -54,7 +55,7 @@ func (a *app) secret() (field.Secret, error) {
 		return "", fmt.Errorf("reading the token: %w", err)
 	}
 	if about.Mode().Perm()&0o077 != 0 && about.Mode().IsRegular() { // a pipe is nobody else's
-		return "", fmt.Errorf("others can read the token in %s\n  → chmod 600 %[1]s; and make another: earshot token create NAME", short(a.TokenFile))
+		return "", fmt.Errorf("others can read the token in %s\n  → chmod 600 %[1]s; and make another: earshot token create NAME", config.ShortPath(a.TokenFile))
 	}
 	text, err := io.ReadAll(io.LimitReader(f, secretBytes))
 	if err != nil {
@@ -62,7 +63,7 @@ func (a *app) secret() (field.Secret, error) {
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 	if line = strings.TrimSpace(line); line == "" {
-		return "", fmt.Errorf("there is no token in %s", short(a.TokenFile))
+		return "", fmt.Errorf("there is no token in %s", config.ShortPath(a.TokenFile))
 	}
 	return field.Secret(line), nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"earshot/internal/english"
 	"earshot/internal/terminal"
 	"earshot/server/audit"
 )
@@ -54,7 +55,7 @@ func audited(e audit.Entry, who string) string {
 		what = fmt.Sprintf("refused (%d)", e.Status)
 	}
 	if e.Missing > 0 {
-		what += fmt.Sprintf("; %s before it not written", count(e.Missing, "refusal"))
+		what += fmt.Sprintf("; %s before it not written", english.Count(e.Missing, "refusal"))
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s  %-10s %-10s %-7s %-16s %s", when(e.At), who, e.From, e.Method, cmp.Or(e.Route, "-"), what))
 }

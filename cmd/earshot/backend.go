@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/internal/probe"
 	"earshot/participants"
 	"earshot/server"
 )
@@ -64,7 +65,7 @@ func (h backend) Hold(ctx context.Context, by server.Principal) (release func(),
 	}
 	faulty := func(p api.Part) bool { return p.Name == "microphone" && !p.Well }
 	if slices.ContainsFunc(h.health.parts(), faulty) { // when it was last open
-		if is := lookAtVoice(ctx, h.config()).ears; !is.Works {
+		if is := probe.Voice(ctx, h.config()).Ears; !is.Works {
 			return nil, fmt.Errorf("%s: %s\n  → %s", is.Thing, is.Text, cmp.Or(is.Cure, "earshot doctor"))
 		}
 	}

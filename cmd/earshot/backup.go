@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"earshot/config"
+	"earshot/internal/atomicfile"
+	"earshot/internal/english"
 	"earshot/internal/terminal"
+	"earshot/server/token"
 	"earshot/speakers"
 	"earshot/store"
 )
@@ -83,7 +86,7 @@ func (c backupCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.out, "%s, %.1f MB, looked through. To have it back: earshot restore %s\n", short(c.File), float64(info.Size())/1e6, c.File)
+	_, err = fmt.Fprintf(a.out, "%s, %.1f MB, looked through. To have it back: earshot restore %s\n", config.ShortPath(c.File), float64(info.Size())/1e6, c.File)
 	return err
 }
 
@@ -118,9 +121,9 @@ func (c restoreCommand) Run(a *app) error {
 	case errors.As(err, &locked):
 		return fmt.Errorf("%w\n  → end it first, with /exit or ^C where it runs", err)
 	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("there is a journal in %s already\n  → with --force it is set aside, not deleted", short(cfg.Store.Directory))
+		return fmt.Errorf("there is a journal in %s already\n  → with --force it is set aside, not deleted", config.ShortPath(cfg.Store.Directory))
 	case err != nil:
-		return fmt.Errorf("%s was not restored, and nothing has changed: %w", short(c.File), err)
+		return fmt.Errorf("%s was not restored, and nothing has changed: %w", config.ShortPath(c.File), err)
 	}
 	for _, file := range done.Companions {
 		if err := restored(a, cfg, file, refused, now); err != nil {
@@ -146,7 +149,7 @@ func restored(a *app, cfg *config.Config, file store.Companion, refused *optouts
 		data, gone, err = speakers.Still(cfg.Store.Directory, data)
 	case tokensFile:
 		thing = "token"
-		data, gone, err = tokensOf(cfg).Still(data)
+		data, gone, err = token.In(cfg.Store.Directory).Still(data)
 	case sayingsFile, costsFile:
 	default:
 		return nil // no other has ever been in a backup
@@ -156,12 +159,12 @@ func restored(a *app, cfg *config.Config, file store.Companion, refused *optouts
 		return nil
 	}
 	if gone > 0 {
-		fmt.Fprintf(a.out, "Left out: %s of the backup, taken away here since.\n", count(gone, thing))
+		fmt.Fprintf(a.out, "Left out: %s of the backup, taken away here since.\n", english.Count(gone, thing))
 	}
 	// What is here is set aside only when the other is on the disk: where no file is, the next
 	// restore would take it that nobody has refused anything.
 	fresh := path + ".replaced-by" // if a kill leaves it there, it goes like what is set aside
-	if err := replaceFile(fresh, data); err != nil {
+	if err := atomicfile.Write(fresh, data); err != nil {
 		return err
 	}
 	if err := os.Rename(path, path+".replaced-"+now.UTC().Format("20060102T150405Z")); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -172,9 +175,9 @@ func restored(a *app, cfg *config.Config, file store.Companion, refused *optouts
 
 // tell says what came of it.
 func (restoreCommand) tell(a *app, cfg *config.Config, done store.Restoration) error {
-	fmt.Fprintf(a.out, "%s restored into %s.\n", count(done.Events, "event"), short(cfg.Store.Directory))
+	fmt.Fprintf(a.out, "%s restored into %s.\n", english.Count(done.Events, "event"), config.ShortPath(cfg.Store.Directory))
 	if n := len(done.Forgotten); n > 0 {
-		fmt.Fprintf(a.out, "Forgotten again: %s, forgotten here since the backup was made. In the backup they still stand.\n", count(n, "event"))
+		fmt.Fprintf(a.out, "Forgotten again: %s, forgotten here since the backup was made. In the backup they still stand.\n", english.Count(n, "event"))
 	}
 	if done.Untold != nil {
 		fmt.Fprintln(a.err, "What was forgotten here since the backup was made may be back: the journal that was here cannot be read, so nobody can tell.")
@@ -182,6 +185,6 @@ func (restoreCommand) tell(a *app, cfg *config.Config, done store.Restoration) e
 	if done.Aside == "" {
 		return nil
 	}
-	_, err := fmt.Fprintf(a.out, "What was there is called %s now; delete it when you are sure. It goes as a whole when something is forgotten.\n", short(done.Aside))
+	_, err := fmt.Fprintf(a.out, "What was there is called %s now; delete it when you are sure. It goes as a whole when something is forgotten.\n", config.ShortPath(done.Aside))
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"earshot/config"
+	"earshot/internal/probe"
 	"earshot/internal/terminal"
 	"earshot/llm"
 	"earshot/llm/llmtest"
@@ -67,10 +68,10 @@ func (c checkCommand) Run(a *app) error {
 		return wrong
 	}
 	if cfg.File == "" {
-		fmt.Fprintf(a.printed(), "There is no configuration file; everything has its default.\nTo begin one: earshot check --sample > %s\n", short(config.Places()[0]))
+		fmt.Fprintf(a.printed(), "There is no configuration file; everything has its default.\nTo begin one: earshot check --sample > %s\n", config.ShortPath(config.Places()[0]))
 		return nil
 	}
-	fmt.Fprintf(a.printed(), "%s is right.\n", short(cfg.File))
+	fmt.Fprintf(a.printed(), "%s is right.\n", config.ShortPath(cfg.File))
 	return nil
 }
 
@@ -85,14 +86,6 @@ func faultAt(cfg *config.Config, key, problem string) config.Fault {
 	return f
 }
 
-// engineKey returns the key of an engine of the list.
-func engineKey(c llm.Config, i int) string {
-	if len(c.Engines) == 0 {
-		return "executive.llm."
-	}
-	return fmt.Sprintf("executive.llm.engines[%d].", i)
-}
-
 // absentScripts finds the scripts that cannot be read, or are none.
 func absentScripts(cfg *config.Config) (faults []config.Fault) {
 	for i, e := range cfg.Executive.LLM.List() {
@@ -100,7 +93,7 @@ func absentScripts(cfg *config.Config) (faults []config.Fault) {
 			continue
 		}
 		if _, err := llmtest.Load(e.Script); err != nil {
-			faults = append(faults, faultAt(cfg, engineKey(cfg.Executive.LLM, i)+"script", strings.Join(strings.Fields(err.Error()), " ")+"; must be a file as docs/models.md describes it"))
+			faults = append(faults, faultAt(cfg, probe.EngineKey(cfg.Executive.LLM, i)+"script", strings.Join(strings.Fields(err.Error()), " ")+"; must be a file as docs/models.md describes it"))
 		}
 	}
 	return faults
@@ -129,20 +122,20 @@ func withScripts(wrong *config.Error, scripts []config.Fault) *config.Error {
 // servers answer at once.
 func unlisted(ctx context.Context, cfg *config.Config) []checkedFault {
 	warnings := []checkedFault{}
-	looks := lookAtEngines(ctx, cfg.Executive.LLM)
+	looks := probe.Engines(ctx, cfg.Executive.LLM)
 	look := func(key, engine, model string) {
-		i := max(0, slices.IndexFunc(looks, func(l look) bool { return l.config.Name == engine }))
+		i := max(0, slices.IndexFunc(looks, func(l probe.Engine) bool { return l.Config.Name == engine }))
 		l := looks[i]
-		if l.config.Provider == llm.Script || !l.asked || model == "" || installed(l.has, model) {
+		if l.Config.Provider == llm.Script || !l.Answered || model == "" || probe.HasModel(l.Models, model) {
 			return
 		}
-		problem := fmt.Sprintf("is %q, which %s does not list; %s", model, l.config.Name, missing(engineWith(l.config, model), l.has, "set it to %s"))
+		problem := fmt.Sprintf("is %q, which %s does not list; %s", model, l.Config.Name, probe.MissingModel(engineWith(l.Config, model), l.Models, "set it to %s"))
 		warnings = append(warnings, checkedFault{faultAt(cfg, key, problem), true})
 	}
 	set := cfg.Executive
-	talk := using(set)[talkRole].engine
+	talk := probe.ModelsInUse(set)[probe.TalkRole].Engine
 	for i, l := range looks {
-		look(engineKey(set.LLM, i)+"model", l.config.Name, l.config.Model)
+		look(probe.EngineKey(set.LLM, i)+"model", l.Config.Name, l.Config.Model)
 	}
 	for _, r := range []struct {
 		name string

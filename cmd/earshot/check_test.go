@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"earshot/config"
 )
 
 // TestCheckModels: check finds a script that there is not and a port for a host, which are
@@ -50,7 +52,7 @@ func TestCheckModels(t *testing.T) {
 			if took := time.Since(began); took > soon/2 {
 				t.Errorf("took %v", took)
 			}
-			got := strings.NewReplacer(file, "FILE", short(file), "FILE", strings.Replace(file, h.dir, "~", 1), "FILE").Replace(r.out + r.err)
+			got := strings.NewReplacer(file, "FILE", config.ShortPath(file), "FILE", strings.Replace(file, h.dir, "~", 1), "FILE").Replace(r.out + r.err)
 			if r.code != tt.code || !strings.Contains(got, tt.says) || tt.code == success && got != tt.says {
 				t.Errorf("ended with %d and printed\n%swant %d\n%s", r.code, got, tt.code, tt.says)
 			}

@@ -8,7 +8,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -127,7 +126,7 @@ func (a *app) warn(cfg *config.Config, wrong *config.Error) {
 	w := a.told()
 	fmt.Fprintf(w, "! the configuration is wrong, and left aside here: %s\n", terminal.Safe(text))
 	if wrong.Concerns("server.socket") {
-		fmt.Fprintf(w, "  the earshot that runs is asked at %s; if that is not its socket: EARSHOT_SERVER_SOCKET=PATH\n", terminal.Safe(short(cfg.Server.Path())))
+		fmt.Fprintf(w, "  the earshot that runs is asked at %s; if that is not its socket: EARSHOT_SERVER_SOCKET=PATH\n", terminal.Safe(config.ShortPath(cfg.Server.Path())))
 	}
 	fmt.Fprintln(w, "  → earshot check")
 }
@@ -168,20 +167,4 @@ func identifiers() func() earshot.EventID {
 		defer mu.Unlock()
 		return earshot.EventID(ulid.MustNew(ulid.Timestamp(time.Now()), entropy).String())
 	}
-}
-
-// count writes a number of things, in one or in many.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
-}
-
-// short writes a path as people write it.
-func short(path string) string {
-	if rest, err := filepath.Rel(xdg.Home, path); err == nil && filepath.IsLocal(rest) {
-		return filepath.Join("~", rest)
-	}
-	return fmt.Sprint(path)
 }

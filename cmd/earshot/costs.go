@@ -19,6 +19,8 @@ import (
 	"earshot/config"
 	"earshot/executive"
 	"earshot/executive/command"
+	"earshot/internal/atomicfile"
+	"earshot/internal/english"
 	"earshot/internal/power"
 	"earshot/internal/usage"
 	"earshot/llm"
@@ -78,7 +80,7 @@ func readCosts(directory string) (*usage.Ledger, error) {
 	}
 	is, err := usage.Read(data)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", short(path), err)
+		return nil, fmt.Errorf("reading %s: %w", config.ShortPath(path), err)
 	}
 	return is, nil
 }
@@ -87,7 +89,7 @@ func readCosts(directory string) (*usage.Ledger, error) {
 func (c *costs) save() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	err := c.Save(func(data []byte) error { return replaceFile(c.path, data) })
+	err := c.Save(func(data []byte) error { return atomicfile.Write(c.path, data) })
 	if err != nil && !c.fails {
 		c.log.Warn("what the models cost cannot be written down; after a restart some of it is forgotten", "err", err)
 	}
@@ -179,7 +181,7 @@ func (a *app) forewarn(cfg *config.Config) {
 		w = a.printed()
 	}
 	fmt.Fprintf(w, "It also thinks unasked about what is new, which takes model time (earshot today says how much). To turn that off, set executive.parallel.reasoning_continuous to false in %s.\n\n",
-		short(cmp.Or(cfg.File, config.Places()[0])))
+		config.ShortPath(cmp.Or(cfg.File, config.Places()[0])))
 }
 
 // counting writes down what is spent, and has the rooms look again when there is another reason
@@ -236,13 +238,13 @@ func spentOn(d api.UsageDay) string {
 		return "nothing was asked of a model"
 	}
 	if all.Made == 0 && all.Tokens() == 0 {
-		return "a model was asked " + count(int(all.Requests), "time") + ", and has answered nothing"
+		return "a model was asked " + english.Count(int(all.Requests), "time") + ", and has answered nothing"
 	}
 	made := func(k api.UsageKind) int {
 		return int(usage.Sum(d, func(u api.UsagePurpose) bool { return u.Kind == k }).Made)
 	}
 	parts := []string{
-		plural(made(usage.Reply), "reply", "replies"), count(made(usage.Thought), "thought"),
+		english.Plural(made(usage.Reply), "reply", "replies"), english.Count(made(usage.Thought), "thought"),
 		tokens(all.Tokens()), modelTime(all.Seconds) + " of model time",
 	}
 	text := strings.Join(parts, ", ")
@@ -255,7 +257,7 @@ func spentOn(d api.UsageDay) string {
 	}
 	text += "; of that unasked: "
 	if n := usage.Sum(d, usage.Unasked).Made; n > 0 {
-		text += count(int(n), "thought") + ", "
+		text += english.Count(int(n), "thought") + ", "
 	}
 	return text + tokens(unasked.Tokens()) + ", " + modelTime(unasked.Seconds)
 }

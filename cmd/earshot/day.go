@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/config"
+	"earshot/internal/english"
 	"earshot/internal/helper"
 	"earshot/internal/terminal"
 	"earshot/participants"
@@ -106,7 +108,7 @@ func (p past) read(a *app, d *replay.Day) error {
 		switch {
 		case !about.Mode().IsRegular():
 		case isJournal(p.Journal):
-			return &verdict{misused, fmt.Errorf("%s is a database\n  → give the folder in which it is called earshot.db, or an export: earshot export FILE", short(p.Journal))}
+			return &verdict{misused, fmt.Errorf("%s is a database\n  → give the folder in which it is called earshot.db, or an export: earshot export FILE", config.ShortPath(p.Journal))}
 		default:
 			return readExport(p.Journal, d)
 		}
@@ -163,14 +165,14 @@ func readExport(path string, d *replay.Day) error {
 		}
 		var e earshot.Event
 		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("%s, line %d: this is no event that this earshot knows: %w", short(path), n, err)
+			return fmt.Errorf("%s, line %d: this is no event that this earshot knows: %w", config.ShortPath(path), n, err)
 		}
 		if more, err := d.Add(e); err != nil || !more {
 			return err
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return fmt.Errorf("reading %s: %w", short(path), err)
+		return fmt.Errorf("reading %s: %w", config.ShortPath(path), err)
 	}
 	return nil
 }
@@ -205,7 +207,7 @@ func (a *app) rerun(d *replay.Day) (*replay.Result, error) {
 	}
 	res := new(replay.Result)
 	if err := json.Unmarshal(result.Bytes(), res); err != nil {
-		return nil, fmt.Errorf("what came of that day cannot be read; is %s of another version? %w", short(path), err)
+		return nil, fmt.Errorf("what came of that day cannot be read; is %s of another version? %w", config.ShortPath(path), err)
 	}
 	return res, nil
 }
@@ -221,12 +223,12 @@ func wentWrong(said string, err error) string {
 // tellDay tells people what is different.
 func tellDay(w io.Writer, res *replay.Result, d *replay.Day, from time.Time) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, %s; ", capital(nameOf(from)), count(res.Events, "event"), count(res.Decisions, "decision"))
+	fmt.Fprintf(&b, "%s: %s, %s; ", capital(nameOf(from)), english.Count(res.Events, "event"), english.Count(res.Decisions, "decision"))
 	switch n := len(res.Differences); {
 	case n == 0:
 		b.WriteString("all are taken again as they were.\n")
 	default:
-		fmt.Fprintf(&b, "%d taken again as they were, and %s.\n", res.Same, count(n, "difference"))
+		fmt.Fprintf(&b, "%d taken again as they were, and %s.\n", res.Same, english.Count(n, "difference"))
 	}
 	words := make(map[earshot.EventID]earshot.Event)
 	for _, e := range d.Events {
@@ -243,7 +245,7 @@ func tellDay(w io.Writer, res *replay.Result, d *replay.Day, from time.Time) err
 		{res.Refused, "is not taken now"},
 	} {
 		if note.n > 0 {
-			fmt.Fprintf(&b, "Of what is on record %s: %s.\n", note.what, count(note.n, "event"))
+			fmt.Fprintf(&b, "Of what is on record %s: %s.\n", note.what, english.Count(note.n, "event"))
 		}
 	}
 	_, err := io.WriteString(w, terminal.Safe(b.String()))

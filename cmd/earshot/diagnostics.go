@@ -17,6 +17,7 @@ import (
 
 	"earshot/api"
 	"earshot/config"
+	"earshot/internal/probe"
 	"earshot/server"
 )
 
@@ -184,7 +185,7 @@ func (c diagnosticsCommand) Run(a *app) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return errors.Join(fmt.Errorf("writing the diagnostics: %w", err), os.Remove(c.Output))
 	}
-	_, err = fmt.Fprintf(a.err, "Written to %s. Nobody's words and no names that earshot knows are in it; look through it before you send it.\n", short(c.Output))
+	_, err = fmt.Fprintf(a.err, "Written to %s. Nobody's words and no names that earshot knows are in it; look through it before you send it.\n", config.ShortPath(c.Output))
 	return err
 }
 
@@ -199,13 +200,13 @@ func (a *app) diagnose(cfg *config.Config, c diagnosticsCommand) (all api.Diagno
 	}
 	s := scrubOf(ofMachine()...)
 	d := newDiagnosis(cfg, scrub{}) // nobody says here who is known
-	findings := []finding{lookAtJournal(a.ctx, cfg), lookAtRoomOnDisk(cfg), lookAtLog(cfg), lookAtSocket(a.ctx, cfg)}
+	findings := []probe.Finding{probe.Journal(a.ctx, cfg), probe.Disk(cfg), probe.Log(cfg), probe.Daemon(a.ctx, cfg)}
 	if a.warned { // in words that may be anybody's
-		findings = append(findings, finding{Thing: "configuration", Text: "is wrong", Cure: "earshot check"})
+		findings = append(findings, probe.Finding{Thing: "configuration", Text: "is wrong", Cure: "earshot check"})
 	}
-	findings = append(findings, lookAtSenses(a.ctx, cfg)...)
-	for _, l := range lookAtEngines(a.ctx, cfg.Executive.LLM) {
-		findings = append(findings, l.finding)
+	findings = append(findings, probe.Senses(a.ctx, cfg)...)
+	for _, l := range probe.Engines(a.ctx, cfg.Executive.LLM) {
+		findings = append(findings, l.Finding)
 	}
 	for _, f := range findings {
 		f.Text, f.Cure = s.file(f.Text), s.file(f.Cure)

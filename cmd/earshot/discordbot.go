@@ -9,6 +9,7 @@ import (
 	"earshot"
 	"earshot/executive"
 	gateway "earshot/internal/discord"
+	"earshot/internal/probe"
 	"earshot/internal/supervise"
 	"earshot/models/stt"
 	"earshot/participants"
@@ -38,7 +39,7 @@ func (d *daemon) discord(hears, speaks bool) (*discordBot, []part, error) {
 	}
 	e := &discordBot{daemon: d, own: openSayings(d.config().Store.Directory, d.log)}
 	take := func(event any) { e.sense.Take(event) }
-	e.session = sessionOn(d.config(), token, d.log, take)
+	e.session = discord.NewSession(d.config().Providers.Discord, token, d.log, take)
 	also := func(any) {}
 	parts := []part{{name: "discord", run: e.run}}
 	if hears {
@@ -123,14 +124,14 @@ func (e *discordBot) Do(ctx context.Context, ev earshot.Event) (string, error) {
 }
 
 // aboutEmbassy gives the house its bot if it is to have one, and says how that went.
-func (a *app) aboutEmbassy(d *daemon, voice bool) []finding {
+func (a *app) aboutEmbassy(d *daemon, voice bool) []probe.Finding {
 	findings := d.install(a.ctx, &section{
 		name: onDiscord, make: func(ctx context.Context) sectionBuild { return d.delegation(ctx, voice) },
 		rests: func(ctx context.Context) { wait(ctx, longestSpeech, func() bool { return d.stillIn(byDiscord) }) },
 	})
 	for _, f := range findings {
 		if !f.Works {
-			d.shows(f.notice())
+			d.shows(f.Notice())
 		}
 	}
 	return findings
@@ -147,12 +148,12 @@ func (d *daemon) delegation(ctx context.Context, voice bool) sectionBuild {
 	if !d.config().Providers.Discord.Enabled {
 		return is
 	}
-	f := finding{Thing: "discord", Works: true}
+	f := probe.Finding{Thing: "discord", Works: true}
 	var hears, speaks bool
 	if voice && d.config().Providers.Discord.Join != discord.JoinNever {
-		roles := lookAtSpeech(ctx)
-		hears = roles["hear"].may() && roles["media"].may()
-		speaks = hears && d.config().Outlets.Discord.Voice && roles["say"].may()
+		roles := probe.SpeechRoles(ctx)
+		hears = roles["hear"].MayWork() && roles["media"].MayWork()
+		speaks = hears && d.config().Outlets.Discord.Voice && roles["say"].MayWork()
 	}
 	switch {
 	case hears && speaks:
@@ -165,9 +166,9 @@ func (d *daemon) delegation(ctx context.Context, voice bool) sectionBuild {
 	e, parts, err := d.discord(hears, speaks)
 	if err != nil {
 		f.Works = false
-		f.Text, f.Cure = plainly(err)
-		is.findings = []finding{f}
+		f.Text, f.Cure = probe.Explain(err)
+		is.findings = []probe.Finding{f}
 		return is
 	}
-	return sectionBuild{parts: parts, findings: []finding{f}, begins: func() { d.discordBot.Store(e) }}
+	return sectionBuild{parts: parts, findings: []probe.Finding{f}, begins: func() { d.discordBot.Store(e) }}
 }

@@ -15,6 +15,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/command"
 	gateway "earshot/internal/discord"
+	"earshot/internal/english"
 	"earshot/participants"
 	"earshot/providers/discord"
 	ringing "earshot/providers/discord/calls"
@@ -156,7 +157,7 @@ func (e *discordBot) status(_ context.Context, c command.Call) (string, error) {
 		fmt.Fprintf(&b, "not connected: %s", cmp.Or(st.Why, "it is just beginning"))
 	}
 	if lost := st.Lost.Messages; lost > 0 {
-		fmt.Fprintf(&b, "; %s had to be asked for again", count(lost, "message"))
+		fmt.Fprintf(&b, "; %s had to be asked for again", english.Count(lost, "message"))
 	}
 	if e.line == nil {
 		return b.String() + "\n" + errNoCalls.Error(), nil
@@ -182,7 +183,7 @@ func tellCall(c ringing.Status) string {
 		text += ", not encrypted end to end: Discord says that somebody here cannot"
 	}
 	if c.Listens {
-		text += fmt.Sprintf("; listens to %s", count(max(0, len(v.People)-1), "other"))
+		text += fmt.Sprintf("; listens to %s", english.Count(max(0, len(v.People)-1), "other"))
 	} else {
 		text += "; does not listen"
 	}

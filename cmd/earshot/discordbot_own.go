@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"earshot"
+	"earshot/internal/atomicfile"
 	gateway "earshot/internal/discord"
 )
 
@@ -106,7 +107,7 @@ func (s *sayings) add(is saying) {
 func (s *sayings) keep(is saying) error {
 	if s.kept >= 2*mostOwn {
 		s.kept = len(s.order)
-		return replaceFile(s.path, s.lines(s.order...))
+		return atomicfile.Write(s.path, s.lines(s.order...))
 	}
 	s.kept++
 	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -163,5 +164,5 @@ func (s *sayings) forget(turns map[earshot.TurnID]bool) error {
 		return nil
 	}
 	s.kept = len(s.order)
-	return replaceFile(s.path, s.lines(s.order...))
+	return atomicfile.Write(s.path, s.lines(s.order...))
 }

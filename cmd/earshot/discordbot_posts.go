@@ -10,6 +10,7 @@ import (
 	"earshot"
 	gateway "earshot/internal/discord"
 	"earshot/internal/discord/compose"
+	"earshot/internal/probe"
 	outlet "earshot/outlets/discord"
 	"earshot/participants"
 	"earshot/providers/discord"
@@ -193,7 +194,7 @@ func (e *discordBot) outlet(room earshot.RoomID, c discord.Channel) *outlet.Text
 		Posted: func(turn earshot.TurnID, message uint64) { e.own.add(saying{message, room, turn}) },
 		Refused: func(err error) {
 			n := earshot.Notice{Key: "discord " + c.ID, Text: "a reply could not be written in " + c.Name}
-			why, cure := plainly(err)
+			why, cure := probe.Explain(err)
 			n.Text, n.Cure = n.Text+": "+why, cure
 			e.report(n)
 		},

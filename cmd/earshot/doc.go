@@ -165,8 +165,10 @@
 //
 // # The whole
 //
-// [earshot/config] places each package's section. This command puts the parts
-// together: commands.go is the table of commands, daemon.go the house, backend.go what the server asks of it, rooms.go its rooms, agent_admin.go its agents and
+// [earshot/config] places each package's section. [earshot/internal/probe] finds out whether
+// what is needed works, for doctor, the start and the daemon. This command puts the parts
+// together: commands.go is the table of commands, daemon.go the house, backend.go what the server
+// asks of it, rooms.go its rooms, agent_admin.go its agents and
 // agents.go the command for them, gate.go who may enter which room,
 // identity.go how one says who one is, listen.go the key that is held to talk, voice.go what hears and speaks, eyes.go what
 // sees and looking.go who may ask it, run.go the

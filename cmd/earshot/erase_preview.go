@@ -17,6 +17,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/internal/english"
 	"earshot/participants"
 	"earshot/speakers"
 	"earshot/store"
@@ -194,7 +195,7 @@ func (o *eraser) words(f api.EraseRequest, sel store.Selection) string {
 	var b strings.Builder
 	switch {
 	case len(sel.Events) > 0:
-		b.WriteString(count(len(sel.Events), "event"))
+		b.WriteString(english.Count(len(sel.Events), "event"))
 	case f.Everything && len(sel.People) == 0:
 		b.WriteString("everything")
 	case len(sel.People) == 0 && sel.Handle.ID == "":

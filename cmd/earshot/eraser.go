@@ -19,6 +19,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/executive/tool/workspace"
+	"earshot/internal/atomicfile"
 	"earshot/participants"
 	"earshot/server/token"
 	"earshot/speakers"
@@ -132,7 +133,7 @@ const wishFile = "forgetting.json"
 func (o *eraser) writes(w eraseRequest) error {
 	data, err := json.Marshal(w)
 	if err == nil {
-		err = replaceFile(filepath.Join(o.dir, wishFile), data)
+		err = atomicfile.Write(filepath.Join(o.dir, wishFile), data)
 	}
 	if err != nil {
 		return fmt.Errorf("writing down what is to be forgotten: %w", err)

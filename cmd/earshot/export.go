@@ -17,6 +17,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/internal/english"
 	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/speakers"
@@ -80,7 +81,7 @@ func (c exportCommand) Run(a *app) error {
 			break
 		}
 	}
-	fmt.Fprintf(a.err, "%s in %s, which only you can read.\n", count(n, "event"), short(c.File))
+	fmt.Fprintf(a.err, "%s in %s, which only you can read.\n", english.Count(n, "event"), config.ShortPath(c.File))
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"earshot"
 	"earshot/executive/room"
 	"earshot/internal/helper"
+	"earshot/internal/probe"
 	"earshot/internal/redact"
 	"earshot/internal/supervise"
 	"earshot/models/see"
@@ -124,7 +125,7 @@ var errBlind = errors.New("it is open, and gives no pictures")
 
 // Run implements [webcam.Eye]. No helper is started for a device that is not there.
 func (e *camera) Run(ctx context.Context) error {
-	if f := thisMachine().lookAt(e.config); !f.Works {
+	if f := probe.Camera(e.config); !f.Works {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.now.fault = &absence{f}
@@ -178,12 +179,12 @@ func (e *camera) resting(ctx context.Context, now func() time.Time) {
 }
 
 // An absence is a camera that cannot be opened, or not now.
-type absence struct{ finding }
+type absence struct{ probe.Finding }
 
 func (a *absence) Error() string { return a.Text }
 
-// Cure implements [curable].
-func (a *absence) Cure() string { return a.finding.Cure }
+// Cure says what mends it.
+func (a *absence) Cure() string { return a.Finding.Cure }
 
 // sees returns how it sees now.
 func (e *camera) sees() view {
@@ -245,7 +246,7 @@ func (e *camera) changed(is earshot.Eyesight, at time.Time) {
 
 // look returns the cameras, of which looks was found out. One that is missing may still
 // come; one that is as it was goes on.
-func (d *daemon) look(looks []finding) sectionBuild {
+func (d *daemon) look(looks []probe.Finding) sectionBuild {
 	is := sectionBuild{findings: looks}
 	hidden := redact.ForSources(sources(d.config().Providers.Webcam)...)
 	var all []*camera
@@ -263,6 +264,20 @@ func (d *daemon) look(looks []finding) sectionBuild {
 	return is
 }
 
+// sight looks for the cameras that the house could see with, and gives it those.
+func (a *app) sight(d *daemon, wanted bool) []probe.Finding {
+	if !wanted {
+		return nil
+	}
+	looks := d.install(a.ctx, &section{name: theCameras, make: func(ctx context.Context) sectionBuild { return d.look(probe.Cameras(ctx, d.config())) }})
+	for _, f := range looks {
+		if !f.Works {
+			d.shows(f.Notice())
+		}
+	}
+	return looks
+}
+
 // sources returns where the pictures come from.
 func sources(c webcam.Config) (all []string) {
 	for _, one := range c.List() {
@@ -275,9 +290,9 @@ func sources(c webcam.Config) (all []string) {
 func (d *daemon) watch(c webcam.Camera, hidden redact.SourceRedactor, lost bool) (*camera, part) {
 	there := new(supervise.Pulse)
 	e, sense := newEye(c, hidden, d.log, d.report, d.drops("webcam"), there.Beat)
-	e.tell, e.rests = func(text string) { d.desk.Mention(text) }, shut(earshot.Live, c.Hours, time.Now()) != ""
+	e.tell, e.rests = func(text string) { d.desk.Mention(text) }, probe.Closed(earshot.Live, c.Hours, time.Now()) != ""
 	return e, part{
-		name: thing(c), lets: earshot.Mode.Watches, lost: lost, pulse: there, as: c,
+		name: earshot.CameraCalled(c.Name), lets: earshot.Mode.Watches, lost: lost, pulse: there, as: c,
 		run: func(ctx context.Context) error { return sense.Run(ctx, e.notes(d.Admit)) },
 	}
 }
@@ -285,13 +300,13 @@ func (d *daemon) watch(c webcam.Camera, hidden redact.SourceRedactor, lost bool)
 // newEye returns a camera, and the sense that sees through it. Looked is called for each
 // picture that was looked at.
 func newEye(c webcam.Camera, hidden redact.SourceRedactor, log *slog.Logger, notice func(earshot.Notice), dropped func(int), looked func()) (*camera, *webcam.Provider) {
-	e := &camera{name: c.Name, hides: hidden, source: shown(c), config: c}
+	e := &camera{name: c.Name, hides: hidden, source: probe.CameraSource(c), config: c}
 	sense := webcam.New(c, webcam.Parts{Eye: e, Notice: notice, Dropped: dropped, Log: log})
 	log = hidden.Log(log.With("camera", c.Name))
 	start := helper.NewDialer(log, helper.CameraProgram)
 	e.open = func(alive func()) *see.Camera {
 		return see.New(see.Config{
-			Name: c.Name, Dial: start, Open: c.Open(thisMachine().devices()), Log: log,
+			Name: c.Name, Dial: start, Open: c.Open(probe.ConnectedCameras()), Log: log,
 			On: func(o see.Observation) {
 				looked()
 				alive()
@@ -300,12 +315,4 @@ func newEye(c webcam.Camera, hidden redact.SourceRedactor, log *slog.Logger, not
 		})
 	}
 	return e, sense
-}
-
-// thing is what the part of a camera is called, and its faults.
-func thing(c webcam.Camera) string { return earshot.CameraCalled(c.Name) }
-
-// shown is where the pictures of a camera come from, as anybody may see it.
-func shown(c webcam.Camera) string {
-	return redact.Source(c.Open(thisMachine().devices()).Source)
 }

@@ -10,6 +10,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/internal/field"
+	"earshot/internal/probe"
 	"earshot/internal/testkit"
 	"earshot/models/see"
 	"earshot/participants"
@@ -55,7 +56,7 @@ func TestShut(t *testing.T) {
 		{earshot.OffRecord, "", "the room is off the record; /resume ends that"},
 		{earshot.Live, "20:00-08:00", "its hours are 20:00-08:00"},
 	} {
-		if got := shut(tt.mode, tt.hours, noon); got != tt.want {
+		if got := probe.Closed(tt.mode, tt.hours, noon); got != tt.want {
 			t.Errorf("%s, %s: %q, want %q", tt.mode, tt.hours, got, tt.want)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"earshot"
 	"earshot/internal/helper"
+	"earshot/internal/probe"
 	"earshot/models/see/wire"
 )
 
@@ -39,7 +40,7 @@ const fakeCamera = "fake-camera"
 // beFakeCamera is the program.
 func beFakeCamera() {
 	if len(os.Args) > 1 && os.Args[1] == "check" {
-		_ = json.NewEncoder(os.Stdout).Encode(finding{Works: true, Text: "a camera for tests"})
+		_ = json.NewEncoder(os.Stdout).Encode(probe.Finding{Works: true, Text: "a camera for tests"})
 		return
 	}
 	err := helper.Serve(context.Background(), "earshot-camera", helper.Stdio(os.Stdin, os.Stdout), pretendToSee)

@@ -17,10 +17,12 @@ import (
 	"earshot/config"
 	"earshot/executive"
 	"earshot/executive/command"
+	"earshot/internal/english"
 	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/server"
+	"earshot/server/token"
 	"earshot/speakers"
 	"earshot/store"
 )
@@ -90,7 +92,7 @@ func (c forgetCommand) here(a *app, cfg *config.Config, s *store.Store, f api.Er
 		return err
 	}
 	o := &eraser{
-		dir: cfg.Store.Directory, store: s, people: h.people, voices: voices, files: workspaces(cfg), tokens: tokensOf(cfg), newID: identifiers(), log: quietly,
+		dir: cfg.Store.Directory, store: s, people: h.people, voices: voices, files: workspaces(cfg), tokens: token.In(cfg.Store.Directory), newID: identifiers(), log: quietly,
 		own: func() *sayings { return openSayings(cfg.Store.Directory, quietly) },
 	}
 	if err := o.finishes(a.ctx); err != nil {
@@ -164,23 +166,23 @@ func previewText(p api.ErasePreview) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "To be forgotten: %s.\n", p.Of)
-	fmt.Fprintf(&b, "  %s", count(p.Events, "event"))
+	fmt.Fprintf(&b, "  %s", english.Count(p.Events, "event"))
 	if p.Events > 0 {
 		fmt.Fprintf(&b, ", from %s to %s: %s\n", when(p.From), when(p.To), tally(p.Kinds))
 		fmt.Fprintf(&b, "  in %s", places(p.Rooms))
 	}
 	b.WriteString("\n")
 	if p.Others > 0 {
-		fmt.Fprintf(&b, "  of these %s to others, since it stood in what they are made of\n", plural(p.Others, "reply", "replies"))
+		fmt.Fprintf(&b, "  of these %s to others, since it stood in what they are made of\n", english.Plural(p.Others, "reply", "replies"))
 		for _, r := range p.Replies {
 			fmt.Fprintf(&b, "    %s  %s to %s, in %s\n", when(r.At), r.By, r.To, r.Room)
 		}
 	}
 	if p.Voices > 0 {
-		fmt.Fprintf(&b, "  %s\n", plural(p.Voices, "print of a voice", "prints of voices"))
+		fmt.Fprintf(&b, "  %s\n", english.Plural(p.Voices, "print of a voice", "prints of voices"))
 	}
 	if p.Files > 0 {
-		fmt.Fprintf(&b, "  what was made of it in %s of agents\n", count(p.Files, "file"))
+		fmt.Fprintf(&b, "  what was made of it in %s of agents\n", english.Count(p.Files, "file"))
 	}
 	if len(p.Aside) > 0 {
 		fmt.Fprintf(&b, "  as a whole, with what others said: %s, set aside when it was damaged or replaced\n", strings.Join(p.Aside, ", "))
@@ -197,7 +199,7 @@ func previewText(p api.ErasePreview) string {
 
 // erasedText tells people what was forgotten.
 func erasedText(p api.ErasePreview) string {
-	text := "Forgotten: " + count(p.Events, "event") + "."
+	text := "Forgotten: " + english.Count(p.Events, "event") + "."
 	if p.Since > 0 {
 		text += fmt.Sprintf(" %d of them came after it was shown.", p.Since)
 	}
@@ -209,7 +211,7 @@ func tally(kinds map[earshot.Kind]int) string {
 	all := slices.SortedFunc(maps.Keys(kinds), func(a, b earshot.Kind) int { return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b)) })
 	var words []string
 	for _, k := range all {
-		words = append(words, plural(kinds[k], string(k), many(k)))
+		words = append(words, english.Plural(kinds[k], string(k), many(k)))
 	}
 	return strings.Join(words, ", ")
 }
@@ -232,14 +234,6 @@ func places(rooms map[string]int) string {
 		words = append(words, fmt.Sprintf("%s (%d)", name, rooms[name]))
 	}
 	return strings.Join(words, ", ")
-}
-
-// plural writes a number of things.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
 }
 
 // bygone returns the time that people mean by a text: 10:00 is the last time that it was

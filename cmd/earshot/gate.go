@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"earshot"
 	"earshot/config"
 	"earshot/executive"
+	"earshot/internal/probe"
 	"earshot/participants"
 	"earshot/server"
 	"earshot/server/token"
@@ -27,13 +27,7 @@ type gate struct {
 
 // newGate returns the gate of what cfg says.
 func newGate(cfg *config.Config, people *participants.Registry) gate {
-	return gate{people: people, tokens: tokensOf(cfg), rooms: cfg.Rooms.All}
-}
-
-// tokensOf returns the tokens that were given to people; they are kept with the
-// journal.
-func tokensOf(cfg *config.Config) *token.Store {
-	return &token.Store{Path: filepath.Join(cfg.Store.Directory, "tokens.json")}
+	return gate{people: people, tokens: token.In(cfg.Store.Directory), rooms: cfg.Rooms.All}
 }
 
 // pass returns who somebody is whom the kernel or a provider knows by account,
@@ -96,10 +90,7 @@ func (g gate) who(ctx context.Context, account earshot.Handle, c server.Claim) (
 func (g gate) vouch(ctx context.Context, c server.Claim) (participants.Participant, earshot.Handle, earshot.Audience, error) {
 	of, err := g.tokens.Check(c.Token)
 	if err != nil {
-		cure := "make one on the machine where earshot runs: earshot token create NAME"
-		if mends, ok := errors.AsType[curable](err); ok {
-			cure = mends.Cure()
-		}
+		cure := cmp.Or(probe.Cure(err), "make one on the machine where earshot runs: earshot token create NAME")
 		return participants.Participant{}, earshot.Handle{}, earshot.Audience{}, participants.Refuse(participants.ErrToken, err.Error(), cure)
 	}
 	account := earshot.Handle{Provider: byToken, ID: string(of)}

@@ -10,6 +10,7 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/executive"
+	"earshot/internal/probe"
 	"earshot/participants"
 	"earshot/server"
 )
@@ -102,7 +103,7 @@ func TestADamagedFileOfTokens(t *testing.T) {
 			}
 		}
 		_, _, err := g.pass(t.Context(), account, server.Claim{Name: "eve", Token: "earshot_x"})
-		if _, cure := plainly(err); !errors.Is(err, participants.ErrToken) || !strings.Contains(cure, tt.cure) {
+		if _, cure := probe.Explain(err); !errors.Is(err, participants.ErrToken) || !strings.Contains(cure, tt.cure) {
 			t.Errorf("with %q in the file: %v, and %q mends it", tt.file, err, cure)
 		}
 	}

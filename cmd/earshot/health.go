@@ -11,6 +11,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/internal/metrics"
+	"earshot/internal/probe"
 	"earshot/llm"
 )
 
@@ -96,20 +97,20 @@ func (v *health) is(p api.Part, now time.Time) (news bool) {
 }
 
 // found takes in what was found out about a part at the start.
-func (v *health) found(f finding) {
+func (v *health) found(f probe.Finding) {
 	if kind, ok := kindOf(f.Thing); ok {
 		v.is(api.Part{Name: f.Thing, Kind: kind, Well: f.Works, Text: f.Text, Cure: f.Cure}, time.Now())
 	}
 }
 
 // looked takes in what was found out about an engine.
-func (v *health) looked(l look) {
-	name := cmp.Or(l.config.Name, string(l.config.Provider))
+func (v *health) looked(l probe.Engine) {
+	name := cmp.Or(l.Config.Name, string(l.Config.Provider))
 	v.is(api.Part{Name: name, Kind: api.Engine, Well: l.Works, Text: l.Text, Cure: l.Cure}, time.Now())
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if k := slices.IndexFunc(v.all, func(had vital) bool { return had.Kind == api.Engine && had.Name == name }); k >= 0 {
-		v.all[k].made = l.config
+		v.all[k].made = l.Config
 	}
 }
 
@@ -128,7 +129,7 @@ func (v *health) engines(e *engines) {
 	v.all = slices.DeleteFunc(v.all, func(had vital) bool { return had.Kind == api.Engine && !slices.Contains(e.of, had.made) })
 	for i, c := range e.of {
 		if !slices.ContainsFunc(v.all, func(had vital) bool { return had.Kind == api.Engine && had.made == c }) {
-			about := modelOn(e.Engines[i].Name(), c)
+			about := probe.ModelOn(e.Engines[i].Name(), c)
 			v.all = append(v.all, vital{Part: api.Part{Name: c.Name, Kind: api.Engine, Well: true, Since: time.Now(), Text: about}, about: about, made: c})
 		}
 	}
@@ -259,7 +260,7 @@ func (v *health) wantsProbe(now time.Time) bool {
 // Ready implements [server.Admin].
 func (h backend) Ready(ctx context.Context) api.Readiness {
 	if h.health.wantsProbe(time.Now()) {
-		for _, l := range lookAtEngines(ctx, h.config().Executive.LLM) {
+		for _, l := range probe.Engines(ctx, h.config().Executive.LLM) {
 			h.health.looked(l)
 		}
 	}

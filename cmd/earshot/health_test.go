@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/internal/probe"
 	"earshot/llm"
 )
 
@@ -33,18 +34,18 @@ func TestVitals(t *testing.T) {
 		{"a prompt is too long", func(v *health) { answers(v); gives(v, "ollama", llm.TooLong) }, "ollama", ""},
 		{"a microphone is lost", func(v *health) {
 			answers(v)
-			v.found(finding{Thing: "microphone", Works: true})
+			v.found(probe.Finding{Thing: "microphone", Works: true})
 			lost(v, "microphone")
 		}, "ollama !microphone", "microphone"},
 		{"and is back", func(v *health) {
 			answers(v)
-			v.found(finding{Thing: "microphone", Works: true, Text: "built in"})
+			v.found(probe.Finding{Thing: "microphone", Works: true, Text: "built in"})
 			lost(v, "microphone")
 			back(v, "microphone")
 		}, "ollama microphone", ""},
 		{"a disk is full", func(v *health) {
 			answers(v)
-			v.found(finding{Thing: "journal", Works: true})
+			v.found(probe.Finding{Thing: "journal", Works: true})
 			lost(v, "store.full")
 		}, "ollama !journal", "journal"},
 		{"what nobody knows of", func(v *health) { answers(v); lost(v, "recognition"); back(v, "recognition") }, "ollama", ""},
@@ -52,7 +53,7 @@ func TestVitals(t *testing.T) {
 		{"what is no part", func(v *health) { answers(v); lost(v, "context") }, "ollama", ""},
 		{"a camera with a name", func(v *health) {
 			answers(v)
-			v.found(finding{Thing: earshot.CameraCalled("door"), Text: "is not there"})
+			v.found(probe.Finding{Thing: earshot.CameraCalled("door"), Text: "is not there"})
 		}, "ollama !" + earshot.CameraCalled("door"), earshot.CameraCalled("door")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -91,8 +92,8 @@ func TestWhatWorks(t *testing.T) {
 			t.Errorf("%s works, want %s", got, want)
 		}
 	}
-	v.looked(look{finding: finding{Thing: "model", Works: true, Text: "small on ollama"}, config: llm.EngineConfig{Name: "ollama"}})
-	v.found(finding{Thing: "journal", Works: true})
+	v.looked(probe.Engine{Finding: probe.Finding{Thing: "model", Works: true, Text: "small on ollama"}, Config: llm.EngineConfig{Name: "ollama"}})
+	v.found(probe.Finding{Thing: "journal", Works: true})
 	works("small on ollama, journal, console")
 	v.noticed(earshot.Notice{Key: "store.full", Text: "the disk is full"})
 	works("small on ollama, console")

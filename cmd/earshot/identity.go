@@ -17,6 +17,7 @@ import (
 
 	"earshot"
 	"earshot/internal/field"
+	"earshot/internal/probe"
 	"earshot/internal/terminal"
 	"earshot/participants"
 )
@@ -136,7 +137,7 @@ func (a *app) ask(ctx context.Context, p loginPrompt) (name string, secret field
 		if err == nil || errors.Is(err, errLeft) {
 			return name, secret, err
 		}
-		problem, cure := plainly(err)
+		problem, cure := probe.Explain(err)
 		fmt.Fprintln(a.printed(), terminal.Safe(problem))
 		if cure != "" {
 			fmt.Fprintf(a.printed(), "  → %s\n", terminal.Safe(cure))

@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"earshot/config"
+	"earshot/internal/atomicfile"
+	"earshot/internal/english"
 	"earshot/internal/terminal"
 	"earshot/store"
 )
@@ -30,7 +33,7 @@ func (c importCommand) Run(a *app) error {
 		return err
 	})
 	if line, ok := errors.AsType[*store.ErrImport](err); ok {
-		return fmt.Errorf("%s was not imported, and nothing has changed: %w", short(c.File), line)
+		return fmt.Errorf("%s was not imported, and nothing has changed: %w", config.ShortPath(c.File), line)
 	}
 	if err != nil {
 		return err
@@ -46,13 +49,13 @@ func (c importCommand) Run(a *app) error {
 			continue // no other has ever been exported
 		}
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-			fmt.Fprintf(a.err, "The voices in it are left out, since it is known here already whose are kept: %s\n", short(path))
+			fmt.Fprintf(a.err, "The voices in it are left out, since it is known here already whose are kept: %s\n", config.ShortPath(path))
 			continue
 		}
 		if files = append(files, b.Name); c.DryRun {
 			continue
 		}
-		if err := replaceFile(path, b.Content); err != nil {
+		if err := atomicfile.Write(path, b.Content); err != nil {
 			return fmt.Errorf("keeping the voices: %w", err)
 		}
 	}
@@ -74,7 +77,7 @@ func (c importCommand) Run(a *app) error {
 	if c.DryRun {
 		verb = "would be imported"
 	}
-	fmt.Fprintf(a.out, "%s %s", count(done.Added, "event"), verb)
+	fmt.Fprintf(a.out, "%s %s", english.Count(done.Added, "event"), verb)
 	if done.Erased > 0 {
 		fmt.Fprintf(a.out, ", %d of them without content, since it was deleted", done.Erased)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/executive/room"
+	"earshot/server/token"
 	"earshot/store"
 )
 
@@ -16,7 +17,7 @@ func (d *daemon) forgetful() {
 	files.Closed = func(id earshot.RoomID) bool { r, ok := d.rooms.find(id); return !ok || !r.is.Open() }
 	d.oblivion = &eraser{
 		dir: d.config().Store.Directory, store: d.store, people: d.Registry, voices: d.voices, files: files,
-		tokens: tokensOf(d.config()), rooms: d.rooms.now, newID: d.id, log: d.log,
+		tokens: token.In(d.config().Store.Directory), rooms: d.rooms.now, newID: d.id, log: d.log,
 		own: func() *sayings {
 			if e := d.discordBot.Load(); e != nil {
 				return e.own

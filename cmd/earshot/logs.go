@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"earshot/config"
 	"earshot/internal/logfile"
 	"earshot/internal/terminal"
 )
@@ -39,7 +40,7 @@ func (c serviceLogs) Run(a *app) error {
 	}
 	f, err := logfile.OpenFile(cfg.Log.File, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &verdict{notFound, fmt.Errorf("there is no log yet; it will be %s", short(cfg.Log.File))}
+		return &verdict{notFound, fmt.Errorf("there is no log yet; it will be %s", config.ShortPath(cfg.Log.File))}
 	}
 	if err != nil {
 		return err

@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"earshot/config"
-	"earshot/internal/logfile"
-	"earshot/internal/testkit"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +10,11 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"earshot/config"
+	"earshot/internal/logfile"
+	"earshot/internal/probe"
+	"earshot/internal/testkit"
 )
 
 // TestFollowedLog: who follows a log that is put aside misses nothing of either.
@@ -72,7 +74,7 @@ func TestFollowedLog(t *testing.T) {
 // TestNoPlaceForALog: a log at a place that is none is a mistake in the configuration.
 func TestNoPlaceForALog(t *testing.T) {
 	_, _, err := logfile.Open(config.Log{File: t.TempDir(), Level: "info"}, os.Stderr)
-	if _, cure := plainly(err); !strings.Contains(cure, "log.file") {
+	if _, cure := probe.Explain(err); !strings.Contains(cure, "log.file") {
 		t.Errorf("the cure is %q", cure)
 	}
 	if code := printError(io.Discard, err); code != misused {

@@ -9,7 +9,6 @@ import (
 
 	"earshot"
 	"earshot/internal/testkit"
-	"earshot/llm"
 	"earshot/llm/ollama/ollamatest"
 	"earshot/models/see/seetest"
 )
@@ -88,16 +87,5 @@ func TestLookWithoutCamera(t *testing.T) {
 	g.daemon()
 	if r := g.earshot(nil, "say", "what do you see?"); r.out != "I have no camera that works.\n" {
 		t.Errorf("it says %q, %s", r.out, r.err)
-	}
-}
-
-func TestAbilities(t *testing.T) {
-	models := []llm.Model{{Name: "a:latest", Tools: true, Vision: true}, {Name: "b", Vision: true}, {Name: "c", Tools: true}, {Name: "d"}}
-	for name, want := range map[string]string{
-		"a": ", which calls tools and can look at pictures", "b": ", which can look at pictures", "c": ", which calls tools", "d": "", "e": "",
-	} {
-		if got := abilities(models, name); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/executive/looking"
-	"earshot/internal/field"
 	"earshot/internal/helper"
+	"earshot/internal/probe"
 	"earshot/participants"
 	"earshot/server"
 )
@@ -104,23 +104,12 @@ func (h backend) cameraView(e *camera) api.CameraView {
 // closed says why nobody wants a camera to look at now.
 func (d *daemon) closed(e *camera, now time.Time) string {
 	mode, _ := d.desk.Mode()
-	return shut(mode, e.config.Hours, now)
-}
-
-// shut says why a camera is closed in a mode, with its hours; nothing if it is not.
-func shut(mode earshot.Mode, hours field.Hours, now time.Time) string {
-	switch {
-	case !mode.Watches():
-		return fmt.Sprintf("the room is %s; /resume ends that", mode)
-	case hours != "" && !hours.Has(now):
-		return "its hours are " + string(hours)
-	}
-	return ""
+	return probe.Closed(mode, e.config.Hours, now)
 }
 
 // failView notes why there is no picture.
 func failView(s *api.CameraView, err error) {
-	s.Fault, s.Cure = err.Error(), cureOf(err)
+	s.Fault, s.Cure = err.Error(), probe.Cure(err)
 	if said, ok := errors.AsType[*helper.DeathError](err); ok {
 		s.Fault = strings.TrimPrefix(s.Fault, said.Name+": ") // which program it was is for the log
 	}

@@ -7,13 +7,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"earshot/config"
 	"earshot/internal/logfile"
+	"earshot/internal/probe"
 	"earshot/server"
 	"earshot/server/attach"
 )
@@ -103,7 +103,7 @@ func printError(w io.Writer, err error) int {
 	if err == nil {
 		return success
 	}
-	text, cure := plainly(err)
+	text, cure := probe.Explain(err)
 	if errors.Is(err, attach.ErrLost) { // how a socket breaks helps nobody
 		text = attach.ErrLost.Error() + "; it is there again after: earshot run"
 	}
@@ -122,18 +122,4 @@ func printError(w io.Writer, err error) int {
 		return notRunning
 	}
 	return failed
-}
-
-// plainly returns what went wrong, and what mends it. What a daemon refused says
-// both in one.
-func plainly(err error) (problem, cure string) {
-	var mends interface{ Cure() string }
-	if errors.As(err, &mends) {
-		cure = mends.Cure()
-	}
-	problem = err.Error()
-	if cure != "" {
-		problem = strings.TrimSuffix(problem, "; "+cure)
-	}
-	return problem, cure
 }

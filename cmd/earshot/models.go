@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"earshot/api"
+	"earshot/config"
 	"earshot/executive"
 	"earshot/executive/command"
+	"earshot/internal/probe"
 	"earshot/internal/terminal"
 	"earshot/llm"
 	"earshot/participants"
@@ -24,12 +27,6 @@ type modelsCommand struct {
 	Use  modelsUse  `cmd:"" help:"Choose the model that answers, and keep that in the configuration."`
 	Get  modelsGet  `cmd:"" help:"Download a model through Ollama, or the rest of it."`
 }
-
-// The roles that a language model can have. Models of other kinds have others.
-const (
-	talkRole  = "talk"  // it answers
-	thinkRole = "think" // it thinks beside the conversation
-)
 
 // A modelInfo is a model as people and programs are told of it.
 type modelInfo struct {
@@ -54,7 +51,7 @@ func (l modelsList) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	looks := lookAtEngines(a.ctx, cfg.Executive.LLM)
+	looks := probe.Engines(a.ctx, cfg.Executive.LLM)
 	list, faults := modelsOf(cfg.Executive, looks), engineFaults(looks)
 	none := len(faults) == len(looks)
 	switch {
@@ -73,10 +70,10 @@ func (l modelsList) Run(a *app) error {
 }
 
 // engineFaults returns why engines could not be asked.
-func engineFaults(looks []look) (all []finding) {
+func engineFaults(looks []probe.Engine) (all []probe.Finding) {
 	for _, l := range looks {
-		if !l.asked {
-			all = append(all, l.finding)
+		if !l.Answered {
+			all = append(all, l.Finding)
 		}
 	}
 	return all
@@ -84,27 +81,27 @@ func engineFaults(looks []look) (all []finding) {
 
 // modelsOf returns the models that engines have, those of the first engine first, and those
 // that are to be used and are not there.
-func modelsOf(set executive.Config, looks []look) []modelInfo {
-	list, used := []modelInfo{}, using(set)
-	roles := []string{talkRole, thinkRole}
+func modelsOf(set executive.Config, looks []probe.Engine) []modelInfo {
+	list, used := []modelInfo{}, probe.ModelsInUse(set)
+	roles := []string{probe.TalkRole, probe.ThinkRole}
 	for _, l := range looks {
 		first := len(list)
-		for _, m := range l.has {
+		for _, m := range l.Models {
 			list = append(list, modelInfo{
-				Engine: l.config.Name, Model: m.Name, Bytes: m.Bytes, Tools: m.Tools, Thinking: m.Thinking, Vision: m.Vision, Roles: roles, InUse: []string{},
+				Engine: l.Config.Name, Model: m.Name, Bytes: m.Bytes, Tools: m.Tools, Thinking: m.Thinking, Vision: m.Vision, Roles: roles, InUse: []string{},
 			})
 		}
 		for _, role := range roles {
 			is, ok := used[role]
-			if !ok || is.engine != l.config.Name || !l.asked {
+			if !ok || is.Engine != l.Config.Name || !l.Answered {
 				continue
 			}
 			i := slices.IndexFunc(list[first:], func(m modelInfo) bool {
-				return l.config.Provider == llm.Script || goesBy(llm.Model{Name: m.Model}, is.model)
+				return l.Config.Provider == llm.Script || probe.SameModel(llm.Model{Name: m.Model}, is.Model)
 			})
 			if i < 0 {
 				i = len(list) - first
-				list = append(list, modelInfo{Engine: is.engine, Model: is.model, Roles: roles, Missing: true})
+				list = append(list, modelInfo{Engine: is.Engine, Model: is.Model, Roles: roles, Missing: true})
 			}
 			list[first+i].InUse = append(list[first+i].InUse, role)
 		}
@@ -112,38 +109,10 @@ func modelsOf(set executive.Config, looks []look) []modelInfo {
 	return list
 }
 
-// An engineModel is a model of an engine.
-type engineModel struct{ engine, model string }
-
-// using returns which model has which role, by the configuration.
-func using(set executive.Config) map[string]engineModel {
-	list := set.LLM.List()
-	full := func(engine, model string) engineModel {
-		i := max(0, slices.IndexFunc(list, func(e llm.EngineConfig) bool { return e.Name == engine }))
-		if model == "" {
-			model = list[i].Model
-		}
-		return engineModel{list[i].Name, model}
-	}
-	talk := full(set.LLM.For("user", "", ""))
-	used := map[string]engineModel{talkRole: talk}
-	if r := set.Reasoning; r.Enabled {
-		think := talk
-		switch {
-		case r.Engine != "":
-			think = full(r.Engine, r.Model)
-		case r.Model != "":
-			think.model = r.Model
-		}
-		used[thinkRole] = think
-	}
-	return used
-}
-
 // printModels prints a list for people.
 func printModels(w io.Writer, list []modelInfo) {
 	if len(list) == 0 {
-		fmt.Fprintf(w, "There are no models.\n  → earshot models get %s\n", smallModel)
+		fmt.Fprintf(w, "There are no models.\n  → earshot models get %s\n", probe.SmallModel)
 		return
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -195,8 +164,8 @@ func (d *daemon) modelTable() command.Table {
 			if err != nil {
 				return "", err
 			}
-			looks := lookAtEngines(ctx, cfg.Executive.LLM)
-			role := talkRole
+			looks := probe.Engines(ctx, cfg.Executive.LLM)
+			role := probe.TalkRole
 			switch {
 			case len(words) == 0:
 				var b strings.Builder
@@ -206,14 +175,14 @@ func (d *daemon) modelTable() command.Table {
 				}
 				show(&b, faults)
 				return strings.TrimRight(b.String(), "\n"), nil
-			case len(words) == 2 && (words[1] == talkRole || words[1] == thinkRole):
+			case len(words) == 2 && (words[1] == probe.TalkRole || words[1] == probe.ThinkRole):
 				role = words[1]
 			case len(words) > 1:
 				return "", errors.New("write /model, /model NAME, or /model NAME think")
 			}
-			is, err := choose(cfg, looks, engineModel{model: words[0]}, role)
+			is, err := probe.ChooseModel(cfg, looks, probe.EngineModel{Model: words[0]}, role)
 			if err == nil {
-				err = is.keep()
+				err = is.Save()
 			}
 			if err == nil {
 				_, err = d.reload(context.WithoutCancel(ctx), true)
@@ -238,11 +207,11 @@ func (u modelsUse) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	is, err := choose(cfg, lookAtEngines(a.ctx, cfg.Executive.LLM), engineModel{u.Engine, u.Name}, u.Role)
+	is, err := probe.ChooseModel(cfg, probe.Engines(a.ctx, cfg.Executive.LLM), probe.EngineModel{Engine: u.Engine, Model: u.Name}, u.Role)
 	if err != nil {
-		return err
+		return &verdict{notFound, err}
 	}
-	if err := is.keep(); err != nil {
+	if err := is.Save(); err != nil {
 		return err
 	}
 	fmt.Fprintln(a.printed(), is)
@@ -260,10 +229,17 @@ func (u modelsUse) Run(a *app) error {
 		fmt.Fprintln(a.out, "earshot does not run; it holds from its next start.")
 	case err != nil:
 		return fmt.Errorf("it is kept, but the earshot that runs does not use it: %w", err)
-	case !sameFile(of.File, is.file):
-		return fmt.Errorf("it is kept, but the earshot that runs reads %s\n  → earshot models use %s --config %[1]s", cmp.Or(short(of.File), "no file"), u.Name)
+	case !sameFile(of.File, is.File):
+		return fmt.Errorf("it is kept, but the earshot that runs reads %s\n  → earshot models use %s --config %[1]s", cmp.Or(config.ShortPath(of.File), "no file"), u.Name)
 	default:
 		fmt.Fprintln(a.out, "The earshot that runs uses it from now on.")
 	}
 	return nil
+}
+
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	is, err := os.Stat(a)
+	other, bad := os.Stat(b)
+	return err == nil && bad == nil && os.SameFile(is, other)
 }

@@ -18,7 +18,6 @@ import (
 	"earshot/executive/tool"
 	"earshot/executive/tool/workspace"
 	"earshot/internal/testkit"
-	"earshot/llm"
 	"earshot/llm/llmtest"
 )
 
@@ -357,25 +356,6 @@ func TestModelsGet(t *testing.T) {
 	h = newHome(t, "EARSHOT_EXECUTIVE_LLM_PROVIDER=openai", "EARSHOT_EXECUTIVE_LLM_HOST=localhost:1", "EARSHOT_EXECUTIVE_LLM_MODEL=a")
 	if r := h.earshot(nil, "models", "get", "owl"); r.code != failed || !strings.Contains(r.err, "openai gets its models elsewhere: llama-server and vLLM are started with one, LM Studio downloads by: lms get") {
 		t.Errorf("of a server that cannot it ended with %d and printed %s%s", r.code, r.out, r.err)
-	}
-}
-
-// TestMissingModel: where there is no model at all, one is recommended that is small and calls
-// tools, unless somebody has chosen another.
-func TestMissingModel(t *testing.T) {
-	for _, tt := range []struct {
-		provider, model string
-		has             []llm.Model
-		want            string
-	}{
-		{llm.Ollama, llm.DefaultConfig().Model, nil, "earshot models get llama3.2, or: ollama pull deepseek-r1:8b"},
-		{llm.Ollama, "owl", nil, "ollama pull owl"},
-		{llm.Ollama, llm.DefaultConfig().Model, []llm.Model{{Name: "owl:latest"}}, "use owl, or: ollama pull deepseek-r1:8b"},
-		{llm.OpenAI, "owl", nil, "set executive.llm.model to one that it has"},
-	} {
-		if got := missing(llm.EngineConfig{Provider: tt.provider, Model: tt.model}, tt.has, "use %s"); got != tt.want {
-			t.Errorf("%s without %s but with %v: %q, want %q", tt.provider, tt.model, tt.has, got, tt.want)
-		}
 	}
 }
 

@@ -7,51 +7,48 @@ import (
 	"strings"
 
 	"earshot/config"
+	"earshot/internal/probe"
 	"earshot/internal/terminal"
 	"earshot/llm"
 )
 
-// What is offered where there is no model at all: one that can call tools, and answers on a
-// processor alone.
-const (
-	smallModel = "llama3.2"
-	smallSize  = "2.0 GB"
-)
+// smallSize is how large the download of [probe.SmallModel] is.
+const smallSize = "2.0 GB"
 
 // offer lets the person choose among the models that are installed, if the one
 // that is configured is not, and have one downloaded, if there is none. The choice is
 // written into the configuration file. Where that cannot be done, what is to be done to the
 // configuration whenever it is read again comes back; nil is nothing.
-func (a *app) offer(cfg *config.Config, looks []look) (_ []look, insists func(*config.Config)) {
+func (a *app) offer(cfg *config.Config, looks []probe.Engine) (_ []probe.Engine, insists func(*config.Config)) {
 	l := looks[0]
-	if len(looks) > 1 || l.Works || !l.asked {
+	if len(looks) > 1 || l.Works || !l.Answered {
 		return looks, nil
 	}
 	name, ok := "", false
-	if len(l.has) > 0 {
+	if len(l.Models) > 0 {
 		name, ok = a.offerInstalled(l)
-	} else if l.config.Provider == llm.Ollama {
+	} else if l.Config.Provider == llm.Ollama {
 		name, ok = a.offerSmall(l)
 	}
 	if !ok {
 		return looks, nil
 	}
-	is := newModelChoice(cfg, engineModel{l.config.Name, name}, talkRole)
-	change := func(cfg *config.Config) { instead(&cfg.Executive.LLM, l.config.Model, name) }
-	if err := is.keep(); err != nil {
+	is := probe.NewModelChoice(cfg, probe.EngineModel{Engine: l.Config.Name, Model: name}, probe.TalkRole)
+	change := func(cfg *config.Config) { instead(&cfg.Executive.LLM, l.Config.Model, name) }
+	if err := is.Save(); err != nil {
 		fmt.Fprintf(a.printed(), "It is used now. %v\n\n", err)
 		insists = change
 	} else {
-		fmt.Fprintf(a.printed(), "Kept in %s.\n\n", short(is.file))
+		fmt.Fprintf(a.printed(), "Kept in %s.\n\n", config.ShortPath(is.File))
 	}
 	change(cfg)
-	return lookAtEngines(a.ctx, cfg.Executive.LLM), insists
+	return probe.Engines(a.ctx, cfg.Executive.LLM), insists
 }
 
 // offerInstalled asks which of the models that there are is to answer.
-func (a *app) offerInstalled(l look) (name string, ok bool) {
-	fmt.Fprintf(a.printed(), "%s is not installed here. These are:\n\n", l.config.Model)
-	for i, m := range l.has {
+func (a *app) offerInstalled(l probe.Engine) (name string, ok bool) {
+	fmt.Fprintf(a.printed(), "%s is not installed here. These are:\n\n", l.Config.Model)
+	for i, m := range l.Models {
 		fmt.Fprintf(a.printed(), "  %2d  %s%s\n", i+1, terminal.Safe(m.Name), size(m.Bytes))
 	}
 	fmt.Fprintln(a.printed())
@@ -65,8 +62,8 @@ func (a *app) offerInstalled(l look) (name string, ok bool) {
 		if no := strings.ToLower(word); no == "n" || no == "no" || no == "none" {
 			return "", false
 		}
-		if i := choice(word, l.has); i >= 0 {
-			return l.has[i].Name, true
+		if i := choice(word, l.Models); i >= 0 {
+			return l.Models[i].Name, true
 		}
 		fmt.Fprintf(a.printed(), "There is no %s.\n", terminal.Safe(word))
 	}
@@ -74,17 +71,17 @@ func (a *app) offerInstalled(l look) (name string, ok bool) {
 }
 
 // offerSmall asks whether a model is to be downloaded, and has that done.
-func (a *app) offerSmall(l look) (name string, ok bool) {
-	fmt.Fprintf(a.printed(), "No model is installed here. %s is small and can call tools; to download it takes %s.\nDownload it now? [y/N] ", smallModel, smallSize)
+func (a *app) offerSmall(l probe.Engine) (name string, ok bool) {
+	fmt.Fprintf(a.printed(), "No model is installed here. %s is small and can call tools; to download it takes %s.\nDownload it now? [y/N] ", probe.SmallModel, smallSize)
 	line, err := readLine(a.ctx, a.in)
 	if answer := strings.ToLower(strings.TrimSpace(line)); err != nil || answer != "y" && answer != "yes" {
 		return "", false
 	}
-	if err := a.download(smallModel, false).run(a.ctx, l.config); err != nil {
+	if err := a.download(probe.SmallModel, false).run(a.ctx, l.Config); err != nil {
 		fmt.Fprintf(a.printed(), "%v\n\n", err)
 		return "", false
 	}
-	return smallModel, true
+	return probe.SmallModel, true
 }
 
 // instead puts one model in the place of another.
@@ -108,7 +105,7 @@ func choice(word string, models []llm.Model) int {
 	if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(models) {
 		return n - 1
 	}
-	return slices.IndexFunc(models, func(m llm.Model) bool { return goesBy(m, word) })
+	return slices.IndexFunc(models, func(m llm.Model) bool { return probe.SameModel(m, word) })
 }
 
 func size(bytes int64) string {

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"earshot/config"
+	"earshot/internal/atomicfile"
 )
 
 // optouts are the users of Discord who do not want to be heard. They are kept beside
@@ -141,5 +142,5 @@ func (o *optouts) write(all map[uint64]bool) error {
 	if err := json.NewEncoder(&data).Encode(slices.Sorted(maps.Keys(all))); err != nil {
 		return err
 	}
-	return replaceFile(o.path, data.Bytes())
+	return atomicfile.Write(o.path, data.Bytes())
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"earshot/config"
+	"earshot/internal/probe"
 )
 
 // TestOptouts: who has said no is not heard after a restart either, until they say
@@ -57,7 +58,7 @@ func TestOptouts(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := openOptouts(cfg)
-	if c, ok := errors.AsType[curable](err); !ok || c.Cure() == "" || !errors.Is(err, errors.ErrUnsupported) {
+	if probe.Cure(err) == "" || !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a damaged file: %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"earshot"
 	"earshot/api"
-	"earshot/internal/sound"
+	"earshot/internal/probe"
 )
 
 // TestFirstScreen: at any width no word is broken that fits, whatever works and what does not.
@@ -64,24 +64,30 @@ func TestCommandsOnATerminal(t *testing.T) {
 	}
 }
 
+// What is found where there is no microphone, and where there is not the one that was chosen.
+var (
+	noMicrophone = probe.Finding{Thing: "microphone", Absent: true, Text: "there is none", Cure: "connect one, then: earshot devices"}
+	noYeti       = probe.Finding{Thing: "microphone", Text: `"Yeti" is not there`, Cure: "connect it, or choose another: earshot devices"}
+)
+
 // TestAbsentDevices are no fault: a dash, in one line.
 func TestAbsentDevices(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		thing finding
+		thing probe.Finding
 		want  string
 	}{
-		{"no microphone", found(finding{Thing: "microphone"}, "", nil), "  – microphone     there is none\n                   → connect one, then: earshot devices\n"},
-		{"not the one that was chosen", found(finding{Thing: "microphone"}, "Yeti", nil), "  ✗ microphone     \"Yeti\" is not there\n                   → connect it, or choose another: earshot devices\n"},
-		{"one that works", found(finding{Thing: "microphone"}, "", []sound.Device{{Name: "Yeti", Default: true}}), "  ✓ microphone     Yeti\n"},
+		{"no microphone", noMicrophone, "  – microphone     there is none\n                   → connect one, then: earshot devices\n"},
+		{"not the one that was chosen", noYeti, "  ✗ microphone     \"Yeti\" is not there\n                   → connect it, or choose another: earshot devices\n"},
+		{"one that works", probe.Finding{Thing: "microphone", Works: true, Text: "Yeti"}, "  ✓ microphone     Yeti\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var b strings.Builder
-			show(&b, []finding{tt.thing})
+			show(&b, []probe.Finding{tt.thing})
 			if b.String() != tt.want {
 				t.Errorf("shown as\n%s\nwant\n%s", b.String(), tt.want)
 			}
-			if brief := briefly([]finding{tt.thing}); tt.thing.Absent != (brief[0].Cure == "" && tt.thing.Cure != "") {
+			if brief := probe.Brief([]probe.Finding{tt.thing}); tt.thing.Absent != (brief[0].Cure == "" && tt.thing.Cure != "") {
 				t.Errorf("at the start it is %+v", brief[0])
 			}
 		})
@@ -97,10 +103,10 @@ func TestStatusOfFaults(t *testing.T) {
 		cameras []api.CameraInfo
 		want    string
 	}{
-		{"no microphone", []earshot.Notice{found(finding{Thing: "microphone"}, "", nil).notice()}, nil, "  – microphone: there is none\n"},
-		{"not the one that was chosen", []earshot.Notice{found(finding{Thing: "microphone"}, "Yeti", nil).notice()}, nil,
+		{"no microphone", []earshot.Notice{noMicrophone.Notice()}, nil, "  – microphone: there is none\n"},
+		{"not the one that was chosen", []earshot.Notice{noYeti.Notice()}, nil,
 			"  ✗ microphone: \"Yeti\" is not there\n    → connect it, or choose another: earshot devices\n"},
-		{"no camera", []earshot.Notice{finding{Thing: "camera nowhere", Absent: true, Text: "there is none", Cure: "connect one"}.notice()}, []api.CameraInfo{closed}, "  – camera nowhere: there is none\n"},
+		{"no camera", []earshot.Notice{probe.Finding{Thing: "camera nowhere", Absent: true, Text: "there is none", Cure: "connect one"}.Notice()}, []api.CameraInfo{closed}, "  – camera nowhere: there is none\n"},
 		{"a camera that is lost", []earshot.Notice{{Key: "camera nowhere", Text: "camera nowhere: it is busy", Cure: "end that"}}, []api.CameraInfo{closed}, "  ✗ camera nowhere: it is busy\n    → end that\n"},
 		{"one that is closed", nil, []api.CameraInfo{{Camera: "nowhere", Eyes: earshot.Away, Closed: "the room is paused"}}, "  ○ The camera nowhere is closed: the room is paused.\n"},
 		{"one of which nothing is said otherwise", nil, []api.CameraInfo{closed}, "  ○ The camera nowhere gives no pictures: there is none\n"},

@@ -10,6 +10,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/internal/probe"
 	"earshot/internal/redact"
 	"earshot/providers/webcam"
 	"earshot/server"
@@ -32,16 +33,16 @@ func (a *app) peek(cfg *config.Config, want api.LookRequest) (api.CameraView, er
 	if c == nil {
 		return api.CameraView{Known: known, Eyes: earshot.Away}, nil
 	}
-	s := api.CameraView{Camera: c.Name, Source: shown(*c), Eyes: earshot.Away}
+	s := api.CameraView{Camera: c.Name, Source: probe.CameraSource(*c), Eyes: earshot.Away}
 	if !cfg.Providers.Webcam.Enabled {
 		s.Closed = "providers.webcam.enabled is false"
 		return s, nil
 	}
-	f := thisMachine().lookAt(*c)
+	f := probe.Camera(*c)
 	if c.Device == "" && !f.Works {
 		return api.CameraView{Eyes: earshot.Away}, nil
 	}
-	if s.Closed = shut(earshot.Live, c.Hours, time.Now()); s.Closed != "" {
+	if s.Closed = probe.Closed(earshot.Live, c.Hours, time.Now()); s.Closed != "" {
 		return s, nil
 	}
 	if !f.Works {
@@ -128,15 +129,15 @@ func (e *camera) settled(ctx context.Context, boxes bool) (p earshot.Picture, er
 // tryCameras looks at the cameras that are wanted, and takes a picture by each, which
 // nobody keeps. Those of an earshot that runs are its own, also if it does not answer: it
 // may have closed them. So are closed those whose hours are over.
-func (a *app) tryCameras(cfg *config.Config) []finding {
-	looks := lookAtCameras(a.ctx, cfg)
+func (a *app) tryCameras(cfg *config.Config) []probe.Finding {
+	looks := probe.Cameras(a.ctx, cfg)
 	running, err := a.lenses(cfg)
 	if err != nil {
 		return looks
 	}
 	var g sync.WaitGroup
 	for i, c := range cfg.Providers.Webcam.List() {
-		if i >= len(looks) || !looks[i].Works || shut(earshot.Live, c.Hours, time.Now()) != "" {
+		if i >= len(looks) || !looks[i].Works || probe.Closed(earshot.Live, c.Hours, time.Now()) != "" {
 			continue
 		}
 		f := &looks[i]
@@ -145,7 +146,7 @@ func (a *app) tryCameras(cfg *config.Config) []finding {
 			continue
 		}
 		g.Go(func() {
-			f.tried(peep(a.ctx, c, api.CameraView{Camera: c.Name, Source: shown(c), Eyes: earshot.Away}, api.LookRequest{}))
+			tried(f, peep(a.ctx, c, api.CameraView{Camera: c.Name, Source: probe.CameraSource(c), Eyes: earshot.Away}, api.LookRequest{}))
 		})
 	}
 	g.Wait()
@@ -153,7 +154,7 @@ func (a *app) tryCameras(cfg *config.Config) []finding {
 }
 
 // tried notes what came of a try.
-func (f *finding) tried(s api.CameraView) {
+func tried(f *probe.Finding, s api.CameraView) {
 	switch {
 	case s.Fault != "":
 		f.Works, f.Text, f.Cure = false, s.Fault, s.Cure
@@ -166,7 +167,7 @@ func (f *finding) tried(s api.CameraView) {
 
 // lenses returns how it stands with the cameras of the earshot that runs, if one does.
 func (a *app) lenses(cfg *config.Config) (map[string]api.CameraInfo, error) {
-	ctx, cancel := context.WithTimeout(a.ctx, glance)
+	ctx, cancel := context.WithTimeout(a.ctx, probe.AnswerTimeout)
 	defer cancel()
 	s, err := (&server.Client{Socket: cfg.Server.Path()}).State(ctx)
 	if errors.Is(err, server.ErrNotRunning) {

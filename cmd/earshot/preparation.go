@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot/api"
+	"earshot/internal/english"
 )
 
 // A preparation tells whoever waits how far a journal is that is made ready after an upgrade:
@@ -70,7 +71,7 @@ func (p *preparation) why() api.Obstacle {
 	defer p.mu.Unlock()
 	return api.Obstacle{
 		Part: "journal", Kind: "house", Since: p.began, Cure: "wait until it is",
-		Text: fmt.Sprintf("the journal is not ready for this version yet: %d %% of %s", 100*p.done/max(1, p.all), count(int(p.all), "event")),
+		Text: fmt.Sprintf("the journal is not ready for this version yet: %d %% of %s", 100*p.done/max(1, p.all), english.Count(int(p.all), "event")),
 	}
 }
 

@@ -95,7 +95,7 @@ func changesIn(ctx context.Context, journal *store.Reader) (changes []earshot.Ac
 // hasToken returns what reports whether somebody has a token. Where that cannot be found out,
 // everybody may have one.
 func hasToken(cfg *config.Config) func(earshot.ParticipantID) bool {
-	tokens := tokensOf(cfg)
+	tokens := token.In(cfg.Store.Directory)
 	return func(id earshot.ParticipantID) bool {
 		all, err := tokens.List()
 		return err != nil || slices.ContainsFunc(all, func(t token.Token) bool { return t.Participant == id })

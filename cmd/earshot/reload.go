@@ -17,7 +17,9 @@ import (
 	"earshot/config"
 	"earshot/executive"
 	"earshot/executive/command"
+	"earshot/internal/english"
 	"earshot/internal/logfile"
+	"earshot/internal/probe"
 	"earshot/llm"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -145,12 +147,10 @@ func (d *daemon) refuse(err error, asked bool) {
 	if known {
 		return
 	}
-	n := earshot.Notice{Key: configuration, Text: "the configuration cannot be used, so that all stays as it was", Cure: "earshot check"}
-	if c, ok := errors.AsType[curable](err); ok { // which a look at the configuration alone does not find
-		n.Cure = c.Cure()
-	}
+	n := earshot.Notice{Key: configuration, Text: "the configuration cannot be used, so that all stays as it was"}
+	n.Cure = cmp.Or(probe.Cure(err), "earshot check") // which does not find what only a reload does
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
-		n.Text = fmt.Sprintf("the configuration has %s, so that all stays as it was", count(len(wrong.Faults)+wrong.More, "fault"))
+		n.Text = fmt.Sprintf("the configuration has %s, so that all stays as it was", english.Count(len(wrong.Faults)+wrong.More, "fault"))
 		for _, f := range wrong.Faults { // without what is wrong: that may repeat a value
 			d.log.Warn("the configuration has a fault", "where", f.Where, "line", f.Line, "key", f.Key)
 		}
@@ -267,12 +267,12 @@ func (d *daemon) forgive() {
 
 // examine looks at engines that are others than they were, and tells people if none works.
 func (d *daemon) examine(ctx context.Context, c llm.Config) {
-	looks := lookAtEngines(ctx, c)
+	looks := probe.Engines(ctx, c)
 	for _, l := range looks {
 		d.health.looked(l)
 	}
-	if !slices.ContainsFunc(looks, func(l look) bool { return l.Works }) {
-		d.report(looks[0].notice())
+	if !slices.ContainsFunc(looks, func(l probe.Engine) bool { return l.Works }) {
+		d.report(looks[0].Notice())
 	}
 }
 
@@ -382,7 +382,7 @@ func reloadText(r api.ReloadResult) string {
 		})
 	}
 	if len(now) > 0 {
-		parts = append(parts, count(len(now), "key")+map[bool]string{true: " holds", false: " hold"}[len(now) == 1]+" from now on")
+		parts = append(parts, english.Count(len(now), "key")+map[bool]string{true: " holds", false: " hold"}[len(now) == 1]+" from now on")
 	}
 	if len(r.Begins) > 0 { // which may be off from now on, or still
 		one := len(r.Begins) == 1 && r.Begins[0] != theCameras

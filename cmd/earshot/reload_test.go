@@ -21,6 +21,7 @@ import (
 	"earshot/api"
 	"earshot/config"
 	"earshot/internal/logfile"
+	"earshot/internal/probe"
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/participants"
@@ -617,7 +618,7 @@ func TestSections(t *testing.T) {
 					mu.Unlock()
 					return nil
 				}})
-				is.findings = append(is.findings, finding{Thing: name, Works: name != "c", Text: "it is missing"})
+				is.findings = append(is.findings, probe.Finding{Thing: name, Works: name != "c", Text: "it is missing"})
 			}
 			return is
 		},

@@ -13,6 +13,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/internal/probe"
 
 	"golang.org/x/term"
 
@@ -68,7 +69,7 @@ func (r runCommand) Run(a *app) error {
 		return errors.Join(err, l.Close())
 	}
 	defer book.Close()
-	looks := lookAtEngines(a.ctx, cfg.Executive.LLM)
+	looks := probe.Engines(a.ctx, cfg.Executive.LLM)
 	insists := []func(*config.Config){allowed}
 	if a.person() {
 		var insist func(*config.Config)
@@ -148,11 +149,11 @@ func owned(err error) error {
 
 // open prints the opening screen: what works, what does not, what mends it. What is unused is
 // not told to be allowed.
-func (a *app) open(d *daemon, looks []look, senses []finding, unused []string, api []finding) {
-	var findings []finding
-	d.health.found(finding{Thing: "journal", Works: true})
+func (a *app) open(d *daemon, looks []probe.Engine, senses []probe.Finding, unused []string, api []probe.Finding) {
+	var findings []probe.Finding
+	d.health.found(probe.Finding{Thing: "journal", Works: true})
 	for _, l := range looks {
-		findings = append(findings, l.finding)
+		findings = append(findings, l.Finding)
 		d.health.looked(l)
 	}
 	for _, f := range senses {
@@ -160,22 +161,22 @@ func (a *app) open(d *daemon, looks []look, senses []finding, unused []string, a
 		d.health.found(f)
 		d.work(f.Thing) // as long as it is not known to be at fault
 	}
-	findings = append(findings, finding{Thing: "journal", Works: true, Text: short(d.config().Store.Directory)})
+	findings = append(findings, probe.Finding{Thing: "journal", Works: true, Text: config.ShortPath(d.config().Store.Directory)})
 	d.work("journal")
 	if a.console(d.config()) {
-		findings = append(findings, finding{Thing: "console", Works: true, Text: "type here; /help says what you can ask, /exit leaves"})
+		findings = append(findings, probe.Finding{Thing: "console", Works: true, Text: "type here; /help says what you can ask, /exit leaves"})
 		d.work("console")
-		d.health.found(finding{Thing: "console", Works: true})
+		d.health.found(probe.Finding{Thing: "console", Works: true})
 	}
 	findings = append(findings, privacy(d.config(), unused))
-	findings = append(append(findings, api...), tellAgents(d.book)...)
+	findings = append(append(findings, api...), probe.AgentFindings(d.book)...)
 	w := a.told()
 	if a.person() {
 		w = a.printed()
 	}
 	fmt.Fprintf(w, "%s is within earshot.\n\n", d.Name(participants.Agent))
-	show(w, briefly(findings))
-	if len(looks) > 0 && !slices.ContainsFunc(looks, func(l look) bool { return l.Works }) {
+	show(w, probe.Brief(findings))
+	if len(looks) > 0 && !slices.ContainsFunc(looks, func(l probe.Engine) bool { return l.Works }) {
 		l := looks[0] // who asks something is told again, in the words of then
 		d.shows(earshot.Notice{Key: l.Thing, Text: "there was no model at the start: " + l.Text, Cure: l.Cure})
 		fmt.Fprintln(w, "\n  Until a model answers, I know: what time is it, what works, what was said, help.")

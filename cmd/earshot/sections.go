@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/probe"
 	"earshot/internal/supervise"
 )
 
@@ -31,8 +32,8 @@ type section struct {
 // A sectionBuild is what a section is made of.
 type sectionBuild struct {
 	parts    []part
-	findings []finding // what was found out about them
-	begins   func()    // once what was before has ended; may be nil
+	findings []probe.Finding // what was found out about them
+	begins   func()          // once what was before has ended; may be nil
 }
 
 // A runningPart is a part that runs.
@@ -43,7 +44,7 @@ type runningPart struct {
 }
 
 // install gives the house a section, before any runs, and returns what was found out.
-func (d *daemon) install(ctx context.Context, s *section) []finding {
+func (d *daemon) install(ctx context.Context, s *section) []probe.Finding {
 	s.again = make(chan struct{}, 1)
 	if s.make != nil {
 		s.is = s.make(ctx)
@@ -106,7 +107,7 @@ func (d *daemon) renew(ctx context.Context, s *section, run map[string]*runningP
 		d.work(f.Thing)
 		d.health.found(f)
 		if !f.Works {
-			d.report(f.notice())
+			d.report(f.Notice())
 		}
 	}
 	d.launch(ctx, run, next.parts)

@@ -11,6 +11,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/internal/atomicfile"
 	"earshot/internal/terminal"
 	"earshot/server"
 )
@@ -48,7 +49,7 @@ func (c seeCommand) Run(a *app) error {
 	}
 	if err == nil && c.Save != "" && len(picture) > 0 {
 		if err = keepPicture(c.Save, picture, c.Force); err == nil {
-			fmt.Fprintf(a.err, "The picture is in %s, which only you can read.\n", terminal.Safe(short(c.Save)))
+			fmt.Fprintf(a.err, "The picture is in %s, which only you can read.\n", terminal.Safe(config.ShortPath(c.Save)))
 		}
 	}
 	return errors.Join(err, c.verdict(s, picture))
@@ -144,7 +145,7 @@ func writePicture(path string, data []byte, force bool) error {
 	if !about.Mode().IsRegular() {
 		return fmt.Errorf("%s is no file", path)
 	}
-	return replaceFile(path, data)
+	return atomicfile.Write(path, data)
 }
 
 // complete writes all of a new file, or takes it away again.

@@ -17,6 +17,8 @@ import (
 	"github.com/adrg/xdg"
 
 	"earshot/api"
+	"earshot/config"
+	"earshot/internal/atomicfile"
 	"earshot/internal/terminal"
 	"earshot/server"
 )
@@ -142,7 +144,7 @@ func (c serviceInstall) Run(a *app) error {
 	if _, err := m.do("enable", unitName); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "✓ the unit is %s; it runs %s\n✓ earshot starts with your session\n", short(where), short(self))
+	fmt.Fprintf(a.out, "✓ the unit is %s; it runs %s\n✓ earshot starts with your session\n", config.ShortPath(where), config.ShortPath(self))
 	if !c.Start {
 		return nil
 	}
@@ -160,7 +162,7 @@ func (c serviceInstall) place(text string) (string, error) {
 	case err == nil && string(is) == text:
 		return own, nil
 	case err == nil && !ours(is) && !c.Force:
-		return "", fmt.Errorf("%s is there, and not written by earshot\n  → move what you changed to a drop-in (systemctl --user edit earshot), and say --force", short(own))
+		return "", fmt.Errorf("%s is there, and not written by earshot\n  → move what you changed to a drop-in (systemctl --user edit earshot), and say --force", config.ShortPath(own))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("reading the unit: %w", err)
 	case err != nil:
@@ -173,7 +175,7 @@ func (c serviceInstall) place(text string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(own), 0o755); err != nil {
 		return "", fmt.Errorf("making the place of the unit: %w", err)
 	}
-	if err := replaceFile(own, []byte(text)); err != nil {
+	if err := atomicfile.Write(own, []byte(text)); err != nil {
 		return "", fmt.Errorf("writing the unit: %w", err)
 	}
 	return own, nil
@@ -208,7 +210,7 @@ func (serviceUninstall) Run(a *app) error {
 	}
 	fmt.Fprintln(a.out, "earshot does not start with your session any more.")
 	if cfg, err := a.config(); err == nil {
-		fmt.Fprintf(a.out, "  what was said is still in %s\n", short(cfg.Store.Directory))
+		fmt.Fprintf(a.out, "  what was said is still in %s\n", config.ShortPath(cfg.Store.Directory))
 	}
 	return nil
 }

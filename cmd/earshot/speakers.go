@@ -12,6 +12,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/internal/english"
 	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/server"
@@ -278,7 +279,7 @@ func (e speakersEnroll) Run(a *app) error {
 		return err
 	}
 	name := participants.OneLine(e.Who)
-	fmt.Fprint(a.err, terminal.Safe(fmt.Sprintf(consent, name, short(speakers.Path(cfg.Store.Directory)))))
+	fmt.Fprint(a.err, terminal.Safe(fmt.Sprintf(consent, name, config.ShortPath(speakers.Path(cfg.Store.Directory)))))
 	if !e.Consents {
 		if err := a.agrees("Does "+name+" agree?", "--consents, if they do"); err != nil {
 			return err
@@ -358,7 +359,7 @@ func (l *listening) step(list []api.VoiceInfo) (line string, enough earshot.Hand
 	most := slices.MaxFunc(list, func(a, b api.VoiceInfo) int { return int(spoke(a) - spoke(b)) })
 	line = fmt.Sprintf("%s: %.0f of %s", most.Called, min(spoke(most), l.need).Seconds(), seconds(l.need))
 	if len(list) > 1 {
-		line += fmt.Sprintf(" (%s besides)", count(len(list)-1, "voice"))
+		line += fmt.Sprintf(" (%s besides)", english.Count(len(list)-1, "voice"))
 	}
 	if spoke(most) >= l.need && most.Heard >= l.need {
 		enough = most.Handle

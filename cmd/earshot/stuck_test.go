@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"earshot/config"
+	"earshot/internal/probe"
 	"earshot/server"
 )
 
@@ -32,7 +33,7 @@ func TestADaemonThatIsStuck(t *testing.T) {
 	}
 	cfg := config.Default()
 	cfg.Server.Socket = socket
-	if f := lookAtSocket(t.Context(), cfg); f.Works || !strings.Contains(f.Text, "has not answered") || f.Cure == "" {
+	if f := probe.Daemon(t.Context(), cfg); f.Works || !strings.Contains(f.Text, "has not answered") || f.Cure == "" {
 		t.Errorf("the doctor says %+v", f)
 	}
 }

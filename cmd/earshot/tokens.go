@@ -48,7 +48,7 @@ func (c tokenCreate) Run(a *app) error {
 	if err := os.MkdirAll(cfg.Store.Directory, 0o700); err != nil {
 		return fmt.Errorf("making the place of the tokens: %w", err)
 	}
-	made, secret, err := tokensOf(cfg).Create(who.ID, c.Note, expires)
+	made, secret, err := token.In(cfg.Store.Directory).Create(who.ID, c.Note, expires)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (l tokenList) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	all, err := tokensOf(cfg).List()
+	all, err := token.In(cfg.Store.Directory).List()
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (r tokenRevoke) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	err = tokensOf(cfg).Revoke(r.ID)
+	err = token.In(cfg.Store.Directory).Revoke(r.ID)
 	if errors.Is(err, token.ErrNone) {
 		return &verdict{notFound, err}
 	}

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +12,7 @@ import (
 	"earshot/config"
 	"earshot/internal/audio"
 	"earshot/internal/helper"
+	"earshot/internal/probe"
 	"earshot/internal/sound"
 	"earshot/internal/supervise"
 	hearing "earshot/models/hear"
@@ -55,21 +53,21 @@ var restarts supervise.Config
 type speechIO struct {
 	*daemon
 	card  *sound.Card
-	looks func(context.Context) sounding
+	looks func(context.Context) probe.VoiceFindings
 }
 
 // openSpeechIO gives the house ears and a mouth, as far as they are wanted and can be there: a
 // device that is missing may still come.
-func (d *daemon) openSpeechIO(ctx context.Context) (findings []finding) {
+func (d *daemon) openSpeechIO(ctx context.Context) (findings []probe.Finding) {
 	l := &speechIO{daemon: d, card: sound.New(helper.NewDialer(d.log, helper.SoundProgram), d.log)}
-	look := func(ctx context.Context) sounding {
+	look := func(ctx context.Context) probe.VoiceFindings {
 		if c := d.config(); !c.Providers.Microphone.Enabled && !c.Outlets.Loudspeaker.Enabled {
-			return sounding{}
+			return probe.VoiceFindings{}
 		}
-		return lookAtVoice(ctx, d.config())
+		return probe.Voice(ctx, d.config())
 	}
 	once := look(ctx) // for all of them
-	l.looks = func(context.Context) sounding { return once }
+	l.looks = func(context.Context) probe.VoiceFindings { return once }
 	var mic atomic.Pointer[microphone.Provider]
 	for _, s := range []*section{
 		{name: theCard, make: l.wire},
@@ -95,10 +93,10 @@ const (
 // wire returns the sound card, which goes on as long as anything needs it.
 func (l *speechIO) wire(ctx context.Context) sectionBuild {
 	looks := l.looks(ctx)
-	if looks.none() {
+	if looks.None() {
 		return sectionBuild{}
 	}
-	return sectionBuild{parts: []part{{name: "sound card", as: theCard, run: l.card.Run, lost: !looks.card}}}
+	return sectionBuild{parts: []part{{name: "sound card", as: theCard, run: l.card.Run, lost: !looks.Card}}}
 }
 
 // mouth returns what speaks.
@@ -108,8 +106,8 @@ func (l *speechIO) mouth(ctx context.Context) sectionBuild {
 		return sectionBuild{}
 	}
 	looks := l.looks(ctx)
-	is := sectionBuild{findings: []finding{looks.mouth}}
-	if !looks.speaks {
+	is := sectionBuild{findings: []probe.Finding{looks.Mouth}}
+	if !looks.Speaks {
 		return is
 	}
 	say := tts.New(tts.Config{Dial: helper.NewDialer(l.log, helper.SpeechProgram, "say"), Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: l.log})
@@ -120,7 +118,7 @@ func (l *speechIO) mouth(ctx context.Context) sectionBuild {
 		{name: "synthesis", run: say.Run},
 		{name: "own voice", run: own.rehearse},
 		{
-			name: loud.Name(), lost: !looks.mouth.Works, pulse: there,
+			name: loud.Name(), lost: !looks.Mouth.Works, pulse: there,
 			run: onCard(func(ctx context.Context) error {
 				return loud.Run(ctx, func(o earshot.Outlet) func() {
 					there.Beat()
@@ -139,15 +137,15 @@ func (l *speechIO) ears(ctx context.Context, mic *atomic.Pointer[microphone.Prov
 		return sectionBuild{begins: func() { mic.Store(nil) }}
 	}
 	looks := l.looks(ctx)
-	is := sectionBuild{findings: []finding{looks.ears}, begins: func() { mic.Store(nil) }}
-	if !looks.hears {
+	is := sectionBuild{findings: []probe.Finding{looks.Ears}, begins: func() { mic.Store(nil) }}
+	if !looks.Hears {
 		return is
 	}
 	there := new(supervise.Pulse)
 	m, recognition := l.microphone(cfg, pulsing{microphone.OnCard(l.card, cfg.Providers.Microphone.Device), there})
 	is.begins = func() { mic.Store(m) }
 	is.parts = []part{recognition, {
-		name: m.Name(), lets: earshot.Mode.Listens, lost: !looks.ears.Works, pulse: there,
+		name: m.Name(), lets: earshot.Mode.Listens, lost: !looks.Ears.Works, pulse: there,
 		run: onCard(func(ctx context.Context) error { return m.Run(ctx, l.Admit) }),
 	}}
 	return is
@@ -252,147 +250,17 @@ func (r recogniser) Begin(on func(microphone.Result)) microphone.Session {
 
 // senses looks for what the house could hear and speak with, and gives it what
 // is there.
-func (a *app) senses(d *daemon, voice bool) []finding {
+func (a *app) senses(d *daemon, voice bool) []probe.Finding {
 	if !voice {
 		return nil
 	}
 	findings := d.openSpeechIO(a.ctx)
 	for _, f := range findings {
 		if !f.Works {
-			d.shows(f.notice())
+			d.shows(f.Notice())
 		}
 	}
 	return findings
-}
-
-// lookAtSenses looks at whatever the configuration wants earshot to hear and
-// speak with.
-func lookAtSenses(ctx context.Context, cfg *config.Config) []finding {
-	if !cfg.Providers.Microphone.Enabled && !cfg.Outlets.Loudspeaker.Enabled {
-		return nil
-	}
-	return lookAtVoice(ctx, cfg).wanted(cfg)
-}
-
-// A sounding is what was found out about hearing and speaking.
-type sounding struct {
-	ears, mouth   finding
-	card          bool // there are devices
-	hears, speaks bool // nothing is missing that would not come by itself, as a device may
-}
-
-// none reports whether there is nothing to hear or speak with.
-func (s sounding) none() bool { return !s.hears && !s.speaks }
-
-// wanted returns what cfg wants of it.
-func (s sounding) wanted(cfg *config.Config) (all []finding) {
-	if cfg.Providers.Microphone.Enabled {
-		all = append(all, s.ears)
-	}
-	if cfg.Outlets.Loudspeaker.Enabled {
-		all = append(all, s.mouth)
-	}
-	return all
-}
-
-// dictation says what the ears are good for.
-const dictation = "clean English only; for more, dictate into the console by another program"
-
-// lookAtVoice looks for the devices, the helpers and the models.
-func lookAtVoice(ctx context.Context, cfg *config.Config) sounding {
-	var looks sounding
-	var roles map[string]role
-	var err error
-	var g sync.WaitGroup
-	g.Go(func() {
-		looks.ears, looks.mouth, err = lookAtSound(ctx, cfg.Providers.Microphone.Device, cfg.Outlets.Loudspeaker.Device)
-	})
-	g.Go(func() { roles = lookAtSpeech(ctx) })
-	g.Wait()
-	looks.card = err == nil
-	mends := !errors.Is(err, errors.ErrUnsupported) // by itself, such as a sound server that is still to start
-	looks.hears, looks.speaks = mends && roles["hear"].may(), mends && roles["say"].may()
-	looks.ears = without(looks.ears, roles["hear"])
-	if looks.ears.Works {
-		looks.ears.Text += ": say \"" + cfg.Executive.Name + ", …\" (" + dictation + ")"
-	}
-	looks.mouth = without(looks.mouth, roles["say"])
-	return looks
-}
-
-// without returns device, or what keeps it from being of use.
-func without(device finding, role role) finding {
-	if !device.Works || role.Works {
-		return device
-	}
-	device.Works, device.Text, device.Cure = false, role.Text, role.Cure
-	return device
-}
-
-// A role is what the helper for speech can do here.
-type role struct {
-	finding
-	late bool // it has not said so yet
-}
-
-// may reports whether the role works, or may yet.
-func (r role) may() bool { return r.Works || r.late }
-
-// lookAtSpeech asks the helper for speech which of its roles work here.
-func lookAtSpeech(ctx context.Context) map[string]role {
-	path, err := helper.Find(helper.SpeechProgram)
-	if err != nil {
-		f := finding{Text: err.Error()}
-		if c, ok := errors.AsType[curable](err); ok {
-			f.Cure = c.Cure()
-		}
-		return allRoles(role{finding: f})
-	}
-	ctx, cancel := context.WithTimeout(ctx, patienceWithSound)
-	defer cancel()
-	return askRoles(ctx, path)
-}
-
-// askRoles asks the helper at path.
-func askRoles(ctx context.Context, path string) map[string]role {
-	var said []struct {
-		Role string `json:"role"`
-		finding
-	}
-	if err := check(ctx, path, &said); len(said) == 0 {
-		return allRoles(role{broken(ctx, finding{}, helper.SpeechProgram, err), ctx.Err() != nil})
-	}
-	roles := make(map[string]role)
-	for _, s := range said {
-		s.Thing = s.Role
-		roles[s.Role] = role{finding: s.finding}
-	}
-	return roles
-}
-
-// check asks the helper at path what works on this machine.
-func check(ctx context.Context, path string, said any) error {
-	out, err := helper.Ask(ctx, path, "check")
-	return errors.Join(err, json.Unmarshal(out, said))
-}
-
-// broken says of f that its helper, asked with ctx, has said nothing that makes sense.
-func broken(ctx context.Context, f finding, program string, err error) finding {
-	if ctx.Err() != nil {
-		return unanswered(f, program)
-	}
-	f.Text, f.Cure = fmt.Sprintf("%s does not work: %v", program, err), "make build, in the source of earshot"
-	return f
-}
-
-// allRoles returns r for each role.
-func allRoles(r role) map[string]role {
-	roles := make(map[string]role)
-	for _, name := range []string{"hear", "say", "media"} {
-		r.Thing = name
-		roles[name] = r
-	}
-	return roles
 }
 
 // quietly is for helpers that are asked and not run.

@@ -12,6 +12,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/internal/english"
 	"earshot/participants"
 	"earshot/speakers"
 )
@@ -175,7 +176,7 @@ func (d *daemon) tell(ctx context.Context, by participants.Participant, t api.Vo
 	}
 	switch needs := map[string]int{"enroll": 1, "name": 1, "merge": 2, "split": 1, "forget": 1}[t.Act]; {
 	case len(voices) != needs:
-		return c, fmt.Errorf("to %s one names %s; see: earshot speakers", t.Act, count(needs, "voice"))
+		return c, fmt.Errorf("to %s one names %s; see: earshot speakers", t.Act, english.Count(needs, "voice"))
 	case t.Act == "enroll" && !t.Consents:
 		return c, errors.New("nothing is kept of a voice unless the person agrees; ask them, and say that they do")
 	case (t.Act == "enroll" || t.Act == "name") && t.Who == "":

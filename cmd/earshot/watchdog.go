@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"earshot"
+	"earshot/internal/english"
 	"earshot/internal/sdnotify"
 )
 
@@ -116,11 +117,11 @@ func (d *daemon) line() string {
 	mode, _ := d.desk.Mode()
 	text := "within earshot, " + string(mode)
 	if n := len(d.rooms.now()); n > 1 {
-		text += ", " + count(n, "room")
+		text += ", " + english.Count(n, "room")
 	}
 	absent := func(n earshot.Notice) bool { return n.Absent }
 	if n := len(slices.DeleteFunc(d.desk.State(d.audience()).Faults, absent)); n > 0 {
-		text += ", " + count(n, "fault") + " (see earshot status)"
+		text += ", " + english.Count(n, "fault") + " (see earshot status)"
 	}
 	return text
 }

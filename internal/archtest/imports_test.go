@@ -24,6 +24,9 @@ var may = map[string]string{
 	"internal/terminal":              ".",
 	"internal/terminal/terminaltest": ". internal/terminal",
 	"internal/picture":               "",
+	"internal/atomicfile":            "",
+	"internal/english":               "",
+	"internal/probe":                 ". api config llm/... store server/... participants/... speakers conversation executive models/see providers/... outlets/... internal/...",
 	"internal/redact":                ".",
 	"internal/sdnotify":              "",
 	"internal/logfile":               ". config internal/redact",
@@ -60,7 +63,7 @@ var may = map[string]string{
 	"server/...":                     ". api participants/... conversation executive/... providers internal/search",                 // the senses of an attached terminal
 	"replay":                         ". config executive/... interrupt llm participants/... conversation speakers",
 	"monitor":                        ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
-	"config":                         ". api executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/...",
+	"config":                         ". api executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/... internal/atomicfile",
 	"cmd/...":                        "./...",
 	"scripts":                        "",
 	"bench":                          "./...", // a module of its own, as are the tools

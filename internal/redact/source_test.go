@@ -1,12 +1,13 @@
 package redact_test
 
 import (
-	"earshot/internal/redact"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
+
+	"earshot/internal/redact"
 )
 
 // TestSource: what an address tells that is nobody's business is in no text.

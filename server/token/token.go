@@ -15,6 +15,7 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -66,6 +67,9 @@ type Store struct {
 
 	last atomic.Pointer[memory] // what was read last, for as long as the file looks like that
 }
+
+// In returns the tokens that are kept in a directory, which is that of the journal.
+func In(directory string) *Store { return &Store{Path: filepath.Join(directory, "tokens.json")} }
 
 // Create makes a token of a participant. Without a time to expire it lasts
 // until it is revoked. The secret is not kept.

@@ -1,10 +1,9 @@
-package main
+package probe
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"slices"
 	"strings"
@@ -12,84 +11,45 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/api"
 	"earshot/conversation"
-	"earshot/internal/terminal"
 	"earshot/llm"
 	"earshot/llm/engine"
 	"earshot/llm/openai"
 )
 
-// glance is how long the opening screen waits for a server that does not
-// answer: longer, and starting feels broken.
-const glance = 1500 * time.Millisecond
+// SmallModel is what is offered where there is no model at all: it can call tools, and answers
+// on a processor alone.
+const SmallModel = "llama3.2"
 
-// A finding is what was found out about one thing that earshot needs.
-type finding api.Finding
-
-// notice tells of a finding that does not work, where others are told of too.
-func (f finding) notice() earshot.Notice {
-	return earshot.Notice{Key: f.Thing, Text: f.Thing + ": " + f.Text, Cure: f.Cure, Absent: f.Absent}
+// An Engine is what an engine said of itself.
+type Engine struct {
+	Finding
+	Config   llm.EngineConfig
+	Answered bool        // when it was asked what it has
+	Models   []llm.Model // what it has
 }
 
-// briefly returns findings with a line for each device that is not there: earshot doctor says
-// more of them.
-func briefly(findings []finding) []finding {
-	brief := slices.Clone(findings)
-	for i := range brief {
-		if brief[i].Absent {
-			brief[i].Cure = ""
-		}
-	}
-	return brief
-}
-
-// show prints findings, one a line, the cure of each below it.
-func show(w io.Writer, findings []finding) {
-	for _, f := range findings {
-		sign := "✓"
-		switch {
-		case f.Absent:
-			sign = "–"
-		case !f.Works:
-			sign = "✗"
-		}
-		fmt.Fprintf(w, "  %s %-14s %s\n", sign, f.Thing, terminal.Safe(f.Text))
-		if f.Cure != "" {
-			fmt.Fprintf(w, "  %16s → %s\n", "", terminal.Safe(f.Cure))
-		}
-	}
-}
-
-// A look is what an engine said of itself.
-type look struct {
-	finding
-	config llm.EngineConfig
-	asked  bool        // it answered
-	has    []llm.Model // what it has
-}
-
-// lookAtEngines asks every engine at once what it has.
-func lookAtEngines(ctx context.Context, c llm.Config) []look {
-	ctx, cancel := context.WithTimeout(ctx, glance)
+// Engines asks every engine at once what it has.
+func Engines(ctx context.Context, c llm.Config) []Engine {
+	ctx, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
 	list := c.List()
 	choose := "earshot models use %s"
 	if len(list) > 1 { // which would choose the engine, too
 		choose = "set its model in executive.llm.engines to %s"
 	}
-	looks := make([]look, len(list))
+	looks := make([]Engine, len(list))
 	var g sync.WaitGroup
 	for i, ec := range list {
-		g.Go(func() { looks[i] = lookAt(ctx, ec, choose) })
+		g.Go(func() { looks[i] = probeEngine(ctx, ec, choose) })
 	}
 	g.Wait()
 	return looks
 }
 
-// lookAt asks an engine what it has; choose says how another model of it is chosen.
-func lookAt(ctx context.Context, c llm.EngineConfig, choose string) look {
-	l := look{config: c, finding: finding{Thing: "model"}}
+// probeEngine asks an engine what it has; choose says how another model of it is chosen.
+func probeEngine(ctx context.Context, c llm.EngineConfig, choose string) Engine {
+	l := Engine{Config: c, Finding: Finding{Thing: "model"}}
 	e, err := engine.Open(c)
 	if err != nil {
 		l.Text, l.Cure = err.Error(), "earshot check"
@@ -108,29 +68,29 @@ func lookAt(ctx context.Context, c llm.EngineConfig, choose string) look {
 		}
 		return l
 	}
-	l.asked, l.has = true, status.Models
+	l.Answered, l.Models = true, status.Models
 	switch {
 	case c.Provider == llm.Script:
-		l.Works, l.Text = true, modelOn(e.Name(), c)
-	case !installed(status.Models, c.Model):
+		l.Works, l.Text = true, ModelOn(e.Name(), c)
+	case !HasModel(status.Models, c.Model):
 		l.Text = fmt.Sprintf("%s has no model %q", e.Name(), c.Model)
-		l.Cure = missing(c, status.Models, choose)
+		l.Cure = MissingModel(c, status.Models, choose)
 	default:
-		l.Works, l.Text = true, modelOn(e.Name(), c)+abilities(status.Models, c.Model)
+		l.Works, l.Text = true, ModelOn(e.Name(), c)+abilities(status.Models, c.Model)
 	}
 	return l
 }
 
-// trial is how long a server may take to say a word when it is tried. One that loads its
+// trialTimeout is how long a server may take to say a word when it is tried. One that loads its
 // model first takes longer, and is not at fault.
-const trial = 20 * time.Second
+const trialTimeout = 20 * time.Second
 
-// try asks every server that speaks OpenAI's protocol for one token, with a prompt like
+// TryEngines asks every server that speaks OpenAI's protocol for one token, with a prompt like
 // those of a room: not every server and template takes one, whatever the server lists.
-func try(ctx context.Context, looks []look) []look {
+func TryEngines(ctx context.Context, looks []Engine) []Engine {
 	var g sync.WaitGroup
 	for i, l := range looks {
-		if l.config.Provider == llm.OpenAI {
+		if l.Config.Provider == llm.OpenAI {
 			g.Go(func() { looks[i] = l.tried(ctx) })
 		}
 	}
@@ -139,10 +99,10 @@ func try(ctx context.Context, looks []look) []look {
 }
 
 // tried returns l with what came of it.
-func (l look) tried(ctx context.Context) look {
-	ctx, cancel := context.WithTimeout(ctx, trial)
+func (l Engine) tried(ctx context.Context) Engine {
+	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
 	defer cancel()
-	e, err := engine.Open(l.config)
+	e, err := engine.Open(l.Config)
 	if err != nil {
 		return l
 	}
@@ -157,13 +117,13 @@ func (l look) tried(ctx context.Context) look {
 	}
 	fault, refused := errors.AsType[*llm.Error](err)
 	switch {
-	case !l.asked && err != nil: // which its list has said already
+	case !l.Answered && err != nil: // which its list has said already
 	case ctx.Err() != nil:
-		l.Text += fmt.Sprintf(", which has not said a word within %v; it may be busy, or loading", trial)
+		l.Text += fmt.Sprintf(", which has not said a word within %v; it may be busy, or loading", trialTimeout)
 	case refused:
 		l.Works, l.Text, l.Cure = false, fault.Error(), fault.Cure
 	case err == nil && !l.Works:
-		l.Works, l.Text, l.Cure = true, modelOn(e.Name(), l.config)+", which it does not list, and answers as", ""
+		l.Works, l.Text, l.Cure = true, ModelOn(e.Name(), l.Config)+", which it does not list, and answers as", ""
 	}
 	if o, ok := e.(*openai.Engine); ok && err == nil && o.Form("") != llm.Plain {
 		l.Text += fmt.Sprintf("; its chat template takes %v, and it is asked so", o.Form(""))
@@ -171,8 +131,8 @@ func (l look) tried(ctx context.Context) look {
 	return l
 }
 
-// modelOn says which model of which server an engine is.
-func modelOn(server string, c llm.EngineConfig) string {
+// ModelOn says which model of which server an engine is.
+func ModelOn(server string, c llm.EngineConfig) string {
 	if c.Provider == llm.Script {
 		return server
 	}
@@ -182,7 +142,7 @@ func modelOn(server string, c llm.EngineConfig) string {
 // abilities says what the model of that name can do besides talking, as far as its
 // server says so.
 func abilities(models []llm.Model, name string) string {
-	i := slices.IndexFunc(models, func(m llm.Model) bool { return goesBy(m, name) })
+	i := slices.IndexFunc(models, func(m llm.Model) bool { return SameModel(m, name) })
 	if i < 0 {
 		return ""
 	}
@@ -199,14 +159,14 @@ func abilities(models []llm.Model, name string) string {
 	return ", which " + strings.Join(can, " and ")
 }
 
-// missing says what to do about a model that is not there: choose one of those that are, which
+// MissingModel says what to do about a model that is not there: choose one of those that are, which
 // takes no download, before all else.
-func missing(c llm.EngineConfig, has []llm.Model, choose string) string {
+func MissingModel(c llm.EngineConfig, has []llm.Model, choose string) string {
 	get := "ollama pull " + c.Model
 	if len(has) == 0 {
 		switch {
 		case c.Provider == llm.Ollama && c.Model == llm.DefaultConfig().Model: // which nobody has chosen
-			return "earshot models get " + smallModel + ", or: " + get
+			return "earshot models get " + SmallModel + ", or: " + get
 		case c.Provider == llm.Ollama:
 			return get
 		}
@@ -227,13 +187,13 @@ func missing(c llm.EngineConfig, has []llm.Model, choose string) string {
 	return cure + "   (there is: " + strings.Join(names, ", ") + ")"
 }
 
-// installed reports whether models have the one of that name.
-func installed(models []llm.Model, name string) bool {
-	return slices.ContainsFunc(models, func(m llm.Model) bool { return goesBy(m, name) })
+// HasModel reports whether models have the one of that name.
+func HasModel(models []llm.Model, name string) bool {
+	return slices.ContainsFunc(models, func(m llm.Model) bool { return SameModel(m, name) })
 }
 
-// goesBy reports whether a model has that name; Ollama calls the tag that nobody
+// SameModel reports whether a model has that name; Ollama calls the tag that nobody
 // wrote "latest".
-func goesBy(m llm.Model, name string) bool {
+func SameModel(m llm.Model, name string) bool {
 	return strings.TrimSuffix(m.Name, ":latest") == strings.TrimSuffix(name, ":latest")
 }

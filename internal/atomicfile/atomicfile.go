@@ -1,4 +1,5 @@
-package main
+// Package atomicfile replaces files, whole or not at all.
+package atomicfile
 
 import (
 	"errors"
@@ -6,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// replaceFile writes a file, whole or not at all: whoever reads it, also after a crash,
+// Write writes a file, whole or not at all: whoever reads it, also after a crash,
 // finds what it was before or what it is now. Only the user may read it.
-func replaceFile(path string, data []byte) error {
+func Write(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // with 0600
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package main
+package probe
 
 import (
 	"context"
@@ -14,41 +14,28 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/internal/field"
 	"earshot/internal/helper"
 	"earshot/internal/redact"
 	"earshot/models/see"
 	"earshot/providers/webcam"
 )
 
-// sight looks for the cameras that the house could see with, and gives it those.
-func (a *app) sight(d *daemon, wanted bool) []finding {
-	if !wanted {
-		return nil
-	}
-	looks := d.install(a.ctx, &section{name: theCameras, make: func(ctx context.Context) sectionBuild { return d.look(lookAtCameras(ctx, d.config())) }})
-	for _, f := range looks {
-		if !f.Works {
-			d.shows(f.notice())
-		}
-	}
-	return looks
-}
-
-// lookAtCameras looks for the cameras that are wanted and for what finds people in their
+// Cameras looks for the cameras that are wanted and for what finds people in their
 // pictures, without opening any.
-func lookAtCameras(ctx context.Context, cfg *config.Config) (looks []finding) {
+func Cameras(ctx context.Context, cfg *config.Config) (looks []Finding) {
 	if !cfg.Providers.Webcam.Enabled {
 		return nil
 	}
-	var detects finding
+	var detects Finding
 	var g sync.WaitGroup
-	g.Go(func() { detects = lookAtDetectors(ctx) })
+	g.Go(func() { detects = detector(ctx) })
 	for _, c := range cfg.Providers.Webcam.List() {
 		looks = append(looks, thisMachine().lookAt(c))
 	}
 	g.Wait()
 	for i, f := range looks {
-		if closed := shut(earshot.Live, cfg.Providers.Webcam.List()[i].Hours, time.Now()); f.Works && closed != "" {
+		if closed := Closed(earshot.Live, cfg.Providers.Webcam.List()[i].Hours, time.Now()); f.Works && closed != "" {
 			looks[i].Text += "; now it is closed: " + closed
 		}
 		if f.Works && !detects.Works {
@@ -60,6 +47,13 @@ func lookAtCameras(ctx context.Context, cfg *config.Config) (looks []finding) {
 
 // memoryOnly says what becomes of pictures.
 const memoryOnly = "pictures stay in memory; /pause closes it"
+
+// Camera looks for a camera, without opening it. Whether an address answers is found out when
+// it is opened.
+func Camera(c webcam.Camera) Finding { return thisMachine().lookAt(c) }
+
+// ConnectedCameras returns the cameras that are connected to this machine.
+func ConnectedCameras() []see.Device { return thisMachine().devices() }
 
 // A machine is what cameras are connected to.
 type machine struct {
@@ -74,8 +68,8 @@ func thisMachine() machine { return machine{os.DirFS("/"), unix.Access} }
 func (m machine) devices() []see.Device { return see.Devices(m.root) }
 
 // lookAt looks for a camera. Whether an address answers is found out when it is opened.
-func (m machine) lookAt(c webcam.Camera) finding {
-	f := finding{Thing: thing(c)}
+func (m machine) lookAt(c webcam.Camera) Finding {
+	f := Finding{Thing: earshot.CameraCalled(c.Name)}
 	source := c.Open(m.devices()).Source
 	if strings.Contains(source, "://") {
 		f.Works, f.Text = true, redact.Source(source)+": "+memoryOnly
@@ -119,19 +113,35 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// lookAtDetectors asks the helper for cameras whether it works here.
-func lookAtDetectors(ctx context.Context) finding {
-	f := finding{Thing: "camera"}
+// detector asks the helper for cameras whether it works here.
+func detector(ctx context.Context) Finding {
+	f := Finding{Thing: "camera"}
 	path, err := helper.Find(helper.CameraProgram)
 	if err != nil {
-		f.Text, f.Cure = err.Error(), cureOf(err)
+		f.Text, f.Cure = err.Error(), Cure(err)
 		return f
 	}
-	ctx, cancel := context.WithTimeout(ctx, patienceWithSound)
+	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
 	defer cancel()
 	said := f
-	if err := check(ctx, path, &said); said.Text == "" {
+	if err := askHelper(ctx, path, &said); said.Text == "" {
 		return broken(ctx, f, helper.CameraProgram, err)
 	}
 	return said
+}
+
+// Closed says why a camera is closed in a mode, with its hours; nothing if it is not.
+func Closed(mode earshot.Mode, hours field.Hours, now time.Time) string {
+	switch {
+	case !mode.Watches():
+		return fmt.Sprintf("the room is %s; /resume ends that", mode)
+	case hours != "" && !hours.Has(now):
+		return "its hours are " + string(hours)
+	}
+	return ""
+}
+
+// CameraSource is where the pictures of a camera come from, as anybody may see it.
+func CameraSource(c webcam.Camera) string {
+	return redact.Source(c.Open(thisMachine().devices()).Source)
 }

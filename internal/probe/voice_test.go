@@ -1,13 +1,15 @@
-package main
+package probe
 
 import (
 	"context"
-	"earshot/internal/helper"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"earshot/internal/helper"
+	"earshot/internal/sound"
 )
 
 // TestRoles: what the helper for speech says of itself; and one that is slow is not
@@ -29,15 +31,15 @@ func TestRoles(t *testing.T) {
 			if err := os.WriteFile(path, []byte("#!/bin/sh\n"+tt.does+"\n"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			patience := soon
+			patience := 3 * time.Minute
 			if tt.name == "slow" {
 				patience = 200 * time.Millisecond
 			}
 			ctx, stop := context.WithTimeout(t.Context(), patience)
 			defer stop()
 			hear := askRoles(ctx, path)["hear"]
-			if hear.may() != tt.may || !strings.Contains(hear.Text, tt.text) {
-				t.Errorf("hearing may work: %v, and is said to be %q; want %v, %q", hear.may(), hear.Text, tt.may, tt.text)
+			if hear.MayWork() != tt.may || !strings.Contains(hear.Text, tt.text) {
+				t.Errorf("hearing may work: %v, and is said to be %q; want %v, %q", hear.MayWork(), hear.Text, tt.may, tt.text)
 			}
 		})
 	}
@@ -52,10 +54,28 @@ func TestSoundThatIsSlow(t *testing.T) {
 	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer stop()
-	ears, mouth, err := lookAtSound(ctx, "", "")
-	for _, f := range []finding{ears, mouth} {
+	ears, mouth, err := soundDevices(ctx, "", "")
+	for _, f := range []Finding{ears, mouth} {
 		if err == nil || f.Works || f.Text != "earshot-sound has not answered yet: the machine is busy" || f.Cure == "" {
 			t.Errorf("%+v, %v", f, err)
+		}
+	}
+}
+
+// TestFindDevice: a device that is not there is no fault, unless it was chosen.
+func TestFindDevice(t *testing.T) {
+	yeti := []sound.Device{{Name: "Yeti", Default: true}}
+	for _, tt := range []struct {
+		name string
+		list []sound.Device
+		want Finding
+	}{
+		{"", nil, Finding{Absent: true, Text: "there is none", Cure: "connect one, then: earshot devices"}},
+		{"Yeti", nil, Finding{Text: `"Yeti" is not there`, Cure: "connect it, or choose another: earshot devices"}},
+		{"", yeti, Finding{Works: true, Text: "Yeti"}},
+	} {
+		if got := findDevice(Finding{}, tt.name, tt.list); got != tt.want {
+			t.Errorf("%q of %v: %+v, want %+v", tt.name, tt.list, got, tt.want)
 		}
 	}
 }

@@ -1,0 +1,62 @@
+package probe
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"earshot/config"
+	outlet "earshot/outlets/discord"
+	"earshot/providers/discord"
+)
+
+// discordTimeout is how long doctor waits for Discord's answers, in all.
+const discordTimeout = 10 * time.Second
+
+// Discord looks at what a bot needs, if there is to be one.
+func Discord(ctx context.Context, cfg *config.Config) []Finding {
+	if !cfg.Providers.Discord.Enabled {
+		return nil
+	}
+	token, err := cfg.Providers.Discord.Secret()
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, discordTimeout)
+		defer cancel()
+		err = discord.NewSession(cfg.Providers.Discord, token, slog.New(slog.DiscardHandler), nil).Check(ctx)
+	}
+	return discordFindings(err, cfg.Outlets.Discord)
+}
+
+// discordFindings tells each thing that a check has found.
+func discordFindings(err error, c outlet.Config) []Finding {
+	if err == nil {
+		return []Finding{{Thing: "discord", Works: true, Text: "token, intents and permissions are good; answers " + answers(c)}}
+	}
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	}
+	var findings []Finding
+	for _, err := range all {
+		f := Finding{Thing: "discord"}
+		f.Text, f.Cure = Explain(err)
+		if f.Cure == "" {
+			f.Cure = "look whether this machine reaches https://discord.com"
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// answers says how replies come out on Discord.
+func answers(c outlet.Config) string {
+	switch {
+	case c.Text && c.Voice:
+		return "in writing and aloud"
+	case c.Text:
+		return "in writing alone"
+	case c.Voice:
+		return "aloud alone"
+	}
+	return "nowhere, since outlets.discord says so"
+}

@@ -1,0 +1,37 @@
+package probe
+
+import (
+	"testing"
+
+	"earshot/llm"
+)
+
+func TestAbilities(t *testing.T) {
+	models := []llm.Model{{Name: "a:latest", Tools: true, Vision: true}, {Name: "b", Vision: true}, {Name: "c", Tools: true}, {Name: "d"}}
+	for name, want := range map[string]string{
+		"a": ", which calls tools and can look at pictures", "b": ", which can look at pictures", "c": ", which calls tools", "d": "", "e": "",
+	} {
+		if got := abilities(models, name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestMissingModel: where there is no model at all, one is recommended that is small and calls
+// tools, unless somebody has chosen another.
+func TestMissingModel(t *testing.T) {
+	for _, tt := range []struct {
+		provider, model string
+		has             []llm.Model
+		want            string
+	}{
+		{llm.Ollama, llm.DefaultConfig().Model, nil, "earshot models get llama3.2, or: ollama pull deepseek-r1:8b"},
+		{llm.Ollama, "owl", nil, "ollama pull owl"},
+		{llm.Ollama, llm.DefaultConfig().Model, []llm.Model{{Name: "owl:latest"}}, "use owl, or: ollama pull deepseek-r1:8b"},
+		{llm.OpenAI, "owl", nil, "set executive.llm.model to one that it has"},
+	} {
+		if got := MissingModel(llm.EngineConfig{Provider: tt.provider, Model: tt.model}, tt.has, "use %s"); got != tt.want {
+			t.Errorf("%s without %s but with %v: %q, want %q", tt.provider, tt.model, tt.has, got, tt.want)
+		}
+	}
+}

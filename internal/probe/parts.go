@@ -1,0 +1,198 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"earshot/config"
+	"earshot/internal/english"
+	"earshot/internal/logfile"
+	"earshot/participants/agents"
+	"earshot/server"
+	"earshot/server/token"
+	"earshot/speakers"
+	"earshot/store"
+)
+
+// Configuration tells every fault of the configuration. What is looked at besides is what is
+// left of it, with the default of what is wrong.
+func Configuration(cfg *config.Config, err error) (all []Finding) {
+	var wrong *config.Error
+	if !errors.As(err, &wrong) {
+		f := Finding{Thing: "configuration", Works: err == nil, Text: "every key has its default"}
+		switch {
+		case err != nil:
+			f.Text = err.Error()
+		case cfg.File != "":
+			f.Text = config.ShortPath(cfg.File)
+		}
+		return []Finding{f}
+	}
+	for _, fault := range wrong.Faults {
+		all = append(all, Finding{Thing: "configuration", Text: fault.String()})
+	}
+	last := &all[len(all)-1]
+	if wrong.More > 0 {
+		last.Text += fmt.Sprintf("; and %d more", wrong.More)
+	}
+	last.Cure = "mend it, and look again: earshot check    (until then earshot does not start, and one that runs goes on as it is)"
+	return all
+}
+
+// Models tries the models, unless the configuration is wrong in what it says of them: its
+// defaults are those of nobody.
+func Models(ctx context.Context, cfg *config.Config, err error) (all []Finding) {
+	if wrong, ok := errors.AsType[*config.Error](err); ok && wrong.Concerns("executive.llm.model") {
+		return []Finding{{Thing: "model", Absent: true, Text: "not looked at: what the configuration says of it cannot be read"}}
+	}
+	for _, l := range TryEngines(ctx, Engines(ctx, cfg.Executive.LLM)) {
+		all = append(all, l.Finding)
+	}
+	return all
+}
+
+func Journal(ctx context.Context, cfg *config.Config) Finding {
+	f := Finding{Thing: "journal", Text: config.ShortPath(cfg.Store.Directory)}
+	archive, err := store.OpenReader(ctx, cfg.Store.Directory)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.Works, f.Text = true, "none yet; it begins with the first run"
+	case err != nil:
+		f.Text, f.Cure = err.Error(), "earshot run    (it sets a damaged journal aside and saves what can be read)"
+	default:
+		defer archive.Close()
+		n := 0
+		for _, err = range archive.Export(ctx) {
+			if err != nil {
+				f.Text, f.Cure = err.Error(), "earshot run    (it sets a damaged journal aside and saves what can be read)"
+				return f
+			}
+			if n++; n == 10_000 {
+				break // enough to know that it can be read
+			}
+		}
+		f.Works, f.Text = true, fmt.Sprintf("%s, %s read", f.Text, english.Count(n, "event"))
+	}
+	return f
+}
+
+// leastDisk is how much room on the disk is little: some years of talking, but
+// a disk that is this full has stopped other programs already.
+const leastDisk = 100 << 20
+
+func Disk(cfg *config.Config) Finding {
+	f := Finding{Thing: "disk", Works: true}
+	dir := cfg.Store.Directory
+	for !exists(dir) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+	}
+	var about syscall.Statfs_t
+	if err := syscall.Statfs(dir, &about); err != nil {
+		f.Works, f.Text = false, err.Error()
+		return f
+	}
+	free := about.Bavail * uint64(about.Bsize)
+	f.Text = fmt.Sprintf("%.1f GB free", float64(free)/1e9)
+	if free < leastDisk {
+		f.Works, f.Cure = false, "make room on the disk that holds "+config.ShortPath(dir)
+	}
+	return f
+}
+
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }
+
+func Log(cfg *config.Config) Finding {
+	f := Finding{Thing: "log", Text: config.ShortPath(cfg.Log.File)}
+	if cfg.Log.File == "-" {
+		f.Works, f.Text = true, "standard error"
+		return f
+	}
+	_, book, err := logfile.Open(cfg.Log, nil)
+	if err != nil {
+		f.Text, f.Cure = err.Error(), logfile.Cure
+		return f
+	}
+	f.Works = book.Close() == nil
+	return f
+}
+
+// Tokens finds something only where there are tokens: most people have none.
+func Tokens(cfg *config.Config) []Finding {
+	f := Finding{Thing: "tokens", Works: true}
+	all, err := token.In(cfg.Store.Directory).List()
+	if err != nil {
+		f.Works, f.Text, f.Cure = false, err.Error(), Cure(err)
+		return []Finding{f}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	f.Text = english.Count(len(all), "token") + " given; see: earshot token list"
+	return []Finding{f}
+}
+
+// KnownVoices finds something only where voices are kept: most people keep none.
+func KnownVoices(cfg *config.Config) []Finding {
+	f := Finding{Thing: "voices", Works: true}
+	kept, err := speakers.Read(cfg.Store.Directory)
+	if err != nil {
+		f.Works, f.Text, f.Cure = false, err.Error(), Cure(err)
+		return []Finding{f}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	f.Text = english.Count(len(kept), "voice") + " kept; see: earshot speakers"
+	return []Finding{f}
+}
+
+// Agents finds something only where there are several: most people have one.
+func Agents(ctx context.Context, cfg *config.Config) []Finding {
+	archive, err := store.OpenReader(ctx, cfg.Store.Directory)
+	if err != nil {
+		return nil // which is said of the journal
+	}
+	defer archive.Close()
+	book, err := agents.Read(ctx, archive)
+	if err != nil {
+		return []Finding{{Thing: "agents", Text: err.Error(), Cure: "earshot store rebuild"}}
+	}
+	return AgentFindings(book)
+}
+
+// AgentFindings names the agents of a book, if there are several.
+func AgentFindings(b *agents.Directory) []Finding {
+	var names []string
+	for _, p := range b.Participants() {
+		names = append(names, p.Name)
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	return []Finding{{Thing: "agents", Works: true, Text: strings.Join(names, ", ") + "; call one by its name, such as @" + names[1]}}
+}
+
+func Daemon(ctx context.Context, cfg *config.Config) Finding {
+	f := Finding{Thing: "daemon", Works: true}
+	ctx, cancel := context.WithTimeout(ctx, AnswerTimeout)
+	defer cancel()
+	_, err := (&server.Client{Socket: cfg.Server.Path()}).State(ctx)
+	switch {
+	case err == nil:
+		f.Text = "runs; its socket is " + config.ShortPath(cfg.Server.Path())
+	case errors.Is(err, server.ErrNotRunning):
+		f.Text = "does not run; it begins with: earshot run"
+	default:
+		if ctx.Err() != nil {
+			err = fmt.Errorf("runs, and has not answered for %v", AnswerTimeout)
+		}
+		f.Works, f.Text, f.Cure = false, err.Error(), "end the process that holds "+config.ShortPath(cfg.Server.Path())+" and run earshot again"
+	}
+	return f
+}

@@ -1,0 +1,58 @@
+// Package probe finds out whether what earshot needs works: the servers of language models, the
+// devices, the helpers, the configuration, the journal, the disk and Discord. Each function takes
+// a configuration and returns findings; none of them starts or changes anything that stays.
+// earshot doctor, the start and a reload of the daemon share them.
+package probe
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/api"
+)
+
+// A Finding is what was found out about one thing that earshot needs.
+type Finding api.Finding
+
+// Notice tells of a finding that does not work, where others are told of too.
+func (f Finding) Notice() earshot.Notice {
+	return earshot.Notice{Key: f.Thing, Text: f.Thing + ": " + f.Text, Cure: f.Cure, Absent: f.Absent}
+}
+
+// Brief returns findings with a line for each device that is not there: earshot doctor says
+// more of them.
+func Brief(findings []Finding) []Finding {
+	brief := slices.Clone(findings)
+	for i := range brief {
+		if brief[i].Absent {
+			brief[i].Cure = ""
+		}
+	}
+	return brief
+}
+
+// AnswerTimeout is how long the opening screen waits for a server that does not
+// answer: longer, and starting feels broken.
+const AnswerTimeout = 1500 * time.Millisecond
+
+// Cure returns what mends err, or nothing.
+func Cure(err error) string {
+	var known interface{ Cure() string }
+	if !errors.As(err, &known) {
+		return ""
+	}
+	return known.Cure()
+}
+
+// Explain returns what went wrong, and what mends it. What a daemon refused says
+// both in one.
+func Explain(err error) (problem, cure string) {
+	problem, cure = err.Error(), Cure(err)
+	if cure != "" {
+		problem = strings.TrimSuffix(problem, "; "+cure)
+	}
+	return problem, cure
+}

@@ -1,0 +1,198 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"earshot/config"
+	"earshot/internal/helper"
+	"earshot/internal/sound"
+)
+
+// Senses looks at whatever the configuration wants earshot to hear and
+// speak with.
+func Senses(ctx context.Context, cfg *config.Config) []Finding {
+	if !cfg.Providers.Microphone.Enabled && !cfg.Outlets.Loudspeaker.Enabled {
+		return nil
+	}
+	return Voice(ctx, cfg).wanted(cfg)
+}
+
+// VoiceFindings is what was found out about hearing and speaking.
+type VoiceFindings struct {
+	Ears, Mouth   Finding
+	Card          bool // there are devices
+	Hears, Speaks bool // nothing is missing that would not come by itself, as a device may
+}
+
+// None reports whether there is nothing to hear or speak with.
+func (s VoiceFindings) None() bool { return !s.Hears && !s.Speaks }
+
+// wanted returns what cfg wants of it.
+func (s VoiceFindings) wanted(cfg *config.Config) (all []Finding) {
+	if cfg.Providers.Microphone.Enabled {
+		all = append(all, s.Ears)
+	}
+	if cfg.Outlets.Loudspeaker.Enabled {
+		all = append(all, s.Mouth)
+	}
+	return all
+}
+
+// dictation says what the ears are good for.
+const dictation = "clean English only; for more, dictate into the console by another program"
+
+// Voice looks for the devices, the helpers and the models.
+func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
+	var looks VoiceFindings
+	var roles map[string]Role
+	var err error
+	var g sync.WaitGroup
+	g.Go(func() {
+		looks.Ears, looks.Mouth, err = soundDevices(ctx, cfg.Providers.Microphone.Device, cfg.Outlets.Loudspeaker.Device)
+	})
+	g.Go(func() { roles = SpeechRoles(ctx) })
+	g.Wait()
+	looks.Card = err == nil
+	mends := !errors.Is(err, errors.ErrUnsupported) // by itself, such as a sound server that is still to start
+	looks.Hears, looks.Speaks = mends && roles["hear"].MayWork(), mends && roles["say"].MayWork()
+	looks.Ears = without(looks.Ears, roles["hear"])
+	if looks.Ears.Works {
+		looks.Ears.Text += ": say \"" + cfg.Executive.Name + ", …\" (" + dictation + ")"
+	}
+	looks.Mouth = without(looks.Mouth, roles["say"])
+	return looks
+}
+
+// without returns device, or what keeps it from being of use.
+func without(device Finding, role Role) Finding {
+	if !device.Works || role.Works {
+		return device
+	}
+	device.Works, device.Text, device.Cure = false, role.Text, role.Cure
+	return device
+}
+
+// A Role is what the helper for speech can do here.
+type Role struct {
+	Finding
+	late bool // it has not said so yet
+}
+
+// MayWork reports whether the role works, or may yet.
+func (r Role) MayWork() bool { return r.Works || r.late }
+
+// SpeechRoles asks the helper for speech which of its roles work here.
+func SpeechRoles(ctx context.Context) map[string]Role {
+	path, err := helper.Find(helper.SpeechProgram)
+	if err != nil {
+		return allRoles(Role{Finding: Finding{Text: err.Error(), Cure: Cure(err)}})
+	}
+	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
+	defer cancel()
+	return askRoles(ctx, path)
+}
+
+// askRoles asks the helper at path.
+func askRoles(ctx context.Context, path string) map[string]Role {
+	var said []struct {
+		Role string `json:"role"`
+		Finding
+	}
+	if err := askHelper(ctx, path, &said); len(said) == 0 {
+		return allRoles(Role{broken(ctx, Finding{}, helper.SpeechProgram, err), ctx.Err() != nil})
+	}
+	roles := make(map[string]Role)
+	for _, s := range said {
+		s.Thing = s.Role
+		roles[s.Role] = Role{Finding: s.Finding}
+	}
+	return roles
+}
+
+// askHelper asks the helper at path what works on this machine.
+func askHelper(ctx context.Context, path string, said any) error {
+	out, err := helper.Ask(ctx, path, "check")
+	return errors.Join(err, json.Unmarshal(out, said))
+}
+
+// broken says of f that its helper, asked with ctx, has said nothing that makes sense.
+func broken(ctx context.Context, f Finding, program string, err error) Finding {
+	if ctx.Err() != nil {
+		return unanswered(f, program)
+	}
+	f.Text, f.Cure = fmt.Sprintf("%s does not work: %v", program, err), "make build, in the source of earshot"
+	return f
+}
+
+// allRoles returns r for each role.
+func allRoles(r Role) map[string]Role {
+	roles := make(map[string]Role)
+	for _, name := range []string{"hear", "say", "media"} {
+		r.Thing = name
+		roles[name] = r
+	}
+	return roles
+}
+
+// helperTimeout is how long the opening screen waits for the sound card and
+// the helpers: loading their libraries from a cold disk takes seconds.
+const helperTimeout = 5 * time.Second
+
+// soundDevices looks for the devices that are to be used. The error is why there
+// are none at all.
+func soundDevices(ctx context.Context, microphone, loudspeaker string) (ears, mouth Finding, err error) {
+	ears, mouth = Finding{Thing: "microphone"}, Finding{Thing: "loudspeaker"}
+	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
+	defer cancel()
+	devices, err := sound.List(ctx, helper.NewDialer(slog.New(slog.DiscardHandler), helper.SoundProgram))
+	if err != nil {
+		if ctx.Err() != nil {
+			return unanswered(ears, helper.SoundProgram), unanswered(mouth, helper.SoundProgram), err
+		}
+		ears.Text, mouth.Text = err.Error(), err.Error()
+		if f, ok := errors.AsType[*sound.Fault](err); ok {
+			ears.Absent, mouth.Absent = f.Absent, f.Absent
+		}
+		ears.Cure, mouth.Cure = Cure(err), Cure(err)
+		return ears, mouth, err
+	}
+	return findDevice(ears, microphone, devices.Inputs), findDevice(mouth, loudspeaker, devices.Outputs), nil
+}
+
+// unanswered says of f that its helper has said nothing yet. It may be well: a
+// machine that has just started has other things to do.
+func unanswered(f Finding, program string) Finding {
+	f.Text, f.Cure = program+" has not answered yet: the machine is busy", "wait; earshot doctor looks again"
+	return f
+}
+
+// findDevice looks for a device by its name, or for the default one.
+func findDevice(f Finding, name string, list []sound.Device) Finding {
+	for _, d := range list {
+		if d.Name == name || name == "" && d.Default {
+			f.Works, f.Text = true, d.Description
+			if d.Description == "" {
+				f.Text = d.Name
+			}
+			if d.Monitors != "" && f.Thing == "microphone" {
+				f.Text += " (this is no microphone: it hears what a loudspeaker plays)"
+			}
+			if d.Cleaned {
+				f.Text += " (without echo, by the sound server)"
+			}
+			return f
+		}
+	}
+	f.Absent, f.Text, f.Cure = true, "there is none", "connect one, then: earshot devices"
+	if name != "" {
+		f.Absent, f.Text = false, fmt.Sprintf("%q is not there", name)
+		f.Cure = "connect it, or choose another: earshot devices"
+	}
+	return f
+}
