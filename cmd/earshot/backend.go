@@ -64,7 +64,7 @@ func (h backend) Hold(ctx context.Context, by server.Principal) (release func(),
 		return nil, errors.New("there is no microphone: set providers.microphone.enabled to true")
 	}
 	faulty := func(p api.Part) bool { return p.Name == "microphone" && !p.Well }
-	if slices.ContainsFunc(h.health.parts(), faulty) { // when it was last open
+	if slices.ContainsFunc(h.health.List(), faulty) { // when it was last open
 		if is := probe.Voice(ctx, h.config()).Ears; !is.Works {
 			return nil, fmt.Errorf("%s: %s\n  → %s", is.Thing, is.Text, cmp.Or(is.Cure, "earshot doctor"))
 		}
@@ -97,7 +97,7 @@ func (h backend) State(_ context.Context, p server.Principal) (api.Status, error
 	}
 	if p.Can(participants.Operate) {
 		s.Waiting = h.waiting()
-		today := h.costs.today()
+		today := h.costs.Today()
 		s.Today = &today
 	}
 	for _, is := range h.gate.open(p.Participant) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"earshot/config"
+	"earshot/daemon/health"
 	"earshot/internal/atomicfile"
 	"earshot/internal/english"
 	"earshot/internal/terminal"
@@ -26,7 +27,7 @@ type backupCommand struct {
 // besideJournal are the files that are kept with the journal, besides the tokens: the voices that
 // are kept, who has opted out of being heard, which messages elsewhere are ours, and what the
 // models have cost.
-var besideJournal = []string{voicesFile, optoutsFile, sayingsFile, costsFile}
+var besideJournal = []string{voicesFile, optoutsFile, sayingsFile, health.CostsFile}
 
 // voicesFile is that of the voices.
 var voicesFile = filepath.Base(speakers.Path(""))
@@ -150,7 +151,7 @@ func restored(a *app, cfg *config.Config, file store.Companion, refused *optouts
 	case tokensFile:
 		thing = "token"
 		data, gone, err = token.In(cfg.Store.Directory).Still(data)
-	case sayingsFile, costsFile:
+	case sayingsFile, health.CostsFile:
 	default:
 		return nil // no other has ever been in a backup
 	}

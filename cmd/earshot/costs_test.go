@@ -14,6 +14,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/health"
 	"earshot/internal/usage"
 	"earshot/llm"
 )
@@ -41,7 +42,7 @@ func thinks(t *testing.T, dir string, most int) *thinker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.costs.supplies = filepath.Join(dir, "supplies") // where nothing is yet
+	d.costs.PowerSupplies = filepath.Join(dir, "supplies") // where nothing is yet
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -84,7 +85,7 @@ func (h *thinker) says(body earshot.Body) {
 	}
 }
 
-func (h *thinker) today() api.UsageDay { return h.costs.today() }
+func (h *thinker) today() api.UsageDay { return h.costs.Today() }
 
 // TestBudget: what is thought unasked ends when the tokens of the day are used up, also after a
 // restart, and begins again the next day; what is asked for does not end.
@@ -143,7 +144,7 @@ func TestOnBattery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		h := thinks(t, dir, 0)
-		battery := filepath.Join(h.costs.supplies, "BAT0")
+		battery := filepath.Join(h.costs.PowerSupplies, "BAT0")
 		if err := os.MkdirAll(battery, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +154,7 @@ func TestOnBattery(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			time.Sleep(batteryInterval + time.Second)
+			time.Sleep(health.BatteryInterval + time.Second)
 			synctest.Wait()
 		}
 		thought := func() int64 { return usage.Sum(h.today(), usage.Unasked).Made }
@@ -175,69 +176,6 @@ func TestOnBattery(t *testing.T) {
 		}
 		h.end()
 	})
-}
-
-// TestCostsDamaged: what cannot be read is counted anew, and is not lost.
-func TestCostsDamaged(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, costsFile)
-	if err := os.WriteFile(path, []byte("[1, 2"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var c costs
-	c.open(dir, quietly)
-	c.spent(llm.Spent{Priority: llm.Reasoning, PromptTokens: 5, Origin: llm.Origin{Thought: "t"}})
-	c.save()
-	if data, err := os.ReadFile(path + ".damaged"); err != nil || string(data) != "[1, 2" {
-		t.Errorf("what could not be read is %q, %v", data, err)
-	}
-	again, err := readCosts(dir)
-	if err != nil || usage.Sum(again.Days(time.Now(), 1)[0], nil).PromptTokens != 5 {
-		t.Errorf("it was not counted anew: %v", err)
-	}
-}
-
-// TestCostsOfRefusals: a thought that was refused is a request, and none that was made.
-func TestCostsOfRefusals(t *testing.T) {
-	var c costs
-	c.open(t.TempDir(), quietly)
-	thought := llm.Spent{Priority: llm.Reasoning, Origin: llm.Origin{Thought: "t"}, Took: time.Second}
-	c.spent(thought)
-	if got := usage.Sum(c.today(), nil); got.Made != 0 || got.Requests != 1 {
-		t.Errorf("after a refusal %+v is spent", got)
-	}
-	thought.PromptTokens = 5
-	c.spent(thought)
-	if got := usage.Sum(c.today(), nil); got.Made != 1 || got.Requests != 2 {
-		t.Errorf("after the thought %+v is spent", got)
-	}
-}
-
-// TestSpentOn: what people are told of a day.
-func TestSpentOn(t *testing.T) {
-	reply := api.UsagePurpose{Kind: usage.Reply, Asked: true}
-	for _, tt := range []struct {
-		lines []api.UsageLine
-		want  string
-	}{
-		{nil, "nothing was asked of a model"},
-		{[]api.UsageLine{{UsagePurpose: reply, UsageAmount: api.UsageAmount{Requests: 1}}}, "a model was asked 1 time, and has answered nothing"},
-		{[]api.UsageLine{{UsagePurpose: api.UsagePurpose{Kind: usage.Thought}, UsageAmount: api.UsageAmount{Requests: 2, Seconds: 3}}, {UsagePurpose: reply, UsageAmount: api.UsageAmount{Requests: 1}}}, "a model was asked 3 times, and has answered nothing"},
-		{[]api.UsageLine{{UsagePurpose: reply, UsageAmount: api.UsageAmount{Made: 1, Requests: 2, PromptTokens: 1234, ReplyTokens: 20, Seconds: 3.2}}},
-			"1 reply, 0 thoughts, 1,254 tokens, 3 s of model time; nothing of it unasked"},
-		{[]api.UsageLine{
-			{UsagePurpose: reply, UsageAmount: api.UsageAmount{Made: 12, Requests: 15, PromptTokens: 1_000_000, Seconds: 400, Estimated: 1}},
-			{UsagePurpose: api.UsagePurpose{Kind: usage.Thought}, UsageAmount: api.UsageAmount{Made: 5, Requests: 9, ReplyTokens: 18_000, Seconds: 120}},
-		}, "12 replies, 5 thoughts, about 1,018,000 tokens, 9 min of model time; of that unasked: 5 thoughts, 18,000 tokens, 2 min"},
-		{[]api.UsageLine{
-			{UsagePurpose: api.UsagePurpose{Kind: usage.Thought, Asked: true}, UsageAmount: api.UsageAmount{Made: 2, Requests: 2, ReplyTokens: 30, Seconds: 1}},
-			{UsagePurpose: api.UsagePurpose{Kind: usage.Other}, UsageAmount: api.UsageAmount{Requests: 1, ReplyTokens: 5, Seconds: 1}},
-		}, "0 replies, 2 thoughts, 35 tokens, 2 s of model time; of that unasked: 5 tokens, 1 s"},
-	} {
-		if got := spentOn(api.UsageDay{Lines: tt.lines}); got != tt.want {
-			t.Errorf("%q\nwant %q", got, tt.want)
-		}
-	}
 }
 
 // TestToday: what was spent is told while earshot runs and afterwards, and the first start says

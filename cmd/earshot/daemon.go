@@ -15,6 +15,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon/health"
 	"earshot/executive/room"
 	"earshot/internal/metrics"
 	"earshot/internal/sdnotify"
@@ -55,11 +56,11 @@ type daemon struct {
 
 	reloads reloads
 
-	health   health // of its parts
+	health   health.Parts // of its parts
 	counts   *metrics.Metrics
-	costs    costs    // of the models
-	oblivion *eraser  // forgets
-	shown    previews // what people were shown that would be forgotten
+	costs    health.Costs // of the models
+	oblivion *eraser      // forgets
+	shown    previews     // what people were shown that would be forgotten
 
 	mu       sync.Mutex
 	works    []string
@@ -80,11 +81,11 @@ func openDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handl
 	d := &daemon{log: log, id: identifiers(), account: handle}
 	d.force.Store(cfg)
 	d.measure(cfg)
-	d.costs.open(cfg.Store.Directory, log)
+	d.costs.Open(cfg.Store.Directory, log)
 	h := backend{d}
 	d.front = &server.Server{Backend: h, Journal: h, Admin: h, Metrics: d.counts.Handler(), Log: log, NewID: d.id, Dropped: d.drops("terminal")}
 	d.port = newPort(d.front, cfg.Server)
-	engines, err := ladder(cfg.Executive.LLM, log, nil, d.health.climbed, d.costs.spent)
+	engines, err := ladder(cfg.Executive.LLM, log, nil, d.health.NoteStep, d.costs.CountRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +227,7 @@ func (d *daemon) serveWith(ctx context.Context, l net.Listener, settle func() []
 	}
 	rest.Go(func() { d.keeping(ctx) })
 	rest.Go(func() { d.counting(ctx) })
-	rest.Go(func() { d.watchdog(d.manager).beat(ctx) })
+	rest.Go(func() { d.watchdog(d.manager).Run(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()
 		d.rooms.leave() // before the outlets go, which would seem to be lost
@@ -248,7 +249,7 @@ func (d *daemon) answer(ctx context.Context, l net.Listener) {
 
 // close lets go of everything. The daemon must not be running.
 func (d *daemon) close() error {
-	d.costs.save()
+	d.costs.Write()
 	d.llm.close()
 	return d.store.Close()
 }
@@ -256,7 +257,7 @@ func (d *daemon) close() error {
 // report tells the people at the desk of a fault, or keeps it until there is a
 // desk.
 func (d *daemon) report(n earshot.Notice) {
-	d.health.noticed(n)
+	d.health.NoteNotice(n)
 	d.mu.Lock()
 	r := d.desk
 	if r == nil {
@@ -296,7 +297,7 @@ func (d *daemon) screen() []earshot.Notice {
 func (d *daemon) working() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.health.working(d.works)
+	return d.health.Working(d.works)
 }
 
 // work notes that something works.

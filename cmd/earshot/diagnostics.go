@@ -65,7 +65,7 @@ func (h backend) Diagnose(ctx context.Context, e api.DiagnosisRequest) (api.Diag
 	d.Runs, d.For = true, time.Since(began).Round(time.Second)
 	is := h.Ready(ctx)
 	d.Ready = &is
-	d.Parts = h.health.parts()
+	d.Parts = h.health.List()
 	for _, r := range h.rooms.now() {
 		is := r.State(h.audience())
 		d.Rooms = append(d.Rooms, api.RoomCounts{

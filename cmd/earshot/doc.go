@@ -166,7 +166,8 @@
 // # The whole
 //
 // [earshot/config] places each package's section. [earshot/internal/probe] finds out whether
-// what is needed works, for doctor, the start and the daemon. This command puts the parts
+// what is needed works, for doctor, the start and the daemon. [earshot/daemon/health] says how its
+// parts are and what the models cost. This command puts the parts
 // together: commands.go is the table of commands, daemon.go the house, backend.go what the server
 // asks of it, rooms.go its rooms, agent_admin.go its agents and
 // agents.go the command for them, gate.go who may enter which room,

@@ -6,6 +6,7 @@ import (
 
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/health"
 	"earshot/executive/room"
 	"earshot/internal/metrics"
 	"earshot/interrupt"
@@ -19,9 +20,9 @@ var queues = []string{"terminal", "discord", "webcam", "microphone", "unsaved", 
 func (d *daemon) measure(cfg *config.Config) {
 	dir := cfg.Store.Directory
 	d.counts = metrics.New(version(), metrics.Lists{
-		Reasons: room.Reasons(), Signals: interrupt.Kinds(), Parts: counted(), Queues: queues,
+		Reasons: room.Reasons(), Signals: interrupt.Kinds(), Parts: health.Counted(), Queues: queues,
 	}, func() float64 { return sizeOf(dir) })
-	d.health.counts = d.counts
+	d.health.Counts = d.counts
 }
 
 // sizeOf returns how large the files in a directory are, in bytes.
@@ -41,7 +42,7 @@ func sizeOf(dir string) (all float64) {
 // took measures the stages of a turn that has ended. A stage to which it did not come is
 // none.
 func (d *daemon) took(l api.Latency) {
-	d.costs.took(l)
+	d.costs.CountReply(l)
 	for _, stage := range room.Stages(l) {
 		d.counts.Took(metrics.Stage(stage.Name), stage.Took)
 	}

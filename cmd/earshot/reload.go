@@ -194,7 +194,7 @@ func (d *daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 	had := d.llm.now.Load()
 	engines := had
 	if touched[theModels] {
-		if engines, err = ladder(force.Executive.LLM, d.log, engines, d.health.climbed, d.costs.spent); err != nil {
+		if engines, err = ladder(force.Executive.LLM, d.log, engines, d.health.NoteStep, d.costs.CountRequest); err != nil {
 			return is, nil, fmt.Errorf("setting up the models: %w", err)
 		}
 	}
@@ -222,7 +222,7 @@ func (d *daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 	}
 	d.force.Store(force)
 	d.llm.now.Store(engines)
-	d.health.engines(engines)
+	d.health.SetEngines(engines.Ladder, engines.of)
 	if had != nil && !slices.Equal(had.of, engines.of) {
 		d.forgive()
 		d.examine(ctx, force.Executive.LLM)
@@ -269,7 +269,7 @@ func (d *daemon) forgive() {
 func (d *daemon) examine(ctx context.Context, c llm.Config) {
 	looks := probe.Engines(ctx, c)
 	for _, l := range looks {
-		d.health.looked(l)
+		d.health.NoteEngine(l)
 	}
 	if !slices.ContainsFunc(looks, func(l probe.Engine) bool { return l.Works }) {
 		d.report(looks[0].Notice())
@@ -425,7 +425,7 @@ func (d *daemon) rereads(ctx context.Context, rest *sync.WaitGroup) {
 		for {
 			select {
 			case <-d.reloads.hangups:
-				d.watchdog(d.manager).reloads(again)
+				d.watchdog(d.manager).Reload(again)
 			case <-ctx.Done():
 				return
 			}

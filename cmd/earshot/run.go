@@ -86,7 +86,7 @@ func (r runCommand) Run(a *app) error {
 		return errors.Join(owned(err), l.Close())
 	}
 	d.manager = manager
-	d.costs.supplies = power.Supplies
+	d.costs.PowerSupplies = power.Supplies
 	d.reloads.file, d.reloads.log = a.file, book
 	d.reloads.load = func() (*config.Config, error) {
 		next, err := a.config()
@@ -151,14 +151,14 @@ func owned(err error) error {
 // not told to be allowed.
 func (a *app) open(d *daemon, looks []probe.Engine, senses []probe.Finding, unused []string, api []probe.Finding) {
 	var findings []probe.Finding
-	d.health.found(probe.Finding{Thing: "journal", Works: true})
+	d.health.NoteFinding(probe.Finding{Thing: "journal", Works: true})
 	for _, l := range looks {
 		findings = append(findings, l.Finding)
-		d.health.looked(l)
+		d.health.NoteEngine(l)
 	}
 	for _, f := range senses {
 		findings = append(findings, f)
-		d.health.found(f)
+		d.health.NoteFinding(f)
 		d.work(f.Thing) // as long as it is not known to be at fault
 	}
 	findings = append(findings, probe.Finding{Thing: "journal", Works: true, Text: config.ShortPath(d.config().Store.Directory)})
@@ -166,7 +166,7 @@ func (a *app) open(d *daemon, looks []probe.Engine, senses []probe.Finding, unus
 	if a.console(d.config()) {
 		findings = append(findings, probe.Finding{Thing: "console", Works: true, Text: "type here; /help says what you can ask, /exit leaves"})
 		d.work("console")
-		d.health.found(probe.Finding{Thing: "console", Works: true})
+		d.health.NoteFinding(probe.Finding{Thing: "console", Works: true})
 	}
 	findings = append(findings, privacy(d.config(), unused))
 	findings = append(append(findings, api...), probe.AgentFindings(d.book)...)

@@ -93,11 +93,11 @@ func (d *daemon) renew(ctx context.Context, s *section, run map[string]*runningP
 	}
 	for _, name := range halt(run, next.parts) {
 		d.desk.Know(earshot.Notice{Key: name, Over: true}) // it is another from now on
-		d.health.gone(name)
+		d.health.Remove(name)
 	}
 	for _, f := range s.is.findings {
 		d.stops(f.Thing)
-		d.health.gone(f.Thing)
+		d.health.Remove(f.Thing)
 	}
 	if next.begins != nil {
 		next.begins()
@@ -105,7 +105,7 @@ func (d *daemon) renew(ctx context.Context, s *section, run map[string]*runningP
 	s.is = next
 	for _, f := range next.findings {
 		d.work(f.Thing)
-		d.health.found(f)
+		d.health.NoteFinding(f)
 		if !f.Works {
 			d.report(f.Notice())
 		}
@@ -146,7 +146,7 @@ func (d *daemon) launch(ctx context.Context, run map[string]*runningPart, parts 
 		life, r.stop = context.WithCancel(ctx)
 		cfg := restarts
 		cfg.Report, cfg.Lost, cfg.Pulse = d.report, p.lost, p.pulse
-		cfg.Began = d.health.began(p.name)
+		cfg.Began = d.health.CountStarts(p.name)
 		does := p.run
 		if p.lets != nil {
 			does = while(d.desk.Mode, p.lets, does)

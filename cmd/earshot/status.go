@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon/health"
 	"earshot/internal/terminal"
 )
 
@@ -66,7 +67,7 @@ func printStatus(w io.Writer, s api.Status, now time.Time) error {
 		fmt.Fprintf(w, "  · %s: changed in the configuration, and waiting for a restart\n", terminal.Safe(strings.Join(s.Waiting, ", ")))
 	}
 	if s.Today != nil {
-		fmt.Fprintf(w, "  Today: %s.\n", terminal.Safe(spentOn(*s.Today)))
+		fmt.Fprintf(w, "  Today: %s.\n", terminal.Safe(health.CostsText(*s.Today)))
 	}
 	if s.Rests != "" {
 		fmt.Fprintf(w, "  · %s\n", terminal.Safe(s.Rests))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"earshot/api"
+	"earshot/daemon/health"
 	"earshot/internal/terminal"
 	"earshot/server"
 )
@@ -29,7 +30,7 @@ func (c todayCommand) Run(a *app) error {
 		return lines(a.out, days)
 	}
 	for _, d := range days {
-		if _, err := fmt.Fprintf(a.printed(), "%s  %s\n", d.Date, terminal.Safe(spentOn(d))); err != nil {
+		if _, err := fmt.Fprintf(a.printed(), "%s  %s\n", d.Date, terminal.Safe(health.CostsText(d))); err != nil {
 			return err
 		}
 	}
@@ -71,7 +72,7 @@ func (c todayCommand) days(a *app) (days []api.UsageDay, why string, err error) 
 		}
 		return []api.UsageDay{*s.Today}, s.Rests, nil
 	}
-	ledger, err := readCosts(cfg.Store.Directory)
+	ledger, err := health.ReadCosts(cfg.Store.Directory)
 	if err != nil && !runs {
 		return nil, "", err
 	}

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"earshot/daemon/health"
 	"earshot/internal/sdnotify"
 	"earshot/internal/testkit"
 )
@@ -76,22 +77,22 @@ func TestHeart(t *testing.T) {
 		}
 		var log strings.Builder
 		var muted atomic.Bool
-		h := watchdog{
-			tell: sdnotify.FromEnvironment(func(name string) string {
+		h := health.Watchdog{
+			Notifier: sdnotify.FromEnvironment(func(name string) string {
 				return map[string]string{"NOTIFY_SOCKET": m.socket, "WATCHDOG_USEC": "60000000"}[name]
 			}),
-			turns: func() []func(context.Context) error { return []func(context.Context) error{room, room} },
-			status: func() string {
+			Rooms: func() []func(context.Context) error { return []func(context.Context) error{room, room} },
+			Status: func() string {
 				if muted.Load() {
 					return "muted"
 				}
 				return "live"
 			},
-			log: slog.New(slog.NewTextHandler(&log, nil)),
+			Log: slog.New(slog.NewTextHandler(&log, nil)),
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var beating sync.WaitGroup
-		beating.Go(func() { h.beat(ctx) })
+		beating.Go(func() { h.Run(ctx) })
 		after := func(d time.Duration, want string) {
 			t.Helper()
 			time.Sleep(d)
@@ -124,7 +125,7 @@ func TestHeart(t *testing.T) {
 
 // TestHeartOfNobody: without a manager there is nothing to do.
 func TestHeartOfNobody(t *testing.T) {
-	watchdog{status: func() string { panic(errors.New("asked")) }}.beat(t.Context())
+	health.Watchdog{Status: func() string { panic(errors.New("asked")) }}.Run(t.Context())
 }
 
 // TestService: the whole program as a service manager sees it.

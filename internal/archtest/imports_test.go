@@ -64,6 +64,7 @@ var may = map[string]string{
 	"replay":                         ". config executive/... interrupt llm participants/... conversation speakers",
 	"monitor":                        ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
 	"config":                         ". api executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/... internal/atomicfile",
+	"daemon/health":                  ". api config llm internal/atomicfile internal/english internal/metrics internal/power internal/probe internal/sdnotify internal/usage",
 	"cmd/...":                        "./...",
 	"scripts":                        "",
 	"bench":                          "./...", // a module of its own, as are the tools
@@ -114,6 +115,9 @@ var also = map[string]string{
 var bubbles = map[string]string{
 	"cmd/earshot-replay": "its clock is that of a bubble of testing/synctest, for which it is a program of its own",
 }
+
+// runs lists who may import the daemon: it is on top of all but these.
+const runs = "cmd/... daemon/... examples/... internal/scenetest internal/bench replay"
 
 // linked are the doubles that a command may link, so testing stays out.
 var linked = []string{"llm/llmtest", "internal/scenetest"}
@@ -187,8 +191,10 @@ func forbidden(f *file, imported string) string {
 		return ""
 	case target == "cmd" || strings.HasPrefix(target, "cmd/"):
 		return "nobody imports cmd"
-	case fitsAny("bench/... tools/...", target):
-		return "it belongs to a module that requires this one"
+	case (target == "daemon" || strings.HasPrefix(target, "daemon/")) && !fitsAny(runs, f.dir):
+		return "the daemon is for commands, and for what performs a day or a scene in it"
+	case target == "bench":
+		return "nobody imports bench"
 	case slices.Contains(doubles, target):
 		if f.test || slices.Contains(doubles, f.dir) || fitsAny(also[target], f.dir) {
 			return ""

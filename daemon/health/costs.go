@@ -1,0 +1,184 @@
+package health
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"earshot"
+	"earshot/api"
+	"earshot/config"
+	"earshot/internal/atomicfile"
+	"earshot/internal/english"
+	"earshot/internal/power"
+	"earshot/internal/usage"
+	"earshot/llm"
+)
+
+// CostsFile is where it is written down what the models have cost, beside the journal: no
+// words and no people, so nothing of it is forgotten.
+const CostsFile = "usage.json"
+
+const (
+	// SaveInterval is how often the costs are written down, if they have changed: a loss of power
+	// loses no more.
+	SaveInterval = 10 * time.Second
+
+	// BatteryInterval is how often it is looked whether the machine runs on its battery.
+	BatteryInterval = 30 * time.Second
+)
+
+// Costs are what the models of a house have cost. They may be used from many goroutines, and
+// nothing but Write waits.
+type Costs struct {
+	*usage.Ledger
+	PowerSupplies string // where the machine tells what it runs on; "" where it is not asked
+
+	path    string
+	log     *slog.Logger
+	battery atomic.Bool // it runs on its battery
+
+	mu    sync.Mutex // held while it is written
+	fails bool
+}
+
+// Open reads what was spent before. What cannot be read is counted anew, and set aside.
+func (c *Costs) Open(directory string, log *slog.Logger) {
+	c.path, c.log = filepath.Join(directory, CostsFile), log
+	is, err := ReadCosts(directory)
+	if err != nil {
+		log.Warn("what the models have cost so far cannot be read, and is counted anew", "err", err)
+		_ = os.Rename(c.path, c.path+".damaged") // where that fails it is written over
+		is = new(usage.Ledger)
+	}
+	c.Ledger = is
+}
+
+// ReadCosts reads what is written down in the directory of a journal; where nothing is, nothing
+// was spent.
+func ReadCosts(directory string) (*usage.Ledger, error) {
+	path := filepath.Join(directory, CostsFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return new(usage.Ledger), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	is, err := usage.Read(data)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", config.ShortPath(path), err)
+	}
+	return is, nil
+}
+
+// Write writes down what was spent since it was written last. That it cannot be is logged once.
+func (c *Costs) Write() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := c.Save(func(data []byte) error { return atomicfile.Write(c.path, data) })
+	if err != nil && !c.fails {
+		c.log.Warn("what the models cost cannot be written down; after a restart some of it is forgotten", "err", err)
+	}
+	c.fails = err != nil
+}
+
+// CountRequest counts what a question has cost.
+func (c *Costs) CountRequest(s llm.Spent) {
+	u := api.UsagePurpose{Kind: usage.Reply, Asked: !s.Origin.Unasked, Agent: s.Origin.Agent, Engine: s.Engine}
+	id := "" // replies are counted when they are said; see CountReply
+	switch s.Priority {
+	case llm.Reasoning:
+		u.Kind, id = usage.Thought, s.Origin.Thought
+	case llm.Memory:
+		u.Kind = usage.Other
+	}
+	a := api.UsageAmount{PromptTokens: int64(s.PromptTokens), ReplyTokens: int64(s.ReplyTokens), Seconds: s.Took.Seconds()}
+	if s.Estimated {
+		a.Estimated = 1
+	}
+	if a.Tokens() == 0 { // it was refused
+		id = ""
+	}
+	c.Asked(time.Now(), u, id, a)
+}
+
+// CountReply counts a reply that a model has made.
+func (c *Costs) CountReply(l api.Latency) {
+	if !l.Reflex && (l.Outcome == earshot.Completed || l.Outcome == earshot.Interrupted) {
+		c.Made(time.Now(), usage.Reply, !l.Unasked, string(l.Agent))
+	}
+}
+
+// Today returns what was spent today.
+func (c *Costs) Today() api.UsageDay { return c.Days(time.Now(), 1)[0] }
+
+// CheckBattery looks what the machine runs on.
+func (c *Costs) CheckBattery() {
+	c.battery.Store(c.PowerSupplies != "" && power.OnBattery(c.PowerSupplies))
+}
+
+// OnBattery reports whether the machine ran on its battery when it was looked last.
+func (c *Costs) OnBattery() bool { return c.battery.Load() }
+
+// CostsText tells people what was spent on a day.
+func CostsText(d api.UsageDay) string {
+	all := usage.Sum(d, nil)
+	if all.Requests == 0 {
+		return "nothing was asked of a model"
+	}
+	if all.Made == 0 && all.Tokens() == 0 {
+		return "a model was asked " + english.Count(int(all.Requests), "time") + ", and has answered nothing"
+	}
+	made := func(k api.UsageKind) int {
+		return int(usage.Sum(d, func(u api.UsagePurpose) bool { return u.Kind == k }).Made)
+	}
+	parts := []string{
+		english.Plural(made(usage.Reply), "reply", "replies"), english.Count(made(usage.Thought), "thought"),
+		TokensText(all.Tokens()), timeText(all.Seconds) + " of model time",
+	}
+	text := strings.Join(parts, ", ")
+	if all.Estimated > 0 {
+		text = strings.Replace(text, TokensText(all.Tokens()), "about "+TokensText(all.Tokens()), 1)
+	}
+	unasked := usage.Sum(d, func(u api.UsagePurpose) bool { return !u.Asked })
+	if unasked.Requests == 0 {
+		return text + "; nothing of it unasked"
+	}
+	text += "; of that unasked: "
+	if n := usage.Sum(d, usage.Unasked).Made; n > 0 {
+		text += english.Count(int(n), "thought") + ", "
+	}
+	return text + TokensText(unasked.Tokens()) + ", " + timeText(unasked.Seconds)
+}
+
+// TokensText writes a number of tokens as people read large ones.
+func TokensText(n int64) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	if n == 1 {
+		return "1 token"
+	}
+	return text + " tokens"
+}
+
+// timeText writes some seconds as people read them.
+func timeText(seconds float64) string {
+	d := time.Duration(min(seconds, 1e9) * float64(time.Second))
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
+}

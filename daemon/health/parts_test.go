@@ -1,0 +1,121 @@
+package health
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"earshot"
+	"earshot/api"
+	"earshot/internal/probe"
+	"earshot/llm"
+)
+
+// TestVitals: how parts are follows from what they report, and so does whether the house
+// can do its work.
+func TestVitals(t *testing.T) {
+	answers := func(v *Parts) { v.NoteStep(llm.Step{Called: "ollama", Rung: llm.Answered}) }
+	gives := func(v *Parts, name string, f llm.Fault) {
+		v.NoteStep(llm.Step{Called: name, Rung: llm.GaveUp, Err: &llm.Error{Fault: f, Cure: "ollama serve"}})
+	}
+	lost := func(v *Parts, key string) { v.NoteNotice(earshot.Notice{Key: key, Text: key + " was lost"}) }
+	back := func(v *Parts, key string) { v.NoteNotice(earshot.Notice{Key: key, Text: key + " is back", Over: true}) }
+	for _, tt := range []struct {
+		name      string
+		does      func(*Parts)
+		parts     string // ! before those that are not well
+		obstacles string
+	}{
+		{"nothing is set up", func(v *Parts) {}, "", "model"},
+		{"a model answers", answers, "ollama", ""},
+		{"it fails", func(v *Parts) { answers(v); gives(v, "ollama", llm.Unreachable) }, "!ollama", "ollama"},
+		{"it is well again", func(v *Parts) { gives(v, "ollama", llm.Unreachable); answers(v) }, "ollama", ""},
+		{"another answers", func(v *Parts) { answers(v); gives(v, "cloud", llm.Refused) }, "ollama !cloud", ""},
+		{"a prompt is too long", func(v *Parts) { answers(v); gives(v, "ollama", llm.TooLong) }, "ollama", ""},
+		{"a microphone is lost", func(v *Parts) {
+			answers(v)
+			v.NoteFinding(probe.Finding{Thing: "microphone", Works: true})
+			lost(v, "microphone")
+		}, "ollama !microphone", "microphone"},
+		{"and is back", func(v *Parts) {
+			answers(v)
+			v.NoteFinding(probe.Finding{Thing: "microphone", Works: true, Text: "built in"})
+			lost(v, "microphone")
+			back(v, "microphone")
+		}, "ollama microphone", ""},
+		{"a disk is full", func(v *Parts) {
+			answers(v)
+			v.NoteFinding(probe.Finding{Thing: "journal", Works: true})
+			lost(v, "store.full")
+		}, "ollama !journal", "journal"},
+		{"what nobody knows of", func(v *Parts) { answers(v); lost(v, "recognition"); back(v, "recognition") }, "ollama", ""},
+		{"while it is lost", func(v *Parts) { answers(v); lost(v, "recognition") }, "ollama !recognition", "recognition"},
+		{"what is no part", func(v *Parts) { answers(v); lost(v, "context") }, "ollama", ""},
+		{"a camera with a name", func(v *Parts) {
+			answers(v)
+			v.NoteFinding(probe.Finding{Thing: earshot.CameraCalled("door"), Text: "is not there"})
+		}, "ollama !" + earshot.CameraCalled("door"), earshot.CameraCalled("door")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v := new(Parts)
+			tt.does(v)
+			var parts, wrong []string
+			for _, p := range v.List() {
+				sign := ""
+				if !p.Well {
+					sign = "!"
+				}
+				parts = append(parts, sign+p.Name)
+				if p.Since.IsZero() || p.Kind == "" || p.Well && p.Cure != "" {
+					t.Errorf("it is %+v", p)
+				}
+			}
+			for _, o := range Obstacles(v.List()) {
+				wrong = append(wrong, o.Part)
+			}
+			if got := strings.Join(parts, " "); got != tt.parts {
+				t.Errorf("the parts are %s, want %s", got, tt.parts)
+			}
+			if got := strings.Join(wrong, " "); got != tt.obstacles {
+				t.Errorf("in the way is %s, want %s", got, tt.obstacles)
+			}
+		})
+	}
+}
+
+// TestWhatWorks: nothing is said to work of which it is known that it does not.
+func TestWhatWorks(t *testing.T) {
+	v := new(Parts)
+	works := func(want string) {
+		t.Helper()
+		if got := strings.Join(v.Working([]string{"journal", "console"}), ", "); got != want {
+			t.Errorf("%s works, want %s", got, want)
+		}
+	}
+	v.NoteEngine(probe.Engine{Finding: probe.Finding{Thing: "model", Works: true, Text: "small on ollama"}, Config: llm.EngineConfig{Name: "ollama"}})
+	v.NoteFinding(probe.Finding{Thing: "journal", Works: true})
+	works("small on ollama, journal, console")
+	v.NoteNotice(earshot.Notice{Key: "store.full", Text: "the disk is full"})
+	works("small on ollama, console")
+	v.NoteStep(llm.Step{Called: "ollama", Rung: llm.GaveUp, Err: &llm.Error{Fault: llm.Unreachable}})
+	works("console")
+	v.NoteStep(llm.Step{Called: "ollama", Rung: llm.Answered})
+	v.NoteNotice(earshot.Notice{Key: "store.full", Over: true})
+	works("small on ollama, journal, console")
+}
+
+// TestPartsThatAreCounted: each part is counted under a name that says nothing of anybody.
+func TestPartsThatAreCounted(t *testing.T) {
+	known := fmt.Sprint(Counted())
+	for _, name := range []string{"microphone", "loudspeaker", "discord", "journal", "sound card", earshot.CameraCalled(""), earshot.CameraCalled("ann's room")} {
+		if !strings.Contains(known, label(name)) {
+			t.Errorf("%s is counted under %s, which is not in the list", name, label(name))
+		}
+		if kind, ok := kindOf(name); !ok || kind == "" {
+			t.Errorf("%s is no part", name)
+		}
+	}
+	if kind, _ := kindOf("discord"); kind != api.Sense {
+		t.Errorf("discord is a %s", kind)
+	}
+}
