@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"earshot"
 	"earshot/conversation"
@@ -83,7 +82,7 @@ func printLine(w io.Writer, e earshot.Event, name func(earshot.ParticipantID) st
 	if secret {
 		text = among(e.To, name) + " " + text
 	}
-	fmt.Fprintf(w, "%s  %-10s %s\n", when(e.At), terminal.Safe(who), indent(terminal.Safe(strings.TrimSpace(text))))
+	fmt.Fprintf(w, "%s  %-10s %s\n", english.When(e.At), terminal.Safe(who), indent(terminal.Safe(strings.TrimSpace(text))))
 }
 
 // account says in words what an event was, if there is anything to be said.
@@ -191,15 +190,6 @@ func handed(r earshot.Reply, name func(earshot.ParticipantID) string) string {
 		return ""
 	}
 	return "[the floor is for " + name(r.Handover.To) + ": " + r.Handover.Why.Means() + "]"
-}
-
-// when writes a time as briefly as it is clear.
-func when(t time.Time) string {
-	t = t.Local()
-	if y, m, d := time.Now().Date(); t.Year() == y && t.Month() == m && t.Day() == d {
-		return t.Format("15:04:05")
-	}
-	return t.Format("2006-01-02 15:04")
 }
 
 // indent keeps the lines of a message below each other.

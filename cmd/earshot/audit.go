@@ -57,5 +57,5 @@ func audited(e audit.Entry, who string) string {
 	if e.Missing > 0 {
 		what += fmt.Sprintf("; %s before it not written", english.Count(e.Missing, "refusal"))
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s  %-10s %-10s %-7s %-16s %s", when(e.At), who, e.From, e.Method, cmp.Or(e.Route, "-"), what))
+	return strings.TrimSpace(fmt.Sprintf("%s  %-10s %-10s %-7s %-16s %s", english.When(e.At), who, e.From, e.Method, cmp.Or(e.Route, "-"), what))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"earshot/config"
+	"earshot/daemon/erase"
 	"earshot/daemon/health"
 	"earshot/internal/atomicfile"
 	"earshot/internal/english"
@@ -131,7 +132,7 @@ func (c restoreCommand) Run(a *app) error {
 			return err
 		}
 	}
-	if err := openSayings(cfg.Store.Directory, quietly).forget(turnsOf(done.Forgotten)); err != nil {
+	if err := openSayings(cfg.Store.Directory, quietly).forget(erase.TurnsOf(done.Forgotten)); err != nil {
 		return err
 	}
 	return c.tell(a, cfg, done)

@@ -42,6 +42,9 @@ var (
 	errCrowd  = errors.New("too many rooms are open, and there is somebody or something in each")
 )
 
+// isChannel reports whether a room is that of a channel on Discord, or of direct messages.
+func isChannel(id earshot.RoomID) bool { return strings.HasPrefix(string(id), ofChannels) }
+
 // A roomLease is what a room has that was opened while the house runs.
 type roomLease struct {
 	touched atomic.Int64  // when it was asked for last, in nanoseconds

@@ -15,6 +15,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon/erase"
 	"earshot/daemon/health"
 	"earshot/executive/room"
 	"earshot/internal/metrics"
@@ -58,9 +59,9 @@ type daemon struct {
 
 	health   health.Parts // of its parts
 	counts   *metrics.Metrics
-	costs    health.Costs // of the models
-	oblivion *eraser      // forgets
-	shown    previews     // what people were shown that would be forgotten
+	costs    health.Costs  // of the models
+	oblivion *erase.Eraser // forgets
+	shown    previews      // what people were shown that would be forgotten
 
 	mu       sync.Mutex
 	works    []string

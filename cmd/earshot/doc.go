@@ -146,9 +146,8 @@
 // [earshot/store] keeps the journal, which is the truth, and views on it. An
 // event is acknowledged when it is on disk. It is read through an audience. What a search
 // means, and which words of a text are shown, says [earshot/internal/search]. What is to be
-// forgotten is chosen, erased and swept out of the file there; erase_preview.go in this package
-// shows first what that is, eraser.go has it forgotten everywhere else too, and keeping.go
-// lets what is old go.
+// forgotten is chosen, erased and swept out of the file there; [earshot/daemon/erase] shows
+// first what that is, has it forgotten everywhere else too, and lets what is old go.
 //
 // # The door
 //

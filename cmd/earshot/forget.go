@@ -15,6 +15,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/erase"
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/internal/english"
@@ -91,32 +92,26 @@ func (c forgetCommand) here(a *app, cfg *config.Config, s *store.Store, f api.Er
 	if err != nil {
 		return err
 	}
-	o := &eraser{
-		dir: cfg.Store.Directory, store: s, people: h.people, voices: voices, files: workspaces(cfg), tokens: token.In(cfg.Store.Directory), newID: identifiers(), log: quietly,
-		own: func() *sayings { return openSayings(cfg.Store.Directory, quietly) },
+	o := &erase.Eraser{
+		Dir: cfg.Store.Directory, Store: s, People: h.people, Voices: voices, Files: workspaces(cfg), Tokens: token.In(cfg.Store.Directory), NewID: identifiers(), Log: quietly,
+		ForgetPosts: func(turns map[earshot.TurnID]bool) error {
+			return openSayings(cfg.Store.Directory, quietly).forget(turns)
+		},
+		ForgetName: forgetIdentity, OnDiscord: isChannel,
 	}
-	if err := o.finishes(a.ctx); err != nil {
+	if err := o.Finish(a.ctx); err != nil {
 		return err
 	}
 	return c.with(a, f, func(f api.EraseRequest) (api.ErasePreview, error) {
 		if f.Digest == "" {
-			p, err := o.looks(a.ctx, h.who, f)
-			return previewOf(p), err
+			return o.Preview(a.ctx, h.who, f)
 		}
-		p, err := o.does(a.ctx, h.who, f)
+		p, err := o.Erase(a.ctx, h.who, f)
 		if err == nil {
-			err = o.clean(a.ctx)
+			err = o.Clean(a.ctx)
 		}
-		return previewOf(p), err
+		return p, err
 	})
-}
-
-// previewOf returns what p shows; nothing without a plan.
-func previewOf(p *erasePlan) api.ErasePreview {
-	if p == nil {
-		return api.ErasePreview{}
-	}
-	return p.ErasePreview
 }
 
 // with shows what would be forgotten, asks, and has it forgotten.
@@ -168,14 +163,14 @@ func previewText(p api.ErasePreview) string {
 	fmt.Fprintf(&b, "To be forgotten: %s.\n", p.Of)
 	fmt.Fprintf(&b, "  %s", english.Count(p.Events, "event"))
 	if p.Events > 0 {
-		fmt.Fprintf(&b, ", from %s to %s: %s\n", when(p.From), when(p.To), tally(p.Kinds))
+		fmt.Fprintf(&b, ", from %s to %s: %s\n", english.When(p.From), english.When(p.To), tally(p.Kinds))
 		fmt.Fprintf(&b, "  in %s", places(p.Rooms))
 	}
 	b.WriteString("\n")
 	if p.Others > 0 {
 		fmt.Fprintf(&b, "  of these %s to others, since it stood in what they are made of\n", english.Plural(p.Others, "reply", "replies"))
 		for _, r := range p.Replies {
-			fmt.Fprintf(&b, "    %s  %s to %s, in %s\n", when(r.At), r.By, r.To, r.Room)
+			fmt.Fprintf(&b, "    %s  %s to %s, in %s\n", english.When(r.At), r.By, r.To, r.Room)
 		}
 	}
 	if p.Voices > 0 {
@@ -273,14 +268,13 @@ func bygone(text string, now time.Time) (time.Time, error) {
 // Forget implements [server.Admin].
 func (h backend) Forget(ctx context.Context, by server.Principal, f api.EraseRequest) (api.ErasePreview, error) {
 	if f.Digest == "" {
-		p, err := h.oblivion.looks(ctx, by.Participant, f)
-		return previewOf(p), err
+		return h.oblivion.Preview(ctx, by.Participant, f)
 	}
-	p, err := h.oblivion.does(ctx, by.Participant, f)
+	p, err := h.oblivion.Erase(ctx, by.Participant, f)
 	if err == nil {
-		err = h.oblivion.clean(ctx)
+		err = h.oblivion.Clean(ctx)
 	}
-	return previewOf(p), err
+	return p, err
 }
 
 const (
@@ -353,24 +347,24 @@ func (d *daemon) forgets(ctx context.Context, is executive.Room, c command.Call)
 		if !ok {
 			return "", errors.New("nothing was shown to you of late that this word means; write /forget and what, and see what goes")
 		}
-		p, err := d.oblivion.does(ctx, c.By, f)
+		p, err := d.oblivion.Erase(ctx, c.By, f)
 		if err != nil {
 			return "", err
 		}
-		return erasedText(p.ErasePreview) + " The last traces go from the files in a moment.", nil
+		return erasedText(p) + " The last traces go from the files in a moment.", nil
 	}
 	f, err := d.meant(ctx, is, c, words, now)
 	if err != nil {
 		return "", err
 	}
-	p, err := d.oblivion.looks(ctx, c.By, f)
+	p, err := d.oblivion.Preview(ctx, c.By, f)
 	if err != nil {
 		return "", err
 	}
-	if isEmpty(p.ErasePreview) {
-		return previewText(p.ErasePreview), nil
+	if isEmpty(p) {
+		return previewText(p), nil
 	}
-	return previewText(p.ErasePreview) + "\nIt cannot be undone. If you mean it, write /forget yes " + d.shown.waits(c.By.ID, f, p.Digest, now), nil
+	return previewText(p) + "\nIt cannot be undone. If you mean it, write /forget yes " + d.shown.waits(c.By.ID, f, p.Digest, now), nil
 }
 
 // meant returns what somebody asks for in words.

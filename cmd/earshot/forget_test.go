@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -24,6 +22,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon/erase"
 	"earshot/internal/testkit"
 	"earshot/models/voiceprint"
 	"earshot/server"
@@ -462,7 +461,7 @@ func TestForgetKilled(t *testing.T) {
 		}
 		done := make(chan struct{})
 		go func() { c.Wait(); close(done) }()
-		wish := filepath.Join(journal, wishFile)
+		wish := filepath.Join(journal, erase.RequestFile)
 		within := time.Duration(chance.IntN(60)) * time.Millisecond
 		if round%3 > 0 { // from when it is written down on
 			testkit.Await(t, soon, "it to begin", func() bool {
@@ -515,7 +514,7 @@ func (h *home) next(t *testing.T, round int) {
 	}
 	d := h.daemon()
 	testkit.Await(t, soon, "it to be finished", func() bool {
-		_, err := os.Stat(filepath.Join(h.dir, "state/earshot/journal", wishFile))
+		_, err := os.Stat(filepath.Join(h.dir, "state/earshot/journal", erase.RequestFile))
 		return err != nil
 	})
 	d.end(syscall.SIGTERM)
@@ -618,11 +617,11 @@ func TestForgetAfterOneCutOff(t *testing.T) {
 		}
 	}
 	testkit.Await(t, soon, "both to be on record", func() bool { return h.journal()[ids["Bob"]].ID != "" && h.journal()[ids["Ann"]].ID != "" })
-	cut, err := json.Marshal(eraseRequest{ID: "cut", At: time.Now(), Selection: store.Selection{Events: []earshot.EventID{ids["Ann"]}}})
+	cut, err := json.Marshal(erase.Request{ID: "cut", At: time.Now(), Selection: store.Selection{Events: []earshot.EventID{ids["Ann"]}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.write("state/earshot/journal/"+wishFile, string(cut))
+	h.write("state/earshot/journal/"+erase.RequestFile, string(cut))
 	if r := h.earshot(nil, "forget", "--id", string(ids["Bob"]), "--yes"); r.code != success {
 		t.Fatalf("ended with %d: %s%s", r.code, r.out, r.err)
 	}
@@ -631,28 +630,6 @@ func TestForgetAfterOneCutOff(t *testing.T) {
 			t.Errorf("what %s said is %s", who, is)
 		}
 	}
-}
-
-// TestForgetComesFirst: what is in no hurry makes way for who wants something forgotten.
-func TestForgetComesFirst(t *testing.T) {
-	o := new(eraser)
-	ctx, yield := context.WithCancel(t.Context())
-	o.doing.Lock()
-	o.yields.Store(&yield)
-	go func() {
-		<-ctx.Done()
-		o.yields.Store(nil)
-		o.doing.Unlock()
-	}()
-	if err := o.hold(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	gone, end := context.WithCancel(t.Context())
-	end()
-	if err := o.hold(gone); !errors.Is(err, context.Canceled) {
-		t.Errorf("who has gone waits on: %v", err)
-	}
-	o.doing.Unlock()
 }
 
 // TestForgetInARoom: what goes is shown first, and goes by the word that was shown, and by who

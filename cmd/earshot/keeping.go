@@ -6,25 +6,34 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/daemon/erase"
 	"earshot/executive/room"
 	"earshot/server/token"
-	"earshot/store"
 )
 
 // forgetful gives the house what forgets.
 func (d *daemon) forgetful() {
 	files := workspaces(d.config())
 	files.Closed = func(id earshot.RoomID) bool { r, ok := d.rooms.find(id); return !ok || !r.is.Open() }
-	d.oblivion = &eraser{
-		dir: d.config().Store.Directory, store: d.store, people: d.Registry, voices: d.voices, files: files,
-		tokens: token.In(d.config().Store.Directory), rooms: d.rooms.now, newID: d.id, log: d.log,
-		own: func() *sayings {
+	d.oblivion = &erase.Eraser{
+		Dir: d.config().Store.Directory, Store: d.store, People: d.Registry, Voices: d.voices, Files: files,
+		Tokens: token.In(d.config().Store.Directory), Rooms: d.erasable, NewID: d.id, Log: d.log,
+		ForgetPosts: func(turns map[earshot.TurnID]bool) error {
 			if e := d.discordBot.Load(); e != nil {
-				return e.own
+				return e.own.forget(turns)
 			}
-			return openSayings(d.config().Store.Directory, d.log) // of when there was one
+			return openSayings(d.config().Store.Directory, d.log).forget(turns) // of when there was one
 		},
+		ForgetName: forgetIdentity, OnDiscord: isChannel,
 	}
+}
+
+// erasable returns the rooms as the eraser wants them.
+func (d *daemon) erasable() (all []erase.Room) {
+	for _, c := range d.rooms.now() {
+		all = append(all, erase.Room{Room: c.Room, ID: c.is.ID, Name: c.is.Name})
+	}
+	return all
 }
 
 // erased takes out of the files of agents what was made of events that somebody has taken
@@ -34,7 +43,7 @@ func (d *daemon) erased(gone []earshot.EventID) {
 	for _, id := range gone {
 		is[id] = true
 	}
-	if _, err := d.oblivion.files.Forget(func(id earshot.EventID) bool { return is[id] }); err != nil {
+	if _, err := d.oblivion.Files.Forget(func(id earshot.EventID) bool { return is[id] }); err != nil {
 		d.log.Warn("what was made of something that was taken back may be left in the files of an agent", "err", err)
 	}
 }
@@ -45,11 +54,11 @@ const expires = time.Hour
 // keeping finishes what an earlier earshot was to forget, and from then on forgets what is
 // older than the configuration says, until ctx ends.
 func (d *daemon) keeping(ctx context.Context) {
-	if err := d.oblivion.finishes(ctx); err != nil && ctx.Err() == nil {
+	if err := d.oblivion.Finish(ctx); err != nil && ctx.Err() == nil {
 		d.report(earshot.Notice{Key: "forgetting", Text: "what was to be forgotten is not all forgotten: " + err.Error(), Cure: "restart earshot"})
 	}
 	for {
-		d.expire(ctx)
+		d.oblivion.Expire(ctx, d.config().Store.Retention, d.loosens(ctx))
 		select {
 		case <-time.After(expires):
 		case <-ctx.Done():
@@ -77,46 +86,6 @@ func (d *daemon) loosens(ctx context.Context) func([]earshot.EventID) error {
 		for _, id := range ids {
 			is[id] = true
 		}
-		return d.oblivion.files.Loosen(func(id earshot.EventID) bool { return is[id] })
-	}
-}
-
-// expire forgets what is older than the configuration says, until somebody wants something
-// forgotten at once; the rest goes the next time.
-func (d *daemon) expire(ctx context.Context) {
-	keep := d.config().Store.Retention
-	if keep.Always() {
-		return
-	}
-	ctx, yield := context.WithCancel(ctx)
-	defer yield()
-	d.oblivion.doing.Lock()
-	defer d.oblivion.doing.Unlock()
-	d.oblivion.yields.Store(&yield)
-	defer d.oblivion.yields.Store(nil)
-	var all []store.Doomed
-	each := func(some []store.Doomed) {
-		all = append(all, some...)
-		if err := d.oblivion.unposts(some); err != nil {
-			d.log.Warn("what was posted on Discord of something old may be known on", "err", err)
-		}
-		d.oblivion.tell(ctx, some, nil)
-	}
-	n, err := d.store.Expire(ctx, keep, time.Now(), each)
-	if err == nil && keep.Overheard > 0 {
-		var more int
-		more, err = d.store.Lapse(ctx, time.Now().Add(-time.Duration(keep.Overheard)*time.Hour), d.loosens(ctx), each)
-		n += more
-	}
-	if len(all) > 0 {
-		if bad := d.oblivion.beside(all); err == nil {
-			err = bad
-		}
-	}
-	switch {
-	case err != nil && ctx.Err() == nil:
-		d.log.Warn("what is old could not all be forgotten", "err", err)
-	case n > 0:
-		d.log.Info("what is old is forgotten", "events", n)
+		return d.oblivion.Files.Loosen(func(id earshot.EventID) bool { return is[id] })
 	}
 }

@@ -197,7 +197,7 @@ func once(events []earshot.Event) []earshot.Event {
 
 // tools are what agents may have done besides what a room does for them.
 func (d *daemon) tools() tool.Table {
-	return append(d.oblivion.files.Tools(), tool.Recall(memory{d.store}, d.Name))
+	return append(d.oblivion.Files.Tools(), tool.Recall(memory{d.store}, d.Name))
 }
 
 // workspaces are those of all agents.

@@ -69,7 +69,7 @@ func lastText(s api.VoiceInfo) string {
 	if s.Last.IsZero() {
 		return "-"
 	}
-	return when(s.Last)
+	return english.When(s.Last)
 }
 
 // keptText returns since when a voice is kept, and who has said so.

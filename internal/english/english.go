@@ -1,7 +1,10 @@
-// Package english writes numbers of things as people read them.
+// Package english writes numbers of things and times as people read them.
 package english
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+)
 
 // Count writes a number of things: "1 event", "2 events".
 func Count(n int, thing string) string {
@@ -17,4 +20,13 @@ func Plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + many
+}
+
+// When writes a time as briefly as it is clear.
+func When(t time.Time) string {
+	t = t.Local()
+	if y, m, d := time.Now().Date(); t.Year() == y && t.Month() == m && t.Day() == d {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2006-01-02 15:04")
 }

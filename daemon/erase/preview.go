@@ -1,4 +1,4 @@
-package main
+package erase
 
 import (
 	"cmp"
@@ -23,54 +23,63 @@ import (
 	"earshot/store"
 )
 
-// An erasePlan is what would be forgotten, with the request by which it is.
-type erasePlan struct {
+// A plan is what would be forgotten, with the request by which it is.
+type plan struct {
 	api.ErasePreview
-	wish eraseRequest
+	request Request
 }
 
 // mostReplies is how many replies to others are named.
 const mostReplies = 10
 
-// looks returns what would be forgotten if f were. By is who wants it.
-func (o *eraser) looks(ctx context.Context, by participants.Participant, f api.EraseRequest) (*erasePlan, error) {
-	p := &erasePlan{wish: eraseRequest{At: time.Now(), ID: o.newID()}}
-	if err := o.means(ctx, by, f, p); err != nil {
+// Preview returns what would be forgotten if f were. By is who wants it.
+func (o *Eraser) Preview(ctx context.Context, by participants.Participant, f api.EraseRequest) (api.ErasePreview, error) {
+	p, err := o.plan(ctx, by, f)
+	if err != nil {
+		return api.ErasePreview{}, err
+	}
+	return p.ErasePreview, nil
+}
+
+// plan returns what would be forgotten, and the request by which it is.
+func (o *Eraser) plan(ctx context.Context, by participants.Participant, f api.EraseRequest) (*plan, error) {
+	p := &plan{request: Request{At: time.Now(), ID: o.NewID()}}
+	if err := o.interpret(ctx, by, f, p); err != nil {
 		return nil, err
 	}
 	last, err := o.last(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, err := o.store.Select(ctx, p.wish.Selection)
+	all, err := o.Store.Select(ctx, p.request.Selection)
 	if err != nil {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(d store.Doomed) bool { return d.Sequence > last }) // it came in between
 	p.Digest = p.digest(all, last)
-	p.wish.Selection.Until = last
-	o.counts(p, all)
-	if err := o.replies(ctx, by, p, all); err != nil {
+	p.request.Selection.Until = last
+	o.count(p, all)
+	if err := o.addReplies(ctx, by, p, all); err != nil {
 		return nil, err
 	}
-	if p.Files, err = o.files.Touched(amongst(all)); err != nil {
+	if p.Files, err = o.Files.Touched(contains(all)); err != nil {
 		return nil, err
 	}
-	for _, path := range o.aside(p) {
+	for _, path := range o.filesAside(p) {
 		p.Aside = append(p.Aside, filepath.Base(path))
 	}
-	p.Stays = o.stays(p)
+	p.Stays = o.listRemains(p)
 	return p, nil
 }
 
-// means notes what f means, if by may have that forgotten.
-func (o *eraser) means(ctx context.Context, by participants.Participant, f api.EraseRequest, p *erasePlan) error {
+// interpret notes what f means, if by may have that forgotten.
+func (o *Eraser) interpret(ctx context.Context, by participants.Participant, f api.EraseRequest, p *plan) error {
 	sel := store.Selection{Events: f.Events, Room: f.Room, From: f.From, To: f.To}
 	operates := by.Can(participants.Operate)
 	if f.Who == "" && !operates {
 		f.Who = "me"
 	}
-	if err := o.person(by, f.Who, &sel); err != nil {
+	if err := o.findPerson(by, f.Who, &sel); err != nil {
 		return err
 	}
 	own := len(sel.People) > 0 && slices.Contains(sel.People, by.ID)
@@ -85,24 +94,24 @@ func (o *eraser) means(ctx context.Context, by participants.Participant, f api.E
 		return errors.New("that time ends before it begins")
 	}
 	if operates && !own {
-		p.wish.By = by.ID
+		p.request.By = by.ID
 	}
 	var err error
 	if sel.Agents, err = o.agents(ctx); err != nil {
 		return err
 	}
-	p.Of = o.words(f, sel)
-	p.wish.Selection = sel
+	p.Of = o.describe(f, sel)
+	p.request.Selection = sel
 	if sel.Whole() {
-		p.wish.Voices = o.voicesOf(sel.People)
-		p.Voices = len(p.wish.Voices)
+		p.request.Voices = o.voicesOf(sel.People)
+		p.Voices = len(p.request.Voices)
 		p.Person = o.becomes(sel.People)
 	}
 	return nil
 }
 
-// person notes in sel who is meant by a word.
-func (o *eraser) person(by participants.Participant, word string, sel *store.Selection) error {
+// findPerson notes in sel who is meant by a word.
+func (o *Eraser) findPerson(by participants.Participant, word string, sel *store.Selection) error {
 	who := by
 	switch provider, id, isHandle := strings.Cut(word, ":"); {
 	case word == "":
@@ -112,13 +121,13 @@ func (o *eraser) person(by participants.Participant, word string, sel *store.Sel
 			return errors.New("nobody knows who you are, so nothing is known to be yours")
 		}
 	default:
-		found, known := o.people.Find(word)
+		found, known := o.People.Find(word)
 		if !known {
-			found, known = o.people.Get(earshot.ParticipantID(word))
+			found, known = o.People.Get(earshot.ParticipantID(word))
 		}
 		if !known && isHandle {
 			h := earshot.Handle{Provider: provider, ID: id}
-			if found = o.people.Resolve(h); found.ID == "" {
+			if found = o.People.Resolve(h); found.ID == "" {
 				sel.Handle = h // of somebody whom nobody knew
 				return nil
 			}
@@ -132,13 +141,13 @@ func (o *eraser) person(by participants.Participant, word string, sel *store.Sel
 	if who.Type == participants.Internal {
 		return fmt.Errorf("%s is an agent, and no person; what it said goes with what it answered\n  → earshot agents end", who.Name)
 	}
-	sel.People = o.people.Identities(who.ID)
+	sel.People = o.People.Identities(who.ID)
 	return nil
 }
 
 // agents returns the IDs of all agents that there are and were.
-func (o *eraser) agents(ctx context.Context) (all []earshot.ParticipantID, err error) {
-	err = o.store.Look(ctx, func(v earshot.View) error {
+func (o *Eraser) agents(ctx context.Context) (all []earshot.ParticipantID, err error) {
+	err = o.Store.Look(ctx, func(v earshot.View) error {
 		rows, err := v.QueryContext(ctx, "SELECT id FROM agents")
 		if err != nil {
 			return err
@@ -157,17 +166,17 @@ func (o *eraser) agents(ctx context.Context) (all []earshot.ParticipantID, err e
 }
 
 // last returns the last sequence of the journal.
-func (o *eraser) last(ctx context.Context) (n int64, err error) {
-	err = o.store.Look(ctx, func(v earshot.View) error {
+func (o *Eraser) last(ctx context.Context) (n int64, err error) {
+	err = o.Store.Look(ctx, func(v earshot.View) error {
 		return v.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&n)
 	})
 	return n, err
 }
 
 // voicesOf returns the voices that are known as somebody's.
-func (o *eraser) voicesOf(people []earshot.ParticipantID) (all []earshot.Handle) {
-	for _, s := range o.voices.Known() {
-		if slices.Contains(people, s.Who) || slices.Contains(people, o.people.Resolve(s.Handle).Reader()) {
+func (o *Eraser) voicesOf(people []earshot.ParticipantID) (all []earshot.Handle) {
+	for _, s := range o.Voices.Known() {
+		if slices.Contains(people, s.Who) || slices.Contains(people, o.People.Resolve(s.Handle).Reader()) {
 			all = append(all, s.Handle)
 		}
 	}
@@ -175,23 +184,23 @@ func (o *eraser) voicesOf(people []earshot.ParticipantID) (all []earshot.Handle)
 }
 
 // becomes says what becomes of somebody who is forgotten.
-func (o *eraser) becomes(people []earshot.ParticipantID) string {
-	p, known := o.people.Get(people[0])
+func (o *Eraser) becomes(people []earshot.ParticipantID) string {
+	p, known := o.People.Get(people[0])
 	switch {
 	case !known:
 		return ""
-	case o.people.Declared(p.ID):
+	case o.People.Declared(p.ID):
 		return p.Name + " stands in the configuration, or is whose account this is, and is known as such from now on"
 	case p.Arrived():
 		return p.Name + " is known by a provider, and is somebody new when something comes from there again"
-	case len(o.people.Sessions(p.ID)) > 0:
+	case len(o.People.Sessions(p.ID)) > 0:
 		return p.Name + " keeps that name until their last terminal is gone, and what is said until then is kept; afterwards nobody is called so"
 	}
 	return "nobody is called " + p.Name + " any more"
 }
 
-// words says what was asked for.
-func (o *eraser) words(f api.EraseRequest, sel store.Selection) string {
+// describe says what was asked for.
+func (o *Eraser) describe(f api.EraseRequest, sel store.Selection) string {
 	var b strings.Builder
 	switch {
 	case len(sel.Events) > 0:
@@ -205,39 +214,37 @@ func (o *eraser) words(f api.EraseRequest, sel store.Selection) string {
 	}
 	switch {
 	case len(sel.People) > 0:
-		b.WriteString(" of " + o.people.Name(sel.People[0]))
+		b.WriteString(" of " + o.People.Name(sel.People[0]))
 	case sel.Handle.ID != "":
 		b.WriteString(" of " + participants.OneLine(sel.Handle.String()))
 	}
 	if sel.Room != "" {
-		b.WriteString(" in the room " + o.room(sel.Room))
+		b.WriteString(" in the room " + o.roomName(sel.Room))
 	}
 	if !sel.From.IsZero() {
-		b.WriteString(" from " + when(sel.From) + " on")
+		b.WriteString(" from " + english.When(sel.From) + " on")
 	}
 	if !sel.To.IsZero() {
-		b.WriteString(" until " + when(sel.To))
+		b.WriteString(" until " + english.When(sel.To))
 	}
 	return b.String()
 }
 
-// room returns what a room is called.
-func (o *eraser) room(id earshot.RoomID) string {
-	if o.rooms != nil {
-		if r, ok := o.rooms().find(id); ok {
-			return cmp.Or(r.is.Name, string(id))
-		}
+// roomName returns what a room is called.
+func (o *Eraser) roomName(id earshot.RoomID) string {
+	if r, ok := o.find(id); ok {
+		return cmp.Or(r.Name, string(id))
 	}
 	return string(id)
 }
 
-// counts notes how much goes.
-func (o *eraser) counts(p *erasePlan, all []store.Doomed) {
-	p.Events, p.Kinds, p.Rooms, p.wish.Rooms = len(all), make(map[earshot.Kind]int), make(map[string]int), make(map[earshot.RoomID]int)
+// count notes how much goes.
+func (o *Eraser) count(p *plan, all []store.Doomed) {
+	p.Events, p.Kinds, p.Rooms, p.request.Rooms = len(all), make(map[earshot.Kind]int), make(map[string]int), make(map[earshot.RoomID]int)
 	for _, d := range all {
 		p.Kinds[d.Kind]++
-		p.Rooms[o.room(d.Room)]++
-		p.wish.Rooms[d.Room]++
+		p.Rooms[o.roomName(d.Room)]++
+		p.request.Rooms[d.Room]++
 		if p.From.IsZero() || d.At.Before(p.From) {
 			p.From = d.At
 		}
@@ -247,16 +254,16 @@ func (o *eraser) counts(p *erasePlan, all []store.Doomed) {
 	}
 }
 
-// replies notes which replies to others go. Who does not operate the house is told of none
+// addReplies notes which replies to others go. Who does not operate the house is told of none
 // that they may not see.
-func (o *eraser) replies(ctx context.Context, by participants.Participant, p *erasePlan, all []store.Doomed) error {
-	people := p.wish.Selection.People
-	goes := amongst(all)
+func (o *Eraser) addReplies(ctx context.Context, by participants.Participant, p *plan, all []store.Doomed) error {
+	people := p.request.Selection.People
+	goes := contains(all)
 	for _, d := range all {
 		if d.Kind != earshot.KindReply || !d.Derived || d.About == "" || goes(d.About) {
 			continue
 		}
-		asked, known, err := o.store.Event(ctx, d.Room, d.About)
+		asked, known, err := o.Store.Event(ctx, d.Room, d.About)
 		if err != nil {
 			return err
 		}
@@ -267,36 +274,36 @@ func (o *eraser) replies(ctx context.Context, by participants.Participant, p *er
 		if len(p.Replies) == mostReplies {
 			continue
 		}
-		e, known, err := o.store.Event(ctx, d.Room, d.ID)
+		e, known, err := o.Store.Event(ctx, d.Room, d.ID)
 		if err != nil {
 			return err
 		}
 		if known && (by.Can(participants.Operate) || e.Visibility.Allows(earshot.Audience{Room: d.Room, Members: []earshot.ParticipantID{by.Reader()}})) {
-			p.Replies = append(p.Replies, api.ReplyInfo{At: d.At, Room: o.room(d.Room), By: o.people.Name(d.Author), To: o.people.Name(asked.Author)})
+			p.Replies = append(p.Replies, api.ReplyInfo{At: d.At, Room: o.roomName(d.Room), By: o.People.Name(d.Author), To: o.People.Name(asked.Author)})
 		}
 	}
 	return nil
 }
 
-// aside returns the files that were set aside and go as a whole.
-func (o *eraser) aside(p *erasePlan) []string {
-	all := store.Aside(o.dir)
-	if p.wish.Selection.Whole() {
-		all = append(all, speakers.Aside(o.dir)...)
+// filesAside returns the files that were set aside and go as a whole.
+func (o *Eraser) filesAside(p *plan) []string {
+	all := store.Aside(o.Dir)
+	if p.request.Selection.Whole() {
+		all = append(all, speakers.Aside(o.Dir)...)
 	}
 	return all
 }
 
-// stays says what cannot be reached.
-func (o *eraser) stays(p *erasePlan) []string {
+// listRemains says what cannot be reached.
+func (o *Eraser) listRemains(p *plan) []string {
 	all := []string{
 		"copies that somebody has made: exports, backups, what was printed or stands in the window of a terminal; a backup that is put in the place of this journal forgets it again, and anywhere else it comes back",
 		"what the server of the model remembers until it needs the memory for something else",
 	}
-	if slices.ContainsFunc(slices.Collect(maps.Keys(p.wish.Rooms)), func(id earshot.RoomID) bool { return strings.HasPrefix(string(id), ofChannels) }) {
+	if slices.ContainsFunc(slices.Collect(maps.Keys(p.request.Rooms)), o.OnDiscord) {
 		all = append(all, "what stands on Discord, where whoever wrote it deletes it")
 	}
-	if p.wish.Selection.Whole() {
+	if p.request.Selection.Whole() {
 		all = append(all, "that this person has asked not to be heard, if they have, which is a number")
 	}
 	if p.Files > 0 || len(p.Kinds) > 0 && p.Kinds[earshot.KindUse] > 0 {
@@ -305,8 +312,8 @@ func (o *eraser) stays(p *erasePlan) []string {
 	return all
 }
 
-// amongst reports of an event whether it is one of some.
-func amongst(all []store.Doomed) func(earshot.EventID) bool {
+// contains reports of an event whether it is one of some.
+func contains(all []store.Doomed) func(earshot.EventID) bool {
 	is := make(map[earshot.EventID]bool, len(all))
 	for _, d := range all {
 		is[d.ID] = true
@@ -315,15 +322,15 @@ func amongst(all []store.Doomed) func(earshot.EventID) bool {
 }
 
 // digest returns that of what goes, up to a sequence.
-func (p *erasePlan) digest(all []store.Doomed, last int64) string {
+func (p *plan) digest(all []store.Doomed, last int64) string {
 	sum := sha256.New()
-	sel := p.wish.Selection
+	sel := p.request.Selection
 	sel.Until, sel.Agents = 0, nil
 	_ = json.NewEncoder(sum).Encode(sel) // of numbers and names, which cannot fail
 	for _, d := range slices.SortedFunc(slices.Values(all), func(a, b store.Doomed) int { return cmp.Compare(a.Sequence, b.Sequence) }) {
 		fmt.Fprintf(sum, "%d ", d.Sequence)
 	}
-	fmt.Fprint(sum, p.wish.Voices)
+	fmt.Fprint(sum, p.request.Voices)
 	return strconv.FormatInt(last, 36) + "-" + hex.EncodeToString(sum.Sum(nil)[:4])
 }
 

@@ -1,0 +1,393 @@
+// Package erase forgets what somebody wants forgotten, wherever it is kept, and shows first what
+// that is, without a word of it.
+package erase
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"earshot"
+	"earshot/api"
+	"earshot/executive/room"
+	"earshot/executive/tool/workspace"
+	"earshot/internal/atomicfile"
+	"earshot/participants"
+	"earshot/server/token"
+	"earshot/speakers"
+	"earshot/store"
+)
+
+// An Eraser forgets, wherever something is kept: in the journal, in what rooms remember,
+// in the book of voices, in the workspaces of agents, in the registry. It may be used from
+// many goroutines, and forgets one thing after the other.
+//
+// What is to be forgotten is written down first, as the selection that it is and never as
+// words, and that is taken away when it is done: whatever cut it off in between, the next
+// start finishes it.
+type Eraser struct {
+	Dir    string // of the journal
+	Store  *store.Store
+	People *participants.Registry
+	Voices *speakers.Registry
+	Files  *workspace.Store
+	Tokens *token.Store
+
+	ForgetPosts func(map[earshot.TurnID]bool) error // of the replies of some turns on Discord
+	ForgetName  func(name string) error             // that somebody of this name came in last
+	OnDiscord   func(earshot.RoomID) bool           // reports whether a room is there
+	Rooms       func() []Room                       // that run; nil where no earshot does
+
+	NewID func() earshot.EventID
+	Log   *slog.Logger
+
+	doing  sync.Mutex                         // held while something is forgotten
+	yields atomic.Pointer[context.CancelFunc] // ends what holds it without hurry; nil if nothing does
+}
+
+// A Room is a room that runs.
+type Room struct {
+	Room *room.Room
+	ID   earshot.RoomID
+	Name string
+}
+
+// hold takes doing, before whatever is in no hurry. It is an error if ctx ends first.
+func (o *Eraser) hold(ctx context.Context) error {
+	for !o.doing.TryLock() {
+		if yield := o.yields.Load(); yield != nil {
+			(*yield)()
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// A Request is what is to be forgotten, as it is written down.
+type Request struct {
+	ID        earshot.EventID        `json:"id"`
+	At        time.Time              `json:"at"`
+	By        earshot.ParticipantID  `json:"by,omitempty"` // who operates the house, if it was they
+	Selection store.Selection        `json:"selection"`
+	Voices    []earshot.Handle       `json:"voices,omitempty"`
+	Rooms     map[earshot.RoomID]int `json:"rooms,omitempty"` // how much in each
+}
+
+// Erase forgets what f says, if that is what was shown with its digest, and what came of the
+// same since. It returns when it is written down as forgotten; see [Eraser.Clean].
+func (o *Eraser) Erase(ctx context.Context, by participants.Participant, f api.EraseRequest) (none api.ErasePreview, _ error) {
+	if err := o.hold(ctx); err != nil {
+		return none, err
+	}
+	defer o.doing.Unlock()
+	p, err := o.plan(ctx, by, f)
+	if err != nil {
+		return none, err
+	}
+	shown, err := upTo(f.Digest)
+	if err != nil {
+		return none, err
+	}
+	sel := p.request.Selection
+	all, err := o.Store.Select(ctx, sel)
+	if err != nil {
+		return none, err
+	}
+	was := slices.DeleteFunc(slices.Clone(all), func(d store.Doomed) bool { return d.Sequence > shown })
+	if p.digest(was, shown) != f.Digest {
+		return none, errors.New("that is not what was shown: something of it has changed meanwhile; look at it again")
+	}
+	p.Since = len(all) - len(was)
+	if sel.Whole() {
+		if err := o.ForgetName(o.People.Name(sel.People[0])); err != nil {
+			return none, err
+		}
+	}
+	if err := o.resume(ctx); err != nil { // it would be written over
+		return none, err
+	}
+	if err := o.writeRequest(p.request); err != nil {
+		return none, err
+	}
+	n, err := o.carryOut(ctx, p.request)
+	if err != nil {
+		return none, fmt.Errorf("%w; it goes on by itself, at the next start at the latest", err)
+	}
+	p.Done, p.Events = true, max(n, p.Events)
+	return p.ErasePreview, nil
+}
+
+// Clean waits until no trace is left that can be removed.
+func (o *Eraser) Clean(ctx context.Context) error {
+	if err := o.Store.Clean(ctx); err != nil {
+		return fmt.Errorf("it is forgotten, but the last traces still lie in the files, and go by themselves: %w", err)
+	}
+	return nil
+}
+
+// RequestFile is where what is to be forgotten stands, beside the journal.
+const RequestFile = "forgetting.json"
+
+// writeRequest writes down what is to be forgotten.
+func (o *Eraser) writeRequest(w Request) error {
+	data, err := json.Marshal(w)
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(o.Dir, RequestFile), data)
+	}
+	if err != nil {
+		return fmt.Errorf("writing down what is to be forgotten: %w", err)
+	}
+	return nil
+}
+
+// Finish carries out what an earlier earshot had no time to, if there is anything, and
+// takes out of files and lists what was made of events that are erased already.
+func (o *Eraser) Finish(ctx context.Context) error {
+	o.doing.Lock()
+	defer o.doing.Unlock()
+	return errors.Join(o.resume(ctx), o.orphans(ctx))
+}
+
+// resume carries out what was written down and cut off. It is called with doing.
+func (o *Eraser) resume(ctx context.Context) error {
+	data, err := os.ReadFile(filepath.Join(o.Dir, RequestFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var w Request
+	if err == nil {
+		err = json.Unmarshal(data, &w)
+	}
+	if err != nil {
+		return fmt.Errorf("reading what was to be forgotten: %w", err)
+	}
+	_, err = o.carryOut(ctx, w, o.orphans)
+	return err
+}
+
+// carryOut carries out a wish, and what else belongs to it once the journal has forgotten.
+func (o *Eraser) carryOut(ctx context.Context, w Request, also ...func(context.Context) error) (n int, err error) {
+	all, err := o.Store.Select(ctx, w.Selection)
+	if err == nil {
+		err = o.forgetPostsOf(all) // while it can be told which they are
+	}
+	if err != nil {
+		return 0, err
+	}
+	all = nil
+	n, err = o.Store.Forget(ctx, w.Selection, func(some []store.Doomed) {
+		all = append(all, some...)
+		o.tellRooms(ctx, some, nil)
+	})
+	if err != nil {
+		return n, err
+	}
+	faults := []error{o.forgetFiles(all), o.Store.ForgetAside()}
+	for _, do := range also {
+		faults = append(faults, do(ctx))
+	}
+	if w.Selection.Whole() {
+		faults = append(faults, o.forgetPerson(ctx, w))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return n, err
+	}
+	o.record(ctx, w)
+	if err := os.Remove(filepath.Join(o.Dir, RequestFile)); err != nil {
+		return n, err
+	}
+	return n, nil
+}
+
+// tellRooms lets the rooms that run forget what is erased, and people.
+func (o *Eraser) tellRooms(ctx context.Context, some []store.Doomed, people []earshot.ParticipantID) {
+	if o.Rooms == nil {
+		return
+	}
+	in := make(map[earshot.RoomID][]earshot.EventID)
+	for _, d := range some {
+		in[d.Room] = append(in[d.Room], d.ID)
+	}
+	for _, r := range o.Rooms() {
+		if ids := in[r.ID]; len(ids) > 0 || len(people) > 0 {
+			if err := r.Room.Forget(ctx, ids, people); err != nil {
+				o.Log.Warn("a room could not be told what is forgotten", "room", r.ID, "err", err)
+			}
+		}
+	}
+}
+
+// forgetFiles takes what was made of erased events out of what is kept beside the journal.
+func (o *Eraser) forgetFiles(all []store.Doomed) error {
+	_, err := o.Files.Forget(contains(all))
+	return errors.Join(err, o.forgetPostsOf(all))
+}
+
+// forgetPostsOf takes out of what is known of Discord which messages were parts of some replies.
+func (o *Eraser) forgetPostsOf(all []store.Doomed) error {
+	turns := TurnsOf(all)
+	if len(turns) == 0 {
+		return nil
+	}
+	return o.ForgetPosts(turns)
+}
+
+// TurnsOf returns the turns of the replies among some events.
+func TurnsOf(all []store.Doomed) map[earshot.TurnID]bool {
+	turns := make(map[earshot.TurnID]bool)
+	for _, d := range all {
+		if d.Turn != "" {
+			turns[d.Turn] = true
+		}
+	}
+	return turns
+}
+
+// forgetPerson forgets somebody themselves.
+func (o *Eraser) forgetPerson(ctx context.Context, w Request) error {
+	people := w.Selection.People
+	var faults []error
+	for _, h := range w.Voices {
+		if _, err := o.Voices.Forget(h, speakers.Said{By: cmp.Or(w.By, people[0]), At: w.At}); err != nil && !errors.Is(err, speakers.ErrUnknown) {
+			faults = append(faults, err)
+		}
+	}
+	faults = append(faults, o.Voices.ForgetAside())
+	o.tellRooms(ctx, nil, people)
+	o.People.Forget(people[0])
+	known, err := o.Tokens.List()
+	faults = append(faults, err)
+	for _, t := range known {
+		if slices.Contains(people, t.Participant) && !o.People.Declared(t.Participant) {
+			faults = append(faults, o.Tokens.Revoke(t.ID))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// record writes down in each room that something is forgotten there, once.
+func (o *Eraser) record(ctx context.Context, w Request) {
+	for _, id := range slices.Sorted(maps.Keys(w.Rooms)) {
+		if w.Rooms[id] == 0 {
+			continue
+		}
+		event := earshot.EventID(string(w.ID) + "-" + string(id))
+		if r, ok := o.find(id); ok && r.Room.Forgot(event, w.Rooms[id], w.By) == nil {
+			continue
+		}
+		_, err := o.Store.Append(ctx, earshot.Event{
+			ID: event, At: time.Now(), Room: id, From: earshot.Handle{Provider: "earshot", ID: string(earshot.KindForgotten)},
+			Author: w.By, Visibility: earshot.Visibility{Scope: earshot.System}, Body: earshot.ErasureRecord{Events: w.Rooms[id]},
+		})
+		if err != nil {
+			o.Log.Warn("that something is forgotten could not be written down", "room", id, "err", err)
+		}
+	}
+}
+
+// orphans takes out of the files of agents what was made of events that are erased: a crash
+// may have come in between, or whoever erased them did not know of it.
+func (o *Eraser) orphans(ctx context.Context) error {
+	made, err := o.Files.Sources()
+	if err != nil {
+		return err
+	}
+	gone, err := o.erased(ctx, made)
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	_, err = o.Files.Forget(func(id earshot.EventID) bool { return gone[id] })
+	return err
+}
+
+// erased returns which of some events are.
+func (o *Eraser) erased(ctx context.Context, ids []earshot.EventID) (map[earshot.EventID]bool, error) {
+	gone := make(map[earshot.EventID]bool)
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	err = o.Store.Look(ctx, func(v earshot.View) error {
+		rows, err := v.QueryContext(ctx, "SELECT id FROM journal WHERE kind = 'erased' AND id IN (SELECT value FROM json_each(?))", string(list))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id earshot.EventID
+			if err := rows.Scan(&id); err != nil {
+				return err
+			}
+			gone[id] = true
+		}
+		return rows.Err()
+	})
+	return gone, err
+}
+
+// find returns the room that is called id, if it runs.
+func (o *Eraser) find(id earshot.RoomID) (Room, bool) {
+	if o.Rooms == nil {
+		return Room{}, false
+	}
+	all := o.Rooms()
+	i := slices.IndexFunc(all, func(r Room) bool { return r.ID == cmp.Or(id, earshot.Desk) })
+	if i < 0 {
+		return Room{}, false
+	}
+	return all[i], true
+}
+
+// Expire forgets what is older than keep says, until somebody wants something forgotten at
+// once; the rest goes the next time. Loosen is called before something overheard is erased.
+func (o *Eraser) Expire(ctx context.Context, keep store.Retention, loosen func([]earshot.EventID) error) {
+	if keep.Always() {
+		return
+	}
+	ctx, yield := context.WithCancel(ctx)
+	defer yield()
+	o.doing.Lock()
+	defer o.doing.Unlock()
+	o.yields.Store(&yield)
+	defer o.yields.Store(nil)
+	var all []store.Doomed
+	each := func(some []store.Doomed) {
+		all = append(all, some...)
+		if err := o.forgetPostsOf(some); err != nil {
+			o.Log.Warn("what was posted on Discord of something old may be known on", "err", err)
+		}
+		o.tellRooms(ctx, some, nil)
+	}
+	n, err := o.Store.Expire(ctx, keep, time.Now(), each)
+	if err == nil && keep.Overheard > 0 {
+		var more int
+		more, err = o.Store.Lapse(ctx, time.Now().Add(-time.Duration(keep.Overheard)*time.Hour), loosen, each)
+		n += more
+	}
+	if len(all) > 0 {
+		if bad := o.forgetFiles(all); err == nil {
+			err = bad
+		}
+	}
+	switch {
+	case err != nil && ctx.Err() == nil:
+		o.Log.Warn("what is old could not all be forgotten", "err", err)
+	case n > 0:
+		o.Log.Info("what is old is forgotten", "events", n)
+	}
+}
