@@ -27,7 +27,7 @@ func (h backend) Search(ctx context.Context, a earshot.Audience, query string, b
 	if len(a.Members) > 0 {
 		me = a.Members[0]
 	}
-	from, err := identitiesOf(h.Registry, me, q.From)
+	from, err := identitiesOf(h.people, me, q.From)
 	if err != nil {
 		return nil, err
 	}
@@ -38,11 +38,11 @@ func (h backend) Search(ctx context.Context, a earshot.Audience, query string, b
 func (h backend) Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]api.Decision, error) {
 	q := explain.Query{Before: before, Last: limit}
 	if agent != "" {
-		p, ok := h.Find(agent)
+		p, ok := h.people.Find(agent)
 		if !ok || p.Type != participants.Internal {
 			return nil, errors.New("no agent is called so; see: earshot agents")
 		}
 		q.Agent = p.ID
 	}
-	return explain.Tell(ctx, h.store.For(a), q, h.Name)
+	return explain.Tell(ctx, h.store.For(a), q, h.people.Name)
 }

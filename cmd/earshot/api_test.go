@@ -111,7 +111,7 @@ func TestVouch(t *testing.T) {
 		}
 		tokens[string(id)] = server.Claim{Token: secret}
 	}
-	before := len(d.Known())
+	before := len(d.people.Known())
 	for _, tt := range []struct {
 		of, name string
 		room     earshot.RoomID
@@ -149,7 +149,7 @@ func TestVouch(t *testing.T) {
 		}
 		session := participants.Session{ID: "s", Participant: p.ID, Account: account, Room: p.Audience.Room}
 		handle, leave := h.Join(session, nil, p.Audience)
-		if was := d.Resolve(handle()); was.ID != tt.is || was.Can(participants.Operate) != (tt.is == d.owner.ID) {
+		if was := d.people.Resolve(handle()); was.ID != tt.is || was.Can(participants.Operate) != (tt.is == d.owner.ID) {
 			t.Errorf("%+v: what they say is said by %+v", tt, was)
 		}
 		leave()
@@ -159,8 +159,8 @@ func TestVouch(t *testing.T) {
 			t.Errorf("%+v let in %+v", c, p)
 		}
 	}
-	if len(d.Known()) != before {
-		t.Errorf("there are %v", d.Known())
+	if len(d.people.Known()) != before {
+		t.Errorf("there are %v", d.people.Known())
 	}
 }
 

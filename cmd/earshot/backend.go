@@ -27,7 +27,7 @@ func (h backend) Identify(ctx context.Context, account earshot.Handle, c server.
 	if err != nil {
 		return server.Principal{}, err
 	}
-	present := slices.ContainsFunc(h.Here(around.Room), func(there participants.Participant) bool { return there.ID == p.ID })
+	present := slices.ContainsFunc(h.people.Here(around.Room), func(there participants.Participant) bool { return there.ID == p.ID })
 	return server.Principal{Participant: p, Account: account, Audience: around, Present: present}, nil
 }
 
@@ -42,8 +42,8 @@ func (h backend) vouch(ctx context.Context, c server.Claim) (server.Principal, e
 
 // Join implements [server.Backend].
 func (h backend) Join(s participants.Session, o earshot.Outlet, a earshot.Audience) (handle func() earshot.Handle, leave func()) {
-	h.Attach(s)
-	handle, leave = func() earshot.Handle { return h.Handle(s.ID) }, func() { h.Detach(s.ID) }
+	h.people.Attach(s)
+	handle, leave = func() earshot.Handle { return h.people.Handle(s.ID) }, func() { h.people.Detach(s.ID) }
 	r, ok := h.rooms.find(s.Room)
 	if o == nil || !ok { // nothing comes out of a room that is not there
 		return handle, leave
@@ -51,9 +51,12 @@ func (h backend) Join(s participants.Session, o earshot.Outlet, a earshot.Audien
 	exit := r.Enter(o, a)
 	return handle, func() {
 		exit()
-		h.Detach(s.ID)
+		h.people.Detach(s.ID)
 	}
 }
+
+// Name implements [server.Backend].
+func (h backend) Name(id earshot.ParticipantID) string { return h.people.Name(id) }
 
 // Hold implements [server.Backend].
 func (h backend) Hold(ctx context.Context, by server.Principal) (release func(), err error) {
@@ -87,7 +90,7 @@ func (h backend) State(_ context.Context, p server.Principal) (api.Status, error
 		return api.Status{}, noRoom(p.Audience.Room, nil)
 	}
 	s := api.Status{
-		RoomState: r.State(p.Audience), You: p.Participant, Known: h.Known(),
+		RoomState: r.State(p.Audience), You: p.Participant, Known: h.people.Known(),
 		API: h.port.where(), Strangers: h.config().ExternalActors.AllowDynamicCreation, Anonymous: h.config().ExternalActors.AllowAnonymous,
 		Rests: h.rests(),
 		Keeps: h.config().Store.Retention.String(), Permits: permits(h.config()), Commands: r.Commands().Names(p.Participant),

@@ -268,7 +268,7 @@ func (d *daemon) makeRoom(ctx context.Context) error {
 	}
 	slices.SortFunc(opened, func(a, b roomEntry) int { return int(a.roomLease.touched.Load() - b.roomLease.touched.Load()) })
 	for _, c := range opened {
-		if len(d.Here(c.is.ID)) > 0 || c.Busy() {
+		if len(d.people.Here(c.is.ID)) > 0 || c.Busy() {
 			continue
 		}
 		waits, err := d.agenda(ctx, c.is.ID)

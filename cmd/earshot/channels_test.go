@@ -59,7 +59,7 @@ func (d *daemon) opens(t *testing.T, id, name string) roomEntry {
 func (d *daemon) arrivesAs(t *testing.T, id, name string) earshot.Handle {
 	t.Helper()
 	h := earshot.Handle{Provider: byDiscord, ID: id}
-	if _, err := d.Arrive(t.Context(), h, participants.Newcomer{Names: []string{name}}); err != nil {
+	if _, err := d.people.Arrive(t.Context(), h, participants.Newcomer{Names: []string{name}}); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -135,8 +135,8 @@ func TestRoomsAtRunTime(t *testing.T) {
 	if err != nil || len(past) < 2 || past[1].Body.(earshot.Message).Text != "the tide is high" {
 		t.Errorf("it goes on from %v, %v", past, err)
 	}
-	if d.Name("discord-5") != "Bob" {
-		t.Errorf("who wrote it is called %s", d.Name("discord-5"))
+	if d.people.Name("discord-5") != "Bob" {
+		t.Errorf("who wrote it is called %s", d.people.Name("discord-5"))
 	}
 }
 
@@ -229,13 +229,13 @@ func TestOperatorsByID(t *testing.T) {
 		renames  bool
 	}{{"6", "ann", false}, {"7", "owner", false}, {"5", "Bob", true}} {
 		by := d.arrivesAs(t, who.id, who.name)
-		e := earshot.Event{From: by, Room: "discord-77", Via: byDiscord, Body: earshot.Command{Name: "rename", Args: `"` + earshot.Text(d.Name("discord-6")) + `" TO Mallory` + earshot.Text(who.id)}}
+		e := earshot.Event{From: by, Room: "discord-77", Via: byDiscord, Body: earshot.Command{Name: "rename", Args: `"` + earshot.Text(d.people.Name("discord-6")) + `" TO Mallory` + earshot.Text(who.id)}}
 		if err := d.Admit(t.Context(), e); (err == nil) != who.renames {
 			t.Errorf("%s, who is called %q: %v", who.id, who.name, err)
 		}
 	}
-	if d.Name("discord-6") != "Mallory5" {
-		t.Errorf("who was renamed is called %s", d.Name("discord-6"))
+	if d.people.Name("discord-6") != "Mallory5" {
+		t.Errorf("who was renamed is called %s", d.people.Name("discord-6"))
 	}
 }
 

@@ -46,7 +46,7 @@ type daemon struct {
 	name    string                   // what that is called
 	owner   participants.Participant // whose account that is
 
-	*participants.Registry
+	people *participants.Registry
 
 	discordBot atomic.Pointer[discordBot] // on Discord; nil without one
 	eyes       eyes                       // of this machine
@@ -112,7 +112,7 @@ func (d *daemon) moveIn(ctx context.Context, c store.Config, name string) (err e
 	if d.store, err = store.Open(ctx, c); err != nil {
 		return err
 	}
-	if err := d.people(ctx, name); err != nil {
+	if err := d.loadPeople(ctx, name); err != nil {
 		return errors.Join(err, d.store.Close())
 	}
 	if err := d.listen(ctx); err != nil {
@@ -134,22 +134,22 @@ func (d *daemon) moveIn(ctx context.Context, c store.Config, name string) (err e
 // keeps it for longer than a turn does not learn of that.
 func (d *daemon) config() *config.Config { return d.force.Load() }
 
-// people finds out who exists.
-func (d *daemon) people(ctx context.Context, name string) error {
+// loadPeople finds out who exists.
+func (d *daemon) loadPeople(ctx context.Context, name string) error {
 	var err error
 	if d.book, err = bookOf(ctx, d.config(), d.store, d.id); err != nil {
 		return err
 	}
 	d.name = name
-	if d.Registry, err = d.registryBuilder(d.config()).registry(ctx, d.store.For); err != nil {
+	if d.people, err = d.registryBuilder(d.config()).registry(ctx, d.store.For); err != nil {
 		return err
 	}
-	d.owner = d.Resolve(d.account)
-	d.book.Join(d.Registry, d.owner.ID)
+	d.owner = d.people.Resolve(d.account)
+	d.book.Join(d.people, d.owner.ID)
 	if err := d.book.Clear(ctx); err != nil {
 		return fmt.Errorf("ending the agents whose tasks were cut off: %w", err)
 	}
-	d.gate = newGate(d.config(), d.Registry)
+	d.gate = newGate(d.config(), d.people)
 	d.gate.rooms = d.rooms.are
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 // A discordBot is the house on Discord: one session of a bot, which the sense of what is
 // written, the calls and the outlets share.
 type discordBot struct {
-	*daemon
+	daemon  *daemon
 	session *gateway.Session
 	sense   *discord.Sense
 	line    *ringing.Calls // nil where nothing is heard
@@ -50,7 +50,7 @@ func (d *daemon) discord(hears, speaks bool) (*discordBot, []part, error) {
 		parts, also = append(parts, recognition), e.line.Take
 	}
 	e.sense = discord.New(d.config().Providers.Discord, discord.Parts{
-		Session: e.session, House: e, Agent: func() string { return d.Name(participants.Agent) }, Event: e.eventOf,
+		Session: e.session, House: e, Agent: func() string { return d.people.Name(participants.Agent) }, Event: e.eventOf,
 		Commands: e.offered(), Also: also, Tell: d.report, Log: d.log,
 	})
 	return e, parts, nil
@@ -58,7 +58,7 @@ func (d *daemon) discord(hears, speaks bool) (*discordBot, []part, error) {
 
 // Room implements [discord.House].
 func (e *discordBot) Room(ctx context.Context, c discord.Channel) (earshot.RoomID, error) {
-	room, err := e.openRoom(ctx, executive.Room{ID: c.Room(), Name: c.Name})
+	room, err := e.daemon.openRoom(ctx, executive.Room{ID: c.Room(), Name: c.Name})
 	if err != nil {
 		return "", err
 	}
@@ -77,9 +77,9 @@ func (e *discordBot) run(ctx context.Context) error {
 	if e.line != nil {
 		inCall.Go(func() {
 			cfg := restarts
-			cfg.Report = e.report
-			if err := supervise.Run(calls, "calls", func(ctx context.Context) error { return e.line.Run(ctx, e.Admit) }, cfg); err != nil {
-				e.log.Error("a part cannot run", "part", "calls", "err", err)
+			cfg.Report = e.daemon.report
+			if err := supervise.Run(calls, "calls", func(ctx context.Context) error { return e.line.Run(ctx, e.daemon.Admit) }, cfg); err != nil {
+				e.daemon.log.Error("a part cannot run", "part", "calls", "err", err)
 			}
 		})
 	}
@@ -107,14 +107,14 @@ func (e *discordBot) run(ctx context.Context) error {
 
 // Arrive implements [discord.House].
 func (e *discordBot) Arrive(ctx context.Context, who earshot.Handle, p discord.Person) (string, error) {
-	if is := e.Resolve(who); !p.Member && is.ID != "" || p.IfKnown && is.ID == "" {
+	if is := e.daemon.people.Resolve(who); !p.Member && is.ID != "" || p.IfKnown && is.ID == "" {
 		return is.Name, nil
 	}
 	n := participants.Newcomer{Names: []string{p.Name, p.Account}, Type: participants.Human, Description: strings.Join(p.Roles, ", ")}
 	if p.Bot {
 		n.Type = participants.AIAssistant
 	}
-	is, err := e.Registry.Arrive(ctx, who, n)
+	is, err := e.daemon.people.Arrive(ctx, who, n)
 	return is.Name, err
 }
 

@@ -29,13 +29,13 @@ const inCalls = "discord voice"
 
 // listens gives the bot ears, and if speaks is set a voice.
 func (e *discordBot) listens(speaks bool) (part, error) {
-	out, err := openOptouts(e.config())
+	out, err := openOptouts(e.daemon.config())
 	if err != nil {
 		return part{}, err
 	}
 	e.pool = stt.NewPool(stt.PoolConfig{
-		Each: stt.Config{Dial: helper.NewDialer(e.log, helper.SpeechProgram, "hear"), Log: e.log, Names: []string{e.config().Executive.Name}},
-		Most: e.config().Providers.Discord.Recognisers, Name: "recognition of calls", Report: e.report, Restarts: restarts,
+		Each: stt.Config{Dial: helper.NewDialer(e.daemon.log, helper.SpeechProgram, "hear"), Log: e.daemon.log, Names: []string{e.daemon.config().Executive.Name}},
+		Most: e.daemon.config().Providers.Discord.Recognisers, Name: "recognition of calls", Report: e.daemon.report, Restarts: restarts,
 	})
 	parts := ringing.Parts{
 		Call: func(ctx context.Context, cfg voice.Config, use func(ringing.Call)) error {
@@ -43,18 +43,18 @@ func (e *discordBot) listens(speaks bool) (part, error) {
 		},
 		Ear: e.ear,
 		Decoder: func(heard func(uint32, *audio.Frame)) ringing.Decoder {
-			return codec.NewOpus(codec.OpusConfig{Dial: helper.NewDialer(e.log, helper.SpeechProgram, "media"), Heard: heard})
+			return codec.NewOpus(codec.OpusConfig{Dial: helper.NewDialer(e.daemon.log, helper.SpeechProgram, "media"), Heard: heard})
 		},
 		Room:    e.roomOf,
 		Listens: e.mayListen,
 		Arrive:  e.arrives,
 		Tell:    e.tell,
-		OptOuts: out, Report: e.report, Log: e.log,
+		OptOuts: out, Report: e.daemon.report, Log: e.daemon.log,
 	}
 	if speaks {
 		parts.Enter = e.speaks
 	}
-	e.line = ringing.New(e.config().Providers.Discord, parts)
+	e.line = ringing.New(e.daemon.config().Providers.Discord, parts)
 	return part{name: "recognition of calls", run: e.pool.Run}, nil
 }
 
@@ -77,7 +77,7 @@ func (e *discordBot) roomOf(ctx context.Context, guild, channel uint64) (earshot
 // arrives makes somebody known who is in a call and has never written.
 func (e *discordBot) arrives(ctx context.Context, guild, user uint64) error {
 	who := ringing.HandleOf(user)
-	if e.Resolve(who).ID != "" {
+	if e.daemon.people.Resolve(who).ID != "" {
 		return nil
 	}
 	var is struct {
@@ -99,7 +99,7 @@ func (e *discordBot) arrives(ctx context.Context, guild, user uint64) error {
 
 // mayListen reports whether a room listens, and returns what is closed when that changes.
 func (e *discordBot) mayListen(id earshot.RoomID) (bool, <-chan struct{}) {
-	r, ok := e.rooms.find(id)
+	r, ok := e.daemon.rooms.find(id)
 	if !ok {
 		return false, nil
 	}
@@ -116,17 +116,17 @@ func (e *discordBot) tell(ctx context.Context, channel uint64, text string) erro
 // ear listens to one person in the call of a room. How long it waits for more words
 // depends on what the agent has just asked there.
 func (e *discordBot) ear(from earshot.Handle, in earshot.RoomID, c ringing.Capture) ringing.Ear {
-	set := e.config().Providers.Microphone
+	set := e.daemon.config().Providers.Microphone
 	set.Deaf = 0 // who is silent sends nothing
 	return microphone.New(set, microphone.Parts{
-		Dropped: e.drops("microphone"),
-		Capture: c, Recogniser: recogniser{e.pool.Listener()}, Name: inCalls, From: from, Via: inCalls, Notice: e.report,
+		Dropped: e.daemon.drops("microphone"),
+		Capture: c, Recogniser: recogniser{e.pool.Listener()}, Name: inCalls, From: from, Via: inCalls, Notice: e.daemon.report,
 		Talk: func() hearing.Talk {
 			var about hearing.Talk
-			if r, ok := e.rooms.find(in); ok {
+			if r, ok := e.daemon.rooms.find(in); ok {
 				about = hearing.Asks(string(r.Asked()))
 			}
-			about.Name = e.config().Executive.Name
+			about.Name = e.daemon.config().Executive.Name
 			return about
 		},
 	})
@@ -148,21 +148,21 @@ func (m *mouth) Leave() {
 // speaks gives the agent a voice in a call.
 func (e *discordBot) speaks(ctx context.Context, call ringing.Call, id earshot.RoomID) (ringing.Mouth, error) {
 	line, ok := call.(outlet.Call)
-	r, open := e.rooms.find(id)
+	r, open := e.daemon.rooms.find(id)
 	if !ok || !open {
 		return nil, errors.New("there is no call to speak in")
 	}
-	set := e.config().Outlets.Discord
-	say := tts.New(tts.Config{Dial: helper.NewDialer(e.log, helper.SpeechProgram, "say"), Voice: set.VoiceName, Speed: set.Speed, Log: e.log})
+	set := e.daemon.config().Outlets.Discord
+	say := tts.New(tts.Config{Dial: helper.NewDialer(e.daemon.log, helper.SpeechProgram, "say"), Voice: set.VoiceName, Speed: set.Speed, Log: e.daemon.log})
 	m := &mouth{Voice: outlet.NewVoice(say)}
-	coder := codec.NewOpus(codec.OpusConfig{Dial: helper.NewDialer(e.log, helper.SpeechProgram, "media"), Encoded: m.Encoded})
+	coder := codec.NewOpus(codec.OpusConfig{Dial: helper.NewDialer(e.daemon.log, helper.SpeechProgram, "media"), Encoded: m.Encoded})
 	ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
 	launch := func(name string, run func(context.Context) error) {
 		cfg := restarts
-		cfg.Report = e.report
+		cfg.Report = e.daemon.report
 		m.life.Go(func() {
 			if err := supervise.Run(ctx, name, run, cfg); err != nil {
-				e.log.Error("a part cannot run", "part", name, "err", err)
+				e.daemon.log.Error("a part cannot run", "part", name, "err", err)
 			}
 		})
 	}

@@ -27,7 +27,7 @@ var unfit = []string{"identity", "msg", "voice"}
 
 // offered are the commands that people are offered where they type a slash.
 func (e *discordBot) offered() (all []discord.Command) {
-	for _, c := range append(e.desk.Commands(), e.discordCommands()...) {
+	for _, c := range append(e.daemon.desk.Commands(), e.daemon.discordCommands()...) {
 		if !slices.Contains(unfit, c.Name) {
 			all = append(all, discord.Command{Name: c.Name, Args: c.Args, Help: c.Help})
 		}

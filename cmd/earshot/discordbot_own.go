@@ -25,10 +25,10 @@ func (e *discordBot) eventOf(channel, message uint64) earshot.EventID {
 	if !ok {
 		return gateway.EventOf(channel, message)
 	}
-	for _, a := range e.anybody(said.Room) {
-		found, err := e.store.For(a).Turn(context.Background(), said.Turn)
+	for _, a := range e.daemon.anybody(said.Room) {
+		found, err := e.daemon.store.For(a).Turn(context.Background(), said.Turn)
 		if err != nil {
-			e.log.Warn("a reply cannot be found", "err", err)
+			e.daemon.log.Warn("a reply cannot be found", "err", err)
 		}
 		for _, ev := range found {
 			if ev.Body.Kind() == earshot.KindReply {

@@ -27,19 +27,19 @@ const (
 // Past implements [discord.House].
 func (e *discordBot) Past(ctx context.Context) (all []discord.Past, err error) {
 	var waits []earshot.RoomID
-	if err := e.store.Look(ctx, func(v earshot.View) (err error) {
+	if err := e.daemon.store.Look(ctx, func(v earshot.View) (err error) {
 		waits, err = remind.Rooms(ctx, v)
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	lately, err := e.store.Rooms(ctx, ofChannels, mostPast)
+	lately, err := e.daemon.store.Rooms(ctx, ofChannels, mostPast)
 	if err != nil {
 		return nil, err
 	}
 	waiting := func(id earshot.RoomID) bool { return slices.Contains(waits, id) }
 	for _, id := range append(waits[:len(waits):len(waits)], slices.DeleteFunc(lately, waiting)...) {
-		is, ok := e.gate.channel(id)
+		is, ok := e.daemon.gate.channel(id)
 		if !ok || len(all) == 2*mostPast {
 			continue // it is on no Discord
 		}
@@ -62,7 +62,7 @@ func (e *discordBot) Past(ctx context.Context) (all []discord.Past, err error) {
 
 // written returns the messages of a room that came from Discord.
 func (e *discordBot) written(ctx context.Context, id earshot.RoomID) (all []discord.Written, err error) {
-	events, err := e.store.Lately(ctx, id, earshot.KindMessage, mostMissed, e.anybody(id)...)
+	events, err := e.daemon.store.Lately(ctx, id, earshot.KindMessage, mostMissed, e.daemon.anybody(id)...)
 	for _, ev := range events {
 		if m, ok := ev.Body.(earshot.Message); ok && ev.From.Provider == byDiscord {
 			all = append(all, discord.Written{Event: ev.ID, Edited: m.Revised})
@@ -74,7 +74,7 @@ func (e *discordBot) written(ctx context.Context, id earshot.RoomID) (all []disc
 // wanted returns since when it is wanted that what is written in a room is kept: what was
 // off the record stays that, and nothing is looked up where it still is.
 func (e *discordBot) wanted(ctx context.Context, id earshot.RoomID) (time.Time, error) {
-	modes, err := e.store.For(earshot.Audience{Room: id}).Last(ctx, []earshot.Kind{earshot.KindMode}, 1)
+	modes, err := e.daemon.store.For(earshot.Audience{Room: id}).Last(ctx, []earshot.Kind{earshot.KindMode}, 1)
 	if err != nil || len(modes) == 0 {
 		return time.Time{}, err
 	}

@@ -160,7 +160,7 @@ func (e *discordBot) write(ctx context.Context, p *posting, c discord.Channel) {
 		case <-ctx.Done():
 		}
 	})
-	if !e.config().Outlets.Discord.Text {
+	if !e.daemon.config().Outlets.Discord.Text {
 		close(p.entered)
 		<-ctx.Done()
 		return
@@ -169,46 +169,46 @@ func (e *discordBot) write(ctx context.Context, p *posting, c discord.Channel) {
 		defer close(p.entered)
 		return p.room.Enter(o, e.around(c))
 	}); err != nil {
-		e.log.Error("a channel cannot be written in", "err", err)
+		e.daemon.log.Error("a channel cannot be written in", "err", err)
 	}
 }
 
 // around returns who reads what is written in a channel.
 func (e *discordBot) around(c discord.Channel) earshot.Audience {
 	if c.Private() {
-		return earshot.Audience{Members: []earshot.ParticipantID{e.Resolve(earshot.Handle{Provider: byDiscord, ID: c.With}).Reader()}}
+		return earshot.Audience{Members: []earshot.ParticipantID{e.daemon.people.Resolve(earshot.Handle{Provider: byDiscord, ID: c.With}).Reader()}}
 	}
 	return earshot.Audience{Unknown: true} // nobody knows who reads along
 }
 
 // outlet returns the outlet of a channel.
 func (e *discordBot) outlet(room earshot.RoomID, c discord.Channel) *outlet.Text {
-	set := e.config().Outlets.Discord
+	set := e.daemon.config().Outlets.Discord
 	channel, _ := gateway.Number(c.ID)
 	return outlet.NewText(outlet.TextConfig{
-		Dropped: e.drops("discord"),
-		Channel: channel, REST: e.session, Self: e.Name(participants.Agent), Beside: !set.Transcript,
+		Dropped: e.daemon.drops("discord"),
+		Channel: channel, REST: e.session, Self: e.daemon.people.Name(participants.Agent), Beside: !set.Transcript,
 		Names:  func(to earshot.ParticipantID) compose.Names { return e.names(room, to) },
 		Calls:  func(o earshot.Opening) bool { return !c.Private() && e.calls(room, o) },
-		Called: e.Name,
+		Called: e.daemon.people.Name,
 		Posted: func(turn earshot.TurnID, message uint64) { e.own.add(saying{message, room, turn}) },
 		Refused: func(err error) {
 			n := earshot.Notice{Key: "discord " + c.ID, Text: "a reply could not be written in " + c.Name}
 			why, cure := probe.Explain(err)
 			n.Text, n.Cure = n.Text+": "+why, cure
-			e.report(n)
+			e.daemon.report(n)
 		},
 	})
 }
 
 // names returns who may be mentioned in a room: those who are there, and who is answered.
 func (e *discordBot) names(room earshot.RoomID, to earshot.ParticipantID) (all compose.Names) {
-	who := e.Here(room)
-	if p, known := e.Get(to); known && !slices.ContainsFunc(who, func(h participants.Participant) bool { return h.ID == to }) {
+	who := e.daemon.people.Here(room)
+	if p, known := e.daemon.people.Get(to); known && !slices.ContainsFunc(who, func(h participants.Participant) bool { return h.ID == to }) {
 		who = append(slices.Clip(who), p)
 	}
 	for _, p := range who {
-		for _, h := range e.Handles(p.ID) {
+		for _, h := range e.daemon.people.Handles(p.ID) {
 			if id, ok := gateway.Number(h.ID); ok && h.Provider == byDiscord {
 				all.People = append(all.People, compose.Name{ID: id, Name: p.Name})
 			}
@@ -220,14 +220,14 @@ func (e *discordBot) names(room earshot.RoomID, to earshot.ParticipantID) (all c
 // calls reports whether a reply pings whom it answers: a person, when others have written
 // since, so that they may have looked away. Bots are not called, which would answer.
 func (e *discordBot) calls(room earshot.RoomID, o earshot.Opening) bool {
-	p, known := e.Get(o.To)
+	p, known := e.daemon.people.Get(o.To)
 	return known && p.Type == participants.Human && e.posts.between(room, o.To, o.About)
 }
 
 // admit brings an event into its room, and notes who has written.
 func (e *discordBot) admit(ctx context.Context, ev earshot.Event) error {
 	if ev.Body.Kind() == earshot.KindMessage {
-		e.posts.heard(ev.Room, e.Resolve(ev.From).ID, ev.ID)
+		e.posts.heard(ev.Room, e.daemon.people.Resolve(ev.From).ID, ev.ID)
 	}
-	return e.Admit(ctx, ev)
+	return e.daemon.Admit(ctx, ev)
 }

@@ -432,7 +432,7 @@ func (d *daemon) isEvent(ctx context.Context, in earshot.RoomID, id string) bool
 
 // lastOf returns what somebody wrote or said last in a room.
 func (d *daemon) lastOf(ctx context.Context, in earshot.RoomID, who participants.Participant) (earshot.EventID, error) {
-	people := d.Identities(who.ID)
+	people := d.people.Identities(who.ID)
 	all, err := d.store.For(earshot.Audience{Room: in, Members: []earshot.ParticipantID{who.Reader()}}).Last(ctx, []earshot.Kind{earshot.KindMessage, earshot.KindUtterance}, recall)
 	if err != nil {
 		return "", err

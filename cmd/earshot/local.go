@@ -21,11 +21,11 @@ const local = "console"
 // A localConsole is the sense of the terminal that earshot runs in. Somebody is
 // there as long as it runs.
 type localConsole struct {
-	*daemon
-	app   *app
-	says  identityFlags
-	known []earshot.Notice // faults that were told before they came
-	err   error            // why nobody came in
+	daemon *daemon
+	app    *app
+	says   identityFlags
+	known  []earshot.Notice // faults that were told before they came
+	err    error            // why nobody came in
 }
 
 // Name implements [providers.Provider].
@@ -46,28 +46,28 @@ func (r *localConsole) Run(ctx context.Context, emit providers.Emit) error {
 		return err
 	}
 	defer done()
-	session := string(r.id())
+	session := string(r.daemon.id())
 	handle, leave := backend{r.daemon}.Join(participants.Session{
-		ID: session, Room: earshot.Desk, Participant: who.ID, Account: r.account,
+		ID: session, Room: earshot.Desk, Participant: who.ID, Account: r.daemon.account,
 		Outlet: local, Connection: local, Since: time.Now(),
 	}, nil, around)
 	defer leave()
-	if r.config().Outlets.Console.Enabled {
-		o := outlet.New(outlet.Config{Outlet: local, Name: r.daemon.Name, Reader: who.ID}, t)
-		defer r.desk.Enter(o, around)()
-		for _, n := range r.desk.State(around).Faults { // of which nobody was told yet
+	if r.daemon.config().Outlets.Console.Enabled {
+		o := outlet.New(outlet.Config{Outlet: local, Name: r.daemon.people.Name, Reader: who.ID}, t)
+		defer r.daemon.desk.Enter(o, around)()
+		for _, n := range r.daemon.desk.State(around).Faults { // of which nobody was told yet
 			if !slices.Contains(r.known, n) {
 				o.Show(earshot.Event{Body: n})
 			}
 		}
 	}
-	if !r.config().Providers.Console.Enabled {
+	if !r.daemon.config().Providers.Console.Enabled {
 		<-ctx.Done()
 		return nil
 	}
 	types := sense.New(sense.Config{
-		Handle: r.account, Via: local, NewID: r.id,
-		Known: r.knownHere(func() participants.Participant { return r.Resolve(handle()) }),
+		Handle: r.daemon.account, Via: local, NewID: r.daemon.id,
+		Known: r.daemon.knownHere(func() participants.Participant { return r.daemon.people.Resolve(handle()) }),
 	}, t)
 	return r.present(ctx, session, types, func(ctx context.Context, e earshot.Event) error {
 		e.From = handle() // who it is may change meanwhile
@@ -79,18 +79,18 @@ func (r *localConsole) Run(ctx context.Context, emit providers.Emit) error {
 // there.
 func (r *localConsole) comes(ctx context.Context) (who participants.Participant, around earshot.Audience, err error) {
 	p := loginPrompt{
-		known: r.Known(), own: r.owner.ID,
-		strangers: r.config().ExternalActors.AllowDynamicCreation, anonymous: r.config().ExternalActors.AllowAnonymous,
+		known: r.daemon.people.Known(), own: r.daemon.owner.ID,
+		strangers: r.daemon.config().ExternalActors.AllowDynamicCreation, anonymous: r.daemon.config().ExternalActors.AllowAnonymous,
 		claim: func(ctx context.Context, name string, secret field.Secret) error {
 			if err := r.nameOwner(ctx, name); err != nil {
 				return err
 			}
-			who, around, err = r.gate.pass(ctx, r.account, server.Claim{Name: name, Token: secret, New: true})
+			who, around, err = r.daemon.gate.pass(ctx, r.daemon.account, server.Claim{Name: name, Token: secret, New: true})
 			return err
 		},
 	}
-	if !r.config().Providers.Console.Enabled && r.says.Identity == "" {
-		return r.owner, r.audience(), nil // nothing that is typed is read
+	if !r.daemon.config().Providers.Console.Enabled && r.says.Identity == "" {
+		return r.daemon.owner, r.daemon.audience(), nil // nothing that is typed is read
 	}
 	if _, _, err := r.app.enter(ctx, r.says, p); err != nil {
 		return who, around, err
@@ -102,12 +102,12 @@ func (r *localConsole) comes(ctx context.Context) (who participants.Participant,
 // where nobody else is known. Otherwise a new name would be a second person, who may change
 // no settings.
 func (r *localConsole) nameOwner(ctx context.Context, name string) error {
-	known := r.Known()
-	if !r.app.person() || r.says.Identity != "" || lastName() != "" || len(known) != 1 || known[0].ID != r.owner.ID || name == anonymous ||
-		participants.Key(name) == participants.Key(known[0].Name) || !r.config().ExternalActors.AllowDynamicCreation {
+	known := r.daemon.people.Known()
+	if !r.app.person() || r.says.Identity != "" || lastName() != "" || len(known) != 1 || known[0].ID != r.daemon.owner.ID || name == anonymous ||
+		participants.Key(name) == participants.Key(known[0].Name) || !r.daemon.config().ExternalActors.AllowDynamicCreation {
 		return nil
 	}
-	if err := r.Rename(ctx, known[0], r.owner.ID, name); !errors.Is(err, participants.ErrNotYours) { // the configuration has named them
+	if err := r.daemon.people.Rename(ctx, known[0], r.daemon.owner.ID, name); !errors.Is(err, participants.ErrNotYours) { // the configuration has named them
 		return err
 	}
 	return nil

@@ -42,7 +42,7 @@ func (r replayCommand) listen(a *app) error {
 			return errors.Join(err, d.close())
 		}
 		defer done()
-		defer d.desk.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t), d.audience())()
+		defer d.desk.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.people.Name}, t), d.audience())()
 	}
 	mic, recognition := d.microphone(cfg, file{codec.Source{Path: r.Scene, RealTime: true}})
 	d.install(a.ctx, &section{name: "the recording", is: sectionBuild{parts: []part{recognition}}})
@@ -68,9 +68,9 @@ func (f file) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 
 // A recording is the sense that hears a file, and waits for the last reply.
 type recording struct {
-	*daemon
-	mic *microphone.Provider
-	err error // why it ended before its time
+	daemon *daemon
+	mic    *microphone.Provider
+	err    error // why it ended before its time
 }
 
 // Name implements [providers.Provider].
@@ -84,7 +84,7 @@ func (r *recording) Run(ctx context.Context, emit providers.Emit) error {
 		return nil
 	}
 	if r.err = err; err == nil {
-		r.silence(ctx)
+		r.daemon.silence(ctx)
 	}
 	return nil
 }

@@ -309,7 +309,7 @@ func (d *daemon) heir(cfg *config.Config) earshot.ParticipantID {
 
 // meets makes those known who are by cfg: the agents of the book, and who may come in.
 func (d *daemon) meets(ctx context.Context, cfg *config.Config) error {
-	return d.Registry.Reform(ctx, func(ctx context.Context) (*participants.Registry, error) {
+	return d.people.Reform(ctx, func(ctx context.Context) (*participants.Registry, error) {
 		return d.registryBuilder(cfg).registry(ctx, d.store.For)
 	})
 }
@@ -441,7 +441,7 @@ func (h backend) Reload(ctx context.Context) (api.ReloadResult, error) {
 // Recheck implements [server.Backend]: a room may be for others now, and somebody be known no
 // longer.
 func (h backend) Recheck(p server.Principal) error {
-	is, known := h.Get(p.ID)
+	is, known := h.people.Get(p.ID)
 	switch {
 	case !known && p.Guest():
 		return nil // who has said meanwhile who they are

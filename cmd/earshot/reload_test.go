@@ -309,10 +309,10 @@ func TestReloadRunningTurn(t *testing.T) {
 	testkit.Await(t, soon, "the end of the reply", func() bool { return strings.Contains(board.Played(), long) })
 	say("count again")
 	testkit.Await(t, soon, "the other model", func() bool { return strings.HasSuffix(strings.TrimSpace(board.Played()), "done") })
-	if _, known := r.Find("bob"); !known {
+	if _, known := r.people.Find("bob"); !known {
 		t.Error("nobody knows Bob")
 	}
-	if a, known := r.Find("Scout"); !known || a.Type != participants.Internal {
+	if a, known := r.people.Find("Scout"); !known || a.Type != participants.Internal {
 		t.Error("there is no Scout")
 	}
 	if _, there := r.rooms.find("kitchen"); !there {
@@ -415,7 +415,7 @@ func TestReloadRooms(t *testing.T) {
 		t.Errorf("it is back: %+v", is)
 	}
 	step("")
-	if _, known := r.Find("bob"); known {
+	if _, known := r.people.Find("bob"); known {
 		t.Error("Bob is known still")
 	}
 	if (backend{r.daemon}).Recheck(bob) == nil {
@@ -433,7 +433,7 @@ func TestReloadOwner(t *testing.T) {
 	r := renovated(t, false)
 	r.write(r.base + "\nexternal_actors: {actors: [{actor_id: carol, handles: [\"console:1\"]}]}")
 	is, err := r.reload(t.Context(), true)
-	if err != nil || !slices.Equal(is.Waiting, []string{"external_actors.actors"}) || r.Resolve(r.account).ID != r.owner.ID {
+	if err != nil || !slices.Equal(is.Waiting, []string{"external_actors.actors"}) || r.people.Resolve(r.account).ID != r.owner.ID {
 		t.Errorf("%+v, %v", is, err)
 	}
 }
@@ -548,7 +548,7 @@ func TestReloadAlways(t *testing.T) {
 					t.Fatalf("%s is another than in the last one that was right", c.Key)
 				}
 			}
-			if name := r.Name(participants.Agent); name != last.Executive.Name {
+			if name := r.people.Name(participants.Agent); name != last.Executive.Name {
 				t.Fatalf("the agent is called %q, and not %q", name, last.Executive.Name)
 			}
 		}

@@ -97,7 +97,7 @@ func (d *daemon) newRoomEntry(ctx context.Context, is executive.Room) (roomEntry
 	return roomEntry{is: is, Room: room.New(room.Config{
 		Eyes: &d.eyes, // for the rooms of executive.sight.rooms
 		ID:   is.ID, Settings: d.settings,
-		People: d.Registry, Voices: d.voices, Journal: d.store, Model: &d.llm, Past: past, Agenda: agenda, Works: d.working, Parts: d.health.List, Took: d.took, Dropped: d.counts.Dropped,
+		People: d.people, Voices: d.voices, Journal: d.store, Model: &d.llm, Past: past, Agenda: agenda, Works: d.working, Parts: d.health.List, Took: d.took, Dropped: d.counts.Dropped,
 		Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order, Former: d.book.Former, Tools: d.tools(), Staff: d.book,
 		Reach: func(who earshot.ParticipantID, e earshot.Event) { d.reach(now(), who, e) },
 		Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
@@ -197,7 +197,7 @@ func once(events []earshot.Event) []earshot.Event {
 
 // tools are what agents may have done besides what a room does for them.
 func (d *daemon) tools() tool.Table {
-	return append(d.oblivion.Files.Tools(), tool.Recall(memory{d.store}, d.Name))
+	return append(d.oblivion.Files.Tools(), tool.Recall(memory{d.store}, d.people.Name))
 }
 
 // workspaces are those of all agents.
@@ -228,11 +228,11 @@ func (d *daemon) reach(from executive.Room, who earshot.ParticipantID, e earshot
 	if !ok || said == "" || !e.Visibility.Allows(earshot.Audience{Room: from.ID, Members: []earshot.ParticipantID{who}}) {
 		return
 	}
-	if p, known := d.Get(who); !known || p.Arrived() || d.gate.enters(p, from.ID) != nil {
+	if p, known := d.people.Get(who); !known || p.Arrived() || d.gate.enters(p, from.ID) != nil {
 		return // whoever is known by a provider alone is where that is
 	}
 	n := earshot.Notice{
-		Text: fmt.Sprintf("%s calls you in the room %s: %s", d.Name(e.Author), cmp.Or(from.Name, string(from.ID)), strings.TrimSpace(string(said))),
+		Text: fmt.Sprintf("%s calls you in the room %s: %s", d.people.Name(e.Author), cmp.Or(from.Name, string(from.ID)), strings.TrimSpace(string(said))),
 		Cure: "earshot chat --room " + string(from.ID),
 	}
 	for _, r := range d.rooms.now() {

@@ -174,7 +174,7 @@ func (a *app) open(d *daemon, looks []probe.Engine, senses []probe.Finding, unus
 	if a.person() {
 		w = a.printed()
 	}
-	fmt.Fprintf(w, "%s is within earshot.\n\n", d.Name(participants.Agent))
+	fmt.Fprintf(w, "%s is within earshot.\n\n", d.people.Name(participants.Agent))
 	show(w, probe.Brief(findings))
 	if len(looks) > 0 && !slices.ContainsFunc(looks, func(l probe.Engine) bool { return l.Works }) {
 		l := looks[0] // who asks something is told again, in the words of then

@@ -21,7 +21,7 @@ func (h backend) Context(_ context.Context, p server.Principal) ([]api.SceneEntr
 	}
 	now, all := time.Now(), []api.SceneEntry{}
 	for _, i := range r.Going(p.Audience) {
-		all = append(all, circumstanceOf(i, now, h.Name))
+		all = append(all, circumstanceOf(i, now, h.people.Name))
 	}
 	return all, nil
 }

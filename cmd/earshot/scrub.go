@@ -140,12 +140,12 @@ func wordsOf(name string) (all []string) {
 // scrub returns one that knows everybody whom the house does, and its rooms.
 func (d *daemon) scrub() scrub {
 	names := ofMachine()
-	for _, p := range d.Everybody() {
+	for _, p := range d.people.Everybody() {
 		names = append(names, p.Name, string(p.ID))
 		if p.Type != participants.Internal {
 			names = append(names, wordsOf(p.Name)...)
 		}
-		for _, h := range d.Handles(p.ID) {
+		for _, h := range d.people.Handles(p.ID) {
 			names = append(names, h.ID)
 		}
 	}

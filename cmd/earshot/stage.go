@@ -149,7 +149,7 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 			return nil, errors.Join(err, d.close())
 		}
 		defer done()
-		defer d.desk.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t), d.audience())()
+		defer d.desk.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.people.Name}, t), d.audience())()
 		if t.ByKeys() {
 			s.screen = t
 			stop := watch(ctx, t, leave)
@@ -225,7 +225,7 @@ func setting(archive []byte) (cfg *config.Config, clean func(), err error) {
 // A stage is the sense that performs a scene, waits for the last reply, and
 // types what is written where people can see it.
 type stage struct {
-	*daemon
+	daemon *daemon
 	sense  *replay.Provider
 	heard  []replay.At
 	speed  float64
@@ -253,7 +253,7 @@ func (s *stage) Run(ctx context.Context, emit providers.Emit) error {
 		s.err = err
 	}
 	if s.err == nil {
-		s.silence(ctx)
+		s.daemon.silence(ctx)
 	}
 	return nil
 }

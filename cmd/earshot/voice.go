@@ -51,9 +51,9 @@ var restarts supervise.Config
 // A speechIO is what the house hears and speaks with: a sound card, and two sections that
 // use it.
 type speechIO struct {
-	*daemon
-	card  *sound.Card
-	looks func(context.Context) probe.VoiceFindings
+	daemon *daemon
+	card   *sound.Card
+	looks  func(context.Context) probe.VoiceFindings
 }
 
 // openSpeechIO gives the house ears and a mouth, as far as they are wanted and can be there: a
@@ -101,7 +101,7 @@ func (l *speechIO) wire(ctx context.Context) sectionBuild {
 
 // mouth returns what speaks.
 func (l *speechIO) mouth(ctx context.Context) sectionBuild {
-	cfg := l.config()
+	cfg := l.daemon.config()
 	if !cfg.Outlets.Loudspeaker.Enabled {
 		return sectionBuild{}
 	}
@@ -110,8 +110,8 @@ func (l *speechIO) mouth(ctx context.Context) sectionBuild {
 	if !looks.Speaks {
 		return is
 	}
-	say := tts.New(tts.Config{Dial: helper.NewDialer(l.log, helper.SpeechProgram, "say"), Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: l.log})
-	own := &mirrored{Fickle: say, learn: l.voices.LearnOwn}
+	say := tts.New(tts.Config{Dial: helper.NewDialer(l.daemon.log, helper.SpeechProgram, "say"), Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: l.daemon.log})
+	own := &mirrored{Fickle: say, learn: l.daemon.voices.LearnOwn}
 	there := new(supervise.Pulse)
 	loud := loudspeaker.New(cfg.Outlets.Loudspeaker, loudspeaker.OnCard(l.card), own)
 	is.parts = []part{
@@ -122,7 +122,7 @@ func (l *speechIO) mouth(ctx context.Context) sectionBuild {
 			run: onCard(func(ctx context.Context) error {
 				return loud.Run(ctx, func(o earshot.Outlet) func() {
 					there.Beat()
-					return l.enterLoudspeaker(o)
+					return l.daemon.enterLoudspeaker(o)
 				})
 			}),
 		},
@@ -132,7 +132,7 @@ func (l *speechIO) mouth(ctx context.Context) sectionBuild {
 
 // ears returns what hears; mic is the one of them that listens now.
 func (l *speechIO) ears(ctx context.Context, mic *atomic.Pointer[microphone.Provider]) sectionBuild {
-	cfg := l.config()
+	cfg := l.daemon.config()
 	if !cfg.Providers.Microphone.Enabled {
 		return sectionBuild{begins: func() { mic.Store(nil) }}
 	}
@@ -142,11 +142,11 @@ func (l *speechIO) ears(ctx context.Context, mic *atomic.Pointer[microphone.Prov
 		return is
 	}
 	there := new(supervise.Pulse)
-	m, recognition := l.microphone(cfg, pulsing{microphone.OnCard(l.card, cfg.Providers.Microphone.Device), there})
+	m, recognition := l.daemon.microphone(cfg, pulsing{microphone.OnCard(l.card, cfg.Providers.Microphone.Device), there})
 	is.begins = func() { mic.Store(m) }
 	is.parts = []part{recognition, {
 		name: m.Name(), lets: earshot.Mode.Listens, lost: !looks.Ears.Works, pulse: there,
-		run: onCard(func(ctx context.Context) error { return m.Run(ctx, l.Admit) }),
+		run: onCard(func(ctx context.Context) error { return m.Run(ctx, l.daemon.Admit) }),
 	}}
 	return is
 }

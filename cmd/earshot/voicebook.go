@@ -68,9 +68,9 @@ func (d *daemon) join(ctx context.Context, c speakers.Change) error {
 	case c.Act == speakers.Merged:
 		d.meet(c.Voice)
 		d.meet(c.Other)
-		faults = append(faults, d.Same(ctx, c.Voice, c.Other))
+		faults = append(faults, d.people.Same(ctx, c.Voice, c.Other))
 	case c.Act == speakers.Divided && c.Undo:
-		faults = append(faults, d.Apart(ctx, c.Other))
+		faults = append(faults, d.people.Apart(ctx, c.Other))
 	}
 	for _, h := range []earshot.Handle{c.Voice, c.Other} {
 		if h.ID != "" && c.Said.By != "" {
@@ -85,7 +85,7 @@ func (d *daemon) join(ctx context.Context, c speakers.Change) error {
 func (d *daemon) recognise(ctx context.Context, h earshot.Handle, says earshot.ParticipantID) error {
 	s, _ := d.voices.Speaker(h)
 	is := d.meet(h)
-	by, ok := d.Get(says)
+	by, ok := d.people.Get(says)
 	if !ok || says == "" {
 		by = d.owner
 	}
@@ -93,14 +93,14 @@ func (d *daemon) recognise(ctx context.Context, h earshot.Handle, says earshot.P
 		return nil
 	}
 	if !is.Nameless() {
-		if err := d.Unrecognise(ctx, by, is.Reader()); err != nil {
+		if err := d.people.Unrecognise(ctx, by, is.Reader()); err != nil {
 			return err
 		}
 	}
 	if s.Who == "" {
 		return nil
 	}
-	return d.Recognise(ctx, by, is.Reader(), s.Who)
+	return d.people.Recognise(ctx, by, is.Reader(), s.Who)
 }
 
 // meet returns who has a voice.
@@ -109,7 +109,7 @@ func (d *daemon) meet(h earshot.Handle) participants.Participant {
 	if s, known := d.voices.Speaker(h); known && s.Number > 0 {
 		name = "voice " + strconv.Itoa(s.Number)
 	}
-	return d.Meet(h, name)
+	return d.people.Meet(h, name)
 }
 
 // singers returns voices as they are told of.
@@ -134,7 +134,7 @@ func singers(all []speakers.Speaker, name func(earshot.ParticipantID) string) []
 
 // Voices implements [server.Admin].
 func (h backend) Voices(context.Context) ([]api.VoiceInfo, error) {
-	return singers(h.voices.Known(), h.Name), nil
+	return singers(h.voices.Known(), h.people.Name), nil
 }
 
 // Tell implements [server.Admin].
@@ -162,7 +162,7 @@ func (d *daemon) tell(ctx context.Context, by participants.Participant, t api.Vo
 	said := speakers.Said{By: by.ID, At: time.Now()}
 	var voices []earshot.Handle
 	for _, text := range t.Voices {
-		h, err := pick(d.voices.Known(), text, d.Name)
+		h, err := pick(d.voices.Known(), text, d.people.Name)
 		if err != nil {
 			return c, err
 		}
@@ -202,9 +202,9 @@ func (d *daemon) tell(ctx context.Context, by participants.Participant, t api.Vo
 // whoever returns the person of a name, who comes to be known if nobody is called
 // so. That lets nobody in.
 func (d *daemon) whoever(ctx context.Context, name string) (participants.Participant, error) {
-	p, known := d.Find(name)
+	p, known := d.people.Find(name)
 	if !known {
-		return d.Claim(ctx, d.account, name, nil)
+		return d.people.Claim(ctx, d.account, name, nil)
 	}
 	if p.Type != participants.Human {
 		return p, fmt.Errorf("%q is not a person; say whose voice it is", p.Name)
@@ -246,7 +246,7 @@ func (d *daemon) outcome(c speakers.Change, called map[earshot.Handle]string) st
 		speakers.Taught:    "that was said by %[3]s",
 		speakers.Forgotten: "%[1]s is forgotten",
 	}[c.Act]
-	who := d.Name(c.Who)
+	who := d.people.Name(c.Who)
 	if c.Who == "" {
 		who = "nobody who is known"
 	}
@@ -259,7 +259,7 @@ func (d *daemon) outcome(c speakers.Change, called map[earshot.Handle]string) st
 // labels returns what people call the voices that are known.
 func (d *daemon) labels() map[earshot.Handle]string {
 	all := make(map[earshot.Handle]string)
-	for _, s := range singers(d.voices.Known(), d.Name) {
+	for _, s := range singers(d.voices.Known(), d.people.Name) {
 		all[s.Handle] = s.Called
 	}
 	return all
