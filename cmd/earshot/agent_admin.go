@@ -10,6 +10,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/access"
 	"earshot/internal/field"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -181,7 +182,7 @@ func (a *app) consult(i identityFlags, use func(agentAdmin) error) error {
 func (a *app) direct(i identityFlags, use func(agentAdmin) error) error {
 	return a.agentAdmin(i, use, func(cfg *config.Config) error {
 		return a.write(func(s *store.Store) error {
-			book, err := bookOf(a.ctx, cfg, s, identifiers())
+			book, err := access.OpenAgents(a.ctx, cfg, s, identifiers())
 			if err != nil {
 				return err
 			}
@@ -218,7 +219,7 @@ func (a *app) agentAdmin(i identityFlags, use func(agentAdmin) error, alone func
 func (a *app) desk(cfg *config.Config, i identityFlags, book *agents.Directory, journal func(earshot.Audience) *store.Reader) (localAdmin, error) {
 	h := localAdmin{book: book}
 	account, user := self()
-	people, err := registryBuilder{Config: cfg, account: account, name: user, newID: identifiers(), book: book}.registry(a.ctx, journal)
+	people, err := access.RegistryBuilder{Config: cfg, Account: account, Name: user, NewID: identifiers(), Book: book}.Build(a.ctx, journal)
 	if err != nil {
 		return h, err
 	}
@@ -227,7 +228,7 @@ func (a *app) desk(cfg *config.Config, i identityFlags, book *agents.Directory, 
 	book.Join(people, own)
 	p := loginPrompt{known: people.Known(), own: own}
 	p.claim = func(ctx context.Context, name string, secret field.Secret) (err error) {
-		h.who, err = newGate(cfg, people).who(ctx, account, server.Claim{Name: name, Token: secret})
+		h.who, err = access.NewGate(cfg, people).Authenticate(ctx, account, server.Claim{Name: name, Token: secret})
 		return err
 	}
 	if _, _, err := a.enterAs("")(a.ctx, i, p); err != nil {

@@ -105,7 +105,7 @@ func TestVouch(t *testing.T) {
 	h := backend{d}
 	tokens := make(map[string]server.Claim)
 	for _, id := range []earshot.ParticipantID{d.owner.ID, "bob", "eve", "gone", participants.Agent, participants.Generic} {
-		_, secret, err := d.gate.tokens.Create(id, "", time.Time{})
+		_, secret, err := d.gate.Tokens.Create(id, "", time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestPortIsSwitched(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.close()
-	_, secret, err := d.gate.tokens.Create(d.owner.ID, "", time.Time{})
+	_, secret, err := d.gate.Tokens.Create(d.owner.ID, "", time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon/access"
 	"earshot/internal/probe"
 	"earshot/participants"
 	"earshot/server"
@@ -23,7 +24,7 @@ func (h backend) Identify(ctx context.Context, account earshot.Handle, c server.
 	if account == (earshot.Handle{}) {
 		return h.vouch(ctx, c)
 	}
-	p, around, err := h.gate.pass(ctx, account, c)
+	p, around, err := h.gate.Identify(ctx, account, c)
 	if err != nil {
 		return server.Principal{}, err
 	}
@@ -33,7 +34,7 @@ func (h backend) Identify(ctx context.Context, account earshot.Handle, c server.
 
 // vouch returns who somebody is whom nobody knows but by the token of a claim.
 func (h backend) vouch(ctx context.Context, c server.Claim) (server.Principal, error) {
-	p, account, around, err := h.gate.vouch(ctx, c)
+	p, account, around, err := h.gate.Vouch(ctx, c)
 	if err != nil {
 		return server.Principal{}, err
 	}
@@ -87,7 +88,7 @@ func (h backend) Grown() <-chan struct{} { return h.store.Grown() }
 func (h backend) State(_ context.Context, p server.Principal) (api.Status, error) {
 	r, ok := h.rooms.find(p.Audience.Room)
 	if !ok {
-		return api.Status{}, noRoom(p.Audience.Room, nil)
+		return api.Status{}, access.NoRoom(p.Audience.Room, nil)
 	}
 	s := api.Status{
 		RoomState: r.State(p.Audience), You: p.Participant, Known: h.people.Known(),
@@ -103,7 +104,7 @@ func (h backend) State(_ context.Context, p server.Principal) (api.Status, error
 		today := h.costs.Today()
 		s.Today = &today
 	}
-	for _, is := range h.gate.open(p.Participant) {
+	for _, is := range h.gate.OpenRooms(p.Participant) {
 		s.Rooms = append(s.Rooms, api.RoomName{ID: is.ID, Name: is.Name})
 	}
 	return s, nil

@@ -14,18 +14,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"earshot"
+	"earshot/daemon/access"
 	"earshot/executive"
 	"earshot/executive/remind"
 	"earshot/participants"
-)
-
-// The rooms that are opened while the house runs are named after where they are: that of
-// a channel on Discord is discord-ID, and that of direct messages discord-dm-ID, with
-// the ID of whom they are with.
-const (
-	byDiscord  = "discord"
-	ofChannels = byDiscord + "-"
-	ofDirect   = ofChannels + "dm-"
 )
 
 const (
@@ -41,9 +33,6 @@ var (
 	errEnding = errors.New("no room is opened any more: earshot is ending")
 	errCrowd  = errors.New("too many rooms are open, and there is somebody or something in each")
 )
-
-// isChannel reports whether a room is that of a channel on Discord, or of direct messages.
-func isChannel(id earshot.RoomID) bool { return strings.HasPrefix(string(id), ofChannels) }
 
 // A roomLease is what a room has that was opened while the house runs.
 type roomLease struct {
@@ -223,9 +212,9 @@ func (p *roomSet) remove(c roomEntry) {
 // closed they have nothing to say any more.
 func (d *daemon) openRoom(ctx context.Context, is executive.Room) (roomEntry, error) {
 	name := title(is.Name)
-	is, ok := d.gate.channel(is.ID)
+	is, ok := d.gate.Channel(is.ID)
 	if !ok {
-		return roomEntry{}, noRoom(is.ID, nil)
+		return roomEntry{}, access.NoRoom(is.ID, nil)
 	}
 	if name != "" {
 		is.Name = name
@@ -298,41 +287,6 @@ func (d *daemon) spacious() {
 		d.rooms.crowded = false
 		d.report(earshot.Notice{Key: crowd, Text: "channels are opened again", Over: true})
 	}
-}
-
-// channel returns the room of a channel or of direct messages that is called id, whether
-// or not it is open.
-func (g gate) channel(id earshot.RoomID) (executive.Room, bool) {
-	is := executive.Room{ID: id, Name: string(id), Provider: byDiscord}
-	who, direct := strings.CutPrefix(string(id), ofDirect)
-	if !direct {
-		who, _ = strings.CutPrefix(string(id), ofChannels)
-	}
-	h := earshot.Handle{Provider: byDiscord, ID: who}
-	as := participants.ArrivedAs(h) // which only an ID that there can be has
-	if as == "" || string(id) != ofDirect+who && string(id) != ofChannels+who {
-		return executive.Room{ID: id}, false
-	}
-	if direct {
-		is.Actors = []earshot.ParticipantID{as}
-		if p := g.people.Resolve(h); p.ID != "" && p.Reader() != as {
-			is.Actors = append(is.Actors, p.Reader())
-		}
-	}
-	return is, true
-}
-
-// belongs reports why somebody cannot be in a room: a channel is for those who come by
-// where it is, and for who may enter it from elsewhere.
-func (g gate) belongs(p participants.Participant, is executive.Room) error {
-	if is.Provider == "" {
-		return g.enters(p, is.ID)
-	}
-	comes := slices.ContainsFunc(g.people.Handles(p.ID), func(h earshot.Handle) bool { return h.Provider == is.Provider })
-	if comes && (len(is.Actors) == 0 || slices.Contains(is.Actors, p.Reader())) || g.admits(p, is) {
-		return nil
-	}
-	return noRoom(is.ID, nil)
 }
 
 // title returns what a channel is called as it may stand in a line.

@@ -12,6 +12,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon/access"
 	"earshot/executive"
 	"earshot/internal/testkit"
 	"earshot/participants"
@@ -58,7 +59,7 @@ func (d *daemon) opens(t *testing.T, id, name string) roomEntry {
 // arrives lets somebody arrive by Discord.
 func (d *daemon) arrivesAs(t *testing.T, id, name string) earshot.Handle {
 	t.Helper()
-	h := earshot.Handle{Provider: byDiscord, ID: id}
+	h := earshot.Handle{Provider: access.Discord, ID: id}
 	if _, err := d.people.Arrive(t.Context(), h, participants.Newcomer{Names: []string{name}}); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func (d *daemon) arrivesAs(t *testing.T, id, name string) earshot.Handle {
 // says lets somebody write in a room.
 func (d *daemon) says(t *testing.T, by earshot.Handle, room earshot.RoomID, text string) {
 	t.Helper()
-	if err := d.Admit(t.Context(), earshot.Event{From: by, Room: room, Via: byDiscord, Body: earshot.Message{Text: earshot.Text(text)}}); err != nil {
+	if err := d.Admit(t.Context(), earshot.Event{From: by, Room: room, Via: access.Discord, Body: earshot.Message{Text: earshot.Text(text)}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -99,13 +100,13 @@ func TestRoomsAtRunTime(t *testing.T) {
 		}
 	}
 	bob := d.arrivesAs(t, "5", "Bob")
-	if err := d.Admit(t.Context(), earshot.Event{From: bob, Room: "discord-77", Via: byDiscord, Body: earshot.Presence{Session: byDiscord, Here: true}}); err != nil {
+	if err := d.Admit(t.Context(), earshot.Event{From: bob, Room: "discord-77", Via: access.Discord, Body: earshot.Presence{Session: access.Discord, Here: true}}); err != nil {
 		t.Fatal(err)
 	}
 	d.says(t, bob, "discord-77", "the tide is high")
-	screen := &testkit.Voice{Called: byDiscord}
+	screen := &testkit.Voice{Called: access.Discord}
 	defer first.Enter(screen, earshot.Audience{Unknown: true})()
-	if err := d.Admit(t.Context(), earshot.Event{From: bob, Room: "discord-77", Via: byDiscord, Body: earshot.Command{Name: "who"}}); err != nil {
+	if err := d.Admit(t.Context(), earshot.Event{From: bob, Room: "discord-77", Via: access.Discord, Body: earshot.Command{Name: "who"}}); err != nil {
 		t.Fatal(err)
 	}
 	// What came of what Bob wrote before may be shown as well.
@@ -167,12 +168,12 @@ func TestTooManyRooms(t *testing.T) {
 	stop := runs(t, d)
 	defer stop()
 	bob := d.arrivesAs(t, "5", "Bob")
-	id := func(n int) earshot.RoomID { return earshot.RoomID(fmt.Sprint(ofChannels, n)) }
+	id := func(n int) earshot.RoomID { return earshot.RoomID(fmt.Sprint(access.ChannelPrefix, n)) }
 	for n := range mostOpened {
 		d.opens(t, string(id(n)), "")
 	}
 	second, _ := d.rooms.find(id(1))
-	if err := d.Admit(t.Context(), earshot.Event{From: bob, Room: id(0), Via: byDiscord, Body: earshot.Presence{Session: byDiscord, Here: true}}); err != nil {
+	if err := d.Admit(t.Context(), earshot.Event{From: bob, Room: id(0), Via: access.Discord, Body: earshot.Presence{Session: access.Discord, Here: true}}); err != nil {
 		t.Fatal(err)
 	}
 	for n := range mostOpened { // 1 is the one that was asked for first
@@ -193,7 +194,7 @@ func TestTooManyRooms(t *testing.T) {
 		t.Error("the room that was idle for longest is open")
 	}
 	for _, c := range d.rooms.now()[1:] {
-		if err := d.Admit(t.Context(), earshot.Event{From: bob, Room: c.is.ID, Via: byDiscord, Body: earshot.Presence{Session: byDiscord, Here: true}}); err != nil {
+		if err := d.Admit(t.Context(), earshot.Event{From: bob, Room: c.is.ID, Via: access.Discord, Body: earshot.Presence{Session: access.Discord, Here: true}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -205,7 +206,7 @@ func TestTooManyRooms(t *testing.T) {
 	if faults := d.desk.State(d.audience()).Faults; len(faults) != 1 || !strings.HasPrefix(string(faults[0].Text), "64 channels are open") {
 		t.Errorf("people are told %v", faults)
 	}
-	if err := d.Admit(t.Context(), earshot.Event{From: bob, Room: id(9), Via: byDiscord, Body: earshot.Presence{Session: byDiscord, Here: false}}); err != nil {
+	if err := d.Admit(t.Context(), earshot.Event{From: bob, Room: id(9), Via: access.Discord, Body: earshot.Presence{Session: access.Discord, Here: false}}); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Await(t, 10*time.Second, "another room is opened", func() bool {
@@ -229,7 +230,7 @@ func TestOperatorsByID(t *testing.T) {
 		renames  bool
 	}{{"6", "ann", false}, {"7", "owner", false}, {"5", "Bob", true}} {
 		by := d.arrivesAs(t, who.id, who.name)
-		e := earshot.Event{From: by, Room: "discord-77", Via: byDiscord, Body: earshot.Command{Name: "rename", Args: `"` + earshot.Text(d.people.Name("discord-6")) + `" TO Mallory` + earshot.Text(who.id)}}
+		e := earshot.Event{From: by, Room: "discord-77", Via: access.Discord, Body: earshot.Command{Name: "rename", Args: `"` + earshot.Text(d.people.Name("discord-6")) + `" TO Mallory` + earshot.Text(who.id)}}
 		if err := d.Admit(t.Context(), e); (err == nil) != who.renames {
 			t.Errorf("%s, who is called %q: %v", who.id, who.name, err)
 		}
@@ -253,10 +254,10 @@ func TestWhoReadsAChannel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := people.Arrive(t.Context(), earshot.Handle{Provider: byDiscord, ID: "5"}, participants.Newcomer{Names: []string{"Bob"}}); err != nil {
+	if _, err := people.Arrive(t.Context(), earshot.Handle{Provider: access.Discord, ID: "5"}, participants.Newcomer{Names: []string{"Bob"}}); err != nil {
 		t.Fatal(err)
 	}
-	g := newGate(cfg, people)
+	g := access.NewGate(cfg, people)
 	bob, _ := people.Get("discord-5")
 	who := map[string]participants.Participant{
 		"the owner": people.Resolve(account), "Bob": bob, "Carol": people.Resolve(earshot.Handle{Provider: "console", ID: "uid1001"}),
@@ -275,12 +276,12 @@ func TestWhoReadsAChannel(t *testing.T) {
 		{"discord-dm-x", "", ""},
 	} {
 		var reads, in []string
-		is, known := g.channel(tt.room)
+		is, known := g.Channel(tt.room)
 		for _, name := range []string{"Bob", "Carol", "Dave", "nobody", "the owner"} {
-			if g.enters(who[name], tt.room) == nil {
+			if g.MayEnter(who[name], tt.room) == nil {
 				reads = append(reads, name)
 			}
-			if known && g.belongs(who[name], is) == nil {
+			if known && g.MayBeIn(who[name], is) == nil {
 				in = append(in, name)
 			}
 		}
@@ -288,7 +289,7 @@ func TestWhoReadsAChannel(t *testing.T) {
 			t.Errorf("%s is read by %q, and can be in it %q; want %q and %q", tt.room, reads, in, tt.reads, tt.in)
 		}
 	}
-	if _, _, err := g.pass(t.Context(), account, server.Claim{Name: "Bob", Room: "discord-dm-5"}); !errors.Is(err, participants.ErrToken) {
+	if _, _, err := g.Identify(t.Context(), account, server.Claim{Name: "Bob", Room: "discord-dm-5"}); !errors.Is(err, participants.ErrToken) {
 		t.Errorf("who says that they are Bob is told %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon/access"
 	"earshot/daemon/erase"
 	"earshot/daemon/health"
 	"earshot/executive/room"
@@ -38,7 +39,7 @@ type daemon struct {
 	desk  *room.Room // of this machine: with the microphone, the loudspeaker and the console
 	rooms roomSet    // all, the desk too
 	id    func() earshot.EventID
-	gate  gate
+	gate  access.Gate
 
 	book    *agents.Directory        // of all agents
 	voices  *speakers.Registry       // of all voices
@@ -137,11 +138,11 @@ func (d *daemon) config() *config.Config { return d.force.Load() }
 // loadPeople finds out who exists.
 func (d *daemon) loadPeople(ctx context.Context, name string) error {
 	var err error
-	if d.book, err = bookOf(ctx, d.config(), d.store, d.id); err != nil {
+	if d.book, err = access.OpenAgents(ctx, d.config(), d.store, d.id); err != nil {
 		return err
 	}
 	d.name = name
-	if d.people, err = d.registryBuilder(d.config()).registry(ctx, d.store.For); err != nil {
+	if d.people, err = d.registryBuilder(d.config()).Build(ctx, d.store.For); err != nil {
 		return err
 	}
 	d.owner = d.people.Resolve(d.account)
@@ -149,14 +150,14 @@ func (d *daemon) loadPeople(ctx context.Context, name string) error {
 	if err := d.book.Clear(ctx); err != nil {
 		return fmt.Errorf("ending the agents whose tasks were cut off: %w", err)
 	}
-	d.gate = newGate(d.config(), d.people)
-	d.gate.rooms = d.rooms.are
+	d.gate = access.NewGate(d.config(), d.people)
+	d.gate.Rooms = d.rooms.are
 	return nil
 }
 
 // registryBuilder finds out who exists by cfg.
-func (d *daemon) registryBuilder(cfg *config.Config) registryBuilder {
-	return registryBuilder{Config: cfg, account: d.account, name: d.name, record: d.record, newID: d.id, book: d.book}
+func (d *daemon) registryBuilder(cfg *config.Config) access.RegistryBuilder {
+	return access.RegistryBuilder{Config: cfg, Account: d.account, Name: d.name, Record: d.record, NewID: d.id, Book: d.book}
 }
 
 // record keeps a change of who exists.

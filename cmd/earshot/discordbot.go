@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"earshot"
+	"earshot/daemon/access"
 	"earshot/executive"
 	gateway "earshot/internal/discord"
 	"earshot/internal/probe"
@@ -127,7 +128,7 @@ func (e *discordBot) Do(ctx context.Context, ev earshot.Event) (string, error) {
 func (a *app) aboutEmbassy(d *daemon, voice bool) []probe.Finding {
 	findings := d.install(a.ctx, &section{
 		name: onDiscord, make: func(ctx context.Context) sectionBuild { return d.delegation(ctx, voice) },
-		rests: func(ctx context.Context) { wait(ctx, longestSpeech, func() bool { return d.stillIn(byDiscord) }) },
+		rests: func(ctx context.Context) { wait(ctx, longestSpeech, func() bool { return d.stillIn(access.Discord) }) },
 	})
 	for _, f := range findings {
 		if !f.Works {

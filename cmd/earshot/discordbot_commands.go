@@ -12,6 +12,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"earshot/daemon/access"
 	"earshot/executive"
 	"earshot/executive/command"
 	gateway "earshot/internal/discord"
@@ -60,7 +61,7 @@ func (d *daemon) discordCommands() command.Table {
 // commandsIn returns the commands that a room has beside those of its own.
 func (d *daemon) commandsIn(is executive.Room) command.Table {
 	kept := slices.Concat(d.forgetting(is), d.costTable(), d.modelTable(), d.reloading())
-	if is.Provider != byDiscord {
+	if is.Provider != access.Discord {
 		return kept
 	}
 	return append(kept, d.discordCommands()...)

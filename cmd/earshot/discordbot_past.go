@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/daemon/access"
 	"earshot/executive/remind"
 	"earshot/providers/discord"
 )
@@ -33,21 +34,21 @@ func (e *discordBot) Past(ctx context.Context) (all []discord.Past, err error) {
 	}); err != nil {
 		return nil, err
 	}
-	lately, err := e.daemon.store.Rooms(ctx, ofChannels, mostPast)
+	lately, err := e.daemon.store.Rooms(ctx, access.ChannelPrefix, mostPast)
 	if err != nil {
 		return nil, err
 	}
 	waiting := func(id earshot.RoomID) bool { return slices.Contains(waits, id) }
 	for _, id := range append(waits[:len(waits):len(waits)], slices.DeleteFunc(lately, waiting)...) {
-		is, ok := e.daemon.gate.channel(id)
+		is, ok := e.daemon.gate.Channel(id)
 		if !ok || len(all) == 2*mostPast {
 			continue // it is on no Discord
 		}
 		p := discord.Past{Own: e.own.in(is.ID), Waits: waiting(is.ID)}
-		if with, direct := strings.CutPrefix(string(is.ID), ofDirect); direct {
+		if with, direct := strings.CutPrefix(string(is.ID), access.DirectPrefix); direct {
 			p.With = with
 		} else {
-			p.Channel = strings.TrimPrefix(string(is.ID), ofChannels)
+			p.Channel = strings.TrimPrefix(string(is.ID), access.ChannelPrefix)
 		}
 		if p.Written, err = e.written(ctx, is.ID); err != nil {
 			return nil, err
@@ -64,7 +65,7 @@ func (e *discordBot) Past(ctx context.Context) (all []discord.Past, err error) {
 func (e *discordBot) written(ctx context.Context, id earshot.RoomID) (all []discord.Written, err error) {
 	events, err := e.daemon.store.Lately(ctx, id, earshot.KindMessage, mostMissed, e.daemon.anybody(id)...)
 	for _, ev := range events {
-		if m, ok := ev.Body.(earshot.Message); ok && ev.From.Provider == byDiscord {
+		if m, ok := ev.Body.(earshot.Message); ok && ev.From.Provider == access.Discord {
 			all = append(all, discord.Written{Event: ev.ID, Edited: m.Revised})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"earshot"
+	"earshot/daemon/access"
 	gateway "earshot/internal/discord"
 	"earshot/internal/discord/compose"
 	"earshot/internal/probe"
@@ -176,7 +177,7 @@ func (e *discordBot) write(ctx context.Context, p *posting, c discord.Channel) {
 // around returns who reads what is written in a channel.
 func (e *discordBot) around(c discord.Channel) earshot.Audience {
 	if c.Private() {
-		return earshot.Audience{Members: []earshot.ParticipantID{e.daemon.people.Resolve(earshot.Handle{Provider: byDiscord, ID: c.With}).Reader()}}
+		return earshot.Audience{Members: []earshot.ParticipantID{e.daemon.people.Resolve(earshot.Handle{Provider: access.Discord, ID: c.With}).Reader()}}
 	}
 	return earshot.Audience{Unknown: true} // nobody knows who reads along
 }
@@ -209,7 +210,7 @@ func (e *discordBot) names(room earshot.RoomID, to earshot.ParticipantID) (all c
 	}
 	for _, p := range who {
 		for _, h := range e.daemon.people.Handles(p.ID) {
-			if id, ok := gateway.Number(h.ID); ok && h.Provider == byDiscord {
+			if id, ok := gateway.Number(h.ID); ok && h.Provider == access.Discord {
 				all.People = append(all.People, compose.Name{ID: id, Name: p.Name})
 			}
 		}

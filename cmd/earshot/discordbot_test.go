@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/daemon/access"
 	gateway "earshot/internal/discord"
 	"earshot/internal/discord/discordtest"
 	"earshot/internal/field"
@@ -120,7 +121,7 @@ func TestWhoIsPinged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for user, name := range map[string]string{"5": "ann", "6": "bob", "7": "beep"} {
-		if _, err := e.Arrive(t.Context(), earshot.Handle{Provider: byDiscord, ID: user}, discord.Person{Name: name, Bot: name == "beep"}); err != nil {
+		if _, err := e.Arrive(t.Context(), earshot.Handle{Provider: access.Discord, ID: user}, discord.Person{Name: name, Bot: name == "beep"}); err != nil {
 			t.Fatal(err)
 		}
 	}

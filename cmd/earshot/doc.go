@@ -166,10 +166,11 @@
 //
 // [earshot/config] places each package's section. [earshot/internal/probe] finds out whether
 // what is needed works, for doctor, the start and the daemon. [earshot/daemon/health] says how its
-// parts are and what the models cost. This command puts the parts
+// parts are and what the models cost, [earshot/daemon/access] who exists and who may enter which
+// room. This command puts the parts
 // together: commands.go is the table of commands, daemon.go the house, backend.go what the server
 // asks of it, rooms.go its rooms, agent_admin.go its agents and
-// agents.go the command for them, gate.go who may enter which room,
+// agents.go the command for them,
 // identity.go how one says who one is, listen.go the key that is held to talk, voice.go what hears and speaks, eyes.go what
 // sees and looking.go who may ask it, run.go the
 // main job. reload.go makes the house another one while it serves, when the configuration

@@ -17,6 +17,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon/access"
 	"earshot/internal/english"
 	"earshot/internal/terminal"
 	"earshot/participants"
@@ -152,7 +153,7 @@ func (a *app) choose(cfg *config.Config, archive *store.Archive, c exportCommand
 	})
 	if !operates || c.Mine {
 		s.only = append(s.only, "what "+people.Name(me)+" may see")
-		filters = append(filters, seenBy(newGate(cfg, people), who, around))
+		filters = append(filters, seenBy(access.NewGate(cfg, people), who, around))
 	}
 	if c.Voices && !operates {
 		return nil, &verdict{misused, errors.New("only who operates earshot may copy the prints of voices")}
@@ -202,12 +203,12 @@ func (a *app) choose(cfg *config.Config, archive *store.Archive, c exportCommand
 }
 
 // seenBy returns what somebody may see, in any room that they may enter.
-func seenBy(g gate, who participants.Participant, around earshot.Audience) func(earshot.Event) (bool, error) {
+func seenBy(g access.Gate, who participants.Participant, around earshot.Audience) func(earshot.Event) (bool, error) {
 	rooms := make(map[earshot.RoomID]bool)
 	return func(e earshot.Event) (bool, error) {
 		enters, known := rooms[e.Room]
 		if !known {
-			enters = g.enters(who, e.Room) == nil
+			enters = g.MayEnter(who, e.Room) == nil
 			rooms[e.Room] = enters
 		}
 		as := around

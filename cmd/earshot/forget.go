@@ -15,6 +15,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/access"
 	"earshot/daemon/erase"
 	"earshot/executive"
 	"earshot/executive/command"
@@ -97,7 +98,7 @@ func (c forgetCommand) here(a *app, cfg *config.Config, s *store.Store, f api.Er
 		ForgetPosts: func(turns map[earshot.TurnID]bool) error {
 			return openSayings(cfg.Store.Directory, quietly).forget(turns)
 		},
-		ForgetName: forgetIdentity, OnDiscord: isChannel,
+		ForgetName: forgetIdentity, OnDiscord: access.IsChannel,
 	}
 	if err := o.Finish(a.ctx); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon/access"
 	"earshot/internal/field"
 	"earshot/participants"
 	"earshot/participants/paths"
@@ -128,15 +129,15 @@ func (a *app) reader(cfg *config.Config, archive *store.Archive, as reading) (*p
 	read := *cfg // whoever reads is somebody who is known
 	read.ExternalActors.AllowDynamicCreation, read.ExternalActors.AllowAnonymous = false, false
 	account, user := self()
-	people, err := registryBuilder{Config: &read, account: account, name: user, newID: identifiers()}.of(a.ctx, archive)
+	people, err := access.RegistryBuilder{Config: &read, Account: account, Name: user, NewID: identifiers()}.BuildFrom(a.ctx, archive)
 	if err != nil {
 		return nil, earshot.Audience{}, err
 	}
-	g := newGate(cfg, people)
+	g := access.NewGate(cfg, people)
 	p := loginPrompt{known: people.Known(), own: people.Resolve(account).ID}
 	var around earshot.Audience
 	p.claim = func(ctx context.Context, name string, secret field.Secret) error {
-		_, around, err = g.pass(ctx, account, server.Claim{Name: name, Room: as.Room, Token: secret})
+		_, around, err = g.Identify(ctx, account, server.Claim{Name: name, Room: as.Room, Token: secret})
 		return err
 	}
 	_, _, err = a.enterAs("")(a.ctx, as.identityFlags, p)

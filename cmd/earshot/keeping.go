@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/daemon/access"
 	"earshot/daemon/erase"
 	"earshot/executive/room"
 	"earshot/server/token"
@@ -24,7 +25,7 @@ func (d *daemon) forgetful() {
 			}
 			return openSayings(d.config().Store.Directory, d.log).forget(turns) // of when there was one
 		},
-		ForgetName: forgetIdentity, OnDiscord: isChannel,
+		ForgetName: forgetIdentity, OnDiscord: access.IsChannel,
 	}
 }
 

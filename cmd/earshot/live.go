@@ -6,6 +6,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon/access"
 	"earshot/server"
 )
 
@@ -13,7 +14,7 @@ import (
 func (h backend) Live(_ context.Context, p server.Principal) (api.LiveView, <-chan struct{}, error) {
 	r, ok := h.rooms.find(p.Audience.Room)
 	if !ok {
-		return api.LiveView{}, nil, noRoom(p.Audience.Room, nil)
+		return api.LiveView{}, nil, access.NoRoom(p.Audience.Room, nil)
 	}
 	changed := r.Changed() // before looking, so that nothing falls between
 	v := api.LiveView{Snapshot: r.Snapshot(p.Audience), You: p.Participant}

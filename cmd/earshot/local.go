@@ -85,7 +85,7 @@ func (r *localConsole) comes(ctx context.Context) (who participants.Participant,
 			if err := r.nameOwner(ctx, name); err != nil {
 				return err
 			}
-			who, around, err = r.daemon.gate.pass(ctx, r.daemon.account, server.Claim{Name: name, Token: secret, New: true})
+			who, around, err = r.daemon.gate.Identify(ctx, r.daemon.account, server.Claim{Name: name, Token: secret, New: true})
 			return err
 		},
 	}

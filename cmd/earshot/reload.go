@@ -15,6 +15,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/access"
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/internal/english"
@@ -205,9 +206,9 @@ func (d *daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 		}
 	}
 	before := d.book.List()
-	main := !reflect.DeepEqual(mainAgent(was), mainAgent(force)) // of a key that holds at once, too
+	main := !reflect.DeepEqual(access.MainAgent(was), access.MainAgent(force)) // of a key that holds at once, too
 	if touched[thePeople] || main {
-		if err := d.book.Reform(ctx, agentsOf(force)); err != nil {
+		if err := d.book.Reform(ctx, access.AgentSetup(force)); err != nil {
 			return is, nil, err
 		}
 	}
@@ -310,7 +311,7 @@ func (d *daemon) heir(cfg *config.Config) earshot.ParticipantID {
 // meets makes those known who are by cfg: the agents of the book, and who may come in.
 func (d *daemon) meets(ctx context.Context, cfg *config.Config) error {
 	return d.people.Reform(ctx, func(ctx context.Context) (*participants.Registry, error) {
-		return d.registryBuilder(cfg).registry(ctx, d.store.For)
+		return d.registryBuilder(cfg).Build(ctx, d.store.For)
 	})
 }
 
@@ -451,7 +452,7 @@ func (h backend) Recheck(p server.Principal) error {
 	if !is.Can(participants.Operate) {
 		p.Capabilities = is.Capabilities
 	}
-	return h.gate.enters(p.Participant, p.Audience.Room)
+	return h.gate.MayEnter(p.Participant, p.Audience.Room)
 }
 
 // reloading is the command that reads the configuration again.

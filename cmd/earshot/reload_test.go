@@ -383,14 +383,14 @@ func TestReloadRooms(t *testing.T) {
 	}
 	const people = "external_actors: {actors: [{actor_id: bob}, {actor_id: eve}]}\n"
 	enters := func(name string) error {
-		_, _, err := r.gate.pass(t.Context(), earshot.Handle{Provider: "console", ID: "1"}, claimed(name, "den"))
+		_, _, err := r.gate.Identify(t.Context(), earshot.Handle{Provider: "console", ID: "1"}, claimed(name, "den"))
 		return err
 	}
 	step(people + "rooms: [{id: den, actors: [bob]}]")
 	if enters("bob") != nil || enters("eve") == nil {
 		t.Errorf("Bob: %v, Eve: %v", enters("bob"), enters("eve"))
 	}
-	p, around, err := r.gate.pass(t.Context(), earshot.Handle{Provider: "console", ID: "1"}, claimed("bob", "den"))
+	p, around, err := r.gate.Identify(t.Context(), earshot.Handle{Provider: "console", ID: "1"}, claimed("bob", "den"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon/access"
 	"earshot/executive"
 	"earshot/executive/explain"
 	"earshot/executive/remind"
@@ -109,8 +110,8 @@ func (d *daemon) newRoomEntry(ctx context.Context, is executive.Room) (roomEntry
 		Scenery:   func(ctx context.Context) ([]earshot.Event, error) { return d.scenery(ctx, is.ID) },
 		Corrected: d.corrected,
 		Erased:    d.erased,
-		Enters:    func(p participants.Participant) error { return d.gate.belongs(p, now()) },
-		Lasts:     is.Provider == byDiscord,
+		Enters:    func(p participants.Participant) error { return d.gate.MayBeIn(p, now()) },
+		Lasts:     is.Provider == access.Discord,
 		Commands:  d.commandsIn(is),
 		Decided:   func(a earshot.Audience) explain.Journal { return d.store.For(a) },
 		Reader:    reader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),
@@ -228,7 +229,7 @@ func (d *daemon) reach(from executive.Room, who earshot.ParticipantID, e earshot
 	if !ok || said == "" || !e.Visibility.Allows(earshot.Audience{Room: from.ID, Members: []earshot.ParticipantID{who}}) {
 		return
 	}
-	if p, known := d.people.Get(who); !known || p.Arrived() || d.gate.enters(p, from.ID) != nil {
+	if p, known := d.people.Get(who); !known || p.Arrived() || d.gate.MayEnter(p, from.ID) != nil {
 		return // whoever is known by a provider alone is where that is
 	}
 	n := earshot.Notice{
@@ -247,7 +248,12 @@ func (d *daemon) reach(from executive.Room, who earshot.ParticipantID, e earshot
 func (d *daemon) Admit(ctx context.Context, e earshot.Event) error {
 	r, ok := d.rooms.find(e.Room)
 	if !ok {
-		return noRoom(e.Room, nil)
+		return access.NoRoom(e.Room, nil)
 	}
 	return r.Admit(ctx, e)
+}
+
+// projections are the views of the journal that packages besides the store keep.
+func projections() []earshot.Projection {
+	return []earshot.Projection{agents.Projection{}, remind.Projection{}}
 }

@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon/access"
 	"earshot/executive/room"
 	"earshot/executive/scene"
 	"earshot/server"
@@ -17,7 +18,7 @@ import (
 func (h backend) Context(_ context.Context, p server.Principal) ([]api.SceneEntry, error) {
 	r, ok := h.rooms.find(p.Audience.Room)
 	if !ok {
-		return nil, noRoom(p.Audience.Room, nil)
+		return nil, access.NoRoom(p.Audience.Room, nil)
 	}
 	now, all := time.Now(), []api.SceneEntry{}
 	for _, i := range r.Going(p.Audience) {
@@ -52,7 +53,7 @@ func entryText(c api.SceneEntry) string {
 func (h backend) Do(ctx context.Context, e earshot.Event) (string, error) {
 	r, ok := h.rooms.find(e.Room)
 	if !ok {
-		return "", noRoom(e.Room, nil)
+		return "", access.NoRoom(e.Room, nil)
 	}
 	if e.Body.Kind() == earshot.KindCommand {
 		return r.Do(ctx, e)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"earshot/config"
+	"earshot/daemon/access"
 	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/server/token"
@@ -69,16 +70,16 @@ func (c tokenCreate) Run(a *app) error {
 // people returns who exists, whether or not earshot runs or ever ran.
 func (a *app) people(cfg *config.Config) (*participants.Registry, error) {
 	handle, user := self()
-	c := registryBuilder{Config: cfg, account: handle, name: user}
+	c := access.RegistryBuilder{Config: cfg, Account: handle, Name: user}
 	archive, err := store.OpenReader(a.ctx, cfg.Store.Directory)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c.registry(a.ctx, nil)
+		return c.Build(a.ctx, nil)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer archive.Close()
-	return c.of(a.ctx, archive)
+	return c.BuildFrom(a.ctx, archive)
 }
 
 // somebody returns who is called name.

@@ -65,6 +65,7 @@ var may = map[string]string{
 	"monitor":                        ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
 	"config":                         ". api executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/... internal/atomicfile",
 	"daemon/health":                  ". api config llm internal/atomicfile internal/english internal/metrics internal/power internal/probe internal/sdnotify internal/usage",
+	"daemon/access":                  ". config executive internal/probe participants/... server/... store",
 	"daemon/erase":                   ". api executive/room executive/tool/workspace internal/atomicfile internal/english participants/... server/token speakers store",
 	"cmd/...":                        "./...",
 	"scripts":                        "",

@@ -1,4 +1,4 @@
-package main
+package access
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"earshot"
 	"earshot/config"
-	"earshot/executive/remind"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/server/token"
@@ -25,26 +24,26 @@ const (
 	mostPages     = 400 // a million who have lapsed
 )
 
-// A registryBuilder finds out who exists, the same for the daemon and for a command that
+// A RegistryBuilder finds out who exists, the same for the daemon and for a command that
 // reads beside it.
-type registryBuilder struct {
+type RegistryBuilder struct {
 	*config.Config
-	account earshot.Handle // of the person whose account this is
-	name    string         // what the account is called
-	record  func(context.Context, earshot.ParticipantID, earshot.Actor) error
-	newID   func() earshot.EventID
-	book    *agents.Directory // of the agents; nil where none has been written yet
+	Account earshot.Handle // of the person whose account this is
+	Name    string         // what the account is called
+	Record  func(context.Context, earshot.ParticipantID, earshot.Actor) error
+	NewID   func() earshot.EventID
+	Book    *agents.Directory // of the agents; nil where none has been written yet
 }
 
-// registry returns who exists: those of the configuration, with what the
+// Build returns who exists: those of the configuration, with what the
 // journal, if there is one yet, says has changed since.
-func (c registryBuilder) registry(ctx context.Context, journal func(earshot.Audience) *store.Reader) (*participants.Registry, error) {
+func (c RegistryBuilder) Build(ctx context.Context, journal func(earshot.Audience) *store.Reader) (*participants.Registry, error) {
 	s := participants.Setup{
-		Account: c.account, AccountName: c.name, Actors: c.ExternalActors, Agents: c.agents(),
-		Record: c.record, Now: time.Now, NewID: c.newID, Operators: c.operators(), Keeps: hasToken(c.Config),
+		Account: c.Account, AccountName: c.Name, Actors: c.ExternalActors, Agents: c.agents(),
+		Record: c.Record, Now: time.Now, NewID: c.NewID, Operators: c.operators(), Keeps: hasToken(c.Config),
 	}
-	if c.book != nil {
-		s.Label = c.book.Label
+	if c.Book != nil {
+		s.Label = c.Book.Label
 	}
 	r, err := participants.Open(s)
 	if err != nil {
@@ -103,25 +102,25 @@ func hasToken(cfg *config.Config) func(earshot.ParticipantID) bool {
 }
 
 // operators are the handles on Discord that may operate the daemon.
-func (c registryBuilder) operators() (all []earshot.Handle) {
+func (c RegistryBuilder) operators() (all []earshot.Handle) {
 	for _, id := range c.Providers.Discord.Operators {
-		all = append(all, earshot.Handle{Provider: byDiscord, ID: id})
+		all = append(all, earshot.Handle{Provider: Discord, ID: id})
 	}
 	return all
 }
 
-// of returns who exists as a journal says that somebody else writes.
-func (c registryBuilder) of(ctx context.Context, archive *store.Archive) (r *participants.Registry, err error) {
-	if c.book, err = agents.Read(ctx, archive); err != nil {
+// BuildFrom returns who exists as a journal says that somebody else writes.
+func (c RegistryBuilder) BuildFrom(ctx context.Context, archive *store.Archive) (r *participants.Registry, err error) {
+	if c.Book, err = agents.Read(ctx, archive); err != nil {
 		return nil, err
 	}
-	return c.registry(ctx, archive.For)
+	return c.Build(ctx, archive.For)
 }
 
 // agents are the internal ones: those of the book, or else of the configuration.
-func (c registryBuilder) agents() []participants.Participant {
-	if c.book != nil {
-		return c.book.Participants()
+func (c RegistryBuilder) agents() []participants.Participant {
+	if c.Book != nil {
+		return c.Book.Participants()
 	}
 	all := []participants.Participant{{ID: participants.Agent, Name: participants.OneLine(c.Executive.Name), Type: participants.Internal}}
 	for _, e := range c.Agents {
@@ -130,30 +129,25 @@ func (c registryBuilder) agents() []participants.Participant {
 	return all
 }
 
-// bookOf returns the book of the agents of cfg, which is written in s.
-func bookOf(ctx context.Context, cfg *config.Config, s *store.Store, newID func() earshot.EventID) (*agents.Directory, error) {
-	set := agentsOf(cfg)
+// OpenAgents returns the book of the agents of cfg, which is written in s.
+func OpenAgents(ctx context.Context, cfg *config.Config, s *store.Store, newID func() earshot.EventID) (*agents.Directory, error) {
+	set := AgentSetup(cfg)
 	set.Journal, set.Now, set.NewID = s, time.Now, newID
 	return agents.Open(ctx, set)
 }
 
-// agentsOf is what cfg says of agents.
-func agentsOf(cfg *config.Config) agents.Setup {
-	set := agents.Setup{Main: mainAgent(cfg), Config: cfg.Agents, Actors: cfg.ExternalActors, Engines: cfg.Executive.LLM.Names()}
+// AgentSetup is what cfg says of agents.
+func AgentSetup(cfg *config.Config) agents.Setup {
+	set := agents.Setup{Main: MainAgent(cfg), Config: cfg.Agents, Actors: cfg.ExternalActors, Engines: cfg.Executive.LLM.Names()}
 	for _, r := range cfg.Rooms.All() {
 		set.Rooms = append(set.Rooms, r.ID)
 	}
 	return set
 }
 
-// mainAgent is what the section executive says of the main agent.
-func mainAgent(cfg *config.Config) earshot.Profile {
+// MainAgent is what the section executive says of the main agent.
+func MainAgent(cfg *config.Config) earshot.Profile {
 	return earshot.Profile{
 		Name: participants.OneLine(cfg.Executive.Name), Prompt: earshot.Text(cfg.Executive.Conversational.SystemPrompt), AutoReply: true,
 	}
-}
-
-// projections are the views of the journal that packages besides the store keep.
-func projections() []earshot.Projection {
-	return []earshot.Projection{agents.Projection{}, remind.Projection{}}
 }

@@ -1,4 +1,4 @@
-package main
+package access
 
 import (
 	"errors"
@@ -13,6 +13,8 @@ import (
 	"earshot/internal/probe"
 	"earshot/participants"
 	"earshot/server"
+
+	"github.com/oklog/ulid/v2"
 )
 
 // TestAMergerOpensNoRoom: by a handle that came by a merger one enters the rooms
@@ -32,9 +34,9 @@ func TestAMergerOpensNoRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := newGate(cfg, people)
+	g := NewGate(cfg, people)
 	enters := func(room earshot.RoomID) bool {
-		_, _, err := g.pass(t.Context(), other, server.Claim{Room: room})
+		_, _, err := g.Identify(t.Context(), other, server.Claim{Room: room})
 		return err == nil
 	}
 	for _, when := range []string{"before", "merged"} {
@@ -57,27 +59,27 @@ func TestNobodyIsMadeAtAClosedDoor(t *testing.T) {
 	cfg.Store.Directory = t.TempDir()
 	cfg.Rooms = executive.Rooms{{ID: "den", Actors: []earshot.ParticipantID{"carol"}}}
 	people, err := participants.Open(participants.Setup{
-		Account: account, AccountName: "ann", Actors: cfg.ExternalActors, Now: time.Now, NewID: identifiers(),
+		Account: account, AccountName: "ann", Actors: cfg.ExternalActors, Now: time.Now, NewID: func() earshot.EventID { return earshot.EventID(ulid.Make().String()) },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := newGate(cfg, people)
+	g := NewGate(cfg, people)
 	for _, room := range []earshot.RoomID{"den", "nowhere"} {
-		if _, _, err := g.pass(t.Context(), account, server.Claim{Name: "Zed", Room: room, New: true}); err == nil {
+		if _, _, err := g.Identify(t.Context(), account, server.Claim{Name: "Zed", Room: room, New: true}); err == nil {
 			t.Errorf("Zed enters %s", room)
 		}
 	}
 	if _, known := people.Find("Zed"); known {
 		t.Error("Zed is known")
 	}
-	if _, _, err := g.pass(t.Context(), account, server.Claim{Name: "Zed"}); !errors.Is(err, participants.ErrUnknown) {
+	if _, _, err := g.Identify(t.Context(), account, server.Claim{Name: "Zed"}); !errors.Is(err, participants.ErrUnknown) {
 		t.Errorf("who only looks comes in as Zed: %v", err)
 	}
 	if _, known := people.Find("Zed"); known {
 		t.Error("Zed is known by looking")
 	}
-	if _, _, err := g.pass(t.Context(), account, server.Claim{Name: "Zed", New: true}); err != nil {
+	if _, _, err := g.Identify(t.Context(), account, server.Claim{Name: "Zed", New: true}); err != nil {
 		t.Errorf("at the desk: %v", err)
 	}
 }
@@ -92,17 +94,17 @@ func TestADamagedFileOfTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := newGate(cfg, people)
+	g := NewGate(cfg, people)
 	for _, tt := range []struct{ file, cure string }{
 		{"", "earshot token create"},
 		{"{", "move "},
 	} {
 		if tt.file != "" {
-			if err := os.WriteFile(g.tokens.Path, []byte(tt.file), 0o600); err != nil {
+			if err := os.WriteFile(g.Tokens.Path, []byte(tt.file), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, _, err := g.pass(t.Context(), account, server.Claim{Name: "eve", Token: "earshot_x"})
+		_, _, err := g.Identify(t.Context(), account, server.Claim{Name: "eve", Token: "earshot_x"})
 		if _, cure := probe.Explain(err); !errors.Is(err, participants.ErrToken) || !strings.Contains(cure, tt.cure) {
 			t.Errorf("with %q in the file: %v, and %q mends it", tt.file, err, cure)
 		}

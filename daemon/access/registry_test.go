@@ -1,4 +1,4 @@
-package main
+package access
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"earshot/config"
 	"earshot/participants"
 	"earshot/store"
+
+	"github.com/oklog/ulid/v2"
 )
 
 // TestAFloodOfNamesIsReadPast: whoever was known before thousands of names that have lapsed is
@@ -21,7 +23,7 @@ func TestAFloodOfNamesIsReadPast(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	newID := identifiers()
+	newID := func() earshot.EventID { return earshot.EventID(ulid.Make().String()) }
 	record := func(changes ...earshot.Actor) {
 		t.Helper()
 		var events []earshot.Event
@@ -49,7 +51,7 @@ func TestAFloodOfNamesIsReadPast(t *testing.T) {
 		record(flood...)
 	}
 	cfg := config.Default()
-	r, err := registryBuilder{Config: cfg, account: earshot.Handle{Provider: "console", ID: "uid1"}, name: "ann", newID: newID}.registry(t.Context(), s.For)
+	r, err := RegistryBuilder{Config: cfg, Account: earshot.Handle{Provider: "console", ID: "uid1"}, Name: "ann", NewID: newID}.Build(t.Context(), s.For)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,6 @@
-package main
+// Package access knows who exists, who somebody is and who may enter which room, the same for the
+// daemon and for a command that reads beside it.
+package access
 
 import (
 	"cmp"
@@ -17,58 +19,58 @@ import (
 	"earshot/server/token"
 )
 
-// A gate decides who is who, and who may enter which room. It is the same for
+// A Gate decides who is who, and who may enter which room. It is the same for
 // those who come in and for those who read what was said.
-type gate struct {
+type Gate struct {
 	people *participants.Registry
-	tokens *token.Store
-	rooms  func() []executive.Room // that there are
+	Tokens *token.Store
+	Rooms  func() []executive.Room // that there are
 }
 
-// newGate returns the gate of what cfg says.
-func newGate(cfg *config.Config, people *participants.Registry) gate {
-	return gate{people: people, tokens: token.In(cfg.Store.Directory), rooms: cfg.Rooms.All}
+// NewGate returns the gate of what cfg says.
+func NewGate(cfg *config.Config, people *participants.Registry) Gate {
+	return Gate{people: people, Tokens: token.In(cfg.Store.Directory), Rooms: cfg.Rooms.All}
 }
 
-// pass returns who somebody is whom the kernel or a provider knows by account,
+// Identify returns who somebody is whom the kernel or a provider knows by account,
 // and who reads what is shown to them in the room that they claim. A room that
 // they may not enter does not exist.
-func (g gate) pass(ctx context.Context, account earshot.Handle, c server.Claim) (participants.Participant, earshot.Audience, error) {
+func (g Gate) Identify(ctx context.Context, account earshot.Handle, c server.Claim) (participants.Participant, earshot.Audience, error) {
 	id := cmp.Or(c.Room, earshot.Desk)
 	if _, known := g.people.Find(c.Name); !known && c.Name != "" { // nobody comes to be known by a closed door
-		if err := g.enters(participants.Participant{}, id); err != nil {
+		if err := g.MayEnter(participants.Participant{}, id); err != nil {
 			return participants.Participant{}, earshot.Audience{}, err
 		}
 	}
-	p, err := g.who(ctx, account, c)
+	p, err := g.Authenticate(ctx, account, c)
 	if err != nil {
 		return p, earshot.Audience{}, err
 	}
-	return p, earshot.Audience{Room: id, Members: []earshot.ParticipantID{p.Reader()}}, g.enters(p, id)
+	return p, earshot.Audience{Room: id, Members: []earshot.ParticipantID{p.Reader()}}, g.MayEnter(p, id)
 }
 
-// enters reports why somebody may not enter a room.
-func (g gate) enters(p participants.Participant, id earshot.RoomID) error {
-	open := g.open(p)
+// MayEnter reports why somebody may not enter a room.
+func (g Gate) MayEnter(p participants.Participant, id earshot.RoomID) error {
+	open := g.OpenRooms(p)
 	if slices.ContainsFunc(open, func(r executive.Room) bool { return r.ID == id }) {
 		return nil
 	}
-	if is, ok := g.channel(id); ok && g.admits(p, is) {
+	if is, ok := g.Channel(id); ok && g.admits(p, is) {
 		return nil // what was said in one that is not open can be read
 	}
-	return noRoom(id, open)
+	return NoRoom(id, open)
 }
 
-// who returns who somebody is. A token that is wrong is said to be wrong, rather
+// Authenticate returns who somebody is. A token that is wrong is said to be wrong, rather
 // than asked for again.
-func (g gate) who(ctx context.Context, account earshot.Handle, c server.Claim) (participants.Participant, error) {
+func (g Gate) Authenticate(ctx context.Context, account earshot.Handle, c server.Claim) (participants.Participant, error) {
 	var wrong error
 	proven := func(id earshot.ParticipantID) bool {
 		if c.Token == "" {
 			return false
 		}
 		var of earshot.ParticipantID
-		if of, wrong = g.tokens.Check(c.Token); wrong == nil && of != id {
+		if of, wrong = g.Tokens.Check(c.Token); wrong == nil && of != id {
 			wrong = errors.New("this token is somebody else's")
 		}
 		return wrong == nil
@@ -84,11 +86,11 @@ func (g gate) who(ctx context.Context, account earshot.Handle, c server.Claim) (
 	return p, err
 }
 
-// vouch returns who somebody is whom nobody knows but by the token of a claim, the account
+// Vouch returns who somebody is whom nobody knows but by the token of a claim, the account
 // that they have by it, and who reads what is shown to them in the room that they claim. A
 // name that they claim besides must be theirs.
-func (g gate) vouch(ctx context.Context, c server.Claim) (participants.Participant, earshot.Handle, earshot.Audience, error) {
-	of, err := g.tokens.Check(c.Token)
+func (g Gate) Vouch(ctx context.Context, c server.Claim) (participants.Participant, earshot.Handle, earshot.Audience, error) {
+	of, err := g.Tokens.Check(c.Token)
 	if err != nil {
 		cure := cmp.Or(probe.Cure(err), "make one on the machine where earshot runs: earshot token create NAME")
 		return participants.Participant{}, earshot.Handle{}, earshot.Audience{}, participants.Refuse(participants.ErrToken, err.Error(), cure)
@@ -103,16 +105,16 @@ func (g gate) vouch(ctx context.Context, c server.Claim) (participants.Participa
 		return participants.Participant{}, account, earshot.Audience{},
 			participants.Refuse(participants.ErrToken, "this token is somebody else's", "say no name, or show the token of whom you say to be")
 	}
-	p, around, err := g.pass(ctx, account, server.Claim{Name: whose.Name, Room: c.Room, Token: c.Token})
+	p, around, err := g.Identify(ctx, account, server.Claim{Name: whose.Name, Room: c.Room, Token: c.Token})
 	return p, account, around, err
 }
 
 // byToken is the provider of the accounts of those for whom nothing but a token vouches.
 const byToken = "token"
 
-// open returns the rooms that somebody may enter.
-func (g gate) open(p participants.Participant) (rooms []executive.Room) {
-	for _, r := range g.rooms() {
+// OpenRooms returns the rooms that somebody may enter.
+func (g Gate) OpenRooms(p participants.Participant) (rooms []executive.Room) {
+	for _, r := range g.Rooms() {
 		if g.admits(p, r) {
 			rooms = append(rooms, r)
 		}
@@ -124,7 +126,7 @@ func (g gate) open(p participants.Participant) (rooms []executive.Room) {
 // by a merger opens what it has opened before. A channel elsewhere is for who operates
 // earshot, and direct messages for nobody but whom they are with, if they have proven
 // that.
-func (g gate) admits(p participants.Participant, is executive.Room) bool {
+func (g Gate) admits(p participants.Participant, is executive.Room) bool {
 	among := slices.Contains(is.Actors, p.Reader())
 	switch {
 	case is.Provider == "":
@@ -135,8 +137,8 @@ func (g gate) admits(p participants.Participant, is executive.Room) bool {
 	return among && (p.RequiresAuth || p.Can(participants.Operate))
 }
 
-// noRoom is the error of whoever asks for a room that is not there for them.
-func noRoom(id earshot.RoomID, open []executive.Room) error {
+// NoRoom is the error of whoever asks for a room that is not there for them.
+func NoRoom(id earshot.RoomID, open []executive.Room) error {
 	var names []string
 	for _, r := range open {
 		names = append(names, string(r.ID))
