@@ -271,7 +271,7 @@ var rules = []rule{
 		"docs/status.md":              "| Sense | state |\n|---|---|\n| `console` | works |\n| `webcam` | works |\n| ears | later |\n\n| Outlet | state |\n|---|---|\n| `console` | works |\n| `printer` | works |\n",
 	}, []string{
 		`the struct config.Providers names ["console"], but the folders in providers are ["console" "webcam"]`,
-		`the imports of cmd/earshot names [], but the folders in outlets are ["console"]`,
+		`what cmd/earshot and daemon import names [], but the folders in outlets are ["console"]`,
 		`the table Outlet in docs/status.md names ["console" "printer"], but the folders in outlets are ["console"]`,
 	}},
 }
