@@ -58,11 +58,11 @@ type daemon struct {
 
 	reloads reloads
 
-	health   health.Parts // of its parts
-	counts   *metrics.Metrics
-	costs    health.Costs  // of the models
-	oblivion *erase.Eraser // forgets
-	shown    previews      // what people were shown that would be forgotten
+	health health.Parts // of its parts
+	counts *metrics.Metrics
+	costs  health.Costs  // of the models
+	eraser *erase.Eraser // forgets
+	shown  previews      // what people were shown that would be forgotten
 
 	mu       sync.Mutex
 	works    []string

@@ -269,11 +269,11 @@ func bygone(text string, now time.Time) (time.Time, error) {
 // Forget implements [server.Admin].
 func (h backend) Forget(ctx context.Context, by server.Principal, f api.EraseRequest) (api.ErasePreview, error) {
 	if f.Digest == "" {
-		return h.oblivion.Preview(ctx, by.Participant, f)
+		return h.eraser.Preview(ctx, by.Participant, f)
 	}
-	p, err := h.oblivion.Erase(ctx, by.Participant, f)
+	p, err := h.eraser.Erase(ctx, by.Participant, f)
 	if err == nil {
-		err = h.oblivion.Clean(ctx)
+		err = h.eraser.Clean(ctx)
 	}
 	return p, err
 }
@@ -348,7 +348,7 @@ func (d *daemon) forgets(ctx context.Context, is executive.Room, c command.Call)
 		if !ok {
 			return "", errors.New("nothing was shown to you of late that this word means; write /forget and what, and see what goes")
 		}
-		p, err := d.oblivion.Erase(ctx, c.By, f)
+		p, err := d.eraser.Erase(ctx, c.By, f)
 		if err != nil {
 			return "", err
 		}
@@ -358,7 +358,7 @@ func (d *daemon) forgets(ctx context.Context, is executive.Room, c command.Call)
 	if err != nil {
 		return "", err
 	}
-	p, err := d.oblivion.Preview(ctx, c.By, f)
+	p, err := d.eraser.Preview(ctx, c.By, f)
 	if err != nil {
 		return "", err
 	}

@@ -16,7 +16,7 @@ import (
 func (d *daemon) forgetful() {
 	files := workspaces(d.config())
 	files.Closed = func(id earshot.RoomID) bool { r, ok := d.rooms.find(id); return !ok || !r.is.Open() }
-	d.oblivion = &erase.Eraser{
+	d.eraser = &erase.Eraser{
 		Dir: d.config().Store.Directory, Store: d.store, People: d.people, Voices: d.voices, Files: files,
 		Tokens: token.In(d.config().Store.Directory), Rooms: d.erasable, NewID: d.id, Log: d.log,
 		ForgetPosts: func(turns map[earshot.TurnID]bool) error {
@@ -44,7 +44,7 @@ func (d *daemon) erased(gone []earshot.EventID) {
 	for _, id := range gone {
 		is[id] = true
 	}
-	if _, err := d.oblivion.Files.Forget(func(id earshot.EventID) bool { return is[id] }); err != nil {
+	if _, err := d.eraser.Files.Forget(func(id earshot.EventID) bool { return is[id] }); err != nil {
 		d.log.Warn("what was made of something that was taken back may be left in the files of an agent", "err", err)
 	}
 }
@@ -55,11 +55,11 @@ const expires = time.Hour
 // keeping finishes what an earlier earshot was to forget, and from then on forgets what is
 // older than the configuration says, until ctx ends.
 func (d *daemon) keeping(ctx context.Context) {
-	if err := d.oblivion.Finish(ctx); err != nil && ctx.Err() == nil {
+	if err := d.eraser.Finish(ctx); err != nil && ctx.Err() == nil {
 		d.report(earshot.Notice{Key: "forgetting", Text: "what was to be forgotten is not all forgotten: " + err.Error(), Cure: "restart earshot"})
 	}
 	for {
-		d.oblivion.Expire(ctx, d.config().Store.Retention, d.loosens(ctx))
+		d.eraser.Expire(ctx, d.config().Store.Retention, d.loosens(ctx))
 		select {
 		case <-time.After(expires):
 		case <-ctx.Done():
@@ -87,6 +87,6 @@ func (d *daemon) loosens(ctx context.Context) func([]earshot.EventID) error {
 		for _, id := range ids {
 			is[id] = true
 		}
-		return d.oblivion.Files.Loosen(func(id earshot.EventID) bool { return is[id] })
+		return d.eraser.Files.Loosen(func(id earshot.EventID) bool { return is[id] })
 	}
 }

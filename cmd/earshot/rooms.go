@@ -198,7 +198,7 @@ func once(events []earshot.Event) []earshot.Event {
 
 // tools are what agents may have done besides what a room does for them.
 func (d *daemon) tools() tool.Table {
-	return append(d.oblivion.Files.Tools(), tool.Recall(memory{d.store}, d.people.Name))
+	return append(d.eraser.Files.Tools(), tool.Recall(memory{d.store}, d.people.Name))
 }
 
 // workspaces are those of all agents.

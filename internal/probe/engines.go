@@ -85,9 +85,9 @@ func probeEngine(ctx context.Context, c llm.EngineConfig, choose string) Engine 
 // model first takes longer, and is not at fault.
 const trialTimeout = 20 * time.Second
 
-// TryEngines asks every server that speaks OpenAI's protocol for one token, with a prompt like
+// tryEngines asks every server that speaks OpenAI's protocol for one token, with a prompt like
 // those of a room: not every server and template takes one, whatever the server lists.
-func TryEngines(ctx context.Context, looks []Engine) []Engine {
+func tryEngines(ctx context.Context, looks []Engine) []Engine {
 	var g sync.WaitGroup
 	for i, l := range looks {
 		if l.Config.Provider == llm.OpenAI {

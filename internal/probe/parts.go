@@ -51,7 +51,7 @@ func Models(ctx context.Context, cfg *config.Config, err error) (all []Finding) 
 	if wrong, ok := errors.AsType[*config.Error](err); ok && wrong.Concerns("executive.llm.model") {
 		return []Finding{{Thing: "model", Absent: true, Text: "not looked at: what the configuration says of it cannot be read"}}
 	}
-	for _, l := range TryEngines(ctx, Engines(ctx, cfg.Executive.LLM)) {
+	for _, l := range tryEngines(ctx, Engines(ctx, cfg.Executive.LLM)) {
 		all = append(all, l.Finding)
 	}
 	return all
