@@ -65,20 +65,20 @@ func dormant(earshot.ParticipantID) string { return api.Sleeping }
 
 // Agents implements [server.Admin].
 func (h backend) Agents(ctx context.Context, all bool) ([]api.AgentInfo, error) {
-	return portraits(ctx, h.book, all, h.states())
+	return portraits(ctx, h.daemon.book, all, h.daemon.states())
 }
 
 // Order implements [server.Admin].
 func (h backend) Order(ctx context.Context, by participants.Participant, o agents.Order) (api.AgentInfo, error) {
-	r, err := h.order(ctx, by, o)
+	r, err := h.daemon.order(ctx, by, o)
 	if err != nil {
 		return api.AgentInfo{}, err
 	}
 	state := gone
 	if o.Act != earshot.Ended {
-		state = h.states()(r.ID)
+		state = h.daemon.states()(r.ID)
 	}
-	return portray(r, h.book.Label(r.ID), state), nil
+	return portray(r, h.daemon.book.Label(r.ID), state), nil
 }
 
 // states returns what tells whether an agent is active in any room.

@@ -14,7 +14,7 @@ import (
 
 // Past implements [server.Journal].
 func (h backend) Past(ctx context.Context, a earshot.Audience, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error) {
-	return h.store.For(a).Page(ctx, kinds, before, limit)
+	return h.daemon.store.For(a).Page(ctx, kinds, before, limit)
 }
 
 // Search implements [server.Journal].
@@ -27,22 +27,22 @@ func (h backend) Search(ctx context.Context, a earshot.Audience, query string, b
 	if len(a.Members) > 0 {
 		me = a.Members[0]
 	}
-	from, err := identitiesOf(h.people, me, q.From)
+	from, err := identitiesOf(h.daemon.people, me, q.From)
 	if err != nil {
 		return nil, err
 	}
-	return h.store.For(a).Match(ctx, q, from, before, limit)
+	return h.daemon.store.For(a).Match(ctx, q, from, before, limit)
 }
 
 // Decisions implements [server.Journal].
 func (h backend) Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]api.Decision, error) {
 	q := explain.Query{Before: before, Last: limit}
 	if agent != "" {
-		p, ok := h.people.Find(agent)
+		p, ok := h.daemon.people.Find(agent)
 		if !ok || p.Type != participants.Internal {
 			return nil, errors.New("no agent is called so; see: earshot agents")
 		}
 		q.Agent = p.ID
 	}
-	return explain.Tell(ctx, h.store.For(a), q, h.people.Name)
+	return explain.Tell(ctx, h.daemon.store.For(a), q, h.daemon.people.Name)
 }

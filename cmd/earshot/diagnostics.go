@@ -60,14 +60,14 @@ func machineOf() map[string]string {
 
 // Diagnose implements [server.Admin].
 func (h backend) Diagnose(ctx context.Context, e api.DiagnosisRequest) (api.Diagnosis, error) {
-	s := h.scrub()
-	d := newDiagnosis(h.config(), s)
+	s := h.daemon.scrub()
+	d := newDiagnosis(h.daemon.config(), s)
 	d.Runs, d.For = true, time.Since(began).Round(time.Second)
 	is := h.Ready(ctx)
 	d.Ready = &is
-	d.Parts = h.health.List()
-	for _, r := range h.rooms.now() {
-		is := r.State(h.audience())
+	d.Parts = h.daemon.health.List()
+	for _, r := range h.daemon.rooms.now() {
+		is := r.State(h.daemon.audience())
 		d.Rooms = append(d.Rooms, api.RoomCounts{
 			Mode: string(is.Mode), People: len(is.Here), Agents: len(is.Agents), Outlets: len(is.Outlets), Waiting: is.Waiting, Dropped: is.Dropped, Faults: faultKeys(is),
 		})
@@ -79,7 +79,7 @@ func (h backend) Diagnose(ctx context.Context, e api.DiagnosisRequest) (api.Diag
 	slices.SortFunc(d.Turns, func(a, b api.Latency) int { return a.At.Compare(b.At) })
 	d.Turns = d.Turns[max(0, len(d.Turns)-keepLatencies):]
 	var err error
-	if d.Counts, err = h.counts.Values(); err != nil {
+	if d.Counts, err = h.daemon.counts.Values(); err != nil {
 		d.Missing = append(d.Missing, "the counters: "+s.file(err.Error()))
 	}
 	maps.Copy(d.Sizes, inMemory())

@@ -150,27 +150,27 @@ func TestPresent(t *testing.T) {
 	defer runs(t, d)()
 	p := backend{d}
 	bob := server.Claim{Name: "Bob", New: true}
-	who, err := p.Identify(t.Context(), p.account, bob)
+	who, err := p.Identify(t.Context(), p.daemon.account, bob)
 	if err != nil || who.Present {
 		t.Fatalf("%+v, %v", who, err)
 	}
 	board := &testkit.Voice{Called: "board"}
-	defer p.desk.Enter(board, p.audience())()
-	handle, leave := p.Join(participants.Session{ID: "1", Room: earshot.Desk, Participant: who.ID, Account: p.account, Outlet: "terminal-1", Connection: "terminal", Since: time.Now()}, nil, p.audience())
+	defer p.daemon.desk.Enter(board, p.daemon.audience())()
+	handle, leave := p.Join(participants.Session{ID: "1", Room: earshot.Desk, Participant: who.ID, Account: p.daemon.account, Outlet: "terminal-1", Connection: "terminal", Since: time.Now()}, nil, p.daemon.audience())
 	is := func(here bool) {
 		t.Helper()
-		err := p.Admit(t.Context(), earshot.Event{At: time.Now(), From: handle(), Via: "terminal-1", Body: earshot.Presence{Session: "1", Here: here}})
+		err := p.daemon.Admit(t.Context(), earshot.Event{At: time.Now(), From: handle(), Via: "terminal-1", Body: earshot.Presence{Session: "1", Here: here}})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	is(true)
-	if who, err = p.Identify(t.Context(), p.account, bob); err != nil || !who.Present {
+	if who, err = p.Identify(t.Context(), p.daemon.account, bob); err != nil || !who.Present {
 		t.Errorf("%+v, %v", who, err)
 	}
 	is(false)
 	leave()
-	if who, err = p.Identify(t.Context(), p.account, bob); err != nil || who.Present {
+	if who, err = p.Identify(t.Context(), p.daemon.account, bob); err != nil || who.Present {
 		t.Errorf("%+v, %v", who, err)
 	}
 	if s, err := p.Look(t.Context(), who, api.LookRequest{}); err != nil || viewText(s, time.Now()) != "There is no camera." {

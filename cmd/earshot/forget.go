@@ -269,11 +269,11 @@ func bygone(text string, now time.Time) (time.Time, error) {
 // Forget implements [server.Admin].
 func (h backend) Forget(ctx context.Context, by server.Principal, f api.EraseRequest) (api.ErasePreview, error) {
 	if f.Digest == "" {
-		return h.eraser.Preview(ctx, by.Participant, f)
+		return h.daemon.eraser.Preview(ctx, by.Participant, f)
 	}
-	p, err := h.eraser.Erase(ctx, by.Participant, f)
+	p, err := h.daemon.eraser.Erase(ctx, by.Participant, f)
 	if err == nil {
-		err = h.eraser.Clean(ctx)
+		err = h.daemon.eraser.Clean(ctx)
 	}
 	return p, err
 }

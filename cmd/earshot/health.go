@@ -11,19 +11,19 @@ import (
 
 // Ready implements [server.Admin].
 func (h backend) Ready(ctx context.Context) api.Readiness {
-	if h.health.WantsProbe(time.Now()) {
-		for _, l := range probe.Engines(ctx, h.config().Executive.LLM) {
-			h.health.NoteEngine(l)
+	if h.daemon.health.WantsProbe(time.Now()) {
+		for _, l := range probe.Engines(ctx, h.daemon.config().Executive.LLM) {
+			h.daemon.health.NoteEngine(l)
 		}
 	}
-	is := api.Readiness{Obstacles: health.Obstacles(h.health.List()), Underway: h.underway()}
+	is := api.Readiness{Obstacles: health.Obstacles(h.daemon.health.List()), Underway: h.underway()}
 	is.Ready = len(is.Obstacles) == 0
 	return is
 }
 
 // underway is what is still done that keeps the house from nothing.
 func (h backend) underway() []api.Task {
-	since, is := h.store.Checking()
+	since, is := h.daemon.store.Checking()
 	if !is {
 		return nil
 	}

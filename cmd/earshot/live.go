@@ -12,14 +12,14 @@ import (
 
 // Live implements [server.Backend].
 func (h backend) Live(_ context.Context, p server.Principal) (api.LiveView, <-chan struct{}, error) {
-	r, ok := h.rooms.find(p.Audience.Room)
+	r, ok := h.daemon.rooms.find(p.Audience.Room)
 	if !ok {
 		return api.LiveView{}, nil, access.NoRoom(p.Audience.Room, nil)
 	}
 	changed := r.Changed() // before looking, so that nothing falls between
 	v := api.LiveView{Snapshot: r.Snapshot(p.Audience), You: p.Participant}
 	v.At = time.Time{} // the server says when
-	for _, e := range h.eyes.list() {
+	for _, e := range h.daemon.eyes.list() {
 		v.Cameras = append(v.Cameras, lensOf(h.cameraView(e), e.running()))
 	}
 	return v, changed, nil
@@ -27,7 +27,7 @@ func (h backend) Live(_ context.Context, p server.Principal) (api.LiveView, <-ch
 
 // Interim implements [server.Journal].
 func (h backend) Interim(a earshot.Audience) ([]earshot.Event, <-chan struct{}) {
-	r, ok := h.rooms.find(a.Room)
+	r, ok := h.daemon.rooms.find(a.Room)
 	if !ok {
 		return nil, nil
 	}

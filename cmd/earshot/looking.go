@@ -27,9 +27,9 @@ const seldomTold = 10 * time.Minute
 
 // Look implements [server.Backend].
 func (h backend) Look(ctx context.Context, by server.Principal, l api.LookRequest) (api.CameraView, error) {
-	e := h.eyes.find(l.Camera)
+	e := h.daemon.eyes.find(l.Camera)
 	if e == nil {
-		return api.CameraView{Known: h.eyes.names(), Eyes: earshot.Away}, nil
+		return api.CameraView{Known: h.daemon.eyes.names(), Eyes: earshot.Away}, nil
 	}
 	s := h.cameraView(e)
 	if s.Closed != "" || !e.running() {
@@ -46,9 +46,9 @@ func (h backend) Look(ctx context.Context, by server.Principal, l api.LookReques
 		return s, nil
 	}
 	fillView(&s, p, l.Picture)
-	h.log.Info("somebody looked through a camera", "participant", string(by.ID), "camera", e.name, "picture", l.Picture)
+	h.daemon.log.Info("somebody looked through a camera", "participant", string(by.ID), "camera", e.name, "picture", l.Picture)
 	if l.Picture || e.asks(by.ID, time.Now()) {
-		h.desk.Mention(lookedBy(by.Participant, e.name, l.Picture))
+		h.daemon.desk.Mention(lookedBy(by.Participant, e.name, l.Picture))
 	}
 	return s, nil
 }
@@ -92,7 +92,7 @@ func (h backend) cameraView(e *camera) api.CameraView {
 		g = earshot.Glance{}
 	}
 	s := api.CameraView{
-		Camera: e.name, Source: e.source, Eyes: v.eyes, Since: v.since, Closed: h.closed(e, time.Now()),
+		Camera: e.name, Source: e.source, Eyes: v.eyes, Since: v.since, Closed: h.daemon.closed(e, time.Now()),
 		People: g.People, Faces: g.Faces, Brightness: g.Brightness, Motion: g.Motion,
 	}
 	if s.Closed == "" && v.fault != nil {

@@ -436,13 +436,13 @@ func (d *daemon) rereads(ctx context.Context, rest *sync.WaitGroup) {
 
 // Reload implements [server.Admin].
 func (h backend) Reload(ctx context.Context) (api.ReloadResult, error) {
-	return h.reload(context.WithoutCancel(ctx), true)
+	return h.daemon.reload(context.WithoutCancel(ctx), true)
 }
 
 // Recheck implements [server.Backend]: a room may be for others now, and somebody be known no
 // longer.
 func (h backend) Recheck(p server.Principal) error {
-	is, known := h.people.Get(p.ID)
+	is, known := h.daemon.people.Get(p.ID)
 	switch {
 	case !known && p.Guest():
 		return nil // who has said meanwhile who they are
@@ -452,7 +452,7 @@ func (h backend) Recheck(p server.Principal) error {
 	if !is.Can(participants.Operate) {
 		p.Capabilities = is.Capabilities
 	}
-	return h.gate.MayEnter(p.Participant, p.Audience.Room)
+	return h.daemon.gate.MayEnter(p.Participant, p.Audience.Room)
 }
 
 // reloading is the command that reads the configuration again.

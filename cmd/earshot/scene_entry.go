@@ -16,13 +16,13 @@ import (
 
 // Context implements [server.Backend].
 func (h backend) Context(_ context.Context, p server.Principal) ([]api.SceneEntry, error) {
-	r, ok := h.rooms.find(p.Audience.Room)
+	r, ok := h.daemon.rooms.find(p.Audience.Room)
 	if !ok {
 		return nil, access.NoRoom(p.Audience.Room, nil)
 	}
 	now, all := time.Now(), []api.SceneEntry{}
 	for _, i := range r.Going(p.Audience) {
-		all = append(all, circumstanceOf(i, now, h.people.Name))
+		all = append(all, circumstanceOf(i, now, h.daemon.people.Name))
 	}
 	return all, nil
 }
@@ -51,7 +51,7 @@ func entryText(c api.SceneEntry) string {
 
 // Do implements [server.Backend].
 func (h backend) Do(ctx context.Context, e earshot.Event) (string, error) {
-	r, ok := h.rooms.find(e.Room)
+	r, ok := h.daemon.rooms.find(e.Room)
 	if !ok {
 		return "", access.NoRoom(e.Room, nil)
 	}

@@ -134,19 +134,19 @@ func singers(all []speakers.Speaker, name func(earshot.ParticipantID) string) []
 
 // Voices implements [server.Admin].
 func (h backend) Voices(context.Context) ([]api.VoiceInfo, error) {
-	return singers(h.voices.Known(), h.people.Name), nil
+	return singers(h.daemon.voices.Known(), h.daemon.people.Name), nil
 }
 
 // Tell implements [server.Admin].
 func (h backend) Tell(ctx context.Context, by participants.Participant, t api.VoiceRequest) (api.VoiceChange, error) {
-	before := h.labels()
-	c, err := h.tell(ctx, by, t)
+	before := h.daemon.labels()
+	c, err := h.daemon.tell(ctx, by, t)
 	if c.Act == "" {
 		return api.VoiceChange{}, err
 	}
-	maps.Copy(before, h.labels()) // what is gone is called as it was
-	text := h.outcome(c, before)
-	h.desk.Mention(fmt.Sprintf("%s (says %s).", text, by.Name)) // where the microphone is
+	maps.Copy(before, h.daemon.labels()) // what is gone is called as it was
+	text := h.daemon.outcome(c, before)
+	h.daemon.desk.Mention(fmt.Sprintf("%s (says %s).", text, by.Name)) // where the microphone is
 	return voiceChange(c, text), err
 }
 
