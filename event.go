@@ -306,10 +306,10 @@ type Cause string
 // The causes.
 const (
 	ByNovelty    Cause = "novelty"    // something new happened
-	ByCheckIn    Cause = "check-in"   // it had wanted to look again about now
+	ByCheckIn    Cause = "check-in"   // it had planned to look again about now
 	ByTrigger    Cause = "trigger"    // somebody's words ask for thought
 	ByCommand    Cause = "command"    // somebody gave the command
-	ByDelegation Cause = "delegation" // the conversation was not sure enough, and handed it on
+	ByDelegation Cause = "delegation" // the reply was not sure enough, and handed it on
 )
 
 // Asked reports whether somebody waits for what comes of a thought with cause c.

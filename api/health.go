@@ -58,7 +58,7 @@ type Diagnosis struct {
 type Finding struct {
 	Thing  string `json:"thing"`
 	Works  bool   `json:"works"`
-	Absent bool   `json:"absent,omitempty"` // it is a device that is not there, which is no fault
+	Absent bool   `json:"absent,omitempty"` // it is a device that does not exist, which is no fault
 	Text   string `json:"text"`
 	Cure   string `json:"cure,omitempty"` // the command or the step that mends it
 }

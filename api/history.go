@@ -65,7 +65,7 @@ type DecisionSubject struct {
 func (m *DecisionSubject) String() string {
 	how := map[earshot.Kind]string{
 		earshot.KindMessage: "wrote", earshot.KindUtterance: "said", earshot.KindReply: "answered",
-		earshot.KindFinding: "found", earshot.KindReminder: "wanted to remind of", earshot.KindThought: "thought about",
+		earshot.KindFinding: "found", earshot.KindReminder: "set the reminder", earshot.KindThought: "thought about",
 		earshot.KindSight: "saw",
 	}[m.Kind]
 	switch {

@@ -1,10 +1,10 @@
 // Package interrupt holds the floor of a room: who may be heard in it, and
 // what makes them duck, pause, go on or fall silent.
 //
-// A turn takes the [Floor]. Whatever may end it is a typed [Signal], judged by
-// [Judge], a pure table of signal and style. The floor acts at once, on the
+// A turn takes the [Floor]. Whatever may end the turn is a typed [Signal], which
+// [Judge] judges: a pure table of signal and style. The floor acts at once, on the
 // goroutine that brought the signal: an interruption is not a stream, so there
-// is no queue that it could wait in, and nothing to be dropped.
+// is no queue for it to wait in, and nothing to drop.
 package interrupt
 
 import (

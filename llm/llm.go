@@ -1,8 +1,7 @@
-// Package llm is what is asked of a language model: a [Request], answered by a
-// [Service] as a stream. It knows words, not rooms or people; one package an
-// engine lies below it, [earshot/llm/ollama] and [earshot/llm/openai], and the
-// scripted model in [earshot/llm/llmtest], which can also be chosen in the
-// configuration.
+// Package llm defines what is asked of a language model: a [Request], which a
+// [Service] answers as a stream. It knows words, not rooms or people. Each engine is
+// a package below it: [earshot/llm/ollama], [earshot/llm/openai], and the scripted
+// model in [earshot/llm/llmtest], which can also be chosen in the configuration.
 package llm
 
 import (

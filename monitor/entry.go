@@ -41,7 +41,7 @@ func (p *past) tell(m marks, e *entry) (text row, notes []row) {
 		if b, ok := e.event.Body.(earshot.Tombstone); ok && b.Was != "" {
 			was = "a " + string(b.Was)
 		}
-		return row{{dim, "(" + was + " that was taken back or erased; it is kept nowhere)"}}, nil
+		return row{{dim, "(" + was + " that was taken back or erased; nothing of it is kept)"}}, nil
 	}
 	switch b := e.event.Body.(type) {
 	case earshot.Message:
@@ -57,7 +57,7 @@ func (p *past) tell(m marks, e *entry) (text row, notes []row) {
 	case earshot.Reply:
 		text, notes = p.reply(m, e, b)
 	case earshot.Decision:
-		return p.verdict(m, b, "about something that is not here to be seen: "), nil
+		return p.verdict(m, b, "about something that is not shown here: "), nil
 	default:
 		text = p.aside(m, e.event)
 	}
@@ -147,14 +147,14 @@ func (p *past) utterance(m marks, e *entry, u earshot.Utterance) (text row, note
 		text = append(text, span{dim, " [words " + percent(u.Confidence) + "]"})
 	}
 	if u.Truncated {
-		text = append(text, span{wary, " [too long: the rest was not listened to]"})
+		text = append(text, span{wary, " [too long: the rest was not transcribed]"})
 	}
 	if w := e.whose; w != nil {
 		by := "by the voice"
 		if w.By != "" {
 			by = "so " + m.name(p.name(w.By)) + " says"
 		}
-		notes = append(notes, row{{dim, "whose it was turned out later, " + by}})
+		notes = append(notes, row{{dim, "the speaker became known later, " + by}})
 	}
 	if len(e.beside) > 0 {
 		var others []earshot.ParticipantID
@@ -184,7 +184,7 @@ func (p *past) reply(m marks, e *entry, r earshot.Reply) (text row, notes []row)
 	}
 	switch {
 	case r.Outcome == earshot.Suppressed && r.Offered == "":
-		text = append(text, span{dim, "(nothing: the question was overtaken, or nothing was to be said)"})
+		text = append(text, span{dim, "(nothing: the question was superseded, or there was nothing to say)"})
 	case r.Outcome == earshot.Failed && r.Offered == "":
 		text = append(text, span{bad, "(no reply: " + cmp.Or(m.safe(r.Fault), "it failed") + ")"})
 	case r.Offered == "":
@@ -201,7 +201,7 @@ func (p *past) fate(m marks, r earshot.Reply) (notes []row) {
 	how := ""
 	switch {
 	case r.Cut != nil && r.Cut.Signal == interrupt.Shutdown.String():
-		how = "cut off: earshot was ended"
+		how = "cut off: earshot was stopped"
 	case r.Cut != nil:
 		how = "cut off by " + m.name(p.name(r.Cut.By))
 		if r.Cut.Signal != "" {
@@ -226,7 +226,7 @@ func (p *past) fate(m marks, r earshot.Reply) (notes []row) {
 		notes = append(notes, row{{dim, fmt.Sprintf("characters heard, of %d: %s", letters(r.Offered), strings.Join(all, ", "))}})
 	}
 	if r.Truncated {
-		notes = append(notes, row{{wary, "it had more to say than executive.conversational.max_tokens allows"}})
+		notes = append(notes, row{{wary, "it reached the limit of executive.conversational.max_tokens"}})
 	}
 	if r.Handover != nil {
 		to := "a person"
@@ -268,7 +268,7 @@ func (p *past) follows(e *entry, about earshot.EventID) bool {
 func (p *past) quote(m marks, id earshot.EventID) string {
 	e := p.by[id]
 	if e == nil {
-		return "something that is not here to be seen"
+		return "something that is not shown here"
 	}
 	return m.name(p.name(e.event.Author)) + " at " + e.event.At.Local().Format("15:04:05") + ": " + p.opening(m, e, 40)
 }
@@ -396,7 +396,7 @@ func (p *past) aside(m marks, e earshot.Event) row {
 		}
 		return r
 	case earshot.Withdrawal:
-		return does(dim, "took a message back; it is kept nowhere")
+		return does(dim, "took a message back; nothing of it is kept")
 	}
 	return does(dim, "("+string(e.Body.Kind())+")")
 }
@@ -424,7 +424,7 @@ func (p *past) thought(m marks, does func(tone, string) row, b earshot.Thought) 
 	what := "thought"
 	switch {
 	case b.Outcome == earshot.Asked:
-		what = "is to think"
+		what = "was asked to think"
 	case b.Of != "":
 		what = "thought on"
 	}
@@ -455,13 +455,13 @@ func because(c earshot.Cause) string {
 	case earshot.ByNovelty:
 		return "something new happened"
 	case earshot.ByCheckIn:
-		return "it had wanted to look again about now"
+		return "it had planned to look again about now"
 	case earshot.ByTrigger:
-		return "somebody's words asked for thought"
+		return "a message asked for thought"
 	case earshot.ByCommand:
 		return "somebody gave the command"
 	case earshot.ByDelegation:
-		return "the conversation was not sure enough"
+		return "the reply was not sure enough"
 	}
 	return string(c)
 }

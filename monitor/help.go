@@ -2,19 +2,19 @@ package monitor
 
 // helps are the keys, and what they do; what has no key is a heading or a sentence.
 var helps = []struct{ key, does string }{
-	{"", "What stands here"},
-	{"", "Each line of the transcript has the time, who spoke, and to whom. (voice, 82%) is how sure it is whose voice that was, [words 61%] how sure what was said; without a note it was typed here. Below a message stands what was decided about it, and why. Of a reply, [not heard: …] is what was to be said and nobody heard."},
+	{"", "What you see here"},
+	{"", "Each line of the transcript has the time, who spoke, and to whom. (voice, 82%) is how sure it is whose voice that was, [words 61%] how sure what was said; without a note it was typed here. Below a message is what was decided about it, and why. In a reply, [not heard: …] marks what nobody heard of it."},
 	{"", ""},
 	{"", "The transcript"},
 	{"Up Down", "choose a line (also k j)"},
 	{"PgUp PgDn", "a page (also b and the space bar)"},
-	{"Home End", "the oldest that is here; the newest, and follow it (also g G)"},
+	{"Home End", "go to the oldest line; go to the newest and follow (also g G)"},
 	{"r", "from a reply to what it answers, and back"},
 	{"w", "why: what was decided about the chosen line"},
-	{"/ n N", "search for words; the next one up, however old it is, the next one down"},
+	{"/ n N", "search for words; the next match up, however old; the next match down"},
 	{"t", "go to a time: 14:05, yesterday 14:05, 2026-11-22 14:05"},
 	{"f", "show only: names, private, said, voice, replies, thoughts, tools, edits, sights, reminders, presence, faults, decisions"},
-	{"Esc", "take back what was chosen, searched for, filtered"},
+	{"Esc", "clear the choice, the search and the filter"},
 	{"", ""},
 	{"", "The panes"},
 	{"Tab 1–6", "Here, Thought, Why, Scene, Health, Speed"},
@@ -22,8 +22,8 @@ var helps = []struct{ key, does string }{
 	{"z", "the pane on the whole screen, and back"},
 	{"", ""},
 	{"", "Taking part"},
-	{"i, Enter", "a line to write in: text, or a /command. From the first key on the agent yields, as it does at the console. Esc leaves."},
-	{"q, ^C", "leave the monitor; earshot runs on"},
+	{"i, Enter", "a line for text or a /command. As at the console, the agent yields from the first key. Esc leaves the line."},
+	{"q, ^C", "leave the monitor; earshot keeps running"},
 }
 
 // helpText returns the help in rows.

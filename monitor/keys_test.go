@@ -127,22 +127,22 @@ func TestKeys(t *testing.T) {
 		{"searched in another form", "/ 'teapots' enter", []string{"▶12:00:46 Ann → Bob [private]: the ring is in the teapot"}, nil},
 		{"searched by its beginning", "/ 'tea*' enter", []string{"▶12:00:46 Ann → Bob [private]: the ring is in the teapot"}, nil},
 		{"searched as it is written", `/ '"ring is in"' enter`, []string{"▶12:00:46 Ann → Bob [private]: the ring is in the teapot"}, nil},
-		{"in another order", `/ '"is ring in"' enter`, []string{"nothing further up"}, []string{"▶"}},
+		{"in another order", `/ '"is ring in"' enter`, []string{"no match further up"}, []string{"▶"}},
 		{"by who said it", "/ 'from:Ann ring' enter", []string{"▶12:00:46 Ann → Bob"}, nil},
 		{"by oneself", "/ 'from:me ring' enter", []string{"▶12:00:46 Ann → Bob"}, nil},
-		{"by who did not", "/ 'from:Bob ring' enter", []string{"nothing further up"}, []string{"▶"}},
+		{"by who did not", "/ 'from:Bob ring' enter", []string{"no match further up"}, []string{"▶"}},
 		{"of a day", "/ 'on:2026-11-22 ring' enter", []string{"▶12:00:46 Ann → Bob"}, nil},
-		{"of another", "/ 'before:2026-11-22 ring' enter", []string{"nothing further up"}, []string{"▶"}},
+		{"of another", "/ 'before:2026-11-22 ring' enter", []string{"no match further up"}, []string{"▶"}},
 		{"of no day", "/ 'ring on:yesturday' enter", []string{"on: names no day to search for: give"}, []string{"▶"}},
-		{"the next one up", "/ 'tides' enter n n", []string{"▶12:00:51 Ann → Earshot: write me two lines"}, nil},
+		{"the next match up", "/ 'tides' enter n n", []string{"▶12:00:51 Ann → Earshot: write me two lines"}, nil},
 		{"and down again", "/ 'tides' enter n n N", []string{"▶12:00:52 Earshot → Alice: two lines about"}, nil},
-		{"nowhere", "/ 'elephant' enter", []string{"nothing further up"}, nil},
+		{"nowhere", "/ 'elephant' enter", []string{"no match further up"}, nil},
 		{"a time", "t '12:00:29' enter", []string{"▶12:00:29 Bob (voice, 82%)"}, nil},
 		{"no time", "t 'noon' enter", []string{"that is no time"}, nil},
 		{"from a reply to its question", "t '12:00:09' enter r", []string{"▶12:00:07 Ann → Earshot: wait, how high"}, nil},
 		{"and back", "t '12:00:09' enter r r", []string{"▶12:00:09 Earshot → Ann: In the Bay"}, nil},
 		{"why", "t '12:00:29' enter w", []string{"[Why this]", "Bob “mind the step over there”", "- nobody called me by name"}, nil},
-		{"why a reply", "t '12:00:09' enter w", []string{"[Why this]", "▶12:00:07", "- text, and only one person is here"}, nil},
+		{"why a reply", "t '12:00:09' enter w", []string{"[Why this]", "▶12:00:07", "- nobody else is here, so it was for me"}, nil},
 		{"r without a choice", "r", []string{"choose a line first"}, nil},
 		{"a person", "f 'bob' enter", []string{"mind the step", "teapot", "only: bob"}, []string{"the microphone", "Bay of Fundy"}},
 		{"private", "f 'private' enter", []string{"teapot"}, []string{"mind the step"}},
@@ -155,9 +155,9 @@ func TestKeys(t *testing.T) {
 		{"health", "5", []string{"[Health]✗1", "microphone (sense) ill for 10 s", "→ plug it in again"}, nil},
 		{"zoomed", "6 z", []string{"[Speed]", "silent 12 ms after the cut"}, []string{"the microphone is gone"}},
 		{"and back", "6 z z", []string{"the microphone is gone"}, nil},
-		{"help", "?", []string{"What stands here", "any key closes"}, []string{"the microphone is gone"}},
+		{"help", "?", []string{"What you see here", "any key closes"}, []string{"the microphone is gone"}},
 		{"and out of it", "? x", []string{"the microphone is gone"}, nil},
-		{"the rest of the help", "? pgdown pgdown pgdown pgdown pgdown pgdown pgdown pgdown", []string{"earshot runs on"}, nil},
+		{"the rest of the help", "? pgdown pgdown pgdown pgdown pgdown pgdown pgdown pgdown", []string{"earshot keeps running"}, nil},
 		{"a line", "i", []string{"say:", "Enter sends, Esc leaves"}, nil},
 		{"typed", "i 'hello'", []string{"say: hello"}, nil},
 	} {
@@ -304,7 +304,7 @@ func TestForgotten(t *testing.T) {
 		t.Errorf("it still shows\n%s", got)
 	}
 	presses(m, "/ 'teapot' enter")
-	if got := words(m.Screen()); !strings.Contains(got, "nothing further up") {
+	if got := words(m.Screen()); !strings.Contains(got, "no match further up") {
 		t.Errorf("it is found:\n%s", got)
 	}
 }
@@ -315,7 +315,7 @@ func TestTakenBack(t *testing.T) {
 	s.add(time.Second, "rev", "ann", earshot.Revision{Of: "m2", Text: "how high is high water?"})
 	s.add(time.Second, "wd", "ann", earshot.Withdrawal{Of: "m1", With: []earshot.EventID{"r1"}})
 	got := words(opened(200, 60, s.events).Screen())
-	for _, want := range []string{"how high is high water? (edited)", "(a message that was taken back or erased; it is kept nowhere)", "(a reply that was", "Ann took a message back"} {
+	for _, want := range []string{"how high is high water? (edited)", "(a message that was taken back or erased; nothing of it is kept)", "(a reply that was", "Ann took a message back"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it shows no %q:\n%s", want, got)
 		}
@@ -478,10 +478,10 @@ func TestSearchLongAgo(t *testing.T) {
 		}
 		m.Step(later, monitor.Stretch{At: at, Events: s.events[at-21 : at+19]})
 		shows("then", fmt.Sprintf("Ann: number %d is a zeppelin of lead", at), "number 1000")
-		shows("then", "of long ago (End comes back)", "")
+		shows("then", "looking far back (End returns)", "")
 	}
 	m.Step(later, monitor.Events{*s.add(time.Second, "new", "ann", earshot.Message{Text: "what is that up there"})})
-	shows("meanwhile", "of long ago, 1 new meanwhile", "up there")
+	shows("meanwhile", "looking far back, 1 new meanwhile", "up there")
 	m.Step(later, monitor.Events{*s.add(time.Second, "gone", "ann", earshot.Withdrawal{Of: "m700"})})
 	shows("taken back", "a message that was taken back or erased", "number 700")
 	if got := tale(presses(m, "home")); got != "older than 680" {
@@ -494,7 +494,7 @@ func TestSearchLongAgo(t *testing.T) {
 	shows("older", "number 679", "")
 	presses(m, "N")
 	presses(m, "end")
-	shows("back", "what is that up there", "of long ago")
+	shows("back", "what is that up there", "looking far back")
 	shows("back", "following", "number 700")
 	presses(m, "home")
 	m.Step(later, monitor.Stretch{At: 900, Events: s.events[880:920]})
@@ -513,12 +513,12 @@ func TestSearchLongAgoInVain(t *testing.T) {
 		came any
 		says string
 	}{
-		{"nothing", monitor.Found{Words: "zeppelin"}, "nothing older has these words"},
-		{"what is here", monitor.Found{Words: "zeppelin", Events: s.events[999:]}, "nothing older has these words"},
-		{"another search", monitor.Found{Words: "lead", Events: s.events[99:100]}, "asking for what is older"},
+		{"nothing", monitor.Found{Words: "zeppelin"}, "no older event has these words"},
+		{"what is here", monitor.Found{Words: "zeppelin", Events: s.events[999:]}, "no older event has these words"},
+		{"another search", monitor.Found{Words: "lead", Events: s.events[99:100]}, "searching older events"},
 		{"it cannot be searched", monitor.Found{Words: "zeppelin", Err: errors.New("the disk is gone")}, "searching: the disk is gone"},
 		{"it cannot be read", monitor.Stretch{At: 100, Err: errors.New("the disk is gone")}, "searching: the disk is gone"},
-		{"it was forgotten just now", monitor.Stretch{At: 100, Events: s.events[50:70]}, "it is not there any more"},
+		{"it was forgotten just now", monitor.Stretch{At: 100, Events: s.events[50:70]}, "it no longer exists"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := opened(80, 24, s.events[900:])

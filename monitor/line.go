@@ -167,7 +167,7 @@ func (m *Model) says(text string) []Effect {
 		m.line.is = nothing
 		return over()
 	case order.Name == "":
-		m.said = "a command has a name, such as /help; begin a text that has a slash with two"
+		m.said = "a command needs a name, such as /help; to begin a text with a slash, write //"
 		return over()
 	}
 	return over(Emit{order})

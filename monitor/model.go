@@ -400,7 +400,7 @@ func (m *Model) answers() {
 			return
 		}
 	}
-	m.said = "there is no answer to it here, and it answers nothing that is here"
+	m.said = "no reply to it is shown here, and it replies to nothing shown here"
 }
 
 // wonders shows why that was done which is chosen: of a reply, why its agent answered.

@@ -56,7 +56,7 @@ func busy() *script {
 	second := time.Second
 	s.add(0, "p1", "ann", earshot.Presence{Here: true})
 	s.add(2*second, "m1", "ann", earshot.Message{Text: "tell me about the tides"}, agent)
-	s.add(0, "d1", agent, decides("m1", earshot.Speak, "t1", "text, and only one person is here"))
+	s.add(0, "d1", agent, decides("m1", earshot.Speak, "t1", "nobody else is here, so it was for me"))
 	offered := earshot.Text("The tides are the sea's answer to the moon. Twice a day the water bulges towards it, and on the far side away from it, and the coasts turn through both bulges.")
 	s.add(4*second, "r1", agent, earshot.Reply{
 		Turn: "t1", About: "m1", Outcome: earshot.Interrupted, Offered: offered,
@@ -64,7 +64,7 @@ func busy() *script {
 		Cut:   &earshot.Interruption{By: "ann", Signal: "addressed", At: s.at},
 	}, "ann")
 	s.add(second, "m2", "ann", earshot.Message{Text: "wait, how high do they get?"}, agent)
-	s.add(0, "d2", agent, decides("m2", earshot.Speak, "t2", "text, and only one person is here"))
+	s.add(0, "d2", agent, decides("m2", earshot.Speak, "t2", "nobody else is here, so it was for me"))
 	s.add(2*second, "r2", agent, earshot.Reply{
 		Turn: "t2", About: "m2", Outcome: earshot.Completed, Offered: "In the Bay of Fundy, sixteen metres.",
 		Heard: []earshot.Delivery{{Outlet: "console", Bytes: 36}},

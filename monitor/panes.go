@@ -33,9 +33,9 @@ var titles = [panes]string{who: "Here", thought: "Thought", why: "Why", going: "
 var explains = [panes]string{
 	who:     "Nobody is here.",
 	thought: "Nothing is being thought beside the conversation.",
-	why:     "Nothing has been decided yet.",
+	why:     "No decision has been made yet.",
 	going:   "Nothing is going on.",
-	health:  "Nothing is known of the parts yet.",
+	health:  "The state of the parts is not known yet.",
 	speed:   "No turn has ended yet.",
 }
 
@@ -148,7 +148,7 @@ func (m *Model) does(a api.Seat) (string, tone) {
 		case g.Paused:
 			return "is paused while it talks" + to, wary
 		case g.Text == "":
-			return "makes up an answer" + to, good
+			return "is preparing an answer" + to, good
 		}
 		return "talks" + to, good
 	}
@@ -183,7 +183,7 @@ func (m *Model) thinking(width int) (rows []row) {
 		case think.Waiting:
 			head = append(head, span{dim, " will think"})
 		default:
-			head = append(head, span{dim, " sorts out a thought"})
+			head = append(head, span{dim, " is summing up a thought"})
 		}
 		if t.Question != "" {
 			head = append(head, span{plain, " about " + m.marks.safe("“") + m.marks.safe(string(t.Question)) + m.marks.safe("”")})
@@ -231,7 +231,7 @@ func (m *Model) reasons(width int) (rows []row) {
 		all = e.decisions
 		rows = append(rows, wrap(row{{strong, m.subject(e)}}, width, 2)...)
 		if len(all) == 0 {
-			return append(rows, wrap(row{{dim, "  nothing was decided about it"}}, width, 2)...)
+			return append(rows, wrap(row{{dim, "  no decision was made about it"}}, width, 2)...)
 		}
 	}
 	for _, d := range slices.Backward(all) {

@@ -110,7 +110,7 @@ func (w *lineWriter) takes(what any, told func(string)) error {
 	case Lost:
 		told(what.Why + "; trying again")
 	case Back:
-		told("earshot is there again")
+		told("earshot is back")
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (p *peer) fails() error {
 	case p.refuses:
 		return &api.Refusal{Problem: "you may not know that any more"}
 	case p.ends:
-		return &server.Failure{Refusal: &api.Refusal{Problem: "earshot is just ending"}}
+		return &server.Failure{Refusal: &api.Refusal{Problem: "earshot is stopping"}}
 	case p.gone:
 		return server.ErrNotRunning
 	}
@@ -226,7 +226,7 @@ func TestLinesOverLosses(t *testing.T) {
 		if out.text() != want.String() {
 			t.Errorf("it wrote\n%s", out.text())
 		}
-		if lost, back := strings.Count(told.text(), "; trying again\n"), strings.Count(told.text(), "earshot is there again\n"); lost != 10 || back != 10 {
+		if lost, back := strings.Count(told.text(), "; trying again\n"), strings.Count(told.text(), "earshot is back\n"); lost != 10 || back != 10 {
 			t.Errorf("it told of %d losses and %d ends:\n%s", lost, back, told.text())
 		}
 		if p.asked > 300 {

@@ -309,11 +309,11 @@ func (m *Model) state() row {
 	r := row{{plain, " "}}
 	switch {
 	case m.live != nil:
-		text := "of long ago"
+		text := "looking far back"
 		if m.view.came > 0 {
 			text += fmt.Sprintf(", %d new meanwhile", m.view.came)
 		}
-		r = append(r, span{wary, text}, span{dim, " (End comes back)"})
+		r = append(r, span{wary, text}, span{dim, " (End returns)"})
 	case m.view.follow:
 		r = append(r, span{good, "following"})
 	case m.view.came > 0:
@@ -401,7 +401,7 @@ func (m *Model) transcript(width, height int) []row {
 
 // welcome is what stands where nothing has happened.
 func (m *Model) welcome(width, height int) []row {
-	text := "Nothing has happened here yet. What is said, by whom, and what the agent makes of it will stand here; press i to say something."
+	text := "Nothing has happened here yet. What is said, by whom, and what the agent does about it will appear here; press i to say something."
 	if m.lost != "" {
 		text = "Waiting for earshot."
 	} else if !m.heard {
@@ -528,7 +528,7 @@ func (m *Model) grows(g api.LiveReply, width int) []row {
 	case g.Tool != "":
 		state = "uses " + m.marks.safe(g.Tool)
 	case g.Text == "":
-		state = "is being made up"
+		state = "is being prepared"
 	}
 	text = append(text, span{t, " " + m.marks.more + " (" + state + ", " + m.age(g.Since) + ")"})
 	return wrap(text, width, stamp)

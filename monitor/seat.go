@@ -63,7 +63,7 @@ func (s *seat) say(b earshot.Body) {
 	if n := len(s.queue); n > 0 && b.Kind() == earshot.KindTyping && s.queue[n-1].Body.Kind() == earshot.KindTyping && n > 1 {
 		s.queue[n-1] = e
 	} else if n >= unsent {
-		s.to.put(Told{"not sent: what was written before is still waiting; is the connection lost?"})
+		s.to.put(Told{"not sent: an earlier message is still waiting; is the connection lost?"})
 		return
 	} else {
 		s.queue = append(s.queue, e)

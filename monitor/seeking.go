@@ -27,13 +27,13 @@ func (m *Model) seek(words string, way int) []Effect {
 		}
 	}
 	if way > 0 {
-		m.said = "nothing further down"
+		m.said = "no match further down"
 		if m.live != nil {
-			m.said += "; End comes back to what happens"
+			m.said += "; End returns to the newest"
 		}
 		return nil
 	}
-	m.said = "nothing further up; asking for what is older"
+	m.said = "no match further up; searching older events"
 	return []Effect{Seek{words, m.past.oldest()}}
 }
 
@@ -84,7 +84,7 @@ func (m *Model) found(f Found) []Effect {
 			return []Effect{Around{e.Sequence}}
 		}
 	}
-	m.said = "nothing older has these words"
+	m.said = "no older event has these words"
 	return nil
 }
 
@@ -105,7 +105,7 @@ func (m *Model) visits(w Stretch) {
 	}
 	k := slices.IndexFunc(then.all, func(e *entry) bool { return e.event.Sequence == w.At })
 	if k < 0 {
-		m.said = "it is not there any more"
+		m.said = "it no longer exists"
 		return
 	}
 	came := m.view.came
@@ -130,12 +130,12 @@ func (m *Model) jumps(text string) []Effect {
 	}
 	k, _ := slices.BinarySearchFunc(m.past.all, at, func(e *entry, at time.Time) int { return e.event.At.Compare(at) })
 	if k == len(m.past.all) {
-		m.said = "nothing happened since"
+		m.said = "nothing has happened since"
 		return nil
 	}
 	m.goes(m.past.all[k])
 	if k == 0 && !m.past.whole {
-		m.said = "this is the oldest that is here; more comes by scrolling up"
+		m.said = "this is the oldest line loaded; scroll up for more"
 		return m.older()
 	}
 	return nil

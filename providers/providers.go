@@ -1,4 +1,4 @@
-// Package providers says what a sense is. One package a sense lies below it;
+// Package providers defines what a sense is. Each sense is a package below it;
 // [earshot/providers/replay] is the smallest.
 package providers
 

@@ -65,7 +65,7 @@ func TestAgents(t *testing.T) {
 	_, listed := eve.Agents(t.Context(), true)
 	_, ordered := eve.Order(t.Context(), want)
 	for _, err := range []error{listed, ordered} {
-		if r, ok := errors.AsType[*api.Refusal](err); !ok || !strings.Contains(r.Problem, "whoever operates") || r.Mend == "" {
+		if r, ok := errors.AsType[*api.Refusal](err); !ok || !strings.Contains(r.Problem, "an operator of this earshot") || r.Mend == "" {
 			t.Errorf("Eve is told %v", err)
 		}
 	}

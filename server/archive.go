@@ -82,7 +82,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, who guest) error
 	}
 	words := q.Get("q")
 	if strings.TrimSpace(words) == "" || len(words) > mostWords {
-		return bad("the parameter q must have the words to look for, in at most %d bytes", mostWords)
+		return bad("the parameter q must hold the words to look for, in at most %d bytes", mostWords)
 	}
 	events, err := s.Journal.Search(r.Context(), who.Audience, words, p.before, p.limit)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Server) decisions(w http.ResponseWriter, r *http.Request, who guest) er
 	}
 	agent := q.Get("agent")
 	if len(agent) > claimBytes {
-		return bad("the parameter agent has %d bytes, and at most %d are read", len(agent), claimBytes)
+		return bad("the parameter agent has %d bytes; at most %d are possible", len(agent), claimBytes)
 	}
 	all, err := s.Journal.Decisions(r.Context(), who.Audience, agent, p.before, p.limit)
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Server) past(events []earshot.Event, most int) api.HistoryPage {
 func kindsOf(texts []string) (kinds []earshot.Kind, err error) {
 	for _, text := range texts {
 		if _, err := earshot.DecodeBody(earshot.Kind(text), []byte("{}")); err != nil || !earshot.Kind(text).Durable() {
-			return nil, bad("the parameter kind must be one of those that are kept, such as message or reply")
+			return nil, bad("the parameter kind must be a kind of event that is kept, such as message or reply")
 		}
 		kinds = append(kinds, earshot.Kind(text))
 	}

@@ -102,7 +102,7 @@ func TestSearchAndDecisions(t *testing.T) {
 	if d, err = c.Decisions(t.Context(), "", 20, 30); err != nil || len(d.Decisions) != 19 || d.Before != 0 {
 		t.Errorf("decided %+v, %v", d, err)
 	}
-	if _, err = c.Decisions(t.Context(), "nobody", 0, 30); err == nil || err.Error() != "no agent is called so" {
+	if _, err = c.Decisions(t.Context(), "nobody", 0, 30); err == nil || err.Error() != "there is no agent of that name" {
 		t.Errorf("decided with %v", err)
 	}
 }
@@ -139,9 +139,9 @@ func TestPagesAreRefused(t *testing.T) {
 		"/v1/history?kind=typing":                         "kind must be",
 		"/v1/history?kind=":                               "kind must be",
 		"/v1/history?kind=magic":                          "kind must be",
-		"/v1/search":                                      "q must have",
-		"/v1/search?q=+":                                  "q must have",
-		"/v1/search?q=" + strings.Repeat("x", 1025):       "q must have",
+		"/v1/search":                                      "q must hold",
+		"/v1/search?q=+":                                  "q must hold",
+		"/v1/search?q=" + strings.Repeat("x", 1025):       "q must hold",
 		"/v1/decisions?agent=" + strings.Repeat("x", 257): "agent has 257 bytes",
 		"/v1/decisions?limit=1e3":                         "limit must be",
 	} {

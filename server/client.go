@@ -217,7 +217,7 @@ func (c *Client) Events(ctx context.Context, after int64) iter.Seq2[earshot.Even
 	}
 }
 
-var errSilent = errors.New("earshot has been silent for too long")
+var errSilent = errors.New("earshot has not answered for too long")
 
 // parseEvent returns the event that a line of the stream holds, if it holds
 // one.
@@ -226,7 +226,7 @@ func parseEvent(line []byte) (e earshot.Event, ok bool, err error) {
 		return e, false, nil
 	}
 	if err := json.Unmarshal(line, &e); err != nil {
-		return earshot.Event{}, false, fmt.Errorf("reading the events: a line that is none: %w", err)
+		return earshot.Event{}, false, fmt.Errorf("reading the events: an invalid line: %w", err)
 	}
 	return e, true, nil
 }
@@ -313,7 +313,7 @@ func (c *Client) ask(ctx context.Context, method, path string, body io.Reader, i
 	}
 	defer resp.Body.Close()
 	if err := json.NewDecoder(io.LimitReader(resp.Body, lineBytes)).Decode(into); err != nil {
-		return fmt.Errorf("reading what earshot answers: %w", err)
+		return fmt.Errorf("reading the answer of earshot: %w", err)
 	}
 	return nil
 }
@@ -389,7 +389,7 @@ func (c *Client) base() (string, error) {
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", &api.Refusal{Problem: "the address of an earshot is its protocol, host and port, and nothing else", Mend: "write it as in http://127.0.0.1:8765"}
+		return "", &api.Refusal{Problem: "the address of an earshot must be only protocol, host and port", Mend: "write it like http://127.0.0.1:8765"}
 	}
 	return "http://" + u.Host, nil
 }
@@ -416,7 +416,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // errElsewhere says that a token would be shown to everybody on the way.
-var errElsewhere = &api.Refusal{Problem: "this address is not on this machine, and nothing on the way there is encrypted", Mend: "forward the port: ssh -L 8765:127.0.0.1:8765 HOST, and use http://127.0.0.1:8765"}
+var errElsewhere = &api.Refusal{Problem: "this address is not on this machine, and the connection would not be encrypted", Mend: "forward the port: ssh -L 8765:127.0.0.1:8765 HOST, and use http://127.0.0.1:8765"}
 
 // dialPort connects to a port of this machine, whatever a name turns out to mean.
 func (c *Client) dialPort(ctx context.Context) (net.Conn, error) {

@@ -20,7 +20,7 @@ func (s *Server) command(w http.ResponseWriter, r *http.Request, who guest) erro
 		return err
 	}
 	if in.Name == "" || len(in.Name) > longestCommand || strings.ContainsAny(in.Name, "/ \n") || len(in.Args) > earshot.MaxText {
-		return &fault{http.StatusBadRequest, errors.New("a command is a name without its slash, such as who, and perhaps arguments")}
+		return &fault{http.StatusBadRequest, errors.New("a command needs a name without its slash, such as who, and may have arguments")}
 	}
 	handle, leave := s.Backend.Join(s.session(who, "command", ""), nil, who.Audience)
 	defer leave()

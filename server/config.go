@@ -51,7 +51,7 @@ func (c Config) Validate() error {
 	case !filepath.IsAbs(path):
 		faults = append(faults, field.Errorf("socket", "is %q; must be an absolute path", path))
 	case len(path) > longest:
-		faults = append(faults, field.Errorf("socket", "has %d bytes; the path of a socket has at most %d", len(path), longest))
+		faults = append(faults, field.Errorf("socket", "has %d bytes; the path of a socket can have at most %d", len(path), longest))
 	}
 	if c.Listen != "" {
 		if _, _, err := splitAddress(c.Listen); err != nil {
@@ -60,12 +60,12 @@ func (c Config) Validate() error {
 	}
 	for i, host := range c.AllowedHosts {
 		if !hostName.MatchString(host) {
-			faults = append(faults, field.Errorf(fmt.Sprintf("allowed_hosts[%d]", i), "is %q; must be a name such as earshot.example, perhaps with :port; * and addresses are no names", host))
+			faults = append(faults, field.Errorf(fmt.Sprintf("allowed_hosts[%d]", i), "is %q; must be a name such as earshot.example, optionally with :port, and not * or an address", host))
 		}
 	}
 	for i, origin := range c.AllowedOrigins {
 		if !originName.MatchString(origin) || new(http.CrossOriginProtection).AddTrustedOrigin(origin) != nil {
-			faults = append(faults, field.Errorf(fmt.Sprintf("allowed_origins[%d]", i), "is %q; must be as a browser says it, such as http://localhost:3000, with nothing behind; * is none", origin))
+			faults = append(faults, field.Errorf(fmt.Sprintf("allowed_origins[%d]", i), "is %q; must be an origin as a browser sends it, such as http://localhost:3000, and not *", origin))
 		}
 	}
 	if c.RequestsPerSecond < 0 || c.RequestsPerSecond > mostRequests {

@@ -151,7 +151,7 @@ func TestBodiesAreAsDescribed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const none = "not the JSON object"
+		const none = "not a valid JSON object"
 		for _, tt := range []struct {
 			body    string
 			refused bool

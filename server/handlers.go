@@ -31,12 +31,12 @@ const heartbeat = 3 * remote.Look
 
 // errOrder is why a command is not said, which may be a private message.
 var errOrder = &api.Refusal{
-	Problem: "a text that begins with a slash is a command, and nothing was said",
-	Mend:    `POST /v1/commands gives it, such as {"name":"msg","args":"NAME text"}; // begins a text with a slash`,
+	Problem: "a text that begins with a slash is a command, so nothing was said",
+	Mend:    `give commands with POST /v1/commands, such as {"name":"msg","args":"NAME text"}; // begins a text with a slash`,
 }
 
 // ErrTaken is why a message is not kept whose ID another has.
-var ErrTaken error = &api.Refusal{Problem: "the ID belongs to another message, so this one was not kept", Mend: "send it with an ID of its own, or with none"}
+var ErrTaken error = &api.Refusal{Problem: "the ID belongs to another message, so this one was not kept", Mend: "send it with a new ID, or without one"}
 
 // post admits a message.
 func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
@@ -82,10 +82,10 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 		return &fault{http.StatusRequestEntityTooLarge, fmt.Errorf("the body has more than %d bytes", bodyBytes)}
 	}
 	if err != nil {
-		return bad("the body is not the JSON object it should be")
+		return bad("the body is not a valid JSON object for this path")
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return bad("the body goes on after its JSON object")
+		return bad("the body continues after its JSON object")
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request, who guest) error
 	if r.Header.Get("Upgrade") != wire.Protocol {
 		w.Header().Set("Upgrade", wire.Protocol)
 		return &fault{http.StatusUpgradeRequired, &api.Refusal{
-			Problem: "this earshot speaks " + wire.Protocol + " and the terminal does not",
+			Problem: "this earshot speaks " + wire.Protocol + " and the terminal another version",
 			Mend:    "use the same version for both; see: earshot version",
 		}}
 	}

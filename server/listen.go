@@ -49,11 +49,11 @@ func (l *listener) Close() error { return errors.Join(l.Listener.Close(), l.lock
 // makeDir makes sure that dir is ours and closed to others.
 func makeDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("making the socket's directory: %w", err)
+		return fmt.Errorf("creating the socket's directory: %w", err)
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
-		return fmt.Errorf("making the socket's directory: %w", err)
+		return fmt.Errorf("creating the socket's directory: %w", err)
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || int(stat.Uid) != os.Getuid() {
 		return &api.Refusal{
@@ -120,7 +120,7 @@ func removeDead(socket string) error {
 		return ErrRunning
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("asking whether the socket is alive: %w", err)
+		return fmt.Errorf("checking whether the socket is in use: %w", err)
 	}
 	if err := os.Remove(socket); err != nil {
 		return fmt.Errorf("removing a dead socket: %w", err)

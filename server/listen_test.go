@@ -145,7 +145,7 @@ func TestConfig(t *testing.T) {
 		"/x/s":                         "",
 		"s":                            `socket: is "s"; must be an absolute path`,
 		"/" + strings.Repeat("x", 102): "",
-		"/" + strings.Repeat("x", 103): "socket: has 104 bytes; the path of a socket has at most 103",
+		"/" + strings.Repeat("x", 103): "socket: has 104 bytes; the path of a socket can have at most 103",
 		"~/earshot.sock":               `socket: is "~/earshot.sock"; must be an absolute path`,
 	} {
 		err := server.Config{Socket: socket}.Validate()

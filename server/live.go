@@ -132,7 +132,7 @@ func (c *Client) Live(ctx context.Context) iter.Seq2[api.LiveView, error] {
 			}
 			var now api.LiveView
 			if err := json.Unmarshal(line, &now); err != nil {
-				yield(now, fmt.Errorf("reading how the room is: %w", err))
+				yield(now, fmt.Errorf("reading the state of the room: %w", err))
 				return
 			}
 			if !yield(now, nil) {

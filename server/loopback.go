@@ -27,19 +27,19 @@ func ListenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	for _, at := range all {
 		if !at.Unmap().IsLoopback() {
 			return nil, &api.Refusal{
-				Problem: fmt.Sprintf("server.listen is %s, which others can reach at %s", address, at),
+				Problem: fmt.Sprintf("server.listen is %s, which other machines can reach at %s", address, at),
 				Mend:    "listen at 127.0.0.1, and reach it from elsewhere through ssh -L; see docs/api.md",
 			}
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("server.listen is %s, and %s is nowhere", address, host)
+		return nil, fmt.Errorf("server.listen is %s, and %s cannot be found", address, host)
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", netip.AddrPortFrom(first(all), port).String())
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, &api.Refusal{
-			Problem: fmt.Sprintf("another program listens at %s already", address),
-			Mend:    "set server.listen to another port, or end that program",
+			Problem: fmt.Sprintf("another program already listens at %s", address),
+			Mend:    "set server.listen to another port, or stop that program",
 		}
 	}
 	if err != nil {
@@ -47,7 +47,7 @@ func ListenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	}
 	if at, ok := l.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {
 		l.Close()
-		return nil, errors.New("opening the port: it is not on this machine alone")
+		return nil, errors.New("opening the port: other machines can reach it")
 	}
 	return l, nil
 }
@@ -74,7 +74,7 @@ func splitAddress(address string) (host string, port uint16, err error) {
 		return "", 0, fmt.Errorf("is %q; the port must be a number up to 65535", address)
 	}
 	if at, err := netip.ParseAddr(host); err == nil && !at.Unmap().IsLoopback() {
-		return "", 0, fmt.Errorf("is %q, which others can reach; must be on this machine alone, such as 127.0.0.1:%d", address, n)
+		return "", 0, fmt.Errorf("is %q, which other machines can reach; must be on this machine only, such as 127.0.0.1:%d", address, n)
 	}
 	return host, uint16(n), nil
 }

@@ -45,7 +45,7 @@ func bearers(c server.Claim) (server.Principal, error) {
 	who, known := map[string]server.Principal{annsToken: ann, kimsToken: kim}[c.Token.Reveal()]
 	switch {
 	case !known:
-		return who, fmt.Errorf("%w: this token is not known here", participants.ErrToken)
+		return who, fmt.Errorf("%w: this token is unknown here", participants.ErrToken)
 	case c.Room != "" && c.Room != earshot.Desk:
 		return who, errors.New("there is no room of that name")
 	}
@@ -400,7 +400,7 @@ func TestEveryRouteTakesAToken(t *testing.T) {
 func TestClientAtAPort(t *testing.T) {
 	p := listen(t, server.Config{})
 	c := &server.Client{URL: "http://" + p.at, Token: "earshot_nothing"}
-	if _, err := c.State(t.Context()); err == nil || !strings.Contains(err.Error(), "not known here") {
+	if _, err := c.State(t.Context()); err == nil || !strings.Contains(err.Error(), "unknown here") {
 		t.Errorf("with a wrong token: %v", err)
 	}
 	c.Token = ""
@@ -441,10 +441,10 @@ func TestListenLoopback(t *testing.T) {
 		"127.0.0.1:0":       "",
 		"localhost:0":       "",
 		"127.9.9.9:0":       "",
-		"0.0.0.0:0":         "which others can reach",
-		"[::]:0":            "which others can reach",
+		"0.0.0.0:0":         "which other machines can reach",
+		"[::]:0":            "which other machines can reach",
 		":0":                "must be a host of this machine",
-		"192.0.2.1:0":       "which others can reach",
+		"192.0.2.1:0":       "which other machines can reach",
 		"127.0.0.1":         "must be a host of this machine",
 		"127.0.0.1:http":    "the port must be a number",
 		"127.0.0.1:65536":   "the port must be a number",
@@ -463,7 +463,7 @@ func TestListenLoopback(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if _, err := server.ListenLoopback(t.Context(), l.Addr().String()); err == nil || !strings.Contains(err.Error(), "another program listens") {
+	if _, err := server.ListenLoopback(t.Context(), l.Addr().String()); err == nil || !strings.Contains(err.Error(), "another program already listens") {
 		t.Errorf("the port is taken: %v", err)
 	}
 }

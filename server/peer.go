@@ -24,18 +24,18 @@ func handleOf(uid, own int) (h earshot.Handle, ok bool) {
 func peer(conn net.Conn) (uid int, err error) {
 	sc, ok := conn.(syscall.Conn)
 	if !ok {
-		return 0, errors.New("asking who is there: not a socket")
+		return 0, errors.New("identifying the peer: not a socket")
 	}
 	raw, err := sc.SyscallConn()
 	if err != nil {
-		return 0, fmt.Errorf("asking who is there: %w", err)
+		return 0, fmt.Errorf("identifying the peer: %w", err)
 	}
 	var asked error
 	if err := raw.Control(func(fd uintptr) { uid, asked = peerOf(int(fd)) }); err != nil {
-		return 0, fmt.Errorf("asking who is there: %w", err)
+		return 0, fmt.Errorf("identifying the peer: %w", err)
 	}
 	if asked != nil {
-		return 0, fmt.Errorf("asking who is there: %w", asked)
+		return 0, fmt.Errorf("identifying the peer: %w", asked)
 	}
 	return uid, nil
 }

@@ -82,8 +82,8 @@ func (s *Server) identify(to route, r *http.Request, v *visitor) (guest, error) 
 func (s *Server) vouch(ctx context.Context, v *visitor, c Claim) (guest, error) {
 	if c.Token == "" {
 		return guest{}, &fault{http.StatusUnauthorized, &api.Refusal{
-			Problem: "this takes a token, in the header Authorization: Bearer …",
-			Mend:    "make one on the machine where earshot runs: earshot token create NAME",
+			Problem: "this needs a token, in the header Authorization: Bearer …",
+			Mend:    "create one on the machine where earshot runs: earshot token create NAME",
 		}}
 	}
 	p, err := s.Backend.Identify(ctx, earshot.Handle{}, c)
@@ -148,7 +148,7 @@ func one(h http.Header, name string) (value string, ok bool, err error) {
 	case len(all) == 0:
 		return "", false, nil
 	case len(all) > 1:
-		return "", false, bad("the header %s stands there %d times", name, len(all))
+		return "", false, bad("the header %s appears %d times", name, len(all))
 	case all[0] == "": // a client that forgot to fill it in is not the person of the account
 		return "", false, bad("the header %s is empty", name)
 	default:
@@ -167,9 +167,9 @@ func percent(h http.Header, name string) (string, error) {
 	case err != nil:
 		return "", bad("the header %s is not percent-encoded", name)
 	case len(text) > claimBytes:
-		return "", bad("the header %s has %d bytes, and at most %d are read", name, len(text), claimBytes)
+		return "", bad("the header %s has %d bytes; at most %d are possible", name, len(text), claimBytes)
 	case !utf8.ValidString(text), strings.ContainsFunc(text, unicode.IsControl):
-		return "", bad("the header %s holds what is no text", name)
+		return "", bad("the header %s is not text", name)
 	}
 	return text, nil
 }

@@ -69,7 +69,7 @@ func (r *rates) take(who string, now time.Time) error {
 		return nil
 	}
 	missing := 1 - l.TokensAt(now)
-	return tooMany(time.Duration(missing/float64(r.each)*float64(time.Second)), "you ask too much at a time; server.requests_per_second says how much may be asked")
+	return tooMany(time.Duration(missing/float64(r.each)*float64(time.Second)), "too many requests; server.requests_per_second sets the limit")
 }
 
 // sweep forgets those who have not asked for long, when there are too many to remember,
@@ -145,7 +145,7 @@ func (k *knocks) wrong(from string, now time.Time) (time.Duration, error) {
 	n := is.left(now) + 1
 	if n > tries {
 		k.all[from] = knock{tries, now} // it is forgotten from now on
-		return 0, tooMany(forgiven, "too many wrong tokens have come from this address")
+		return 0, tooMany(forgiven, "too many wrong tokens came from this address")
 	}
 	k.all[from] = knock{n, now}
 	if n <= slips {
@@ -162,7 +162,7 @@ func (k *knocks) wait(ctx context.Context, late time.Duration, err error) error 
 	select {
 	case k.places <- struct{}{}:
 	default:
-		return tooMany(longestWait, "too many wrong tokens have come at once")
+		return tooMany(longestWait, "too many wrong tokens came at once")
 	}
 	defer func() { <-k.places }()
 	select {

@@ -92,7 +92,7 @@ type refusal interface {
 }
 
 // errEnds says why nothing came of a request.
-var errEnds = &api.Refusal{Problem: "earshot is just ending", Mend: "ask again when it runs"}
+var errEnds = &api.Refusal{Problem: "earshot is stopping", Mend: "ask again when it is running"}
 
 // An opening is one of the ways in: what comes there is judged by its rules.
 type opening struct {
@@ -217,12 +217,12 @@ func (o *opening) admit(to route, r *http.Request, v *visitor) (guest, error) {
 // fits reports what a request has that a route does not take.
 func fits(to route, r *http.Request) error {
 	if r.Header.Get("Upgrade") != "" && to.path != attachPath {
-		return bad("nothing becomes another protocol at this path")
+		return bad("this path cannot switch to another protocol")
 	}
 	if about, ok := described[to.method+" "+to.path]; ok {
 		for name := range r.URL.Query() {
 			if !about.takes(name) {
-				return bad("there is no parameter of that name at this path")
+				return bad("this path has no parameter of that name")
 			}
 		}
 	}
@@ -230,7 +230,7 @@ func fits(to route, r *http.Request) error {
 	case r.ContentLength == 0:
 		return nil
 	case r.Method == http.MethodGet:
-		return bad("what is asked by GET has no body")
+		return bad("a GET request takes no body")
 	}
 	is, given, err := one(r.Header, "Content-Type")
 	if err != nil {
@@ -238,7 +238,7 @@ func fits(to route, r *http.Request) error {
 	}
 	kind, _, wrong := mime.ParseMediaType(is)
 	if given && (wrong != nil || kind != "application/json") || !given && !vouched(r) {
-		return &fault{http.StatusUnsupportedMediaType, errors.New("the body must be JSON, and say so: Content-Type: application/json")}
+		return &fault{http.StatusUnsupportedMediaType, errors.New("the body must be JSON, with the header Content-Type: application/json")}
 	}
 	return nil
 }
@@ -259,11 +259,11 @@ func (r right) allows(who guest) error {
 	case r == watcher && who.Present && who.Audience.Room == earshot.Desk:
 		return nil
 	case r == watcher:
-		return &api.Refusal{Problem: "that is for whoever operates this earshot, or is at its desk", Mend: "come in there first: earshot chat; or ask them"}
+		return &api.Refusal{Problem: "only an operator of this earshot, or somebody at its desk, may do that", Mend: "come in at the desk first: earshot chat; or ask an operator"}
 	case r == operator, r == scraper:
-		return &api.Refusal{Problem: "that is for whoever operates this earshot", Mend: "ask them, or come in as them: --identity NAME"}
+		return &api.Refusal{Problem: "only an operator of this earshot may do that", Mend: "ask one, or come in as one: --identity NAME"}
 	}
-	return errors.New("nobody may ask for that")
+	return errors.New("nobody may do that")
 }
 
 // A wrongMethod is the fault of a request for something by a method that it has not.
@@ -286,7 +286,7 @@ func find(method, path string) (route, error) {
 	if len(others) == 0 {
 		return route{}, &fault{http.StatusNotFound, errors.New("there is nothing at this path")}
 	}
-	return route{}, &wrongMethod{fault{http.StatusMethodNotAllowed, errors.New("this path is asked by " + strings.Join(others, " and "))}, others}
+	return route{}, &wrongMethod{fault{http.StatusMethodNotAllowed, errors.New("this path takes " + strings.Join(others, " and "))}, others}
 }
 
 // verb returns a method for a log, which holds nothing that somebody has made up.

@@ -52,7 +52,7 @@ func (r *rules) judge(req *http.Request) error {
 	}
 	if !r.ours(req.Host) {
 		return &fault{http.StatusForbidden, &api.Refusal{
-			Problem: "this earshot is not called what the request calls it (the header Host)",
+			Problem: "the header Host is not a name of this earshot",
 			Mend:    "ask at 127.0.0.1 or localhost, or add the name to server.allowed_hosts",
 		}}
 	}
@@ -70,13 +70,13 @@ func written(req *http.Request) error {
 	case req.Method == http.MethodOptions && path == "*":
 		return nil // which is no path
 	case !strings.HasPrefix(path, "/"):
-		return bad("earshot is no proxy: what is asked for must begin with a slash")
+		return bad("earshot is not a proxy: the request target must begin with a slash")
 	case path != req.URL.Path:
 		return &fault{http.StatusNotFound, errors.New("there is nothing at this path")}
 	case leaks(req):
 		return &fault{http.StatusBadRequest, &api.Refusal{
-			Problem: "a token does not belong into the address, where logs and histories keep it; nothing was looked at",
-			Mend:    "send it in the header Authorization: Bearer …; and if it was a real one, take it away with: earshot token revoke",
+			Problem: "a token must not be in the address, where logs and histories keep it; the request was ignored",
+			Mend:    "send it in the header Authorization: Bearer …; if it was a real token, revoke it: earshot token revoke",
 		}}
 	}
 	return nil
@@ -139,8 +139,8 @@ func (r *rules) ours(host string) bool {
 func (r *rules) page(req *http.Request) error {
 	other := func() error {
 		return &fault{http.StatusForbidden, &api.Refusal{
-			Problem: "a page in a browser has asked, which is not among those that may",
-			Mend:    "if it is yours, add its origin to server.allowed_origins",
+			Problem: "the request comes from a web page that is not allowed to ask",
+			Mend:    "if the page is yours, add its origin to server.allowed_origins",
 		}}
 	}
 	origin, given, err := one(req.Header, "Origin")
@@ -186,11 +186,11 @@ func (r *rules) share(w http.ResponseWriter, req *http.Request) (answered bool, 
 		return false, nil
 	}
 	if !slices.Contains(sentMethods, wants) {
-		return false, &fault{http.StatusForbidden, errors.New("a page may ask by GET and POST alone")}
+		return false, &fault{http.StatusForbidden, errors.New("a web page may use only GET and POST")}
 	}
 	for name := range strings.SplitSeq(strings.ToLower(req.Header.Get("Access-Control-Request-Headers")), ",") {
 		if name = strings.TrimSpace(name); name != "" && !slices.Contains(sentHeaders, name) {
-			return false, &fault{http.StatusForbidden, errors.New("a page may send no header besides " + strings.Join(sentHeaders, ", "))}
+			return false, &fault{http.StatusForbidden, errors.New("a web page may send no headers except " + strings.Join(sentHeaders, ", "))}
 		}
 	}
 	h.Set("Access-Control-Allow-Methods", strings.Join(sentMethods, ", "))

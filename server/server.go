@@ -1,30 +1,29 @@
-// Package server is the door of the daemon for other processes: HTTP over a
-// unix socket, and over a port of this machine where the configuration says so.
-// Somebody may post a message, follow the events, ask for the state, or attach a
-// terminal, which is a sense and an outlet like the console; [Client] does each
-// of these. Which routes there are, [Describe] tells, and nothing else is there.
+// Package server is the daemon's API for other processes: HTTP over a unix socket, and
+// over a port of this machine where the configuration says so. Clients can post a message,
+// follow the events, ask for the state, or attach a terminal, which is a sense and an outlet
+// like the console; [Client] does each of these. [Describe] lists the routes; there are no
+// others.
 //
-// Whose account it is at the socket, the kernel says: the user of the process that
-// opened the connection. The daemon's own user is {"console", "uid<N>"}, the superuser
-// is {"console", "uid0"} and nobody to the house unless it says otherwise, and
-// everybody else is refused before a word is heard.
+// At the socket, the kernel says whose account it is: the user of the process that opened
+// the connection. The daemon's own user is {"console", "uid<N>"}. The superuser is
+// {"console", "uid0"}, and nobody to the house unless it says otherwise. Every other user is
+// refused before a word is read.
 //
-// Who of those that share an account somebody is, they say themselves, in the
-// headers Earshot-Identity and Earshot-Room, and prove where they must, by a
-// token in the header Authorization; see [Claim]. The house judges it for each
-// request. What was let in by a token ends within seconds when the token is
-// revoked.
+// People who share an account say who they are in the headers Earshot-Identity and
+// Earshot-Room, and prove it where they must by a token in the header Authorization; see
+// [Claim]. The house judges the claim for each request. A connection that a token let in
+// ends within seconds when the token is revoked.
 //
-// At the port no kernel says who is there: any process of the machine can come, and any
-// page in a browser can make it. There the token alone says who it is, without one
-// nothing is to be had, and whatever a browser sends on behalf of somebody else's page is
-// refused; see [Config] and docs/api.md.
+// At the port no kernel says who is there: any process of the machine can connect, and any
+// page in a browser can cause a connection. So only the token says who it is, nothing is
+// given without one, and whatever a browser sends on behalf of a foreign page is refused;
+// see [Config] and docs/api.md.
 //
-// Every reader pulls: the event stream reads the journal no faster than its
-// client takes it, and begins again where a client says it stopped. Of what happens many
-// are told a few at a time, so that others are answered meanwhile. Everything
-// that a client can send has a limit: the number of connections and of requests, the
-// header, the body, a frame, and the time for each.
+// Every reader pulls: the event stream reads the journal no faster than its client takes
+// it, and resumes where a client says it stopped. Where much has happened, it is sent a few
+// events at a time, so that other clients are answered in between. Everything that a client
+// can send has a limit: the number of connections and of requests, the header, the body, a
+// frame, and the time for each.
 package server
 
 import (

@@ -204,7 +204,7 @@ func (h *house) Search(ctx context.Context, a earshot.Audience, query string, be
 
 func (h *house) Decisions(_ context.Context, _ earshot.Audience, agent string, before int64, limit int) ([]api.Decision, error) {
 	if agent == "nobody" {
-		return nil, errors.New("no agent is called so")
+		return nil, errors.New("there is no agent of that name")
 	}
 	var all []api.Decision
 	for n := int64(1); n < cmp.Or(before, 101); n++ {
@@ -352,10 +352,10 @@ func TestPostIsRefused(t *testing.T) {
 		{"", "\n\u200b\ufeff\u2800\x00\n", api.Refusal{Problem: "the message is empty"}},
 		{"x", "hello", api.Refusal{Problem: "the id of an event must be a ULID: ulid: bad data size when unmarshaling"}},
 		{"", earshot.Text(strings.Repeat("\x01", 2*earshot.MaxText)), api.Refusal{Problem: "the body has more than 394240 bytes"}},
-		{"", earshot.Text(strings.Repeat("x", earshot.MaxText+1)), api.Refusal{Problem: "the message has 65537 bytes and a room admits 65536", Mend: "send it in parts"}},
+		{"", earshot.Text(strings.Repeat("x", earshot.MaxText+1)), api.Refusal{Problem: "the message has 65537 bytes; a room admits at most 65536", Mend: "send it in parts"}},
 		{"", "\ufeff /msg Ann the ring", api.Refusal{
-			Problem: "a text that begins with a slash is a command, and nothing was said",
-			Mend:    `POST /v1/commands gives it, such as {"name":"msg","args":"NAME text"}; // begins a text with a slash`,
+			Problem: "a text that begins with a slash is a command, so nothing was said",
+			Mend:    `give commands with POST /v1/commands, such as {"name":"msg","args":"NAME text"}; // begins a text with a slash`,
 		}},
 	} {
 		_, err := c.Post(t.Context(), tt.id, tt.text)
@@ -399,13 +399,13 @@ func TestRequests(t *testing.T) {
 		{"nothing there", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 404, "nothing at this path"},
 		{"a path beside", "GET /v1/state/ HTTP/1.1\r\nHost: x\r\n\r\n", 404, "nothing at this path"},
 		{"a path around", "GET /v1/../v1/state HTTP/1.1\r\nHost: x\r\n\r\n", 404, "nothing at this path"},
-		{"wrong method", "GET /v1/messages HTTP/1.1\r\nHost: x\r\n\r\n", 405, "asked by POST"},
-		{"no body", post(""), 400, "not the JSON object"},
-		{"not JSON", post("text=x"), 400, "not the JSON object"},
-		{"half", post(`{"text":"x"`), 400, "not the JSON object"},
-		{"two objects", post(`{"text":"x"}{}`), 400, "goes on"},
-		{"an unknown key", post(`{"text":"x","from":"root"}`), 400, "not the JSON object"},
-		{"a wrong type", post(`{"text":7}`), 400, "not the JSON object"},
+		{"wrong method", "GET /v1/messages HTTP/1.1\r\nHost: x\r\n\r\n", 405, "takes POST"},
+		{"no body", post(""), 400, "not a valid JSON object"},
+		{"not JSON", post("text=x"), 400, "not a valid JSON object"},
+		{"half", post(`{"text":"x"`), 400, "not a valid JSON object"},
+		{"two objects", post(`{"text":"x"}{}`), 400, "continues"},
+		{"an unknown key", post(`{"text":"x","from":"root"}`), 400, "not a valid JSON object"},
+		{"a wrong type", post(`{"text":7}`), 400, "not a valid JSON object"},
 		{"too long", post(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`), 413, "more than"},
 		{"a long header", "GET /v1/state HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 1<<16) + "\r\n\r\n", 431, ""},
 		{"not HTTP", "\x00\x01\x02\r\n\r\n", 400, ""},
@@ -630,7 +630,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{"all is well", nil, nil},
 		{"a refusal", no, no},
-		{"a refusal, told further", fmt.Errorf("asking how everything is: %w", no), no},
+		{"a refusal, told further", fmt.Errorf("asking for the status: %w", no), no},
 		{"a refusal and what came of it", errors.Join(no, io.ErrClosedPipe), no},
 		{"a failure", &server.Failure{Refusal: no}, nil},
 		{"a failure, told further", fmt.Errorf("asking: %w", &server.Failure{Refusal: no}), nil},
@@ -659,7 +659,7 @@ func TestAskedWhileItEnds(t *testing.T) {
 	}()
 	testkit.Receive(t, testkit.Patience, "the question at the house", asked)
 	go stop()
-	if err := testkit.Receive(t, testkit.Patience, "the answer", ended); !later(err) || !strings.Contains(err.Error(), "just ending") {
+	if err := testkit.Receive(t, testkit.Patience, "the answer", ended); !later(err) || !strings.Contains(err.Error(), "is stopping") {
 		t.Errorf("it was answered with %v", err)
 	}
 	stop()

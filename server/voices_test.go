@@ -52,7 +52,7 @@ func TestVoices(t *testing.T) {
 	_, listed := eve.Voices(t.Context())
 	_, told := eve.Tell(t.Context(), want)
 	for _, err := range []error{listed, told} {
-		if r, ok := errors.AsType[*api.Refusal](err); !ok || !strings.Contains(r.Problem, "whoever operates") {
+		if r, ok := errors.AsType[*api.Refusal](err); !ok || !strings.Contains(r.Problem, "an operator of this earshot") {
 			t.Errorf("Eve is told %v", err)
 		}
 	}

@@ -72,24 +72,24 @@ func (r Retention) Always() bool { return r == Retention{} }
 // String says for people what is kept for how long.
 func (r Retention) String() string {
 	if r.Always() {
-		return "everything is kept until somebody forgets it"
+		return "keeps everything until it is deleted"
 	}
 	var all []string
 	switch {
 	case r.Overheard == 1:
-		all = append(all, "what was said to no agent 1 hour")
+		all = append(all, "speech not meant for an agent for 1 hour")
 	case r.Overheard > 1:
-		all = append(all, fmt.Sprintf("what was said to no agent %d hours", r.Overheard))
+		all = append(all, fmt.Sprintf("speech not meant for an agent for %d hours", r.Overheard))
 	}
 	for _, k := range r.kinds() {
 		switch {
 		case k.days == 1:
-			all = append(all, string(k.kind)+" 1 day")
+			all = append(all, string(k.kind)+" for 1 day")
 		case k.days > 1:
-			all = append(all, fmt.Sprintf("%s %d days", k.kind, k.days))
+			all = append(all, fmt.Sprintf("%s for %d days", k.kind, k.days))
 		}
 	}
-	return "kept for so long: " + strings.Join(all, ", ") + "; all else until somebody forgets it"
+	return "keeps " + strings.Join(all, ", ") + ", and everything else until it is deleted"
 }
 
 const (

@@ -70,7 +70,7 @@ func TestExpireInAnyOrder(t *testing.T) {
 
 // TestRetention: what is kept for how long can be said, and what makes no sense is refused.
 func TestRetention(t *testing.T) {
-	if got := (store.Retention{Message: 1, Sight: 7}).String(); got != "kept for so long: message 1 day, sight 7 days; all else until somebody forgets it" {
+	if got := (store.Retention{Message: 1, Sight: 7}).String(); got != "keeps message for 1 day, sight for 7 days, and everything else until it is deleted" {
 		t.Errorf("it says %q", got)
 	}
 	c := store.DefaultConfig()

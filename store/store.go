@@ -1,16 +1,16 @@
-// Package store keeps what happened. The journal is the truth: one file of
-// SQLite, to which events are added and never changed, except that a deleted
-// one loses its content and a revised message gets another. The views on it, such as the search, are made from
-// the journal and can be made again at any time.
+// Package store keeps what happened. The journal is the truth: one SQLite file to
+// which events are added and never changed, except that a deleted event loses its
+// content and a revised message gets a new one. The views on the journal, such as the
+// search, are made from it and can be rebuilt at any time.
 //
-// Two kinds of events change what was kept before, as the step adds them: what an
-// [earshot.Revision] is about says from then on what that says, and what an
-// [earshot.Withdrawal] is about is erased with all that was derived from it. What was
-// there before is gone with the commit, and its traces in the files a moment later.
+// Two kinds of events change earlier ones, in the same step that adds them: the subject of
+// an [earshot.Revision] says from then on what the revision says, and the subject of an
+// [earshot.Withdrawal] is erased with everything derived from it. The old content is gone
+// with the commit, and its traces in the files a moment later.
 //
 // An event is acknowledged after it has been forced to the disk. Decisions
 // that need the past, such as whether a name is free, are taken inside the
-// writer ([Store.Do]), so nobody else can decide in between. Callers that
+// writer ([Store.Do]), so that nobody else can decide in between. Callers that
 // arrive while a commit is under way share the next one.
 //
 // The journal is read through [Store.For] an audience, which sees what every
@@ -18,9 +18,9 @@
 // its last sequence, and waits on [Store.Grown] when there is nothing. A slow
 // reader makes nobody wait and misses nothing.
 //
-// One daemon owns a data directory; beside it, [OpenReader] reads. A file that
-// was damaged is set aside when that is found, and what can be read of it is
-// saved into a new one, in which the daemon goes on.
+// One daemon owns a data directory; other processes read it with [OpenReader]. A damaged
+// file is set aside when the damage is found, and what can be read of it is
+// saved into a new file, with which the daemon goes on.
 package store
 
 import (

@@ -235,7 +235,7 @@ func (a *app) desk(cfg *config.Config, i identityFlags, book *agents.Directory, 
 		return h, err
 	}
 	if !h.who.Can(participants.Operate) {
-		return h, errors.New("that is for whoever operates this earshot\n  → ask them, or come in as them: --identity NAME")
+		return h, errors.New("only an operator of this earshot may do that\n  → ask one, or come in as one: --identity NAME")
 	}
 	return h, nil
 }

@@ -20,15 +20,15 @@ import (
 
 type agentsCommand struct {
 	List   agentsList   `cmd:"" default:"withargs" help:"List the agents."`
-	Show   agentsShow   `cmd:"" help:"Show all about one."`
-	Add    agentsAdd    `cmd:"" help:"Make one. It is there at once, in every room where it sits."`
-	Change agentsChange `cmd:"" help:"Change one. It is so at once."`
-	End    agentsEnd    `cmd:"" help:"End one, for ever. What was said stays."`
+	Show   agentsShow   `cmd:"" help:"Show one agent in full."`
+	Add    agentsAdd    `cmd:"" help:"Add an agent. It is there at once, in every room where it sits."`
+	Change agentsChange `cmd:"" help:"Change an agent, with immediate effect."`
+	End    agentsEnd    `cmd:"" help:"End an agent for good. What was said stays."`
 }
 
 type agentsList struct {
 	identityFlags
-	All  bool `help:"Also those that have ended."`
+	All  bool `help:"Also list agents that have ended."`
 	JSON bool `help:"Print them as JSON."`
 }
 
@@ -91,7 +91,7 @@ func mainText(p api.AgentInfo) string {
 // A mention is of an agent that there is, by somebody.
 type mention struct {
 	identityFlags
-	Agent string `arg:"" name:"name|path" help:"Its name or its path."`
+	Agent string `arg:"" name:"name|path" help:"Name or path of the agent."`
 }
 
 type agentsShow struct {
@@ -140,7 +140,7 @@ func printAgent(w io.Writer, p api.AgentInfo) {
 	}
 	prompt := strings.TrimSpace(string(p.Prompt))
 	if prompt == "" {
-		prompt = "the one that earshot comes with"
+		prompt = "the one built into earshot"
 	}
 	line("prompt", prompt)
 }
@@ -166,20 +166,20 @@ func (a *app) agent(o agentAdmin, text string, past bool) (api.AgentInfo, error)
 			names = append(names, p.Name)
 		}
 	}
-	return api.AgentInfo{}, &verdict{notFound, fmt.Errorf("no agent is called %q\n  → call one of %s; earshot agents --all lists also those that have ended",
+	return api.AgentInfo{}, &verdict{notFound, fmt.Errorf("no agent is called %q\n  → call one of %s; earshot agents --all also lists those that have ended",
 		participants.OneLine(text), strings.Join(names, ", "))}
 }
 
 // traits are what one can say about an agent.
 type traits struct {
 	Description *string  `help:"What it is for, in one line, for people, other agents and itself." placeholder:"TEXT"`
-	Prompt      *string  `help:"Who it is, for its model; nothing means the one that earshot comes with." placeholder:"TEXT"`
-	PromptFile  string   `help:"A file with that; - is standard input." placeholder:"FILE" type:"existingfile"`
-	Engine      *string  `help:"The name of an engine of executive.llm; nothing means the usual one." placeholder:"NAME"`
-	Model       *string  `help:"A model of that engine; nothing means the usual one." placeholder:"NAME"`
-	Room        []string `help:"Where it sits; once for each room, or all." placeholder:"ROOM"`
-	Main        *bool    `help:"It answers there what is for nobody in particular." negatable:""`
-	AutoReply   *bool    `help:"It calls the agent that it answers, so that their talk goes on." negatable:""`
+	Prompt      *string  `help:"The prompt that tells its model who it is; empty means the built-in one." placeholder:"TEXT"`
+	PromptFile  string   `help:"File with the prompt; - is standard input." placeholder:"FILE" type:"existingfile"`
+	Engine      *string  `help:"The name of an engine in executive.llm; empty means the default." placeholder:"NAME"`
+	Model       *string  `help:"A model of that engine; empty means the default." placeholder:"NAME"`
+	Room        []string `help:"Room where it sits; repeat for several rooms, or all." placeholder:"ROOM"`
+	Main        *bool    `help:"It answers there what is addressed to nobody in particular." negatable:""`
+	AutoReply   *bool    `help:"It calls the agent that it answers, so that their conversation goes on." negatable:""`
 }
 
 // longestPrompt is more than an agent may have, and little enough to be read.
@@ -199,7 +199,7 @@ func (t traits) edit(a *app) (e agents.Edit, err error) {
 		return e, err
 	}
 	if t.Prompt != nil {
-		return e, &verdict{misused, errors.New("say either --prompt or --prompt-file")}
+		return e, &verdict{misused, errors.New("give either --prompt or --prompt-file, not both")}
 	}
 	f := a.in
 	if t.PromptFile != "-" {
@@ -216,9 +216,9 @@ func (t traits) edit(a *app) (e agents.Edit, err error) {
 
 type agentsAdd struct {
 	identityFlags
-	Name string `arg:"" help:"What it is called; nobody else may be called so."`
+	Name string `arg:"" help:"Its name, which nobody else may have."`
 	traits
-	User string `help:"The subuser that it belongs to; nothing means the owner." placeholder:"ID"`
+	User string `help:"The subuser that it belongs to; empty means the owner." placeholder:"ID"`
 	JSON bool   `help:"Print it as JSON."`
 }
 
@@ -240,7 +240,7 @@ func (c agentsAdd) Run(a *app) error {
 
 type agentsChange struct {
 	mention
-	Name *string `help:"What it is called from now on. Its path stays." placeholder:"NAME"`
+	Name *string `help:"Its new name. Its path stays." placeholder:"NAME"`
 	traits
 	JSON bool `help:"Print it as JSON."`
 }
@@ -253,7 +253,7 @@ func (c agentsChange) Run(a *app) error {
 	}
 	e.Name = c.Name
 	if e == (agents.Edit{}) {
-		return &verdict{misused, errors.New("nothing is to be changed\n  → say what, such as --description TEXT; see: earshot agents change --help")}
+		return &verdict{misused, errors.New("nothing to change\n  → say what to change, such as --description TEXT; see: earshot agents change --help")}
 	}
 	return a.direct(c.identityFlags, func(o agentAdmin) error {
 		p, err := a.agent(o, c.Agent, false)
@@ -269,7 +269,7 @@ func (c agentsChange) Run(a *app) error {
 
 type agentsEnd struct {
 	mention
-	Yes bool `help:"Do not ask whether it is meant."`
+	Yes bool `help:"Do not ask for confirmation."`
 }
 
 // Run ends an agent, if that is meant.
@@ -287,16 +287,16 @@ func (c agentsEnd) Run(a *app) error {
 		if _, err = o.order(a.ctx, agents.Order{Act: earshot.Ended, Agent: string(p.Path)}); err != nil {
 			return err
 		}
-		return a.done(p, false, "%s is an agent no longer.", p.Name)
+		return a.done(p, false, "%s is no longer an agent.", p.Name)
 	})
 }
 
 // meant asks whether an agent is to be ended.
 func (a *app) meant(p api.AgentInfo) error {
 	if !term.IsTerminal(int(a.in.Fd())) {
-		return &verdict{misused, fmt.Errorf("%s would be ended for ever, and nobody can be asked here\n  → say --yes", p.Name)}
+		return &verdict{misused, fmt.Errorf("ending %s is permanent, and nobody can confirm it here\n  → add --yes", p.Name)}
 	}
-	fmt.Fprintf(a.err, "%s is ended for ever, with what it remembers; what was said stays. Is that meant? [y/N] ", terminal.Safe(p.Name))
+	fmt.Fprintf(a.err, "This ends %s for good, with everything it remembers; what was said stays. Continue? [y/N] ", terminal.Safe(p.Name))
 	line, err := readLine(a.ctx, a.in)
 	if err != nil {
 		fmt.Fprintln(a.err)

@@ -60,7 +60,7 @@ func (r runCommand) permits(a *app, cfg *config.Config) (insists func(*config.Co
 	if len(open) == 0 && !asksHours {
 		return nil, nil
 	}
-	fmt.Fprint(a.printed(), "Before it starts: what may it use?\nEnter takes what stands in [brackets],\nq leaves, and nothing is allowed.\n\n")
+	fmt.Fprint(a.printed(), "Before it starts: what may it use?\nEnter picks the answer in [brackets];\nq quits and allows nothing.\n\n")
 	allowed := make([]bool, len(open))
 	for i, p := range open {
 		if allowed[i], err = a.allows(p); err != nil {
@@ -90,11 +90,11 @@ func (r runCommand) permits(a *app, cfg *config.Config) (insists func(*config.Co
 	}
 	file := cmp.Or(cfg.File, config.Places()[0])
 	if err := config.Edit(file, sets, func(*config.Config) error { return nil }); err != nil {
-		fmt.Fprintf(a.printed(), "\nIt holds now, and is asked again.\n%v\n\n", err)
+		fmt.Fprintf(a.printed(), "\nThis applies now, but could not be\nsaved: the next start asks again.\n%v\n\n", err)
 		return insists, nil
 	}
 	cfg.File = file // which says it from now on
-	fmt.Fprintf(a.printed(), "\nKept, and to be changed, in\n%s.\n\n", config.ShortPath(file))
+	fmt.Fprintf(a.printed(), "\nSaved. To change it, edit\n%s.\n\n", config.ShortPath(file))
 	return nil, nil
 }
 
@@ -125,7 +125,7 @@ func (a *app) allows(p permission) (bool, error) {
 		case word == "" || word == "n" || word == "no":
 			return false, nil
 		}
-		fmt.Fprintln(a.printed(), "  Answer y or n; you can talk with it once it runs.")
+		fmt.Fprintln(a.printed(), "  Answer y or n; you can talk to it once it runs.")
 	}
 	return false, nil
 }
@@ -133,7 +133,7 @@ func (a *app) allows(p permission) (bool, error) {
 // hours asks for how many hours what was not said to an agent is kept.
 func (a *app) hours(usual int) (int, error) {
 	for range 3 {
-		word, err := a.answer(fmt.Sprintf("Hours that speech not to it is kept\n(0 is until somebody forgets it)?\n  [%d] ", usual))
+		word, err := a.answer(fmt.Sprintf("Hours to keep speech not meant for it\n(0 keeps it until it is deleted)?\n  [%d] ", usual))
 		if err != nil || word == "" {
 			return usual, err
 		}
@@ -195,11 +195,11 @@ func privacy(cfg *config.Config, unused []string) probe.Finding {
 			f.Text += part.how + strings.Join(part.of, ", ") + "; "
 		}
 	}
-	f.Text += "speech that is not to me "
+	f.Text += "speech not meant for me "
 	if h := cfg.Store.Retention.Overheard; h > 0 {
 		f.Text += "is kept for " + english.Count(h, "hour")
 	} else {
-		f.Text += "is kept until somebody forgets it"
+		f.Text += "is kept until it is deleted"
 	}
 	if keys := unsaid(cfg); len(keys) > 0 {
 		f.Cure = "to allow it, set to true: " + strings.Join(keys, ", ")

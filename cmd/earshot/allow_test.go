@@ -38,13 +38,13 @@ func TestPermits(t *testing.T) {
 		want      string // of the file
 		screen    string
 	}{
-		{"Enter takes what stands there", "", []string{"", "", "", ""}, "false false false 24", "not allowed: microphone, camera, unasked thinking; speech that is not to me is kept for 24 hours"},
-		{"yes to all, and for ever", "", []string{"y", "YES", "y", "0"}, "true true true 0", "allowed: microphone, camera, unasked thinking; speech that is not to me is kept until somebody forgets it"},
-		{"what makes no sense is asked again, and then refused", "", []string{"perhaps", "y", "what", "-", "?", "n", "a day", "-3", "48"}, "true false false 48", "allowed: microphone; not allowed: camera, unasked thinking; speech that is not to me is kept for 48 hours"},
+		{"Enter takes what stands there", "", []string{"", "", "", ""}, "false false false 24", "not allowed: microphone, camera, unasked thinking; speech not meant for me is kept for 24 hours"},
+		{"yes to all, and for ever", "", []string{"y", "YES", "y", "0"}, "true true true 0", "allowed: microphone, camera, unasked thinking; speech not meant for me is kept until it is deleted"},
+		{"what makes no sense is asked again, and then refused", "", []string{"perhaps", "y", "what", "-", "?", "n", "a day", "-3", "48"}, "true false false 48", "allowed: microphone; not allowed: camera, unasked thinking; speech not meant for me is kept for 48 hours"},
 		{"only what nobody has said", "# mine\nproviders:\n  microphone:\n    enabled: true # yes\nstore:\n  retention:\n    overheard_hours: 1\n", []string{"n", "y"}, "true false true 1",
-			"allowed: microphone, unasked thinking; not allowed: camera; speech that is not to me is kept for 1 hour"},
+			"allowed: microphone, unasked thinking; not allowed: camera; speech not meant for me is kept for 1 hour"},
 		{"what was allowed before, and never how long what is overheard is kept", "providers: {microphone: {enabled: true}, webcam: {enabled: true}}\nexecutive:\n  parallel: {reasoning_continuous: false}\n", []string{"72"}, "true true false 72",
-			"allowed: microphone, camera; not allowed: unasked thinking; speech that is not to me is kept for 72 hours"},
+			"allowed: microphone, camera; not allowed: unasked thinking; speech not meant for me is kept for 72 hours"},
 		{"a section that says nothing of it", "providers:\n  microphone:\n    device: USB\n", []string{"y", "n", "n", "24"}, "true false false 24", "allowed: microphone; not allowed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -58,11 +58,11 @@ func TestPermits(t *testing.T) {
 			for _, answer := range tt.answers {
 				w.says(answer)
 			}
-			w.await("Kept, and to be changed, in ~/config/earshot/config.yaml", 1)
+			w.await("Saved. To change it, edit ~/config/earshot/config.yaml", 1)
 			w.await("✓ privacy "+tt.screen, 1)
 			w.types("\r")
 			w.await(">", 1)
-			if log := h.read("state/earshot/earshot.log"); strings.Contains(log, "nobody has said") || strings.Contains(w.text(), "to allow it, set to true") {
+			if log := h.read("state/earshot/earshot.log"); strings.Contains(log, "nobody has decided") || strings.Contains(w.text(), "to allow it, set to true") {
 				t.Errorf("what was answered counts as said by nobody: the window shows\n%s\nand the log has\n%s", w.text(), log)
 			}
 			w.says("/exit")
@@ -81,7 +81,7 @@ func TestPermits(t *testing.T) {
 				t.Error("what stood in the file is gone")
 			}
 			again := h.open("run")
-			again.await("within earshot", 1)
+			again.await("Earshot is running", 1)
 			again.await(">", 1)
 			again.says("/exit")
 			if code := again.ended(); code != success || strings.Contains(again.text(), "what may it use") {
@@ -98,7 +98,7 @@ func TestPermitsExplains(t *testing.T) {
 	w := h.begin("run")
 	w.await("what may it use?", 1)
 	w.says("what time is it?")
-	w.await("Answer y or n; you can talk with it once it runs.", 1)
+	w.await("Answer y or n; you can talk to it once it runs.", 1)
 	w.types("n\rn\rn\r")
 	w.await("[24]", 1)
 	w.says("a day")
@@ -119,7 +119,7 @@ func TestPermitsLeaving(t *testing.T) {
 			w.await("what may it use?", 1)
 			w.types(keys)
 			w.ended()
-			if text := w.text(); !strings.Contains(text, "Nothing was allowed") || strings.Contains(text, "within earshot") {
+			if text := w.text(); !strings.Contains(text, "Nothing was allowed") || strings.Contains(text, "Earshot is running") {
 				t.Errorf("it shows\n%s", text)
 			}
 			for _, path := range []string{"config/earshot/config.yaml", "state/earshot/journal"} {
@@ -145,9 +145,9 @@ func TestCareful(t *testing.T) {
 		log     string
 		status  []string
 	}{
-		{"in a pipe", nil, nil, "", []string{"not allowed: microphone, camera, unasked thinking; speech that is not to me is kept for 24 hours", "→ to allow it, set to true: providers.microphone.enabled, providers.webcam.enabled, executive.parallel.reasoning_continuous"},
+		{"in a pipe", nil, nil, "", []string{"not allowed: microphone, camera, unasked thinking; speech not meant for me is kept for 24 hours", "→ to allow it, set to true: providers.microphone.enabled, providers.webcam.enabled, executive.parallel.reasoning_continuous"},
 			`keys="providers.microphone.enabled providers.webcam.enabled executive.parallel.reasoning_continuous"`,
-			[]string{"○ microphone: not allowed (providers.microphone.enabled)", "○ camera: not allowed (providers.webcam.enabled)", "○ unasked thinking: not allowed (executive.parallel.reasoning_continuous)", "what was said to no agent 24 hours"}},
+			[]string{"○ microphone: not allowed (providers.microphone.enabled)", "○ camera: not allowed (providers.webcam.enabled)", "○ unasked thinking: not allowed (executive.parallel.reasoning_continuous)", "speech not meant for an agent for 24 hours"}},
 		{"as the environment says", []string{key(permissions[0], "true"), key(permissions[1], "false"), key(permissions[2], "true")}, nil, "",
 			[]string{"allowed: microphone, unasked thinking; not allowed: camera; speech"}, "", []string{"● microphone: allowed (providers.microphone.enabled)", "○ camera: not allowed"}},
 		{"as an old configuration says", nil, nil, "providers: {microphone: {enabled: true}}\n",
@@ -169,7 +169,7 @@ func TestCareful(t *testing.T) {
 					t.Errorf("it does not show %q:\n%s", want, d.out.String())
 				}
 			}
-			if n := strings.Count(log, "nobody has said whether this is allowed"); n > 1 || (n == 1) != (tt.log != "") || !strings.Contains(log, tt.log) {
+			if n := strings.Count(log, "nobody has decided about it"); n > 1 || (n == 1) != (tt.log != "") || !strings.Contains(log, tt.log) {
 				t.Errorf("the log does not say %s once:\n%s", tt.log, log)
 			}
 			if strings.Count(log, "after_hours=24 key=store.retention.overheard_hours") != 1 {
@@ -207,9 +207,9 @@ func TestPermitsUnkept(t *testing.T) {
 	w := h.begin("run")
 	w.await("what may it use?", 1)
 	w.types("y\rn\rn\r5\r")
-	w.await("It holds now, and is asked again.", 1)
+	w.await("This applies now, but could not be saved: the next start asks again.", 1)
 	w.await("providers.microphone.enabled: true", 1)
-	w.await("allowed: microphone; not allowed: camera, unasked thinking; speech that is not to me is kept for 5 hours", 1)
+	w.await("allowed: microphone; not allowed: camera, unasked thinking; speech not meant for me is kept for 5 hours", 1)
 	w.types("\r")
 	w.await(">", 1)
 	w.says("/exit")

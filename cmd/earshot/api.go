@@ -172,7 +172,7 @@ func (d *daemon) entrance(ctx context.Context, tell func(audit.Entry)) []probe.F
 		return []probe.Finding{f}
 	}
 	if at := d.port.where(); at != "" {
-		return []probe.Finding{{Thing: apiPart, Works: true, Text: "listens at " + at + "; whoever asks there needs a token: earshot token create NAME"}}
+		return []probe.Finding{{Thing: apiPart, Works: true, Text: "listens at " + at + "; clients need a token: earshot token create NAME"}}
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func auditFile(cfg *config.Config) string {
 
 // auditLost tells who operates earshot that nobody writes down any more what is changed.
 func (d *daemon) auditLost(err error) {
-	d.report(earshot.Notice{Key: "audit", Text: "it is not written down any more who changes something: " + err.Error(), Cure: "make room on the disk, or mend the rights of the file"})
+	d.report(earshot.Notice{Key: "audit", Text: "the audit log cannot be written: " + err.Error(), Cure: "make room on the disk, or fix the permissions of the file"})
 }
 
 // lookAtAPI finds something only where the daemon is to listen: whether it does, or could.
@@ -207,7 +207,7 @@ func lookAtAPI(ctx context.Context, cfg *config.Config) []probe.Finding {
 	case err == nil && now.API != "":
 		f.Works, f.Text = true, "listens at "+now.API
 	case err == nil:
-		f.Text, f.Cure = "the earshot that runs does not listen at "+cfg.Server.Listen, "see why: earshot status; a daemon that was started before has to read its configuration again: earshot reload"
+		f.Text, f.Cure = "the running earshot does not listen at "+cfg.Server.Listen, "see why: earshot status; after a change of the configuration: earshot reload"
 	default:
 		l, err := server.ListenLoopback(ctx, cfg.Server.Listen)
 		if err != nil {

@@ -19,8 +19,8 @@ import (
 
 // elsewhere says where the earshot is that a command asks, where that is not at the socket.
 type elsewhere struct {
-	API       string `name:"api" help:"Ask the earshot that listens there (server.listen), such as http://127.0.0.1:8765; also a port that ssh forwards." placeholder:"URL"`
-	TokenFile string `help:"File with the token by which you prove who you are; without it, EARSHOT_TOKEN." placeholder:"FILE" type:"path"`
+	API       string `name:"api" help:"Use the earshot that listens there (server.listen), such as http://127.0.0.1:8765; a port that ssh forwards works too." placeholder:"URL"`
+	TokenFile string `help:"File with your token; without it, EARSHOT_TOKEN is used." placeholder:"FILE" type:"path"`
 }
 
 // reaching are the commands that ask an earshot, wherever it is. The others look at what
@@ -33,7 +33,7 @@ func (w elsewhere) fits(command string) error {
 	if w.API == "" || slices.Contains(reaching, first) {
 		return nil
 	}
-	return &verdict{misused, fmt.Errorf("earshot %s looks at this machine and takes no --api; these do: %s", first, strings.Join(reaching, ", "))}
+	return &verdict{misused, fmt.Errorf("earshot %s works on this machine only and takes no --api; these commands do: %s", first, strings.Join(reaching, ", "))}
 }
 
 // secretBytes is the longest file with a token that is read.
@@ -55,7 +55,7 @@ func (a *app) secret() (field.Secret, error) {
 		return "", fmt.Errorf("reading the token: %w", err)
 	}
 	if about.Mode().Perm()&0o077 != 0 && about.Mode().IsRegular() { // a pipe is nobody else's
-		return "", fmt.Errorf("others can read the token in %s\n  → chmod 600 %[1]s; and make another: earshot token create NAME", config.ShortPath(a.TokenFile))
+		return "", fmt.Errorf("others can read the token in %s\n  → chmod 600 %[1]s, and create a new token: earshot token create NAME", config.ShortPath(a.TokenFile))
 	}
 	text, err := io.ReadAll(io.LimitReader(f, secretBytes))
 	if err != nil {
@@ -88,7 +88,7 @@ func (a *app) visitAway(i identityFlags, room earshot.RoomID) (*server.Client, a
 	}
 	s, err := state(a.ctx, c)
 	if errors.Is(err, server.ErrNotRunning) { // which would be of the one on this machine
-		err = &verdict{notRunning, fmt.Errorf("nobody listens at %s\n  → set server.listen where earshot runs, and see there: earshot status", a.API)}
+		err = &verdict{notRunning, fmt.Errorf("nothing listens at %s\n  → set server.listen where earshot runs, and check there: earshot status", a.API)}
 	}
 	return c, s, err
 }

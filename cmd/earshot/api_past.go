@@ -40,7 +40,7 @@ func (h backend) Decisions(ctx context.Context, a earshot.Audience, agent string
 	if agent != "" {
 		p, ok := h.daemon.people.Find(agent)
 		if !ok || p.Type != participants.Internal {
-			return nil, errors.New("no agent is called so; see: earshot agents")
+			return nil, errors.New("there is no agent of that name; see: earshot agents")
 		}
 		q.Agent = p.ID
 	}

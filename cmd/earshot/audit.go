@@ -14,7 +14,7 @@ import (
 type auditCommand struct {
 	Number  int  `short:"n" default:"50" help:"How many of the newest entries."`
 	Refused bool `help:"Only what was refused."`
-	JSON    bool `help:"Print them as JSON, one a line."`
+	JSON    bool `help:"Print them as JSON, one per line."`
 }
 
 // Run shows who has changed something by the server, or was refused. It reads the file,
@@ -29,7 +29,7 @@ func (c auditCommand) Run(a *app) error {
 		return err
 	}
 	if len(all) == 0 {
-		return &verdict{notFound, errors.New("nobody has changed anything yet, nor was anybody refused")}
+		return &verdict{notFound, errors.New("nobody has changed anything or been refused yet")}
 	}
 	if c.JSON {
 		return lines(a.out, all)
@@ -55,7 +55,7 @@ func audited(e audit.Entry, who string) string {
 		what = fmt.Sprintf("refused (%d)", e.Status)
 	}
 	if e.Missing > 0 {
-		what += fmt.Sprintf("; %s before it not written", english.Count(e.Missing, "refusal"))
+		what += fmt.Sprintf("; %s before it could not be written", english.Count(e.Missing, "refusal"))
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s  %-10s %-10s %-7s %-16s %s", english.When(e.At), who, e.From, e.Method, cmp.Or(e.Route, "-"), what))
 }

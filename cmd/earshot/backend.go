@@ -66,7 +66,7 @@ func (h backend) Admit(ctx context.Context, e earshot.Event) error { return h.da
 func (h backend) Hold(ctx context.Context, by server.Principal) (release func(), err error) {
 	switch {
 	case !by.Can(participants.SendMessages):
-		return nil, errors.New("that needs the capability send_messages, which the configuration gives")
+		return nil, errors.New("that needs the capability send_messages, which is set in the configuration")
 	case !h.daemon.config().Providers.Microphone.Enabled:
 		return nil, errors.New("there is no microphone: set providers.microphone.enabled to true")
 	}

@@ -21,8 +21,8 @@ import (
 
 type backupCommand struct {
 	File   string `arg:"" help:"The file to write."`
-	Tokens bool   `help:"With the tokens by which people prove who they are: whoever has the file can then pass for them, where their secrets are known."`
-	Force  bool   `help:"Write over a file that is there."`
+	Tokens bool   `help:"Include the tokens by which people prove who they are: treat the file like a password."`
+	Force  bool   `help:"Overwrite an existing file."`
 }
 
 // besideJournal are the files that are kept with the journal, besides the tokens: the voices that
@@ -88,13 +88,13 @@ func (c backupCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.out, "%s, %.1f MB, looked through. To have it back: earshot restore %s\n", config.ShortPath(c.File), float64(info.Size())/1e6, c.File)
+	_, err = fmt.Fprintf(a.out, "%s, %.1f MB, checked. To restore it: earshot restore %s\n", config.ShortPath(c.File), float64(info.Size())/1e6, c.File)
 	return err
 }
 
 type restoreCommand struct {
-	File  string `arg:"" help:"The file that earshot backup has written."`
-	Force bool   `help:"Set aside what is kept now. What was forgotten there stays forgotten."`
+	File  string `arg:"" help:"The file that earshot backup wrote."`
+	Force bool   `help:"Set aside what is kept now. What was forgotten since the backup stays forgotten."`
 }
 
 // Run puts a backup in the place of what is kept.
@@ -121,11 +121,11 @@ func (c restoreCommand) Run(a *app) error {
 	var locked *store.ErrLocked
 	switch {
 	case errors.As(err, &locked):
-		return fmt.Errorf("%w\n  → end it first, with /exit or ^C where it runs", err)
+		return fmt.Errorf("%w\n  → stop it first, with /exit or ^C where it runs", err)
 	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("there is a journal in %s already\n  → with --force it is set aside, not deleted", config.ShortPath(cfg.Store.Directory))
+		return fmt.Errorf("there is already a journal in %s\n  → --force sets it aside without deleting it", config.ShortPath(cfg.Store.Directory))
 	case err != nil:
-		return fmt.Errorf("%s was not restored, and nothing has changed: %w", config.ShortPath(c.File), err)
+		return fmt.Errorf("%s was not restored, and nothing was changed: %w", config.ShortPath(c.File), err)
 	}
 	for _, file := range done.Companions {
 		if err := restored(a, cfg, file, refused, now); err != nil {
@@ -157,11 +157,11 @@ func restored(a *app, cfg *config.Config, file store.Companion, refused *optouts
 		return nil // no other has ever been in a backup
 	}
 	if err != nil {
-		fmt.Fprintf(a.err, "What it has of %s is left out, since nobody can tell what was refused meanwhile: %s\n", file.Name, terminal.Safe(err.Error()))
+		fmt.Fprintf(a.err, "The backup of %s is left out, because nobody can tell what was revoked since: %s\n", file.Name, terminal.Safe(err.Error()))
 		return nil
 	}
 	if gone > 0 {
-		fmt.Fprintf(a.out, "Left out: %s of the backup, taken away here since.\n", english.Count(gone, thing))
+		fmt.Fprintf(a.out, "Left out: %s of the backup, revoked here since.\n", english.Count(gone, thing))
 	}
 	// What is here is set aside only when the other is on the disk: where no file is, the next
 	// restore would take it that nobody has refused anything.
@@ -179,14 +179,14 @@ func restored(a *app, cfg *config.Config, file store.Companion, refused *optouts
 func (restoreCommand) tell(a *app, cfg *config.Config, done store.Restoration) error {
 	fmt.Fprintf(a.out, "%s restored into %s.\n", english.Count(done.Events, "event"), config.ShortPath(cfg.Store.Directory))
 	if n := len(done.Forgotten); n > 0 {
-		fmt.Fprintf(a.out, "Forgotten again: %s, forgotten here since the backup was made. In the backup they still stand.\n", english.Count(n, "event"))
+		fmt.Fprintf(a.out, "Forgotten again: %s, which were forgotten here after the backup was made. The backup file still has them.\n", english.Count(n, "event"))
 	}
 	if done.Untold != nil {
-		fmt.Fprintln(a.err, "What was forgotten here since the backup was made may be back: the journal that was here cannot be read, so nobody can tell.")
+		fmt.Fprintln(a.err, "What was forgotten here after the backup was made may be back: the previous journal cannot be read, so nobody can tell.")
 	}
 	if done.Aside == "" {
 		return nil
 	}
-	_, err := fmt.Fprintf(a.out, "What was there is called %s now; delete it when you are sure. It goes as a whole when something is forgotten.\n", config.ShortPath(done.Aside))
+	_, err := fmt.Fprintf(a.out, "The previous journal is now called %s; delete it when you no longer need it. It is deleted as a whole when something is forgotten.\n", config.ShortPath(done.Aside))
 	return err
 }

@@ -107,7 +107,7 @@ func TestSeeAlone(t *testing.T) {
 	if about, err := os.Stat(kept); err != nil || about.Mode().Perm() != 0o600 || !strings.HasPrefix(g.read("kept.jpg"), "\xff\xd8\xff") {
 		t.Errorf("what was kept is %v, %v", about, err)
 	}
-	if r := g.earshot(nil, "see", "--save", kept); r.code != misused || !strings.Contains(r.err, "is there already") {
+	if r := g.earshot(nil, "see", "--save", kept); r.code != misused || !strings.Contains(r.err, "already exists") {
 		t.Errorf("code %d, %q", r.code, r.err)
 	}
 	if r := g.earshot(nil, "see", "--camera", "door"); r.code != notFound || !strings.Contains(r.out, "there are: desk") {
@@ -264,14 +264,14 @@ func TestWhoLooksIsSaid(t *testing.T) {
 	}
 	testkit.Await(t, soon, "Ann", func() bool { return strings.Contains(g.earshot(nil, "who").out, "Ann") })
 	g.looks("a look of another", func(r result) bool { return r.code == success }, "--identity", "Ann", "--save", filepath.Join(g.dir, "kept.jpg"))
-	said("Ann has taken a picture by the camera desk, and may keep it.")
+	said("Ann has taken a picture with the camera desk and may keep it.")
 	if log := g.log(); !strings.Contains(log, "somebody looked through a camera") {
 		t.Errorf("the log has %s", log)
 	}
 	if r := g.earshot(nil, "say", "--identity", "Bob", "@Ann hello"); r.code != success {
 		t.Errorf("Bob says hello: code %d, %q, %q", r.code, r.out, r.err)
 	}
-	if r := g.earshot(nil, "see", "--identity", "Bob"); r.code != failed || !strings.Contains(r.err, "is at its desk") {
+	if r := g.earshot(nil, "see", "--identity", "Bob"); r.code != failed || !strings.Contains(r.err, "at its desk") {
 		t.Errorf("Bob, who is not there: code %d, %q, %q", r.code, r.out, r.err)
 	}
 	if shown := g.earshot(nil, "history", "-n", "100", "--json").out; strings.Contains(shown, "taken a picture") {

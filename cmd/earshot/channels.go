@@ -30,8 +30,8 @@ const (
 )
 
 var (
-	errEnding = errors.New("no room is opened any more: earshot is ending")
-	errCrowd  = errors.New("too many rooms are open, and there is somebody or something in each")
+	errEnding = errors.New("no more rooms are opened: earshot is stopping")
+	errCrowd  = errors.New("too many rooms are open, and all are in use")
 )
 
 // A roomLease is what a room has that was opened while the house runs.
@@ -271,7 +271,7 @@ func (d *daemon) makeRoom(ctx context.Context) error {
 	if !d.rooms.crowded {
 		d.rooms.crowded = true
 		d.report(earshot.Notice{
-			Key: crowd, Text: fmt.Sprintf("%d channels are open, with somebody or something in each, and no other is opened", mostOpened),
+			Key: crowd, Text: fmt.Sprintf("%d channels are open and all are in use, so no further channel is opened", mostOpened),
 			Cure: "list fewer in providers.discord.channels",
 		})
 	}
@@ -285,7 +285,7 @@ const crowd = "channels"
 func (d *daemon) spacious() {
 	if d.rooms.crowded {
 		d.rooms.crowded = false
-		d.report(earshot.Notice{Key: crowd, Text: "channels are opened again", Over: true})
+		d.report(earshot.Notice{Key: crowd, Text: "channels are being opened again", Over: true})
 	}
 }
 

@@ -31,7 +31,7 @@ import (
 
 type chatCommand struct {
 	identityFlags
-	Room earshot.RoomID `help:"Which room; without it, the desk." placeholder:"ROOM"`
+	Room earshot.RoomID `help:"The room; the desk by default." placeholder:"ROOM"`
 }
 
 // Run attaches this terminal.
@@ -129,7 +129,7 @@ func names(s api.Status) *attach.Names {
 const answering = 30 * time.Second
 
 // errStuck says that a daemon is there, and does nothing.
-var errStuck = errors.New("earshot runs, and does not answer\n  → earshot doctor says more; if it stays so, end its process, and run earshot again")
+var errStuck = errors.New("earshot is running but does not answer\n  → earshot doctor says more; if this persists, stop the process and start earshot again")
 
 // state asks the daemon how everything is.
 func state(ctx context.Context, c *server.Client) (api.Status, error) {
@@ -152,9 +152,9 @@ func stateWithin(ctx context.Context, c *server.Client, most time.Duration) (s a
 // bounded by executive.multi_party.turn_limit.
 type sayCommand struct {
 	identityFlags
-	Room earshot.RoomID `help:"In which room; without it, at the desk." placeholder:"ROOM"`
-	Text []string       `arg:"" optional:"" help:"What to say; - says all of standard input as one message, and without it every line of that is said. // begins a text with a slash."`
-	JSON bool           `help:"Print what became of each reply as JSON, for programs."`
+	Room earshot.RoomID `help:"The room; the desk by default." placeholder:"ROOM"`
+	Text []string       `arg:"" optional:"" help:"What to say. - sends all of standard input as one message; without a text, each line of it is a message. To begin a text with a slash, write //."`
+	JSON bool           `help:"Print each reply and how it ended as JSON."`
 }
 
 // Run says something, and prints the reply.
@@ -240,11 +240,11 @@ func (s sayCommand) verdict(a *app, c *server.Client, o *recorder) error {
 		}
 		if o.superseded(e) {
 			code = failed
-			fmt.Fprintln(a.err, "! there is no reply: something else was asked in the same conversation before this was answered, and that is answered in its place")
+			fmt.Fprintln(a.err, "! there is no reply: somebody asked something else in the same conversation first, and the answer is to that")
 		}
 		if len(s.Text) > 0 && cutUnheard(e) { // of several lines one may have cut the reply to another
 			code = failed
-			fmt.Fprintln(a.err, "! there is no reply: it was cut off before a word of it was heard, as by something that was said after this")
+			fmt.Fprintln(a.err, "! there is no reply: something that was said afterwards cut it off before a word of it was heard")
 		}
 		if s.JSON {
 			if err := json.NewEncoder(a.out).Encode(e); err != nil {
@@ -282,7 +282,7 @@ func (s sayCommand) input(a *app) (*os.File, func() error, error) {
 	case len(s.Text) == 0, text == "-" && !term.IsTerminal(int(a.in.Fd())):
 		return a.in, func() error { return nil }, nil
 	case text == "-":
-		return nil, nil, &verdict{misused, errors.New("say - takes one message from a file or a pipe: earshot say - < FILE\n  → to talk at a terminal: earshot chat")}
+		return nil, nil, &verdict{misused, errors.New("say - reads one message from a file or a pipe: earshot say - < FILE\n  → to talk at a terminal: earshot chat")}
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -313,7 +313,7 @@ type recorder struct {
 }
 
 // errOthers is why a reply is not printed.
-var errOthers = errors.New("this reply is for somebody else")
+var errOthers = errors.New("this reply is meant for somebody else")
 
 // id gives what is said here a name, by which the reply is known.
 func (r *recorder) id() earshot.EventID {

@@ -68,10 +68,10 @@ func (c checkCommand) Run(a *app) error {
 		return wrong
 	}
 	if cfg.File == "" {
-		fmt.Fprintf(a.printed(), "There is no configuration file; everything has its default.\nTo begin one: earshot check --sample > %s\n", config.ShortPath(config.Places()[0]))
+		fmt.Fprintf(a.printed(), "There is no configuration file, so every key has its default.\nTo create one: earshot check --sample > %s\n", config.ShortPath(config.Places()[0]))
 		return nil
 	}
-	fmt.Fprintf(a.printed(), "%s is right.\n", config.ShortPath(cfg.File))
+	fmt.Fprintf(a.printed(), "%s is valid.\n", config.ShortPath(cfg.File))
 	return nil
 }
 
@@ -93,7 +93,7 @@ func absentScripts(cfg *config.Config) (faults []config.Fault) {
 			continue
 		}
 		if _, err := llmtest.Load(e.Script); err != nil {
-			faults = append(faults, faultAt(cfg, probe.EngineKey(cfg.Executive.LLM, i)+"script", strings.Join(strings.Fields(err.Error()), " ")+"; must be a file as docs/models.md describes it"))
+			faults = append(faults, faultAt(cfg, probe.EngineKey(cfg.Executive.LLM, i)+"script", strings.Join(strings.Fields(err.Error()), " ")+"; must be a file as described in docs/models.md"))
 		}
 	}
 	return faults
@@ -129,7 +129,7 @@ func unlisted(ctx context.Context, cfg *config.Config) []checkedFault {
 		if l.Config.Provider == llm.Script || !l.Answered || model == "" || probe.HasModel(l.Models, model) {
 			return
 		}
-		problem := fmt.Sprintf("is %q, which %s does not list; %s", model, l.Config.Name, probe.MissingModel(engineWith(l.Config, model), l.Models, "set it to %s"))
+		problem := fmt.Sprintf("is %q, which %s does not have; %s", model, l.Config.Name, probe.MissingModel(engineWith(l.Config, model), l.Models, "set it to %s"))
 		warnings = append(warnings, checkedFault{faultAt(cfg, key, problem), true})
 	}
 	set := cfg.Executive

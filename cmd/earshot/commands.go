@@ -22,53 +22,53 @@ import (
 
 // commands is the command line: the one place that knows every command.
 type commands struct {
-	Config string `help:"Configuration file, instead of those in the usual places." placeholder:"FILE" type:"path"`
+	Config string `help:"Configuration file to read instead of the usual ones." placeholder:"FILE" type:"path"`
 	elsewhere
-	ShowVersion kong.VersionFlag `name:"version" help:"Say which version this is."`
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 
-	Run      runCommand      `cmd:"" default:"withargs" help:"Run earshot here, or attach to the one that runs."`
-	Chat     chatCommand     `cmd:"" help:"Attach this terminal to the earshot that runs."`
-	Say      sayCommand      `cmd:"" help:"Say one thing to the earshot that runs, and print what comes to it."`
-	Mute     muteCommand     `cmd:"" help:"Have the earshot that runs take in no sound."`
-	Unmute   unmuteCommand   `cmd:"" help:"Have it take in sound again."`
-	Pause    pauseCommand    `cmd:"" help:"Have it neither hear, see nor answer; what is written is kept."`
-	Resume   resumeCommand   `cmd:"" help:"Have it hear, see, answer and keep again."`
-	Stop     stopCommand     `cmd:"" help:"Have it stop talking. What it does besides goes on; to end it: earshot service stop."`
-	Listen   listenCommand   `cmd:"" help:"Talk to the earshot that runs for as long as this runs, as a key that is held; also while it is muted."`
-	Who      whoCommand      `cmd:"" help:"Say who is there."`
-	History  historyCommand  `cmd:"" help:"Show what was said of late, and how much of it was heard."`
+	Run      runCommand      `cmd:"" default:"withargs" help:"Run earshot here, or attach to the one that is running."`
+	Chat     chatCommand     `cmd:"" help:"Attach this terminal to the running earshot."`
+	Say      sayCommand      `cmd:"" help:"Say one thing to the running earshot, and print the reply."`
+	Mute     muteCommand     `cmd:"" help:"Mute: take in no sound."`
+	Unmute   unmuteCommand   `cmd:"" help:"Unmute: take in sound again."`
+	Pause    pauseCommand    `cmd:"" help:"Pause: neither hear, see nor answer; what is written is kept."`
+	Resume   resumeCommand   `cmd:"" help:"Resume: hear, see, answer and keep again."`
+	Stop     stopCommand     `cmd:"" help:"Stop the reply. Other work goes on; to stop earshot itself: earshot service stop."`
+	Listen   listenCommand   `cmd:"" help:"Hold the talk key for as long as this command runs; works even while muted."`
+	Who      whoCommand      `cmd:"" help:"Show who is here."`
+	History  historyCommand  `cmd:"" help:"Show what was said recently, and how much of each reply was heard."`
 	Search   searchCommand   `cmd:"" help:"Search everything that was said."`
-	Why      whyCommand      `cmd:"" help:"Say why agents spoke, or kept silent, of late."`
-	Context  contextCommand  `cmd:"" help:"Show what is going on, as a prompt would say it."`
-	Think    thinkCommand    `cmd:"" help:"Show what is thought beside the conversation, stop it, or ask for it."`
-	Demo     demoCommand     `cmd:"" help:"See in half a minute what this is; needs no model."`
-	Replay   replayCommand   `cmd:"" help:"Perform a recorded scene, or a day that is on record, and compare."`
-	See      seeCommand      `cmd:"" help:"Look once through a camera, and say what is seen."`
+	Why      whyCommand      `cmd:"" help:"Explain why agents recently spoke or kept silent."`
+	Context  contextCommand  `cmd:"" help:"Show what is going on, as the model's prompt describes it."`
+	Think    thinkCommand    `cmd:"" help:"Show, start or stop thinking beside the conversation."`
+	Demo     demoCommand     `cmd:"" help:"See what earshot does in half a minute; needs no model."`
+	Replay   replayCommand   `cmd:"" help:"Replay a recorded scene, or a day from the journal, and compare."`
+	See      seeCommand      `cmd:"" help:"Look once through a camera, and say what it sees."`
 	Monitor  monitorCommand  `cmd:"" help:"Watch what is heard, said and thought, and why; take part."`
-	Status   statusCommand   `cmd:"" help:"Say how it stands: what runs, what does not, and whether a camera is open."`
-	Today    todayCommand    `cmd:"" help:"Say what answering and thinking have cost, a line a day."`
-	Devices  devicesCommand  `cmd:"" help:"List the microphones, loudspeakers and cameras that there are."`
-	Audit    auditCommand    `cmd:"" help:"Show who has changed something, or was refused."`
-	Doctor   doctorCommand   `cmd:"" help:"Look at everything that earshot needs, and say what mends it."`
-	Reload   reloadCommand   `cmd:"" help:"Have the earshot that runs read its configuration again."`
+	Status   statusCommand   `cmd:"" help:"Show what works, what does not, and whether a camera is open."`
+	Today    todayCommand    `cmd:"" help:"Show what answering and thinking have cost, one line per day."`
+	Devices  devicesCommand  `cmd:"" help:"List the microphones, loudspeakers and cameras."`
+	Audit    auditCommand    `cmd:"" help:"Show who changed something or was refused."`
+	Doctor   doctorCommand   `cmd:"" help:"Check everything that earshot needs, and say how to fix it."`
+	Reload   reloadCommand   `cmd:"" help:"Make the running earshot reload its configuration."`
 	Check    checkCommand    `cmd:"" help:"Check the configuration."`
-	Models   modelsCommand   `cmd:"" help:"See the models that there are; choose and download them."`
-	Agents   agentsCommand   `cmd:"" help:"See, make, change and end the agents."`
-	Speakers speakersCommand `cmd:"" help:"See whose voices are known; name, keep and forget them."`
-	Forget   forgetCommand   `cmd:"" help:"Forget somebody, a time, or single things, with all that came of them."`
-	Token    tokenCommand    `cmd:"" help:"Give and take the tokens by which people prove who they are."`
-	Export   exportCommand   `cmd:"" help:"Copy what was said into a file, to read or to import elsewhere."`
-	Import   importCommand   `cmd:"" help:"Add what an export has to what is kept here."`
-	Backup   backupCommand   `cmd:"" help:"Copy everything that is kept into one file, also while earshot runs."`
-	Restore  restoreCommand  `cmd:"" help:"Put a backup in the place of what is kept."`
-	Store    storeCommand    `cmd:"" help:"Look after what is kept."`
-	Service  serviceCommand  `cmd:"" help:"Have earshot start with your session, and look after that."`
-	Help     helpCommand     `cmd:"" help:"Show how a command is used; alone, which there are."`
-	Version  versionCommand  `cmd:"" help:"Say which version this is."`
+	Models   modelsCommand   `cmd:"" help:"List, choose and download models."`
+	Agents   agentsCommand   `cmd:"" help:"List, add, change and end agents."`
+	Speakers speakersCommand `cmd:"" help:"List the known voices; name, keep and forget them."`
+	Forget   forgetCommand   `cmd:"" help:"Forget a person, a time span or single events, with everything derived from them."`
+	Token    tokenCommand    `cmd:"" help:"Create and revoke the tokens by which people prove who they are."`
+	Export   exportCommand   `cmd:"" help:"Export what was said to a file, to read or to import elsewhere."`
+	Import   importCommand   `cmd:"" help:"Import an export into the journal here."`
+	Backup   backupCommand   `cmd:"" help:"Back up everything that is kept into one file, even while earshot runs."`
+	Restore  restoreCommand  `cmd:"" help:"Replace what is kept here by a backup."`
+	Store    storeCommand    `cmd:"" help:"Maintain the journal."`
+	Service  serviceCommand  `cmd:"" help:"Run earshot as a service that starts with your session."`
+	Help     helpCommand     `cmd:"" help:"Show how to use a command, or list all commands."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
 
-	Completion  completionCommand  `cmd:"" help:"Print what a shell is to read so that it completes commands and names."`
+	Completion  completionCommand  `cmd:"" help:"Print the script by which a shell completes commands and names."`
 	Complete    completeCommand    `cmd:"" hidden:""`
-	Diagnostics diagnosticsCommand `cmd:"" help:"Collect what a report of a fault needs, without anybody's words or names."`
+	Diagnostics diagnosticsCommand `cmd:"" help:"Collect what a bug report needs, without anybody's words or names."`
 }
 
 // An app is what every command is given.
@@ -90,7 +90,7 @@ type app struct {
 func (a *app) config() (*config.Config, error) {
 	cfg, err := config.Load(a.file)
 	if err != nil && a.warned {
-		return nil, &verdict{misused, errors.New("no earshot runs that could be asked, and without one the configuration must be right")}
+		return nil, &verdict{misused, errors.New("earshot is not running, so this command needs a valid configuration")}
 	}
 	if err != nil {
 		return nil, err
@@ -124,9 +124,9 @@ func (a *app) warn(cfg *config.Config, wrong *config.Error) {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}
 	w := a.told()
-	fmt.Fprintf(w, "! the configuration is wrong, and left aside here: %s\n", terminal.Safe(text))
+	fmt.Fprintf(w, "! the configuration has faults and is ignored here: %s\n", terminal.Safe(text))
 	if wrong.Concerns("server.socket") {
-		fmt.Fprintf(w, "  the earshot that runs is asked at %s; if that is not its socket: EARSHOT_SERVER_SOCKET=PATH\n", terminal.Safe(config.ShortPath(cfg.Server.Path())))
+		fmt.Fprintf(w, "  the running earshot is asked at %s; if it has another socket: EARSHOT_SERVER_SOCKET=PATH\n", terminal.Safe(config.ShortPath(cfg.Server.Path())))
 	}
 	fmt.Fprintln(w, "  → earshot check")
 }

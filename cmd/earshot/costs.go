@@ -34,9 +34,9 @@ func (d *daemon) rests() string {
 	switch most := int64(p.TokensPerDay); {
 	case !thinksUnasked(set):
 	case p.RestsOnBattery && d.costs.OnBattery():
-		return "It thinks only when it is asked, since this machine runs on its battery (executive.parallel.reasoning_rests_on_battery)."
+		return "It thinks only when asked, because this machine is on battery (executive.parallel.reasoning_rests_on_battery)."
 	case most > 0 && d.costs.Unasked(time.Now()) >= most:
-		return fmt.Sprintf("It thinks only when it is asked until midnight: the %s of a day are used up (executive.parallel.reasoning_tokens_per_day).", health.TokensText(most))
+		return fmt.Sprintf("It thinks only when asked until midnight: today's %s are used up (executive.parallel.reasoning_tokens_per_day).", health.TokensText(most))
 	}
 	return ""
 }
@@ -70,7 +70,7 @@ func (a *app) forewarn(cfg *config.Config) {
 	if a.person() {
 		w = a.printed()
 	}
-	fmt.Fprintf(w, "It also thinks unasked about what is new, which takes model time (earshot today says how much). To turn that off, set executive.parallel.reasoning_continuous to false in %s.\n\n",
+	fmt.Fprintf(w, "It also thinks unasked about new things, which takes model time (earshot today shows how much). To turn that off, set executive.parallel.reasoning_continuous to false in %s.\n\n",
 		config.ShortPath(cmp.Or(cfg.File, config.Places()[0])))
 }
 
@@ -86,7 +86,7 @@ func (d *daemon) counting(ctx context.Context) {
 	for {
 		if now := d.rests(); now != was {
 			was = now
-			d.log.Info("what is thought unasked", "rests", now != "", "on_battery", d.costs.OnBattery())
+			d.log.Info("unasked thinking", "rests", now != "", "on_battery", d.costs.OnBattery())
 			for _, c := range d.rooms.now() {
 				c.Reseat()
 			}
@@ -105,7 +105,7 @@ func (d *daemon) counting(ctx context.Context) {
 // costTable is the command by which one asks in a room what was spent.
 func (d *daemon) costTable() command.Table {
 	return command.Table{{
-		Group: "For who operates earshot", Name: "today", Help: "what answering and thinking have cost today", Needs: participants.Operate,
+		Group: "For operators of earshot", Name: "today", Help: "what answering and thinking have cost today", Needs: participants.Operate,
 		Do: func(context.Context, command.Call) (string, error) {
 			text := "Today: " + health.CostsText(d.costs.Today()) + "."
 			if why := d.rests(); why != "" {

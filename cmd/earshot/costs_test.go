@@ -185,7 +185,7 @@ func TestToday(t *testing.T) {
 	h := newHome(t)
 	h.scripted("reply: Hello there.\n")
 	const warns = "It also thinks unasked"
-	if got := h.earshot(nil, "today"); got.code != 0 || !strings.HasSuffix(got.out, "  nothing was asked of a model\n") {
+	if got := h.earshot(nil, "today"); got.code != 0 || !strings.HasSuffix(got.out, "  no model was used\n") {
 		t.Errorf("before the first start it prints %q, complaints %q", got.out, got.err)
 	}
 	got := h.earshot(nil, "forget", "Ann")

@@ -148,7 +148,7 @@ func (d *daemon) loadPeople(ctx context.Context, name string) error {
 	d.owner = d.people.Resolve(d.account)
 	d.book.Join(d.people, d.owner.ID)
 	if err := d.book.Clear(ctx); err != nil {
-		return fmt.Errorf("ending the agents whose tasks were cut off: %w", err)
+		return fmt.Errorf("ending the agents of interrupted tasks: %w", err)
 	}
 	d.gate = access.NewGate(d.config(), d.people)
 	d.gate.Rooms = d.rooms.are

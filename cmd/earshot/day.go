@@ -26,9 +26,9 @@ const dayHelper = "earshot-replay"
 
 // A past is which day is performed again.
 type past struct {
-	Day     string         `placeholder:"DATE" help:"Perform what is on record of a day again, such as 2026-11-22, yesterday or all, and tell what would be decided otherwise now."`
-	Room    earshot.RoomID `placeholder:"ROOM" help:"With --day: this room alone."`
-	Journal string         `placeholder:"PLACE" type:"path" help:"With --day: the journal of that folder, or an export of one."`
+	Day     string         `placeholder:"DATE" help:"Replay a day from the journal, such as 2026-11-22, yesterday or all, and show what would be decided differently now."`
+	Room    earshot.RoomID `placeholder:"ROOM" help:"With --day: this room only."`
+	Journal string         `placeholder:"PLACE" type:"path" help:"With --day: the journal in this folder, or an export."`
 }
 
 // again performs a day and tells of the differences. It reads the journal beside a daemon
@@ -47,7 +47,7 @@ func (p past) again(a *app, asJSON bool) error {
 		if p.Room != "" {
 			where = " in the room " + participants.OneLine(string(p.Room))
 		}
-		return &verdict{notFound, fmt.Errorf("nothing is on record of %s%s", nameOf(from), where)}
+		return &verdict{notFound, fmt.Errorf("the journal has nothing of %s%s", nameOf(from), where)}
 	}
 	res, err := a.rerun(d)
 	if err != nil {
@@ -79,7 +79,7 @@ func dayCalled(text string, now time.Time) (from, to time.Time, err error) {
 	default:
 		day, err := time.ParseInLocation(time.DateOnly, text, now.Location())
 		if err != nil {
-			return from, to, fmt.Errorf("%s is no day; write it as %s, today, yesterday, or all", participants.OneLine(text), from.Format(time.DateOnly))
+			return from, to, fmt.Errorf("%s is not a day; write it as %s, today, yesterday, or all", participants.OneLine(text), from.Format(time.DateOnly))
 		}
 		from = day
 	}
@@ -108,7 +108,7 @@ func (p past) read(a *app, d *replay.Day) error {
 		switch {
 		case !about.Mode().IsRegular():
 		case isJournal(p.Journal):
-			return &verdict{misused, fmt.Errorf("%s is a database\n  → give the folder in which it is called earshot.db, or an export: earshot export FILE", config.ShortPath(p.Journal))}
+			return &verdict{misused, fmt.Errorf("%s is a database\n  → give the folder that holds it as earshot.db, or an export: earshot export FILE", config.ShortPath(p.Journal))}
 		default:
 			return readExport(p.Journal, d)
 		}
@@ -165,7 +165,7 @@ func readExport(path string, d *replay.Day) error {
 		}
 		var e earshot.Event
 		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("%s, line %d: this is no event that this earshot knows: %w", config.ShortPath(path), n, err)
+			return fmt.Errorf("%s, line %d: not an event that this earshot knows: %w", config.ShortPath(path), n, err)
 		}
 		if more, err := d.Add(e); err != nil || !more {
 			return err
@@ -203,11 +203,11 @@ func (a *app) rerun(d *replay.Day) (*replay.Result, error) {
 	case a.ctx.Err() != nil:
 		return nil, &verdict{failed, nil}
 	case err != nil:
-		return nil, fmt.Errorf("that day could not be performed: %s", wentWrong(trouble.String(), err))
+		return nil, fmt.Errorf("that day could not be replayed: %s", wentWrong(trouble.String(), err))
 	}
 	res := new(replay.Result)
 	if err := json.Unmarshal(result.Bytes(), res); err != nil {
-		return nil, fmt.Errorf("what came of that day cannot be read; is %s of another version? %w", config.ShortPath(path), err)
+		return nil, fmt.Errorf("the result of the replay cannot be read; is %s of another version? %w", config.ShortPath(path), err)
 	}
 	return res, nil
 }
@@ -226,9 +226,9 @@ func tellDay(w io.Writer, res *replay.Result, d *replay.Day, from time.Time) err
 	fmt.Fprintf(&b, "%s: %s, %s; ", capital(nameOf(from)), english.Count(res.Events, "event"), english.Count(res.Decisions, "decision"))
 	switch n := len(res.Differences); {
 	case n == 0:
-		b.WriteString("all are taken again as they were.\n")
+		b.WriteString("all would be decided the same now.\n")
 	default:
-		fmt.Fprintf(&b, "%d taken again as they were, and %s.\n", res.Same, english.Count(n, "difference"))
+		fmt.Fprintf(&b, "%d would be decided the same now; %s.\n", res.Same, english.Count(n, "difference"))
 	}
 	words := make(map[earshot.EventID]earshot.Event)
 	for _, e := range d.Events {
@@ -241,11 +241,11 @@ func tellDay(w io.Writer, res *replay.Result, d *replay.Day, from time.Time) err
 		n    int
 		what string
 	}{
-		{res.Erased, "was forgotten, and is performed without"}, {res.Revised, "was changed afterwards, and is performed as it is now"},
-		{res.Refused, "is not taken now"},
+		{res.Erased, "Forgotten since, and left out"}, {res.Revised, "Changed later, and replayed as it is now"},
+		{res.Refused, "Would be refused now"},
 	} {
 		if note.n > 0 {
-			fmt.Fprintf(&b, "Of what is on record %s: %s.\n", note.what, english.Count(note.n, "event"))
+			fmt.Fprintf(&b, "%s: %s.\n", note.what, english.Count(note.n, "event"))
 		}
 	}
 	_, err := io.WriteString(w, terminal.Safe(b.String()))
@@ -292,7 +292,7 @@ func excerpt(text earshot.Text) string {
 
 func decidedSo(is replay.Difference, e *earshot.Event) string {
 	if e == nil {
-		return "nothing was decided"
+		return "no decision"
 	}
 	d := e.Body.(earshot.Decision)
 	text := fmt.Sprintf("%s (%s): %s", string(d.Verdict), is.Name, strings.Join(d.Reasons, "; "))

@@ -39,9 +39,9 @@ func (d devicesCommand) Run(a *app) error {
 	}
 	fmt.Fprintln(a.out, "Cameras:")
 	err = errors.Join(err, listCameras(a.out, cameras))
-	fmt.Fprintln(a.printed(), "\nearshot removes from what it hears what comes back of its own voice, unless the sound server does.")
+	fmt.Fprintln(a.printed(), "\nearshot removes the echo of its own voice from what it hears, unless the sound server does.")
 	fmt.Fprintln(a.printed(), "\n* is what earshot uses. To choose another, set providers.microphone.device or outlets.loudspeaker.device to its name.")
-	fmt.Fprintln(a.printed(), "A camera is chosen by the list providers.webcam.cameras: its device is a name, a path, a file or an address.")
+	fmt.Fprintln(a.printed(), "To choose a camera, list it in providers.webcam.cameras: its device is a name, a path, a file or an address.")
 	return err
 }
 
@@ -59,10 +59,10 @@ func listDevices(w io.Writer, chosen string, list []sound.Device) error {
 		}
 		about := d.Description
 		if d.Monitors != "" {
-			about += " (what comes out of a loudspeaker, not a microphone)"
+			about += " (the sound of a loudspeaker, not a microphone)"
 		}
 		if d.Cleaned {
-			about += " (without echo, by the sound server)"
+			about += " (the sound server removes the echo)"
 		}
 		fmt.Fprintf(t, "  %s %s\t%s\n", star, terminal.Safe(d.Name), terminal.Safe(about))
 	}

@@ -152,8 +152,8 @@ func scrubbed(d api.Diagnosis, s scrub) (clean api.Diagnosis, err error) {
 
 type diagnosticsCommand struct {
 	identityFlags
-	Output     string `help:"Write it to this file, which must not be there yet, instead of printing it." placeholder:"FILE" type:"path"`
-	Goroutines bool   `help:"Say also what every goroutine is at."`
+	Output     string `help:"Write it to this new file instead of printing it." placeholder:"FILE" type:"path"`
+	Goroutines bool   `help:"Include the stack of every goroutine."`
 }
 
 // Run collects what a report of a fault needs: from the daemon if it runs, and otherwise
@@ -185,7 +185,7 @@ func (c diagnosticsCommand) Run(a *app) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return errors.Join(fmt.Errorf("writing the diagnostics: %w", err), os.Remove(c.Output))
 	}
-	_, err = fmt.Fprintf(a.err, "Written to %s. Nobody's words and no names that earshot knows are in it; look through it before you send it.\n", config.ShortPath(c.Output))
+	_, err = fmt.Fprintf(a.err, "Written to %s. It contains nobody's words and no names that earshot knows; check it before you send it.\n", config.ShortPath(c.Output))
 	return err
 }
 

@@ -116,7 +116,7 @@ func TestDiscordSecrets(t *testing.T) {
 		{"a channel may not be written in", func() {
 			c.Deny(closed, c.bot.ID, discordtest.SendMessages)
 			c.calls(c.ann, closed, said)
-			logged("a reply could not be written in #closed")
+			logged("a reply could not be posted in #closed")
 		}},
 		{"the call is cut, and cannot be resumed", func() {
 			c.RefuseResume(c.bot.ID, 1)
@@ -165,7 +165,7 @@ func TestDiscordSecrets(t *testing.T) {
 		r := c.earshot(nil, args...)
 		shown.WriteString(r.out + r.err)
 	}
-	if !strings.Contains(shown.String(), "token, intents and permissions are good; answers in writing and aloud") {
+	if !strings.Contains(shown.String(), "token, intents and permissions are in order; answers in writing and aloud") {
 		t.Errorf("doctor says\n%s", shown.String())
 	}
 	for _, in := range []uint64{general, channel, closed} {

@@ -151,8 +151,8 @@ func TestDiscordCommands(t *testing.T) {
 	}{
 		{c.bob, "status", "", "connected since"},
 		{c.bob, "who", "", "ann"},
-		{c.bob, "join", "", "is missing, or switched off"},
-		{c.bob, "rename", "ann Bert", "operates"},
+		{c.bob, "join", "", "is not installed or is turned off"},
+		{c.bob, "rename", "ann Bert", "operators"},
 	} {
 		given := c.Invoke(tt.by.ID, c.bot.ID, general, tt.name, tt.args)
 		var is discordtest.Interaction

@@ -158,11 +158,11 @@ func (d *daemon) delegation(ctx context.Context, voice bool) sectionBuild {
 	}
 	switch {
 	case hears && speaks:
-		f.Text = "reads and writes, hears and speaks there"
+		f.Text = "reads, writes, hears and speaks there"
 	case hears:
 		f.Text = "reads, writes and hears there"
 	default:
-		f.Text = "reads and writes there, and comes into no voice channel"
+		f.Text = "reads and writes there, but joins no voice channel"
 	}
 	e, parts, err := d.discord(hears, speaks)
 	if err != nil {

@@ -51,10 +51,10 @@ func (d *daemon) discordCommands() command.Table {
 		}
 	}
 	return command.Table{
-		{Group: group, Name: "join", Args: "[CHANNEL]", Help: "come into a voice channel; if none is named, into the one that I am in", Needs: participants.SendMessages, Do: now((*discordBot).join)},
+		{Group: group, Name: "join", Args: "[CHANNEL]", Help: "join a voice channel; by default the one that you are in", Needs: participants.SendMessages, Do: now((*discordBot).join)},
 		{Group: group, Name: "leave", Help: "leave the voice channel", Needs: participants.SendMessages, Do: now((*discordBot).leave)},
-		{Group: group, Name: "optout", Args: "[off]", Help: "do not listen to me in any voice channel; off: do again", Do: now((*discordBot).optOut)},
-		{Group: group, Name: "status", Help: "the connection, the call, and what is wrong", Do: now((*discordBot).status)},
+		{Group: group, Name: "optout", Args: "[off]", Help: "stop listening to me in voice channels; off: listen again", Do: now((*discordBot).optOut)},
+		{Group: group, Name: "status", Help: "show the connection, the call and any faults", Do: now((*discordBot).status)},
 	}
 }
 
@@ -68,7 +68,7 @@ func (d *daemon) commandsIn(is executive.Room) command.Table {
 }
 
 // errNoCalls is the answer where nothing is heard.
-var errNoCalls = errors.New("what hears and speaks in voice channels is missing, or switched off; earshot doctor tells who runs it why")
+var errNoCalls = errors.New("hearing and speaking in voice channels is not installed or is turned off; earshot doctor says why")
 
 // asker returns where on Discord a command was given, and by whom.
 func (e *discordBot) asker(c command.Call) (guild, user uint64, err error) {
@@ -79,7 +79,7 @@ func (e *discordBot) asker(c command.Call) (guild, user uint64, err error) {
 	guild, _ = gateway.Number(in.Guild)
 	user, known := gateway.Number(c.Event.From.ID)
 	if !ok || !known || c.Event.From.Provider != e.sense.Name() {
-		return 0, 0, errors.New("that can be asked on Discord alone")
+		return 0, 0, errors.New("that works on Discord only")
 	}
 	return guild, user, nil
 }
@@ -128,7 +128,7 @@ func hallCalled(all []*discordgo.Channel, name string) (uint64, error) {
 		channel, _ := gateway.Number(all[0].ID)
 		return channel, nil
 	}
-	return 0, errors.New("several voice channels have that name; link the one that you mean, with # before its name")
+	return 0, errors.New("several voice channels have that name; link the one you mean, with # before its name")
 }
 
 func (e *discordBot) leave(_ context.Context, c command.Call) (string, error) {
@@ -158,7 +158,7 @@ func (e *discordBot) status(_ context.Context, c command.Call) (string, error) {
 		fmt.Fprintf(&b, "not connected: %s", cmp.Or(st.Why, "it is just beginning"))
 	}
 	if lost := st.Lost.Messages; lost > 0 {
-		fmt.Fprintf(&b, "; %s had to be asked for again", english.Count(lost, "message"))
+		fmt.Fprintf(&b, "; %s had to be requested again", english.Count(lost, "message"))
 	}
 	if e.line == nil {
 		return b.String() + "\n" + errNoCalls.Error(), nil
@@ -181,12 +181,12 @@ func tellCall(c ringing.Status) string {
 	case v.Encrypted:
 		text += fmt.Sprintf(", encrypted end to end (code %s)", v.Code)
 	case v.Phase == "in the call":
-		text += ", not encrypted end to end: Discord says that somebody here cannot"
+		text += ", not encrypted end to end: Discord says that somebody's client here does not support it"
 	}
 	if c.Listens {
-		text += fmt.Sprintf("; listens to %s", english.Count(max(0, len(v.People)-1), "other"))
+		text += fmt.Sprintf("; listening to %s", english.Count(max(0, len(v.People)-1), "other"))
 	} else {
-		text += "; does not listen"
+		text += "; not listening"
 	}
 	if v.Deaf != "" {
 		text += "; hears nothing: " + v.Deaf

@@ -28,7 +28,7 @@ func (e *discordBot) eventOf(channel, message uint64) earshot.EventID {
 	for _, a := range e.daemon.anybody(said.Room) {
 		found, err := e.daemon.store.For(a).Turn(context.Background(), said.Turn)
 		if err != nil {
-			e.daemon.log.Warn("a reply cannot be found", "err", err)
+			e.daemon.log.Warn("a posted reply cannot be found", "err", err)
 		}
 		for _, ev := range found {
 			if ev.Body.Kind() == earshot.KindReply {
@@ -68,7 +68,7 @@ func openSayings(directory string, log *slog.Logger) *sayings {
 	s := &sayings{path: filepath.Join(directory, sayingsFile), log: log, of: make(map[uint64]saying)}
 	data, err := os.ReadFile(s.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		log.Warn("which replies were posted on Discord cannot be read", "err", err)
+		log.Warn("the record of replies posted on Discord cannot be read", "err", err)
 	}
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
 		var is saying
@@ -96,7 +96,7 @@ func (s *sayings) add(is saying) {
 	s.remember(is)
 	err := s.keep(is)
 	if err != nil && !s.ill {
-		s.log.Warn("which reply was posted on Discord cannot be kept", "err", err)
+		s.log.Warn("the record of a reply posted on Discord cannot be written", "err", err)
 	}
 	s.ill = err != nil
 }

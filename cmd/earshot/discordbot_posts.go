@@ -170,7 +170,7 @@ func (e *discordBot) write(ctx context.Context, p *posting, c discord.Channel) {
 		defer close(p.entered)
 		return p.room.Enter(o, e.around(c))
 	}); err != nil {
-		e.daemon.log.Error("a channel cannot be written in", "err", err)
+		e.daemon.log.Error("a channel cannot be written to", "err", err)
 	}
 }
 
@@ -194,7 +194,7 @@ func (e *discordBot) outlet(room earshot.RoomID, c discord.Channel) *outlet.Text
 		Called: e.daemon.people.Name,
 		Posted: func(turn earshot.TurnID, message uint64) { e.own.add(saying{message, room, turn}) },
 		Refused: func(err error) {
-			n := earshot.Notice{Key: "discord " + c.ID, Text: "a reply could not be written in " + c.Name}
+			n := earshot.Notice{Key: "discord " + c.ID, Text: "a reply could not be posted in " + c.Name}
 			why, cure := probe.Explain(err)
 			n.Text, n.Cure = n.Text+": "+why, cure
 			e.daemon.report(n)

@@ -18,9 +18,9 @@ import (
 )
 
 type modelsGet struct {
-	Name   string `arg:"" help:"Its name, as https://ollama.com/library has it."`
-	Engine string `help:"The engine that is to have it; otherwise the first that can download." placeholder:"NAME"`
-	JSON   bool   `help:"Print how far it has come as JSON, an object a line."`
+	Name   string `arg:"" help:"Its name in https://ollama.com/library."`
+	Engine string `help:"The engine to download it with; by default the first that can." placeholder:"NAME"`
+	JSON   bool   `help:"Print the progress as JSON, one object per line."`
 }
 
 // Run downloads a model.
@@ -37,7 +37,7 @@ func (g modelsGet) Run(a *app) error {
 		return err
 	}
 	if !g.JSON {
-		fmt.Fprintf(a.printed(), "%s is there. To talk with it: earshot models use %[1]s\n", terminal.Safe(g.Name))
+		fmt.Fprintf(a.printed(), "%s is ready. To use it: earshot models use %[1]s\n", terminal.Safe(g.Name))
 	}
 	return nil
 }
@@ -46,8 +46,8 @@ func (g modelsGet) Run(a *app) error {
 // first that can.
 func downloader(c llm.Config, name string) (llm.EngineConfig, error) {
 	ways := map[string]string{
-		llm.OpenAI: "gets its models elsewhere: llama-server and vLLM are started with one, LM Studio downloads by: lms get",
-		llm.Script: "is a file, and has no models",
+		llm.OpenAI: "gets its models elsewhere: llama-server and vLLM are started with a model, LM Studio downloads with: lms get",
+		llm.Script: "is a file and has no models",
 	}
 	var others []string
 	for _, e := range c.List() {
@@ -115,7 +115,7 @@ func (d *download) run(ctx context.Context, c llm.EngineConfig) error {
 	fault, refused := errors.AsType[*llm.Error](err)
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("stopped; what has come is kept\n  → to go on: earshot models get %s", d.model)
+		return fmt.Errorf("stopped; what was downloaded is kept\n  → to continue: earshot models get %s", d.model)
 	case refused:
 		reason := string(fault.Fault)
 		if fault.Err != nil {

@@ -150,7 +150,7 @@ func TestEndsBesideASlowDisk(t *testing.T) {
 	}
 }
 
-// TestEndsBesideADeadDisk: what the journal does not take is lost, which nobody was
+// TestEndsBesideADeadDisk: what the journal does not accept is lost, which nobody was
 // told of otherwise; it ends all the same, and the next start ends the turn.
 func TestEndsBesideADeadDisk(t *testing.T) {
 	t.Parallel()

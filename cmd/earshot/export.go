@@ -28,20 +28,20 @@ import (
 type exportCommand struct {
 	identityFlags
 	File   string         `arg:"" help:"The file to write; - is standard output."`
-	Person string         `help:"Only what this person wrote or said, what was for them alone, and what came of it." placeholder:"NAME"`
-	Since  string         `help:"Only what happened from then on: a date, a date and a time, or so long ago, such as 30d or 12h." placeholder:"WHEN"`
+	Person string         `help:"Only what this person wrote or said, what was for them alone, and what was derived from it." placeholder:"NAME"`
+	Since  string         `help:"Only what happened since: a date, a date and a time, or how long ago, such as 30d or 12h." placeholder:"WHEN"`
 	Until  string         `help:"Only what happened before." placeholder:"WHEN"`
 	Room   earshot.RoomID `help:"Only what happened in this room." placeholder:"ROOM"`
-	Mine   bool           `help:"Only what you may see yourself, also if you operate earshot and may copy all."`
-	Text   bool           `help:"As people read it, and not to be imported again."`
-	Voices bool           `help:"With the prints of the voices that are kept."`
-	Force  bool           `help:"Write over a file that is there."`
+	Mine   bool           `help:"Only what you may see yourself, even if you are an operator and may export everything."`
+	Text   bool           `help:"As readable text, which cannot be imported again."`
+	Voices bool           `help:"Include the voice prints that are kept."`
+	Force  bool           `help:"Overwrite an existing file."`
 }
 
 // Run copies what was said into a file.
 func (c exportCommand) Run(a *app) error {
 	if c.Text && c.Voices {
-		return &verdict{misused, errors.New("a print of a voice is nothing to read: leave out --text or --voices")}
+		return &verdict{misused, errors.New("a voice print is not readable text: leave out --text or --voices")}
 	}
 	cfg, err := a.config()
 	if err != nil {
@@ -121,7 +121,7 @@ func vacant(path string, force bool) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is not a plain file", path)
 	case !force:
-		return fmt.Errorf("%s is there already\n  → choose another name, or write over it with --force", path)
+		return fmt.Errorf("%s already exists\n  → choose another name, or overwrite it with --force", path)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (a *app) choose(cfg *config.Config, archive *store.Archive, c exportCommand
 		filters = append(filters, seenBy(access.NewGate(cfg, people), who, around))
 	}
 	if c.Voices && !operates {
-		return nil, &verdict{misused, errors.New("only who operates earshot may copy the prints of voices")}
+		return nil, &verdict{misused, errors.New("only an operator of earshot may export voice prints")}
 	}
 	if c.Voices {
 		s.voices = speakers.Path(cfg.Store.Directory)

@@ -121,7 +121,7 @@ type view struct {
 }
 
 // errBlind is what a camera is lost for that is open and sees nothing at all.
-var errBlind = errors.New("it is open, and gives no pictures")
+var errBlind = errors.New("it is open but gives no pictures")
 
 // Run implements [webcam.Eye]. No helper is started for a device that is not there.
 func (e *camera) Run(ctx context.Context) error {
@@ -160,7 +160,7 @@ func (e *camera) wakes() {
 	e.rests = false
 	e.mu.Unlock()
 	if rested && e.tell != nil {
-		e.tell(fmt.Sprintf("%s is open from now on: its hours are %s.", titled(e.name), e.config.Hours))
+		e.tell(fmt.Sprintf("%s is now open: its hours are %s.", titled(e.name), e.config.Hours))
 	}
 }
 
@@ -174,7 +174,7 @@ func (e *camera) resting(ctx context.Context, now func() time.Time) {
 	e.rests = true
 	e.mu.Unlock()
 	if !rested && e.tell != nil {
-		e.tell(fmt.Sprintf("%s is closed from now on: its hours are %s.", titled(e.name), e.config.Hours))
+		e.tell(fmt.Sprintf("%s is now closed: its hours are %s.", titled(e.name), e.config.Hours))
 	}
 }
 

@@ -35,7 +35,7 @@ func TestHours(t *testing.T) {
 	e.resting(ended, at(night))
 	e.wakes()
 	e.wakes()
-	want := "The camera desk is closed from now on: its hours are 08:00-20:00.|The camera desk is open from now on: its hours are 08:00-20:00."
+	want := "The camera desk is now closed: its hours are 08:00-20:00.|The camera desk is now open: its hours are 08:00-20:00."
 	if got := strings.Join(told, "|"); got != want {
 		t.Errorf("told %q, want %q", got, want)
 	}
@@ -134,7 +134,7 @@ func TestWhoLooksIsTold(t *testing.T) {
 	if told[0] != true || told[1] != false || told[2] != true || told[3] != true {
 		t.Errorf("told %v", told)
 	}
-	for took, want := range map[bool]string{true: "Ann has taken a picture by the camera, and may keep it.", false: "Ann has asked what the camera sees."} {
+	for took, want := range map[bool]string{true: "Ann has taken a picture with the camera and may keep it.", false: "Ann has asked what the camera sees."} {
 		if got := lookedBy(participants.Participant{Name: "Ann"}, "camera", took); got != want {
 			t.Errorf("told %q", got)
 		}

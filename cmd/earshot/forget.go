@@ -31,14 +31,14 @@ import (
 
 type forgetCommand struct {
 	identityFlags
-	Who        string   `arg:"" optional:"" help:"Who: me, a name, an ID, or a handle such as discord:80351110224678912. Without one, whoever it was."`
+	Who        string   `arg:"" optional:"" help:"Who: me, a name, an ID, or a handle such as discord:80351110224678912; everybody by default."`
 	ID         []string `name:"id" help:"Only these events, as --json shows them." placeholder:"ID"`
-	Since      string   `help:"Only what happened from then on: 10:00, 2h, 3d, 2027-01-31, or both with a space." placeholder:"WHEN"`
+	Since      string   `help:"Only what happened since: 10:00, 2h, 3d, 2027-01-31, or date and time separated by a space." placeholder:"WHEN"`
 	Until      string   `help:"Only what happened before then." placeholder:"WHEN"`
 	In         string   `help:"Only what happened in this room." placeholder:"ROOM"`
-	Everything bool     `help:"All that ever happened."`
-	DryRun     bool     `help:"Only say what would be forgotten."`
-	Yes        bool     `help:"Do not ask whether it is meant."`
+	Everything bool     `help:"Everything that ever happened."`
+	DryRun     bool     `help:"Only show what would be forgotten."`
+	Yes        bool     `help:"Do not ask for confirmation."`
 	JSON       bool     `help:"Print it as JSON."`
 }
 
@@ -169,7 +169,7 @@ func previewText(p api.ErasePreview) string {
 	}
 	b.WriteString("\n")
 	if p.Others > 0 {
-		fmt.Fprintf(&b, "  of these %s to others, since it stood in what they are made of\n", english.Plural(p.Others, "reply", "replies"))
+		fmt.Fprintf(&b, "  of these %s to others, because they were made from it\n", english.Plural(p.Others, "reply", "replies"))
 		for _, r := range p.Replies {
 			fmt.Fprintf(&b, "    %s  %s to %s, in %s\n", english.When(r.At), r.By, r.To, r.Room)
 		}
@@ -178,7 +178,7 @@ func previewText(p api.ErasePreview) string {
 		fmt.Fprintf(&b, "  %s\n", english.Plural(p.Voices, "print of a voice", "prints of voices"))
 	}
 	if p.Files > 0 {
-		fmt.Fprintf(&b, "  what was made of it in %s of agents\n", english.Count(p.Files, "file"))
+		fmt.Fprintf(&b, "  what was made from it in %s of agents\n", english.Count(p.Files, "file"))
 	}
 	if len(p.Aside) > 0 {
 		fmt.Fprintf(&b, "  as a whole, with what others said: %s, set aside when it was damaged or replaced\n", strings.Join(p.Aside, ", "))
@@ -197,7 +197,7 @@ func previewText(p api.ErasePreview) string {
 func erasedText(p api.ErasePreview) string {
 	text := "Forgotten: " + english.Count(p.Events, "event") + "."
 	if p.Since > 0 {
-		text += fmt.Sprintf(" %d of them came after it was shown.", p.Since)
+		text += fmt.Sprintf(" %d of them were added after it was shown.", p.Since)
 	}
 	return text
 }
@@ -263,7 +263,7 @@ func bygone(text string, now time.Time) (time.Time, error) {
 		}
 		return today, nil
 	}
-	return time.Time{}, fmt.Errorf("%q is no time that I understand; write 10:00, 2h, 3d, 2027-01-31 or \"2027-01-31 10:00\"", participants.OneLine(text))
+	return time.Time{}, fmt.Errorf("%q is not a time; write 10:00, 2h, 3d, 2027-01-31 or \"2027-01-31 10:00\"", participants.OneLine(text))
 }
 
 // Forget implements [server.Admin].
@@ -331,7 +331,7 @@ const forgetForms = "/forget me | last | NAME | ID | since 10:00 | from 10:00 to
 // forgetting is the command of a room that forgets.
 func (d *daemon) forgetting(is executive.Room) command.Table {
 	return command.Table{{
-		Group: "What is kept", Name: "forget", Args: "me | last | …", Help: "forget what you said, or a time; it shows first what goes",
+		Group: "What is kept", Name: "forget", Args: "me | last | …", Help: "forget what you said, or a time span; shows first what would go",
 		Do: func(ctx context.Context, c command.Call) (string, error) { return d.forgets(ctx, is, c) },
 	}}
 }
@@ -342,17 +342,17 @@ func (d *daemon) forgets(ctx context.Context, is executive.Room, c command.Call)
 	now := time.Now()
 	switch {
 	case len(words) == 0:
-		return "Write " + forgetForms + ". What would be forgotten is shown first.", nil
+		return "Write " + forgetForms + ". It first shows what would be forgotten.", nil
 	case strings.EqualFold(words[0], "yes"):
 		f, ok := d.shown.take(c.By.ID, strings.ToLower(strings.Join(words[1:], "")), now)
 		if !ok {
-			return "", errors.New("nothing was shown to you of late that this word means; write /forget and what, and see what goes")
+			return "", errors.New("there is nothing to confirm: nothing was shown to you recently; write /forget and what, to see what would go")
 		}
 		p, err := d.eraser.Erase(ctx, c.By, f)
 		if err != nil {
 			return "", err
 		}
-		return erasedText(p) + " The last traces go from the files in a moment.", nil
+		return erasedText(p) + " The last traces will be gone from the files in a moment.", nil
 	}
 	f, err := d.meant(ctx, is, c, words, now)
 	if err != nil {
@@ -443,5 +443,5 @@ func (d *daemon) lastOf(ctx context.Context, in earshot.RoomID, who participants
 			return e.ID, nil
 		}
 	}
-	return "", errors.New("you have said nothing here of late")
+	return "", errors.New("you have said nothing here recently")
 }

@@ -542,12 +542,12 @@ func TestForgetRights(t *testing.T) {
 	}{
 		{"themselves", api.EraseRequest{Who: "me"}, ""},
 		{"without a name it is themselves", api.EraseRequest{From: time.Now().Add(-time.Hour)}, ""},
-		{"somebody else", api.EraseRequest{Who: "Bob"}, "whoever operates"},
+		{"somebody else", api.EraseRequest{Who: "Bob"}, "operator of this earshot"},
 		{"everything is their own", api.EraseRequest{Everything: true}, ""},
 		{"nobody", api.EraseRequest{Who: "Nobody"}, "nobody is called"},
 		{"an agent", api.EraseRequest{Who: "Earshot"}, "is an agent"},
-		{"what was not shown", api.EraseRequest{Who: "me", Digest: "1-00000000"}, "not what was shown"},
-		{"no digest", api.EraseRequest{Who: "me", Digest: "yes"}, "no digest"},
+		{"what was not shown", api.EraseRequest{Who: "me", Digest: "1-00000000"}, "since the preview was shown"},
+		{"no digest", api.EraseRequest{Who: "me", Digest: "yes"}, "not one of a preview"},
 		{"time backwards", api.EraseRequest{Who: "me", From: time.Now(), To: time.Now().Add(-time.Hour)}, "ends before"},
 	} {
 		p, err := ann.Forget(t.Context(), tt.f)
@@ -694,7 +694,7 @@ func TestForgetUnasked(t *testing.T) {
 	h := newHome(t)
 	h.scripted("reply: Good day.\n")
 	h.ask("hello")
-	if r := h.earshot(nil, "forget", "--everything"); r.code != misused || !strings.Contains(r.err, "Nobody can be asked here\n  → add --yes\n") {
+	if r := h.earshot(nil, "forget", "--everything"); r.code != misused || !strings.Contains(r.err, "Nobody can confirm it here\n  → add --yes\n") {
 		t.Errorf("%+v", r)
 	}
 }

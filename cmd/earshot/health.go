@@ -27,5 +27,5 @@ func (h backend) underway() []api.Task {
 	if !is {
 		return nil
 	}
-	return []api.Task{{Part: "journal", Text: "it is looked through for damage, since earshot did not end in order the last time; messages are kept meanwhile", Since: since}}
+	return []api.Task{{Part: "journal", Text: "it is being checked for damage, because earshot was not shut down properly; messages are kept in the meantime", Since: since}}
 }

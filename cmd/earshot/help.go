@@ -13,7 +13,7 @@ import (
 
 // A helpCommand is the other way to write --help; [run] answers it.
 type helpCommand struct {
-	Command []string `arg:"" optional:"" help:"Of which command, such as agents add."`
+	Command []string `arg:"" optional:"" help:"The command, such as agents add."`
 }
 
 // asked reports whether it is what was chosen.
@@ -50,5 +50,5 @@ func unknownIn(root *kong.Node, args []string, wrong error) error {
 	if near, ok := config.Nearest(word, names); ok {
 		return fmt.Errorf("%s; did you mean %q?", problem, strings.TrimSpace(t.path+" "+near))
 	}
-	return errors.New(problem + "\n  → " + called + " --help lists what there is")
+	return errors.New(problem + "\n  → " + called + " see --help")
 }

@@ -21,13 +21,13 @@ import (
 // A reading is as whom somebody reads, and which room.
 type reading struct {
 	identityFlags
-	Room earshot.RoomID `help:"Which room; without it, the desk." placeholder:"ROOM"`
+	Room earshot.RoomID `help:"The room; the desk by default." placeholder:"ROOM"`
 }
 
 type historyCommand struct {
 	reading
 	Number int  `short:"n" default:"20" help:"How many messages, replies and announcements."`
-	JSON   bool `help:"Print the events as JSON, one a line."`
+	JSON   bool `help:"Print the events as JSON, one per line."`
 }
 
 // spoken are the kinds of what was said, by whomever.
@@ -119,7 +119,7 @@ func (a *app) journal(as reading, use func(journalPast) error) error {
 func (a *app) archive(cfg *config.Config) (*store.Archive, error) {
 	archive, err := store.OpenReader(a.ctx, cfg.Store.Directory)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &verdict{notFound, fmt.Errorf("there is no journal yet in %s; it begins with: earshot run", config.ShortPath(cfg.Store.Directory))}
+		return nil, &verdict{notFound, fmt.Errorf("there is no journal yet in %s; the first run creates it: earshot run", config.ShortPath(cfg.Store.Directory))}
 	}
 	return archive, err
 }

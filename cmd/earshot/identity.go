@@ -24,7 +24,7 @@ import (
 
 // An identityFlags is how somebody says on the command line who they are.
 type identityFlags struct {
-	Identity string `help:"Who you are: a name, or last for the one that was used last." placeholder:"NAME"`
+	Identity string `help:"Who you are: a name, or last for the one used last." placeholder:"NAME"`
 }
 
 // lastIdentity is what somebody says who wants to be who they were.
@@ -90,7 +90,7 @@ func (i identityFlags) name(usual string) (string, error) {
 	}
 	text, err := os.ReadFile(lastFile())
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", errors.New("nobody has come in from this account yet, so there is no last identity\n  → earshot chat --identity NAME")
+		return "", errors.New("this account has not been used here yet, so there is no last identity\n  → earshot chat --identity NAME")
 	}
 	if err != nil {
 		return "", fmt.Errorf("reading the last identity: %w", err)
@@ -143,7 +143,7 @@ func (a *app) ask(ctx context.Context, p loginPrompt) (name string, secret field
 			fmt.Fprintf(a.printed(), "  → %s\n", terminal.Safe(cure))
 		}
 	}
-	return "", "", &verdict{failed, fmt.Errorf("nobody came in after %d tries", tries)}
+	return "", "", &verdict{failed, fmt.Errorf("no valid identity after %d tries", tries)}
 }
 
 // list shows whom one can say to be, whose account it is first.
@@ -191,10 +191,10 @@ func (p loginPrompt) meant(line string) (string, error) {
 		return "", errLeft
 	}
 	if strings.HasPrefix(line, "/") || strings.HasPrefix(line, "@") {
-		return "", errors.New("this asks for your name alone; write that again once you are in")
+		return "", errors.New("this asks only for your name; write that again once you are in")
 	}
 	if line == "" && p.usual == "" {
-		return "", errors.New("nobody has no name")
+		return "", errors.New("the name is empty")
 	}
 	if line == "" {
 		return p.usual, nil

@@ -15,9 +15,9 @@ import (
 )
 
 type importCommand struct {
-	File   string `arg:"" help:"The file that earshot export has written."`
-	DryRun bool   `help:"Only say what would be imported."`
-	JSON   bool   `help:"Print what came of it as JSON."`
+	File   string `arg:"" help:"The file that earshot export wrote."`
+	DryRun bool   `help:"Only show what would be imported."`
+	JSON   bool   `help:"Print the result as JSON."`
 }
 
 // Run adds what an export has to the journal, all of it or nothing.
@@ -33,7 +33,7 @@ func (c importCommand) Run(a *app) error {
 		return err
 	})
 	if line, ok := errors.AsType[*store.ErrImport](err); ok {
-		return fmt.Errorf("%s was not imported, and nothing has changed: %w", config.ShortPath(c.File), line)
+		return fmt.Errorf("%s was not imported, and nothing was changed: %w", config.ShortPath(c.File), line)
 	}
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (c importCommand) Run(a *app) error {
 			continue // no other has ever been exported
 		}
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-			fmt.Fprintf(a.err, "The voices in it are left out, since it is known here already whose are kept: %s\n", config.ShortPath(path))
+			fmt.Fprintf(a.err, "Its voices were left out, because voices are already kept here: %s\n", config.ShortPath(path))
 			continue
 		}
 		if files = append(files, b.Name); c.DryRun {
@@ -79,10 +79,10 @@ func (c importCommand) Run(a *app) error {
 	}
 	fmt.Fprintf(a.out, "%s %s", english.Count(done.Added, "event"), verb)
 	if done.Erased > 0 {
-		fmt.Fprintf(a.out, ", %d of them without content, since it was deleted", done.Erased)
+		fmt.Fprintf(a.out, ", %d of them without content, because it was deleted", done.Erased)
 	}
 	if done.Known > 0 {
-		fmt.Fprintf(a.out, "; %d are here already", done.Known)
+		fmt.Fprintf(a.out, "; %d are already here", done.Known)
 	}
 	_, err = fmt.Fprintln(a.out, ".")
 	return err

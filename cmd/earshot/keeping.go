@@ -45,7 +45,7 @@ func (d *daemon) erased(gone []earshot.EventID) {
 		is[id] = true
 	}
 	if _, err := d.eraser.Files.Forget(func(id earshot.EventID) bool { return is[id] }); err != nil {
-		d.log.Warn("what was made of something that was taken back may be left in the files of an agent", "err", err)
+		d.log.Warn("files of an agent may still contain something made from a message that was taken back", "err", err)
 	}
 }
 
@@ -56,7 +56,7 @@ const expires = time.Hour
 // older than the configuration says, until ctx ends.
 func (d *daemon) keeping(ctx context.Context) {
 	if err := d.eraser.Finish(ctx); err != nil && ctx.Err() == nil {
-		d.report(earshot.Notice{Key: "forgetting", Text: "what was to be forgotten is not all forgotten: " + err.Error(), Cure: "restart earshot"})
+		d.report(earshot.Notice{Key: "forgetting", Text: "a deletion is not complete: " + err.Error(), Cure: "restart earshot"})
 	}
 	for {
 		d.eraser.Expire(ctx, d.config().Store.Retention, d.loosens(ctx))

@@ -207,7 +207,7 @@ func louder(t *testing.T, h *home) {
 // deaf: without the sense, the terminal only shows; what is typed is nobody's.
 func deaf(t *testing.T, h *home) {
 	d := h.with("EARSHOT_PROVIDERS_CONSOLE_ENABLED=false").open("run")
-	d.await("Earshot is within earshot.", 1)
+	d.await("Earshot is running.", 1)
 	testkit.Await(t, soon, "the daemon", func() bool { _, err := h.client().State(t.Context()); return err == nil })
 	d.says("your name?")
 	if r := h.earshot(nil, "say", "your name?"); r.out != "My name is Earshot.\n" {

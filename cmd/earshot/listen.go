@@ -15,13 +15,13 @@ import (
 // and ends it when it goes up.
 type listenCommand struct {
 	identityFlags
-	Seconds float64 `help:"End after so long; without it, with ^C, or when standard input ends that is a pipe or a terminal." placeholder:"N"`
+	Seconds float64 `help:"Stop after so many seconds; by default at ^C or at the end of standard input, if that is a pipe or a terminal." placeholder:"N"`
 }
 
 // Run holds the key.
 func (c listenCommand) Run(a *app) error {
 	if !(c.Seconds >= 0 && c.Seconds <= maxHold.Seconds()) {
-		return &verdict{misused, fmt.Errorf("--seconds: from 0, for no end, to %.0f", maxHold.Seconds())}
+		return &verdict{misused, fmt.Errorf("--seconds must be from 0 (no limit) to %.0f", maxHold.Seconds())}
 	}
 	cfg, err := a.asking()
 	if err != nil {

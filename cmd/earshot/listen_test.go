@@ -76,7 +76,7 @@ func TestListen(t *testing.T) {
 		})
 	}
 	h.earshot(nil, "pause")
-	if r := h.earshot(nil, "listen", "--seconds", "1"); r.code != failed || !strings.Contains(r.err, "the room is paused, which /resume ends") {
+	if r := h.earshot(nil, "listen", "--seconds", "1"); r.code != failed || !strings.Contains(r.err, "the room is paused; /resume ends that") {
 		t.Errorf("paused: %+v", r)
 	}
 	h.earshot(nil, "resume")

@@ -31,7 +31,7 @@ func TestLlama(t *testing.T) {
 		}
 	}
 	r = h.earshot(nil, "doctor")
-	if !strings.Contains(r.out, "✓ model          parrot on openai at "+s.Host()+"; its chat template takes one system message and then turns, and it is asked so") {
+	if !strings.Contains(r.out, "✓ model          parrot on openai at "+s.Host()+"; its chat template accepts only one system message and then turns, so requests take that form") {
 		t.Errorf("doctor ended with %d and printed\n%s", r.code, r.out)
 	}
 }

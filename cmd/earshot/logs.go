@@ -22,8 +22,8 @@ const poll = 250 * time.Millisecond
 
 type serviceLogs struct {
 	N       int  `short:"n" default:"50" help:"How many lines."`
-	Follow  bool `short:"f" help:"Go on with what is added."`
-	Manager bool `help:"What systemd has: starts, ends, and what a crash leaves, instead of the log of earshot itself."`
+	Follow  bool `short:"f" help:"Follow: print lines as they are added."`
+	Manager bool `help:"Show systemd's log (starts, stops, crashes) instead of earshot's own."`
 }
 
 // Run shows the log of earshot, or what systemd has of it. What people say is in neither.
@@ -33,7 +33,7 @@ func (c serviceLogs) Run(a *app) error {
 		return err
 	}
 	if c.N < 0 {
-		return &verdict{misused, errors.New("-n: a number of lines, 0 or more")}
+		return &verdict{misused, errors.New("-n must be a number of lines, 0 or more")}
 	}
 	if c.Manager || cfg.Log.File == "-" {
 		return c.journal(a)
@@ -154,7 +154,7 @@ func lastLines(f *os.File, n int) (int64, error) {
 func (c serviceLogs) journal(a *app) error {
 	program, err := exec.LookPath("journalctl")
 	if err != nil {
-		return &unmanaged{"there is no journalctl here"}
+		return &unmanaged{"journalctl is not installed here"}
 	}
 	args := []string{"--user", "--no-pager", "--unit=" + unitName, "--lines=" + strconv.Itoa(c.N)}
 	if c.Follow {

@@ -57,7 +57,7 @@ func (h backend) Look(ctx context.Context, by server.Principal, l api.LookReques
 func lookedBy(who participants.Participant, camera string, took bool) string {
 	name, camera := cmp.Or(who.Name, "somebody"), "the "+earshot.CameraCalled(camera)
 	if took {
-		return fmt.Sprintf("%s has taken a picture by %s, and may keep it.", name, camera)
+		return fmt.Sprintf("%s has taken a picture with %s and may keep it.", name, camera)
 	}
 	return fmt.Sprintf("%s has asked what %s sees.", name, camera)
 }
@@ -114,7 +114,7 @@ func failView(s *api.CameraView, err error) {
 		s.Fault = strings.TrimPrefix(s.Fault, said.Name+": ") // which program it was is for the log
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		s.Fault = "it gave none within " + glimpse.String()
+		s.Fault = "it sent none within " + glimpse.String()
 	}
 }
 

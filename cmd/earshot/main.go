@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, s std) int {
 	left := -1 // kong ends by itself after --help
 	parser, err := kong.New(&line, kong.Vars{"version": versionLine()},
 		kong.Name("earshot"),
-		kong.Description("An assistant that stays within earshot. Without a command it runs: earshot run."),
+		kong.Description("An assistant that stays within earshot. Without a command: earshot run."),
 		kong.Writers(s.out, s.err), kong.Exit(func(code int) { left = code }),
 		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
@@ -105,7 +105,7 @@ func printError(w io.Writer, err error) int {
 	}
 	text, cure := probe.Explain(err)
 	if errors.Is(err, attach.ErrLost) { // how a socket breaks helps nobody
-		text = attach.ErrLost.Error() + "; it is there again after: earshot run"
+		text = attach.ErrLost.Error() + "; to start it again: earshot run"
 	}
 	if text != "" {
 		fmt.Fprintf(w, "earshot: %s\n", text)

@@ -23,9 +23,9 @@ import (
 )
 
 type modelsCommand struct {
-	List modelsList `cmd:"" default:"withargs" help:"List the models that there are, and which are in use."`
-	Use  modelsUse  `cmd:"" help:"Choose the model that answers, and keep that in the configuration."`
-	Get  modelsGet  `cmd:"" help:"Download a model through Ollama, or the rest of it."`
+	List modelsList `cmd:"" default:"withargs" help:"List the models and which are in use."`
+	Use  modelsUse  `cmd:"" help:"Choose the model that answers, and save that in the configuration."`
+	Get  modelsGet  `cmd:"" help:"Download a model through Ollama, or finish a download."`
 }
 
 // A modelInfo is a model as people and programs are told of it.
@@ -154,7 +154,7 @@ func (m modelInfo) can() string {
 // answers.
 func (d *daemon) modelTable() command.Table {
 	return command.Table{{
-		Group: "For who operates earshot", Name: "model", Args: "[NAME [think]]", Help: "which models there are; answer with that one, or think with it", Needs: participants.Operate,
+		Group: "For operators of earshot", Name: "model", Args: "[NAME [think]]", Help: "list the models; choose one for talking or thinking", Needs: participants.Operate,
 		Do: func(ctx context.Context, c command.Call) (string, error) {
 			words := strings.Fields(string(c.Args))
 			if d.reloads.load == nil {
@@ -196,9 +196,9 @@ func (d *daemon) modelTable() command.Table {
 }
 
 type modelsUse struct {
-	Name   string `arg:"" help:"Its name, as list shows it."`
-	Engine string `help:"The engine that has it, if several do." placeholder:"NAME"`
-	Role   string `enum:"talk,think" default:"talk" help:"What it is for: talk, or think."`
+	Name   string `arg:"" help:"Its name, as shown by list."`
+	Engine string `help:"The engine to use, if several have it." placeholder:"NAME"`
+	Role   string `enum:"talk,think" default:"talk" help:"What to use it for: talk or think."`
 }
 
 // Run chooses a model. The earshot that runs has it at once.
@@ -226,13 +226,13 @@ func (u modelsUse) Run(a *app) error {
 	}
 	switch {
 	case errors.Is(err, server.ErrNotRunning):
-		fmt.Fprintln(a.out, "earshot does not run; it holds from its next start.")
+		fmt.Fprintln(a.out, "earshot is not running; this applies from its next start.")
 	case err != nil:
-		return fmt.Errorf("it is kept, but the earshot that runs does not use it: %w", err)
+		return fmt.Errorf("it is saved, but the running earshot does not use it: %w", err)
 	case !sameFile(of.File, is.File):
-		return fmt.Errorf("it is kept, but the earshot that runs reads %s\n  → earshot models use %s --config %[1]s", cmp.Or(config.ShortPath(of.File), "no file"), u.Name)
+		return fmt.Errorf("it is saved, but the running earshot reads %s\n  → earshot models use %s --config %[1]s", cmp.Or(config.ShortPath(of.File), "no file"), u.Name)
 	default:
-		fmt.Fprintln(a.out, "The earshot that runs uses it from now on.")
+		fmt.Fprintln(a.out, "The running earshot uses it now.")
 	}
 	return nil
 }

@@ -39,14 +39,14 @@ func TestDoctorTries(t *testing.T) {
 				return
 			}
 			speaks(w)
-		}, "m", "✓ model          m on openai at HOST; its chat template takes one system message and then turns, and it is asked so\n"},
+		}, "m", "✓ model          m on openai at HOST; its chat template accepts only one system message and then turns, so requests take that form\n"},
 		{"takes nothing", func(w http.ResponseWriter, _ string) {
 			refuses(w, 400, fmt.Sprintf(templated, "Unexpected message role."))
 		}, "m",
 			"✗ model          openai at HOST: template (model m): 400 Bad Request: Jinja Exception: Unexpected message role.\n                   → start the server with the chat template that belongs to the model"},
 		{"has no room", func(w http.ResponseWriter, _ string) { refuses(w, 500, `{"error":"CUDA out of memory."}`) }, "m",
 			"✗ model          openai at HOST: no memory (model m): 500 Internal Server Error: CUDA out of memory.\n                   → choose a smaller executive.llm.model"},
-		{"does not list it, and has it", func(w http.ResponseWriter, _ string) { speaks(w) }, "other", "✓ model          other on openai at HOST, which it does not list, and answers as\n"},
+		{"does not list it, and has it", func(w http.ResponseWriter, _ string) { speaks(w) }, "other", "✓ model          other on openai at HOST, which it does not list; it answers as\n"},
 		{"does not list it, and has it not", func(w http.ResponseWriter, _ string) { refuses(w, 404, `{"error":"no such model"}`) }, "other", "✗ model          openai at HOST: no model (model other): 404 Not Found: no such model\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestPromptOfTools(t *testing.T) {
 		defer testkit.Finish(t, testkit.Patience, "the end of the server", s.Close)
 		h := newHome(t, "EARSHOT_EXECUTIVE_LLM_PROVIDER=openai", "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL, "EARSHOT_EXECUTIVE_LLM_MODEL=m", "EARSHOT_EXECUTIVE_LLM_TOOLS="+use)
 		w := h.open("run")
-		w.await("is within earshot.", 1)
+		w.await("is running.", 1)
 		w.types("\r")
 		w.says("tell me of the tides")
 		var body struct{ Messages []struct{ Content string } }
@@ -204,19 +204,19 @@ func TestModelsUse(t *testing.T) {
 		out, err   string // a part of each
 		want       string // the file, if it changes
 	}{
-		{"the usual", one, []string{"first:1b"}, "", success, "Chosen to talk: first:1b on ollama. Kept in ", "", strings.Replace(one, "gone", "first:1b", 1)},
-		{"not the whole name", one, []string{"second"}, "", success, "earshot does not run; it holds from its next start.", "", strings.Replace(one, "gone", "second:latest", 1)},
+		{"the usual", one, []string{"first:1b"}, "", success, "Chosen to talk: first:1b on ollama. Saved in ", "", strings.Replace(one, "gone", "first:1b", 1)},
+		{"not the whole name", one, []string{"second"}, "", success, "earshot is not running; this applies from its next start.", "", strings.Replace(one, "gone", "second:latest", 1)},
 		{"without a file", "", []string{"second"}, "EARSHOT_EXECUTIVE_LLM_HOST=" + s.URL, success, "Chosen", "", "executive:\n  llm:\n    model: second:latest\n"},
 		{"to think", one, []string{"second", "--role", "think"}, "", success, "Chosen to think: second:latest on ollama.", "", strings.Replace(one, "executive:\n", "executive:\n  reasoning:\n    model: second:latest\n", 1)},
 		{"in a list", two, []string{"second"}, "", success, "Chosen", "", strings.Replace(two, "model: first:1b", "model: second:latest", 1)},
 		{"of another engine", two, []string{"third"}, "", success, "Chosen to talk: third:latest on other.", "", strings.Replace(two, "  llm:\n", "  llm:\n    roles:\n      user:\n        engine: other\n        model: third:latest\n", 1)},
 		{"of another engine, to think", two, []string{"third", "--role=think", "--engine=other"}, "", success, "Chosen to think", "", strings.Replace(two, "executive:\n", "executive:\n  reasoning:\n    engine: other\n    model: third:latest\n", 1)},
-		{"unknown", one, []string{"owl"}, "", notFound, "", "ollama has no model \"owl\"\n  → earshot models get owl   or see what there is: earshot models list\n", ""},
+		{"unknown", one, []string{"owl"}, "", notFound, "", "ollama has no model \"owl\"\n  → earshot models get owl   or list the models: earshot models list\n", ""},
 		{"of an engine that has another", two, []string{"third", "--engine", "ollama"}, "", notFound, "", "ollama has no model \"third\"", ""},
 		{"of no engine", two, []string{"third", "--engine", "moon"}, "", notFound, "", "there is no engine \"moon\" that has models\n  → the engines are ollama, other", ""},
 		{"of scripts alone", "executive:\n  llm:\n    provider: script\n    script: lines.yaml\n", []string{"owl"}, "", notFound, "", "no engine has models to choose from: a script is a file\n  → the engines are script", ""},
-		{"where the environment goes before", one, []string{"second"}, "EARSHOT_EXECUTIVE_LLM_MODEL=x", failed, "", "EARSHOT_EXECUTIVE_LLM_MODEL is set in the environment, and goes before ", ""},
-		{"in a file that is not changed", "executive: {llm: {host: \"" + s.URL + "\"}}\n", []string{"second"}, "", failed, "", "→ write there executive.llm.model: second:latest\n", ""},
+		{"where the environment goes before", one, []string{"second"}, "EARSHOT_EXECUTIVE_LLM_MODEL=x", failed, "", "EARSHOT_EXECUTIVE_LLM_MODEL overrides ", ""},
+		{"in a file that is not changed", "executive: {llm: {host: \"" + s.URL + "\"}}\n", []string{"second"}, "", failed, "", "→ write into it: executive.llm.model: second:latest\n", ""},
 		{"of a server that does not answer", "executive:\n  llm:\n    host: 127.0.0.1:1\n", []string{"owl:3b"}, "", success, "Chosen to talk: owl:3b on ollama.", "", "executive:\n  llm:\n    model: owl:3b\n    host: 127.0.0.1:1\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -273,7 +273,7 @@ func TestModelsUseAtOnce(t *testing.T) {
 	w.says("hello, who is there?")
 	w.await(": I am first:1b.", 1)
 	r := h.earshot(nil, "models", "use", "second")
-	if r.code != success || !strings.Contains(r.out, "The earshot that runs uses it from now on.") {
+	if r.code != success || !strings.Contains(r.out, "The running earshot uses it now.") {
 		t.Errorf("ended with %d and printed %s%s", r.code, r.out, r.err)
 	}
 	w.says("and who is there now?")
@@ -317,7 +317,7 @@ func TestModelsGet(t *testing.T) {
 			return true
 		}, nil, success, "owl: pulling manifest\nowl: pulling abc, 0% of 2.0 GB\nowl: pulling abc, 10% of 2.0 GB\nowl: pulling abc, 20% of 2.0 GB\nowl: pulling abc, 30% of 2.0 GB\nowl: pulling abc, 40% of 2.0 GB\n" +
 			"owl: pulling abc, 50% of 2.0 GB\nowl: pulling abc, 60% of 2.0 GB\nowl: pulling abc, 70% of 2.0 GB\nowl: pulling abc, 80% of 2.0 GB\nowl: pulling abc, 90% of 2.0 GB\nowl: pulling abc, 100% of 2.0 GB\n" +
-			"owl: verifying sha256 digest, 100% of 2.0 GB\nowl is there. To talk with it: earshot models use owl\n", ""},
+			"owl: verifying sha256 digest, 100% of 2.0 GB\nowl is ready. To use it: earshot models use owl\n", ""},
 		{"for a program", func(w http.ResponseWriter, _ string) bool { io.WriteString(w, pulling(1_000_000_000)); return true }, []string{"--json"}, success,
 			"{\"model\":\"owl\",\"status\":\"pulling abc\",\"completed\":1000000000,\"total\":2000000000}\n", ""},
 		{"that there is not", func(w http.ResponseWriter, _ string) bool {
@@ -346,7 +346,7 @@ func TestModelsGet(t *testing.T) {
 	s := newShelf(t)
 	s.downloads(func(w http.ResponseWriter, _ string) bool { io.WriteString(w, pulling(5)); return true })
 	h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL, "EARSHOT_LOG_LEVEL=loud")
-	if r := h.earshot(nil, "models", "get", "owl"); r.code != success || !strings.Contains(r.out, "owl is there") || !strings.Contains(r.err, "log.level") {
+	if r := h.earshot(nil, "models", "get", "owl"); r.code != success || !strings.Contains(r.out, "owl is ready") || !strings.Contains(r.err, "log.level") {
 		t.Errorf("with a fault elsewhere it ended with %d and printed %s%s", r.code, r.out, r.err)
 	}
 	h = newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL, "EARSHOT_EXECUTIVE_LLM_SLOTS=many")
@@ -354,7 +354,7 @@ func TestModelsGet(t *testing.T) {
 		t.Errorf("with a fault of the engine it ended with %d and printed %s%s", r.code, r.out, r.err)
 	}
 	h = newHome(t, "EARSHOT_EXECUTIVE_LLM_PROVIDER=openai", "EARSHOT_EXECUTIVE_LLM_HOST=localhost:1", "EARSHOT_EXECUTIVE_LLM_MODEL=a")
-	if r := h.earshot(nil, "models", "get", "owl"); r.code != failed || !strings.Contains(r.err, "openai gets its models elsewhere: llama-server and vLLM are started with one, LM Studio downloads by: lms get") {
+	if r := h.earshot(nil, "models", "get", "owl"); r.code != failed || !strings.Contains(r.err, "openai gets its models elsewhere: llama-server and vLLM are started with a model, LM Studio downloads with: lms get") {
 		t.Errorf("of a server that cannot it ended with %d and printed %s%s", r.code, r.out, r.err)
 	}
 }
@@ -376,7 +376,7 @@ func TestModelsGetStops(t *testing.T) {
 	w := h.open("models", "get", "owl")
 	w.await("owl: pulling abc, 0% of 2.0 GB", 1)
 	w.types("\x03")
-	w.await("earshot: stopped; what has come is kept → to go on: earshot models get owl", 1)
+	w.await("earshot: stopped; what was downloaded is kept → to continue: earshot models get owl", 1)
 	w.ended()
 	select {
 	case <-gone:

@@ -11,7 +11,7 @@ import (
 // desktop.
 type switching struct {
 	identityFlags
-	Room earshot.RoomID `help:"In which room; without it, at the desk." placeholder:"ROOM"`
+	Room earshot.RoomID `help:"The room; the desk by default." placeholder:"ROOM"`
 }
 
 // The switchings.

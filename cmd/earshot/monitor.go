@@ -25,13 +25,13 @@ import (
 
 type monitorCommand struct {
 	identityFlags
-	Room     earshot.RoomID `help:"Which room; without it, the desk." placeholder:"ROOM"`
-	Plain    bool           `help:"One line an event, for pipes and screen readers."`
-	JSON     bool           `help:"The events as JSON, one a line."`
-	Live     bool           `help:"With --json: also how the room is, whenever it is another."`
-	Since    string         `help:"With --plain or --json: from when on, such as 10m, 14:05, 2026-11-22 or after:SEQUENCE." placeholder:"WHEN"`
-	Last     int            `short:"n" default:"10" help:"With --plain or --json: how many of the newest events there are at first."`
-	NoFollow bool           `help:"With --plain or --json: end when what has happened is written."`
+	Room     earshot.RoomID `help:"The room; the desk by default." placeholder:"ROOM"`
+	Plain    bool           `help:"One line per event, for pipes and screen readers."`
+	JSON     bool           `help:"The events as JSON, one per line."`
+	Live     bool           `help:"With --json: also the state of the room, whenever it changes."`
+	Since    string         `help:"With --plain or --json: start at a time, such as 10m, 14:05, 2026-11-22 or after:SEQUENCE." placeholder:"WHEN"`
+	Last     int            `short:"n" default:"10" help:"With --plain or --json: how many of the newest events to begin with."`
+	NoFollow bool           `help:"With --plain or --json: stop after the past events."`
 }
 
 // Run shows what goes on, and why.
@@ -41,7 +41,7 @@ func (c monitorCommand) Run(a *app) error {
 		return &verdict{misused, err}
 	}
 	if c.Live && !c.JSON {
-		return &verdict{misused, errors.New("--live goes with --json")}
+		return &verdict{misused, errors.New("--live needs --json")}
 	}
 	cfg, err := a.asking()
 	if err != nil {
@@ -120,7 +120,7 @@ func (c monitorCommand) since(l *monitor.Lines, now time.Time) error {
 	if n, ok := strings.CutPrefix(text, "after:"); ok {
 		after, err := strconv.ParseInt(n, 10, 64)
 		if err != nil || after < 0 {
-			return fmt.Errorf("--since %s: after: wants a sequence, a number from 0", participants.OneLine(text))
+			return fmt.Errorf("--since %s: after: needs a sequence, a number from 0", participants.OneLine(text))
 		}
 		if l.After = after; after == 0 {
 			l.Since = time.Unix(0, 0)
@@ -133,7 +133,7 @@ func (c monitorCommand) since(l *monitor.Lines, now time.Time) error {
 	}
 	at, ok := monitor.Moment(text, now)
 	if !ok {
-		return fmt.Errorf("--since %s: that is no time; write 10m, 14:05, yesterday 14:05, 2026-11-22 or after:SEQUENCE", participants.OneLine(text))
+		return fmt.Errorf("--since %s: not a time; write 10m, 14:05, yesterday 14:05, 2026-11-22 or after:SEQUENCE", participants.OneLine(text))
 	}
 	l.Since = at
 	return nil

@@ -289,7 +289,7 @@ func TestMonitorOfSomebodyElse(t *testing.T) {
 	m.keys("/")
 	m.types("teapot")
 	m.keys("Enter")
-	if got := m.shows("nothing older has these words"); strings.Contains(strings.ReplaceAll(got, "“teapot”", ""), "teapot") {
+	if got := m.shows("no older event has these words"); strings.Contains(strings.ReplaceAll(got, "“teapot”", ""), "teapot") {
 		t.Errorf("Cy finds\n%s", got)
 	}
 }

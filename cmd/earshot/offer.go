@@ -36,10 +36,10 @@ func (a *app) offer(cfg *config.Config, looks []probe.Engine) (_ []probe.Engine,
 	is := probe.NewModelChoice(cfg, probe.EngineModel{Engine: l.Config.Name, Model: name}, probe.TalkRole)
 	change := func(cfg *config.Config) { instead(&cfg.Executive.LLM, l.Config.Model, name) }
 	if err := is.Save(); err != nil {
-		fmt.Fprintf(a.printed(), "It is used now. %v\n\n", err)
+		fmt.Fprintf(a.printed(), "It is used for now. %v\n\n", err)
 		insists = change
 	} else {
-		fmt.Fprintf(a.printed(), "Kept in %s.\n\n", config.ShortPath(is.File))
+		fmt.Fprintf(a.printed(), "Saved in %s.\n\n", config.ShortPath(is.File))
 	}
 	change(cfg)
 	return probe.Engines(a.ctx, cfg.Executive.LLM), insists
@@ -47,13 +47,13 @@ func (a *app) offer(cfg *config.Config, looks []probe.Engine) (_ []probe.Engine,
 
 // offerInstalled asks which of the models that there are is to answer.
 func (a *app) offerInstalled(l probe.Engine) (name string, ok bool) {
-	fmt.Fprintf(a.printed(), "%s is not installed here. These are:\n\n", l.Config.Model)
+	fmt.Fprintf(a.printed(), "%s is not installed here. These models are:\n\n", l.Config.Model)
 	for i, m := range l.Models {
 		fmt.Fprintf(a.printed(), "  %2d  %s%s\n", i+1, terminal.Safe(m.Name), size(m.Bytes))
 	}
 	fmt.Fprintln(a.printed())
 	for range 3 { // who types something else every time has other things in mind
-		fmt.Fprint(a.printed(), "Which one shall answer? [1, or n for none] ")
+		fmt.Fprint(a.printed(), "Which one should answer? [1, or n for none] ")
 		line, err := readLine(a.ctx, a.in)
 		if err != nil {
 			return "", false
@@ -72,7 +72,7 @@ func (a *app) offerInstalled(l probe.Engine) (name string, ok bool) {
 
 // offerSmall asks whether a model is to be downloaded, and has that done.
 func (a *app) offerSmall(l probe.Engine) (name string, ok bool) {
-	fmt.Fprintf(a.printed(), "No model is installed here. %s is small and can call tools; to download it takes %s.\nDownload it now? [y/N] ", probe.SmallModel, smallSize)
+	fmt.Fprintf(a.printed(), "No model is installed here. %s is small and can call tools; the download has %s.\nDownload it now? [y/N] ", probe.SmallModel, smallSize)
 	line, err := readLine(a.ctx, a.in)
 	if answer := strings.ToLower(strings.TrimSpace(line)); err != nil || answer != "y" && answer != "yes" {
 		return "", false

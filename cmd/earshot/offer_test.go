@@ -125,18 +125,18 @@ func TestOffer(t *testing.T) {
 			}
 			w := h.begin("run")
 			if tt.typed != "" {
-				w.await("deepseek-r1:8b is not installed here. These are: 1 first:1b 1.0 GB 2 second:latest 1.0 GB", 1)
+				w.await("deepseek-r1:8b is not installed here. These models are: 1 first:1b 1.0 GB 2 second:latest 1.0 GB", 1)
 				answers := 0
 				for line := range strings.SplitAfterSeq(strings.TrimSuffix(tt.typed, "\r"), "\r") {
 					answers++
-					w.await("Which one shall answer? [1, or n for none]", answers)
+					w.await("Which one should answer? [1, or n for none]", answers)
 					w.types(strings.TrimSuffix(line, "\r") + "\r")
 				}
 				if strings.HasPrefix(tt.typed, "7") {
 					w.await("There is no 7.", 1)
 				}
 			}
-			w.await("is within earshot.", 1)
+			w.await("is running.", 1)
 			w.types("\r")
 			if tt.want == "" {
 				w.await("✗ model", 1)
@@ -146,7 +146,7 @@ func TestOffer(t *testing.T) {
 				return
 			}
 			if strings.Contains(tt.file, "{") {
-				w.await("It is used now. ~/config/earshot/config.yaml was not changed: it is written in a way that is not changed by a program → write there executive.llm.model: second:latest", 1)
+				w.await("It is used for now. ~/config/earshot/config.yaml was not changed: it is written in a way that is not changed by a program → write into it: executive.llm.model: second:latest", 1)
 			}
 			w.await("✓ model "+tt.want+" on ollama at", 1)
 			w.says("hello, who is there?")
@@ -208,10 +208,10 @@ func TestOfferDownload(t *testing.T) {
 			s.downloads(tt.pulls)
 			h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL)
 			w := h.begin("run")
-			w.await("No model is installed here. llama3.2 is small and can call tools; to download it takes 2.0 GB. Download it now? [y/N]", 1)
+			w.await("No model is installed here. llama3.2 is small and can call tools; the download has 2.0 GB. Download it now? [y/N]", 1)
 			w.types(tt.typed)
 			w.await(tt.want, 1)
-			w.await("is within earshot.", 1)
+			w.await("is running.", 1)
 			w.types("\r")
 			if tt.name == "yes" {
 				w.says("hello, who is there?")

@@ -129,7 +129,7 @@ func TestModelsOfOllama(t *testing.T) {
 	}
 	h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.Host())
 	r := h.earshot(nil, "models", "use", "able")
-	if r.code != success || !strings.HasPrefix(r.out, "Chosen to talk: able:latest on ollama. Kept in ") {
+	if r.code != success || !strings.HasPrefix(r.out, "Chosen to talk: able:latest on ollama. Saved in ") {
 		t.Errorf("use ended with %d and printed %s%s", r.code, r.out, r.err)
 	}
 	var list []modelInfo

@@ -35,14 +35,14 @@ type optoutsError struct {
 }
 
 func (e *optoutsError) Error() string {
-	return fmt.Sprintf("who does not want to be heard cannot be read, so nobody is: %v", e.err)
+	return fmt.Sprintf("the list of people who do not want to be heard cannot be read, so nobody is heard: %v", e.err)
 }
 
 func (e *optoutsError) Unwrap() error { return e.err }
 
 // Cure says what mends it.
 func (e *optoutsError) Cure() string {
-	return "mend " + e.path + ", or remove it and ask everybody to say it again"
+	return "mend " + e.path + ", or remove it and ask everybody to opt out again"
 }
 
 // Is says that no restart mends it.
@@ -85,7 +85,7 @@ func users(data []byte) (all []uint64, err error) {
 // fitOptouts reports why a copy of the file, in a backup, cannot be had back.
 func fitOptouts(data []byte) error {
 	if _, err := users(data); err != nil {
-		return fmt.Errorf("%s in it is damaged, so nobody can tell who does not want to be heard: %w\n  → restore another backup", optoutsFile, err)
+		return fmt.Errorf("%s in it is damaged, so it is not known who does not want to be heard: %w\n  → restore another backup", optoutsFile, err)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (o *optouts) Set(user uint64, out bool) error {
 		o.are(next)
 	}
 	if err := o.write(next); err != nil {
-		return fmt.Errorf("keeping who does not want to be heard: %w", err)
+		return fmt.Errorf("saving who does not want to be heard: %w", err)
 	}
 	o.are(next)
 	return nil

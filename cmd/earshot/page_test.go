@@ -77,7 +77,7 @@ func TestAbsentDevices(t *testing.T) {
 		thing probe.Finding
 		want  string
 	}{
-		{"no microphone", noMicrophone, "  – microphone     there is none\n                   → connect one, then: earshot devices\n"},
+		{"no microphone", noMicrophone, "  – microphone     there is none\n                   → connect one, then check: earshot devices\n"},
 		{"not the one that was chosen", noYeti, "  ✗ microphone     \"Yeti\" is not there\n                   → connect it, or choose another: earshot devices\n"},
 		{"one that works", probe.Finding{Thing: "microphone", Works: true, Text: "Yeti"}, "  ✓ microphone     Yeti\n"},
 	} {
@@ -136,8 +136,8 @@ func TestDemo(t *testing.T) {
 	w.await("To talk to it yourself: earshot run", 1)
 	text := w.text()
 	for _, want := range []string{
-		"A conversation with a scripted model, in a house of its own that is thrown away afterwards.",
-		"This is what the journal says of it: what was heard, who cut in, and what was left unsaid.",
+		"A conversation with a scripted model, in a temporary journal that is deleted afterwards.",
+		"The journal says what was heard, who cut in, and what was left unsaid:",
 		"Earshot The tides are the sea's answer to the moon.",
 		"Ann wait, how high do they get?",
 		"Earshot In the Bay of Fundy, sixteen metres. In the middle of the ocean, half of one.",
@@ -149,7 +149,7 @@ func TestDemo(t *testing.T) {
 	if said := regexp.MustCompile(`\d\d:\d\d (\w+): what time is it\?`).FindStringSubmatch(text); len(said) == 0 || said[1] != "Ann" {
 		t.Errorf("asked what was said, it names %q", said)
 	}
-	_, past, _ := strings.Cut(text, "left unsaid.")
+	_, past, _ := strings.Cut(text, "left unsaid:")
 	times := regexp.MustCompile(`\d\d:\d\d:\d\d`).FindAllString(past, -1)
 	if len(times) < 8 || !slices.IsSorted(times) {
 		t.Errorf("the times are %v", times)

@@ -137,7 +137,7 @@ func TestAgentsSurvive(t *testing.T) {
 	h.daemon()
 	w := h.open("chat")
 	w.says("@Coder are you there?")
-	w.await("Coder has ended; for a new one write /agent add Coder and what it is for", 1)
+	w.await("Coder has ended; to add a new one, write /agent add Coder and what it is for", 1)
 	w.await("Earshot: Yes.", 1)
 }
 

@@ -143,7 +143,7 @@ func (p *party) enrols(who, name string) {
 		p.reads(verse{name, strings.ReplaceAll(text, ",", ""), 5, "[not to me]"})
 	}
 	r = testkit.Receive(p.t, testkit.Patience, "the end of the enrolment", listens)
-	if r.code != success || !strings.Contains(r.out, "The voice of "+name+" is kept from now on.") || !strings.Contains(r.err, "voice 1: 4 of 4 s") {
+	if r.code != success || !strings.Contains(r.out, "The voice of "+name+" is now kept.") || !strings.Contains(r.err, "voice 1: 4 of 4 s") {
 		p.t.Fatalf("it ended with %d: %s%s", r.code, r.out, r.err)
 	}
 	if _, err := os.Stat(speakers.Path(filepath.Join(p.dir, "state/earshot/journal"))); err != nil {

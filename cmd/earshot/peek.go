@@ -91,7 +91,7 @@ func peep(ctx context.Context, c webcam.Camera, s api.CameraView, want api.LookR
 	case fault = <-ended:
 		over = true
 		if fault == nil {
-			fault = errors.New("it ended before its first picture")
+			fault = errors.New("it stopped before its first picture")
 		}
 	case <-late.C:
 	case <-ctx.Done():
@@ -142,7 +142,7 @@ func (a *app) tryCameras(cfg *config.Config) []probe.Finding {
 		}
 		f := &looks[i]
 		if l, ok := running[c.Name]; ok {
-			f.Works, f.Text, f.Cure = l.Fault == "", f.Text+"; the earshot that runs has it: "+cameraText(l, time.Now()), l.Cure
+			f.Works, f.Text, f.Cure = l.Fault == "", f.Text+"; the running earshot has it: "+cameraText(l, time.Now()), l.Cure
 			continue
 		}
 		g.Go(func() {

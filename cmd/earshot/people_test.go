@@ -43,11 +43,11 @@ func TestWhoAreYou(t *testing.T) {
 		{"a number", "3\r", "[1]:", "You are Bob"},
 		{"a name in any case", "aNN\r", "[1]:", "You are Ann"},
 		{"a new name", "Jo Wren\r", "[1]:", "You are Jo Wren"},
-		{"just Enter", "\r", "[1]:", "You operate this machine's earshot."},
+		{"just Enter", "\r", "[1]:", "You are an operator of this earshot."},
 		{"nobody's number", "9\rbob\r", "there is no number 9", "You are Bob"},
 		{"the agent's name", "earshot\rbob\r", "→ ", "You are Bob"},
 		{"a command", "/agent add Bob\rbob\r", "write that again once you are in", "You are Bob"},
-		{"a call", "@Reviewer hello\rbob\r", "this asks for your name alone", "You are Bob"},
+		{"a call", "@Reviewer hello\rbob\r", "this asks only for your name", "You are Bob"},
 		{"anonymous", "anonymous\r", "[1]:", "You are guest_"},
 		{"a reserved word", "System\rbob\r", "→ ", "You are Bob"},
 	} {
@@ -83,7 +83,7 @@ func TestWhoAreYou(t *testing.T) {
 	if code := w.ended(); code != failed {
 		t.Errorf("three slips end it with %d", code)
 	}
-	w.await("nobody came in after 3 tries", 1)
+	w.await("no valid identity after 3 tries", 1)
 }
 
 // enters runs a command, answers who it is where the question shows something, and leaves when
@@ -110,9 +110,9 @@ func TestFirstName(t *testing.T) {
 	h.scripted("reply: Yes.\n")
 	comes := func(offered, typed, is string) { t.Helper(); h.enters("run", offered, typed, is) }
 	comes("may change settings", "Earshot\rEve", "You are Eve")
-	comes("1 Eve may change settings", "", "You operate this machine's earshot.")
+	comes("1 Eve may change settings", "", "You are an operator of this earshot.")
 	comes("1 Eve may change settings", "Jo", "You are Jo")
-	comes("2 Jo", "Eve", "You operate this machine's earshot.")
+	comes("2 Jo", "Eve", "You are an operator of this earshot.")
 }
 
 // TestYesterdaysName: who comes back is offered the name that they had, if it is still
@@ -130,12 +130,12 @@ func TestYesterdaysName(t *testing.T) {
 	comes("Ann", "Jo Wren", "You are Jo Wren")
 	comes("Jo Wren", "", "You are Jo Wren")
 	comes("Jo Wren", "anonymous", "You are guest_") // who is nobody to come back as
-	comes("Jo Wren", "1", "You operate this machine's earshot.")
-	comes("1", "", "You operate this machine's earshot.")
+	comes("Jo Wren", "1", "You are an operator of this earshot.")
+	comes("1", "", "You are an operator of this earshot.")
 	h.write("state/earshot/identity", "\n")
-	comes("1", "", "You operate this machine's earshot.")
+	comes("1", "", "You are an operator of this earshot.")
 	h.write("state/earshot/identity", strings.Repeat("x", 5000))
-	comes("1", "", "You operate this machine's earshot.")
+	comes("1", "", "You are an operator of this earshot.")
 }
 
 // TestToken: who needs one is asked for it, unseen; when it is revoked, who came
@@ -151,7 +151,7 @@ func TestToken(t *testing.T) {
 	w.types("eve\r")
 	w.await("The token of eve:", 1)
 	w.types("earshot_wrong\r")
-	w.await("not known here", 1)
+	w.await("unknown here", 1)
 	w.types("4\r")
 	w.await("The token of Eve:", 1)
 	w.types(secret + "\r")
@@ -266,7 +266,7 @@ func TestBecome(t *testing.T) {
 	a.says("Earshot, what is your name?")
 	b.await("My name is Earshot.", 1)
 	a.says("/identity Bob")
-	a.await("You are Bob now. What Ann wrote stays theirs.", 1)
+	a.await("You are now Bob. What Ann wrote stays theirs.", 1)
 	b.await("Bob has joined", 1)
 	a.says("Earshot, what is your name?")
 	b.await("Bob: Earshot, what is your name?", 1)
@@ -274,7 +274,7 @@ func TestBecome(t *testing.T) {
 	a.await("Ann has left", 1)
 	a.await("Jo Wren has joined", 1)
 	b.says("/identity earshot")
-	b.await("not sent, and back in your line", 1)
+	b.await("not sent (still in your input line)", 1)
 	b.types("\x15") // which empties it
 	b.says("//identity is one word")
 	a.await("Jo Wren: /identity is one word", 1)
@@ -376,7 +376,7 @@ func TestGuest(t *testing.T) {
 	}
 	w.says("/exit")
 	w.ended()
-	if r := h.earshot(nil, "chat", "--identity", "last"); r.code != failed || !strings.Contains(r.err, "nobody has come in from this account yet") {
+	if r := h.earshot(nil, "chat", "--identity", "last"); r.code != failed || !strings.Contains(r.err, "this account has not been used here yet") {
 		t.Errorf("whoever was a guest comes back with %d: %s", r.code, r.err)
 	}
 }

@@ -43,7 +43,7 @@ func (p *preparation) step(now time.Time, done, all int64) {
 	case p.over:
 		fmt.Fprintf(p.w, "\r\x1b[K%s", is.Text)
 	case first:
-		fmt.Fprintf(p.w, "earshot: %s; that takes a while\n", is.Text)
+		fmt.Fprintf(p.w, "earshot: %s; this takes a while\n", is.Text)
 	}
 }
 
@@ -70,8 +70,8 @@ func (p *preparation) why() api.Obstacle {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return api.Obstacle{
-		Part: "journal", Kind: "house", Since: p.began, Cure: "wait until it is",
-		Text: fmt.Sprintf("the journal is not ready for this version yet: %d %% of %s", 100*p.done/max(1, p.all), english.Count(int(p.all), "event")),
+		Part: "journal", Kind: "house", Since: p.began, Cure: "wait until it is ready",
+		Text: fmt.Sprintf("the journal is being prepared for this version: %d %% of %s", 100*p.done/max(1, p.all), english.Count(int(p.all), "event")),
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // TestPreparation: what is shown of a journal that is made ready, by how long it takes.
 func TestPreparation(t *testing.T) {
-	const line = "the journal is not ready for this version yet: "
+	const line = "the journal is being prepared for this version: "
 	for _, tt := range []struct {
 		name string
 		over bool
@@ -23,7 +23,7 @@ func TestPreparation(t *testing.T) {
 		{"a terminal", true, []time.Duration{900, 1000, 1100, 1999, 2000, 5000},
 			"\r\x1b[K" + line + "20 % of 10 events\r\x1b[K" + line + "50 % of 10 events\r\x1b[K" + line + "60 % of 10 events\r\x1b[K"},
 		{"a file", false, []time.Duration{900, 1000, 1100, 1999, 2000, 5000},
-			"earshot: " + line + "20 % of 10 events; that takes a while\n"},
+			"earshot: " + line + "20 % of 10 events; this takes a while\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var w strings.Builder

@@ -41,7 +41,7 @@ func TestOpeningScreen(t *testing.T) {
 	h := newHome(t)
 	h.scripted(teller)
 	w := h.open("run")
-	w.await("Earshot is within earshot.", 1)
+	w.await("Earshot is running.", 1)
 	w.await("✓ model", 1)
 	w.await("✓ journal ~/state/earshot/journal", 1)
 	w.await("✓ console type here; /help", 1)
@@ -99,7 +99,7 @@ func TestCutByTyping(t *testing.T) {
 
 	w.says("what were you saying?")
 	rest := strings.TrimSpace(string(said.Remainder()))
-	w.await("(it had more to say", 1) // the model goes on where the rest ends
+	w.await("(the reply reached the limit", 1) // the model goes on where the rest ends
 	w.says("/exit")
 	if code := w.ended(); code != success {
 		t.Errorf("/exit ends it with %d", code)
@@ -117,16 +117,16 @@ func TestCommands(t *testing.T) {
 	w := h.open("run")
 	w.await(">", 1)
 	w.says("/why")
-	w.await("Nothing has been decided yet", 1)
+	w.await("No decision has been made yet", 1)
 	w.says("what is your name?")
 	w.await("My name is Earshot.", 1)
 	for _, tt := range []struct{ command, answer string }{
 		{"/help", "/exit"},
 		{"/who", "Earshot (agent)"},
-		{"/why", "I answered, because: text, and only one person is here"},
-		{"/identity", "You operate this machine's earshot."},
+		{"/why", "I answered because nobody else is here, so it was for me"},
+		{"/identity", "You are an operator of this earshot."},
 		{"/context", "what is your name?"},
-		{"/", "a command has a name"},
+		{"/", "a command needs a name"},
 		{"dance", "there is no /dance"}, // behind the slash that is still there
 	} {
 		before := strings.Count(w.text(), tt.answer)

@@ -23,7 +23,7 @@ const (
 )
 
 // errDone ends what goes on for somebody who has left.
-var errDone = errors.New("whoever was here has left")
+var errDone = errors.New("the person at the terminal has left")
 
 // A reconnectingSense is the sense of a terminal that outlives the daemon to which it is attached.
 // What was typed when the connection broke is sent again when it is back, under the same
@@ -173,7 +173,7 @@ func connection(t *terminal.Terminal) func(lost bool) {
 	return func(lost bool) {
 		if lost {
 			t.Hear("", terminal.Line{}) // nobody says what becomes of it
-			t.Note(terminal.Line{Head: "! ", Text: "the connection to earshot was lost; what you write is sent when it is back (/exit leaves)"})
+			t.Note(terminal.Line{Head: "! ", Text: "the connection to earshot was lost; what you write will be sent when it is back (/exit leaves)"})
 			return
 		}
 		t.Note(terminal.Line{Text: "earshot is back", Quiet: true})

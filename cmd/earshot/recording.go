@@ -19,7 +19,7 @@ import (
 // configured model and a journal that is thrown away afterwards.
 func (r replayCommand) listen(a *app) error {
 	if r.Speed != 1 {
-		return errors.New("sound is heard as fast as it was said; --speed is for scenes")
+		return errors.New("a sound file is always heard at its own speed; --speed is for scenes")
 	}
 	cfg, err := a.config()
 	if err != nil {

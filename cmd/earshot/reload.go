@@ -94,7 +94,7 @@ type reloads struct {
 }
 
 // errNoFile is that a house of its own has no configuration that could change.
-var errNoFile = errors.New("this earshot has not read a configuration that could be read again")
+var errNoFile = errors.New("this earshot was started without a configuration file, so there is nothing to reload")
 
 // reload reads the configuration again. If anything is wrong with it, nothing changes.
 // Whoever asked is told by the answer; where nobody did, people are told otherwise.
@@ -127,7 +127,7 @@ func (d *daemon) reload(ctx context.Context, asked bool) (api.ReloadResult, erro
 		d.desk.Know(earshot.Notice{Key: configuration, Over: true})
 	}
 	if len(is.Changes) > 0 || mended {
-		d.log.Info("the configuration was read again", "changed", strings.Join(keysOf(is), " "), "begins", strings.Join(is.Begins, ", "), "waits", strings.Join(waits, " "))
+		d.log.Info("the configuration was reloaded", "changed", strings.Join(keysOf(is), " "), "begins", strings.Join(is.Begins, ", "), "waits", strings.Join(waits, " "))
 		told := is
 		told.Waiting = news // each is said once
 		d.tellOperators(reloadText(told))
@@ -148,10 +148,10 @@ func (d *daemon) refuse(err error, asked bool) {
 	if known {
 		return
 	}
-	n := earshot.Notice{Key: configuration, Text: "the configuration cannot be used, so that all stays as it was"}
+	n := earshot.Notice{Key: configuration, Text: "the configuration cannot be used, so the previous one stays in effect"}
 	n.Cure = cmp.Or(probe.Cure(err), "earshot check") // which does not find what only a reload does
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
-		n.Text = fmt.Sprintf("the configuration has %s, so that all stays as it was", english.Count(len(wrong.Faults)+wrong.More, "fault"))
+		n.Text = fmt.Sprintf("the configuration has %s, so the previous one stays in effect", english.Count(len(wrong.Faults)+wrong.More, "fault"))
 		for _, f := range wrong.Faults { // without what is wrong: that may repeat a value
 			d.log.Warn("the configuration has a fault", "where", f.Where, "line", f.Line, "key", f.Key)
 		}
@@ -286,7 +286,7 @@ func (d *daemon) possible(was, next *config.Config) (force *config.Config, waits
 	}
 	force = next.Keeping(was, func(c api.SettingChange) bool { return c.Class == config.Restart || stays[c.Key] })
 	if err := force.Validate(); err != nil {
-		return nil, nil, fmt.Errorf("the configuration is right, but not while earshot runs: restart it\n%w", err)
+		return nil, nil, fmt.Errorf("the configuration takes effect only after a restart of earshot\n%w", err)
 	}
 	for _, room := range was.Rooms.All() {
 		if room.ID != earshot.Desk && !slices.ContainsFunc(next.Rooms, func(r executive.Room) bool { return r.ID == room.ID }) {
@@ -370,11 +370,15 @@ func keysOf(r api.ReloadResult) (keys []string) {
 	return keys
 }
 
-// reloadText tells people what has changed, without any value.
+// namedKeys is how many keys that apply now are named; of more, people are told the number.
+const namedKeys = 3
+
+// reloadText tells people which keys changed, without any value: it may be a secret.
 func reloadText(r api.ReloadResult) string {
 	if len(r.Changes) == 0 {
-		return "The configuration was read again; nothing in it is different."
+		return "Configuration reloaded: nothing has changed."
 	}
+	one := func(n int, is, are string) string { return map[bool]string{true: is, false: are}[n == 1] }
 	var parts []string
 	now := slices.DeleteFunc(keysOf(r), func(key string) bool { return slices.Contains(r.Waiting, key) })
 	if len(r.Begins) > 0 {
@@ -383,16 +387,23 @@ func reloadText(r api.ReloadResult) string {
 		})
 	}
 	if len(now) > 0 {
-		parts = append(parts, english.Count(len(now), "key")+map[bool]string{true: " holds", false: " hold"}[len(now) == 1]+" from now on")
+		what := strings.Join(now, ", ")
+		if len(now) > namedKeys {
+			what = english.Count(len(now), "key")
+		}
+		parts = append(parts, what+one(len(now), " applies", " apply")+" now")
 	}
 	if len(r.Begins) > 0 { // which may be off from now on, or still
-		one := len(r.Begins) == 1 && r.Begins[0] != theCameras
-		parts = append(parts, strings.Join(r.Begins, ", ")+map[bool]string{true: " is", false: " are"}[one]+" as it says now")
+		n := len(r.Begins)
+		if r.Begins[0] == theCameras {
+			n++ // are several
+		}
+		parts = append(parts, strings.Join(r.Begins, ", ")+one(n, " follows", " follow")+" it now")
 	}
 	if len(r.Waiting) > 0 {
-		parts = append(parts, strings.Join(r.Waiting, ", ")+map[bool]string{true: " waits", false: " wait"}[len(r.Waiting) == 1]+" for a restart")
+		parts = append(parts, strings.Join(r.Waiting, ", ")+one(len(r.Waiting), " applies", " apply")+" after a restart")
 	}
-	return "The configuration was read again: " + strings.Join(parts, "; ") + "."
+	return "Configuration reloaded: " + strings.Join(parts, "; ") + "."
 }
 
 // waiting returns the keys that wait for a restart.
@@ -419,7 +430,7 @@ func (d *daemon) rereads(ctx context.Context, rest *sync.WaitGroup) {
 			watch = config.Watch
 		}
 		if err := watch(ctx, d.reloads.file, again); err != nil {
-			d.report(earshot.Notice{Key: configuration, Text: "changes of the configuration are not noticed: " + err.Error(), Cure: "earshot reload, after each"})
+			d.report(earshot.Notice{Key: configuration, Text: "changes of the configuration file are not noticed: " + err.Error(), Cure: "run earshot reload after each change"})
 		}
 	})
 	rest.Go(func() {
@@ -447,7 +458,7 @@ func (h backend) Recheck(p server.Principal) error {
 	case !known && p.Guest():
 		return nil // who has said meanwhile who they are
 	case !known:
-		return errors.New("you are known here no longer")
+		return errors.New("you are no longer known here")
 	}
 	if !is.Can(participants.Operate) {
 		p.Capabilities = is.Capabilities
@@ -458,7 +469,7 @@ func (h backend) Recheck(p server.Principal) error {
 // reloading is the command that reads the configuration again.
 func (d *daemon) reloading() command.Table {
 	return command.Table{{
-		Group: "For who operates earshot", Name: "reload", Help: "read the configuration again", Needs: participants.Operate,
+		Group: "For operators of earshot", Name: "reload", Help: "reload the configuration", Needs: participants.Operate,
 		Do: func(ctx context.Context, _ command.Call) (string, error) {
 			is, err := d.reload(context.WithoutCancel(ctx), true)
 			if err != nil {

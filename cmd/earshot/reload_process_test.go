@@ -35,7 +35,7 @@ func TestReloadProcess(t *testing.T) {
 	const file = "config/earshot/config.yaml"
 	h.write(file, "store: {directory: /nowhere}\nspeakers: {sure: 0.6}\n")
 	waiting("store.directory")
-	if r := h.earshot(nil, "reload"); r.code != success || !strings.Contains(r.out, "nothing in it is different") {
+	if r := h.earshot(nil, "reload"); r.code != success || !strings.Contains(r.out, "nothing has changed") {
 		t.Errorf("reload ended with %d: %s%s", r.code, r.out, r.err)
 	}
 	h.write(file, "store: {directory: /nowhere}\nspeakers: {sure: 0.9}\nexecutive: {tools: {workspace: /nowhere}}\n")
@@ -113,18 +113,18 @@ func TestReloadWindow(t *testing.T) {
 	const file = "config/earshot/config.yaml"
 	h.write(file, "{}\n")
 	w := h.open("run")
-	w.await("/help says what you can ask", 1)
+	w.await("/help lists what you can ask", 1)
 	w.says("tell me something")
 	w.await("Yes.", 1)
 	h.write(file, "executive: {reasoning: {temperature: 0.1}}\nserver: {socket: /nowhere/socket}\n")
-	w.await("The configuration was read again: 1 key holds from now on; server.socket waits for a restart.", 1)
+	w.await("Configuration reloaded: executive.reasoning.temperature applies now; server.socket applies after a restart.", 1)
 	h.write(file, "executive: {reasoning: {temperature: 3}}\n")
-	w.await("the configuration has 1 fault, so that all stays as it was", 1)
+	w.await("the configuration has 1 fault, so the previous one stays in effect", 1)
 	w.await("executive.reasoning.temperature: is 3; must be from 0 to 2", 1)
 	h.write(file, "{}\n")
-	w.await("The configuration was read again: ", 2)
+	w.await("Configuration reloaded: ", 2)
 	w.says("/reload")
-	w.await("The configuration was read again; nothing in it is different.", 1)
+	w.await("Configuration reloaded: nothing has changed.", 1)
 	if err := w.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ providers: {microphone: {ear: {pre_roll_seconds: 0.4}}}
 	}
 	for _, part := range []string{"the loudspeaker", "the microphone"} {
 		testkit.Await(t, soon, part+" to begin again", func() bool {
-			return strings.Contains(p.log(), `msg="a part of the house is as the configuration says now" part="`+part+`"`)
+			return strings.Contains(p.log(), `msg="a part follows the configuration again" part="`+part+`"`)
 		})
 	}
 	p.listens()

@@ -458,7 +458,7 @@ func TestReloadFaults(t *testing.T) {
 		}
 		return all
 	}
-	if got := notices(); len(got) != 2 || got[0] != "the configuration has 3 faults, so that all stays as it was" ||
+	if got := notices(); len(got) != 2 || got[0] != "the configuration has 3 faults, so the previous one stays in effect" ||
 		strings.Count(got[1], "\n") != 2 || !strings.Contains(got[1], "log.level") || !strings.Contains(got[1], "store.directory") || !strings.Contains(got[1], "speakers.sure") {
 		t.Errorf("it was told %q", got)
 	}
@@ -478,8 +478,8 @@ func TestReloadFaults(t *testing.T) {
 	}
 	got := notices()[2:]
 	if want := []string{
-		"The configuration was read again: 1 key holds from now on; server.socket waits for a restart.",
-		"The configuration was read again: 1 key holds from now on.",
+		"Configuration reloaded: log.level applies now; server.socket applies after a restart.",
+		"Configuration reloaded: log.level applies now.",
 	}; !slices.Equal(got, want) {
 		t.Errorf("it was told %q, want %q", got, want)
 	}
@@ -494,20 +494,20 @@ func TestRenewalInWords(t *testing.T) {
 		keys, begins, waits []string
 		want                string
 	}{
-		{want: "; nothing in it is different."},
-		{keys: []string{"speakers.sure"}, want: ": 1 key holds from now on."},
-		{keys: []string{"server.listen"}, begins: []string{theAPI}, want: ": the API is as it says now."},
-		{keys: []string{"providers.webcam.enabled"}, begins: []string{theCameras}, want: ": the cameras are as it says now."},
+		{want: "nothing has changed."},
+		{keys: []string{"speakers.sure"}, want: "speakers.sure applies now."},
+		{keys: []string{"server.listen"}, begins: []string{theAPI}, want: "the API follows it now."},
+		{keys: []string{"providers.webcam.enabled"}, begins: []string{theCameras}, want: "the cameras follow it now."},
 		{
 			keys: []string{"executive.name", "executive.llm.model", "store.directory"}, begins: []string{theMicrophone, onDiscord}, waits: []string{"store.directory"},
-			want: ": 1 key holds from now on; the microphone, Discord are as it says now; store.directory waits for a restart.",
+			want: "executive.llm.model applies now; the microphone, Discord follow it now; store.directory applies after a restart.",
 		},
 	} {
 		is := api.ReloadResult{Begins: tt.begins, Waiting: tt.waits}
 		for _, key := range tt.keys {
 			is.Changes = append(is.Changes, api.SettingChange{Key: key})
 		}
-		if got := reloadText(is); got != "The configuration was read again"+tt.want {
+		if got := reloadText(is); got != "Configuration reloaded: "+tt.want {
 			t.Errorf("%v: %s", tt.keys, got)
 		}
 	}

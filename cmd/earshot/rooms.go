@@ -83,7 +83,7 @@ func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 func (d *daemon) newRoomEntry(ctx context.Context, is executive.Room) (roomEntry, error) {
 	past, err := d.past(ctx, is.ID)
 	if err != nil {
-		return roomEntry{}, fmt.Errorf("remembering what was said in the room %s: %w", is.ID, err)
+		return roomEntry{}, fmt.Errorf("reading the history of the room %s: %w", is.ID, err)
 	}
 	now := func() executive.Room { // it may be called otherwise, and be for others
 		if c, ok := d.rooms.now().find(is.ID); ok {
@@ -93,7 +93,7 @@ func (d *daemon) newRoomEntry(ctx context.Context, is executive.Room) (roomEntry
 	}
 	agenda, err := d.agenda(ctx, is.ID)
 	if err != nil {
-		return roomEntry{}, fmt.Errorf("remembering what was to be said in the room %s: %w", is.ID, err)
+		return roomEntry{}, fmt.Errorf("reading what is still to be said in the room %s: %w", is.ID, err)
 	}
 	return roomEntry{is: is, Room: room.New(room.Config{
 		Eyes: &d.eyes, // for the rooms of executive.sight.rooms
@@ -157,7 +157,7 @@ func (d *daemon) scenery(ctx context.Context, id earshot.RoomID) (all []earshot.
 
 // corrected is told that somebody has corrected what a part of the house noticed.
 func (d *daemon) corrected(source string, _ earshot.Event) {
-	d.log.Info("what a part of the house noticed was corrected", "part", source)
+	d.log.Info("something that a sense reported was corrected", "part", source)
 }
 
 // agenda returns what is still to be said in a room, also if the agent is gone that

@@ -47,7 +47,7 @@ func (r runCommand) Run(a *app) error {
 	}
 	manager := sdnotify.FromEnvironment(os.Getenv)
 	if errors.Is(err, server.ErrRunning) && manager.Asked() {
-		return fmt.Errorf("%w, and is not this service; end it first", err) // nobody sits here who could join it
+		return fmt.Errorf("%w outside this service; stop it first", err) // nobody sits here who could join it
 	}
 	if errors.Is(err, server.ErrRunning) {
 		if cfg, err = a.asking(); err != nil {
@@ -61,7 +61,7 @@ func (r runCommand) Run(a *app) error {
 	}
 	allowed, err := r.permits(a, cfg)
 	if err != nil {
-		fmt.Fprintf(a.told(), "\nNothing was allowed, and nothing is started.\n")
+		fmt.Fprintf(a.told(), "\nNothing was allowed, so nothing was started.\n")
 		return l.Close()
 	}
 	log, book, err := logfile.Open(cfg.Log, a.err)
@@ -115,10 +115,10 @@ func (r runCommand) Run(a *app) error {
 			a.forewarn(d.config())
 		}
 		if keys := unsaid(cfg); len(keys) > 0 {
-			log.Info("nobody has said whether this is allowed, so it is not", "keys", strings.Join(keys, " "))
+			log.Info("this is not allowed, because nobody has decided about it", "keys", strings.Join(keys, " "))
 		}
 		if h := cfg.Store.Retention.Overheard; h > 0 && !cfg.Says(lapses) {
-			log.Info("what is said to no agent is forgotten", "after_hours", h, "key", lapses)
+			log.Info("speech that is not meant for an agent is deleted", "after_hours", h, "key", lapses)
 		}
 		log.Info("earshot runs", "version", version(), "engines", len(looks))
 	})
@@ -132,7 +132,7 @@ func (a *app) preparation(l net.Listener, manager sdnotify.Notifier, log *slog.L
 		w: a.err, over: term.IsTerminal(int(a.err.Fd())) && os.Getenv("TERM") != "dumb", status: manager.Status, began: time.Now(),
 		answer: func(ctx context.Context, why func() api.Obstacle) {
 			if err := server.ServeUnready(ctx, l, why); err != nil {
-				log.Warn("who asks is not told that the journal is made ready", "err", err)
+				log.Warn("clients cannot be told that the journal is being prepared", "err", err)
 			}
 		},
 	}
@@ -142,7 +142,7 @@ func (a *app) preparation(l net.Listener, manager sdnotify.Notifier, log *slog.L
 func owned(err error) error {
 	var locked *store.ErrLocked
 	if errors.As(err, &locked) {
-		return fmt.Errorf("%w\n  → use the same server.socket as it, or end it", err)
+		return fmt.Errorf("%w\n  → set server.socket to the one that it uses, or stop it", err)
 	}
 	return err
 }
@@ -164,7 +164,7 @@ func (a *app) open(d *daemon, looks []probe.Engine, senses []probe.Finding, unus
 	findings = append(findings, probe.Finding{Thing: "journal", Works: true, Text: config.ShortPath(d.config().Store.Directory)})
 	d.work("journal")
 	if a.console(d.config()) {
-		findings = append(findings, probe.Finding{Thing: "console", Works: true, Text: "type here; /help says what you can ask, /exit leaves"})
+		findings = append(findings, probe.Finding{Thing: "console", Works: true, Text: "type here; /help lists what you can ask, /exit leaves"})
 		d.work("console")
 		d.health.NoteFinding(probe.Finding{Thing: "console", Works: true})
 	}
@@ -174,12 +174,12 @@ func (a *app) open(d *daemon, looks []probe.Engine, senses []probe.Finding, unus
 	if a.person() {
 		w = a.printed()
 	}
-	fmt.Fprintf(w, "%s is within earshot.\n\n", d.people.Name(participants.Agent))
+	fmt.Fprintf(w, "%s is running.\n\n", d.people.Name(participants.Agent))
 	show(w, probe.Brief(findings))
 	if len(looks) > 0 && !slices.ContainsFunc(looks, func(l probe.Engine) bool { return l.Works }) {
 		l := looks[0] // who asks something is told again, in the words of then
-		d.shows(earshot.Notice{Key: l.Thing, Text: "there was no model at the start: " + l.Text, Cure: l.Cure})
-		fmt.Fprintln(w, "\n  Until a model answers, I know: what time is it, what works, what was said, help.")
+		d.shows(earshot.Notice{Key: l.Thing, Text: "no model was available at the start: " + l.Text, Cure: l.Cure})
+		fmt.Fprintln(w, "\n  Until a model answers, you can ask: what time is it, what works, what was said, help.")
 	}
 	fmt.Fprintln(w)
 }

@@ -22,13 +22,13 @@ import (
 
 type searchCommand struct {
 	reading
-	Words  []string `arg:"" optional:"" help:"The words to look for; all of them must be there. tid* is any word that begins so, and '\"high tide\"' are words that follow one another."`
-	From   []string `help:"Only what was said by somebody who is called so; may be given several times." placeholder:"NAME" sep:"none"`
-	On     string   `help:"Only of one day: 2026-11-20, today, yesterday, monday." placeholder:"DAY"`
-	Since  string   `help:"Only from a time on: a day as for --on, \"2026-11-20 10:30\", 10:30, or how long ago, as 3d or 12h." placeholder:"TIME"`
+	Words  []string `arg:"" optional:"" help:"The words to look for; all must occur. tid* matches any word that begins like that, '\"high tide\"' words in sequence."`
+	From   []string `help:"Only what was said by somebody of this name; may be repeated." placeholder:"NAME" sep:"none"`
+	On     string   `help:"Only one day: 2026-11-20, today, yesterday, monday." placeholder:"DAY"`
+	Since  string   `help:"Only since a time: a day as for --on, \"2026-11-20 10:30\", 10:30, or how long ago, such as 3d or 12h." placeholder:"TIME"`
 	Before string   `help:"Only before a time, written as for --since." placeholder:"TIME"`
 	Number int      `short:"n" default:"20" help:"How many results."`
-	JSON   bool     `help:"Print the events as JSON, one a line, each with its passage."`
+	JSON   bool     `help:"Print the events as JSON, one per line, each with its passage."`
 }
 
 // Run searches what was said.

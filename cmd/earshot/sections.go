@@ -111,7 +111,7 @@ func (d *daemon) renew(ctx context.Context, s *section, run map[string]*runningP
 		}
 	}
 	d.launch(ctx, run, next.parts)
-	d.log.Info("a part of the house is as the configuration says now", "part", s.name)
+	d.log.Info("a part follows the configuration again", "part", s.name)
 }
 
 // same reports whether p is what is running already.

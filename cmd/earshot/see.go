@@ -18,9 +18,9 @@ import (
 
 type seeCommand struct {
 	identityFlags
-	Camera string `help:"Which camera; without it, the first." placeholder:"NAME"`
-	Save   string `help:"Keep the picture: write it into FILE, as a JPEG." placeholder:"FILE" type:"path"`
-	Boxes  bool   `default:"true" negatable:"" help:"Draw a box around what is seen into the picture that is kept."`
+	Camera string `help:"The camera; the first by default." placeholder:"NAME"`
+	Save   string `help:"Save the picture to FILE, as a JPEG." placeholder:"FILE" type:"path"`
+	Boxes  bool   `default:"true" negatable:"" help:"Draw boxes around what is seen in the saved picture."`
 	Force  bool   `help:"Overwrite FILE if it is there."`
 	JSON   bool   `help:"Print what is seen as JSON, without the picture."`
 }
@@ -78,7 +78,7 @@ func (c seeCommand) verdict(s api.CameraView, picture []byte) error {
 	case sees(s) && (c.Save == "" || len(picture) > 0):
 		return nil
 	case sees(s):
-		return errors.New("there is no picture to be kept")
+		return errors.New("there is no picture to save")
 	}
 	return &verdict{code: unsighted, err: mend(s.Cure)}
 }
@@ -106,15 +106,15 @@ func (c seeCommand) may() error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if in, err := os.Stat(filepath.Dir(c.Save)); err != nil || !in.IsDir() {
-			return &verdict{misused, fmt.Errorf("%s is no folder, so nothing can be kept there", filepath.Dir(c.Save))}
+			return &verdict{misused, fmt.Errorf("%s is not a folder, so nothing can be saved there", filepath.Dir(c.Save))}
 		}
 		return nil
 	case err != nil:
 		return err
 	case !about.Mode().IsRegular():
-		return &verdict{misused, fmt.Errorf("%s is no file, and is left alone", c.Save)}
+		return &verdict{misused, fmt.Errorf("%s is not a regular file and was not touched", c.Save)}
 	case !c.Force:
-		return &verdict{misused, fmt.Errorf("%s is there already, and is left alone\n  → overwrite it: --force", c.Save)}
+		return &verdict{misused, fmt.Errorf("%s already exists and was not touched\n  → to overwrite it: --force", c.Save)}
 	}
 	return nil
 }
@@ -123,11 +123,11 @@ func (c seeCommand) may() error {
 // is there is only overwritten if that is wanted, and only if it is a file.
 func keepPicture(path string, jpeg []byte, force bool) error {
 	if len(jpeg) > earshot.MaxPicture {
-		return fmt.Errorf("a picture of %d bytes; one has at most %d", len(jpeg), earshot.MaxPicture)
+		return fmt.Errorf("the picture has %d bytes; at most %d are possible", len(jpeg), earshot.MaxPicture)
 	}
 	err := writePicture(path, jpeg, force)
 	if err != nil {
-		return fmt.Errorf("keeping the picture: %w", err)
+		return fmt.Errorf("saving the picture: %w", err)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func writePicture(path string, data []byte, force bool) error {
 		return complete(f, data)
 	}
 	if !about.Mode().IsRegular() {
-		return fmt.Errorf("%s is no file", path)
+		return fmt.Errorf("%s is not a regular file", path)
 	}
 	return atomicfile.Write(path, data)
 }

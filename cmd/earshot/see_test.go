@@ -30,13 +30,13 @@ func TestKeepPicture(t *testing.T) {
 		fault string // what it says beforehand; empty if the picture is kept
 	}{
 		{"new.jpg", false, ""},
-		{"new.jpg", false, "is there already"},
-		{"there.jpg", false, "is there already"},
+		{"new.jpg", false, "already exists"},
+		{"there.jpg", false, "already exists"},
 		{"there.jpg", true, ""},
-		{"folder", true, "is no file"},
-		{"link.jpg", true, "is no file"},
-		{"dangling.jpg", false, "is no file"},
-		{"nowhere/new.jpg", false, "is no folder"},
+		{"folder", true, "is not a regular file"},
+		{"link.jpg", true, "is not a regular file"},
+		{"dangling.jpg", false, "is not a regular file"},
+		{"nowhere/new.jpg", false, "is not a folder"},
 		{"there.jpg/new.jpg", false, "not a directory"},
 	} {
 		err := seeCommand{Save: at(tt.name), Force: tt.force}.may()

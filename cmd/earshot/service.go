@@ -31,14 +31,14 @@ const unitName = "earshot.service"
 var unitsOf = []string{"/usr/local/share/systemd/user", "/usr/share/systemd/user", "/usr/lib/systemd/user"}
 
 type serviceCommand struct {
-	Install   serviceInstall   `cmd:"" help:"Have systemd start earshot with your session, and start it."`
-	Uninstall serviceUninstall `cmd:"" help:"End that. What earshot knows is kept."`
-	Start     serviceStart     `cmd:"" help:"Start it."`
-	Stop      serviceStop      `cmd:"" help:"End it; whatever is being said is cut off and kept."`
-	Restart   serviceRestart   `cmd:"" help:"End it and start it, such as after an upgrade. Who is attached comes back by themselves."`
-	Status    serviceStatus    `cmd:"" help:"Say how the service is, and what works."`
-	Logs      serviceLogs      `cmd:"" help:"Show the log, in which nothing is that people said."`
-	Unit      serviceUnit      `cmd:"" help:"Print the unit."`
+	Install   serviceInstall   `cmd:"" help:"Make systemd start earshot with your session, and start it."`
+	Uninstall serviceUninstall `cmd:"" help:"Undo install. What earshot knows is kept."`
+	Start     serviceStart     `cmd:"" help:"Start the service."`
+	Stop      serviceStop      `cmd:"" help:"Stop the service; a reply in progress is cut off and kept."`
+	Restart   serviceRestart   `cmd:"" help:"Restart the service, such as after an upgrade. Attached terminals reconnect by themselves."`
+	Status    serviceStatus    `cmd:"" help:"Show the state of the service and what works."`
+	Logs      serviceLogs      `cmd:"" help:"Show the log, which never contains what people said."`
+	Unit      serviceUnit      `cmd:"" help:"Print the systemd unit."`
 }
 
 // A systemd is the service manager of this user.
@@ -48,19 +48,19 @@ type systemd struct{ *app }
 type unmanaged struct{ why string }
 
 func (e *unmanaged) Error() string {
-	return "no systemd looks after the programs of this user: " + e.why
+	return "this user has no systemd session: " + e.why
 }
 
 // Cure says what to do without it.
 func (e *unmanaged) Cure() string {
-	return "start it yourself: earshot run; it ends with ^C, and without a terminal it needs none:\n    setsid earshot run </dev/null >/dev/null 2>&1 &"
+	return "start it yourself: earshot run (^C stops it), or without a terminal:\n    setsid earshot run </dev/null >/dev/null 2>&1 &"
 }
 
 // do runs systemctl, and returns what it printed. What it complains of is the error.
 func (m systemd) do(args ...string) (string, error) {
 	program, err := exec.LookPath("systemctl")
 	if err != nil {
-		return "", &unmanaged{"there is no systemctl here"}
+		return "", &unmanaged{"systemctl is not installed here"}
 	}
 	var out, errs bytes.Buffer
 	c := exec.CommandContext(m.ctx, program, append([]string{"--user", "--no-pager"}, args...)...)
@@ -92,17 +92,17 @@ func ownUnit() string { return filepath.Join(xdg.ConfigHome, "systemd", "user", 
 func program() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("finding out where earshot is: %w", err)
+		return "", fmt.Errorf("finding the earshot program: %w", err)
 	}
 	if strings.ContainsAny(self, "\"'\\\n") {
-		return "", fmt.Errorf("systemd takes no program that is called %q; move it elsewhere", self)
+		return "", fmt.Errorf("systemd accepts no program path such as %q; move the program elsewhere", self)
 	}
 	return self, nil
 }
 
 type serviceUnit struct {
-	Program string `help:"Which program it runs, as an absolute path; without it, this one." placeholder:"PATH"`
-	Systemd int    `help:"For which version of systemd; without it, for all." placeholder:"N"`
+	Program string `help:"The program to run, as an absolute path; this one by default." placeholder:"PATH"`
+	Systemd int    `help:"The version of systemd to write for; all by default." placeholder:"N"`
 }
 
 // Run prints the unit.
@@ -113,7 +113,7 @@ func (c serviceUnit) Run(a *app) (err error) {
 		}
 	}
 	if !filepath.IsAbs(c.Program) {
-		return &verdict{misused, errors.New("--program: systemd wants an absolute path")}
+		return &verdict{misused, errors.New("--program must be an absolute path")}
 	}
 	_, err = fmt.Fprint(a.out, unit(c.Program, c.Systemd))
 	return err
@@ -121,7 +121,7 @@ func (c serviceUnit) Run(a *app) (err error) {
 
 type serviceInstall struct {
 	Start bool `default:"true" negatable:"" help:"Start it now (the default)."`
-	Force bool `help:"Replace a unit of that name that earshot has not written."`
+	Force bool `help:"Replace a unit of that name that earshot did not write."`
 }
 
 // Run writes the unit, and has it started now and with each session.
@@ -162,7 +162,7 @@ func (c serviceInstall) place(text string) (string, error) {
 	case err == nil && string(is) == text:
 		return own, nil
 	case err == nil && !ours(is) && !c.Force:
-		return "", fmt.Errorf("%s is there, and not written by earshot\n  → move what you changed to a drop-in (systemctl --user edit earshot), and say --force", config.ShortPath(own))
+		return "", fmt.Errorf("%s exists and was not written by earshot\n  → move your changes to a drop-in (systemctl --user edit earshot), and add --force", config.ShortPath(own))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("reading the unit: %w", err)
 	case err != nil:
@@ -173,7 +173,7 @@ func (c serviceInstall) place(text string) (string, error) {
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(own), 0o755); err != nil {
-		return "", fmt.Errorf("making the place of the unit: %w", err)
+		return "", fmt.Errorf("creating the folder of the unit: %w", err)
 	}
 	if err := atomicfile.Write(own, []byte(text)); err != nil {
 		return "", fmt.Errorf("writing the unit: %w", err)
@@ -202,13 +202,13 @@ func (serviceUninstall) Run(a *app) error {
 	own := ownUnit()
 	if is, err := os.ReadFile(own); err == nil && ours(is) {
 		if err := os.Remove(own); err != nil {
-			return fmt.Errorf("taking the unit away: %w", err)
+			return fmt.Errorf("removing the unit: %w", err)
 		}
 	}
 	if _, err := m.do("daemon-reload"); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.out, "earshot does not start with your session any more.")
+	fmt.Fprintln(a.out, "earshot no longer starts with your session.")
 	if cfg, err := a.config(); err == nil {
 		fmt.Fprintf(a.out, "  what was said is still in %s\n", config.ShortPath(cfg.Store.Directory))
 	}
@@ -237,7 +237,7 @@ func (serviceStop) Run(a *app) error {
 	if _, err := m.do("stop", unitName); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(a.out, "The service has ended; it starts again with: earshot service start")
+	_, err := fmt.Fprintln(a.out, "The service has stopped; to start it again: earshot service start")
 	return err
 }
 
@@ -256,7 +256,7 @@ func (serviceRestart) Run(a *app) error {
 func (m systemd) known() error {
 	is, err := m.show()
 	if err == nil && is["LoadState"] == "not-found" {
-		return &verdict{notFound, errors.New("there is no service yet; it comes with: earshot service install")}
+		return &verdict{notFound, errors.New("there is no service yet; to create it: earshot service install")}
 	}
 	return err
 }
@@ -268,7 +268,7 @@ func (m systemd) start(verb string) error {
 		return err
 	}
 	if is, err := m.show(); err == nil && is["ActiveState"] != "active" && m.runs() {
-		return errors.New("an earshot runs already that is not the service\n  → end it (in its terminal: /exit), then: earshot service start")
+		return errors.New("an earshot that is not the service is already running\n  → stop it (in its terminal: /exit), then: earshot service start")
 	}
 	// Whoever asks for it by hand has mended what it died of five times.
 	_, _ = m.do("reset-failed", unitName)
@@ -376,7 +376,7 @@ func (s serviceState) print(a *app, none *unmanaged) error {
 		}
 	}
 	if !s.Answering {
-		_, err := fmt.Fprintln(a.out, "✗ no earshot answers")
+		_, err := fmt.Fprintln(a.out, "✗ earshot does not answer")
 		return err
 	}
 	if s.Ready != nil && !s.Ready.Ready {
@@ -413,7 +413,7 @@ func (s serviceState) tells() string {
 		text += ", started again " + n + " times"
 	}
 	if r := u["Result"]; r != "" && r != "success" {
-		text += "; it ended by: " + r
+		text += "; it ended with: " + r
 	}
 	if u["UnitFileState"] == "enabled" {
 		return text + "; it starts with your session"
@@ -425,9 +425,9 @@ func (s serviceState) tells() string {
 func (s serviceState) cures() (all []string) {
 	switch u := s.Unit; {
 	case u["ActiveState"] != "active" && s.Answering:
-		all = append(all, "an earshot runs that is not the service; end it, then: earshot service start")
+		all = append(all, "an earshot that is not the service is running; stop it, then: earshot service start")
 	case u["Result"] == "start-limit-hit":
-		all = append(all, "it died five times within five minutes and is left alone; see: earshot service logs")
+		all = append(all, "it failed five times within five minutes and is not started again; see: earshot service logs")
 	case u["ActiveState"] == "failed":
 		all = append(all, "see: earshot service logs")
 	case u["ActiveState"] != "active":

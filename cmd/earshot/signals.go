@@ -30,8 +30,8 @@ func (a *app) hurry(log *slog.Logger) (ended func()) {
 			told := make(chan struct{})
 			go func() { // which may hang as well: the log is on a disk
 				defer close(told)
-				fmt.Fprintf(a.err, "earshot: something hangs, perhaps the disk; what was not acknowledged by now is not stored\n  → earshot doctor\n")
-				log.Error("earshot gives up ending well", "after", farewell, "at", whereAll())
+				fmt.Fprintf(a.err, "earshot: something hangs, perhaps the disk; what has not been acknowledged by now is not stored\n  → earshot doctor\n")
+				log.Error("earshot gives up waiting for a clean shutdown", "after", farewell, "at", whereAll())
 			}()
 			select {
 			case <-told:

@@ -21,13 +21,13 @@ import (
 )
 
 type speakersCommand struct {
-	List   speakersList   `cmd:"" default:"withargs" help:"List the voices that are known."`
-	Enroll speakersEnroll `cmd:"" help:"Keep what somebody's voice sounds like, with their consent."`
-	Name   speakersName   `cmd:"" help:"Say whose a voice is, as long as earshot runs. Nothing is kept."`
-	Merge  speakersMerge  `cmd:"" help:"Say that two voices are one."`
-	Split  speakersSplit  `cmd:"" help:"Say that a voice is two people's."`
-	Forget speakersForget `cmd:"" help:"Erase what is known of a voice. That cannot be undone."`
-	Undo   speakersUndo   `cmd:"" help:"Take back the last change that was not to forget."`
+	List   speakersList   `cmd:"" default:"withargs" help:"List the known voices."`
+	Enroll speakersEnroll `cmd:"" help:"Keep a print of somebody's voice, with their consent."`
+	Name   speakersName   `cmd:"" help:"Name a voice until earshot stops. Nothing is kept."`
+	Merge  speakersMerge  `cmd:"" help:"Merge two voices that are one."`
+	Split  speakersSplit  `cmd:"" help:"Split a voice that is two people's."`
+	Forget speakersForget `cmd:"" help:"Erase a voice. This cannot be undone."`
+	Undo   speakersUndo   `cmd:"" help:"Undo the last change, except forget."`
 }
 
 type speakersList struct {
@@ -45,7 +45,7 @@ func (l speakersList) Run(a *app) error {
 		return a.json(list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(a.err, "No voice is known.")
+		fmt.Fprintln(a.err, "No voices are known.")
 		return nil
 	}
 	t, print := a.table()
@@ -146,9 +146,9 @@ func (a *app) tellTo(c *server.Client, t api.VoiceRequest, asJSON bool) error {
 
 type speakersName struct {
 	identityFlags
-	Voice string `arg:"" help:"Which voice, such as 3; see: earshot speakers."`
-	Who   string `arg:"" name:"name" help:"Whose it is."`
-	JSON  bool   `help:"Print what became otherwise as JSON."`
+	Voice string `arg:"" help:"The voice, such as 3; see: earshot speakers."`
+	Who   string `arg:"" name:"name" help:"Its owner."`
+	JSON  bool   `help:"Print what changed as JSON."`
 }
 
 // Run says whose a voice is.
@@ -160,7 +160,7 @@ type speakersMerge struct {
 	identityFlags
 	Voice string `arg:"" help:"One of the two, such as 3."`
 	Other string `arg:"" help:"The other one."`
-	JSON  bool   `help:"Print what became otherwise as JSON."`
+	JSON  bool   `help:"Print what changed as JSON."`
 }
 
 // Run says that two voices are one.
@@ -170,8 +170,8 @@ func (m speakersMerge) Run(a *app) error {
 
 type speakersSplit struct {
 	identityFlags
-	Voice string `arg:"" help:"Which voice, such as 3, or the name of the person."`
-	JSON  bool   `help:"Print what became otherwise as JSON."`
+	Voice string `arg:"" help:"The voice, such as 3, or the name of the person."`
+	JSON  bool   `help:"Print what changed as JSON."`
 }
 
 // Run says that a voice is two people's.
@@ -181,7 +181,7 @@ func (s speakersSplit) Run(a *app) error {
 
 type speakersUndo struct {
 	identityFlags
-	JSON bool `help:"Print what became otherwise as JSON."`
+	JSON bool `help:"Print what changed as JSON."`
 }
 
 // Run takes back the last change.
@@ -191,15 +191,15 @@ func (u speakersUndo) Run(a *app) error {
 
 type speakersForget struct {
 	identityFlags
-	Voice string `arg:"" help:"Which voice, such as 3, or the name of the person."`
-	Yes   bool   `help:"Do not ask whether it is meant."`
-	JSON  bool   `help:"Print what became otherwise as JSON."`
+	Voice string `arg:"" help:"The voice, such as 3, or the name of the person."`
+	Yes   bool   `help:"Do not ask for confirmation."`
+	JSON  bool   `help:"Print what changed as JSON."`
 }
 
 // Run erases what is known of a voice, also while earshot does not run.
 func (f speakersForget) Run(a *app) error {
 	if !f.Yes {
-		if err := a.agrees("The voice of "+f.Voice+" is erased for ever. Is that meant?", "--yes"); err != nil {
+		if err := a.agrees("The voice of "+f.Voice+" will be erased for good. Continue?", "--yes"); err != nil {
 			return err
 		}
 	}
@@ -246,7 +246,7 @@ func (f speakersForget) here(a *app, cfg *config.Config, people *participants.Re
 // the flag.
 func (a *app) agrees(question, flag string) error {
 	if !term.IsTerminal(int(a.in.Fd())) {
-		return &verdict{misused, fmt.Errorf("%s Nobody can be asked here\n  → add %s", terminal.Safe(question), flag)}
+		return &verdict{misused, fmt.Errorf("%s Nobody can confirm it here\n  → add %s", terminal.Safe(question), flag)}
 	}
 	fmt.Fprint(a.err, terminal.Safe(question), " [y/N] ")
 	line, err := readLine(a.ctx, a.in)
@@ -262,9 +262,9 @@ func (a *app) agrees(question, flag string) error {
 type speakersEnroll struct {
 	identityFlags
 	Who      string `arg:"" name:"name" help:"Whose voice it is."`
-	Voice    string `help:"One that was heard already, such as 3, instead of listening now." placeholder:"VOICE"`
-	Consents bool   `help:"They agree: do not ask."`
-	JSON     bool   `help:"Print what became otherwise as JSON."`
+	Voice    string `help:"A voice that was already heard, such as 3, instead of listening now." placeholder:"VOICE"`
+	Consents bool   `help:"They consent: do not ask."`
+	JSON     bool   `help:"Print what changed as JSON."`
 }
 
 // Run keeps somebody's voice, if they agree: one that was heard, or the one that is
@@ -297,8 +297,8 @@ func (e speakersEnroll) Run(a *app) error {
 // consent is what somebody is told before they agree. It is also in docs/voice.md.
 const consent = `What is kept of %[1]s: what their voice sounds like, as some dozens of numbers for each
 microphone, who has agreed, and when. No sound and no word.
-Where: in %[2]s, on this machine alone, for your account alone.
-What for: to write down who has said what. It gives nobody any right.
+Where: in %[2]s, only on this machine and only for your account.
+What for: to record who said what. It gives nobody any rights.
 To erase it: earshot speakers forget %[1]s
 `
 
@@ -308,7 +308,7 @@ const turnTime = 3 * time.Minute
 // hears waits until enough was heard of one voice, tells how far it is, and returns
 // the voice.
 func (a *app) hears(c *server.Client, name string, need time.Duration) (string, error) {
-	fmt.Fprintln(a.err, terminal.Safe(fmt.Sprintf("%s, please talk; nobody else. About %s are needed.", name, seconds(need))))
+	fmt.Fprintln(a.err, terminal.Safe(fmt.Sprintf("%s, please talk now, and nobody else. About %s are needed.", name, seconds(need))))
 	l := listening{need: need}
 	tick := time.NewTicker(300 * time.Millisecond) // as often as somebody looks at it
 	defer tick.Stop()
@@ -328,7 +328,7 @@ func (a *app) hears(c *server.Client, name string, need time.Duration) (string, 
 		select {
 		case <-tick.C:
 		case <-end:
-			return "", &verdict{notFound, errors.New("too little was heard of one voice\n  → see: earshot doctor, and speak nearer to the microphone")}
+			return "", &verdict{notFound, errors.New("too little of one voice was heard\n  → speak closer to the microphone; see also: earshot doctor")}
 		case <-a.ctx.Done():
 			return "", a.ctx.Err()
 		}

@@ -127,10 +127,10 @@ func TestSpeakers(t *testing.T) {
 
 	board := &testkit.Voice{Called: "board"}
 	m.d.desk.Enter(board, earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{m.d.owner.ID}})
-	m.does(success, "Voice 2 is Bob, as long as earshot runs.", "speakers", "name", "voice 2", "Bob")
+	m.does(success, "Voice 2 is Bob until earshot stops.", "speakers", "name", "voice 2", "Bob")
 	if !slices.ContainsFunc(board.Shown(), func(e earshot.Event) bool {
 		n, is := e.Body.(earshot.Notice)
-		return is && strings.HasPrefix(n.Text, "voice 2 is Bob, as long as earshot runs (says ")
+		return is && strings.HasPrefix(n.Text, "voice 2 is Bob until earshot stops (says ")
 	}) {
 		t.Errorf("at the desk it shows %v", board.Shown())
 	}
@@ -144,7 +144,7 @@ func TestSpeakers(t *testing.T) {
 	if m.file() != "" {
 		t.Error("something is kept")
 	}
-	m.does(success, "The voice of Ann is kept from now on.", "speakers", "enroll", "Ann", "--voice", "1", "--consents")
+	m.does(success, "The voice of Ann is now kept.", "speakers", "enroll", "Ann", "--voice", "1", "--consents")
 	m.does(success, "undone", "speakers", "undo", "--json")
 	m.does(success, "kept", "speakers", "enroll", "Ann", "--voice", "1", "--consents")
 	m.shown("Ann        the tide is rising")
@@ -156,7 +156,7 @@ func TestSpeakers(t *testing.T) {
 	m.does(success, "Some of voice 2 is voice 3.", "speakers", "split", "Bob")
 	m.does(success, "Voice 3 is the same as voice 2.", "speakers", "merge", "2", "3")
 	m.does(notFound, "no such voice is known", "speakers", "forget", "9", "--yes")
-	m.does(misused, "Nobody can be asked here", "speakers", "forget", "Bob")
+	m.does(misused, "Nobody can confirm it here", "speakers", "forget", "Bob")
 	m.does(success, "Voice 2 is forgotten.", "speakers", "forget", "Bob", "--yes") // its number, then its name
 	m.does(success, "Ann", "speakers")
 
@@ -164,7 +164,7 @@ func TestSpeakers(t *testing.T) {
 	m.does(success, "the voice of Ann  Ann", "speakers")
 	m.does(notRunning, "", "speakers", "name", "1", "Bob")
 	m.does(success, "The voice of Ann is forgotten.", "speakers", "forget", "Ann", "--yes")
-	m.does(success, "No voice is known.", "speakers")
+	m.does(success, "No voices are known.", "speakers")
 	if strings.Contains(m.file(), `"who"`) {
 		t.Error("the voice is still in the file")
 	}

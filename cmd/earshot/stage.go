@@ -30,20 +30,20 @@ import (
 var demoScene []byte
 
 type demoCommand struct {
-	Speed float64 `default:"1" help:"How many seconds of the scene pass in one."`
+	Speed float64 `default:"1" help:"Speed: how many seconds of the scene pass in one second."`
 }
 
 // Run performs the demonstration.
 func (d demoCommand) Run(a *app) error {
 	told := a.told()
-	fmt.Fprintln(told, "A conversation with a scripted model, in a house of its own that is thrown away afterwards.")
-	fmt.Fprintln(told, "What Ann types is typed by the script. ^C ends it.")
+	fmt.Fprintln(told, "A conversation with a scripted model, in a temporary journal that is deleted afterwards.")
+	fmt.Fprintln(told, "The script types what Ann types. ^C stops it.")
 	fmt.Fprintln(told)
 	events, err := a.perform(demoScene, d.Speed, true)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(told, "\nThis is what the journal says of it: what was heard, who cut in, and what was left unsaid.")
+	fmt.Fprintln(told, "\nThe journal says what was heard, who cut in, and what was left unsaid:")
 	fmt.Fprintln(told)
 	for _, e := range inOrder(events) {
 		printLine(a.printed(), e, called)
@@ -61,9 +61,9 @@ func called(id earshot.ParticipantID) string {
 }
 
 type replayCommand struct {
-	Scene string  `arg:"" optional:"" type:"existingfile" help:"A scene, such as those in testdata/scenes, or a file of sound, which is heard as if it were said here."`
-	Speed float64 `default:"1" help:"How many seconds of the scene pass in one."`
-	JSON  bool    `help:"Print the events that came of it as JSON, one a line; of a day, how it compares."`
+	Scene string  `arg:"" optional:"" type:"existingfile" help:"A scene, such as those in testdata/scenes, or a sound file, which is heard as if it were spoken here."`
+	Speed float64 `default:"1" help:"Speed: how many seconds of the scene pass in one second."`
+	JSON  bool    `help:"Print the resulting events as JSON, one per line; for a day, the comparison."`
 	past
 }
 
@@ -71,7 +71,7 @@ type replayCommand struct {
 func (r replayCommand) Run(a *app) error {
 	switch {
 	case r.Day != "" && r.Scene != "" || r.Day == "" && (r.Scene == "" || r.Room != "" || r.Journal != ""):
-		return &verdict{misused, errors.New("say what is performed: a scene, or a file of sound, or a day that is on record, as in: earshot replay --day yesterday")}
+		return &verdict{misused, errors.New("say what to replay: a scene, a sound file, or a day from the journal, as in: earshot replay --day yesterday")}
 	case r.Day != "":
 		return r.again(a, r.JSON)
 	}
@@ -83,7 +83,7 @@ func (r replayCommand) Run(a *app) error {
 		return err
 	}
 	if about.Size() > largestScene {
-		return fmt.Errorf("%s has %d bytes; a scene has at most %d", r.Scene, about.Size(), largestScene)
+		return fmt.Errorf("%s has %d bytes; a scene can have at most %d", r.Scene, about.Size(), largestScene)
 	}
 	archive, err := os.ReadFile(r.Scene)
 	if err != nil {
@@ -121,7 +121,7 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 		return nil, err
 	}
 	if len(heard) == 0 {
-		return nil, errors.New("nothing is heard in this scene; it needs a part -- heard --")
+		return nil, errors.New("nothing is heard in this scene; it needs a section -- heard --")
 	}
 	cfg, clean, err := setting(archive)
 	if err != nil {
@@ -193,7 +193,7 @@ func hasten(l *llm.Ladder, speed float64) {
 func setting(archive []byte) (cfg *config.Config, clean func(), err error) {
 	dir, err := os.MkdirTemp("", "earshot-scene-")
 	if err != nil {
-		return nil, nil, fmt.Errorf("making a place for the scene: %w", err)
+		return nil, nil, fmt.Errorf("creating a folder for the scene: %w", err)
 	}
 	clean = func() { os.RemoveAll(dir) }
 	cfg = config.Default()

@@ -37,7 +37,7 @@ func (c statusCommand) Run(a *app) error {
 // printStatus tells people of it at now. Open cameras stand first: nobody should have to look
 // for them.
 func printStatus(w io.Writer, s api.Status, now time.Time) error {
-	if _, err := fmt.Fprintf(w, "%s runs. The room is %s: %s.\n", terminal.Safe(s.Agent), s.Mode, s.Mode.Means()); err != nil {
+	if _, err := fmt.Fprintf(w, "%s is running. The room is %s: %s.\n", terminal.Safe(s.Agent), s.Mode, s.Mode.Means()); err != nil {
 		return err
 	}
 	for _, c := range s.Cameras {
@@ -64,7 +64,7 @@ func printStatus(w io.Writer, s api.Status, now time.Time) error {
 		}
 	}
 	if len(s.Waiting) > 0 {
-		fmt.Fprintf(w, "  · %s: changed in the configuration, and waiting for a restart\n", terminal.Safe(strings.Join(s.Waiting, ", ")))
+		fmt.Fprintf(w, "  · %s: changed in the configuration; takes effect after a restart\n", terminal.Safe(strings.Join(s.Waiting, ", ")))
 	}
 	if s.Today != nil {
 		fmt.Fprintf(w, "  Today: %s.\n", terminal.Safe(health.CostsText(*s.Today)))
@@ -76,7 +76,7 @@ func printStatus(w io.Writer, s api.Status, now time.Time) error {
 		fmt.Fprintf(w, "  %s\n", terminal.Safe(permissionText(u)))
 	}
 	if s.Keeps != "" {
-		fmt.Fprintf(w, "  What happened: %s.\n", terminal.Safe(s.Keeps))
+		fmt.Fprintf(w, "  Memory: %s.\n", terminal.Safe(s.Keeps))
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 )
 
 type storeCommand struct {
-	Path    storePath    `cmd:"" help:"Print where the journal is."`
-	Rebuild storeRebuild `cmd:"" help:"Make the search and the other views again from the journal."`
+	Path    storePath    `cmd:"" help:"Print the folder of the journal."`
+	Rebuild storeRebuild `cmd:"" help:"Rebuild the search index and the other views from the journal."`
 	Delete  storeDelete  `cmd:"" hidden:""` // as it was called once
 }
 
@@ -35,7 +35,7 @@ func (storeRebuild) Run(a *app) error {
 		if err := s.Rebuild(a.ctx); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(a.out, "The views were made again.")
+		_, err := fmt.Fprintln(a.out, "The views were rebuilt.")
 		return err
 	})
 }
@@ -49,7 +49,7 @@ func (c storeDelete) Run(*app) error {
 	if len(c.IDs) == 0 {
 		c.IDs = []string{"ID"}
 	}
-	return &verdict{misused, errors.New("this is done by forget, also while earshot runs\n  → earshot forget --id " + strings.Join(c.IDs, " --id "))}
+	return &verdict{misused, errors.New("use forget instead, which also works while earshot is running\n  → earshot forget --id " + strings.Join(c.IDs, " --id "))}
 }
 
 // write opens the journal for writing, which only one process may.
@@ -64,7 +64,7 @@ func (a *app) write(use func(*store.Store) error) error {
 	s, err := store.Open(a.ctx, c)
 	var locked *store.ErrLocked
 	if errors.As(err, &locked) {
-		return fmt.Errorf("%w\n  → end it first, with /exit or ^C where it runs", err)
+		return fmt.Errorf("%w\n  → stop it first, with /exit or ^C where it runs", err)
 	}
 	if err != nil {
 		return err

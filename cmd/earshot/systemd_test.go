@@ -144,7 +144,7 @@ func TestSystemd(t *testing.T) {
 	s := newSeat(t, newHome(t))
 	s.scripted("reply: Well.\n")
 	out := s.installs("WatchdogSec=2s\nTimeoutAbortSec=1s\n")
-	if !strings.Contains(out, "✓ the service is active (running)") || !strings.Contains(out, "Earshot runs.") {
+	if !strings.Contains(out, "✓ the service is active (running)") || !strings.Contains(out, "Earshot is running.") {
 		t.Errorf("install says\n%s", out)
 	}
 	said := func() {
@@ -155,7 +155,7 @@ func TestSystemd(t *testing.T) {
 	}
 	said()
 	is := s.properties(t)
-	if is["StatusText"] != "within earshot, live" {
+	if is["StatusText"] != "running, live" {
 		t.Errorf("its status is %q", is["StatusText"])
 	}
 	first := is["MainPID"]

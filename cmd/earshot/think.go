@@ -10,8 +10,8 @@ import (
 
 type thinkCommand struct {
 	identityFlags
-	Room     earshot.RoomID `help:"In which room; without it, at the desk." placeholder:"ROOM"`
-	Question []string       `arg:"" optional:"" help:"What to think about; show, or nothing, shows what is thought, and stop ends it."`
+	Room     earshot.RoomID `help:"The room; the desk by default." placeholder:"ROOM"`
+	Question []string       `arg:"" optional:"" help:"What to think about; show (the default) prints the thinking, stop ends it."`
 }
 
 // Run shows what is thought, ends it, or asks for thought. What comes of that is said

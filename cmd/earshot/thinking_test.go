@@ -41,7 +41,7 @@ func interruptsAThought(t *testing.T, h *home) {
 	w.says("hello")
 	w.await("Earshot: ", 1)
 	w.says(wonder)
-	w.await("I think about it", 1)
+	w.await("I am thinking about it", 1)
 	testkit.Await(t, soon, "the thought to grow", func() bool {
 		w.says("/think")
 		return strings.Contains(w.still(), "muse001")
@@ -52,7 +52,7 @@ func interruptsAThought(t *testing.T, h *home) {
 	w.await("Earshot: "+outcome, 1)
 	w.says("/think")
 	w.await("% sure: "+outcome, 1)
-	if why := h.earshot(nil, "why"); !strings.Contains(why.out, "here is the answer") {
+	if why := h.earshot(nil, "why"); !strings.Contains(why.out, "now it is ready") {
 		t.Errorf("why prints %q, complaints %q", why.out, why.err)
 	}
 	w.says("/exit")
@@ -136,7 +136,7 @@ rules:
 	w.says("hello")
 	w.await("Earshot: Hello there.", 1)
 	w.says(wonder)
-	w.await("I think about it", 1)
+	w.await("I am thinking about it", 1)
 	shows := func(what, want string) {
 		t.Helper()
 		grows := regexp.MustCompile(want)
@@ -157,7 +157,7 @@ rules:
 	w.await("Earshot: "+answer, 1)
 	shows("to go on with the answer in mind", `Thinking, \d+ tokens? .*muse001.* … \w+ (began to type|said something).*further001`)
 	w.says("/think stop")
-	w.await("I think about it no more.", 1)
+	w.await("I have stopped thinking about it.", 1)
 	w.says("/exit")
 	w.ended()
 }
@@ -194,7 +194,7 @@ func TestAKillForgetsNoQuestion(t *testing.T) {
 	h.scripted(fmt.Sprintf(script, 1))
 	d := h.daemon()
 	h.earshot(nil, "say", "hello")
-	if r := h.earshot(nil, "think", "--identity", "Bob", "will the boat leave in time?"); !strings.Contains(r.out, "I think about it") {
+	if r := h.earshot(nil, "think", "--identity", "Bob", "will the boat leave in time?"); !strings.Contains(r.out, "I am thinking about it") {
 		t.Fatalf("it says %q, %s", r.out, r.err)
 	}
 	testkit.Await(t, soon, "the thought to grow", func() bool { return strings.Contains(h.earshot(nil, "think").out, "muse000") })

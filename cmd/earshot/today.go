@@ -13,14 +13,14 @@ import (
 
 type todayCommand struct {
 	identityFlags
-	Days int  `default:"1" help:"Of how many days, up to today, at most 92."`
-	JSON bool `help:"Print them as JSON, a day a line, by agent and engine."`
+	Days int  `default:"1" help:"How many days, up to today; at most 92."`
+	JSON bool `help:"Print them as JSON, one day per line, by agent and engine."`
 }
 
 // Run says what the models have cost, whether earshot runs or not.
 func (c todayCommand) Run(a *app) error {
 	if c.Days < 1 {
-		return &verdict{misused, fmt.Errorf("%d days are none; today is 1", c.Days)}
+		return &verdict{misused, fmt.Errorf("%d is not a number of days; today alone is 1", c.Days)}
 	}
 	days, why, err := c.days(a)
 	if err != nil {
@@ -48,12 +48,12 @@ func (c todayCommand) days(a *app) (days []api.UsageDay, why string, err error) 
 		return nil, "", err
 	}
 	if a.API != "" && c.Days > 1 {
-		return nil, "", &verdict{misused, errors.New("of an earshot elsewhere it can be asked what today has cost, and no other day\n  → ask there: earshot today --days " + fmt.Sprint(c.Days))}
+		return nil, "", &verdict{misused, errors.New("an earshot elsewhere tells only what today has cost\n  → ask there: earshot today --days " + fmt.Sprint(c.Days))}
 	}
 	now := time.Now()
 	_, s, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
 	if err == nil && s.Today == nil {
-		return nil, "", errors.New("what the models cost is told to who operates this earshot")
+		return nil, "", errors.New("only operators of this earshot may see what the models cost")
 	}
 	if a.API != "" && err == nil {
 		return []api.UsageDay{*s.Today}, s.Rests, nil
@@ -68,7 +68,7 @@ func (c todayCommand) days(a *app) (days []api.UsageDay, why string, err error) 
 			_, err = a.config()
 			return nil, "", err
 		case c.Days > 1:
-			return nil, "", &verdict{misused, errors.New("the earshot that runs tells of today alone, and for other days the configuration must be right")}
+			return nil, "", &verdict{misused, errors.New("the running earshot tells only of today; for other days the configuration must be valid")}
 		}
 		return []api.UsageDay{*s.Today}, s.Rests, nil
 	}

@@ -19,15 +19,15 @@ import (
 )
 
 type tokenCommand struct {
-	Create tokenCreate `cmd:"" help:"Make a token, by which somebody proves who they are. It is shown once."`
+	Create tokenCreate `cmd:"" help:"Create a token by which somebody proves who they are. It is shown once."`
 	List   tokenList   `cmd:"" help:"List the tokens, without their secrets."`
-	Revoke tokenRevoke `cmd:"" help:"Take a token away. Whoever came in by it has to go."`
+	Revoke tokenRevoke `cmd:"" help:"Revoke a token. Whoever came in with it is disconnected."`
 }
 
 type tokenCreate struct {
-	Name    string `arg:"" help:"Whose it is."`
+	Name    string `arg:"" help:"Its owner."`
 	Note    string `help:"What it is for." placeholder:"TEXT"`
-	Expires string `help:"When it ends: a date such as 2027-01-31, or after so long, such as 90d or 12h." placeholder:"WHEN"`
+	Expires string `help:"When it expires: a date such as 2027-01-31, or a duration such as 90d or 12h." placeholder:"WHEN"`
 	JSON    bool   `help:"Print it as JSON."`
 }
 
@@ -47,7 +47,7 @@ func (c tokenCreate) Run(a *app) error {
 		return &verdict{misused, err}
 	}
 	if err := os.MkdirAll(cfg.Store.Directory, 0o700); err != nil {
-		return fmt.Errorf("making the place of the tokens: %w", err)
+		return fmt.Errorf("creating the folder of the tokens: %w", err)
 	}
 	made, secret, err := token.In(cfg.Store.Directory).Create(who.ID, c.Note, expires)
 	if err != nil {
@@ -59,9 +59,9 @@ func (c tokenCreate) Run(a *app) error {
 			Secret string `json:"token"`
 		}{made, secret.Reveal()})
 	}
-	fmt.Fprintf(a.err, "A token of %s. It is shown this once; to take it away: earshot token revoke %s\n", terminal.Safe(who.Name), made.ID)
+	fmt.Fprintf(a.err, "A token of %s. It is shown only now; to revoke it: earshot token revoke %s\n", terminal.Safe(who.Name), made.ID)
 	if !who.RequiresAuth && !who.Can(participants.Operate) {
-		fmt.Fprintf(a.err, "At server.listen it is always asked for; here it is not asked for as long as requires_auth of %s is not true in external_actors.\n", terminal.Safe(who.Name))
+		fmt.Fprintf(a.err, "Clients of server.listen always need it; here it is not needed unless requires_auth of %s is true in external_actors.\n", terminal.Safe(who.Name))
 	}
 	_, err = fmt.Fprintln(a.out, secret.Reveal())
 	return err
@@ -94,7 +94,7 @@ func (a *app) somebody(cfg *config.Config, name string) (participants.Participan
 		for _, p := range people.Known() {
 			known = append(known, p.Name)
 		}
-		return who, &verdict{notFound, fmt.Errorf("nobody is called %q; there are: %s", name, strings.Join(known, ", "))}
+		return who, &verdict{notFound, fmt.Errorf("nobody is called %q; known are: %s", name, strings.Join(known, ", "))}
 	}
 	return who, nil
 }
@@ -115,7 +115,7 @@ func moment(text string, now time.Time) (time.Time, error) {
 	if long, err := time.ParseDuration(text); err == nil {
 		return now.Add(long), nil
 	}
-	return time.Time{}, fmt.Errorf("--expires is %q; must be a date such as 2027-01-31, or a length of time such as 90d or 12h", text)
+	return time.Time{}, fmt.Errorf("--expires is %q; must be a date such as 2027-01-31, or a duration such as 90d or 12h", text)
 }
 
 type tokenList struct {
@@ -168,7 +168,7 @@ func described(t token.Token, owner string, now time.Time) string {
 	default:
 		until = "expired"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s  %s  made %s, %s  %s", t.ID, owner, t.Created.Local().Format(time.DateOnly), until, t.Note))
+	return strings.TrimSpace(fmt.Sprintf("%s  %s  created %s, %s  %s", t.ID, owner, t.Created.Local().Format(time.DateOnly), until, t.Note))
 }
 
 type tokenRevoke struct {

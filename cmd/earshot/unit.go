@@ -14,7 +14,7 @@ var unitText string
 
 // unitMark is in the first line of every unit that earshot has written, by which it
 // knows its own.
-const unitMark = "Written by earshot service; changes belong into: systemctl --user edit earshot"
+const unitMark = "Written by earshot service; to change it: systemctl --user edit earshot"
 
 // reloadsSince is the first systemd that tells a service to read its configuration anew
 // and waits until it has. An older one does not know the type notify-reload, and would

@@ -154,7 +154,7 @@ func (l *speechIO) ears(ctx context.Context, mic *atomic.Pointer[microphone.Prov
 // unheard returns when nobody is saying anything into mic, or says that it is lost.
 func (d *daemon) unheard(ctx context.Context, mic *microphone.Provider) {
 	if mic != nil && !wait(ctx, longestRest, func() bool { return !mic.Hearing() }) && ctx.Err() == nil {
-		d.desk.Mention("What is being said just now is not heard to its end: the microphone begins again.")
+		d.desk.Mention("What is being said right now will not be heard to its end: the microphone is restarting.")
 	}
 }
 

@@ -52,7 +52,7 @@ func (d *daemon) acquaint(ctx context.Context) error {
 // told first, so that a room that looks it up finds it.
 func (d *daemon) heardOtherwise(ctx context.Context, c speakers.Change) {
 	if err := d.join(ctx, c); err != nil {
-		d.log.Warn("whose a voice is cannot be written down", "err", err)
+		d.log.Warn("the owner of a voice could not be recorded", "err", err)
 	}
 	for _, r := range d.rooms.now() {
 		r.Regard(c)
@@ -176,9 +176,9 @@ func (d *daemon) tell(ctx context.Context, by participants.Participant, t api.Vo
 	}
 	switch needs := map[string]int{"enroll": 1, "name": 1, "merge": 2, "split": 1, "forget": 1}[t.Act]; {
 	case len(voices) != needs:
-		return c, fmt.Errorf("to %s one names %s; see: earshot speakers", t.Act, english.Count(needs, "voice"))
+		return c, fmt.Errorf("%s needs %s; see: earshot speakers", t.Act, english.Count(needs, "voice"))
 	case t.Act == "enroll" && !t.Consents:
-		return c, errors.New("nothing is kept of a voice unless the person agrees; ask them, and say that they do")
+		return c, errors.New("a voice is kept only with the person's consent; ask them, and say that they agree")
 	case (t.Act == "enroll" || t.Act == "name") && t.Who == "":
 		return c, errors.New("say whose voice it is")
 	}
@@ -196,7 +196,7 @@ func (d *daemon) tell(ctx context.Context, by participants.Participant, t api.Vo
 	case "undo":
 		return d.voices.Undo(said)
 	}
-	return c, fmt.Errorf("one can enroll, name, merge, split, forget and undo, and not %q", t.Act)
+	return c, fmt.Errorf("%q is not possible; use enroll, name, merge, split, forget or undo", t.Act)
 }
 
 // whoever returns the person of a name, who comes to be known if nobody is called
@@ -231,7 +231,7 @@ func pick(all []speakers.Speaker, text string, name func(earshot.ParticipantID) 
 	case len(found) == 1:
 		return found[0].Handle, nil
 	case len(found) > 1:
-		return earshot.Handle{}, fmt.Errorf("%d voices are %s's; say which, such as %s", len(found), participants.OneLine(text), found[0].Handle)
+		return earshot.Handle{}, fmt.Errorf("%d voices belong to %s; say which one, such as %s", len(found), participants.OneLine(text), found[0].Handle)
 	}
 	return earshot.Handle{}, speakers.ErrUnknown
 }
@@ -239,8 +239,8 @@ func pick(all []speakers.Speaker, text string, name func(earshot.ParticipantID) 
 // outcome says what became otherwise, to people.
 func (d *daemon) outcome(c speakers.Change, called map[earshot.Handle]string) string {
 	text := map[speakers.Act]string{
-		speakers.Named:     "%[1]s is %[3]s, as long as earshot runs",
-		speakers.Enrolled:  "the voice of %[3]s is kept from now on",
+		speakers.Named:     "%[1]s is %[3]s until earshot stops",
+		speakers.Enrolled:  "the voice of %[3]s is now kept",
 		speakers.Merged:    "%[2]s is the same as %[1]s",
 		speakers.Divided:   "some of %[1]s is %[2]s",
 		speakers.Taught:    "that was said by %[3]s",

@@ -24,7 +24,7 @@ func (d *daemon) watchdog(tell sdnotify.Notifier) health.Watchdog {
 // turning returns when the room has come round.
 func (c roomEntry) turning(ctx context.Context) error {
 	if err := c.Turns(ctx); err != nil {
-		return fmt.Errorf("the room %s does not turn: %w", c.is.ID, err)
+		return fmt.Errorf("the room %s is stuck: %w", c.is.ID, err)
 	}
 	return nil
 }
@@ -32,7 +32,7 @@ func (c roomEntry) turning(ctx context.Context) error {
 // line says in one line how the daemon is.
 func (d *daemon) line() string {
 	mode, _ := d.desk.Mode()
-	text := "within earshot, " + string(mode)
+	text := "running, " + string(mode)
 	if n := len(d.rooms.now()); n > 1 {
 		text += ", " + english.Count(n, "room")
 	}

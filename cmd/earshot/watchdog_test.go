@@ -141,7 +141,7 @@ func TestService(t *testing.T) {
 		testkit.Await(t, soon, want, func() bool { told += m.told(); return strings.Contains(told, want) })
 	}
 	await("READY=1\n")
-	await("STATUS=within earshot, live\n")
+	await("STATUS=running, live\n")
 	await("WATCHDOG=1\nWATCHDOG=1\n")
 	if r := h.earshot(nil, "say", "the canary sings"); r.out != "Well.\n" {
 		t.Errorf("it says %q, %s", r.out, r.err)

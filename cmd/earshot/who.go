@@ -11,7 +11,7 @@ import (
 
 type whoCommand struct {
 	identityFlags
-	Room earshot.RoomID `help:"Which room; without it, the desk." placeholder:"ROOM"`
+	Room earshot.RoomID `help:"The room; the desk by default." placeholder:"ROOM"`
 	JSON bool           `help:"Print it as JSON."`
 }
 

@@ -17,9 +17,9 @@ import (
 type whyCommand struct {
 	reading
 	Last   int    `short:"n" default:"10" help:"How many decisions."`
-	Agent  string `help:"Of which agent; without it, of all." placeholder:"NAME"`
-	Before int64  `help:"Only those before a sequence, to go further back." placeholder:"N"`
-	JSON   bool   `help:"Print them as JSON, one a line."`
+	Agent  string `help:"The agent; all by default." placeholder:"NAME"`
+	Before int64  `help:"Only decisions before this sequence number, to go further back." placeholder:"N"`
+	JSON   bool   `help:"Print them as JSON, one per line."`
 }
 
 // Run tells why agents spoke, or kept silent.
@@ -37,7 +37,7 @@ func (w whyCommand) Run(a *app) error {
 	case err != nil:
 		return err
 	case len(all) == 0:
-		return &verdict{notFound, errors.New("nothing has been decided, or nothing that you may know")}
+		return &verdict{notFound, errors.New("no decision has been made, or none that you may see")}
 	case w.JSON:
 		return lines(a.out, all)
 	}
@@ -83,15 +83,15 @@ func (w whyCommand) print(a *app, all []api.Decision, main string) error {
 		return err
 	}
 	if last := max(1, w.Last); len(all) == last {
-		fmt.Fprintf(a.told(), "  → what was decided before: earshot why --last %d --before %d\n", last, all[0].Sequence)
+		fmt.Fprintf(a.told(), "  → for earlier decisions: earshot why --last %d --before %d\n", last, all[0].Sequence)
 	}
 	return nil
 }
 
 type contextCommand struct {
 	identityFlags
-	Room earshot.RoomID `help:"Which room; without it, the desk." placeholder:"ROOM"`
-	JSON bool           `help:"Print it as JSON, an entry a line."`
+	Room earshot.RoomID `help:"The room; the desk by default." placeholder:"ROOM"`
+	JSON bool           `help:"Print it as JSON, one entry per line."`
 }
 
 // Run tells what is going on, as far as whoever asks may know it.

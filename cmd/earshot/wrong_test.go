@@ -63,25 +63,25 @@ func TestWrongConfiguration(t *testing.T) {
 				t.Errorf("models list ended with %d:\n%s%s", r.code, r.out, r.err)
 			}
 			r = h.earshot(nil, "doctor")
-			if strings.Contains(r.out, "– model          not looked at") != unread || strings.Contains(r.out, "deepseek") {
+			if strings.Contains(r.out, "– model          not checked") != unread || strings.Contains(r.out, "deepseek") {
 				t.Errorf("doctor says of the model:\n%s", r.out)
 			}
-			if r.code != failed || !strings.Contains(r.out, tt.says) || !strings.Contains(r.out, "runs; its socket is") || r.err != "" {
+			if r.code != failed || !strings.Contains(r.out, tt.says) || !strings.Contains(r.out, "is running; its socket is") || r.err != "" {
 				t.Errorf("doctor ended with %d:\n%s%s", r.code, r.out, r.err)
 			}
 		})
 	}
-	if r := h.earshot(nil, "today", "--days", "3"); r.code != misused || !strings.Contains(r.err, "for other days the configuration must be right") {
+	if r := h.earshot(nil, "today", "--days", "3"); r.code != misused || !strings.Contains(r.err, "for other days the configuration must be valid") {
 		t.Errorf("today --days 3 ended with %d:\n%s%s", r.code, r.out, r.err)
 	}
 	d.end(syscall.SIGTERM)
 	if r := h.earshot(nil, "run"); r.code != misused || !strings.Contains(r.err, "is a directory") {
 		t.Errorf("where none runs run ended with %d:\n%s%s", r.code, r.out, r.err)
 	}
-	if r := h.earshot(nil, "today"); r.code != misused || !strings.Contains(r.err, "without one the configuration must be right") {
+	if r := h.earshot(nil, "today"); r.code != misused || !strings.Contains(r.err, "this command needs a valid configuration") {
 		t.Errorf("where none runs today ended with %d:\n%s%s", r.code, r.out, r.err)
 	}
-	if r := h.earshot(nil, "history"); r.code != misused || !strings.Contains(r.err, "without one the configuration must be right") {
+	if r := h.earshot(nil, "history"); r.code != misused || !strings.Contains(r.err, "this command needs a valid configuration") {
 		t.Errorf("where none runs history ended with %d:\n%s%s", r.code, r.out, r.err)
 	}
 }

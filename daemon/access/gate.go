@@ -71,7 +71,7 @@ func (g Gate) Authenticate(ctx context.Context, account earshot.Handle, c server
 		}
 		var of earshot.ParticipantID
 		if of, wrong = g.Tokens.Check(c.Token); wrong == nil && of != id {
-			wrong = errors.New("this token is somebody else's")
+			wrong = errors.New("this token belongs to somebody else")
 		}
 		return wrong == nil
 	}
@@ -92,7 +92,7 @@ func (g Gate) Authenticate(ctx context.Context, account earshot.Handle, c server
 func (g Gate) Vouch(ctx context.Context, c server.Claim) (participants.Participant, earshot.Handle, earshot.Audience, error) {
 	of, err := g.Tokens.Check(c.Token)
 	if err != nil {
-		cure := cmp.Or(probe.Cure(err), "make one on the machine where earshot runs: earshot token create NAME")
+		cure := cmp.Or(probe.Cure(err), "create one on the machine where earshot runs: earshot token create NAME")
 		return participants.Participant{}, earshot.Handle{}, earshot.Audience{}, participants.Refuse(participants.ErrToken, err.Error(), cure)
 	}
 	account := earshot.Handle{Provider: byToken, ID: string(of)}
@@ -103,7 +103,7 @@ func (g Gate) Vouch(ctx context.Context, c server.Claim) (participants.Participa
 	}
 	if whose.ID != of || says.ID != of { // or it has been found out since that they are somebody else
 		return participants.Participant{}, account, earshot.Audience{},
-			participants.Refuse(participants.ErrToken, "this token is somebody else's", "say no name, or show the token of whom you say to be")
+			participants.Refuse(participants.ErrToken, "this token belongs to somebody else", "leave out the name, or use that person's token")
 	}
 	p, around, err := g.Identify(ctx, account, server.Claim{Name: whose.Name, Room: c.Room, Token: c.Token})
 	return p, account, around, err
@@ -144,7 +144,7 @@ func NoRoom(id earshot.RoomID, open []executive.Room) error {
 		names = append(names, string(r.ID))
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("there is no room called %q for you", id)
+		return fmt.Errorf("there is no room called %q that you may enter", id)
 	}
 	return fmt.Errorf("there is no room called %q; there are: %s", id, strings.Join(names, ", "))
 }

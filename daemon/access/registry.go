@@ -47,14 +47,14 @@ func (c RegistryBuilder) Build(ctx context.Context, journal func(earshot.Audienc
 	}
 	r, err := participants.Open(s)
 	if err != nil {
-		return nil, fmt.Errorf("finding out who exists: %w", err)
+		return nil, fmt.Errorf("reading the participants: %w", err)
 	}
 	if journal == nil {
 		return r, nil
 	}
 	changes, err := changesIn(ctx, journal(earshot.Audience{Room: earshot.Desk}))
 	if err != nil {
-		return nil, fmt.Errorf("finding out who exists: %w", err)
+		return nil, fmt.Errorf("reading the participants: %w", err)
 	}
 	for _, a := range slices.Backward(changes) {
 		r.Apply(a)

@@ -110,7 +110,7 @@ func (o *Eraser) Erase(ctx context.Context, by participants.Participant, f api.E
 	}
 	was := slices.DeleteFunc(slices.Clone(all), func(d store.Doomed) bool { return d.Sequence > shown })
 	if p.digest(was, shown) != f.Digest {
-		return none, errors.New("that is not what was shown: something of it has changed meanwhile; look at it again")
+		return none, errors.New("something has changed since the preview was shown; look at it again")
 	}
 	p.Since = len(all) - len(was)
 	if sel.Whole() {
@@ -126,7 +126,7 @@ func (o *Eraser) Erase(ctx context.Context, by participants.Participant, f api.E
 	}
 	n, err := o.carryOut(ctx, p.request)
 	if err != nil {
-		return none, fmt.Errorf("%w; it goes on by itself, at the next start at the latest", err)
+		return none, fmt.Errorf("%w; it continues by itself, at the next start at the latest", err)
 	}
 	p.Done, p.Events = true, max(n, p.Events)
 	return p.ErasePreview, nil
@@ -135,7 +135,7 @@ func (o *Eraser) Erase(ctx context.Context, by participants.Participant, f api.E
 // Clean waits until no trace is left that can be removed.
 func (o *Eraser) Clean(ctx context.Context) error {
 	if err := o.Store.Clean(ctx); err != nil {
-		return fmt.Errorf("it is forgotten, but the last traces still lie in the files, and go by themselves: %w", err)
+		return fmt.Errorf("it is forgotten, but the last traces are still in the files and will be removed by themselves: %w", err)
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (o *Eraser) writeRequest(w Request) error {
 		err = atomicfile.Write(filepath.Join(o.Dir, RequestFile), data)
 	}
 	if err != nil {
-		return fmt.Errorf("writing down what is to be forgotten: %w", err)
+		return fmt.Errorf("recording what is to be forgotten: %w", err)
 	}
 	return nil
 }
@@ -226,7 +226,7 @@ func (o *Eraser) tellRooms(ctx context.Context, some []store.Doomed, people []ea
 	for _, r := range o.Rooms() {
 		if ids := in[r.ID]; len(ids) > 0 || len(people) > 0 {
 			if err := r.Room.Forget(ctx, ids, people); err != nil {
-				o.Log.Warn("a room could not be told what is forgotten", "room", r.ID, "err", err)
+				o.Log.Warn("a room could not be told what was forgotten", "room", r.ID, "err", err)
 			}
 		}
 	}
@@ -295,7 +295,7 @@ func (o *Eraser) record(ctx context.Context, w Request) {
 			Author: w.By, Visibility: earshot.Visibility{Scope: earshot.System}, Body: earshot.ErasureRecord{Events: w.Rooms[id]},
 		})
 		if err != nil {
-			o.Log.Warn("that something is forgotten could not be written down", "room", id, "err", err)
+			o.Log.Warn("the deletion could not be recorded", "room", id, "err", err)
 		}
 	}
 }
@@ -369,7 +369,7 @@ func (o *Eraser) Expire(ctx context.Context, keep store.Retention, loosen func([
 	each := func(some []store.Doomed) {
 		all = append(all, some...)
 		if err := o.forgetPostsOf(some); err != nil {
-			o.Log.Warn("what was posted on Discord of something old may be known on", "err", err)
+			o.Log.Warn("the record of something old that was posted on Discord could not be deleted", "err", err)
 		}
 		o.tellRooms(ctx, some, nil)
 	}
@@ -386,8 +386,8 @@ func (o *Eraser) Expire(ctx context.Context, keep store.Retention, loosen func([
 	}
 	switch {
 	case err != nil && ctx.Err() == nil:
-		o.Log.Warn("what is old could not all be forgotten", "err", err)
+		o.Log.Warn("some old events could not be deleted", "err", err)
 	case n > 0:
-		o.Log.Info("what is old is forgotten", "events", n)
+		o.Log.Info("old events are deleted again", "events", n)
 	}
 }

@@ -85,13 +85,13 @@ func (o *Eraser) interpret(ctx context.Context, by participants.Participant, f a
 	own := len(sel.People) > 0 && slices.Contains(sel.People, by.ID)
 	switch {
 	case !operates && (by.ID == "" || by.ID == participants.Generic || by.Voice()):
-		return errors.New("only who is known otherwise than by a voice can have something forgotten\n  → say who you are, with --identity NAME; or ask whoever operates this earshot")
+		return errors.New("a voice alone is not enough to have something forgotten\n  → say who you are, with --identity NAME; or ask an operator of this earshot")
 	case !operates && !own:
-		return errors.New("what others said they have forgotten themselves, or whoever operates this earshot\n  → ask them")
+		return errors.New("what others said can be forgotten only by them or by an operator of this earshot\n  → ask them")
 	case len(sel.People) == 0 && sel.Handle == (earshot.Handle{}) && len(sel.Events) == 0 && sel.Room == "" && sel.From.IsZero() && sel.To.IsZero() && !f.Everything:
-		return errors.New("say what is to be forgotten: somebody, a time, a room or an ID; or, if it is meant, everything")
+		return errors.New("say what to forget: a person, a time, a room, an ID, or everything")
 	case !sel.From.IsZero() && !sel.To.IsZero() && !sel.From.Before(sel.To):
-		return errors.New("that time ends before it begins")
+		return errors.New("that time span ends before it begins")
 	}
 	if operates && !own {
 		p.request.By = by.ID
@@ -118,7 +118,7 @@ func (o *Eraser) findPerson(by participants.Participant, word string, sel *store
 		return nil
 	case strings.EqualFold(word, "me"):
 		if by.ID == "" {
-			return errors.New("nobody knows who you are, so nothing is known to be yours")
+			return errors.New("earshot does not know who you are, so it knows of nothing that is yours")
 		}
 	default:
 		found, known := o.People.Find(word)
@@ -139,7 +139,7 @@ func (o *Eraser) findPerson(by participants.Participant, word string, sel *store
 		who = found
 	}
 	if who.Type == participants.Internal {
-		return fmt.Errorf("%s is an agent, and no person; what it said goes with what it answered\n  → earshot agents end", who.Name)
+		return fmt.Errorf("%s is an agent, not a person; what it said is forgotten with what it answered\n  → to end the agent: earshot agents end", who.Name)
 	}
 	sel.People = o.People.Identities(who.ID)
 	return nil
@@ -190,11 +190,11 @@ func (o *Eraser) becomes(people []earshot.ParticipantID) string {
 	case !known:
 		return ""
 	case o.People.Declared(p.ID):
-		return p.Name + " stands in the configuration, or is whose account this is, and is known as such from now on"
+		return p.Name + " is in the configuration or is the owner of this account, and stays known as such"
 	case p.Arrived():
-		return p.Name + " is known by a provider, and is somebody new when something comes from there again"
+		return p.Name + " is known by a provider, and counts as somebody new when something arrives from there again"
 	case len(o.People.Sessions(p.ID)) > 0:
-		return p.Name + " keeps that name until their last terminal is gone, and what is said until then is kept; afterwards nobody is called so"
+		return p.Name + " keeps that name until their last terminal has left, and what is said until then is kept; afterwards nobody has that name"
 	}
 	return "nobody is called " + p.Name + " any more"
 }
@@ -297,17 +297,17 @@ func (o *Eraser) filesAside(p *plan) []string {
 // listRemains says what cannot be reached.
 func (o *Eraser) listRemains(p *plan) []string {
 	all := []string{
-		"copies that somebody has made: exports, backups, what was printed or stands in the window of a terminal; a backup that is put in the place of this journal forgets it again, and anywhere else it comes back",
-		"what the server of the model remembers until it needs the memory for something else",
+		"copies that somebody made: exports, backups, printouts, the window of a terminal; a backup that is restored over this journal forgets it again, one that is restored elsewhere brings it back",
+		"what the model server keeps in its memory for now",
 	}
 	if slices.ContainsFunc(slices.Collect(maps.Keys(p.request.Rooms)), o.OnDiscord) {
-		all = append(all, "what stands on Discord, where whoever wrote it deletes it")
+		all = append(all, "what is posted on Discord, where its author must delete it")
 	}
 	if p.request.Selection.Whole() {
-		all = append(all, "that this person has asked not to be heard, if they have, which is a number")
+		all = append(all, "the fact that this person asked not to be heard, if they did, which is kept as a number")
 	}
 	if p.Files > 0 || len(p.Kinds) > 0 && p.Kinds[earshot.KindUse] > 0 {
-		all = append(all, "files of agents that were written before earshot noted what they are made of, or were changed by hand")
+		all = append(all, "files of agents that were written before earshot recorded their sources, or were changed by hand")
 	}
 	return all
 }
@@ -339,7 +339,7 @@ func upTo(digest string) (int64, error) {
 	text, _, ok := strings.Cut(digest, "-")
 	n, err := strconv.ParseInt(text, 36, 64)
 	if !ok || err != nil {
-		return 0, errors.New("that is no digest of what would be forgotten; look at it first")
+		return 0, errors.New("the digest is not one of a preview; first ask what would be forgotten")
 	}
 	return n, nil
 }

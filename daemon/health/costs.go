@@ -54,7 +54,7 @@ func (c *Costs) Open(directory string, log *slog.Logger) {
 	c.path, c.log = filepath.Join(directory, CostsFile), log
 	is, err := ReadCosts(directory)
 	if err != nil {
-		log.Warn("what the models have cost so far cannot be read, and is counted anew", "err", err)
+		log.Warn("the record of model costs cannot be read, so counting starts again", "err", err)
 		_ = os.Rename(c.path, c.path+".damaged") // where that fails it is written over
 		is = new(usage.Ledger)
 	}
@@ -85,7 +85,7 @@ func (c *Costs) Write() {
 	defer c.mu.Unlock()
 	err := c.Save(func(data []byte) error { return atomicfile.Write(c.path, data) })
 	if err != nil && !c.fails {
-		c.log.Warn("what the models cost cannot be written down; after a restart some of it is forgotten", "err", err)
+		c.log.Warn("the record of model costs cannot be written; a restart will lose some of it", "err", err)
 	}
 	c.fails = err != nil
 }
@@ -132,10 +132,10 @@ func (c *Costs) OnBattery() bool { return c.battery.Load() }
 func CostsText(d api.UsageDay) string {
 	all := usage.Sum(d, nil)
 	if all.Requests == 0 {
-		return "nothing was asked of a model"
+		return "no model was used"
 	}
 	if all.Made == 0 && all.Tokens() == 0 {
-		return "a model was asked " + english.Count(int(all.Requests), "time") + ", and has answered nothing"
+		return "a model was asked " + english.Count(int(all.Requests), "time") + ", and did not answer"
 	}
 	made := func(k api.UsageKind) int {
 		return int(usage.Sum(d, func(u api.UsagePurpose) bool { return u.Kind == k }).Made)
@@ -150,7 +150,7 @@ func CostsText(d api.UsageDay) string {
 	}
 	unasked := usage.Sum(d, func(u api.UsagePurpose) bool { return !u.Asked })
 	if unasked.Requests == 0 {
-		return text + "; nothing of it unasked"
+		return text + "; none of it unasked"
 	}
 	text += "; of that unasked: "
 	if n := usage.Sum(d, usage.Unasked).Made; n > 0 {

@@ -55,11 +55,11 @@ func TestSpentOn(t *testing.T) {
 		lines []api.UsageLine
 		want  string
 	}{
-		{nil, "nothing was asked of a model"},
-		{[]api.UsageLine{{UsagePurpose: reply, UsageAmount: api.UsageAmount{Requests: 1}}}, "a model was asked 1 time, and has answered nothing"},
-		{[]api.UsageLine{{UsagePurpose: api.UsagePurpose{Kind: usage.Thought}, UsageAmount: api.UsageAmount{Requests: 2, Seconds: 3}}, {UsagePurpose: reply, UsageAmount: api.UsageAmount{Requests: 1}}}, "a model was asked 3 times, and has answered nothing"},
+		{nil, "no model was used"},
+		{[]api.UsageLine{{UsagePurpose: reply, UsageAmount: api.UsageAmount{Requests: 1}}}, "a model was asked 1 time, and did not answer"},
+		{[]api.UsageLine{{UsagePurpose: api.UsagePurpose{Kind: usage.Thought}, UsageAmount: api.UsageAmount{Requests: 2, Seconds: 3}}, {UsagePurpose: reply, UsageAmount: api.UsageAmount{Requests: 1}}}, "a model was asked 3 times, and did not answer"},
 		{[]api.UsageLine{{UsagePurpose: reply, UsageAmount: api.UsageAmount{Made: 1, Requests: 2, PromptTokens: 1234, ReplyTokens: 20, Seconds: 3.2}}},
-			"1 reply, 0 thoughts, 1,254 tokens, 3 s of model time; nothing of it unasked"},
+			"1 reply, 0 thoughts, 1,254 tokens, 3 s of model time; none of it unasked"},
 		{[]api.UsageLine{
 			{UsagePurpose: reply, UsageAmount: api.UsageAmount{Made: 12, Requests: 15, PromptTokens: 1_000_000, Seconds: 400, Estimated: 1}},
 			{UsagePurpose: api.UsagePurpose{Kind: usage.Thought}, UsageAmount: api.UsageAmount{Made: 5, Requests: 9, ReplyTokens: 18_000, Seconds: 120}},

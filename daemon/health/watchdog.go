@@ -86,6 +86,6 @@ func (h Watchdog) Reload(read func()) {
 // say notes that the manager could not be told.
 func (h Watchdog) say(err error) {
 	if err != nil {
-		h.Log.Warn("the service manager does not listen", "err", err)
+		h.Log.Warn("the service manager cannot be told", "err", err)
 	}
 }

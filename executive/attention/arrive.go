@@ -13,8 +13,8 @@ const (
 	NoGreeting   = "executive.sight.greet is false"
 	NotAway      = "nobody was away for long"
 	OthersGreet  = "others were in view already"
-	LeftAgain    = "whoever came has gone again"
-	Talking      = "we have begun to talk already"
+	LeftAgain    = "the person who came has left again"
+	Talking      = "we are already talking"
 	TooLate      = "they have been here for a while"
 )
 

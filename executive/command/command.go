@@ -53,7 +53,7 @@ func (t Table) Do(ctx context.Context, c earshot.Command, call Call) (string, er
 	if near := t.nearest(name, call.By); near != "" {
 		return "", fmt.Errorf("there is no /%s; did you mean /%s?", short(name), near)
 	}
-	return "", fmt.Errorf("there is no /%s; /help lists what there is, and // begins a line with a slash", short(name))
+	return "", fmt.Errorf("there is no /%s; /help lists the commands; to begin a line with a slash, write //", short(name))
 }
 
 // allows says why p may not give the command, or nothing.
@@ -62,11 +62,11 @@ func (c Command) allows(p participants.Participant) error {
 	case c.Needs == "" || p.Can(c.Needs):
 		return nil
 	case c.Needs == participants.Operate:
-		return fmt.Errorf("/%s is for whoever operates this earshot; ask them, or on your own account: /identity NAME", c.Name)
+		return fmt.Errorf("/%s is for operators of this earshot; ask one, or if you are one: /identity NAME", c.Name)
 	case p.ID == "":
-		return fmt.Errorf("/%s is for those whom I know", c.Name)
+		return fmt.Errorf("/%s is only for people I know", c.Name)
 	}
-	return fmt.Errorf("/%s needs the capability %s, which the configuration gives", c.Name, c.Needs)
+	return fmt.Errorf("/%s needs the capability %s, which is set in the configuration", c.Name, c.Needs)
 }
 
 // Help lists what p may do, under the headings of the groups.

@@ -19,9 +19,9 @@ func TestTable(t *testing.T) {
 		{"why", "not", "because not"},
 		{"HELP", "", "help yourself"},
 		{"hepl", "", "error: there is no /hepl; did you mean /help?"},
-		{"dance", "", "error: there is no /dance; /help lists what there is, and // begins a line with a slash"},
-		{"", "", "error: there is no /; /help lists what there is, and // begins a line with a slash"},
-		{strings.Repeat("x", 9999), "", "error: there is no /" + strings.Repeat("x", 24) + "…; /help lists what there is, and // begins a line with a slash"},
+		{"dance", "", "error: there is no /dance; /help lists the commands; to begin a line with a slash, write //"},
+		{"", "", "error: there is no /; /help lists the commands; to begin a line with a slash, write //"},
+		{strings.Repeat("x", 9999), "", "error: there is no /" + strings.Repeat("x", 24) + "…; /help lists the commands; to begin a line with a slash, write //"},
 	} {
 		t.Run(tt.name[:min(len(tt.name), 9)], func(t *testing.T) {
 			got, err := table.Do(t.Context(), earshot.Command{Name: tt.name, Args: earshot.Text(tt.args)}, command.Call{})
@@ -49,13 +49,13 @@ func TestCapabilities(t *testing.T) {
 		name, want string
 	}{
 		{ann, "merge", "done"},
-		{bob, "merge", "/merge is for whoever operates this earshot; ask them, or on your own account: /identity NAME"},
+		{bob, "merge", "/merge is for operators of this earshot; ask one, or if you are one: /identity NAME"},
 		{bob, "note", "done"},
-		{participants.Participant{}, "note", "/note is for those whom I know"},
-		{participants.Participant{ID: "eve"}, "note", "/note needs the capability send_messages, which the configuration gives"},
+		{participants.Participant{}, "note", "/note is only for people I know"},
+		{participants.Participant{ID: "eve"}, "note", "/note needs the capability send_messages, which is set in the configuration"},
 		{participants.Participant{}, "help", "done"},
 		{ann, "mergr", "there is no /mergr; did you mean /merge?"},
-		{bob, "mergr", "there is no /mergr; /help lists what there is, and // begins a line with a slash"},
+		{bob, "mergr", "there is no /mergr; /help lists the commands; to begin a line with a slash, write //"},
 	} {
 		got, err := table.Do(t.Context(), earshot.Command{Name: tt.name}, command.Call{By: tt.by})
 		if err != nil {

@@ -44,7 +44,7 @@ type Query struct {
 func Tell(ctx context.Context, j Journal, q Query, name func(earshot.ParticipantID) string) ([]api.Decision, error) {
 	decisions, err := j.Decisions(ctx, q.Agent, q.Before, q.Last)
 	if err != nil {
-		return nil, fmt.Errorf("reading what was decided: %w", err)
+		return nil, fmt.Errorf("reading the decisions: %w", err)
 	}
 	var about []earshot.EventID
 	var turns []earshot.TurnID
@@ -58,7 +58,7 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 	}
 	events, err := j.Find(ctx, about)
 	if err != nil {
-		return nil, fmt.Errorf("reading what it was about: %w", err)
+		return nil, fmt.Errorf("reading what the decisions were about: %w", err)
 	}
 	matters := make(map[earshot.EventID]*api.DecisionSubject)
 	for _, e := range events {
@@ -66,7 +66,7 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 	}
 	ends, err := j.Ends(ctx, turns)
 	if err != nil {
-		return nil, fmt.Errorf("reading what came of it: %w", err)
+		return nil, fmt.Errorf("reading how the replies ended: %w", err)
 	}
 	failed := make(map[earshot.TurnID]earshot.Reply)
 	for _, e := range ends {
@@ -154,23 +154,23 @@ func words(a api.Decision, several bool) string {
 	}
 	failed := ""
 	if a.Failed {
-		failed = "\n          It came to nothing: " + cmp.Or(a.Fault, "something went wrong")
+		failed = "\n          It failed: " + cmp.Or(a.Fault, "something went wrong")
 	}
 	if len(a.Reasons) > 1 {
-		return about + who + " " + did(a) + ", because\n          - " + strings.Join(a.Reasons, "\n          - ") + failed
+		return about + who + " " + did(a) + " because\n          - " + strings.Join(a.Reasons, "\n          - ") + failed
 	}
 	by := ""
 	if a.By != "" {
 		by = " (" + a.By + ")"
 	}
-	return about + who + " " + did(a) + ", because: " + strings.Join(a.Reasons, "") + by + failed
+	return about + who + " " + did(a) + " because " + strings.Join(a.Reasons, "") + by + failed
 }
 
 // what tells what the decision was about.
 func what(a api.Decision) string {
 	switch m := a.About; {
 	case m == nil && a.Gone:
-		return "About something that is not there any more, or not for you to see:"
+		return "About something that no longer exists or that you may not see:"
 	case m == nil:
 		return ""
 	default:

@@ -58,21 +58,21 @@ func TestTell(t *testing.T) {
 		want  string
 	}{
 		{"an arrival", event("m", "", earshot.Sight{Camera: "desk", What: earshot.PeopleChanged, People: 1}), earshot.Silent, []string{"these are the quiet hours"},
-			"the camera desk saw “somebody came into view”\n          I kept silent, because: these are the quiet hours"},
+			"the camera desk saw “somebody came into view”\n          I kept silent because these are the quiet hours"},
 		{"a message", event("m", "ann", earshot.Message{Text: "what time\nis it?"}), earshot.Speak, []string{"it calls me by name"},
-			"Ann wrote “what time is it?”\n          I answered, because: it calls me by name"},
+			"Ann wrote “what time is it?”\n          I answered because it calls me by name"},
 		{"a long one", event("m", "ann", earshot.Message{Text: earshot.Text(long)}), earshot.Silent, []string{"it calls somebody else"},
-			"Ann wrote “this goes on and on for longer than anybody would want to…”\n          I kept silent, because: it calls somebody else"},
+			"Ann wrote “this goes on and on for longer than anybody would want to…”\n          I kept silent because it calls somebody else"},
 		{"a voice", event("m", "", earshot.Utterance{Text: "mind the step"}), earshot.Silent, []string{"it was said aloud, and not to me"},
-			"somebody said “mind the step”\n          I kept silent, because: it was said aloud, and not to me"},
+			"somebody said “mind the step”\n          I kept silent because it was said aloud, and not to me"},
 		{"a finding that waits", event("m", "agent", earshot.Finding{Text: "You have a deadline."}), earshot.Wait, []string{"somebody is speaking", "I spoke 2 min ago"},
-			"Agent found “You have a deadline.”\n          I waited, because\n          - somebody is speaking\n          - I spoke 2 min ago"},
+			"Agent found “You have a deadline.”\n          I waited because\n          - somebody is speaking\n          - I spoke 2 min ago"},
 		{"a finding that is said", event("m", "agent", earshot.Finding{Text: "You have a deadline."}), earshot.Speak, []string{"ann asked for it"},
-			"Agent found “You have a deadline.”\n          I said it, because: ann asked for it"},
+			"Agent found “You have a deadline.”\n          I said it because ann asked for it"},
 		{"a finding that is not worth it", event("m", "agent", earshot.Finding{Text: "It is Monday."}), earshot.Note, []string{"nobody asked, and it is not worth saying"},
-			"Agent found “It is Monday.”\n          I noted it and said nothing, because: nobody asked, and it is not worth saying"},
+			"Agent found “It is Monday.”\n          I noted it and said nothing because nobody asked, and it is not worth saying"},
 		{"something erased", event("m", "ann", earshot.Tombstone{Was: earshot.KindMessage}), earshot.Speak, []string{"it calls me by name"},
-			"About something that is not there any more, or not for you to see:\n          I spoke, because: it calls me by name"},
+			"About something that no longer exists or that you may not see:\n          I spoke because it calls me by name"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			j := journal(t, tt.about, decision("d", "m", "agent", tt.v, tt.why...))
@@ -96,15 +96,15 @@ func TestFailed(t *testing.T) {
 		want  string
 	}{
 		{"a model that failed", event("m", "ann", earshot.Message{Text: "hello"}), earshot.Reply{Outcome: earshot.Failed, Fault: "ollama: refused"},
-			"Ann wrote “hello”\n          I tried to answer, because: it calls me by name\n          It came to nothing: ollama: refused"},
+			"Ann wrote “hello”\n          I tried to answer because it calls me by name\n          It failed: ollama: refused"},
 		{"of an earlier version", event("m", "ann", earshot.Message{Text: "hello"}), earshot.Reply{Outcome: earshot.Failed},
-			"Ann wrote “hello”\n          I tried to answer, because: it calls me by name\n          It came to nothing: something went wrong"},
+			"Ann wrote “hello”\n          I tried to answer because it calls me by name\n          It failed: something went wrong"},
 		{"a finding", event("m", "agent", earshot.Finding{Text: "it rains"}), earshot.Reply{Outcome: earshot.Failed, Fault: "ollama: refused"},
-			"Agent found “it rains”\n          I tried to say it, because: it calls me by name\n          It came to nothing: ollama: refused"},
+			"Agent found “it rains”\n          I tried to say it because it calls me by name\n          It failed: ollama: refused"},
 		{"broken off", event("m", "ann", earshot.Message{Text: "hello"}), earshot.Reply{Outcome: earshot.Failed, Offered: "hello", Heard: []earshot.Delivery{{Bytes: 2}}},
-			"Ann wrote “hello”\n          I answered, because: it calls me by name"},
+			"Ann wrote “hello”\n          I answered because it calls me by name"},
 		{"an answer", event("m", "ann", earshot.Message{Text: "hello"}), earshot.Reply{Outcome: earshot.Completed, Offered: "hello", Heard: []earshot.Delivery{{Bytes: 5}}},
-			"Ann wrote “hello”\n          I answered, because: it calls me by name"},
+			"Ann wrote “hello”\n          I answered because it calls me by name"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.reply.Turn, tt.reply.About = "1", "m"
@@ -175,7 +175,7 @@ func (broken) Decisions(context.Context, earshot.ParticipantID, int64, int) ([]e
 }
 
 func TestABrokenJournal(t *testing.T) {
-	if _, err := explain.Tell(t.Context(), broken{}, explain.Query{Last: 1}, called); err == nil || !strings.Contains(err.Error(), "what was decided: the disk is gone") {
+	if _, err := explain.Tell(t.Context(), broken{}, explain.Query{Last: 1}, called); err == nil || !strings.Contains(err.Error(), "reading the decisions: the disk is gone") {
 		t.Errorf("told %v", err)
 	}
 }

@@ -45,7 +45,7 @@ func (w Work) Report(who string) string {
 	case w.Using != "":
 		did = append(did, w.Using+" is under way")
 	case !w.Spoken:
-		did = append(did, "the first word of the answer is still to come")
+		did = append(did, "the first word of the answer has not come yet")
 	}
 	if len(did) == 0 {
 		return report + "."

@@ -16,12 +16,12 @@ func TestReport(t *testing.T) {
 		want      string
 	}{
 		{"waiting for the model", "", midturn.Work{On: "plan the garden", For: time.Second},
-			"I am at “plan the garden”, for a moment: the first word of the answer is still to come."},
+			"I am at “plan the garden”, for a moment: the first word of the answer has not come yet."},
 		{"speaking", "", midturn.Work{On: "plan the garden", For: 5 * time.Second, Spoken: true}, "I am at “plan the garden”, for 5 s."},
 		{"with a tool", "Earshot", midturn.Work{On: "plan\nthe garden", For: 70 * time.Second, Tools: []string{"search", "read_file", "search"}, Using: "write_file"},
 			"Earshot is at “plan the garden”, for 70 s: it has used read_file, search; write_file is under way."},
 		{"between tools", "", midturn.Work{On: "plan", For: 3 * time.Minute, Tools: []string{"search"}},
-			"I am at “plan”, for 3 min: I have used search; the first word of the answer is still to come."},
+			"I am at “plan”, for 3 min: I have used search; the first word of the answer has not come yet."},
 		{"thinking", "", midturn.Work{Thought: true, On: "the flat", For: 3 * time.Hour, Words: 120, GaveWay: 2},
 			"I am thinking about “the flat”, for 3 h: 120 words so far, interrupted 2 times."},
 		{"put aside", "Scout", midturn.Work{Thought: true, On: "the flat", Words: 1, Aside: true},

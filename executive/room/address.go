@@ -72,7 +72,7 @@ func (r *Room) direct(e *earshot.Event, who participants.Participant, text earsh
 	switch a.why {
 	case Misses:
 		if r.company(who) <= 1 && len(names.Nearest(d.Unknown[0], 1)) == 0 {
-			alone = "Without the @ I answer"
+			alone = "Leave out the @ and I answer"
 		}
 	case Alone: // "@Override" calls nobody, and a person who is alone is answered in any case
 		d.Unknown = slices.DeleteFunc(d.Unknown, func(u string) bool { return len(names.Nearest(u, 1)) == 0 })
@@ -138,9 +138,9 @@ func (r *Room) elsewhere(some []earshot.ParticipantID, all []agents.Record) stri
 	case len(names) == 0 || r.cfg.Agents == nil:
 		return ""
 	case len(names) > 1:
-		return list(names) + " have no seat in this room, and do not answer here"
+		return list(names) + " have no seat in this room and do not answer here"
 	}
-	return names[0] + " has no seat in this room, and does not answer here"
+	return names[0] + " has no seat in this room and does not answer here"
 }
 
 // retired tells somebody that they have called agents which there are no more, and how
@@ -154,13 +154,13 @@ func (r *Room) retired(names []string, who participants.Participant) string {
 		said = list(names) + " have ended"
 	}
 	if r.cfg.Order == nil || !who.Can(participants.Operate) {
-		return said + "; whoever operates this earshot can make a new one"
+		return said + "; an operator of this earshot can add a new one"
 	}
 	name := names[0]
 	if strings.Contains(name, " ") {
 		name = strconv.Quote(name)
 	}
-	return said + "; for a new one write /agent add " + name + " and what it is for"
+	return said + "; to add a new one, write /agent add " + name + " and what it is for"
 }
 
 // sentences joins those of some that say something.
@@ -239,9 +239,9 @@ func (r *Room) away(to []earshot.ParticipantID) string {
 		return ""
 	}
 	if out := r.outsiders(to); len(out) > 0 {
-		return list(out) + " may not enter this room, and will not see it"
+		return list(out) + " may not enter this room and will not see it"
 	}
-	return list(gone) + isOrAre(gone) + "not here, and will find it in the history"
+	return list(gone) + isOrAre(gone) + "not here and will find it in the history"
 }
 
 // outsiders returns what those of some people are called who may enter the room
@@ -313,7 +313,7 @@ func (r *Room) advise(e earshot.Event, a addressees) {
 // It is empty if there is nothing to tell.
 func (r *Room) advice(a addressees) string {
 	if a.hint == "" && a.lost && r.is().Answers() && r.cfg.Settings().Enabled {
-		return "nobody was called, so nobody answers; begin with " + r.agents()[0].Name + ", and I do"
+		return "nobody was addressed, so nobody answers; begin with " + r.agents()[0].Name + ", and I will"
 	}
 	return a.hint
 }

@@ -222,7 +222,7 @@ func TestARefusedReplyHurtsNoOther(t *testing.T) {
 		if n := len(h.replies()); n != 3 {
 			t.Errorf("%d replies of 3 were kept", n)
 		}
-		if n := strings.Count(h.logged.String(), "the journal does not take"); n == 0 || n > 5 {
+		if n := strings.Count(h.logged.String(), "the journal does not accept"); n == 0 || n > 5 {
 			t.Errorf("it was logged %d times", n)
 		}
 	})

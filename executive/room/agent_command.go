@@ -29,10 +29,10 @@ var acts = map[string]earshot.Act{"add": earshot.Created, "change": earshot.Chan
 
 // ways are how it is written.
 var ways = []string{
-	"/agent", "which agents there are, and what they do",
-	"/agent add NAME TEXT", "makes one; the text says what it is for",
-	"/agent change NAME KEY TEXT", "changes one; the key is " + strings.Join(agents.Keys, ", "),
-	"/agent end NAME", "ends one, for ever",
+	"/agent", "lists the agents and what they do",
+	"/agent add NAME TEXT", "adds an agent; the text says what it is for",
+	"/agent change NAME KEY TEXT", "changes an agent; the key is " + strings.Join(agents.Keys, ", "),
+	"/agent end NAME", "ends an agent for good",
 }
 
 // agentHelp says what the command can do.
@@ -41,7 +41,7 @@ func agentHelp() string {
 	for way := range slices.Chunk(ways, 2) {
 		fmt.Fprintf(&b, "  %-29s %s\n", way[0], way[1])
 	}
-	return b.String() + "A name of several words stands in quotes. Only who operates this earshot makes, changes and ends agents."
+	return b.String() + "Put names of several words in quotes. Only operators of this earshot can add, change and end agents."
 }
 
 // agent lists the agents of the room, or does what the first word of its
@@ -55,16 +55,16 @@ func (r *Room) agent(ctx context.Context, c command.Call) (string, error) {
 	case strings.EqualFold(what, "help"):
 		return agentHelp(), nil
 	case !is:
-		return "", fmt.Errorf("there is no /agent %s; this is what there is:\n%s", participants.OneLine(what), agentHelp())
+		return "", fmt.Errorf("there is no /agent %s; you can write:\n%s", participants.OneLine(what), agentHelp())
 	case r.cfg.Order == nil || !c.By.Can(participants.Operate):
-		return "", errors.New("agents are made, changed and ended by whoever operates this earshot; ask them, or on your own account: /identity NAME")
+		return "", errors.New("only operators of this earshot can add, change and end agents; ask one, or if you are one: /identity NAME")
 	}
 	o, sure, err := order(act, rest)
 	if err != nil {
 		return "", err
 	}
 	if !sure {
-		return fmt.Sprintf("%s would be ended for ever, with what it remembers; what was said stays. If that is meant, write /agent end %q yes", participants.OneLine(o.Agent), participants.OneLine(o.Agent)), nil
+		return fmt.Sprintf("This ends %s for good, with everything it remembers; what was said stays. To confirm, write /agent end %q yes", participants.OneLine(o.Agent), participants.OneLine(o.Agent)), nil
 	}
 	a, err := r.cfg.Order(ctx, c.By, o)
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *Room) agent(ctx context.Context, c command.Call) (string, error) {
 func order(act earshot.Act, rest string) (o agents.Order, sure bool, err error) {
 	name, rest := firstWord(rest)
 	if name == "" {
-		return o, false, errors.New("the name of the agent is missing; /agent help tells how it is written")
+		return o, false, errors.New("the name of the agent is missing; see /agent help")
 	}
 	o.Act, o.Agent, sure = act, name, true
 	switch act {
@@ -100,11 +100,11 @@ func order(act earshot.Act, rest string) (o agents.Order, sure bool, err error) 
 func (r *Room) effect(act earshot.Act, a agents.Record) string {
 	switch {
 	case act != earshot.Ended && !a.SitsIn(r.cfg.ID):
-		return fmt.Sprintf("That is so. %s has no seat in this room.", a.Name)
+		return fmt.Sprintf("Done. %s has no seat in this room.", a.Name)
 	case act == earshot.Ended && !a.SitsIn(r.cfg.ID):
-		return fmt.Sprintf("%s is an agent no longer.", a.Name)
+		return fmt.Sprintf("%s is no longer an agent.", a.Name)
 	case act == earshot.Created:
-		return fmt.Sprintf("Write @%s to call it. What it is told about itself: /agent change %q prompt …", a.Name, a.Name)
+		return fmt.Sprintf("Write @%s to call it. To set what it is told about itself: /agent change %q prompt …", a.Name, a.Name)
 	}
 	return ""
 }
@@ -119,7 +119,7 @@ func (r *Room) roll(a earshot.Audience) string {
 			is = append(is, about)
 		}
 		if i == 0 {
-			is = append(is, "answers what is for nobody in particular")
+			is = append(is, "answers what is addressed to nobody in particular")
 		}
 		if at := slices.IndexFunc(state, func(s api.Seat) bool { return s.ID == agent.ID }); at >= 0 {
 			is = append(is, state[at].State)

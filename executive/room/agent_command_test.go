@@ -34,23 +34,23 @@ func TestAgentCommand(t *testing.T) {
 		}
 		c := man(t, h, "bob")
 		for _, tt := range []struct{ by, args, told, ordered string }{
-			{"bob", "", "Earshot (answers what is for nobody in particular; active)  /owner/agent/earshot\nScout (sleeping)  /owner/agent/scout", "{}"},
-			{"bob", "add Coder", "error: agents are made, changed and ended by whoever operates this earshot; ask them, or on your own account: /identity NAME", "{}"},
-			{"bob", "help", "  /agent add NAME TEXT          makes one; the text says what it is for\n", "{}"},
-			{"bob", "dance Coder", "error: there is no /agent dance; this is what there is:\n  /agent  ", "{}"},
-			{"ann", "HELP me", "  /agent change NAME KEY TEXT   changes one; the key is name, description, ", "{}"},
+			{"bob", "", "Earshot (answers what is addressed to nobody in particular; active)  /owner/agent/earshot\nScout (sleeping)  /owner/agent/scout", "{}"},
+			{"bob", "add Coder", "error: only operators of this earshot can add, change and end agents; ask one, or if you are one: /identity NAME", "{}"},
+			{"bob", "help", "  /agent add NAME TEXT          adds an agent; the text says what it is for\n", "{}"},
+			{"bob", "dance Coder", "error: there is no /agent dance; you can write:\n  /agent  ", "{}"},
+			{"ann", "HELP me", "  /agent change NAME KEY TEXT   changes an agent; the key is name, description, ", "{}"},
 			{"ann", "add", "error: the name of the agent is missing", "{}"},
 			{"ann", `add "" writes programs`, "error: the name of the agent is missing", "{}"},
 			{"ann", "add Coder writes programs, in Go", `Write @Coder to call it.`, `{"act":"created","edit":{"name":"Coder","description":"writes programs, in Go"}}`},
 			{"ann", `ADD "Cy Young"`, `Write @Coder to call it.`, `{"act":"created","edit":{"name":"Cy Young"}}`},
 			{"ann", `change Coder prompt "You write Go."`, "", `{"act":"changed","agent":"Coder","edit":{"prompt":"You write Go."}}`},
-			{"ann", `change "Cy Young" rooms kitchen, den`, "That is so. Coder has no seat in this room.", `{"act":"changed","agent":"Cy Young","edit":{"rooms":["kitchen","den"]}}`},
+			{"ann", `change "Cy Young" rooms kitchen, den`, "Done. Coder has no seat in this room.", `{"act":"changed","agent":"Cy Young","edit":{"rooms":["kitchen","den"]}}`},
 			{"ann", "change Coder colour red", "error: an agent has no colour", "{}"},
 			{"ann", "change Coder", "error: an agent has no ", "{}"},
 			{"ann", "change Nobody main no", "error: no agent is called Nobody", `{"act":"changed","agent":"Nobody","edit":{"main":false}}`},
-			{"ann", "end Coder", `If that is meant, write /agent end "Coder" yes`, "{}"},
+			{"ann", "end Coder", `To confirm, write /agent end "Coder" yes`, "{}"},
 			{"ann", `end "Coder" yes`, "", `{"act":"ended","agent":"Coder"}`},
-			{"ann", "dance", "error: there is no /agent dance; this is what there is:\n  /agent  ", "{}"},
+			{"ann", "dance", "error: there is no /agent dance; you can write:\n  /agent  ", "{}"},
 		} {
 			ordered = agents.Order{}
 			before := len(c.told(tt.by))

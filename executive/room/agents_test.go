@@ -101,7 +101,7 @@ func TestWhoAnswers(t *testing.T) {
 		told    string
 	}{
 		{"what is new?", "", "Earshot", "Earshot", "", ""},
-		{"what is new?", "bob", "", "Earshot", "", "nobody was called, so nobody answers; begin with Earshot, and I do"},
+		{"what is new?", "bob", "", "Earshot", "", "nobody was addressed, so nobody answers; begin with Earshot, and I will"},
 		{"@Scout look around", "bob", "Scout", "Scout", "Earshot", ""},
 		{"scout, look around", "", "Scout", "Scout", "Earshot", ""},
 		{"Scout look around", "bob", "Scout", "Scout", "Earshot", ""},
@@ -110,11 +110,11 @@ func TestWhoAnswers(t *testing.T) {
 		{"ALL AGENTS: the deadline has moved", "bob", "Earshot Scout", "Earshot Scout", "", ""},
 		{"bob, ask Scout about it", "bob", "", "Earshot", "", ""},
 		{"@human what now?", "bob", "", "Earshot", "", ""},
-		{"@Ranger look around", "bob", "", "", "Earshot Scout", "Ranger has no seat in this room, and does not answer here"},
-		{"@Scout @Ranger look around", "bob", "Scout", "Scout", "Earshot", "Ranger has no seat in this room, and does not answer here"},
+		{"@Ranger look around", "bob", "", "", "Earshot Scout", "Ranger has no seat in this room and does not answer here"},
+		{"@Scout @Ranger look around", "bob", "Scout", "Scout", "Earshot", "Ranger has no seat in this room and does not answer here"},
 		{"/msg Scout look around", "bob", "Scout", "Scout", "Earshot", ""},
 		{"/msg Scout, Earshot: look around", "bob", "Scout Earshot", "Earshot Scout", "", ""},
-		{"/msg Ranger look around", "bob", "", "", "Earshot Scout", "Ranger has no seat in this room, and does not answer here"},
+		{"/msg Ranger look around", "bob", "", "", "Earshot Scout", "Ranger has no seat in this room and does not answer here"},
 		{"/msg bob look around", "bob", "", "", "Earshot Scout", ""},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
@@ -160,18 +160,18 @@ func TestWhoAnswers(t *testing.T) {
 // TestAnAgentThatHasEnded is called: whoever calls it is told so, and how to have a new
 // one if they may; alone, the main agent answers them.
 func TestAnAgentThatHasEnded(t *testing.T) {
-	const again = "; whoever operates this earshot can make a new one"
+	const again = "; an operator of this earshot can add a new one"
 	for _, tt := range []struct{ who, text, others, answers, told string }{
-		{"ann", "@Ranger look around", "", "Earshot", "Ranger has ended; for a new one write /agent add Ranger and what it is for"},
-		{"ann", "Ranger, look around", "", "Earshot", "Ranger has ended; for a new one write /agent add Ranger and what it is for"},
-		{"ann", "@code reader: read", "", "Earshot", `Code Reader has ended; for a new one write /agent add "Code Reader" and what it is for`},
-		{"ann", "@Ranger look around", "bob", "", "Ranger has ended; for a new one write /agent add Ranger and what it is for"},
+		{"ann", "@Ranger look around", "", "Earshot", "Ranger has ended; to add a new one, write /agent add Ranger and what it is for"},
+		{"ann", "Ranger, look around", "", "Earshot", "Ranger has ended; to add a new one, write /agent add Ranger and what it is for"},
+		{"ann", "@code reader: read", "", "Earshot", `Code Reader has ended; to add a new one, write /agent add "Code Reader" and what it is for`},
+		{"ann", "@Ranger look around", "bob", "", "Ranger has ended; to add a new one, write /agent add Ranger and what it is for"},
 		{"bob", "@Ranger look around", "bob", "", "Ranger has ended" + again},
 		{"bob", "@Ranger @Code Reader look", "bob", "", "Ranger and Code Reader have ended" + again},
-		{"ann", "@Scout @Ranger look around", "bob", "Scout", "Ranger has ended; for a new one write /agent add Ranger and what it is for"},
-		{"ann", "@Ranger @Rangr look", "bob", "", "Ranger has ended; for a new one write /agent add Ranger and what it is for. nobody here is called Rangr; /who shows who is here"},
+		{"ann", "@Scout @Ranger look around", "bob", "Scout", "Ranger has ended; to add a new one, write /agent add Ranger and what it is for"},
+		{"ann", "@Ranger @Rangr look", "bob", "", "Ranger has ended; to add a new one, write /agent add Ranger and what it is for. nobody here is called Rangr; /who shows who is here"},
 		{"ann", "I miss Ranger", "", "Earshot", ""},
-		{"ann", "@carol look around", "bob", "", "carol is not here, and will find it in the history"}, // who has the name now
+		{"ann", "@carol look around", "bob", "", "carol is not here and will find it in the history"}, // who has the name now
 	} {
 		t.Run(tt.who+" "+tt.text+" "+tt.others, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -336,7 +336,7 @@ func TestAnAgentThatIsGone(t *testing.T) {
 				t.Errorf("it ended by %+v", r)
 			}
 		}
-		if told := c.told("ann"); !slices.Equal(told, []string{"Scout has no seat in this room, and does not answer here"}) {
+		if told := c.told("ann"); !slices.Equal(told, []string{"Scout has no seat in this room and does not answer here"}) {
 			t.Errorf("ann was told %q", told)
 		}
 	})
@@ -378,7 +378,7 @@ func TestWhyNamesTheAgents(t *testing.T) {
 		}
 		c.stop()
 		for _, want := range []string{
-			"Earshot answered, because: " + room.Everybody, "Scout answered, because: " + room.Everybody,
+			"Earshot answered because " + room.Everybody, "Scout answered because " + room.Everybody,
 			"): Earshot: you have said", "): Scout: you have said",
 			"of the scene: Earshot: you have said", "of the scene: Scout: you have said",
 		} {

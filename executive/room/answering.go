@@ -11,7 +11,7 @@ import (
 )
 
 // Replied is the reason for a decision about what answers a message of the agent's own.
-const Replied = "it answers what I wrote"
+const Replied = "it replies to what I wrote"
 
 // longestCitation is how much is quoted of a message that another answers, in bytes: enough
 // to know it again.
@@ -123,7 +123,7 @@ func (r *Room) wroteThat(ctx context.Context, id earshot.EventID) (event earshot
 	}
 	old, found, err := r.cfg.Event(ctx, id)
 	if err != nil {
-		r.cfg.Log.Warn("what a message answers cannot be looked up", "err", err)
+		r.cfg.Log.Warn("the message that another one replies to cannot be looked up", "err", err)
 	}
 	if !found || err != nil {
 		return "", ""

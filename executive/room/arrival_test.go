@@ -209,7 +209,7 @@ func TestAGreeting(t *testing.T) {
 		if len(replies) != 1 || replies[0].Outcome != earshot.Interrupted || v.Played() == "" || strings.Contains(v.Played(), "welcome") {
 			t.Errorf("said aloud %q, and it ended as %+v", v.Played(), replies)
 		}
-		want := "the camera desk saw “somebody came into view”\n          I spoke, because: " + attention.SomebodyCame
+		want := "the camera desk saw “somebody came into view”\n          I spoke because " + attention.SomebodyCame
 		if !strings.Contains(why, want) {
 			t.Errorf("/why says\n%s\nwithout\n%s", why, want)
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // errMute is a model that has nothing to say twice.
-var errMute = errors.New("the model said nothing, twice")
+var errMute = errors.New("the model returned nothing, twice")
 
 // ErrNoModel is a room without a model, asked what takes one.
 var ErrNoModel = errors.New("no language model is set up")
@@ -43,7 +43,7 @@ type asking struct {
 }
 
 // noWord is what who waits is told while a model says nothing.
-const noWord = "no word has come from the model yet; it may be loading. /stop gives up, earshot doctor tells more"
+const noWord = "the model has not answered yet; it may be loading. /stop gives up, earshot doctor says more"
 
 // slow tells who waits that the model says nothing, if that is so for too long. What it
 // returns is called when something has come.
@@ -157,10 +157,10 @@ func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error)
 	foreign, stray := asked.filter.scrub.Foreign, asked.filter.tap.Stray
 	defer func() {
 		if n := asked.filter.scrub.Foreign - foreign; n > 0 {
-			r.cfg.Log.Warn("the model wrote others' names before its reply; they were taken out", "count", n)
+			r.cfg.Log.Warn("the model put other people's names before its reply; they were removed", "count", n)
 		}
 		if n := asked.filter.tap.Stray - stray; n > 0 {
-			r.cfg.Log.Warn("the model wrote tags that mean nothing; they were taken out", "count", n)
+			r.cfg.Log.Warn("the model wrote meaningless tags; they were removed", "count", n)
 		}
 	}()
 	emit := func(text string) bool {

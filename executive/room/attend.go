@@ -14,7 +14,7 @@ import (
 
 // The reasons for a decision, as they stand in the journal.
 const (
-	Alone     = "text, and only one person is here"
+	Alone     = "nobody else is here, so it was for me"
 	Named     = "it calls me by name"
 	Everybody = "it calls every agent"
 	Whispered = "it was written to me in private"
@@ -22,13 +22,13 @@ const (
 	Misses    = "it calls a name that nobody has"
 	Elsewhere = "several people are here, and it does not call me"
 	Unheeded  = "several people are here, and executive.multi_party.enabled is false"
-	Follows   = "it was said aloud, just after I had answered"
-	Pressed   = "it was said aloud, with the key held to talk to me"
+	Follows   = "it was said aloud right after my answer"
+	Pressed   = "it was said aloud while the talk key was held"
 	Overheard = "it was said aloud, and not to me"
-	Murmured  = "somebody showed that they listen"
+	Murmured  = "it only showed that somebody is listening"
 	Unclear   = "it was said aloud, and I hardly understood it"
-	AsksBack  = "it was said to me, and I hardly understood it, so I ask back"
-	Echoed    = "it is my own voice, come back, which has cut me"
+	AsksBack  = "it was said to me, but I hardly understood it, so I ask them to say it again"
+	Echoed    = "it is the echo of my own voice, which cut me off"
 	Stranger  = "I do not know who said it"
 	Hushed    = "I was asked to be quiet"
 	Commanded = "it tells me to stop"
@@ -36,7 +36,7 @@ const (
 	OnHold    = "the room is paused"
 	Unheard   = "the room is off the record"
 	Due       = "a reminder is due"
-	Late      = "it came long after it was written"
+	Late      = "it arrived long after it was written"
 	NewVoice  = "somebody new must know that what is said is written down"
 )
 

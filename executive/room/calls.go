@@ -14,12 +14,12 @@ import (
 // The reasons for decisions about what agents say to each other.
 const (
 	HandedTo  = "another agent calls me"
-	Overtaken = "a person has asked something meanwhile, which goes first"
-	Broadcast = "every agent was asked, and their answers call nobody"
-	Enough    = "the agents have said as many messages in a row as executive.multi_party.turn_limit lets them"
-	Again     = "the agents say the same again and again"
+	Overtaken = "a person asked something in the meantime, and people go first"
+	Broadcast = "every agent was asked, so their answers call nobody"
+	Enough    = "the agents have reached the limit of executive.multi_party.turn_limit messages in a row"
+	Again     = "the agents keep repeating themselves"
 	Passing   = "an agent passes control to a person"
-	Foreign   = "it calls an agent of another user, which only people may"
+	Foreign   = "it calls another user's agent, which only people may do"
 )
 
 // reasons are those of handing over.

@@ -15,36 +15,36 @@ import (
 
 // table is what can be asked of the program in this room.
 func (r *Room) table() command.Table {
-	const people, letsIn, agent, operators = "Who is here", "What this room lets in (for all who are in it)", "The agent", "For who operates earshot"
+	const people, letsIn, agent, operators = "Who is here", "What this room takes in (for everybody in it)", "The agent", "For operators of earshot"
 	var t command.Table
 	t = command.Table{
 		{Group: people, Name: "who", Help: "who is here, and what this room lets in", Do: r.who},
 		{Group: people, Name: "identity", Args: "[NAME]", Help: "who you are to me, or become somebody else", Do: r.identify},
-		{Group: people, Name: "voice", Args: "[name N NAME | …]", Help: "whose voices I hear; say whose one is, have yours kept or forgotten", Do: r.voice},
-		{Group: people, Name: whispers, Args: "NAME text", Help: "tell them alone; commas between several names", Needs: participants.SendMessages, Do: said},
-		{Group: letsIn, Name: "mute", Help: "take in no sound; text goes on, and a camera", Needs: participants.SendMessages, Do: r.changes(earshot.Muted)},
+		{Group: people, Name: "voice", Args: "[name N NAME | …]", Help: "whose voices I hear; name a voice, or have yours kept or forgotten", Do: r.voice},
+		{Group: people, Name: whispers, Args: "NAME text", Help: "send a private message; separate several names by commas", Needs: participants.SendMessages, Do: said},
+		{Group: letsIn, Name: "mute", Help: "take in no sound; text and a camera go on", Needs: participants.SendMessages, Do: r.changes(earshot.Muted)},
 		{Group: letsIn, Name: "unmute", Help: "take in sound again", Needs: participants.SendMessages, Do: r.unmute},
-		{Group: letsIn, Name: "pause", Help: "nor a picture, and answer nothing; text is kept", Needs: participants.SendMessages, Do: r.changes(earshot.Paused)},
-		{Group: letsIn, Name: "offrecord", Help: "and keep nothing; no agent reads it", Needs: participants.SendMessages, Do: r.changes(earshot.OffRecord)},
+		{Group: letsIn, Name: "pause", Help: "take in neither sound nor pictures, and answer nothing; text is kept", Needs: participants.SendMessages, Do: r.changes(earshot.Paused)},
+		{Group: letsIn, Name: "offrecord", Help: "like /pause, and keep nothing; no agent reads what you write", Needs: participants.SendMessages, Do: r.changes(earshot.OffRecord)},
 		{Group: letsIn, Name: "resume", Help: "listen, answer and keep again", Needs: participants.SendMessages, Do: r.changes(earshot.Live)},
 		{Group: agent, Name: "stop", Help: "stop talking", Do: said},
-		{Group: agent, Name: earshot.OwnWords, Args: "QUESTION", Help: "ask me before all with your words alone, so that others' hold back nothing", Needs: participants.SendMessages, Do: said},
-		{Group: agent, Name: "confirm", Args: "[NUMBER]", Help: "have done, once, what others' words hold back; alone: what waits", Needs: participants.SendMessages, Do: r.confirm},
-		{Group: agent, Name: "why", Args: "[N] [AGENT]", Help: "why I spoke, or kept silent, the last N times", Do: r.why},
+		{Group: agent, Name: earshot.OwnWords, Args: "QUESTION", Help: "ask in public with your words alone, so that others' words hold no tool back", Needs: participants.SendMessages, Do: said},
+		{Group: agent, Name: "confirm", Args: "[NUMBER]", Help: "allow, once, a tool call that others' words hold back; alone: what waits", Needs: participants.SendMessages, Do: r.confirm},
+		{Group: agent, Name: "why", Args: "[N] [AGENT]", Help: "why I spoke or kept silent the last N times", Do: r.why},
 		{Group: agent, Name: "snooze", Args: "[1h | off]", Help: "do not speak unasked for a while: 1h or 15:04", Needs: participants.SendMessages, Do: r.snooze},
-		{Group: agent, Name: "think", Args: "[QUESTION | stop]", Help: "think about something; alone: what I think, and what I found", Needs: participants.SendMessages, Do: r.pondering},
-		{Group: agent, Name: "note", Args: "TEXT", Help: "keep something in mind; all who are here see it", Needs: participants.SendMessages, Do: r.note},
-		{Group: agent, Name: "remind", Args: "[10m TEXT]", Help: "be reminded: in 10 min, tomorrow 9am, …, of what; alone it lists; cancel N", Needs: participants.SendMessages, Do: r.remind},
-		{Group: agent, Name: "agent", Args: "[add|change|end …]", Help: "which agents there are, and who they are", Do: r.agent},
-		{Group: agent, Name: "context", Args: "[change N …]", Help: "what I know about what is going on; add, change, remove, undo", Do: r.context},
-		{Group: agent, Name: "correct", Args: "TEXT", Help: "what I have got wrong, such as: no, that is Bob's cup", Needs: participants.SendMessages, Do: r.correction},
-		{Group: operators, Name: "merge", Args: "KEEP OTHER", Help: "two are one person; names of several words in quotes", Needs: participants.Operate, Do: r.merge},
-		{Group: operators, Name: "split", Args: "NAME", Help: "they are not", Needs: participants.Operate, Do: r.split},
-		{Group: operators, Name: "rename", Args: "NAME TO NAME", Help: "call somebody something else", Needs: participants.Operate, Do: r.rename},
+		{Group: agent, Name: "think", Args: "[QUESTION | stop]", Help: "think about something; alone: what I am thinking and what I found", Needs: participants.SendMessages, Do: r.pondering},
+		{Group: agent, Name: "note", Args: "TEXT", Help: "keep something in mind; everybody here sees it", Needs: participants.SendMessages, Do: r.note},
+		{Group: agent, Name: "remind", Args: "[10m TEXT]", Help: "remind you: in 10 min, tomorrow 9am, …; alone: the list; cancel N", Needs: participants.SendMessages, Do: r.remind},
+		{Group: agent, Name: "agent", Args: "[add|change|end …]", Help: "list the agents; operators can add, change and end them", Do: r.agent},
+		{Group: agent, Name: "context", Args: "[change N …]", Help: "what I know about the situation; add, change, remove, undo", Do: r.context},
+		{Group: agent, Name: "correct", Args: "TEXT", Help: "correct me, such as: no, that is Bob's cup", Needs: participants.SendMessages, Do: r.correction},
+		{Group: operators, Name: "merge", Args: "KEEP OTHER", Help: "two names are one person; put names of several words in quotes", Needs: participants.Operate, Do: r.merge},
+		{Group: operators, Name: "split", Args: "NAME", Help: "undo /merge", Needs: participants.Operate, Do: r.split},
+		{Group: operators, Name: "rename", Args: "NAME TO NAME", Help: "rename somebody", Needs: participants.Operate, Do: r.rename},
 	}
 	t = append(t, r.cfg.Commands...)
 	t = append(t, command.Table{
-		{Group: "Else", Name: "help", Help: "this list", Do: func(_ context.Context, c command.Call) (string, error) {
+		{Group: "Other", Name: "help", Help: "this list", Do: func(_ context.Context, c command.Call) (string, error) {
 			return t.Help(c.By) + "\n  /exit                    leave", nil
 		}},
 	}...)

@@ -16,14 +16,14 @@ import (
 )
 
 // Confirmed is the reason for a decision to do what somebody has confirmed.
-const Confirmed = "somebody who may have it done has confirmed a call that others' words had held back"
+const Confirmed = "somebody with the right to do so confirmed a tool call that had been held back"
 
 // Errors of /confirm. That there is no such call, that it is over and that it is for
 // somebody else are one, so that nobody learns of calls that are not theirs.
 var (
-	errNoCall      = errors.New("no call with that number waits for you here: it was done, is over, or rested on what has been changed or forgotten; /confirm shows what waits")
-	errNoConfirm   = errors.New("nothing is done just now: the room is paused or off the record, or executive.enabled is false; /resume first")
-	errUnconfirmed = errors.New("it cannot be written down that you have confirmed it, so it is not done; try again")
+	errNoCall      = errors.New("no tool call with that number waits for you here: it was done, has expired, or rested on something that was changed or forgotten; /confirm lists what waits")
+	errNoConfirm   = errors.New("nothing can be done now: the room is paused or off the record, or executive.enabled is false; /resume first")
+	errUnconfirmed = errors.New("your confirmation could not be recorded, so nothing was done; try again")
 )
 
 // holds has a call wait that others' words hold back, and shows it to who can confirm it,
@@ -72,7 +72,7 @@ func (r *Room) reads(p *roomOutlet, who earshot.ParticipantID) bool {
 // offer says what somebody can confirm, and how. What a model wrote stands last, on a
 // line of its own that it cannot end.
 func (r *Room) offer(w tool.Waiting) string {
-	return fmt.Sprintf("%s: %s wants to use %s, and others' words hold it back: %s.\nUntil %s /confirm %s has exactly this done, once; or ask again with /%s QUESTION.\n%s %s",
+	return fmt.Sprintf("%s: %s wants to use %s, but what others said holds it back: %s.\nUntil %s, /confirm %s allows exactly this call, once; or ask again with /%s QUESTION.\n%s %s",
 		r.cfg.People.Name(w.By.ID), r.cfg.People.Name(w.Agent), w.Call.Tool, w.Because, w.Until.Local().Format("15:04:05"), w.Number, earshot.OwnWords, w.Call.Tool, w.Shown)
 }
 
@@ -98,7 +98,7 @@ func (r *Room) confirm(ctx context.Context, c command.Call) (answer string, err 
 // offers lists what somebody can confirm.
 func (r *Room) offers(theirs []tool.Waiting) string {
 	if len(theirs) == 0 {
-		return "No call waits for you to confirm it."
+		return "No tool call waits for your confirmation."
 	}
 	var all []string
 	for _, w := range theirs {

@@ -56,7 +56,7 @@ func (r *Room) keepsVoice(e *entry, text earshot.Text, agent string) string {
 func (r *Room) enrols(book VoiceBook, e *entry) string {
 	voice := e.event.Body.(earshot.Utterance).Speaker
 	if _, err := book.Enrol(e.who.ID, speakers.Said{By: e.who.ID, At: e.event.At}, voice); err != nil {
-		r.cfg.Log.Info("a voice is not kept", "err", err)
+		r.cfg.Log.Info("a voice could not be kept", "err", err)
 		return "I have not heard enough of you yet. Ask me again when we have talked some more."
 	}
 	return "Thank you, " + e.who.Name + ". I know your voice from now on."

@@ -62,9 +62,9 @@ func (r *Room) numbered(c command.Call, number string) (scene.Item, error) {
 	k := slices.IndexFunc(r.listings, func(l listing) bool { return l.of(c) })
 	switch {
 	case err != nil:
-		return scene.Item{}, errors.New("which one? write " + contextForms)
+		return scene.Item{}, errors.New("which entry? Write " + contextForms)
 	case k < 0 || n < 1 || n > len(r.listings[k].items):
-		return scene.Item{}, errors.New("there was no such number; /context shows the numbers")
+		return scene.Item{}, errors.New("there is no such number; /context shows the numbers")
 	}
 	return r.listings[k].items[n-1], nil
 }
@@ -126,7 +126,7 @@ func (r *Room) contextUndo(ctx context.Context, c command.Call, number string) (
 	if number != "" {
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 || n > len(all) {
-			return "", errors.New("which one? /context log shows the changes with their numbers")
+			return "", errors.New("which change? /context log shows the changes with their numbers")
 		}
 		k = n - 1
 	}
@@ -163,7 +163,7 @@ func (r *Room) contextLog(c command.Call) string {
 		b.WriteString("\n")
 	}
 	if b.Len() == 0 {
-		return "Nothing was changed by anybody."
+		return "Nobody has changed anything."
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -213,7 +213,7 @@ func (r *Room) correctable(a earshot.Audience) []scene.Item {
 // which asks back what a correction is about.
 func (r *Room) which(c command.Call, among []scene.Item) string {
 	if len(among) == 0 {
-		return "I do not know what that is about; /context shows what I know, /context add notes TEXT adds to it."
+		return "I do not know what that refers to; /context shows what I know, /context add notes TEXT adds to it."
 	}
 	all := strings.Split(r.listed(c), "\n")
 	going := r.going(c.Audience)

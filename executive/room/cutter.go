@@ -58,7 +58,7 @@ func (r *Room) keepsCut(in incoming) {
 	in.signal = sent(in.event)
 	en, first, err := r.reserve(in)
 	if err != nil {
-		r.cfg.Log.Warn("what has cut a reply cannot be kept", "err", err)
+		r.cfg.Log.Warn("what cut a reply off could not be kept", "err", err)
 		return
 	}
 	if first {

@@ -125,13 +125,13 @@ func mayEdit(who participants.Participant, had scene.Item, act earshot.Act) erro
 	f, misheard := had.Field, had.Aloud && act == earshot.Changed
 	switch {
 	case who.ID == "" || who.ID == participants.Generic:
-		return errors.New("a change needs somebody who made it; say who you are with --identity NAME")
+		return errors.New("a change needs an author; say who you are with --identity NAME")
 	case had.Source == clock:
-		return errors.New("that is the clock of this machine; set that, if it is wrong")
+		return errors.New("that is the clock of this machine; if it is wrong, set the clock")
 	case act == earshot.Created && (f == scene.Messages || f == scene.Agent || f == scene.Reasoning || f == scene.Visual):
-		return fmt.Errorf("nothing is added to %s by hand; /context add notes TEXT keeps something in mind, /context add user_state TEXT says how somebody is", f)
+		return fmt.Errorf("nothing can be added to %s by hand; /context add notes TEXT keeps something in mind, /context add user_state TEXT says how somebody is", f)
 	case !slices.Contains(editable, f) && !misheard && !who.Can(participants.Operate):
-		return fmt.Errorf("%s says what was said, or how a reply ended; it is changed by who operates this earshot alone", f)
+		return fmt.Errorf("%s records what was said or how a reply ended; only an operator of this earshot can change it", f)
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (p *toolContext) edit(ctx context.Context, s tool.Scope, c tool.Change) (ea
 	view := p.room.scene.For(s.Audience).As(p.who.ID)
 	if c.Action == "add" {
 		if f == scene.Reasoning {
-			return "", errors.New("findings come of thinking; add a note instead, or change or remove a finding")
+			return "", errors.New("findings come from thinking; add a note instead, or change or remove a finding")
 		}
 		return "It is added.", p.room.amend(ctx, p.event(earshot.Edit{Act: earshot.Created, Field: string(f), Text: c.Text}), s.Audience)
 	}
@@ -156,7 +156,7 @@ func (p *toolContext) edit(ctx context.Context, s tool.Scope, c tool.Change) (ea
 	}
 	e := alters(p.event(earshot.Edit{}), earshot.Edit{Act: map[string]earshot.Act{"change": earshot.Changed, "remove": earshot.Ended}[c.Action], Text: c.Text}, had)
 	if !reaches(p.question.visibility, had.Visibility) {
-		return "", tool.Refuse("more can see that entry than are part of this conversation; add an entry instead, which those here will see")
+		return "", tool.Refuse("that entry is visible to more people than this conversation; add an entry of your own, which those here will see")
 	}
 	return map[string]earshot.Text{"change": "It is changed.", "remove": "It is removed."}[c.Action], p.room.amend(ctx, e, s.Audience)
 }

@@ -60,11 +60,11 @@ func TestContext(t *testing.T) {
 			{"ann", "/context add notes a deadline at four", ""},
 			{"ann", "/context add user_state Bob is asleep", ""},
 			{"bob", "/context add mood fine", "there is no such field; there are current_environment, "},
-			{"bob", "/context add agent_state you are tired", "nothing is added to agent_state"},
+			{"bob", "/context add agent_state you are tired", "nothing can be added to agent_state"},
 			{"bob", "/context add notes", "the text is empty"},
 			{"bob", "/context add notes " + strings.Repeat("x", 301), "at most 300"},
 			{"bob", "/context dance", "write /context [add FIELD TEXT"},
-			{"bob", "/context change x y", "which one?"},
+			{"bob", "/context change x y", "which entry?"},
 			{"bob", "/context undo 9", "/context log shows"},
 			{"ann", "/context undo", ""},
 			{"bob", "/context undo 3", "/context log shows the changes"},
@@ -86,7 +86,7 @@ func TestContext(t *testing.T) {
 			t.Errorf("ann reads\n%s", got)
 		}
 		c.must(t, "ann", "/context resync", 0)
-		if got := c.last("ann"); got != "It is what the journal says." {
+		if got := c.last("ann"); got != "It matches the journal." {
 			t.Error(got)
 		}
 		c.stop()
@@ -116,7 +116,7 @@ func TestWhoMayEdit(t *testing.T) {
 		if got := c.last("bob"); strings.Contains(got, "red") || !strings.Contains(got, "  2  recent_messages (now): ann: hello bob") {
 			t.Fatalf("bob reads\n%s", got)
 		}
-		if err := c.writes(t, "bob", "/context remove 2"); err == nil || !strings.Contains(err.Error(), "who operates this earshot alone") {
+		if err := c.writes(t, "bob", "/context remove 2"); err == nil || !strings.Contains(err.Error(), "only an operator of this earshot can change it") {
 			t.Errorf("bob takes out what was said: %v", err)
 		}
 		c.must(t, "ann", "/context", 0)
@@ -176,7 +176,7 @@ func TestCorrect(t *testing.T) {
 			t.Errorf("asked back: %s", got)
 		}
 		c.must(t, "bob", "/context resync", 0)
-		if got := c.last("bob"); got != "It is what the journal says." {
+		if got := c.last("bob"); got != "It matches the journal." {
 			t.Error(got)
 		}
 		c.stop()
@@ -212,7 +212,7 @@ func TestObservationsOfTheHouse(t *testing.T) {
 			t.Errorf("something else is so:\n%s", got)
 		}
 		c.must(t, "ann", "/context resync", 0)
-		if got := c.last("ann"); got != "It is what the journal says." {
+		if got := c.last("ann"); got != "It matches the journal." {
 			t.Error(got)
 		}
 		c.stop()
@@ -265,7 +265,7 @@ func TestEditContext(t *testing.T) {
 		{"add", `{"action":"add","field":"user_state","text":"ann is tired"}`, "It is added."},
 		{"unclear", `{"action":"remove","field":"notes","entry":"coffee"}`, "copy one of these into entry, as it stands:\n- ann: likes tea"},
 		{"nothing there", `{"action":"remove","field":"findings","entry":"tea"}`, "there is no entry in that field"},
-		{"a finding", `{"action":"add","field":"findings","text":"x"}`, "findings come of thinking"},
+		{"a finding", `{"action":"add","field":"findings","text":"x"}`, "findings come from thinking"},
 		{"an unknown field", `{"action":"add","field":"mood","text":"x"}`, `it must be \"notes\", \"user_state\" or \"findings\"`},
 		{"an unknown action", `{"action":"sing","field":"notes"}`, `it must be \"add\", \"change\" or \"remove\"`},
 		{"an unknown key", `{"action":"add","field":"notes","text":"x","author":"ann"}`, `unknown field`},
@@ -319,7 +319,7 @@ func TestAModelKeepsPrivateWordsPrivate(t *testing.T) {
 			t.Errorf("ann reads\n%s", got)
 		}
 		c.stop()
-		if used := strings.Join(c.uses(), "; "); !strings.Contains(used, "more can see that entry than are part of this conversation") {
+		if used := strings.Join(c.uses(), "; "); !strings.Contains(used, "that entry is visible to more people than this conversation") {
 			t.Errorf("used: %s", used)
 		}
 	})
@@ -387,17 +387,17 @@ func TestResync(t *testing.T) {
 					h.give(t, "note", "more")
 					synctest.Wait()
 					right += "\n  6  notes (now): ann: more"
-				} else if got := h.give(t, "context", "resync"); !strings.HasPrefix(got, "It was not what the journal says") {
+				} else if got := h.give(t, "context", "resync"); !strings.HasPrefix(got, "It did not match the journal") {
 					t.Error(got)
 				}
 				if got := h.give(t, "context", ""); got != right {
 					t.Errorf("afterwards\n%s\nwant\n%s", got, right)
 				}
-				if got := h.give(t, "context", "resync"); got != "It is what the journal says." {
+				if got := h.give(t, "context", "resync"); got != "It matches the journal." {
 					t.Error(got)
 				}
 				h.stop()
-				if n := strings.Count(strings.Join(texts(h.console), "\n"), "so I have made it again from there"); n != 1 {
+				if n := strings.Count(strings.Join(texts(h.console), "\n"), "so I have rebuilt it from the journal"); n != 1 {
 					t.Errorf("it was said %d times", n)
 				}
 			})
@@ -472,7 +472,7 @@ func TestRefuted(t *testing.T) {
 				if got := all[len(all)-2]; !strings.Contains(got, tt.told) || strings.Contains(got, "it is wrong") != (tt.told != "") {
 					t.Errorf("the mind was told\n%s", got)
 				}
-				if got := h.give(t, "context", "resync"); got != "It is what the journal says." {
+				if got := h.give(t, "context", "resync"); got != "It matches the journal." {
 					t.Error(got)
 				}
 			})

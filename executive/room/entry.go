@@ -19,10 +19,10 @@ const (
 )
 
 var (
-	errOffRecord = errors.New("the room is off the record, and this would be kept; /resume first")
+	errOffRecord = errors.New("the room is off the record, but this would be kept; /resume first")
 
 	// ErrTaken says that what was sent was not kept, since its ID is another's.
-	ErrTaken = errors.New("the ID belongs to another event, so this one was not kept; send it with an ID of its own")
+	ErrTaken = errors.New("the ID belongs to another event, so this one was not kept; send it with a new ID")
 )
 
 // entry is an admitted event on its way into the journal.
@@ -35,7 +35,7 @@ type entry struct {
 	wakes  bool                    // it ends the silence
 	passes bool                    // it is off the record, and has only an ID
 	barred bool                    // it was taken back before it came, and has only an ID
-	again  bool                    // it is on record, and was not answered since the program ended
+	again  bool                    // it is on record, and was not answered since earshot stopped
 	had    []earshot.ParticipantID // agents that have answered it all the same, or have had their turn
 	then   func(error)             // is told how it went; may be nil
 	fits   func() error            // says why it can be kept no longer, when its turn has come; may be nil

@@ -165,14 +165,14 @@ func (p *toolContext) delegate(ctx context.Context, task earshot.Text) (tool.Ans
 	}
 	helper, err := r.cfg.Staff.Spawn(ctx, p.who.ID, p.who.Path, paths.Sub, earshot.Profile{Prompt: p.who.Prompt, Version: p.who.Version})
 	if err != nil {
-		r.cfg.Log.Warn("no agent could be made for a task", "agent", p.who.ID, "err", err)
+		r.cfg.Log.Warn("no agent could be created for a task", "agent", p.who.ID, "err", err)
 		return tool.Answer{}, errors.New("nobody could be made for the task; do it yourself")
 	}
 	defer func() {
 		ctx, cancel := lasting(ctx)
 		defer cancel()
 		if err := r.cfg.Staff.Finish(ctx, p.who.ID, helper.ID); err != nil {
-			r.cfg.Log.Warn("an agent could not be ended whose task is over", "agent", helper.ID, "err", err)
+			r.cfg.Log.Warn("an agent whose task is over could not be ended", "agent", helper.ID, "err", err)
 		}
 	}()
 	helper.Name = r.cfg.People.Name(helper.ID)
@@ -306,7 +306,7 @@ func (p *toolContext) answer(ctx context.Context, asked *asking) (earshot.Text, 
 	case err == nil:
 		return earshot.Text(strings.TrimSpace(said.String())), nil
 	}
-	p.room.cfg.Log.Warn("an agent could not answer another", "agent", p.who.ID, "turn", p.turn, "why", kind(err))
+	p.room.cfg.Log.Warn("an agent could not answer another agent", "agent", p.who.ID, "turn", p.turn, "why", kind(err))
 	return earshot.Text(said.String()), errors.New("it could not answer, since its model failed; do without it, or say so")
 }
 

@@ -97,7 +97,7 @@ func kind(err error) string {
 	case errors.Is(err, turn.ErrUnheard), errors.Is(err, ErrNoModel), errors.Is(err, errMute), errors.Is(err, llm.ErrParked):
 		return err.Error()
 	}
-	return "the model failed in another way"
+	return "the model failed in an unknown way"
 }
 
 // fault returns what is wrong with the model, for people.

@@ -41,7 +41,7 @@ func (r *Room) Hold(ctx context.Context, by earshot.ParticipantID) (release func
 	}
 	if en != nil {
 		if err := en.wait(ctx); err != nil && ctx.Err() == nil {
-			r.cfg.Log.Warn("a key that is held to talk is not on record", "err", err)
+			r.cfg.Log.Warn("a held talk key could not be recorded", "err", err)
 		}
 	}
 	return sync.OnceFunc(func() {
@@ -55,7 +55,7 @@ func (r *Room) press(by earshot.ParticipantID) (en *entry, err error) {
 	r.modeMu.Lock()
 	defer r.modeMu.Unlock()
 	if m := r.wished; strict[m] > strict[earshot.Muted] {
-		return nil, fmt.Errorf("the room is %s, which /resume ends", m)
+		return nil, fmt.Errorf("the room is %s; /resume ends that", m)
 	}
 	if r.wished == earshot.Muted {
 		if en, err = r.modeTo(r.keyed(by, earshot.ModeChange{Mode: earshot.Live, Returns: earshot.Muted}), earshot.Live); err != nil {
@@ -75,7 +75,7 @@ func (r *Room) letGo(by earshot.ParticipantID) {
 		return
 	}
 	if _, err := r.modeTo(r.keyed(by, earshot.ModeChange{Mode: earshot.Muted}), earshot.Muted); err != nil { // it holds
-		r.cfg.Log.Warn("that a key was let go is not on record", "err", err)
+		r.cfg.Log.Warn("the release of a talk key could not be recorded", "err", err)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"earshot/participants"
 )
 
-var errNoSession = errors.New("only at a terminal of your own can you become somebody else; start one: earshot chat --identity NAME")
+var errNoSession = errors.New("you can become somebody else only at your own terminal; start one: earshot chat --identity NAME")
 
 // identify says who somebody is, or makes their terminal that of somebody else.
 func (r *Room) identify(ctx context.Context, c command.Call) (string, error) {
@@ -29,12 +29,12 @@ func (r *Room) identify(ctx context.Context, c command.Call) (string, error) {
 	case err != nil:
 		return "", err
 	case who.ID == session.Participant:
-		return fmt.Sprintf("You are %s already.", who.Name), nil
+		return fmt.Sprintf("You are already %s.", who.Name), nil
 	}
 	if err := r.become(ctx, c, session, who); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("You are %s now. What %s wrote stays theirs.", who.Name, c.By.Name), nil
+	return fmt.Sprintf("You are now %s. What %s wrote stays theirs.", who.Name, c.By.Name), nil
 }
 
 // claim returns who somebody at a session is when they say that they are called
@@ -47,7 +47,7 @@ func (r *Room) claim(ctx context.Context, session participants.Session, name str
 	}
 	who, err := r.cfg.People.Claim(ctx, session.Account, name, nil)
 	if errors.Is(err, participants.ErrToken) {
-		return who, fmt.Errorf("%w; start a terminal with it: EARSHOT_TOKEN=… earshot chat --identity NAME", err)
+		return who, fmt.Errorf("%w; start a terminal with the token: EARSHOT_TOKEN=… earshot chat --identity NAME", err)
 	}
 	if err == nil && r.cfg.Enters != nil {
 		err = r.cfg.Enters(who)
@@ -142,7 +142,7 @@ func (r *Room) seat(outlet string, old, now participants.Participant) {
 // whoami tells somebody who they are.
 func (r *Room) whoami(c command.Call) string {
 	if c.By.ID == "" {
-		return fmt.Sprintf("I do not know who is behind %s.", c.Event.From)
+		return fmt.Sprintf("I do not know who %s is.", c.Event.From)
 	}
 	by := "known by " + c.Event.From.String()
 	if s, ok := r.cfg.People.At(c.Event.Via); ok && s.Account != c.Event.From {
@@ -150,7 +150,7 @@ func (r *Room) whoami(c command.Call) string {
 	}
 	text := fmt.Sprintf("You are %s, %s.", c.By.Name, by)
 	if c.By.Can(participants.Operate) {
-		text += " You operate this machine's earshot."
+		text += " You are an operator of this earshot."
 	}
 	return text
 }

@@ -101,19 +101,19 @@ func TestIdentity(t *testing.T) {
 		if got := x.give(t, "identity", ""); !strings.Contains(got, "You are ann, known by console:ann.") {
 			t.Errorf("told %q", got)
 		}
-		if got := x.give(t, "identity", "bob"); got != "You are Bob now. What ann wrote stays theirs." {
+		if got := x.give(t, "identity", "bob"); got != "You are now Bob. What ann wrote stays theirs." {
 			t.Errorf("told %q", got)
 		}
 		if got := x.give(t, "identity", ""); got != "You are Bob, by name, at a terminal of console:ann." {
 			t.Errorf("told %q", got)
 		}
-		if got := x.give(t, "identity", "Bob"); got != "You are Bob already." {
+		if got := x.give(t, "identity", "Bob"); got != "You are already Bob." {
 			t.Errorf("told %q", got)
 		}
 		if here := h.state().Here; len(here) != 1 || here[0].ID != "bob" {
 			t.Errorf("here are %v", here)
 		}
-		if got := x.give(t, "merge", "ann bob"); !strings.Contains(got, "whoever operates") {
+		if got := x.give(t, "merge", "ann bob"); !strings.Contains(got, "operators of this earshot") {
 			t.Errorf("by the name of Bob one may still operate: %q", got)
 		}
 		x.say(t, "as bob")
@@ -164,7 +164,7 @@ func TestAGuestLeavesByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
 		x := h.terminal(t, "one", participants.Owner)
-		if got := x.give(t, "identity", "anonymous"); !strings.Contains(got, "You are guest_") {
+		if got := x.give(t, "identity", "anonymous"); !strings.Contains(got, "You are now guest_") {
 			t.Fatalf("told %q", got)
 		}
 		h.journal.Slow(time.Millisecond)
@@ -188,8 +188,8 @@ func TestWhoCannotBecomeWhom(t *testing.T) {
 		}{
 			{"cara", "EARSHOT_TOKEN="},
 			{h.config.Name, "reserved for an agent"},
-			{"Dan", "You are Dan now"},
-			{"ann", "You are ann now"}, // the account's own person
+			{"Dan", "You are now Dan"},
+			{"ann", "You are now ann"}, // the account's own person
 		} {
 			if got := x.give(t, "identity", tt.name); !strings.Contains(got, tt.want) {
 				t.Errorf("/identity %s: %q, want %q", tt.name, got, tt.want)

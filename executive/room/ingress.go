@@ -42,12 +42,11 @@ type incoming struct {
 	prepared int64 // the number of that; see [Room.prepareReply]
 }
 
-// Admit lets an event in. For one that is kept it returns after the commit, or
-// with the reason why it was not kept; for one that is not, as soon as it has
-// acted. Where many events wait for the journal, a message waits until there is room
-// for it. Ending ctx stops the waiting: the event may then be kept or not, and
-// sending it again with the same ID is safe, and waits for the same commit.
-// Admit may be called from many goroutines.
+// Admit takes an event into the room. For an event that is kept it returns after the commit, or
+// with the reason why it was not kept; for any other, as soon as the event has acted. When the
+// queue for the journal is full, a message waits until there is space. If ctx ends, the wait
+// ends: the event may or may not be kept, and sending it again with the same ID is safe and
+// waits for the same commit. Admit may be called from many goroutines.
 func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if style, ok := interrupt.ParseStyle(r.cfg.Settings().MultiParty.TurnTakingProtocol); ok {
 		r.floor.Adopt(style)

@@ -229,11 +229,11 @@ func (r *Room) keep(ctx context.Context) (kept []earshot.Event) {
 	if n := len(left) - maxUnsaved; n > 0 {
 		left = left[n:]
 		r.dropping("unsaved", n)
-		r.Report(earshot.Notice{Key: "unsaved", Text: "how some replies ended, or who came and went, could not be written down", Cure: "earshot doctor"})
+		r.Report(earshot.Notice{Key: "unsaved", Text: "some ends of replies, arrivals or departures could not be recorded", Cure: "earshot doctor"})
 	}
 	r.unsaved = left
 	if !r.stuck {
-		r.cfg.Log.Warn("the journal does not take what the house has to keep; trying again", "waiting", len(left), "err", err)
+		r.cfg.Log.Warn("the journal does not accept events; trying again", "waiting", len(left), "err", err)
 	}
 	r.stuck = true
 	return kept

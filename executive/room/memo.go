@@ -20,11 +20,11 @@ func (r *Room) note(ctx context.Context, c command.Call) (string, error) {
 	text, err := wording(c.Args, maxMemo)
 	switch {
 	case len(c.Args) > maxMemo:
-		return "", fmt.Errorf("a note of %d bytes is too long: at most %d; say it in fewer words", len(c.Args), maxMemo)
+		return "", fmt.Errorf("the note has %d bytes, and at most %d are possible; use fewer words", len(c.Args), maxMemo)
 	case err != nil:
 		return "", errors.New("what shall I keep in mind? Write: /note TEXT")
 	case c.By.ID == participants.Generic:
-		return "", errors.New("a note needs somebody who wrote it; say who you are with --identity NAME")
+		return "", errors.New("a note needs an author; say who you are with --identity NAME")
 	}
 	e := c.Event
 	e.Body, e.Author, e.To = earshot.Memo{Text: text}, c.By.ID, nil

@@ -92,7 +92,7 @@ func TestAMisheardWord(t *testing.T) {
 					t.Errorf("taught is %q", taught)
 				}
 				c.must(t, "bob", "/context resync", 0)
-				if got := c.last("bob"); got != "It is what the journal says." {
+				if got := c.last("bob"); got != "It matches the journal." {
 					t.Error(got)
 				}
 				c.stop()
@@ -122,8 +122,8 @@ func TestWhoPutsWordsRight(t *testing.T) {
 		c.says(t, "ann", "we sail with the shop", time.Second)
 		c.must(t, "bob", "/context", 0)
 		for _, tt := range []struct{ write, fails string }{
-			{"/context change 2 hello everybody", "who operates this earshot alone"},
-			{"/context remove 3", "who operates this earshot alone"},
+			{"/context change 2 hello everybody", "only an operator of this earshot can change it"},
+			{"/context remove 3", "only an operator of this earshot can change it"},
 			{"/context change 3 we sail with the ship", ""},
 		} {
 			if err := c.writes(t, "bob", tt.write); (err == nil) != (tt.fails == "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
@@ -154,7 +154,7 @@ func TestWordsOfAnotherGiveNoRights(t *testing.T) {
 				}
 				h.off.Store(false)
 				c.must(t, "ann", "Earshot, how late is it?", time.Minute)
-				if got := strings.Join(c.uses(), "|"); strings.Contains(got, "several people ask at once") != corrects {
+				if got := strings.Join(c.uses(), "|"); strings.Contains(got, "several people are asking at once") != corrects {
 					t.Errorf("used %q", got)
 				}
 				c.stop()

@@ -39,7 +39,7 @@ func (r *Room) SetMode(ctx context.Context, by earshot.ParticipantID, m earshot.
 		return err
 	}
 	if err := en.wait(ctx); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("the room is %s, but only until earshot ends: %w", m, err)
+		return fmt.Errorf("the room is %s, but only until earshot stops: %w", m, err)
 	}
 	return ctx.Err()
 }
@@ -102,10 +102,10 @@ func (r *Room) switchTo(m earshot.Mode) {
 func (r *Room) changes(m earshot.Mode) func(context.Context, command.Call) (string, error) {
 	return func(ctx context.Context, c command.Call) (string, error) {
 		if !r.concerns(c.By) {
-			return "", fmt.Errorf("only who is in the room can change what it lets in; it is %s", r.is())
+			return "", fmt.Errorf("only somebody in the room can change what it takes in; it is %s", r.is())
 		}
 		if wants, opened := r.wants(); wants == m && !opened {
-			return fmt.Sprintf("The room is %s already: %s.", m, m.Means()), nil
+			return fmt.Sprintf("The room is already %s: %s.", m, m.Means()), nil
 		}
 		return "", r.SetMode(ctx, c.By.ID, m)
 	}
@@ -114,7 +114,7 @@ func (r *Room) changes(m earshot.Mode) func(context.Context, command.Call) (stri
 // unmute is the command that ends being muted, and nothing stricter.
 func (r *Room) unmute(ctx context.Context, c command.Call) (string, error) {
 	if m, _ := r.wants(); strict[m] > strict[earshot.Muted] {
-		return "", fmt.Errorf("the room is %s, which /resume ends", m)
+		return "", fmt.Errorf("the room is %s; /resume ends that", m)
 	}
 	return r.changes(earshot.Live)(ctx, c)
 }
@@ -185,6 +185,6 @@ func (r *Room) pass(in incoming) {
 		p.show(e)
 	}
 	if !seen && e.Visibility.Scope == earshot.Private {
-		r.tell(e.Via, earshot.Notice{Text: "Nobody has seen that: whoever it is for is not here, or an agent; and off the record nothing is kept."})
+		r.tell(e.Via, earshot.Notice{Text: "Nobody has seen that: the recipient is not here or is an agent, and off the record nothing is kept."})
 	}
 }

@@ -53,10 +53,10 @@ func (h *house) kinds() string {
 // of what a sense that has not ended yet still hands in.
 func TestModes(t *testing.T) {
 	for _, tt := range []struct{ command, want string }{
-		{"mute", "owner:muted; message; speak (text, and only one person is here); reply completed"},
+		{"mute", "owner:muted; message; speak (nobody else is here, so it was for me); reply completed"},
 		{"pause", "owner:paused; message; silent (the room is paused)"},
 		{"offrecord", "owner:off the record"},
-		{"resume", "message; speak (text, and only one person is here); reply completed; utterance; silent (it was said aloud, and not to me)"},
+		{"resume", "message; speak (nobody else is here, so it was for me); reply completed; utterance; silent (it was said aloud, and not to me)"},
 	} {
 		t.Run(tt.command, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestModes(t *testing.T) {
 				if n := h.state().Dropped; n != map[bool]int{false: 1}[tt.command == "resume"] {
 					t.Errorf("%d sounds were thrown away", n)
 				}
-				if live := tt.command == "resume"; live != strings.Contains(answer, "live already") {
+				if live := tt.command == "resume"; live != strings.Contains(answer, "already live") {
 					t.Errorf("answered %q", answer)
 				}
 			})
@@ -122,7 +122,7 @@ func TestWhoMayChangeTheMode(t *testing.T) {
 			by   *terminal
 			want string
 		}{
-			{script, "error: only who is in the room can change what it lets in; it is live"},
+			{script, "error: only somebody in the room can change what it takes in; it is live"},
 			{bob, ""},
 		} {
 			if got := tt.by.give(t, "mute", ""); got != tt.want {
@@ -130,7 +130,7 @@ func TestWhoMayChangeTheMode(t *testing.T) {
 			}
 		}
 		stranger := earshot.Event{From: earshot.Handle{Provider: "voice", ID: "3"}, Body: earshot.Command{Name: "resume"}}
-		if err := h.Admit(t.Context(), stranger); err == nil || err.Error() != "/resume is for those whom I know" {
+		if err := h.Admit(t.Context(), stranger); err == nil || err.Error() != "/resume is only for people I know" {
 			t.Errorf("a stranger: %v", err)
 		}
 		if got := script.give(t, "note", "hello"); !strings.Contains(got, "say who you are") {
@@ -173,7 +173,7 @@ func TestRepeatedItIsToldAndNotAnnounced(t *testing.T) {
 		_, changed := h.Mode()
 		h.give(t, "mute", "")
 		<-changed
-		if got := h.give(t, "mute", ""); !strings.Contains(got, "muted already: no sound is taken in") || !strings.Contains(got, "/resume") {
+		if got := h.give(t, "mute", ""); !strings.Contains(got, "already muted: no sound is taken in") || !strings.Contains(got, "/resume") {
 			t.Errorf("answered %q", got)
 		}
 		h.give(t, "resume", "")
@@ -295,7 +295,7 @@ func TestSentBeforeTheSwitch(t *testing.T) {
 		time.Sleep(time.Hour)
 		h.stop()
 		const end = "; reply interrupted" // it ends while the others are being written: before or after them
-		want := "message; speak (text, and only one person is here); message; silent (the room is off the record); owner:off the record"
+		want := "message; speak (nobody else is here, so it was for me); message; silent (the room is off the record); owner:off the record"
 		if got := h.kinds(); strings.Count(got, end) != 1 || strings.Replace(got, end, "", 1) != want {
 			t.Errorf("kept %s\nwant %s%s", got, want, end)
 		}
@@ -321,7 +321,7 @@ func TestBackOnTheRecord(t *testing.T) {
 			h.say(t, "hello")
 			time.Sleep(time.Second)
 			h.stop()
-			want := "owner:off the record; owner:live; message; speak (text, and only one person is here); reply completed"
+			want := "owner:off the record; owner:live; message; speak (nobody else is here, so it was for me); reply completed"
 			if again {
 				want = "owner:off the record; owner:live; owner:off the record"
 			}
@@ -361,7 +361,7 @@ func TestAModeThatCannotBeWrittenDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
 		h.journal.Fail(errors.New("disk full"))
-		if got := h.give(t, "offrecord", ""); !strings.Contains(got, "only until earshot ends") {
+		if got := h.give(t, "offrecord", ""); !strings.Contains(got, "only until earshot stops") {
 			t.Errorf("answered %q", got)
 		}
 		if mode, _ := h.Mode(); mode != earshot.OffRecord {
@@ -385,7 +385,7 @@ func TestNote(t *testing.T) {
 		h := newHouse().open(t.Context())
 		for _, tt := range []struct{ text, want string }{
 			{" ", "error: what shall I keep in mind? Write: /note TEXT"},
-			{strings.Repeat("x", 301), "error: a note of 301 bytes is too long: at most 300; say it in fewer words"},
+			{strings.Repeat("x", 301), "error: the note has 301 bytes, and at most 300 are possible; use fewer words"},
 			{"the door code is on the fridge", ""},
 		} {
 			if got := h.give(t, "note", tt.text); got != tt.want {

@@ -10,11 +10,11 @@ import (
 
 // OwnWords is the reason for a decision to answer what somebody asked with their own
 // words alone.
-const OwnWords = "it was asked of me with nobody else's words"
+const OwnWords = "it was asked with the asker's own words alone"
 
 var (
 	errNobodysWords = errors.New("whose words? say who you are first: earshot chat --identity NAME")
-	errNoQuestion   = errors.New("what do you want to ask? write /" + earshot.OwnWords + " QUESTION; all who are here see it")
+	errNoQuestion   = errors.New("what do you want to ask? Write /" + earshot.OwnWords + " QUESTION; everybody here sees it")
 )
 
 // ownWords makes the message of the command "/mywords QUESTION" that who gave. It is the

@@ -31,8 +31,8 @@ const (
 
 // Errors of what is asked.
 var (
-	errNoThought = errors.New("nothing is thought about now: there must be a model, executive.enabled and executive.reasoning.enabled must be true, and the room must not be paused or off the record")
-	errNothing   = errors.New("there is nothing that is thought about; /think QUESTION begins something")
+	errNoThought = errors.New("I cannot think now: there must be a model, executive.enabled and executive.reasoning.enabled must be true, and the room must not be paused or off the record")
+	errNothing   = errors.New("I am not thinking about anything; to start, write /think QUESTION")
 )
 
 // consider lets the mind think about a message that has come to be answered, if its
@@ -48,7 +48,7 @@ func (r *Room) consider(e *entry) {
 				By: e.event.Author, Name: r.cfg.People.Name(e.event.Author), Via: e.event.Via, Visibility: e.event.Visibility, At: e.event.At,
 			})
 			if err != nil {
-				r.cfg.Log.Info("a message asks for thought, and there is none to be had", "err", err)
+				r.cfg.Log.Info("a message asks for thought, which is not available", "err", err)
 			}
 		}
 	}
@@ -134,9 +134,9 @@ func (r *Room) pondering(_ context.Context, c command.Call) (string, error) {
 	case !r.thinks():
 		return "", errNoThought
 	case c.By.ID == participants.Generic:
-		return "", errors.New("an answer needs somebody whom it is for; say who you are with --identity NAME")
+		return "", errors.New("an answer needs somebody to give it to; say who you are with --identity NAME")
 	case len(text) > mostQuestion:
-		return "", fmt.Errorf("a question of %d bytes is too long to think about: at most %d; say it in fewer words", len(text), mostQuestion)
+		return "", fmt.Errorf("the question has %d bytes, and at most %d are possible; use fewer words", len(text), mostQuestion)
 	}
 	q := think.Question{
 		ID: r.cfg.NewID(), Cause: earshot.ByCommand, Text: earshot.Text(strings.ToValidUTF8(text, "\uFFFD")),
@@ -151,7 +151,7 @@ func (r *Room) pondering(_ context.Context, c command.Call) (string, error) {
 	if ill {
 		return waits, nil
 	}
-	return "I think about it; /think shows how far I am.", nil
+	return "I am thinking about it; /think shows how far I am.", nil
 }
 
 // stopThinking ends what is thought, as far as all may see it who read the answer.
@@ -159,7 +159,7 @@ func (r *Room) stopThinking(c command.Call) (string, error) {
 	if !r.mind.Stop(c.By.ID, func(q think.Question) bool { return q.Visibility.Allows(c.Audience) }) {
 		return "", errNothing
 	}
-	return "I think about it no more.", nil
+	return "I have stopped thinking about it.", nil
 }
 
 // thought tells what is thought and what was found, as far as all in a may see it.
@@ -171,7 +171,7 @@ func (r *Room) thought(a earshot.Audience) string {
 		}
 	}
 	if b.Len() == 0 {
-		b.WriteString("Nothing is thought about just now; /think QUESTION begins something.\n")
+		b.WriteString("I am not thinking about anything; to start, write /think QUESTION.\n")
 	}
 	now := r.cfg.Now()
 	for _, i := range r.scene.For(a).Items(scene.Reasoning) {
@@ -214,7 +214,7 @@ func (r *Room) tellThought(b *strings.Builder, v think.View) {
 
 // phases are how far a thought has come, in words.
 var phases = map[think.Phase]string{
-	think.Waiting: "Waiting to think", think.Thinking: "Thinking", think.Parked: "Parked, to go on later", think.Sorting: "Looking what came of it",
+	think.Waiting: "Waiting to think", think.Thinking: "Thinking", think.Parked: "Parked, to be continued later", think.Sorting: "Summing up the findings",
 }
 
 func oneThought(text earshot.Text) string { return string(oneLine(text)) }
@@ -241,6 +241,6 @@ var (
 	}
 	otherwise = map[string]string{
 		"turn": "a reply went first", think.ByPriority: "a reply went first",
-		think.ByRule: "nothing was to be thought", think.ByEnding: "the program ended",
+		think.ByRule: "there was nothing to think about", think.ByEnding: "earshot stopped",
 	}
 )

@@ -36,7 +36,7 @@ type question struct {
 	protected bool // it is said whole; see [earshot.Opening]
 	aloud     bool // it was said aloud, or what agents answer each other after it
 	follows   bool // it goes on with a talk, and calls nobody
-	again     bool // it was asked before the program ended
+	again     bool // it was asked before earshot stopped
 	asksBack  bool // it was hardly understood, which the answer says
 
 	gaze *snapshotRequest // of a question about sight: what there was to see

@@ -23,7 +23,7 @@ func (r *Room) merge(ctx context.Context, c command.Call) (string, error) {
 	if err := r.cfg.People.Merge(ctx, c.By, keep.ID, other.ID); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s is %s from now on; /split %q undoes it.", other.Name, keep.Name, other.Name), nil
+	return fmt.Sprintf("%s is now %s; /split %q undoes that.", other.Name, keep.Name, other.Name), nil
 }
 
 // split undoes that.
@@ -39,7 +39,7 @@ func (r *Room) split(ctx context.Context, c command.Call) (string, error) {
 	if err := r.cfg.People.Split(ctx, c.By, other.ID); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s is somebody of their own again.", r.cfg.People.Name(other.ID)), nil
+	return fmt.Sprintf("%s is a separate person again.", r.cfg.People.Name(other.ID)), nil
 }
 
 // rename gives somebody another name, and tells the room.
@@ -65,7 +65,7 @@ func (r *Room) rename(ctx context.Context, c command.Call) (string, error) {
 		return "", err
 	}
 	r.show(r.event(earshot.Visibility{Scope: earshot.System}, earshot.Notice{
-		Text: fmt.Sprintf("%s is called %s now.", was.Name, r.cfg.People.Name(was.ID)),
+		Text: fmt.Sprintf("%s is now called %s.", was.Name, r.cfg.People.Name(was.ID)),
 	}))
 	return "", nil
 }
@@ -73,7 +73,7 @@ func (r *Room) rename(ctx context.Context, c command.Call) (string, error) {
 // named returns who has each of so many names.
 func (r *Room) named(list []string, want int, form string) (all []participants.Participant, err error) {
 	if len(list) != want {
-		return nil, fmt.Errorf("write %s; a name of several words stands in quotes", form)
+		return nil, fmt.Errorf("write %s; put names of several words in quotes", form)
 	}
 	for _, name := range list {
 		p, ok := r.cfg.People.Find(name)

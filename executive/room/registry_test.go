@@ -16,7 +16,7 @@ func TestWhoIsWho(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
 		x, y := h.terminal(t, "one", participants.Owner), h.terminal(t, "two", "bob")
-		if got := y.give(t, "identity", "Dan Smith"); !strings.Contains(got, "You are Dan Smith now") {
+		if got := y.give(t, "identity", "Dan Smith"); !strings.Contains(got, "You are now Dan Smith") {
 			t.Fatalf("told %q", got)
 		}
 		for _, tt := range []struct {
@@ -24,21 +24,21 @@ func TestWhoIsWho(t *testing.T) {
 			command, args string
 			want          string
 		}{
-			{y, "rename", "Bob to Rob", "error: /rename is for whoever operates this earshot; ask them, or on your own account: /identity NAME"},
+			{y, "rename", "Bob to Rob", "error: /rename is for operators of this earshot; ask one, or if you are one: /identity NAME"},
 			{x, "rename", "Bob", "error: write /rename NAME TO NAME"},
 			{x, "rename", "Bbo to Rob", "error: nobody is called Bbo; did you mean Bob?"},
-			{x, "rename", "Dan Smith to Dan Jones", "Dan Smith is called Dan Jones now."},
-			{x, "merge", "Bob", "error: write /merge KEEP OTHER; a name of several words stands in quotes"},
-			{x, "merge", `Bob "Dan Jones"`, `Dan Jones is Bob from now on; /split "Dan Jones" undoes it.`},
+			{x, "rename", "Dan Smith to Dan Jones", "Dan Smith is now called Dan Jones."},
+			{x, "merge", "Bob", "error: write /merge KEEP OTHER; put names of several words in quotes"},
+			{x, "merge", `Bob "Dan Jones"`, `Dan Jones is now Bob; /split "Dan Jones" undoes that.`},
 			{x, "merge", `Bob, Dan Jones`, `is the same person already`},
-			{x, "split", `Dan Jones`, "Dan Jones is somebody of their own again."},
+			{x, "split", `Dan Jones`, "Dan Jones is a separate person again."},
 			{x, "split", `Dan Jones`, "error: nobody by that name was merged into somebody else"},
 		} {
 			if got := tt.by.give(t, tt.command, tt.args); !strings.Contains(got, tt.want) {
 				t.Errorf("/%s %s: %q, want %q", tt.command, tt.args, got, tt.want)
 			}
 		}
-		if got := texts(y.Voice); !strings.Contains(strings.Join(got, "\n"), "Dan Smith is called Dan Jones now.") {
+		if got := texts(y.Voice); !strings.Contains(strings.Join(got, "\n"), "Dan Smith is now called Dan Jones.") {
 			t.Errorf("the room was told %q", got)
 		}
 		if got := y.give(t, "help", ""); strings.Contains(got, "/merge") || !strings.Contains(got, "/msg NAME text") || !strings.Contains(got, "/offrecord") {

@@ -119,7 +119,7 @@ func leftSaying(reply earshot.Reply) earshot.Text {
 const mostStateHeard = 160
 
 // goOn goes on from the past: the dialogue of the main agent, and what was under way
-// when the program ended without a word.
+// when earshot stopped without a word.
 func (r *Room) goOn() {
 	r.seats[0].awake = true
 	open := make(map[earshot.TurnID]earshot.Event)
@@ -156,7 +156,7 @@ func (r *Room) goOn() {
 	}
 	for _, e := range r.cfg.Past {
 		if d, ok := e.Body.(earshot.Decision); ok && open[d.Turn].ID == e.ID && d.Turn != "" {
-			lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed, Fault: "earshot ended in the middle of it; ask again"})
+			lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed, Fault: "earshot stopped in the middle of it; ask again"})
 			lost.Author, lost.Sources = d.Agent, []earshot.EventID{d.About}
 			r.unsaved = append(r.unsaved, lost)
 		}

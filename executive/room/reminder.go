@@ -33,7 +33,7 @@ const (
 	late = time.Minute
 )
 
-var errNobodyReminds = errors.New("a reminder needs somebody whom it is for; say who you are with --identity NAME")
+var errNobodyReminds = errors.New("a reminder needs somebody to remind; say who you are with --identity NAME")
 
 // Set implements [tool.Agenda]. A reminder is for the person whose question is
 // answered.
@@ -52,7 +52,7 @@ func (p *toolContext) Reminders(s tool.Scope) []remind.Reminder {
 func (p *toolContext) Cancel(ctx context.Context, s tool.Scope, n int) error {
 	who := s.Askers[0]
 	if slices.ContainsFunc(s.Askers, func(other participants.Participant) bool { return other.ID != who.ID }) {
-		return tool.Refuse("several people ask at once, and a reminder is given up by the one whose it is; tell %s to write /remind cancel %d, or to ask again", who.Name, n)
+		return tool.Refuse("several people are asking at once, and only its owner can cancel a reminder; tell %s to write /remind cancel %d, or to ask again", who.Name, n)
 	}
 	return p.room.cancel(ctx, who.ID, n, s.Audience, p.event)
 }
@@ -92,7 +92,7 @@ func (r *Room) cancel(ctx context.Context, who earshot.ParticipantID, n int, a e
 	all := r.reminders(who, a)
 	i := slices.IndexFunc(all, func(has remind.Reminder) bool { return has.N == n })
 	if i < 0 {
-		return fmt.Errorf("there is no reminder %d; list them to see which there are", n)
+		return fmt.Errorf("there is no reminder %d; list them to see their numbers", n)
 	}
 	e := event(earshot.Reminder{Act: earshot.Ended, Of: all[i].Event.ID, Due: all[i].Due, Text: all[i].Text})
 	e.To, e.Visibility = []earshot.ParticipantID{who}, all[i].Event.Visibility
@@ -139,7 +139,7 @@ func (r *Room) listReminders(c command.Call) string {
 		fmt.Fprintf(&b, "%3d  %s  %s\n", has.N, has.Due.Local().Format("Mon 2006-01-02 15:04:05"), string(has.Text))
 	}
 	if b.Len() == 0 {
-		return "There is nothing that you are to be reminded of; /remind 10m TEXT sets something."
+		return "You have no reminders; /remind 10m TEXT sets one."
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -148,7 +148,7 @@ func (r *Room) listReminders(c command.Call) string {
 func (r *Room) cancelReminder(ctx context.Context, c command.Call, number string) (string, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(number))
 	if err != nil {
-		return "", errors.New("which one? write /remind cancel N, with the number that /remind shows")
+		return "", errors.New("which reminder? Write /remind cancel N, with the number that /remind shows")
 	}
 	return "", r.cancel(ctx, c.By.ID, n, c.Audience, func(body earshot.Body) earshot.Event {
 		e := c.Event

@@ -60,7 +60,7 @@ func TestRemind(t *testing.T) {
 		c.must(t, "ann", "/remind", 0)
 		for _, tt := range []struct{ text, want string }{
 			{"/remind soon tea", "that is no time; write 10m"}, {"/remind 10m", "a reminder needs to say of what"},
-			{"/remind cancel", "which one? write /remind cancel N"}, {"/remind cancel 9", "there is no reminder 9"}, {"/remind cancel 3", "there is no reminder 3"},
+			{"/remind cancel", "which reminder? Write /remind cancel N"}, {"/remind cancel 9", "there is no reminder 9"}, {"/remind cancel 3", "there is no reminder 3"},
 			{"/remind 400d tea", "at most a year"}, {"/remind 10m " + strings.Repeat("x", 301), "at most 300"},
 		} {
 			if err := c.writes(t, "ann", tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -68,7 +68,7 @@ func TestRemind(t *testing.T) {
 			}
 		}
 		list := strings.Join(c.told("ann"), "|")
-		if !strings.Contains(list, "There is nothing") || !strings.Contains(list, "00:10:00  the pizza now\n  2  ") || strings.Contains(list, "taxes") {
+		if !strings.Contains(list, "You have no reminders") || !strings.Contains(list, "00:10:00  the pizza now\n  2  ") || strings.Contains(list, "taxes") {
 			t.Errorf("listed is %q", list)
 		}
 		c.must(t, "ann", "/remind cancel 2", 0)

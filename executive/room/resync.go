@@ -13,7 +13,7 @@ import (
 
 // resynced is what the people in a room are told when the scene was not what the
 // journal makes of it.
-const resynced = "what I knew about what is going on was not what the journal says, so I have made it again from there"
+const resynced = "what I knew about the situation did not match the journal, so I have rebuilt it from the journal"
 
 // resync makes the scene again of the journal, and reports whether it was another. It
 // belongs to Run, so that nothing is written meanwhile.
@@ -53,7 +53,7 @@ func (r *Room) mend(ctx context.Context) {
 	case err != nil:
 		r.cfg.Log.Warn("the scene could not be compared with the journal", "err", err)
 	case differed:
-		r.cfg.Log.Warn("the scene was not what the journal makes of it; it was made again")
+		r.cfg.Log.Warn("the scene did not match the journal and was rebuilt")
 		r.show(r.event(earshot.Visibility{Scope: earshot.System}, earshot.Notice{Text: resynced}))
 	}
 }
@@ -75,7 +75,7 @@ func (r *Room) contextResync(ctx context.Context, c command.Call) (string, error
 	case failed != nil:
 		return "", failed
 	case differed:
-		return "It was not what the journal says, so I have made it again from there; /context shows it.", nil
+		return "It did not match the journal, so I have rebuilt it from the journal; /context shows it.", nil
 	}
-	return "It is what the journal says.", nil
+	return "It matches the journal.", nil
 }

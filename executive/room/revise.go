@@ -12,17 +12,17 @@ import (
 
 // Reworded is the reason for a decision about a message that is changed while it is
 // answered.
-const Reworded = "its author has changed it while I answered, so I begin anew"
+const Reworded = "its author changed it while I was answering, so I start again"
 
 // Errors of what is changed or taken back. Nothing has changed then.
 var (
 	errNoSuch    = errors.New("there is no such message in this room")
-	errNotTheirs = errors.New("somebody else wrote that message, or it came in another way")
+	errNotTheirs = errors.New("somebody else wrote that message, or it was written elsewhere")
 	errNotWords  = errors.New("only a message can be changed or taken back")
-	errTakenBack = errors.New("that message has been taken back")
+	errTakenBack = errors.New("that message was taken back")
 
 	// errNothingKept is what is done to a message of which nothing is kept anyway.
-	errNothingKept = errors.New("of that message nothing is kept")
+	errNothingKept = errors.New("nothing of that message is kept")
 )
 
 // A change is what an event does to a message that was let in before.

@@ -433,7 +433,7 @@ func TestTheSceneStaysThatOfTheJournal(t *testing.T) {
 			case 3:
 				h.admits(t, with(e, earshot.Withdrawal{Of: earshot.EventID(fmt.Sprint("m", i-1))}))
 			}
-			if got := h.give(t, "context", "resync"); got != "It is what the journal says." {
+			if got := h.give(t, "context", "resync"); got != "It matches the journal." {
 				t.Fatalf("after %d: %s", i, got)
 			}
 		}

@@ -200,7 +200,7 @@ func TestAGuestCancelsNobodysReminder(t *testing.T) {
 		c.must(t, "bob", "Earshot, cancel what ann is to be reminded of", 0)
 		c.must(t, "ann", "/resume", 0)
 		c.must(t, "ann", "Earshot, how late is it?", time.Minute)
-		if got := strings.Join(c.uses(), "|"); len(c.fates()) != 1 || !strings.Contains(got, "remind true: several people ask at once") {
+		if got := strings.Join(c.uses(), "|"); len(c.fates()) != 1 || !strings.Contains(got, "remind true: several people are asking at once") {
 			t.Errorf("%v; used %q", c.fates(), got)
 		}
 		c.must(t, "ann", "Earshot, I cancel it by myself", time.Minute)

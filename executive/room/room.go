@@ -1,64 +1,62 @@
-// Package room is one room: what comes in, who gets the floor, what is kept,
-// who answers, and where it comes out, always in the same order.
+// Package room runs one room: it takes events in, decides who gets the floor and who answers,
+// writes the journal, and says where a reply comes out, always in the same order.
 //
-//  1. [Room.Admit], on the goroutine of the sense: who is it, whom is it for,
-//     who may see it; then the gate and the floor. A cut therefore never waits
-//     for a disk, nor for anything that came before it. What turns out to be
-//     the agent's own voice, come back by a microphone, goes no further.
-//  2. The owner, [Room.Run]: append to the journal, all that waits in one
-//     commit; then the scene; then "shall I speak?"; then a turn.
-//  3. When the turn has ended: the truth about it into the journal.
+//  1. [Room.Admit], on the goroutine of the sense, determines who the event is from, whom it
+//     is for and who may see it; then the gate and the floor judge it. So a cut never waits
+//     for a disk, nor for anything that came before it. The agent's own voice, picked up by a
+//     microphone, goes no further.
+//  2. [Room.Run], the owner, appends everything that waits to the journal in one commit,
+//     updates the scene, decides "shall I speak?", and starts a turn.
+//  3. When the turn has ended, the journal gets the truth about it.
 //
-// Several agents can sit in a room, each with a dialogue of its own: a seat. What
-// calls one or some of them is theirs to answer, and hidden from the others; what
-// calls nobody in particular is for the main agent.
+// Several agents can sit in a room. Each has a seat: a dialogue of its own. A message that
+// calls some agents is theirs to answer and hidden from the others; one that calls nobody in
+// particular is for the main agent.
 //
-// At most one turn is live, whichever agent it is of. A message that comes while
-// one is, and may not cut it, waits for each agent that it calls; of several that
-// wait for one agent the most urgent is answered and the others are context. What
-// is asked in private is no context of what others asked, and waits beside it, in
-// maxCircles conversations an agent at most: beyond that the one that waits
-// longest is given up. What people asked goes before what agents did, the
-// conversation in which somebody waits longest before others, and in it the last
-// that was asked of any agent: the talk has gone on.
+// At most one turn is live, of whichever agent. A message that arrives during a turn and may
+// not cut it waits for each agent that it calls. Of several that wait for one agent, the most
+// urgent is answered and the others become context. A private question is never context of
+// what others asked: it waits beside it, in at most maxCircles conversations per agent, beyond
+// which the one that has waited longest is given up. Questions of people go before those of
+// agents, the conversation in which somebody has waited longest goes first, and within it the
+// newest question to any agent, because the talk has moved on.
 //
-// What is said to an agent while it works, by a tool or in thought, is judged by what
-// it means to the work: it stops it, says how it is to go on, or asks how far it is,
-// which disturbs nothing; all else is answered beside a thought and behind a tool,
-// behind which nobody waits for longer than patience. See steer.go.
+// What is said to an agent that is using a tool or thinking is judged by what it means for that
+// work: it can stop the work, say how to go on, or ask how far it is, which disturbs nothing.
+// Anything else is answered beside a thought, or after a tool, for which nobody waits longer
+// than patience. See steer.go.
 //
-// What a camera notices is kept as what is said is, and is nothing to the floor; what it sees
-// at the moment acts on the scene at once. With what is heard and typed it makes up who is
-// probably here, which gives nobody rights. Who comes into view may be greeted: that is
-// said by the main agent, unasked, as its findings are.
+// What a camera notices is kept like what is said, and does not concern the floor; what it sees
+// at the moment changes the scene at once. Together with what is heard and typed it yields an
+// estimate of who is here, which gives nobody rights. Somebody who comes into view may be
+// greeted: the main agent says so unasked, as it says its findings.
 //
-// A key that somebody holds to talk makes what a microphone hears the main agent's, and a muted
-// room live as long as it is held; see hold.go.
+// While somebody holds the talk key, what a microphone hears is for the main agent, and a muted
+// room is live; see hold.go.
 //
-// A seat to which nothing happens for a while goes to sleep: its dialogue is in
-// the journal, and comes back when there is something for it to answer.
+// A seat to which nothing happens for a while goes to sleep: its dialogue stays in the journal
+// and is read again when there is something for it to answer.
 //
-// What waits for the journal is bounded by maxWaiting: beyond it whoever writes a message
-// waits, and Admit says of anything else that the room is busy. Nothing that was admitted
-// is dropped. What the house
-// itself has to keep, such as how a turn ended, and the journal refuses because
-// the disk is full, is written as soon as it takes something again; that is
+// The queue for the journal is bounded by maxWaiting: when it is full, the author of a message
+// waits, and for any other event Admit returns that the room is busy. Nothing that was admitted
+// is dropped. Records that the room itself makes, such as how a turn ended, and that the journal
+// refuses because the disk is full, are written as soon as it accepts events again; they are
 // bounded by maxUnsaved, beyond which the oldest is dropped and reported.
 //
-// An event that is sent twice is answered once if the second comes while the first is among
-// the last keepRecent. After that it is still kept once, and the decision about it is taken
-// again. Faults of earshot itself are shown and logged and are not in the journal, except
-// those of the model: the commonest is that the journal takes nothing. Somebody who comes or
-// goes is here, or gone, before that is written. Of what is written off the record an ID is
+// An event that is sent twice is answered once if the second copy comes while the first is among
+// the last keepRecent. After that it is still kept once, but the decision about it is taken
+// again. Faults of earshot itself are shown and logged but not journalled, except those of the
+// model: the most common fault is that the journal accepts nothing. Somebody who comes or goes
+// counts as here, or gone, before that is written. Of a message off the record only the ID is
 // remembered, so that a terminal that sends it again after /resume does not put it on record.
 //
-// A finding is said in its own words, and no model is asked again: what is said is what was
-// decided about. It counts as used when a reply says most of its words; that it stood in the
-// prompt proves nothing. A question to think about is confirmed some milliseconds before it
-// is on disk, and thought about only afterwards; a kill in between forgets it.
+// A finding is said in its own words, without asking a model again: what is said is what was
+// decided about. It counts as used when a reply says most of its words; being in the prompt
+// proves nothing. A question to think about is confirmed some milliseconds before it is on disk,
+// and thought about only afterwards; a kill in between loses it.
 //
-// That somebody types is known twice: in the room, which knows when a line is left, and on
-// the floor, which holds the agents back. Whatever ends the one must end the other.
+// Typing is known in two places: in the room, which knows when a line is abandoned, and on the
+// floor, which holds the agents back. Whatever ends the one must end the other.
 package room
 
 import (
@@ -99,8 +97,8 @@ const (
 
 // Errors of [Room.Admit].
 var (
-	ErrClosed = errors.New("the room is closed: earshot is ending")
-	ErrBusy   = errors.New("the room is busy: too much came at once; try again in a moment")
+	ErrClosed = errors.New("the room is closed: earshot is stopping")
+	ErrBusy   = errors.New("the room is busy: too much arrived at once; try again in a moment")
 )
 
 // Config is what a room is made of. Every field is required unless it says
@@ -352,8 +350,8 @@ func New(cfg Config) *Room {
 	return r
 }
 
-// Run is the room at work. It returns when ctx has ended, the live turn is
-// over and written down, and nothing is left running.
+// Run runs the room. It returns when ctx has ended, the live turn is over and recorded, and
+// no goroutine of the room is left.
 func (r *Room) Run(ctx context.Context) error {
 	var turns, thinking sync.WaitGroup
 	defer r.lookAway()

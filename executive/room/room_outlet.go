@@ -12,7 +12,7 @@ import (
 
 var (
 	errLeft   = errors.New("the outlet has left the room")
-	errOthers = errors.New("others are at the outlet now, and may not see it")
+	errOthers = errors.New("other people are at the outlet now, and they may not see it")
 )
 
 // roomOutlet is an outlet of the room and who is around it.

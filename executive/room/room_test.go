@@ -283,7 +283,7 @@ func TestAfterACrash(t *testing.T) {
 		time.Sleep(time.Second)
 		h.stop()
 		got := h.replies()
-		if len(got) != 2 || got[0].Turn != "t2" || got[0].Outcome != earshot.Failed || got[0].Fault != "earshot ended in the middle of it; ask again" || got[1].Outcome != earshot.Completed {
+		if len(got) != 2 || got[0].Turn != "t2" || got[0].Outcome != earshot.Failed || got[0].Fault != "earshot stopped in the middle of it; ask again" || got[1].Outcome != earshot.Completed {
 			t.Fatalf("replies %+v", got)
 		}
 		var prompt []string
@@ -400,7 +400,7 @@ func TestAModelThatSaysNothing(t *testing.T) {
 		h.say(t, "hello")
 		time.Sleep(time.Second)
 		h.stop()
-		if got := h.replies(); len(got) != 1 || got[0].Outcome != earshot.Failed || got[0].Offered != "" || got[0].Fault != "the model said nothing, twice" {
+		if got := h.replies(); len(got) != 1 || got[0].Outcome != earshot.Failed || got[0].Offered != "" || got[0].Fault != "the model returned nothing, twice" {
 			t.Errorf("replies %+v", got)
 		}
 		if n := len(h.model.Seen()); n < 2 || n > 3 {
@@ -483,7 +483,7 @@ func TestCommandsAreAnsweredWhereTheyWereGiven(t *testing.T) {
 			}
 			return all
 		}
-		for _, want := range []string{"I answered, because: text, and only one person is here", "You are ann, known by", "recent_messages (now): ann: count", "/exit"} {
+		for _, want := range []string{"I answered because nobody else is here, so it was for me", "You are ann, known by", "recent_messages (now): ann: count", "/exit"} {
 			if !strings.Contains(notices(h.console), want) {
 				t.Errorf("%q is not among the answers:\n%s", want, notices(h.console))
 			}

@@ -51,11 +51,11 @@ func sighted(s earshot.Sight, from earshot.Handle, who participants.Participant)
 	noticed := []earshot.Noticed{earshot.PeopleChanged, earshot.EyesChanged, earshot.SceneChanged, earshot.CodeRead, earshot.Captioned}
 	switch {
 	case !slices.Contains(noticed, s.What):
-		return s, fmt.Errorf("a camera notices no %q", participants.OneLine(string(s.What)))
+		return s, fmt.Errorf("a camera cannot report %q", participants.OneLine(string(s.What)))
 	case len(s.Text) > earshot.MaxCode:
-		return s, fmt.Errorf("what is seen has %d bytes; at most %d", len(s.Text), earshot.MaxCode)
+		return s, fmt.Errorf("the description of what is seen has %d bytes; at most %d are possible", len(s.Text), earshot.MaxCode)
 	case (s.What == earshot.CodeRead || s.What == earshot.Captioned) != (s.Text != ""):
-		return s, errors.New("a code and a caption have a text, and nothing else that is seen")
+		return s, errors.New("only a code and a caption have a text")
 	}
 	s.Camera = from.ID
 	return s, plausible(from, who, s.Eyes, []int{s.People, s.Were}, s.Sure)
@@ -74,7 +74,7 @@ func plausible(from earshot.Handle, who participants.Participant, eyes earshot.E
 	share := func(x float64) bool { return !(x >= 0 && x <= 1) }
 	switch {
 	case who.ID != "":
-		return errors.New("who is known is no camera")
+		return errors.New("a known participant cannot send camera events")
 	case from.ID == "" || len(from.ID) > maxCamera:
 		return fmt.Errorf("the name of a camera has from 1 to %d bytes", maxCamera)
 	case eyes.Words() == "" || slices.ContainsFunc(people, many) || slices.ContainsFunc(shares, share):

@@ -161,15 +161,15 @@ func TestWhatNoCameraSees(t *testing.T) {
 			body earshot.Body
 			want string
 		}{
-			{ann, glance(1), "who is known is no camera"},
+			{ann, glance(1), "a known participant cannot send camera events"},
 			{earshot.Handle{Provider: "webcam"}, glance(1), "the name of a camera has from 1 to 64 bytes"},
 			{earshot.Handle{Provider: "webcam", ID: strings.Repeat("x", 65)}, glance(1), "the name of a camera has from 1 to 64 bytes"},
 			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Glance{Eyes: "blue"}, "no camera sees that"},
 			{earshot.Handle{Provider: "webcam", ID: "desk"}, glance(65), "no camera sees that"},
 			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Glance{Eyes: earshot.Clear, Brightness: math.NaN()}, "no camera sees that"},
-			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Sight{What: "smell\n[", Eyes: earshot.Clear}, `a camera notices no "smell"`},
-			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Sight{What: earshot.CodeRead, Eyes: earshot.Clear}, "a code and a caption have a text, and nothing else that is seen"},
-			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Sight{What: earshot.CodeRead, Eyes: earshot.Clear, Text: earshot.Text(strings.Repeat("x", 5000))}, "what is seen has 5000 bytes; at most 4296"},
+			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Sight{What: "smell\n[", Eyes: earshot.Clear}, `a camera cannot report "smell"`},
+			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Sight{What: earshot.CodeRead, Eyes: earshot.Clear}, "only a code and a caption have a text"},
+			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Sight{What: earshot.CodeRead, Eyes: earshot.Clear, Text: earshot.Text(strings.Repeat("x", 5000))}, "the description of what is seen has 5000 bytes; at most 4296 are possible"},
 			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Sight{What: earshot.PeopleChanged, Eyes: earshot.Clear, Were: -1}, "no camera sees that"},
 		} {
 			if err := h.Admit(t.Context(), earshot.Event{From: tt.from, Body: tt.body}); fmt.Sprint(err) != tt.want {
@@ -207,7 +207,7 @@ func TestASightIsKept(t *testing.T) {
 		if len(kept) != 1 || kept[0].Author != "" || kept[0].Visibility.Scope != earshot.Public || kept[0].Body.(earshot.Sight).Camera != "desk" {
 			t.Errorf("kept %+v", kept)
 		}
-		if got := h.give(t, "context", "resync"); !strings.Contains(got, "It is what the journal says") {
+		if got := h.give(t, "context", "resync"); !strings.Contains(got, "It matches the journal") {
 			t.Errorf("the scene differs: %s", got)
 		}
 	})

@@ -63,7 +63,7 @@ func TestASilentModel(t *testing.T) {
 				for _, by := range []time.Duration{1400 * time.Millisecond, 1600 * time.Millisecond, 4900 * time.Millisecond, 5100 * time.Millisecond, time.Minute} {
 					if want, is := tt.signs[by]; is && time.Since(began) < by {
 						time.Sleep(by - time.Since(began))
-						if got := h.reads("no word has come"); len(got) != want {
+						if got := h.reads("has not answered yet"); len(got) != want {
 							t.Errorf("by %v the signs are %q, want %d", by, got, want)
 						}
 					}
@@ -122,7 +122,7 @@ func TestThinkWithoutAModel(t *testing.T) {
 				if view := h.command(t, "think", ""); tt.kept && tt.away > time.Minute && !strings.Contains(view, "which colour is it?") {
 					t.Errorf("halfway it shows %q", view)
 				}
-				told := h.reads("is kept, and thought about when the model is back")
+				told := h.reads("is kept, and I will think about it when the model is back")
 				if want := map[bool]int{true: 1}[tt.kept] + map[bool]int{true: 1}[tt.ill]; len(told) != want {
 					t.Errorf("it is told %q, want %d", told, want)
 				} else if want > 0 && !strings.Contains(told[want-1], " → "+map[bool]string{true: "start it", false: "choose a smaller model, or raise executive.llm.first_token_seconds"}[tt.trouble.Err == absent.Err]) && !strings.Contains(told[0], "pull it") {

@@ -111,8 +111,8 @@ func TestWhoCannotRemember(t *testing.T) {
 		if got := c.turns(); !slices.Equal(got, []string{"Scout failed: @Scout hello", "Scout failed: @Scout hello?", "Scout completed: @Scout again"}) {
 			t.Errorf("turns %q", got)
 		}
-		told := slices.DeleteFunc(c.told("ann"), func(s string) bool { return !strings.HasPrefix(s, "what was said before") })
-		if want := []string{"what was said before cannot be read, so Scout cannot answer", "what was said before can be read again"}; !slices.Equal(told, want) {
+		told := slices.DeleteFunc(c.told("ann"), func(s string) bool { return !strings.HasPrefix(s, "the earlier conversation") })
+		if want := []string{"the earlier conversation cannot be read, so Scout cannot answer", "the earlier conversation can be read again"}; !slices.Equal(told, want) {
 			t.Errorf("ann was told %q, want %q", told, want)
 		}
 	})

@@ -124,10 +124,10 @@ func (r *Room) lookThrough(ctx context.Context, name string, at time.Time) (ears
 		p, err = r.cfg.Eyes.Look(ctx, name, at)
 	}
 	if err == nil && (len(p.JPEG) == 0 || len(p.JPEG) > earshot.MaxPicture) {
-		err = errors.New("a picture that is none")
+		err = errors.New("an invalid picture")
 	}
 	if err != nil {
-		r.cfg.Log.Warn("a look came to nothing", "camera", name, "err", err)
+		r.cfg.Log.Warn("a look through the camera failed", "camera", name, "err", err)
 		return earshot.Picture{}, false
 	}
 	if now := r.cfg.Now(); p.At.IsZero() || p.At.After(now) {

@@ -23,7 +23,7 @@ const (
 // snooze answers /snooze: the agent does not speak unasked for a while.
 func (r *Room) snooze(ctx context.Context, c command.Call) (string, error) {
 	if !r.concerns(c.By) {
-		return "", errors.New("only who is in the room can tell me not to speak up there")
+		return "", errors.New("only somebody in the room can tell me not to speak up there")
 	}
 	until, err := until(c.Event.At, strings.TrimSpace(string(c.Args)))
 	if err != nil {
@@ -51,9 +51,9 @@ func until(now time.Time, args string) (time.Time, error) {
 	case err != nil:
 		return at, errors.New("for how long? write /snooze 30m, /snooze 15:04, or /snooze off")
 	case at.Sub(now) > farSnooze:
-		return at, errors.New("that is too long: at most a week; executive.attention.speak_unasked is for good")
+		return at, errors.New("that is too long: at most a week; to turn it off for good, set executive.attention.speak_unasked to false")
 	case !at.After(now):
-		return at, errors.New("that time is over; write /snooze 30m, /snooze 15:04, or /snooze off")
+		return at, errors.New("that time has passed; write /snooze 30m, /snooze 15:04, or /snooze off")
 	}
 	return at, nil
 }

@@ -134,12 +134,12 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	set := r.cfg.Settings()
 	places := r.outlets(q, set)
 	if len(places) == 0 && q.message.Visibility.Scope == earshot.Private {
-		r.tell(q.message.Via, earshot.Notice{Text: "I cannot answer that in private here: others read this too"})
+		r.tell(q.message.Via, earshot.Notice{Text: "I cannot answer that in private here: others can read this, too"})
 		r.giveUp(q)
 		return
 	}
 	if q.remind == nil && q.found == nil && !r.roused(ctx, q.seat) {
-		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Failed, Fault: "what was said before cannot be read"}))
+		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Failed, Fault: "the earlier conversation cannot be read"}))
 		return
 	}
 	if q.unasked {
@@ -183,10 +183,10 @@ func (r *Room) roused(ctx context.Context, s *seat) bool {
 	r.mu.Unlock()
 	switch {
 	case err != nil:
-		r.cfg.Log.Warn("a seat cannot wake", "agent", s.ID, "err", err)
-		r.once(earshot.Notice{Key: memoryFault, Text: "what was said before cannot be read, so " + s.Name + " cannot answer", Cure: "earshot doctor"})
+		r.cfg.Log.Warn("a seat cannot be woken", "agent", s.ID, "err", err)
+		r.once(earshot.Notice{Key: memoryFault, Text: "the earlier conversation cannot be read, so " + s.Name + " cannot answer", Cure: "earshot doctor"})
 	case ill:
-		r.Report(earshot.Notice{Key: memoryFault, Text: "what was said before can be read again", Over: true})
+		r.Report(earshot.Notice{Key: memoryFault, Text: "the earlier conversation can be read again", Over: true})
 	}
 	return err == nil
 }
@@ -205,7 +205,7 @@ func (r *Room) spec(q question, set executive.Config) turn.Spec {
 		Floor: r.floor, Since: q.ticket, Ahead: set.Streaming.BufferSize,
 		Whole: !set.Streaming.DisplayPartial, Drain: drain, Stall: stall,
 		Lost: func(outlet string, err error) {
-			r.cfg.Log.Warn("an outlet broke; the turn goes on without it", "outlet", outlet, "turn", q.turn, "err", err)
+			r.cfg.Log.Warn("an outlet failed; the turn goes on without it", "outlet", outlet, "turn", q.turn, "err", err)
 		},
 	}
 }
@@ -261,8 +261,8 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	}
 	if e.asked != nil && e.asked.halved {
 		r.once(earshot.Notice{
-			Key: "context", Text: "the dialogue is too long for the model; its older half was left out",
-			Cure: "choose a model with a larger context, or give it one (for Ollama: OLLAMA_CONTEXT_LENGTH)",
+			Key: "context", Text: "the dialogue is too long for the model, so its older half was left out",
+			Cure: "choose a model with a larger context, or enlarge it (for Ollama: OLLAMA_CONTEXT_LENGTH)",
 		})
 	}
 	if _, aloud := e.question.message.Body.(earshot.Utterance); aloud && !e.question.protected && (e.reply.Delivered() != "" || e.reply.Cut != nil) {

@@ -15,13 +15,13 @@ import (
 
 // The reasons for decisions about what is said to an agent that works on something.
 const (
-	HowFar     = "it asks how far I am, which I say without stopping"
-	Meanwhile  = "it has nothing to do with what I am at, so that goes on, and I answer afterwards"
-	Afterwards = "it is something else to do, so I do it after what I am at"
-	Replaces   = "it comes in place of what I was at"
-	Steers     = "it says how I am to go on with what I was at, so I begin that anew"
-	Considers  = "it concerns what I am thinking about, which takes it in"
-	Thinks     = "so I think no more about what I was asked"
+	HowFar     = "it asks how far I am, so I say so without stopping"
+	Meanwhile  = "it has nothing to do with my current work, so I go on and answer afterwards"
+	Afterwards = "it is another task, so I do it after the current one"
+	Replaces   = "it replaces what I was doing"
+	Steers     = "it changes how I should do my current work, so I start that again"
+	Considers  = "it concerns what I am thinking about, so I take it into account"
+	Thinks     = "so I stop thinking about the earlier question"
 )
 
 // A sideTalk is what something means that is said to an agent while it works. The zero

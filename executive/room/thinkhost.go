@@ -58,7 +58,7 @@ func (m *thinkHost) restOf(q think.Question) *provenance {
 }
 
 // errForgotten is a dialogue that cannot be read, so that there is nothing to think about.
-var errForgotten = errors.New("what was said before cannot be read")
+var errForgotten = errors.New("the earlier conversation cannot be read")
 
 // Matter implements [think.House].
 func (m *thinkHost) Matter(ctx context.Context, q think.Question, since int64) (matter think.Matter, err error) {
@@ -255,7 +255,7 @@ func (m *thinkHost) Waits(q think.Question, why error) {
 }
 
 // waits is what who asked is told while no model answers.
-const waits = "what you asked is kept, and thought about when the model is back: it does not answer now"
+const waits = "the model does not answer now; your question is kept, and I will think about it when the model is back"
 
 // Over implements [think.House]. Who waits for an answer is told, if nothing came of
 // it: not who only used a word that makes one think, and was answered already.
@@ -264,7 +264,7 @@ func (m *thinkHost) Over(q think.Question, found int, stopped bool) {
 	delete(m.rests, q.ID)
 	m.mu.Unlock()
 	if q.Cause.Asked() && q.Cause != earshot.ByTrigger && found == 0 && !stopped {
-		m.room.tell(q.Via, earshot.Notice{Text: "I have thought about what you asked, and have come to nothing that I could say; ask me again with more to go on"})
+		m.room.tell(q.Via, earshot.Notice{Text: "I have thought about your question and found nothing worth saying; ask me again with more to go on"})
 	}
 }
 

@@ -196,7 +196,7 @@ func (r *Room) wonder(cause earshot.Cause, about earshot.EventID, what earshot.T
 const longestPause = 24 * time.Hour
 
 // resume goes on with the thoughts that somebody had asked for, and that were
-// parked when the program ended, or of which nobody has looked what came of them.
+// parked when earshot stopped, or of which nobody has looked what came of them.
 func (r *Room) resume(past []earshot.Event) {
 	var order []earshot.EventID
 	open := make(map[earshot.EventID][]earshot.Event)

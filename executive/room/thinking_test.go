@@ -261,7 +261,7 @@ func TestThink(t *testing.T) {
 				}
 			}
 		}
-		shows("Nothing is thought about just now")
+		shows("I am not thinking about anything")
 		h.command(t, "think", "How many?")
 		time.Sleep(2500 * time.Millisecond)
 		shows(`Thinking, 2 tokens (command), asked by ann: "How many?"`, "one two")
@@ -272,20 +272,20 @@ func TestThink(t *testing.T) {
 		time.Sleep(1600 * time.Millisecond)
 		shows("Thinking", "one two", "four")
 		time.Sleep(time.Minute)
-		shows("Nothing is thought", "80 % sure: Three.")
+		shows("I am not thinking", "80 % sure: Three.")
 		if r := h.replies(); len(r) != 1 || r[0].Outcome != earshot.Interrupted {
 			t.Errorf("%+v", r)
 		}
 		h.command(t, "think", "How many more?")
 		time.Sleep(1500 * time.Millisecond)
-		if got := h.command(t, "think", "stop"); got != "I think about it no more." {
+		if got := h.command(t, "think", "stop"); got != "I have stopped thinking about it." {
 			t.Error(got)
 		}
 		time.Sleep(time.Minute)
 		if got := h.thoughts(); !strings.HasSuffix(got, "command interrupted one | command") {
 			t.Error(got)
 		}
-		if got := h.command(t, "think", "stop"); !strings.Contains(got, "nothing that is thought about") {
+		if got := h.command(t, "think", "stop"); !strings.Contains(got, "not thinking about anything") {
 			t.Error(got)
 		}
 		h.config.Reasoning.Enabled = false
@@ -476,7 +476,7 @@ func TestThoughtsGoOnAfterAStart(t *testing.T) {
 }
 
 // TestAKillForgetsNoQuestion: what somebody has asked for, in whichever way, is
-// thought about after a start, also if the program ended without a word during the
+// thought about after a start, also if earshot stopped without a word during the
 // first stretch, or before it. What somebody has stopped is not.
 func TestAKillForgetsNoQuestion(t *testing.T) {
 	for name, tt := range map[string]struct {

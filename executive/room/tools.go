@@ -145,7 +145,7 @@ func (p *toolContext) used(ctx context.Context, o tool.Outcome) {
 		p.holds(ctx, o.Held)
 	}
 	if o.Fault != "" {
-		p.room.cfg.Log.Error("a tool broke", "tool", o.Use.Tool, "agent", p.who.ID, "turn", p.turn, "err", o.Fault)
+		p.room.cfg.Log.Error("a tool failed", "tool", o.Use.Tool, "agent", p.who.ID, "turn", p.turn, "err", o.Fault)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"earshot/interrupt"
 )
 
-// reunion is how long whoever was waiting for an answer when the program ended may take
+// reunion is how long whoever was waiting for an answer when earshot stopped may take
 // to come back: a terminal does within a second or two. After that the answer is for
 // those who read it later.
 const reunion = 15 * time.Second
@@ -25,7 +25,7 @@ type unanswered struct {
 }
 
 // cutShort finds in the past what is unanswered: of what an agent last answered it with
-// nothing was heard, because the program ended.
+// nothing was heard, because earshot stopped.
 func (r *Room) cutShort(past []earshot.Event) (left unanswered) {
 	type asked struct {
 		about earshot.EventID

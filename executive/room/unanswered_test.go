@@ -32,7 +32,7 @@ func (h *house) answers() string {
 	return strings.Join(all, " | ")
 }
 
-// TestUnanswered: what somebody asked before the program ended, and of whose answer
+// TestUnanswered: what somebody asked before earshot stopped, and of whose answer
 // nothing was heard, is answered when it runs again, once.
 func TestUnanswered(t *testing.T) {
 	for _, tt := range []struct {

@@ -285,7 +285,7 @@ func TestSnooze(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, byDay(), "bob")
 		for _, tt := range []struct{ text, want string }{
-			{"/snooze soon", "write /snooze 30m"}, {"/snooze 400h", "at most a week"}, {"/snooze 2001-01-01T00:00:00Z", "at most a week"}, {"/snooze 1999-01-01T00:00:00Z", "is over"},
+			{"/snooze soon", "write /snooze 30m"}, {"/snooze 400h", "at most a week"}, {"/snooze 2001-01-01T00:00:00Z", "at most a week"}, {"/snooze 1999-01-01T00:00:00Z", "has passed"},
 		} {
 			if err := c.writes(t, "ann", tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s: %v, want %s", tt.text, err, tt.want)

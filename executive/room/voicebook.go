@@ -31,7 +31,7 @@ var _ VoiceBook = (*speakers.Registry)(nil)
 
 const voiceForms = "/voice [name N NAME | unname N | keep N | forget N]"
 
-var errNoVoices = errors.New("voices are not told apart here; executive.multi_party.speaker_attribution must be true, and there must be a microphone")
+var errNoVoices = errors.New("voices are not told apart here; that needs a microphone, and executive.multi_party.speaker_attribution set to true")
 
 // voice answers /voice: which voices there are, and whose.
 func (r *Room) voice(ctx context.Context, c command.Call) (string, error) {
@@ -84,7 +84,7 @@ func (r *Room) voices(book VoiceBook) string {
 		b.WriteString("\n")
 	}
 	if b.Len() == 0 {
-		return "No voice was told apart yet."
+		return "No voice has been told apart yet."
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -103,7 +103,7 @@ func numberedVoice(book VoiceBook, number string) (speakers.Speaker, error) {
 	all := book.Known()
 	i := slices.IndexFunc(all, func(s speakers.Speaker) bool { return err == nil && n > 0 && s.Number == n })
 	if i < 0 {
-		return speakers.Speaker{}, errors.New("which voice? write " + voiceForms + "; /voice lists them with their numbers")
+		return speakers.Speaker{}, errors.New("which voice? Write " + voiceForms + "; /voice lists them with their numbers")
 	}
 	return all[i], nil
 }
@@ -139,7 +139,7 @@ func (r *Room) unnameVoice(ctx context.Context, c command.Call, book VoiceBook, 
 		return "", err
 	}
 	_, err := book.Name(v.Handle, "", r.said(c))
-	return voiceLabel(v) + " is somebody unknown again.", err
+	return voiceLabel(v) + " is unknown again.", err
 }
 
 // said is who says something about voices, and when.
@@ -156,9 +156,9 @@ func (r *Room) keepVoice(c command.Call, book VoiceBook, v speakers.Speaker, agr
 	who := r.cfg.People.Resolve(v.Handle)
 	switch {
 	case who.Nameless() || who.ID == "":
-		return "", fmt.Errorf("nobody has said whose %s is; write /voice name %d NAME first", voiceLabel(v), v.Number)
+		return "", fmt.Errorf("the owner of %s is not known; first write /voice name %d NAME", voiceLabel(v), v.Number)
 	case who.ID != c.By.ID:
-		return "", fmt.Errorf("whether the voice of %s is kept they say themselves", who.Name)
+		return "", fmt.Errorf("only %s can say whether their voice is kept", who.Name)
 	case !agrees:
 		return fmt.Sprintf("%s If you agree, write /voice keep %d yes", consentTerms, v.Number), nil
 	}

@@ -19,11 +19,11 @@ const whispers = "msg"
 var (
 	errNobodyAsks  = errors.New("a private message needs a sender; say who you are first: earshot chat --identity NAME")
 	errToOneself   = errors.New("that is you; to keep something in mind, use /note")
-	errNoName      = errors.New("to whom? write /msg NAME text, or /msg NAME, NAME text")
+	errNoName      = errors.New("to whom? Write /msg NAME text, or /msg NAME, NAME text")
 	errNoText      = errors.New("an empty message says nothing; write /msg NAME text")
 	errManyNames   = errors.New("more than one name begins like this; put the one you mean in quotes: /msg \"NAME\" text")
-	errNoQuote     = errors.New("the name in quotes has no end")
-	errManyMembers = fmt.Errorf("a private message goes to at most %d", maxMembers)
+	errNoQuote     = errors.New("the closing quote after the name is missing")
+	errManyMembers = fmt.Errorf("a private message can go to at most %d people", maxMembers)
 )
 
 // maxMembers is how many a private message can be for: more are a room.
@@ -50,7 +50,7 @@ func (r *Room) whisper(e *earshot.Event, who participants.Participant, args ears
 		return errNoText
 	}
 	if out := r.outsiders(to); len(out) > 0 {
-		return errors.New(list(out) + " may not enter this room, and would never see it; nothing was sent")
+		return errors.New(list(out) + " may not enter this room and would never see it; nothing was sent")
 	}
 	text, err := wording(earshot.Text(rest), earshot.MaxText)
 	if err != nil {
@@ -91,7 +91,7 @@ func (r *Room) recipients(args string) (to []earshot.ParticipantID, rest string,
 		p, rest, err = r.recipient(strings.TrimSpace(rest))
 		switch {
 		case err != nil && len(to) > 0:
-			return nil, "", fmt.Errorf("after a comma comes another name, and a colon ends the names: %w", err)
+			return nil, "", fmt.Errorf("a comma must be followed by another name, and a colon ends the names: %w", err)
 		case err != nil:
 			return nil, "", err
 		}

@@ -35,17 +35,17 @@ func TestWhispers(t *testing.T) {
 		{"several lines", "/msg bob hello\nbob", "bob: hello\nbob"},
 		{"oneself beside another", "/msg bob, ann hello", "bob: hello"},
 
-		{"to nobody", "/msg", "to whom? write /msg NAME text"},
+		{"to nobody", "/msg", "to whom? Write /msg NAME text"},
 		{"without a text", "/msg bob", "an empty message says nothing; write /msg NAME text"},
 		{"with an empty text", "/msg bob:  \n", "an empty message says nothing; write /msg NAME text"},
 		{"to oneself", "/msg ann hello", "that is you; to keep something in mind, use /note"},
 		{"a name nobody has", "/msg bobb hello", noName + "; did you mean bob?"},
 		{"a name nobody is near", "/msg xyzzy hello", noName + "; /who shows who is here"},
 		{"a part of a name", "/msg old hello", noName},
-		{"to a list that is none", "/msg bob, are you there?", "after a comma comes another name, and a colon ends the names: " + noName},
+		{"to a list that is none", "/msg bob, are you there?", "a comma must be followed by another name, and a colon ends the names: " + noName},
 		{"to all", "/msg all hello", noName},
 		{"to scripts", "/msg user hello", noName},
-		{"a quote without an end", `/msg "bob hello`, "the name in quotes has no end"},
+		{"a quote without an end", `/msg "bob hello`, "the closing quote after the name is missing"},
 		{"a quote that nobody is called", `/msg "bob hello" x`, noName},
 		{"too long", "/msg bob " + strings.Repeat("x", earshot.MaxText+1), "is too long: at most 65536"},
 	} {
@@ -304,7 +304,7 @@ func TestAWhisperToSomebodyAway(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
 		c.must(t, "ann", "/msg bob, carol, old friend lunch?", time.Second)
 		c.stop()
-		if got := c.told("ann"); !slices.Equal(got, []string{"carol and old friend are not here, and will find it in the history"}) {
+		if got := c.told("ann"); !slices.Equal(got, []string{"carol and old friend are not here and will find it in the history"}) {
 			t.Errorf("she was told %q", got)
 		}
 		if len(c.told("bob")) > 0 || len(c.messages()) != 1 {
@@ -326,7 +326,7 @@ func TestAWhisperToWhoMayNotComeIn(t *testing.T) {
 		}
 		c := gather(t, h, "bob")
 		for _, text := range []string{"/msg carol the canary", "/msg bob, carol the canary"} {
-			if err := c.writes(t, "ann", text); err == nil || err.Error() != "carol may not enter this room, and would never see it; nothing was sent" {
+			if err := c.writes(t, "ann", text); err == nil || err.Error() != "carol may not enter this room and would never see it; nothing was sent" {
 				t.Errorf("%s: %v", text, err)
 			}
 		}
@@ -335,7 +335,7 @@ func TestAWhisperToWhoMayNotComeIn(t *testing.T) {
 		if got := c.messages(); len(got) != 1 {
 			t.Errorf("%d messages were kept", len(got))
 		}
-		if got := c.told("ann"); len(got) != 1 || got[0] != "carol may not enter this room, and will not see it" {
+		if got := c.told("ann"); len(got) != 1 || got[0] != "carol may not enter this room and will not see it" {
 			t.Errorf("told %q", got)
 		}
 	})

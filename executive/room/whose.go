@@ -115,7 +115,7 @@ func (r *Room) revise(s saying, w earshot.Attribution) {
 	e := r.event(s.visibility, w)
 	e.Author, e.Sources = w.By, []earshot.EventID{s.event}
 	if _, err := r.enqueue(e, nil); err != nil {
-		r.cfg.Log.Warn("whose words these were cannot be written down", "err", err)
+		r.cfg.Log.Warn("the speaker of some words could not be recorded", "err", err)
 	}
 }
 

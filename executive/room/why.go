@@ -36,7 +36,7 @@ func (r *Room) why(ctx context.Context, c command.Call) (string, error) {
 		}
 	}
 	if len(all) == 0 {
-		return "Nothing has been decided yet.", nil
+		return "No decision has been made yet.", nil
 	}
 	return explain.Text(all, r.cfg.Now().Location(), several), nil
 }
@@ -52,7 +52,7 @@ func (r *Room) asks(args earshot.Text) (explain.Query, error) {
 		}
 		who, known := r.find(strings.TrimPrefix(word, "@"))
 		if !known || who.Type != participants.Internal {
-			return q, fmt.Errorf("no agent is called that; say /why, /why 10 or /why %s", r.agents()[0].Name)
+			return q, fmt.Errorf("there is no agent of that name; write /why, /why 10 or /why %s", r.agents()[0].Name)
 		}
 		q.Agent = who.ID
 	}

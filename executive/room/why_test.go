@@ -16,7 +16,7 @@ import (
 func TestWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
-		if got := h.give(t, "why", ""); got != "Nothing has been decided yet." {
+		if got := h.give(t, "why", ""); got != "No decision has been made yet." {
 			t.Errorf("before anything it tells %q", got)
 		}
 		for _, text := range []string{"count to four", "and again", "stop"} {
@@ -25,8 +25,8 @@ func TestWhy(t *testing.T) {
 		}
 		all := h.give(t, "why", "")
 		for _, want := range []string{
-			"ann wrote “count to four”\n          I answered, because: " + room.Alone,
-			"ann wrote “stop”\n          I kept silent, because: " + room.Commanded,
+			"ann wrote “count to four”\n          I answered because " + room.Alone,
+			"ann wrote “stop”\n          I kept silent because " + room.Commanded,
 		} {
 			if strings.Count(all, want) != 1 {
 				t.Errorf("told\n%s\nwithout\n%s", all, want)
@@ -38,7 +38,7 @@ func TestWhy(t *testing.T) {
 		if got := h.give(t, "why", "Earshot 2"); strings.Count(got, "because") != 2 {
 			t.Errorf("of Earshot it tells %q", got)
 		}
-		if got := h.give(t, "why", "ann"); !strings.Contains(got, "error: no agent is called that; say /why, /why 10 or /why Earshot") {
+		if got := h.give(t, "why", "ann"); !strings.Contains(got, "error: there is no agent of that name; write /why, /why 10 or /why Earshot") {
 			t.Errorf("of a person it tells %q", got)
 		}
 		h.stop()

@@ -1,15 +1,14 @@
-// Package turn makes one reply come out of its outlets, cancellable at any
-// moment, and tells the truth about what was heard of it.
+// Package turn plays one reply on its outlets, cancellable at any moment, and
+// records truthfully what was heard of it.
 //
 // [State] is the whole logic: a step function without goroutine or clock.
-// [Run] is the dull part around it: one goroutine owns the state, one pumps
-// the text, one stands before each outlet, since an outlet may block.
+// [Run] is the plumbing around it: one goroutine owns the state, one pumps
+// the text, and one serves each outlet, since an outlet may block.
 //
-// What happens when a reader is slow: the text may run Ahead pieces before the
-// outlet that is furthest, then the model waits; clauses wait before another
-// outlet in a queue that is bounded by the longest reply; of positions only the
-// latest counts. A cut is in no queue: the floor calls it through to the
-// outlets.
+// When a reader is slow: the text may run Ahead pieces before the outlet that is
+// furthest, then the model waits; clauses for the other outlets wait in a queue
+// that is bounded by the longest reply; of positions only the latest counts. A cut
+// waits in no queue: the floor passes it directly to the outlets.
 package turn
 
 import (

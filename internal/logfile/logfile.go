@@ -57,7 +57,7 @@ func (b *File) MoveTo(cfg config.Log) (move func(), err error) {
 	file := b.standard
 	if cfg.File != "-" {
 		if err := os.MkdirAll(filepath.Dir(cfg.File), 0o700); err != nil {
-			return nil, fmt.Errorf("making the place of the log: %w", err)
+			return nil, fmt.Errorf("creating the folder of the log: %w", err)
 		}
 		if file, err = appended(cfg.File); err != nil {
 			return nil, err
@@ -109,10 +109,10 @@ type PlaceError struct {
 }
 
 func (e *PlaceError) Error() string {
-	is := "is a device that is not there"
+	is := "is a device that does not exist"
 	switch e.mode.Type() {
 	case fs.ModeNamedPipe:
-		is = "is a named pipe, and nothing waits for whoever reads that"
+		is = "is a named pipe, and earshot would wait for its reader"
 	case fs.ModeSocket:
 		is = "is a socket"
 	case fs.ModeDir:
@@ -127,7 +127,7 @@ func (e *PlaceError) Error() string {
 func (e *PlaceError) Cure() string { return Cure }
 
 // Cure is what mends a log that cannot be opened.
-const Cure = "set log.file to a plain file that you may write, or to - for standard error"
+const Cure = "set log.file to a regular file that you can write, or to - for standard error"
 
 // writes makes a file the log. The mutex is held.
 func (b *File) writes(file *os.File) {

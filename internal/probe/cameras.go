@@ -82,7 +82,7 @@ func (m machine) lookAt(c webcam.Camera) Finding {
 	about, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.Device == "":
-		f.Absent, f.Text, f.Cure = true, "there is none", "connect one, then: earshot devices; without one: set providers.webcam.enabled to false"
+		f.Absent, f.Text, f.Cure = true, "there is none", "connect one, then check: earshot devices; if you have none, set providers.webcam.enabled to false"
 	case errors.Is(err, fs.ErrNotExist):
 		f.Text, f.Cure = fmt.Sprintf("%q is not there", redact.Source(c.Device)), "connect it, or choose another: earshot devices"
 	case err != nil:
@@ -90,9 +90,9 @@ func (m machine) lookAt(c webcam.Camera) Finding {
 	case about.IsDir():
 		f.Text, f.Cure = fmt.Sprintf("%q is a folder", redact.Source(c.Device)), "choose another: earshot devices"
 	case about.Mode().IsRegular() && m.may(path, unix.R_OK) != nil:
-		f.Text, f.Cure = fmt.Sprintf("%q may not be read by you", redact.Source(c.Device)), "chmod u+r it, or choose another: earshot devices"
+		f.Text, f.Cure = fmt.Sprintf("you are not allowed to read %q", redact.Source(c.Device)), "chmod u+r it, or choose another: earshot devices"
 	case about.Mode()&fs.ModeCharDevice != 0 && m.may(path, unix.R_OK|unix.W_OK) != nil:
-		f.Text, f.Cure = path+" may not be opened by you", "sudo usermod -aG video $USER, then log in again"
+		f.Text, f.Cure = path+" cannot be opened by your user", "sudo usermod -aG video $USER, then log in again"
 	default:
 		f.Works, f.Text = true, m.called(path, c)+": "+memoryOnly
 	}

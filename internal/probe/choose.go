@@ -104,7 +104,7 @@ func ChooseModel(cfg *config.Config, looks []Engine, wanted EngineModel, role st
 	l := able[max(0, slices.IndexFunc(able, func(l Engine) bool { return l.Answered }))]
 	cure := "earshot models list"
 	if l.Config.Provider == llm.Ollama {
-		cure = "earshot models get " + wanted.Model + "   or see what there is: " + cure
+		cure = "earshot models get " + wanted.Model + "   or list the models: " + cure
 	}
 	return none, fmt.Errorf("%s has no model %q\n  → %s", l.Config.Name, wanted.Model, cure)
 }
@@ -143,15 +143,15 @@ func (s ModelChoice) Save() error {
 func (s ModelChoice) overruled() error {
 	for _, set := range s.sets {
 		if name := config.Variable(set.Key); os.Getenv(name) != "" {
-			return fmt.Errorf("%s is set in the environment, and goes before %s\n  → unset it, or set it to %v", name, config.ShortPath(s.File), set.Value)
+			return fmt.Errorf("the environment variable %s overrides %s\n  → unset it, or set it to %v", name, config.ShortPath(s.File), set.Value)
 		}
 	}
-	return fmt.Errorf("something in the environment goes before %s\n  → see which variables begin with EARSHOT_EXECUTIVE", config.ShortPath(s.File))
+	return fmt.Errorf("an environment variable overrides %s\n  → look for variables that begin with EARSHOT_EXECUTIVE", config.ShortPath(s.File))
 }
 
 // String tells people what was chosen.
 func (s ModelChoice) String() string {
-	return fmt.Sprintf("Chosen to %s: %s on %s. Kept in %s.", s.Role, s.Model, s.Engine, config.ShortPath(s.File))
+	return fmt.Sprintf("Chosen to %s: %s on %s. Saved in %s.", s.Role, s.Model, s.Engine, config.ShortPath(s.File))
 }
 
 // EngineKey returns the key of an engine of the list.

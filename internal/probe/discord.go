@@ -30,7 +30,7 @@ func Discord(ctx context.Context, cfg *config.Config) []Finding {
 // discordFindings tells each thing that a check has found.
 func discordFindings(err error, c outlet.Config) []Finding {
 	if err == nil {
-		return []Finding{{Thing: "discord", Works: true, Text: "token, intents and permissions are good; answers " + answers(c)}}
+		return []Finding{{Thing: "discord", Works: true, Text: "token, intents and permissions are in order; answers " + answers(c)}}
 	}
 	all := []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -41,7 +41,7 @@ func discordFindings(err error, c outlet.Config) []Finding {
 		f := Finding{Thing: "discord"}
 		f.Text, f.Cure = Explain(err)
 		if f.Cure == "" {
-			f.Cure = "look whether this machine reaches https://discord.com"
+			f.Cure = "check that this machine can reach https://discord.com"
 		}
 		findings = append(findings, f)
 	}
@@ -54,9 +54,9 @@ func answers(c outlet.Config) string {
 	case c.Text && c.Voice:
 		return "in writing and aloud"
 	case c.Text:
-		return "in writing alone"
+		return "in writing only"
 	case c.Voice:
 		return "aloud alone"
 	}
-	return "nowhere, since outlets.discord says so"
+	return "nowhere, as set in outlets.discord"
 }

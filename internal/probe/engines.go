@@ -119,14 +119,14 @@ func (l Engine) tried(ctx context.Context) Engine {
 	switch {
 	case !l.Answered && err != nil: // which its list has said already
 	case ctx.Err() != nil:
-		l.Text += fmt.Sprintf(", which has not said a word within %v; it may be busy, or loading", trialTimeout)
+		l.Text += fmt.Sprintf(", which has not answered within %v; it may be busy or loading", trialTimeout)
 	case refused:
 		l.Works, l.Text, l.Cure = false, fault.Error(), fault.Cure
 	case err == nil && !l.Works:
-		l.Works, l.Text, l.Cure = true, ModelOn(e.Name(), l.Config)+", which it does not list, and answers as", ""
+		l.Works, l.Text, l.Cure = true, ModelOn(e.Name(), l.Config)+", which it does not list; it answers as", ""
 	}
 	if o, ok := e.(*openai.Engine); ok && err == nil && o.Form("") != llm.Plain {
-		l.Text += fmt.Sprintf("; its chat template takes %v, and it is asked so", o.Form(""))
+		l.Text += fmt.Sprintf("; its chat template accepts only %v, so requests take that form", o.Form(""))
 	}
 	return l
 }

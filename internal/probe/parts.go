@@ -41,7 +41,7 @@ func Configuration(cfg *config.Config, err error) (all []Finding) {
 	if wrong.More > 0 {
 		last.Text += fmt.Sprintf("; and %d more", wrong.More)
 	}
-	last.Cure = "mend it, and look again: earshot check    (until then earshot does not start, and one that runs goes on as it is)"
+	last.Cure = "fix it, and check again: earshot check    (until then earshot does not start, and a running one keeps its configuration)"
 	return all
 }
 
@@ -49,7 +49,7 @@ func Configuration(cfg *config.Config, err error) (all []Finding) {
 // defaults are those of nobody.
 func Models(ctx context.Context, cfg *config.Config, err error) (all []Finding) {
 	if wrong, ok := errors.AsType[*config.Error](err); ok && wrong.Concerns("executive.llm.model") {
-		return []Finding{{Thing: "model", Absent: true, Text: "not looked at: what the configuration says of it cannot be read"}}
+		return []Finding{{Thing: "model", Absent: true, Text: "not checked: its configuration cannot be read"}}
 	}
 	for _, l := range tryEngines(ctx, Engines(ctx, cfg.Executive.LLM)) {
 		all = append(all, l.Finding)
@@ -62,7 +62,7 @@ func Journal(ctx context.Context, cfg *config.Config) Finding {
 	archive, err := store.OpenReader(ctx, cfg.Store.Directory)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.Works, f.Text = true, "none yet; it begins with the first run"
+		f.Works, f.Text = true, "none yet; the first run creates it"
 	case err != nil:
 		f.Text, f.Cure = err.Error(), "earshot run    (it sets a damaged journal aside and saves what can be read)"
 	default:
@@ -77,7 +77,7 @@ func Journal(ctx context.Context, cfg *config.Config) Finding {
 				break // enough to know that it can be read
 			}
 		}
-		f.Works, f.Text = true, fmt.Sprintf("%s, %s read", f.Text, english.Count(n, "event"))
+		f.Works, f.Text = true, fmt.Sprintf("%s, %s checked", f.Text, english.Count(n, "event"))
 	}
 	return f
 }
@@ -185,14 +185,14 @@ func Daemon(ctx context.Context, cfg *config.Config) Finding {
 	_, err := (&server.Client{Socket: cfg.Server.Path()}).State(ctx)
 	switch {
 	case err == nil:
-		f.Text = "runs; its socket is " + config.ShortPath(cfg.Server.Path())
+		f.Text = "is running; its socket is " + config.ShortPath(cfg.Server.Path())
 	case errors.Is(err, server.ErrNotRunning):
-		f.Text = "does not run; it begins with: earshot run"
+		f.Text = "not running; to start it: earshot run"
 	default:
 		if ctx.Err() != nil {
-			err = fmt.Errorf("runs, and has not answered for %v", AnswerTimeout)
+			err = fmt.Errorf("is running but has not answered for %v", AnswerTimeout)
 		}
-		f.Works, f.Text, f.Cure = false, err.Error(), "end the process that holds "+config.ShortPath(cfg.Server.Path())+" and run earshot again"
+		f.Works, f.Text, f.Cure = false, err.Error(), "stop the process that holds "+config.ShortPath(cfg.Server.Path())+" and start earshot again"
 	}
 	return f
 }

@@ -45,7 +45,7 @@ func (s VoiceFindings) wanted(cfg *config.Config) (all []Finding) {
 }
 
 // dictation says what the ears are good for.
-const dictation = "clean English only; for more, dictate into the console by another program"
+const dictation = "clean English only; for more, dictate into the console with another program"
 
 // Voice looks for the devices, the helpers and the models.
 func Voice(ctx context.Context, cfg *config.Config) VoiceFindings {
@@ -126,7 +126,7 @@ func broken(ctx context.Context, f Finding, program string, err error) Finding {
 	if ctx.Err() != nil {
 		return unanswered(f, program)
 	}
-	f.Text, f.Cure = fmt.Sprintf("%s does not work: %v", program, err), "make build, in the source of earshot"
+	f.Text, f.Cure = fmt.Sprintf("%s does not work: %v", program, err), "run make build in the source of earshot"
 	return f
 }
 
@@ -181,15 +181,15 @@ func findDevice(f Finding, name string, list []sound.Device) Finding {
 				f.Text = d.Name
 			}
 			if d.Monitors != "" && f.Thing == "microphone" {
-				f.Text += " (this is no microphone: it hears what a loudspeaker plays)"
+				f.Text += " (not a microphone: it captures what a loudspeaker plays)"
 			}
 			if d.Cleaned {
-				f.Text += " (without echo, by the sound server)"
+				f.Text += " (the sound server removes the echo)"
 			}
 			return f
 		}
 	}
-	f.Absent, f.Text, f.Cure = true, "there is none", "connect one, then: earshot devices"
+	f.Absent, f.Text, f.Cure = true, "there is none", "connect one, then check: earshot devices"
 	if name != "" {
 		f.Absent, f.Text = false, fmt.Sprintf("%q is not there", name)
 		f.Cure = "connect it, or choose another: earshot devices"

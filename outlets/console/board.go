@@ -182,7 +182,7 @@ func (c *Console) reply(by string, r earshot.Reply) {
 	how := map[earshot.Outcome]string{earshot.Interrupted: "cut off", earshot.Failed: "broken off"}[r.Outcome]
 	switch rest := r.Remainder(); {
 	case r.Outcome == earshot.Completed && r.Truncated:
-		c.quietly("(it had more to say than executive.conversational.max_tokens allows)")
+		c.quietly("(the reply reached the limit of executive.conversational.max_tokens)")
 	case r.Outcome == earshot.Failed && r.Offered == "":
 		text := "(no reply from " + by
 		if r.Fault != "" {

@@ -462,7 +462,7 @@ func TestBoard(t *testing.T) {
 		{"a reply that broke where it was heard", event(earshot.Reply{Outcome: earshot.Failed, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 3}}}), "(broken off)\n"},
 		{"no reply", with(earshot.Reply{Outcome: earshot.Failed}, from("ai")), "(no reply from AI)\n"},
 		{"no reply, and why", with(earshot.Reply{Outcome: earshot.Failed, Fault: "ollama: refused"}, from("ai")), "(no reply from AI: ollama: refused)\n"},
-		{"a reply that was not let finish", event(earshot.Reply{Outcome: earshot.Completed, Truncated: true, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 3}}}), "(it had more to say than executive.conversational.max_tokens allows)\n"},
+		{"a reply that was not let finish", event(earshot.Reply{Outcome: earshot.Completed, Truncated: true, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 3}}}), "(the reply reached the limit of executive.conversational.max_tokens)\n"},
 		{"a reply", event(earshot.Reply{Outcome: earshot.Completed, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 3}}}), ""},
 		{"what it has found is kept back", event(earshot.Decision{About: "finding", Agent: "ai", Verdict: earshot.Wait, Reasons: []string{"others are talking"}}), ""},
 		{"speech", event(earshot.Decision{Agent: "earshot", Verdict: earshot.Speak, Reasons: []string{"addressed"}}), ""},

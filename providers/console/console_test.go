@@ -215,7 +215,7 @@ func TestDiskFull(t *testing.T) {
 	w.Type("precious\r")
 	testkit.Await(t, patience, "why it was not sent, and the line", func() bool { // which also stands there before it is sent
 		is := w.Screen()
-		return strings.Contains(is, "! not sent, and back in your line: no space left on device") && strings.HasSuffix(is, "> precious|") && w.Bells() > 0
+		return strings.Contains(is, "! not sent (still in your input line): no space left on device") && strings.HasSuffix(is, "> precious|") && w.Bells() > 0
 	})
 	r.set(nil)
 	w.Type("!\r")
@@ -527,7 +527,7 @@ func TestWhatWasToBeHidden(t *testing.T) {
 	for _, line := range []string{"/msg Ann the ring", " /MSG Ann the ring", "/offrecord", "/msg"} {
 		var r room
 		_, errs, err := piped(t, "one\n"+line+"\nthe ring\n", &r, echo)
-		want := "noted\nline 2 was not sent, nor is what comes after it: /msg and /offrecord take a terminal: earshot chat\n"
+		want := "noted\nline 2 and everything after it were not sent: /msg and /offrecord need a terminal: earshot chat\n"
 		if r.story() != `"one"` || errs != want || err == nil {
 			t.Errorf("%q: asked %s, said %q, ended with %v", line, r.story(), errs, err)
 		}
@@ -548,7 +548,7 @@ func TestWhatWasToBeHidden(t *testing.T) {
 func TestOrdersInAPipe(t *testing.T) {
 	var r room
 	_, errs, err := piped(t, "one\n \ufeff/exit\n//exit\n", &r, echo)
-	want := "noted\nline 2 was not sent: it begins with a slash, as commands do, which take a terminal: earshot chat; // begins a text with one\nnoted\n"
+	want := "noted\nline 2 was not sent: it begins with a slash like a command, and commands need a terminal: earshot chat. To send a text that begins with a slash, write //\nnoted\n"
 	if r.story() != `"one", "/exit"` || errs != want || err == nil {
 		t.Errorf("asked %s, said %q, ended with %v", r.story(), errs, err)
 	}
@@ -567,12 +567,12 @@ func TestWhole(t *testing.T) {
 	for _, tt := range []struct{ name, in, story, fault string }{
 		{"several lines", "one\n\n\ttwo\r\nthree\n\n", `"one\n\n\ttwo\nthree"`, ""},
 		{"one line without an end", "one", `"one"`, ""},
-		{"a slash", "/exit\n", "", "nothing was sent: it begins with a slash, as commands do, which take a terminal: earshot chat; // begins a text with one"},
+		{"a slash", "/exit\n", "", "nothing was sent: it begins with a slash like a command, and commands need a terminal: earshot chat. To send a text that begins with a slash, write //"},
 		{"two slashes", "//exit\n/x\n", `"/exit\n/x"`, ""},
 		{"nothing", "\n \n", "", "nothing to say"},
 		{"as much as fits", strings.Repeat("x\n", earshot.MaxText/2), fmt.Sprintf("%q", strings.Repeat("x\n", earshot.MaxText/2-1)+"x"), ""},
-		{"too much", strings.Repeat("x\n", earshot.MaxText/2+1) + "y", "", "65536 bytes at most; send it in parts"},
-		{"a line that is too long", "a\n" + strings.Repeat("x", earshot.MaxText+9), "", "65536 bytes at most; send it in parts"},
+		{"too much", strings.Repeat("x\n", earshot.MaxText/2+1) + "y", "", "at most 65536 bytes; send it in parts"},
+		{"a line that is too long", "a\n" + strings.Repeat("x", earshot.MaxText+9), "", "at most 65536 bytes; send it in parts"},
 		{"what is to be hidden", "one\n /msg Ann the ring\n", "", "line 2 begins with /msg"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -167,7 +167,7 @@ func (k *keyboard) back(e earshot.Event, line, why string) {
 	case line == "":
 		k.term.Note(terminal.Line{Head: "! ", Text: "not sent: " + why})
 	case k.session.restore(line):
-		k.term.Note(terminal.Line{Head: "! ", Text: "not sent, and back in your line: " + why})
+		k.term.Note(terminal.Line{Head: "! ", Text: "not sent (still in your input line): " + why})
 	default:
 		k.term.Note(terminal.Line{Head: "! ", Text: "not sent: " + excerpt(line) + ": " + why + "\n  the up arrow brings it back"})
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // errOrder is why a command is not given that was prepared.
-var errOrder = errors.New("it begins with a slash, as commands do, which take a terminal: earshot chat; // begins a text with one")
+var errOrder = errors.New("it begins with a slash like a command, and commands need a terminal: earshot chat. To send a text that begins with a slash, write //")
 
 // lines reads lines. At a terminal, commands are given; in a pipe, where nobody is asked
 // whether they were meant, they are refused. Behind what was to be hidden nothing is said,
@@ -36,7 +36,7 @@ func (c *Console) lines(ctx context.Context, emit providers.Emit) error {
 		}
 		if !withheld && c.term.Piped() && hides(q.Text) {
 			withheld = true
-			c.term.Note(terminal.Line{Text: fmt.Sprintf("line %d was not sent, nor is what comes after it: /msg and /offrecord take a terminal: earshot chat", q.Line)})
+			c.term.Note(terminal.Line{Text: fmt.Sprintf("line %d and everything after it were not sent: /msg and /offrecord need a terminal: earshot chat", q.Line)})
 		}
 		_, order := body.(earshot.Command)
 		if order && c.term.Piped() && !withheld {
@@ -55,7 +55,7 @@ func (c *Console) lines(ctx context.Context, emit providers.Emit) error {
 		}
 	}
 	if ctx.Err() == nil && failed > 0 {
-		return fmt.Errorf("asking: lines that were not sent: %d", failed)
+		return fmt.Errorf("%d of the lines were not sent", failed)
 	}
 	return ctx.Err()
 }
@@ -86,9 +86,9 @@ func (c *Console) whole(ctx context.Context, emit providers.Emit) error {
 		case err != nil:
 			return err
 		case q.Over || all.Len()+len(q.Text) > earshot.MaxText:
-			return fmt.Errorf("nothing was sent: a message has %d bytes at most; send it in parts", earshot.MaxText)
+			return fmt.Errorf("nothing was sent: a message can have at most %d bytes; send it in parts", earshot.MaxText)
 		case hides(q.Text):
-			return fmt.Errorf("nothing was sent: line %d begins with /msg or /offrecord, which take a terminal: earshot chat", q.Line)
+			return fmt.Errorf("nothing was sent: line %d begins with /msg or /offrecord, which need a terminal: earshot chat", q.Line)
 		}
 		all.WriteString(q.Text + "\n")
 	}

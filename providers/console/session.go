@@ -21,9 +21,9 @@ const (
 // What is said to the person who types.
 const (
 	howToLeave = "(^C again, ^D or /exit to leave)"
-	tooMuch    = "(that does not fit: a message has 64 KiB at most, so send it in parts; what you have is unchanged)"
-	tooMany    = "(these lines were not sent: a message has 64 KiB at most, so send them in parts)"
-	noCommand  = "(a command has a name, such as /help; // begins a message with a slash)"
+	tooMuch    = "(too long to paste: a message can have at most 64 KiB, so send it in parts; your line is unchanged)"
+	tooMany    = "(not sent: a message can have at most 64 KiB, so send them in parts)"
+	noCommand  = "(a command needs a name, such as /help; to begin a message with a slash, write //)"
 )
 
 // A session is the line that is being typed, and what keys have done lately.

@@ -176,7 +176,7 @@ func (s *session) take(ctx context.Context, f wire.Frame) error {
 	case wire.Ended:
 		return &f.Refusal
 	default:
-		return fmt.Errorf("a daemon sends no %T", f)
+		return fmt.Errorf("a daemon must not send %T", f)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (s *session) answered(n int64, err error) error {
 	defer s.mu.Unlock()
 	s.number++
 	if n != s.number || len(s.waiting) == 0 {
-		return errors.New("the daemon answered what was not asked")
+		return errors.New("the daemon answered a request that was not made")
 	}
 	s.waiting[0] <- err
 	s.waiting = s.waiting[1:]

@@ -45,7 +45,7 @@ func TestHostileTerminal(t *testing.T) {
 		{"heard what was said", hello + said, 2, true},
 		{"heard all", hello + `{"heard":{"turn":"1","clause":0,"byte":4,"end":true}}` + "\n", 4, true},
 		{"heard of another turn", hello + `{"heard":{"turn":"2","clause":7,"byte":2}}` + "\n", 0, true},
-		{"heard a part of a rune", hello + `{"heard":{"turn":"1","clause":0,"byte":3}}` + "\n", 0, false},
+		{"reported a part of a character as heard", hello + `{"heard":{"turn":"1","clause":0,"byte":3}}` + "\n", 0, false},
 		{"heard too many bytes", hello + `{"heard":{"turn":"1","clause":0,"byte":5}}` + "\n", 0, false},
 		{"heard too few bytes", hello + `{"heard":{"turn":"1","clause":0,"byte":-1}}` + "\n", 0, false},
 		{"heard another clause", hello + `{"heard":{"turn":"1","clause":2,"byte":0}}` + "\n", 0, false},

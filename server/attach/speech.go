@@ -16,7 +16,7 @@ import (
 const queue = 8
 
 // errFlood is the error of a daemon that says more than was agreed.
-var errFlood = errors.New("the daemon says more than a terminal takes")
+var errFlood = errors.New("the daemon sends more than a terminal accepts")
 
 // A line is the speeches that have not ended, the oldest first. One after the
 // other comes out of the outlet.

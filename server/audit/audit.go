@@ -67,7 +67,7 @@ type Log struct {
 func Open(path string, report func(error)) (*Log, error) {
 	l := &Log{path: path, most: fileBytes, thin: rate.NewLimiter(perSecond, atOnce), report: report}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("making the place of the audit log: %w", err)
+		return nil, fmt.Errorf("creating the folder of the audit log: %w", err)
 	}
 	return l, l.open()
 }
@@ -157,7 +157,7 @@ func (l *Log) rotate() error {
 	}
 	for n := aside - 1; n >= 0; n-- {
 		if err := os.Rename(name(l.path, n), name(l.path, n+1)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("putting the audit log aside: %w", err)
+			return fmt.Errorf("rotating the audit log: %w", err)
 		}
 	}
 	return l.open()

@@ -87,11 +87,11 @@ func (s *session) checked(e earshot.Event) (earshot.Event, error) {
 		}
 	case earshot.Command:
 		if b.Name == "" || len(b.Name)+len(b.Args) > earshot.MaxText {
-			return e, errors.New("a command without a name, or a very long one")
+			return e, errors.New("a command without a name, or with too long a name")
 		}
 	case earshot.Typing:
 	default:
-		return e, fmt.Errorf("a terminal cannot say events of the kind %s", b.Kind())
+		return e, fmt.Errorf("a terminal cannot send events of the kind %s", b.Kind())
 	}
 	at := e.At
 	if now := time.Now(); at.After(now) || at.Before(s.attached) {

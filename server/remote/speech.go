@@ -215,7 +215,7 @@ func (s *speech) move(to func() (earshot.Heard, error)) error {
 func (s *speech) check(h earshot.Heard) error {
 	switch {
 	case h.Clause < s.at.Clause || h.Clause == s.at.Clause && h.Byte < s.at.Byte:
-		return errors.New("the terminal went back to what had been heard")
+		return errors.New("the terminal reported less as heard than before")
 	case h.Clause == s.at.Clause && h.Byte == s.at.Byte:
 		return nil
 	case h.Clause == s.next && h.Byte == 0:
@@ -223,10 +223,10 @@ func (s *speech) check(h earshot.Heard) error {
 	}
 	i := slices.IndexFunc(s.unheard, func(c earshot.Clause) bool { return c.N == h.Clause })
 	if i < 0 || h.Byte < 0 || h.Byte > len(s.unheard[i].Text) {
-		return errors.New("the terminal heard what was never said")
+		return errors.New("the terminal reported as heard what was never said")
 	}
 	if text := s.unheard[i].Text; h.Byte < len(text) && !utf8.RuneStart(text[h.Byte]) {
-		return errors.New("the terminal heard a part of a rune")
+		return errors.New("the terminal reported a part of a character as heard")
 	}
 	return nil
 }

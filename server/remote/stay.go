@@ -16,9 +16,9 @@ const Look = 5 * time.Second
 const parting = 2 * time.Second
 
 // errOut ends the session of somebody who may not stay.
-var errOut = errors.New("whoever attached the terminal may not stay")
+var errOut = errors.New("the person at the terminal may not stay")
 
-// guard ends the session when whoever attached the terminal may not stay, at
+// guard ends the session when the person at the terminal may not stay, at
 // the latest a little after it was told so.
 func (s *session) guard(ctx context.Context) error {
 	tick := time.NewTicker(Look)
@@ -44,7 +44,7 @@ func (s *session) part(ctx context.Context) error {
 	return errOut
 }
 
-// stays reports why whoever attached the terminal may not stay. The first time
+// stays reports why the person at the terminal may not stay. The first time
 // that they may not, the terminal is told, and nothing after that.
 func (s *session) stays(ctx context.Context) error {
 	select {

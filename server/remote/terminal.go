@@ -81,7 +81,7 @@ func (t *Terminal) Serve(ctx context.Context, conn *wire.Conn) error {
 	defer context.AfterFunc(ctx, func() { conn.Close() })() // a read that waits ends
 	f, err := conn.Read()
 	if err != nil {
-		return fmt.Errorf("waiting for the terminal's first word: %w", err)
+		return fmt.Errorf("waiting for the terminal's first frame: %w", err)
 	}
 	hello, ok := f.(wire.Hello)
 	if !ok {
@@ -189,5 +189,5 @@ func (s *session) take(f wire.Frame) error {
 		s.events <- f.Event
 		return nil
 	}
-	return fmt.Errorf("a terminal sends no %T", f)
+	return fmt.Errorf("a terminal must not send %T", f)
 }

@@ -108,7 +108,7 @@ func (s *Store) read() ([]entry, error) {
 	}
 	all, err := parse(data)
 	if err != nil {
-		return nil, &damaged{s.Path, "cannot be read: " + err.Error(), fmt.Sprintf("move %s away, and make new tokens with: earshot token create NAME", s.Path)}
+		return nil, &damaged{s.Path, "cannot be read: " + err.Error(), fmt.Sprintf("move %s away, and create new tokens: earshot token create NAME", s.Path)}
 	}
 	if of := lookOf(&is); s.now().Sub(of.changed) > settled {
 		s.last.Store(&memory{of, slices.Clone(all)})
@@ -138,9 +138,9 @@ func (s *Store) trust(info fs.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !info.Mode().IsRegular():
-		return &damaged{s.Path, "are no file", "move it away"}
+		return &damaged{s.Path, "are not a regular file", "move it away"}
 	case !ok || int(stat.Uid) != os.Geteuid() && stat.Uid != 0:
-		return &damaged{s.Path, "belong to another user", "move them away, and make new ones with: earshot token create NAME"}
+		return &damaged{s.Path, "belong to another user", "move them away, and create new ones: earshot token create NAME"}
 	case info.Mode().Perm()&0o022 != 0:
 		return &damaged{s.Path, "can be changed by others", "chmod 600 " + s.Path + "; then revoke what you did not make, see: earshot token list"}
 	}
@@ -150,22 +150,22 @@ func (s *Store) trust(info fs.FileInfo) error {
 // parse returns the tokens that a file holds. Its errors hold nothing of it.
 func parse(data []byte) ([]entry, error) {
 	if len(data) > fileBytes {
-		return nil, errors.New("there is far too much of it")
+		return nil, errors.New("the file is too large")
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	var in file
 	if err := d.Decode(&in); err != nil {
-		return nil, errors.New("it is not the JSON that it should be")
+		return nil, errors.New("it is not valid JSON for this file")
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("it goes on after its end")
+		return nil, errors.New("it continues after its end")
 	}
 	if in.Version != version {
-		return nil, fmt.Errorf("it has version %d, and this earshot knows version %d", in.Version, version)
+		return nil, fmt.Errorf("it has version %d, but this earshot knows version %d", in.Version, version)
 	}
 	if len(in.Tokens) > most {
-		return nil, fmt.Errorf("it holds %d tokens, and there may be %d", len(in.Tokens), most)
+		return nil, fmt.Errorf("it holds %d tokens; at most %d are possible", len(in.Tokens), most)
 	}
 	return entries(in.Tokens)
 }
@@ -181,9 +181,9 @@ func entries(in []record) ([]entry, error) {
 		case err != nil || n != len(e.hash) || len(r.Hash) != 2*n:
 			return nil, fmt.Errorf("token %d has no hash", i+1)
 		case !isID(e.ID) || e.check() != nil || e.Created.IsZero():
-			return nil, fmt.Errorf("token %d is not whole", i+1)
+			return nil, fmt.Errorf("token %d is incomplete", i+1)
 		case ids[e.ID] || hashes[e.hash]:
-			return nil, fmt.Errorf("token %d is there twice", i+1)
+			return nil, fmt.Errorf("token %d appears twice", i+1)
 		}
 		ids[e.ID], hashes[e.hash] = true, true
 		all = append(all, e)

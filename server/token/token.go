@@ -42,9 +42,9 @@ var alphabet = base32.StdEncoding.WithPadding(base32.NoPadding)
 // Errors of [Store.Check] and [Store.Revoke]. More is said in the errors that
 // wrap them.
 var (
-	ErrUnknown = errors.New("this token is not known here; it may have been revoked")
+	ErrUnknown = errors.New("this token is unknown here; it may have been revoked")
 	ErrExpired = errors.New("this token has expired")
-	ErrNone    = errors.New("there is no token of this ID; see: earshot token list")
+	ErrNone    = errors.New("there is no token with this ID; see: earshot token list")
 )
 
 // A Token is what is known about one, which is not the secret.
@@ -79,12 +79,12 @@ func (s *Store) Create(of earshot.ParticipantID, note string, expires time.Time)
 		return Token{}, "", err
 	}
 	if t.expired(s.now()) {
-		return Token{}, "", errors.New("a token that has expired already is of no use; give a time to come")
+		return Token{}, "", errors.New("the time of expiry is in the past; give a later one")
 	}
 	secret := prefix + strings.ToLower(alphabet.EncodeToString(random(32)))
 	err := s.change(func(all []entry) ([]entry, error) {
 		if len(all) >= most {
-			return nil, fmt.Errorf("there are %d tokens already, and there may be no more; revoke some with: earshot token revoke ID", len(all))
+			return nil, fmt.Errorf("there are already %d tokens, the most possible; revoke some: earshot token revoke ID", len(all))
 		}
 		t.ID = unused(all)
 		return append(all, entry{t, sha256.Sum256([]byte(secret))}), nil
@@ -99,9 +99,9 @@ func (s *Store) Create(of earshot.ParticipantID, note string, expires time.Time)
 func (t Token) check() error {
 	switch {
 	case t.Participant == "" || len(t.Participant) > nameBytes:
-		return errors.New("a token must be somebody's")
+		return errors.New("a token needs an owner")
 	case len(t.Note) > noteBytes:
-		return fmt.Errorf("the note of a token has %d bytes; it has at most %d", len(t.Note), noteBytes)
+		return fmt.Errorf("the note of a token has %d bytes; at most %d are possible", len(t.Note), noteBytes)
 	case strings.ContainsFunc(t.Note, unicode.IsControl):
 		return errors.New("the note of a token must be one line of text")
 	}

@@ -196,11 +196,11 @@ func TestCreateRefuses(t *testing.T) {
 		note string
 		want string
 	}{
-		{"", "", "must be somebody's"},
-		{earshot.ParticipantID(strings.Repeat("x", 1000)), "", "must be somebody's"},
+		{"", "", "needs an owner"},
+		{earshot.ParticipantID(strings.Repeat("x", 1000)), "", "needs an owner"},
 		{"ann", "a\nb", "one line"},
 		{"ann", "\x1b[2J", "one line"},
-		{"ann", strings.Repeat("x", 201), "has 201 bytes; it has at most 200"},
+		{"ann", strings.Repeat("x", 201), "has 201 bytes; at most 200 are possible"},
 	} {
 		if _, secret, err := s.Create(tt.of, tt.note, time.Time{}); secret != "" || err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%.20q, %.20q: %v, want %q", tt.of, tt.note, err, tt.want)
@@ -310,19 +310,19 @@ func TestDamaged(t *testing.T) {
 		want   string
 		cure   string
 	}{
-		{"empty", text(""), "not the JSON", "move "},
-		{"half", text(string(whole[:len(whole)/2])), "not the JSON", "move "},
-		{"zeroes", text(strings.Repeat("\x00", len(whole))), "not the JSON", "move "},
-		{"two", text(string(whole) + string(whole)), "goes on", "move "},
+		{"empty", text(""), "not valid JSON", "move "},
+		{"half", text(string(whole[:len(whole)/2])), "not valid JSON", "move "},
+		{"zeroes", text(strings.Repeat("\x00", len(whole))), "not valid JSON", "move "},
+		{"two", text(string(whole) + string(whole)), "continues", "move "},
 		{"null", text("null"), "version 0", "move "},
 		{"of another version", changed(`"version": 1`, `"version": 2`), "version 2", "move "},
-		{"with a key more", changed(`"version": 1`, `"version": 1, "root": true`), "not the JSON", "move "},
-		{"no participant", changed(`"zoe"`, `""`), "token 1 is not whole", "move "},
+		{"with a key more", changed(`"version": 1`, `"version": 1, "root": true`), "not valid JSON", "move "},
+		{"no participant", changed(`"zoe"`, `""`), "token 1 is incomplete", "move "},
 		{"no hash", changed(`"sha256"`, `"note"`), "token 1 has no hash", "move "},
 		{"a short hash", changed(`"sha256": "`, `"sha256": "0`), "token 1 has no hash", "move "},
-		{"far too much", text(strings.Repeat(" ", 2<<20)), "far too much", "move "},
-		{"a folder", func(path string) error { return os.Mkdir(path, 0o700) }, "are no file", "move "},
-		{"a pipe", func(path string) error { return unix.Mkfifo(path, 0o600) }, "are no file", "move "},
+		{"too large", text(strings.Repeat(" ", 2<<20)), "too large", "move "},
+		{"a folder", func(path string) error { return os.Mkdir(path, 0o700) }, "are not a regular file", "move "},
+		{"a pipe", func(path string) error { return unix.Mkfifo(path, 0o600) }, "are not a regular file", "move "},
 		{"open to all", func(path string) error {
 			return errors.Join(os.WriteFile(path, whole, 0o600), os.Chmod(path, 0o622))
 		}, "can be changed by others", "chmod 600"},

@@ -41,7 +41,7 @@ func CheckText(t earshot.Text) error {
 	switch {
 	case len(t) > earshot.MaxText:
 		return &api.Refusal{
-			Problem: fmt.Sprintf("the message has %d bytes and a room admits %d", len(t), earshot.MaxText),
+			Problem: fmt.Sprintf("the message has %d bytes; a room admits at most %d", len(t), earshot.MaxText),
 			Mend:    "send it in parts",
 		}
 	case t.Blank():
