@@ -66,7 +66,7 @@ func TestCommandsOnATerminal(t *testing.T) {
 
 // What is found where there is no microphone, and where there is not the one that was chosen.
 var (
-	noMicrophone = probe.Finding{Thing: "microphone", Absent: true, Text: "there is none", Cure: "connect one, then: earshot devices"}
+	noMicrophone = probe.Finding{Thing: "microphone", Absent: true, Text: "there is none", Cure: "connect one, then check: earshot devices"}
 	noYeti       = probe.Finding{Thing: "microphone", Text: `"Yeti" is not there`, Cure: "connect it, or choose another: earshot devices"}
 )
 

@@ -163,7 +163,7 @@ func TestToken(t *testing.T) {
 	}
 	list := h.earshot(nil, "token", "list").out
 	id := strings.Fields(list)[0]
-	if !strings.HasPrefix(list, id+"  Eve  made ") {
+	if !strings.HasPrefix(list, id+"  Eve  created ") {
 		t.Errorf("the list is %q", list)
 	}
 	if r := h.earshot(nil, "token", "revoke", id); r.code != success {

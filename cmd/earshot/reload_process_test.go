@@ -84,7 +84,7 @@ func TestReloadProcess(t *testing.T) {
 	if r := h.earshot(nil, "say", "--identity", "Carol", "hello"); r.code != success {
 		t.Errorf("somebody new says hello: %d %s%s", r.code, r.out, r.err)
 	}
-	if r := h.earshot(nil, "reload", "--identity", "Carol"); r.code != failed || !strings.Contains(r.err, "operates") {
+	if r := h.earshot(nil, "reload", "--identity", "Carol"); r.code != failed || !strings.Contains(r.err, "operator") {
 		t.Errorf("somebody else may: %d %s%s", r.code, r.out, r.err)
 	}
 	testkit.Await(t, soon, "the audit log beside the other log", func() bool {

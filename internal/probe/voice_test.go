@@ -70,7 +70,7 @@ func TestFindDevice(t *testing.T) {
 		list []sound.Device
 		want Finding
 	}{
-		{"", nil, Finding{Absent: true, Text: "there is none", Cure: "connect one, then: earshot devices"}},
+		{"", nil, Finding{Absent: true, Text: "there is none", Cure: "connect one, then check: earshot devices"}},
 		{"Yeti", nil, Finding{Text: `"Yeti" is not there`, Cure: "connect it, or choose another: earshot devices"}},
 		{"", yeti, Finding{Works: true, Text: "Yeti"}},
 	} {
