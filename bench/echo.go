@@ -353,7 +353,7 @@ func (p play) lowered(captured, clean []int16) (dB []float64) {
 // interruptions what was; and returns how many of each are taken for words to
 // the agent.
 func (e *echoed) understand(ctx context.Context, p play, all []remark) (turns, knowing, examined int, err error) {
-	l := conversation.Listener{Name: executive.DefaultConfig().Name, Sure: executive.DefaultConfig().Speech.LeastConfidence}
+	l := conversation.AddressClassifier{Name: executive.DefaultConfig().Name, Sure: executive.DefaultConfig().Speech.LeastConfidence}
 	l.As = conversation.Spellings(l.Name)
 	for _, r := range all {
 		spoken := p.spoken(r.from, r.lasts)
@@ -365,7 +365,7 @@ func (e *echoed) understand(ctx context.Context, p play, all []remark) (turns, k
 		if err != nil {
 			return 0, 0, 0, err
 		}
-		for_ := l.Address(u, time.Now(), conversation.Attention{Saying: earshot.Text(saying), Talking: true}).ForAgent()
+		for_ := l.Address(u, time.Now(), conversation.SpeechContext{Saying: earshot.Text(saying), Talking: true}).ForAgent()
 		switch {
 		case spoken && for_:
 			knowing++

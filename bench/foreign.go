@@ -165,9 +165,9 @@ func hears(ctx context.Context, r *stt.Recogniser, pcm []float64) (res stt.Resul
 }
 
 // unknownEar is how the agent listens by default.
-func unknownEar() conversation.Listener {
+func unknownEar() conversation.AddressClassifier {
 	set := executive.DefaultConfig()
-	return conversation.Listener{
+	return conversation.AddressClassifier{
 		Name: set.Name, As: conversation.Spellings(set.Name), After: set.Speech.FollowUp.Duration(), Sure: set.Speech.LeastConfidence, Asks: set.Speech.AskBack,
 	}
 }
@@ -189,7 +189,7 @@ func (t *tally) turn(text string, u earshot.Utterance) {
 		return
 	}
 	now := time.Now()
-	switch unknownEar().Address(u, now, conversation.Attention{Answered: now.Add(-time.Second)}) {
+	switch unknownEar().Address(u, now, conversation.SpeechContext{Answered: now.Add(-time.Second)}) {
 	case conversation.Following:
 		t.answered++
 		if 4*wrong <= len(want) {
@@ -198,7 +198,7 @@ func (t *tally) turn(text string, u earshot.Utterance) {
 	case conversation.Mumbled:
 		t.askedBack++
 	}
-	if to := unknownEar().Address(u, now, conversation.Attention{Rested: true}); to == conversation.Called || to == conversation.Mumbled {
+	if to := unknownEar().Address(u, now, conversation.SpeechContext{Rested: true}); to == conversation.Called || to == conversation.Mumbled {
 		t.falsely++
 	}
 }
@@ -207,7 +207,7 @@ func (t *tally) turn(text string, u earshot.Utterance) {
 func (t *tally) call(_ string, u earshot.Utterance) {
 	t.called++
 	u, told := heard(u)
-	to := unknownEar().Address(u, time.Now(), conversation.Attention{Rested: true})
+	to := unknownEar().Address(u, time.Now(), conversation.SpeechContext{Rested: true})
 	if !told || to != conversation.Called && to != conversation.Mumbled {
 		t.missed++
 	}
@@ -227,7 +227,7 @@ func (t *tally) stop(_ string, u earshot.Utterance) {
 func (t *tally) hum(_ string, u earshot.Utterance) {
 	t.hums++
 	u, told := heard(u)
-	if told && unknownEar().Address(u, time.Now(), conversation.Attention{Talking: true, Sounding: true, Answered: time.Now()}).ForAgent() {
+	if told && unknownEar().Address(u, time.Now(), conversation.SpeechContext{Talking: true, Sounding: true, Answered: time.Now()}).ForAgent() {
 		t.cuts++
 	}
 }

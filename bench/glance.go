@@ -115,7 +115,7 @@ func (b bench) glance(ctx context.Context, binary string) (_ Row, err error) {
 // look returns what looks through a camera, and tells what it sees.
 func look(binary string, c webcam.Camera, emit func(context.Context, earshot.Event) error) func(context.Context) error {
 	var sense *webcam.Provider
-	sense = webcam.New(c, webcam.Parts{Eye: see.New(see.Config{
+	sense = webcam.New(c, webcam.Parts{Source: see.New(see.Config{
 		Name: "camera", Open: c.Open(nil), On: func(o see.Observation) { sense.Observe(o) },
 		Dial: func() (helper.Link, error) {
 			p, err := helper.Start(helper.Command{Name: cameraHelper, Path: binary, Log: silent})

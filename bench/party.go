@@ -93,7 +93,7 @@ func (p *party) answer(d dial, self discordtest.User) (session *gateway.Session)
 			return err
 		},
 		Tell: func(context.Context, uint64, string) error { return nil },
-		Enter: func(ctx context.Context, call ringing.Call, _ earshot.RoomID) (ringing.Mouth, error) {
+		Enter: func(ctx context.Context, call ringing.Call, _ earshot.RoomID) (ringing.RoomVoice, error) {
 			return p.speaks(ctx, d, call.(outlet.Call)), nil
 		},
 		OptOuts: nobody{}, Log: silent,
@@ -137,7 +137,7 @@ type tongue struct {
 	leave func()
 }
 
-// Leave implements [ringing.Mouth].
+// Leave implements [ringing.RoomVoice].
 func (t tongue) Leave() { t.leave() }
 
 // speaks gives the agent a voice in the call.

@@ -136,14 +136,14 @@ type scored struct {
 
 // score compares answers with what was said.
 func score(r *reel, answers []answer) (all scores) {
-	l := conversation.Listener{Name: executive.DefaultConfig().Name}
+	l := conversation.AddressClassifier{Name: executive.DefaultConfig().Name}
 	l.As = conversation.Spellings(l.Name)
 	for i, a := range answers {
 		p := r.passages[i]
 		want := plain(p.text)
 		u := earshot.Utterance{Text: earshot.Text(a.text), Confidence: 1}
 		all = append(all, scored{
-			call: slices.Contains(calls, p.text), called: l.Address(u, time.Now(), conversation.Attention{Rested: true}) == conversation.Called,
+			call: slices.Contains(calls, p.text), called: l.Address(u, time.Now(), conversation.SpeechContext{Rested: true}) == conversation.Called,
 			words: len(want), wrong: edits(want, plain(a.text)), utterances: a.utterances,
 			factor: a.took.Seconds() / p.lasts().Seconds(),
 		})

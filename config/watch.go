@@ -40,7 +40,7 @@ func Watch(ctx context.Context, path string, changed func()) error {
 		return fmt.Errorf("watching the configuration: %w", err)
 	}
 	defer w.Close()
-	look := lookout{Watcher: w, path: path}
+	look := fileWatcher{Watcher: w, path: path}
 	if err := look.out(); err != nil {
 		return err
 	}
@@ -63,16 +63,16 @@ func Watch(ctx context.Context, path string, changed func()) error {
 	}
 }
 
-// A lookout watches folders for what is of interest in them.
-type lookout struct {
+// A fileWatcher watches folders for what is of interest in them.
+type fileWatcher struct {
 	*fsnotify.Watcher
 	path  string
-	names interests
-	there bool // the file was, when the lookout began
+	names watchedNames
+	there bool // the file was, when the watcher began
 }
 
 // files returns the places where the configuration may stand.
-func (l *lookout) files() []string {
+func (l *fileWatcher) files() []string {
 	if l.path != "" {
 		return []string{l.path}
 	}
@@ -83,7 +83,7 @@ func (l *lookout) files() []string {
 }
 
 // exists reports whether there is a configuration.
-func (l *lookout) exists() bool {
+func (l *fileWatcher) exists() bool {
 	for _, file := range l.files() {
 		if _, err := os.Stat(file); err == nil {
 			return true
@@ -95,7 +95,7 @@ func (l *lookout) exists() bool {
 // out looks out anew: which folders these are may have changed, and a folder may be
 // another one by the same name. What has changed before it was watched is looked at once
 // more.
-func (l *lookout) out() error {
+func (l *fileWatcher) out() error {
 	names, err := l.interesting()
 	for err == nil {
 		for _, dir := range l.WatchList() {
@@ -119,8 +119,8 @@ func (l *lookout) out() error {
 }
 
 // interesting returns the names that are of interest, by folder.
-func (l *lookout) interesting() (interests, error) {
-	names := make(interests)
+func (l *fileWatcher) interesting() (watchedNames, error) {
+	names := make(watchedNames)
 	for _, file := range l.files() {
 		file, err := filepath.Abs(file)
 		if err != nil {
@@ -131,12 +131,12 @@ func (l *lookout) interesting() (interests, error) {
 	return names, nil
 }
 
-// interests are names in folders.
-type interests map[string]map[string]bool
+// watchedNames are names in folders.
+type watchedNames map[string]map[string]bool
 
 // follow notes what is of interest on the way to a file: the file, each link on the way,
 // and the first folder that is missing.
-func (i interests) follow(file string) {
+func (i watchedNames) follow(file string) {
 	for range mostLinks {
 		i.note(file)
 		for at := filepath.Dir(file); at != filepath.Dir(at); at = filepath.Dir(at) {
@@ -156,7 +156,7 @@ func (i interests) follow(file string) {
 }
 
 // note notes that it matters what happens to path.
-func (i interests) note(path string) {
+func (i watchedNames) note(path string) {
 	dir := filepath.Dir(path)
 	if i[dir] == nil {
 		i[dir] = make(map[string]bool)
@@ -166,7 +166,7 @@ func (i interests) note(path string) {
 
 // wait returns when something of interest happens, which is true, or nothing does for so
 // long, if that is not 0, or ctx ends.
-func (l *lookout) wait(ctx context.Context, long time.Duration) bool {
+func (l *fileWatcher) wait(ctx context.Context, long time.Duration) bool {
 	var over <-chan time.Time
 	if long > 0 {
 		t := time.NewTimer(long)
@@ -190,7 +190,7 @@ func (l *lookout) wait(ctx context.Context, long time.Duration) bool {
 }
 
 // matters reports whether e is about something of interest.
-func (l *lookout) matters(e fsnotify.Event) bool {
+func (l *fileWatcher) matters(e fsnotify.Event) bool {
 	if _, folder := l.names[e.Name]; folder && e.Has(fsnotify.Remove|fsnotify.Rename) {
 		return true
 	}

@@ -40,7 +40,7 @@ func halting(text earshot.Text) bool {
 
 // backchannel reports whether u only shows that somebody listens: a murmur while
 // the agent speaks. If the agent had just asked something, it is an answer.
-func backchannel(u earshot.Utterance, about Attention) bool {
+func backchannel(u earshot.Utterance, about SpeechContext) bool {
 	if !about.Sounding || about.Asked || u.Lasted > murmurLasts {
 		return false
 	}
@@ -72,16 +72,16 @@ const clear = 0.6
 // as a word that sounds like it.
 func hums(text string) bool {
 	for w := range strings.FieldsSeq(text) {
-		if w = plain(w); slices.Contains(halts, w) || questionWords[w] || sounds(w) == refusal {
+		if w = plain(w); slices.Contains(halts, w) || questionWords[w] || phoneticCode(w) == refusal {
 			return false
 		}
 	}
-	s := sounds(text)
+	s := phoneticCode(text)
 	return strings.ContainsAny(s, "mnh") && strings.Trim(s, "amnh") == ""
 }
 
 // refusal is how "no" sounds, and "nah", "know" and "now".
-var refusal = sounds("no")
+var refusal = phoneticCode("no")
 
 // laughs reports whether a word is laughter, of whatever length.
 func laughs(word string) bool {

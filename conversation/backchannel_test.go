@@ -12,7 +12,7 @@ import (
 // answers, objects or goes on speaking does.
 func TestBackchannel(t *testing.T) {
 	now := time.Unix(1000, 0)
-	talk := conversation.Attention{Talking: true, Sounding: true, Saying: "The moon pulls at the sea."}
+	talk := conversation.SpeechContext{Talking: true, Sounding: true, Saying: "The moon pulls at the sea."}
 	asked, silent, others := talk, talk, talk
 	asked.Asked = true
 	silent.Sounding = false
@@ -20,7 +20,7 @@ func TestBackchannel(t *testing.T) {
 	for _, tt := range []struct {
 		said  string
 		lasts time.Duration
-		about conversation.Attention
+		about conversation.SpeechContext
 		want  conversation.Address
 	}{
 		{"yeah", 300 * time.Millisecond, talk, conversation.Backchannel},
@@ -56,7 +56,7 @@ func TestBackchannel(t *testing.T) {
 
 // TestAMurmurMayBecomeMore: while it is still being said nobody knows.
 func TestAMurmurMayBecomeMore(t *testing.T) {
-	about := conversation.Attention{Talking: true, Sounding: true}
+	about := conversation.SpeechContext{Talking: true, Sounding: true}
 	for _, tt := range []struct {
 		said   string
 		stable bool
@@ -84,7 +84,7 @@ func TestAMurmurMayBecomeMore(t *testing.T) {
 // TestAStrangerMustBeKnownFirst: while it is in talk with one voice, words of which
 // nobody can tell whose they are cut nothing yet, unless they call it.
 func TestAStrangerMustBeKnownFirst(t *testing.T) {
-	about := conversation.Attention{Talking: true, Sounding: true, Stranger: true}
+	about := conversation.SpeechContext{Talking: true, Sounding: true, Stranger: true}
 	for said, want := range map[earshot.Text]conversation.Address{
 		"did you buy the milk":   conversation.Unsure,
 		"earshot what about now": conversation.Called,
@@ -98,7 +98,7 @@ func TestAStrangerMustBeKnownFirst(t *testing.T) {
 // TestSomebodyElseTalks: what is said by somebody else than whom the agent is in talk
 // with is for others from its first word on, unless it calls the agent.
 func TestSomebodyElseTalks(t *testing.T) {
-	about := conversation.Attention{Talking: true, Sounding: true, Stranger: true, Other: true}
+	about := conversation.SpeechContext{Talking: true, Sounding: true, Stranger: true, Other: true}
 	for said, want := range map[earshot.Text]conversation.Address{
 		"did":                    conversation.Unsure, // which may be its own sound, misheard
 		"did you buy the milk":   conversation.Aside,

@@ -26,80 +26,80 @@ func CircleOf(v earshot.Visibility) Circle {
 	return Circle(b.String())
 }
 
-// A Move is what an event is to turn control.
-type Move struct {
-	Kind MoveKind
+// A TurnEvent is what an event is to turn control.
+type TurnEvent struct {
+	Kind TurnEventKind
 	By   earshot.ParticipantID // who said it
 	Text earshot.Text          // what an agent said
 	Of   earshot.EventID       // by which a reminder was set
 }
 
-// A MoveKind is what a [Move] does.
-type MoveKind int
+// A TurnEventKind is what a [TurnEvent] does.
+type TurnEventKind int
 
-// The kinds of moves.
+// The kinds of turn events.
 const (
-	Aloof MoveKind = iota // it is nothing to turn control, like a coming or a notice
-	Word                  // an agent said something: it counts
-	Set                   // an agent has set a reminder
-	Begin                 // a person has the floor: the count is 0
-	Due                   // a reminder comes: the count is 0, unless the agents set it since somebody had the floor
-	Pass                  // an agent passed control: the count is 0
-	Leave                 // the agents hand over because they have talked enough
+	Irrelevant TurnEventKind = iota // it is nothing to turn control, like a coming or a notice
+	Word                            // an agent said something: it counts
+	Set                             // an agent has set a reminder
+	Begin                           // a person has the floor: the count is 0
+	Due                             // a reminder comes: the count is 0, unless the agents set it since somebody had the floor
+	Pass                            // an agent passed control: the count is 0
+	Leave                           // the agents hand over because they have talked enough
 )
 
-// MoveOf returns what an event is to turn control. Kind says what a participant
+// TurnEventOf returns what an event is to turn control. Kind says what a participant
 // is. AIs and other systems from outside count as agents; a person's words count
 // where they call an agent or nobody, and not where people talk to each other. So does
 // who sounds like an agent.
-func MoveOf(e earshot.Event, kind func(earshot.ParticipantID) participants.Type) Move {
+func TurnEventOf(e earshot.Event, kind func(earshot.ParticipantID) participants.Type) TurnEvent {
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		return written(e, body, kind)
 	case earshot.Utterance:
 		if body.LikeAgent && len(e.To) > 0 { // another machine with the same voice, for all that is known
-			return Move{Kind: Word, By: e.Author, Text: body.Text}
+			return TurnEvent{Kind: Word, By: e.Author, Text: body.Text}
 		}
 		if slices.ContainsFunc(e.To, func(id earshot.ParticipantID) bool { return kind(id).Machine() }) {
-			return Move{Kind: Begin, By: e.Author}
+			return TurnEvent{Kind: Begin, By: e.Author}
 		}
 	case earshot.Reminder:
 		switch {
 		case body.Act == earshot.Fired:
-			return Move{Kind: Due, Of: body.Of}
+			return TurnEvent{Kind: Due, Of: body.Of}
 		case body.Act == earshot.Created && e.From.Provider == "earshot": // and not who wrote /remind
-			return Move{Kind: Set, Of: e.ID}
+			return TurnEvent{Kind: Set, Of: e.ID}
 		}
 	case earshot.Reply:
 		return replied(e, body)
 	}
-	return Move{}
+	return TurnEvent{}
 }
 
 // written returns what a message is.
-func written(e earshot.Event, m earshot.Message, kind func(earshot.ParticipantID) participants.Type) Move {
+func written(e earshot.Event, m earshot.Message, kind func(earshot.ParticipantID) participants.Type) TurnEvent {
 	by := kind(e.Author)
 	machine := func(id earshot.ParticipantID) bool { return kind(id).Machine() }
 	switch {
 	case by.Machine(), m.Turn != "": // who was made for one task may be gone since
-		return Move{Kind: Word, By: e.Author, Text: m.Text}
+		return TurnEvent{Kind: Word, By: e.Author, Text: m.Text}
 	case by != "" && (len(e.To) == 0 || slices.ContainsFunc(e.To, machine)):
-		return Move{Kind: Begin, By: e.Author}
+		return TurnEvent{Kind: Begin, By: e.Author}
 	}
-	return Move{}
+	return TurnEvent{}
 }
 
 // replied returns what a reply is. One of which nothing was offered is nothing.
-func replied(e earshot.Event, r earshot.Reply) Move {
+func replied(e earshot.Event, r earshot.Reply) TurnEvent {
 	switch {
 	case r.Handover != nil && r.Handover.Why == earshot.Passed:
-		return Move{Kind: Pass, By: e.Author}
+		return TurnEvent{Kind: Pass, By: e.Author}
 	case r.Handover != nil:
-		return Move{Kind: Leave, By: e.Author}
+		return TurnEvent{Kind: Leave, By: e.Author}
 	case r.Offered == "":
-		return Move{}
+		return TurnEvent{}
 	}
-	return Move{Kind: Word, By: e.Author, Text: r.Offered}
+	return TurnEvent{Kind: Word, By: e.Author, Text: r.Offered}
 }
 
 // A Budget is how much the agents of one conversation have said since somebody
@@ -118,7 +118,7 @@ type Budget struct {
 	// the floor.
 	Over bool
 
-	said []print // the last messages, the oldest first
+	said []fingerprint // the last messages, the oldest first
 
 	// The reminders that the agents have set since then. They could otherwise talk
 	// for ever, each time reminded by themselves.
@@ -128,8 +128,8 @@ type Budget struct {
 // mostOwn is more reminders than anybody may have at a time.
 const mostOwn = 64
 
-// Take goes on by a move.
-func (b *Budget) Take(m Move) {
+// Take goes on by an event.
+func (b *Budget) Take(m TurnEvent) {
 	switch m.Kind {
 	case Word:
 		b.Count++
@@ -159,20 +159,20 @@ func (b *Budget) Spent(limit int) bool { return b.Over || b.Count >= limit }
 // a time. Beyond it the one that has been still for longest is forgotten.
 const mostCircles = 64
 
-// Turns is turn control of a room: a budget for each of its conversations. It is
+// TurnControl is turn control of a room: a budget for each of its conversations. It is
 // made of nothing but the events, in their order, so that it goes on after a
-// restart as if there had been none. The zero Turns is ready, and may be used
+// restart as if there had been none. The zero TurnControl is ready, and may be used
 // from many goroutines.
-type Turns struct {
+type TurnControl struct {
 	mu      sync.Mutex
 	budgets map[Circle]*Budget
 	order   []Circle // the stillest first
 }
 
 // Take takes in an event of the room. It must be told of each once.
-func (t *Turns) Take(e earshot.Event, kind func(earshot.ParticipantID) participants.Type) {
-	m := MoveOf(e, kind)
-	if m.Kind == Aloof {
+func (t *TurnControl) Take(e earshot.Event, kind func(earshot.ParticipantID) participants.Type) {
+	m := TurnEventOf(e, kind)
+	if m.Kind == Irrelevant {
 		return
 	}
 	t.mu.Lock()
@@ -181,7 +181,7 @@ func (t *Turns) Take(e earshot.Event, kind func(earshot.ParticipantID) participa
 }
 
 // budget returns the budget of a conversation that moves. It wants t.mu.
-func (t *Turns) budget(c Circle) *Budget {
+func (t *TurnControl) budget(c Circle) *Budget {
 	b, known := t.budgets[c]
 	switch {
 	case known:
@@ -201,7 +201,7 @@ func (t *Turns) budget(c Circle) *Budget {
 
 // Of returns the budget of the conversation in which something of visibility v
 // is said, as it is now.
-func (t *Turns) Of(v earshot.Visibility) Budget {
+func (t *TurnControl) Of(v earshot.Visibility) Budget {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if b, known := t.budgets[CircleOf(v)]; known {

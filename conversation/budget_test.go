@@ -41,15 +41,15 @@ func TestMoves(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		e    earshot.Event
-		want conversation.MoveKind
+		want conversation.TurnEventKind
 	}{
 		{"a person calls nobody", happened("ann", hello), conversation.Begin},
 		{"a person calls an agent", happened("ann", hello, "bob", "coder"), conversation.Begin},
 		{"a person calls an AI from outside", happened("ann", hello, "claude"), conversation.Begin},
-		{"people talk to each other", happened("ann", hello, "bob"), conversation.Aloof},
+		{"people talk to each other", happened("ann", hello, "bob"), conversation.Irrelevant},
 		{"several people behind one handle", happened("room", hello), conversation.Begin},
 		{"a person without a name", happened("user", hello, "agent"), conversation.Begin},
-		{"somebody unknown", happened("", hello, "agent"), conversation.Aloof},
+		{"somebody unknown", happened("", hello, "agent"), conversation.Irrelevant},
 		{"an AI from outside", happened("claude", hello, "agent"), conversation.Word},
 		{"a bot from outside", happened("bot", hello), conversation.Word},
 		{"another system", happened("sensor", hello, "agent"), conversation.Word},
@@ -57,26 +57,26 @@ func TestMoves(t *testing.T) {
 		{"a message of one who was made for a task", happened("gone", earshot.Message{Text: "look", Turn: "T"}, "agent"), conversation.Word},
 		{"a reply", happened("agent", said("yes"), "ann"), conversation.Word},
 		{"a reply that broke off", happened("agent", earshot.Reply{Offered: "ye", Outcome: earshot.Failed}), conversation.Word},
-		{"a reply in which nothing was said", happened("agent", earshot.Reply{Outcome: earshot.Suppressed}), conversation.Aloof},
+		{"a reply in which nothing was said", happened("agent", earshot.Reply{Outcome: earshot.Suppressed}), conversation.Irrelevant},
 		{"a pass", happened("agent", earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: earshot.Passed}}), conversation.Pass},
 		{"the limit", happened("agent", earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: earshot.TurnLimit}}), conversation.Leave},
 		{"repetition", happened("agent", earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: earshot.Repetition}}), conversation.Leave},
 		{"an utterance to an agent", happened("ann", earshot.Utterance{Text: "hello"}, "agent"), conversation.Begin},
 		{"an utterance by a voice that nobody knows", happened("", earshot.Utterance{Text: "hello"}, "agent"), conversation.Begin},
-		{"an utterance aside", happened("ann", earshot.Utterance{Text: "hello"}), conversation.Aloof},
-		{"somebody comes", happened("ann", earshot.Presence{Here: true}), conversation.Aloof},
-		{"a notice", happened("agent", earshot.Notice{Text: "x"}), conversation.Aloof},
-		{"a memo", happened("ann", earshot.Memo{Text: "x"}), conversation.Aloof},
-		{"a mode", happened("ann", earshot.ModeChange{Mode: earshot.Paused}), conversation.Aloof},
-		{"a decision", happened("agent", earshot.Decision{}), conversation.Aloof},
-		{"a tool", happened("agent", earshot.Use{Tool: "note"}), conversation.Aloof},
+		{"an utterance aside", happened("ann", earshot.Utterance{Text: "hello"}), conversation.Irrelevant},
+		{"somebody comes", happened("ann", earshot.Presence{Here: true}), conversation.Irrelevant},
+		{"a notice", happened("agent", earshot.Notice{Text: "x"}), conversation.Irrelevant},
+		{"a memo", happened("ann", earshot.Memo{Text: "x"}), conversation.Irrelevant},
+		{"a mode", happened("ann", earshot.ModeChange{Mode: earshot.Paused}), conversation.Irrelevant},
+		{"a decision", happened("agent", earshot.Decision{}), conversation.Irrelevant},
+		{"a tool", happened("agent", earshot.Use{Tool: "note"}), conversation.Irrelevant},
 		{"a reminder that is due", happened("agent", fired), conversation.Due},
-		{"a reminder that a person made", happened("agent", earshot.Reminder{Act: earshot.Created}), conversation.Aloof},
+		{"a reminder that a person made", happened("agent", earshot.Reminder{Act: earshot.Created}), conversation.Irrelevant},
 		{"a reminder that an agent made", made, conversation.Set},
-		{"what was erased", happened("ann", earshot.Tombstone{Was: earshot.KindMessage}), conversation.Aloof},
+		{"what was erased", happened("ann", earshot.Tombstone{Was: earshot.KindMessage}), conversation.Irrelevant},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := conversation.MoveOf(tt.e, kinds); got.Kind != tt.want {
+			if got := conversation.TurnEventOf(tt.e, kinds); got.Kind != tt.want {
 				t.Errorf("%d, want %d", got.Kind, tt.want)
 			}
 		})
@@ -113,7 +113,7 @@ func TestBudget(t *testing.T) {
 		{"one that they have set before", "PAsPABo", "0110120"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var turns conversation.Turns
+			var turns conversation.TurnControl
 			got := ""
 			for i, c := range tt.talk {
 				e, known := events[c]
@@ -141,7 +141,7 @@ func TestSpent(t *testing.T) {
 		var b conversation.Budget
 		n := 0
 		for !b.Spent(limit) {
-			b.Take(conversation.Move{Kind: conversation.Word, By: "agent"})
+			b.Take(conversation.TurnEvent{Kind: conversation.Word, By: "agent"})
 			n++
 		}
 		if n != limit {
@@ -153,7 +153,7 @@ func TestSpent(t *testing.T) {
 // TestWhoIsWho: it is known for whom the agents work, and whose words were the
 // last.
 func TestWhoIsWho(t *testing.T) {
-	var turns conversation.Turns
+	var turns conversation.TurnControl
 	for _, e := range []earshot.Event{
 		happened("bob", earshot.Message{Text: "go"}, "agent"), happened("agent", said("@Coder, go")), happened("coder", said("yes")),
 		happened("ann", earshot.Message{Text: "lunch?"}, "bob"),
@@ -170,7 +170,7 @@ func TestCircles(t *testing.T) {
 	private := func(members ...earshot.ParticipantID) earshot.Visibility {
 		return earshot.Visibility{Scope: earshot.Private, Members: members}
 	}
-	var turns conversation.Turns
+	var turns conversation.TurnControl
 	for _, v := range []earshot.Visibility{
 		{Scope: earshot.Public}, {Scope: earshot.Public, Agents: []earshot.ParticipantID{"coder"}}, private("agent", "ann"), {Scope: earshot.System},
 	} {
@@ -255,7 +255,7 @@ func TestRepeats(t *testing.T) {
 			var b conversation.Budget
 			got := 0
 			for i, text := range tt.said {
-				b.Take(conversation.Move{Kind: conversation.Word, By: "agent", Text: text})
+				b.Take(conversation.TurnEvent{Kind: conversation.Word, By: "agent", Text: text})
 				if b.Repeats() && got == 0 {
 					got = i + 1
 				}
@@ -300,7 +300,7 @@ func TestRestart(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		events := rapid.SliceOfN(event, 0, 40).Draw(t, "events")
-		var live, again conversation.Turns
+		var live, again conversation.TurnControl
 		for _, e := range events {
 			live.Take(e, kinds)
 			kept, err := json.Marshal(e)
@@ -324,7 +324,7 @@ func BenchmarkRepeats(b *testing.B) {
 	text := earshot.Text(strings.Repeat("I have looked at the parser and everything in it seems to be in order. ", 20))
 	b.ReportAllocs()
 	for b.Loop() {
-		budget.Take(conversation.Move{Kind: conversation.Word, By: "agent", Text: text})
+		budget.Take(conversation.TurnEvent{Kind: conversation.Word, By: "agent", Text: text})
 		budget.Repeats()
 	}
 }

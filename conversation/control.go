@@ -10,7 +10,7 @@ import (
 // angled reports whether a token begins in text at an angle bracket: those of
 // chat templates, such as <|im_start|>, <start_of_turn> and <<SYS>>, and the
 // tags that steer a model or the house, such as <think> and <world>.
-func angled(v *view, text string, at int) bool {
+func angled(v *skeleton, text string, at int) bool {
 	if v.n == 0 {
 		return false
 	}
@@ -40,7 +40,7 @@ func angled(v *view, text string, at int) bool {
 
 // tag returns what is seen of the name of a tag, and whether no space stands
 // around it.
-func (v *view) tag() (name []byte, tight bool) {
+func (v *skeleton) tag() (name []byte, tight bool) {
 	for i := 1; i < v.n; i++ {
 		if c := v.text[i]; c == '>' || c == '/' || v.apart[i] && v.text[i-1] != '/' {
 			return v.text[:i], !v.apart[0] && !v.apart[i]
@@ -52,7 +52,7 @@ func (v *view) tag() (name []byte, tight bool) {
 // piped reports whether what is seen is the rest of a token such as
 // <|im_start|>. With space in it, as in "f <| x |> g", only words that are
 // known make it one.
-func piped(v *view, end byte) bool {
+func piped(v *skeleton, end byte) bool {
 	tight := true
 	for i := 1; i < v.n; i++ {
 		c := v.text[i]
@@ -69,7 +69,7 @@ func piped(v *view, end byte) bool {
 
 // squared reports whether a token begins in text at a square bracket, such as
 // [INST].
-func squared(v *view, text string, at int) bool {
+func squared(v *skeleton, text string, at int) bool {
 	if v.n == 0 {
 		return false
 	}

@@ -14,14 +14,14 @@ import (
 // A Directory is who can be addressed in a room, prepared for looking names up
 // in many texts. It may be used from many goroutines.
 type Directory struct {
-	names  []string            // as they are shown
-	first  map[string][]called // by the first word, folded; the longest name first
-	byKey  map[string]called   // by what people could take for each other
-	widest int                 // words in the longest name
+	names  []string                    // as they are shown
+	first  map[string][]directoryEntry // by the first word, folded; the longest name first
+	byKey  map[string]directoryEntry   // by what people could take for each other
+	widest int                         // words in the longest name
 }
 
-// called is somebody, and the words of the name that follow its first, folded.
-type called struct {
+// A directoryEntry is somebody, and the words of the name that follow its first, folded.
+type directoryEntry struct {
 	who  earshot.ParticipantID
 	gone string // what an agent was called that has ended; empty of all others
 	more []string
@@ -30,25 +30,25 @@ type called struct {
 // NewDirectory returns the directory of some people and agents, and of agents that
 // have ended, by their names: whoever has such a name now is meant by it.
 func NewDirectory(who []participants.Participant, former ...string) *Directory {
-	d := &Directory{first: make(map[string][]called), byKey: make(map[string]called)}
+	d := &Directory{first: make(map[string][]directoryEntry), byKey: make(map[string]directoryEntry)}
 	for _, p := range who {
-		if d.enter(p.Name, called{who: p.ID}) {
+		if d.enter(p.Name, directoryEntry{who: p.ID}) {
 			d.names = append(d.names, p.Name)
 		}
 	}
 	for _, name := range former {
 		if _, taken := d.byKey[participants.Key(name)]; !taken {
-			d.enter(name, called{gone: name})
+			d.enter(name, directoryEntry{gone: name})
 		}
 	}
 	for _, same := range d.first {
-		slices.SortStableFunc(same, func(a, b called) int { return cmp.Compare(len(b.more), len(a.more)) })
+		slices.SortStableFunc(same, func(a, b directoryEntry) int { return cmp.Compare(len(b.more), len(a.more)) })
 	}
 	return d
 }
 
 // enter takes in somebody by a name. It reports false of one that nobody could write.
-func (d *Directory) enter(name string, c called) bool {
+func (d *Directory) enter(name string, c directoryEntry) bool {
 	var words []string
 	for w := range strings.FieldsSeq(name) {
 		words = append(words, string(foldWord(nil, w[:wordLen(w)])))
@@ -65,7 +65,7 @@ func (d *Directory) enter(name string, c called) bool {
 
 // find returns who is named at the beginning of text, and by how many bytes; 0
 // if nobody is. The longest name wins.
-func (d *Directory) find(text string) (called, int) {
+func (d *Directory) find(text string) (directoryEntry, int) {
 	var folded [maxWord]byte
 	n := wordLen(text)
 	for _, c := range d.first[string(foldWord(folded[:0], text[:n]))] {
@@ -73,12 +73,12 @@ func (d *Directory) find(text string) (called, int) {
 			return c, end
 		}
 	}
-	return called{}, 0
+	return directoryEntry{}, 0
 }
 
 // similar is [Directory.find] for a name that is written with other letters
 // which look the same. It is slower.
-func (d *Directory) similar(text string) (called, int) {
+func (d *Directory) similar(text string) (directoryEntry, int) {
 	var ends []int
 	for at := 0; len(ends) < d.widest; {
 		n := wordLen(text[at:])
@@ -94,7 +94,7 @@ func (d *Directory) similar(text string) (called, int) {
 			return c, end
 		}
 	}
-	return called{}, 0
+	return directoryEntry{}, 0
 }
 
 // follow reports whether the words stand in text from at on, and where they end.

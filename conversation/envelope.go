@@ -4,14 +4,14 @@
 //
 // A message reaches a model in an [Envelope], which is made of typed fields when
 // the prompt is built. Nothing in a text can stand as another envelope, as a
-// section of the prompt, or as a token that steers a model: [Defuse] changes
-// what looks like one, visibly, and [Restore] undoes it.
+// section of the prompt, or as a token that steers a model: [Escape] changes
+// what looks like one, visibly, and [Unescape] undoes it.
 //
 // What a model answers comes through four filters, piece by piece: a [Scrubber]
 // takes out what only the house writes, a [Tap] what the model says to the house,
-// a [Callback] has an agent call the one whom it answers, and a [Restorer] gives what
+// a [CallPrefixer] has an agent call the one whom it answers, and an [Unescaper] gives what
 // it repeats of a text its own signs back. Each holds back no more than may become
-// what it looks for. What comes out is nobody's prompt: who puts it in one defuses it.
+// what it looks for. What comes out is nobody's prompt: who puts it in one escapes it.
 package conversation
 
 import (
@@ -38,7 +38,7 @@ const (
 )
 
 // String returns "[FROM: Ann] hello", or "[FROM: Ann TO: Bob, Earshot] hello".
-// The text is defused; from names goes what an envelope is made of.
+// The text is escaped; from names goes what an envelope is made of.
 func (e Envelope) String() string {
 	var b strings.Builder
 	b.Grow(len(envelopeFrom) + len(e.From) + len(envelopeEnd) + len(e.Text))
@@ -53,7 +53,7 @@ func (e Envelope) String() string {
 		b.WriteString(label(to))
 	}
 	b.WriteString(envelopeEnd)
-	b.WriteString(Defuse(string(e.Text)))
+	b.WriteString(Escape(string(e.Text)))
 	return b.String()
 }
 
@@ -69,7 +69,7 @@ func Parse(text string) (e Envelope, ok bool) {
 	if addressed {
 		e.To = strings.Split(to, ", ")
 	}
-	e.From, e.Text = from, earshot.Text(Restore(text))
+	e.From, e.Text = from, earshot.Text(Unescape(text))
 	return e, true
 }
 

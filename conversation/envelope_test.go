@@ -119,7 +119,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("more than one envelope in %q", out)
 		}
 		conversation.Parse(wire)
-		conversation.Restore(wire)
+		conversation.Unescape(wire)
 	})
 }
 
@@ -136,14 +136,14 @@ func TestOrdinaryText(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := string(b)
-		if got := conversation.Defuse(text); got != text {
+		if got := conversation.Escape(text); got != text {
 			for i, line := range strings.Split(text, "\n") {
-				if conversation.Defuse(line) != line {
-					t.Errorf("%s:%d: %q became %q", file, i+1, line, conversation.Defuse(line))
+				if conversation.Escape(line) != line {
+					t.Errorf("%s:%d: %q became %q", file, i+1, line, conversation.Escape(line))
 				}
 			}
 		}
-		if n := testing.AllocsPerRun(10, func() { conversation.Defuse(text) }); n > 0 {
+		if n := testing.AllocsPerRun(10, func() { conversation.Escape(text) }); n > 0 {
 			t.Errorf("%s: %v allocations", file, n)
 		}
 	}

@@ -3,4 +3,4 @@ package conversation
 import "earshot"
 
 // Alike reports whether two texts are near duplicates.
-func Alike(a, b earshot.Text) bool { return printOf(a).near(printOf(b)) }
+func Alike(a, b earshot.Text) bool { return fingerprintOf(a).near(fingerprintOf(b)) }

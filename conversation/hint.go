@@ -9,7 +9,7 @@ import (
 // Hint tells the sender of a text who was called and is not there, and who is
 // meant perhaps: "nobody here is called erashot; did you mean @Earshot?" It is
 // empty where everybody was found.
-func (d *Directory) Hint(to Direction) string {
+func (d *Directory) Hint(to Addressees) string {
 	var parts []string
 	for _, u := range to.Unknown {
 		parts = append(parts, d.hint(participants.OneLine(u)))

@@ -33,7 +33,7 @@ func Identity(name, description string) string {
 // Sections tell a model who is there: what the difference between external
 // actors and agents is, and who of them is in the room. Self is the
 // agent whose prompt it is. Names and descriptions are data: each stays on one
-// line, bounded and defused.
+// line, bounded and escaped.
 func Sections(r *participants.Roster, self earshot.ParticipantID) string {
 	return sections(r, self, byTool+byName)
 }
@@ -141,7 +141,7 @@ func describe(p participants.Participant) string {
 }
 
 // oneLine returns foreign words as they stand in a line of the house's own: at most so
-// many bytes of them, defused.
+// many bytes of them, escaped.
 func oneLine(text string, most int) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
 	if end := most; len(text) > end {
@@ -150,5 +150,5 @@ func oneLine(text string, most int) string {
 		}
 		text = text[:end]
 	}
-	return Defuse(text)
+	return Escape(text)
 }

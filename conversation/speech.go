@@ -9,9 +9,9 @@ import (
 	"earshot"
 )
 
-// A Listener decides whether something that was said aloud is for the agent. It
+// An AddressClassifier decides whether something that was said aloud is for the agent. It
 // has no state: what it needs to know it is told.
-type Listener struct {
+type AddressClassifier struct {
 	Name  string        // of the agent: it wakes it
 	As    []string      // what recognisers make of the name; compared in lower case
 	After time.Duration // how long after its reply the agent is still talked to
@@ -25,8 +25,8 @@ type Listener struct {
 	Asks bool
 }
 
-// An Attention is what the agent was doing when something was said.
-type Attention struct {
+// A SpeechContext is what the agent was doing when something was said.
+type SpeechContext struct {
 	// Saying is what came out of its voice meanwhile, as it was spoken, and a
 	// little more on both sides, since nobody knows to the word how far a sound
 	// has come.
@@ -90,7 +90,7 @@ func (a Address) ForAgent() bool { return a == Called || a == Following || a == 
 
 // Address says whom an utterance that began at is for. While the agent is heard,
 // what is in its own words, its name too, may be its own voice come back.
-func (l Listener) Address(u earshot.Utterance, at time.Time, about Attention) Address {
+func (l AddressClassifier) Address(u earshot.Utterance, at time.Time, about SpeechContext) Address {
 	calls, own := l.calls(u.Text), u.Own > 0
 	if slur := l.slur(); about.Sounding && strings.HasPrefix(folded(string(u.Text)), slur) {
 		calls = calls || !own || !strings.Contains(folded(string(about.Saying)), slur)
@@ -125,7 +125,7 @@ func (l Listener) Address(u earshot.Utterance, at time.Time, about Attention) Ad
 
 // mumbled returns what is to the agent that it hardly understood: a sentence in its turn to
 // answer, if it has not asked back just now.
-func (l Listener) mumbled(u earshot.Utterance, at time.Time, about Attention) Address {
+func (l AddressClassifier) mumbled(u earshot.Utterance, at time.Time, about SpeechContext) Address {
 	speaks := u.Own == 0 && u.Lasted >= leastMumble && len(strings.Fields(string(u.Text))) > 1
 	if l.Asks && speaks && !about.Sounding && !about.Talking && !about.Stranger && !about.AskedBack && about.talks(at, l.After) {
 		return Mumbled
@@ -135,7 +135,7 @@ func (l Listener) mumbled(u earshot.Utterance, at time.Time, about Attention) Ad
 
 // faint returns what calls the agent by its name and was understood so little that nobody should
 // answer it.
-func (l Listener) faint(about Attention) Address {
+func (l AddressClassifier) faint(about SpeechContext) Address {
 	if l.Asks && !about.Sounding && !about.Talking && !about.AskedBack {
 		return Mumbled
 	}
@@ -150,7 +150,7 @@ const leastMumble = 600 * time.Millisecond
 // among what it says or said just before. Where none of its own sound was noticed beside
 // them they must be more than one, and its voice must have been heard meanwhile. An answer to its question takes
 // up its words, and so may a command.
-func (a Attention) returns(text string, own bool) bool {
+func (a SpeechContext) returns(text string, own bool) bool {
 	heard := spokenWords(text)
 	if a.Asked || a.Commands || !own && (!a.Echoing || len(heard) < 2) {
 		return false
@@ -190,7 +190,7 @@ func follows(heard, said []string, skip int) bool {
 
 // talks reports whether somebody who began to speak at was in talk with the
 // agent.
-func (a Attention) talks(at time.Time, after time.Duration) bool {
+func (a SpeechContext) talks(at time.Time, after time.Duration) bool {
 	if a.Other || at.Before(a.Since) {
 		return false
 	}
@@ -200,7 +200,7 @@ func (a Attention) talks(at time.Time, after time.Duration) bool {
 // Words says the same of words that are still being said, since at. Recognisers
 // do not say how sure they are of those, and the first word is a guess; the
 // first two are while the agent speaks, and the first three where it can be heard as well.
-func (l Listener) Words(s earshot.Speech, at time.Time, about Attention) Address {
+func (l AddressClassifier) Words(s earshot.Speech, at time.Time, about SpeechContext) Address {
 	u := earshot.Utterance{Text: s.Words, Confidence: 1}
 	about.Rested = false // a name that was misheard needs the whole question after it
 	least := 2
@@ -229,7 +229,7 @@ func (l Listener) Words(s earshot.Speech, at time.Time, about Attention) Address
 // Calls says whom a phrase is for that was listened for while the agent can be
 // heard, such as "stop talking" or its name: itself, unless it is what the agent
 // is just saying.
-func (l Listener) Calls(s earshot.Speech, about Attention) Address {
+func (l AddressClassifier) Calls(s earshot.Speech, about SpeechContext) Address {
 	said, phrase := folded(string(about.Saying)), folded(string(s.Words))
 	if s.Own && strings.Contains(said, phrase) {
 		return Own
@@ -239,7 +239,7 @@ func (l Listener) Calls(s earshot.Speech, about Attention) Address {
 
 // mentioned reports whether the agent's name is in what it says, wherever it
 // stands there.
-func (l Listener) mentioned(said earshot.Text) bool {
+func (l AddressClassifier) mentioned(said earshot.Text) bool {
 	words := strings.Fields(string(said))
 	for i := range words {
 		if l.named(words[i:]) > 0 {
@@ -251,19 +251,19 @@ func (l Listener) mentioned(said earshot.Text) bool {
 
 // Correct returns text with the agent's name as it is written, where it was
 // called by it and a recogniser wrote something else.
-func (l Listener) Correct(text earshot.Text) earshot.Text {
+func (l AddressClassifier) Correct(text earshot.Text) earshot.Text {
 	words := strings.Fields(string(text))
 	i, n := l.vocative(words)
 	return l.write(words, i, n, text)
 }
 
-// CorrectMisheard is the same of a name that was misheard, as [Listener.Misheard] finds it.
-func (l Listener) CorrectMisheard(text earshot.Text, about Attention) earshot.Text {
+// CorrectMisheard is the same of a name that was misheard, as [AddressClassifier.Misheard] finds it.
+func (l AddressClassifier) CorrectMisheard(text earshot.Text, about SpeechContext) earshot.Text {
 	return l.write(strings.Fields(string(text)), 0, l.Misheard(text, about), text)
 }
 
 // write returns text with the agent's name in place of n of its words.
-func (l Listener) write(words []string, at, n int, text earshot.Text) earshot.Text {
+func (l AddressClassifier) write(words []string, at, n int, text earshot.Text) earshot.Text {
 	if n == 0 {
 		return text
 	}
@@ -271,7 +271,7 @@ func (l Listener) write(words []string, at, n int, text earshot.Text) earshot.Te
 	return earshot.Text(strings.Join(out, " "))
 }
 
-func (l Listener) calls(text earshot.Text) bool {
+func (l AddressClassifier) calls(text earshot.Text) bool {
 	_, n := l.vocative(strings.Fields(string(text)))
 	return n > 0
 }
@@ -290,7 +290,7 @@ var summons = map[string]bool{"hey": true, "hi": true, "hello": true, "ok": true
 // vocative returns where in words the agent is called, and by how many words; 0
 // if it is not. One calls somebody at the beginning, after greetings at most, at
 // the end, or after a summons; within a sentence one speaks about him.
-func (l Listener) vocative(words []string) (at, n int) {
+func (l AddressClassifier) vocative(words []string) (at, n int) {
 	greeting := true
 	for i := range words {
 		if n := l.named(words[i:]); n > 0 {
@@ -304,7 +304,7 @@ func (l Listener) vocative(words []string) (at, n int) {
 }
 
 // named returns with how many of its first words a text names the agent.
-func (l Listener) named(words []string) int {
+func (l AddressClassifier) named(words []string) int {
 	for _, name := range append([]string{l.Name}, l.As...) {
 		want := strings.Fields(name)
 		if len(want) == 0 || len(want) > len(words) {
@@ -323,7 +323,7 @@ func (l Listener) named(words []string) int {
 
 // parted returns with how many of its first words a text names the agent, if
 // they are its name with spaces in other places.
-func (l Listener) parted(words []string) int {
+func (l AddressClassifier) parted(words []string) int {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)
@@ -356,7 +356,7 @@ var slurs = map[string]string{"earshot": "in short"}
 
 // slur returns that of the agent's name, as [folded] does; a line break, which is in no
 // folded text, if it has none.
-func (l Listener) slur() string {
+func (l AddressClassifier) slur() string {
 	if slur, ok := slurs[strings.ToLower(l.Name)]; ok {
 		return folded(slur)
 	}

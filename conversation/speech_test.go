@@ -11,34 +11,34 @@ import (
 	"earshot/conversation"
 )
 
-var listener = conversation.Listener{Name: "Earshot", As: conversation.Spellings("Earshot"), After: 8 * time.Second, Sure: 0.4}
+var listener = conversation.AddressClassifier{Name: "Earshot", As: conversation.Spellings("Earshot"), After: 8 * time.Second, Sure: 0.4}
 
 func TestAddress(t *testing.T) {
 	now := time.Unix(1000, 0)
-	talk := conversation.Attention{Answered: now.Add(-5 * time.Second)}
-	saying := conversation.Attention{Saying: "The moon pulls at the sea, and the sea follows it around the world.", Talking: true}
+	talk := conversation.SpeechContext{Answered: now.Add(-5 * time.Second)}
+	saying := conversation.SpeechContext{Saying: "The moon pulls at the sea, and the sea follows it around the world.", Talking: true}
 	for _, tt := range []struct {
 		name, said string
 		sure, own  float64
-		about      conversation.Attention
+		about      conversation.SpeechContext
 		want       conversation.Address
 	}{
-		{"first", "earshot what time is it", 1, 0, conversation.Attention{}, conversation.Called},
-		{"last", "what time is it, Earshot?", 1, 0, conversation.Attention{}, conversation.Called},
-		{"after greetings", "um okay so earshot what time is it", 1, 0, conversation.Attention{}, conversation.Called},
-		{"summoned within", "i will ask it hey earshot what time is it", 1, 0, conversation.Attention{}, conversation.Called},
-		{"alone", "earshot", 1, 0, conversation.Attention{}, conversation.Called},
-		{"hardly understood, but its name", "earshot mumble", 0.1, 0, conversation.Attention{}, conversation.Called},
-		{"two words for one", "ear shot what time is it", 1, 0, conversation.Attention{}, conversation.Called},
-		{"as recognisers write it", "your shot what time is it", 1, 0, conversation.Attention{}, conversation.Called},
-		{"as they write it over its voice", "in short what time is it", 1, 0, conversation.Attention{Sounding: true}, conversation.Called},
-		{"as people begin to sum up", "in short what time is it", 1, 0, conversation.Attention{}, conversation.Aside},
-		{"as it sums up itself", "in short what time is it", 1, 0.3, conversation.Attention{Sounding: true, Saying: "In short: nobody knows."}, conversation.Aside},
-		{"spoken about", "i like earshot very much", 1, 0, conversation.Attention{}, conversation.Aside},
-		{"within a word", "earshots are loud", 1, 0, conversation.Attention{}, conversation.Aside},
-		{"to others", "shall we have lunch", 1, 0, conversation.Attention{}, conversation.Aside},
+		{"first", "earshot what time is it", 1, 0, conversation.SpeechContext{}, conversation.Called},
+		{"last", "what time is it, Earshot?", 1, 0, conversation.SpeechContext{}, conversation.Called},
+		{"after greetings", "um okay so earshot what time is it", 1, 0, conversation.SpeechContext{}, conversation.Called},
+		{"summoned within", "i will ask it hey earshot what time is it", 1, 0, conversation.SpeechContext{}, conversation.Called},
+		{"alone", "earshot", 1, 0, conversation.SpeechContext{}, conversation.Called},
+		{"hardly understood, but its name", "earshot mumble", 0.1, 0, conversation.SpeechContext{}, conversation.Called},
+		{"two words for one", "ear shot what time is it", 1, 0, conversation.SpeechContext{}, conversation.Called},
+		{"as recognisers write it", "your shot what time is it", 1, 0, conversation.SpeechContext{}, conversation.Called},
+		{"as they write it over its voice", "in short what time is it", 1, 0, conversation.SpeechContext{Sounding: true}, conversation.Called},
+		{"as people begin to sum up", "in short what time is it", 1, 0, conversation.SpeechContext{}, conversation.Aside},
+		{"as it sums up itself", "in short what time is it", 1, 0.3, conversation.SpeechContext{Sounding: true, Saying: "In short: nobody knows."}, conversation.Aside},
+		{"spoken about", "i like earshot very much", 1, 0, conversation.SpeechContext{}, conversation.Aside},
+		{"within a word", "earshots are loud", 1, 0, conversation.SpeechContext{}, conversation.Aside},
+		{"to others", "shall we have lunch", 1, 0, conversation.SpeechContext{}, conversation.Aside},
 		{"in talk", "and what about tomorrow", 1, 0, talk, conversation.Following},
-		{"too late", "and what about tomorrow", 1, 0, conversation.Attention{Answered: now.Add(-9 * time.Second)}, conversation.Aside},
+		{"too late", "and what about tomorrow", 1, 0, conversation.SpeechContext{Answered: now.Add(-9 * time.Second)}, conversation.Aside},
 		{"mumbled", "and what about tomorrow", 0.3, 0, talk, conversation.Unsure},
 		{"its own words", "the see follows it around", 0.8, 0.7, saying, conversation.Own},
 		{"its own words, badly heard", "sea follow around world", 0.2, 0.7, saying, conversation.Own},
@@ -46,13 +46,13 @@ func TestAddress(t *testing.T) {
 		{"a word of them among two", "the talking", 0.8, 0.7, saying, conversation.Unsure},
 		{"few words, none of them", "why like that", 0.8, 0.7, saying, conversation.Unsure},
 		{"few words, mostly when it had stopped", "no wait", 0.8, 0.3, saying, conversation.Following},
-		{"its own name, as it says it", "hello i am earshot", 0.8, 1, conversation.Attention{Saying: "Hello, I am Earshot.", Talking: true}, conversation.Own},
-		{"its name, while it says it too", "earshot what is the weather", 0.8, 1, conversation.Attention{Saying: "Hello, I am Earshot.", Talking: true}, conversation.Called},
-		{"what began before it was asked", "so i told her", 1, 0, conversation.Attention{Answered: now, Since: now.Add(time.Second)}, conversation.Aside},
+		{"its own name, as it says it", "hello i am earshot", 0.8, 1, conversation.SpeechContext{Saying: "Hello, I am Earshot.", Talking: true}, conversation.Own},
+		{"its name, while it says it too", "earshot what is the weather", 0.8, 1, conversation.SpeechContext{Saying: "Hello, I am Earshot.", Talking: true}, conversation.Called},
+		{"what began before it was asked", "so i told her", 1, 0, conversation.SpeechContext{Answered: now, Since: now.Add(time.Second)}, conversation.Aside},
 		{"two of them", "the moon", 0.8, 0.7, saying, conversation.Own},
 		{"an answer to them", "what do you mean by around the world", 0.8, 0.7, saying, conversation.Following},
 		{"its name in its own words", "earshot", 0.8, 1, saying, conversation.Called},
-		{"nothing", "", 1, 0, conversation.Attention{}, conversation.Aside},
+		{"nothing", "", 1, 0, conversation.SpeechContext{}, conversation.Aside},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			u := earshot.Utterance{Text: earshot.Text(tt.said), Confidence: tt.sure, Own: tt.own}
@@ -85,7 +85,7 @@ func TestAddressIsTotal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(word, 0, 12).Draw(t, "words"), " ")
 		u := earshot.Utterance{Text: earshot.Text(text), Confidence: rapid.Float64Range(0, 1).Draw(t, "sure"), Own: rapid.Float64Range(0, 1).Draw(t, "own")}
-		got := listener.Address(u, time.Unix(1000, 0), conversation.Attention{Saying: u.Text})
+		got := listener.Address(u, time.Unix(1000, 0), conversation.SpeechContext{Saying: u.Text})
 		named := strings.Contains(text, "earshot") || strings.Contains(text, "ear shot")
 		switch {
 		case got == conversation.Called && (!named || u.Own > 0):
@@ -102,16 +102,16 @@ func TestAddressIsTotal(t *testing.T) {
 // name.
 func TestWordsThatAreStillBeingSaid(t *testing.T) {
 	now := time.Unix(1000, 0)
-	talking := conversation.Attention{Talking: true}
+	talking := conversation.SpeechContext{Talking: true}
 	for _, tt := range []struct {
 		said  string
-		about conversation.Attention
+		about conversation.SpeechContext
 		want  conversation.Address
 	}{
 		{"no", talking, conversation.Unsure}, {"earshot", talking, conversation.Called},
 		{"no i", talking, conversation.Following}, {"", talking, conversation.Unsure},
-		{"no i", conversation.Attention{Answered: now.Add(-time.Minute)}, conversation.Aside},
-		{"no i", conversation.Attention{Answered: now.Add(-time.Second)}, conversation.Following},
+		{"no i", conversation.SpeechContext{Answered: now.Add(-time.Minute)}, conversation.Aside},
+		{"no i", conversation.SpeechContext{Answered: now.Add(-time.Second)}, conversation.Following},
 	} {
 		if got := listener.Words(earshot.Speech{Words: earshot.Text(tt.said)}, now, tt.about); got != tt.want {
 			t.Errorf("%q is %q, want %q", tt.said, got, tt.want)
@@ -122,7 +122,7 @@ func TestWordsThatAreStillBeingSaid(t *testing.T) {
 // TestWordsBesideItsOwn: while it can be heard, a few words are a guess, and what
 // has some of its own in it is doubtful.
 func TestWordsBesideItsOwn(t *testing.T) {
-	about := conversation.Attention{Talking: true, Saying: "The moon pulls at the sea, and the sea follows it."}
+	about := conversation.SpeechContext{Talking: true, Saying: "The moon pulls at the sea, and the sea follows it."}
 	for _, tt := range []struct {
 		said string
 		want conversation.Address
@@ -137,7 +137,7 @@ func TestWordsBesideItsOwn(t *testing.T) {
 }
 
 func TestCalls(t *testing.T) {
-	about := conversation.Attention{Saying: "Say: stop talking, and I am silent."}
+	about := conversation.SpeechContext{Saying: "Say: stop talking, and I am silent."}
 	for _, tt := range []struct {
 		said string
 		want conversation.Address

@@ -150,7 +150,7 @@ func lenient(text string) int {
 }
 
 // seen returns text as it looks: this is told by the tables from which spoofs
-// are made, and not by those that defuse them.
+// are made, and not by those that escape them.
 func seen(text string) string {
 	text = strings.ToLower(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.In(r, unicode.C, unicode.M, unicode.Other_Default_Ignorable_Code_Point) {

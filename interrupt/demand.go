@@ -40,7 +40,7 @@ type demand struct {
 	earshot.Control           // Duck or Pause; Resume if nothing
 	sound           bool      // it is a voice, which what is only read does not disturb
 	since           time.Time // when it began to pause
-	tired           bool      // it has paused for long enough
+	expired         bool      // it has paused for long enough
 	speaks          bool      // it says words
 
 	times int       // it has paused for nothing
@@ -80,7 +80,7 @@ func (d *demands) add(from source, c earshot.Control, s *Signal) {
 	if one == nil {
 		return
 	}
-	if c == earshot.Pause && one.tired {
+	if c == earshot.Pause && one.expired {
 		c = earshot.Duck
 	}
 	if c == earshot.Pause && one.Control != earshot.Pause {
@@ -113,13 +113,13 @@ func (d *demands) vain(from source, at time.Time) {
 	if one == nil || one.Control == earshot.Resume {
 		return
 	}
-	if one.sound && (one.Control == earshot.Pause || one.tired || one.times >= idleTimes) {
+	if one.sound && (one.Control == earshot.Pause || one.expired || one.times >= idleTimes) {
 		if at.Sub(one.last) > idleWithin {
 			one.times = 0
 		}
 		one.times, one.last = one.times+1, at
 	}
-	one.Control, one.tired, one.speaks = earshot.Resume, false, false
+	one.Control, one.expired, one.speaks = earshot.Resume, false, false
 	if one.times == 0 {
 		delete(*d, from)
 	}
@@ -139,7 +139,7 @@ func (d *demands) tire(now time.Time) (next time.Time) {
 			continue
 		}
 		if end := one.since.Add(one.patience()); !now.Before(end) {
-			one.Control, one.tired = earshot.Duck, true
+			one.Control, one.expired = earshot.Duck, true
 		} else if next.IsZero() || end.Before(next) {
 			next = end
 		}

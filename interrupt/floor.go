@@ -79,8 +79,8 @@ func (f *Floor) Adopt(s Style) {
 	f.style()
 }
 
-// Manner returns the style that holds now.
-func (f *Floor) Manner() Style {
+// CurrentStyle returns the style that holds now.
+func (f *Floor) CurrentStyle() Style {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.style()
@@ -204,10 +204,10 @@ func (f *Floor) cut(s *Signal) {
 	}
 }
 
-// Tire has those voices hold nobody back any longer at now that have for long,
+// ExpireVoices has those voices hold nobody back any longer at now that have for long,
 // and no words came of them: whoever has the floor goes on, lowered. It returns
 // when the next of them will have, the zero time if none does.
-func (f *Floor) Tire(now time.Time) (next time.Time) {
+func (f *Floor) ExpireVoices(now time.Time) (next time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	next = f.demands.tire(now)

@@ -209,12 +209,12 @@ func TestAdopt(t *testing.T) {
 	}
 	h := take()
 	floor.Adopt(interrupt.Passive)
-	if floor.Signal(&interrupt.Signal{Kind: interrupt.Onset}); len(told) > 0 || floor.Manner() != interrupt.Aggressive {
-		t.Errorf("told %q in the style %v", told, floor.Manner())
+	if floor.Signal(&interrupt.Signal{Kind: interrupt.Onset}); len(told) > 0 || floor.CurrentStyle() != interrupt.Aggressive {
+		t.Errorf("told %q in the style %v", told, floor.CurrentStyle())
 	}
 	h.Release()
-	if floor.Manner() != interrupt.Passive {
-		t.Errorf("the style is %v", floor.Manner())
+	if floor.CurrentStyle() != interrupt.Passive {
+		t.Errorf("the style is %v", floor.CurrentStyle())
 	}
 	take()
 	if floor.Signal(&interrupt.Signal{Kind: interrupt.Onset, Via: "another"}); !slices.Equal(told, []string{"pause"}) {

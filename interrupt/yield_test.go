@@ -50,7 +50,7 @@ func TestYield(t *testing.T) {
 			for _, word := range strings.Fields(tt.signals) {
 				if s, err := strconv.ParseFloat(word, 64); err == nil {
 					now = noon.Add(time.Duration(s * float64(time.Second)))
-					floor.Tire(now)
+					floor.ExpireVoices(now)
 					continue
 				}
 				s := parse(t, word)
@@ -68,13 +68,13 @@ func TestYield(t *testing.T) {
 func TestTireSaysWhen(t *testing.T) {
 	var floor interrupt.Floor
 	noon := time.Unix(1e9, 0)
-	if next := floor.Tire(noon); !next.IsZero() {
+	if next := floor.ExpireVoices(noon); !next.IsZero() {
 		t.Errorf("nobody speaks, and it tires at %v", next)
 	}
 	floor.Signal(&interrupt.Signal{Kind: interrupt.Voice, From: bob, At: noon})
 	floor.Signal(&interrupt.Signal{Kind: interrupt.Voice, From: ann, At: noon.Add(time.Second)})
-	first := floor.Tire(noon)
-	if second := floor.Tire(first); second.Sub(first) != time.Second {
+	first := floor.ExpireVoices(noon)
+	if second := floor.ExpireVoices(first); second.Sub(first) != time.Second {
 		t.Errorf("tires at %v and then at %v, want a second later", first, second)
 	}
 }
@@ -132,11 +132,11 @@ func TestNobodyWaitsForEver(t *testing.T) {
 		now := time.Unix(1e9, 0)
 		for range rapid.IntRange(0, 60).Draw(t, "signals") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 2000).Draw(t, "ms")) * time.Millisecond)
-			floor.Tire(now)
+			floor.ExpireVoices(now)
 			from := rapid.SampledFrom([]earshot.Handle{ann, bob}).Draw(t, "who")
 			floor.Signal(&interrupt.Signal{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), From: from, At: now})
 		}
-		for next := floor.Tire(now); !next.IsZero(); next = floor.Tire(now) {
+		for next := floor.ExpireVoices(now); !next.IsZero(); next = floor.ExpireVoices(now) {
 			now = next
 		}
 		if state == earshot.Pause {

@@ -149,11 +149,11 @@ func (t *turns) called(m Message, results []Message) {
 // merged returns two messages of one role as one.
 func merged(a, b Message) Message {
 	blind := ""
-	if a.Blind != "" || b.Blind != "" {
-		blind = paragraphs(cmp.Or(a.Blind, a.Text), cmp.Or(b.Blind, b.Text))
+	if a.AltText != "" || b.AltText != "" {
+		blind = paragraphs(cmp.Or(a.AltText, a.Text), cmp.Or(b.AltText, b.Text))
 	}
 	return Message{
-		Role: a.Role, Text: paragraphs(a.Text, b.Text), Blind: blind,
+		Role: a.Role, Text: paragraphs(a.Text, b.Text), AltText: blind,
 		Images: slices.Concat(a.Images, b.Images), Calls: b.Calls,
 	}
 }

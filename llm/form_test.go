@@ -129,11 +129,11 @@ func TestForms(t *testing.T) {
 // A blind model is told in words what stands in place of a picture, in every form.
 func TestFormsBlinded(t *testing.T) {
 	req := &llm.Request{Messages: []llm.Message{
-		{Role: llm.User, Text: "look", Images: []llm.Image{picture4('p')}, Blind: "no eyes"}, {Role: llm.User, Text: "well?"},
-		{Role: llm.Assistant, Calls: []llm.Call{{ID: "x", Tool: "look"}}}, {Role: llm.Result, Call: "x", Text: "seen", Images: []llm.Image{picture4('q')}, Blind: "unseen"},
+		{Role: llm.User, Text: "look", Images: []llm.Image{picture4('p')}, AltText: "no eyes"}, {Role: llm.User, Text: "well?"},
+		{Role: llm.Assistant, Calls: []llm.Call{{ID: "x", Tool: "look"}}}, {Role: llm.Result, Call: "x", Text: "seen", Images: []llm.Image{picture4('q')}, AltText: "unseen"},
 	}}
 	want := "u no eyes||well? / a +look=call00001 / r unseen+call00001 / a I have read that. / u "
-	if got := pictured(llm.Blinded(llm.OneSystem.Apply(req)).Messages); got != want {
+	if got := pictured(llm.WithoutImages(llm.OneSystem.Apply(req)).Messages); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }

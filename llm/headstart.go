@@ -140,15 +140,15 @@ func (h *HeadStart) take(req *Request) *headRun {
 
 // On returns h with s as its service, for who keeps to that although h has another
 // meanwhile. What has begun is taken over from h.
-func (h *HeadStart) On(s Service) Service { return onService{h, s} }
+func (h *HeadStart) On(s Service) Service { return pinnedService{h, s} }
 
-type onService struct {
+type pinnedService struct {
 	head    *HeadStart
 	service Service
 }
 
 // Stream implements [Service].
-func (o onService) Stream(ctx context.Context, req *Request) iter.Seq2[Delta, error] {
+func (o pinnedService) Stream(ctx context.Context, req *Request) iter.Seq2[Delta, error] {
 	return o.head.on(ctx, o.service, req)
 }
 

@@ -11,7 +11,7 @@ import (
 type Image []byte
 
 // The bounds of the pictures of a request. What is beyond them is left out by
-// [Sighted], the eldest first.
+// [FitImages], the eldest first.
 const (
 	MaxImages = 4       // a small model makes some 600 tokens of each
 	MaxImage  = 1 << 20 // bytes of one
@@ -34,16 +34,16 @@ func Shows(req *Request) bool {
 	return slices.ContainsFunc(req.Messages, func(m Message) bool { return slices.ContainsFunc(m.Images, Image.valid) })
 }
 
-// ErrSightless says that a model cannot look at the pictures which a request is
+// ErrNoVision says that a model cannot look at the pictures which a request is
 // nothing without.
-var ErrSightless = errors.New("it cannot look at pictures")
+var ErrNoVision = errors.New("it cannot look at pictures")
 
-// Sighted returns req as a model is asked it that can see if sees is true: of the
+// FitImages returns req as a model is asked it that can see if sees is true: of the
 // pictures no more than the bounds allow, the newest first. If it can not, or no
-// picture is left, it is [Blinded]. Req itself is not changed.
-func Sighted(req *Request, sees bool) *Request {
+// picture is left, it is [WithoutImages]. Req itself is not changed.
+func FitImages(req *Request, sees bool) *Request {
 	if !sees || !Shows(req) {
-		return Blinded(req)
+		return WithoutImages(req)
 	}
 	out := *req
 	out.Messages = slices.Clone(req.Messages)
@@ -56,24 +56,24 @@ func Sighted(req *Request, sees bool) *Request {
 				out.Messages[i].Images = slices.Insert(out.Messages[i].Images, 0, image)
 			}
 		}
-		out.Messages[i].Blind = ""
+		out.Messages[i].AltText = ""
 	}
 	return &out
 }
 
-// Blinded returns req without its pictures, each message with what it says then.
-func Blinded(req *Request) *Request {
-	is := func(m Message) bool { return len(m.Images) > 0 || m.Blind != "" }
+// WithoutImages returns req without its pictures, each message with what it says then.
+func WithoutImages(req *Request) *Request {
+	is := func(m Message) bool { return len(m.Images) > 0 || m.AltText != "" }
 	if !slices.ContainsFunc(req.Messages, is) {
 		return req
 	}
 	out := *req
 	out.Messages = slices.Clone(req.Messages)
 	for i, m := range out.Messages {
-		if m.Blind != "" {
-			out.Messages[i].Text = m.Blind
+		if m.AltText != "" {
+			out.Messages[i].Text = m.AltText
 		}
-		out.Messages[i].Images, out.Messages[i].Blind = nil, ""
+		out.Messages[i].Images, out.Messages[i].AltText = nil, ""
 	}
 	return &out
 }

@@ -24,19 +24,19 @@ func TestSighted(t *testing.T) {
 		sees  string
 		blind string
 	}{
-		{"no picture", []llm.Message{{Text: "hello"}, {Text: "seen", Blind: "unseen"}}, "hello|unseen", "hello|unseen"},
-		{"a picture, and words in place of it", []llm.Message{{Text: "what is this?", Images: []llm.Image{a}}, {Text: "seen", Blind: "unseen"}}, "what is this?+a|seen", "what is this?|unseen"},
+		{"no picture", []llm.Message{{Text: "hello"}, {Text: "seen", AltText: "unseen"}}, "hello|unseen", "hello|unseen"},
+		{"a picture, and words in place of it", []llm.Message{{Text: "what is this?", Images: []llm.Image{a}}, {Text: "seen", AltText: "unseen"}}, "what is this?+a|seen", "what is this?|unseen"},
 		{"the newest of too many", []llm.Message{{Text: "1", Images: []llm.Image{b, b, a}}, {Text: "2", Images: []llm.Image{a, a, b}}}, "1+a|2+aab", "1|2"},
-		{"too large", []llm.Message{{Text: "1", Blind: "blind", Images: []llm.Image{picture(llm.MaxImage+1, 'a')}}}, "blind", "blind"},
+		{"too large", []llm.Message{{Text: "1", AltText: "blind", Images: []llm.Image{picture(llm.MaxImage+1, 'a')}}}, "blind", "blind"},
 		{"no JPEG", []llm.Message{{Text: "1", Images: []llm.Image{llm.Image("GIF89a"), a, nil}}}, "1+a", "1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			req := &llm.Request{Messages: tt.in}
 			before := drawn(req)
-			if got := drawn(llm.Sighted(req, true)); got != tt.sees {
+			if got := drawn(llm.FitImages(req, true)); got != tt.sees {
 				t.Errorf("a model that sees is asked %q, want %q", got, tt.sees)
 			}
-			if got := drawn(llm.Sighted(req, false)); got != tt.blind {
+			if got := drawn(llm.FitImages(req, false)); got != tt.blind {
 				t.Errorf("one that does not is asked %q, want %q", got, tt.blind)
 			}
 			if got := drawn(req); got != before {
@@ -81,14 +81,14 @@ func TestPicturesWithoutTools(t *testing.T) {
 	req := &llm.Request{Messages: []llm.Message{
 		{Role: llm.User, Text: "is it red?"},
 		{Role: llm.Assistant, Calls: []llm.Call{{ID: "1", Tool: "look"}}},
-		{Role: llm.Result, Call: "1", Text: "one person", Blind: "one person, unseen", Images: []llm.Image{picture(8, 'a')}},
+		{Role: llm.Result, Call: "1", Text: "one person", AltText: "one person, unseen", Images: []llm.Image{picture(8, 'a')}},
 	}}
 	plain := llm.WithoutTools(req)
 	for sees, want := range map[bool]string{
 		true:  "is it red?|{\"tool\": \"look\", \"arguments\": {}}|[RESULT OF look]\none person+a",
 		false: "is it red?|{\"tool\": \"look\", \"arguments\": {}}|[RESULT OF look]\none person, unseen",
 	} {
-		if got := drawn(llm.Sighted(plain, sees)); got != want {
+		if got := drawn(llm.FitImages(plain, sees)); got != want {
 			t.Errorf("a model that sees (%v) is asked %q, want %q", sees, got, want)
 		}
 	}

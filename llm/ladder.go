@@ -54,7 +54,7 @@ const (
 //
 // A request that shows pictures is asked first, in their order, of the engines that
 // say they can see, each a [Seer]; then of all, without the pictures and with what
-// stands for them. See [Blinded]. An engine that was asked with them is asked again
+// stands for them. See [WithoutImages]. An engine that was asked with them is asked again
 // without if it refuses them, as [Unsupported]. If none can see, and the request
 // must be seen, that is the error.
 //
@@ -96,43 +96,43 @@ type Ladder struct {
 
 	// Spent, if set, is told what each question has cost that an engine took up, also
 	// one that failed or was given up. It is called like Report.
-	Spent func(Spent)
+	Spent func(Usage)
 }
 
-// A Rung is what a ladder did.
-type Rung string
+// A StepKind is what a ladder did.
+type StepKind string
 
-// The rungs.
+// The kinds of steps.
 const (
-	Answered Rung = "answered"                         // the first token came
-	Reloaded Rung = "unloaded the model to ask again"  // it did not
-	Restated Rung = "asked again without streaming"    // the stream broke
-	Onward   Rung = "asked the next engine"            // nothing more helps here
-	Blindly  Rung = "asked again without pictures"     // it cannot look at them
-	GaveUp   Rung = "gave up"                          // there is no next one
-	Dropped  Rung = "gave up in the middle of a reply" // something was said already
+	Answered StepKind = "answered"                         // the first token came
+	Reloaded StepKind = "unloaded the model to ask again"  // it did not
+	Restated StepKind = "asked again without streaming"    // the stream broke
+	Onward   StepKind = "asked the next engine"            // nothing more helps here
+	Blindly  StepKind = "asked again without pictures"     // it cannot look at them
+	GaveUp   StepKind = "gave up"                          // there is no next one
+	Dropped  StepKind = "gave up in the middle of a reply" // something was said already
 )
 
 // A Step is one step on a ladder.
 type Step struct {
 	Engine string // where it was taken, for people
 	Called string // what [Request.Engine] calls that
-	Rung   Rung
+	Kind   StepKind
 	Err    *Error // why; nil for Answered
 }
 
 // Stream implements [Service].
 func (l *Ladder) Stream(ctx context.Context, req *Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
-		c := climb{Ladder: l, yield: yield, watch: watch{left: cmp.Or(l.Total, DefaultTotal)}}
+		c := attempt{Ladder: l, yield: yield, watch: watchdog{left: cmp.Or(l.Total, DefaultTotal)}}
 		if err := c.up(ctx, l.asks(ctx, req)); err != nil {
 			yield(Delta{}, err)
 		}
 	}
 }
 
-// An ask is what an engine is asked.
-type ask struct {
+// An engineRequest is what an engine is asked.
+type engineRequest struct {
 	*Scheduler
 	req *Request
 
@@ -141,15 +141,15 @@ type ask struct {
 }
 
 // asks returns who is asked what, in this order.
-func (l *Ladder) asks(ctx context.Context, req *Request) (asks []ask) {
+func (l *Ladder) asks(ctx context.Context, req *Request) (asks []engineRequest) {
 	engines, req := l.order(req)
 	elsewhere := *req
 	elsewhere.Engine, elsewhere.Model = "", ""
 	for i, s := range engines {
 		if i == 0 {
-			asks = append(asks, ask{Scheduler: s, req: req})
+			asks = append(asks, engineRequest{Scheduler: s, req: req})
 		} else {
-			asks = append(asks, ask{Scheduler: s, req: &elsewhere})
+			asks = append(asks, engineRequest{Scheduler: s, req: &elsewhere})
 		}
 	}
 	if !Shows(req) && !req.MustSee {
@@ -157,10 +157,10 @@ func (l *Ladder) asks(ctx context.Context, req *Request) (asks []ask) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, finding)
 	defer cancel()
-	var seeing []ask
+	var seeing []engineRequest
 	for i, a := range asks {
 		if a.Sees(ctx, a.req.Model) {
-			seeing, asks[i].again = append(seeing, ask{Scheduler: a.Scheduler, req: a.req, seeing: true}), true
+			seeing, asks[i].again = append(seeing, engineRequest{Scheduler: a.Scheduler, req: a.req, seeing: true}), true
 		}
 	}
 	if req.MustSee {
@@ -170,9 +170,9 @@ func (l *Ladder) asks(ctx context.Context, req *Request) (asks []ask) {
 }
 
 // blinded makes asks ask without pictures.
-func blinded(asks []ask) []ask {
+func blinded(asks []engineRequest) []engineRequest {
 	for i, a := range asks {
-		asks[i].req = Blinded(a.req)
+		asks[i].req = WithoutImages(a.req)
 	}
 	return asks
 }

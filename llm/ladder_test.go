@@ -46,7 +46,7 @@ func ladder(engines ...llm.Engine) *llm.Ladder {
 func climb(ctx context.Context, l *llm.Ladder, req *llm.Request) string {
 	var line []string
 	l.Report = func(s llm.Step) {
-		line = append(line, s.Engine+" "+string(s.Rung))
+		line = append(line, s.Engine+" "+string(s.Kind))
 	}
 	began := time.Now()
 	said, end := "", "no end"
@@ -418,8 +418,8 @@ func TestLadderStops(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := ladder(&llmtest.Script{Reply: "one two", Every: time.Second})
 			l.Report = func(s llm.Step) {
-				if s.Rung != llm.Answered {
-					t.Errorf("step %v", s.Rung)
+				if s.Kind != llm.Answered {
+					t.Errorf("step %v", s.Kind)
 				}
 			}
 			for range l.Stream(t.Context(), &llm.Request{}) {
@@ -565,7 +565,7 @@ func TestLadderSees(t *testing.T) {
 					all = append(all, e)
 				}
 				req := &llm.Request{MustSee: tt.must, Messages: []llm.Message{
-					{Role: llm.User, Text: "what is it?", Images: []llm.Image{picture(8, 'a')}}, {Role: llm.System, Text: "seen", Blind: "unseen"},
+					{Role: llm.User, Text: "what is it?", Images: []llm.Image{picture(8, 'a')}}, {Role: llm.System, Text: "seen", AltText: "unseen"},
 				}}
 				if got := climb(t.Context(), ladder(all...), req); got != tt.want {
 					t.Errorf("\n%s\nwant\n%s", got, tt.want)

@@ -28,19 +28,19 @@ type Message struct {
 	Text string
 
 	// Images are what a model that can see looks at, with Text; one that cannot, or
-	// of which that is not known, is handed none of them. See [Blinded].
+	// of which that is not known, is handed none of them. See [WithoutImages].
 	Images []Image
 
-	// Blind, if set, stands in place of Text where the model is handed no pictures,
+	// AltText, if set, stands in place of Text where the model is handed no pictures,
 	// whichever message of the request they are in.
-	Blind string
+	AltText string
 
 	Calls []Call // of an assistant: what it called, after it had said Text
 	Call  string // of a result: the ID of the call
 }
 
 // A Tool is something that a model may call. An engine whose model cannot call
-// tools by itself lets it choose by a schema; see [Choosing].
+// tools by itself lets it choose by a schema; see [EmulateTools].
 type Tool struct {
 	Name        string          // letters, digits and underscores
 	Description string          // for the model
@@ -72,9 +72,9 @@ const (
 	ReplyToPerson
 )
 
-// A Changing service is one that others take the place of. Who asks more than once and
+// A ReplaceableService is one that others take the place of. Who asks more than once and
 // wants the same each time asks Current.
-type Changing interface {
+type ReplaceableService interface {
 	Service
 
 	// Current returns the service that it is now.

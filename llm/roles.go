@@ -16,7 +16,7 @@ type ToolUse string
 const (
 	Auto     ToolUse = "auto"   // by themselves where they can, and otherwise by schema
 	Native   ToolUse = "native" // by themselves
-	BySchema ToolUse = "schema" // as [Choosing] lets them
+	BySchema ToolUse = "schema" // as [EmulateTools] lets them
 	NoTools  ToolUse = "none"   // not at all
 )
 

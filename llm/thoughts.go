@@ -26,7 +26,7 @@ type Thoughts struct {
 	Opened bool
 
 	// Leading says that the model thinks only before its first word: what
-	// follows is no prose, and a tag in it is its own. See [Choice].
+	// follows is no prose, and a tag in it is its own. See [ToolChoiceReader].
 	Leading bool
 
 	begun bool   // the thought that the prompt opened has been taken up

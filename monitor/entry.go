@@ -17,7 +17,7 @@ const stamp = 10
 
 // draw returns an entry in rows of width. Only the width and what is known decide how it
 // looks, so it is drawn once.
-func (p *past) draw(m marks, e *entry, width int, now time.Time) []row {
+func (p *transcript) draw(m marks, e *entry, width int, now time.Time) []row {
 	if e.rows != nil && e.width == width && e.names == p.namer {
 		return e.rows
 	}
@@ -32,7 +32,7 @@ func (p *past) draw(m marks, e *entry, width int, now time.Time) []row {
 }
 
 // tell says in words what an entry is, and below it what came of it.
-func (p *past) tell(m marks, e *entry) (text row, notes []row) {
+func (p *transcript) tell(m marks, e *entry) (text row, notes []row) {
 	if e.answer != "" {
 		return row{{plain, m.safe(e.answer)}}, nil
 	}
@@ -68,7 +68,7 @@ func (p *past) tell(m marks, e *entry) (text row, notes []row) {
 }
 
 // mode says how a message came, where that is not by typing here.
-func (p *past) mode(e earshot.Event, b earshot.Message) string {
+func (p *transcript) mode(e earshot.Event, b earshot.Message) string {
 	if b.Turn != "" { // between agents
 		return ""
 	}
@@ -80,7 +80,7 @@ func (p *past) mode(e earshot.Event, b earshot.Message) string {
 }
 
 // head says who speaks, how that is known, and to whom.
-func (p *past) head(m marks, e earshot.Event, how string) row {
+func (p *transcript) head(m marks, e earshot.Event, how string) row {
 	r := row{p.called1(m, e.Author)}
 	if e.Author == "" && e.From.Provider != "" && how == "" {
 		how = e.From.Provider
@@ -106,7 +106,7 @@ func (p *past) head(m marks, e earshot.Event, how string) row {
 }
 
 // called1 returns the name of somebody, in the tone of what they are.
-func (p *past) called1(m marks, id earshot.ParticipantID) span {
+func (p *transcript) called1(m marks, id earshot.ParticipantID) span {
 	if p.agents[id] {
 		return span{machine, m.name(p.name(id))}
 	}
@@ -123,7 +123,7 @@ func (e *entry) author() earshot.ParticipantID {
 
 // utterance tells what was said aloud: whose voice it was taken for, and how sure that
 // and the words are.
-func (p *past) utterance(m marks, e *entry, u earshot.Utterance) (text row, notes []row) {
+func (p *transcript) utterance(m marks, e *entry, u earshot.Utterance) (text row, notes []row) {
 	ev, sure, how := e.event, u.Sure, "voice"
 	ev.Author = e.author()
 	if e.whose != nil {
@@ -172,7 +172,7 @@ func (p *past) utterance(m marks, e *entry, u earshot.Utterance) (text row, note
 }
 
 // reply tells what an agent said: what was heard of it, and what not.
-func (p *past) reply(m marks, e *entry, r earshot.Reply) (text row, notes []row) {
+func (p *transcript) reply(m marks, e *entry, r earshot.Reply) (text row, notes []row) {
 	text = p.head(m, e.event, "")
 	said, rest := m.safe(string(r.Delivered())), m.safe(string(r.Remainder()))
 	text = append(text, span{plain, strings.TrimLeft(said, " \n")})
@@ -197,7 +197,7 @@ func (p *past) reply(m marks, e *entry, r earshot.Reply) (text row, notes []row)
 }
 
 // fate says how a reply ended, where that is not at its end.
-func (p *past) fate(m marks, r earshot.Reply) (notes []row) {
+func (p *transcript) fate(m marks, r earshot.Reply) (notes []row) {
 	how := ""
 	switch {
 	case r.Cut != nil && r.Cut.Signal == interrupt.Shutdown.String():
@@ -254,7 +254,7 @@ func letters(t earshot.Text) int { return len([]rune(string(t))) }
 
 // follows reports whether what e answers is the last thing that was said to an agent
 // before it.
-func (p *past) follows(e *entry, about earshot.EventID) bool {
+func (p *transcript) follows(e *entry, about earshot.EventID) bool {
 	for k := p.at(e.key) - 1; k >= 0; k-- {
 		switch p.all[k].event.Body.(type) {
 		case earshot.Message, earshot.Utterance:
@@ -265,7 +265,7 @@ func (p *past) follows(e *entry, about earshot.EventID) bool {
 }
 
 // quote returns the first words of an event, and whose they are.
-func (p *past) quote(m marks, id earshot.EventID) string {
+func (p *transcript) quote(m marks, id earshot.EventID) string {
 	e := p.by[id]
 	if e == nil {
 		return "something that is not shown here"
@@ -274,7 +274,7 @@ func (p *past) quote(m marks, id earshot.EventID) string {
 }
 
 // opening returns the first words of an entry in one row.
-func (p *past) opening(m marks, e *entry, width int) string {
+func (p *transcript) opening(m marks, e *entry, width int) string {
 	text := ""
 	switch b := e.event.Body.(type) {
 	case earshot.Message:
@@ -299,7 +299,7 @@ func (p *past) opening(m marks, e *entry, width int) string {
 }
 
 // verdict says what was decided, and why.
-func (p *past) verdict(m marks, d earshot.Decision, about string) row {
+func (p *transcript) verdict(m marks, d earshot.Decision, about string) row {
 	tone, sign, did := dim, m.no, string(d.Verdict)
 	switch d.Verdict {
 	case earshot.Speak:
@@ -323,7 +323,7 @@ func (p *past) verdict(m marks, d earshot.Decision, about string) row {
 }
 
 // aside tells what is neither said nor answered.
-func (p *past) aside(m marks, e earshot.Event) row {
+func (p *transcript) aside(m marks, e earshot.Event) row {
 	who := p.called1(m, e.Author)
 	if e.Author == "" {
 		who = span{dim, "somebody"}
@@ -402,7 +402,7 @@ func (p *past) aside(m marks, e earshot.Event) row {
 }
 
 // use tells of a tool, and what came of it.
-func (p *past) use(m marks, does func(tone, string) row, b earshot.Use) row {
+func (p *transcript) use(m marks, does func(tone, string) row, b earshot.Use) row {
 	text := string(b.Deed())
 	tone := dim
 	switch {
@@ -420,7 +420,7 @@ func (p *past) use(m marks, does func(tone, string) row, b earshot.Use) row {
 }
 
 // thought tells of one stretch of thinking.
-func (p *past) thought(m marks, does func(tone, string) row, b earshot.Thought) row {
+func (p *transcript) thought(m marks, does func(tone, string) row, b earshot.Thought) row {
 	what := "thought"
 	switch {
 	case b.Outcome == earshot.Asked:
@@ -467,7 +467,7 @@ func because(c earshot.Cause) string {
 }
 
 // names returns what some are called.
-func (p *past) names(m marks, ids []earshot.ParticipantID) string {
+func (p *transcript) names(m marks, ids []earshot.ParticipantID) string {
 	var all []string
 	for k, id := range ids {
 		if k == 6 {

@@ -16,10 +16,10 @@ func NewFeed(from Daemon) Feed { return Feed{&feed{from: from, to: newInbox()}} 
 func (f Feed) Reload(ctx context.Context) { f.is.reload(ctx) }
 
 // Around brings what stands around an event, and returns that.
-func (f Feed) Around(ctx context.Context, at int64) Stretch {
+func (f Feed) Around(ctx context.Context, at int64) Surroundings {
 	f.is.around(ctx, at)
 	all := f.is.to.take()
-	return all[len(all)-1].(Stretch)
+	return all[len(all)-1].(Surroundings)
 }
 
 // Agains returns how often that was done.

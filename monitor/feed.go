@@ -152,7 +152,7 @@ func (f *feed) stands(what, why string) {
 	case !had && why != "":
 		f.to.put(Lost{why})
 	case had && len(f.lost) == 0:
-		f.to.put(Back{})
+		f.to.put(Reconnection{})
 	}
 }
 
@@ -254,7 +254,7 @@ func (f *feed) around(ctx context.Context, at int64) {
 		p, err = f.from.History(ctx, nil, at+1, pageful)
 	}
 	f.to.put(Names(p.Names))
-	f.to.put(Stretch{At: at, Events: p.Events, Whole: p.Before == 0, Err: err})
+	f.to.put(Surroundings{At: at, Events: p.Events, Whole: p.Before == 0, Err: err})
 }
 
 // live brings how the room is.

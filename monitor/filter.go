@@ -55,7 +55,7 @@ func parseFilter(text string) (f filter) {
 }
 
 // shows reports whether an entry is to be seen.
-func (f filter) shows(p *past, e *entry) bool {
+func (f filter) shows(p *transcript, e *entry) bool {
 	if f.text == "" || e.answer != "" {
 		return true
 	}
@@ -70,7 +70,7 @@ func (f filter) shows(p *past, e *entry) bool {
 }
 
 // concerns reports whether somebody whose name begins so has to do with an entry.
-func (p *past) concerns(e *entry, who string) bool {
+func (p *transcript) concerns(e *entry, who string) bool {
 	is := func(id earshot.ParticipantID) bool {
 		return id != "" && strings.HasPrefix(strings.ToLower(p.name(id)), who)
 	}

@@ -66,7 +66,7 @@ func tale(effects []monitor.Effect) string {
 	var words []string
 	for _, e := range effects {
 		switch e := e.(type) {
-		case monitor.Sit:
+		case monitor.JoinRequest:
 			words = append(words, "sits")
 		case monitor.Quit:
 			words = append(words, "quits")
@@ -241,7 +241,7 @@ func TestNothingTwice(t *testing.T) {
 	if got := words(m.Screen()); !strings.Contains(got, "✗ the connection to earshot was lost; trying again") || strings.Contains(got, "probably 2 here") {
 		t.Errorf("lost, it shows\n%s", got)
 	}
-	m.Step(later, monitor.Back{})
+	m.Step(later, monitor.Reconnection{})
 	m.Step(later, house())
 	m.Step(later, monitor.Events(s.events[6:]))
 	if got, want := words(m.Screen()), words(opened(200, 60, s.events).Screen()); got != want {
@@ -476,7 +476,7 @@ func TestSearchLongAgo(t *testing.T) {
 		if got := tale(m.Step(later, f)); got != fmt.Sprint("around ", at) {
 			t.Fatalf("before %d it goes %s", seek.Before, got)
 		}
-		m.Step(later, monitor.Stretch{At: at, Events: s.events[at-21 : at+19]})
+		m.Step(later, monitor.Surroundings{At: at, Events: s.events[at-21 : at+19]})
 		shows("then", fmt.Sprintf("Ann: number %d is a zeppelin of lead", at), "number 1000")
 		shows("then", "looking far back (End returns)", "")
 	}
@@ -497,11 +497,11 @@ func TestSearchLongAgo(t *testing.T) {
 	shows("back", "what is that up there", "looking far back")
 	shows("back", "following", "number 700")
 	presses(m, "home")
-	m.Step(later, monitor.Stretch{At: 900, Events: s.events[880:920]})
+	m.Step(later, monitor.Surroundings{At: 900, Events: s.events[880:920]})
 	presses(m, "t '2026-11-22 12:16:30' enter")
 	shows("at a time of today", "▶12:16:30 Ann: number 990", "")
 	presses(m, "esc esc")
-	m.Step(later, monitor.Stretch{At: 900, Events: s.events[880:920]})
+	m.Step(later, monitor.Surroundings{At: 900, Events: s.events[880:920]})
 	shows("when nobody searches any more", "number 990", "number 900")
 }
 
@@ -517,8 +517,8 @@ func TestSearchLongAgoInVain(t *testing.T) {
 		{"what is here", monitor.Found{Words: "zeppelin", Events: s.events[999:]}, "no older event has these words"},
 		{"another search", monitor.Found{Words: "lead", Events: s.events[99:100]}, "searching older events"},
 		{"it cannot be searched", monitor.Found{Words: "zeppelin", Err: errors.New("the disk is gone")}, "searching: the disk is gone"},
-		{"it cannot be read", monitor.Stretch{At: 100, Err: errors.New("the disk is gone")}, "searching: the disk is gone"},
-		{"it was forgotten just now", monitor.Stretch{At: 100, Events: s.events[50:70]}, "it no longer exists"},
+		{"it cannot be read", monitor.Surroundings{At: 100, Err: errors.New("the disk is gone")}, "searching: the disk is gone"},
+		{"it was forgotten just now", monitor.Surroundings{At: 100, Events: s.events[50:70]}, "it no longer exists"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := opened(80, 24, s.events[900:])
@@ -534,7 +534,7 @@ func TestSearchLongAgoInVain(t *testing.T) {
 	}
 	m := opened(80, 24, s.events[900:])
 	presses(m, "/ 'zeppelin' enter n")
-	m.Step(later, monitor.Stretch{At: 100, Events: s.events[50:150]})
+	m.Step(later, monitor.Surroundings{At: 100, Events: s.events[50:150]})
 	m.Step(later, monitor.Again{Events: s.events[901:]})
 	if got := words(m.Screen()); !strings.Contains(got, "following") || strings.Contains(got, "number 100 ") {
 		t.Errorf("after something was forgotten there is\n%s", got)

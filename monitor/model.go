@@ -15,8 +15,8 @@ import (
 // comes in steps it, and what is to be done comes out. It reads nothing by itself.
 type Model struct {
 	marks marks
-	past  *past // what is shown
-	live  *past // what happens, while that is something of long ago; else nil
+	past  *transcript // what is shown
+	live  *transcript // what happens, while that is something of long ago; else nil
 	now   api.Snapshot
 	house api.Status
 	heard bool // a snapshot has come
@@ -58,8 +58,8 @@ type (
 	// Around wants what stands around the event of a sequence.
 	Around struct{ At int64 }
 
-	// Sit wants a place in the room, so that somebody can type there.
-	Sit struct{}
+	// JoinRequest wants a place in the room, so that somebody can type there.
+	JoinRequest struct{}
 
 	// Emit says something in the room: a Typing, a Message or a Command.
 	Emit struct{ Body earshot.Body }
@@ -114,17 +114,17 @@ type (
 		Err    error
 	}
 
-	// Stretch is what stands around an event. Whole says that there is nothing before it.
-	Stretch struct {
+	// Surroundings are what stands around an event. Whole says that there is nothing before it.
+	Surroundings struct {
 		At     int64
 		Events []earshot.Event
 		Whole  bool
 		Err    error
 	}
 
-	// Lost says that nothing comes any more, and Back that it does again.
-	Lost struct{ Why string }
-	Back struct{}
+	// Lost says that nothing comes any more, and Reconnection that it does again.
+	Lost         struct{ Why string }
+	Reconnection struct{}
 
 	// Told is an answer to a command, or a word of the house to who sits here.
 	Told struct{ Text string }
@@ -135,7 +135,7 @@ type (
 
 // New returns the model of an empty screen.
 func New(ascii bool) *Model {
-	m := &Model{marks: unicodeMarks, past: newPast(), width: 80, height: 24, view: view{follow: true, chosen: none}}
+	m := &Model{marks: unicodeMarks, past: newTranscript(), width: 80, height: 24, view: view{follow: true, chosen: none}}
 	if ascii {
 		m.marks = asciiMarks
 	}
@@ -168,14 +168,14 @@ func (m *Model) Step(at time.Time, what any) []Effect {
 		m.knows(w)
 	case Found:
 		return m.found(w)
-	case Stretch:
+	case Surroundings:
 		m.visits(w)
 	case Lost:
 		if m.lost == "" {
 			m.since = at
 		}
 		m.lost, m.heard = w.Why, false
-	case Back:
+	case Reconnection:
 		m.lost = ""
 	case Told:
 		m.newest().answered(at, w.Text)
@@ -205,7 +205,7 @@ func (m *Model) happened(events []earshot.Event) (effects []Effect) {
 }
 
 // newest is what happens, whether or not it is shown.
-func (m *Model) newest() *past {
+func (m *Model) newest() *transcript {
 	if m.live != nil {
 		return m.live
 	}
@@ -228,7 +228,7 @@ func (m *Model) earlier(w Past) {
 
 // again begins the transcript anew.
 func (m *Model) again(events []earshot.Event) {
-	was, next := m.newest(), newPast()
+	was, next := m.newest(), newTranscript()
 	next.called, next.agents, next.namer = was.called, was.agents, was.namer+1
 	for _, e := range events {
 		next.add(e)
@@ -308,7 +308,7 @@ func (m *Model) press(k Key) []Effect {
 		m.panedown = max(0, m.panedown-1)
 	case "i", "enter":
 		m.line.begin(chat)
-		return []Effect{Sit{}}
+		return []Effect{JoinRequest{}}
 	case "/":
 		m.line.begin(seeking)
 	case "f":

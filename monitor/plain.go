@@ -38,7 +38,7 @@ func (l Lines) Run(ctx context.Context, told func(text string)) error {
 	if told == nil {
 		told = func(string) {}
 	}
-	w := &lineWriter{Lines: l, past: newPast(), marks: unicodeMarks}
+	w := &lineWriter{Lines: l, past: newTranscript(), marks: unicodeMarks}
 	if l.ASCII {
 		w.marks = asciiMarks
 	}
@@ -52,7 +52,7 @@ func (l Lines) Run(ctx context.Context, told func(text string)) error {
 // A lineWriter is Lines at work.
 type lineWriter struct {
 	Lines
-	past  *past
+	past  *transcript
 	marks marks
 
 	mu sync.Mutex // of Out
@@ -109,7 +109,7 @@ func (w *lineWriter) takes(what any, told func(string)) error {
 		}
 	case Lost:
 		told(what.Why + "; trying again")
-	case Back:
+	case Reconnection:
 		told("earshot is back")
 	}
 	return nil

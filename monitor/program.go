@@ -52,7 +52,7 @@ func Run(ctx context.Context, c Config) error {
 	f := &feed{from: c.Daemon, to: in}
 	s := newSeat(c.Door, c.Handle, c.Via, c.NewID, in)
 	g, gctx := errgroup.WithContext(ctx)
-	sc := &shown{cfg: c, model: New(c.ASCII), inbox: in, feed: f, seat: s, beside: func(f func(context.Context)) {
+	sc := &teaModel{cfg: c, model: New(c.ASCII), inbox: in, feed: f, seat: s, beside: func(f func(context.Context)) {
 		g.Go(func() error {
 			f(gctx)
 			return nil
@@ -96,7 +96,7 @@ func pump(ctx context.Context, in *inbox, program *tea.Program) error {
 		case <-ctx.Done():
 			return nil
 		}
-		program.Send(came{})
+		program.Send(inboxMsg{})
 		select {
 		case <-time.After(time.Second / frames):
 		case <-ctx.Done():
@@ -105,11 +105,11 @@ func pump(ctx context.Context, in *inbox, program *tea.Program) error {
 	}
 }
 
-// came is that something has.
-type came struct{}
+// inboxMsg says that something has come.
+type inboxMsg struct{}
 
-// shown is a model on a terminal.
-type shown struct {
+// A teaModel is a model on a terminal.
+type teaModel struct {
 	cfg    Config
 	model  *Model
 	inbox  *inbox
@@ -123,10 +123,10 @@ type shown struct {
 }
 
 // Init implements [tea.Model].
-func (s *shown) Init() tea.Cmd { return nil }
+func (s *teaModel) Init() tea.Cmd { return nil }
 
 // Update implements [tea.Model].
-func (s *shown) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (s *teaModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	now := time.Now()
 	var effects []Effect
 	switch msg := msg.(type) {
@@ -136,7 +136,7 @@ func (s *shown) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		effects = s.model.Step(now, Key{msg.Keystroke(), msg.Text})
 	case tea.PasteMsg:
 		effects = s.model.Step(now, Key{"paste", strings.ReplaceAll(msg.Content, "\r", "\n")})
-	case came:
+	case inboxMsg:
 		effects = s.model.Step(now, Tick{})
 		for _, what := range s.inbox.take() {
 			effects = append(effects, s.model.Step(now, what)...)
@@ -154,7 +154,7 @@ func (s *shown) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // do does what the model wants done.
-func (s *shown) do(e Effect) tea.Cmd {
+func (s *teaModel) do(e Effect) tea.Cmd {
 	switch e := e.(type) {
 	case Quit:
 		return tea.Quit
@@ -166,7 +166,7 @@ func (s *shown) do(e Effect) tea.Cmd {
 		s.beside(func(ctx context.Context) { s.feed.around(ctx, e.At) })
 	case Reload:
 		s.beside(s.feed.reload)
-	case Sit:
+	case JoinRequest:
 		s.seat.sit()
 	case Emit:
 		s.seat.say(e.Body)
@@ -175,7 +175,7 @@ func (s *shown) do(e Effect) tea.Cmd {
 }
 
 // View implements [tea.Model].
-func (s *shown) View() tea.View {
+func (s *teaModel) View() tea.View {
 	if s.stale {
 		s.screen, s.stale = s.model.Screen(), false
 		s.content = strings.Join(s.screen.Rows, "\n")

@@ -53,7 +53,7 @@ func (m *Model) meant(names []string) {
 }
 
 // holds reports whether an entry is what somebody looks for.
-func (p *past) holds(m marks, e *entry, q search.Query) bool {
+func (p *transcript) holds(m marks, e *entry, q search.Query) bool {
 	author := e.event.Author
 	if e.whose != nil {
 		author = e.whose.Author
@@ -90,7 +90,7 @@ func (m *Model) found(f Found) []Effect {
 
 // visits shows what stands around something that was found. What happens meanwhile is kept
 // beside it, and shown again when somebody follows.
-func (m *Model) visits(w Stretch) {
+func (m *Model) visits(w Surroundings) {
 	if m.sought == "" {
 		return // somebody has thought better of it
 	}
@@ -98,7 +98,7 @@ func (m *Model) visits(w Stretch) {
 		m.said = "searching: " + w.Err.Error()
 		return
 	}
-	now, then := m.newest(), newPast()
+	now, then := m.newest(), newTranscript()
 	then.called, then.agents, then.namer, then.whole = now.called, now.agents, max(now.namer, m.past.namer)+1, w.Whole
 	for _, e := range w.Events {
 		then.add(e)

@@ -21,8 +21,8 @@ const (
 	steady = 20 * time.Second
 )
 
-// News is one coming or going that is announced.
-type News struct {
+// An Announcement is one coming or going that is announced.
+type Announcement struct {
 	Who earshot.ParticipantID
 	earshot.Presence
 }
@@ -45,11 +45,11 @@ type News struct {
 // somebody comes or goes, and with Steady when Next has come. It remembers who
 // is there and who has left within the last minute, and nobody else.
 type Announcer struct {
-	people map[earshot.ParticipantID]*comings
+	people map[earshot.ParticipantID]*presenceHistory
 }
 
-// comings is what is known of one person.
-type comings struct {
+// A presenceHistory is what is known of one person.
+type presenceHistory struct {
 	last   earshot.Presence    // the truth
 	told   bool                // they were said to be here
 	at     [flapping]time.Time // the latest changes, the latest first
@@ -60,17 +60,17 @@ type comings struct {
 // Change takes in that somebody came or went at now, and reports whether this
 // is announced at once. Times of p does not matter. That somebody comes who is
 // there, or goes who is not, is no change.
-func (a *Announcer) Change(now time.Time, who earshot.ParticipantID, p earshot.Presence) (News, bool) {
+func (a *Announcer) Change(now time.Time, who earshot.ParticipantID, p earshot.Presence) (Announcement, bool) {
 	a.forget(now)
 	c := a.people[who]
 	if c == nil {
-		c = new(comings)
+		c = new(presenceHistory)
 	}
 	if c.last.Here == p.Here {
-		return News{}, false
+		return Announcement{}, false
 	}
 	if a.people == nil {
-		a.people = make(map[earshot.ParticipantID]*comings)
+		a.people = make(map[earshot.ParticipantID]*presenceHistory)
 	}
 	a.people[who] = c
 	c.held = c.held || within(now, c.at[flapping-1])
@@ -78,7 +78,7 @@ func (a *Announcer) Change(now time.Time, who earshot.ParticipantID, p earshot.P
 	c.at[0], c.last = now, p
 	c.silent++
 	if c.held {
-		return News{}, false
+		return Announcement{}, false
 	}
 	return c.tell(who)
 }
@@ -109,7 +109,7 @@ func (a *Announcer) Same(who earshot.ParticipantID, all []earshot.ParticipantID)
 
 // Steady returns what is announced at now of those who flapped and have been
 // steady long enough, the one who settled first at the front.
-func (a *Announcer) Steady(now time.Time) (news []News) {
+func (a *Announcer) Steady(now time.Time) (news []Announcement) {
 	var calm []earshot.ParticipantID
 	for who, c := range a.people {
 		if c.held && !now.Before(c.at[0].Add(steady)) {
@@ -143,12 +143,12 @@ func (a *Announcer) Next() (next time.Time) {
 
 // tell ends the silence about somebody, and reports whether there is anything
 // to say.
-func (c *comings) tell(who earshot.ParticipantID) (News, bool) {
-	n := News{who, c.last}
+func (c *presenceHistory) tell(who earshot.ParticipantID) (Announcement, bool) {
+	n := Announcement{who, c.last}
 	n.Times = c.silent / 2
 	c.silent, c.held = 0, false
 	if c.told == c.last.Here {
-		return News{}, false
+		return Announcement{}, false
 	}
 	c.told = c.last.Here
 	return n, true

@@ -39,7 +39,7 @@ func perform(happens string) (announced []string) {
 	begin := time.Unix(1e9, 0)
 	for i, c := range happens {
 		now := begin.Add(time.Duration(i) * 2 * time.Second)
-		var news []participants.News
+		var news []participants.Announcement
 		if next := a.Next(); !next.IsZero() && !now.Before(next) {
 			news = a.Steady(now)
 		}
@@ -55,7 +55,7 @@ func perform(happens string) (announced []string) {
 	return announced
 }
 
-func sign(n participants.News) string {
+func sign(n participants.Announcement) string {
 	s := map[bool]string{true: "+", false: "-"}[n.Here]
 	if n.Times > 0 {
 		s += fmt.Sprint(n.Times)
@@ -73,7 +73,7 @@ func TestAnnouncedBecomesTrue(t *testing.T) {
 		here, told := map[earshot.ParticipantID]bool{}, map[earshot.ParticipantID]bool{}
 		said := map[earshot.ParticipantID][]time.Time{}
 		now := time.Unix(1e9, 0)
-		hear := func(n participants.News) {
+		hear := func(n participants.Announcement) {
 			if n.Here == told[n.Who] {
 				t.Fatalf("%s was announced as %v twice", n.Who, n.Here)
 			}

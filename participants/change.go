@@ -45,7 +45,7 @@ func (r *Registry) Apply(a earshot.Actor) {
 	case earshot.Renamed:
 		r.applyRenamed(a)
 	case earshot.Stayed:
-		if s := r.standings[a.Participant]; s != nil {
+		if s := r.visitRecords[a.Participant]; s != nil {
 			s.once = false
 		}
 	case earshot.Lapsed:
@@ -76,7 +76,7 @@ func (r *Registry) applyCreated(a earshot.Actor) {
 	r.arrives(&p, a.Called)
 	r.people[p.ID] = p
 	if strings.HasPrefix(string(p.ID), actorPrefix) {
-		r.standings[p.ID] = &standing{once: a.Once, last: r.now()}
+		r.visitRecords[p.ID] = &visitRecord{once: a.Once, last: r.now()}
 	}
 	r.names.add(p.Name, p.ID, false)
 	r.names.also(a.Name, p.ID)
@@ -88,7 +88,7 @@ func (r *Registry) applyRenamed(a earshot.Actor) {
 	if is := r.arrivals[a.Participant]; is != nil {
 		is.called, is.named = cmp.Or(a.Called, is.called), a.Called == ""
 	}
-	if s := r.standings[a.Participant]; s != nil {
+	if s := r.visitRecords[a.Participant]; s != nil {
 		s.named = true
 	}
 	if name := usable(a.Name); known && p.Name != name && !r.predeclared(p.ID) {

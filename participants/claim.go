@@ -35,8 +35,8 @@ const (
 // anonymous is what somebody says who does not want to say a name.
 const anonymous = "anonymous"
 
-// A grant is that an account has shown a token of somebody.
-type grant struct {
+// A tokenProof is that an account has shown a token of somebody.
+type tokenProof struct {
 	account earshot.Handle
 	who     earshot.ParticipantID
 }
@@ -139,7 +139,7 @@ func (r *Registry) admit(account earshot.Handle, p Participant, proven func(ears
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.shown[grant{account, p.ID}] = r.now()
+	r.shown[tokenProof{account, p.ID}] = r.now()
 	return p, nil
 }
 
@@ -154,7 +154,7 @@ func (r *Registry) unproven(p Participant) error {
 }
 
 // showed reports whether a token was shown just now.
-func (r *Registry) showed(g grant) bool {
+func (r *Registry) showed(g tokenProof) bool {
 	at, is := r.shown[g]
 	return is && r.now().Sub(at) <= vacant
 }
@@ -186,7 +186,7 @@ func (r *Registry) create(ctx context.Context, account earshot.Handle, name stri
 	p, _ := r.Get(id)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s := r.standings[id]; s != nil {
+	if s := r.visitRecords[id]; s != nil {
 		s.first, s.last = r.now(), r.now()
 	}
 	return p, err
@@ -221,10 +221,10 @@ func (r *Registry) room(name string, swept bool) (lapse []earshot.ParticipantID,
 		}
 		return []earshot.ParticipantID{other}, nil
 	}
-	if full := len(r.standings) >= mostActors; full || !swept {
+	if full := len(r.visitRecords) >= mostActors; full || !swept {
 		lapse = r.lapsing()
 	}
-	if len(r.standings)-len(lapse) >= mostActors {
+	if len(r.visitRecords)-len(lapse) >= mostActors {
 		return nil, Refuse(ErrFull, "too many people are here to let in somebody new", "say the name of somebody who is known, or come back in a minute")
 	}
 	return lapse, nil
@@ -266,7 +266,7 @@ func (r *Registry) forget(id earshot.ParticipantID) {
 	r.names.remove(r.people[id].Name, id)
 	delete(r.people, id)
 	delete(r.guests, id)
-	delete(r.standings, id)
+	delete(r.visitRecords, id)
 	delete(r.arrivals, id)
 	r.changed()
 }

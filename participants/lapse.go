@@ -27,8 +27,8 @@ const (
 	mostLapses = 16
 )
 
-// A standing is what keeps somebody known who came to be known by saying a name.
-type standing struct {
+// A visitRecord is what keeps somebody known who came to be known by saying a name.
+type visitRecord struct {
 	once  bool // they have not come again
 	named bool // who operates the daemon has said what they are called here
 
@@ -37,7 +37,7 @@ type standing struct {
 
 // saw notes that somebody is here, or says to be.
 func (r *Registry) saw(id earshot.ParticipantID) {
-	if s := r.standings[id]; s != nil {
+	if s := r.visitRecords[id]; s != nil {
 		s.last = r.now()
 	}
 }
@@ -48,7 +48,7 @@ func (r *Registry) stays(ctx context.Context, id earshot.ParticipantID) {
 	due := func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		s := r.standings[id]
+		s := r.visitRecords[id]
 		return s != nil && s.once && r.now().Sub(s.first) >= again
 	}
 	if !due() {
@@ -93,7 +93,7 @@ func (r *Registry) keeps(id earshot.ParticipantID) bool {
 
 // givesWay reports whether somebody lapses for one whose name is like theirs.
 func (r *Registry) givesWay(id earshot.ParticipantID) bool {
-	s := r.standings[id]
+	s := r.visitRecords[id]
 	return s != nil && s.once && !s.named && r.now().Sub(s.last) >= again && !r.held()[id] && !r.keeps(id)
 }
 
@@ -103,9 +103,9 @@ func (r *Registry) givesWay(id earshot.ParticipantID) bool {
 // those who have come again, and the first of the others, go last: so nobody goes whom
 // somebody had known before a flood of names.
 func (r *Registry) lapsing() (all []earshot.ParticipantID) {
-	full := len(r.standings) >= mostActors
+	full := len(r.visitRecords) >= mostActors
 	var once []earshot.ParticipantID
-	for id, s := range r.standings {
+	for id, s := range r.visitRecords {
 		if s.once {
 			once = append(once, id)
 		}
@@ -122,7 +122,7 @@ func (r *Registry) lapsing() (all []earshot.ParticipantID) {
 		}
 	}
 	for _, id := range slices.Backward(newest) {
-		if s := r.standings[id]; len(all) < mostLapses && now.Sub(s.last) >= gone && !s.named && !held[id] && !slices.Contains(all, id) && !r.keeps(id) {
+		if s := r.visitRecords[id]; len(all) < mostLapses && now.Sub(s.last) >= gone && !s.named && !held[id] && !slices.Contains(all, id) && !r.keeps(id) {
 			all = append(all, id)
 		}
 	}
@@ -132,17 +132,17 @@ func (r *Registry) lapsing() (all []earshot.ParticipantID) {
 // least returns for whom it is worth least to stay known.
 func (r *Registry) least(held map[earshot.ParticipantID]bool, newest []earshot.ParticipantID) (least earshot.ParticipantID) {
 	now := r.now()
-	lately := func(id earshot.ParticipantID) bool { return now.Sub(r.standings[id].last) < vacant }
+	lately := func(id earshot.ParticipantID) bool { return now.Sub(r.visitRecords[id].last) < vacant }
 	before := func(a, b earshot.ParticipantID) bool {
 		_, newA := slices.BinarySearch(newest, a)
 		_, newB := slices.BinarySearch(newest, b)
 		order := cmp.Or(yesLast(!newA, !newB), yesLast(lately(a), lately(b)))
 		if order == 0 && lately(a) {
-			order = r.standings[a].last.Compare(r.standings[b].last)
+			order = r.visitRecords[a].last.Compare(r.visitRecords[b].last)
 		}
 		return cmp.Or(order, strings.Compare(string(b), string(a))) < 0
 	}
-	for id, s := range r.standings {
+	for id, s := range r.visitRecords {
 		if !s.named && !held[id] && (least == "" || before(id, least)) && !r.keeps(id) {
 			least = id
 		}
@@ -183,7 +183,7 @@ func (r *Registry) lapse(ctx context.Context, id earshot.ParticipantID) error {
 
 // applyLapsed forgets somebody who has lapsed.
 func (r *Registry) applyLapsed(id earshot.ParticipantID) {
-	if r.standings[id] == nil && r.arrivals[id] == nil {
+	if r.visitRecords[id] == nil && r.arrivals[id] == nil {
 		return
 	}
 	delete(r.byHandle, arrivedBy(id))

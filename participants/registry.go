@@ -52,22 +52,22 @@ type Registry struct {
 	change   chan struct{}          // holds one while a change is being recorded
 	external atomic.Pointer[Config] // see Reform
 
-	mu        sync.Mutex
-	people    map[earshot.ParticipantID]Participant
-	dormant   map[earshot.ParticipantID]bool                  // agents that were dismissed
-	into      map[earshot.ParticipantID]earshot.ParticipantID // who turned out to be whom
-	names     names
-	byHandle  map[earshot.Handle]earshot.ParticipantID
-	said      map[earshot.Handle]said // of sessions that are not of the account's own person
-	shown     map[grant]time.Time     // when a token was shown last
-	guests    map[earshot.ParticipantID]time.Time
-	arrivals  map[earshot.ParticipantID]*arrival
-	standings map[earshot.ParticipantID]*standing // of those who came to be known by saying a name
-	numbered  map[string]int                      // the last number that was given to a name, by that folded; see distinct
-	sessions  map[string]attached
-	here      map[earshot.RoomID]map[string]earshot.ParticipantID // by session
-	rosters   map[earshot.RoomID]*Roster                          // of this version
-	version   uint64
+	mu           sync.Mutex
+	people       map[earshot.ParticipantID]Participant
+	dormant      map[earshot.ParticipantID]bool                  // agents that were dismissed
+	into         map[earshot.ParticipantID]earshot.ParticipantID // who turned out to be whom
+	names        nameIndex
+	byHandle     map[earshot.Handle]earshot.ParticipantID
+	said         map[earshot.Handle]claimedIdentity // of sessions that are not of the account's own person
+	shown        map[tokenProof]time.Time           // when a token was shown last
+	guests       map[earshot.ParticipantID]time.Time
+	arrivals     map[earshot.ParticipantID]*arrival
+	visitRecords map[earshot.ParticipantID]*visitRecord // of those who came to be known by saying a name
+	numbered     map[string]int                         // the last number that was given to a name, by that folded; see distinct
+	sessions     map[string]sessionEntry
+	here         map[earshot.RoomID]map[string]earshot.ParticipantID // by session
+	rosters      map[earshot.RoomID]*Roster                          // of this version
+	version      uint64
 }
 
 // New returns a registry of the person known as owner, who is called name, and
@@ -93,9 +93,9 @@ func Open(s Setup) (*Registry, error) {
 		setup: s, change: make(chan struct{}, 1),
 		people: make(map[earshot.ParticipantID]Participant), dormant: make(map[earshot.ParticipantID]bool),
 		into: make(map[earshot.ParticipantID]earshot.ParticipantID), names: makeNames(),
-		byHandle: make(map[earshot.Handle]earshot.ParticipantID), said: make(map[earshot.Handle]said),
-		shown: make(map[grant]time.Time), guests: make(map[earshot.ParticipantID]time.Time),
-		arrivals: make(map[earshot.ParticipantID]*arrival), standings: make(map[earshot.ParticipantID]*standing), numbered: make(map[string]int), sessions: make(map[string]attached),
+		byHandle: make(map[earshot.Handle]earshot.ParticipantID), said: make(map[earshot.Handle]claimedIdentity),
+		shown: make(map[tokenProof]time.Time), guests: make(map[earshot.ParticipantID]time.Time),
+		arrivals: make(map[earshot.ParticipantID]*arrival), visitRecords: make(map[earshot.ParticipantID]*visitRecord), numbered: make(map[string]int), sessions: make(map[string]sessionEntry),
 		here: make(map[earshot.RoomID]map[string]earshot.ParticipantID), rosters: make(map[earshot.RoomID]*Roster),
 	}
 	r.external.Store(&s.Actors)

@@ -20,15 +20,15 @@ type Session struct {
 	Since       time.Time
 }
 
-// attached is a session with the handle by which it is resolved, which stays the
+// A sessionEntry is a session with the handle by which it is resolved, which stays the
 // same for as long as it is of the same person.
-type attached struct {
+type sessionEntry struct {
 	Session
 	handle earshot.Handle
 }
 
-// said is who sessions of one account say to be, by the handle of these.
-type said struct {
+// A claimedIdentity is who sessions of one account say to be, by the handle of these.
+type claimedIdentity struct {
 	who      earshot.ParticipantID
 	proven   bool // a token of theirs had been shown when one of the sessions began
 	sessions int
@@ -46,12 +46,12 @@ func (r *Registry) Attach(s Session) earshot.Handle {
 
 func (r *Registry) attach(s Session) earshot.Handle {
 	before, again := r.sessions[s.ID]
-	now := attached{s, r.handle(s)}
+	now := sessionEntry{s, r.handle(s)}
 	r.sessions[s.ID] = now
 	if now.handle != s.Account {
 		is := r.said[now.handle]
-		proven := is.proven || r.showed(grant{s.Account, s.Participant})
-		r.said[now.handle] = said{s.Participant, proven, is.sessions + 1}
+		proven := is.proven || r.showed(tokenProof{s.Account, s.Participant})
+		r.said[now.handle] = claimedIdentity{s.Participant, proven, is.sessions + 1}
 	}
 	if again {
 		r.release(before)
@@ -97,7 +97,7 @@ func (r *Registry) Detach(session string) {
 }
 
 // release forgets what nothing but s needed.
-func (r *Registry) release(s attached) {
+func (r *Registry) release(s sessionEntry) {
 	r.saw(s.Participant)
 	if s.handle != s.Account {
 		is := r.said[s.handle]
@@ -153,7 +153,7 @@ func (r *Registry) Sessions(id earshot.ParticipantID) (theirs []Session) {
 }
 
 // show returns s as it is after mergers.
-func (r *Registry) show(s attached) Session {
+func (r *Registry) show(s sessionEntry) Session {
 	s.Participant = r.resolve(s.handle).ID
 	return s.Session
 }

@@ -15,7 +15,7 @@ import (
 const near = 2 * time.Second
 
 // compare compares what was decided now with what is on record.
-func (h *house) compare(d *Day, now []earshot.Event) *Result {
+func (h *simulation) compare(d *Day, now []earshot.Event) *Result {
 	res := &Result{Events: len(d.Events), Erased: h.erased, Revised: h.revised, Refused: h.refused, Differences: []Difference{}}
 	on := make(map[earshot.EventID]int) // on record, in order
 	var then []earshot.Event
@@ -95,7 +95,7 @@ func encoded(e earshot.Event) []byte {
 }
 
 // differ notes a difference.
-func (h *house) differ(res *Result, what string, then, now *earshot.Event) {
+func (h *simulation) differ(res *Result, what string, then, now *earshot.Event) {
 	e := then
 	if e == nil {
 		e = now

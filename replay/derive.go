@@ -39,8 +39,8 @@ type derived struct {
 	before int
 }
 
-// A lens is a camera of a room, and what it sees.
-type lens struct {
+// A cameraTrack is a camera of a room, and what it sees.
+type cameraTrack struct {
 	room   earshot.RoomID
 	from   earshot.Handle
 	people int
@@ -50,9 +50,9 @@ type lens struct {
 
 // glances are the looks of all cameras of a day.
 func glances(plan []step) (all []derived) {
-	var lenses []*lens
-	find := func(e earshot.Event) *lens {
-		i := slices.IndexFunc(lenses, func(l *lens) bool { return l.room == e.Room && l.from == e.From })
+	var lenses []*cameraTrack
+	find := func(e earshot.Event) *cameraTrack {
+		i := slices.IndexFunc(lenses, func(l *cameraTrack) bool { return l.room == e.Room && l.from == e.From })
 		if i < 0 {
 			return nil
 		}
@@ -60,7 +60,7 @@ func glances(plan []step) (all []derived) {
 	}
 	for _, s := range plan { // what each saw first
 		if b, ok := s.event.Body.(earshot.Sight); ok && b.What != earshot.Captioned && find(s.event) == nil {
-			lenses = append(lenses, &lens{room: s.event.Room, from: s.event.From, people: b.Were, eyes: earshot.Clear, next: plan[0].at})
+			lenses = append(lenses, &cameraTrack{room: s.event.Room, from: s.event.From, people: b.Were, eyes: earshot.Clear, next: plan[0].at})
 		}
 	}
 	for i, s := range plan {

@@ -14,7 +14,7 @@ import (
 // A journal keeps what happens now, in memory, behind what a day went on from. It finds
 // out what on record each event is.
 type journal struct {
-	house *house
+	house *simulation
 
 	mu     sync.Mutex
 	events []earshot.Event
@@ -23,7 +23,7 @@ type journal struct {
 	known  map[string][]earshot.Event // what the house did on record, by what it is about, in order
 }
 
-func newJournal(h *house, d *Day) *journal {
+func newJournal(h *simulation, d *Day) *journal {
 	j := &journal{house: h, at: make(map[earshot.EventID]int), known: make(map[string][]earshot.Event)}
 	for _, e := range d.Past {
 		j.put(e)
@@ -45,7 +45,7 @@ func (j *journal) put(e earshot.Event) {
 
 // about returns what makes an event of the house the same then and now; empty if that is
 // nothing, since it came from outside. Now says that its names are those of now.
-func (h *house) about(e earshot.Event, now bool) string {
+func (h *simulation) about(e earshot.Event, now bool) string {
 	is := func(id string) string {
 		if now {
 			return h.names.recorded(id)

@@ -16,7 +16,7 @@ import (
 )
 
 // A model says what the one said that was asked then.
-type model struct{ house *house }
+type model struct{ house *simulation }
 
 // unanswered is what it says to what nobody asked then.
 const unanswered = "There is no answer to that on record."
@@ -88,7 +88,7 @@ func words(text string) (all []string) {
 
 // turnOf returns the turn on record of which a reply is asked for, which may be none. What
 // has no turn on record by its decision answers what another answered.
-func (h *house) turnOf(from llm.Origin) string {
+func (h *simulation) turnOf(from llm.Origin) string {
 	turn := h.names.recorded(from.Turn)
 	h.record.mu.Lock()
 	defer h.record.mu.Unlock()
@@ -171,7 +171,7 @@ func (m *model) tells(ctx context.Context, s step, yield func(llm.Delta, error) 
 
 // written returns what the model wrote of a reply, with what it said to the house: that it
 // leaves the floor to a person, or whom it calls besides.
-func (h *house) written(e earshot.Event, r earshot.Reply) string {
+func (h *simulation) written(e earshot.Event, r earshot.Reply) string {
 	const pass = "<world>pass</world>"
 	switch {
 	case r.Handover != nil && r.Handover.Why == earshot.Passed:
@@ -190,7 +190,7 @@ func (h *house) written(e earshot.Event, r earshot.Reply) string {
 
 // uncalled returns the words of a reply without the call of the agent that it answers,
 // which the house puts before them.
-func (h *house) uncalled(e earshot.Event, text string, about earshot.EventID) string {
+func (h *simulation) uncalled(e earshot.Event, text string, about earshot.EventID) string {
 	asks, _ := h.journal.find(e.Room, h.names.event(about))
 	for _, a := range h.book.in(e.Room) {
 		if a.ID == e.Author && !a.AutoReply {
@@ -237,7 +237,7 @@ func (m *model) thinks(ctx context.Context, from llm.Origin, yield func(llm.Delt
 }
 
 // thought returns the thought on record that one of now is, nil if it is none.
-func (h *house) thought(from llm.Origin) *chain {
+func (h *simulation) thought(from llm.Origin) *recordedThought {
 	r := h.record
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -302,7 +302,7 @@ func (m *model) findings(ctx context.Context, from llm.Origin, yield func(llm.De
 
 // goesOn returns when more came of a thought than has by now, or it was dropped; the zero
 // time if it did not.
-func (c *chain) goesOn() time.Time {
+func (c *recordedThought) goesOn() time.Time {
 	if c.handed < len(c.parts) {
 		return c.parts[c.handed].event.At
 	}
@@ -310,7 +310,7 @@ func (c *chain) goesOn() time.Time {
 }
 
 // last returns the stretch of a thought that was thought last.
-func (h *house) last(c *chain) string {
+func (h *simulation) last(c *recordedThought) string {
 	if c.handed == 0 {
 		return c.id
 	}
@@ -318,7 +318,7 @@ func (h *house) last(c *chain) string {
 }
 
 // tools are those that were used, and answer as they answered.
-func (h *house) tools() (t tool.Table) {
+func (h *simulation) tools() (t tool.Table) {
 	own := []string{"message_agent", "delegate", "ponder", "note", "remind", "edit_context"}
 	var names []string
 	for _, list := range h.record.uses {
@@ -342,7 +342,7 @@ func (h *house) tools() (t tool.Table) {
 }
 
 // uses has a tool answer as it did.
-func (h *house) uses(ctx context.Context, s tool.Scope, name string) (tool.Answer, error) {
+func (h *simulation) uses(ctx context.Context, s tool.Scope, name string) (tool.Answer, error) {
 	k := key(h.names.recorded(string(s.Turn)), string(s.Agent))
 	var list []step
 	for _, u := range h.record.uses[k] {

@@ -11,7 +11,7 @@ import (
 
 // An outlet is one of somebody's, out of which each reply comes as far as it came then.
 type outlet struct {
-	house *house
+	house *simulation
 	name  string
 }
 
@@ -46,8 +46,8 @@ func (o *outlet) Open(ctx context.Context, is earshot.Opening, heard func(earsho
 // A speech is one reply coming out of one outlet.
 type speech struct {
 	heard func(earshot.Heard)
-	as    *played // on record; nil if it is not
-	most  int     // bytes that came out of this outlet; -1 if that is not known
+	as    *recordedSpeech // on record; nil if it is not
+	most  int             // bytes that came out of this outlet; -1 if that is not known
 	began time.Time
 
 	mu       sync.Mutex

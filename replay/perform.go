@@ -11,7 +11,7 @@ import (
 
 // perform has an event happen again that came from outside, and ends what the house did
 // that has come to its end.
-func (h *house) perform(ctx context.Context, s step) {
+func (h *simulation) perform(ctx context.Context, s step) {
 	e := s.event
 	r := h.rooms[e.Room]
 	h.meet(e)
@@ -69,7 +69,7 @@ func (h *house) perform(ctx context.Context, s step) {
 }
 
 // meet knows somebody whose coming into being is not on record, or was not looked for.
-func (h *house) meet(e earshot.Event) {
+func (h *simulation) meet(e earshot.Event) {
 	if !foreign(e) || e.Author == "" || participants.OfVoice(e.Author) {
 		return
 	}
@@ -79,7 +79,7 @@ func (h *house) meet(e earshot.Event) {
 }
 
 // begin has something done that waits until it is on record.
-func (h *house) begin(do func() error) {
+func (h *simulation) begin(do func() error) {
 	h.doing.Go(func() {
 		if do() != nil {
 			h.mu.Lock()
@@ -90,18 +90,18 @@ func (h *house) begin(do func() error) {
 }
 
 // admit brings an event in as it came.
-func (h *house) admit(ctx context.Context, e earshot.Event) {
+func (h *simulation) admit(ctx context.Context, e earshot.Event) {
 	e.From, e.Sequence = h.handle(e), 0
 	h.begin(func() error { return h.rooms[e.Room].Admit(ctx, e) })
 }
 
 // again has something on record as it stands there.
-func (h *house) again(ctx context.Context, e earshot.Event) {
-	h.begin(func() error { return h.rooms[e.Room].Again(ctx, h.names.brought(e)) })
+func (h *simulation) again(ctx context.Context, e earshot.Event) {
+	h.begin(func() error { return h.rooms[e.Room].Replay(ctx, h.names.brought(e)) })
 }
 
 // writes has somebody write a message, in private by the command for that.
-func (h *house) writes(ctx context.Context, e earshot.Event, m earshot.Message) {
+func (h *simulation) writes(ctx context.Context, e earshot.Event, m earshot.Message) {
 	if !m.Revised.IsZero() {
 		h.revised++
 	}
@@ -125,7 +125,7 @@ func (h *house) writes(ctx context.Context, e earshot.Event, m earshot.Message) 
 }
 
 // moves has somebody come or go. Who is here by voice comes and goes by what is heard.
-func (h *house) moves(ctx context.Context, e earshot.Event, p earshot.Presence) {
+func (h *simulation) moves(ctx context.Context, e earshot.Event, p earshot.Presence) {
 	if !h.outside(e, p) {
 		return
 	}
@@ -145,7 +145,7 @@ func (h *house) moves(ctx context.Context, e earshot.Event, p earshot.Presence) 
 
 // returns lets somebody come who writes or speaks where they had gone: who comes and goes
 // again and again is announced when that is over.
-func (h *house) returns(ctx context.Context, e earshot.Event) {
+func (h *simulation) returns(ctx context.Context, e earshot.Event) {
 	session, gone := h.rooms[e.Room].left[e.Via]
 	if !gone || e.Via == "" || e.Author == "" {
 		return
@@ -156,7 +156,7 @@ func (h *house) returns(ctx context.Context, e earshot.Event) {
 }
 
 // changes takes in that something changed about an agent.
-func (h *house) changes(ctx context.Context, a earshot.Agent) {
+func (h *simulation) changes(ctx context.Context, a earshot.Agent) {
 	is, known := h.book.take(a)
 	if is.Kind.Below() {
 		return
@@ -176,7 +176,7 @@ func (h *house) changes(ctx context.Context, a earshot.Agent) {
 }
 
 // stretch has a thought asked for by a command, and ends a stretch.
-func (h *house) stretch(ctx context.Context, e earshot.Event, b earshot.Thought) {
+func (h *simulation) stretch(ctx context.Context, e earshot.Event, b earshot.Thought) {
 	r := h.rooms[e.Room]
 	if b.Outcome == earshot.Asked && b.Cause == earshot.ByCommand && len(e.To) > 0 {
 		by := h.by[e.To[0]]
@@ -195,7 +195,7 @@ func (h *house) stretch(ctx context.Context, e earshot.Event, b earshot.Thought)
 				return r.Admit(ctx, earshot.Event{At: b.Cut.At, From: by, Body: earshot.Command{Name: "think", Args: "stop"}})
 			})
 		} else {
-			r.YieldAgain(*b.Cut)
+			r.ReplayYield(*b.Cut)
 		}
 		h.setup.Settle()
 	}
@@ -203,13 +203,13 @@ func (h *house) stretch(ctx context.Context, e earshot.Event, b earshot.Thought)
 }
 
 // ends ends a reply as it ended.
-func (h *house) ends(e earshot.Event, b earshot.Reply) {
+func (h *simulation) ends(e earshot.Event, b earshot.Reply) {
 	p := h.record.turns[string(b.Turn)]
 	if p == nil {
 		return
 	}
 	if b.Cut != nil && h.rooms[e.Room].Says(earshot.TurnID(h.names.current(string(b.Turn)))) {
-		h.rooms[e.Room].CutAgain(*b.Cut, h.by[b.Cut.By])
+		h.rooms[e.Room].ReplayCut(*b.Cut, h.by[b.Cut.By])
 		h.setup.Settle()
 	}
 	p.end()

@@ -14,12 +14,12 @@ import (
 // A record is what is on record of a day, as those look it up who stand in for what was
 // outside.
 type record struct {
-	turns    map[string]*played  // by turn
-	answers  map[string][]string // the turns that answered something, by that and the agent
-	between  map[string][]step   // what agents said to each other in a turn, by that and who said it
-	uses     map[string][]step   // the tools that one used in a turn, likewise
-	thoughts []*chain
-	parts    map[string]*played                 // the stretches of thoughts, by event
+	turns    map[string]*recordedSpeech // by turn
+	answers  map[string][]string        // the turns that answered something, by that and the agent
+	between  map[string][]step          // what agents said to each other in a turn, by that and who said it
+	uses     map[string][]step          // the tools that one used in a turn, likewise
+	thoughts []*recordedThought
+	parts    map[string]*recordedSpeech         // the stretches of thoughts, by event
 	found    map[string][]step                  // findings, by the stretch in which they were found
 	passing  map[string]bool                    // replies that passed control
 	called   map[string][]earshot.ParticipantID // which agents a reply called
@@ -37,8 +37,8 @@ type record struct {
 	asked map[string]int  // how often a model was, for what
 }
 
-// A played thing is a reply, or a stretch of thought, and how it ends now.
-type played struct {
+// A recordedSpeech is a reply, or a segment of thought, and how it ends now.
+type recordedSpeech struct {
 	step
 	over chan struct{} // closed when its end has come
 	once sync.Once
@@ -47,25 +47,25 @@ type played struct {
 	lives bool
 }
 
-func (p *played) end() { p.once.Do(func() { close(p.over) }) }
+func (p *recordedSpeech) end() { p.once.Do(func() { close(p.over) }) }
 
-func (p *played) live(is bool) {
+func (p *recordedSpeech) live(is bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lives = is
 }
 
-func (p *played) living() bool {
+func (p *recordedSpeech) living() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.lives
 }
 
-// A chain is a thought, of its stretches.
-type chain struct {
+// A recordedThought is a thought, of its segments.
+type recordedThought struct {
 	id     string // of its first stretch
 	first  earshot.Thought
-	parts  []*played
+	parts  []*recordedSpeech
 	handed int  // how many of them a model has been asked for
 	taken  bool // it is thought now
 
@@ -78,8 +78,8 @@ func key(a, b string) string { return a + "\x00" + b }
 // recorded looks through a day.
 func recorded(plan []step) *record {
 	r := &record{
-		turns: make(map[string]*played), answers: make(map[string][]string), between: make(map[string][]step), uses: make(map[string][]step),
-		parts: make(map[string]*played), found: make(map[string][]step), passing: make(map[string]bool), called: make(map[string][]earshot.ParticipantID), strange: make(map[earshot.EventID]bool),
+		turns: make(map[string]*recordedSpeech), answers: make(map[string][]string), between: make(map[string][]step), uses: make(map[string][]step),
+		parts: make(map[string]*recordedSpeech), found: make(map[string][]step), passing: make(map[string]bool), called: make(map[string][]earshot.ParticipantID), strange: make(map[earshot.EventID]bool),
 		outlets: make(map[earshot.RoomID][]string), lasts: make(map[earshot.RoomID]bool), via: make(map[earshot.ParticipantID]string),
 		revised: make(map[earshot.EventID]bool), taken: make(map[string]bool), asked: make(map[string]int),
 	}
@@ -107,7 +107,7 @@ func (r *record) note(s step) {
 	}
 	switch b := e.Body.(type) {
 	case earshot.Reply:
-		r.turns[string(b.Turn)] = &played{step: s, over: make(chan struct{})}
+		r.turns[string(b.Turn)] = &recordedSpeech{step: s, over: make(chan struct{})}
 		k := key(string(b.About), string(e.Author))
 		r.answers[k] = append(r.answers[k], string(b.Turn))
 		for _, o := range b.Heard {
@@ -147,10 +147,10 @@ func (r *record) thought(s step, b earshot.Thought) {
 	if id == "" {
 		id = string(s.event.ID)
 	}
-	i := slices.IndexFunc(r.thoughts, func(c *chain) bool { return c.id == id })
+	i := slices.IndexFunc(r.thoughts, func(c *recordedThought) bool { return c.id == id })
 	if i < 0 {
 		i = len(r.thoughts)
-		r.thoughts = append(r.thoughts, &chain{id: id, first: b})
+		r.thoughts = append(r.thoughts, &recordedThought{id: id, first: b})
 	}
 	switch b.Outcome {
 	case earshot.Suppressed:
@@ -159,7 +159,7 @@ func (r *record) thought(s step, b earshot.Thought) {
 	case earshot.Asked:
 		return
 	}
-	p := &played{step: s, over: make(chan struct{})}
+	p := &recordedSpeech{step: s, over: make(chan struct{})}
 	r.parts[string(s.event.ID)] = p
 	r.thoughts[i].parts = append(r.thoughts[i].parts, p)
 }

@@ -118,7 +118,7 @@ func (s Setup) Perform(ctx context.Context, d *Day) (*Result, error) {
 	if err := pass(ctx, plan[0].at); err != nil {
 		return nil, err
 	}
-	h, err := s.house(d, plan)
+	h, err := s.newSimulation(d, plan)
 	if err != nil {
 		return nil, fmt.Errorf("making a house for that day: %w", err)
 	}

@@ -16,9 +16,9 @@ import (
 	"earshot/server/wire"
 )
 
-// An about is what a route is, for the description and for what is written down about
+// A routeDescription is what a route is, for the description and for what is written down about
 // requests. A route without one is not there; see TestEveryRouteIsDescribed.
-type about struct {
+type routeDescription struct {
 	says       string      // what it does, in a sentence
 	parameters []parameter // in the address
 	in         any         // the zero value of the body; nil without one
@@ -29,7 +29,7 @@ type about struct {
 }
 
 // takes reports whether a request may have a parameter of that name.
-func (a about) takes(name string) bool {
+func (a routeDescription) takes(name string) bool {
 	return slices.ContainsFunc(a.parameters, func(p parameter) bool { return p.name == name })
 }
 
@@ -55,7 +55,7 @@ var (
 )
 
 // described says what each route is, by its method and path.
-var described = map[string]about{
+var described = map[string]routeDescription{
 	"POST /v1/messages": {
 		says: "Say something in a room. It is kept when the answer comes; a message with an ID that is there already is kept once. A text that begins with one slash is a command, and is refused; one that begins with two begins with one.",
 		in:   api.MessageRequest{}, out: api.MessageReceipt{}, changes: "message", faults: []int{409, 422, 503},
@@ -238,7 +238,7 @@ func header(name, says string) map[string]any {
 }
 
 // operation describes a route.
-func operation(all *openapi.Schemas, to route, is about) map[string]any {
+func operation(all *openapi.Schemas, to route, is routeDescription) map[string]any {
 	op := map[string]any{"summary": is.says, "operationId": operationID(to), "x-right": to.right.String()}
 	parameters := []any{map[string]any{"$ref": "#/components/parameters/identity"}, map[string]any{"$ref": "#/components/parameters/room"}, map[string]any{"$ref": "#/components/parameters/new"}}
 	if to.right == anybody {
@@ -305,7 +305,7 @@ func (p parameter) describe(all *openapi.Schemas) map[string]any {
 }
 
 // answer describes the answer.
-func (a about) answer(all *openapi.Schemas) map[string]any {
+func (a routeDescription) answer(all *openapi.Schemas) map[string]any {
 	media, schema := a.media, openapi.Schema{}
 	if media == "" {
 		media = "application/json"

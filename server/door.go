@@ -52,8 +52,8 @@ func (v *visitor) Close() error {
 // let in meanwhile, but then there was no place anyway.
 const moment = 100 * time.Millisecond
 
-// A door is a listener that lets in a bounded number of visitors at a time.
-type door struct {
+// A connectionLimiter is a listener that lets in a bounded number of visitors at a time.
+type connectionLimiter struct {
 	net.Listener
 	by     *rules
 	places chan struct{} // holds one for each visitor
@@ -62,8 +62,8 @@ type door struct {
 	none list.List // the visitors whom nobody knows yet, who came first in front
 }
 
-func newDoor(l net.Listener, by *rules) *door {
-	return &door{Listener: l, by: by, places: make(chan struct{}, roomFor(connections))}
+func newDoor(l net.Listener, by *rules) *connectionLimiter {
+	return &connectionLimiter{Listener: l, by: by, places: make(chan struct{}, roomFor(connections))}
 }
 
 // roomFor returns how many of most connections this process may have open.
@@ -80,7 +80,7 @@ const turnedAway = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRet
 	`{"error":"too many are connected to earshot","cure":"close a terminal"}` + "\n"
 
 // Accept returns the next visitor for whom there is a place.
-func (d *door) Accept() (net.Conn, error) {
+func (d *connectionLimiter) Accept() (net.Conn, error) {
 	for {
 		c, err := d.Listener.Accept()
 		if err != nil {
@@ -111,7 +111,7 @@ func turnAway(c net.Conn) {
 }
 
 // admit looks at who has come.
-func (d *door) admit(c net.Conn) *visitor {
+func (d *connectionLimiter) admit(c net.Conn) *visitor {
 	v := &visitor{Conn: c, leave: func() { <-d.places }, met: func() {}}
 	if d.by.vouched {
 		if uid, err := peer(c); err == nil {
@@ -130,7 +130,7 @@ func (d *door) admit(c net.Conn) *visitor {
 
 // meet notes that nobody knows yet who v is, and lets go of who has waited longest if
 // there are too many of them.
-func (d *door) meet(v *visitor) {
+func (d *connectionLimiter) meet(v *visitor) {
 	d.mu.Lock()
 	at := d.none.PushBack(v)
 	var oldest *visitor

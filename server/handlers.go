@@ -144,7 +144,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error
 // read returns some events after a sequence, if who may still know them; grown is closed
 // when there is more. Whether they may is asked when the events have been read, so that
 // nothing is told that happened after a token was revoked.
-func (s *Server) read(ctx context.Context, who guest, after int64, limit int) (g *glimpse, grown <-chan struct{}, err error) {
+func (s *Server) read(ctx context.Context, who guest, after int64, limit int) (g *eventBatch, grown <-chan struct{}, err error) {
 	if g, grown, err = s.tail.after(ctx, s.Journal, who.Audience, after, limit); err != nil {
 		return nil, nil, err
 	}

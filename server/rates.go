@@ -106,29 +106,29 @@ const (
 	waiting = 32
 )
 
-// knocks count the wrong tokens that come from each address. A good token is always let
+// tokenFailures count the wrong tokens that come from each address. A good token is always let
 // in: on one machine all have the same address, and whoever guesses must not keep out
 // those who need not guess.
-type knocks struct {
+type tokenFailures struct {
 	places chan struct{} // holds one for each who waits
 
 	mu  sync.Mutex
-	all map[string]knock
+	all map[string]tokenFailure
 }
 
-// A knock is how many wrong tokens came from an address, less those that are forgotten.
-type knock struct {
+// A tokenFailure is how many wrong tokens came from an address, less those that are forgotten.
+type tokenFailure struct {
 	wrong float64
 	at    time.Time
 }
 
-func newKnocks() *knocks {
-	return &knocks{places: make(chan struct{}, waiting), all: make(map[string]knock)}
+func newKnocks() *tokenFailures {
+	return &tokenFailures{places: make(chan struct{}, waiting), all: make(map[string]tokenFailure)}
 }
 
 // wrong counts a wrong token at now, and returns how long its answer is put off, or why
 // there is none.
-func (k *knocks) wrong(from string, now time.Time) (time.Duration, error) {
+func (k *tokenFailures) wrong(from string, now time.Time) (time.Duration, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	is, known := k.all[from]
@@ -144,10 +144,10 @@ func (k *knocks) wrong(from string, now time.Time) (time.Duration, error) {
 	}
 	n := is.left(now) + 1
 	if n > tries {
-		k.all[from] = knock{tries, now} // it is forgotten from now on
+		k.all[from] = tokenFailure{tries, now} // it is forgotten from now on
 		return 0, tooMany(forgiven, "too many wrong tokens came from this address")
 	}
-	k.all[from] = knock{n, now}
+	k.all[from] = tokenFailure{n, now}
 	if n <= slips {
 		return 0, nil
 	}
@@ -155,7 +155,7 @@ func (k *knocks) wrong(from string, now time.Time) (time.Duration, error) {
 }
 
 // wait returns an error after a while, if not too many wait already.
-func (k *knocks) wait(ctx context.Context, late time.Duration, err error) error {
+func (k *tokenFailures) wait(ctx context.Context, late time.Duration, err error) error {
 	if late <= 0 {
 		return err
 	}
@@ -173,6 +173,6 @@ func (k *knocks) wait(ctx context.Context, late time.Duration, err error) error 
 }
 
 // left returns how many are not forgotten at now.
-func (k knock) left(now time.Time) float64 {
+func (k tokenFailure) left(now time.Time) float64 {
 	return max(0, k.wrong-now.Sub(k.at).Seconds()/forgiven.Seconds())
 }

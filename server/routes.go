@@ -126,7 +126,7 @@ func (o *opening) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // refuse says why a request was refused.
-func (o *opening) refuse(w *watched, r *http.Request, err error) {
+func (o *opening) refuse(w *auditedWriter, r *http.Request, err error) {
 	w.shut = true
 	if r.Context().Err() != nil && errors.Is(err, context.Canceled) { // else whoever asked is gone, and hears of nothing
 		err = &fault{http.StatusServiceUnavailable, errEnds}
@@ -150,7 +150,7 @@ func (o *opening) refuse(w *watched, r *http.Request, err error) {
 
 // dispatch judges a request and has it answered. It finds out who is there before it
 // looks at what is asked, so that a stranger learns nothing, not even what exists.
-func (o *opening) dispatch(w *watched, r *http.Request) error {
+func (o *opening) dispatch(w *auditedWriter, r *http.Request) error {
 	v := visitorOf(r)
 	if v == nil {
 		return &fault{http.StatusForbidden, errors.New("nobody can say who is there")}

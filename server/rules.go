@@ -20,7 +20,7 @@ type rules struct {
 	origins []string // of pages that may ask, in small letters
 	crossed *http.CrossOriginProtection
 	rates   *rates
-	knocks  *knocks
+	knocks  *tokenFailures
 }
 
 // socketRules are those of the socket. It is nothing that a browser can reach, unless

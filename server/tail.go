@@ -32,14 +32,14 @@ const (
 // each of them.
 type tail struct {
 	mu     sync.Mutex
-	places chan struct{}       // holds one for each who reads the journal
-	at     <-chan struct{}     // what is known is known since the journal has grown to this
-	looks  map[string]*glimpse // by audience and sequence
+	places chan struct{}          // holds one for each who reads the journal
+	at     <-chan struct{}        // what is known is known since the journal has grown to this
+	looks  map[string]*eventBatch // by audience and sequence
 }
 
-// A glimpse is what comes after a sequence, as lines: as many as a stream may hold, at
+// An eventBatch is what comes after a sequence, as lines: as many as a stream may hold, at
 // least one if there is one.
-type glimpse struct {
+type eventBatch struct {
 	done chan struct{} // closed when the rest is known
 	text []byte
 	n    int   // lines
@@ -50,7 +50,7 @@ type glimpse struct {
 
 // after returns what comes after a sequence, for an audience: at most so many events. Grown
 // is closed when there is more. What it holds is shared: nobody changes it.
-func (t *tail) after(ctx context.Context, journal Journal, a earshot.Audience, after int64, limit int) (g *glimpse, grown <-chan struct{}, err error) {
+func (t *tail) after(ctx context.Context, journal Journal, a earshot.Audience, after int64, limit int) (g *eventBatch, grown <-chan struct{}, err error) {
 	key, err := json.Marshal(struct {
 		A     earshot.Audience
 		After int64
@@ -62,7 +62,7 @@ func (t *tail) after(ctx context.Context, journal Journal, a earshot.Audience, a
 	t.mu.Lock()
 	grown = journal.Grown() // before reading, so that nothing falls between
 	if grown != t.at || t.looks == nil {
-		t.at, t.looks = grown, make(map[string]*glimpse)
+		t.at, t.looks = grown, make(map[string]*eventBatch)
 	}
 	if t.places == nil {
 		t.places = make(chan struct{}, reading)
@@ -72,7 +72,7 @@ func (t *tail) after(ctx context.Context, journal Journal, a earshot.Audience, a
 		if len(t.looks) >= apart {
 			clear(t.looks) // who waits for one has it
 		}
-		g = &glimpse{done: make(chan struct{})}
+		g = &eventBatch{done: make(chan struct{})}
 		t.looks[string(key)] = g
 	}
 	t.mu.Unlock()
@@ -92,7 +92,7 @@ func (t *tail) after(ctx context.Context, journal Journal, a earshot.Audience, a
 
 // look reads the journal, for all who ask the same. That the first of them goes away is
 // nothing to the others.
-func (t *tail) look(ctx context.Context, journal Journal, a earshot.Audience, after int64, limit int, g *glimpse) {
+func (t *tail) look(ctx context.Context, journal Journal, a earshot.Audience, after int64, limit int, g *eventBatch) {
 	defer close(g.done)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
 	defer cancel()
@@ -119,8 +119,8 @@ func (t *tail) look(ctx context.Context, journal Journal, a earshot.Audience, af
 	g.more = g.n == limit
 }
 
-// forget lets go of a glimpse that nobody else will want.
-func (t *tail) forget(key string, g *glimpse) {
+// forget lets go of a batch that nobody else will want.
+func (t *tail) forget(key string, g *eventBatch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.looks[key] == g {

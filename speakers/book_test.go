@@ -23,7 +23,7 @@ import (
 // people are those who talk in the property; the last two never agree to anything.
 var people = []string{"ann", "bob", "cleo", "dan"}
 
-// A life is anything that can happen to a book.
+// A life is anything that can happen to a registry.
 type life struct {
 	*world
 	dir   string

@@ -38,8 +38,8 @@ type Change struct {
 // mostPast is how many changes can be taken back.
 const mostPast = 16
 
-// A past is what a change has replaced.
-type past struct {
+// An undoRecord is what a change has replaced.
+type undoRecord struct {
 	change  Change
 	before  []*voice // as they were
 	touched []string // IDs of those that are otherwise since
@@ -134,10 +134,10 @@ func (b *Registry) keep(was, is *state) (remains, err error) {
 // remember lets a change be taken back, or forgets the one that was.
 func (b *Registry) remember(c Change, was *state) {
 	if c.Undo {
-		b.past = b.past[:len(b.past)-1]
+		b.undoLog = b.undoLog[:len(b.undoLog)-1]
 		return
 	}
-	p := past{change: c}
+	p := undoRecord{change: c}
 	for _, v := range was.voices {
 		if !slices.Contains(b.is.voices, v) {
 			p.before = append(p.before, v)
@@ -151,9 +151,9 @@ func (b *Registry) remember(c Change, was *state) {
 	if p.before == nil && p.touched == nil {
 		return
 	}
-	b.past = append(b.past, p)
-	if len(b.past) > mostPast {
-		b.past = slices.Delete(b.past, 0, 1)
+	b.undoLog = append(b.undoLog, p)
+	if len(b.undoLog) > mostPast {
+		b.undoLog = slices.Delete(b.undoLog, 0, 1)
 	}
 }
 

@@ -30,7 +30,7 @@ type Config struct {
 	MostUnknown int `yaml:"most_unknown"`
 
 	// Changed is told of every change, in their order and one at a time, before
-	// the method that makes it returns. It may ask the book and not change it.
+	// the method that makes it returns. It may ask the registry and not change it.
 	// Nil means nobody listens.
 	Changed func(Change) `yaml:"-"`
 

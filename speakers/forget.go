@@ -64,10 +64,10 @@ func Aside(dir string) []string {
 func (b *Registry) wipe(ids []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, p := range b.past {
+	for _, p := range b.undoLog {
 		p.erase(ids)
 	}
-	b.past = nil
+	b.undoLog = nil
 	for _, s := range b.recent { // nobody remembers whose each was
 		clear(s.numbers)
 	}
@@ -75,7 +75,7 @@ func (b *Registry) wipe(ids []string) {
 }
 
 // erase overwrites what a change has replaced of a voice.
-func (p past) erase(ids []string) {
+func (p undoRecord) erase(ids []string) {
 	for _, v := range p.before {
 		if slices.Contains(ids, v.id) {
 			v.erase()

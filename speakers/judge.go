@@ -21,7 +21,7 @@ type Judgement struct {
 
 const (
 	// stranger is how likely somebody speaks who is not known, before the voice
-	// is looked at. What a judgement is worth that is made with it says [Trust].
+	// is looked at. What a judgement is worth that is made with it says [Calibrations].
 	stranger = 0.5
 
 	// strange is how likely it must be a stranger's to begin a voice, and teaches
@@ -122,7 +122,7 @@ func valid(numbers []float32) bool {
 // written down.
 func (b *Registry) judge(p print, at time.Time, learns bool) Judgement {
 	s := sample{at, p}
-	odds := b.is.odds(p, at)
+	odds := b.is.matchVoices(p, at)
 	if odds.best != nil && !b.cfg.Raw {
 		odds.sure = odds.best.worth(p).Of(odds.sure)
 	}
@@ -154,7 +154,7 @@ func (b *Registry) judge(p print, at time.Time, learns bool) Judgement {
 }
 
 // decide returns the judgement that somebody is as sure of as said.
-func (b *Registry) decide(o odds, sure float64) Judgement {
+func (b *Registry) decide(o voiceMatch, sure float64) Judgement {
 	switch {
 	case o.best == nil || sure < b.set().Sure || o.best == &b.is.own && sure < mine:
 		return Judgement{}
@@ -164,18 +164,18 @@ func (b *Registry) decide(o odds, sure float64) Judgement {
 	return Judgement{Speaker: o.best.handle(), Sure: sure}
 }
 
-// odds are how likely a voice is whose.
-type odds struct {
+// A voiceMatch is how likely a voice is whose.
+type voiceMatch struct {
 	best    *voice // nil if there is nobody
 	sure    float64
 	strange float64 // that it is nobody's who is known
 }
 
-// odds weighs all voices against each other and against somebody unknown. Each
+// matchVoices weighs all voices against each other and against somebody unknown. Each
 // comparison alone says how likely two prints are one voice when nothing else is
 // known; what they say together is what Bayes would make of it.
-func (s *state) odds(p print, at time.Time) odds {
-	all := s.shifts()
+func (s *state) matchVoices(p print, at time.Time) voiceMatch {
+	all := s.estimateOffsets()
 	centred := all.centred(p)
 	var weights, sum, best float64
 	var who *voice
@@ -193,11 +193,11 @@ func (s *state) odds(p print, at time.Time) odds {
 		}
 	}
 	if who == nil {
-		return odds{strange: 1}
+		return voiceMatch{strange: 1}
 	}
 	share := (1 - stranger) / weights
 	total := stranger + share*sum
-	return odds{who, share * best / total, stranger / total}
+	return voiceMatch{who, share * best / total, stranger / total}
 }
 
 // weight says how likely it is that v speaks, beside others.
@@ -246,7 +246,7 @@ func (b *Registry) unite(v *voice, at time.Time) {
 	if v.who != "" || v.heard() < enough {
 		return
 	}
-	all := b.is.shifts()
+	all := b.is.estimateOffsets()
 	for _, other := range b.is.voices {
 		if other == v || other.who != "" || other.heard() < enough || all.both(v, other) < one {
 			continue
@@ -263,7 +263,7 @@ func (b *Registry) unite(v *voice, at time.Time) {
 }
 
 // both returns how likely two voices are one, by what was heard most of both.
-func (s shifts) both(v, other *voice) float64 {
+func (s channelOffsets) both(v, other *voice) float64 {
 	prints := v.prints()
 	p := prints[0]
 	for _, q := range prints {

@@ -62,7 +62,7 @@ func (b *Registry) Split(h earshot.Handle, said Said) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
-		stays, goes := v.halves(s.shifts())
+		stays, goes := v.halves(s.estimateOffsets())
 		if len(goes) == 0 {
 			return Change{}, errors.New("too little of this voice is remembered to tell two apart; let them talk, and try again")
 		}
@@ -82,7 +82,7 @@ func (b *Registry) Split(h earshot.Handle, said Said) (Change, error) {
 
 // halves parts what was heard of v into two: it begins with the two samples that
 // are least alike, and lets each other one go with the nearer one.
-func (v *voice) halves(all shifts) (stays, goes []sample) {
+func (v *voice) halves(all channelOffsets) (stays, goes []sample) {
 	a, b, least := 0, 0, 2.0
 	for i, x := range v.recent {
 		for j, y := range v.recent[:i] {
@@ -110,7 +110,7 @@ func (v *voice) halves(all shifts) (stays, goes []sample) {
 
 // fits says how well samples are v: by what is kept of it or, if nothing is, how
 // much they are.
-func (v *voice) fits(all shifts, samples []sample) float64 {
+func (v *voice) fits(all channelOffsets, samples []sample) float64 {
 	var heard time.Duration
 	var mean float64
 	for _, s := range samples {
@@ -134,16 +134,16 @@ func (b *Registry) Undo(said Said) (Change, error) {
 		}
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if len(b.past) == 0 {
+		if len(b.undoLog) == 0 {
 			return Change{}, errors.New("there is nothing to undo")
 		}
-		return s.undo(b.past[len(b.past)-1], said), nil
+		return s.undo(b.undoLog[len(b.undoLog)-1], said), nil
 	})
 }
 
 // undo puts back what a change has replaced. Every voice has its names again, and
 // a name that was given since goes on with what it was taken from.
-func (s *state) undo(p past, said Said) Change {
+func (s *state) undo(p undoRecord, said Said) Change {
 	var since []string
 	s.voices = slices.DeleteFunc(s.voices, func(v *voice) bool {
 		gone := slices.Contains(p.touched, v.id)

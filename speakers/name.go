@@ -51,7 +51,7 @@ func (b *Registry) Enrol(who earshot.ParticipantID, consent Said, voices ...ears
 		if err != nil {
 			return Change{}, err
 		}
-		if v.heard() > 0 && s.own.heard() > 0 && s.shifts().both(v, &s.own) >= one {
+		if v.heard() > 0 && s.own.heard() > 0 && s.estimateOffsets().both(v, &s.own) >= one {
 			return Change{}, errOwn
 		}
 		if missing := b.set().Enrol.Duration() - v.heard(); missing > 0 {
@@ -104,7 +104,7 @@ func (b *Registry) Teach(began time.Time, who earshot.ParticipantID, said Said) 
 		if heard == nil || who == "" {
 			return Change{}, errors.New("the sound of that is not remembered; say it soon after it was said")
 		}
-		if s.odds(heard.print, began).best == &s.own {
+		if s.matchVoices(heard.print, began).best == &s.own {
 			return Change{}, errOwn
 		}
 		v, i := s.learnt(began)

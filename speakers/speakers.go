@@ -6,7 +6,7 @@
 // easily played again, so nobody has a right, or sees anything, because of it.
 //
 // Prints of voices are as fingerprints: they stand in no log and no journal, and
-// what a book tells of a voice holds none. Voices that nobody has agreed to keep
+// what a registry tells of a voice holds none. Voices that nobody has agreed to keep
 // live in memory until the program ends, see [Config.MostUnknown]: the one that
 // was heard longest ago gives way. What is kept, with consent, is the print as it
 // was then, in one file; what is learnt of it later lives in memory like the rest.
@@ -82,7 +82,7 @@ type Registry struct {
 	mu      sync.Mutex
 	is      *state
 	frozen  bool // a change is being written down
-	past    []past
+	undoLog []undoRecord
 	pending []Change // of which nobody was told yet
 	recent  []sample // what was judged last, to notice what is played again
 	numbers int
@@ -95,12 +95,12 @@ type state struct {
 
 	// added is what each channel adds to a voice, nil if that is to be estimated anew: it
 	// is the same until something is learnt.
-	added shifts
+	added channelOffsets
 }
 
-// Open returns the book whose file is in dir. For an empty dir nothing is kept.
+// Open returns the registry whose file is in dir. For an empty dir nothing is kept.
 // A file that is damaged is set aside, and said; one of a newer version is an
-// error, for it would be lost. No other book may be open there.
+// error, for it would be lost. No other registry may be open there.
 func Open(dir string, c Config) (*Registry, error) {
 	b := &Registry{cfg: c, is: new(state)}
 	b.Set(c)

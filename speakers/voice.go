@@ -156,11 +156,11 @@ func (v *voice) known(ids ...string) {
 	}
 }
 
-// shifts are what each channel adds to a voice.
-type shifts map[string][]float32
+// channelOffsets are what each channel adds to a voice.
+type channelOffsets map[string][]float32
 
-// shifts estimates them from all voices.
-func (s *state) shifts() shifts {
+// estimateOffsets estimates them from all voices.
+func (s *state) estimateOffsets() channelOffsets {
 	if s.added != nil {
 		return s.added
 	}
@@ -170,7 +170,7 @@ func (s *state) shifts() shifts {
 			heard[p.channel] = append(heard[p.channel], p.numbers)
 		}
 	}
-	s.added = make(shifts, len(heard))
+	s.added = make(channelOffsets, len(heard))
 	for channel, prints := range heard {
 		s.added[channel] = voiceprint.Shift(prints)
 	}
@@ -178,7 +178,9 @@ func (s *state) shifts() shifts {
 }
 
 // centred returns p without what its channel adds.
-func (s shifts) centred(p print) []float32 { return voiceprint.Centre(nil, p.numbers, s[p.channel]) }
+func (s channelOffsets) centred(p print) []float32 {
+	return voiceprint.Centre(nil, p.numbers, s[p.channel])
+}
 
 // even is the likelihood at which a print that was agreed to says of a voice that it is
 // as likely another's.
@@ -188,7 +190,7 @@ const even = 0.5
 // where that is as likely as not. What was learnt of a voice since it was kept makes it
 // surer, but it is no one's voice that what was agreed to alone takes for another's: else
 // somebody could lead it to theirs, a little each time.
-func (s shifts) alike(p print, centred []float32, v *voice) float64 {
+func (s channelOffsets) alike(p print, centred []float32, v *voice) float64 {
 	likely := s.among(p, centred, v.prints())
 	if len(v.kept) > 0 && len(v.live) > 0 {
 		if alone := s.among(p, centred, v.kept); alone < even {
@@ -200,7 +202,7 @@ func (s shifts) alike(p print, centred []float32, v *voice) float64 {
 
 // among is the same for the prints of one voice. What was heard through the same channel
 // counts before all else.
-func (s shifts) among(p print, centred []float32, prints []print) float64 {
+func (s channelOffsets) among(p print, centred []float32, prints []print) float64 {
 	var mean print
 	var room [voiceprint.Size]float32 // so that nothing is allocated for each voice that is known
 	for _, k := range prints {

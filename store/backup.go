@@ -138,12 +138,12 @@ func force(path string) error {
 
 // A Restoration is what came of one.
 type Restoration struct {
-	Census
+	Totals
 	Aside string // what the journal that was there is called now; empty if there was none
 
 	// Forgotten is what was erased in the journal that was there and not yet in the backup,
 	// with what was made of it: it was erased again.
-	Forgotten []Doomed
+	Forgotten []SelectedEvent
 
 	// Untold is why nobody can tell what else that would be.
 	Untold error
@@ -307,7 +307,7 @@ func anyOf(ctx context.Context, db *sql.DB, ids []earshot.EventID) (there bool, 
 }
 
 // eraseIn erases some events, and what was made of them, in one step.
-func (s *Store) eraseIn(ctx context.Context, db *sql.DB, ids []earshot.EventID) (gone []Doomed, err error) {
+func (s *Store) eraseIn(ctx context.Context, db *sql.DB, ids []earshot.EventID) (gone []SelectedEvent, err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err

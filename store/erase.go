@@ -42,7 +42,7 @@ func descendants(ctx context.Context, tx *sql.Tx, list string) ([]victim, error)
 }
 
 // eraseAll erases some events and all that came of them. It returns what they were.
-func (s *Store) eraseAll(ctx context.Context, tx *sql.Tx, ids ...earshot.EventID) (gone []Doomed, err error) {
+func (s *Store) eraseAll(ctx context.Context, tx *sql.Tx, ids ...earshot.EventID) (gone []SelectedEvent, err error) {
 	victims, err := descendants(ctx, tx, asJSON(ids))
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s *Store) eraseAll(ctx context.Context, tx *sql.Tx, ids ...earshot.EventID
 }
 
 // erase overwrites one event and takes it out of the views. It returns what it was.
-func (s *Store) erase(ctx context.Context, tx *sql.Tx, v victim) (Doomed, error) {
+func (s *Store) erase(ctx context.Context, tx *sql.Tx, v victim) (SelectedEvent, error) {
 	e, err := v.event()
 	if err != nil { // nobody will see what is left of it
 		e = earshot.Event{ID: v.id, At: time.UnixMilli(v.at), Room: v.room, Body: earshot.Notice{}}

@@ -14,15 +14,15 @@ import (
 	"earshot"
 )
 
-// An export is text: a [Label] on the first line, an event on each line behind it in the
+// An export is text: an [ExportHeader] on the first line, an event on each line behind it in the
 // order of the journal, what is kept beside the journal if it was asked for, and a
-// [Seal] on the last line. Each line is JSON. The same journal makes the same bytes.
+// [ExportTrailer] on the last line. Each line is JSON. The same journal makes the same bytes.
 
 // formatName is what the first line of an export begins with.
 const formatName = "earshot export 1"
 
-// A Label says what an export is.
-type Label struct {
+// An ExportHeader says what an export is.
+type ExportHeader struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`          // of the journal that it was made from
 	Only    string `json:"only,omitempty"`   // which events were chosen, in words; empty means all there are
@@ -30,23 +30,23 @@ type Label struct {
 	Last    int64  `json:"last,omitempty"`   // the highest sequence, likewise
 }
 
-// A Seal ends an export, so that one that was cut off is not taken for a whole one.
-type Seal struct {
+// An ExportTrailer ends an export, so that one that was cut off is not taken for a whole one.
+type ExportTrailer struct {
 	End    string `json:"end"` // the format again
 	Events int    `json:"events"`
 	Sum    string `json:"sha256"` // of every byte before this line
 }
 
-// A Beside is a file of another package that is kept in the directory of the journal.
-type Beside struct {
+// An ExportCompanion is a file of another package that is kept in the directory of the journal.
+type ExportCompanion struct {
 	Name    string          `json:"beside"`
 	Content json.RawMessage `json:"content"`
 }
 
 // WriteExport writes an export of some events, one at a time. Only says which they are,
 // and is empty if they are all. It returns how many there were.
-func WriteExport(w io.Writer, l Label, events iter.Seq2[earshot.Event, error], beside ...Beside) (int, error) {
-	out := &summed{Writer: bufio.NewWriterSize(w, 1<<16), sum: sha256.New()}
+func WriteExport(w io.Writer, l ExportHeader, events iter.Seq2[earshot.Event, error], beside ...ExportCompanion) (int, error) {
+	out := &checksumWriter{Writer: bufio.NewWriterSize(w, 1<<16), sum: sha256.New()}
 	l.Format, l.Version = formatName, len(migrations)
 	if err := out.line(l); err != nil {
 		return 0, err
@@ -66,19 +66,19 @@ func WriteExport(w io.Writer, l Label, events iter.Seq2[earshot.Event, error], b
 			return n, err
 		}
 	}
-	if err := out.line(Seal{formatName, n, hex.EncodeToString(out.sum.Sum(nil))}); err != nil {
+	if err := out.line(ExportTrailer{formatName, n, hex.EncodeToString(out.sum.Sum(nil))}); err != nil {
 		return n, err
 	}
 	return n, out.Flush()
 }
 
-// A summed writer knows the checksum of what was written.
-type summed struct {
+// A checksumWriter knows the checksum of what was written.
+type checksumWriter struct {
 	*bufio.Writer
 	sum hash.Hash
 }
 
-func (s *summed) line(v any) error {
+func (s *checksumWriter) line(v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -89,15 +89,15 @@ func (s *summed) line(v any) error {
 	return err
 }
 
-// A Census is how much there is in a journal at one moment.
-type Census struct {
+// Totals are how much there is in a journal at one moment.
+type Totals struct {
 	Events int   // erased ones too
 	Erased int   // how many those are
 	Last   int64 // the highest sequence
 }
 
-// Census counts what is there. In a large journal it takes a moment.
-func (a *Archive) Census(ctx context.Context) (c Census, err error) {
+// Totals counts what is there. In a large journal it takes a moment.
+func (a *Archive) Totals(ctx context.Context) (c Totals, err error) {
 	err = a.db().QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE kind = ?), coalesce(max(sequence), 0) FROM journal INDEXED BY journal_kind",
 		earshot.KindErased).Scan(&c.Events, &c.Erased, &c.Last)
 	if err != nil {
@@ -106,8 +106,8 @@ func (a *Archive) Census(ctx context.Context) (c Census, err error) {
 	return c, nil
 }
 
-// Census counts what is there; see [Archive.Census].
-func (s *Store) Census(ctx context.Context) (Census, error) { return s.archive.Census(ctx) }
+// Totals counts what is there; see [Archive.Totals].
+func (s *Store) Totals(ctx context.Context) (Totals, error) { return s.archive.Totals(ctx) }
 
 // Wrote reports whether somebody is the author of any of some events.
 func (a *Archive) Wrote(ctx context.Context, who earshot.ParticipantID, ids []earshot.EventID) (wrote bool, err error) {
@@ -130,8 +130,8 @@ func (a *Archive) All(ctx context.Context, last int64) iter.Seq2[earshot.Event, 
 	}
 }
 
-// faults reports what is wrong with a label, if anything is.
-func (l Label) faults() error {
+// faults reports what is wrong with a header, if anything is.
+func (l ExportHeader) faults() error {
 	switch {
 	case l.Format != formatName:
 		return fmt.Errorf("it is no export of earshot, or one of a newer earshot: its first line does not begin with {\"format\":%q", formatName)

@@ -156,7 +156,7 @@ func (s *Store) Rows(ctx context.Context, query string) ([]string, error) {
 // End returns the last line of an export with these lines.
 func End(lines string) string {
 	sum := sha256.Sum256([]byte(lines))
-	end, err := json.Marshal(Seal{formatName, strings.Count("\n"+lines, "\n{\"id\":"), hex.EncodeToString(sum[:])})
+	end, err := json.Marshal(ExportTrailer{formatName, strings.Count("\n"+lines, "\n{\"id\":"), hex.EncodeToString(sum[:])})
 	if err != nil {
 		panic(err)
 	}
@@ -166,7 +166,7 @@ func End(lines string) string {
 // Delete forgets some events as Forget does, and removes the last traces itself, now.
 func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err error) {
 	for len(ids) > 0 {
-		all := make([]Doomed, len(ids))
+		all := make([]SelectedEvent, len(ids))
 		for i, id := range ids {
 			all[i].ID = id
 		}

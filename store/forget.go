@@ -39,13 +39,13 @@ const (
 //
 // The last traces in the files are removed afterwards, in the background; [Store.Clean]
 // waits for that.
-func (s *Store) Forget(ctx context.Context, sel Selection, each func([]Doomed)) (n int, err error) {
+func (s *Store) Forget(ctx context.Context, sel Selection, each func([]SelectedEvent)) (n int, err error) {
 	all, err := s.Select(ctx, sel)
 	if err != nil {
 		return 0, err
 	}
-	slices.SortFunc(all, func(a, b Doomed) int { return int(b.Sequence - a.Sequence) })
-	var told []Doomed
+	slices.SortFunc(all, func(a, b SelectedEvent) int { return int(b.Sequence - a.Sequence) })
+	var told []SelectedEvent
 	tell := func() {
 		if each != nil && len(told) > 0 {
 			each(told)
@@ -69,7 +69,7 @@ func (s *Store) Forget(ctx context.Context, sel Selection, each func([]Doomed)) 
 
 // forgetSome erases the first of some events, as many as can be in a time, and returns what
 // was erased, and how many of them were looked at.
-func (s *Store) forgetSome(ctx context.Context, all []Doomed, within time.Duration) (gone []Doomed, taken int, err error) {
+func (s *Store) forgetSome(ctx context.Context, all []SelectedEvent, within time.Duration) (gone []SelectedEvent, taken int, err error) {
 	err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		for began := time.Now(); taken < len(all) && (taken == 0 || time.Since(began) < within && s.write.waiting.Load() == 0); taken++ {
 			some, err := s.eraseAll(ctx, tx, all[taken].ID)

@@ -137,7 +137,7 @@ func TestSelect(t *testing.T) {
 			}
 			was := everything(t, s)
 			var told []earshot.EventID
-			n, err := s.Forget(t.Context(), tt.sel, func(some []store.Doomed) {
+			n, err := s.Forget(t.Context(), tt.sel, func(some []store.SelectedEvent) {
 				for _, d := range some {
 					told = append(told, d.ID)
 				}
@@ -146,7 +146,7 @@ func TestSelect(t *testing.T) {
 				t.Errorf("forgot %d, %v, and was told of %d; want %d", n, err, len(told), len(all))
 			}
 			for i, e := range everything(t, s) {
-				gone := slices.ContainsFunc(all, func(d store.Doomed) bool { return d.ID == e.ID })
+				gone := slices.ContainsFunc(all, func(d store.SelectedEvent) bool { return d.ID == e.ID })
 				if gone != (e.Body.Kind() == earshot.KindErased) || !gone && fmt.Sprint(e) != fmt.Sprint(was[i]) {
 					t.Errorf("%s is %+v, and was %+v", e.ID, e, was[i])
 				}
@@ -250,11 +250,11 @@ func TestForgetCutShort(t *testing.T) {
 			cut()
 		}
 	})}})
-	ways := map[string]func(ctx context.Context, each func([]store.Doomed)) (int, error){
-		"forget": func(ctx context.Context, each func([]store.Doomed)) (int, error) {
+	ways := map[string]func(ctx context.Context, each func([]store.SelectedEvent)) (int, error){
+		"forget": func(ctx context.Context, each func([]store.SelectedEvent)) (int, error) {
 			return s.Forget(ctx, store.Selection{People: []earshot.ParticipantID{"ann"}}, each)
 		},
-		"expire": func(ctx context.Context, each func([]store.Doomed)) (int, error) {
+		"expire": func(ctx context.Context, each func([]store.SelectedEvent)) (int, error) {
 			return s.Expire(ctx, store.Retention{Message: 1}, began.AddDate(0, 0, 2), each)
 		},
 	}
@@ -271,7 +271,7 @@ func TestForgetCutShort(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cut, after = cancel, 1+5*round
 			told := make(map[earshot.EventID]bool)
-			n, err := forget(ctx, func(some []store.Doomed) {
+			n, err := forget(ctx, func(some []store.SelectedEvent) {
 				for _, d := range some {
 					told[d.ID] = true
 				}

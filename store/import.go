@@ -51,14 +51,14 @@ func (e *ErrImport) Unwrap() error { return e.Err }
 
 // An Import is what came of one.
 type Import struct {
-	Label  Label
+	Label  ExportHeader
 	Events int // in the file
 	Added  int // to the journal
 	Known  int // it had already, and has as it had them
 	Erased int // of those added, without content: deleted before the export, or derived from what is deleted here
 
-	// Beside is what the export has of other packages. Nothing was done with it.
-	Beside []Beside
+	// Companions are what the export has of other packages. Nothing was done with them.
+	Companions []ExportCompanion
 }
 
 // Examine reads an export from beginning to end and reports what is in it, or the first
@@ -208,7 +208,7 @@ func (i *importer) had(ctx context.Context, ids []earshot.EventID, holds string)
 
 // unpack reads an export and calls take with each event.
 func unpack(ctx context.Context, from io.Reader, take func(earshot.Event) error) (Import, error) {
-	p := &parcel{in: bufio.NewReaderSize(from, 1<<16), sum: sha256.New()}
+	p := &exportReader{in: bufio.NewReaderSize(from, 1<<16), sum: sha256.New()}
 	var found Import
 	err := p.read(ctx, &found, take)
 	if err != nil && ctx.Err() == nil {
@@ -217,8 +217,8 @@ func unpack(ctx context.Context, from io.Reader, take func(earshot.Event) error)
 	return found, err
 }
 
-// A parcel is an export that is being read.
-type parcel struct {
+// An exportReader is an export that is being read.
+type exportReader struct {
 	in   *bufio.Reader
 	sum  hash.Hash // of the lines before the present one
 	line int
@@ -226,12 +226,12 @@ type parcel struct {
 	last int64  // the sequence of the event before
 }
 
-func (p *parcel) read(ctx context.Context, found *Import, take func(earshot.Event) error) error {
+func (p *exportReader) read(ctx context.Context, found *Import, take func(earshot.Event) error) error {
 	if err := p.next(); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(p.text, &found.Label); err != nil {
-		found.Label = Label{} // what is no JSON is no export either
+		found.Label = ExportHeader{} // what is no JSON is no export either
 	}
 	if err := found.Label.faults(); err != nil {
 		return err
@@ -244,7 +244,7 @@ func (p *parcel) read(ctx context.Context, found *Import, take func(earshot.Even
 			return err
 		}
 		switch {
-		case bytes.HasPrefix(p.text, []byte(`{"id":`)) && len(found.Beside) == 0:
+		case bytes.HasPrefix(p.text, []byte(`{"id":`)) && len(found.Companions) == 0:
 			e, err := p.event()
 			if err != nil {
 				return err
@@ -253,12 +253,12 @@ func (p *parcel) read(ctx context.Context, found *Import, take func(earshot.Even
 			if err := take(e); err != nil {
 				return err
 			}
-		case bytes.HasPrefix(p.text, []byte(`{"beside":`)) && len(found.Beside) < 16:
-			var b Beside
+		case bytes.HasPrefix(p.text, []byte(`{"beside":`)) && len(found.Companions) < 16:
+			var b ExportCompanion
 			if err := json.Unmarshal(p.text, &b); err != nil {
 				return err
 			}
-			found.Beside = append(found.Beside, b)
+			found.Companions = append(found.Companions, b)
 		case bytes.HasPrefix(p.text, []byte(`{"end":`)):
 			return p.end(*found)
 		default:
@@ -268,7 +268,7 @@ func (p *parcel) read(ctx context.Context, found *Import, take func(earshot.Even
 }
 
 // next reads a line, without its end. What is missing at the end of the file is said.
-func (p *parcel) next() error {
+func (p *exportReader) next() error {
 	if p.line > 0 {
 		p.sum.Write(p.text)
 		p.sum.Write([]byte{'\n'})
@@ -293,7 +293,7 @@ func (p *parcel) next() error {
 }
 
 // event returns the event in the present line, if it can be kept.
-func (p *parcel) event() (earshot.Event, error) {
+func (p *exportReader) event() (earshot.Event, error) {
 	var e earshot.Event
 	if err := json.Unmarshal(p.text, &e); err != nil {
 		return e, err
@@ -428,8 +428,8 @@ func erasedAs(e earshot.Event, gone earshot.Tombstone) earshot.Event {
 }
 
 // end reports what is wrong with the last line, if anything is.
-func (p *parcel) end(found Import) error {
-	var s Seal
+func (p *exportReader) end(found Import) error {
+	var s ExportTrailer
 	if err := json.Unmarshal(p.text, &s); err != nil {
 		return err
 	}

@@ -139,7 +139,7 @@ func TestImportedPast(t *testing.T) {
 	const many, victim = 2_200, 1_100
 	events := numbered(many)
 	var file bytes.Buffer
-	_, err = store.WriteExport(&file, store.Label{}, func(yield func(earshot.Event, error) bool) {
+	_, err = store.WriteExport(&file, store.ExportHeader{}, func(yield func(earshot.Event, error) bool) {
 		for i := range events {
 			e := &events[i]
 			if i%3 == 0 {

@@ -11,13 +11,13 @@ import (
 )
 
 // What a lock file says of its last owner.
-type past int
+type previousExit int
 
 const (
-	none   past = iota // there was none
-	closed             // it closed the journal
-	died               // it died between two commits
-	broken             // it died within a commit, or it left a file that it did not trust
+	none   previousExit = iota // there was none
+	closed                     // it closed the journal
+	died                       // it died between two commits
+	broken                     // it died within a commit, or it left a file that it did not trust
 )
 
 // goodbye is what an owner writes who closed the journal.
@@ -38,7 +38,7 @@ const (
 
 // acquire takes the lock at path, writes the process id into it, and tells how
 // the last owner parted.
-func acquire(directory, path string) (*lock, past, error) {
+func acquire(directory, path string) (*lock, previousExit, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, none, fmt.Errorf("locking %s: %w", directory, err)

@@ -28,7 +28,7 @@ const overheard = `j.kind = 'utterance' AND coalesce(json_array_length(j.payload
 //
 // First is called with what is to be erased, before any of it is; it may be nil. Each and n
 // are as for [Store.Expire]. To begin again where it was cut short is no fault.
-func (s *Store) Lapse(ctx context.Context, before time.Time, first func([]earshot.EventID) error, each func([]Doomed)) (n int, err error) {
+func (s *Store) Lapse(ctx context.Context, before time.Time, first func([]earshot.EventID) error, each func([]SelectedEvent)) (n int, err error) {
 	defer func() {
 		if n > 0 {
 			s.tidier.wake()
@@ -49,10 +49,10 @@ func (s *Store) Lapse(ctx context.Context, before time.Time, first func([]earsho
 }
 
 // lapse is Lapse for one room.
-func (s *Store) lapse(ctx context.Context, room earshot.RoomID, before time.Time, first func([]earshot.EventID) error, each func([]Doomed)) (n int, err error) {
+func (s *Store) lapse(ctx context.Context, room earshot.RoomID, before time.Time, first func([]earshot.EventID) error, each func([]SelectedEvent)) (n int, err error) {
 	for seen := int64(0); ; {
-		var some []Doomed
-		var l *lapsing
+		var some []SelectedEvent
+		var l *overheardPlan
 		err := s.archive.Look(ctx, func(v earshot.View) (err error) {
 			some, err = dooms(v.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE j.room = @room AND j.sequence > @seen AND j.at < @before AND "+overheard+" ORDER BY j.sequence LIMIT @most",
 				sql.Named("room", room), sql.Named("seen", seen), sql.Named("before", before.UnixMilli()), s.heeded, s.unheeded, sql.Named("most", expiring)))
@@ -91,8 +91,8 @@ func (s *Store) lapse(ctx context.Context, room earshot.RoomID, before time.Time
 	}
 }
 
-// A lapsing is what becomes of what was made of some events that are overheard.
-type lapsing struct {
+// An overheardPlan is what becomes of what was made of some events that are overheard.
+type overheardPlan struct {
 	erases  []earshot.EventID // what was made of something before that itself
 	loosens []earshot.EventID // what stays, and is not to rest on any of those
 	known   map[earshot.EventID]bool
@@ -100,8 +100,8 @@ type lapsing struct {
 }
 
 // lapsing looks what was made of some events.
-func (s *Store) lapsing(ctx context.Context, v earshot.View, some []Doomed) (*lapsing, error) {
-	l := &lapsing{known: make(map[earshot.EventID]bool), gone: make(map[earshot.EventID]bool)}
+func (s *Store) lapsing(ctx context.Context, v earshot.View, some []SelectedEvent) (*overheardPlan, error) {
+	l := &overheardPlan{known: make(map[earshot.EventID]bool), gone: make(map[earshot.EventID]bool)}
 	for _, d := range some {
 		l.erases = append(l.erases, d.ID)
 		l.known[d.ID], l.gone[d.ID] = true, true
@@ -175,7 +175,7 @@ func (s *Store) asked(ctx context.Context, v earshot.View, m victim, gone map[ea
 
 // lapseSome does the first of what l says, within the time of one step, and returns what was
 // erased.
-func (s *Store) lapseSome(ctx context.Context, l *lapsing) (gone []Doomed, err error) {
+func (s *Store) lapseSome(ctx context.Context, l *overheardPlan) (gone []SelectedEvent, err error) {
 	loosened, erases := 0, 0
 	err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		gone, loosened, erases = nil, 0, 0
@@ -205,7 +205,7 @@ func (s *Store) lapseSome(ctx context.Context, l *lapsing) (gone []Doomed, err e
 }
 
 // lapseIn erases those of some events that are overheard, as Lapse does, in one step.
-func (s *Store) lapseIn(ctx context.Context, tx *sql.Tx, ids []earshot.EventID) (gone []Doomed, err error) {
+func (s *Store) lapseIn(ctx context.Context, tx *sql.Tx, ids []earshot.EventID) (gone []SelectedEvent, err error) {
 	some, err := dooms(tx.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE j.id IN (SELECT value FROM json_each(@ids)) AND "+overheard, sql.Named("ids", asJSON(ids)), s.heeded, s.unheeded))
 	if err != nil {
 		return nil, err
@@ -260,7 +260,7 @@ func (s *Store) loosen(ctx context.Context, tx *sql.Tx, id earshot.EventID, gone
 
 // lapseOne erases one event, unless something was made of it meanwhile: then it goes the
 // next time, with that.
-func (s *Store) lapseOne(ctx context.Context, tx *sql.Tx, id earshot.EventID, known map[earshot.EventID]bool) (gone []Doomed, err error) {
+func (s *Store) lapseOne(ctx context.Context, tx *sql.Tx, id earshot.EventID, known map[earshot.EventID]bool) (gone []SelectedEvent, err error) {
 	made, err := madeOf(ctx, tx, id)
 	if err != nil {
 		return nil, err
@@ -278,5 +278,5 @@ func (s *Store) lapseOne(ctx context.Context, tx *sql.Tx, id earshot.EventID, kn
 	}
 	was, err := s.erase(ctx, tx, v)
 	was.Sequence, was.Room = v.sequence, v.room
-	return []Doomed{was}, err
+	return []SelectedEvent{was}, err
 }

@@ -104,7 +104,7 @@ func TestLapse(t *testing.T) {
 			var first []earshot.EventID
 			told := 0
 			n, err := s.Lapse(t.Context(), began.Add(-24*time.Hour), func(ids []earshot.EventID) error { first = append(first, ids...); return nil },
-				func(some []store.Doomed) { told += len(some) })
+				func(some []store.SelectedEvent) { told += len(some) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,7 +205,7 @@ func TestLapseProperty(t *testing.T) {
 		for range r.IntN(4) { // each time it is cut short somewhere
 			ctx, stop := context.WithCancel(context.Background())
 			n := r.IntN(4)
-			_, err := s.Lapse(ctx, began.Add(-24*time.Hour), nil, func([]store.Doomed) {
+			_, err := s.Lapse(ctx, began.Add(-24*time.Hour), nil, func([]store.SelectedEvent) {
 				if n--; n <= 0 {
 					stop()
 				}
@@ -303,7 +303,7 @@ func TestLapseInSteps(t *testing.T) {
 	m.longest, m.commits = 0, 0
 	m.Unlock()
 	steps := 0
-	n, err := s.Lapse(t.Context(), began.Add(-24*time.Hour), nil, func([]store.Doomed) { steps++ })
+	n, err := s.Lapse(t.Context(), began.Add(-24*time.Hour), nil, func([]store.SelectedEvent) { steps++ })
 	if err != nil || n != 200 {
 		t.Fatalf("%d went, %v", n, err)
 	}

@@ -11,9 +11,9 @@ import (
 	"slices"
 )
 
-// A pager reads the pages of a database file without SQLite, as they would be
+// A pageReader reads the pages of a database file without SQLite, as they would be
 // after the log beside it has been moved in. See sqlite.org/fileformat2.html.
-type pager struct {
+type pageReader struct {
 	file *os.File
 	log  *os.File        // nil if there is none
 	size int64           // of a page
@@ -26,12 +26,12 @@ type pager struct {
 const ordinary = 4096
 
 // openPages opens the file at path and what lies beside it.
-func openPages(path string) (*pager, error) {
+func openPages(path string) (*pageReader, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	p := &pager{file: f, size: ordinary, in: map[int64]int64{}}
+	p := &pageReader{file: f, size: ordinary, in: map[int64]int64{}}
 	var head [18]byte
 	if _, err := f.ReadAt(head[:], 0); err == nil && bytes.HasPrefix(head[:], []byte("SQLite format 3\x00")) {
 		p.resize(int64(binary.BigEndian.Uint16(head[16:])))
@@ -46,7 +46,7 @@ func openPages(path string) (*pager, error) {
 }
 
 // resize takes a page size from a header, unless no page has that size.
-func (p *pager) resize(size int64) {
+func (p *pageReader) resize(size int64) {
 	if size == 1 {
 		size = 65536
 	}
@@ -57,7 +57,7 @@ func (p *pager) resize(size int64) {
 
 // overlay finds the newest copy of each page in the log. What belongs to the
 // log at present carries its salt; what is left from before does not.
-func (p *pager) overlay() {
+func (p *pageReader) overlay() {
 	var head [32]byte
 	if _, err := p.log.ReadAt(head[:], 0); err != nil {
 		return
@@ -77,7 +77,7 @@ func (p *pager) overlay() {
 }
 
 // close closes the files.
-func (p *pager) close() {
+func (p *pageReader) close() {
 	p.file.Close()
 	if p.log != nil {
 		p.log.Close()
@@ -86,7 +86,7 @@ func (p *pager) close() {
 
 // all yields the numbers of the pages in the file, then of those that are
 // only in the log.
-func (p *pager) all() iter.Seq[int64] {
+func (p *pageReader) all() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for n := int64(1); n <= p.n; n++ {
 			if !yield(n) {
@@ -102,7 +102,7 @@ func (p *pager) all() iter.Seq[int64] {
 }
 
 // page returns page number n, counted from 1, or nil.
-func (p *pager) page(n int64) []byte {
+func (p *pageReader) page(n int64) []byte {
 	from, at := p.file, (n-1)*p.size
 	if in, ok := p.in[n]; ok {
 		from, at = p.log, in
@@ -122,7 +122,7 @@ const leaf = 0x0d
 
 // rows calls do with whatever on page n could be a row of the journal. The
 // checksum says which ones are.
-func (p *pager) rows(n int64, do func(row) error) error {
+func (p *pageReader) rows(n int64, do func(row) error) error {
 	page := p.page(n)
 	head := 0
 	if n == 1 {
@@ -144,7 +144,7 @@ func (p *pager) rows(n int64, do func(row) error) error {
 }
 
 // cell reads the cell at a place of a leaf page.
-func (p *pager) cell(page []byte, at int) (row, bool) {
+func (p *pageReader) cell(page []byte, at int) (row, bool) {
 	if at >= len(page) {
 		return row{}, false
 	}
@@ -164,7 +164,7 @@ func (p *pager) cell(page []byte, at int) (row, bool) {
 
 // record puts together a record that begins in a cell and may go on in
 // overflow pages.
-func (p *pager) record(cell []byte, length int) ([]byte, bool) {
+func (p *pageReader) record(cell []byte, length int) ([]byte, bool) {
 	here := p.local(length)
 	if here > len(cell) {
 		return nil, false
@@ -189,7 +189,7 @@ func (p *pager) record(cell []byte, length int) ([]byte, bool) {
 }
 
 // local returns how many bytes of a record of that length lie in the leaf.
-func (p *pager) local(length int) int {
+func (p *pageReader) local(length int) int {
 	usable := int(p.size)
 	most := usable - 35
 	if length <= most {
@@ -276,7 +276,7 @@ func varint(data []byte) (n int64, took int) {
 }
 
 // pages copies what can be found by looking at each page by itself.
-func (c *copier) pages(ctx context.Context, path string) error {
+func (c *rowCopier) pages(ctx context.Context, path string) error {
 	p, err := openPages(path)
 	if err != nil {
 		return err

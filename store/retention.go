@@ -104,7 +104,7 @@ const (
 // Expire erases, as [Store.Forget] does, what is older at now than r says, the oldest
 // first, and rests between its steps. N is how many events lost their content. To begin
 // again where it was cut short is no fault.
-func (s *Store) Expire(ctx context.Context, r Retention, now time.Time, each func([]Doomed)) (n int, err error) {
+func (s *Store) Expire(ctx context.Context, r Retention, now time.Time, each func([]SelectedEvent)) (n int, err error) {
 	defer func() {
 		if n > 0 {
 			s.tidier.wake()
@@ -134,7 +134,7 @@ func (s *Store) Expire(ctx context.Context, r Retention, now time.Time, each fun
 const mostRooms = 1 << 20
 
 // expire erases what is of one kind in a room and began before a time.
-func (s *Store) expire(ctx context.Context, room earshot.RoomID, kind earshot.Kind, before time.Time, each func([]Doomed)) (n int, err error) {
+func (s *Store) expire(ctx context.Context, room earshot.RoomID, kind earshot.Kind, before time.Time, each func([]SelectedEvent)) (n int, err error) {
 	for seen := int64(0); ; { // what is older may stand behind what is not: it was imported, or a clock was wrong
 		rows, err := s.archive.db().QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE j.room = ? AND j.kind = ? AND j.sequence > ? AND j.at < ? ORDER BY j.sequence LIMIT ?",
 			room, kind, seen, before.UnixMilli(), expiring)

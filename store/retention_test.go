@@ -37,7 +37,7 @@ func TestExpire(t *testing.T) {
 		{store.Retention{Message: 5, Sight: 2}, 1, "erased|erased|memo|mode|erased|new"},
 	} {
 		var told int
-		n, err := s.Expire(t.Context(), tt.keep, began.Add(time.Hour), func(some []store.Doomed) { told += len(some) })
+		n, err := s.Expire(t.Context(), tt.keep, began.Add(time.Hour), func(some []store.SelectedEvent) { told += len(some) })
 		if err != nil || n != tt.want || told != n {
 			t.Errorf("%v: %d went, %v, and %d were told; want %d", tt.keep, n, err, told, tt.want)
 		}

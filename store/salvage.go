@@ -65,7 +65,7 @@ func rescue(ctx context.Context, path, fresh string) (saved int, lost []span, er
 		return 0, nil, err
 	}
 	defer tx.Rollback()
-	c := &copier{tx: tx}
+	c := &rowCopier{tx: tx}
 	if err := errors.Join(c.ranges(ctx, path), c.pages(ctx, path)); err != nil {
 		return 0, nil, err
 	}
@@ -75,15 +75,15 @@ func rescue(ctx context.Context, path, fresh string) (saved int, lost []span, er
 	return c.saved, lost, tx.Commit()
 }
 
-// A copier takes over rows, each once.
-type copier struct {
+// A rowCopier takes over rows, each once.
+type rowCopier struct {
 	tx    *sql.Tx
 	saved int
 }
 
 // take copies r if it is what was written and is not there yet. An error is
 // that of the new file.
-func (c *copier) take(ctx context.Context, r row) error {
+func (c *rowCopier) take(ctx context.Context, r row) error {
 	e, err := r.event()
 	if errors.Is(err, errAltered) {
 		return nil
@@ -152,7 +152,7 @@ const patience = 100_000
 // ranges copies what SQLite can read, by ranges of sequences. A range that
 // cannot be read to its end is narrowed down by halves until only the
 // sequences are left out that lie in what is broken.
-func (c *copier) ranges(ctx context.Context, path string) error {
+func (c *rowCopier) ranges(ctx context.Context, path string) error {
 	db, err := openReaders(path)
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (c *copier) ranges(ctx context.Context, path string) error {
 // between copies the rows of s. If it is not readable to its end, next is the
 // sequence behind the last that was. An error is that of the new file, or the
 // end of ctx.
-func (c *copier) between(ctx context.Context, db *sql.DB, s span) (next int64, readable bool, err error) {
+func (c *rowCopier) between(ctx context.Context, db *sql.DB, s span) (next int64, readable bool, err error) {
 	next = s.from
 	rows, err := db.QueryContext(ctx, "SELECT "+columns+" FROM journal j NOT INDEXED WHERE j.sequence BETWEEN ? AND ? ORDER BY j.sequence", s.from, s.to)
 	if err != nil {

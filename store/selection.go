@@ -36,8 +36,8 @@ type Selection struct {
 	Until int64 `json:"until,omitempty"`
 }
 
-// A Doomed event is meant by a selection, or was made of one that is.
-type Doomed struct {
+// A SelectedEvent is meant by a selection, or was made of one that is.
+type SelectedEvent struct {
 	Sequence int64
 	ID       earshot.EventID
 	At       time.Time
@@ -66,7 +66,7 @@ const (
 // them, of what is not erased, each in the order of the journal. It is for who keeps the
 // journal, whoever may see them. It takes as long as to read the journal, where a selection
 // says no more than whose they are or when they were; nobody waits meanwhile.
-func (s *Store) Select(ctx context.Context, sel Selection) ([]Doomed, error) {
+func (s *Store) Select(ctx context.Context, sel Selection) ([]SelectedEvent, error) {
 	tx, err := s.archive.db().BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // all of one moment
 	if err != nil {
 		return nil, s.archive.failed(ctx, err)
@@ -98,7 +98,7 @@ func (sel Selection) args() []any {
 }
 
 // choose returns what is meant.
-func choose(ctx context.Context, tx *sql.Tx, sel Selection) ([]Doomed, error) {
+func choose(ctx context.Context, tx *sql.Tx, sel Selection) ([]SelectedEvent, error) {
 	where := meant
 	if len(sel.Events) > 0 {
 		where += " AND j.id IN (SELECT value FROM json_each(@events))"
@@ -115,7 +115,7 @@ func choose(ctx context.Context, tx *sql.Tx, sel Selection) ([]Doomed, error) {
 }
 
 // theirs returns what is meant of one person.
-func theirs(ctx context.Context, tx *sql.Tx, sel Selection, where string, args []any) ([]Doomed, error) {
+func theirs(ctx context.Context, tx *sql.Tx, sel Selection, where string, args []any) ([]SelectedEvent, error) {
 	args = append(args, sql.Named("people", asJSON(sel.People)))
 	did, err := dooms(tx.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE "+where+" AND j.author IN (SELECT value FROM json_each(@people))", args...))
 	if err != nil {
@@ -140,7 +140,7 @@ func theirs(ctx context.Context, tx *sql.Tx, sel Selection, where string, args [
 	if err != nil {
 		return nil, err
 	}
-	did = slices.DeleteFunc(did, func(d Doomed) bool {
+	did = slices.DeleteFunc(did, func(d SelectedEvent) bool {
 		by := whose[d.ID] // it turned out that somebody else has said it, perhaps
 		return d.Kind == earshot.KindUtterance && by != "" && !slices.Contains(sel.People, by) ||
 			d.Kind == earshot.KindWhose // which goes with what it is about alone: else that would be theirs again
@@ -161,7 +161,7 @@ func voices(ctx context.Context, tx *sql.Tx) (map[earshot.EventID]earshot.Partic
 
 // aboutThem returns what is for nobody else than one person, and what says that they
 // exist.
-func aboutThem(ctx context.Context, tx *sql.Tx, sel Selection, args []any) (all []Doomed, err error) {
+func aboutThem(ctx context.Context, tx *sql.Tx, sel Selection, args []any) (all []SelectedEvent, err error) {
 	take := func(e earshot.Event) {
 		if sel.concerns(e) {
 			all = append(all, doom(e))
@@ -237,8 +237,8 @@ func used(statement string, args []any) []any {
 }
 
 // doom returns an event as one that goes.
-func doom(e earshot.Event) Doomed {
-	d := Doomed{Sequence: e.Sequence, ID: e.ID, At: e.At, Room: e.Room, Kind: e.Body.Kind(), Author: e.Author}
+func doom(e earshot.Event) SelectedEvent {
+	d := SelectedEvent{Sequence: e.Sequence, ID: e.ID, At: e.At, Room: e.Room, Kind: e.Body.Kind(), Author: e.Author}
 	if r, is := e.Body.(earshot.Reply); is {
 		d.About, d.Turn = r.About, r.Turn
 	}
@@ -246,14 +246,14 @@ func doom(e earshot.Event) Doomed {
 }
 
 // dooms reads rows of the columns of doomed.
-func dooms(rows *sql.Rows, err error) ([]Doomed, error) {
+func dooms(rows *sql.Rows, err error) ([]SelectedEvent, error) {
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var all []Doomed
+	var all []SelectedEvent
 	for rows.Next() {
-		var d Doomed
+		var d SelectedEvent
 		var at int64
 		if err := rows.Scan(&d.Sequence, &d.ID, &at, &d.Room, &d.Kind, &d.Author, &d.About, &d.Turn); err != nil {
 			return nil, err
@@ -265,16 +265,16 @@ func dooms(rows *sql.Rows, err error) ([]Doomed, error) {
 }
 
 // once returns events in the order of the journal, each once.
-func once(all []Doomed) []Doomed {
-	slices.SortStableFunc(all, func(a, b Doomed) int { return int(a.Sequence - b.Sequence) })
-	return slices.CompactFunc(all, func(a, b Doomed) bool { return a.Sequence == b.Sequence })
+func once(all []SelectedEvent) []SelectedEvent {
+	slices.SortStableFunc(all, func(a, b SelectedEvent) int { return int(a.Sequence - b.Sequence) })
+	return slices.CompactFunc(all, func(a, b SelectedEvent) bool { return a.Sequence == b.Sequence })
 }
 
 // asked is of how many events at once it is asked what was made of them.
 const asked = 500
 
 // trace returns some events and, behind them, all that was made of them.
-func trace(ctx context.Context, tx *sql.Tx, all []Doomed) ([]Doomed, error) {
+func trace(ctx context.Context, tx *sql.Tx, all []SelectedEvent) ([]SelectedEvent, error) {
 	seen := make(map[int64]bool, len(all))
 	for _, d := range all {
 		seen[d.Sequence] = true
@@ -299,6 +299,6 @@ func trace(ctx context.Context, tx *sql.Tx, all []Doomed) ([]Doomed, error) {
 		}
 	}
 	derived := all[n:]
-	slices.SortFunc(derived, func(a, b Doomed) int { return int(a.Sequence - b.Sequence) })
+	slices.SortFunc(derived, func(a, b SelectedEvent) int { return int(a.Sequence - b.Sequence) })
 	return all, nil
 }

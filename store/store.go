@@ -45,9 +45,9 @@ type Store struct {
 	archive     *Archive
 	write       *writer
 	running     sync.WaitGroup
-	tidier      tidier
+	tidier      traceCleaner
 	lock        *lock
-	reports     *reporter
+	reports     *faultReporter
 	projections []earshot.Projection
 	now         func() time.Time
 	newID       func() earshot.EventID
@@ -106,7 +106,7 @@ func newStore(c Config, l *lock) *Store {
 		meter:       c.Meter,
 		progress:    c.Progress,
 		grown:       make(chan struct{}),
-		tidier:      newTidier(),
+		tidier:      newTraceCleaner(),
 	}
 	if s.now == nil {
 		s.now = time.Now
@@ -120,7 +120,7 @@ func newStore(c Config, l *lock) *Store {
 }
 
 // open opens the file, or a new one with what could be saved of it.
-func (s *Store) open(ctx context.Context, last past) error {
+func (s *Store) open(ctx context.Context, last previousExit) error {
 	path := s.archive.path
 	if err := distinct(s.projections); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (s *Store) open(ctx context.Context, last past) error {
 }
 
 // attempt opens the file as it is, unless it is damaged.
-func (s *Store) attempt(ctx context.Context, last past) (*sql.DB, error) {
+func (s *Store) attempt(ctx context.Context, last previousExit) (*sql.DB, error) {
 	path := s.archive.path
 	bytes, there, err := size(path)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 func exported(t testing.TB, s *store.Store) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	_, err := store.WriteExport(&out, store.Label{}, s.Export(t.Context()))
+	_, err := store.WriteExport(&out, store.ExportHeader{}, s.Export(t.Context()))
 	must(t, err)
 	return out.Bytes()
 }
@@ -268,7 +268,7 @@ func TestImportNeedsLittleMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "export")
 	f, err := os.Create(path)
 	must(t, err)
-	_, err = store.WriteExport(f, store.Label{}, from.Export(t.Context()))
+	_, err = store.WriteExport(f, store.ExportHeader{}, from.Export(t.Context()))
 	must(t, errors.Join(err, f.Close()))
 	f, err = os.Open(path)
 	must(t, err)

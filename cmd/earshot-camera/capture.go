@@ -17,19 +17,19 @@ import (
 // A capture is a source that OpenCV reads: a device by V4L2, and files and streams by
 // FFmpeg.
 type capture struct {
-	address address
-	nature  nature
-	video   *gocv.VideoCapture
-	swift   int // pictures in sequence that were passed over in no time
+	address    address
+	sourceInfo sourceInfo
+	video      *gocv.VideoCapture
+	swift      int // pictures in sequence that were passed over in no time
 }
 
 // openDevice opens a camera of this machine.
-func openDevice(a address, width, height int, most float64) (source, nature, error) {
+func openDevice(a address, width, height int, most float64) (source, sourceInfo, error) {
 	path := a.path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // a stable name is a link, and OpenCV looks at what the name says
 	}
-	n := nature{live: true, warm: true}
+	n := sourceInfo{live: true, warm: true}
 	video, err := gocv.VideoCaptureFileWithAPI(path, gocv.VideoCaptureV4L2)
 	if err != nil {
 		return nil, n, &fault{
@@ -45,17 +45,17 @@ func openDevice(a address, width, height int, most float64) (source, nature, err
 		video.Set(gocv.VideoCaptureFPS, math.Ceil(max(most, 5)))
 	}
 	n.rate = rate(video)
-	return &capture{address: a, nature: n, video: video}, n, nil
+	return &capture{address: a, sourceInfo: n, video: video}, n, nil
 }
 
 // openCapture opens a file or a stream.
-func openCapture(a address, n nature) (source, nature, error) {
-	c := &capture{address: a, nature: n}
+func openCapture(a address, n sourceInfo) (source, sourceInfo, error) {
+	c := &capture{address: a, sourceInfo: n}
 	if err := c.open(); err != nil {
 		return nil, n, err
 	}
-	c.nature.rate = rate(c.video)
-	return c, c.nature, nil
+	c.sourceInfo.rate = rate(c.video)
+	return c, c.sourceInfo, nil
 }
 
 // options are what FFmpeg may do: a playlist that comes from the net must not lead to a
@@ -88,7 +88,7 @@ func (c *capture) open() (err error) {
 	switch {
 	case err == nil:
 		return nil
-	case c.nature.live:
+	case c.sourceInfo.live:
 		return &fault{text: "no pictures come from " + c.address.says, cure: "look whether the camera is on, and whether its address, user and password are right"}
 	}
 	return &fault{text: c.address.says + " is no video that FFmpeg reads", cure: "give another file", lasting: true}
@@ -120,18 +120,18 @@ func (c *capture) take(m *gocv.Mat) error {
 		if c.swift < tooSwift {
 			return nil
 		}
-		return over(c.address, c.nature.live)
+		return over(c.address, c.sourceInfo.live)
 	}
 	c.swift = 0
 	if !c.video.Read(m) || m.Empty() {
-		return over(c.address, c.nature.live)
+		return over(c.address, c.sourceInfo.live)
 	}
 	return nil
 }
 
 // rewind implements [source]. It opens the file again, since not all can be wound.
 func (c *capture) rewind() error {
-	if c.nature.live {
+	if c.sourceInfo.live {
 		return errors.New("what is live cannot be rewound")
 	}
 	c.video.Close()

@@ -18,7 +18,7 @@ import (
 // has seen to who asks, until its input closes.
 func serve(ctx context.Context, s *helper.Server) error {
 	ctx, stop := context.WithCancel(ctx)
-	d := &desk{server: s, album: newAlbum(), answers: make(chan answer, requests), open: make(chan wire.Open, 1)}
+	d := &requestHandler{server: s, pictureBuffer: newPictureBuffer(), answers: make(chan answer, requests), open: make(chan wire.Open, 1)}
 	told := make(chan error, 1)
 	go func() { told <- s.Controls(d.take) }() // ends with the connection, which ends when serve does
 	var working sync.WaitGroup
@@ -31,7 +31,7 @@ func serve(ctx context.Context, s *helper.Server) error {
 		case err := <-told:
 			return err
 		case o := <-d.open:
-			working.Go(func() { gone <- watch(ctx, s, o, d.album) })
+			working.Go(func() { gone <- watch(ctx, s, o, d.pictureBuffer) })
 		case err := <-gone:
 			if err != nil {
 				return errors.Join(err, tell(s, err))
@@ -49,13 +49,13 @@ func tell(s *helper.Server, err error) error {
 	return nil
 }
 
-// A desk takes what the daemon asks for, and answers it.
-type desk struct {
-	server  *helper.Server
-	album   *album
-	open    chan wire.Open // the one
-	opened  bool
-	answers chan answer // no more than there may be requests
+// A requestHandler takes what the daemon asks for, and answers it.
+type requestHandler struct {
+	server        *helper.Server
+	pictureBuffer *pictureBuffer
+	open          chan wire.Open // the one
+	opened        bool
+	answers       chan answer // no more than there may be requests
 
 	mu      sync.Mutex
 	waiting int // requests that are not answered
@@ -67,12 +67,12 @@ const requests = 2 * wire.MaxRequests
 
 // An answer is one picture for who asked.
 type answer struct {
-	look wire.Look
-	page *page // nil if there is none
+	look            wire.Look
+	bufferedPicture *bufferedPicture // nil if there is none
 }
 
 // take takes one message.
-func (d *desk) take(c helper.Control) error {
+func (d *requestHandler) take(c helper.Control) error {
 	switch {
 	case c.Name == wire.OpenName && !d.opened:
 		var o wire.Open
@@ -96,20 +96,20 @@ func (d *desk) take(c helper.Control) error {
 }
 
 // look has a request answered, at once or with the next picture.
-func (d *desk) look(l wire.Look) error {
+func (d *requestHandler) look(l wire.Look) error {
 	if !d.admit() {
 		return d.server.Send(wire.PictureName, wire.Picture{Request: l.Request})
 	}
 	if l.Age > 0 {
-		d.answers <- answer{l, d.album.nearest(l.Age)}
+		d.answers <- answer{l, d.pictureBuffer.nearest(l.Age)}
 		return nil
 	}
-	d.album.await(func(p *page) { d.answers <- answer{l, p} })
+	d.pictureBuffer.await(func(p *bufferedPicture) { d.answers <- answer{l, p} })
 	return nil
 }
 
 // admit reports whether one more may ask.
-func (d *desk) admit() bool {
+func (d *requestHandler) admit() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.waiting == requests {
@@ -120,7 +120,7 @@ func (d *desk) admit() bool {
 }
 
 // answer sends one picture after the other until ctx ends.
-func (d *desk) answer(ctx context.Context) {
+func (d *requestHandler) answer(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -136,16 +136,16 @@ func (d *desk) answer(ctx context.Context) {
 	}
 }
 
-func (d *desk) send(a answer) error {
+func (d *requestHandler) send(a answer) error {
 	p := wire.Picture{Request: a.look.Request}
-	if a.page == nil {
+	if a.bufferedPicture == nil {
 		return d.server.Send(wire.PictureName, p)
 	}
-	jpeg := a.page.jpeg
+	jpeg := a.bufferedPicture.jpeg
 	if a.look.Boxes {
-		jpeg = drawn(jpeg, a.page.seen)
+		jpeg = drawn(jpeg, a.bufferedPicture.seen)
 	}
-	p.Bytes, p.Width, p.Height, p.Seen, p.Age = len(jpeg), a.page.width, a.page.height, a.page.seen, d.album.age(a.page)
+	p.Bytes, p.Width, p.Height, p.Seen, p.Age = len(jpeg), a.bufferedPicture.width, a.bufferedPicture.height, a.bufferedPicture.seen, d.pictureBuffer.age(a.bufferedPicture)
 	if err := d.server.Send(wire.PictureName, p); err != nil {
 		return err
 	}

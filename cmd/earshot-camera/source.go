@@ -100,8 +100,8 @@ type source interface {
 	close()
 }
 
-// A nature is what is known of an open source.
-type nature struct {
+// A sourceInfo is what is known of an open source.
+type sourceInfo struct {
 	live bool    // its pictures come when they do; those of a recording when they are taken
 	rate float64 // pictures a second, 0 if it does not say
 	warm bool    // a camera of our own, which has just been switched on
@@ -109,25 +109,25 @@ type nature struct {
 
 // open opens a source; the pictures are to be of that size if it can be chosen, and are
 // looked at at most so many times a second.
-func open(ctx context.Context, a address, width, height int, most float64) (source, nature, error) {
+func open(ctx context.Context, a address, width, height int, most float64) (source, sourceInfo, error) {
 	switch a.kind {
 	case device:
 		if why := missing(a, "plug it in, or choose another: earshot devices lists them"); why != nil {
-			return nil, nature{}, why
+			return nil, sourceInfo{}, why
 		}
 		return openDevice(a, width, height, most)
 	case file:
 		if why := missing(a, "name a file that is there"); why != nil {
-			return nil, nature{}, why
+			return nil, sourceInfo{}, why
 		}
-		return openCapture(a, nature{})
+		return openCapture(a, sourceInfo{})
 	case web:
 		s, err := openStream(ctx, a)
 		if !errors.Is(err, errNoStream) {
-			return s, nature{live: true}, err
+			return s, sourceInfo{live: true}, err
 		}
 	}
-	return openCapture(a, nature{live: true})
+	return openCapture(a, sourceInfo{live: true})
 }
 
 // missing says why what is at a cannot be opened, as far as the system knows. It does not

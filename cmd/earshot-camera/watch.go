@@ -44,16 +44,16 @@ const (
 	slowest, fastest = 0.05, 30
 )
 
-// An eye looks at the pictures of one source.
-type eye struct {
-	server    *helper.Server
-	open      wire.Open
-	album     *album
-	pace      *pace
-	detectors *detectors
-	scenery   *scenery.Scenery
-	looks     scenery.Looks
-	seed      maphash.Seed
+// A watcher looks at the pictures of one source.
+type watcher struct {
+	server        *helper.Server
+	open          wire.Open
+	pictureBuffer *pictureBuffer
+	sampler       *sampler
+	detectors     *detectors
+	scenery       *scenery.Scenery
+	looks         scenery.Looks
+	seed          maphash.Seed
 
 	number      uint64
 	moved       time.Time      // when something last did
@@ -65,12 +65,12 @@ type eye struct {
 
 // watch opens a camera and looks at its pictures until ctx ends, which is no error, or
 // there are no more. That is nil at the end of a recording.
-func watch(ctx context.Context, s *helper.Server, o wire.Open, a *album) error {
+func watch(ctx context.Context, s *helper.Server, o wire.Open, a *pictureBuffer) error {
 	runtime.LockOSThread() // whose time is measured
 	defer runtime.UnlockOSThread()
 	o.Idle, o.Active = rateOf(o.Idle, idle), rateOf(o.Active, active)
-	e := &eye{
-		server: s, open: o, album: a, seed: maphash.MakeSeed(),
+	e := &watcher{
+		server: s, open: o, pictureBuffer: a, seed: maphash.MakeSeed(),
 		picture: gocv.NewMat(), grey: gocv.NewMat(), small: gocv.NewMat(),
 		scenery: scenery.New(smallWidth, smallHeight, o.Masks),
 	}
@@ -85,8 +85,8 @@ func watch(ctx context.Context, s *helper.Server, o wire.Open, a *album) error {
 	}
 	defer e.detectors.close()
 	defer func() {
-		if e.pace != nil {
-			e.pace.source.close()
+		if e.sampler != nil {
+			e.sampler.source.close()
 		}
 	}()
 	err = e.begin(ctx)
@@ -110,7 +110,7 @@ func rateOf(r, usual float64) float64 {
 }
 
 // begin opens the source, takes its first picture, and says what they are like.
-func (e *eye) begin(ctx context.Context) error {
+func (e *watcher) begin(ctx context.Context) error {
 	where, err := parse(e.open.Source)
 	if err != nil {
 		return err
@@ -121,9 +121,9 @@ func (e *eye) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.pace = newPace(source, n, e.open, e.server)
-	e.album.alone(e.pace.unpaced)
-	if err := e.pace.first(ctx, &e.picture); err != nil {
+	e.sampler = newSampler(source, n, e.open, e.server)
+	e.pictureBuffer.alone(e.sampler.unpaced)
+	if err := e.sampler.first(ctx, &e.picture); err != nil {
 		if errors.Is(err, io.EOF) {
 			return &fault{text: where.says + " has no pictures", cure: "give another file", lasting: true}
 		}
@@ -135,28 +135,28 @@ func (e *eye) begin(ctx context.Context) error {
 	if err := e.server.Send(wire.ReadyName, wire.Ready{Width: e.picture.Cols(), Height: e.picture.Rows(), Rate: n.rate}); err != nil {
 		return err
 	}
-	return e.look(e.pace.at, 0)
+	return e.look(e.sampler.at, 0)
 }
 
 // next takes the next picture that is to be looked at, and looks.
-func (e *eye) next(ctx context.Context) error {
+func (e *watcher) next(ctx context.Context) error {
 	began := cpu()
 	rate := e.open.Idle
-	if e.pace.at.Sub(e.moved) < stays {
+	if e.sampler.at.Sub(e.moved) < stays {
 		rate = e.open.Active
 	}
-	err := e.pace.next(ctx, rate, e.album, &e.picture)
+	err := e.sampler.next(ctx, rate, e.pictureBuffer, &e.picture)
 	if err == nil {
 		err = e.check()
 	}
 	if err != nil {
 		return err
 	}
-	return e.look(e.pace.at, cpu()-began)
+	return e.look(e.sampler.at, cpu()-began)
 }
 
 // check refuses a picture that is none.
-func (e *eye) check() error {
+func (e *watcher) check() error {
 	w, h := e.picture.Cols(), e.picture.Rows()
 	switch {
 	case w > largest || h > largest:
@@ -170,7 +170,7 @@ func (e *eye) check() error {
 }
 
 // look looks at the picture that was taken at a time, and says what it sees.
-func (e *eye) look(at time.Time, read time.Duration) error {
+func (e *watcher) look(at time.Time, read time.Duration) error {
 	e.number++
 	o := wire.Observation{Number: e.number, Width: e.picture.Cols(), Height: e.picture.Rows()}
 	o.Cost.Read = read
@@ -185,7 +185,7 @@ func (e *eye) look(at time.Time, read time.Duration) error {
 		o.Detected, o.Seen = true, e.seen
 	}
 	o.Cost.Keep = timed(func() { e.keep(at) })
-	if !e.pace.unpaced {
+	if !e.sampler.unpaced {
 		o.Age = bounded(time.Since(at))
 	}
 	return e.server.Send(wire.ObservationName, o)
@@ -193,13 +193,13 @@ func (e *eye) look(at time.Time, read time.Duration) error {
 
 // due reports whether the detectors are to look: when something moves, as [scenery.Looks]
 // says; at the first picture, since who sits still is there too; and when somebody asks.
-func (e *eye) due(at time.Time, v scenery.View) bool {
+func (e *watcher) due(at time.Time, v scenery.View) bool {
 	due := e.looks.Due(at, v)
-	return due || e.number == 1 || e.album.wanted()
+	return due || e.number == 1 || e.pictureBuffer.wanted()
 }
 
 // compare blackens what is masked, and compares the picture with those before.
-func (e *eye) compare(at time.Time) scenery.View {
+func (e *watcher) compare(at time.Time) scenery.View {
 	for _, m := range e.open.Masks {
 		if r := pixels(m, e.picture.Cols(), e.picture.Rows()); !r.Empty() {
 			region := e.picture.Region(r)
@@ -222,8 +222,8 @@ func (e *eye) compare(at time.Time) scenery.View {
 }
 
 // keep keeps the picture for who looks later.
-func (e *eye) keep(at time.Time) {
-	p := &page{at: at, width: e.picture.Cols(), height: e.picture.Rows()}
+func (e *watcher) keep(at time.Time) {
+	p := &bufferedPicture{at: at, width: e.picture.Cols(), height: e.picture.Rows()}
 	m := e.picture
 	if side := max(p.width, p.height); side > kept {
 		p.width, p.height = max(1, p.width*kept/side), max(1, p.height*kept/side)
@@ -237,13 +237,13 @@ func (e *eye) keep(at time.Time) {
 		}
 	}
 	if len(p.jpeg) == 0 || len(p.jpeg) > earshot.MaxPicture {
-		e.album.miss()
+		e.pictureBuffer.miss()
 		return
 	}
 	if at.Sub(e.detected) <= around {
 		p.seen, p.searched = e.seen, at.Equal(e.detected)
 	}
-	e.album.put(p)
+	e.pictureBuffer.put(p)
 }
 
 // encoded returns a picture as JPEG, nil if that cannot be.

@@ -27,7 +27,7 @@ type capture struct {
 	card   *card
 	stream *portaudio.Stream
 	buf    []int16 // what stream reads into
-	clean  *cleaner
+	clean  *echoRemover
 	ring   *audio.Ring
 	stop   chan struct{}
 	done   chan struct{}
@@ -57,7 +57,7 @@ func frameOf(o sound.Open) int {
 
 // startCapture starts the loop of a stream that is open.
 func (c *card) startCapture(at place, s *portaudio.Stream, buf []int16) error {
-	clean, err := newCleaner()
+	clean, err := newEchoRemover()
 	if err != nil {
 		return err
 	}

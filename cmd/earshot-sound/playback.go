@@ -24,27 +24,27 @@ const idle = 10 * time.Second
 // A playback is an open loudspeaker.
 type playback struct {
 	place
-	card   *card
-	stream *portaudio.Stream
-	buf    []int16 // what stream writes
-	size   int     // samples that the device holds when it is full
-	deck   *deck.Deck
-	stop   chan struct{}
-	done   chan struct{}
-	halt   sync.Once
-	gaps   gaps
-	rests  bool // the device is stopped; guarded by card.mu
-	gap    bool // what is heard next does not follow on what was heard before
+	card      *card
+	stream    *portaudio.Stream
+	buf       []int16 // what stream writes
+	size      int     // samples that the device holds when it is full
+	deck      *deck.Deck
+	stop      chan struct{}
+	done      chan struct{}
+	halt      sync.Once
+	underruns underruns
+	rests     bool // the device is stopped; guarded by card.mu
+	gap       bool // what is heard next does not follow on what was heard before
 }
 
-// gaps counts how often the device ran empty.
-type gaps struct {
+// underruns counts how often the device ran empty.
+type underruns struct {
 	n     int
 	since time.Time // when that was last said
 }
 
 // note counts one more, and returns how many there were, once a minute, else 0.
-func (g *gaps) note(now time.Time) int {
+func (g *underruns) note(now time.Time) int {
 	g.n++
 	if now.Sub(g.since) < time.Minute {
 		return 0
@@ -117,7 +117,7 @@ func (k *playback) put() error {
 	switch {
 	case err == portaudio.OutputUnderflowed:
 		k.gap = true
-		if n := k.gaps.note(time.Now()); n > 0 {
+		if n := k.underruns.note(time.Now()); n > 0 {
 			fmt.Fprintf(os.Stderr, "the loudspeaker stuttered %d times: the machine is busy\n", n)
 		}
 	case err != nil:

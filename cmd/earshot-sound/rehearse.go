@@ -15,7 +15,7 @@ import (
 // rehearse does with frames that come from a client what is done with those of a
 // card: see [sound.Rehearse].
 func rehearse(s *helper.Server) error {
-	clean, err := newCleaner()
+	clean, err := newEchoRemover()
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func rehearse(s *helper.Server) error {
 // A rehearsal is one microphone beside one loudspeaker.
 type rehearsal struct {
 	server *helper.Server
-	clean  *cleaner
+	clean  *echoRemover
 	far    *audio.Reference
 	f      audio.Frame
 	buf    []byte

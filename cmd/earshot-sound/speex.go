@@ -47,12 +47,12 @@ type canceller struct {
 	echo  *C.SpeexEchoState
 	clean *C.SpeexPreprocessState
 
-	past  [lesson]exposure // the last ones, as a ring
-	known int              // frames that it was taught of this room
+	past  [lesson]trainingFrame // the last ones, as a ring
+	known int                   // frames that it was taught of this room
 }
 
-// An exposure is a frame of sound that it learns from.
-type exposure struct{ mic, far [audio.Samples]int16 }
+// A trainingFrame is a frame of sound that it learns from.
+type trainingFrame struct{ mic, far [audio.Samples]int16 }
 
 func newCanceller() *canceller {
 	k := &canceller{
@@ -86,7 +86,7 @@ func (k *canceller) learn(mic, far *[audio.Samples]int16) {
 	if k.known == novice {
 		return
 	}
-	k.past[k.known%lesson] = exposure{*mic, *far}
+	k.past[k.known%lesson] = trainingFrame{*mic, *far}
 	if k.known++; k.known%again != 0 {
 		return
 	}

@@ -41,7 +41,7 @@ const (
 // or in the usual ones. When it is slow, the pipe to it fills.
 func hear(ctx context.Context, s *helper.Server, args []string) error {
 	ctx, stop := context.WithCancel(ctx)
-	h := &hearer{s: s, opened: make(chan struct{})}
+	h := &recogniser{s: s, opened: make(chan struct{})}
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	defer stop()
@@ -61,13 +61,13 @@ func hear(ctx context.Context, s *helper.Server, args []string) error {
 		return <-ended // the fault is in a pipe, which must not vanish before it was read
 	}
 	defer h.words.close()
-	seeker, err := newSeeker(s, h.words, append(h.config.Phrases, h.config.Names...), args)
+	phraseSpotter, err := newPhraseSpotter(s, h.words, append(h.config.Phrases, h.config.Names...), args)
 	if err != nil {
 		s.Send(wire.FaultName, fault(err))
 		return <-ended
 	}
-	h.seeker = seeker
-	parts.Go(func() { seeker.run(ctx) })
+	h.phraseSpotter = phraseSpotter
+	parts.Go(func() { phraseSpotter.run(ctx) })
 	if err := s.Send(wire.ReadyName, nil); err != nil {
 		return err
 	}
@@ -83,24 +83,24 @@ func fault(err error) wire.Fault {
 	return f
 }
 
-// A hearer turns streams into words. All but control belongs to one goroutine.
-type hearer struct {
+// A recogniser turns streams into words. All but control belongs to one goroutine.
+type recogniser struct {
 	s         *helper.Server
 	config    wire.OpenHear
 	opened    chan struct{}
 	cancelled atomic.Uint32 // this stream and those before it
 
-	seeker  *seeker
-	words   *decoder
-	means   []float32 // as the last clear utterance left them
-	stream  uint32    // the utterance
-	hearing bool      // it is being heard
-	heard   int       // samples of it
-	said    string    // the last partial result
+	phraseSpotter *phraseSpotter
+	words         *decoder
+	means         []float32 // as the last clear utterance left them
+	stream        uint32    // the utterance
+	hearing       bool      // it is being heard
+	heard         int       // samples of it
+	said          string    // the last partial result
 }
 
 // control takes what the daemon says.
-func (h *hearer) control(c helper.Control) error {
+func (h *recogniser) control(c helper.Control) error {
 	switch c.Name {
 	case wire.OpenName:
 		select {
@@ -125,7 +125,7 @@ func (h *hearer) control(c helper.Control) error {
 }
 
 // open loads what understands everything.
-func (h *hearer) open(in []string) (err error) {
+func (h *recogniser) open(in []string) (err error) {
 	defer h.s.Guard(opens)()
 	h.means = h.config.Means
 	if h.words, err = openWords(in); err != nil {
@@ -138,9 +138,9 @@ func (h *hearer) open(in []string) (err error) {
 }
 
 // take takes sound. A stream that is not the one before begins an utterance.
-func (h *hearer) take(ctx context.Context, m helper.Sound) error {
+func (h *recogniser) take(ctx context.Context, m helper.Sound) error {
 	if m.Stream&wire.Spot != 0 {
-		return h.seeker.take(ctx, m)
+		return h.phraseSpotter.take(ctx, m)
 	}
 	defer h.s.Guard(steps)()
 	if m.Stream <= h.cancelled.Load() {
@@ -168,7 +168,7 @@ func samples(data []byte) []int16 {
 }
 
 // abandon ends what is being heard, if anything, without a result.
-func (h *hearer) abandon() error {
+func (h *recogniser) abandon() error {
 	if !h.hearing {
 		return nil
 	}
@@ -176,7 +176,7 @@ func (h *hearer) abandon() error {
 	return h.words.end()
 }
 
-func (h *hearer) begin(stream uint32) error {
+func (h *recogniser) begin(stream uint32) error {
 	if err := h.abandon(); err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (h *hearer) begin(stream uint32) error {
 
 // hear hears more of the utterance, and says what it has understood if that has
 // changed.
-func (h *hearer) hear(pcm []int16) error {
+func (h *recogniser) hear(pcm []int16) error {
 	for piece := range slices.Chunk(pcm, audio.Samples) {
 		if h.stream <= h.cancelled.Load() {
 			return h.abandon()
@@ -211,7 +211,7 @@ func (h *hearer) hear(pcm []int16) error {
 }
 
 // finish says what was understood in the end.
-func (h *hearer) finish() error {
+func (h *recogniser) finish() error {
 	if err := h.abandon(); err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (h *hearer) finish() error {
 
 // checkHear tries what hear needs. A library that would end the process is held
 // for ever instead; the process ends soon, with all that was found.
-func checkHear(in []string) finding {
+func checkHear(in []string) roleCheck {
 	tried := make(chan error, 1)
 	watchLibrary(func(err error) {
 		tried <- err
@@ -240,9 +240,9 @@ func checkHear(in []string) finding {
 	go func() { tried <- tryHear(in) }()
 	if err := <-tried; err != nil {
 		f := fault(err)
-		return finding{Text: f.Text, Cure: f.Cure}
+		return roleCheck{Text: f.Text, Cure: f.Cure}
 	}
-	return finding{Works: true, Text: "pocketsphinx recognises clean English"}
+	return roleCheck{Works: true, Text: "pocketsphinx recognises clean English"}
 }
 
 func tryHear(in []string) error {

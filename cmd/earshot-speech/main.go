@@ -34,7 +34,7 @@ type role struct {
 
 	// check says whether it could be done here, with the args that work would
 	// have.
-	check func(args []string) finding
+	check func(args []string) roleCheck
 }
 
 // roles are all of them.
@@ -44,8 +44,8 @@ var roles = map[string]role{
 	"say":   {say, checkSay},
 }
 
-// A finding is what check says about one role.
-type finding struct {
+// A roleCheck is what check says about one role.
+type roleCheck struct {
 	Role  string `json:"role"`
 	Works bool   `json:"works"`
 	Text  string `json:"text"`           // what works, with its version, or why it does not
@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string) int {
 
 // check prints the findings.
 func check(names, args []string) int {
-	findings := []finding{}
+	findings := []roleCheck{}
 	for _, name := range names {
 		f := roles[name].check(args)
 		f.Role = name

@@ -72,7 +72,7 @@ func performMedia(ctx context.Context, s *helper.Server, r codec.Request) {
 	if out != nil {
 		end.Frames = out.sent
 	}
-	if t := (*trouble)(nil); errors.As(err, &t) {
+	if t := (*sourceError)(nil); errors.As(err, &t) {
 		end.Problem, end.Detail = t.problem, t.detail
 	} else if err != nil {
 		end.Problem, end.Detail = codec.Broken, err.Error()
@@ -83,10 +83,10 @@ func performMedia(ctx context.Context, s *helper.Server, r codec.Request) {
 // playMedia opens a source and hands all of its sound to out. It returns how many
 // packets of it were damaged.
 func playMedia(ctx context.Context, s *helper.Server, r codec.Request, out *framer) (int64, error) {
-	fuse := newFuse(r.Patient)
-	defer context.AfterFunc(ctx, fuse.blow)()
+	interrupter := newInterrupter(r.Patient)
+	defer context.AfterFunc(ctx, interrupter.blow)()
 	done := s.Guard(3 * r.Patient) // a name server cannot be interrupted
-	src, err := openMedia(r, fuse)
+	src, err := openMedia(r, interrupter)
 	done()
 	if err != nil {
 		return 0, err
@@ -105,24 +105,24 @@ func playMedia(ctx context.Context, s *helper.Server, r codec.Request, out *fram
 	return src.damaged, err
 }
 
-// A trouble is what is wrong with a source.
-type trouble struct {
+// A sourceError is what is wrong with a source.
+type sourceError struct {
 	problem codec.Problem
 	detail  string
 }
 
-func (t *trouble) Error() string { return string(t.problem) + ": " + t.detail }
+func (t *sourceError) Error() string { return string(t.problem) + ": " + t.detail }
 
 // checkMedia says which of the usual codecs are there.
-func checkMedia([]string) finding {
+func checkMedia([]string) roleCheck {
 	usual := []astiav.CodecID{
 		astiav.CodecIDAac, astiav.CodecIDFlac, astiav.CodecIDMp3, astiav.CodecIDOpus,
 		astiav.CodecIDPcmS16Le, astiav.CodecIDVorbis,
 	}
-	f := finding{Works: true, Text: "FFmpeg reads"}
+	f := roleCheck{Works: true, Text: "FFmpeg reads"}
 	for _, id := range usual {
 		if astiav.FindDecoder(id) == nil {
-			return finding{Text: "this FFmpeg does not read " + id.Name(), Cure: "apt-get install libavcodec59"}
+			return roleCheck{Text: "this FFmpeg does not read " + id.Name(), Cure: "apt-get install libavcodec59"}
 		}
 		f.Text += " " + id.Name()
 	}

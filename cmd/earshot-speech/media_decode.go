@@ -32,7 +32,7 @@ type mediaDecoder struct {
 func newMediaDecoder(p *astiav.CodecParameters) (*mediaDecoder, error) {
 	c := astiav.FindDecoder(p.CodecID())
 	if c == nil {
-		return nil, &trouble{codec.NoDecoder, p.CodecID().Name()}
+		return nil, &sourceError{codec.NoDecoder, p.CodecID().Name()}
 	}
 	return openMediaDecoder(c, p.ToCodecContext)
 }
@@ -47,7 +47,7 @@ func openMediaDecoder(c *astiav.Codec, set func(*astiav.CodecContext) error) (*m
 	}
 	if err != nil {
 		d.close()
-		return nil, &trouble{codec.NoDecoder, fmt.Sprintf("%s: %v", c.Name(), err)}
+		return nil, &sourceError{codec.NoDecoder, fmt.Sprintf("%s: %v", c.Name(), err)}
 	}
 	return d, nil
 }
@@ -94,7 +94,7 @@ func (d *mediaDecoder) convert(f *astiav.Frame, take func([]int16) error) error 
 	}
 	if d.filter == nil {
 		if d.changes++; d.changes > mostChanges {
-			return &trouble{codec.TooMuch, "changes of its kind of sound"}
+			return &sourceError{codec.TooMuch, "changes of its kind of sound"}
 		}
 		var err error
 		if d.filter, err = newResampler(kindOf(f), audio.Rate); err != nil {
@@ -155,7 +155,7 @@ func newResampler(k soundKind, rate int) (_ *resampler, err error) {
 	defer func() {
 		if err != nil {
 			r.close()
-			err = &trouble{codec.NoDecoder, err.Error()}
+			err = &sourceError{codec.NoDecoder, err.Error()}
 		}
 	}()
 	r.graph.SetThreadCount(1)

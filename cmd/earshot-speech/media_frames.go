@@ -86,7 +86,7 @@ func (f *framer) finish() error {
 // flush sends the frame.
 func (f *framer) flush() error {
 	if f.sent >= f.most {
-		return &trouble{codec.TooLong, ""}
+		return &sourceError{codec.TooLong, ""}
 	}
 	f.raw = audio.AppendPCM(f.raw[:0], f.frame.PCM[:])
 	voiced, err := f.vad.Process(audio.Rate, f.raw)

@@ -28,20 +28,20 @@ type mediaSource struct {
 	info    codec.Info
 	damaged int64 // packets
 
-	fuse    *fuse
-	remote  bool
-	input   *astiav.FormatContext
-	stream  *astiav.Stream
-	packet  *astiav.Packet
-	decoder *mediaDecoder
-	line    timeline
+	interrupter *interrupter
+	remote      bool
+	input       *astiav.FormatContext
+	stream      *astiav.Stream
+	packet      *astiav.Packet
+	decoder     *mediaDecoder
+	line        timeline
 }
 
 // openMedia opens what r asks for, and finds its first sound. Only the
 // protocols that belong to the source are open to it: a playlist does not lead
 // from the network to a file, nor from a file to the network.
-func openMedia(r codec.Request, f *fuse) (_ *mediaSource, err error) {
-	s := &mediaSource{fuse: f, remote: r.URL != "", input: astiav.AllocFormatContext(), packet: astiav.AllocPacket()}
+func openMedia(r codec.Request, f *interrupter) (_ *mediaSource, err error) {
+	s := &mediaSource{interrupter: f, remote: r.URL != "", input: astiav.AllocFormatContext(), packet: astiav.AllocPacket()}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -61,10 +61,10 @@ func openMedia(r codec.Request, f *fuse) (_ *mediaSource, err error) {
 	}
 	if err := f.during(func() error { return s.input.OpenInput(name, nil, options) }); err != nil {
 		s.input = nil // FFmpeg has freed it
-		return nil, s.trouble(err)
+		return nil, s.sourceError(err)
 	}
 	if err := f.during(func() error { return s.input.FindStreamInfo(nil) }); err != nil {
-		return nil, s.trouble(err)
+		return nil, s.sourceError(err)
 	}
 	if err := s.choose(r.Longest); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (s *mediaSource) choose(longest time.Duration) error {
 			Rate: p.SampleRate(), Channels: p.Channels(), Duration: s.duration(),
 		}
 		if s.info.Duration > longest {
-			return &trouble{codec.TooLong, fmt.Sprintf("%v; at most %v", s.info.Duration.Round(time.Second), longest)}
+			return &sourceError{codec.TooLong, fmt.Sprintf("%v; at most %v", s.info.Duration.Round(time.Second), longest)}
 		}
 		if err := tooMuch(s.info.Rate, s.info.Channels); err != nil {
 			return err
@@ -107,16 +107,16 @@ func (s *mediaSource) choose(longest time.Duration) error {
 		s.decoder, err = newMediaDecoder(p)
 		return err
 	}
-	return &trouble{codec.NoSound, ""}
+	return &sourceError{codec.NoSound, ""}
 }
 
 // tooMuch says why sound of a kind is not taken; what is 0 is not known yet.
 func tooMuch(rate, channels int) error {
 	switch {
 	case channels > codec.MaxChannels:
-		return &trouble{codec.TooMuch, fmt.Sprintf("%d channels; at most %d", channels, codec.MaxChannels)}
+		return &sourceError{codec.TooMuch, fmt.Sprintf("%d channels; at most %d", channels, codec.MaxChannels)}
 	case rate != 0 && (rate < codec.MinRate || rate > codec.MaxRate):
-		return &trouble{codec.TooMuch, fmt.Sprintf("%d samples a second; from %d to %d", rate, codec.MinRate, codec.MaxRate)}
+		return &sourceError{codec.TooMuch, fmt.Sprintf("%d samples a second; from %d to %d", rate, codec.MinRate, codec.MaxRate)}
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (s *mediaSource) duration() time.Duration {
 // where the source says how long it was.
 func (s *mediaSource) play(out *framer) error {
 	for failed := 0; failed < mostFailures; {
-		err := s.fuse.during(func() error { return s.input.ReadFrame(s.packet) })
+		err := s.interrupter.during(func() error { return s.input.ReadFrame(s.packet) })
 		switch {
 		case errors.Is(err, astiav.ErrEof):
 			return s.decode(nil, out)
@@ -142,10 +142,10 @@ func (s *mediaSource) play(out *framer) error {
 			s.damaged++
 			failed++
 			continue
-		case s.fuse.late():
-			return &trouble{codec.Silent, ""}
+		case s.interrupter.late():
+			return &sourceError{codec.Silent, ""}
 		case err != nil:
-			return &trouble{codec.Broken, err.Error()}
+			return &sourceError{codec.Broken, err.Error()}
 		}
 		failed = 0
 		if s.packet.StreamIndex() == s.stream.Index() {
@@ -156,7 +156,7 @@ func (s *mediaSource) play(out *framer) error {
 			return err
 		}
 	}
-	return &trouble{codec.Broken, "nothing behind this can be read"}
+	return &sourceError{codec.Broken, "nothing behind this can be read"}
 }
 
 // decode hands the sound of a packet to out; nil stands for the end.
@@ -177,9 +177,9 @@ func (s *mediaSource) decode(p *astiav.Packet, out *framer) error {
 // nothing says why a source has come to its end without a sound.
 func (s *mediaSource) nothing() error {
 	if s.damaged > 0 {
-		return &trouble{codec.Unreadable, ""}
+		return &sourceError{codec.Unreadable, ""}
 	}
-	return &trouble{codec.NoSound, ""}
+	return &sourceError{codec.NoSound, ""}
 }
 
 func (s *mediaSource) close() {
@@ -190,27 +190,27 @@ func (s *mediaSource) close() {
 	if s.input != nil {
 		s.input.CloseInput()
 	}
-	runtime.KeepAlive(s.fuse) // whose interrupter C looks at
+	runtime.KeepAlive(s.interrupter) // whose interrupter C looks at
 }
 
-// trouble says what an error of FFmpeg is to a user.
-func (s *mediaSource) trouble(err error) error {
+// sourceError says what an error of FFmpeg is to a user.
+func (s *mediaSource) sourceError(err error) error {
 	code := astiav.Error(0)
 	errors.As(err, &code)
 	problem := codec.Unreadable
 	switch {
-	case s.fuse.late():
-		return &trouble{codec.Silent, ""}
+	case s.interrupter.late():
+		return &sourceError{codec.Silent, ""}
 	case code == astiav.Error(-int(syscall.ENOENT)):
 		problem = codec.Missing
 	case code == astiav.Error(-int(syscall.EACCES)):
 		problem = codec.Forbidden
 	case code == astiav.ErrInvaliddata:
-		return &trouble{codec.Unreadable, ""}
+		return &sourceError{codec.Unreadable, ""}
 	case s.remote:
 		problem = codec.Unreachable
 	}
-	return &trouble{problem, err.Error()}
+	return &sourceError{problem, err.Error()}
 }
 
 // A timeline finds what is missing in a stream: where the time stamps go on
@@ -248,9 +248,9 @@ func (t *timeline) gap(f *astiav.Frame, base astiav.Rational) (samples int) {
 	return samples
 }
 
-// A fuse ends a call of FFmpeg that waits too long, or is no longer wanted. It
+// An interrupter ends a call of FFmpeg that waits too long, or is no longer wanted. It
 // cannot be mended: what it guards is given up.
-type fuse struct {
+type interrupter struct {
 	patient time.Duration
 	timer   *time.Timer
 
@@ -260,8 +260,8 @@ type fuse struct {
 	blown    bool
 }
 
-func newFuse(patient time.Duration) *fuse {
-	f := &fuse{patient: patient}
+func newInterrupter(patient time.Duration) *interrupter {
+	f := &interrupter{patient: patient}
 	f.timer = time.AfterFunc(math.MaxInt64, func() {
 		f.mu.Lock()
 		f.overtime = true
@@ -272,7 +272,7 @@ func newFuse(patient time.Duration) *fuse {
 }
 
 // guards says what the fuse interrupts.
-func (f *fuse) guards(stop astiav.IOInterrupter) {
+func (f *interrupter) guards(stop astiav.IOInterrupter) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stop = stop
@@ -282,7 +282,7 @@ func (f *fuse) guards(stop astiav.IOInterrupter) {
 }
 
 // blow interrupts it.
-func (f *fuse) blow() {
+func (f *interrupter) blow() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.blown = true
@@ -292,14 +292,14 @@ func (f *fuse) blow() {
 }
 
 // during does something that must not take longer than the fuse is patient.
-func (f *fuse) during(do func() error) error {
+func (f *interrupter) during(do func() error) error {
 	f.timer.Reset(f.patient)
 	defer f.timer.Stop()
 	return do()
 }
 
 // late reports whether something did take longer.
-func (f *fuse) late() bool {
+func (f *interrupter) late() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.overtime

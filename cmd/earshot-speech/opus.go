@@ -29,12 +29,12 @@ type call struct {
 	decoder *astiav.Codec
 	encoder *astiav.Codec
 
-	ears  map[uint32]*opusEar
+	ears  map[uint32]*opusDecoder
 	turn  int64  // rises with each packet
 	batch []byte // frames to be sent
 
-	mouth *opusMouth // nil between utterances
-	last  uint32     // number of an utterance
+	mouth *opusEncoder // nil between utterances
+	last  uint32       // number of an utterance
 	pcm   []int16
 }
 
@@ -44,7 +44,7 @@ func newCall(s *helper.Server) *call {
 	c := &call{
 		server:  s,
 		decoder: astiav.FindDecoderByName("libopus"), encoder: astiav.FindEncoderByName("libopus"),
-		ears: make(map[uint32]*opusEar),
+		ears: make(map[uint32]*opusDecoder),
 	}
 	if c.decoder == nil || c.encoder == nil {
 		return nil
@@ -92,7 +92,7 @@ func (c *call) decode(p codec.Packet) error {
 			c.giveUpQuietest()
 		}
 		var err error
-		if ear, err = newOpusEar(c.decoder, func(damaged int, frame []byte) error { return c.add(p.Speaker, damaged, frame) }); err != nil {
+		if ear, err = newOpusDecoder(c.decoder, func(damaged int, frame []byte) error { return c.add(p.Speaker, damaged, frame) }); err != nil {
 			return fmt.Errorf("making a decoder: %w", err)
 		}
 		c.ears[p.Speaker] = ear
@@ -104,7 +104,7 @@ func (c *call) decode(p codec.Packet) error {
 
 // giveUpQuietest gives up the decoder of who has not spoken for the longest time.
 func (c *call) giveUpQuietest() {
-	var quietest *opusEar
+	var quietest *opusDecoder
 	var who uint32
 	for speaker, ear := range c.ears {
 		if quietest == nil || ear.last < quietest.last {
@@ -145,7 +145,7 @@ func (c *call) say(number uint32, b []byte) error {
 		c.hush()
 		c.last = number
 		var err error
-		if c.mouth, err = newOpusMouth(c.encoder, func(opus []byte) error { return c.server.SendSound(number, opus) }); err != nil {
+		if c.mouth, err = newOpusEncoder(c.encoder, func(opus []byte) error { return c.server.SendSound(number, opus) }); err != nil {
 			return fmt.Errorf("making an encoder: %w", err)
 		}
 	}

@@ -20,9 +20,9 @@ const strayed = audio.Time / 2
 // ahead: AV_INPUT_BUFFER_PADDING_SIZE.
 const inputPadding = 64
 
-// An opusEar is the decoder of one speaker. Of each packet of 20 ms it makes exactly
+// An opusDecoder is the decoder of one speaker. Of each packet of 20 ms it makes exactly
 // one frame.
-type opusEar struct {
+type opusDecoder struct {
 	last int64 // when it was used
 
 	decoder *mediaDecoder
@@ -33,10 +33,10 @@ type opusEar struct {
 	padded  []byte
 }
 
-// newOpusEar returns one that hands its frames to send, with how many packets were
+// newOpusDecoder returns one that hands its frames to send, with how many packets were
 // damaged since the last one.
-func newOpusEar(c *astiav.Codec, send func(damaged int, frame []byte) error) (_ *opusEar, err error) {
-	e := &opusEar{packet: astiav.AllocPacket()}
+func newOpusDecoder(c *astiav.Codec, send func(damaged int, frame []byte) error) (_ *opusDecoder, err error) {
+	e := &opusDecoder{packet: astiav.AllocPacket()}
 	defer func() {
 		if err != nil {
 			e.close()
@@ -68,7 +68,7 @@ func mono(c *astiav.CodecContext) error {
 
 // prime fills the resampler with silence, of which it makes a millisecond less than
 // it is given. From then on it makes 20 ms of every 20 ms, that millisecond late.
-func (e *opusEar) prime() error {
+func (e *opusDecoder) prime() error {
 	silence, err := monoFrame(opusRate, make([]int16, opusSamples))
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (e *opusEar) prime() error {
 
 // take hands on the sound of a packet, after the silence of those that are missing
 // before it. A damaged one is silent.
-func (e *opusEar) take(p codec.Packet) error {
+func (e *opusDecoder) take(p codec.Packet) error {
 	begins := p.At.Add(-time.Duration(p.Lost) * audio.Time)
 	if e.frames.filled == 0 || begins.Sub(e.due()).Abs() >= strayed {
 		if err := e.frames.finish(); err != nil {
@@ -94,11 +94,11 @@ func (e *opusEar) take(p codec.Packet) error {
 }
 
 // due is when the next sample is.
-func (e *opusEar) due() time.Time {
+func (e *opusDecoder) due() time.Time {
 	return e.frames.frame.At.Add(time.Duration(e.frames.filled) * time.Second / audio.Rate)
 }
 
-func (e *opusEar) decode(data []byte) error {
+func (e *opusDecoder) decode(data []byte) error {
 	e.padded = append(append(e.padded[:0], data...), make([]byte, inputPadding)...)
 	if err := e.packet.FromData(e.padded); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (e *opusEar) decode(data []byte) error {
 	return e.frames.silence(audio.Samples)
 }
 
-func (e *opusEar) close() {
+func (e *opusDecoder) close() {
 	if e.down != nil {
 		e.down.close()
 	}

@@ -27,8 +27,8 @@ const (
 	opusDelay = int(codec.OpusDelay * opusRate / time.Second)
 )
 
-// An opusMouth is an encoder for one utterance.
-type opusMouth struct {
+// An opusEncoder is an encoder for one utterance.
+type opusEncoder struct {
 	send func([]byte) error
 
 	codec  *astiav.CodecContext
@@ -39,9 +39,9 @@ type opusMouth struct {
 	pts    int64
 }
 
-// newOpusMouth returns one that hands Opus packets to send.
-func newOpusMouth(c *astiav.Codec, send func([]byte) error) (_ *opusMouth, err error) {
-	m := &opusMouth{send: send, codec: astiav.AllocCodecContext(c), packet: astiav.AllocPacket()}
+// newOpusEncoder returns one that hands Opus packets to send.
+func newOpusEncoder(c *astiav.Codec, send func([]byte) error) (_ *opusEncoder, err error) {
+	m := &opusEncoder{send: send, codec: astiav.AllocCodecContext(c), packet: astiav.AllocPacket()}
 	defer func() {
 		if err != nil {
 			m.close()
@@ -63,7 +63,7 @@ func newOpusMouth(c *astiav.Codec, send func([]byte) error) (_ *opusMouth, err e
 }
 
 // say encodes samples at a rate, as far as they fill frames.
-func (m *opusMouth) say(rate int, pcm []int16) error {
+func (m *opusEncoder) say(rate int, pcm []int16) error {
 	if len(pcm) == 0 {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (m *opusMouth) say(rate int, pcm []int16) error {
 }
 
 // finish encodes what is left, filled up with silence until all of it is out.
-func (m *opusMouth) finish() error {
+func (m *opusEncoder) finish() error {
 	if m.up == nil {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (m *opusMouth) finish() error {
 }
 
 // drain takes what the resampler holds back.
-func (m *opusMouth) drain() error {
+func (m *opusEncoder) drain() error {
 	err := m.up.push(nil, m.add)
 	m.up.close()
 	m.up = nil
@@ -108,7 +108,7 @@ func (m *opusMouth) drain() error {
 }
 
 // add encodes samples of opusRate.
-func (m *opusMouth) add(pcm []int16) error {
+func (m *opusEncoder) add(pcm []int16) error {
 	m.pcm = append(m.pcm, pcm...)
 	done := 0
 	for ; len(m.pcm)-done >= opusSamples; done += opusSamples {
@@ -121,7 +121,7 @@ func (m *opusMouth) add(pcm []int16) error {
 }
 
 // encode encodes one frame, the same in both ears.
-func (m *opusMouth) encode(pcm []int16) error {
+func (m *opusEncoder) encode(pcm []int16) error {
 	f, err := soundFrame(opusRate, astiav.ChannelLayoutStereo, len(pcm), func(samples []int16) {
 		for i, s := range pcm {
 			samples[2*i], samples[2*i+1] = s, s
@@ -151,7 +151,7 @@ func (m *opusMouth) encode(pcm []int16) error {
 	}
 }
 
-func (m *opusMouth) close() {
+func (m *opusEncoder) close() {
 	if m.up != nil {
 		m.up.close()
 	}

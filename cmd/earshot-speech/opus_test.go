@@ -139,7 +139,7 @@ func FuzzOpusEar(f *testing.F) {
 			t.Skip()
 		}
 		n, damaged := 0, 0
-		ear, err := newOpusEar(c.decoder, func(d int, _ []byte) error { n++; damaged += d; return nil })
+		ear, err := newOpusDecoder(c.decoder, func(d int, _ []byte) error { n++; damaged += d; return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 // say speaks; see package wire. When the daemon is slow to take the sound, the
 // voice waits in the middle of it.
 func say(ctx context.Context, s *helper.Server, _ []string) error {
-	t := &talker{s: s, opened: make(chan struct{})}
+	t := &synthesiser{s: s, opened: make(chan struct{})}
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	ended := make(chan error, 1)
@@ -37,8 +37,8 @@ func say(ctx context.Context, s *helper.Server, _ []string) error {
 	return s.Sounds(t.take)
 }
 
-// A talker turns texts into sound. All but control belongs to one goroutine.
-type talker struct {
+// A synthesiser turns texts into sound. All but control belongs to one goroutine.
+type synthesiser struct {
 	s         *helper.Server
 	config    wire.OpenSay
 	opened    chan struct{}
@@ -50,7 +50,7 @@ type talker struct {
 }
 
 // control takes what the daemon says.
-func (t *talker) control(c helper.Control) error {
+func (t *synthesiser) control(c helper.Control) error {
 	switch c.Name {
 	case wire.OpenName:
 		select {
@@ -74,14 +74,14 @@ func (t *talker) control(c helper.Control) error {
 	return fmt.Errorf("%w: %q", helper.ErrProtocol, c.Name)
 }
 
-func (t *talker) open() (err error) {
+func (t *synthesiser) open() (err error) {
 	defer t.s.Guard(opens)()
 	t.voice, err = openVoice(t.config.Voice, t.config.Speed)
 	return err
 }
 
 // take says one text.
-func (t *talker) take(m helper.Sound) error {
+func (t *synthesiser) take(m helper.Sound) error {
 	working := t.s.Guard(steps)
 	// Waiting for the daemon is not being stuck.
 	send := func(stream uint32, data []byte) bool {
@@ -106,7 +106,7 @@ func (t *talker) take(m helper.Sound) error {
 }
 
 // sendMarks says where the words begin.
-func (t *talker) sendMarks(marks []wire.Mark, stream uint32, send func(uint32, []byte) bool) bool {
+func (t *synthesiser) sendMarks(marks []wire.Mark, stream uint32, send func(uint32, []byte) bool) bool {
 	for some := range slices.Chunk(marks, wire.MaxMarks) {
 		t.buf = t.buf[:0]
 		for _, m := range some {
@@ -132,10 +132,10 @@ func sayable(text []byte) string {
 }
 
 // checkSay tries what say needs.
-func checkSay([]string) finding {
+func checkSay([]string) roleCheck {
 	v, err := openVoice("slt", 1)
 	if err != nil {
-		return finding{Text: err.Error()}
+		return roleCheck{Text: err.Error()}
 	}
 	n := 0
 	v.say(&speaker{
@@ -144,7 +144,7 @@ func checkSay([]string) finding {
 		pcm:   func(pcm []int16) bool { n += len(pcm); return true },
 	})
 	if n == 0 {
-		return finding{Text: "flite says nothing", Cure: "sudo apt-get install --reinstall libflite1"}
+		return roleCheck{Text: "flite says nothing", Cure: "sudo apt-get install --reinstall libflite1"}
 	}
-	return finding{Works: true, Text: flite + " speaks English"}
+	return roleCheck{Works: true, Text: flite + " speaks English"}
 }

@@ -101,7 +101,7 @@ func (d *daemon) states() func(earshot.ParticipantID) string {
 // it in those that it concerns. It returns the agent as it is or, if it has ended,
 // was.
 func (d *daemon) order(ctx context.Context, by participants.Participant, o agents.Order) (agents.Record, error) {
-	was, is, err := d.book.Carry(ctx, by, o)
+	was, is, err := d.book.Execute(ctx, by, o)
 	if err != nil {
 		return is, err
 	}
@@ -151,7 +151,7 @@ func (h localAdmin) list(ctx context.Context, all bool) ([]api.AgentInfo, error)
 }
 
 func (h localAdmin) order(ctx context.Context, o agents.Order) (api.AgentInfo, error) {
-	was, is, err := h.book.Carry(ctx, h.who, o)
+	was, is, err := h.book.Execute(ctx, h.who, o)
 	if o.Act == earshot.Ended {
 		return portray(was, was.Name, gone), err
 	}

@@ -139,14 +139,14 @@ type mouth struct {
 	life sync.WaitGroup
 }
 
-// Leave implements [ringing.Mouth].
+// Leave implements [ringing.RoomVoice].
 func (m *mouth) Leave() {
 	m.stop()
 	m.life.Wait()
 }
 
 // speaks gives the agent a voice in a call.
-func (e *discordBot) speaks(ctx context.Context, call ringing.Call, id earshot.RoomID) (ringing.Mouth, error) {
+func (e *discordBot) speaks(ctx context.Context, call ringing.Call, id earshot.RoomID) (ringing.RoomVoice, error) {
 	line, ok := call.(outlet.Call)
 	r, open := e.daemon.rooms.find(id)
 	if !ok || !open {

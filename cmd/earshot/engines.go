@@ -29,7 +29,7 @@ func (m *models) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Del
 	return m.Current().Stream(ctx, req)
 }
 
-// Current implements [llm.Changing].
+// Current implements [llm.ReplaceableService].
 func (m *models) Current() llm.Service { return m.now.Load() }
 
 // close lets go of the idle connections of all engines.
@@ -44,7 +44,7 @@ func (m *models) close() {
 // ladder puts the engines of c above each other, each behind its scheduler. One that was
 // made of the same stays as it is, with what it works on and what waits for it.
 // Tell is told each step, and spent what each question has cost.
-func ladder(c llm.Config, log *slog.Logger, was *engines, tell func(llm.Step), spent func(llm.Spent)) (*engines, error) {
+func ladder(c llm.Config, log *slog.Logger, was *engines, tell func(llm.Step), spent func(llm.Usage)) (*engines, error) {
 	helped := new(help)
 	l := &llm.Ladder{
 		FirstToken: c.FirstToken.Duration(), Load: c.Load.Duration(), Idle: c.Idle.Duration(), Total: c.Total.Duration(),
@@ -87,9 +87,9 @@ func (h *help) log(log *slog.Logger, s llm.Step) {
 		log.Info(over.Text, "engine", over.Key)
 	}
 	if s.Err != nil {
-		n.Text = string(s.Rung) + string(s.Err.Fault)
+		n.Text = string(s.Kind) + string(s.Err.Fault)
 	}
 	if h.outages.Change(now, n) && s.Err != nil {
-		log.Warn("the model was helped", "engine", s.Engine, "step", string(s.Rung), "fault", string(s.Err.Fault))
+		log.Warn("the model was helped", "engine", s.Engine, "step", string(s.Kind), "fault", string(s.Err.Fault))
 	}
 }

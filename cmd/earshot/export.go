@@ -67,14 +67,14 @@ func (c exportCommand) Run(a *app) error {
 	// What is deleted while it is written may be in it or not. So that it never has what
 	// was deleted and not what came of it, it is written again then.
 	for tries := 0; ; tries++ {
-		before, err := archive.Census(a.ctx)
+		before, err := archive.Totals(a.ctx)
 		if err == nil {
 			err = deliver(c.File, c.Force || tries > 0, write)
 		}
 		if err != nil {
 			return err
 		}
-		after, err := archive.Census(a.ctx)
+		after, err := archive.Totals(a.ctx)
 		if err != nil {
 			return err
 		}
@@ -268,7 +268,7 @@ func (s *selection) events(ctx context.Context, last int64) iter.Seq2[earshot.Ev
 
 // write writes what was chosen, and returns how many events that were.
 func (s *selection) write(ctx context.Context, w io.Writer, c exportCommand) (int, error) {
-	census, err := s.archive.Census(ctx)
+	census, err := s.archive.Totals(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -278,16 +278,16 @@ func (s *selection) write(ctx context.Context, w io.Writer, c exportCommand) (in
 	if c.Text {
 		return s.read(ctx, w, census.Last)
 	}
-	var beside []store.Beside
+	var beside []store.ExportCompanion
 	if s.voices != "" {
 		data, err := os.ReadFile(s.voices)
 		if err == nil {
-			beside = append(beside, store.Beside{Name: filepath.Base(s.voices), Content: json.RawMessage(data)})
+			beside = append(beside, store.ExportCompanion{Name: filepath.Base(s.voices), Content: json.RawMessage(data)})
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return 0, err
 		}
 	}
-	label := store.Label{Only: strings.Join(s.only, ", ")}
+	label := store.ExportHeader{Only: strings.Join(s.only, ", ")}
 	if s.all {
 		label.Events, label.Last = census.Events, census.Last
 	}

@@ -68,21 +68,21 @@ func (all *eyes) find(name string) *camera {
 // errNoCamera is that there is none, or none of that name.
 var errNoCamera = errors.New("there is no such camera")
 
-// Cameras implements [room.Eyes].
+// Cameras implements [room.Cameras].
 func (all *eyes) Cameras() (list []room.Camera) {
 	for _, e := range all.list() {
 		now := e.sees()
-		list = append(list, room.Camera{Name: e.name, Eyes: now.eyes, Since: now.since})
+		list = append(list, room.Camera{Name: e.name, Eyesight: now.eyes, Since: now.since})
 	}
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, name := range all.expected {
-		list = append(list, room.Camera{Name: name, Eyes: earshot.Away})
+		list = append(list, room.Camera{Name: name, Eyesight: earshot.Away})
 	}
 	return list
 }
 
-// Look implements [room.Eyes].
+// Look implements [room.Cameras].
 func (all *eyes) Look(ctx context.Context, camera string, at time.Time) (earshot.Picture, error) {
 	e := all.find(camera)
 	if e == nil {
@@ -123,7 +123,7 @@ type view struct {
 // errBlind is what a camera is lost for that is open and sees nothing at all.
 var errBlind = errors.New("it is open but gives no pictures")
 
-// Run implements [webcam.Eye]. No helper is started for a device that is not there.
+// Run implements [webcam.CameraSource]. No helper is started for a device that is not there.
 func (e *camera) Run(ctx context.Context) error {
 	if f := probe.Camera(e.config); !f.Works {
 		e.mu.Lock()
@@ -301,7 +301,7 @@ func (d *daemon) watch(c webcam.Camera, hidden redact.SourceRedactor, lost bool)
 // picture that was looked at.
 func newEye(c webcam.Camera, hidden redact.SourceRedactor, log *slog.Logger, notice func(earshot.Notice), dropped func(int), looked func()) (*camera, *webcam.Provider) {
 	e := &camera{name: c.Name, hides: hidden, source: probe.CameraSource(c), config: c}
-	sense := webcam.New(c, webcam.Parts{Eye: e, Notice: notice, Dropped: dropped, Log: log})
+	sense := webcam.New(c, webcam.Parts{Source: e, Notice: notice, Dropped: dropped, Log: log})
 	log = hidden.Log(log.With("camera", c.Name))
 	start := helper.NewDialer(log, helper.CameraProgram)
 	e.open = func(alive func()) *see.Camera {

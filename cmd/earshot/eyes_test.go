@@ -114,7 +114,7 @@ func TestEyes(t *testing.T) {
 		t.Error("what comes after it was closed is noted")
 	}
 	c := all.Cameras()
-	if len(c) != 2 || c[0].Name != "desk" || c[0].Eyes != earshot.Dark || !c[0].Since.Equal(now.Add(2*time.Second)) || c[1].Eyes != earshot.Away || passed != 4 {
+	if len(c) != 2 || c[0].Name != "desk" || c[0].Eyesight != earshot.Dark || !c[0].Since.Equal(now.Add(2*time.Second)) || c[1].Eyesight != earshot.Away || passed != 4 {
 		t.Errorf("the cameras are %v, and %d events passed", c, passed)
 	}
 }
@@ -190,7 +190,7 @@ func TestExpectedCameras(t *testing.T) {
 	}
 	c.Enabled = true
 	all.expect(c)
-	if got := all.Cameras(); len(got) != 1 || got[0].Eyes != earshot.Away || !got[0].Since.IsZero() {
+	if got := all.Cameras(); len(got) != 1 || got[0].Eyesight != earshot.Away || !got[0].Since.IsZero() {
 		t.Errorf("before the start has looked there is %+v", got)
 	}
 	all.are(nil)

@@ -18,14 +18,14 @@ func TestAModelThatFlapsInTheLog(t *testing.T) {
 		log, h := slog.New(slog.NewTextHandler(&text, nil)), new(help)
 		gone := &llm.Error{Fault: llm.Unreachable, Engine: "ollama"}
 		for range 50 {
-			h.log(log, llm.Step{Engine: "ollama", Rung: llm.GaveUp, Err: gone})
+			h.log(log, llm.Step{Engine: "ollama", Kind: llm.GaveUp, Err: gone})
 			time.Sleep(3 * time.Second)
-			h.log(log, llm.Step{Engine: "ollama", Rung: llm.Answered})
-			h.log(log, llm.Step{Engine: "vllm", Rung: llm.Answered})
+			h.log(log, llm.Step{Engine: "ollama", Kind: llm.Answered})
+			h.log(log, llm.Step{Engine: "vllm", Kind: llm.Answered})
 			time.Sleep(4 * time.Second)
 		}
 		time.Sleep(time.Minute)
-		h.log(log, llm.Step{Engine: "ollama", Rung: llm.Answered})
+		h.log(log, llm.Step{Engine: "ollama", Kind: llm.Answered})
 		if got := text.String(); strings.Count(got, "\n") != 2 || !strings.Contains(got, "was helped") || !strings.Contains(got, "lost 50 times") {
 			t.Errorf("logged:\n%s", got)
 		}

@@ -43,7 +43,7 @@ func (c importCommand) Run(a *app) error {
 		return err
 	}
 	var files []string
-	for _, b := range done.Beside {
+	for _, b := range done.Companions {
 		path := filepath.Join(cfg.Store.Directory, b.Name)
 		if b.Name != voicesFile {
 			continue // no other has ever been exported

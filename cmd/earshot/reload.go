@@ -208,7 +208,7 @@ func (d *daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 	before := d.book.List()
 	main := !reflect.DeepEqual(access.MainAgent(was), access.MainAgent(force)) // of a key that holds at once, too
 	if touched[thePeople] || main {
-		if err := d.book.Reform(ctx, access.AgentSetup(force)); err != nil {
+		if err := d.book.Reconfigure(ctx, access.AgentSetup(force)); err != nil {
 			return is, nil, err
 		}
 	}
@@ -310,7 +310,7 @@ func (d *daemon) heir(cfg *config.Config) earshot.ParticipantID {
 
 // meets makes those known who are by cfg: the agents of the book, and who may come in.
 func (d *daemon) meets(ctx context.Context, cfg *config.Config) error {
-	return d.people.Reform(ctx, func(ctx context.Context) (*participants.Registry, error) {
+	return d.people.Reconfigure(ctx, func(ctx context.Context) (*participants.Registry, error) {
 		return d.registryBuilder(cfg).Build(ctx, d.store.For)
 	})
 }

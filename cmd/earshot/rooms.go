@@ -96,10 +96,10 @@ func (d *daemon) newRoomEntry(ctx context.Context, is executive.Room) (roomEntry
 		return roomEntry{}, fmt.Errorf("reading what is still to be said in the room %s: %w", is.ID, err)
 	}
 	return roomEntry{is: is, Room: room.New(room.Config{
-		Eyes: &d.eyes, // for the rooms of executive.sight.rooms
-		ID:   is.ID, Settings: d.settings,
+		Cameras: &d.eyes, // for the rooms of executive.sight.rooms
+		ID:      is.ID, Settings: d.settings,
 		People: d.people, Voices: d.voices, Journal: d.store, Model: &d.llm, Past: past, Agenda: agenda, Works: d.working, Parts: d.health.List, Took: d.took, Dropped: d.counts.Dropped,
-		Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order, Former: d.book.Former, Tools: d.tools(), Staff: d.book,
+		Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order, Former: d.book.Former, Tools: d.tools(), Spawner: d.book,
 		Reach: func(who earshot.ParticipantID, e earshot.Event) { d.reach(now(), who, e) },
 		Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
 			return d.recall(ctx, is.ID, agent)

@@ -55,7 +55,7 @@ func (d *daemon) heardOtherwise(ctx context.Context, c speakers.Change) {
 		d.log.Warn("the owner of a voice could not be recorded", "err", err)
 	}
 	for _, r := range d.rooms.now() {
-		r.Regard(c)
+		r.ApplyVoiceChange(c)
 	}
 }
 

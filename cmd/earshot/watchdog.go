@@ -23,7 +23,7 @@ func (d *daemon) watchdog(tell sdnotify.Notifier) health.Watchdog {
 
 // turning returns when the room has come round.
 func (c roomEntry) turning(ctx context.Context) error {
-	if err := c.Turns(ctx); err != nil {
+	if err := c.Ping(ctx); err != nil {
 		return fmt.Errorf("the room %s is stuck: %w", c.is.ID, err)
 	}
 	return nil

@@ -108,7 +108,7 @@ func (o *Eraser) Erase(ctx context.Context, by participants.Participant, f api.E
 	if err != nil {
 		return none, err
 	}
-	was := slices.DeleteFunc(slices.Clone(all), func(d store.Doomed) bool { return d.Sequence > shown })
+	was := slices.DeleteFunc(slices.Clone(all), func(d store.SelectedEvent) bool { return d.Sequence > shown })
 	if p.digest(was, shown) != f.Digest {
 		return none, errors.New("something has changed since the preview was shown; look at it again")
 	}
@@ -190,7 +190,7 @@ func (o *Eraser) carryOut(ctx context.Context, w Request, also ...func(context.C
 		return 0, err
 	}
 	all = nil
-	n, err = o.Store.Forget(ctx, w.Selection, func(some []store.Doomed) {
+	n, err = o.Store.Forget(ctx, w.Selection, func(some []store.SelectedEvent) {
 		all = append(all, some...)
 		o.tellRooms(ctx, some, nil)
 	})
@@ -215,7 +215,7 @@ func (o *Eraser) carryOut(ctx context.Context, w Request, also ...func(context.C
 }
 
 // tellRooms lets the rooms that run forget what is erased, and people.
-func (o *Eraser) tellRooms(ctx context.Context, some []store.Doomed, people []earshot.ParticipantID) {
+func (o *Eraser) tellRooms(ctx context.Context, some []store.SelectedEvent, people []earshot.ParticipantID) {
 	if o.Rooms == nil {
 		return
 	}
@@ -233,13 +233,13 @@ func (o *Eraser) tellRooms(ctx context.Context, some []store.Doomed, people []ea
 }
 
 // forgetFiles takes what was made of erased events out of what is kept beside the journal.
-func (o *Eraser) forgetFiles(all []store.Doomed) error {
+func (o *Eraser) forgetFiles(all []store.SelectedEvent) error {
 	_, err := o.Files.Forget(contains(all))
 	return errors.Join(err, o.forgetPostsOf(all))
 }
 
 // forgetPostsOf takes out of what is known of Discord which messages were parts of some replies.
-func (o *Eraser) forgetPostsOf(all []store.Doomed) error {
+func (o *Eraser) forgetPostsOf(all []store.SelectedEvent) error {
 	turns := TurnsOf(all)
 	if len(turns) == 0 {
 		return nil
@@ -248,7 +248,7 @@ func (o *Eraser) forgetPostsOf(all []store.Doomed) error {
 }
 
 // TurnsOf returns the turns of the replies among some events.
-func TurnsOf(all []store.Doomed) map[earshot.TurnID]bool {
+func TurnsOf(all []store.SelectedEvent) map[earshot.TurnID]bool {
 	turns := make(map[earshot.TurnID]bool)
 	for _, d := range all {
 		if d.Turn != "" {
@@ -365,8 +365,8 @@ func (o *Eraser) Expire(ctx context.Context, keep store.Retention, loosen func([
 	defer o.doing.Unlock()
 	o.yields.Store(&yield)
 	defer o.yields.Store(nil)
-	var all []store.Doomed
-	each := func(some []store.Doomed) {
+	var all []store.SelectedEvent
+	each := func(some []store.SelectedEvent) {
 		all = append(all, some...)
 		if err := o.forgetPostsOf(some); err != nil {
 			o.Log.Warn("the record of something old that was posted on Discord could not be deleted", "err", err)

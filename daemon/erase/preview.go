@@ -55,7 +55,7 @@ func (o *Eraser) plan(ctx context.Context, by participants.Participant, f api.Er
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(d store.Doomed) bool { return d.Sequence > last }) // it came in between
+	all = slices.DeleteFunc(all, func(d store.SelectedEvent) bool { return d.Sequence > last }) // it came in between
 	p.Digest = p.digest(all, last)
 	p.request.Selection.Until = last
 	o.count(p, all)
@@ -239,7 +239,7 @@ func (o *Eraser) roomName(id earshot.RoomID) string {
 }
 
 // count notes how much goes.
-func (o *Eraser) count(p *plan, all []store.Doomed) {
+func (o *Eraser) count(p *plan, all []store.SelectedEvent) {
 	p.Events, p.Kinds, p.Rooms, p.request.Rooms = len(all), make(map[earshot.Kind]int), make(map[string]int), make(map[earshot.RoomID]int)
 	for _, d := range all {
 		p.Kinds[d.Kind]++
@@ -256,7 +256,7 @@ func (o *Eraser) count(p *plan, all []store.Doomed) {
 
 // addReplies notes which replies to others go. Who does not operate the house is told of none
 // that they may not see.
-func (o *Eraser) addReplies(ctx context.Context, by participants.Participant, p *plan, all []store.Doomed) error {
+func (o *Eraser) addReplies(ctx context.Context, by participants.Participant, p *plan, all []store.SelectedEvent) error {
 	people := p.request.Selection.People
 	goes := contains(all)
 	for _, d := range all {
@@ -313,7 +313,7 @@ func (o *Eraser) listRemains(p *plan) []string {
 }
 
 // contains reports of an event whether it is one of some.
-func contains(all []store.Doomed) func(earshot.EventID) bool {
+func contains(all []store.SelectedEvent) func(earshot.EventID) bool {
 	is := make(map[earshot.EventID]bool, len(all))
 	for _, d := range all {
 		is[d.ID] = true
@@ -322,12 +322,12 @@ func contains(all []store.Doomed) func(earshot.EventID) bool {
 }
 
 // digest returns that of what goes, up to a sequence.
-func (p *plan) digest(all []store.Doomed, last int64) string {
+func (p *plan) digest(all []store.SelectedEvent, last int64) string {
 	sum := sha256.New()
 	sel := p.request.Selection
 	sel.Until, sel.Agents = 0, nil
 	_ = json.NewEncoder(sum).Encode(sel) // of numbers and names, which cannot fail
-	for _, d := range slices.SortedFunc(slices.Values(all), func(a, b store.Doomed) int { return cmp.Compare(a.Sequence, b.Sequence) }) {
+	for _, d := range slices.SortedFunc(slices.Values(all), func(a, b store.SelectedEvent) int { return cmp.Compare(a.Sequence, b.Sequence) }) {
 		fmt.Fprintf(sum, "%d ", d.Sequence)
 	}
 	fmt.Fprint(sum, p.request.Voices)

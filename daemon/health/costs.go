@@ -91,7 +91,7 @@ func (c *Costs) Write() {
 }
 
 // CountRequest counts what a question has cost.
-func (c *Costs) CountRequest(s llm.Spent) {
+func (c *Costs) CountRequest(s llm.Usage) {
 	u := api.UsagePurpose{Kind: usage.Reply, Asked: !s.Origin.Unasked, Agent: s.Origin.Agent, Engine: s.Engine}
 	id := "" // replies are counted when they are said; see CountReply
 	switch s.Priority {

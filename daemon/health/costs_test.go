@@ -21,7 +21,7 @@ func TestCostsDamaged(t *testing.T) {
 	}
 	var c Costs
 	c.Open(dir, slog.New(slog.DiscardHandler))
-	c.CountRequest(llm.Spent{Priority: llm.Reasoning, PromptTokens: 5, Origin: llm.Origin{Thought: "t"}})
+	c.CountRequest(llm.Usage{Priority: llm.Reasoning, PromptTokens: 5, Origin: llm.Origin{Thought: "t"}})
 	c.Write()
 	if data, err := os.ReadFile(path + ".damaged"); err != nil || string(data) != "[1, 2" {
 		t.Errorf("what could not be read is %q, %v", data, err)
@@ -36,7 +36,7 @@ func TestCostsDamaged(t *testing.T) {
 func TestCostsOfRefusals(t *testing.T) {
 	var c Costs
 	c.Open(t.TempDir(), slog.New(slog.DiscardHandler))
-	thought := llm.Spent{Priority: llm.Reasoning, Origin: llm.Origin{Thought: "t"}, Took: time.Second}
+	thought := llm.Usage{Priority: llm.Reasoning, Origin: llm.Origin{Thought: "t"}, Took: time.Second}
 	c.CountRequest(thought)
 	if got := usage.Sum(c.Today(), nil); got.Made != 0 || got.Requests != 1 {
 		t.Errorf("after a refusal %+v is spent", got)

@@ -192,10 +192,10 @@ func (v *Parts) CountStarts(name string) func() {
 // NoteStep takes in what an engine has done.
 func (v *Parts) NoteStep(s llm.Step) {
 	name := cmp.Or(s.Called, s.Engine)
-	p := api.Part{Name: name, Kind: api.Engine, Well: s.Rung == llm.Answered}
+	p := api.Part{Name: name, Kind: api.Engine, Well: s.Kind == llm.Answered}
 	switch {
 	case p.Well:
-	case s.Rung != llm.Onward && s.Rung != llm.GaveUp && s.Rung != llm.Dropped:
+	case s.Kind != llm.Onward && s.Kind != llm.GaveUp && s.Kind != llm.Dropped:
 		return // it is asked again
 	case s.Err == nil || s.Err.Fault == llm.TooLong || s.Err.Fault == llm.Unsupported:
 		return // which is no fault of its own

@@ -14,9 +14,9 @@ import (
 // TestVitals: how parts are follows from what they report, and so does whether the house
 // can do its work.
 func TestVitals(t *testing.T) {
-	answers := func(v *Parts) { v.NoteStep(llm.Step{Called: "ollama", Rung: llm.Answered}) }
+	answers := func(v *Parts) { v.NoteStep(llm.Step{Called: "ollama", Kind: llm.Answered}) }
 	gives := func(v *Parts, name string, f llm.Fault) {
-		v.NoteStep(llm.Step{Called: name, Rung: llm.GaveUp, Err: &llm.Error{Fault: f, Cure: "ollama serve"}})
+		v.NoteStep(llm.Step{Called: name, Kind: llm.GaveUp, Err: &llm.Error{Fault: f, Cure: "ollama serve"}})
 	}
 	lost := func(v *Parts, key string) { v.NoteNotice(earshot.Notice{Key: key, Text: key + " was lost"}) }
 	back := func(v *Parts, key string) { v.NoteNotice(earshot.Notice{Key: key, Text: key + " is back", Over: true}) }
@@ -97,9 +97,9 @@ func TestWhatWorks(t *testing.T) {
 	works("small on ollama, journal, console")
 	v.NoteNotice(earshot.Notice{Key: "store.full", Text: "the disk is full"})
 	works("small on ollama, console")
-	v.NoteStep(llm.Step{Called: "ollama", Rung: llm.GaveUp, Err: &llm.Error{Fault: llm.Unreachable}})
+	v.NoteStep(llm.Step{Called: "ollama", Kind: llm.GaveUp, Err: &llm.Error{Fault: llm.Unreachable}})
 	works("console")
-	v.NoteStep(llm.Step{Called: "ollama", Rung: llm.Answered})
+	v.NoteStep(llm.Step{Called: "ollama", Kind: llm.Answered})
 	v.NoteNotice(earshot.Notice{Key: "store.full", Over: true})
 	works("small on ollama, journal, console")
 }

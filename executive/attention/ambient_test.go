@@ -137,8 +137,8 @@ func (s ambient) play(t *testing.T) (earshot.Verdict, []string) {
 
 // calls reports whether the agent is called, as the room itself finds out.
 func calls(text string, at time.Time) bool {
-	l := conversation.Listener{Name: "Earshot"}
-	return l.Address(earshot.Utterance{Text: earshot.Text(text), Confidence: 1}, at, conversation.Attention{}) == conversation.Called
+	l := conversation.AddressClassifier{Name: "Earshot"}
+	return l.Address(earshot.Utterance{Text: earshot.Text(text), Confidence: 1}, at, conversation.SpeechContext{}) == conversation.Called
 }
 
 func (s ambient) facts(t *testing.T) attention.Facts {

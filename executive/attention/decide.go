@@ -90,9 +90,9 @@ type Finding struct {
 	Told       bool // a reply has had it in it
 }
 
-// A hold is something that keeps the agent from speaking, until a time; if that is
+// A blocker is something that keeps the agent from speaking, until a time; if that is
 // zero, until something happens.
-type hold struct {
+type blocker struct {
 	reason string
 	until  time.Time
 }
@@ -119,7 +119,7 @@ func Again(f Facts) (at time.Time) {
 	if verdict, _ := Decide(f); verdict != earshot.Wait {
 		return time.Time{}
 	}
-	for _, h := range holds(f) {
+	for _, h := range blockers(f) {
 		if h.until.IsZero() {
 			at = time.Time{}
 			break
@@ -136,8 +136,8 @@ func Again(f Facts) (at time.Time) {
 	return at
 }
 
-// holds are what a wait waits for.
-func holds(f Facts) []hold {
+// blockers are what a wait waits for.
+func blockers(f Facts) []blocker {
 	switch {
 	case f.Finding != nil:
 		return append(limits(f), occupied(f)...)
@@ -163,7 +163,7 @@ func decideFinding(f Facts) (earshot.Verdict, []string) {
 	case !is.Asked && !(is.Confidence >= f.Set.LeastConfidence):
 		return earshot.Note, []string{NotSure}
 	}
-	if all := holds(f); len(all) > 0 {
+	if all := blockers(f); len(all) > 0 {
 		return earshot.Wait, reasons(all)
 	}
 	if is.Asked {
@@ -196,50 +196,50 @@ func decideTalk(f Facts) (earshot.Verdict, []string) {
 	if all := limits(f); len(all) > 0 {
 		return earshot.Silent, reasons(all)
 	}
-	if all := holds(f); len(all) > 0 {
+	if all := blockers(f); len(all) > 0 {
 		return earshot.Wait, reasons(all)
 	}
 	return earshot.Speak, []string{ToTheRoom}
 }
 
 // before is who goes before the agent when the room was asked something.
-func before(f Facts) (all []hold) {
+func before(f Facts) (all []blocker) {
 	if f.Typing {
-		all = append(all, hold{reason: SomebodyType})
+		all = append(all, blocker{reason: SomebodyType})
 	}
 	if end := f.Talk.Asked.Add(patience); f.Style != interrupt.Aggressive && f.Now.Before(end) {
-		all = append(all, hold{PeopleFirst, end})
+		all = append(all, blocker{PeopleFirst, end})
 	}
 	return all
 }
 
 // limits are what holds back all that nobody asked for, and of what somebody did,
 // "not now".
-func limits(f Facts) (all []hold) {
+func limits(f Facts) (all []blocker) {
 	no := refusal
 	if f.Finding != nil && f.Finding.Asked {
 		no = refusalAsked
 	}
 	if end := f.ToldNo.Add(no); !f.ToldNo.IsZero() && f.Now.Before(end) {
-		all = append(all, hold{ToldNo, end})
+		all = append(all, blocker{ToldNo, end})
 	}
 	if f.Finding != nil && f.Finding.Asked {
 		return all
 	}
 	if f.Hushed {
-		all = append(all, hold{reason: Hushed})
+		all = append(all, blocker{reason: Hushed})
 	}
 	if f.Now.Before(f.Snoozed) {
-		all = append(all, hold{Snoozing, f.Snoozed})
+		all = append(all, blocker{Snoozing, f.Snoozed})
 	}
 	if f.Set.QuietHours.Has(f.Now) {
-		all = append(all, hold{AtNight, f.Set.QuietHours.Over(f.Now)})
+		all = append(all, blocker{AtNight, f.Set.QuietHours.Over(f.Now)})
 	}
 	return append(all, budget(f)...)
 }
 
 // budget is what holds the agent back because it has spoken unasked of late.
-func budget(f Facts) (all []hold) {
+func budget(f Facts) (all []blocker) {
 	hour := slices.DeleteFunc(slices.Clone(f.Spoke), func(at time.Time) bool { return f.Now.Sub(at) >= time.Hour })
 	slices.SortFunc(hour, time.Time.Compare)
 	if n := len(hour); n >= f.Set.HourlyBudget {
@@ -247,11 +247,11 @@ func budget(f Facts) (all []hold) {
 		if f.Set.HourlyBudget > 0 {
 			until = hour[n-f.Set.HourlyBudget].Add(time.Hour)
 		}
-		all = append(all, hold{Spent, until})
+		all = append(all, blocker{Spent, until})
 	}
 	if n := len(hour); n > 0 {
 		if end := hour[n-1].Add(f.Set.CoolDown.Duration()); f.Now.Before(end) {
-			all = append(all, hold{Cooling, end})
+			all = append(all, blocker{Cooling, end})
 		}
 	}
 	return all
@@ -259,31 +259,31 @@ func budget(f Facts) (all []hold) {
 
 // occupied is what people do that a finding waits for, and a greeting: whoever is greeted
 // is here.
-func occupied(f Facts) (all []hold) {
+func occupied(f Facts) (all []blocker) {
 	if f.Here == 0 && f.Finding != nil {
-		all = append(all, hold{reason: NobodyHere})
+		all = append(all, blocker{reason: NobodyHere})
 	}
 	if f.Typing {
-		all = append(all, hold{reason: SomebodyType})
+		all = append(all, blocker{reason: SomebodyType})
 	}
 	last := f.Talk.Last
 	if f.Talk.Call && f.Now.Sub(last) < tender {
-		all = append(all, hold{OnTheLine, last.Add(tender)})
+		all = append(all, blocker{OnTheLine, last.Add(tender)})
 	}
 	if f.Talk.Tender && f.Now.Sub(last) < tender {
-		all = append(all, hold{Tender, last.Add(tender)})
+		all = append(all, blocker{Tender, last.Add(tender)})
 	}
 	if f.Style != interrupt.Aggressive && !last.IsZero() && f.Now.Sub(last) < gap {
 		reason := OthersTalk
 		if f.Finding != nil && f.Finding.Asked && (f.Others.IsZero() || f.Now.Sub(f.Others) >= gap) {
 			reason = AskerTalks
 		}
-		all = append(all, hold{reason, last.Add(gap)})
+		all = append(all, blocker{reason, last.Add(gap)})
 	}
 	return all
 }
 
-func reasons(all []hold) (words []string) {
+func reasons(all []blocker) (words []string) {
 	for _, h := range all {
 		words = append(words, h.reason)
 	}

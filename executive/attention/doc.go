@@ -1,7 +1,7 @@
 // Package attention decides when an agent thinks unasked, and when it speaks
 // unasked.
 //
-// A [Watch] follows how much of what happens in a room is new, against what has
+// A [NoveltyTracker] follows how much of what happens in a room is new, against what has
 // been usual there of late. It says when that is worth a thought, and when to look
 // again where it was not quite. [Read] says what the words of people amount to: a
 // question to the room, one side of a telephone call, grief. [Decide] answers

@@ -1,4 +1,4 @@
 package attention
 
 // Known returns how many things w remembers.
-func (w *Watch) Known() int { return len(w.known) }
+func (w *NoveltyTracker) Known() int { return len(w.known) }

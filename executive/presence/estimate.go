@@ -13,7 +13,7 @@ import (
 )
 
 // Estimate returns who is probably here at now.
-func (c *Company) Estimate(now time.Time) api.PresenceEstimate {
+func (c *Tracker) Estimate(now time.Time) api.PresenceEstimate {
 	var e api.PresenceEstimate
 	seen, least, most := 0, 0, 0
 	for _, eye := range c.eyes(now) {
@@ -34,7 +34,7 @@ func (c *Company) Estimate(now time.Time) api.PresenceEstimate {
 	e.Likely = max(e.Least, seen, atLeast(probably))
 	e.Most = max(e.Likely, most+len(all))
 	e.Unknown = max(0, e.Likely-len(e.Who))
-	e.Against = c.against(now, e.Eyes, seen)
+	e.Against = c.contradictions(now, e.Eyes, seen)
 	return e
 }
 
@@ -45,7 +45,7 @@ type camera struct {
 }
 
 // eyes returns what each camera sees.
-func (c *Company) eyes(now time.Time) (all []camera) {
+func (c *Tracker) eyes(now time.Time) (all []camera) {
 	for _, name := range slices.Sorted(maps.Keys(c.looks)) {
 		looks := slices.DeleteFunc(slices.Clone(c.looks[name]), func(l Look) bool { return l.At.After(now) })
 		if len(looks) == 0 {
@@ -82,7 +82,7 @@ func (e *camera) counts(looks []Look) {
 
 // here reports whether it is said that somebody is: they were noticed well enough, and that
 // has not faded.
-func (c *Company) here(g api.PresenceGuess, now time.Time) bool {
+func (c *Tracker) here(g api.PresenceGuess, now time.Time) bool {
 	if g.Sure < stays {
 		return false
 	}
@@ -94,7 +94,7 @@ func (c *Company) here(g api.PresenceGuess, now time.Time) bool {
 }
 
 // guesses returns of whom something speaks for their being here, the surest first.
-func (c *Company) guesses(now time.Time, eyes []api.CameraPresence, seen int) (all []api.PresenceGuess) {
+func (c *Tracker) guesses(now time.Time, eyes []api.CameraPresence, seen int) (all []api.PresenceGuess) {
 	blind := !slices.ContainsFunc(eyes, func(e api.CameraPresence) bool { return e.Sees })
 	for _, who := range c.people() {
 		g := api.PresenceGuess{ID: who, Sure: c.sure(who, now), By: c.evidence(who, now)}
@@ -102,7 +102,7 @@ func (c *Company) guesses(now time.Time, eyes []api.CameraPresence, seen int) (a
 			continue
 		}
 		for _, k := range []api.EvidenceKind{Heard, Typed, Came} {
-			g.Named = g.Named || who != "" && c.told[about{who, k}].named
+			g.Named = g.Named || who != "" && c.told[evidenceKey{who, k}].named
 		}
 		if !blind && c.nobody(now) && now.Sub(g.By[0].At) > unseen {
 			g.Sure *= absent
@@ -133,7 +133,7 @@ func newest(eyes []api.CameraPresence) (at time.Time) {
 }
 
 // nobody reports whether those cameras that see have seen nobody for a while.
-func (c *Company) nobody(now time.Time) bool {
+func (c *Tracker) nobody(now time.Time) bool {
 	for _, looks := range c.looks {
 		for _, l := range slices.Backward(looks) {
 			if now.Sub(l.At) > window {
@@ -151,9 +151,9 @@ func (c *Company) nobody(now time.Time) bool {
 var words = map[api.EvidenceKind]string{Heard: "a voice like theirs", Typed: "keys at their terminal", Came: "an open terminal"}
 
 // evidence returns what speaks for somebody at now, the newest first.
-func (c *Company) evidence(who earshot.ParticipantID, now time.Time) (all []api.PresenceEvidence) {
+func (c *Tracker) evidence(who earshot.ParticipantID, now time.Time) (all []api.PresenceEvidence) {
 	for _, k := range []api.EvidenceKind{Heard, Typed, Came} {
-		if f, ok := c.told[about{who, k}]; ok && c.holds(who, k, f) && !f.at.After(now) {
+		if f, ok := c.told[evidenceKey{who, k}]; ok && c.holds(who, k, f) && !f.at.After(now) {
 			text := words[k]
 			if who == "" {
 				text = "a voice"
@@ -165,17 +165,17 @@ func (c *Company) evidence(who earshot.ParticipantID, now time.Time) (all []api.
 	return all
 }
 
-// holds reports whether a fact still says something: of terminals, that it is not from before
+// holds reports whether evidence still says something: of terminals, that it is not from before
 // they left.
-func (c *Company) holds(who earshot.ParticipantID, k api.EvidenceKind, f fact) bool {
+func (c *Tracker) holds(who earshot.ParticipantID, k api.EvidenceKind, f latestEvidence) bool {
 	return k == Heard || !f.at.Before(c.went[who])
 }
 
 // sure returns how sure voices and handles make of somebody at a time.
-func (c *Company) sure(who earshot.ParticipantID, at time.Time) float64 {
+func (c *Tracker) sure(who earshot.ParticipantID, at time.Time) float64 {
 	not := 1.0
 	for _, k := range []api.EvidenceKind{Heard, Typed, Came} {
-		if f, ok := c.told[about{who, k}]; ok && c.holds(who, k, f) && !f.at.After(at) {
+		if f, ok := c.told[evidenceKey{who, k}]; ok && c.holds(who, k, f) && !f.at.After(at) {
 			r := rules[k]
 			not *= 1 - f.sure*r.sure*math.Exp2(-at.Sub(f.at).Seconds()/r.half.Seconds())
 		}
@@ -203,8 +203,8 @@ func atLeast(all []api.PresenceGuess) int {
 	return max(heard+max(silent, voices), somebody)
 }
 
-// against returns what does not fit together.
-func (c *Company) against(now time.Time, eyes []api.CameraPresence, seen int) (all []string) {
+// contradictions returns what does not fit together.
+func (c *Tracker) contradictions(now time.Time, eyes []api.CameraPresence, seen int) (all []string) {
 	if newest(eyes).IsZero() {
 		return nil
 	}

@@ -113,11 +113,11 @@ type Voice struct {
 	Sure  float64               // that it is theirs, 0 to 1
 }
 
-// A Company is what is known of who is here. The zero value knows of nobody. It is not safe
+// A Tracker knows who is probably here. The zero value knows of nobody. It is not safe
 // for several goroutines.
-type Company struct {
+type Tracker struct {
 	looks map[string][]Look // by camera, in the order of time, of one time one
-	told  map[about]fact
+	told  map[evidenceKey]latestEvidence
 	went  map[earshot.ParticipantID]time.Time
 
 	watched time.Time     // when a camera looked last that could see
@@ -126,22 +126,22 @@ type Company struct {
 	again   time.Time     // when that was
 }
 
-// about is of whom something is known, and by what. Nobody is a voice that cannot be told
+// An evidenceKey is of whom something is known, and by what. Nobody is a voice that cannot be told
 // from others.
-type about struct {
+type evidenceKey struct {
 	who  earshot.ParticipantID
 	kind api.EvidenceKind
 }
 
-// A fact is the newest of one kind.
-type fact struct {
+// latestEvidence is the newest evidence of one kind.
+type latestEvidence struct {
 	at    time.Time
 	sure  float64
 	named bool
 }
 
-// Sees takes in what a camera sees.
-func (c *Company) Sees(l Look) {
+// AddLook takes in what a camera sees.
+func (c *Tracker) AddLook(l Look) {
 	c.watches(l)
 	all := c.looks[l.Camera]
 	i, same := slices.BinarySearchFunc(all, l.At, func(had Look, at time.Time) int { return had.At.Compare(at) })
@@ -167,7 +167,7 @@ func (c *Company) Sees(l Look) {
 const lapse = time.Minute
 
 // watches notes that a camera looks, or does again.
-func (c *Company) watches(l Look) {
+func (c *Tracker) watches(l Look) {
 	if l.Eyes != earshot.Clear && l.Eyes != earshot.Dark {
 		return
 	}
@@ -233,7 +233,7 @@ func steady(looks []Look, until time.Time) bool {
 func (l Look) sees() bool { return l.Eyes == earshot.Clear && (l.People == 0 || l.Sure >= believable) }
 
 // boundCameras forgets those that nothing was told of for longest.
-func (c *Company) boundCameras() {
+func (c *Tracker) boundCameras() {
 	for len(c.looks) > mostCameras {
 		first := ""
 		last := func(name string) time.Time { return c.looks[name][len(c.looks[name])-1].At }
@@ -247,16 +247,16 @@ func (c *Company) boundCameras() {
 }
 
 // boundPeople forgets those who were noticed longest ago.
-func (c *Company) boundPeople() {
+func (c *Tracker) boundPeople() {
 	for people := c.people(); len(people) > mostPeople; people = c.people() {
 		first := slices.MinFunc(people, func(a, b earshot.ParticipantID) int { return c.last(a).Compare(c.last(b)) })
-		maps.DeleteFunc(c.told, func(of about, _ fact) bool { return of.who == first })
+		maps.DeleteFunc(c.told, func(of evidenceKey, _ latestEvidence) bool { return of.who == first })
 		delete(c.went, first)
 	}
 }
 
 // people returns of whom something is known, in their order.
-func (c *Company) people() []earshot.ParticipantID {
+func (c *Tracker) people() []earshot.ParticipantID {
 	all := make(map[earshot.ParticipantID]bool, len(c.told))
 	for of := range c.told {
 		all[of.who] = true
@@ -268,7 +268,7 @@ func (c *Company) people() []earshot.ParticipantID {
 }
 
 // last returns when somebody was noticed last.
-func (c *Company) last(who earshot.ParticipantID) (at time.Time) {
+func (c *Tracker) last(who earshot.ParticipantID) (at time.Time) {
 	for of, f := range c.told {
 		if of.who == who && f.at.After(at) {
 			at = f.at
@@ -280,28 +280,28 @@ func (c *Company) last(who earshot.ParticipantID) (at time.Time) {
 	return at
 }
 
-// Hears takes in that a voice was heard.
-func (c *Company) Hears(v Voice) {
-	c.tell(about{v.Who, Heard}, fact{v.At, share(v.Sure), v.Named})
+// AddVoice takes in that a voice was heard.
+func (c *Tracker) AddVoice(v Voice) {
+	c.tell(evidenceKey{v.Who, Heard}, latestEvidence{v.At, share(v.Sure), v.Named})
 }
 
-// Types takes in that somebody writes at a terminal of this machine.
-func (c *Company) Types(who earshot.ParticipantID, at time.Time) {
+// AddTyping takes in that somebody writes at a terminal of this machine.
+func (c *Tracker) AddTyping(who earshot.ParticipantID, at time.Time) {
 	if who != "" {
-		c.tell(about{who, Typed}, fact{at, 1, true})
+		c.tell(evidenceKey{who, Typed}, latestEvidence{at, 1, true})
 	}
 }
 
-// Comes takes in that somebody has a terminal of this machine, and Goes that they have none
+// OpenTerminal takes in that somebody has a terminal of this machine, and CloseTerminal that they have none
 // any more: what they wrote before that says nothing from then on.
-func (c *Company) Comes(who earshot.ParticipantID, at time.Time) {
+func (c *Tracker) OpenTerminal(who earshot.ParticipantID, at time.Time) {
 	if who != "" {
-		c.tell(about{who, Came}, fact{at, 1, true})
+		c.tell(evidenceKey{who, Came}, latestEvidence{at, 1, true})
 	}
 }
 
-// Goes is for who has left; see Comes.
-func (c *Company) Goes(who earshot.ParticipantID, at time.Time) {
+// CloseTerminal is for who has left; see OpenTerminal.
+func (c *Tracker) CloseTerminal(who earshot.ParticipantID, at time.Time) {
 	if who == "" || !at.After(c.went[who]) {
 		return
 	}
@@ -314,10 +314,10 @@ func (c *Company) Goes(who earshot.ParticipantID, at time.Time) {
 }
 
 // Forget forgets people.
-func (c *Company) Forget(who ...earshot.ParticipantID) {
+func (c *Tracker) Forget(who ...earshot.ParticipantID) {
 	for _, id := range who {
 		for _, k := range []api.EvidenceKind{Heard, Typed, Came} {
-			delete(c.told, about{id, k})
+			delete(c.told, evidenceKey{id, k})
 		}
 		delete(c.went, id)
 	}
@@ -325,35 +325,35 @@ func (c *Company) Forget(who ...earshot.ParticipantID) {
 
 // Same takes in who each of those is of whom something is known: that a voice turned out to be
 // that of somebody, for one. Is returns it, and whether they have a name.
-func (c *Company) Same(is func(earshot.ParticipantID) (now earshot.ParticipantID, named bool)) {
+func (c *Tracker) Same(is func(earshot.ParticipantID) (now earshot.ParticipantID, named bool)) {
 	for _, was := range c.people() {
 		now, named := is(was)
 		if was == "" || now == "" || now == was && !named {
 			continue
 		}
 		for _, k := range []api.EvidenceKind{Heard, Typed, Came} {
-			f, ok := c.told[about{was, k}]
+			f, ok := c.told[evidenceKey{was, k}]
 			if !ok {
 				continue
 			}
-			delete(c.told, about{was, k})
+			delete(c.told, evidenceKey{was, k})
 			f.named = f.named || named
-			c.tell(about{now, k}, f)
+			c.tell(evidenceKey{now, k}, f)
 		}
 	}
 }
 
 // tell keeps the newest of each kind, of one time the stronger.
-func (c *Company) tell(of about, f fact) {
+func (c *Tracker) tell(of evidenceKey, f latestEvidence) {
 	if c.told == nil {
-		c.told = make(map[about]fact)
+		c.told = make(map[evidenceKey]latestEvidence)
 	}
 	had, known := c.told[of]
 	switch {
 	case !known || f.at.After(had.at):
 		c.told[of] = f
 	case f.at.Equal(had.at):
-		c.told[of] = fact{f.at, max(f.sure, had.sure), f.named || had.named}
+		c.told[of] = latestEvidence{f.at, max(f.sure, had.sure), f.named || had.named}
 	}
 	c.boundPeople()
 	c.notices(f.at)
@@ -367,7 +367,7 @@ const pause = time.Second
 const settles = 30 * time.Second
 
 // notices notes that somebody was noticed.
-func (c *Company) notices(at time.Time) {
+func (c *Tracker) notices(at time.Time) {
 	gap, just := at.Sub(c.noticed), !c.again.IsZero() && at.Sub(c.again) <= settles
 	if !c.noticed.IsZero() && gap >= pause && !(just && c.gap > gap) {
 		c.gap, c.again = gap, at
@@ -380,7 +380,7 @@ func (c *Company) notices(at time.Time) {
 // Absence returns for how long nobody had been noticed before who is here at a time, or
 // comes then. That nobody could have been noticed, since no camera looked, counts as having
 // noticed somebody.
-func (c *Company) Absence(at time.Time) time.Duration {
+func (c *Tracker) Absence(at time.Time) time.Duration {
 	switch {
 	case c.noticed.IsZero():
 		return 0
@@ -391,7 +391,7 @@ func (c *Company) Absence(at time.Time) time.Duration {
 }
 
 // Looks reports whether there is any camera.
-func (c *Company) Looks() bool { return len(c.looks) > 0 }
+func (c *Tracker) Looks() bool { return len(c.looks) > 0 }
 
 func share(x float64) float64 {
 	if !(x >= 0) {

@@ -21,34 +21,34 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 func at(seconds float64) time.Time { return noon.Add(time.Duration(seconds * float64(time.Second))) }
 
 // sees has a camera look twice a second from one time to another.
-func sees(camera string, people int, from, to float64) func(*presence.Company) {
-	return func(c *presence.Company) {
+func sees(camera string, people int, from, to float64) func(*presence.Tracker) {
+	return func(c *presence.Tracker) {
 		for s := from; s <= to; s += 0.5 {
-			c.Sees(presence.Look{Camera: camera, At: at(s), People: people, Sure: 0.8, Eyes: earshot.Clear})
+			c.AddLook(presence.Look{Camera: camera, At: at(s), People: people, Sure: 0.8, Eyes: earshot.Clear})
 		}
 	}
 }
 
-func looks(camera string, eyes earshot.Eyesight, s float64) func(*presence.Company) {
-	return func(c *presence.Company) { c.Sees(presence.Look{Camera: camera, At: at(s), Eyes: eyes}) }
+func looks(camera string, eyes earshot.Eyesight, s float64) func(*presence.Tracker) {
+	return func(c *presence.Tracker) { c.AddLook(presence.Look{Camera: camera, At: at(s), Eyes: eyes}) }
 }
 
-func hears(who earshot.ParticipantID, s float64) func(*presence.Company) {
-	return func(c *presence.Company) {
-		c.Hears(presence.Voice{Who: who, Named: who != "" && !strings.HasPrefix(string(who), "voice"), At: at(s), Sure: 0.9})
+func hears(who earshot.ParticipantID, s float64) func(*presence.Tracker) {
+	return func(c *presence.Tracker) {
+		c.AddVoice(presence.Voice{Who: who, Named: who != "" && !strings.HasPrefix(string(who), "voice"), At: at(s), Sure: 0.9})
 	}
 }
 
-func types(who earshot.ParticipantID, s float64) func(*presence.Company) {
-	return func(c *presence.Company) { c.Types(who, at(s)) }
+func types(who earshot.ParticipantID, s float64) func(*presence.Tracker) {
+	return func(c *presence.Tracker) { c.AddTyping(who, at(s)) }
 }
 
-func comes(who earshot.ParticipantID, s float64) func(*presence.Company) {
-	return func(c *presence.Company) { c.Comes(who, at(s)) }
+func comes(who earshot.ParticipantID, s float64) func(*presence.Tracker) {
+	return func(c *presence.Tracker) { c.OpenTerminal(who, at(s)) }
 }
 
-func goes(who earshot.ParticipantID, s float64) func(*presence.Company) {
-	return func(c *presence.Company) { c.Goes(who, at(s)) }
+func goes(who earshot.ParticipantID, s float64) func(*presence.Tracker) {
+	return func(c *presence.Tracker) { c.CloseTerminal(who, at(s)) }
 }
 
 // told is an estimate in a line: how many, who, and how many others.
@@ -69,7 +69,7 @@ func told(e api.PresenceEstimate) string {
 }
 
 func TestEstimate(t *testing.T) {
-	type events = []func(*presence.Company)
+	type events = []func(*presence.Tracker)
 	for _, tt := range []struct {
 		name string
 		told events
@@ -104,11 +104,11 @@ func TestEstimate(t *testing.T) {
 		{"a voice without a name may be hers who types", events{types("ann", 0), hears("voice:3", 0)}, 0, "1-1-2 [ann 0.90 typed] +0"},
 		{"a voice without a name, and hers", events{hears("ann", 0), hears("voice:3", 0)}, 0, "2-2-2 [ann 0.81 heard] +1"},
 		{"a voice that cannot be told from others", events{hears("", 0)}, 0, "1-1-1 [] +1"},
-		{"somebody who is not sure", events{func(c *presence.Company) { c.Hears(presence.Voice{Who: "ann", Named: true, At: noon, Sure: 0.4}) }}, 0, "0-0-1 [] +0"},
+		{"somebody who is not sure", events{func(c *presence.Tracker) { c.AddVoice(presence.Voice{Who: "ann", Named: true, At: noon, Sure: 0.4}) }}, 0, "0-0-1 [] +0"},
 		{"what is yet to come", events{hears("ann", 10), sees("desk", 1, 10, 20)}, 0, "0-0-0 [] +0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var c presence.Company
+			var c presence.Tracker
 			for _, tell := range tt.told {
 				tell(&c)
 			}
@@ -121,7 +121,7 @@ func TestEstimate(t *testing.T) {
 
 // TestSame: a voice that turns out to be somebody's was theirs all the time.
 func TestSame(t *testing.T) {
-	var c presence.Company
+	var c presence.Tracker
 	hears("voice:3", 0)(&c)
 	comes("ann", 0)(&c)
 	hears("ann", -20)(&c)
@@ -132,8 +132,8 @@ func TestSame(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	var c presence.Company
-	for _, tell := range []func(*presence.Company){sees("desk", 3, 0, 10), looks("camera 2", earshot.Dark, 9), sees("door", 1, 0, 1), hears("ann", 7), comes("ann", 0)} {
+	var c presence.Tracker
+	for _, tell := range []func(*presence.Tracker){sees("desk", 3, 0, 10), looks("camera 2", earshot.Dark, 9), sees("door", 1, 0, 1), hears("ann", 7), comes("ann", 0)} {
 		tell(&c)
 	}
 	e := c.Estimate(at(10))
@@ -151,7 +151,7 @@ ANN is probably here (3s), by a voice like theirs, an open terminal, somebody in
 
 // TestAbsence: for how long nobody was noticed before somebody was.
 func TestAbsence(t *testing.T) {
-	type events = []func(*presence.Company)
+	type events = []func(*presence.Tracker)
 	for _, tt := range []struct {
 		name string
 		told events
@@ -172,7 +172,7 @@ func TestAbsence(t *testing.T) {
 		{"somebody who comes soon", events{sees("desk", 0, 0, 4), sees("desk", 1, 4.5, 8)}, 4.5, 5500 * time.Millisecond},
 		{"somebody who is heard as they come", events{sees("desk", 0, 0, 600), hears("ann", 601), sees("desk", 1, 602, 605)}, 604, 601 * time.Second},
 	} {
-		var c presence.Company
+		var c presence.Tracker
 		for _, tell := range tt.told {
 			tell(&c)
 		}
@@ -190,21 +190,21 @@ type deed struct {
 	N    int
 }
 
-func (d deed) tell(c *presence.Company) {
+func (d deed) tell(c *presence.Tracker) {
 	when := at(float64(d.At))
 	switch d.What {
 	case "sees":
-		c.Sees(presence.Look{Camera: string(d.Who), At: when, People: d.N, Sure: float64(d.N%3) / 2, Eyes: earshot.Clear})
+		c.AddLook(presence.Look{Camera: string(d.Who), At: when, People: d.N, Sure: float64(d.N%3) / 2, Eyes: earshot.Clear})
 	case "dark":
-		c.Sees(presence.Look{Camera: string(d.Who), At: when, Eyes: earshot.Dark})
+		c.AddLook(presence.Look{Camera: string(d.Who), At: when, Eyes: earshot.Dark})
 	case "hears":
-		c.Hears(presence.Voice{Who: d.Who, Named: d.N > 1, At: when, Sure: float64(d.N) / 4})
+		c.AddVoice(presence.Voice{Who: d.Who, Named: d.N > 1, At: when, Sure: float64(d.N) / 4})
 	case "types":
-		c.Types(d.Who, when)
+		c.AddTyping(d.Who, when)
 	case "comes":
-		c.Comes(d.Who, when)
+		c.OpenTerminal(d.Who, when)
 	case "goes":
-		c.Goes(d.Who, when)
+		c.CloseTerminal(d.Who, when)
 	}
 }
 
@@ -222,7 +222,7 @@ func deeds(t *rapid.T, whats ...string) (all []deed) {
 
 var every = []string{"sees", "sees", "dark", "hears", "types", "comes", "goes"}
 
-func gathered(all []deed) (c presence.Company, last int) {
+func gathered(all []deed) (c presence.Tracker, last int) {
 	for _, d := range all {
 		d.tell(&c)
 		last = d.At
@@ -303,7 +303,7 @@ func TestMoreIsNotLess(t *testing.T) {
 
 // TestBounded: whatever comes, little is kept.
 func TestBounded(t *testing.T) {
-	var c presence.Company
+	var c presence.Tracker
 	for n := range 1000 {
 		name := fmt.Sprint("c", n)
 		sees(name, 1, float64(n), float64(n)+1)(&c)

@@ -27,8 +27,8 @@ type addressees struct {
 	lost bool   // nobody was called, and nobody answers
 }
 
-// names is who can be addressed, prepared for a version of the registry.
-type names struct {
+// A directoryCache is who can be addressed, prepared for a version of the registry.
+type directoryCache struct {
 	version   uint64
 	directory *conversation.Directory
 }
@@ -37,15 +37,15 @@ type names struct {
 // anybody.
 func (r *Room) directory() *conversation.Directory {
 	version := r.cfg.People.Version() // before who there is, so that a change meanwhile is seen next time
-	if n := r.names.Load(); n != nil && n.version == version {
+	if n := r.directoryCache.Load(); n != nil && n.version == version {
 		return n.directory
 	}
 	var former []string
 	if r.cfg.Former != nil {
 		former = r.cfg.Former()
 	}
-	n := &names{version, conversation.NewDirectory(r.cfg.People.Everybody(), former...)}
-	r.names.Store(n)
+	n := &directoryCache{version, conversation.NewDirectory(r.cfg.People.Everybody(), former...)}
+	r.directoryCache.Store(n)
 	return n.directory
 }
 
@@ -87,7 +87,7 @@ func (r *Room) direct(e *earshot.Event, who participants.Participant, text earsh
 // aimed says what a text with direction d is to the agents, in a room with so
 // many people. A name that nobody has calls nobody, so that somebody who is
 // alone is answered, by the main agent; but not where the text is said to that name.
-func (r *Room) aimed(d conversation.Direction, people int) addressees {
+func (r *Room) aimed(d conversation.Addressees, people int) addressees {
 	all := r.agents()
 	called := r.sitting(d.To, all)
 	switch {
@@ -168,8 +168,8 @@ func sentences(some ...string) string {
 	return strings.Join(slices.DeleteFunc(some, func(s string) bool { return s == "" }), ". ")
 }
 
-// A seated is who is in the room, of the agents only those who have a seat.
-type seated struct {
+// A seatRoster is who is in the room, of the agents only those who have a seat.
+type seatRoster struct {
 	of     *participants.Roster
 	agents []earshot.ParticipantID
 	made   *participants.Roster
@@ -183,12 +183,12 @@ func (r *Room) roster() *participants.Roster {
 		return all
 	}
 	now := ids(r.agents())
-	if s := r.present.Load(); s != nil && s.of == all && slices.Equal(s.agents, now) {
+	if s := r.seatRoster.Load(); s != nil && s.of == all && slices.Equal(s.agents, now) {
 		return s.made
 	}
 	made := *all
 	made.Internal = slices.DeleteFunc(slices.Clone(all.Internal), func(p participants.Participant) bool { return !slices.Contains(now, p.ID) })
-	r.present.Store(&seated{all, now, &made})
+	r.seatRoster.Store(&seatRoster{all, now, &made})
 	return &made
 }
 

@@ -15,7 +15,7 @@ const recorded = "I hear somebody new. What is said here is written down."
 
 // notices is how often that is said: to guests who come one after the other, and then as
 // often as one bears to hear it beside a television.
-var notices = allowance{most: 3, every: 10 * time.Minute}
+var notices = rateLimit{most: 3, every: 10 * time.Minute}
 
 // strange notes that a voice was heard for the first time, in something that is kept.
 func (r *Room) strange(e earshot.Event) {

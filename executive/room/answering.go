@@ -83,7 +83,7 @@ func (r *Room) recalls(e earshot.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, known := r.known[e.ID]; !known {
-		r.know(&entry{incoming: incoming{event: e}, done: done})
+		r.know(&entry{resolvedEvent: resolvedEvent{event: e}, done: done})
 	}
 }
 
@@ -139,8 +139,8 @@ func (r *Room) remembersThat(id earshot.EventID) (event earshot.EventID, by ears
 		return id, en.event.Author
 	}
 	turn := earshot.TurnID(id)
-	if r.live != nil && r.live.turn == turn {
-		return "", r.live.seat.ID
+	if r.activeTurn != nil && r.activeTurn.turn == turn {
+		return "", r.activeTurn.seat.ID
 	}
 	for _, en := range r.known {
 		if reply, ok := en.event.Body.(earshot.Reply); ok && reply.Turn == turn {

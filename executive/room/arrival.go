@@ -23,50 +23,50 @@ type arrival struct {
 	waits   bool          // it is on record that it waits
 }
 
-// comesIn takes in that a camera has noticed somebody come or go, which is on record and has
+// noteArrival takes in that a camera has noticed somebody come or go, which is on record and has
 // just happened. One more who comes while others are greeted is among them.
-func (r *Room) comesIn(e earshot.Event) {
+func (r *Room) noteArrival(e earshot.Event) {
 	s, is := e.Body.(earshot.Sight)
 	if !is || s.What != earshot.PeopleChanged {
 		return
 	}
-	if a := r.attentionState.came; a != nil && s.People == 0 && a.event.From == e.From {
+	if a := r.attentionState.arrival; a != nil && s.People == 0 && a.event.From == e.From {
 		a.gone = true
 	}
-	if s.People <= s.Were || r.attentionState.came != nil && !r.attentionState.came.gone {
+	if s.People <= s.Were || r.attentionState.arrival != nil && !r.attentionState.arrival.gone {
 		return
 	}
-	r.attentionState.came = &arrival{event: e, absence: r.absence(e.At)}
+	r.attentionState.arrival = &arrival{event: e, absence: r.absence(e.At)}
 }
 
 // absence returns for how long nobody had been noticed before who comes at a time.
 func (r *Room) absence(at time.Time) (d time.Duration) {
-	r.presence.does(func(c *presence.Company) { d = c.Absence(at) })
+	r.presence.update(func(c *presence.Tracker) { d = c.Absence(at) })
 	return d
 }
 
 // spokenTo notes that the agent has said something that was heard: whoever comes is spoken
 // to already.
 func (g *attentionState) spokenTo() {
-	if g.came != nil {
-		g.came.met = true
+	if g.arrival != nil {
+		g.arrival.met = true
 	}
 }
 
-// greets returns the greeting that is said now, as a question without an asker. What is
+// chooseGreeting returns the greeting that is said now, as a question without an asker. What is
 // decided is written down, that it waits once.
-func (r *Room) greets(ctx context.Context, since interrupt.Ticket) (question, bool) {
-	a := r.attentionState.came
+func (r *Room) chooseGreeting(ctx context.Context, since interrupt.Ticket) (question, bool) {
+	a := r.attentionState.arrival
 	if a == nil || !r.answers() {
-		r.attentionState.came = nil
+		r.attentionState.arrival = nil
 		return question{}, false
 	}
 	set, s := r.cfg.Settings(), a.event.Body.(earshot.Sight)
 	q := question{
 		seat: r.seats[0], message: a.event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()),
-		aloud: true, came: a, visibility: a.event.Visibility,
+		aloud: true, arrival: a, visibility: a.event.Visibility,
 	}
-	facts := r.regards(a.event.Visibility, "")
+	facts := r.attentionFacts(a.event.Visibility, "")
 	facts.Arrival = &attention.Arrival{
 		At: a.event.At, Greet: set.Sight.Greet, After: set.Sight.GreetAfterAbsence.Duration(),
 		Absence: a.absence, Were: s.Were, Sure: s.Sure, Gone: a.gone, Met: a.met,
@@ -87,14 +87,14 @@ func (r *Room) greets(ctx context.Context, since interrupt.Ticket) (question, bo
 		a.waits = true
 		r.sooner(attention.Again(facts))
 	case earshot.Speak:
-		r.attentionState.came = nil
+		r.attentionState.arrival = nil
 		r.spokeUp(facts.Now, a.event.Visibility)
 		if !r.modelWorks(q.seat) {
 			q.words = reflex.Greeting(facts.Now)
 		}
 		return q, true
 	default:
-		r.attentionState.came = nil
+		r.attentionState.arrival = nil
 	}
 	return question{}, false
 }
@@ -102,18 +102,18 @@ func (r *Room) greets(ctx context.Context, since interrupt.Ticket) (question, bo
 // happened tells the model of what it was not asked but is to speak about, as the last
 // message of the dialogue.
 func (q *question) happened() (llm.Message, bool) {
-	if q.came == nil {
+	if q.arrival == nil {
 		return llm.Message{}, false
 	}
-	s := q.came.event.Body.(earshot.Sight)
-	return llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: "The " + earshot.Text(calls(q.came.event.From)) + " noticed: " + s.Words() + "."}.String()}, true
+	s := q.arrival.event.Body.(earshot.Sight)
+	return llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: "The " + earshot.Text(calls(q.arrival.event.From)) + " noticed: " + s.Words() + "."}.String()}, true
 }
 
 // welcome tells the model how to greet.
 func (q *question) welcome() string {
-	if q.came == nil {
+	if q.arrival == nil {
 		return ""
 	}
 	return fmt.Sprintf("\nNobody has said anything to you: somebody has just come into view, after %d minutes in which nobody was noticed. Greet them in one short sentence. "+
-		"You cannot tell by the camera who it is: say no name.", int(q.came.absence.Minutes()))
+		"You cannot tell by the camera who it is: say no name.", int(q.arrival.absence.Minutes()))
 }

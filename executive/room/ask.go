@@ -19,9 +19,9 @@ var errMute = errors.New("the model returned nothing, twice")
 // ErrNoModel is a room without a model, asked what takes one.
 var ErrNoModel = errors.New("no language model is set up")
 
-// An asking is one question to the model, and what came of it beside words. It
+// A modelRequest is one question to the model, and what came of it beside words. It
 // belongs to the goroutine of the text, and to conclude once the turn is over.
-type asking struct {
+type modelRequest struct {
 	req       *llm.Request
 	filter    replyFilter
 	truncated bool        // the reply ended because it may not be longer
@@ -45,9 +45,9 @@ type asking struct {
 // noWord is what who waits is told while a model says nothing.
 const noWord = "the model has not answered yet; it may be loading. /stop gives up, earshot doctor says more"
 
-// slow tells who waits that the model says nothing, if that is so for too long. What it
+// warnWhenSlow tells who waits that the model says nothing, if that is so for too long. What it
 // returns is called when something has come.
-func (r *Room) slow(asked *asking) (comes func()) {
+func (r *Room) warnWhenSlow(asked *modelRequest) (comes func()) {
 	if asked.patience <= 0 {
 		return func() {}
 	}
@@ -55,19 +55,19 @@ func (r *Room) slow(asked *asking) (comes func()) {
 	return func() { t.Stop() }
 }
 
-// asking returns what is asked of the model for q.
-func (r *Room) asking(set executive.Config, q *question, a earshot.Audience, aloud bool) *asking {
+// newModelRequest returns what is asked of the model for q.
+func (r *Room) newModelRequest(set executive.Config, q *question, a earshot.Audience, aloud bool) *modelRequest {
 	v := q.message.Visibility
-	asked := &asking{
+	asked := &modelRequest{
 		req:    r.request(set, q, a, aloud),
 		filter: replyFilter{scrub: conversation.EnvelopeFilter{Own: q.seat.Name}, call: r.callback(q)},
-		to:     r.worksFor(r.turns.Of(v), v),
+		to:     r.worksFor(r.turnControl.Of(v), v),
 	}
 	p := r.toolContext(q, a)
 	asked.model, q.seat.askers = p.loop(), p.askers
 	asked.toolRun = p.toolRun
-	if q.want == reflex.See && q.gaze != nil {
-		p.taken = q.gaze.picture.At
+	if q.want == reflex.See && q.snapshot != nil {
+		p.taken = q.snapshot.picture.At
 	}
 	if q.asked() && !r.cfg.Lasts { // where it would stay there is another sign that somebody writes
 		asked.patience, asked.via = set.LLM.SlowNotice.Duration(), q.message.Via
@@ -76,10 +76,10 @@ func (r *Room) asking(set executive.Config, q *question, a earshot.Audience, alo
 	return asked
 }
 
-// text returns the words of the reply: those of a reflex if one knows the
+// replyText returns the words of the reply: those of a reflex if one knows the
 // answer, else the model's. It notes in q what they are made of. Aloud says that
 // a voice will say them.
-func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud bool) (func(context.Context) iter.Seq2[string, error], *asking) {
+func (r *Room) replyText(set executive.Config, q *question, a earshot.Audience, aloud bool) (func(context.Context) iter.Seq2[string, error], *modelRequest) {
 	if q.words != "" {
 		return reads(q.words), nil
 	}
@@ -95,7 +95,7 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 		}
 	}
 	facts := r.facts(q.seat, a)
-	facts.Sight = r.sight(q)
+	facts.Sight = r.sightAnswer(q)
 	if answer := reflex.Answer(q.want, facts); answer != "" {
 		if q.want == reflex.Lately || q.want == reflex.Repeat {
 			_, used := q.seat.history.prompt(a, q.seat.ID, r.cfg.People.Name, false, r.cfg.Now())
@@ -109,22 +109,22 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 	if r.cfg.Model == nil {
 		return func(context.Context) iter.Seq2[string, error] {
 			return func(yield func(string, error) bool) { yield("", ErrNoModel) }
-		}, new(asking)
+		}, new(modelRequest)
 	}
-	asked := r.asking(set, q, a, aloud)
+	asked := r.newModelRequest(set, q, a, aloud)
 	asked.trace = q.trace
 	return func(ctx context.Context) iter.Seq2[string, error] {
-		return q.progress.listens(asked.toolRun.dated(r.think(ctx, asked)))
+		return q.progress.listens(asked.toolRun.dated(r.streamModel(ctx, asked)))
 	}, asked
 }
 
-// think asks the model, and yields what of its answer may be heard. A prompt
+// streamModel asks the model, and yields what of its answer may be heard. A prompt
 // that is too long loses the older half of its dialogue, until it fits, and a model that
 // says nothing is asked again, once.
-func (r *Room) think(ctx context.Context, asked *asking) iter.Seq2[string, error] {
+func (r *Room) streamModel(ctx context.Context, asked *modelRequest) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for mute := false; ; {
-			said, err := r.ask(ctx, asked, yield)
+			said, err := r.askModel(ctx, asked, yield)
 			var fault *llm.Error
 			switch {
 			case said || ctx.Err() != nil:
@@ -150,9 +150,9 @@ func (r *Room) think(ctx context.Context, asked *asking) iter.Seq2[string, error
 	}
 }
 
-// ask asks once. It reports whether anything was yielded; an error before that
+// askModel asks once. It reports whether anything was yielded; an error before that
 // is returned, one after it is yielded. Who passes control is listened to no more.
-func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error) bool) (said bool, err error) {
+func (r *Room) askModel(ctx context.Context, asked *modelRequest, yield func(string, error) bool) (said bool, err error) {
 	asked.filter.restart()
 	foreign, stray := asked.filter.scrub.Foreign, asked.filter.tap.Stray
 	defer func() {
@@ -168,7 +168,7 @@ func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error)
 		return text == "" || yield(text, nil)
 	}
 	asked.trace.asks(r.cfg.Now())
-	first, comes := true, r.slow(asked)
+	first, comes := true, r.warnWhenSlow(asked)
 	defer comes()
 	for delta, err := range asked.model.Stream(ctx, asked.req) {
 		comes()
@@ -196,7 +196,7 @@ func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error)
 
 // shorten leaves the older half of the dialogue out, but for the last two messages: what is
 // asked, and what is going on. It reports whether there was any.
-func shorten(asked *asking) bool {
+func shorten(asked *modelRequest) bool {
 	req, shorter := asked.req.Shorten(2)
 	if shorter {
 		asked.req = req

@@ -103,7 +103,7 @@ func (r *Room) writers(author earshot.ParticipantID, by earshot.Handle) (all []p
 }
 
 // asker returns who something is from, as somebody who asks for something by it.
-func (in incoming) asker() participants.Participant {
+func (in resolvedEvent) asker() participants.Participant {
 	if in.event.Body.Kind() == earshot.KindUtterance {
 		return in.who.Aloud()
 	}

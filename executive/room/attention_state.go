@@ -18,7 +18,7 @@ const maxOverheard = 32
 // An attentionState is what the main agent minds of what goes on around it, to know when to
 // speak unasked. It belongs to Run.
 type attentionState struct {
-	watch   attention.Watch
+	novelty attention.NoveltyTracker
 	latest  earshot.EventID   // of what it has seen
 	routine []earshot.EventID // of what is being written down: what a reflex answers, in which nothing is new
 	lines   []attention.Line
@@ -27,7 +27,7 @@ type attentionState struct {
 	snoozed marks             // until when
 	hangs   *entry            // a question to the room that is left to the people in it
 	found   []*pendingFinding // what is to be said, or perhaps
-	came    *arrival          // who may be greeted; nil if nobody
+	arrival *arrival          // who may be greeted; nil if nobody
 
 	answered marks     // to what an answer was said
 	again    time.Time // when one of these is looked at again; zero for when something happens
@@ -55,13 +55,13 @@ func overhears(e earshot.Event) bool {
 	return e.Visibility.Scope == earshot.Public && len(e.Visibility.Agents) == 0
 }
 
-// regards returns what "shall I speak?" is decided from, for something of visibility
+// attentionFacts returns what "shall I speak?" is decided from, for something of visibility
 // v and, if that is not empty, for somebody.
-func (r *Room) regards(v earshot.Visibility, whom earshot.ParticipantID) attention.Facts {
+func (r *Room) attentionFacts(v earshot.Visibility, whom earshot.ParticipantID) attention.Facts {
 	set, now := r.cfg.Settings(), r.cfg.Now()
 	types, heard, others := r.activity.is(now, func(h earshot.Handle) bool { return r.cfg.People.Resolve(h).ID == whom })
 	f := attention.Facts{
-		Now: now.Local(), Set: set.Attention, Style: r.floor.Manner(), Typing: types,
+		Now: now.Local(), Set: set.Attention, Style: r.floor.CurrentStyle(), Typing: types,
 		Spoke: r.attentionState.spoke.times(v), ToldNo: r.attentionState.toldNo.last(v), Snoozed: r.attentionState.snoozed.last(v),
 	}
 	var names []string
@@ -90,7 +90,7 @@ func (r *Room) overheard(e *entry, why string) (earshot.Verdict, []string) {
 	if why != Elsewhere && why != Overheard || !e.heeded || !overhears(e.event) {
 		return earshot.Silent, []string{why}
 	}
-	facts := r.regards(e.event.Visibility, "")
+	facts := r.attentionFacts(e.event.Visibility, "")
 	if !facts.Talk.Asked.IsZero() && !facts.Talk.Asked.Equal(r.ends(e.event)) && !facts.Talk.Answered {
 		return earshot.Silent, []string{why} // a question before it still hangs, or is over
 	}
@@ -138,18 +138,18 @@ func (r *Room) justSpokeUp(e earshot.Event) bool {
 	return !last.IsZero() && e.At.Sub(last) < answersTo
 }
 
-// regarding returns a channel that yields when something is looked at again that
+// attentionTimer returns a channel that yields when something is looked at again that
 // waits, nil if nothing does but for what happens.
-func (r *Room) regarding() <-chan time.Time {
+func (r *Room) attentionTimer() <-chan time.Time {
 	if at := r.attentionState.again; !at.IsZero() && !r.speaking() && r.answers() {
 		return time.After(max(at.Sub(r.cfg.Now()), 0))
 	}
 	return nil
 }
 
-// look looks again at the question to the room that hangs, if one does: whether
+// recheckAttention looks again at the question to the room that hangs, if one does: whether
 // somebody has answered it, or nobody will.
-func (r *Room) look(ctx context.Context) {
+func (r *Room) recheckAttention(ctx context.Context) {
 	since := r.floor.Ticket() // before it is looked whether anybody is answered at all
 	e := r.attentionState.hangs
 	if e != nil && e.err != nil { // it was not kept
@@ -158,7 +158,7 @@ func (r *Room) look(ctx context.Context) {
 	if e == nil || r.speaking() || len(r.pending) > 0 {
 		return
 	}
-	facts := r.regards(e.event.Visibility, "")
+	facts := r.attentionFacts(e.event.Visibility, "")
 	verdict, why := attention.Decide(facts)
 	switch {
 	case !r.answers():

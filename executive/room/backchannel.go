@@ -25,14 +25,14 @@ const (
 // backchannel is what is said. The voice that is built in spells "mm-hm".
 const backchannel = "Uh-huh."
 
-// listening is when the agent last showed that it listens, and what ends that.
-type listening struct {
+// A backchannelState is when the agent last showed that it listens, and what ends that.
+type backchannelState struct {
 	shown time.Time
 	end   context.CancelFunc // nil before the first
 }
 
 // stop ends what is still said of it.
-func (l *listening) stop() {
+func (l *backchannelState) stop() {
 	if l.end != nil {
 		l.end()
 	}
@@ -40,13 +40,13 @@ func (l *listening) stop() {
 
 // due reports whether the agent is to show now that it listens to somebody who has spoken
 // since began.
-func (l *listening) due(began, now time.Time) bool {
+func (l *backchannelState) due(began, now time.Time) bool {
 	return now.Sub(began) >= tellsLong && (l.shown.IsZero() || now.Sub(l.shown) >= betweenBackchannels)
 }
 
 // notePause tells the owner that somebody pauses who tells an agent something. If it has
 // not looked at the last pause yet, that was too long ago.
-func (r *Room) notePause(in incoming) {
+func (r *Room) notePause(in resolvedEvent) {
 	s, is := in.event.Body.(earshot.Speech)
 	if !is || !s.Pause || !in.heeded || !in.to.ForAgent() || !r.cfg.Settings().Speech.Backchannels {
 		return
@@ -63,21 +63,21 @@ func (r *Room) notePause(in incoming) {
 
 // showListening has the voices of the room say quietly that the agent listens, unless
 // somebody wants it to be quiet. Nothing is kept of it, and a reply cuts it.
-func (r *Room) showListening(ctx context.Context, in incoming, parts *sync.WaitGroup) {
+func (r *Room) showListening(ctx context.Context, in resolvedEvent, parts *sync.WaitGroup) {
 	now := r.cfg.Now()
 	r.mu.Lock()
 	quiet := r.quiet
 	r.mu.Unlock()
-	if quiet || r.speaking() || !r.is().Answers() || len(r.pending) > 0 || !r.listening.due(in.event.At, now) {
+	if quiet || r.speaking() || !r.is().Answers() || len(r.pending) > 0 || !r.backchannelState.due(in.event.At, now) {
 		return
 	}
-	r.listening.shown = now
-	ctx, r.listening.end = context.WithTimeout(ctx, backchannelLasts)
+	r.backchannelState.shown = now
+	ctx, r.backchannelState.end = context.WithTimeout(ctx, backchannelLasts)
 	v := earshot.Visibility{Scope: earshot.Public}
 	for _, p := range slices.DeleteFunc(r.around(v), func(p *roomOutlet) bool { return !p.Audible() }) {
 		parts.Go(func() {
 			over := make(chan struct{})
-			speaking, err := r.openMouth(ctx, p.Outlet, earshot.Opening{Name: r.agents()[0].Name}, func(h earshot.Heard) {
+			speaking, err := r.openSpeechTracker(ctx, p.Outlet, earshot.Opening{Name: r.agents()[0].Name}, func(h earshot.Heard) {
 				if h.End {
 					close(over)
 				}

@@ -9,8 +9,8 @@ import (
 	"earshot/participants"
 )
 
-// reckon takes what is on record into turn control.
-func (r *Room) reckon(e earshot.Event) { r.turns.Take(e, r.kind) }
+// countTurn takes what is on record into turn control.
+func (r *Room) countTurn(e earshot.Event) { r.turnControl.Take(e, r.kind) }
 
 // kind returns what a participant is.
 func (r *Room) kind(id earshot.ParticipantID) participants.Type {
@@ -18,9 +18,9 @@ func (r *Room) kind(id earshot.ParticipantID) participants.Type {
 	return p.Type
 }
 
-// enough returns why no agent may answer another any more in a conversation, or
+// handoverReason returns why no agent may answer another any more in a conversation, or
 // nothing if one may.
-func (r *Room) enough(b conversation.Budget) earshot.Why {
+func (r *Room) handoverReason(b conversation.Budget) earshot.Why {
 	switch {
 	case b.Spent(r.cfg.Settings().MultiParty.TurnLimit):
 		return earshot.TurnLimit
@@ -35,8 +35,8 @@ func (r *Room) enough(b conversation.Budget) earshot.Why {
 // there. What it then says counts once it is on record. It may be called from any
 // goroutine.
 func (r *Room) spend(v earshot.Visibility) error {
-	b := r.turns.Of(v)
-	if r.enough(b) == "" {
+	b := r.turnControl.Of(v)
+	if r.handoverReason(b) == "" {
 		return nil
 	}
 	return fmt.Errorf("the agents here have said %d messages in a row, and may not say more to each other now; "+

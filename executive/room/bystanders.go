@@ -21,7 +21,7 @@ type remark struct {
 // overhears notes what was said to somebody else by a voice that is not that of whom the
 // agent is in talk with. What comes next through the same microphone, of which nobody
 // can tell whose it is, answers that, and not the agent.
-func (r *Room) overhears(in incoming) {
+func (r *Room) overhears(in resolvedEvent) {
 	u, is := in.event.Body.(earshot.Utterance)
 	if !is || in.to != conversation.Aside || !attributed(in.event) && !in.unlike {
 		return
@@ -31,14 +31,14 @@ func (r *Room) overhears(in incoming) {
 	r.aside = remark{in.event.From, in.event.At.Add(u.Lasted)}
 }
 
-// retorts reports whether e may answer what was said to somebody else. It wants r.mu.
-func (r *Room) retorts(e earshot.Event) bool {
+// answersBystander reports whether e may answer what was said to somebody else. It wants r.mu.
+func (r *Room) answersBystander(e earshot.Event) bool {
 	last := r.aside
 	return last.from == e.From && !last.end.IsZero() && e.At.Sub(last.end) <= replies
 }
 
-// another reports whether two people have said these, as far as anybody knows.
-func (r *Room) another(a, b earshot.Event) bool {
+// differentSpeakers reports whether two people have said these, as far as anybody knows.
+func (r *Room) differentSpeakers(a, b earshot.Event) bool {
 	return attributed(a) && attributed(b) && a.From == b.From && !r.same(a, b)
 }
 

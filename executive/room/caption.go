@@ -25,8 +25,8 @@ type captions struct {
 
 // A caption is one that is to be made.
 type caption struct {
-	about earshot.Event // the sight because of which
-	gaze  *snapshotRequest
+	about    earshot.Event // the sight because of which
+	snapshot *snapshotRequest
 }
 
 // describes notes that a camera has noticed something that is worth a description.
@@ -49,10 +49,10 @@ func (r *Room) mayCaption() bool {
 func (r *Room) caption(ctx context.Context) {
 	r.frame(ctx)
 	c, now := r.captions.next, r.cfg.Now()
-	if c == nil || r.gazing(c.gaze) {
+	if c == nil || r.snapshotPending(c.snapshot) {
 		return
 	}
-	if !c.gaze.seen || now.Sub(c.about.At) > holds || !r.mayCaption() {
+	if !c.snapshot.seen || now.Sub(c.about.At) > holds || !r.mayCaption() {
 		r.captions.next = nil
 		return
 	}
@@ -65,7 +65,7 @@ func (r *Room) caption(ctx context.Context) {
 	who := r.seats[0].ID
 	engine, model := r.seats[0].thinks(r.cfg.Settings())
 	_, moded := r.Mode()
-	r.gazers.Go(func() {
+	r.snapshotsRunning.Go(func() {
 		defer r.nudge()
 		defer r.describing(false)
 		ctx, stop := unless(ctx, moded)
@@ -100,7 +100,7 @@ func (r *Room) frame(ctx context.Context) {
 		return
 	}
 	if c, known := cameraOf(r.cameras(set), e.Body.(earshot.Sight).Camera); known {
-		r.captions.next = &caption{*e, r.gazeThrough(ctx, c, e.At)}
+		r.captions.next = &caption{*e, r.snapshotFrom(ctx, c, e.At)}
 	}
 }
 
@@ -115,13 +115,13 @@ func (r *Room) describing(is bool) {
 // cannot look at pictures is not asked. What it cost stands in the log, and what it said
 // does not.
 func (r *Room) captioned(ctx context.Context, c *caption, by earshot.ParticipantID, engine, model string) {
-	began, p := r.cfg.Now(), c.gaze.picture
+	began, p := r.cfg.Now(), c.snapshot.picture
 	var text strings.Builder
 	var cost llm.Done
 	for d, err := range r.cfg.Model.Stream(ctx, looking.Describe(p, engine, model)) {
 		if err != nil {
 			fault, _ := errors.AsType[*llm.Error](err)
-			r.cfg.Log.Debug("a picture is not described", "camera", c.gaze.camera.Name, "why", cause(fault))
+			r.cfg.Log.Debug("a picture is not described", "camera", c.snapshot.camera.Name, "why", cause(fault))
 			return
 		}
 		if d.Done != nil {
@@ -131,7 +131,7 @@ func (r *Room) captioned(ctx context.Context, c *caption, by earshot.Participant
 			break
 		}
 	}
-	r.cfg.Log.Info("a picture was described", "camera", c.gaze.camera.Name, "prompt_tokens", cost.PromptTokens, "reply_tokens", cost.ReplyTokens, "latency", r.cfg.Now().Sub(began))
+	r.cfg.Log.Info("a picture was described", "camera", c.snapshot.camera.Name, "prompt_tokens", cost.PromptTokens, "reply_tokens", cost.ReplyTokens, "latency", r.cfg.Now().Sub(began))
 	caption := looking.Caption(text.String())
 	if caption == "" || !r.is().Watches() || ctx.Err() != nil {
 		return

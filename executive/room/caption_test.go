@@ -120,7 +120,7 @@ func TestCaptionsAreFew(t *testing.T) {
 		{"in another room", somebody, 5, 2 * time.Minute, func(h *house) { h.config.Sight.Rooms = nil }, 0},
 		{"disabled", somebody, 5, 2 * time.Minute, func(h *house) { h.config.Enabled = false }, 0},
 		{"a model that says nothing", somebody, 1, 0, func(h *house) { h.model.Rules[0].Reply = " \n\u202e" }, 0},
-		{"a camera that sees nothing", somebody, 1, 0, func(h *house) { h.eyes.cameras[0].Eyes = earshot.Away }, 0},
+		{"a camera that sees nothing", somebody, 1, 0, func(h *house) { h.eyes.cameras[0].Eyesight = earshot.Away }, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

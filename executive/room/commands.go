@@ -29,10 +29,10 @@ func (r *Room) table() command.Table {
 		{Group: letsIn, Name: "resume", Help: "listen, answer and keep again", Needs: participants.SendMessages, Do: r.changes(earshot.Live)},
 		{Group: agent, Name: "stop", Help: "stop talking", Do: said},
 		{Group: agent, Name: earshot.OwnWords, Args: "QUESTION", Help: "ask in public with your words alone, so that others' words hold no tool back", Needs: participants.SendMessages, Do: said},
-		{Group: agent, Name: "confirm", Args: "[NUMBER]", Help: "allow, once, a tool call that others' words hold back; alone: what waits", Needs: participants.SendMessages, Do: r.confirm},
+		{Group: agent, Name: "confirm", Args: "[NUMBER]", Help: "allow, once, a tool call that others' words hold back; alone: what waits", Needs: participants.SendMessages, Do: r.confirmCommand},
 		{Group: agent, Name: "why", Args: "[N] [AGENT]", Help: "why I spoke or kept silent the last N times", Do: r.why},
 		{Group: agent, Name: "snooze", Args: "[1h | off]", Help: "do not speak unasked for a while: 1h or 15:04", Needs: participants.SendMessages, Do: r.snooze},
-		{Group: agent, Name: "think", Args: "[QUESTION | stop]", Help: "think about something; alone: what I am thinking and what I found", Needs: participants.SendMessages, Do: r.pondering},
+		{Group: agent, Name: "think", Args: "[QUESTION | stop]", Help: "think about something; alone: what I am thinking and what I found", Needs: participants.SendMessages, Do: r.thinkCommand},
 		{Group: agent, Name: "note", Args: "TEXT", Help: "keep something in mind; everybody here sees it", Needs: participants.SendMessages, Do: r.note},
 		{Group: agent, Name: "remind", Args: "[10m TEXT]", Help: "remind you: in 10 min, tomorrow 9am, …; alone: the list; cancel N", Needs: participants.SendMessages, Do: r.remind},
 		{Group: agent, Name: "agent", Args: "[add|change|end …]", Help: "list the agents; operators can add, change and end them", Do: r.agent},
@@ -120,7 +120,7 @@ func (r *Room) since(b *strings.Builder, p participants.Participant, terminals b
 func (r *Room) going(a earshot.Audience) []scene.Item {
 	agents, now := ids(r.agents()), r.cfg.Now()
 	all := []scene.Item{timeOf(now)}
-	r.meets(now)
+	r.tellPresence(now)
 	for _, i := range r.scene.For(a).Recent(now, r.cfg.Settings().ContextWindow.Duration()) {
 		if i.Field == scene.Agent && !slices.Contains(agents, i.Of) {
 			continue // it has no seat any more

@@ -26,18 +26,18 @@ var (
 	errUnconfirmed = errors.New("your confirmation could not be recorded, so nothing was done; try again")
 )
 
-// holds has a call wait that others' words hold back, and shows it to who can confirm it,
+// holdCall has a call wait that others' words hold back, and shows it to who can confirm it,
 // where everybody who reads along may see what it says. Nothing waits that rests on what
 // was changed or forgotten while the turn went on.
-func (p *toolContext) holds(ctx context.Context, h *tool.Held) {
+func (p *toolContext) holdCall(ctx context.Context, h *tool.HeldCall) {
 	r := p.room
-	w := tool.Waiting{
-		Held: *h, Agent: p.who.ID, Question: p.question.message, Asked: slices.Clone(p.asked),
+	w := tool.PendingCall{
+		HeldCall: *h, Agent: p.who.ID, Question: p.question.message, Asked: slices.Clone(p.asked),
 		Rests: alsoRests(slices.Clone(p.question.sources), p.question.message.ID), Visibility: p.question.visibility,
 	}
 	_ = r.runOnOwner(context.WithoutCancel(ctx), func(context.Context) {
 		r.mu.Lock()
-		stands := r.live != nil && r.live.turn == p.turn && !r.live.moved
+		stands := r.activeTurn != nil && r.activeTurn.turn == p.turn && !r.activeTurn.moved
 		r.mu.Unlock()
 		if !stands {
 			return
@@ -71,13 +71,13 @@ func (r *Room) reads(p *roomOutlet, who earshot.ParticipantID) bool {
 
 // offer says what somebody can confirm, and how. What a model wrote stands last, on a
 // line of its own that it cannot end.
-func (r *Room) offer(w tool.Waiting) string {
+func (r *Room) offer(w tool.PendingCall) string {
 	return fmt.Sprintf("%s: %s wants to use %s, but what others said holds it back: %s.\nUntil %s, /confirm %s allows exactly this call, once; or ask again with /%s QUESTION.\n%s %s",
 		r.cfg.People.Name(w.By.ID), r.cfg.People.Name(w.Agent), w.Call.Tool, w.Because, w.Until.Local().Format("15:04:05"), w.Number, earshot.OwnWords, w.Call.Tool, w.Shown)
 }
 
-// confirm answers /confirm: what waits for who asks, or has one of them done.
-func (r *Room) confirm(ctx context.Context, c command.Call) (answer string, err error) {
+// confirmCommand answers /confirm: what waits for who asks, or has one of them done.
+func (r *Room) confirmCommand(ctx context.Context, c command.Call) (answer string, err error) {
 	number := strings.TrimSpace(string(c.Args))
 	lost := r.runOnOwner(ctx, func(ctx context.Context) {
 		theirs := r.held.Of(r.cfg.Now(), c.By, c.Audience)
@@ -85,18 +85,18 @@ func (r *Room) confirm(ctx context.Context, c command.Call) (answer string, err 
 			answer = r.offers(theirs)
 			return
 		}
-		i := slices.IndexFunc(theirs, func(w tool.Waiting) bool { return w.Number == number })
+		i := slices.IndexFunc(theirs, func(w tool.PendingCall) bool { return w.Number == number })
 		if i < 0 {
 			err = errNoCall
 			return
 		}
-		err = r.confirms(ctx, theirs[i], c.By)
+		err = r.runConfirmed(ctx, theirs[i], c.By)
 	})
 	return answer, errors.Join(err, lost)
 }
 
 // offers lists what somebody can confirm.
-func (r *Room) offers(theirs []tool.Waiting) string {
+func (r *Room) offers(theirs []tool.PendingCall) string {
 	if len(theirs) == 0 {
 		return "No tool call waits for your confirmation."
 	}
@@ -107,10 +107,10 @@ func (r *Room) offers(theirs []tool.Waiting) string {
 	return strings.Join(all, "\n\n")
 }
 
-// confirms has a call done that somebody has confirmed, in a turn of its own about the
+// runConfirmed has a call done that somebody has confirmed, in a turn of its own about the
 // same question. What else is called in it is for all whose words are in its prompt, as
 // ever.
-func (r *Room) confirms(ctx context.Context, w tool.Waiting, by participants.Participant) error {
+func (r *Room) runConfirmed(ctx context.Context, w tool.PendingCall, by participants.Participant) error {
 	seat := r.seatOf(w.Agent)
 	switch {
 	case seat == nil:
@@ -121,7 +121,7 @@ func (r *Room) confirms(ctx context.Context, w tool.Waiting, by participants.Par
 	q := question{
 		seat: seat, message: w.Question, ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()),
 		askers: w.Asked, visibility: w.Visibility, sources: slices.Clone(w.Rests),
-		confirmed: &tool.Confirmed{Call: w.Call, By: by},
+		confirmed: &tool.ConfirmedCall{Call: w.Call, By: by},
 	}
 	e := r.decision(q, earshot.Speak, Confirmed)
 	d := e.Body.(earshot.Decision)
@@ -130,22 +130,22 @@ func (r *Room) confirms(ctx context.Context, w tool.Waiting, by participants.Par
 	if !r.settle(ctx, e) {
 		return errUnconfirmed
 	}
-	r.held.Drop(func(had tool.Waiting) bool { return had.Number == w.Number })
+	r.held.Drop(func(had tool.PendingCall) bool { return had.Number == w.Number })
 	r.wait(append(r.pending, q))
 	return nil
 }
 
-// isDone tells the model what somebody has confirmed.
-func (r *Room) isDone(q *question) string {
+// confirmedPrompt tells the model what somebody has confirmed.
+func (r *Room) confirmedPrompt(q *question) string {
 	if q.confirmed == nil {
 		return ""
 	}
 	return "\n" + r.cfg.People.Name(q.confirmed.By.ID) + " has confirmed a call of yours that was held back: it is done now. Answer with what came of it."
 }
 
-// unsettles has no call wait that rests on events which are changed or forgotten, not even
+// dropHeldCalls has no call wait that rests on events which are changed or forgotten, not even
 // one that is made in a moment by the turn that is live.
-func (r *Room) unsettles(is func(earshot.EventID) bool) {
+func (r *Room) dropHeldCalls(is func(earshot.EventID) bool) {
 	r.held.Forget(is)
 	r.drop(func(q question) bool { return q.confirmed != nil && slices.ContainsFunc(q.sources, is) })
 	if l := r.restsNow(is); l != nil {

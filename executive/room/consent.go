@@ -32,7 +32,7 @@ var (
 // the word of somebody known can ask, and only the same voice can agree: what a model
 // makes of the words does not matter.
 func (r *Room) keepsVoice(e *entry, text earshot.Text, agent string) string {
-	book, ok := r.cfg.Voices.(VoiceBook)
+	book, ok := r.cfg.Voices.(VoiceRegistry)
 	if !ok || !e.who.Voice() {
 		return ""
 	}
@@ -53,7 +53,7 @@ func (r *Room) keepsVoice(e *entry, text earshot.Text, agent string) string {
 }
 
 // enrols keeps the voice of somebody who has just agreed.
-func (r *Room) enrols(book VoiceBook, e *entry) string {
+func (r *Room) enrols(book VoiceRegistry, e *entry) string {
 	voice := e.event.Body.(earshot.Utterance).Speaker
 	if _, err := book.Enrol(e.who.ID, speakers.Said{By: e.who.ID, At: e.event.At}, voice); err != nil {
 		r.cfg.Log.Info("a voice could not be kept", "err", err)

@@ -11,30 +11,30 @@ import (
 )
 
 func TestDecide(t *testing.T) {
-	alone := scenario{enabled: true, known: true, heeded: true, aim: addressees{mine: true, why: Alone}}
-	with := func(change func(*scenario)) scenario { s := alone; change(&s); return s }
+	alone := decisionInput{enabled: true, known: true, heeded: true, aim: addressees{mine: true, why: Alone}}
+	with := func(change func(*decisionInput)) decisionInput { s := alone; change(&s); return s }
 	called := addressees{mine: true, named: true, why: Named}
 	for _, tt := range []struct {
 		name   string
-		s      scenario
+		s      decisionInput
 		want   earshot.Verdict
 		reason string
 	}{
 		{"alone", alone, earshot.Speak, Alone},
-		{"among others", with(func(s *scenario) { s.aim = addressees{why: Elsewhere} }), earshot.Silent, Elsewhere},
-		{"to others", with(func(s *scenario) { s.aim = addressees{why: ToOthers} }), earshot.Silent, ToOthers},
-		{"called among others", with(func(s *scenario) { s.aim = called }), earshot.Speak, Named},
-		{"called by somebody who is not heeded", with(func(s *scenario) { s.aim, s.heeded = called, false }), earshot.Silent, Unheeded},
-		{"a stranger who calls", with(func(s *scenario) { s.aim, s.known = called, false }), earshot.Silent, Stranger},
-		{"stop", with(func(s *scenario) { s.want = reflex.Stop }), earshot.Silent, Commanded},
-		{"hushed", with(func(s *scenario) { s.quiet = true }), earshot.Silent, Hushed},
-		{"hushed, and asked back", with(func(s *scenario) { s.quiet, s.want = true, reflex.Wake }), earshot.Speak, Alone},
-		{"hushed, and called", with(func(s *scenario) { s.quiet, s.aim = true, called }), earshot.Speak, Named},
-		{"hushed, and followed up aloud", with(func(s *scenario) { s.quiet, s.to, s.aim = true, conversation.Following, addressees{} }), earshot.Silent, Hushed},
-		{"told not now", with(func(s *scenario) { s.refuses = true }), earshot.Silent, attention.ToldNo},
-		{"called, and told not now", with(func(s *scenario) { s.refuses, s.aim = true, called }), earshot.Silent, attention.ToldNo},
-		{"called long ago", with(func(s *scenario) { s.aim, s.late = called, true }), earshot.Silent, Late},
-		{"switched off", with(func(s *scenario) { s.enabled = false }), earshot.Silent, Disabled},
+		{"among others", with(func(s *decisionInput) { s.aim = addressees{why: Elsewhere} }), earshot.Silent, Elsewhere},
+		{"to others", with(func(s *decisionInput) { s.aim = addressees{why: ToOthers} }), earshot.Silent, ToOthers},
+		{"called among others", with(func(s *decisionInput) { s.aim = called }), earshot.Speak, Named},
+		{"called by somebody who is not heeded", with(func(s *decisionInput) { s.aim, s.heeded = called, false }), earshot.Silent, Unheeded},
+		{"a stranger who calls", with(func(s *decisionInput) { s.aim, s.known = called, false }), earshot.Silent, Stranger},
+		{"stop", with(func(s *decisionInput) { s.want = reflex.Stop }), earshot.Silent, Commanded},
+		{"hushed", with(func(s *decisionInput) { s.quiet = true }), earshot.Silent, Hushed},
+		{"hushed, and asked back", with(func(s *decisionInput) { s.quiet, s.want = true, reflex.Wake }), earshot.Speak, Alone},
+		{"hushed, and called", with(func(s *decisionInput) { s.quiet, s.aim = true, called }), earshot.Speak, Named},
+		{"hushed, and followed up aloud", with(func(s *decisionInput) { s.quiet, s.to, s.aim = true, conversation.Following, addressees{} }), earshot.Silent, Hushed},
+		{"told not now", with(func(s *decisionInput) { s.refuses = true }), earshot.Silent, attention.ToldNo},
+		{"called, and told not now", with(func(s *decisionInput) { s.refuses, s.aim = true, called }), earshot.Silent, attention.ToldNo},
+		{"called long ago", with(func(s *decisionInput) { s.aim, s.late = called, true }), earshot.Silent, Late},
+		{"switched off", with(func(s *decisionInput) { s.enabled = false }), earshot.Silent, Disabled},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			verdict, reasons := decide(tt.s)

@@ -39,7 +39,7 @@ func (l listing) of(c command.Call) bool { return l.outlet == c.Event.Via && l.w
 // changes, and it is deleted with that.
 func (r *Room) amend(ctx context.Context, e earshot.Event, a earshot.Audience) error {
 	edit := e.Body.(earshot.Edit)
-	en, first, err := r.reserve(incoming{event: e})
+	en, first, err := r.reserve(resolvedEvent{event: e})
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ var (
 
 // entry is an admitted event on its way into the journal.
 type entry struct {
-	incoming
+	resolvedEvent
 	ticket interrupt.Ticket
 	events []earshot.Event         // what is kept of it: itself, and what was decided
 	asks   []question              // that will be answered, one an agent
@@ -48,7 +48,7 @@ type entry struct {
 // enqueue admits an event of the house's own, to be kept. Then, unless it is
 // nil, is told how that went, before anybody who waits for it.
 func (r *Room) enqueue(e earshot.Event, then func(error)) (*entry, error) {
-	en, first, err := r.reserve(incoming{event: e})
+	en, first, err := r.reserve(resolvedEvent{event: e})
 	if first {
 		en.then = then
 		r.queue(en)
@@ -70,7 +70,7 @@ func (en *entry) wait(ctx context.Context) error {
 // is sent twice must neither act twice nor be acknowledged before it is kept.
 // Here it is settled whether a message is on the record: of one that is not
 // only the ID is remembered, so that it is not kept when it is sent again later.
-func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
+func (r *Room) reserve(in resolvedEvent) (en *entry, first bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if en, ok := r.known[in.event.ID]; ok && !en.elsewhere(in.event) {
@@ -83,7 +83,7 @@ func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
 	case r.closed:
 		return nil, false, ErrClosed
 	case r.mode == earshot.OffRecord && in.event.Body.Kind() == earshot.KindMessage:
-		en = &entry{incoming: incoming{event: earshot.Event{ID: in.event.ID}}, done: make(chan struct{}), passes: true}
+		en = &entry{resolvedEvent: resolvedEvent{event: earshot.Event{ID: in.event.ID}}, done: make(chan struct{}), passes: true}
 		close(en.done)
 		r.know(en)
 		return en, true, nil
@@ -93,7 +93,7 @@ func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
 		return nil, false, ErrBusy
 	}
 	r.coming++
-	en = &entry{incoming: in, queued: make(chan struct{}), done: make(chan struct{})}
+	en = &entry{resolvedEvent: in, queued: make(chan struct{}), done: make(chan struct{})}
 	r.know(en)
 	return en, true, nil
 }
@@ -101,7 +101,7 @@ func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
 // reserveWhenFree is reserve, and waits until there is room for a message: who writes one
 // can wait. That it cuts what is being said, it does at once. Waited says that it did, and
 // settle was called then.
-func (r *Room) reserveWhenFree(ctx context.Context, in incoming, settle func()) (en *entry, first, waited bool, err error) {
+func (r *Room) reserveWhenFree(ctx context.Context, in resolvedEvent, settle func()) (en *entry, first, waited bool, err error) {
 	for {
 		en, first, err = r.reserve(in)
 		if err != ErrBusy || in.event.Body.Kind() != earshot.KindMessage {
@@ -110,7 +110,7 @@ func (r *Room) reserveWhenFree(ctx context.Context, in incoming, settle func()) 
 		if !waited {
 			waited = true
 			settle()
-			r.disturb(in)
+			r.actOnFloor(in)
 		}
 		select {
 		case <-r.vacancy():

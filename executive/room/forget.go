@@ -13,9 +13,9 @@ import (
 	"earshot/participants"
 )
 
-// takesIn takes into everything that is remembered what an event that is on record has
+// applyChange takes into everything that is remembered what an event that is on record has
 // changed of what was before.
-func (r *Room) takesIn(ctx context.Context, e earshot.Event) {
+func (r *Room) applyChange(ctx context.Context, e earshot.Event) {
 	switch b := e.Body.(type) {
 	case earshot.Revision:
 		r.rewords(e, b)
@@ -30,7 +30,7 @@ func (r *Room) takesIn(ctx context.Context, e earshot.Event) {
 
 // rewords makes a message what it was revised to, wherever it is remembered.
 func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
-	r.unsettles(func(id earshot.EventID) bool { return id == b.Of })
+	r.dropHeldCalls(func(id earshot.EventID) bool { return id == b.Of })
 	for _, s := range r.seats {
 		s.history.reworded(e.At, b)
 	}
@@ -87,7 +87,7 @@ func reworded(m earshot.Event, text earshot.Text, by earshot.Event) earshot.Even
 // as returns an entry for what is known of an event that is kept, as it is now: whoever
 // still has the old one may be looking at it.
 func (en *entry) as(e earshot.Event) *entry {
-	return &entry{incoming: incoming{event: e}, done: en.done, err: en.err}
+	return &entry{resolvedEvent: resolvedEvent{event: e}, done: en.done, err: en.err}
 }
 
 // forget takes events that are erased out of everything that is remembered, and gives up
@@ -98,7 +98,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 		all[id] = id != ""
 	}
 	is := func(id earshot.EventID) bool { return all[id] }
-	r.unsettles(is)
+	r.dropHeldCalls(is)
 	for _, s := range r.seats {
 		s.history.forget(is)
 		erased := func(reply earshot.Event) bool { return is(reply.ID) }
@@ -118,12 +118,12 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 		}
 	}
 	r.attentionState.drop(func(f *pendingFinding) bool { return is(f.event.ID) })
-	r.attentionState.shake(gone...)
+	r.attentionState.markOutdated(gone...)
 	if r.head != nil {
 		r.head.Drop()
 	}
-	if c := r.attentionState.came; c != nil && is(c.event.ID) {
-		r.attentionState.came = nil
+	if c := r.attentionState.arrival; c != nil && is(c.event.ID) {
+		r.attentionState.arrival = nil
 	}
 	if c := r.captions.next; c != nil && is(c.about.ID) {
 		r.captions.next = nil
@@ -155,14 +155,14 @@ func (r *Room) forgotten(is func(earshot.EventID) bool, gone []earshot.EventID) 
 	for _, id := range gone {
 		r.agenda.Apply(earshot.Event{ID: id, Body: earshot.Tombstone{}})
 	}
-	r.sayings = slices.DeleteFunc(r.sayings, func(s saying) bool { return is(s.event) })
+	r.utteranceRecords = slices.DeleteFunc(r.utteranceRecords, func(s utteranceRecord) bool { return is(s.event) })
 	for from, said := range r.sentences {
 		if is(said.last.ID) || slices.ContainsFunc(said.parts, is) {
 			delete(r.sentences, from)
 		}
 	}
-	r.listings, r.lastSaid = nil, saidLast{}
-	r.turned = slices.DeleteFunc(r.turned, func(t took) bool { return is(t.About) })
+	r.listings, r.lastSpokenReply = nil, lastSpokenReply{}
+	r.latencies = slices.DeleteFunc(r.latencies, func(t latencyRecord) bool { return is(t.About) })
 }
 
 // rewritten returns a message as a revision makes it, with what hangs at it.
@@ -226,11 +226,11 @@ func (r *Room) Forgot(id earshot.EventID, events int, by earshot.ParticipantID) 
 }
 
 // restsNow returns the turn that is live if it rests on any of some events; nil for none.
-func (r *Room) restsNow(is func(earshot.EventID) bool) *live {
+func (r *Room) restsNow(is func(earshot.EventID) bool) *activeTurn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.live != nil && (is(r.live.message.ID) || is(r.live.origin()) || slices.ContainsFunc(r.live.sources, is) || slices.ContainsFunc(r.live.used, is)) {
-		return r.live
+	if r.activeTurn != nil && (is(r.activeTurn.message.ID) || is(r.activeTurn.origin()) || slices.ContainsFunc(r.activeTurn.sources, is) || slices.ContainsFunc(r.activeTurn.used, is)) {
+		return r.activeTurn
 	}
 	return nil
 }
@@ -239,8 +239,8 @@ func (r *Room) restsNow(is func(earshot.EventID) bool) *live {
 func (r *Room) restsOn(turn earshot.TurnID, from []earshot.EventID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.live != nil && r.live.turn == turn {
-		r.live.used = alsoRests(r.live.used, from...)
+	if r.activeTurn != nil && r.activeTurn.turn == turn {
+		r.activeTurn.used = alsoRests(r.activeTurn.used, from...)
 	}
 }
 
@@ -251,15 +251,15 @@ func (r *Room) forgetPeople(people []earshot.ParticipantID) {
 	}
 	is := func(id earshot.ParticipantID) bool { return slices.Contains(people, id) }
 	r.drop(func(q question) bool { return is(q.message.Author) })
-	r.presence.does(func(c *presence.Company) { c.Forget(people...) })
+	r.presence.update(func(c *presence.Tracker) { c.Forget(people...) })
 	r.scene.ForgetPeople(people...)
-	r.nearby.mu.Lock()
+	r.voicePresence.mu.Lock()
 	for _, id := range people {
-		delete(r.nearby.last, id)
+		delete(r.voicePresence.last, id)
 	}
-	r.nearby.mu.Unlock()
+	r.voicePresence.mu.Unlock()
 	r.sponsors.forget(is)
-	r.held.Drop(func(w tool.Waiting) bool {
+	r.held.Drop(func(w tool.PendingCall) bool {
 		return is(w.By.ID) || slices.ContainsFunc(w.Asked, func(p participants.Participant) bool { return is(p.ID) })
 	})
 	r.mu.Lock()
@@ -269,7 +269,7 @@ func (r *Room) forgetPeople(people []earshot.ParticipantID) {
 			delete(r.answered, p)
 		}
 	}
-	r.sayings = slices.DeleteFunc(r.sayings, func(s saying) bool { return is(s.by) })
+	r.utteranceRecords = slices.DeleteFunc(r.utteranceRecords, func(s utteranceRecord) bool { return is(s.by) })
 }
 
 // forget takes people out of those who asked.

@@ -14,7 +14,7 @@ import (
 // nothing happens if they have already, if a person has the floor next anyway, or if
 // the journal takes nothing. It reports whether they will.
 func (r *Room) handOver(ctx context.Context, after question, last earshot.Event, why earshot.Why) bool {
-	b := r.turns.Of(last.Visibility)
+	b := r.turnControl.Of(last.Visibility)
 	if b.Over || r.overtaken(after) {
 		return false
 	}
@@ -54,9 +54,9 @@ func (r *Room) leave(h *earshot.Handover, agent string, count int) string {
 
 // handover returns how a turn that is over leaves the floor to a person, or nil if
 // it does not.
-func (e ending) handover() *earshot.Handover {
-	if e.asked != nil && e.asked.left {
-		return &earshot.Handover{Why: earshot.Passed, To: e.asked.to}
+func (e turnResult) handover() *earshot.Handover {
+	if e.modelRequest != nil && e.modelRequest.left {
+		return &earshot.Handover{Why: earshot.Passed, To: e.modelRequest.to}
 	}
 	return e.question.handover
 }

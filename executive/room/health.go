@@ -13,14 +13,14 @@ import (
 
 // health returns the notice that follows from how a turn ended, where that is told at once:
 // that the model fails, the first time. That it is well again is told by recovers.
-func (r *Room) health(e ending) (earshot.Notice, bool) {
+func (r *Room) health(e turnResult) (earshot.Notice, bool) {
 	model := r.modelOf(e.question.seat)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_, ill := r.faults[model]
 	switch {
 	case errors.Is(e.err, llm.ErrParked): // it was busy, and is well
-	case e.err != nil && e.asked != nil && !errors.Is(e.err, turn.ErrUnheard):
+	case e.err != nil && e.modelRequest != nil && !errors.Is(e.err, turn.ErrUnheard):
 		n := fault(e.err)
 		n.Key = model
 		if e.question.visibility.Scope == earshot.Private {
@@ -28,7 +28,7 @@ func (r *Room) health(e ending) (earshot.Notice, bool) {
 		}
 		r.faults[model] = n
 		return n, r.outages.Change(r.cfg.Now(), n)
-	case e.err == nil && e.asked != nil && e.reply.Offered != "" && ill:
+	case e.err == nil && e.modelRequest != nil && e.reply.Offered != "" && ill:
 		delete(r.faults, model)
 		n := earshot.Notice{Key: model, Text: "the " + model + " answers again", Over: true}
 		return n, r.outages.Change(r.cfg.Now(), n)

@@ -182,7 +182,7 @@ func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name fu
 			continue
 		}
 		if l.text != "" {
-			out = append(out, llm.Message{Role: llm.Assistant, Text: conversation.Defuse(string(l.text))})
+			out = append(out, llm.Message{Role: llm.Assistant, Text: conversation.Escape(string(l.text))})
 		}
 		if l.note != "" {
 			out = append(out, llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: earshot.Text(l.note)}.String()})

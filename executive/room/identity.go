@@ -110,8 +110,8 @@ func (r *Room) greet(session participants.Session, who participants.Participant)
 func (r *Room) seat(outlet string, old, now participants.Participant) {
 	r.mu.Lock()
 	var showings []*turnOutlet
-	if r.live != nil {
-		showings = r.showings
+	if r.activeTurn != nil {
+		showings = r.turnOutlets
 	}
 	for _, p := range r.places {
 		if p.Name() == outlet {

@@ -18,9 +18,9 @@ import (
 	"earshot/participants/agents"
 )
 
-// An incoming event is one of which it is known who it is from, to whom it is,
+// A resolvedEvent is an event of which it is known who it is from, to whom it is,
 // and who may see it.
-type incoming struct {
+type resolvedEvent struct {
 	event    earshot.Event
 	who      participants.Participant
 	to       conversation.Address // of what was said aloud: by what evidence it is for an agent
@@ -70,7 +70,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if r.activity.note(in.event, r.cfg.Now()) {
 		defer r.nudge() // something may have waited for that, or has to
 	}
-	r.gathers(in)
+	r.observePresence(in)
 	switch in.event.Body.(type) {
 	case earshot.Speech:
 		r.noteWords(in)
@@ -111,7 +111,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	entry, first, waited, err := r.reserveWhenFree(ctx, in, settle)
 	if err != nil {
 		if in.change.again == nil && !waited { // which is asked again by what is kept alone
-			r.disturb(in) // what cannot be kept may still cut
+			r.actOnFloor(in) // what cannot be kept may still cut
 		}
 		return err
 	}
@@ -125,11 +125,11 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	case first:
 		r.spokeTo(in)
 		r.overhears(in)
-		r.grants(in)
+		r.noteWaitRequest(in)
 		if !waited {
-			r.disturb(in)
+			r.actOnFloor(in)
 		}
-		r.appears(in)
+		r.noteVoicePresence(in)
 		entry.ticket = r.floor.Ticket()
 		r.queue(entry)
 	case in.event.Body.Kind() == earshot.KindMessage: // that has come before
@@ -170,13 +170,13 @@ func (r *Room) act(ctx context.Context, e earshot.Event, who participants.Partic
 	case earshot.Presence:
 		return r.arrive(ctx, e, who, body)
 	case earshot.Glance:
-		r.lights(e, body)
+		r.updateCameraLight(e, body)
 	}
 	return nil
 }
 
 // resolve fixes, for good, who said it, to whom, and who may see it.
-func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err error) {
+func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, err error) {
 	in.came = r.cfg.Now()
 	if e.Body, err = r.body(e.Body); err != nil {
 		return in, err
@@ -206,7 +206,7 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err e
 		}
 	}
 	if _, does := changing(e.Body); does {
-		err := r.bearsOn(ctx, &e, &in)
+		err := r.resolveRevision(ctx, &e, &in)
 		in.event = e
 		return in, err
 	}
@@ -228,7 +228,7 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err e
 			}
 		}
 		if in.heeded && !body.OwnWords { // which say nothing of what it is at
-			in.sideTalk = r.amidst(e, in.who, in.aim.agents, body.Text)
+			in.sideTalk = r.resolveSideTalk(e, in.who, in.aim.agents, body.Text)
 		}
 	case earshot.Utterance, earshot.Speech:
 		r.attribute(&e, &in)
@@ -243,9 +243,9 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err e
 		switch u, ok := body.(earshot.Utterance); {
 		case !in.heeded || !in.to.ForAgent():
 		case ok:
-			in.sideTalk = in.apart(r.amidst(e, in.who, in.aim.agents, u.Text))
+			in.sideTalk = in.apart(r.resolveSideTalk(e, in.who, in.aim.agents, u.Text))
 		default:
-			in.sideTalk = r.amidst(e, in.who, in.aim.agents, "") // nobody knows yet what it will be
+			in.sideTalk = r.resolveSideTalk(e, in.who, in.aim.agents, "") // nobody knows yet what it will be
 			in.sideTalk.begins = in.sideTalk.is
 		}
 	}
@@ -342,14 +342,14 @@ func (r *Room) cuts(text earshot.Text) bool {
 
 // signal returns what an event is to the floor, or nil if it is nothing. Only
 // what is for an agent of the room, or a command word, cuts, whichever talks.
-func (r *Room) signal(in incoming) *interrupt.Signal {
+func (r *Room) signal(in resolvedEvent) *interrupt.Signal {
 	e := in.event
 	s := &interrupt.Signal{From: e.From, Via: e.Via, By: e.Author, Operator: in.who.Can(participants.Operate), Confidence: 1, At: e.At}
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		return r.wrote(s, body, in)
 	case earshot.Utterance:
-		sounding := body.Own > 0 || r.aloud.sounds(e.At, e.At.Add(body.Lasted))
+		sounding := body.Own > 0 || r.echoReference.sounds(e.At, e.At.Add(body.Lasted))
 		return unheeded(uttered(s, body, in.to, sounding, r.cuts(body.Text)), in.heeded)
 	case earshot.Speech:
 		return unheeded(voiced(s, body, in.to, r.cuts(body.Words)), in.heeded)
@@ -378,7 +378,7 @@ func (r *Room) signal(in incoming) *interrupt.Signal {
 // an agent is nothing to it; one that is cuts a private reply to the same people,
 // and no other: what an agent says to all is not cut for a reason that they may
 // not know.
-func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in incoming) *interrupt.Signal {
+func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in resolvedEvent) *interrupt.Signal {
 	private := in.event.Visibility.Scope == earshot.Private
 	s.Kind, s.Words = interrupt.Bystanders, m.Text
 	switch {
@@ -406,7 +406,7 @@ func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in incoming) *inter
 // is an answer.
 func (r *Room) murmurs(e earshot.Event, text earshot.Text) bool {
 	r.mu.Lock()
-	live := r.live
+	live := r.activeTurn
 	r.mu.Unlock()
 	if live == nil || !together(live.message.Visibility, e.Visibility) || !conversation.MurmuredInWriting(text) {
 		return false
@@ -422,7 +422,7 @@ func (r *Room) murmurs(e earshot.Event, text earshot.Text) bool {
 func (r *Room) among(v earshot.Visibility) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.live != nil && together(r.live.message.Visibility, v)
+	return r.activeTurn != nil && together(r.activeTurn.message.Visibility, v)
 }
 
 // unheeded returns s as it is from somebody whom the agent does not answer.

@@ -115,7 +115,7 @@ func (i *interims) fading() (first time.Time) {
 }
 
 // noteWords shows the words that are being said, and that there are none any more.
-func (r *Room) noteWords(in incoming) {
+func (r *Room) noteWords(in resolvedEvent) {
 	said, _ := in.event.Body.(earshot.Speech)
 	own := in.to == conversation.Own || in.to == conversation.Unsure && said.Own
 	shown, first := r.interims.note(in.event, own, r.cfg.Now())

@@ -144,8 +144,8 @@ func (r *Room) write(ctx context.Context, batch []*entry) error {
 		if own.Sequence > before {
 			r.advise(own, e.aim)
 			r.reports(e)
-			r.redirects(e)
-			r.takesIn(ctx, own)
+			r.redirectThought(e)
+			r.applyChange(ctx, own)
 		}
 		if own.Sequence <= before && !e.again || own.Body.Kind() == earshot.KindErased { // the journal has had it for long: it was answered then
 			for _, q := range e.asks {
@@ -184,9 +184,9 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 			r.says(e)
 			r.remember(e)
 			r.recalls(e)
-			r.glimpse(e)
+			r.noteNovelty(e)
 			r.describes(e)
-			r.comesIn(e)
+			r.noteArrival(e)
 			r.show(e)
 		}
 	}
@@ -203,8 +203,8 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 // the journal does not take is tried again; each by itself, since one may be at fault.
 func (r *Room) keep(ctx context.Context) (kept []earshot.Event) {
 	r.mu.Lock()
-	all := append(r.unsaved, r.late...)
-	r.unsaved, r.late = nil, nil // to which what is given up meanwhile is added
+	all := append(r.unsaved, r.rejectedEvents...)
+	r.unsaved, r.rejectedEvents = nil, nil // to which what is given up meanwhile is added
 	r.mu.Unlock()
 	if len(all) == 0 {
 		return nil

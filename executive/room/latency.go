@@ -19,7 +19,7 @@ type latencyTrace struct {
 	decided time.Time
 	began   time.Time // the turn
 
-	watch turn.Watch
+	watch turn.Tracker
 
 	mu         sync.Mutex
 	asked      time.Time          // when a model was asked first
@@ -91,7 +91,7 @@ func (q question) latency(reply earshot.Reply, now time.Time) api.Latency {
 	if p == nil {
 		return l
 	}
-	m := p.watch.Moments()
+	m := p.watch.Timings()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if l.Reflex {
@@ -128,8 +128,8 @@ func (q question) latency(reply earshot.Reply, now time.Time) api.Latency {
 // keepTurns is how many of the last turns are told of.
 const keepTurns = 16
 
-// A took is how long a turn took, and who may know of it.
-type took struct {
+// A latencyRecord is how long a turn took, and who may know of it.
+type latencyRecord struct {
 	api.Latency
 	whom       earshot.ParticipantID
 	visibility earshot.Visibility
@@ -137,14 +137,14 @@ type took struct {
 }
 
 // latencies are some, the oldest first.
-type latencies []took
+type latencies []latencyRecord
 
 // note adds one. Of each circle of people so many are kept as are told of: so nobody can
 // tell by what is gone what happened where they may not look. Of circles there are no
 // more than can wait to be answered; beyond that the one goes that has been quiet for
 // longest, but for what all may see.
-func (t *latencies) note(one took) {
-	same := func(other took) bool { return together(one.visibility, other.visibility) }
+func (t *latencies) note(one latencyRecord) {
+	same := func(other latencyRecord) bool { return together(one.visibility, other.visibility) }
 	*t = append(*t, one)
 	n := 0
 	for i := len(*t) - 1; i >= 0; i-- {
@@ -168,7 +168,7 @@ func (t *latencies) bound() {
 	}
 	if len(last) >= maxCircles {
 		quiet := last[len(last)-1]
-		*t = slices.DeleteFunc(*t, func(had took) bool { return together(had.visibility, quiet) })
+		*t = slices.DeleteFunc(*t, func(had latencyRecord) bool { return together(had.visibility, quiet) })
 	}
 }
 
@@ -187,7 +187,7 @@ func (t latencies) seen(a earshot.Audience) (all []api.Latency) {
 func (r *Room) Latencies() (all []api.Latency) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, t := range r.turned {
+	for _, t := range r.latencies {
 		if !t.before {
 			all = append(all, t.Latency)
 		}

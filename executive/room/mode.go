@@ -55,10 +55,10 @@ func (r *Room) modeChange(e earshot.Event, m earshot.Mode) (*entry, error) {
 // modeTo is modeChange for who holds r.moding. What a key has opened is, once somebody has
 // said what the room is to be, nothing that it closes.
 func (r *Room) modeTo(e earshot.Event, m earshot.Mode) (*entry, error) {
-	if m == r.wished && !r.keys.opened {
+	if m == r.wished && !r.pushToTalk.opened {
 		return nil, nil
 	}
-	r.keys.opened = false
+	r.pushToTalk.opened = false
 	r.wished = m
 	r.wishes++
 	wish := r.wishes
@@ -136,7 +136,7 @@ func (r *Room) concerns(p participants.Participant) bool {
 func (r *Room) wants() (m earshot.Mode, opened bool) {
 	r.modeMu.Lock()
 	defer r.modeMu.Unlock()
-	return r.wished, r.keys.opened
+	return r.wished, r.pushToTalk.opened
 }
 
 // is returns the room's mode.
@@ -172,7 +172,7 @@ func (r *Room) deaf(e earshot.Event) bool {
 
 // pass shows what was written off the record to those who may see it, and
 // forgets it. Only who wrote it is given the ID back, to know that it was sent.
-func (r *Room) pass(in incoming) {
+func (r *Room) pass(in resolvedEvent) {
 	r.heed(sent(in.event)) // and no more: the floor remembers who cut
 	e, seen := in.event, false
 	others := func(id earshot.ParticipantID) bool { return id != in.who.Reader() }

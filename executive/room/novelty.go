@@ -10,10 +10,10 @@ import (
 	"earshot/participants"
 )
 
-// glimpse takes in what happened, as far as it may be new and all may know of it.
+// noteNovelty takes in what happened, as far as it may be new and all may know of it.
 // What agents say is nothing new to them.
-func (r *Room) glimpse(e earshot.Event) {
-	g := attention.Glimpse{At: e.At, Who: string(r.person(e.Author))}
+func (r *Room) noteNovelty(e earshot.Event) {
+	g := attention.Occurrence{At: e.At, Who: string(r.person(e.Author))}
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		g.Text = body.Text
@@ -36,7 +36,7 @@ func (r *Room) glimpse(e earshot.Event) {
 	if g.Who == "" && e.Body.Kind() != earshot.KindSight { // eyes name nobody
 		g.Who = e.From.Provider + ":" + e.From.ID
 	}
-	r.attentionState.watch.Take(g)
+	r.attentionState.novelty.Take(g)
 	r.attentionState.latest = e.ID
 }
 
@@ -53,7 +53,7 @@ func (r *Room) byReflex(e *entry) bool {
 
 // catchesTheEye reports whether what a camera noticed may be new: somebody who comes, what is
 // held up, or another picture. Who comes back in a moment had not gone.
-func (r *Room) catchesTheEye(g *attention.Glimpse, e earshot.Event, s earshot.Sight) bool {
+func (r *Room) catchesTheEye(g *attention.Occurrence, e earshot.Event, s earshot.Sight) bool {
 	g.Who = ""
 	switch s.What {
 	case earshot.PeopleChanged:
@@ -70,26 +70,26 @@ func (r *Room) catchesTheEye(g *attention.Glimpse, e earshot.Event, s earshot.Si
 // moments is for how long nobody is noticed now and then although somebody is here.
 const moments = 10 * time.Second
 
-// wondering returns a channel that yields when what has happened is to be weighed;
+// noveltyTimer returns a channel that yields when what has happened is to be weighed;
 // nil while nothing has.
-func (r *Room) wondering() <-chan time.Time {
-	r.attentionState.watch.Every = r.cfg.Settings().UpdateInterval.Duration()
-	if at := r.attentionState.watch.Next(); !at.IsZero() && r.wonders() {
+func (r *Room) noveltyTimer() <-chan time.Time {
+	r.attentionState.novelty.Every = r.cfg.Settings().UpdateInterval.Duration()
+	if at := r.attentionState.novelty.Next(); !at.IsZero() && r.thinksUnasked() {
 		return time.After(max(at.Sub(r.cfg.Now()), 0))
 	}
 	return nil
 }
 
-// wonders reports whether there is to be thought about what nobody asked for.
-func (r *Room) wonders() bool {
+// thinksUnasked reports whether there is to be thought about what nobody asked for.
+func (r *Room) thinksUnasked() bool {
 	set := r.cfg.Settings().Parallel
 	return set.Enabled && set.ReasoningContinuous && r.thinks()
 }
 
-// weigh has the mind think about what has happened, if that is new enough.
-func (r *Room) weigh() {
-	if cause, worth := r.attentionState.watch.Weigh(r.cfg.Now()); worth {
-		r.wonder(cause, r.attentionState.latest, "")
-		r.attentionState.watch.Thinks()
+// weighNovelty has the mind think about what has happened, if that is new enough.
+func (r *Room) weighNovelty() {
+	if cause, worth := r.attentionState.novelty.Weigh(r.cfg.Now()); worth {
+		r.thinkAbout(cause, r.attentionState.latest, "")
+		r.attentionState.novelty.Thinks()
 	}
 }

@@ -26,8 +26,8 @@ func (r *Room) overdue(past []earshot.Event) (all []lastWord) {
 		if d, ok := e.Body.(earshot.Decision); ok && d.Turn != "" {
 			calls[d.Turn] = !slices.Contains(d.Reasons, Everybody)
 		}
-		move := conversation.MoveOf(e, r.kind).Kind
-		if move == conversation.Aloof || move == conversation.Set {
+		move := conversation.TurnEventOf(e, r.kind).Kind
+		if move == conversation.Irrelevant || move == conversation.Set {
 			continue
 		}
 		all = slices.DeleteFunc(all, func(l lastWord) bool { return together(l.said.Visibility, e.Visibility) })
@@ -38,11 +38,11 @@ func (r *Room) overdue(past []earshot.Event) (all []lastWord) {
 	return all
 }
 
-// resign has the agents hand over that should have before the program began: one
+// handOverOverdue has the agents hand over that should have before the program began: one
 // called another, and enough had been said. It waits until somebody can be told.
-func (r *Room) resign(ctx context.Context) {
+func (r *Room) handOverOverdue(ctx context.Context) {
 	r.unreturned = slices.DeleteFunc(r.unreturned, func(l lastWord) bool {
-		why := r.enough(r.turns.Of(l.said.Visibility))
+		why := r.handoverReason(r.turnControl.Of(l.said.Visibility))
 		q := question{seat: r.seatOf(l.said.Author), message: l.said, chain: true, ticket: r.floor.Ticket()}
 		switch {
 		case why == "" || q.seat == nil || r.against(q) != "" || !r.led(l):

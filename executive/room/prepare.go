@@ -22,14 +22,14 @@ type preparedReply struct {
 // prepareReply has an answer prepared to words that sound like all of it, and gives up
 // what was prepared to others, or to a voice of which nothing came. Of several the
 // newest counts.
-func (r *Room) prepareReply(in incoming) {
+func (r *Room) prepareReply(in resolvedEvent) {
 	s, is := in.event.Body.(earshot.Speech)
 	if !is || r.head == nil || s.Stage != earshot.VoiceWords && s.Stage != earshot.VoiceOver {
 		return
 	}
 	in.prepared = r.preparations.Add(1)
 	select {
-	case <-r.foreseen:
+	case <-r.prepareQueue:
 	default:
 	}
 	if s.Stage == earshot.VoiceOver || !s.Stable || in.held || !in.heeded || !in.to.ForAgent() || len(in.aim.agents) != 1 {
@@ -37,7 +37,7 @@ func (r *Room) prepareReply(in incoming) {
 		return
 	}
 	select {
-	case r.foreseen <- in:
+	case r.prepareQueue <- in:
 	default: // another voice was quicker
 	}
 }
@@ -46,7 +46,7 @@ func (r *Room) prepareReply(in incoming) {
 // nothing is added to them, so that its answer comes the sooner. Nobody sees
 // anything of it, nothing is kept of it, and what it calls is not done: the turn
 // takes it over when the words are on record, if its request is the same.
-func (r *Room) prepare(ctx context.Context, in incoming) {
+func (r *Room) prepare(ctx context.Context, in resolvedEvent) {
 	set, s := r.cfg.Settings(), r.seatOf(in.aim.agents[0])
 	if !set.Speech.PrepareReply || s == nil || !s.awake || r.speaking() || len(r.pending) > 0 {
 		return
@@ -56,15 +56,15 @@ func (r *Room) prepare(ctx context.Context, in incoming) {
 	text := r.correct(said.Words)
 	e.ID, e.Body = "", earshot.Utterance{Text: text, LikeAgent: said.LikeAgent}
 	in.event = e
-	if would := r.scenario(&entry{incoming: in}, s, text); !answers(would) {
+	if would := r.scenario(&entry{resolvedEvent: in}, s, text); !answers(would) {
 		return
 	}
 	now := r.cfg.Now()
 	q := question{
 		seat: s, message: e, aloud: true, askers: alsoAsks(nil, in.asker()), visibility: e.Visibility,
-		chain: in.machine(), asOf: now, foreseen: true,
+		chain: in.machine(), asOf: now, stillSpoken: true,
 	}
-	r.foresaw = preparedReply{e.From, e.At, now}
+	r.preparedReply = preparedReply{e.From, e.At, now}
 	r.head.Begin(ctx, r.buildEarly(set, &q))
 	if r.preparations.Load() != in.prepared { // and who knew that gave it up before it had begun
 		r.head.Drop()
@@ -72,7 +72,7 @@ func (r *Room) prepare(ctx context.Context, in incoming) {
 }
 
 // answers reports whether a model would be asked.
-func answers(s scenario) bool {
+func answers(s decisionInput) bool {
 	verdict, _ := decide(s)
 	return verdict == earshot.Speak && s.want == reflex.None
 }
@@ -96,7 +96,7 @@ func (r *Room) buildEarly(set executive.Config, q *question) *llm.Request {
 // with returns what is going on when the message of q is on record, too.
 func (q *question) with(going []scene.Item, name func(earshot.ParticipantID) string) []scene.Item {
 	u, aloud := q.message.Body.(earshot.Utterance)
-	if !q.foreseen || !aloud {
+	if !q.stillSpoken || !aloud {
 		return going
 	}
 	e, at := q.message, 0
@@ -113,14 +113,14 @@ func (q *question) with(going []scene.Item, name func(earshot.ParticipantID) str
 // asOf returns when the request of q is made, for what it says of time: when it was
 // prepared, if it was.
 func (r *Room) asOf(q question) time.Time {
-	if f := r.foresaw; q.aloud && f.from == q.message.From && f.began.Equal(q.message.At) {
+	if f := r.preparedReply; q.aloud && f.from == q.message.From && f.began.Equal(q.message.At) {
 		return f.at
 	}
 	return r.cfg.Now()
 }
 
-// lookAway gives up what was prepared, and waits until it has ended.
-func (r *Room) lookAway() {
+// dropPreparedReply gives up what was prepared, and waits until it has ended.
+func (r *Room) dropPreparedReply() {
 	if r.head != nil {
 		r.head.Drop()
 		r.head.Wait()

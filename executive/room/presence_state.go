@@ -23,21 +23,21 @@ var local = map[string]bool{"console": true, "microphone": true, "webcam": true}
 // nobody. It may be used from many goroutines.
 type presenceState struct {
 	mu  sync.Mutex
-	all presence.Company
+	all presence.Tracker
 
 	telling sync.Mutex // held by who tells it to the scene
 	told    []string   // the entries by which it was told last
 }
 
-// does changes what is known of it.
-func (g *presenceState) does(change func(*presence.Company)) {
+// update changes what is known of it.
+func (g *presenceState) update(change func(*presence.Tracker)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	change(&g.all)
 }
 
-// gathers takes in what tells who is here, before anything waits for a disk.
-func (r *Room) gathers(in incoming) {
+// observePresence takes in what tells who is here, before anything waits for a disk.
+func (r *Room) observePresence(in resolvedEvent) {
 	e := in.event
 	if !local[e.From.Provider] {
 		return
@@ -51,7 +51,7 @@ func (r *Room) gathers(in incoming) {
 		}
 	case earshot.Utterance:
 		if in.to != conversation.Own && !body.LikeAgent {
-			r.presence.does(func(c *presence.Company) { c.Hears(r.voiceOf(in, body)) })
+			r.presence.update(func(c *presence.Tracker) { c.AddVoice(r.voiceOf(in, body)) })
 		}
 	case earshot.Typing:
 		r.types(in, body.Began)
@@ -63,8 +63,8 @@ func (r *Room) gathers(in incoming) {
 // sees takes in what a camera sees.
 func (r *Room) sees(e earshot.Event, l presence.Look) {
 	l.At = e.At
-	r.presence.does(func(c *presence.Company) { c.Sees(l) })
-	r.looks(e, l.People, l.Eyes)
+	r.presence.update(func(c *presence.Tracker) { c.AddLook(l) })
+	r.updateCameraPeople(e, l.People, l.Eyes)
 }
 
 // doubtful is how sure it is of a voice that nobody can tell from others that there is
@@ -72,7 +72,7 @@ func (r *Room) sees(e earshot.Event, l presence.Look) {
 const doubtful = 0.6
 
 // voiceOf returns who was heard, as far as the voice tells.
-func (r *Room) voiceOf(in incoming, u earshot.Utterance) presence.Voice {
+func (r *Room) voiceOf(in resolvedEvent, u earshot.Utterance) presence.Voice {
 	v := presence.Voice{At: r.ends(in.event), Sure: doubtful}
 	if in.who.ID != "" && in.who.ID != participants.Generic {
 		v.Who, v.Named, v.Sure = in.who.ID, !in.who.Nameless(), u.Sure
@@ -81,9 +81,9 @@ func (r *Room) voiceOf(in incoming, u earshot.Utterance) presence.Voice {
 }
 
 // types notes that a person writes here.
-func (r *Room) types(in incoming, does bool) {
+func (r *Room) types(in resolvedEvent, does bool) {
 	if does && in.who.Person() && in.who.ID != participants.Generic {
-		r.presence.does(func(c *presence.Company) { c.Types(in.who.ID, in.event.At) })
+		r.presence.update(func(c *presence.Tracker) { c.AddTyping(in.who.ID, in.event.At) })
 	}
 }
 
@@ -92,11 +92,11 @@ func (r *Room) attends(e earshot.Event, who participants.Participant, here bool)
 	if e.From.Provider != "console" || !who.Person() {
 		return
 	}
-	r.presence.does(func(c *presence.Company) {
+	r.presence.update(func(c *presence.Tracker) {
 		if here {
-			c.Comes(who.ID, e.At)
+			c.OpenTerminal(who.ID, e.At)
 		} else {
-			c.Goes(who.ID, e.At)
+			c.CloseTerminal(who.ID, e.At)
 		}
 	})
 }
@@ -105,7 +105,7 @@ func (r *Room) attends(e earshot.Event, who participants.Participant, here bool)
 // heard and typed alone says who has come and gone.
 func (r *Room) estimate(now time.Time) *api.PresenceEstimate {
 	var is *api.PresenceEstimate
-	r.presence.does(func(c *presence.Company) {
+	r.presence.update(func(c *presence.Tracker) {
 		if !c.Looks() {
 			return
 		}
@@ -128,8 +128,8 @@ func (r *Room) estimate(now time.Time) *api.PresenceEstimate {
 	return is
 }
 
-// meets tells the scene who is probably here at now.
-func (r *Room) meets(now time.Time) {
+// tellPresence tells the scene who is probably here at now.
+func (r *Room) tellPresence(now time.Time) {
 	is := r.estimate(now)
 	if is == nil {
 		return

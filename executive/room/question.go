@@ -29,8 +29,8 @@ type question struct {
 	progress *progress     // what its own turn is at
 	trace    *latencyTrace // what is measured of it; nil before its turn of what nobody asked
 
-	asOf     time.Time // what its prompt calls now; zero is when it is made
-	foreseen bool      // its message is still being said
+	asOf        time.Time // what its prompt calls now; zero is when it is made
+	stillSpoken bool      // its message is still being said
 
 	everybody bool // it calls every agent
 	protected bool // it is said whole; see [earshot.Opening]
@@ -39,7 +39,7 @@ type question struct {
 	again     bool // it was asked before earshot stopped
 	asksBack  bool // it was hardly understood, which the answer says
 
-	gaze *snapshotRequest // of a question about sight: what there was to see
+	snapshot *snapshotRequest // of a question about sight: what there was to see
 
 	resumes earshot.Event // of a question for the rest of a reply that was cut off: that reply
 
@@ -49,13 +49,13 @@ type question struct {
 	remind   *remind.Reminder
 	words    string
 
-	confirmed *tool.Confirmed // a call of a tool, which is done first; nil for none
+	confirmed *tool.ConfirmedCall // a call of a tool, which is done first; nil for none
 
 	// Of what the agent says unasked: the finding, whose words it says, or else that
 	// it answers what somebody asked the room.
 	found   *pendingFinding
 	unasked bool
-	came    *arrival // or that it greets somebody
+	arrival *arrival // or that it greets somebody
 
 	// Askers are who wrote it, and what was given up in its favour, as they were
 	// known by the handle that they came by.
@@ -296,19 +296,19 @@ func (r *Room) yields(q, to question) {
 
 // asked reports whether a person waits for the answer.
 func (q question) asked() bool {
-	return !q.chain && q.remind == nil && q.found == nil && q.came == nil && !q.protected
+	return !q.chain && q.remind == nil && q.found == nil && q.arrival == nil && !q.protected
 }
 
 // unbidden reports whether nobody has asked for what is said.
 func (q question) unbidden() bool {
-	return q.unasked || q.came != nil || q.found != nil && !q.found.asked
+	return q.unasked || q.arrival != nil || q.found != nil && !q.found.asked
 }
 
 // about returns what the answer is to: a reminder is said by itself, and so is what
 // nobody asked for.
 func (q question) about() earshot.EventID {
 	switch {
-	case q.remind != nil || q.came != nil:
+	case q.remind != nil || q.arrival != nil:
 		return ""
 	case q.found != nil:
 		return q.found.event.Body.(earshot.Finding).Answers

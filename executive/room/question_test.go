@@ -110,7 +110,7 @@ func TestOvertake(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := waiting(t, "a - 1 ann, ~b - 1 ann, ~b x 1 ann")
-			r.overtake(&entry{incoming: incoming{event: earshot.Event{Visibility: public}, signal: &interrupt.Signal{Kind: tt.kind}}, asks: make([]question, tt.asks)})
+			r.overtake(&entry{resolvedEvent: resolvedEvent{event: earshot.Event{Visibility: public}, signal: &interrupt.Signal{Kind: tt.kind}}, asks: make([]question, tt.asks)})
 			var left []string
 			for _, q := range r.pending {
 				left = append(left, string(q.turn))

@@ -415,7 +415,7 @@ func TestCutOnceMoreAtAnyMoment(t *testing.T) {
 			var all sync.WaitGroup
 			all.Go(func() { h.Admit(t.Context(), sound(earshot.VoiceOver)) })
 			all.Go(func() {
-				h.CutAgain(earshot.Interruption{By: participants.Owner, Signal: interrupt.Addressed.String()}, ann)
+				h.ReplayCut(earshot.Interruption{By: participants.Owner, Signal: interrupt.Addressed.String()}, ann)
 			})
 			all.Wait()
 		}

@@ -29,9 +29,9 @@ type sentence struct {
 	done  []string // the tools that were used for answers to the parts, in order
 }
 
-// goesOn returns what the voice of e has said that e goes on with: it spoke to
+// continuedSentence returns what the voice of e has said that e goes on with: it spoke to
 // agents a moment ago, and nothing of the answer was heard yet.
-func (r *Room) goesOn(e earshot.Event) (s sentence, ok bool) {
+func (r *Room) continuedSentence(e earshot.Event) (s sentence, ok bool) {
 	r.mu.Lock()
 	s, ok = r.sentences[e.From]
 	r.mu.Unlock()
@@ -43,11 +43,11 @@ func (r *Room) goesOn(e earshot.Event) (s sentence, ok bool) {
 // for whom that was. Its words hold the answer back that is on its way, and the
 // whole takes its place: nobody has heard anything of it. Who calls an agent by
 // its name begins anew, and who tells it to be silent has told it all.
-func (r *Room) rejoin(in *incoming, e *earshot.Event) {
+func (r *Room) rejoin(in *resolvedEvent, e *earshot.Event) {
 	if in.to == conversation.Called || in.to == conversation.Own || r.silences(e.Body) {
 		return
 	}
-	s, ok := r.goesOn(*e)
+	s, ok := r.continuedSentence(*e)
 	if !ok {
 		return
 	}
@@ -70,7 +70,7 @@ func (r *Room) silences(b earshot.Body) bool {
 
 // apart returns what in is to the work of an agent: where it goes on with the question
 // that is worked on, it is nothing apart from that.
-func (in *incoming) apart(a sideTalk) sideTalk {
+func (in *resolvedEvent) apart(a sideTalk) sideTalk {
 	if in.before != "" && (a.kind == midturn.Side || a.kind == midturn.Task || a.kind == midturn.Steer) {
 		return sideTalk{}
 	}
@@ -79,7 +79,7 @@ func (in *incoming) apart(a sideTalk) sideTalk {
 
 // holds returns s as it is of words that go on with a sentence: they hold the
 // answer back until it is known what they are.
-func (in *incoming) holds(s *interrupt.Signal) *interrupt.Signal {
+func (in *resolvedEvent) holds(s *interrupt.Signal) *interrupt.Signal {
 	if in.held && s != nil && s.Kind != interrupt.Command {
 		s.Kind = interrupt.Voice
 	}
@@ -87,11 +87,11 @@ func (in *incoming) holds(s *interrupt.Signal) *interrupt.Signal {
 }
 
 // spokeTo notes that something was said to agents, which may be gone on with.
-func (r *Room) spokeTo(in incoming) {
+func (r *Room) spokeTo(in resolvedEvent) {
 	u, aloud := in.event.Body.(earshot.Utterance)
 	if aloud {
 		r.mu.Lock()
-		r.lastSaid = saidLast{} // which this may have answered
+		r.lastSpokenReply = lastSpokenReply{} // which this may have answered
 		r.mu.Unlock()
 	}
 	if !aloud || !in.to.ForAgent() || !in.heeded || in.signal == nil || in.signal.Kind == interrupt.Command {
@@ -123,7 +123,7 @@ func (r *Room) isHeard(e earshot.Event) {
 // premature reports whether a turn has answered somebody who had only paused, and
 // was not heard. It is thrown away as if it had not begun; what it has done by tools is
 // done, and noted.
-func (r *Room) premature(e ending) bool {
+func (r *Room) premature(e turnResult) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	from := e.question.message.From

@@ -12,8 +12,8 @@ import (
 // remember takes what is on record into the dialogue of each agent that may see
 // it, and into the scene if any may.
 func (r *Room) remember(e earshot.Event) {
-	r.reckon(e)
-	r.minds(e)
+	r.countTurn(e)
+	r.noteForUnasked(e)
 	seen := false
 	for _, s := range r.seats {
 		if !sees(e.Visibility, s.ID) {
@@ -118,16 +118,16 @@ func leftSaying(reply earshot.Reply) earshot.Text {
 // enough to tell which reply it was.
 const mostStateHeard = 160
 
-// goOn goes on from the past: the dialogue of the main agent, and what was under way
+// restorePast goes on from the past: the dialogue of the main agent, and what was under way
 // when earshot stopped without a word.
-func (r *Room) goOn() {
+func (r *Room) restorePast() {
 	r.seats[0].awake = true
 	open := make(map[earshot.TurnID]earshot.Event)
 	done := make(chan struct{})
 	close(done)
 	for _, e := range r.cfg.Past {
 		r.remember(e)
-		r.know(&entry{incoming: incoming{event: e}, done: done})
+		r.know(&entry{resolvedEvent: resolvedEvent{event: e}, done: done})
 		r.newest = max(r.newest, e.Sequence)
 		switch body := e.Body.(type) {
 		case earshot.ModeChange:
@@ -139,7 +139,7 @@ func (r *Room) goOn() {
 		case earshot.Reply:
 			delete(open, body.Turn)
 			if len(e.To) > 0 {
-				r.turned.note(took{Latency: api.Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, whom: e.To[0], visibility: e.Visibility, before: true})
+				r.latencies.note(latencyRecord{Latency: api.Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, whom: e.To[0], visibility: e.Visibility, before: true})
 			}
 			if s := r.seatOf(e.Author); s != nil {
 				s.relearn(e) // also of those who sleep, whom a "go on" that calls nobody may mean

@@ -12,22 +12,22 @@ import (
 type replyFilter struct {
 	scrub conversation.EnvelopeFilter
 	tap   conversation.ControlTagFilter
-	call  conversation.Callback
+	call  conversation.CallPrefixer
 	said  bool // something was let through
 
-	// What it repeats of a text that was defused for it is restored at last: not before,
+	// What it repeats of a text that was escaped for it is restored at last: not before,
 	// or the text could have it say something to the house.
-	restore conversation.Restorer
+	restore conversation.Unescaper
 }
 
 // restart begins again with what the model says next. In the middle of a reply
 // nobody is called in front any more.
 func (s *replyFilter) restart() {
 	s.scrub = conversation.EnvelopeFilter{Own: s.scrub.Own, Foreign: s.scrub.Foreign}
-	s.restore = conversation.Restorer{}
+	s.restore = conversation.Unescaper{}
 	if !s.said {
 		s.tap = conversation.ControlTagFilter{}
-		s.call = conversation.Callback{Name: s.call.Name, From: s.call.From, Directory: s.call.Directory}
+		s.call = conversation.CallPrefixer{Name: s.call.Name, From: s.call.From, Directory: s.call.Directory}
 	}
 }
 

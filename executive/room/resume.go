@@ -21,7 +21,7 @@ import (
 
 // cutOff notes in a reply that has ended whether it can be resumed, and which one it has
 // resumed.
-func (r *Room) cutOff(e *ending) {
+func (r *Room) cutOff(e *turnResult) {
 	reply := &e.reply
 	reply.Resumes = e.question.resumes.ID
 	if reply.Reflex && reply.Resumes == "" || reply.Offered == "" {
@@ -103,7 +103,7 @@ func (r *Room) resumer(e *entry, text earshot.Text) (last *seat) {
 
 // resumption returns the words that go on with a reply that was cut off: at once those
 // that are kept, and then, if the model had not come to its end, what it adds.
-func (r *Room) resumption(set executive.Config, q *question, a earshot.Audience, aloud bool, cut earshot.Event) (func(context.Context) iter.Seq2[string, error], *asking) {
+func (r *Room) resumption(set executive.Config, q *question, a earshot.Audience, aloud bool, cut earshot.Event) (func(context.Context) iter.Seq2[string, error], *modelRequest) {
 	reply := cut.Body.(earshot.Reply)
 	q.resumes = cut
 	q.derives(cut.Visibility, append(slices.Clone(cut.Sources), cut.ID))
@@ -112,9 +112,9 @@ func (r *Room) resumption(set executive.Config, q *question, a earshot.Audience,
 		return reads(reflex.Answer(reflex.Resume, reflex.Facts{Cut: &reply})), nil
 	}
 	rest, last := reflex.Rest(reply)
-	asked := r.asking(set, q, a, aloud)
+	asked := r.newModelRequest(set, q, a, aloud)
 	asked.trace, asked.continues = q.trace, true
-	asked.filter.said, asked.filter.call = true, conversation.Callback{} // it is in the middle of a reply
+	asked.filter.said, asked.filter.call = true, conversation.CallPrefixer{} // it is in the middle of a reply
 	return func(ctx context.Context) iter.Seq2[string, error] {
 		return q.progress.listens(func(yield func(string, error) bool) {
 			if rest != "" && !yield(rest, nil) {
@@ -122,7 +122,7 @@ func (r *Room) resumption(set executive.Config, q *question, a earshot.Audience,
 			}
 			c := conversation.NewContinuation(rest)
 			more := false // the model has added something
-			for text, err := range asked.toolRun.dated(r.think(ctx, asked)) {
+			for text, err := range asked.toolRun.dated(r.streamModel(ctx, asked)) {
 				if err != nil && !more && last != "" && !yield(last, nil) {
 					return
 				}
@@ -167,7 +167,7 @@ func (r *Room) goingOn(q *question) string {
 	if rest, _ := reflex.Rest(reply); rest != "" {
 		begun = "You have just gone on with it by saying " + quoteEnd(rest, mostQuotedRest) + ". Write only what comes after these words, from the next word on: repeat nothing, and do not introduce it. If nothing is left to say, write nothing."
 	}
-	return "\n" + conversation.Defuse(fmt.Sprintf("You are asked to go on with what you were saying when %s. %s %s", r.endOf(reply), heard, begun))
+	return "\n" + conversation.Escape(fmt.Sprintf("You are asked to go on with what you were saying when %s. %s %s", r.endOf(reply), heard, begun))
 }
 
 // endOf tells the model what ended a reply that can be resumed.

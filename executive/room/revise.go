@@ -42,14 +42,14 @@ func changing(b earshot.Body) (of earshot.EventID, does bool) {
 	return "", false
 }
 
-// bearsOn fixes what e does to a message: it is seen by whom that is, and its author
+// resolveRevision fixes what e does to a message: it is seen by whom that is, and its author
 // alone can bring it in, by the handle that they wrote it by. Whoever keeps order
 // where it was written, which is the sense itself, can take it back, and a reply that
 // came out there.
-func (r *Room) bearsOn(ctx context.Context, e *earshot.Event, in *incoming) error {
+func (r *Room) resolveRevision(ctx context.Context, e *earshot.Event, in *resolvedEvent) error {
 	of, _ := changing(e.Body)
 	was, err := r.original(ctx, of)
-	for errors.Is(err, errNoSuch) && !r.bars(*e, of) { // it has come meanwhile
+	for errors.Is(err, errNoSuch) && !r.barEarlyEvent(*e, of) { // it has come meanwhile
 		was, err = r.original(ctx, of)
 	}
 	if err != nil {
@@ -99,20 +99,20 @@ func over(e earshot.Event, by earshot.ParticipantID) *interrupt.Signal {
 func (r *Room) outdated(b earshot.Revision) *question {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.live == nil || r.live.message.ID != b.Of || r.live.handover != nil || r.live.found != nil || respelt(saidIn(r.live.message.Body), b.Text) {
+	if r.activeTurn == nil || r.activeTurn.message.ID != b.Of || r.activeTurn.handover != nil || r.activeTurn.found != nil || respelt(saidIn(r.activeTurn.message.Body), b.Text) {
 		return nil
 	}
-	q := r.live.question
+	q := r.activeTurn.question
 	return &q
 }
 
 // answersNow returns the turn that answers any of some messages, or began with one; nil
 // for none.
-func (r *Room) answersNow(is func(earshot.EventID) bool) *live {
+func (r *Room) answersNow(is func(earshot.EventID) bool) *activeTurn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.live != nil && (is(r.live.message.ID) || is(r.live.origin())) {
-		return r.live
+	if r.activeTurn != nil && (is(r.activeTurn.message.ID) || is(r.activeTurn.origin())) {
+		return r.activeTurn
 	}
 	return nil
 }
@@ -161,11 +161,11 @@ func (r *Room) original(ctx context.Context, of earshot.EventID) (earshot.Event,
 	return was, nil
 }
 
-// bars keeps out what is to come, which e takes back although it is not there yet: a sense
+// barEarlyEvent keeps out what is to come, which e takes back although it is not there yet: a sense
 // that has asked what was written can be told that it was deleted before it hands it in.
 // Only who keeps order can do that, where they do. It reports whether it is still not
 // there.
-func (r *Room) bars(e earshot.Event, of earshot.EventID) bool {
+func (r *Room) barEarlyEvent(e earshot.Event, of earshot.EventID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if en, known := r.known[of]; known {
@@ -173,7 +173,7 @@ func (r *Room) bars(e earshot.Event, of earshot.EventID) bool {
 	}
 	if _, back := e.Body.(earshot.Withdrawal); back && e.From.ID == "" {
 		gone := earshot.Event{ID: of, At: e.At, From: e.From, Room: r.cfg.ID, Body: earshot.Tombstone{Was: earshot.KindMessage}}
-		en := &entry{incoming: incoming{event: gone}, barred: true, done: make(chan struct{})}
+		en := &entry{resolvedEvent: resolvedEvent{event: gone}, barred: true, done: make(chan struct{})}
 		close(en.done)
 		r.know(en)
 	}
@@ -187,9 +187,9 @@ func needless(b earshot.Body, why error) bool {
 	return errors.Is(why, errNothingKept) || back && errors.Is(why, errTakenBack)
 }
 
-// disturb lets an event act on the floor. That somebody changes or takes back what is
+// actOnFloor lets an event act on the floor. That somebody changes or takes back what is
 // being answered always counts: there is no such question any more.
-func (r *Room) disturb(in incoming) {
+func (r *Room) actOnFloor(in resolvedEvent) {
 	if in.change.of == "" {
 		r.heed(in.signal)
 	} else if in.signal != nil {
@@ -204,7 +204,7 @@ func (r *Room) reask(e *entry, b earshot.Revision) []earshot.Event {
 	if again == nil { // it was begun meanwhile, perhaps
 		if again = r.outdated(b); again != nil {
 			e.signal = over(e.event, e.who.ID)
-			r.disturb(e.incoming)
+			r.actOnFloor(e.resolvedEvent)
 			e.ticket = r.floor.Ticket()
 		}
 	}

@@ -147,7 +147,7 @@ type Config struct {
 	Recall func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error)
 
 	// Order carries out what somebody orders of agents, and returns the one that it
-	// is about; see [agents.Directory.Carry]. Who may not is refused. If nil, they can
+	// is about; see [agents.Directory.Execute]. Who may not is refused. If nil, they can
 	// only be listed.
 	Order func(ctx context.Context, by participants.Participant, o agents.Order) (agents.Record, error)
 
@@ -184,12 +184,12 @@ type Config struct {
 	Decided func(earshot.Audience) explain.Journal
 
 	// Tools are what agents may have done besides what the room itself does for
-	// them. Staff makes agents for a task; if nil, nobody can delegate.
-	Tools tool.Table
-	Staff Staff
+	// them. Spawner makes agents for a task; if nil, nobody can delegate.
+	Tools   tool.Table
+	Spawner Spawner
 
-	// Eyes are the cameras that agents here can look through. If nil, there are none.
-	Eyes Eyes
+	// Cameras are those that agents here can look through. If nil, there are none.
+	Cameras Cameras
 
 	// Commands are what can be asked of the program here beside what can be everywhere.
 	Commands command.Table
@@ -215,21 +215,21 @@ type Config struct {
 
 // A Room is one room. Use [New].
 type Room struct {
-	cfg       Config
-	floor     *interrupt.Floor
-	scene     *scene.Scene
-	commands  command.Table
-	mind      *think.Mind
-	thinkHost *thinkHost
-	aloud     aloud
-	turns     conversation.Turns
-	names     atomic.Pointer[names]
-	present   atomic.Pointer[seated]
+	cfg            Config
+	floor          *interrupt.Floor
+	scene          *scene.Scene
+	commands       command.Table
+	mind           *think.Mind
+	thinkHost      *thinkHost
+	echoReference  echoReference
+	turnControl    conversation.TurnControl
+	directoryCache atomic.Pointer[directoryCache]
+	seatRoster     atomic.Pointer[seatRoster]
 
-	modeMu sync.Mutex // held by who changes the mode
-	wished earshot.Mode
-	wishes int
-	keys   keys
+	modeMu     sync.Mutex // held by who changes the mode
+	wished     earshot.Mode
+	wishes     int
+	pushToTalk pushToTalk
 
 	identityMu sync.Mutex // held by who becomes somebody else
 	presenceMu sync.Mutex // held by who comes or goes, until it is queued
@@ -237,80 +237,80 @@ type Room struct {
 	admissions admissions
 	comings    participants.Announcer
 
-	wake       chan struct{}  // something waits
-	ended      chan ending    // the live turn is over
-	ownerCalls chan ownerCall // what the owner does for the live turn
-	shut       chan struct{}  // closed when the room is
+	wake        chan struct{}   // something waits
+	turnResults chan turnResult // the live turn is over
+	ownerCalls  chan ownerCall  // what the owner does for the live turn
+	shut        chan struct{}   // closed when the room is
 
-	head     *llm.HeadStart // before the model; nil if there is none
-	foreseen chan incoming  // of capacity 1: words to which an answer may be prepared
-	pauses   chan incoming  // of capacity 1: words behind which somebody pauses
+	head         *llm.HeadStart     // before the model; nil if there is none
+	prepareQueue chan resolvedEvent // of capacity 1: words to which an answer may be prepared
+	pauses       chan resolvedEvent // of capacity 1: words behind which somebody pauses
 
-	gazers sync.WaitGroup // looks that are being taken
+	snapshotsRunning sync.WaitGroup // looks that are being taken
 
 	preparations atomic.Int64 // how often it was said anew what is foreseen
 
-	mu        sync.Mutex
-	closed    bool
-	coming    int // entries that will wait in a moment; they count already
-	waiting   []*entry
-	vacant    chan struct{}              // closed when there is room for more; nil if nobody waits for that
-	known     map[earshot.EventID]*entry // by ID, so that one sent twice is one
-	recent    []earshot.EventID          // the keys of known, the oldest first
-	places    []*roomOutlet
-	showings  []*turnOutlet // of the live turn, or the last one
-	quiet     bool
-	live      *live                     // the turn that is, or nil
-	asked     int                       // questions that wait for a turn
-	engaged   []*engaged                // seats that other agents wait for
-	seats     []*seat                   // of those who have one, the main one first; changed by Run alone
-	faults    map[string]earshot.Notice // by key, until they are over
-	outages   supervise.Outages         // what is told of them
-	leaving   bool                      // the program ends: no turn begins
-	lastSaid  saidLast
-	sentences map[earshot.Handle]sentence  // what a voice has said to agents of late
-	answered  map[counterpart]lastExchange // when somebody was last answered aloud
-	aside     remark                       // what was said to somebody else, last
-	listings  []listing                    // what was shown of what is going on, the newest last
-	hinted    map[string]bool              // sessions that have been told what is said once
-	mode      earshot.Mode
-	moded     chan struct{}   // closed, and made new, when mode changes
-	dropped   int             // sounds that came although the room does not listen
-	late      []earshot.Event // of the house, which were not taken; Run keeps them
-	agenda    remind.Agenda
-	tried     map[earshot.EventID]time.Time // reminders of which nothing was heard, until when they wait
-	activity  activity
-	interims  interims
-	cutters   cuts
-	nearby    nearby
-	views     views
-	presence  presenceState
-	sayings   []saying // what was said aloud, the newest last
+	mu               sync.Mutex
+	closed           bool
+	coming           int // entries that will wait in a moment; they count already
+	waiting          []*entry
+	vacant           chan struct{}              // closed when there is room for more; nil if nobody waits for that
+	known            map[earshot.EventID]*entry // by ID, so that one sent twice is one
+	recent           []earshot.EventID          // the keys of known, the oldest first
+	places           []*roomOutlet
+	turnOutlets      []*turnOutlet // of the live turn, or the last one
+	quiet            bool
+	activeTurn       *activeTurn               // the turn that is, or nil
+	asked            int                       // questions that wait for a turn
+	awaitedSeats     []*awaitedSeat            // seats that other agents wait for
+	seats            []*seat                   // of those who have one, the main one first; changed by Run alone
+	faults           map[string]earshot.Notice // by key, until they are over
+	outages          supervise.Outages         // what is told of them
+	leaving          bool                      // the program ends: no turn begins
+	lastSpokenReply  lastSpokenReply
+	sentences        map[earshot.Handle]sentence  // what a voice has said to agents of late
+	answered         map[counterpart]lastExchange // when somebody was last answered aloud
+	aside            remark                       // what was said to somebody else, last
+	listings         []listing                    // what was shown of what is going on, the newest last
+	hinted           map[string]bool              // sessions that have been told what is said once
+	mode             earshot.Mode
+	moded            chan struct{}   // closed, and made new, when mode changes
+	dropped          int             // sounds that came although the room does not listen
+	rejectedEvents   []earshot.Event // of the house, which were not taken; Run keeps them
+	agenda           remind.Agenda
+	tried            map[earshot.EventID]time.Time // reminders of which nothing was heard, until when they wait
+	activity         activity
+	interims         interims
+	pendingCuts      pendingCuts
+	voicePresence    voicePresence
+	cameraStatuses   cameraStatuses
+	presence         presenceState
+	utteranceRecords []utteranceRecord // what was said aloud, the newest last
 
-	turned latencies // how long the last turns took
+	latencies latencies // how long the last turns took
 
 	captioning bool // a model describes a picture
 
 	pulse pulse // of what a snapshot shows
 
 	// What follows belongs to Run.
-	captions       captions
-	listening      listening
-	foresaw        preparedReply
-	attentionState attentionState
-	consent        consent
-	pending        []question
-	strangers      []earshot.Event // in which voices were heard for the first time, of which nobody has been told
-	noticed        spending        // of notices
-	sponsors       sponsors
-	held           tool.Register              // calls that wait for somebody to confirm them
-	awaited        map[earshot.EventID]string // messages to which something may come, with the outlet beside where they were written
-	unsaved        []earshot.Event
-	unreturned     []lastWord // after which agents may have to hand over still; see [Room.resign]
-	unanswered     unanswered // when the program began
-	stuck          bool       // the journal takes nothing
-	newest         int64      // sequence
-	began          int64      // that of the past
+	captions         captions
+	backchannelState backchannelState
+	preparedReply    preparedReply
+	attentionState   attentionState
+	consent          consent
+	pending          []question
+	strangers        []earshot.Event // in which voices were heard for the first time, of which nobody has been told
+	noticed          tokenBucket     // of notices
+	sponsors         sponsors
+	held             tool.PendingCalls          // calls that wait for somebody to confirm them
+	awaited          map[earshot.EventID]string // messages to which something may come, with the outlet beside where they were written
+	unsaved          []earshot.Event
+	unreturned       []lastWord // after which agents may have to hand over still; see [Room.handOverOverdue]
+	unanswered       unanswered // when the program began
+	stuck            bool       // the journal takes nothing
+	newest           int64      // sequence
+	began            int64      // that of the past
 
 	perceived int64 // events that the scene was given
 }
@@ -319,24 +319,24 @@ type Room struct {
 func New(cfg Config) *Room {
 	style, _ := interrupt.ParseStyle(cfg.Settings().MultiParty.TurnTakingProtocol)
 	r := &Room{
-		cfg:        cfg,
-		floor:      &interrupt.Floor{Style: style},
-		faults:     make(map[string]earshot.Notice),
-		known:      make(map[earshot.EventID]*entry),
-		scene:      &scene.Scene{Name: cfg.People.Name},
-		mode:       earshot.Live,
-		wished:     earshot.Live,
-		moded:      make(chan struct{}),
-		answered:   make(map[counterpart]lastExchange),
-		sentences:  make(map[earshot.Handle]sentence),
-		hinted:     make(map[string]bool),
-		wake:       make(chan struct{}, 1),
-		ended:      make(chan ending, 1),
-		ownerCalls: make(chan ownerCall),
-		shut:       make(chan struct{}),
-		foreseen:   make(chan incoming, 1),
-		pauses:     make(chan incoming, 1),
-		agenda:     cfg.Agenda,
+		cfg:          cfg,
+		floor:        &interrupt.Floor{Style: style},
+		faults:       make(map[string]earshot.Notice),
+		known:        make(map[earshot.EventID]*entry),
+		scene:        &scene.Scene{Name: cfg.People.Name},
+		mode:         earshot.Live,
+		wished:       earshot.Live,
+		moded:        make(chan struct{}),
+		answered:     make(map[counterpart]lastExchange),
+		sentences:    make(map[earshot.Handle]sentence),
+		hinted:       make(map[string]bool),
+		wake:         make(chan struct{}, 1),
+		turnResults:  make(chan turnResult, 1),
+		ownerCalls:   make(chan ownerCall),
+		shut:         make(chan struct{}),
+		prepareQueue: make(chan resolvedEvent, 1),
+		pauses:       make(chan resolvedEvent, 1),
+		agenda:       cfg.Agenda,
 	}
 	if cfg.Model != nil {
 		r.head = &llm.HeadStart{Service: cfg.Model}
@@ -345,7 +345,7 @@ func New(cfg Config) *Room {
 	r.commands = r.table()
 	r.mind = r.newMind()
 	r.syncSeats()
-	r.goOn()
+	r.restorePast()
 	r.cfg.Past, r.cfg.Agenda = nil, remind.Agenda{} // which are not needed again
 	return r
 }
@@ -354,8 +354,8 @@ func New(cfg Config) *Room {
 // no goroutine of the room is left.
 func (r *Room) Run(ctx context.Context) error {
 	var turns, thinking sync.WaitGroup
-	defer r.lookAway()
-	defer r.gazers.Wait()
+	defer r.dropPreparedReply()
+	defer r.snapshotsRunning.Wait()
 	defer turns.Wait()
 	r.mend(ctx)
 	r.resumes(ctx)
@@ -372,7 +372,7 @@ func (r *Room) Run(ctx context.Context) error {
 			return nil
 		case <-r.wake:
 			r.take(ctx)
-		case in := <-r.foreseen:
+		case in := <-r.prepareQueue:
 			r.prepare(ctx, in)
 		case in := <-r.pauses:
 			r.showListening(ctx, in, &turns)
@@ -380,29 +380,29 @@ func (r *Room) Run(ctx context.Context) error {
 			r.announce()
 		case <-r.recovering():
 			r.recovers(ctx)
-		case <-r.silenced():
-			r.falls()
+		case <-r.voicePresenceTimer():
+			r.expireVoicePresence()
 		case <-r.nextSleep():
 			r.sleepIdle()
-		case <-r.impatient():
-			r.presses()
+		case <-r.patienceTimer():
+			r.grantWaiting()
 		case <-r.tiring():
-			r.floor.Tire(r.cfg.Now())
+			r.floor.ExpireVoices(r.cfg.Now())
 		case <-r.reminding():
-		case <-r.reunited():
-		case <-r.regarding():
+		case <-r.unansweredTimer():
+		case <-r.attentionTimer():
 			r.attentionState.again = time.Time{}
-		case <-r.wondering():
-			r.weigh()
-		case <-r.quietens():
-		case <-r.abandoning():
-			r.abandons()
+		case <-r.noveltyTimer():
+			r.weighNovelty()
+		case <-r.quietTimer():
+		case <-r.abandonTimer():
+			r.abandonStaleLines()
 		case <-r.fadingInterims():
 			r.showInterims(r.interims.fade(r.cfg.Now()))
 			r.keepsCuts()
 		case do := <-r.ownerCalls:
 			do(ctx)
-		case end := <-r.ended:
+		case end := <-r.turnResults:
 			r.take(ctx) // first what was done in it
 			r.conclude(ctx, end)
 		case <-again:
@@ -423,7 +423,7 @@ func (r *Room) Leave() {
 	r.leaving = true
 	r.mu.Unlock()
 	r.parkMu.Lock()
-	r.mind.Let(false)
+	r.mind.SetEnabled(false)
 	r.parkMu.Unlock()
 	r.floor.Signal(&interrupt.Signal{
 		Kind: interrupt.Shutdown, From: earshot.Handle{Provider: "earshot", ID: "shutdown"}, Confidence: 1, At: r.cfg.Now(),
@@ -436,7 +436,7 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	r.mu.Lock()
 	r.closed = true
 	close(r.shut)
-	left, live := r.waiting, r.live
+	left, live := r.waiting, r.activeTurn
 	r.waiting = nil
 	r.mu.Unlock()
 	for _, e := range left {
@@ -444,7 +444,7 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	}
 	thinking.Wait()
 	if live != nil {
-		r.conclude(ctx, <-r.ended)
+		r.conclude(ctx, <-r.turnResults)
 	}
 	for _, q := range r.pending {
 		r.putOff(q)

@@ -18,7 +18,7 @@ var (
 // roomOutlet is an outlet of the room and who is around it.
 type roomOutlet struct {
 	earshot.Outlet
-	aloud func(context.Context, earshot.Outlet, earshot.Opening, func(earshot.Heard)) (earshot.Speaking, error) // opens a voice; else nil
+	openVoice func(context.Context, earshot.Outlet, earshot.Opening, func(earshot.Heard)) (earshot.Speaking, error) // opens a voice; else nil
 
 	mu       sync.RWMutex // held for writing by who leaves, or becomes somebody else
 	audience earshot.Audience
@@ -33,7 +33,7 @@ func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
 	around.Room = r.cfg.ID
 	p := &roomOutlet{Outlet: o, audience: around}
 	if a, ok := o.(earshot.Audible); ok && a.Audible() {
-		p.aloud = r.openAloud
+		p.openVoice = r.openVoice
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,7 +60,7 @@ func (p *roomOutlet) Flows() bool {
 }
 
 // Audible implements [earshot.Audible].
-func (p *roomOutlet) Audible() bool { return p.aloud != nil }
+func (p *roomOutlet) Audible() bool { return p.openVoice != nil }
 
 // Written implements [earshot.Written].
 func (p *roomOutlet) Written() bool {
@@ -76,8 +76,8 @@ func (p *roomOutlet) Open(ctx context.Context, o earshot.Opening, heard func(ear
 	if left {
 		return nil, errLeft
 	}
-	if p.aloud != nil {
-		return p.aloud(ctx, p.Outlet, o, heard)
+	if p.openVoice != nil {
+		return p.openVoice(ctx, p.Outlet, o, heard)
 	}
 	return p.Outlet.Open(ctx, o, heard)
 }

@@ -51,7 +51,7 @@ type house struct {
 	enters     func(participants.Participant) error
 	tools      tool.Table
 	extra      command.Table
-	staff      room.Staff
+	staff      room.Spawner
 	llm        llm.Service // if nil, model
 	agents     func() []agents.Record
 	former     []string
@@ -111,13 +111,13 @@ func (h *house) open(ctx context.Context) *house {
 	if h.llm == nil && !h.unmodelled {
 		h.llm = h.model
 	}
-	var seeing room.Eyes
+	var seeing room.Cameras
 	if h.eyes != nil {
 		seeing = h.eyes
 	}
 	h.Room = room.New(room.Config{
-		Eyes: seeing, ID: earshot.Desk, Settings: h.settings,
-		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Staff: h.staff, Agents: h.agents, Recall: h.recall, Order: h.order, Former: func() []string { return h.former }, Reader: h.reader, Reach: h.reach,
+		Cameras: seeing, ID: earshot.Desk, Settings: h.settings,
+		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Spawner: h.staff, Agents: h.agents, Recall: h.recall, Order: h.order, Former: func() []string { return h.former }, Reader: h.reader, Reach: h.reach,
 		Decided: func(a earshot.Audience) explain.Journal { return h.journal.For(a) },
 		Event:   h.event, Lasts: h.lasts,
 		Scenery: h.scenery, Corrected: h.corrected, Voices: h.voices,

@@ -31,13 +31,13 @@ type seat struct {
 	writers []participants.Participant // who wrote what its model was last asked; also for thoughts, whose prompts begin the same
 
 	sections   string // what its prompt says of who is there
-	sectionsOf circle
+	sectionsOf sectionsKey
 
 	left sleepingHistory // of the dialogue, while it sleeps
 }
 
-// A circle is what a seat's [seat.sections] are made of.
-type circle struct {
+// A sectionsKey is what a seat's [seat.sections] are made of.
+type sectionsKey struct {
 	roster *participants.Roster
 	tools  bool // the agent has some
 }
@@ -165,7 +165,7 @@ func (s *seat) sleep(newest int64) {
 	for _, said := range s.said {
 		left.said = append(left.said, said.ID)
 	}
-	s.history, s.said, s.sections, s.sectionsOf, s.left = history{recent: s.history.recent}, nil, "", circle{}, left
+	s.history, s.said, s.sections, s.sectionsOf, s.left = history{recent: s.history.recent}, nil, "", sectionsKey{}, left
 }
 
 // wake makes the dialogue again of the newest events that the agent may see: what
@@ -269,8 +269,8 @@ func (r *Room) syncSeats() (changed bool) {
 	}
 	changed = changed || len(now) != len(r.seats)
 	r.seats = now
-	live := r.live
-	for _, e := range r.engaged {
+	live := r.activeTurn
+	for _, e := range r.awaitedSeats {
 		if e.seat != nil && !slices.Contains(now, e.seat) {
 			e.end(errGone)
 		}
@@ -337,7 +337,7 @@ func (r *Room) sleeps(s *seat) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	r.mu.Lock()
-	talks := r.live != nil && r.live.seat == s
+	talks := r.activeTurn != nil && r.activeTurn.seat == s
 	r.mu.Unlock()
 	after := r.cfg.Settings().AgentsSleepAfter.Duration()
 	return s.touched.Add(after), after > 0 && !talks

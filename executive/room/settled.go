@@ -21,7 +21,7 @@ func (r *Room) await(e earshot.Event) {
 // no turn is live, and no question waits, that began with it.
 func (r *Room) release() {
 	r.mu.Lock()
-	live := r.live
+	live := r.activeTurn
 	r.mu.Unlock()
 	for id, via := range r.awaited {
 		goes := func(q question) bool { return q.origin() == id }

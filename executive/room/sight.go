@@ -30,19 +30,19 @@ const (
 	lightMargin = 0.03
 )
 
-// A view is what a camera sees at the moment, as far as the room knows.
-type view struct {
+// A cameraStatus is what a camera sees at the moment, as far as the room knows.
+type cameraStatus struct {
 	at    time.Time // of the last look at which it saw
 	sees  int       // people then; -1 if it has never seen
 	light string    // what it is called; empty if that is not known
 	last  time.Time // of whatever it told last
 }
 
-// Views are those of the cameras, by name. The zero value is none. It may be used from many
+// cameraStatuses are those of all cameras, by name. The zero value is none. It may be used from many
 // goroutines.
-type views struct {
+type cameraStatuses struct {
 	mu  sync.Mutex
-	all map[string]view
+	all map[string]cameraStatus
 }
 
 // sighted returns what a camera has noticed as it may be kept.
@@ -83,10 +83,10 @@ func plausible(from earshot.Handle, who participants.Participant, eyes earshot.E
 	return nil
 }
 
-// looks notes in the scene what a camera sees. What it does not see any more it is said to
+// updateCameraPeople notes in the scene what a camera sees. What it does not see any more it is said to
 // have seen, and when.
-func (r *Room) looks(e earshot.Event, people int, eyes earshot.Eyesight) {
-	v, fits := r.views.note(e.From.ID, e.At, people, eyes)
+func (r *Room) updateCameraPeople(e earshot.Event, people int, eyes earshot.Eyesight) {
+	v, fits := r.cameraStatuses.note(e.From.ID, e.At, people, eyes)
 	if !fits {
 		return
 	}
@@ -109,12 +109,12 @@ func camera(h earshot.Handle) string { return h.Provider + ":" + h.ID }
 // calls returns how a camera is spoken of.
 func calls(h earshot.Handle) string { return earshot.CameraCalled(participants.OneLine(h.ID)) }
 
-// lights notes in the scene how light it is.
-func (r *Room) lights(e earshot.Event, g earshot.Glance) {
+// updateCameraLight notes in the scene how light it is.
+func (r *Room) updateCameraLight(e earshot.Event, g earshot.Glance) {
 	if g.Eyes != earshot.Clear && g.Eyes != earshot.Dark {
 		return
 	}
-	light, fits := r.views.light(e.From.ID, g.Brightness)
+	light, fits := r.cameraStatuses.light(e.From.ID, g.Brightness)
 	if !fits {
 		return
 	}
@@ -134,7 +134,7 @@ func (r *Room) observes(i scene.Item) {
 
 // note notes what a camera sees, and returns what it has seen. It does not fit if it is
 // older than what the camera told last.
-func (v *views) note(name string, at time.Time, people int, eyes earshot.Eyesight) (is view, fits bool) {
+func (v *cameraStatuses) note(name string, at time.Time, people int, eyes earshot.Eyesight) (is cameraStatus, fits bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	is, known := v.all[name]
@@ -153,7 +153,7 @@ func (v *views) note(name string, at time.Time, people int, eyes earshot.Eyesigh
 }
 
 // people returns how many a camera has seen about a time, 0 if that is not known.
-func (v *views) people(name string, at time.Time) int {
+func (v *cameraStatuses) people(name string, at time.Time) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	is, known := v.all[name]
@@ -167,7 +167,7 @@ func (v *views) people(name string, at time.Time) int {
 const stillThere = 3 * time.Second
 
 // light notes how bright it is before a camera that is known, and returns what that is called.
-func (v *views) light(name string, brightness float64) (light string, fits bool) {
+func (v *cameraStatuses) light(name string, brightness float64) (light string, fits bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	is, known := v.all[name]
@@ -197,9 +197,9 @@ func called(was string, brightness float64) string {
 }
 
 // keep keeps what is known of a camera. It wants v.mu.
-func (v *views) keep(name string, is view) {
+func (v *cameraStatuses) keep(name string, is cameraStatus) {
 	if v.all == nil {
-		v.all = make(map[string]view)
+		v.all = make(map[string]cameraStatus)
 	}
 	v.all[name] = is
 	for len(v.all) > maxCameras {

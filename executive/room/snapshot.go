@@ -25,11 +25,11 @@ func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 	}
 	var agent earshot.ParticipantID
 	r.mu.Lock()
-	live := r.live
+	live := r.activeTurn
 	if live != nil {
 		agent = live.seat.ID
 	}
-	s.Turns = r.turned.seen(a)
+	s.Turns = r.latencies.seen(a)
 	r.mu.Unlock()
 	if g, ok := r.growing(live, agent, a); ok {
 		s.Replies = append(s.Replies, g)
@@ -40,15 +40,15 @@ func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 // partners fills in whom the agents of s talk with. It wants r.mu.
 func (r *Room) partners(s *api.RoomState, a earshot.Audience) {
 	for i, seat := range s.Agents {
-		s.Agents[i].Partner = r.turned.partner(seat.ID, a)
-		if l := r.live; l != nil && l.seat.ID == seat.ID && l.trace.shows(a) && l.message.Visibility.Allows(a) {
+		s.Agents[i].Partner = r.latencies.partner(seat.ID, a)
+		if l := r.activeTurn; l != nil && l.seat.ID == seat.ID && l.trace.shows(a) && l.message.Visibility.Allows(a) {
 			s.Agents[i].Partner = l.whom()
 		}
 	}
 }
 
 // growing returns the live turn of an agent, if everybody in a may know of it.
-func (r *Room) growing(l *live, agent earshot.ParticipantID, a earshot.Audience) (g api.LiveReply, ok bool) {
+func (r *Room) growing(l *activeTurn, agent earshot.ParticipantID, a earshot.Audience) (g api.LiveReply, ok bool) {
 	if l == nil {
 		return g, false
 	}
@@ -169,8 +169,8 @@ func (p *pulse) beat() {
 	p.waited.Store(false)
 }
 
-// paceOf is where it is measured how long the answer to an entry takes.
-func (r *Room) paceOf(e *entry) *latencyTrace {
+// startLatencyTrace returns where it is measured how long the answer to an entry takes.
+func (r *Room) startLatencyTrace(e *entry) *latencyTrace {
 	p := &latencyTrace{came: e.came, decided: r.cfg.Now()}
 	if u, aloud := e.event.Body.(earshot.Utterance); aloud && u.Lasted > 0 {
 		p.said = r.ends(e.event)
@@ -178,8 +178,8 @@ func (r *Room) paceOf(e *entry) *latencyTrace {
 	return p
 }
 
-// paces notes that the turn of q begins.
-func (r *Room) paces(q *question) {
+// traceTurnBegin notes that the turn of q begins.
+func (r *Room) traceTurnBegin(q *question) {
 	now := r.cfg.Now()
 	if q.trace == nil {
 		q.trace = &latencyTrace{came: now}
@@ -188,10 +188,10 @@ func (r *Room) paces(q *question) {
 	q.trace.watch.Now, q.trace.watch.Moved = r.cfg.Now, r.pulse.beat
 }
 
-// tookTurn notes how long a turn took.
-func (r *Room) tookTurn(t took) {
+// recordLatency notes how long a turn took.
+func (r *Room) recordLatency(t latencyRecord) {
 	r.mu.Lock()
-	r.turned.note(t)
+	r.latencies.note(t)
 	r.mu.Unlock()
 	r.pulse.beat()
 	if r.cfg.Took != nil {

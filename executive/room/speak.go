@@ -13,18 +13,18 @@ import (
 	"earshot/interrupt"
 )
 
-// ending is a turn that is over.
-type ending struct {
-	question question
-	began    time.Time
-	reply    earshot.Reply
-	err      error
-	asked    *asking // nil if no model was
+// A turnResult is how a turn ended.
+type turnResult struct {
+	question     question
+	began        time.Time
+	reply        earshot.Reply
+	err          error
+	modelRequest *modelRequest // nil if no model was
 }
 
-// A live turn is one that is not over yet. Whoever has got it from the room may read its
+// An activeTurn is the turn that is not over yet. Whoever has got it from the room may read its
 // question, which does not change any more.
-type live struct {
+type activeTurn struct {
 	question
 	end context.CancelFunc // ends it at once
 
@@ -36,10 +36,10 @@ type live struct {
 // next begins a turn if a question waits and the floor is free.
 func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.syncSeats()
-	r.resign(ctx)
+	r.handOverOverdue(ctx)
 	r.resumes(ctx)
-	r.look(ctx)
-	r.gazes(ctx) // also while somebody speaks: it will be too late when they have done
+	r.recheckAttention(ctx)
+	r.startSnapshots(ctx) // also while somebody speaks: it will be too late when they have done
 	for ctx.Err() == nil {
 		since := r.floor.Ticket() // before it is looked who may speak: who cuts in from then on is not overlooked
 		if r.speaking() {
@@ -70,10 +70,10 @@ func (r *Room) choose(ctx context.Context, since interrupt.Ticket) (q question, 
 		if q, ok := r.due(ctx, since); ok {
 			return q, true
 		}
-		if q, ok := r.greets(ctx, since); ok {
+		if q, ok := r.chooseGreeting(ctx, since); ok {
 			return q, true
 		}
-		if q, ok := r.speakUp(ctx, since); ok {
+		if q, ok := r.chooseUnasked(ctx, since); ok {
 			return q, true
 		}
 	}
@@ -88,7 +88,7 @@ func (r *Room) choose(ctx context.Context, since interrupt.Ticket) (q question, 
 		}
 	}
 	q = r.pending[best]
-	if r.comes(q) || r.changesSoon(q.message.ID) || r.gazing(q.gaze) {
+	if r.cutWordsPending(q) || r.changesSoon(q.message.ID) || r.snapshotPending(q.snapshot) {
 		return q, false
 	}
 	r.pending = slices.Delete(r.pending, best, best+1)
@@ -98,10 +98,10 @@ func (r *Room) choose(ctx context.Context, since interrupt.Ticket) (q question, 
 	return q, true
 }
 
-// comes reports whether somebody has cut since q was asked whose words are on
+// cutWordsPending reports whether somebody has cut since q was asked whose words are on
 // their way, or still being said. They may be asked in its place, and if not, it may
 // still be answered.
-func (r *Room) comes(q question) bool {
+func (r *Room) cutWordsPending(q question) bool {
 	cut := r.floor.Since(q.ticket)
 	if cut == nil {
 		return false
@@ -138,31 +138,31 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 		r.giveUp(q)
 		return
 	}
-	if q.remind == nil && q.found == nil && !r.roused(ctx, q.seat) {
+	if q.remind == nil && q.found == nil && !r.ensureAwake(ctx, q.seat) {
 		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Failed, Fault: "the earlier conversation cannot be read"}))
 		return
 	}
 	if q.unasked {
 		q.seat.overhears(q.message, r.scene.For(r.listeners(q)).Versions())
 	}
-	r.listening.stop()
+	r.backchannelState.stop()
 	q.asOf = r.asOf(q)
-	r.paces(&q)
+	r.traceTurnBegin(&q)
 	spec := r.spec(q, set)
 	q.progress = &progress{on: saidIn(q.message.Body), began: r.cfg.Now()}
-	var asked *asking
-	spec.Text, asked = r.text(set, &q, r.listeners(q), slices.ContainsFunc(places, (*roomOutlet).Audible))
+	var asked *modelRequest
+	spec.Text, asked = r.replyText(set, &q, r.listeners(q), slices.ContainsFunc(places, (*roomOutlet).Audible))
 	if asked == nil {
 		q.progress = nil // it is over at once
 	}
 	q.trace.rests(q.visibility)
-	spec.Watch = &q.trace.watch
+	spec.Tracker = &q.trace.watch
 	if asked != nil && q.asked() && slices.ContainsFunc(places, (*roomOutlet).Audible) {
 		spec.Filler = r.filler(&q, set)
 	}
-	spec.Outlets = r.showing(places, q.visibility, sync.OnceFunc(func() { r.isHeard(q.message) }))
+	spec.Outlets = r.openTurnOutlets(places, q.visibility, sync.OnceFunc(func() { r.isHeard(q.message) }))
 	ctx, end := context.WithCancel(ctx)
-	r.setLive(&live{question: q, end: end})
+	r.setActiveTurn(&activeTurn{question: q, end: end})
 	r.cfg.Log.Debug("turn begins", "turn", q.turn, "agent", q.seat.ID, "outlets", len(places), "model", asked != nil)
 	began := r.cfg.Now()
 	turns.Go(func() {
@@ -170,13 +170,13 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 		reply, err := turn.Run(ctx, spec)
 		reply.Reflex = asked == nil
 		reply.Truncated = asked != nil && asked.truncated
-		r.ended <- ending{q, began, reply, err, asked}
+		r.turnResults <- turnResult{q, began, reply, err, asked}
 	})
 }
 
-// roused reports whether a seat is awake. That its dialogue cannot be read is told
+// ensureAwake reports whether a seat is awake. That its dialogue cannot be read is told
 // once: an answer without it would be one by somebody who has forgotten all.
-func (r *Room) roused(ctx context.Context, s *seat) bool {
+func (r *Room) ensureAwake(ctx context.Context, s *seat) bool {
 	err := r.wakeSeat(ctx, s)
 	r.mu.Lock()
 	_, ill := r.faults[memoryFault]
@@ -210,9 +210,9 @@ func (r *Room) spec(q question, set executive.Config) turn.Spec {
 	}
 }
 
-// showing makes some places the outlets of a turn. Heard is called when something
+// openTurnOutlets makes some places the outlets of a turn. Heard is called when something
 // has come out of one.
-func (r *Room) showing(places []*roomOutlet, v earshot.Visibility, heard func()) (outlets []earshot.Outlet) {
+func (r *Room) openTurnOutlets(places []*roomOutlet, v earshot.Visibility, heard func()) (outlets []earshot.Outlet) {
 	var showings []*turnOutlet
 	for _, p := range places {
 		s := &turnOutlet{roomOutlet: p, visibility: v, heard: heard}
@@ -220,13 +220,13 @@ func (r *Room) showing(places []*roomOutlet, v earshot.Visibility, heard func())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.showings = showings
+	r.turnOutlets = showings
 	return outlets
 }
 
 // conclude writes down the truth about a turn.
-func (r *Room) conclude(ctx context.Context, e ending) {
-	r.setLive(nil)
+func (r *Room) conclude(ctx context.Context, e turnResult) {
+	r.setActiveTurn(nil)
 	l := e.question.latency(e.reply, r.cfg.Now()) // before what follows takes its time
 	if !r.cfg.Settings().Interruption.SavePartial {
 		e.reply.Offered = e.reply.Delivered()
@@ -251,15 +251,15 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	}
 	r.unsaved = append(r.unsaved, done)
 	l.Outcome = e.reply.Outcome
-	r.tookTurn(took{Latency: l, whom: e.question.whom(), visibility: done.Visibility})
+	r.recordLatency(latencyRecord{Latency: l, whom: e.question.whom(), visibility: done.Visibility})
 	r.saidUnasked(e.question, e.reply)
 	if e.reply.Delivered() != "" {
 		r.attentionState.spokenTo()
 	}
-	if e.asked != nil {
-		e.question.seat.foreign += e.asked.filter.scrub.Foreign
+	if e.modelRequest != nil {
+		e.question.seat.foreign += e.modelRequest.filter.scrub.Foreign
 	}
-	if e.asked != nil && e.asked.halved {
+	if e.modelRequest != nil && e.modelRequest.halved {
 		r.once(earshot.Notice{
 			Key: "context", Text: "the dialogue is too long for the model, so its older half was left out",
 			Cure: "choose a model with a larger context, or enlarge it (for Ollama: OLLAMA_CONTEXT_LENGTH)",
@@ -295,12 +295,12 @@ const keepSaid = maxCircles
 func (r *Room) speaking() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.live != nil || r.leaving
+	return r.activeTurn != nil || r.leaving
 }
 
-// setLive notes which turn is live, if any.
-func (r *Room) setLive(l *live) {
+// setActiveTurn notes which turn is live, if any.
+func (r *Room) setActiveTurn(l *activeTurn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.live, r.asked = l, len(r.pending)
+	r.activeTurn, r.asked = l, len(r.pending)
 }

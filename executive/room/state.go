@@ -33,7 +33,7 @@ func (r *Room) State(a earshot.Audience) api.RoomState {
 		s.Agents = append(s.Agents, seat)
 	}
 	r.partners(&s, a)
-	s.Speaking = r.live != nil && r.live.message.Visibility.Allows(a)
+	s.Speaking = r.activeTurn != nil && r.activeTurn.message.Visibility.Allows(a)
 	for _, p := range r.places {
 		if all || p.near(a) {
 			s.Outlets = append(s.Outlets, p.Name())
@@ -54,14 +54,14 @@ func (r *Room) Busy() bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.live != nil || r.captioning || len(r.waiting)+r.asked > 0
+	return r.activeTurn != nil || r.captioning || len(r.waiting)+r.asked > 0
 }
 
 // Still reports whether nothing is being said, and nothing waits to be.
 func (r *Room) Still() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.live == nil && r.coming+len(r.waiting)+r.asked == 0
+	return r.activeTurn == nil && r.coming+len(r.waiting)+r.asked == 0
 }
 
 // operated reports whether everybody in a operates the house.

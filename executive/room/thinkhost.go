@@ -45,7 +45,7 @@ type thinkHost struct {
 type provenance struct {
 	visibility earshot.Visibility
 	sources    []earshot.EventID
-	at         time.Time // when its last stretch began that is written down
+	at         time.Time // when its last segment began that is written down
 }
 
 // restOf returns what a thought rests on: as long as nothing of it is written down, what its
@@ -60,16 +60,16 @@ func (m *thinkHost) restOf(q think.Question) *provenance {
 // errForgotten is a dialogue that cannot be read, so that there is nothing to think about.
 var errForgotten = errors.New("the earlier conversation cannot be read")
 
-// Matter implements [think.House].
-func (m *thinkHost) Matter(ctx context.Context, q think.Question, since int64) (matter think.Matter, err error) {
-	bad := m.room.runOnOwner(ctx, func(ctx context.Context) { matter, err = m.matter(ctx, q, since) })
+// Input implements [think.Host].
+func (m *thinkHost) Input(ctx context.Context, q think.Question, since int64) (matter think.SegmentInput, err error) {
+	bad := m.room.runOnOwner(ctx, func(ctx context.Context) { matter, err = m.buildInput(ctx, q, since) })
 	return matter, errors.Join(err, bad)
 }
 
-// matter is Matter for the owner. It begins as a reply in the same circle does.
-func (m *thinkHost) matter(ctx context.Context, q think.Question, since int64) (matter think.Matter, err error) {
+// buildInput is Input for the owner. It begins as a reply in the same circle does.
+func (m *thinkHost) buildInput(ctx context.Context, q think.Question, since int64) (matter think.SegmentInput, err error) {
 	r, s, now := m.room, m.room.seats[0], m.room.cfg.Now()
-	if !r.roused(ctx, s) {
+	if !r.ensureAwake(ctx, s) {
 		return matter, errForgotten
 	}
 	set := r.cfg.Settings()
@@ -86,10 +86,10 @@ func (m *thinkHost) matter(ctx context.Context, q think.Question, since int64) (
 	rests.visibility = rests.visibility.And(is.visibility)
 	rests.sources = alsoRests(rests.sources, is.sources...)
 	m.mu.Unlock()
-	matter = think.Matter{
-		Messages: prefix, Tools: r.shown(s, q), Going: scene.Prompt(going, now), Upto: r.newest,
-		Evidence: r.evidence(used, going, now), Kept: r.kept(a, q.Visibility), Refuted: refuted,
-		Apart: r.spare(), Agent: s.ID,
+	matter = think.SegmentInput{
+		Messages: prefix, Tools: r.shown(s, q), Situation: scene.Prompt(going, now), Upto: r.newest,
+		Evidence: r.evidence(used, going, now), Buffered: r.kept(a, q.Visibility), Refuted: refuted,
+		Apart: r.hasSpareSlot(), Agent: s.ID,
 	}
 	matter.Engine, matter.Model = set.Reasoning.Engine, set.Reasoning.Model
 	if matter.Engine == "" {
@@ -100,7 +100,7 @@ func (m *thinkHost) matter(ctx context.Context, q think.Question, since int64) (
 		}
 	}
 	if since > 0 {
-		matter.News = r.news(s, used, going, since, rests.at)
+		matter.Update = r.news(s, used, going, since, rests.at)
 	}
 	return matter, nil
 }
@@ -157,9 +157,9 @@ func beginning(text string, most int) string {
 
 // kept are the findings that everybody in a may see, and which of them exactly those may
 // see who may see something of visibility v.
-func (r *Room) kept(a earshot.Audience, v earshot.Visibility) (all []think.Kept) {
+func (r *Room) kept(a earshot.Audience, v earshot.Visibility) (all []think.BufferedFinding) {
 	for _, i := range r.scene.For(a).Items(scene.Reasoning) {
-		all = append(all, think.Kept{
+		all = append(all, think.BufferedFinding{
 			ID: i.Event, Text: i.Text, Confidence: i.Confidence, Until: i.Until, Used: i.Used, Same: together(i.Visibility, v),
 		})
 	}
@@ -185,9 +185,9 @@ func (r *Room) refuted(a earshot.Audience, is *question, now time.Time) (all []s
 }
 
 // news is what has happened since an event, as a thought of those is told who may
-// see the lines used; at is when its last stretch began. That somebody has written
+// see the lines used; at is when its last segment began. That somebody has written
 // what they may not see is told without a word of it.
-func (r *Room) news(s *seat, used []line, going []scene.Item, since int64, at time.Time) (n think.News) {
+func (r *Room) news(s *seat, used []line, going []scene.Item, since int64, at time.Time) (n think.Update) {
 	var by, answered, changed []string
 	for _, l := range used {
 		switch text := r.cfg.People.Name(l.author) + ": " + beginning(string(oneLine(l.text)), longestNews); {
@@ -211,14 +211,14 @@ func (r *Room) news(s *seat, used []line, going []scene.Item, since int64, at ti
 			changed = append(changed, fmt.Sprintf("%s: %s", i.Field, i.Line()))
 		}
 	}
-	return think.News{By: lately(by), Answered: lately(answered), Changed: lately(changed)}
+	return think.Update{By: lately(by), Answered: lately(answered), Changed: lately(changed)}
 }
 
 // lately returns the last of some lines.
 func lately(lines []string) string { return strings.Join(lines[max(0, len(lines)-mostNews):], "\n") }
 
-// Keep implements [think.House].
-func (m *thinkHost) Keep(ctx context.Context, q think.Question, s think.Stretch) {
+// Keep implements [think.Host].
+func (m *thinkHost) Keep(ctx context.Context, q think.Question, s think.Segment) {
 	e := m.event(q, s.Thought)
 	e.ID = s.ID
 	m.mu.Lock()
@@ -232,12 +232,12 @@ func (m *thinkHost) Keep(ctx context.Context, q think.Question, s think.Stretch)
 	m.room.record(ctx, e)
 }
 
-// Found implements [think.House].
+// Found implements [think.Host].
 func (m *thinkHost) Found(ctx context.Context, q think.Question, a think.Answer) {
 	for _, f := range a.Findings {
-		f.Finding.Thought = a.Stretch
+		f.Finding.Thought = a.Segment
 		e := m.event(q, f.Finding)
-		e.Sources = alsoRests(append(f.Evidence, a.Stretch), f.Merges...)
+		e.Sources = alsoRests(append(f.Evidence, a.Segment), f.Merges...)
 		if f.Answers == "" {
 			e.To = nil
 		}
@@ -245,7 +245,7 @@ func (m *thinkHost) Found(ctx context.Context, q think.Question, a think.Answer)
 	}
 }
 
-// Waits implements [think.House].
+// Waits implements [think.Host].
 func (m *thinkHost) Waits(q think.Question, why error) {
 	n := fault(why)
 	if q.Visibility.Scope == earshot.Private {
@@ -257,7 +257,7 @@ func (m *thinkHost) Waits(q think.Question, why error) {
 // waits is what who asked is told while no model answers.
 const waits = "the model does not answer now; your question is kept, and I will think about it when the model is back"
 
-// Over implements [think.House]. Who waits for an answer is told, if nothing came of
+// Over implements [think.Host]. Who waits for an answer is told, if nothing came of
 // it: not who only used a word that makes one think, and was answered already.
 func (m *thinkHost) Over(q think.Question, found int, stopped bool) {
 	m.mu.Lock()

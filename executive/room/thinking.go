@@ -21,7 +21,7 @@ import (
 func (r *Room) newMind() *think.Mind {
 	r.thinkHost = &thinkHost{room: r, rests: make(map[earshot.EventID]*provenance)}
 	return &think.Mind{
-		Model: r.cfg.Model, House: r.thinkHost,
+		Model: r.cfg.Model, Host: r.thinkHost,
 		Settings: r.cfg.Settings, Now: r.cfg.Now, NewID: r.cfg.NewID, Log: r.cfg.Log,
 		Moved: r.pulse.beat,
 	}
@@ -39,8 +39,8 @@ func (r *Room) thinks() bool {
 // an agent: a reply must not wait for a thought. It acts on the goroutine of the
 // sense, when what taken looks at says so already and before anything waits in a queue;
 // the owner lets the mind go on when that is over.
-func (r *Room) yield(in incoming) {
-	if !r.begins(in) || r.spare() {
+func (r *Room) yield(in resolvedEvent) {
+	if !r.begins(in) || r.hasSpareSlot() {
 		return
 	}
 	by := earshot.Interruption{Signal: interrupt.Addressed.String(), At: in.event.At}
@@ -57,7 +57,7 @@ func (r *Room) yield(in incoming) {
 }
 
 // begins reports whether in is the beginning of something that may be answered.
-func (r *Room) begins(in incoming) bool {
+func (r *Room) begins(in resolvedEvent) bool {
 	switch body := in.event.Body.(type) {
 	case earshot.Typing:
 		return body.Began
@@ -71,9 +71,9 @@ func (r *Room) begins(in incoming) bool {
 	return false
 }
 
-// spare reports whether a thought and a reply can be made at the same time: the
+// hasSpareSlot reports whether a thought and a reply can be made at the same time: the
 // engine has a slot to spare, or each has its own.
-func (r *Room) spare() bool {
+func (r *Room) hasSpareSlot() bool {
 	set := r.cfg.Settings()
 	if !set.Parallel.Enabled {
 		return false
@@ -126,26 +126,26 @@ func (a *admissions) pending() bool {
 func (r *Room) updateMind() {
 	r.parkMu.Lock()
 	defer r.parkMu.Unlock()
-	r.mind.Let(r.thinks())
-	by, taken := r.taken()
+	r.mind.SetEnabled(r.thinks())
+	by, taken := r.floorTaken()
 	switch { // only now: an event that was noted before has parked the mind by then, or is found here
 	case r.admissions.pending():
 	case !taken:
 		r.mind.Release()
-	case !r.spare() && !r.mind.Held():
+	case !r.hasSpareSlot() && !r.mind.Held():
 		r.mind.Park(by)
 	}
 }
 
-// taken reports whether somebody has the floor or is about to want it, and who.
-func (r *Room) taken() (by earshot.Interruption, is bool) {
+// floorTaken reports whether somebody has the floor or is about to want it, and who.
+func (r *Room) floorTaken() (by earshot.Interruption, is bool) {
 	now := r.cfg.Now()
 	types, voice := r.activity.about(now)
 	by = earshot.Interruption{Signal: interrupt.Ambient.String(), At: now}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.live != nil:
+	case r.activeTurn != nil:
 		by.Signal = "turn"
 	case len(r.pending)+r.coming+len(r.waiting) > 0:
 		by.Signal = interrupt.Addressed.String()
@@ -159,9 +159,9 @@ func (r *Room) taken() (by earshot.Interruption, is bool) {
 	return by, true
 }
 
-// quietens returns a channel that yields when a voice may be over for which the mind
+// quietTimer returns a channel that yields when a voice may be over for which the mind
 // waits, or somebody who has asked, and of which nothing more came; nil if there is none.
-func (r *Room) quietens() <-chan time.Time {
+func (r *Room) quietTimer() <-chan time.Time {
 	if !r.mind.Held() && len(r.pending) == 0 || r.speaking() {
 		return nil
 	}
@@ -181,8 +181,8 @@ func (s *activity) about(now time.Time) (types, voice bool) {
 	return s.typed(now), voice
 }
 
-// wonder lets the mind think about something new, which nobody has asked it to.
-func (r *Room) wonder(cause earshot.Cause, about earshot.EventID, what earshot.Text) {
+// thinkAbout lets the mind think about something new, which nobody has asked it to.
+func (r *Room) thinkAbout(cause earshot.Cause, about earshot.EventID, what earshot.Text) {
 	if r.thinks() {
 		_ = r.mind.Ask(think.Question{ // which is always taken
 			ID: r.cfg.NewID(), Cause: cause, About: about, Text: what,
@@ -224,11 +224,11 @@ func (r *Room) resume(past []earshot.Event) {
 			continue
 		}
 		r.thinkHost.rests[id] = restOf(open)
-		r.mind.Restore(r.questioned(open[0]), stretches(open), last.Sequence)
+		r.mind.Restore(r.questioned(open[0]), segments(open), last.Sequence)
 	}
 }
 
-// restOf returns what the stretches of a thought rest on.
+// restOf returns what the segments of a thought rest on.
 func restOf(stretches []earshot.Event) *provenance {
 	is := &provenance{visibility: stretches[0].Visibility}
 	for _, e := range stretches {
@@ -238,7 +238,7 @@ func restOf(stretches []earshot.Event) *provenance {
 	return is
 }
 
-// questioned returns what a thought is about whose first stretch is e.
+// questioned returns what a thought is about whose first segment is e.
 func (r *Room) questioned(e earshot.Event) think.Question {
 	is := e.Body.(earshot.Thought)
 	q := think.Question{ID: e.ID, Cause: is.Cause, About: is.About, Text: is.Question, Visibility: e.Visibility, At: e.At}
@@ -248,9 +248,9 @@ func (r *Room) questioned(e earshot.Event) think.Question {
 	return q
 }
 
-func stretches(events []earshot.Event) (all []think.Stretch) {
+func segments(events []earshot.Event) (all []think.Segment) {
 	for _, e := range events {
-		all = append(all, think.Stretch{ID: e.ID, At: e.At, Thought: e.Body.(earshot.Thought)})
+		all = append(all, think.Segment{ID: e.ID, At: e.At, Thought: e.Body.(earshot.Thought)})
 	}
 	return all
 }

@@ -57,7 +57,7 @@ func (r *Room) model() llm.Service {
 	if r.head == nil {
 		return nil
 	}
-	if c, ok := r.cfg.Model.(llm.Changing); ok {
+	if c, ok := r.cfg.Model.(llm.ReplaceableService); ok {
 		return r.head.On(c.Current())
 	}
 	return r.head
@@ -79,18 +79,18 @@ func (p *toolContext) tools() tool.Table {
 	if !r.cfg.Settings().Tools.Enabled {
 		return nil
 	}
-	t := tool.Table{p.messages()}
-	if r.cfg.Staff != nil {
-		t = append(t, p.delegates())
+	t := tool.Table{p.messageAgentTool()}
+	if r.cfg.Spawner != nil {
+		t = append(t, p.delegateTool())
 	}
 	if p.depth == 0 && len(r.agents()) > 0 && p.who.ID == r.agents()[0].ID {
-		t = append(t, p.ponders())
+		t = append(t, p.thinkLongerTool())
 	}
 	t = append(t, tool.Note(p.note), tool.Remind(p, r.cfg.Now), tool.Edit(p.edit))
 	if sights(r.cameras(r.cfg.Settings())) {
-		t = append(t, tool.Look(p.looksThrough))
+		t = append(t, tool.Look(p.lookTool))
 	}
-	return p.progress.watch(p.sober(append(t, r.cfg.Tools...)))
+	return p.progress.watch(p.onlyLookTool(append(t, r.cfg.Tools...)))
 }
 
 // note keeps something in mind.
@@ -124,7 +124,7 @@ func (r *Room) record(ctx context.Context, e earshot.Event) {
 		if err != nil {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.late = append(r.late, e)
+			r.rejectedEvents = append(r.rejectedEvents, e)
 		}
 	}
 	en, err := r.enqueue(e, later)
@@ -142,7 +142,7 @@ func (p *toolContext) used(ctx context.Context, o tool.Outcome) {
 	p.room.restsOn(p.turn, o.Sources)
 	p.room.record(ctx, p.event(o.Use))
 	if o.Held != nil {
-		p.holds(ctx, o.Held)
+		p.holdCall(ctx, o.Held)
 	}
 	if o.Fault != "" {
 		p.room.cfg.Log.Error("a tool failed", "tool", o.Use.Tool, "agent", p.who.ID, "turn", p.turn, "err", o.Fault)

@@ -768,7 +768,7 @@ func controlled(t *rapid.T, c *crew, limit int) {
 		p, _ := c.people.Get(id)
 		return p.Type
 	}
-	var turns conversation.Turns
+	var turns conversation.TurnControl
 	by := make(map[earshot.EventID]earshot.Event)
 	asked, ended := make(map[earshot.TurnID]earshot.Event), make(map[earshot.TurnID]earshot.Event)
 	waits := make(map[conversation.Circle]bool) // enough was said, and nobody was told
@@ -803,7 +803,7 @@ func controlled(t *rapid.T, c *crew, limit int) {
 				t.Fatalf("an agent answered another after %d messages: %q", before.Count, c.talk())
 			}
 		}
-		if conversation.MoveOf(e, kind).Kind >= conversation.Begin {
+		if conversation.TurnEventOf(e, kind).Kind >= conversation.Begin {
 			delete(waits, circle)
 		}
 	}

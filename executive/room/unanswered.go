@@ -99,7 +99,7 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	if !known {
 		return
 	}
-	in := incoming{event: e, who: who, came: r.cfg.Now(), heeded: r.heeds(who)}
+	in := resolvedEvent{event: e, who: who, came: r.cfg.Now(), heeded: r.heeds(who)}
 	if e.Visibility.Scope == earshot.Private {
 		in.aim = r.whispered(e)
 	} else {
@@ -126,9 +126,9 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	r.queue(en)
 }
 
-// reunited returns when those who were waiting for an answer need not be waited for any
+// unansweredTimer returns when those who were waiting for an answer need not be waited for any
 // longer.
-func (r *Room) reunited() <-chan time.Time {
+func (r *Room) unansweredTimer() <-chan time.Time {
 	if len(r.unanswered.messages) == 0 || r.unanswered.until.IsZero() {
 		return nil
 	}

@@ -34,13 +34,13 @@ type pendingFinding struct {
 	tried   time.Time       // until when it then waits
 }
 
-// minds takes in what happened, as far as it matters for what may be said unasked.
-func (r *Room) minds(e earshot.Event) {
+// noteForUnasked takes in what happened, as far as it matters for what may be said unasked.
+func (r *Room) noteForUnasked(e earshot.Event) {
 	switch body := e.Body.(type) {
 	case earshot.Snooze:
 		r.attentionState.snoozed.note(mark{at: body.Until, visibility: e.Visibility})
 	case earshot.Finding:
-		r.finds(e, body)
+		r.addFinding(e, body)
 	case earshot.Decision:
 		r.attentionState.told(e, body)
 	case earshot.Reply:
@@ -48,10 +48,10 @@ func (r *Room) minds(e earshot.Event) {
 			r.attentionState.heard(body.Turn)
 		}
 	case earshot.Edit:
-		r.attentionState.shake(earshot.EventID(body.Item), r.madeBy(body, e.Visibility))
+		r.attentionState.markOutdated(earshot.EventID(body.Item), r.madeBy(body, e.Visibility))
 	case earshot.Tombstone:
 		r.attentionState.drop(func(f *pendingFinding) bool { return f.event.ID == e.ID })
-		r.attentionState.shake(e.ID)
+		r.attentionState.markOutdated(e.ID)
 	}
 }
 
@@ -69,9 +69,9 @@ func (r *Room) knowers(v earshot.Visibility) earshot.Audience {
 	return r.listeners(question{seat: r.seats[0], message: earshot.Event{Visibility: v}})
 }
 
-// finds takes in a finding. What several were merged to is for the prompt: each of
+// addFinding takes in a finding. What several were merged to is for the prompt: each of
 // them is said by itself, or has been.
-func (r *Room) finds(e earshot.Event, body earshot.Finding) {
+func (r *Room) addFinding(e earshot.Event, body earshot.Finding) {
 	if len(body.Merges) > 0 || !sees(e.Visibility, r.seats[0].ID) || r.scene.Denied(body.Text, e.Visibility) {
 		return
 	}
@@ -154,8 +154,8 @@ func (g *attentionState) told(e earshot.Event, d earshot.Decision) {
 	g.drop(func(f *pendingFinding) bool { return f.verdict == earshot.Silent || f.verdict == earshot.Note })
 }
 
-// shake notes that something is no longer as it was: findings, or what they may rest on.
-func (g *attentionState) shake(events ...earshot.EventID) {
+// markOutdated notes that something is no longer as it was: findings, or what they may rest on.
+func (g *attentionState) markOutdated(events ...earshot.EventID) {
 	for _, f := range g.found {
 		f.gone = f.gone || slices.ContainsFunc(events, func(id earshot.EventID) bool {
 			return id != "" && (id == f.event.ID || slices.Contains(f.event.Sources, id))
@@ -167,9 +167,9 @@ func (g *attentionState) drop(fits func(*pendingFinding) bool) {
 	g.found = slices.DeleteFunc(g.found, fits)
 }
 
-// speakUp returns the finding that is said now, as a question without an asker. What
+// chooseUnasked returns the finding that is said now, as a question without an asker. What
 // is decided about the others is written down once, unless it changes.
-func (r *Room) speakUp(ctx context.Context, since interrupt.Ticket) (question, bool) {
+func (r *Room) chooseUnasked(ctx context.Context, since interrupt.Ticket) (question, bool) {
 	if !r.answers() {
 		return question{}, false
 	}
@@ -180,7 +180,7 @@ func (r *Room) speakUp(ctx context.Context, since interrupt.Ticket) (question, b
 			continue
 		}
 		q := r.saying(f, since)
-		facts := r.regards(f.event.Visibility, f.whom)
+		facts := r.attentionFacts(f.event.Visibility, f.whom)
 		facts.Finding = r.weighed(f, now)
 		verdict, why := attention.Decide(facts)
 		if verdict == earshot.Speak && len(r.outlets(q, r.cfg.Settings())) == 0 {
@@ -232,7 +232,7 @@ func (r *Room) saying(f *pendingFinding, since interrupt.Ticket) question {
 // saidUnasked notes how the turn of something went that nobody had asked for, or not
 // just now, also one that was cut before it began. What nobody heard is tried again later.
 func (r *Room) saidUnasked(q question, reply earshot.Reply) {
-	if (q.found != nil || q.unasked || q.came != nil) && stopped(reply) {
+	if (q.found != nil || q.unasked || q.arrival != nil) && stopped(reply) {
 		r.attentionState.toldNo.note(mark{at: r.cfg.Now(), visibility: q.visibility})
 	}
 	switch {

@@ -65,7 +65,7 @@ func (r *Room) address(e earshot.Event, unlike bool) (to conversation.Address, w
 }
 
 // hears returns what something that was said aloud is to one agent.
-func (r *Room) hears(a agents.Record, e earshot.Event, about conversation.Attention) conversation.Address {
+func (r *Room) hears(a agents.Record, e earshot.Event, about conversation.SpeechContext) conversation.Address {
 	switch body := e.Body.(type) {
 	case earshot.Utterance:
 		return r.listener(a).Address(body, e.At, about)
@@ -81,9 +81,9 @@ func (r *Room) hears(a agents.Record, e earshot.Event, about conversation.Attent
 }
 
 // listener is how an agent listens.
-func (r *Room) listener(a agents.Record) conversation.Listener {
+func (r *Room) listener(a agents.Record) conversation.AddressClassifier {
 	set := r.cfg.Settings().Speech
-	l := conversation.Listener{Name: a.Name, As: conversation.Spellings(a.Name), After: set.FollowUp.Duration(), Sure: set.LeastConfidence, Asks: set.AskBack}
+	l := conversation.AddressClassifier{Name: a.Name, As: conversation.Spellings(a.Name), After: set.FollowUp.Duration(), Sure: set.LeastConfidence, Asks: set.AskBack}
 	if a.ID == participants.Agent {
 		l.As = append(l.As, set.HeardAs...)
 	}
@@ -101,14 +101,14 @@ func (r *Room) correct(text earshot.Text) earshot.Text {
 // attention is what the agents were doing while e was said, as far as it concerns
 // whoever said it, and which of them it is in talk with: the one that answers it, or
 // did last; the main one if none did.
-func (r *Room) attention(e earshot.Event, unlike bool) (conversation.Attention, agents.Record) {
+func (r *Room) attention(e earshot.Event, unlike bool) (conversation.SpeechContext, agents.Record) {
 	all, by := r.agents(), r.counterpart(e)
-	a := conversation.Attention{
-		Saying:   r.aloud.between(e.At, r.ends(e)),
-		Said:     r.aloud.between(e.At.Add(-belated), r.ends(e)),
-		Sounding: r.aloud.sounds(e.At, r.ends(e)),
-		Echoing:  r.aloud.echoes(e.At, r.ends(e)),
-		Asked:    r.aloud.asked(e.At, r.ends(e)),
+	a := conversation.SpeechContext{
+		Saying:   r.echoReference.between(e.At, r.ends(e)),
+		Said:     r.echoReference.between(e.At.Add(-belated), r.ends(e)),
+		Sounding: r.echoReference.sounds(e.At, r.ends(e)),
+		Echoing:  r.echoReference.echoes(e.At, r.ends(e)),
+		Asked:    r.echoReference.asked(e.At, r.ends(e)),
 		Commands: r.orders(e.Body),
 		Rested:   r.activity.rested(e.At),
 	}
@@ -122,11 +122,11 @@ func (r *Room) attention(e earshot.Event, unlike bool) (conversation.Attention, 
 		a.Answered, a.Since, a.AskedBack = t.ended, t.asked, t.asksBack
 	}
 	a.Stranger = e.Author == "" && t.with != ""
-	if r.live != nil && r.same(r.live.message, e) {
-		a.Stranger = e.Author == "" && r.live.message.Author != ""
-		a.Talking, a.Since, with = true, r.live.message.At, find(r.live.seat.ID)
+	if r.activeTurn != nil && r.same(r.activeTurn.message, e) {
+		a.Stranger = e.Author == "" && r.activeTurn.message.Author != ""
+		a.Talking, a.Since, with = true, r.activeTurn.message.At, find(r.activeTurn.seat.ID)
 	}
-	a.Other = a.Talking && a.Stranger && (unlike || r.retorts(e)) || r.live != nil && r.another(r.live.message, e)
+	a.Other = a.Talking && a.Stranger && (unlike || r.answersBystander(e)) || r.activeTurn != nil && r.differentSpeakers(r.activeTurn.message, e)
 	return a, all[max(0, with)]
 }
 
@@ -146,7 +146,7 @@ func (r *Room) orders(b earshot.Body) bool {
 // made something of it that sounds like it, while one speaks: nothing else is said so often then.
 func (r *Room) misheard(e earshot.Event) earshot.Event {
 	u, whole := e.Body.(earshot.Utterance)
-	if !whole || !(u.Own > 0 || r.aloud.sounds(e.At, r.ends(e))) {
+	if !whole || !(u.Own > 0 || r.echoReference.sounds(e.At, r.ends(e))) {
 		return e
 	}
 	for _, a := range r.agents() {
@@ -258,7 +258,7 @@ func uttered(s *interrupt.Signal, body earshot.Utterance, to conversation.Addres
 // agent back for long enough, nil if none does.
 func (r *Room) tiring() <-chan time.Time {
 	now := r.cfg.Now()
-	if next := r.floor.Tire(now); !next.IsZero() {
+	if next := r.floor.ExpireVoices(now); !next.IsZero() {
 		return time.After(next.Sub(now))
 	}
 	return nil

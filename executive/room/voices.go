@@ -41,7 +41,7 @@ const comesBack = 0.5
 // where it is known who that is: what they are called is looked up where it is shown,
 // and what they may do otherwise they may not by their voice. The voice itself goes no
 // further.
-func (r *Room) attribute(e *earshot.Event, in *incoming) {
+func (r *Room) attribute(e *earshot.Event, in *resolvedEvent) {
 	var j speakers.Judgement
 	asks := r.cfg.Voices != nil && in.who.ID == "" && r.cfg.Settings().MultiParty.SpeakerAttribution
 	switch body := e.Body.(type) {
@@ -54,7 +54,7 @@ func (r *Room) attribute(e *earshot.Event, in *incoming) {
 			j = r.cfg.Voices.Whose(v, e.At)
 			in.strange = j.New
 		}
-		in.own = j.Own && (body.Own >= comesBack || r.aloud.echoes(e.At, r.ends(*e)))
+		in.own = j.Own && (body.Own >= comesBack || r.echoReference.echoes(e.At, r.ends(*e)))
 		body.LikeAgent = j.Own && !in.own
 		body.Voice, body.Speaker, body.Sure = nil, j.Speaker, share(j.Sure)
 		if j.Speaker.ID == "" {
@@ -65,7 +65,7 @@ func (r *Room) attribute(e *earshot.Event, in *incoming) {
 		if v := body.Voice; asks && v != nil {
 			j = r.cfg.Voices.Guess(v, e.At)
 		}
-		in.own = j.Own && r.aloud.echoes(e.At, r.ends(*e))
+		in.own = j.Own && r.echoReference.echoes(e.At, r.ends(*e))
 		body.LikeAgent = j.Own && !in.own
 		body.Voice = nil
 		e.Body = body
@@ -79,7 +79,7 @@ func (r *Room) attribute(e *earshot.Event, in *incoming) {
 
 // machine reports whether something is from a machine, as far as that can be told: two
 // machines with one voice are not to talk for ever.
-func (in incoming) machine() bool { return in.who.Type.Machine() || likeAgent(in.event) }
+func (in resolvedEvent) machine() bool { return in.who.Type.Machine() || likeAgent(in.event) }
 
 // manner returns what a model is told beside words of an author that were said aloud: why
 // they may be somebody else's than it seems. Whom the provider knows, as in a call where
@@ -160,7 +160,7 @@ func (r *Room) lastTalk(e earshot.Event, p counterpart) lastExchange {
 }
 
 // ownVoice is what something is that is the agent's own voice, come back.
-func (in *incoming) ownVoice(to conversation.Address) conversation.Address {
+func (in *resolvedEvent) ownVoice(to conversation.Address) conversation.Address {
 	if !in.own {
 		return to
 	}

@@ -25,14 +25,14 @@ const (
 	mostText = 300
 )
 
-// wrong is an observation that somebody has corrected.
-type wrong struct {
+// A correctedObservation is an observation that somebody has corrected.
+type correctedObservation struct {
 	source string
 	text   earshot.Text
 }
 
 // says reports whether i is that observation again.
-func (w wrong) says(i Item) bool { return i.Source == w.source && i.Text == w.text }
+func (w correctedObservation) says(i Item) bool { return i.Source == w.source && i.Text == w.text }
 
 // A Version is an edit that was made.
 type Version struct {
@@ -124,7 +124,7 @@ func (s *Scene) edit(e earshot.Event, b earshot.Edit) bool {
 // alter changes an entry, or takes it out.
 func (s *Scene) alter(had *entry, e earshot.Event, b earshot.Edit) {
 	if had.wrong == nil && had.By == "" && len(had.before) == 0 {
-		had.wrong = &wrong{had.Source, had.Text}
+		had.wrong = &correctedObservation{had.Source, had.Text}
 	}
 	had.before = append(had.before, state{had.Item, had.gone})
 	had.before = slices.Delete(had.before, 0, max(0, len(had.before)-keepStates))

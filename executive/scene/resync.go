@@ -13,7 +13,7 @@ func (s *Scene) Took(sequence int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.taken++
-	s.upset = s.upset || sequence <= s.last
+	s.outOfOrder = s.outOfOrder || sequence <= s.last
 	s.last = max(s.last, sequence)
 }
 
@@ -21,7 +21,7 @@ func (s *Scene) Took(sequence int64) {
 func (s *Scene) Counts(events int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.taken == events && !s.upset
+	return s.taken == events && !s.outOfOrder
 }
 
 // Resync makes what the journal has made of the scene the same as that of fresh,
@@ -51,7 +51,7 @@ func (s *Scene) Resync(fresh *Scene, taken int64) (differed bool) {
 	}
 	differed = differed || !slices.EqualFunc(s.edits, edits, Version.same)
 	s.made, s.edits = made, edits
-	s.taken, s.last, s.upset = taken, last, false
+	s.taken, s.last, s.outOfOrder = taken, last, false
 	return differed
 }
 

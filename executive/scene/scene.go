@@ -104,13 +104,13 @@ type Scene struct {
 	// once and does not use the scene.
 	Moved func()
 
-	mu    sync.Mutex
-	made  map[Field]*layer // of the journal
-	seen  map[Field][]sight
-	edits []Version // the newest, the oldest first
-	taken int64     // events of the journal, by Took
-	last  int64     // the sequence of the newest of them
-	upset bool      // they did not come in their order
+	mu         sync.Mutex
+	made       map[Field]*layer // of the journal
+	seen       map[Field][]observation
+	edits      []Version // the newest, the oldest first
+	taken      int64     // events of the journal, by Took
+	last       int64     // the sequence of the newest of them
+	outOfOrder bool      // they did not come in their order
 
 	log   []Item
 	next  int64 // position of the next change
@@ -129,7 +129,7 @@ type entry struct {
 	nth    int64 // that came in
 	gone   bool  // somebody has taken it out
 	before []state
-	wrong  *wrong // the observation that it stands instead of
+	wrong  *correctedObservation // the observation that it stands instead of
 }
 
 // A state is what an entry was before an edit.
@@ -138,8 +138,8 @@ type state struct {
 	gone bool
 }
 
-// A sight is what was observed last.
-type sight struct {
+// An observation is what was observed last.
+type observation struct {
 	Item
 	over earshot.EventID // the edit that it overrules: something else is the case by now
 }
@@ -207,14 +207,14 @@ func (s *Scene) Observe(i Item) (corrected Item, over bool) {
 	i = fitted(i)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := sight{Item: i}
+	now := observation{Item: i}
 	if e := s.find(i.Field, i.ID); e != nil && e.wrong != nil && !e.wrong.says(i) {
 		corrected, over, now.over = e.Item, !s.overrules(i.Field, e.Item), e.Event
 	}
-	same := i.Watched && slices.ContainsFunc(s.seen[i.Field], func(had sight) bool { return had.ID == i.ID && had.Text == i.Text })
-	all := slices.DeleteFunc(s.seen[i.Field], func(had sight) bool { return had.ID == i.ID })
+	same := i.Watched && slices.ContainsFunc(s.seen[i.Field], func(had observation) bool { return had.ID == i.ID && had.Text == i.Text })
+	all := slices.DeleteFunc(s.seen[i.Field], func(had observation) bool { return had.ID == i.ID })
 	if s.seen == nil {
-		s.seen = make(map[Field][]sight)
+		s.seen = make(map[Field][]observation)
 	}
 	all = append(all, now)
 	s.seen[i.Field] = slices.Delete(all, 0, max(0, len(all)-bounds[i.Field].entries))
@@ -235,14 +235,14 @@ func (s *Scene) Vanish(f Field, id string) (corrected Item, over bool) {
 	if e := s.find(f, id); e != nil && e.wrong != nil && !s.overrules(f, e.Item) {
 		corrected, over = e.Item, true
 	}
-	s.seen[f] = slices.DeleteFunc(s.seen[f], func(had sight) bool { return had.ID == id })
+	s.seen[f] = slices.DeleteFunc(s.seen[f], func(had observation) bool { return had.ID == id })
 	s.moves()
 	return corrected, over
 }
 
 // overrules reports whether something else was observed than what i corrects.
 func (s *Scene) overrules(f Field, i Item) bool {
-	return slices.ContainsFunc(s.seen[f], func(had sight) bool { return had.ID == i.ID && had.over == i.Event })
+	return slices.ContainsFunc(s.seen[f], func(had observation) bool { return had.ID == i.ID && had.over == i.Event })
 }
 
 // take makes an entry of i, unless its event has done so already. A state replaces
@@ -345,7 +345,7 @@ func (s *Scene) ForgetPeople(people ...earshot.ParticipantID) {
 		})
 	}
 	for f := range s.seen {
-		s.seen[f] = slices.DeleteFunc(s.seen[f], func(had sight) bool { return theirs(had.Item) })
+		s.seen[f] = slices.DeleteFunc(s.seen[f], func(had observation) bool { return theirs(had.Item) })
 	}
 	for k := range s.log {
 		if s.log[k].Event == "" && theirs(s.log[k]) {

@@ -180,7 +180,7 @@ func (v View) Recent(now time.Time, window time.Duration) (items []Item) {
 func Prompt(items []Item, now time.Time) string {
 	var b strings.Builder
 	for _, i := range items {
-		b.WriteString(i.head(now.Sub(i.At)) + conversation.Defuse(i.Line()) + "\n")
+		b.WriteString(i.head(now.Sub(i.At)) + conversation.Escape(i.Line()) + "\n")
 	}
 	return b.String()
 }

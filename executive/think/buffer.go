@@ -15,7 +15,7 @@ const (
 )
 
 // fits reports whether what is found can be kept beside what is.
-func fits(kept []Kept, found []Finding) bool {
+func fits(kept []BufferedFinding, found []Finding) bool {
 	n := 0
 	for _, k := range kept {
 		n += len(k.Text)
@@ -29,7 +29,7 @@ func fits(kept []Kept, found []Finding) bool {
 // merging returns what can be put together, for a model: of what is kept, that which
 // the same people may see and which is not stale, then what is new, answers nobody
 // and is not worth saying: what stands for others is for prompts, and not said.
-func merging(kept []Kept, found []Finding, now time.Time) (old []Kept, fresh []Finding) {
+func merging(kept []BufferedFinding, found []Finding, now time.Time) (old []BufferedFinding, fresh []Finding) {
 	for _, k := range kept {
 		if k.Same && now.Before(k.Until) {
 			old = append(old, k)
@@ -47,7 +47,7 @@ func merging(kept []Kept, found []Finding, now time.Time) (old []Kept, fresh []F
 // is found instead of found, and what it stands for. One that points to what
 // there is not, or that another stands for already, is left out, and what it was to stand for stays as
 // it was. It is no surer than what it is made of, and holds no longer.
-func merged(data []byte, old []Kept, fresh, found []Finding, now time.Time) (all []Finding, err error) {
+func merged(data []byte, old []BufferedFinding, fresh, found []Finding, now time.Time) (all []Finding, err error) {
 	answer, err := read(data)
 	if err != nil {
 		return found, err

@@ -72,8 +72,8 @@ func index(prefix, label string, n int) (int, bool) {
 	return i - 1, ok && err == nil && i >= 1 && i <= n && digits == strconv.Itoa(i)
 }
 
-// written is a finding as a model writes it.
-type written struct {
+// A modelFinding is a finding as a model writes it.
+type modelFinding struct {
 	Text       *string  `json:"text"`
 	Evidence   []string `json:"evidence"`
 	Merges     []string `json:"merges"`
@@ -83,9 +83,9 @@ type written struct {
 }
 
 // read reads an answer. It may be anything.
-func read(data []byte) ([]written, error) {
+func read(data []byte) ([]modelFinding, error) {
 	var answer struct {
-		Findings *[]written `json:"findings"`
+		Findings *[]modelFinding `json:"findings"`
 	}
 	if len(data) > mostAnswer {
 		return nil, errAnswer
@@ -138,11 +138,11 @@ func ParseFindings(data []byte, q Question, evidence []Evidence, now time.Time) 
 }
 
 // finding returns what w says besides what it points to, if that can be.
-func (w written) finding(now time.Time) (f Finding, ok bool) {
+func (w modelFinding) finding(now time.Time) (f Finding, ok bool) {
 	if w.Text == nil || w.Confidence == nil || w.Minutes == nil {
 		return f, false
 	}
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(conversation.Restore(*w.Text), "\uFFFD")), " ")
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(conversation.Unescape(*w.Text), "\uFFFD")), " ")
 	valid := time.Duration(min(*w.Minutes, longest.Minutes()) * float64(time.Minute))
 	f.Text, f.Confidence, f.Until, f.Worth = earshot.Text(text), *w.Confidence, now.Add(valid), w.Worth
 	return f, strings.ContainsFunc(text, unicode.IsLetter) && len(text) <= mostFinding && !strings.ContainsFunc(text, unicode.IsControl) &&
@@ -151,8 +151,8 @@ func (w written) finding(now time.Time) (f Finding, ok bool) {
 
 // knows reports whether something was found earlier, is kept, and is not stale:
 // models say what they were shown again, and people do not want to hear it twice.
-func knows(kept []Kept, f Finding, now time.Time) bool {
-	return slices.ContainsFunc(kept, func(k Kept) bool {
+func knows(kept []BufferedFinding, f Finding, now time.Time) bool {
+	return slices.ContainsFunc(kept, func(k BufferedFinding) bool {
 		return k.Same && (k.Until.IsZero() || now.Before(k.Until)) && conversation.SameWords(k.Text, f.Text)
 	})
 }

@@ -123,8 +123,8 @@ func FuzzFindings(f *testing.F) {
 }
 
 // kept is a finding that is in the buffer.
-func kept(id string, bytes int, confidence float64) think.Kept {
-	return think.Kept{ID: earshot.EventID(id), Text: earshot.Text(strings.Repeat("k", bytes)), Confidence: confidence, Until: began.Add(time.Hour), Same: true}
+func kept(id string, bytes int, confidence float64) think.BufferedFinding {
+	return think.BufferedFinding{ID: earshot.EventID(id), Text: earshot.Text(strings.Repeat("k", bytes)), Confidence: confidence, Until: began.Add(time.Hour), Same: true}
 }
 
 func found(text string, confidence float64) think.Finding {
@@ -136,7 +136,7 @@ func found(text string, confidence float64) think.Finding {
 func TestWhatIsWorthSayingIsNotMerged(t *testing.T) {
 	news := found("The pump leaks.", 0.9)
 	news.Worth = true
-	old, fresh := think.Merging([]think.Kept{kept("k", 4, 0.5)}, []think.Finding{news, found("It rains.", 0.5)}, began)
+	old, fresh := think.Merging([]think.BufferedFinding{kept("k", 4, 0.5)}, []think.Finding{news, found("It rains.", 0.5)}, began)
 	if len(old) != 1 || len(fresh) != 1 || fresh[0].Text != "It rains." {
 		t.Errorf("put together are %v and %v", old, fresh)
 	}

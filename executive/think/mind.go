@@ -15,16 +15,16 @@ import (
 	"earshot/llm"
 )
 
-// A House is where a mind thinks. Its methods are called from the goroutine of
-// [Mind.Run] alone, but for Matter, and may wait; they give up when ctx ends.
-type House interface {
-	// Matter returns what a stretch about q is made of, or a distillation. Since
-	// is what the last stretch knew of; 0 is nothing. It may be called while something
+// A Host is where a mind thinks. Its methods are called from the goroutine of
+// [Mind.Run] alone, but for Input, and may wait; they give up when ctx ends.
+type Host interface {
+	// Input returns what a segment about q is made of, or a distillation. Since
+	// is what the last segment knew of; 0 is nothing. It may be called while something
 	// is written down of other thoughts.
-	Matter(ctx context.Context, q Question, since int64) (Matter, error)
+	Input(ctx context.Context, q Question, since int64) (SegmentInput, error)
 
-	// Keep writes down a stretch. It must not get lost, also if ctx has ended.
-	Keep(ctx context.Context, q Question, s Stretch)
+	// Keep writes down a segment. It must not get lost, also if ctx has ended.
+	Keep(ctx context.Context, q Question, s Segment)
 
 	// Found is told what a thought has come to.
 	Found(ctx context.Context, q Question, a Answer)
@@ -42,7 +42,7 @@ type House interface {
 // called from many goroutines, and none of them waits for a model or a disk.
 type Mind struct {
 	Model    llm.Service
-	House    House
+	Host     Host
 	Settings func() executive.Config
 	Now      func() time.Time
 	NewID    func() earshot.EventID
@@ -163,8 +163,8 @@ func (m *Mind) Ask(q Question) error {
 
 // Restore goes on with a thought of before the program ended, of which this is
 // left; upto is the newest event that it knew of.
-func (m *Mind) Restore(q Question, stretches []Stretch, upto int64) {
-	m.step(Event{Kind: Restored, Question: q, Stretches: stretches, Upto: upto})
+func (m *Mind) Restore(q Question, stretches []Segment, upto int64) {
+	m.step(Event{Kind: Restored, Question: q, Segments: stretches, Upto: upto})
 }
 
 // Park ends what is under way, since somebody wants the floor, and lets nothing
@@ -174,9 +174,9 @@ func (m *Mind) Park(by earshot.Interruption) { m.step(Event{Kind: Held, Cut: by}
 // Release lets it go on.
 func (m *Mind) Release() { m.step(Event{Kind: Released}) }
 
-// Let says whether there is to be thought at all. It is from the beginning. It looks at the
+// SetEnabled says whether there is to be thought at all. It is from the beginning. It looks at the
 // settings again, too.
-func (m *Mind) Let(on bool) {
+func (m *Mind) SetEnabled(on bool) {
 	m.begin()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -224,7 +224,7 @@ func (m *Mind) View() []View {
 func (m *Mind) Busy() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.state.at != nil || len(m.todo) > 0 || m.state.Busy() && !m.state.held && !m.off
+	return m.state.current != nil || len(m.todo) > 0 || m.state.Busy() && !m.state.held && !m.off
 }
 
 // Held reports whether the mind is parked.
@@ -250,13 +250,13 @@ func (m *Mind) perform(ctx context.Context) bool {
 	case Distil:
 		m.asking.Go(func() { m.distil(ctx, act) })
 	case Keep:
-		m.House.Keep(ctx, act.Question, act.Stretch)
+		m.Host.Keep(ctx, act.Question, act.Segment)
 	case Give:
 		m.give(ctx, act)
 	case Wait:
-		m.House.Waits(act.Question, act.Err)
+		m.Host.Waits(act.Question, act.Err)
 	case Over:
-		m.House.Over(act.Question, act.Found, act.Stopped)
+		m.Host.Over(act.Question, act.Found, act.Stopped)
 	}
 	return true
 }
@@ -278,11 +278,11 @@ func (m *Mind) under(ctx context.Context, gen int, do func(context.Context) erro
 	return do(ctx)
 }
 
-// think asks for a stretch.
+// think asks for a segment.
 func (m *Mind) think(ctx context.Context, act Act) {
 	upto, news := act.Upto, false
 	err := m.under(ctx, act.Gen, func(ctx context.Context) error {
-		matter, err := m.House.Matter(ctx, act.Question, act.Upto)
+		matter, err := m.Host.Input(ctx, act.Question, act.Upto)
 		if err != nil {
 			return err
 		}
@@ -290,11 +290,11 @@ func (m *Mind) think(ctx context.Context, act Act) {
 		set := m.Settings()
 		last := longform(set.Reasoning, act.Question, matter)
 		if act.Goes {
-			last, news = followOn(set.Reasoning, act.Question, act.Text, matter), matter.News != (News{})
+			last, news = followOn(set.Reasoning, act.Question, act.Text, matter), matter.Update != (Update{})
 		}
 		req := request(set, matter, last)
 		req.Origin = act.Question.origin(matter)
-		var restore conversation.Restorer // it repeats what was defused for it
+		var restore conversation.Unescaper // it repeats what was escaped for it
 		err = m.stream(ctx, req, func(text string) { m.token(act.Gen, restore.Next(text)) })
 		m.token(act.Gen, restore.End())
 		return err
@@ -312,7 +312,7 @@ func (m *Mind) done(ctx context.Context, e Event) {
 	m.step(e)
 }
 
-// token takes in a piece of a stretch.
+// token takes in a piece of a segment.
 func (m *Mind) token(gen int, text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -364,7 +364,7 @@ func (m *Mind) distil(ctx context.Context, act Act) {
 		if strings.TrimSpace(act.Text) == "" {
 			return nil // of nothing comes nothing
 		}
-		matter, err := m.House.Matter(ctx, act.Question, act.Upto)
+		matter, err := m.Host.Input(ctx, act.Question, act.Upto)
 		if err != nil {
 			return err
 		}
@@ -381,20 +381,20 @@ func (m *Mind) distil(ctx context.Context, act Act) {
 	m.done(ctx, Event{Gen: act.Gen, Err: err, Answer: a})
 }
 
-// give tells the house what a thought has come to, unless somebody has stopped it
+// give tells the host what a thought has come to, unless somebody has stopped it
 // meanwhile.
 func (m *Mind) give(ctx context.Context, act Act) {
 	m.mu.Lock()
 	gives := m.state.Gives(act.Gen)
 	m.mu.Unlock()
 	if gives {
-		m.House.Found(ctx, act.Question, act.Answer)
+		m.Host.Found(ctx, act.Question, act.Answer)
 	}
 	m.step(Event{Kind: Given, Gen: act.Gen})
 }
 
 // answer asks for findings and, if they are too many, to put them together.
-func (m *Mind) answer(ctx context.Context, act Act, matter Matter) (a Answer, err error) {
+func (m *Mind) answer(ctx context.Context, act Act, matter SegmentInput) (a Answer, err error) {
 	from := act.Question.origin(matter)
 	for _, e := range matter.Evidence {
 		from.Evidence = append(from.Evidence, string(e.Event))
@@ -408,9 +408,9 @@ func (m *Mind) answer(ctx context.Context, act Act, matter Matter) (a Answer, er
 		return a, err
 	}
 	if !act.Question.Cause.Asked() { // who asked is answered, also with what is known
-		a.Findings = slices.DeleteFunc(a.Findings, func(f Finding) bool { return knows(matter.Kept, f, now) })
+		a.Findings = slices.DeleteFunc(a.Findings, func(f Finding) bool { return knows(matter.Buffered, f, now) })
 	}
-	if old, fresh := merging(matter.Kept, a.Findings, now); !fits(matter.Kept, a.Findings) && len(old)+len(fresh) > 1 {
+	if old, fresh := merging(matter.Buffered, a.Findings, now); !fits(matter.Buffered, a.Findings) && len(old)+len(fresh) > 1 {
 		text, err := m.ask(ctx, matter, condensing(old, fresh), mergingOf(len(old)+len(fresh)), act.Question.origin(matter))
 		if err == nil {
 			a.Findings, err = merged([]byte(text), old, fresh, a.Findings, now)
@@ -421,12 +421,12 @@ func (m *Mind) answer(ctx context.Context, act Act, matter Matter) (a Answer, er
 }
 
 // origin returns what is asked for q, for who traces it.
-func (q Question) origin(m Matter) llm.Origin {
+func (q Question) origin(m SegmentInput) llm.Origin {
 	return llm.Origin{Agent: string(m.Agent), Thought: string(q.ID), Cause: string(q.Cause), About: string(q.About), Unasked: !q.Cause.Asked()}
 }
 
 // ask asks for an answer by a schema.
-func (m *Mind) ask(ctx context.Context, matter Matter, last string, schema []byte, from llm.Origin) (string, error) {
+func (m *Mind) ask(ctx context.Context, matter SegmentInput, last string, schema []byte, from llm.Origin) (string, error) {
 	req := request(m.Settings(), matter, last)
 	req.Schema, req.Temperature, req.Origin = schema, 0, from
 	var b strings.Builder

@@ -27,14 +27,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type house struct {
 	*think.Mind
 	script  *llmtest.Script
-	matter  think.Matter
+	matter  think.SegmentInput
 	bad     error // why there is no matter
 	log     strings.Builder
 	stop    func()
 	mu      sync.Mutex
 	told    []string
 	answers []think.Answer
-	keeps   func(think.Question) // while a stretch is written down
+	keeps   func(think.Question) // while a segment is written down
 }
 
 // open returns a house whose model says that.
@@ -42,7 +42,7 @@ func open(t *testing.T, rules ...llmtest.Rule) *house {
 	h := &house{script: &llmtest.Script{Rules: rules, Every: time.Second}, matter: matter()}
 	ids := 0
 	h.Mind = &think.Mind{
-		Model: &llm.Scheduler{Engine: h.script}, House: h, Settings: executive.DefaultConfig, Now: time.Now,
+		Model: &llm.Scheduler{Engine: h.script}, Host: h, Settings: executive.DefaultConfig, Now: time.Now,
 		NewID: func() earshot.EventID { ids++; return earshot.EventID(fmt.Sprintf("s%d", ids)) },
 		Log:   slog.New(slog.NewTextHandler(&h.log, nil)),
 	}
@@ -53,13 +53,13 @@ func open(t *testing.T, rules ...llmtest.Rule) *house {
 	return h
 }
 
-func (h *house) Matter(_ context.Context, q think.Question, since int64) (think.Matter, error) {
+func (h *house) Input(_ context.Context, q think.Question, since int64) (think.SegmentInput, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.matter, h.bad
 }
 
-func (h *house) Keep(_ context.Context, q think.Question, s think.Stretch) {
+func (h *house) Keep(_ context.Context, q think.Question, s think.Segment) {
 	if h.keeps != nil {
 		h.keeps(q)
 	}
@@ -67,7 +67,7 @@ func (h *house) Keep(_ context.Context, q think.Question, s think.Stretch) {
 }
 
 func (h *house) Found(_ context.Context, q think.Question, a think.Answer) {
-	h.note("found by %s: %d, %d refused", a.Stretch, len(a.Findings), a.Refused)
+	h.note("found by %s: %d, %d refused", a.Segment, len(a.Findings), a.Refused)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.answers = append(h.answers, a)
@@ -127,7 +127,7 @@ func TestInterruptedAndContinued(t *testing.T) {
 			t.Errorf("what is parked asked %d times", n-asked)
 		}
 		h.mu.Lock()
-		h.matter.News = think.News{By: "Ann: Hey, what time is it?", Answered: "Earshot: It's 3:45 PM"}
+		h.matter.Update = think.Update{By: "Ann: Hey, what time is it?", Answered: "Earshot: It's 3:45 PM"}
 		h.mu.Unlock()
 		h.Release()
 		time.Sleep(time.Minute)
@@ -293,7 +293,7 @@ func TestFindingsArePutTogether(t *testing.T) {
 				h := open(t, thought("", "Hm."), findings("You have found more", tt.answer), findings("", oneFinding))
 				defer h.stop()
 				h.Now = func() time.Time { return began }
-				h.matter.Kept = []think.Kept{kept("a", 500, 0.6), kept("b", 520, 0.4)}
+				h.matter.Buffered = []think.BufferedFinding{kept("a", 500, 0.6), kept("b", 520, 0.4)}
 				h.Ask(fresh("n"))
 				time.Sleep(time.Minute)
 				synctest.Wait()
@@ -321,7 +321,7 @@ func TestWhatIsKnownIsNotFoundAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := open(t, thought("", "Hm."), findings("", oneFinding))
 				defer h.stop()
-				h.matter.Kept = []think.Kept{{ID: "a", Text: "ann is under time pressure", Confidence: 0.7, Until: time.Now().Add(-tt.after), Same: true}}
+				h.matter.Buffered = []think.BufferedFinding{{ID: "a", Text: "ann is under time pressure", Confidence: 0.7, Until: time.Now().Add(-tt.after), Same: true}}
 				h.Ask(tt.q)
 				time.Sleep(time.Minute)
 				synctest.Wait()
@@ -339,13 +339,13 @@ func TestItIsNotToThink(t *testing.T) {
 		defer h.stop()
 		h.Ask(asked("q"))
 		time.Sleep(1500 * time.Millisecond)
-		h.Let(false)
+		h.SetEnabled(false)
 		time.Sleep(time.Hour)
 		h.wants(t, "keep q of : , asked", "keep s1 of q: one, interrupted")
 		if n := len(h.script.Seen()); n != 1 {
 			t.Errorf("asked %d times", n)
 		}
-		h.Let(true)
+		h.SetEnabled(true)
 		time.Sleep(time.Minute)
 		h.wants(t, "keep s2 of q: one two, completed", "over q: 0 found, stopped: false")
 	})

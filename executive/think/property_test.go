@@ -17,7 +17,7 @@ import (
 )
 
 // TestNothingIsLost: over any sequence of start, token, signal, park, resume, finish
-// and failure no text of a thought is lost or doubled: its stretches are what the
+// and failure no text of a thought is lost or doubled: its segments are what the
 // model gave. Whatever was asked and is not over stands written, so that it goes on
 // however the program ends. There is never more than one request; what is parked asks nothing,
 // but to be distilled, once a hold; and at the end everything comes to its end. In
@@ -140,7 +140,7 @@ func (l *ledger) look(act think.Act) {
 		}
 		l.gen, l.of, l.sorts, l.tried = act.Gen, act.Question.ID, act.Kind == think.Distil, l.held
 	case think.Keep:
-		s := act.Stretch
+		s := act.Segment
 		if first := l.kept[act.Question.ID] == "" && s.Of == ""; first != (s.ID == act.Question.ID) && s.Text != "" {
 			l.Fatalf("the first stretch of %s is %s of %q", act.Question.ID, s.ID, s.Of)
 		}

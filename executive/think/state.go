@@ -45,11 +45,11 @@ const (
 // A State is what a mind has to think about. The zero value has nothing.
 type State struct {
 	Rules Rules
-	NewID func() earshot.EventID // for stretches after the first; required
+	NewID func() earshot.EventID // for segments after the first; required
 
 	thoughts []*thought // those that somebody asked for first, each in the order they came
 	fresh    *Question  // what is new and waits for its time
-	at       *thought   // for which a request is under way, or nil
+	current  *thought   // for which a request is under way, or nil
 	sorts    bool       // that request distils it
 	gives    *Answer    // what it has found and is written down now, or nil
 	stopping bool       // it was told to end
@@ -65,15 +65,15 @@ type State struct {
 // A thought is one in a [State].
 type thought struct {
 	Question
-	text     []byte // of all stretches
-	from     int    // where the last stretch begins
+	text     []byte // of all segments
+	from     int    // where the last segment begins
 	spans    []Span
 	heard    int       // how often it went on with something new
-	began    time.Time // the last stretch
+	began    time.Time // the last segment
 	tokens   int
-	kept     int                  // stretches that are written down
+	kept     int                  // segments that are written down
 	last     earshot.EventID      // the last of those
-	upto     int64                // see Matter
+	upto     int64                // see SegmentInput
 	cut      earshot.Interruption // what it gives way to
 	parked   time.Time            // since when
 	sorted   int                  // how much of text has been distilled
@@ -166,7 +166,7 @@ func (s *State) ask(q Question, now time.Time) {
 	case q.Cause.Asked():
 		t := &thought{Question: q}
 		s.insert(t)
-		s.keep(t, Stretch{At: now, Thought: earshot.Thought{Outcome: earshot.Asked}})
+		s.keep(t, Segment{At: now, Thought: earshot.Thought{Outcome: earshot.Asked}})
 	case !slices.ContainsFunc(s.thoughts, (*thought).unasked):
 		s.fresh = &q
 	}
@@ -191,7 +191,7 @@ func (s *State) restore(e Event) {
 		return
 	}
 	t := &thought{Question: e.Question, parked: e.Now, upto: e.Upto}
-	for _, was := range e.Stretches {
+	for _, was := range e.Segments {
 		t.finished = was.Outcome == earshot.Completed
 		t.tokens, t.last = was.Tokens, was.ID
 		t.kept++
@@ -208,10 +208,10 @@ func (s *State) restore(e Event) {
 	s.insert(t)
 }
 
-// token adds to the stretch that is under way. Also when that was told to end:
+// token adds to the segment that is under way. Also when that was told to end:
 // what the model has given is not lost.
 func (s *State) token(e Event) {
-	t := s.at
+	t := s.current
 	if t == nil || e.Gen != s.gen || s.sorts || t.full || e.Text == "" {
 		return
 	}
@@ -242,7 +242,7 @@ func edge(text string) string {
 
 // cancel ends the request that is under way.
 func (s *State) cancel() {
-	if s.at != nil && !s.stopping {
+	if s.current != nil && !s.stopping {
 		s.stopping = true
 		s.acts = append(s.acts, Act{Kind: Cancel, Gen: s.gen})
 	}
@@ -258,8 +258,8 @@ func (s *State) hold(e Event) {
 
 // giveWay ends the request that is under way in favour of something.
 func (s *State) giveWay(to earshot.Interruption) {
-	if s.at != nil && !s.stopping {
-		s.at.cut = to
+	if s.current != nil && !s.stopping {
+		s.current.cut = to
 	}
 	s.cancel()
 }
@@ -267,17 +267,17 @@ func (s *State) giveWay(to earshot.Interruption) {
 // end takes in that a request is over. What it has found is written down before
 // anything else begins, and until then it can be stopped.
 func (s *State) end(e Event) {
-	t := s.at
+	t := s.current
 	if t == nil || e.Gen != s.gen || s.gives != nil {
 		return
 	}
 	stopping, sorts := s.stopping, s.sorts
 	if sorts && !t.drop && e.Err == nil && len(e.Answer.Findings) > 0 {
-		s.gives, e.Answer.Stretch = &e.Answer, t.last
+		s.gives, e.Answer.Segment = &e.Answer, t.last
 		s.acts = append(s.acts, Act{Kind: Give, Gen: e.Gen, Question: t.Question, Answer: e.Answer})
 		return
 	}
-	s.at, s.stopping, s.sorts = nil, false, false
+	s.current, s.stopping, s.sorts = nil, false, false
 	switch {
 	case sorts:
 		s.sortedOut(t, e, stopping)
@@ -290,23 +290,23 @@ func (s *State) end(e Event) {
 // Gives reports whether what the request of gen has found is still to be written
 // down: nobody has stopped it.
 func (s *State) Gives(gen int) bool {
-	return s.gives != nil && s.gen == gen && !s.at.drop
+	return s.gives != nil && s.gen == gen && !s.current.drop
 }
 
 // given takes in that it is written down, or is not since it was stopped.
 func (s *State) given(e Event) {
-	if t := s.at; s.gives != nil && e.Gen == s.gen {
+	if t := s.current; s.gives != nil && e.Gen == s.gen {
 		if !t.drop {
 			t.found += len(s.gives.Findings)
 		}
-		s.at, s.gives, s.stopping, s.sorts = nil, nil, false, false
+		s.current, s.gives, s.stopping, s.sorts = nil, nil, false, false
 		s.sortedOut(t, e, false)
 	}
 }
 
-// stretched takes in that a stretch is over.
+// stretched takes in that a segment is over.
 func (s *State) stretched(t *thought, e Event, stopping bool) {
-	st := Stretch{At: t.began, Thought: earshot.Thought{Outcome: earshot.Interrupted, Took: max(e.Now.Sub(t.began), 0)}}
+	st := Segment{At: t.began, Thought: earshot.Thought{Outcome: earshot.Interrupted, Took: max(e.Now.Sub(t.began), 0)}}
 	if e.News {
 		t.heard++
 	}
@@ -320,7 +320,7 @@ func (s *State) stretched(t *thought, e Event, stopping bool) {
 			t.cut = earshot.Interruption{Signal: ByPriority, At: e.Now}
 		}
 		cut := t.cut
-		st.Cut, st.Dropped = &cut, s.Rules.Sequential || t.heard+1 >= MostStretches
+		st.Cut, st.Dropped = &cut, s.Rules.Sequential || t.heard+1 >= MostSegments
 		t.tries, t.finished = 0, st.Dropped
 	case s.misses(t, e):
 		st.Outcome = earshot.Failed
@@ -362,9 +362,9 @@ func (s *State) misses(t *thought, e Event) bool {
 	return true
 }
 
-// keep has what a thought has come to since its last stretch written down, if
+// keep has what a thought has come to since its last segment written down, if
 // there is anything to be told.
-func (s *State) keep(t *thought, st Stretch) {
+func (s *State) keep(t *thought, st Segment) {
 	if len(t.text) == t.from && !st.Dropped && st.Outcome != earshot.Completed && st.Outcome != earshot.Asked {
 		return
 	}
@@ -380,7 +380,7 @@ func (s *State) keep(t *thought, st Stretch) {
 	}
 	t.from = len(t.text)
 	t.kept++
-	s.acts = append(s.acts, Act{Kind: Keep, Question: t.Question, Stretch: st})
+	s.acts = append(s.acts, Act{Kind: Keep, Question: t.Question, Segment: st})
 }
 
 // sortedOut takes in that a thought was distilled, or was not.
@@ -419,7 +419,7 @@ func (s *State) steer(e Event) {
 			continue
 		}
 		t.finished = t.full
-		if t == s.at {
+		if t == s.current {
 			s.giveWay(e.Cut)
 		}
 	}
@@ -433,7 +433,7 @@ func (s *State) stop(e Event) {
 	for _, t := range slices.Clone(s.thoughts) {
 		switch {
 		case !e.Fit(t.Question):
-		case t == s.at:
+		case t == s.current:
 			t.drop, t.cut = true, e.Cut
 			s.cancel()
 		default:
@@ -446,7 +446,7 @@ func (s *State) stop(e Event) {
 func (s *State) abandon(t *thought, now time.Time) {
 	t.drop = true
 	if t.kept > 0 {
-		s.keep(t, Stretch{At: now, Thought: earshot.Thought{Outcome: earshot.Suppressed, Dropped: true}})
+		s.keep(t, Segment{At: now, Thought: earshot.Thought{Outcome: earshot.Suppressed, Dropped: true}})
 	}
 	s.over(t, now)
 }
@@ -474,8 +474,8 @@ func (s *State) advance(now time.Time) {
 		s.giveWay(earshot.Interruption{Signal: ByRule, At: now})
 		return
 	}
-	if s.at != nil {
-		if s.at.unasked() && !s.sorts && s.thoughts[0].Cause.Asked() {
+	if s.current != nil {
+		if s.current.unasked() && !s.sorts && s.thoughts[0].Cause.Asked() {
 			s.giveWay(s.thoughts[0].instead(now))
 		}
 		return
@@ -522,7 +522,7 @@ func (s *State) settleDown(now time.Time) {
 // forget drops what nobody asked for and what has been parked for too long.
 func (s *State) forget(now time.Time) {
 	for _, t := range slices.Clone(s.thoughts) {
-		if t != s.at && t.unasked() && !t.parked.IsZero() && now.Sub(t.parked) > longestAside {
+		if t != s.current && t.unasked() && !t.parked.IsZero() && now.Sub(t.parked) > longestAside {
 			s.over(t, now)
 		}
 	}
@@ -535,7 +535,7 @@ func (s *State) mindBusiness(now time.Time) {
 	for _, t := range slices.Clone(s.thoughts) {
 		switch {
 		case !t.unasked() || t.finished || t.drop:
-		case t != s.at:
+		case t != s.current:
 			t.cut = by
 			s.abandon(t, now)
 		case !s.sorts:
@@ -548,7 +548,7 @@ func (s *State) mindBusiness(now time.Time) {
 // begin begins a request for t.
 func (s *State) begin(t *thought, sorts bool, now time.Time) {
 	s.gen++
-	s.at, s.sorts, s.stopping = t, sorts, false
+	s.current, s.sorts, s.stopping = t, sorts, false
 	act := Act{Kind: Think, Gen: s.gen, Question: t.Question, Text: t.told(), Upto: t.upto, Goes: len(t.text) > 0, Last: t.last}
 	if sorts {
 		act.Kind, act.Plain = Distil, t.tries > 0
@@ -558,7 +558,7 @@ func (s *State) begin(t *thought, sorts bool, now time.Time) {
 	s.acts = append(s.acts, act)
 }
 
-// told returns the text as the model is told it: what was given in one stretch and
+// told returns the text as the model is told it: what was given in one segment and
 // what in the next stand apart.
 func (t *thought) told() string {
 	var b strings.Builder
@@ -574,7 +574,7 @@ func (t *thought) told() string {
 // Due returns when a step is due although nothing happens; the zero time if none
 // is.
 func (s *State) Due() (at time.Time) {
-	if s.closed || s.at != nil || s.Rules.Off {
+	if s.closed || s.current != nil || s.Rules.Off {
 		return at
 	}
 	sooner := func(t time.Time) {

@@ -116,7 +116,7 @@ func (p *play) note(acts []think.Act) {
 		case think.Cancel:
 			p.out = append(p.out, "cancel")
 		case think.Keep:
-			s := a.Stretch
+			s := a.Segment
 			how := string(s.Outcome)
 			if s.Cut != nil {
 				how += " by " + s.Cut.Signal
@@ -126,7 +126,7 @@ func (p *play) note(acts []think.Act) {
 			}
 			p.out = append(p.out, fmt.Sprintf("keep(%s of %s:%s, %s)", s.ID, s.Of, string(s.Text), how))
 		case think.Give:
-			p.out = append(p.out, fmt.Sprintf("give(%s by %s)", a.Question.ID, a.Answer.Stretch))
+			p.out = append(p.out, fmt.Sprintf("give(%s by %s)", a.Question.ID, a.Answer.Segment))
 		case think.Over:
 			p.out = append(p.out, fmt.Sprintf("over(%s)", a.Question.ID))
 		}
@@ -322,7 +322,7 @@ func TestView(t *testing.T) {
 // TestRestored: a thought that was parked when the program ended goes on.
 func TestRestored(t *testing.T) {
 	p := newPlay(rules)
-	acts := p.Next(think.Event{Kind: think.Restored, Now: began, Question: asked("q"), Stretches: []think.Stretch{
+	acts := p.Next(think.Event{Kind: think.Restored, Now: began, Question: asked("q"), Segments: []think.Segment{
 		{ID: "q", Thought: earshot.Thought{Text: "one ", Tokens: 1}}, {ID: "x", Thought: earshot.Thought{Of: "q", Text: "two", Tokens: 2}},
 	}})
 	p.note(acts)
@@ -356,8 +356,8 @@ func TestAPrivateQuestionIsNobodysBusiness(t *testing.T) {
 		q.Visibility.Scope = scope
 		p.Next(think.Event{Kind: think.Asked, Now: p.now, Question: q})
 		for _, act := range p.Next(think.Event{Kind: think.Ended, Now: p.now, Gen: 1, Err: errNoModel}) {
-			if act.Kind == think.Keep && (act.Stretch.Cut.By == "ann") != (scope == earshot.Public) {
-				t.Errorf("%s: it gave way to %+v", scope, act.Stretch.Cut)
+			if act.Kind == think.Keep && (act.Segment.Cut.By == "ann") != (scope == earshot.Public) {
+				t.Errorf("%s: it gave way to %+v", scope, act.Segment.Cut)
 			}
 		}
 	}

@@ -35,18 +35,18 @@ const (
 
 // An Event is one step of a mind.
 type Event struct {
-	Kind      EventKind
-	Now       time.Time
-	Question  Question
-	Stretches []Stretch
-	Gen       int
-	Text      string
-	Upto      int64 // of Ended and Restored: what the last stretch knew of
-	News      bool  // of Ended: the stretch went on with something new
-	Err       error
-	Answer    Answer
-	Cut       earshot.Interruption
-	Fit       func(Question) bool
+	Kind     EventKind
+	Now      time.Time
+	Question Question
+	Segments []Segment
+	Gen      int
+	Text     string
+	Upto     int64 // of Ended and Restored: what the last segment knew of
+	News     bool  // of Ended: the segment went on with something new
+	Err      error
+	Answer   Answer
+	Cut      earshot.Interruption
+	Fit      func(Question) bool
 }
 
 // An ActKind is what a step asks for.
@@ -54,7 +54,7 @@ type ActKind int
 
 // The kinds of acts.
 const (
-	Think  ActKind = iota // begin a stretch
+	Think  ActKind = iota // begin a segment
 	Distil                // distil the thought
 	Cancel                // end the request that is under way
 	Keep                  // write Stretch down
@@ -69,11 +69,11 @@ type Act struct {
 	Gen      int // of the request that is to begin
 	Question Question
 	Text     string          // of the thought so far
-	Upto     int64           // what its last stretch knew of
+	Upto     int64           // what its last segment knew of
 	Goes     bool            // it goes on; it does not begin
 	Plain    bool            // show no tools: with them the answer was none
-	Last     earshot.EventID // its last stretch
-	Stretch  Stretch         // of Keep
+	Last     earshot.EventID // its last segment
+	Segment  Segment         // of Keep
 	Answer   Answer          // of Give
 	Found    int
 	Stopped  bool  // of Over: somebody has stopped it

@@ -2,11 +2,11 @@
 // on by themselves, give way to whoever wants to talk, keep what they had, and
 // go on from there with the interruption as something new to think about.
 //
-// A thought consists of stretches. [State] is the whole logic of when one
+// A thought consists of segments. [State] is the whole logic of when one
 // begins, gives way, goes on and is over: a step function without goroutine or
 // clock. [Mind] is the dull part around it: one goroutine asks the model, one
 // request at a time, and whoever wants the floor parks it by a call that never
-// waits. What a mind thinks about, and what becomes of it, is its [House]'s.
+// waits. What a mind thinks about, and what becomes of it, is its [Host]'s.
 //
 // At its end, or when it has been parked for a while, a thought is distilled
 // into findings: what could be said, with what speaks for it, how sure it is,
@@ -35,20 +35,20 @@ const (
 	// all may know is never refused because of them.
 	MostPrivate = 32
 
-	// MostText is the longest thought in bytes, of all its stretches: some
+	// MostText is the longest thought in bytes, of all its segments: some
 	// 4,000 tokens, of which a prompt can show the beginning and the end.
 	MostText = 16 << 10
 
-	// MostStretches is of how many stretches a thought is that has heard something
+	// MostSegments is of how many segments a thought is that has heard something
 	// new before each but the first: after that many it is about what is over. Those
 	// before which nothing was said, as at a line that was emptied again or a command,
 	// are not counted; there can be as many as its text has room for.
-	MostStretches = 8
+	MostSegments = 8
 )
 
 // A Question is what a thought is about, and for whom.
 type Question struct {
-	ID    earshot.EventID // of the thought, and of its first stretch
+	ID    earshot.EventID // of the thought, and of its first segment
 	Cause earshot.Cause
 	About earshot.EventID // the message that asked for it, or that it began with; may be empty
 	Text  earshot.Text    // what is to be found out, or what is new
@@ -63,15 +63,15 @@ type Question struct {
 	At         time.Time
 }
 
-// A Stretch is one of a thought that is over, as it is written down.
-type Stretch struct {
+// A Segment is one part of a thought that is over, as it is written down.
+type Segment struct {
 	ID earshot.EventID
 	earshot.Thought
 	At time.Time // when it began
 }
 
-// A Matter is what a stretch is made of.
-type Matter struct {
+// A SegmentInput is what a segment is made of.
+type SegmentInput struct {
 	// Messages are who the agent is and the dialogue, as a reply in the same
 	// circle begins; Tools are what it would be offered. A server that has read
 	// them for the one need not read them again for the other.
@@ -88,17 +88,17 @@ type Matter struct {
 	// make it twice as slow. So it begins otherwise, and has a slot of its own.
 	Apart bool
 
-	Going string // what is going on, a line an entry
-	News  News   // since the last stretch of the same thought
-	Upto  int64  // the newest event that all this knows of
+	Situation string // what is going on, a line an entry
+	Update    Update // since the last segment of the same thought
+	Upto      int64  // the newest event that all this knows of
 
-	Evidence []Evidence // what a finding can rest on, the oldest first
-	Kept     []Kept     // what was found earlier
-	Refuted  []string   // what was found, and somebody has said is wrong
+	Evidence []Evidence        // what a finding can rest on, the oldest first
+	Buffered []BufferedFinding // what was found earlier
+	Refuted  []string          // what was found, and somebody has said is wrong
 }
 
-// News is what has happened since a thought was parked.
-type News struct {
+// An Update is what has happened since a thought was parked.
+type Update struct {
 	By       string // who interrupted, and with which words; empty if nobody did
 	Answered string // what was answered to it
 	Changed  string // what else is different now
@@ -116,8 +116,8 @@ type Finding struct {
 	Evidence        []earshot.EventID // what speaks for it
 }
 
-// Kept is a finding that is in the buffer.
-type Kept struct {
+// A BufferedFinding is a finding that is in the buffer.
+type BufferedFinding struct {
 	ID         earshot.EventID
 	Text       earshot.Text
 	Confidence float64
@@ -128,7 +128,7 @@ type Kept struct {
 
 // An Answer is what came of distilling a thought.
 type Answer struct {
-	Stretch  earshot.EventID // the last one of it
+	Segment  earshot.EventID // the last one of it
 	Findings []Finding
 	Refused  int // how many were not taken, since something was wrong with them
 }

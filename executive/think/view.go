@@ -7,7 +7,7 @@ import (
 	"earshot"
 )
 
-// A Span is a stretch of a thought, in its text.
+// A Span is where a segment of a thought stands in its text.
 type Span struct {
 	From, To int
 	At       time.Time
@@ -30,8 +30,8 @@ type View struct {
 	Question
 	Phase  Phase
 	Text   earshot.Text
-	Spans  []Span    // of Text, those that are over; the rest is the stretch that grows
-	Began  time.Time // the last stretch
+	Spans  []Span    // of Text, those that are over; the rest is the segment that grows
+	Began  time.Time // the last segment
 	Tokens int
 	Tries  int  // how often it has failed in a row
 	Misses bool // there was no model to ask
@@ -45,11 +45,11 @@ func (s *State) View() (all []View) {
 			Began: t.began, Tokens: t.tokens, Tries: t.tries, Misses: t.missed > 0,
 		}
 		switch {
-		case t == s.at && !s.sorts && !s.stopping:
+		case t == s.current && !s.sorts && !s.stopping:
 			v.Phase = Thinking
-		case t.finished || t == s.at && s.sorts:
+		case t.finished || t == s.current && s.sorts:
 			v.Phase = Sorting
-		case !t.parked.IsZero() || t == s.at:
+		case !t.parked.IsZero() || t == s.current:
 			v.Phase = Parked
 		}
 		all = append(all, v)

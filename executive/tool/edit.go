@@ -35,7 +35,7 @@ func Edit(change func(context.Context, Scope, Change) (earshot.Text, error)) Too
 		},
 		Needs: participants.SendMessages,
 		Do: func(ctx context.Context, s Scope, arguments json.RawMessage) (Answer, error) {
-			given, err := Arguments[editing](arguments)
+			given, err := Arguments[editArguments](arguments)
 			if err != nil {
 				return Answer{}, err
 			}
@@ -49,8 +49,8 @@ func Edit(change func(context.Context, Scope, Change) (earshot.Text, error)) Too
 	}
 }
 
-// editing are the arguments of edit_context.
-type editing struct {
+// editArguments are the arguments of edit_context.
+type editArguments struct {
 	Action string `json:"action"`
 	Field  string `json:"field"`
 	Entry  string `json:"entry"`
@@ -58,7 +58,7 @@ type editing struct {
 }
 
 // change returns what they mean.
-func (g editing) change() (c Change, err error) {
+func (g editArguments) change() (c Change, err error) {
 	c = Change{Action: g.Action, Field: g.Field, Entry: g.Entry}
 	switch {
 	case g.Field != "notes" && g.Field != "user_state" && g.Field != "findings":

@@ -31,7 +31,7 @@ type Loop struct {
 	Scope Scope
 
 	// Confirmed, if set, is done before the model is asked: somebody has confirmed it.
-	Confirmed *Confirmed
+	Confirmed *ConfirmedCall
 
 	// Used, if set, is told of each call when it has been done or refused. It
 	// may wait, and the reply waits for it.
@@ -44,9 +44,9 @@ type Loop struct {
 	parked int           // how often the model was
 }
 
-// A Confirmed call is one that somebody who may have it done wants done just as it is,
+// A ConfirmedCall is one that somebody who may have it done wants done just as it is,
 // whoever else asks.
-type Confirmed struct {
+type ConfirmedCall struct {
 	Call llm.Call
 	By   participants.Participant
 }
@@ -145,7 +145,7 @@ func (l *Loop) ask(ctx context.Context, req *llm.Request, yield func(llm.Delta, 
 			}
 		case !l.over:
 			call := *d.Call
-			call.Arguments = conversation.RestoreJSON(call.Arguments) // it repeats what it has read
+			call.Arguments = conversation.UnescapeJSON(call.Arguments) // it repeats what it has read
 			if calls = append(calls, call); len(calls) > mostCalls {
 				return calls, nil, nil
 			}
@@ -155,7 +155,7 @@ func (l *Loop) ask(ctx context.Context, req *llm.Request, yield func(llm.Delta, 
 }
 
 // saying returns what the model has said, as it stands in a prompt.
-func (l *Loop) saying() string { return conversation.Defuse(conversation.Restore(string(l.said))) }
+func (l *Loop) saying() string { return conversation.Escape(conversation.Unescape(string(l.said))) }
 
 // pass yields what is said. What is said after something was done is a paragraph
 // of its own.
@@ -180,7 +180,7 @@ func (l *Loop) do(ctx context.Context, s Scope, by earshot.ParticipantID, calls 
 		if !json.Valid(c.Arguments) {
 			c.Arguments = json.RawMessage("{}") // or no server would take it back
 		}
-		c.Arguments = conversation.DefuseJSON(c.Arguments)
+		c.Arguments = conversation.EscapeJSON(c.Arguments)
 		called[i] = c
 	}
 	l.behind = append(l.behind, llm.Message{Role: llm.Assistant, Text: l.saying(), Calls: called})
@@ -208,7 +208,7 @@ const unseen = "\nA picture came with this, which you cannot look at: say no mor
 func (o Outcome) message(id string) llm.Message {
 	m := llm.Message{Role: llm.Result, Text: o.Told, Call: id, Images: o.Images}
 	if len(o.Images) > 0 {
-		m.Blind = o.Told + unseen
+		m.AltText = o.Told + unseen
 	}
 	return m
 }

@@ -42,7 +42,7 @@ func Remind(a Agenda, now func() time.Time) Tool {
 		},
 		Needs: participants.SendMessages,
 		Do: func(ctx context.Context, s Scope, arguments json.RawMessage) (Answer, error) {
-			given, err := Arguments[reminding](arguments)
+			given, err := Arguments[remindArguments](arguments)
 			if err != nil {
 				return Answer{}, err
 			}
@@ -59,8 +59,8 @@ func Remind(a Agenda, now func() time.Time) Tool {
 	}
 }
 
-// reminding are the arguments of remind.
-type reminding struct {
+// remindArguments are the arguments of remind.
+type remindArguments struct {
 	Action    string `json:"action"`
 	Text      string `json:"text"`
 	InSeconds int64  `json:"in_seconds"`
@@ -68,7 +68,7 @@ type reminding struct {
 	Number    int    `json:"number"`
 }
 
-func (g reminding) set(ctx context.Context, s Scope, a Agenda, now time.Time) (Answer, error) {
+func (g remindArguments) set(ctx context.Context, s Scope, a Agenda, now time.Time) (Answer, error) {
 	due, err := g.due(now)
 	if err != nil {
 		return Answer{}, err
@@ -84,7 +84,7 @@ func (g reminding) set(ctx context.Context, s Scope, a Agenda, now time.Time) (A
 // off the agenda says.
 const mostSeconds = 100 * 366 * 24 * 3600
 
-func (g reminding) due(now time.Time) (time.Time, error) {
+func (g remindArguments) due(now time.Time) (time.Time, error) {
 	switch {
 	case (g.InSeconds != 0) == (g.At != ""):
 		return time.Time{}, fmt.Errorf("give either in_seconds or at, and not both; now it is %s", now.Local().Format(time.RFC3339))

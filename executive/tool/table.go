@@ -34,7 +34,7 @@ type Outcome struct {
 	Sources    []earshot.EventID
 
 	// Held is set if it was refused for the words of others, and can be confirmed.
-	Held *Held
+	Held *HeldCall
 
 	// Fault is what went wrong with the tool itself, for the log. It holds
 	// nothing that anybody said.
@@ -77,7 +77,7 @@ func (t Table) Do(ctx context.Context, s Scope, call llm.Call) Outcome {
 	began := time.Now()
 	room := s.Budget.room()
 	answer, fault, err := t.attempt(ctx, s, call)
-	var back withheld
+	var back confirmableError
 	errors.As(err, &back)
 	o := Outcome{
 		Use:    earshot.Use{Turn: s.Turn, Tool: call.Tool, Arguments: earshot.Text(call.Arguments), Result: answer.Text},
@@ -98,7 +98,7 @@ func (t Table) Do(ctx context.Context, s Scope, call llm.Call) Outcome {
 	o.Use.Tool, o.Use.Arguments = bounded(call.Tool, mostName), earshot.Text(bounded(string(call.Arguments), mostResult))
 	o.Use.Result = earshot.Text(bounded(string(o.Use.Result), room))
 	o.Use.Took = time.Since(began).Round(time.Millisecond)
-	o.Told = before + conversation.Defuse(string(o.Use.Result))
+	o.Told = before + conversation.Escape(string(o.Use.Result))
 	s.Budget.tell(len(o.Use.Result))
 	return o
 }

@@ -43,7 +43,7 @@ type Spec struct {
 	// with the others.
 	Lost func(outlet string, err error)
 
-	Watch *Watch // if set, shows the turn as it goes on
+	Tracker *Tracker // if set, shows the turn as it goes on
 }
 
 // A Filler is a short sign that a reply is coming which is late.
@@ -61,7 +61,7 @@ func Run(ctx context.Context, spec Spec) (earshot.Reply, error) {
 	model, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	r.stop = stop
-	spec.Watch.begin(r.state, r.names)
+	spec.Tracker.begin(r.state, r.names)
 
 	hold, free := spec.Floor.Take(spec.Since, interrupt.Terms{Aloud: slices.Contains(r.manners, Voice), Protected: spec.Protected}, r.control)
 	if !free {
@@ -91,12 +91,12 @@ func Run(ctx context.Context, spec Spec) (earshot.Reply, error) {
 	return reply, r.state.Err()
 }
 
-// running is what the goroutines of a turn share.
-type running struct {
+// A runner is what the goroutines of a turn share.
+type runner struct {
 	spec    Spec
 	state   *State // touched by own alone
 	names   []string
-	manners []Manner
+	manners []DeliveryMode
 	pieces  chan string
 	end     error // of the text; set before pieces is closed
 	queues  []*queue
@@ -112,28 +112,28 @@ type running struct {
 	desk   sync.Mutex // guards what follows; never held while anything is called
 	cut    *interrupt.Signal
 	turned bool // the outlets were told something else
-	heard  []news
+	heard  []outletNews
 
 	// What follows is own's.
-	seen  []news
+	seen  []outletNews
 	gone  []bool // outlet i broke
 	moved bool   // an outlet has, or may again, since the last look
 }
 
-// news is what one outlet has told since the last look.
-type news struct {
+// outletNews is what one outlet has told since the last look.
+type outletNews struct {
 	at    earshot.Heard
 	fresh bool  // at is new
 	broke error // it says no more, but may still say where it stopped
 	lost  bool  // nothing more will come of it
 }
 
-func newRunning(spec Spec) *running {
+func newRunning(spec Spec) *runner {
 	n := len(spec.Outlets)
-	r := &running{
+	r := &runner{
 		spec: spec, pieces: make(chan string), wake: make(chan struct{}, 1),
-		speaking: make([]earshot.Speaking, n), heard: make([]news, n),
-		seen: make([]news, n), gone: make([]bool, n),
+		speaking: make([]earshot.Speaking, n), heard: make([]outletNews, n),
+		seen: make([]outletNews, n), gone: make([]bool, n),
 	}
 	for _, o := range spec.Outlets {
 		r.manners = append(r.manners, manner(o, spec.Whole))
@@ -146,7 +146,7 @@ func newRunning(spec Spec) *running {
 
 // manner returns how o takes a reply; with whole set, in whole clauses also
 // where it could show pieces.
-func manner(o earshot.Outlet, whole bool) Manner {
+func manner(o earshot.Outlet, whole bool) DeliveryMode {
 	if a, ok := o.(earshot.Audible); ok && a.Audible() {
 		return Voice
 	}
@@ -157,7 +157,7 @@ func manner(o earshot.Outlet, whole bool) Manner {
 }
 
 // own steps the state until the turn is over.
-func (r *running) own(ctx context.Context) {
+func (r *runner) own(ctx context.Context) {
 	pieces, done := r.pieces, ctx.Done()
 	var drain, late <-chan time.Time
 	if f := r.spec.Filler; f != nil {
@@ -210,13 +210,13 @@ func (r *running) own(ctx context.Context) {
 }
 
 // shutdown cuts the turn because the program ends.
-func (r *running) shutdown() {
+func (r *runner) shutdown() {
 	r.control(earshot.Cut, &interrupt.Signal{Kind: interrupt.Shutdown, From: house, At: time.Now()})
 	r.gather()
 }
 
 // held reports whether somebody holds the outlets back.
-func (r *running) held() bool {
+func (r *runner) held() bool {
 	r.sound.Lock()
 	defer r.sound.Unlock()
 	return r.told == earshot.Pause
@@ -224,7 +224,7 @@ func (r *running) held() bool {
 
 // hush makes sure that nothing comes out any more, also of an outlet that was
 // given up.
-func (r *running) hush() {
+func (r *runner) hush() {
 	r.desk.Lock()
 	copy(r.seen, r.heard)
 	r.desk.Unlock()
@@ -241,7 +241,7 @@ func (r *running) hush() {
 // full reports whether the text is as far ahead as it may be. An outlet that
 // takes nothing holds nobody up as long as another one takes what is said; one
 // that keeps the pace of a voice does not count.
-func (r *running) full() bool {
+func (r *runner) full() bool {
 	least, some := 0, false
 	voices := r.voices()
 	for i, q := range r.queues {
@@ -256,7 +256,7 @@ func (r *running) full() bool {
 }
 
 // voices reports whether a voice is live.
-func (r *running) voices() bool {
+func (r *runner) voices() bool {
 	for i, m := range r.manners {
 		if m == Voice && !r.gone[i] && !r.seen[i].at.End {
 			return true
@@ -269,8 +269,8 @@ func (r *running) voices() bool {
 var house = earshot.Handle{Provider: "earshot", ID: "shutdown"}
 
 // step takes in e and does what follows from it.
-func (r *running) step(e Event) {
-	for _, a := range r.spec.Watch.step(r.state, e) {
+func (r *runner) step(e Event) {
+	for _, a := range r.spec.Tracker.step(r.state, e) {
 		switch a.Kind {
 		case Say, Finish:
 			r.queues[a.Outlet].put(a)
@@ -283,7 +283,7 @@ func (r *running) step(e Event) {
 // gather takes in what the floor and the outlets have told since the last
 // time, as it was at one moment: a cut that came before a position goes before
 // it.
-func (r *running) gather() {
+func (r *runner) gather() {
 	r.desk.Lock()
 	cut := r.cut
 	r.moved, r.turned = r.moved || r.turned, false
@@ -313,7 +313,7 @@ func (r *running) gather() {
 }
 
 // tell changes the news and wakes the owner.
-func (r *running) tell(change func()) {
+func (r *runner) tell(change func()) {
 	r.desk.Lock()
 	change()
 	r.desk.Unlock()
@@ -326,7 +326,7 @@ func (r *running) tell(change func()) {
 // control passes what the floor says to the outlets: the sound first, the
 // model second. That it is a cut is noted before the outlets can say that they
 // have stopped, or they would seem to be lost. After a cut nothing counts.
-func (r *running) control(c earshot.Control, s *interrupt.Signal) {
+func (r *runner) control(c earshot.Control, s *interrupt.Signal) {
 	r.sound.Lock()
 	if r.told == earshot.Cut {
 		r.sound.Unlock()
@@ -338,7 +338,7 @@ func (r *running) control(c earshot.Control, s *interrupt.Signal) {
 		r.desk.Unlock()
 	}
 	r.told = c
-	r.spec.Watch.told(c)
+	r.spec.Tracker.told(c)
 	for _, speaking := range r.speaking {
 		if speaking != nil {
 			speaking.Do(c)
@@ -352,7 +352,7 @@ func (r *running) control(c earshot.Control, s *interrupt.Signal) {
 }
 
 // pump brings the text to the owner.
-func (r *running) pump(ctx context.Context) {
+func (r *runner) pump(ctx context.Context) {
 	defer close(r.pieces)
 	for text, err := range r.spec.Text(ctx) {
 		if err != nil {
@@ -370,7 +370,7 @@ func (r *running) pump(ctx context.Context) {
 }
 
 // speak stands before outlet i, which may block.
-func (r *running) speak(ctx context.Context, i int) {
+func (r *runner) speak(ctx context.Context, i int) {
 	speaking, err := r.spec.Outlets[i].Open(ctx, r.spec.Opening, func(h earshot.Heard) {
 		r.tell(func() {
 			if n := &r.heard[i]; !n.at.End {
@@ -404,7 +404,7 @@ func (r *running) speak(ctx context.Context, i int) {
 
 // broke ends the speech of an outlet that takes no more, and gives it time to
 // say where it stopped. One that was cut has not failed.
-func (r *running) broke(ctx context.Context, i int, speaking earshot.Speaking, err error) {
+func (r *runner) broke(ctx context.Context, i int, speaking earshot.Speaking, err error) {
 	r.sound.Lock()
 	cut := r.told == earshot.Cut
 	r.sound.Unlock()

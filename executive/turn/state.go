@@ -38,21 +38,21 @@ type State struct {
 	acts    []Act // reused from step to step
 }
 
-// A Manner is how an outlet takes a reply.
-type Manner int
+// A DeliveryMode is how an outlet takes a reply.
+type DeliveryMode int
 
-// The manners. While a voice is live the others keep its pace: they are given
+// The modes. While a voice is live the others keep its pace: they are given
 // what of the reply has been heard from it, so that one reads what one hears,
 // and what a cut leaves unsaid is not read either.
 const (
-	Clauses Manner = iota // whole clauses
-	Pieces                // each piece as it comes
-	Voice                 // whole clauses, aloud
+	Clauses DeliveryMode = iota // whole clauses
+	Pieces                      // each piece as it comes
+	Voice                       // whole clauses, aloud
 )
 
 // outlet is what the turn knows of one outlet.
 type outlet struct {
-	manner   Manner
+	manner   DeliveryMode
 	starts   []int // where in offered each clause begins
 	said     int   // how much of offered was handed over
 	heard    int   // how much of offered came out
@@ -61,8 +61,8 @@ type outlet struct {
 }
 
 // NewState returns the beginning of a turn over an outlet of each of these
-// manners.
-func NewState(manners ...Manner) *State {
+// modes.
+func NewState(manners ...DeliveryMode) *State {
 	s := &State{outlets: make([]outlet, len(manners))}
 	for i, m := range manners {
 		s.outlets[i].manner = m

@@ -63,7 +63,7 @@ func many(t *testing.T, checks, proof int, property func(*rapid.T)) {
 }
 
 func spokenTruth(t *rapid.T) {
-	manners := rapid.SliceOfN(rapid.SampledFrom([]turn.Manner{turn.Clauses, turn.Pieces, turn.Voice}), 0, 3).Draw(t, "manners")
+	manners := rapid.SliceOfN(rapid.SampledFrom([]turn.DeliveryMode{turn.Clauses, turn.Pieces, turn.Voice}), 0, 3).Draw(t, "manners")
 	names := []string{"a", "b", "c"}[:len(manners)]
 	state := turn.NewState(manners...)
 	outlets := make([]truth, len(manners))
@@ -162,7 +162,7 @@ func spokenTruth(t *rapid.T) {
 }
 
 // furthest returns how far the voices that are live have come.
-func furthest(manners []turn.Manner, outlets []truth) (n int, live bool) {
+func furthest(manners []turn.DeliveryMode, outlets []truth) (n int, live bool) {
 	for i, o := range outlets {
 		if manners[i] == turn.Voice && !o.end {
 			n, live = max(n, o.told), true

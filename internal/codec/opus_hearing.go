@@ -31,7 +31,7 @@ type hearing struct {
 	kept   int
 	counts Counts
 
-	known map[uint32]*listening
+	known map[uint32]*speakerState
 	turn  int64 // rises with each packet
 }
 
@@ -41,8 +41,8 @@ type batch struct {
 	data    []byte // of all packets
 }
 
-// A listening is what is known about one speaker.
-type listening struct {
+// A speakerState is what is known about one speaker.
+type speakerState struct {
 	last int64 // the turn in which it was heard
 
 	// What was dropped is told by the next frame: how many since the last packet
@@ -53,7 +53,7 @@ type listening struct {
 
 func (h *hearing) init() {
 	h.some = make(chan struct{}, 1)
-	h.known = make(map[uint32]*listening)
+	h.known = make(map[uint32]*speakerState)
 }
 
 // Decode hands over a batch, which it copies. It does not wait: what a busy helper
@@ -169,7 +169,7 @@ func (h *hearing) know(speaker uint32) {
 		if len(h.known) >= MaxSpeakers {
 			delete(h.known, h.quietest())
 		}
-		l = new(listening)
+		l = new(speakerState)
 		h.known[speaker] = l
 	}
 	h.turn++

@@ -12,18 +12,18 @@ import (
 	"earshot/internal/discord/voice"
 )
 
-// A seat is our place in the voice channels of one guild.
-type seat struct {
+// A callSlot is our place in the voice channels of one guild.
+type callSlot struct {
 	call *voice.Call
-	wish wish // what was asked for last
-	owed bool // the session has begun anew since, and does not know of it
+	wish voiceTarget // what was asked for last
+	owed bool        // the session has begun anew since, and does not know of it
 }
 
 // mostComing bounds the guilds that are waited for; Discord allows a session 2,500.
 const mostComing = 1 << 13
 
-// A wish is where we want to be: in no channel if it is 0.
-type wish struct {
+// A voiceTarget is where we want to be: in no channel if it is 0.
+type voiceTarget struct {
 	channel    uint64
 	mute, deaf bool
 }
@@ -41,7 +41,7 @@ func (s *Session) Call(ctx context.Context, cfg voice.Config, use func(*voice.Ca
 		return err
 	}
 	cfg.Place.Self = self
-	cfg.Line = line{s}
+	cfg.Line = callLine{s}
 	if cfg.Log == nil {
 		cfg.Log = s.log
 	}
@@ -66,7 +66,7 @@ func (s *Session) sit(guild uint64, call *voice.Call) bool {
 	if s.calls[guild] != nil {
 		return false
 	}
-	s.calls[guild] = &seat{call: call}
+	s.calls[guild] = &callSlot{call: call}
 	return true
 }
 
@@ -76,13 +76,13 @@ func (s *Session) rise(guild uint64) {
 	delete(s.calls, guild)
 }
 
-// A line is what a call needs of the session.
-type line struct{ s *Session }
+// A callLine is what a call needs of the session.
+type callLine struct{ s *Session }
 
 // Move implements [voice.Line]. It waits for the session to be open, and does not know
 // whether Discord does what it is asked for: that comes as an event.
-func (l line) Move(ctx context.Context, guild, channel uint64, mute, deaf bool) error {
-	w := wish{channel, mute, deaf}
+func (l callLine) Move(ctx context.Context, guild, channel uint64, mute, deaf bool) error {
+	w := voiceTarget{channel, mute, deaf}
 	var failed *connection
 	for {
 		conn, _, err := l.s.open(ctx, failed)
@@ -102,7 +102,7 @@ func (l line) Move(ctx context.Context, guild, channel uint64, mute, deaf bool) 
 }
 
 // Away implements [voice.Absent].
-func (l line) Away() bool {
+func (l callLine) Away() bool {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
 	return l.s.conn == nil
@@ -110,7 +110,7 @@ func (l line) Away() bool {
 
 // want remembers what is asked for, so that it can be asked for again, and reports
 // whether it will be by itself: Discord ignores it until the guild is there.
-func (s *Session) want(guild uint64, w wish) (later bool) {
+func (s *Session) want(guild uint64, w voiceTarget) (later bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.calls[guild]
@@ -135,7 +135,7 @@ func (s *Session) expect(guilds []*discordgo.Guild) {
 
 // move sends what is asked for. This is what discordgo's ChannelVoiceJoinManual sends,
 // which needs discordgo's own connection.
-func (s *Session) move(ctx context.Context, conn *connection, guild uint64, w wish) error {
+func (s *Session) move(ctx context.Context, conn *connection, guild uint64, w voiceTarget) error {
 	s.mu.Lock()
 	wait := conn.room.take(time.Now())
 	s.mu.Unlock()
@@ -160,7 +160,7 @@ func (s *Session) rejoin(ctx context.Context, conn *connection, guild string) {
 	s.mu.Lock()
 	delete(s.coming, id)
 	c := s.calls[id]
-	var w wish
+	var w voiceTarget
 	owed := c != nil && c.owed
 	if owed {
 		w, c.owed = c.wish, false

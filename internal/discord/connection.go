@@ -38,12 +38,12 @@ type connection struct {
 	sent  atomic.Int64 // when the last heartbeat was, in ns since 1970; 0 if it was answered
 	round atomic.Int64 // ns from the last heartbeat to its answer
 	stop  context.CancelCauseFunc
-	room  allowance
+	room  sendLimiter
 	open  bool // of the reader: READY or RESUMED has come
 }
 
 // An ended is the cause that a connection's context is cancelled with.
-type ended struct{ cause cause }
+type ended struct{ cause disconnectCause }
 
 func (e *ended) Error() string { return e.cause.String() }
 
@@ -51,7 +51,7 @@ func (e *ended) Error() string { return e.cause.String() }
 var errLeaving = errors.New("told to stop")
 
 // attend opens a connection, keeps it, and says how it ended.
-func (s *Session) attend(ctx context.Context, c *sessionState, how step) ending {
+func (s *Session) attend(ctx context.Context, c *sessionState, how step) disconnection {
 	opening, done := context.WithTimeout(ctx, s.within)
 	defer done()
 	gateway := c.url
@@ -66,11 +66,11 @@ func (s *Session) attend(ctx context.Context, c *sessionState, how step) ending 
 	}
 	address, err := s.address(gateway)
 	if err != nil {
-		return ending{cause: unreachable, reached: how.ask, err: err}
+		return disconnection{cause: unreachable, reached: how.ask, err: err}
 	}
 	ws, _, err := websocket.Dial(opening, address, &websocket.DialOptions{HTTPClient: s.http})
 	if err != nil {
-		return ending{cause: unreachable, reached: how.ask, err: fmt.Errorf("connecting to the gateway: %w", err)}
+		return disconnection{cause: unreachable, reached: how.ask, err: fmt.Errorf("connecting to the gateway: %w", err)}
 	}
 	ws.SetReadLimit(mostMessage)
 	return s.keep(ctx, opening, c, ws, how.resume)
@@ -91,7 +91,7 @@ func (s *Session) address(gateway string) (string, error) {
 }
 
 // keep speaks with the gateway until the connection ends.
-func (s *Session) keep(ctx, opening context.Context, c *sessionState, ws *websocket.Conn, resume bool) ending {
+func (s *Session) keep(ctx, opening context.Context, c *sessionState, ws *websocket.Conn, resume bool) disconnection {
 	// Cancelling what a websocket is read under cuts it without a word, and a bot that
 	// leaves without a word is shown as present for a minute: so the connection lives
 	// under a context of its own, and the end of ctx says farewell first.
@@ -145,17 +145,17 @@ func (s *Session) keep(ctx, opening context.Context, c *sessionState, ws *websoc
 }
 
 // judge says what an error of a connection means.
-func judge(life context.Context, err error) ending {
+func judge(life context.Context, err error) disconnection {
 	if why, ok := errors.AsType[*ended](context.Cause(life)); ok {
-		return ending{cause: why.cause, err: why}
+		return disconnection{cause: why.cause, err: why}
 	}
 	if why, ok := errors.AsType[*invalidated](err); ok {
-		return ending{cause: invalid, resumable: why.resumable, err: err}
+		return disconnection{cause: invalid, resumable: why.resumable, err: err}
 	}
 	if why, ok := errors.AsType[*ended](err); ok {
-		return ending{cause: why.cause, err: why}
+		return disconnection{cause: why.cause, err: why}
 	}
-	e := ending{cause: lost, err: err}
+	e := disconnection{cause: lost, err: err}
 	if code := websocket.CloseStatus(err); code > 0 {
 		// The reason is somebody else's text. The codes are known.
 		e.code, e.err = int(code), fmt.Errorf("closed with code %d", code)
@@ -344,16 +344,16 @@ func (c *connection) write(ctx context.Context, op int, data any) error {
 	return c.ws.Write(ctx, websocket.MessageText, text)
 }
 
-// An allowance bounds how much is sent. Discord allows 120 messages in 60 s, of which
+// A sendLimiter bounds how much is sent. Discord allows 120 messages in 60 s, of which
 // we leave some for heartbeats, and cuts who sends more.
-type allowance struct {
+type sendLimiter struct {
 	sent [100]time.Time
 	next int
 }
 
 // take returns how long to wait before a message may be sent at now, and takes its
 // place.
-func (a *allowance) take(now time.Time) time.Duration {
+func (a *sendLimiter) take(now time.Time) time.Duration {
 	at := now
 	if free := a.sent[a.next].Add(time.Minute); free.After(now) {
 		at = free

@@ -14,7 +14,7 @@
 // that could be kept away from it only by a gateway in front of it, which is more than
 // a gateway instead of it.
 //
-// What to do after an ending is a step function (course): resume where Discord allows
+// What to do after a disconnection is a step function (sessionState): resume where Discord allows
 // that, at most three times for one session while Discord itself can be reached;
 // otherwise identify, at most once in 5 s, in 2 minutes when it goes badly, and not at
 // all when Discord says that no session start is left for the day. Every wait doubles

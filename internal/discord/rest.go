@@ -17,19 +17,19 @@ import (
 // mostAnswer bounds what is read of an answer of ours, in bytes.
 const mostAnswer = 1 << 20
 
-// A door is the way to the REST interface. It adds the token, so that nothing before it
+// A restTransport is the way to the REST interface. It adds the token, so that nothing before it
 // knows the token: no request that an error holds on to, no struct that somebody
 // prints. And it leads what discordgo asks of Discord to the base. Discordgo's own way,
 // to set some hundred package variables again, would be one base for all sessions of
 // the program, and a race.
-type door struct {
+type restTransport struct {
 	next  http.RoundTripper
 	base  *url.URL
 	token func() string
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
+func (d *restTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	out := r.Clone(r.Context())
 	if !d.ours() {
 		// A test's Discord gets all of it, so that nothing ever leaves the machine.
@@ -42,7 +42,7 @@ func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // ours reports whether the base is Discord itself.
-func (d *door) ours() bool { return d.base.String() == home }
+func (d *restTransport) ours() bool { return d.base.String() == home }
 
 // client returns a client of the REST interface, over the transport of another.
 func client(like *http.Client, base *url.URL, token func() string) *http.Client {
@@ -51,7 +51,7 @@ func client(like *http.Client, base *url.URL, token func() string) *http.Client 
 		next = http.DefaultTransport
 	}
 	return &http.Client{
-		Transport: &door{next, base, token},
+		Transport: &restTransport{next, base, token},
 		Timeout:   30 * time.Second, // a file of some megabytes over a poor line
 		// The interface does not redirect.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -101,18 +101,18 @@ func (s *Session) fetch(ctx context.Context, path string, into any) (code int, a
 
 // ask returns the gateway's address, or why there is none. It shows as well, at no
 // cost, whether the token is good and how many sessions may still begin today.
-func (s *Session) ask(ctx context.Context, resume bool) (string, *ending) {
+func (s *Session) ask(ctx context.Context, resume bool) (string, *disconnection) {
 	var found discordgo.GatewayBotResponse
 	code, after, err := s.fetch(ctx, "gateway/bot", &found)
 	if err != nil {
-		e := &ending{cause: unreachable, after: after, err: fmt.Errorf("asking for the gateway: %w", err)}
+		e := &disconnection{cause: unreachable, after: after, err: fmt.Errorf("asking for the gateway: %w", err)}
 		if code == http.StatusUnauthorized {
 			e.code = code
 		}
 		return "", e
 	}
 	if limit := found.SessionStartLimit; !resume && limit.Total > 0 && limit.Remaining <= 0 {
-		return "", &ending{cause: exhausted, after: time.Duration(min(max(limit.ResetAfter, 1000), int(longest.Milliseconds()))) * time.Millisecond}
+		return "", &disconnection{cause: exhausted, after: time.Duration(min(max(limit.ResetAfter, 1000), int(longest.Milliseconds()))) * time.Millisecond}
 	}
 	return strings.TrimSuffix(found.URL, "/"), nil
 }

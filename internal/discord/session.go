@@ -80,13 +80,13 @@ type Session struct {
 	limits  limits
 
 	running sync.Mutex   // held by Run
-	course  sessionState // of the goroutine of Run
+	state   sessionState // of the goroutine of Run
 
 	mu      sync.Mutex
 	conn    *connection   // nil if it is not open
 	changed chan struct{} // closed when conn or self changes
 	self    uint64        // who we are; 0 until it was open once
-	calls   map[uint64]*seat
+	calls   map[uint64]*callSlot
 	coming  map[uint64]bool // guilds that READY named and that are not there yet
 	status  Status
 	outages supervise.Outages // what is said of them
@@ -112,7 +112,7 @@ func New(cfg Config) *Session {
 		within:  cmp.Or(cfg.Within, 20*time.Second),
 		jitter:  random,
 		changed: make(chan struct{}),
-		calls:   make(map[uint64]*seat),
+		calls:   make(map[uint64]*callSlot),
 		coming:  make(map[uint64]bool),
 		status:  Status{Since: time.Now()},
 		inbox:   inbox{queue: newQueue(), more: make(chan struct{}, 1)},
@@ -151,7 +151,7 @@ func (s *Session) Run(ctx context.Context) error {
 	}()
 
 	s.count(func(st *Status) { st.Why = "" })
-	c := &s.course
+	c := &s.state
 	c.intents, c.jitter = s.intents, s.jitter
 	c.forget() // the farewell of a run before ended what could be resumed
 	for how := c.begin(time.Now()); ; {
@@ -286,7 +286,7 @@ func (s *Session) open(ctx context.Context, but *connection) (*connection, uint6
 }
 
 // tell says once that the gateway is lost, and counts.
-func (s *Session) tell(e ending, how step) {
+func (s *Session) tell(e disconnection, how step) {
 	text := e.cause.String()
 	if e.err != nil {
 		text = s.clean(e.err)

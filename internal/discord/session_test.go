@@ -504,7 +504,7 @@ func TestSessionMovesWhenTheGuildIsThere(t *testing.T) {
 				defer stop()
 				done := make(chan error)
 				go func() { done <- s.Run(ctx) }()
-				if err := (line{s}).Move(ctx, 7, 8, false, false); err != nil {
+				if err := (callLine{s}).Move(ctx, 7, 8, false, false); err != nil {
 					t.Fatal(err)
 				}
 				if err := <-done; err != nil {
@@ -564,7 +564,7 @@ func TestSessionMoves(t *testing.T) {
 		defer stop()
 		done := make(chan error)
 		go func() { done <- s.Run(ctx) }()
-		if err := (line{s}).Move(ctx, 7, 8, false, true); err != nil {
+		if err := (callLine{s}).Move(ctx, 7, 8, false, true); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-done; err != nil {
@@ -577,7 +577,7 @@ func TestSessionMoves(t *testing.T) {
 		}
 		short, end := context.WithTimeout(t.Context(), time.Second)
 		defer end()
-		if err := (line{s}).Move(short, 7, 0, false, false); !errors.Is(err, context.DeadlineExceeded) {
+		if err := (callLine{s}).Move(short, 7, 0, false, false); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("moving without a gateway: %v", err)
 		}
 	})

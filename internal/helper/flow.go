@@ -14,14 +14,14 @@ var (
 // could have been copied meanwhile, on the safe side.
 const overhead = 1 << 10
 
-// A flow counts what came within a second.
-type flow struct {
+// A rateLimiter counts what came within a second.
+type rateLimiter struct {
 	most, came int
 	since      time.Time
 }
 
 // over takes a message of n bytes, and reports whether it is one too many.
-func (f *flow) over(now time.Time, n int) bool {
+func (f *rateLimiter) over(now time.Time, n int) bool {
 	if now.Sub(f.since) >= time.Second {
 		f.since, f.came = now, 0
 	}

@@ -19,7 +19,7 @@ const (
 
 // keep puts the lines of r, a helper's standard error, into the log, as far as
 // they may go. They are written by libraries, and never hold what was said.
-func keep(log *slog.Logger, r io.Reader, a *Allowance) {
+func keep(log *slog.Logger, r io.Reader, a *LogLimit) {
 	lines := bufio.NewReaderSize(r, maxLine)
 	for {
 		line, cut, err := nextLine(lines)
@@ -45,10 +45,10 @@ func nextLine(r *bufio.Reader) (line string, cut int, err error) {
 	return line, cut, err
 }
 
-// An Allowance is how much of what a helper prints gets into the log. It is that of all
+// A LogLimit is how much of what a helper prints gets into the log. It is that of all
 // processes which are started one after the other in the same role, so that one that dies
 // again and again gets no more. The zero value is ready.
-type Allowance struct {
+type LogLimit struct {
 	mu           sync.Mutex
 	minute       time.Time // when it began
 	kept         int       // lines in this minute
@@ -56,7 +56,7 @@ type Allowance struct {
 }
 
 // line keeps a line, of which some bytes were skipped, or counts it.
-func (a *Allowance) line(log *slog.Logger, now time.Time, line string, cut int) {
+func (a *LogLimit) line(log *slog.Logger, now time.Time, line string, cut int) {
 	a.mu.Lock()
 	fresh := now.Sub(a.minute) >= time.Minute
 	if fresh {
@@ -79,7 +79,7 @@ func (a *Allowance) line(log *slog.Logger, now time.Time, line string, cut int) 
 }
 
 // left says how much was left out.
-func (a *Allowance) left(log *slog.Logger) {
+func (a *LogLimit) left(log *slog.Logger) {
 	a.mu.Lock()
 	lines, bytes := a.lines, a.bytes
 	a.lines, a.bytes = 0, 0

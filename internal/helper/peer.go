@@ -92,7 +92,7 @@ func (p *Peer) reason(how error) error {
 
 // controls takes what every helper says, and hands on the rest.
 func (p *Peer) controls(take func(Control) error) error {
-	flood := flow{most: mostControl}
+	flood := rateLimiter{most: mostControl}
 	return p.Controls(func(c Control) error {
 		p.lively.Store(true)
 		switch {
@@ -126,7 +126,7 @@ func (p *Peer) greet(c Control) error {
 
 // sounds hands on the sound.
 func (p *Peer) sounds(take func(Sound) error) error {
-	flood := flow{most: mostSound}
+	flood := rateLimiter{most: mostSound}
 	return p.Sounds(func(s Sound) error {
 		switch {
 		case flood.over(time.Now(), len(s.Data)):

@@ -24,7 +24,7 @@ type Command struct {
 
 	// Said is how much of what it prints gets into Log, where others were started in its
 	// role before; nil is its own.
-	Said *Allowance
+	Said *LogLimit
 }
 
 // A Process is a helper that runs.
@@ -32,14 +32,14 @@ type Process struct {
 	*Peer
 	child *child
 	log   *slog.Logger
-	said  *Allowance
+	said  *LogLimit
 }
 
 // Start starts a helper. The caller calls [Process.Run], which ends it.
 //
 // The helper has a process group of its own: a ^C at the terminal is for the
 // daemon, which then lets its helpers end, and no process of theirs outlives
-// them: see [brand].
+// them: see [processMark].
 //
 // Of the daemon's environment it gets what libraries need to find files and
 // sound, and nothing else: it reads bytes from anywhere, and the daemon may have
@@ -65,7 +65,7 @@ func Start(c Command) (*Process, error) {
 		Peer:  NewPeer(c.Name, NewConn(ours.reply, ours.control, ours.back, ours.sound), child),
 		child: child,
 		log:   c.Log.With("helper", c.Name),
-		said:  cmp.Or(c.Said, new(Allowance)),
+		said:  cmp.Or(c.Said, new(LogLimit)),
 	}, nil
 }
 
@@ -86,7 +86,7 @@ func (p *Process) Run(ctx context.Context, h Handler) error {
 type child struct {
 	cmd  *exec.Cmd
 	ends ends
-	mark brand
+	mark processMark
 	hunt sync.WaitGroup // for who has left the group
 
 	mu   sync.Mutex

@@ -310,7 +310,7 @@ func TestLogIsBounded(t *testing.T) {
 // one that lives, and what was left out is counted.
 func TestLogIsBoundedOverRestarts(t *testing.T) {
 	var log bytes.Buffer
-	said := new(helper.Allowance)
+	said := new(helper.LogLimit)
 	const starts, printed = 5, 10_000
 	for range starts {
 		p, err := helper.Start(helper.Command{

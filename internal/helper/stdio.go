@@ -29,7 +29,7 @@ func Stdio(in, out *os.File) *Conn {
 		err = vacate(fds)
 	}
 	if err != nil {
-		return NewConn(alone{err}, alone{err}, alone{err}, alone{err})
+		return NewConn(noPipe{err}, noPipe{err}, noPipe{err}, noPipe{err})
 	}
 	c := NewConn(p[0], p[1], p[2], p[3])
 	c.exit = exit
@@ -86,8 +86,8 @@ func vacate(fds [4]int) error {
 	)
 }
 
-// alone is the pipe of a helper that has none.
-type alone struct{ error }
+// noPipe is the pipe of a helper that has none.
+type noPipe struct{ error }
 
-func (a alone) Read([]byte) (int, error)  { return 0, a.error }
-func (a alone) Write([]byte) (int, error) { return 0, a.error }
+func (a noPipe) Read([]byte) (int, error)  { return 0, a.error }
+func (a noPipe) Write([]byte) (int, error) { return 0, a.error }

@@ -10,14 +10,14 @@ import (
 // A track maps what the device has played to what was heard of the text. It
 // has neither lock nor clock. It holds only the clauses that are not over.
 type track struct {
-	clauses []said
+	clauses []clauseSound
 	made    int64 // samples of all clauses so far
 	played  int64
 	at      earshot.Heard
 }
 
-// said is one clause and its sound.
-type said struct {
+// A clauseSound is one clause and its sound.
+type clauseSound struct {
 	n      int
 	text   earshot.Text
 	speech tts.Speech
@@ -29,7 +29,7 @@ type said struct {
 
 // begin appends a clause.
 func (t *track) begin(c earshot.Clause, speech tts.Speech) {
-	t.clauses = append(t.clauses, said{n: c.N, text: c.Text, speech: speech, from: t.made})
+	t.clauses = append(t.clauses, clauseSound{n: c.N, text: c.Text, speech: speech, from: t.made})
 }
 
 // add appends sound to the last clause.
@@ -65,7 +65,7 @@ func (t *track) look(played int64) (earshot.Heard, bool) {
 // heard returns how many bytes of the text one has heard after so many samples
 // of the clause, and whether that was all of it. A word counts when half of
 // its sound was played.
-func (c *said) heard(samples int64) (bytes int, over bool) {
+func (c *clauseSound) heard(samples int64) (bytes int, over bool) {
 	if c.whole && samples >= c.length {
 		return len(c.text), true
 	}
@@ -86,7 +86,7 @@ func (c *said) heard(samples int64) (bytes int, over bool) {
 }
 
 // edge returns n within the text, on the edge of a rune.
-func (c *said) edge(n int) int {
+func (c *clauseSound) edge(n int) int {
 	n = min(max(n, 0), len(c.text))
 	for n > 0 && n < len(c.text) && !utf8.RuneStart(c.text[n]) {
 		n--

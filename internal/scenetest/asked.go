@@ -44,7 +44,7 @@ func (p *prompter) String(began time.Time) string {
 	var b strings.Builder
 	for i, req := range p.asked {
 		fmt.Fprintf(&b, "%.1fs\n", p.times[i].Sub(began).Seconds())
-		for i, m := range llm.Sighted(req, p.script.Vision).Messages {
+		for i, m := range llm.FitImages(req, p.script.Vision).Messages {
 			text := strings.ReplaceAll(m.Text, "\n", "\n    ")
 			if m.Role == llm.System {
 				text = changing(m.Text, i == 0)

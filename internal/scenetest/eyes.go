@@ -70,7 +70,7 @@ func before(name, ending string) (camera string, from time.Duration, err error) 
 // play has the sense of a camera see the film, as it does what the real helper sees.
 func (f film) play(ctx context.Context, emit providers.Emit) error {
 	r := &reel{film: f}
-	sense := webcam.New(webcam.Camera{Name: f.camera}, webcam.Parts{Eye: r})
+	sense := webcam.New(webcam.Camera{Name: f.camera}, webcam.Parts{Source: r})
 	r.show = sense.Observe
 	return sense.Run(ctx, emit)
 }
@@ -81,7 +81,7 @@ type reel struct {
 	show func(see.Observation)
 }
 
-// Run implements [webcam.Eye].
+// Run implements [webcam.CameraSource].
 func (r *reel) Run(ctx context.Context) error {
 	wait := time.NewTimer(r.from)
 	defer wait.Stop()
@@ -202,15 +202,15 @@ func (all *eyes) note(e earshot.Event) {
 	all.looks[e.From.ID] = append(had, now)
 }
 
-// Cameras implements [room.Eyes].
+// Cameras implements [room.Cameras].
 func (all *eyes) Cameras() (list []room.Camera) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, name := range all.names {
 		looks := all.looks[name]
-		c := room.Camera{Name: name, Eyes: looks[len(looks)-1].eyes}
+		c := room.Camera{Name: name, Eyesight: looks[len(looks)-1].eyes}
 		for _, l := range slices.Backward(looks) {
-			if l.eyes != c.Eyes {
+			if l.eyes != c.Eyesight {
 				break
 			}
 			c.Since = l.at
@@ -220,7 +220,7 @@ func (all *eyes) Cameras() (list []room.Camera) {
 	return list
 }
 
-// Look implements [room.Eyes]: the next picture is the one that there is.
+// Look implements [room.Cameras]: the next picture is the one that there is.
 func (all *eyes) Look(_ context.Context, camera string, at time.Time) (earshot.Picture, error) {
 	if at.IsZero() {
 		at = time.Now()

@@ -397,7 +397,7 @@ func (a *attic) forget(what string) {
 		sel.People, sel.Agents = []earshot.ParticipantID{"bob"}, []earshot.ParticipantID{participants.Agent}
 		people = sel.People
 	}
-	_, err := a.store.Forget(a.t.Context(), sel, func(some []store.Doomed) {
+	_, err := a.store.Forget(a.t.Context(), sel, func(some []store.SelectedEvent) {
 		var gone []earshot.EventID
 		for _, d := range some {
 			gone = append(gone, d.ID)

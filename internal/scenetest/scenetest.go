@@ -262,7 +262,7 @@ func (s *Scene) perform(ctx context.Context) (*performance, error) {
 	}
 	sight := s.eyes()
 	if sight != nil {
-		cfg.Eyes = sight
+		cfg.Cameras = sight
 	}
 	if s.Agents != nil {
 		seats := s.seats()

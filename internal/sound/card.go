@@ -42,7 +42,7 @@ type Card struct {
 	log  *slog.Logger
 
 	mu      sync.Mutex
-	line    *line         // to the helper, once it is ready
+	line    *connection   // to the helper, once it is ready
 	changed chan struct{} // closed, and made new, when line changes
 	number  uint32        // of the last stream or speech
 }
@@ -62,7 +62,7 @@ func (c *Card) Run(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	l := newLine(c, link, stop)
+	l := newConnection(c, link, stop)
 	var watch sync.WaitGroup
 	watch.Go(func() { l.watch(ctx) })
 	err = link.Run(ctx, helper.Handler{Control: l.control, Sound: l.sound})
@@ -77,7 +77,7 @@ func (c *Card) Run(ctx context.Context) error {
 }
 
 // set makes l the line, or none.
-func (c *Card) set(l *line) {
+func (c *Card) set(l *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.line = l
@@ -94,7 +94,7 @@ func (c *Card) next() uint32 {
 }
 
 // await returns the line once there is one.
-func (c *Card) await(ctx context.Context) (*line, error) {
+func (c *Card) await(ctx context.Context) (*connection, error) {
 	for {
 		c.mu.Lock()
 		l, changed := c.line, c.changed

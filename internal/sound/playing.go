@@ -25,7 +25,7 @@ const credit = 2 * deck.Most
 // A Playing is one speech. Do may be called from any goroutine at any time;
 // calls of Write and Finish do not overlap each other.
 type Playing struct {
-	line   *line
+	line   *connection
 	out    *stream
 	number uint32
 	credit helper.Credit
@@ -45,7 +45,7 @@ type Playing struct {
 	ended    bool
 }
 
-func newPlaying(l *line, out *stream, number uint32, moved func(Position)) *Playing {
+func newPlaying(l *connection, out *stream, number uint32, moved func(Position)) *Playing {
 	return &Playing{line: l, out: out, number: number, moved: moved}
 }
 

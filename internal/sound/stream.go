@@ -24,9 +24,9 @@ const (
 	ahead = 2 * kept
 )
 
-// A stream is one capture or playback on one line, from the asking to the end.
+// A stream is one capture or playback on one connection, from the asking to the end.
 type stream struct {
-	line   *line
+	line   *connection
 	output bool
 	number uint32
 	opened chan struct{} // closed when it is open
@@ -43,7 +43,7 @@ type stream struct {
 	next  audio.Frame
 }
 
-func newStream(l *line, o Open) *stream {
+func newStream(l *connection, o Open) *stream {
 	s := &stream{line: l, output: o.Output, number: o.Number,
 		opened: make(chan struct{}), lost: make(chan struct{}), closed: make(chan struct{})}
 	if !o.Output {

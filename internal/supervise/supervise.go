@@ -66,7 +66,7 @@ type Config struct {
 // A cure that an error of run carries, by a method Cure() string anywhere in
 // its chain, becomes the notice's.
 func Run(ctx context.Context, name string, run func(context.Context) error, cfg Config) error {
-	c := newCharge(name, cfg)
+	c := newSupervisedTask(name, cfg)
 	for ctx.Err() == nil {
 		err := attend(ctx, c, run)
 		if ctx.Err() != nil {
@@ -83,7 +83,7 @@ func Run(ctx context.Context, name string, run func(context.Context) error, cfg 
 }
 
 // attend runs the supervised once and looks after it.
-func attend(ctx context.Context, c *charge, run func(context.Context) error) error {
+func attend(ctx context.Context, c *supervisedTask, run func(context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	now := time.Now()

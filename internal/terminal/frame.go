@@ -8,11 +8,11 @@ type Line struct {
 	Quiet bool // of little weight
 }
 
-// A face is how things look on one kind of device. It is a value: what it
-// returns is written later, and if only a part of it could be, the face from
+// A renderer is how things look on one kind of device. It is a value: what it
+// returns is written later, and if only a part of it could be, the renderer from
 // before is asked again for less.
-type face interface {
-	clone() face
+type renderer interface {
+	clone() renderer
 
 	name(agent string) frame          // a reply by agent begins with the next text
 	text(text string) frame           // text goes on the reply
@@ -22,7 +22,7 @@ type face interface {
 	prompt(line string, at int) frame // what is being typed, with the cursor
 }
 
-// A frame is what one change of a face sends to the device.
+// A frame is what one change of a renderer sends to the device.
 type frame struct {
 	bytes []byte
 	marks []mark // ascending in both; the first is where the text begins
@@ -30,7 +30,7 @@ type frame struct {
 }
 
 // A mark says that the first text bytes of a text have been shown once the
-// first out bytes of its frame have been written. What a face returns for
+// first out bytes of its frame have been written. What a renderer returns for
 // those bytes of text alone begins with the same out bytes.
 type mark struct{ out, text int }
 

@@ -2,26 +2,26 @@ package terminal
 
 import "strings"
 
-// A plainFace is the face of what is no terminal, or of one that understands
+// A plainRenderer is the renderer of what is no terminal, or of one that understands
 // nothing: replies one after the other. Escape sequences never appear.
-type plainFace struct {
+type plainRenderer struct {
 	named bool // replies begin with the agent's name
 	apart bool // what is not a reply goes to standard error
 
 	agent string
-	open  bool // the last row of a reply has no end yet
-	began bool // something of this reply has been shown
-	gate  gate // of this reply
+	open  bool       // the last row of a reply has no end yet
+	began bool       // something of this reply has been shown
+	gate  runeFilter // of this reply
 }
 
-func (p *plainFace) clone() face { c := *p; return &c }
+func (p *plainRenderer) clone() renderer { c := *p; return &c }
 
-func (p *plainFace) name(agent string) frame {
-	p.agent, p.began, p.gate = agent, false, gate{}
+func (p *plainRenderer) name(agent string) frame {
+	p.agent, p.began, p.gate = agent, false, runeFilter{}
 	return frame{}
 }
 
-func (p *plainFace) text(text string) frame {
+func (p *plainRenderer) text(text string) frame {
 	var f frame
 	if !p.began && p.named {
 		f.put(label(p.agent, 40) + ": ")
@@ -44,7 +44,7 @@ func (p *plainFace) text(text string) frame {
 	return f
 }
 
-func (p *plainFace) end(mark string) frame {
+func (p *plainRenderer) end(mark string) frame {
 	var f frame
 	if p.open {
 		f.put(mark + "\n")
@@ -53,7 +53,7 @@ func (p *plainFace) end(mark string) frame {
 	return f
 }
 
-func (p *plainFace) note(l Line) frame {
+func (p *plainRenderer) note(l Line) frame {
 	f := frame{aside: p.apart}
 	if p.open && !p.apart {
 		f.put("\n")
@@ -64,5 +64,5 @@ func (p *plainFace) note(l Line) frame {
 }
 
 // What is typed is shown by whoever it is typed into.
-func (p *plainFace) echo(string) frame        { return frame{} }
-func (p *plainFace) prompt(string, int) frame { return frame{} }
+func (p *plainRenderer) echo(string) frame        { return frame{} }
+func (p *plainRenderer) prompt(string, int) frame { return frame{} }

@@ -22,7 +22,7 @@ import (
 // make another flag of it stay.
 //
 // The price is that two words can look the same and differ by a joiner.
-func Safe(text string) string { return new(gate).safe(text) }
+func Safe(text string) string { return new(runeFilter).safe(text) }
 
 // Whole returns how many bytes of text can be shown without knowing what
 // follows: all but a rune, or the end of a line, that has only begun.
@@ -63,9 +63,9 @@ const (
 	virama = 9
 )
 
-// A gate decides for one rune after the other how it is shown. A joiner is shown
+// A runeFilter decides for one rune after the other how it is shown. A joiner is shown
 // together with what it joins. The zero value is ready.
-type gate struct {
+type runeFilter struct {
 	letter  bool // there is one right before
 	marks   int  // on it
 	joins   bool // a joiner may come
@@ -76,7 +76,7 @@ type gate struct {
 }
 
 // safe returns the next text as it may be shown.
-func (g *gate) safe(text string) string {
+func (g *runeFilter) safe(text string) string {
 	if g.joiner == 0 && plain(text) {
 		if text != "" {
 			last := rune(text[len(text)-1])
@@ -96,7 +96,7 @@ func (g *gate) safe(text string) string {
 
 // pass notes that r, which is no mark, goes through, and after which joiner. What is
 // joined to an emoji is a part of it.
-func (g *gate) pass(r, after rune) {
+func (g *runeFilter) pass(r, after rune) {
 	if after == joiner && unicode.IsSymbol(r) {
 		g.joiners++
 	} else {
@@ -107,7 +107,7 @@ func (g *gate) pass(r, after rune) {
 
 // trace is safe, and says for each byte of what is shown where the rune of text
 // ends that it stands for.
-func (g *gate) trace(text string) (string, []int) {
+func (g *runeFilter) trace(text string) (string, []int) {
 	safe, ends := make([]byte, 0, len(text)), make([]int, 0, len(text))
 	for done := 0; done < len(text); {
 		show, size := g.fit(text[done:])
@@ -130,7 +130,7 @@ func plain(text string) bool {
 }
 
 // fit returns what stands for the first rune of text, and the rune's size.
-func (g *gate) fit(text string) (show string, size int) {
+func (g *runeFilter) fit(text string) (show string, size int) {
 	r, size := utf8.DecodeRuneInString(text)
 	switch {
 	case r == nonJoiner || r == joiner:
@@ -179,7 +179,7 @@ func joinable(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.
 
 // join returns what stands for the joiner r. Unless it shapes the letter before, it
 // waits for the next one.
-func (g *gate) join(r rune) string {
+func (g *runeFilter) join(r rune) string {
 	switch {
 	case !g.joins || g.joiners == mostJoiners:
 		return ""

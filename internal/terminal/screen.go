@@ -29,7 +29,7 @@ const (
 	hang        = "  " // before the further rows of whatever there is
 )
 
-// A screen is the face of a terminal that understands escape sequences. What
+// A screen is the renderer of a terminal that understands escape sequences. What
 // was said scrolls away upwards and is never touched again. At the bottom is
 // the live region: the last row of the reply that is coming (row), and the
 // block, which is what was typed since (below), what people are saying (words),
@@ -48,16 +48,16 @@ type screen struct {
 	height int
 	colour bool
 
-	agent   string // whose name comes before the next text, if any
-	who     string // whose reply it is
-	resumes bool   // something was shown of it already, above what it waits for
-	waiting bool   // for the first text of a reply
-	busy    string // what is waited for meanwhile, if that is known
-	open    bool   // row is on the screen
-	label   string // at the beginning of row
-	row     flow   // the reply's last row
-	gate    gate   // of the reply
-	breaks  int    // ends of lines that wait for something to stand after them
+	agent   string     // whose name comes before the next text, if any
+	who     string     // whose reply it is
+	resumes bool       // something was shown of it already, above what it waits for
+	waiting bool       // for the first text of a reply
+	busy    string     // what is waited for meanwhile, if that is known
+	open    bool       // row is on the screen
+	label   string     // at the beginning of row
+	row     flow       // the reply's last row
+	gate    runeFilter // of the reply
+	breaks  int        // ends of lines that wait for something to stand after them
 	below   []string
 	words   []Line // that people are saying
 
@@ -75,7 +75,7 @@ func newScreen(width, height int, colour bool) *screen {
 	return s
 }
 
-func (s *screen) clone() face {
+func (s *screen) clone() renderer {
 	c := *s
 	c.below = slices.Clone(s.below)
 	return &c
@@ -128,7 +128,7 @@ func (s *screen) reopen(f *frame) {
 	if !s.open {
 		s.breaks, s.waiting, s.laid = 0, false, nil
 		s.label, s.agent = s.heading(), ""
-		s.gate = gate{}
+		s.gate = runeFilter{}
 		s.row.begin(Columns(s.label))
 		s.row.wrap, s.resumes = s.resumes, false // it does not begin with a space where it goes on
 		if s.label == "" {                       // it goes on where one was left
@@ -283,7 +283,7 @@ func (s *screen) echo(text string) frame {
 }
 
 func (s *screen) prompt(line string, at int) frame {
-	safe, ends := new(gate).trace(line)
+	safe, ends := new(runeFilter).trace(line)
 	before, _ := slices.BinarySearch(ends, at+1)
 	s.prompting, s.line, s.at, s.laid = true, safe, before, nil
 	return s.repaint()

@@ -54,7 +54,7 @@ func (t *Terminal) Sleep() {
 	}
 	left := make(chan struct{})
 	t.onScreen(func(s *screen) frame { return s.leave() })
-	t.add(func(face) frame { close(left); return frame{} })
+	t.add(func(renderer) frame { close(left); return frame{} })
 	wait(left, asleep)
 	t.raw.pause()
 

@@ -82,7 +82,7 @@ type Terminal struct {
 	still chan struct{} // closed when the writer has returned
 
 	// The writer's own.
-	face face
+	face renderer
 	rest []byte // of a frame that must be completed before the next
 }
 
@@ -94,7 +94,7 @@ type device struct {
 
 // An op is one change that waits to be written.
 type op struct {
-	paint func(face) frame
+	paint func(renderer) frame
 	print *printing
 	begin bool // of a reply
 	note  bool // may be dropped
@@ -127,7 +127,7 @@ func Open(in, out, errs *os.File) (*Terminal, error) {
 		t.shut()
 		return nil, err
 	}
-	t.face = &plainFace{named: both, apart: !both}
+	t.face = &plainRenderer{named: both, apart: !both}
 	if t.keys {
 		if err := t.raw.enter(descriptor(t.in.File)); err != nil {
 			t.shut()
@@ -135,7 +135,7 @@ func Open(in, out, errs *os.File) (*Terminal, error) {
 		}
 		width, height := t.size()
 		t.face = newScreen(width, height, os.Getenv("NO_COLOR") == "")
-		t.queue = append(t.queue, op{paint: func(f face) frame { return f.(*screen).enter() }})
+		t.queue = append(t.queue, op{paint: func(f renderer) frame { return f.(*screen).enter() }})
 		t.signals.watch(t)
 	}
 	go t.write()
@@ -155,7 +155,7 @@ func (t *Terminal) Close() error {
 	t.signals.stop()
 	t.mu.Lock()
 	if t.keys && !t.closing {
-		t.queue = append(t.queue, op{paint: func(f face) frame { return f.(*screen).leave() }})
+		t.queue = append(t.queue, op{paint: func(f renderer) frame { return f.(*screen).leave() }})
 	}
 	t.closing = true
 	t.more.Signal()

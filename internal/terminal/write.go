@@ -12,7 +12,7 @@ func (t *Terminal) Begin(agent string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.replying = true
-	t.push(op{paint: func(f face) frame { return f.name(agent) }, begin: true})
+	t.push(op{paint: func(f renderer) frame { return f.name(agent) }, begin: true})
 }
 
 // Print shows the beginning of text as the next piece of the reply, some rows
@@ -64,7 +64,7 @@ func (t *Terminal) End(mark string) {
 	defer t.mu.Unlock()
 	t.replying = false
 	if !t.unbegun() {
-		t.push(op{paint: func(f face) frame { return f.end(mark) }})
+		t.push(op{paint: func(f renderer) frame { return f.end(mark) }})
 	}
 }
 
@@ -96,13 +96,13 @@ func (t *Terminal) Wait(what string) { t.onScreen(func(s *screen) frame { return
 
 // Note shows l above the reply that is coming.
 func (t *Terminal) Note(l Line) {
-	t.add(func(f face) frame { return f.note(l) })
+	t.add(func(f renderer) frame { return f.note(l) })
 }
 
 // After shows l, which happened in the midst of the reply that is coming, between
 // what has been shown of it and what is still to be.
 func (t *Terminal) After(l Line) {
-	t.add(func(f face) frame {
+	t.add(func(f renderer) frame {
 		if s, ok := f.(*screen); ok {
 			return s.after(l)
 		}
@@ -113,7 +113,7 @@ func (t *Terminal) After(l Line) {
 // Echo shows what was typed and sent: after the reply that is coming, since
 // that was there first.
 func (t *Terminal) Echo(text string) {
-	t.add(func(f face) frame { return f.echo(text) })
+	t.add(func(f renderer) frame { return f.echo(text) })
 }
 
 // Prompt shows the line that is being typed, with the cursor before byte at.
@@ -163,12 +163,12 @@ func (t *Terminal) Wipe() { t.onScreen((*screen).clear) }
 // onScreen queues what only a screen does.
 func (t *Terminal) onScreen(paint func(*screen) frame) {
 	if t.keys {
-		t.add(func(f face) frame { return paint(f.(*screen)) })
+		t.add(func(f renderer) frame { return paint(f.(*screen)) })
 	}
 }
 
 // add queues what may be dropped.
-func (t *Terminal) add(paint func(face) frame) {
+func (t *Terminal) add(paint func(renderer) frame) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.notes == queued {
@@ -228,11 +228,11 @@ func (t *Terminal) next() (op, bool) {
 		case t.typed:
 			t.typed = false
 			line, at := t.line, t.at
-			return op{paint: func(f face) frame { return f.prompt(line, at) }}, true
+			return op{paint: func(f renderer) frame { return f.prompt(line, at) }}, true
 		case t.dropped > 0 && len(t.queue) > 0:
 			said := Line{Text: fmt.Sprintf("(%d lines were not shown: the terminal was too slow)", t.dropped), Quiet: true}
 			t.dropped = 0
-			return op{paint: func(f face) frame { return f.note(said) }}, true
+			return op{paint: func(f renderer) frame { return f.note(said) }}, true
 		case len(t.queue) > 0:
 			o := t.queue[0]
 			t.queue = t.queue[1:]
@@ -248,7 +248,7 @@ func (t *Terminal) next() (op, bool) {
 			for _, is := range t.words {
 				words = append(words, is.line)
 			}
-			return op{paint: func(f face) frame { return f.(*screen).hear(words) }}, true
+			return op{paint: func(f renderer) frame { return f.(*screen).hear(words) }}, true
 		}
 		t.more.Wait()
 	}
@@ -281,7 +281,7 @@ func (t *Terminal) print(p *printing) {
 }
 
 // show writes text, and returns how much of it has been shown. If the writing
-// was stopped, the face is as if there had never been more text than that and
+// was stopped, the renderer is as if there had never been more text than that and
 // the sign at which it stopped, and what is missing of that is kept in rest.
 func (t *Terminal) show(text string, stopped func() bool) (int, error) {
 	if !t.complete(nil, stopped) {
@@ -323,7 +323,7 @@ func (t *Terminal) complete(b []byte, stopped func() bool) bool {
 // beside writes f to standard error. Nobody need read that, so it is waited
 // for no longer than for Close, and then counted as dropped.
 func (t *Terminal) beside(f frame) {
-	patience := newPatience(t.aside.File)
+	patience := newWriteTimeout(t.aside.File)
 	defer patience.stop()
 	n, err := send(t.aside.File, f.bytes, func() bool { return t.givenUp() || patience.over() })
 	if n < len(f.bytes) && err == nil {

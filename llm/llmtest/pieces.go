@@ -71,7 +71,7 @@ func choosing(r Rule) Rule {
 
 // chosen returns a yield for the choice that a reply is.
 func chosen(yield func(llm.Delta, error) bool) func(llm.Delta, error) bool {
-	var c llm.Choice
+	var c llm.ToolChoiceReader
 	return func(d llm.Delta, err error) bool {
 		if err != nil {
 			return yield(d, err)

@@ -34,7 +34,7 @@ type Script struct {
 	Rules    []Rule
 
 	// Toolless makes it a model that cannot call tools by itself: it is asked
-	// as [llm.Choosing] does, and chooses the first of several calls.
+	// as [llm.EmulateTools] does, and chooses the first of several calls.
 	Toolless bool
 
 	// Vision makes it a model that looks at pictures: it is shown them, and a [Rule] can
@@ -168,10 +168,10 @@ func (s *Script) Seen() []llm.Request {
 func (s *Script) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		if req.MustSee && !s.Vision {
-			yield(llm.Delta{}, &llm.Error{Fault: llm.Unsupported, Engine: s.Name(), Err: llm.ErrSightless})
+			yield(llm.Delta{}, &llm.Error{Fault: llm.Unsupported, Engine: s.Name(), Err: llm.ErrNoVision})
 			return
 		}
-		req := llm.Sighted(req, s.Vision)
+		req := llm.FitImages(req, s.Vision)
 		rule, trouble := s.take(req)
 		rule = offered(rule, req.Tools)
 		if asked, choice := s.question(req); choice {
@@ -215,7 +215,7 @@ func (s *Script) question(req *llm.Request) (asked *llm.Request, choice bool) {
 	if !s.Toolless {
 		return req, false
 	}
-	return llm.Choosing(req)
+	return llm.EmulateTools(req)
 }
 
 // take notes a request and returns what it is answered with.

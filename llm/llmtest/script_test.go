@@ -86,7 +86,7 @@ func TestScriptSees(t *testing.T) {
 		s := &llmtest.Script{Vision: sees, Reply: "Words.", Rules: []llmtest.Rule{
 			{When: "what", Pictures: new(1), Reply: "A picture."}, {When: "what", Pictures: new(0), Reply: "No picture."},
 		}}
-		req := &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "what is it?", Blind: "what do they see?", Images: []llm.Image{{0xff, 0xd8, 0xff}}}}}
+		req := &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "what is it?", AltText: "what do they see?", Images: []llm.Image{{0xff, 0xd8, 0xff}}}}}
 		want := map[bool]string{true: "A| picture.", false: "No| picture."}[sees]
 		if got, _, err := ask(t.Context(), s, req); err != nil || got != want {
 			t.Errorf("one that sees (%v) says %q, %v; want %q", sees, got, err, want)

@@ -36,7 +36,7 @@ func (e *Engine) fault(name string, err error) *llm.Error {
 		f.Fault, f.Cure = complainedOf(string(complained), llm.Broken)
 	case errors.Is(err, llm.ErrCall):
 		f.Fault, f.Cure = llm.BadAnswer, "set executive.llm.model to one that can call tools; `earshot doctor` shows which can"
-	case errors.Is(err, llm.ErrSightless):
+	case errors.Is(err, llm.ErrNoVision):
 		f.Fault, f.Cure = llm.Unsupported, "set executive.llm.model to one that can look at pictures; `earshot doctor` says whether it can"
 	case errors.Is(err, errTool):
 		f.Fault = llm.Unsupported

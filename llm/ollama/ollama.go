@@ -16,7 +16,7 @@
 //     which, by what /api/show says of the model, and thoughts that stand in
 //     the text nevertheless are parted from it by [llm.Thoughts].
 //   - Tools are offered only to a model that /api/show says can call them; it
-//     would be refused otherwise. Another chooses by a schema, as [llm.Choosing]
+//     would be refused otherwise. Another chooses by a schema, as [llm.EmulateTools]
 //     asks it; if it does not even try, it is asked again without. A call is what the server says is one: a tag in the text is text.
 //   - Pictures are sent only to a model that /api/show says can see: another is
 //     sent none, and the server would silently leave them out.
@@ -80,9 +80,9 @@ type Engine struct {
 	http   *http.Client
 	client *api.Client
 
-	mu        sync.Mutex
-	abilities map[string]ability   // by model, as asked; see [Engine.ability]
-	answered  map[string]time.Time // when each did last
+	mu           sync.Mutex
+	capabilities map[string]modelCapabilities // by model, as asked; see [Engine.ability]
+	answered     map[string]time.Time         // when each did last
 }
 
 // New returns the engine of c. It fails, with a fault of the key host, if that
@@ -94,12 +94,12 @@ func New(c Config) (*Engine, error) {
 	}
 	client := guarded(c.Client)
 	return &Engine{
-		config:    c,
-		base:      base,
-		http:      client,
-		client:    api.NewClient(base, client),
-		abilities: make(map[string]ability),
-		answered:  make(map[string]time.Time),
+		config:       c,
+		base:         base,
+		http:         client,
+		client:       api.NewClient(base, client),
+		capabilities: make(map[string]modelCapabilities),
+		answered:     make(map[string]time.Time),
 	}, nil
 }
 

@@ -251,8 +251,8 @@ func patiently(t *testing.T, e *ollama.Engine) llm.Service {
 		Engines:    []*llm.Scheduler{{Engine: e}},
 		FirstToken: patient,
 		Report: func(s llm.Step) {
-			if s.Rung != llm.Answered {
-				t.Logf("after a cut: %s, %v", s.Rung, s.Err)
+			if s.Kind != llm.Answered {
+				t.Logf("after a cut: %s, %v", s.Kind, s.Err)
 			}
 		},
 	}

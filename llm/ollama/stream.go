@@ -63,9 +63,9 @@ func (e *Engine) answer(ctx context.Context, name string, req *llm.Request, give
 		return err
 	}
 	if req.MustSee && !can.vision {
-		return llm.ErrSightless
+		return llm.ErrNoVision
 	}
-	req = llm.Sighted(req, can.vision)
+	req = llm.FitImages(req, can.vision)
 	switch e.config.Tools {
 	case llm.Native:
 		can.tools = true
@@ -89,10 +89,10 @@ func (e *Engine) answer(ctx context.Context, name string, req *llm.Request, give
 }
 
 // chat asks for a reply to req, of a model that can do that.
-func (e *Engine) chat(ctx context.Context, name string, req *llm.Request, can ability, give func(llm.Delta) error) error {
+func (e *Engine) chat(ctx context.Context, name string, req *llm.Request, can modelCapabilities, give func(llm.Delta) error) error {
 	think, choice := req.Think && can.think, false
 	if !can.tools {
-		req, choice = llm.Choosing(req)
+		req, choice = llm.EmulateTools(req)
 	}
 	c, err := e.request(name, req, think)
 	if err != nil {
@@ -107,7 +107,7 @@ func (e *Engine) chat(ctx context.Context, name string, req *llm.Request, can ab
 
 // chosen returns a give that is given the choice which a reply is.
 func chosen(give func(llm.Delta) error) func(llm.Delta) error {
-	var c llm.Choice
+	var c llm.ToolChoiceReader
 	return func(d llm.Delta) error {
 		said, broken := c.Next(d)
 		for _, d := range said {

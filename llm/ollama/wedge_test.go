@@ -46,7 +46,7 @@ func TestRealWedged(t *testing.T) {
 		steps = nil
 		told(t, collect(t, l, t.Context(), say("name")), short)
 		if len(steps) > 1 {
-			if steps[0].Rung != llm.Reloaded || steps[1].Rung != llm.Answered {
+			if steps[0].Kind != llm.Reloaded || steps[1].Kind != llm.Answered {
 				t.Errorf("after %d cuts: %v", i+1, steps)
 			}
 			t.Logf("wedged after %d cuts, and cured", i+1)
@@ -112,7 +112,7 @@ func TestWedged(t *testing.T) {
 	if got := fmt.Sprint(w.asked); got != "[chat unload chat]" {
 		t.Errorf("the server was asked for %s", got)
 	}
-	if len(steps) != 2 || steps[0].Rung != llm.Reloaded || steps[1].Rung != llm.Answered {
+	if len(steps) != 2 || steps[0].Kind != llm.Reloaded || steps[1].Kind != llm.Answered {
 		t.Errorf("the ladder took the steps %v", steps)
 	}
 }

@@ -109,12 +109,12 @@ func TestAsked(t *testing.T) {
 				`{"role":"tool","content":"a.txt","tool_name":"list_files","tool_call_id":"y"},{"role":"tool","content":"b.txt","tool_call_id":"z"}],` +
 				`"stream":true,"options":{"num_predict":4096,"temperature":0},"think":false,` + usual},
 		{"a picture", ollama.Config{}, "completion vision", llm.Request{Messages: []llm.Message{
-			{Role: llm.User, Text: "what is this?", Images: []llm.Image{{0xff, 0xd8, 0xff, 0xe0}}}, {Role: llm.System, Text: "You see.", Blind: "You cannot see."},
+			{Role: llm.User, Text: "what is this?", Images: []llm.Image{{0xff, 0xd8, 0xff, 0xe0}}}, {Role: llm.System, Text: "You see.", AltText: "You cannot see."},
 		}},
 			`{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"user","content":"what is this?","images":["/9j/4A=="]},{"role":"system","content":"You see."}],` +
 				`"stream":true,"options":{"num_predict":4096,"temperature":0},"think":false,` + usual},
 		{"a picture for one who cannot see", ollama.Config{}, "completion", llm.Request{Messages: []llm.Message{
-			{Role: llm.User, Text: "what is this?", Images: []llm.Image{{0xff, 0xd8, 0xff, 0xe0}}}, {Role: llm.System, Text: "You see.", Blind: "You cannot see."},
+			{Role: llm.User, Text: "what is this?", Images: []llm.Image{{0xff, 0xd8, 0xff, 0xe0}}}, {Role: llm.System, Text: "You see.", AltText: "You cannot see."},
 		}},
 			`{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"user","content":"what is this?"},{"role":"system","content":"You cannot see."}],` +
 				`"stream":true,"options":{"num_predict":4096,"temperature":0},"think":false,` + usual},

@@ -115,7 +115,7 @@ func (e *Engine) fault(ctx context.Context, req *llm.Request, err error) error {
 		f.Err = quoted(refusal, req)
 	case one(err, errUnfinished, errFiltered, errWhole) != nil:
 		f.Err = one(err, errUnfinished, errFiltered, errWhole)
-	case errors.Is(err, llm.ErrSightless):
+	case errors.Is(err, llm.ErrNoVision):
 		f.Fault, f.Err, f.Cure = llm.Unsupported, err, "choose an executive.llm.model that can look at pictures; if it can, set vision: true"
 	case errors.Is(err, errLongest):
 		f.Fault, f.Err, f.Cure = llm.Stalled, errLongest, "choose a smaller model: executive.llm.model"
@@ -137,16 +137,16 @@ func (e *Engine) fault(ctx context.Context, req *llm.Request, err error) error {
 	return f
 }
 
-// A subject is what a server refuses a request for.
-type subject int
+// A refusalReason is what a server refuses a request for.
+type refusalReason int
 
-// The subjects. Few of them have a code, which only some servers send; mostly it is the
+// The reasons. Few of them have a code, which only some servers send; mostly it is the
 // sentence that tells.
 const (
-	something  subject = iota
-	order              // the template: how messages and roles follow each other
-	systemless         // the template: it has no system message
-	template           // the template: anything else
+	something  refusalReason = iota
+	order                    // the template: how messages and roles follow each other
+	systemless               // the template: it has no system message
+	template                 // the template: anything else
 	length
 	memory
 	model
@@ -158,10 +158,10 @@ const (
 	schema
 )
 
-// sayings are what servers say of a subject; the first that fits counts. Templates name
+// sayings are what servers say for a reason; the first that fits counts. Templates name
 // tools among the roles that must alternate, and servers a template in which tools fail.
 var sayings = []struct {
-	of   subject
+	of   refusalReason
 	says *regexp.Regexp
 }{
 	{length, regexp.MustCompile(`context[_ ](length|size|window)|maximum context|exceed_context|maximum (sequence|model) length|(prompt|input) is too long|max_new_tokens`)},
@@ -179,7 +179,7 @@ var sayings = []struct {
 var noModel = regexp.MustCompile(`model_not_found|(no such|invalid|unknown) model|model.{0,120}(not found|not exist|not available)|not a valid model|no models? (is |are )?(currently )?loaded|model is not loaded|failed to load model`)
 
 // about returns what s is about.
-func (s *status) about() subject {
+func (s *status) about() refusalReason {
 	switch s.code {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return key

@@ -11,7 +11,7 @@
 //     request that wants no thoughts may get some nevertheless.
 //   - Calls of tools come in pieces, and are put together and bounded by
 //     [llm.Calls]. A server that refuses tools is asked once more, for a choice
-//     by schema, and knows no tools from then on; see [llm.Choosing]. One that
+//     by schema, and knows no tools from then on; see [llm.EmulateTools]. One that
 //     does not keep to that either is asked once more without tools.
 //   - Many servers put the prompt into the chat template of the model, and some
 //     templates refuse a system message behind the first, two messages of one role in
@@ -92,9 +92,9 @@ type Engine struct {
 	chat   openai.ChatCompletionService
 	models openai.ModelService
 
-	mu   sync.Mutex
-	ways map[string]way  // by model, how it was asked when it last answered
-	sees map[string]bool // which of them look at pictures, as far as that is known
+	mu    sync.Mutex
+	modes map[string]requestMode // by model, how it was asked when it last answered
+	sees  map[string]bool        // which of them look at pictures, as far as that is known
 }
 
 // New returns the engine of c. It fails if the host cannot be understood; it
@@ -122,8 +122,8 @@ func New(c Config) (*Engine, error) {
 		chat:   openai.NewChatCompletionService(options...),
 		models: openai.NewModelService(options...),
 
-		ways: make(map[string]way),
-		sees: make(map[string]bool),
+		modes: make(map[string]requestMode),
+		sees:  make(map[string]bool),
 	}, nil
 }
 

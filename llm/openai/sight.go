@@ -46,9 +46,9 @@ func (e *Engine) seen(name string) (sees, known bool) {
 func (e *Engine) shown(ctx context.Context, req *llm.Request) (*llm.Request, error) {
 	sees := (llm.Shows(req) || req.MustSee) && e.Sees(ctx, req.Model)
 	if req.MustSee && !sees {
-		return req, llm.ErrSightless
+		return req, llm.ErrNoVision
 	}
-	return llm.Sighted(req, sees), nil
+	return llm.FitImages(req, sees), nil
 }
 
 // sightlessBy keeps in mind that a model cannot see, if that is what err says.

@@ -21,8 +21,8 @@ var looking = &llm.Request{Messages: []llm.Message{
 	{Role: llm.User, Text: "What is this?", Images: []llm.Image{{0xff, 0xd8, 0xff, 0xe0}}},
 	{Role: llm.Assistant, Calls: []llm.Call{{ID: "1", Tool: "look"}, {ID: "2", Tool: "look"}}},
 	{Role: llm.Result, Call: "1", Text: "one person", Images: []llm.Image{{0xff, 0xd8, 0xff, 0xe1}}},
-	{Role: llm.Result, Call: "2", Text: "nobody", Blind: "nobody, unseen"},
-	{Role: llm.System, Text: "You see.", Blind: "You cannot see."},
+	{Role: llm.Result, Call: "2", Text: "nobody", AltText: "nobody, unseen"},
+	{Role: llm.System, Text: "You see.", AltText: "You cannot see."},
 }}
 
 // A watcher is a server with a list of models that remembers what its model was asked.
@@ -132,7 +132,7 @@ func TestRefusedPictures(t *testing.T) {
 	t.Cleanup(func() { testkit.Finish(t, testkit.Patience, "the end of the server", server.Close) })
 	e := engine(t, openai.Config{Host: server.URL, Model: "parrot", Vision: true})
 	var steps []string
-	l := &llm.Ladder{Engines: []*llm.Scheduler{{Engine: e}}, Report: func(s llm.Step) { steps = append(steps, string(s.Rung)) }}
+	l := &llm.Ladder{Engines: []*llm.Scheduler{{Engine: e}}, Report: func(s llm.Step) { steps = append(steps, string(s.Kind)) }}
 	for range 2 {
 		if said, _, err := ask(t.Context(), l, req); err != nil || said != "I see." {
 			t.Fatalf("it says %q, %v", said, err)

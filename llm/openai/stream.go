@@ -58,7 +58,7 @@ func (e *Engine) adapt(ctx context.Context, req *llm.Request, yield func(llm.Del
 func (e *Engine) answer(ctx context.Context, req *llm.Request, choice bool, yield func(llm.Delta, error) bool) error {
 	r := &reply{yield: yield, thoughts: llm.Thoughts{Opened: e.config.Opened, Leading: choice}}
 	if choice {
-		r.choice = new(llm.Choice)
+		r.choice = new(llm.ToolChoiceReader)
 	}
 	if req.Whole {
 		return e.whole(ctx, req, r)
@@ -135,7 +135,7 @@ func cause(ctx context.Context) error {
 type reply struct {
 	yield    func(llm.Delta, error) bool
 	thoughts llm.Thoughts
-	choice   *llm.Choice // if the reply is one
+	choice   *llm.ToolChoiceReader // if the reply is one
 	calls    llm.Calls
 	finished bool // the server said why it ended
 	done     llm.Done

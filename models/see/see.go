@@ -66,8 +66,8 @@ type Camera struct {
 	config Config
 
 	mu     sync.Mutex
-	life   *life  // of the helper, from when pictures come; nil if there is none
-	number uint32 // of the last request; never used again, by any life
+	life   *helperSession // of the helper, from when pictures come; nil if there is none
+	number uint32         // of the last request; never used again, by any life
 }
 
 // New returns a camera that sees once it runs.
@@ -122,14 +122,14 @@ var (
 )
 
 // opened notes that pictures come from now on.
-func (c *Camera) opened(l *life) {
+func (c *Camera) opened(l *helperSession) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.life = l
 }
 
 // closed notes that none come any more, and tells those who wait for one.
-func (c *Camera) closed(l *life) {
+func (c *Camera) closed(l *helperSession) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.life == l {
@@ -165,7 +165,7 @@ func (c *Camera) Look(ctx context.Context, at time.Time, boxes bool) (earshot.Pi
 }
 
 // ask makes room for a picture.
-func (c *Camera) ask() (*life, *asked, error) {
+func (c *Camera) ask() (*helperSession, *pictureRequest, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := c.life
@@ -176,7 +176,7 @@ func (c *Camera) ask() (*life, *asked, error) {
 		return nil, nil, ErrBusy
 	}
 	c.number++
-	a := &asked{request: c.number, done: make(chan struct{})}
+	a := &pictureRequest{request: c.number, done: make(chan struct{})}
 	a.late = time.AfterFunc(Patience, func() {
 		l.stop(errSilent)
 		c.giveUp(a, ErrSlow)
@@ -187,7 +187,7 @@ func (c *Camera) ask() (*life, *asked, error) {
 
 // giveUp forgets what was asked for, unless it has just come. What comes of it later is
 // thrown away; until then its place stays taken, since the helper is at work on it.
-func (c *Camera) giveUp(a *asked, why error) (earshot.Picture, error) {
+func (c *Camera) giveUp(a *pictureRequest, why error) (earshot.Picture, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a.finish(earshot.Picture{}, why)

@@ -108,14 +108,14 @@ type Recogniser struct {
 	config Config
 
 	mu       sync.Mutex
-	sessions []*Session // in the order in which they began; the first is being heard
-	spare    [][]int16  // for the samples of the next sessions
-	life     *life      // of the helper; nil if there is none
-	since    time.Time  // when there was none
-	loaded   time.Time  // when the one that is loading must be ready; zero if none is
-	used     time.Time  // when a session began or was over
-	means    []float32  // what the last helper had learnt about the microphone
-	spots    spots
+	sessions []*Session     // in the order in which they began; the first is being heard
+	spare    [][]int16      // for the samples of the next sessions
+	life     *helperSession // of the helper; nil if there is none
+	since    time.Time      // when there was none
+	loaded   time.Time      // when the one that is loading must be ready; zero if none is
+	used     time.Time      // when a session began or was over
+	means    []float32      // what the last helper had learnt about the microphone
+	spots    phraseFrames
 }
 
 // New returns a recogniser that hears once it runs.
@@ -170,7 +170,7 @@ func (r *Recogniser) loading() {
 }
 
 // found notes that the helper l is ready.
-func (r *Recogniser) found(l *life) {
+func (r *Recogniser) found(l *helperSession) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.life, r.loaded = l, time.Time{}

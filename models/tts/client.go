@@ -50,8 +50,8 @@ type Synthesiser struct {
 	turn   chan struct{} // whoever holds it is the one who speaks
 
 	mu      sync.Mutex
-	life    *life         // nil if there is no helper
-	changed chan struct{} // closed, and made new, when life changes
+	life    *helperSession // nil if there is no helper
+	changed chan struct{}  // closed, and made new, when life changes
 }
 
 // New returns a synthesiser that speaks once it runs.
@@ -76,7 +76,7 @@ func (s *Synthesiser) Run(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	l := &life{link: link, kill: stop, dead: make(chan struct{})}
+	l := &helperSession{link: link, kill: stop, dead: make(chan struct{})}
 	loading := time.AfterFunc(load, func() { stop(errSilent) })
 	defer loading.Stop()
 	var opening sync.WaitGroup
@@ -102,7 +102,7 @@ func (s *Synthesiser) Run(ctx context.Context) error {
 var errSilent = errors.New("the voice does not answer, and was killed")
 
 // control takes what the helper says.
-func (s *Synthesiser) control(c helper.Control, l *life, loading *time.Timer) error {
+func (s *Synthesiser) control(c helper.Control, l *helperSession, loading *time.Timer) error {
 	switch c.Name {
 	case wire.ReadyName:
 		if !loading.Stop() {
@@ -129,7 +129,7 @@ func (s *Synthesiser) Ready() (ready bool, changed <-chan struct{}) {
 }
 
 // set notes which helper there is.
-func (s *Synthesiser) set(l *life) {
+func (s *Synthesiser) set(l *helperSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l == s.life {
@@ -141,7 +141,7 @@ func (s *Synthesiser) set(l *life) {
 }
 
 // wait returns the helper, once it is ready.
-func (s *Synthesiser) wait(ctx context.Context) (*life, error) {
+func (s *Synthesiser) wait(ctx context.Context) (*helperSession, error) {
 	patience := time.NewTimer(away)
 	defer patience.Stop()
 	for {

@@ -102,8 +102,8 @@ func (s *scanner) say(words string) {
 	}
 }
 
-// A spoken is a Speech that is being made.
-type spoken struct {
+// A speechBuilder is a Speech that is being made.
+type speechBuilder struct {
 	text    []byte
 	marks   []earshot.Mark
 	skipped []string
@@ -111,7 +111,7 @@ type spoken struct {
 }
 
 // say appends words, which stand for the text from byte at on.
-func (o *spoken) say(at int, words string) {
+func (o *speechBuilder) say(at int, words string) {
 	if len(o.text) > 0 {
 		o.breathe()
 		o.text = append(o.text, ' ')
@@ -125,20 +125,20 @@ func (o *spoken) say(at int, words string) {
 
 // pause makes a pause before the next word, or a longer one of the one that is
 // there already.
-func (o *spoken) pause(c byte) {
+func (o *speechBuilder) pause(c byte) {
 	if len(o.text) > 0 && (o.next == 0 || o.next == ',') {
 		o.next = c
 	}
 }
 
-func (o *spoken) breathe() {
+func (o *speechBuilder) breathe() {
 	if o.next != 0 {
 		o.text = append(o.text, o.next)
 	}
 }
 
 // skip notes that something was left out, and reports whether that is new.
-func (o *spoken) skip(kind leftover) bool {
+func (o *speechBuilder) skip(kind leftover) bool {
 	for _, k := range o.skipped {
 		if k == string(kind) {
 			return false
@@ -149,7 +149,7 @@ func (o *spoken) skip(kind leftover) bool {
 }
 
 // speech returns what was made of a text of n bytes.
-func (o *spoken) speech(n int) Speech {
+func (o *speechBuilder) speech(n int) Speech {
 	o.breathe()
 	marks := append(o.marks, earshot.Mark{Spoken: len(o.text), Text: n})
 	return Speech{Spoken: string(o.text), Marks: marks, Skipped: o.skipped}

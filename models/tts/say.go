@@ -32,7 +32,7 @@ func (s *Synthesiser) Say(ctx context.Context, spoken string) iter.Seq2[Chunk, e
 		defer func() { <-s.turn }()
 		sample := 0
 		for at, text := range parts(spoken) {
-			t := &telling{text: text, yield: yield, at: at, sample: sample}
+			t := &partSynthesis{text: text, yield: yield, at: at, sample: sample}
 			t.most = int(float64(len(text)+1) * longest.Seconds() * audio.Rate / s.config.Speed)
 			if err := s.tell(ctx, t); err != nil {
 				yield(Chunk{}, err)
@@ -48,7 +48,7 @@ func (s *Synthesiser) Say(ctx context.Context, spoken string) iter.Seq2[Chunk, e
 
 // tell has one life of the helper after the other say a part, until one has said
 // it all or nobody listens any more.
-func (s *Synthesiser) tell(ctx context.Context, t *telling) error {
+func (s *Synthesiser) tell(ctx context.Context, t *partSynthesis) error {
 	for vain := 0; vain < tries; vain++ {
 		l, err := s.wait(ctx)
 		if err != nil {
@@ -66,8 +66,8 @@ func (s *Synthesiser) tell(ctx context.Context, t *telling) error {
 	return ErrFatal
 }
 
-// A telling is one part of a text on its way.
-type telling struct {
+// A partSynthesis is one part of a text on its way.
+type partSynthesis struct {
 	text   string
 	most   int // samples that it can have
 	yield  func(Chunk, error) bool
@@ -82,7 +82,7 @@ type telling struct {
 
 // by has the helper l say the part, and hands on what is new of it. It reports
 // whether that is over, because all was said or nobody listens.
-func (t *telling) by(ctx context.Context, l *life) (over bool, err error) {
+func (t *partSynthesis) by(ctx context.Context, l *helperSession) (over bool, err error) {
 	r := l.ask(len(t.text), t.most)
 	var sending sync.WaitGroup
 	sending.Go(func() { l.link.SendSound(r.stream, []byte(t.text)) }) // if it fails, l is dead
@@ -119,7 +119,7 @@ func (t *telling) by(ctx context.Context, l *life) (over bool, err error) {
 }
 
 // learn keeps where words begin for the next chunk.
-func (t *telling) learn(marks []wire.Mark) {
+func (t *partSynthesis) learn(marks []wire.Mark) {
 	if t.marked {
 		return
 	}
@@ -129,7 +129,7 @@ func (t *telling) learn(marks []wire.Mark) {
 }
 
 // give hands out sound, and reports whether more is wanted.
-func (t *telling) give(pcm []int16) bool {
+func (t *partSynthesis) give(pcm []int16) bool {
 	if len(pcm) == 0 {
 		return true
 	}

@@ -13,7 +13,7 @@ type scanner struct {
 	text string
 	at   int
 	path bool // within a path of files, where a slash is said
-	out  spoken
+	out  speechBuilder
 }
 
 // window is how far a rule looks, in bytes, so that a long text is not looked

@@ -7,10 +7,10 @@ import (
 )
 
 // What tells another voice from one that says another thing, in nats: by how the prints of
-// the two sides differ, by what [Turn.Gained] says of their shapes, by how like each other
+// the two sides differ, by what [SpeakerChange.Gained] says of their shapes, by how like each other
 // the two halves of the first side are, as a voice that differs from itself will go on to,
 // and by how many seconds there are of the shorter side. A logistic regression on what
-// [Turns] finds in 816 recordings of one voice of cast.Background, through three channels,
+// a [SpeakerChangeDetector] finds in 816 recordings of one voice of cast.Background, through three channels,
 // and 450 of two; on cast.Strangers it was measured, see make bench.
 const (
 	changeUsual  = -4.68
@@ -21,7 +21,7 @@ const (
 )
 
 // Change says how likely another voice is heard in what was measured after a place than
-// before it, where [Turns] has found one that gained so much. If there is too little of
+// before it, where a [SpeakerChangeDetector] has found one that gained so much. If there is too little of
 // either to tell, it is 0.5.
 func Change(before, after []Sound, gained float64) float64 {
 	x := New()

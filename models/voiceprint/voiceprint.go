@@ -13,8 +13,8 @@
 // A print tells who somebody is, as a fingerprint does. It stands in no log and
 // in no journal; who keeps it has asked.
 //
-// An [Extractor] says what somebody sounds like, [Turns] where another takes over, a
-// [Crowd] whether two speak at once. Who asks for more than one of them measures each
+// An [Extractor] says what somebody sounds like, a [SpeakerChangeDetector] where another takes over, an
+// [OverlapDetector] whether two speak at once. Who asks for more than one of them measures each
 // frame once, with an [Analyser], and lets them take that.
 //
 // Nobody can be slow: a Step and a Take do not wait and allocate nothing.

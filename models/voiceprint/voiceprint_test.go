@@ -149,17 +149,19 @@ func TestNobody(t *testing.T) {
 type ears struct {
 	voiceprint.Analyser
 	*voiceprint.Extractor
-	*voiceprint.Turns
-	voiceprint.Crowd
+	*voiceprint.SpeakerChangeDetector
+	voiceprint.OverlapDetector
 }
 
-func newEars() *ears { return &ears{Extractor: voiceprint.New(), Turns: voiceprint.NewTurns()} }
+func newEars() *ears {
+	return &ears{Extractor: voiceprint.New(), SpeakerChangeDetector: voiceprint.NewSpeakerChangeDetector()}
+}
 
 func (e *ears) hear(f *audio.Frame) {
 	s := e.Analyser.Step(f)
 	e.Extractor.Take(s)
-	e.Turns.Take(s)
-	e.Crowd.Take(s)
+	e.SpeakerChangeDetector.Take(s)
+	e.OverlapDetector.Take(s)
 }
 
 // TestTogether: who takes what was measured once for all hears what it hears alone.
@@ -185,7 +187,7 @@ func TestAllocatesNothing(t *testing.T) {
 		e.hear(&frames[i])
 		if i == 0 {
 			x.Reset()
-			e.Turns.Reset()
+			e.SpeakerChangeDetector.Reset()
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
@@ -206,7 +208,7 @@ func BenchmarkTogether(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		if i%len(frames) == 0 {
-			e.Turns.Reset()
+			e.SpeakerChangeDetector.Reset()
 		}
 		e.hear(&frames[i%len(frames)])
 	}
@@ -241,7 +243,7 @@ func FuzzStep(f *testing.F) {
 
 func TestCrowd(t *testing.T) {
 	hear := func(frames []audio.Frame) bool {
-		c := new(voiceprint.Crowd)
+		c := new(voiceprint.OverlapDetector)
 		var a voiceprint.Analyser
 		for i := range frames {
 			c.Take(a.Step(&frames[i]))

@@ -13,20 +13,20 @@ import (
 // answer: they ask one another four deep.
 const mostWorks = 16
 
-// A work is a message by which one agent asked another, which has not answered.
-type work struct {
+// An agentRequest is a message by which one agent asked another, which has not answered.
+type agentRequest struct {
 	id   earshot.EventID
 	turn earshot.TurnID
 	of   string // the name of who was asked
 }
 
-// works are those of the turn that is live. The zero value is ready.
-type works struct {
+// agentRequests are those of the turn that is live. The zero value is ready.
+type agentRequests struct {
 	mu  sync.Mutex
-	all []work // the newest last
+	all []agentRequest // the newest last
 }
 
-func (w *works) begin(one work) {
+func (w *agentRequests) begin(one agentRequest) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.all) == mostWorks {
@@ -37,16 +37,16 @@ func (w *works) begin(one work) {
 
 // answered returns whose answer is waited for after that to a message came, or
 // nothing.
-func (w *works) answered(id earshot.EventID) string {
-	return w.drop(func(one work) bool { return one.id == id })
+func (w *agentRequests) answered(id earshot.EventID) string {
+	return w.drop(func(one agentRequest) bool { return one.id == id })
 }
 
 // end forgets what a turn left open.
-func (w *works) end(turn earshot.TurnID) {
-	w.drop(func(one work) bool { return one.turn == turn })
+func (w *agentRequests) end(turn earshot.TurnID) {
+	w.drop(func(one agentRequest) bool { return one.turn == turn })
 }
 
-func (w *works) drop(over func(work) bool) string {
+func (w *agentRequests) drop(over func(agentRequest) bool) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.all = slices.DeleteFunc(w.all, over)
@@ -72,7 +72,7 @@ func (c *Console) exchange(e earshot.Event, m earshot.Message) {
 	waits := ""
 	if m.About == "" {
 		waits = c.names(e.To)
-		c.works.begin(work{e.ID, m.Turn, waits})
+		c.works.begin(agentRequest{e.ID, m.Turn, waits})
 	} else {
 		waits = c.works.answered(m.About)
 	}

@@ -30,9 +30,9 @@ type Config struct {
 type Console struct {
 	cfg   Config
 	term  *terminal.Terminal
-	last  last
-	asked asked
-	works works
+	last  lastSpeech
+	asked questionLog
+	works agentRequests
 
 	reader  atomic.Value // of earshot.ParticipantID
 	silence atomic.Value // the text by which an agent was last said to keep silent

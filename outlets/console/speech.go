@@ -188,15 +188,15 @@ func (s *speech) reach(pos earshot.Heard) {
 	s.heard(pos)
 }
 
-// last is the speech that was opened last.
-type last struct {
+// lastSpeech is the speech that was opened last.
+type lastSpeech struct {
 	mu sync.Mutex
 	s  *speech
 }
 
 // replace waits until the speech before has ended, begins s, and makes it the last: nobody
 // can cut it before it has begun. If ctx ends first, the one before stays.
-func (l *last) replace(ctx context.Context, s *speech, begin func()) error {
+func (l *lastSpeech) replace(ctx context.Context, s *speech, begin func()) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.s != nil {

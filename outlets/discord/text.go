@@ -72,9 +72,9 @@ type Text struct {
 
 	opening sync.Mutex // held while one speech takes the place of another
 	mu      sync.Mutex
-	last    *writing
+	last    *textSpeech
 	running bool
-	board   board
+	board   lineQueue
 }
 
 // NewText returns the outlet of a channel, which can be opened while it runs.
@@ -94,7 +94,7 @@ func NewText(cfg TextConfig) *Text {
 	if cfg.Refused == nil {
 		cfg.Refused = func(error) {}
 	}
-	return &Text{cfg: cfg, path: "channels/" + strconv.FormatUint(cfg.Channel, 10), board: board{more: make(chan struct{}, 1)}}
+	return &Text{cfg: cfg, path: "channels/" + strconv.FormatUint(cfg.Channel, 10), board: lineQueue{more: make(chan struct{}, 1)}}
 }
 
 // Run keeps the outlet in the room until ctx ends, and posts what the house has to say
@@ -113,7 +113,7 @@ func (t *Text) Run(ctx context.Context, enter func(earshot.Outlet) (leave func()
 }
 
 // run says whether it runs from now on, and returns the last speech.
-func (t *Text) run(now bool) (last *writing) {
+func (t *Text) run(now bool) (last *textSpeech) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.running = now
@@ -143,7 +143,7 @@ func (t *Text) Open(ctx context.Context, o earshot.Opening, heard func(earshot.H
 		return nil, ErrClosed
 	}
 	posting, cut := context.WithCancel(ctx)
-	w := newWriting(t, o, heard, cut)
+	w := newTextSpeech(t, o, heard, cut)
 	t.last = w
 	t.speeches.Go(func() { w.run(ctx, posting) })
 	return w, nil

@@ -56,7 +56,7 @@ type Voice struct {
 	*playback.Outlet
 
 	mu    sync.Mutex
-	mouth *mouth        // nil outside a call
+	mouth *callPlayer   // nil outside a call
 	comes chan struct{} // closed when there is a call, and a voice for it
 }
 
@@ -72,7 +72,7 @@ func (v *Voice) Name() string { return "discord voice" }
 // ctx or the call ends. When it returns every speech has ended, with what was heard of
 // it, and nothing uses call and enc any more. It is not called twice at a time.
 func (v *Voice) Run(ctx context.Context, call Call, enc Encoder, enter func(earshot.Outlet) (leave func())) {
-	m := newMouth(call, enc)
+	m := newCallPlayer(call, enc)
 	speaking, stop := context.WithCancel(ctx)
 	m.stop = stop
 	var life sync.WaitGroup

@@ -1,9 +1,9 @@
-// Package agents is the book of the agents of the house: which there are, at
+// Package agents is the directory of the agents of the house: which there are, at
 // which path, and what they are. What changes is recorded as [earshot.Agent]
-// events; the book is made again from the table that [Projection] keeps of them.
+// events; the directory is made again from the table that [Projection] keeps of them.
 //
 // An agent lives until it is ended. While nobody needs it, it sleeps: it is a
-// line in the book, and what it remembers stands in the journal. A message wakes
+// line in the directory, and what it remembers stands in the journal. A message wakes
 // it. One that was ended never answers again, and its path is never used again.
 //
 // To resolve a path and to make an agent are different things: [Directory.Resolve]

@@ -67,7 +67,7 @@ func (c Config) Validate(n Names) error {
 	for i, e := range c {
 		faults = append(faults, field.Under(fmt.Sprintf("agents[%d]", i), errors.Join(
 			c.checkName(i, n),
-			house{n.Rooms, n.Engines}.check(e.profile()),
+			profileScope{n.Rooms, n.Engines}.check(e.profile()),
 			e.checkUser(),
 			c.checkMain(i),
 		)))

@@ -26,7 +26,7 @@ var (
 	ann   = participants.Participant{ID: "ann", Name: "Ann", Capabilities: []participants.Capability{participants.SendMessages}}
 )
 
-// A house is a book with all that is around it, which can be closed and opened
+// A house is a directory with all that is around it, which can be closed and opened
 // again.
 type house struct {
 	t         testing.TB

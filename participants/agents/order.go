@@ -111,10 +111,10 @@ func set[T any](what *T, to *T) {
 	}
 }
 
-// Carry does what by orders, and returns the agent as it was and as it is: of one
+// Execute does what by orders, and returns the agent as it was and as it is: of one
 // that was made it was not, and one that was ended is not. A subuser of which the
 // first agent is made comes to be by that.
-func (b *Directory) Carry(ctx context.Context, by participants.Participant, o Order) (was, is Record, err error) {
+func (b *Directory) Execute(ctx context.Context, by participants.Participant, o Order) (was, is Record, err error) {
 	if o.Act == earshot.Created {
 		is, err = b.made(ctx, by, o)
 		return was, is, err

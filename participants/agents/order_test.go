@@ -29,7 +29,7 @@ func TestOrders(t *testing.T) {
 	h := newHouse(t)
 	carry := func(o agents.Order) (agents.Record, agents.Record) {
 		t.Helper()
-		was, is, err := h.book.Carry(t.Context(), owner, o)
+		was, is, err := h.book.Execute(t.Context(), owner, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestOrdersOfASubuser(t *testing.T) {
 	h := newHouse(t)
 	for _, name := range []string{"Cook", "Gardener"} {
 		o := agents.Order{Act: earshot.Created, User: "family", Edit: edit(t, "name="+name, "room=kitchen")}
-		if _, r, err := h.book.Carry(t.Context(), owner, o); err != nil || r.User != "family" {
+		if _, r, err := h.book.Execute(t.Context(), owner, o); err != nil || r.User != "family" {
 			t.Errorf("made %+v, %v", r, err)
 		}
 	}
@@ -100,10 +100,10 @@ func TestOrdersRefused(t *testing.T) {
 		{"a subuser that cannot be", agents.Order{Act: earshot.Created, User: "a/b", Edit: edit(t, "name=x")}, nil},
 		{"a room that is not", agents.Order{Act: earshot.Changed, Agent: "Coder", Edit: edit(t, "room=attic")}, agents.ErrProfile},
 	} {
-		if _, _, err := h.book.Carry(t.Context(), owner, tt.order); err == nil || tt.want != nil && !errors.Is(err, tt.want) {
+		if _, _, err := h.book.Execute(t.Context(), owner, tt.order); err == nil || tt.want != nil && !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
-		if _, _, err := h.book.Carry(t.Context(), ann, tt.order); err == nil || tt.order.Act != earshot.Created && !errors.Is(err, agents.ErrNotYours) {
+		if _, _, err := h.book.Execute(t.Context(), ann, tt.order); err == nil || tt.order.Act != earshot.Created && !errors.Is(err, agents.ErrNotYours) {
 			t.Errorf("%s, by Ann: %v", tt.name, err)
 		}
 	}

@@ -22,8 +22,8 @@ const (
 	mostRooms          = 32       // more than there can be
 )
 
-// A house is what a profile may speak of.
-type house struct {
+// A profileScope is what a profile may speak of.
+type profileScope struct {
 	rooms   []earshot.RoomID
 	engines []string
 }
@@ -32,7 +32,7 @@ type house struct {
 // it. The caller has begun.
 func (b *Directory) profile(r Record) (earshot.Profile, error) {
 	p := r.Profile
-	faults := []error{house{b.setup.Rooms, b.setup.Engines}.check(p), homeless(r.User, p)}
+	faults := []error{profileScope{b.setup.Rooms, b.setup.Engines}.check(p), homeless(r.User, p)}
 	if p.Name != "" || !r.Kind.Below() && (r.Kind == paths.Agent || r.Kind == paths.Subuser) {
 		var err error
 		if p.Name, err = participants.CheckAgent(p.Name); err != nil {
@@ -83,7 +83,7 @@ func homeless(user earshot.ParticipantID, p earshot.Profile) error {
 }
 
 // check reports every fault of a profile, its name apart.
-func (h house) check(p earshot.Profile) error {
+func (h profileScope) check(p earshot.Profile) error {
 	var faults []error
 	if n := utf8.RuneCountInString(p.Name); n > longestName {
 		faults = append(faults, field.Errorf("name", "has %d characters; must be at most %d", n, longestName))
@@ -109,7 +109,7 @@ func (h house) check(p earshot.Profile) error {
 	return errors.Join(append(faults, h.checkRooms(p.Rooms)...)...)
 }
 
-func (h house) checkRooms(rooms []earshot.RoomID) (faults []error) {
+func (h profileScope) checkRooms(rooms []earshot.RoomID) (faults []error) {
 	if n := len(rooms); n > mostRooms {
 		return []error{field.Errorf("rooms", "has %d entries; must have at most %d", n, mostRooms)}
 	}

@@ -17,7 +17,7 @@ import (
 	"earshot/participants/paths"
 )
 
-// A model is what must be true of a book: every agent that was acknowledged, dead
+// A model is what must be true of a directory: every agent that was acknowledged, dead
 // or alive.
 type model struct {
 	*house
@@ -151,7 +151,7 @@ func (m *model) deadEnds(t *rapid.T) {
 	}
 }
 
-// check compares the book with the model.
+// check compares the directory with the model.
 func (m *model) check(t *rapid.T) {
 	for p, want := range m.all {
 		got, err := m.book.Resolve(m.t.Context(), p)

@@ -11,7 +11,7 @@ import (
 	"earshot/participants/paths"
 )
 
-// reconcile fills an empty book from the journal, and brings both in step with
+// reconcile fills an empty directory from the journal, and brings both in step with
 // the configuration, in one step.
 func (b *Directory) reconcile(ctx context.Context) error {
 	return b.record(ctx, "", func(v earshot.View) ([]earshot.Agent, error) {
@@ -23,7 +23,7 @@ func (b *Directory) reconcile(ctx context.Context) error {
 		if b.former, err = former(ctx, v); err != nil {
 			return nil, err
 		}
-		p := plan{Directory: b, view: v, looks: make(map[string]bool), kept: make(map[earshot.ParticipantID]bool)}
+		p := reconciliation{Directory: b, view: v, looks: make(map[string]bool), kept: make(map[earshot.ParticipantID]bool)}
 		if err := p.make(ctx); err != nil {
 			return nil, err
 		}
@@ -31,10 +31,10 @@ func (b *Directory) reconcile(ctx context.Context) error {
 	})
 }
 
-// Reform brings a book that is in use, and the journal, in step with another
+// Reconfigure brings a directory that is in use, and the journal, in step with another
 // configuration, as [Open] does; the journal and the clock are those that it has. Who
 // knows who exists is told by the caller, of all of it. If it fails, nothing has changed.
-func (b *Directory) Reform(ctx context.Context, s Setup) error {
+func (b *Directory) Reconfigure(ctx context.Context, s Setup) error {
 	done, err := b.begin(ctx)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (b *Directory) Reform(ctx context.Context, s Setup) error {
 	s.Journal, s.Now, s.NewID = was.Journal, was.Now, was.NewID
 	b.setup = s
 	err = b.record(ctx, "", func(v earshot.View) ([]earshot.Agent, error) {
-		p := plan{Directory: b, view: v, looks: make(map[string]bool), kept: make(map[earshot.ParticipantID]bool)}
+		p := reconciliation{Directory: b, view: v, looks: make(map[string]bool), kept: make(map[earshot.ParticipantID]bool)}
 		err := p.make(ctx)
 		return p.changes, err
 	})
@@ -55,8 +55,8 @@ func (b *Directory) Reform(ctx context.Context, s Setup) error {
 	return nil
 }
 
-// A plan is what must change so that the book is as the configuration says.
-type plan struct {
+// A reconciliation is what must change so that the directory is as the configuration says.
+type reconciliation struct {
 	*Directory
 	view    earshot.View
 	changes []earshot.Agent
@@ -66,7 +66,7 @@ type plan struct {
 	kept    map[earshot.ParticipantID]bool // that are configured, or made now
 }
 
-func (p *plan) make(ctx context.Context) error {
+func (p *reconciliation) make(ctx context.Context) error {
 	if err := p.main(ctx); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (p *plan) make(ctx context.Context) error {
 }
 
 // rest goes through those that the configuration does not speak of.
-func (p *plan) rest() {
+func (p *reconciliation) rest() {
 	ended := make(map[earshot.Path]bool)
 	for _, r := range p.List() {
 		switch {
@@ -101,14 +101,14 @@ func (p *plan) rest() {
 }
 
 // main makes the main agent what the configuration says.
-func (p *plan) main(ctx context.Context) error {
+func (p *reconciliation) main(ctx context.Context) error {
 	r := Record{ID: participants.Agent, User: participants.Owner, Kind: paths.Agent, Configured: true, Profile: p.setup.Main}
 	return p.settle(ctx, r, p.ids[participants.Agent])
 }
 
 // existing returns the agent that an entry describes: one of the same user that
 // is called the same, also if somebody made it at run time.
-func (p *plan) existing(e Entry) *Record {
+func (p *reconciliation) existing(e Entry) *Record {
 	for _, r := range p.live {
 		if r.Kind == paths.Agent && r.ID != participants.Agent && r.User == e.owner() && participants.Key(r.Name) == participants.Key(e.Name) {
 			return r
@@ -119,7 +119,7 @@ func (p *plan) existing(e Entry) *Record {
 
 // settle makes an agent what the configuration says: one that there is, or else
 // a new one.
-func (p *plan) settle(ctx context.Context, r Record, is *Record) error {
+func (p *reconciliation) settle(ctx context.Context, r Record, is *Record) error {
 	r.Role = r.Kind.Role()
 	p.names = append(p.names, r.Name)
 	if is == nil {
@@ -135,7 +135,7 @@ func (p *plan) settle(ctx context.Context, r Record, is *Record) error {
 }
 
 // create makes an agent that there is not, at a path that was never used.
-func (p *plan) create(ctx context.Context, r Record) (err error) {
+func (p *reconciliation) create(ctx context.Context, r Record) (err error) {
 	if r.ID == "" {
 		r.ID = earshot.ParticipantID(p.setup.NewID())
 	}
@@ -154,7 +154,7 @@ func (p *plan) create(ctx context.Context, r Record) (err error) {
 
 // gateway makes the gateway of the subuser that an entry belongs to, if there is
 // none. It stays when the entry goes, so that the entry may come back.
-func (p *plan) gateway(ctx context.Context, e Entry) error {
+func (p *reconciliation) gateway(ctx context.Context, e Entry) error {
 	if e.owner() == participants.Owner {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (p *plan) gateway(ctx context.Context, e Entry) error {
 
 // give makes an agent that was made at run time give way to the configuration,
 // and brings its prompt up to date.
-func (p *plan) give(was Record) {
+func (p *reconciliation) give(was Record) {
 	r := was
 	r.Name = p.name(r)
 	for _, f := range p.fixed {
@@ -191,7 +191,7 @@ func (p *plan) give(was Record) {
 
 // name returns what an agent is called that was made at run time: with a number,
 // if the configuration has given its name to somebody else.
-func (p *plan) name(r Record) string {
+func (p *reconciliation) name(r Record) string {
 	name := r.Name
 	for n := 2; name != "" && (p.taken(name) || n > 2 && p.had(name)); n++ {
 		name = fmt.Sprintf("%s %d", r.Name, n)
@@ -200,7 +200,7 @@ func (p *plan) name(r Record) string {
 }
 
 // had reports whether there is an agent already that is called like name.
-func (p *plan) had(name string) bool {
+func (p *reconciliation) had(name string) bool {
 	for _, r := range p.live {
 		if r.Name != "" && participants.Near(name, r.Name) {
 			return true
@@ -210,7 +210,7 @@ func (p *plan) had(name string) bool {
 }
 
 // taken reports whether somebody could be taken for an agent that is called name.
-func (p *plan) taken(name string) bool {
+func (p *reconciliation) taken(name string) bool {
 	near := func(other string) bool { return participants.Near(name, other) }
 	return slices.ContainsFunc(p.names, near) || p.setup.Actors.Collides(name) != nil
 }

@@ -12,7 +12,7 @@ import (
 	"earshot/store"
 )
 
-// lines returns what the book has, one agent a line.
+// lines returns what the directory has, one agent a line.
 func (h *house) lines() string {
 	var all []string
 	for _, r := range h.book.List() {
@@ -40,11 +40,11 @@ func (h *house) changes() (n int) {
 }
 
 // configured gives the house another configuration while it is in use, and restarts it,
-// and expects what the book has then.
+// and expects what the directory has then.
 func (h *house) configured(change func(*agents.Setup), want string) {
 	h.t.Helper()
 	change(&h.setup)
-	if err := h.book.Reform(h.t.Context(), h.setup); err != nil {
+	if err := h.book.Reconfigure(h.t.Context(), h.setup); err != nil {
 		h.t.Errorf("while it is in use: %v", err)
 	}
 	if got := h.lines(); got != want {

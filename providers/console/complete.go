@@ -13,7 +13,7 @@ const listed = 30
 // complete completes the word before the cursor: a /command, whom a private message is for,
 // or an @name. Of several it writes what they have in common, and shows them where that is
 // nothing more.
-func (s *session) complete(commands, names []string) doing {
+func (s *session) complete(commands, names []string) keyEffect {
 	word, sign := completed(s.line.Text()[:s.line.Cursor()])
 	all := names
 	if sign == "/" {
@@ -22,15 +22,15 @@ func (s *session) complete(commands, names []string) doing {
 	fit, common := completions(all, word)
 	switch {
 	case sign == "" || len(fit) == 0:
-		return doing{bell: true}
+		return keyEffect{bell: true}
 	case len(fit) == 1:
 		common = fit[0] + " "
 	}
 	if common != word && (len(fit) == 1 || len(common) > len(word)) {
 		if !s.line.Replace(len(word), common) {
-			return doing{bell: true}
+			return keyEffect{bell: true}
 		}
-		return doing{}
+		return keyEffect{}
 	}
 	mark := sign
 	if sign == whom {
@@ -40,7 +40,7 @@ func (s *session) complete(commands, names []string) doing {
 	if len(fit) > listed {
 		fit, more = fit[:listed], " …"
 	}
-	return doing{hint: mark + strings.Join(fit, " "+mark) + more}
+	return keyEffect{hint: mark + strings.Join(fit, " "+mark) + more}
 }
 
 // whom is the sign of somebody to whom a private message goes.

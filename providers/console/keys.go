@@ -188,7 +188,7 @@ func excerpt(line string) string {
 }
 
 // show does the rest of d.
-func (k *keyboard) show(d doing) {
+func (k *keyboard) show(d keyEffect) {
 	if d.hint != "" {
 		k.term.Note(terminal.Line{Text: d.hint, Quiet: true})
 	}

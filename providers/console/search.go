@@ -75,7 +75,7 @@ func (s *session) add(messages []string) {
 
 // seek does what k means while somebody searches, and reports false if it ends the search
 // and means something to the line that was found.
-func (s *session) seek(k terminal.Key) (d doing, done bool) {
+func (s *session) seek(k terminal.Key) (d keyEffect, done bool) {
 	f := s.search
 	switch k.Does {
 	case terminal.Insert, terminal.Paste, terminal.Burst:
@@ -92,14 +92,14 @@ func (s *session) seek(k terminal.Key) (d doing, done bool) {
 	case terminal.Escape, terminal.Interrupt:
 		s.search = nil
 	case terminal.Unknown, terminal.Clear, terminal.Suspend:
-		return doing{also: k.Does}, true
+		return keyEffect{also: k.Does}, true
 	default:
 		s.search = nil
 		if f.found != "" {
 			s.line.Drop()
 			s.line.Step(terminal.Key{Does: terminal.Insert, Text: f.found})
 		}
-		return doing{}, f.found == ""
+		return keyEffect{}, f.found == ""
 	}
 	return d, true
 }

@@ -39,8 +39,8 @@ type session struct {
 	asked  time.Time // of the last ^C that had nothing else to do
 }
 
-// A doing is what one key makes happen, in the order of the fields.
-type doing struct {
+// A keyEffect is what one key makes happen, in the order of the fields.
+type keyEffect struct {
 	say  []earshot.Body
 	echo string
 	hint string
@@ -51,7 +51,7 @@ type doing struct {
 
 // step does what k means at now. Busy says that there is a reply that could be
 // stopped.
-func (s *session) step(now time.Time, k terminal.Key, busy bool) doing {
+func (s *session) step(now time.Time, k terminal.Key, busy bool) keyEffect {
 	if s.search != nil {
 		if d, done := s.seek(k); done {
 			return d
@@ -63,12 +63,12 @@ func (s *session) step(now time.Time, k terminal.Key, busy bool) doing {
 	case terminal.Interrupt:
 		return s.interrupt(now, busy)
 	case terminal.Clear, terminal.Suspend, terminal.Complete, terminal.Search:
-		return doing{also: k.Does}
+		return keyEffect{also: k.Does}
 	case terminal.Unknown, terminal.Escape:
-		return doing{}
+		return keyEffect{}
 	case terminal.EOF:
 		if s.line.Text() == "" {
-			return doing{over: true}
+			return keyEffect{over: true}
 		}
 		k.Does = terminal.Delete
 	}
@@ -80,7 +80,7 @@ func (s *session) step(now time.Time, k terminal.Key, busy bool) doing {
 	if k.Send {
 		return s.enter(now)
 	}
-	return doing{say: s.tell(now)}
+	return keyEffect{say: s.tell(now)}
 }
 
 // split returns the keys that k means, which are several if it is lines without marks.
@@ -119,56 +119,56 @@ func (s *session) replace(now time.Time, k terminal.Key) {
 // refuse says that the line is full: once in words, then only by the bell. Of lines
 // without marks the first stands there already, and what comes next is not to be one
 // with it.
-func (s *session) refuse(k terminal.Key) doing {
+func (s *session) refuse(k terminal.Key) keyEffect {
 	if k.Does == terminal.Burst {
 		s.line.Drop()
-		return doing{bell: true, hint: tooMany}
+		return keyEffect{bell: true, hint: tooMany}
 	}
 	if s.full {
-		return doing{bell: true}
+		return keyEffect{bell: true}
 	}
 	s.full = true
-	return doing{bell: true, hint: tooMuch}
+	return keyEffect{bell: true, hint: tooMuch}
 }
 
 // enter sends the line.
-func (s *session) enter(now time.Time) doing {
+func (s *session) enter(now time.Time) keyEffect {
 	text := strings.TrimRight(s.line.Text(), "\n") // with which a paste may end
 	if strings.TrimSpace(text) == "" {
 		s.line.Drop()
-		return doing{say: s.tell(now)}
+		return keyEffect{say: s.tell(now)}
 	}
 	body := earshot.Typed(text)
 	command, is := body.(earshot.Command)
 	switch {
 	case is && command.Name == "":
-		return doing{bell: true, hint: noCommand}
+		return keyEffect{bell: true, hint: noCommand}
 	case is && (command.Name == "exit" || command.Name == "quit"):
 		s.line.Take()
-		return doing{say: s.tell(now), echo: text, over: true}
+		return keyEffect{say: s.tell(now), echo: text, over: true}
 	case is:
 		s.line.Take()
-		return doing{say: append([]earshot.Body{body}, s.tell(now)...), echo: text}
+		return keyEffect{say: append([]earshot.Body{body}, s.tell(now)...), echo: text}
 	}
 	s.line.Take()
 	s.typing = false // the message says so
-	return doing{say: []earshot.Body{body}, echo: text}
+	return keyEffect{say: []earshot.Body{body}, echo: text}
 }
 
 // interrupt does the first of these that there is: empty the line, stop the
 // reply, ask for a second ^C, leave.
-func (s *session) interrupt(now time.Time, busy bool) doing {
+func (s *session) interrupt(now time.Time, busy bool) keyEffect {
 	switch {
 	case s.line.Text() != "":
 		s.line.Drop()
-		return doing{say: s.tell(now)}
+		return keyEffect{say: s.tell(now)}
 	case busy:
-		return doing{say: []earshot.Body{stop}}
+		return keyEffect{say: []earshot.Body{stop}}
 	case !s.asked.IsZero() && now.Sub(s.asked) < twice:
-		return doing{over: true}
+		return keyEffect{over: true}
 	}
 	s.asked = now
-	return doing{hint: howToLeave}
+	return keyEffect{hint: howToLeave}
 }
 
 // stop is what ^C says.

@@ -16,12 +16,12 @@ func TestTwice(t *testing.T) {
 		name  string
 		after time.Duration
 		busy  bool
-		want  doing
+		want  keyEffect
 	}{
-		{"at once", 0, false, doing{over: true}},
-		{"just in time", twice - 1, false, doing{over: true}},
-		{"too late", twice, false, doing{hint: howToLeave}},
-		{"while a reply has begun", time.Second, true, doing{say: nil}},
+		{"at once", 0, false, keyEffect{over: true}},
+		{"just in time", twice - 1, false, keyEffect{over: true}},
+		{"too late", twice, false, keyEffect{hint: howToLeave}},
+		{"while a reply has begun", time.Second, true, keyEffect{say: nil}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var s session

@@ -43,14 +43,14 @@ type question struct {
 	event earshot.Event // without a name or a body
 }
 
-// A retort answers at once, to who asked alone.
-type retort struct {
+// A privateAnswer answers at once, to who asked alone.
+type privateAnswer struct {
 	to   ticket
 	text string
 }
 
-// outdated are the commands of a guild that are to be made new.
-type outdated struct{ guild uint64 }
+// staleCommands are the commands of a guild that are to be made new.
+type staleCommands struct{ guild uint64 }
 
 // A ticket is what an answer to an interaction needs. Its token is a secret: whoever has
 // it can answer.
@@ -69,14 +69,14 @@ func giver(i *discordgo.Interaction) (*discordgo.User, *discordgo.Member) {
 }
 
 // mayAsk reports whether a command is one for the house.
-func (w *world) mayAsk(i *discordgo.Interaction) bool {
+func (w *guildState) mayAsk(i *discordgo.Interaction) bool {
 	u, _ := giver(i)
 	c := w.channels[number(i.ChannelID)]
 	return u != nil && c != nil && !u.Bot && in(w.listed.users, number(u.ID)) && w.takesPart(c) && (c.with == 0 || c.with == number(u.ID))
 }
 
 // asked is a command that somebody gave by a slash.
-func (w *world) asked(i *discordgo.Interaction, now time.Time) []act {
+func (w *guildState) asked(i *discordgo.Interaction, now time.Time) []action {
 	u, _ := giver(i)
 	if u == nil || i.Type == discordgo.InteractionPing || number(i.ID) == 0 || i.Token == "" {
 		return nil
@@ -88,23 +88,23 @@ func (w *world) asked(i *discordgo.Interaction, now time.Time) []act {
 	d, ok := i.Data.(discordgo.ApplicationCommandInteractionData)
 	switch {
 	case !ok || i.Type != discordgo.InteractionApplicationCommand || d.CommandType > discordgo.ChatApplicationCommand:
-		return []act{retort{to: to, text: "That is not from me, or from an earlier version; type / to see what there is."}}
+		return []action{privateAnswer{to: to, text: "That is not from me, or from an earlier version; type / to see what there is."}}
 	case !w.mayAsk(i):
-		return []act{retort{to: to, text: "I take no part here; ask whoever runs me."}}
+		return []action{privateAnswer{to: to, text: "I take no part here; ask whoever runs me."}}
 	}
 	user, c := number(u.ID), w.channels[number(i.ChannelID)]
 	e := earshot.Event{At: now, From: handle(user)}
 	given := args(d.Options)
 	switch {
 	case (d.Name == asks.Name || d.Name == earshot.OwnWords) && given == "":
-		return []act{retort{to: to, text: "What do you want to ask? /" + d.Name + " TEXT"}}
+		return []action{privateAnswer{to: to, text: "What do you want to ask? /" + d.Name + " TEXT"}}
 	case d.Name == asks.Name:
 		e.Via = text
 		return append(w.comes(c, user, now), question{to: to, in: c, text: given, event: e})
 	case !slices.ContainsFunc(w.commands, func(row Command) bool { return row.Name == d.Name }):
-		return []act{
-			retort{to: to, text: "There is no such command any more. The list is brought up to date; type / again in a minute."},
-			outdated{c.guild},
+		return []action{
+			privateAnswer{to: to, text: "There is no such command any more. The list is brought up to date; type / again in a minute."},
+			staleCommands{c.guild},
 		}
 	}
 	if d.Name == earshot.OwnWords {
@@ -112,7 +112,7 @@ func (w *world) asked(i *discordgo.Interaction, now time.Time) []act {
 		return append(w.comes(c, user, now), question{to: to, own: true, in: c, text: given, event: e})
 	}
 	e.ID = discord.EventOf(c.id, number(i.ID)) // no message has this number
-	return []act{request{to, c, earshot.Command{Name: d.Name, Args: earshot.Text(given)}, e}}
+	return []action{request{to, c, earshot.Command{Name: d.Name, Args: earshot.Text(given)}, e}}
 }
 
 // offered returns the commands as Discord wants to know them; alone, for direct

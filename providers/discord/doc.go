@@ -9,7 +9,7 @@
 // nothing has to be remembered to find it. Discord does not say who deleted a message:
 // it lets only its author and moderators do so, and the sense relies on that.
 //
-// What happens goes through a world, which is plain state, in three steps without a
+// What happens goes through the guildState, which is plain state, in three steps without a
 // wait: learn takes in what there is, arrivals says of whom the house must know before
 // the event can be understood, and translate says what is to be done. The goroutine
 // around it does that, in order, and waits for the room. What asks Discord for something

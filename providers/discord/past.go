@@ -11,7 +11,7 @@ import (
 )
 
 // remember takes in what the house has of channels that will come.
-func (w *world) remember(past []Past) {
+func (w *guildState) remember(past []Past) {
 	w.past, w.letters = make(map[uint64]Past), make(map[uint64]Past)
 	for _, p := range past {
 		switch {
@@ -47,7 +47,7 @@ type opening struct{ in *channel }
 
 // waiting returns what is to be done in a guild, or in direct messages for 0, where
 // something waits for its time.
-func (w *world) waiting(guild uint64) (acts []act) {
+func (w *guildState) waiting(guild uint64) (acts []action) {
 	for _, c := range w.sorted() {
 		if c.waits && c.guild == guild && w.takesPart(c) {
 			c.waits = false
@@ -58,7 +58,7 @@ func (w *world) waiting(guild uint64) (acts []act) {
 }
 
 // correspondents returns with whom there were direct messages that have not come.
-func (w *world) correspondents() (all []uint64) {
+func (w *guildState) correspondents() (all []uint64) {
 	for user := range w.letters {
 		all = append(all, user)
 	}
@@ -68,7 +68,7 @@ func (w *world) correspondents() (all []uint64) {
 
 // behind returns the channels of a guild, or the direct messages for 0, in which
 // something may have been missed, and takes them to be asked about.
-func (w *world) behind(guild uint64) (all []*channel) {
+func (w *guildState) behind(guild uint64) (all []*channel) {
 	for _, c := range w.sorted() {
 		if c.behind && c.guild == guild && c.last != 0 && w.takesPart(c) {
 			c.behind, c.asked = false, c.last
@@ -81,7 +81,7 @@ func (w *world) behind(guild uint64) (all []*channel) {
 // company returns who has written of late in c, as the newest messages tell, newest
 // first: the arrivals, as events, and their authors. Who takes part in a talk is known
 // then before any of it comes in.
-func (w *world) company(c *channel, newest []*discordgo.Message, now time.Time) (all []*discordgo.MessageCreate) {
+func (w *guildState) company(c *channel, newest []*discordgo.Message, now time.Time) (all []*discordgo.MessageCreate) {
 	for _, m := range slices.Backward(newest) {
 		if m != nil && m.Author != nil && w.reads(c, m) && now.Sub(discord.Made(number(m.ID))) < stays {
 			m.ChannelID, m.GuildID = digits(c.id), orNone(c.guild)
@@ -95,7 +95,7 @@ func (w *world) company(c *channel, newest []*discordgo.Message, now time.Time) 
 // there are, newest first, tell it. What came and was deleted meanwhile was never
 // here; what is of another time than they are, nobody can tell, and what is older than
 // [mostMissed] comes too late. What has come since it was asked for is none of it.
-func (w *world) missed(c *channel, newest []*discordgo.Message, now time.Time) (events []any) {
+func (w *guildState) missed(c *channel, newest []*discordgo.Message, now time.Time) (events []any) {
 	there := make(map[uint64]*discordgo.Message)
 	oldest := uint64(0)
 	for _, m := range newest {

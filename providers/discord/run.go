@@ -42,7 +42,7 @@ const answerWithin = 14 * time.Minute
 // and fed.
 type run struct {
 	*Sense
-	world *world
+	world *guildState
 	emit  providers.Emit
 	work  *errgroup.Group // what the loop does not wait for
 	slow  *errgroup.Group // likewise, of whole guilds
@@ -133,11 +133,11 @@ func (r *run) resumes(ctx context.Context, guild uint64) {
 	r.catchUp(ctx, guild)
 }
 
-// do does what the world has found is to be done.
-func (r *run) do(ctx context.Context, acts []act) {
+// do does what the guildState has found is to be done.
+func (r *run) do(ctx context.Context, acts []action) {
 	for _, a := range acts {
 		switch a := a.(type) {
-		case saying:
+		case roomEvent:
 			r.say(ctx, a)
 		case lookup:
 			r.looksUp(ctx, a)
@@ -151,16 +151,16 @@ func (r *run) do(ctx context.Context, acts []act) {
 			r.requests(ctx, a)
 		case question:
 			r.questions(ctx, a)
-		case retort:
+		case privateAnswer:
 			r.background(func() { r.retorts(ctx, a.to, a.text) }, func() {})
-		case outdated:
+		case staleCommands:
 			r.offers(ctx, a.guild)
 		}
 	}
 }
 
 // say brings an event into its room.
-func (r *run) say(ctx context.Context, s saying) {
+func (r *run) say(ctx context.Context, s roomEvent) {
 	room, err := r.parts.House.Room(ctx, r.world.place(s.in))
 	if err == nil {
 		s.event.Room = room

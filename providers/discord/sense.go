@@ -118,11 +118,11 @@ type Sense struct {
 	parts Parts
 
 	mu     sync.Mutex
-	intake *intake // nil unless it runs
+	intake *eventIntake // nil unless it runs
 }
 
-// An intake is where a run takes what happens.
-type intake struct {
+// An eventIntake is where a run takes what happens.
+type eventIntake struct {
 	events chan any
 	done   <-chan struct{} // closed when nothing is taken any more
 }
@@ -176,7 +176,7 @@ func (s *Sense) Run(ctx context.Context, emit providers.Emit) error {
 		r.failed(ctx, "finding out what was said before", err)
 	}
 	r.world.remember(past)
-	in := &intake{make(chan any), ctx.Done()}
+	in := &eventIntake{make(chan any), ctx.Done()}
 	s.mu.Lock()
 	s.intake = in
 	s.mu.Unlock()

@@ -23,7 +23,7 @@ const (
 )
 
 // message returns what a message says, and reports whether that is anything.
-func (w *world) message(c *channel, m *discordgo.Message) (earshot.Message, bool) {
+func (w *guildState) message(c *channel, m *discordgo.Message) (earshot.Message, bool) {
 	body := earshot.Message{Text: earshot.Text(w.words(c, m)), Attachments: attached(m)}
 	if r := m.MessageReference; r != nil && r.Type == discordgo.MessageReferenceTypeDefault && m.Type == discordgo.MessageTypeReply && number(r.MessageID) != 0 {
 		in := c.id
@@ -54,7 +54,7 @@ func mediaType(s string) string { return media.FindString(strings.ToLower(s)) }
 
 // words returns a message as people read it, and what it brings that is no words by its
 // name.
-func (w *world) words(c *channel, m *discordgo.Message) string {
+func (w *guildState) words(c *channel, m *discordgo.Message) string {
 	var parts []string
 	add := func(s string) {
 		if s = strings.TrimSpace(s); s != "" {
@@ -94,7 +94,7 @@ var marked = regexp.MustCompile(`<(@!?|@&|#|a?:[A-Za-z0-9_]{1,64}:|t:|/[^<>:\n]{
 // read returns what Discord shows for a text of m. Who is called is called by the name
 // that they have here. What a name that the house did not give could do is harmless: it
 // stands without the sign that calls.
-func (w *world) read(c *channel, m *discordgo.Message, s string) string {
+func (w *guildState) read(c *channel, m *discordgo.Message, s string) string {
 	s = bounded(tidy(s), mostText)
 	return marked.ReplaceAllStringFunc(s, func(mark string) string {
 		parts := marked.FindStringSubmatch(mark)
@@ -129,7 +129,7 @@ func (w *world) read(c *channel, m *discordgo.Message, s string) string {
 }
 
 // mentioned returns how somebody is called who is mentioned.
-func (w *world) mentioned(m *discordgo.Message, user uint64) string {
+func (w *guildState) mentioned(m *discordgo.Message, user uint64) string {
 	if user == w.me {
 		return "@" + w.agent()
 	}

@@ -28,10 +28,10 @@ const (
 )
 
 // What is to be done about what happened, in order. Each is one of the types below.
-type act any
+type action any
 
-// A saying is an event of a channel's room, which is opened for it.
-type saying struct {
+// A roomEvent is an event of a channel's room, which is opened for it.
+type roomEvent struct {
 	in    *channel
 	event earshot.Event
 }
@@ -43,9 +43,9 @@ type lookup struct{ channel uint64 }
 // A fault is something that is wrong at Discord.
 type fault struct{ notice earshot.Notice }
 
-// translate returns what is to be done about an event, of which the world has learned
+// translate returns what is to be done about an event, of which the guildState has learned
 // already. Now is when it came.
-func (w *world) translate(event any, now time.Time) []act {
+func (w *guildState) translate(event any, now time.Time) []action {
 	switch e := event.(type) {
 	case *discordgo.MessageCreate:
 		return w.created(e.Message, e.Member, now)
@@ -66,7 +66,7 @@ func (w *world) translate(event any, now time.Time) []act {
 }
 
 // created is a message that somebody wrote.
-func (w *world) created(m *discordgo.Message, member *discordgo.Member, now time.Time) []act {
+func (w *guildState) created(m *discordgo.Message, member *discordgo.Member, now time.Time) []action {
 	c := w.channels[number(m.ChannelID)]
 	if c == nil {
 		return w.unknown(&discordgo.MessageCreate{Message: m}, number(m.ChannelID), m.GuildID)
@@ -85,7 +85,7 @@ func (w *world) created(m *discordgo.Message, member *discordgo.Member, now time
 	}
 	delete(w.typing, typist{user, c.id}) // what was typed is sent
 	at := moment(m, now)
-	return append(w.comes(c, user, at), saying{c, earshot.Event{
+	return append(w.comes(c, user, at), roomEvent{c, earshot.Event{
 		ID: w.event(c.id, number(m.ID)), At: at, From: handle(user), Via: text, Body: body,
 	}})
 }
@@ -99,17 +99,17 @@ func moment(m *discordgo.Message, now time.Time) time.Time {
 }
 
 // comes says that somebody is there who was not seen there before.
-func (w *world) comes(c *channel, user uint64, at time.Time) []act {
+func (w *guildState) comes(c *channel, user uint64, at time.Time) []action {
 	if _, here := c.here[user]; here {
 		c.here[user] = later(c.here[user], at)
 		return nil
 	}
 	c.here[user] = at
-	return []act{saying{c, earshot.Event{At: at, From: handle(user), Via: text, Body: earshot.Presence{Session: name, Here: true}}}}
+	return []action{roomEvent{c, earshot.Event{At: at, From: handle(user), Via: text, Body: earshot.Presence{Session: name, Here: true}}}}
 }
 
 // gone says that somebody has left the guild, wherever they were seen.
-func (w *world) gone(guild, user uint64, now time.Time) (acts []act) {
+func (w *guildState) gone(guild, user uint64, now time.Time) (acts []action) {
 	for _, c := range w.sorted() {
 		if _, here := c.here[user]; here && c.guild == guild {
 			acts = append(acts, w.goes(c, user, now))
@@ -118,13 +118,13 @@ func (w *world) gone(guild, user uint64, now time.Time) (acts []act) {
 	return acts
 }
 
-func (w *world) goes(c *channel, user uint64, now time.Time) act {
+func (w *guildState) goes(c *channel, user uint64, now time.Time) action {
 	delete(c.here, user)
-	return saying{c, earshot.Event{At: now, From: handle(user), Via: text, Body: earshot.Presence{Session: name}}}
+	return roomEvent{c, earshot.Event{At: now, From: handle(user), Via: text, Body: earshot.Presence{Session: name}}}
 }
 
 // idle says that those have gone of whom nothing was seen for long.
-func (w *world) idle(now time.Time) (acts []act) {
+func (w *guildState) idle(now time.Time) (acts []action) {
 	for _, c := range w.sorted() {
 		for _, user := range slices.Sorted(maps.Keys(c.here)) {
 			if now.Sub(c.here[user]) >= stays {
@@ -143,7 +143,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // sorted returns the channels in order, so that the same always does the same.
-func (w *world) sorted() (all []*channel) {
+func (w *guildState) sorted() (all []*channel) {
 	for _, c := range w.channels {
 		all = append(all, c)
 	}
@@ -163,12 +163,12 @@ func compare(a, b uint64) int {
 
 // wordless is a message that came without its words: if they were kept back from the
 // bot, somebody has to know.
-func (w *world) wordless(m *discordgo.Message) []act {
+func (w *guildState) wordless(m *discordgo.Message) []action {
 	if w.blind || m.Author.Bot || m.WebhookID != "" || len(m.Mentions) > 0 || m.GuildID == "" || m.Flags != 0 {
 		return nil
 	}
 	w.blind = true
-	return []act{fault{earshot.Notice{
+	return []action{fault{earshot.Notice{
 		Key: "discord content", Text: "Discord keeps back from the bot what people write",
 		Cure: "switch on Message Content Intent at https://discord.com/developers/applications under Bot, and start earshot again",
 	}}}
@@ -176,7 +176,7 @@ func (w *world) wordless(m *discordgo.Message) []act {
 
 // changed is a message that its author edited. Discord also says so when it has found
 // the picture of a link.
-func (w *world) changed(e *discordgo.MessageUpdate, now time.Time) []act {
+func (w *guildState) changed(e *discordgo.MessageUpdate, now time.Time) []action {
 	m := e.Message
 	c := w.channels[number(m.ChannelID)]
 	if m.Author == nil || m.EditedTimestamp == nil || number(m.ID) == 0 {
@@ -200,7 +200,7 @@ func (w *world) changed(e *discordgo.MessageUpdate, now time.Time) []act {
 	if at.After(now) {
 		at = now
 	}
-	return []act{saying{c, earshot.Event{
+	return []action{roomEvent{c, earshot.Event{
 		ID: discord.RevisionOf(c.id, number(m.ID), edited), At: at, From: handle(number(m.Author.ID)), Via: text,
 		Body: earshot.Revision{Of: w.event(c.id, number(m.ID)), Text: body.Text},
 	}}}
@@ -208,7 +208,7 @@ func (w *world) changed(e *discordgo.MessageUpdate, now time.Time) []act {
 
 // deleted are messages that somebody deleted: their authors, or who keeps order there.
 // Discord does not say who, and lets nobody else do it.
-func (w *world) deleted(event any, in uint64, ids []string, now time.Time) (acts []act) {
+func (w *guildState) deleted(event any, in uint64, ids []string, now time.Time) (acts []action) {
 	c := w.channels[in]
 	if c == nil {
 		guild := ""
@@ -231,14 +231,14 @@ func (w *world) deleted(event any, in uint64, ids []string, now time.Time) (acts
 	return acts
 }
 
-func (w *world) withdrawn(c *channel, message uint64, now time.Time) act {
+func (w *guildState) withdrawn(c *channel, message uint64, now time.Time) action {
 	c.forget(message)
-	return saying{c, earshot.Event{At: now, From: earshot.Handle{Provider: name}, Via: text, Body: earshot.Withdrawal{Of: w.event(c.id, message)}}}
+	return roomEvent{c, earshot.Event{At: now, From: earshot.Handle{Provider: name}, Via: text, Body: earshot.Withdrawal{Of: w.event(c.id, message)}}}
 }
 
 // unknown is something that happened in a channel that is not known. If that may be one
 // where it takes part, it is looked up, once, and what happens there waits, in order.
-func (w *world) unknown(event any, channel uint64, guild string) []act {
+func (w *guildState) unknown(event any, channel uint64, guild string) []action {
 	switch {
 	case channel == 0 || w.strange[channel]:
 		return nil
@@ -252,12 +252,12 @@ func (w *world) unknown(event any, channel uint64, guild string) []act {
 	if asked {
 		return nil
 	}
-	return []act{lookup{channel}}
+	return []action{lookup{channel}}
 }
 
 // found takes in what a channel is, nil if it is none, and returns what has happened
 // there, if something may be written there.
-func (w *world) found(channel uint64, is *discordgo.Channel) (events []any) {
+func (w *guildState) found(channel uint64, is *discordgo.Channel) (events []any) {
 	events = w.missing(channel)
 	if is != nil {
 		is.ID = digits(channel)
@@ -275,14 +275,14 @@ func (w *world) found(channel uint64, is *discordgo.Channel) (events []any) {
 
 // missing takes in that nobody can say at present what a channel is, and returns what has
 // happened there. It is asked again when more does.
-func (w *world) missing(channel uint64) (events []any) {
+func (w *guildState) missing(channel uint64) (events []any) {
 	events = w.unplaced[channel]
 	delete(w.unplaced, channel)
 	return events
 }
 
 // types is somebody who types where something was said already.
-func (w *world) types(e *discordgo.TypingStart, now time.Time) []act {
+func (w *guildState) types(e *discordgo.TypingStart, now time.Time) []action {
 	c, user := w.channels[number(e.ChannelID)], number(e.UserID)
 	if c == nil || user == w.me || !w.takesPart(c) || c.here[user].IsZero() || w.people[user] == nil || w.people[user].is.Bot || !in(w.listed.users, user) {
 		return nil
@@ -297,15 +297,15 @@ func (w *world) types(e *discordgo.TypingStart, now time.Time) []act {
 	if already {
 		return nil
 	}
-	return []act{w.typed(c, user, true, now)}
+	return []action{w.typed(c, user, true, now)}
 }
 
-func (w *world) typed(c *channel, user uint64, began bool, at time.Time) act {
-	return saying{c, earshot.Event{At: at, From: handle(user), Via: text, Body: earshot.Typing{Began: began}}}
+func (w *guildState) typed(c *channel, user uint64, began bool, at time.Time) action {
+	return roomEvent{c, earshot.Event{At: at, From: handle(user), Via: text, Body: earshot.Typing{Began: began}}}
 }
 
 // rests returns whoever has stopped typing.
-func (w *world) rests(now time.Time) (acts []act) {
+func (w *guildState) rests(now time.Time) (acts []action) {
 	for _, who := range w.typists() {
 		if until := w.typing[who]; until.After(now) {
 			continue
@@ -318,7 +318,7 @@ func (w *world) rests(now time.Time) (acts []act) {
 	return acts
 }
 
-func (w *world) typists() (all []typist) {
+func (w *guildState) typists() (all []typist) {
 	for who := range w.typing {
 		all = append(all, who)
 	}
@@ -332,7 +332,7 @@ func (w *world) typists() (all []typist) {
 }
 
 // until returns when somebody may have stopped typing; zero if nobody types.
-func (w *world) until() (first time.Time) {
+func (w *guildState) until() (first time.Time) {
 	for _, t := range w.typing {
 		if first.IsZero() || t.Before(first) {
 			first = t

@@ -31,7 +31,7 @@ const (
 var now = discord.Made(message).Add(time.Hour)
 
 // furnished returns a world with a guild, and somebody who is known.
-func furnished() *world {
+func furnished() *guildState {
 	cfg := DefaultConfig()
 	w := newWorld(cfg, Parts{Agent: func() string { return "Robin" }, Event: discord.EventOf, Commands: []Command{{Name: "who"}}})
 	w.learn(&discordgo.Ready{User: &discordgo.User{ID: digits(me), Bot: true}})
@@ -125,7 +125,7 @@ func TestTypingEnds(t *testing.T) {
 		t.Errorf("ended after 17 s: %v", acts)
 	}
 	acts := w.rests(now.Add(18 * time.Second))
-	if len(acts) != 1 || acts[0].(saying).event.Body != (earshot.Typing{}) || !w.until().IsZero() {
+	if len(acts) != 1 || acts[0].(roomEvent).event.Body != (earshot.Typing{}) || !w.until().IsZero() {
 		t.Errorf("%v", acts)
 	}
 	w.translate(types, now)
@@ -141,7 +141,7 @@ func TestGone(t *testing.T) {
 	w.channels[general].here[ann] = now
 	gone := &discordgo.GuildMemberRemove{Member: &discordgo.Member{GuildID: digits(house), User: &discordgo.User{ID: digits(ann)}}}
 	acts := w.translate(gone, now)
-	if len(acts) != 1 || acts[0].(saying).event.Body != (earshot.Presence{Session: name}) {
+	if len(acts) != 1 || acts[0].(roomEvent).event.Body != (earshot.Presence{Session: name}) {
 		t.Errorf("%v", acts)
 	}
 	if acts := w.translate(gone, now); len(acts) != 0 {
@@ -201,7 +201,7 @@ func TestUnknownChannel(t *testing.T) {
 	if events := w.found(thread, &discordgo.Channel{Type: discordgo.ChannelTypeGuildPublicThread, GuildID: digits(house), ParentID: digits(general), Name: "aside"}); len(events) != 2 || events[0].(*discordgo.MessageCreate).Message != created.Message || events[1] != any(deleted) {
 		t.Fatalf("what happened there was %v", events)
 	}
-	if acts := w.translate(created, now); len(acts) != 2 || acts[1].(saying).in.parent != general {
+	if acts := w.translate(created, now); len(acts) != 2 || acts[1].(roomEvent).in.parent != general {
 		t.Errorf("%v", acts)
 	}
 	for name, is := range map[string]*discordgo.Channel{
@@ -297,7 +297,7 @@ func FuzzTranslate(f *testing.F) {
 		for range 2 {
 			for _, a := range w.translate(event, now) {
 				switch a := a.(type) {
-				case saying:
+				case roomEvent:
 					checkSaying(t, w, a)
 				case request:
 					checkText(t, string(a.command.Args))
@@ -317,7 +317,7 @@ func FuzzTranslate(f *testing.F) {
 	})
 }
 
-func checkSaying(t *testing.T, w *world, s saying) {
+func checkSaying(t *testing.T, w *guildState, s roomEvent) {
 	t.Helper()
 	e := s.event
 	if e.From.Provider != name || e.At.IsZero() || e.At.After(now) || w.place(s.in).Room() == "" {

@@ -51,8 +51,8 @@ const (
 // mostMissed is how old a message may be at most that is looked up.
 const mostMissed = 24 * time.Hour
 
-// A world is what is known of the guilds, as plain state. It is used by one goroutine.
-type world struct {
+// A guildState is what is known of the guilds, as plain state. It is used by one goroutine.
+type guildState struct {
 	cfg   Config
 	agent func() string
 	event func(channel, message uint64) earshot.EventID
@@ -109,8 +109,8 @@ type person struct {
 
 type typist struct{ user, channel uint64 }
 
-func newWorld(cfg Config, parts Parts) *world {
-	w := &world{
+func newWorld(cfg Config, parts Parts) *guildState {
+	w := &guildState{
 		cfg: cfg, agent: parts.Agent, event: parts.Event, commands: parts.Commands,
 		guilds: make(map[uint64]*guild), channels: make(map[uint64]*channel),
 		people: make(map[uint64]*person), typing: make(map[typist]time.Time), strange: make(map[uint64]bool),
@@ -141,7 +141,7 @@ func handle(user uint64) earshot.Handle { return earshot.Handle{Provider: name, 
 
 // learn takes in what an event says of what there is. It returns the guilds that have
 // come.
-func (w *world) learn(event any) (came []uint64) {
+func (w *guildState) learn(event any) (came []uint64) {
 	switch e := event.(type) {
 	case *discordgo.Ready:
 		w.ready++
@@ -217,7 +217,7 @@ func (w *world) learn(event any) (came []uint64) {
 }
 
 // guild takes in a guild, and reports whether it takes part in it.
-func (w *world) guild(e *discordgo.Guild) bool {
+func (w *guildState) guild(e *discordgo.Guild) bool {
 	id := number(e.ID)
 	if id == 0 || e.Unavailable || !in(w.listed.guilds, id) || w.guilds[id] == nil && len(w.guilds) >= mostGuilds {
 		return false
@@ -234,7 +234,7 @@ func (w *world) guild(e *discordgo.Guild) bool {
 	return true
 }
 
-func (w *world) roles(g *guild, roles []*discordgo.Role) {
+func (w *guildState) roles(g *guild, roles []*discordgo.Role) {
 	for _, r := range roles {
 		if r != nil {
 			g.roles[number(r.ID)] = r
@@ -242,14 +242,14 @@ func (w *world) roles(g *guild, roles []*discordgo.Role) {
 	}
 }
 
-func (w *world) role(e *discordgo.GuildRole) {
+func (w *guildState) role(e *discordgo.GuildRole) {
 	if g := w.guilds[number(e.GuildID)]; g != nil && e.Role != nil {
 		g.roles[number(e.Role.ID)] = e.Role
 	}
 }
 
 // channel takes in a channel where people can write.
-func (w *world) channel(e *discordgo.Channel) {
+func (w *guildState) channel(e *discordgo.Channel) {
 	if e == nil || number(e.ID) == 0 {
 		return
 	}
@@ -292,7 +292,7 @@ func written(t discordgo.ChannelType) bool {
 }
 
 // direct takes in the direct messages with somebody.
-func (w *world) direct(id, with uint64) {
+func (w *guildState) direct(id, with uint64) {
 	if id == 0 || with == 0 || w.channels[id] != nil || len(w.channels) >= mostChannels {
 		return
 	}
@@ -303,7 +303,7 @@ func (w *world) direct(id, with uint64) {
 }
 
 // takesPart reports whether what is written in c is read.
-func (w *world) takesPart(c *channel) bool {
+func (w *guildState) takesPart(c *channel) bool {
 	if c.with != 0 {
 		return w.cfg.DirectMessages && in(w.listed.users, c.with)
 	}
@@ -311,7 +311,7 @@ func (w *world) takesPart(c *channel) bool {
 }
 
 // place returns c as the house is told of it.
-func (w *world) place(c *channel) Channel {
+func (w *guildState) place(c *channel) Channel {
 	if c.with != 0 {
 		who := digits(c.with)
 		if p := w.people[c.with]; p != nil {
@@ -330,7 +330,7 @@ func (w *world) place(c *channel) Channel {
 }
 
 // described returns somebody as Discord knows them; m may be nil.
-func (w *world) described(u *discordgo.User, m *discordgo.Member, guild uint64) Person {
+func (w *guildState) described(u *discordgo.User, m *discordgo.Member, guild uint64) Person {
 	p := Person{Name: cmp.Or(u.GlobalName, u.Username), Account: shown(u.Username), Bot: u.Bot}
 	if m != nil {
 		p.Name, p.Member = cmp.Or(m.Nick, p.Name), true
@@ -353,7 +353,7 @@ type arrival struct {
 }
 
 // arrivals returns who must be known before what event says is understood.
-func (w *world) arrivals(event any) (all []arrival) {
+func (w *guildState) arrivals(event any) (all []arrival) {
 	add := func(u *discordgo.User, m *discordgo.Member, guild uint64) {
 		if u == nil || number(u.ID) == 0 || number(u.ID) == w.me || len(all) > mostArrivals {
 			return
@@ -411,14 +411,14 @@ func (w *world) arrivals(event any) (all []arrival) {
 }
 
 // arrived takes in by which name the house knows somebody; by none, if it need not.
-func (w *world) arrived(a arrival, name string) {
+func (w *guildState) arrived(a arrival, name string) {
 	if name != "" && (w.people[a.user] != nil || len(w.people) < mostPeople) {
 		w.people[a.user] = &person{a.is, name}
 	}
 }
 
 // reads reports whether a message in c is one for the house. It has an author.
-func (w *world) reads(c *channel, m *discordgo.Message) bool {
+func (w *guildState) reads(c *channel, m *discordgo.Message) bool {
 	user := number(m.Author.ID)
 	switch {
 	case w.me == 0 || user == 0 || user == w.me || m.Author.System:
@@ -469,6 +469,6 @@ func (c *channel) forget(id uint64) {
 
 // roleIsMine reports whether a role is the one that the bot was given when it was
 // invited, which people take for it.
-func (w *world) roleIsMine(r *discordgo.Role) bool {
+func (w *guildState) roleIsMine(r *discordgo.Role) bool {
 	return r.Managed && strings.EqualFold(strings.TrimSpace(r.Name), strings.TrimSpace(w.agent()))
 }

@@ -10,14 +10,14 @@ import (
 
 // OnCard returns the microphone of that name on a card, or for "" the system's
 // default.
-func OnCard(c *sound.Card, device string) Capture { return onCard{c, device} }
+func OnCard(c *sound.Card, device string) Capture { return cardCapture{c, device} }
 
-type onCard struct {
+type cardCapture struct {
 	card   *sound.Card
 	device string
 }
 
-func (o onCard) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
+func (o cardCapture) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 	return func(yield func(*audio.Frame, error) bool) {
 		input, err := o.card.Input(ctx, o.device)
 		if err != nil {

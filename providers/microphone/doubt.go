@@ -45,16 +45,16 @@ type doubt struct {
 	waited int           // frames since it was over, while its words are not known
 }
 
-// A throat notices whether a voice is in what is heard, whatever it says. It is for one
+// A voicingDetector notices whether a voice is in what is heard, whatever it says. It is for one
 // goroutine.
-type throat struct {
-	tuner  acoustic.Tuner
+type voicingDetector struct {
+	tuner  acoustic.PitchDetector
 	clear  time.Duration // for how long no echo was heard that is louder than the rest
 	hummed uint64        // whether the last 64 frames had a pitch; the last is bit 0
 }
 
 // step takes in f; what is not loud enough, or known to be none, is sought in vain.
-func (t *throat) step(f *audio.Frame, sought bool) {
+func (t *voicingDetector) step(f *audio.Frame, sought bool) {
 	if t.clear += audio.Time * time.Duration(1+f.Lost); f.EchoRatio >= foreign {
 		t.clear = 0
 	}
@@ -65,7 +65,7 @@ func (t *throat) step(f *audio.Frame, sought bool) {
 }
 
 // voice reports whether there was one in the last 160 ms.
-func (t *throat) voice() bool { return t.hummed&0xff != 0 }
+func (t *voicingDetector) voice() bool { return t.hummed&0xff != 0 }
 
 // begins is what the room is told of a voice that lasts: nothing yet if it is heard
 // over the agent's own sound and is nothing but breath.

@@ -56,7 +56,7 @@ type listener struct {
 	*Provider
 	ear    *hear.Ear // the frames'
 	out    *queue
-	throat throat
+	throat voicingDetector
 	spot   int  // frames for which one still listens for phrases
 	here   bool // a voice is, or it is in doubt
 
@@ -65,18 +65,18 @@ type listener struct {
 
 	settled chan struct{} // of capacity 1: a session has ended
 
-	analyser voiceprint.Analyser // for all who ask for voices
-	turns    *voiceprint.Turns   // of the open utterance; nil if nobody asks
-	tape     []audio.Frame       // of it: all that its session was fed
-	measured []voiceprint.Sound  // of the same frames
+	analyser voiceprint.Analyser               // for all who ask for voices
+	turns    *voiceprint.SpeakerChangeDetector // of the open utterance; nil if nobody asks
+	tape     []audio.Frame                     // of it: all that its session was fed
+	measured []voiceprint.Sound                // of the same frames
 
 	mu       sync.Mutex
 	voices   int    // that began
 	open     *voice // nil between utterances
 	late     *voice // the last that was heard over the agent, and is over, while its words are not known
 	sessions []*voice
-	sampler  *voiceprint.Extractor // of the open utterance; nil if nobody asks for voices
-	crowd    voiceprint.Crowd      // that is heard in it
+	sampler  *voiceprint.Extractor      // of the open utterance; nil if nobody asks for voices
+	crowd    voiceprint.OverlapDetector // that is heard in it
 }
 
 // A voice is one utterance.

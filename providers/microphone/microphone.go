@@ -144,7 +144,7 @@ func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
 
 	l := &listener{Provider: p, ear: hear.New(p.cfg.Ear), out: out, settled: make(chan struct{}, 1)}
 	if p.parts.Voices {
-		l.sampler, l.turns = voiceprint.New(), voiceprint.NewTurns()
+		l.sampler, l.turns = voiceprint.New(), voiceprint.NewSpeakerChangeDetector()
 	}
 	p.set(l)
 	err := l.listen(ctx)

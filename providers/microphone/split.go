@@ -16,7 +16,7 @@ const around = 12
 // turn splits the open utterance near where another voice seems to begin, if it sounds
 // like another when it is listened to alone. What was understood of both together is not
 // wanted any more: each is listened to anew, the first to its end.
-func (l *listener) turn(t voiceprint.Turn) {
+func (l *listener) turn(t voiceprint.SpeakerChange) {
 	at := pause(l.tape, len(l.tape)-t.Since)
 	before, after := l.measured[max(0, at-sampleOf):at], l.measured[max(at, len(l.measured)-sampleOf):]
 	if voiceprint.Change(before, after, t.Gained) < another {

@@ -210,11 +210,11 @@ func show(t *testing.T, c webcam.Camera, p *projector) (out tape) {
 
 // watching has a sense look through an eye until that ends with an error, in virtual time,
 // and returns what the sense told.
-func watching(t *testing.T, c webcam.Camera, e webcam.Eye, end error, before func(*webcam.Provider)) (out tape) {
+func watching(t *testing.T, c webcam.Camera, e webcam.CameraSource, end error, before func(*webcam.Provider)) (out tape) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		out.began = time.Now()
-		sense := webcam.New(c, webcam.Parts{Eye: e, Notice: func(n earshot.Notice) {
+		sense := webcam.New(c, webcam.Parts{Source: e, Notice: func(n earshot.Notice) {
 			out.notices = append(out.notices, fmt.Sprintf("%v@%d", !n.Over, int(time.Since(out.began).Seconds())))
 		}})
 		before(sense)

@@ -149,8 +149,8 @@ type past struct {
 	n  int
 }
 
-// A crowd is who may be there. It has no clock.
-type crowd struct {
+// A peopleTracker is who may be there. It has no clock.
+type peopleTracker struct {
 	tracks []*track
 	looked time.Time // when detectors looked last
 	past   []past    // what they found lately
@@ -159,7 +159,7 @@ type crowd struct {
 }
 
 // count returns how many are there, and how sure that is.
-func (c *crowd) count() (n int, certain float64) {
+func (c *peopleTracker) count() (n int, certain float64) {
 	var doubt float64
 	for _, t := range c.tracks {
 		if t.there {
@@ -177,7 +177,7 @@ func (c *crowd) count() (n int, certain float64) {
 
 // look takes what detectors have found at a time, in a picture of which that share is
 // new. The ratio is that of its height to its width.
-func (c *crowd) look(at time.Time, all []figure, novelty, ratio float64) {
+func (c *peopleTracker) look(at time.Time, all []figure, novelty, ratio float64) {
 	if len(c.past) >= recalled {
 		c.past = slices.Delete(c.past, 0, 1)
 	}
@@ -210,7 +210,7 @@ func (c *crowd) look(at time.Time, all []figure, novelty, ratio float64) {
 }
 
 // meet returns whom of the tracks each figure is, the nearest first; nil is somebody new.
-func (c *crowd) meet(at time.Time, all []figure, ratio float64) []*track {
+func (c *peopleTracker) meet(at time.Time, all []figure, ratio float64) []*track {
 	type pair struct {
 		t    *track
 		i    int
@@ -297,7 +297,7 @@ func (t *track) miss(novelty float64) {
 // rebase notes that what is usual is another picture: of a helper that was started anew,
 // of a camera that was moved, or in another light. Who is there is in it, so that nothing
 // new is no sign that they have gone.
-func (c *crowd) rebase(novelty float64) {
+func (c *peopleTracker) rebase(novelty float64) {
 	for _, t := range c.tracks {
 		t.novelty = novelty
 	}
@@ -305,7 +305,7 @@ func (c *crowd) rebase(novelty float64) {
 
 // recount forgets who has been lost from sight for longest, if as many as are there were
 // not found at once for long.
-func (c *crowd) recount() {
+func (c *peopleTracker) recount() {
 	n, lost := 0, -1
 	for i, t := range c.tracks {
 		if !t.there {
@@ -324,7 +324,7 @@ func (c *crowd) recount() {
 
 // admit notes that t is there: as one more, if so many were found in one picture, and
 // else as the one who has been lost from sight for longest.
-func (c *crowd) admit(t *track) {
+func (c *peopleTracker) admit(t *track) {
 	n, enough := 0, 0
 	var lost *track
 	for _, other := range c.tracks {
@@ -352,7 +352,7 @@ func (c *crowd) admit(t *track) {
 
 // pass forgets who is gone at a time, when that share of the picture moves and that is
 // new. Who has not moved has not gone.
-func (c *crowd) pass(at time.Time, moves bool, novelty float64) {
+func (c *peopleTracker) pass(at time.Time, moves bool, novelty float64) {
 	if moves {
 		c.moved = at
 	}

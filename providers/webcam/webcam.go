@@ -24,8 +24,8 @@ import (
 	"earshot/providers"
 )
 
-// An Eye is a camera, or something in its place.
-type Eye interface {
+// A CameraSource is a camera, or something in its place.
+type CameraSource interface {
 	// Run looks until ctx ends, which is no error, it comes to its own end, which is none
 	// either, or the camera is lost. What it sees is told to [Provider.Observe].
 	Run(ctx context.Context) error
@@ -33,7 +33,7 @@ type Eye interface {
 
 // Parts are what the sense of a camera is made of.
 type Parts struct {
-	Eye Eye
+	Source CameraSource
 
 	// Notice is told what is wrong with what is seen, and when that is over; not of the
 	// loss of the camera, which is the error of Run. It may be nil, and must not block.
@@ -52,7 +52,7 @@ type Provider struct {
 	camera Camera
 	parts  Parts
 	queue  *queue
-	watch  *watch // used by Run alone
+	watch  *sceneTracker // used by Run alone
 	logged time.Time
 	lost   int // pictures that were dropped and not logged
 }
@@ -125,7 +125,7 @@ func (p *Provider) open(ctx context.Context, emit providers.Emit) (over bool, er
 	looking, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)
-	go func() { ended <- p.parts.Eye.Run(looking) }() // waited for below, on every path
+	go func() { ended <- p.parts.Source.Run(looking) }() // waited for below, on every path
 	t := time.NewTicker(look)
 	defer t.Stop()
 	for over = false; ; {

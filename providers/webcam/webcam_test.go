@@ -25,7 +25,7 @@ import (
 func TestProvider(t *testing.T) {
 	providertest.Run(t, func(*testing.T) providers.Provider {
 		p := &projector{film: film(strings.Repeat(".ppppdd!c", 1000)), random: rand.New(rand.NewPCG(1, 2))}
-		sense := webcam.New(webcam.Camera{}, webcam.Parts{Eye: p})
+		sense := webcam.New(webcam.Camera{}, webcam.Parts{Source: p})
 		p.show = sense.Observe
 		return sense
 	})
@@ -151,7 +151,7 @@ func TestReturns(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			out := tape{began: time.Now()}
 			p := &projector{film: film(strings.Repeat("p", 20)), random: rand.New(rand.NewPCG(1, 2)), end: errors.New("died")}
-			sense := webcam.New(webcam.Camera{}, webcam.Parts{Eye: p})
+			sense := webcam.New(webcam.Camera{}, webcam.Parts{Source: p})
 			p.show = sense.Observe
 			for range 2 {
 				if err := sense.Run(t.Context(), out.emit); err != p.end {
@@ -195,7 +195,7 @@ func TestHours(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), 47*time.Hour)
 		defer stop()
 		d := new(door)
-		sense := webcam.New(webcam.Camera{Hours: "08:00-20:00"}, webcam.Parts{Eye: d})
+		sense := webcam.New(webcam.Camera{Hours: "08:00-20:00"}, webcam.Parts{Source: d})
 		d.sees = func() {
 			sense.Observe(see.Observation{At: time.Now(), Observation: wire.Observation{Brightness: 0.5, Contrast: 0.2, Width: 4, Height: 3}})
 		}
@@ -221,7 +221,7 @@ func TestSlowRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		p := &projector{film: film(strings.Repeat("p", 120)), random: rand.New(rand.NewPCG(1, 2))}
-		sense := webcam.New(webcam.Camera{}, webcam.Parts{Eye: p, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		sense := webcam.New(webcam.Camera{}, webcam.Parts{Source: p, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		p.show = sense.Observe
 		var came []string
 		err := sense.Run(t.Context(), func(_ context.Context, e earshot.Event) error {

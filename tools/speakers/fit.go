@@ -13,7 +13,7 @@ type answer struct {
 }
 
 // fit finds what the answers are worth: a logistic regression by Newton's method.
-func fit(answers []answer) (w speakers.Worth) {
+func fit(answers []answer) (w speakers.Calibration) {
 	w.Counts = 1
 	for range 30 {
 		var slope [2]float64
@@ -38,7 +38,7 @@ func fit(answers []answer) (w speakers.Worth) {
 	return w
 }
 
-// logOdds is what [speakers.Worth] makes of being so sure.
+// logOdds is what [speakers.Calibration] makes of being so sure.
 func logOdds(sure float64) float64 {
 	sure = min(max(sure, 1e-4), 1-1e-4)
 	return math.Log(sure / (1 - sure))

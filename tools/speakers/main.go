@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	text := fmt.Sprintf("# What judgements are worth: learnt from %d on what %d people say through the channel that\n# their voices are known by, and %d through others.\n", len(same), len(people), len(across))
-	return os.WriteFile(*to, []byte(text+speakers.Trust{Same: fit(same), Across: fit(across)}.String()), 0o644)
+	return os.WriteFile(*to, []byte(text+speakers.Calibrations{Same: fit(same), Across: fit(across)}.String()), 0o644)
 }
 
 // draws is how many rooms there are, each with others in it.

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestFit finds what answers are worth that were drawn by it.
 func TestFit(t *testing.T) {
 	luck := rand.New(rand.NewPCG(1, 2))
-	is := speakers.Worth{Usual: -1.5, Counts: 0.8}
+	is := speakers.Calibration{Usual: -1.5, Counts: 0.8}
 	var answers []answer
 	for range 20000 {
 		sure := luck.Float64()

@@ -121,12 +121,12 @@ func TestNoAllocations(t *testing.T) {
 }
 
 // pair is the one who sends and the one who hears.
-func pair() (p, q *passage) {
+func pair() (p, q *frameCrypto) {
 	e := &epoch{send: newSender(base)}
-	p = new(passage)
+	p = new(frameCrypto)
 	p.add(e, begin)
 	p.execute(1, e, nil, begin)
-	q = new(passage)
+	q = new(frameCrypto)
 	q.add(&epoch{send: newSender(base), receivers: map[uint64]*receiver{1: newReceiver(base, begin)}}, begin)
 	return p, q
 }

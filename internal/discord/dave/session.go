@@ -61,7 +61,7 @@ var (
 type Session struct {
 	self, channel uint64
 	rand          io.Reader
-	frames        passage
+	frames        frameCrypto
 
 	mu          sync.Mutex
 	fault       error // of the source of randomness: without one nothing goes on

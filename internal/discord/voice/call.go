@@ -89,16 +89,16 @@ type Call struct {
 
 	dirty atomic.Bool // the status may have changed since it was told
 
-	mu    sync.Mutex
-	door  door
-	news  chan struct{} // closed and made anew when the door changes
-	over  chan struct{} // closed when Run has ended
-	phase string
-	deaf  string
-	live  *media
-	link  *link
-	past  counts // of sessions that are over
-	stats struct {
+	mu            sync.Mutex
+	ticketBuilder ticketBuilder
+	news          chan struct{} // closed and made anew when the ticketBuilder changes
+	over          chan struct{} // closed when Run has ended
+	phase         string
+	deaf          string
+	live          *media
+	link          *link
+	past          counts // of sessions that are over
+	stats         struct {
 		held              int64
 		resumed, rejoined int
 		trip              time.Duration
@@ -159,8 +159,8 @@ func (c *Call) Run(ctx context.Context) error {
 	return err
 }
 
-// A life is what a call remembers from one connection to the next.
-type life struct {
+// A callState is what a call remembers from one connection to the next.
+type callState struct {
 	do     action // next
 	code   int    // of the last close
 	fails  int    // connections in a row that came to nothing, or to little
@@ -175,7 +175,7 @@ type life struct {
 
 // stay keeps a session with a voice server.
 func (c *Call) stay(ctx context.Context) error {
-	v := life{do: ask}
+	v := callState{do: ask}
 	defer func() { c.retire(v.session) }() // whichever is the last
 	for {
 		if v.do != continued {
@@ -203,7 +203,7 @@ func (c *Call) stay(ctx context.Context) error {
 
 // admit gets the ticket for what is to be done next. It reports false if something
 // else is to be done instead.
-func (c *Call) admit(ctx context.Context, v *life) (in bool, err error) {
+func (c *Call) admit(ctx context.Context, v *callState) (in bool, err error) {
 	switch v.do {
 	case ask:
 		v.ticket, v.serial, err = c.ask(ctx)
@@ -245,7 +245,7 @@ func (c *Call) admit(ctx context.Context, v *life) (in bool, err error) {
 
 // judge decides what to do after a connection has ended with an error, and waits as
 // long as is polite. Well says that the connection was there for a while.
-func (c *Call) judge(ctx context.Context, v *life, well bool, err error) error {
+func (c *Call) judge(ctx context.Context, v *callState, well bool, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -289,7 +289,7 @@ func next(err error, resumable bool, fails int) (action, int) {
 
 // follow runs a link until it ends, or until there are newer credentials, and reports
 // whether the session was there by it.
-func (c *Call) follow(ctx context.Context, v *life) (up bool, err error) {
+func (c *Call) follow(ctx context.Context, v *callState) (up bool, err error) {
 	l := newLink(Place{c.cfg.Place.Guild, v.ticket.channel, c.cfg.Place.Self}, v.ticket, v.session, v.seq, v.do == continued)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -318,7 +318,7 @@ func (c *Call) follow(ctx context.Context, v *life) (up bool, err error) {
 	watch.Go(func() {
 		for {
 			c.mu.Lock()
-			news, newer, gone := c.news, c.door.serial != v.serial, c.door.gone
+			news, newer, gone := c.news, c.ticketBuilder.serial != v.serial, c.ticketBuilder.gone
 			c.mu.Unlock()
 			if newer || gone {
 				stop(errMoved)
@@ -350,8 +350,8 @@ func (c *Call) follow(ctx context.Context, v *life) (up bool, err error) {
 // ask asks to be in the channel, and waits for what the main gateway says.
 func (c *Call) ask(ctx context.Context) (ticket, int, error) {
 	c.mu.Lock()
-	c.door.ask()
-	serial, channel := c.door.serial, c.door.channel
+	c.ticketBuilder.ask()
+	serial, channel := c.ticketBuilder.serial, c.ticketBuilder.channel
 	c.mu.Unlock()
 	if channel == 0 {
 		channel = c.cfg.Place.Channel
@@ -370,8 +370,8 @@ func (c *Call) await(ctx context.Context, serial int, within time.Duration) (tic
 	defer late.Stop()
 	for {
 		c.mu.Lock()
-		t, ok := c.door.ticket()
-		now, gone, news := c.door.serial, c.door.gone, c.news
+		t, ok := c.ticketBuilder.ticket()
+		now, gone, news := c.ticketBuilder.serial, c.ticketBuilder.gone, c.news
 		c.mu.Unlock()
 		if gone {
 			return ticket{}, serial, ended(4014)
@@ -394,14 +394,14 @@ func (c *Call) await(ctx context.Context, serial int, within time.Duration) (tic
 func (c *Call) newer(serial int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.door.serial > serial || c.door.gone
+	return c.ticketBuilder.serial > serial || c.ticketBuilder.gone
 }
 
 // promised reports whether a voice server is to come that is not known yet.
 func (c *Call) promised() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.door.promised
+	return c.ticketBuilder.promised
 }
 
 // away reports whether the main gateway is known to be away.
@@ -413,7 +413,7 @@ func (c *Call) away() bool {
 func (c *Call) removed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.door.gone
+	return c.ticketBuilder.gone
 }
 
 // unanswered is the end of a call that nobody lets in.
@@ -484,11 +484,11 @@ func (c *Call) lost(do action, err error) {
 // the session's name. Server takes a VOICE_SERVER_UPDATE; an empty endpoint means
 // that another will come. Neither waits.
 func (c *Call) State(channel uint64, session string) {
-	c.learn(func(now time.Time) bool { return c.door.state(now, channel, session) })
+	c.learn(func(now time.Time) bool { return c.ticketBuilder.state(now, channel, session) })
 }
 
 func (c *Call) Server(token, endpoint string) {
-	c.learn(func(now time.Time) bool { return c.door.server(now, token, endpoint) })
+	c.learn(func(now time.Time) bool { return c.ticketBuilder.server(now, token, endpoint) })
 }
 
 func (c *Call) learn(change func(now time.Time) bool) {

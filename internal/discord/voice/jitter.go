@@ -23,14 +23,14 @@ const (
 	steps   = int(longest / (frame / 2)) // of the histogram of delays
 )
 
-// A fate is what has become of a packet.
-type fate int
+// A packetResult is what has become of a packet.
+type packetResult int
 
 const (
-	taken     fate = iota
-	late           // what comes after it has been handed over
-	duplicate      // it is there already
-	strange        // it does not fit; if the next one continues it, the stream began anew
+	taken     packetResult = iota
+	late                   // what comes after it has been handed over
+	duplicate              // it is there already
+	strange                // it does not fit; if the next one continues it, the stream began anew
 )
 
 // A jitter buffer puts the packets of one stream in order, and says which are
@@ -79,7 +79,7 @@ type place struct {
 }
 
 // put takes a packet that came now. It copies the frame.
-func (j *jitter) put(now time.Time, seq uint16, stamp uint32, opus []byte) fate {
+func (j *jitter) put(now time.Time, seq uint16, stamp uint32, opus []byte) packetResult {
 	busy := j.speaking || j.live && j.high >= j.next // something is expected
 	step := int64(int16(seq - uint16(j.high)))
 	switch {

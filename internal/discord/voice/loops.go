@@ -92,7 +92,7 @@ func (c *Call) announced(_ uint64, on bool) {
 
 // speak sends what is due every 20 ms.
 func (c *Call) speak(ctx context.Context) {
-	v := mouth{seq: uint16(rand.Uint32()), zero: rand.Uint32()}
+	v := frameSender{seq: uint16(rand.Uint32()), zero: rand.Uint32()}
 	tick := time.NewTicker(frame)
 	defer tick.Stop()
 	for {
@@ -106,8 +106,8 @@ func (c *Call) speak(ctx context.Context) {
 	}
 }
 
-// A mouth is what the goroutine that sends remembers.
-type mouth struct {
+// A frameSender is what the goroutine that sends remembers.
+type frameSender struct {
 	seq       uint16
 	zero      uint32 // the timestamp of the schedule's beginning
 	announced *link  // who knows that we speak
@@ -117,7 +117,7 @@ type mouth struct {
 
 // utter sends the next frame that is due, and reports whether there was one. While it
 // may not leave it waits, and the time passes all the same.
-func (c *Call) utter(v *mouth, now time.Time) bool {
+func (c *Call) utter(v *frameSender, now time.Time) bool {
 	c.leaving.Lock()
 	defer c.leaving.Unlock()
 	c.mu.Lock()
@@ -150,7 +150,7 @@ func (c *Call) uttered(sent bool) {
 }
 
 // send sends a frame, if that is allowed.
-func (v *mouth) send(m *media, l *link, s slot) bool {
+func (v *frameSender) send(m *media, l *link, s slot) bool {
 	var err error
 	if v.sealed, err = m.dave.Seal(v.sealed[:0], v.opus); err != nil {
 		return false

@@ -32,7 +32,7 @@ type media struct {
 	loops sync.WaitGroup
 
 	mu      sync.Mutex
-	bind    *binding
+	bind    *streamOwners
 	streams []*stream
 	count   counts
 	clear   []byte // of a frame that has been opened

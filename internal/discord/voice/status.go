@@ -34,7 +34,7 @@ func (s Status) like(o Status) bool {
 func (c *Call) Status() Status {
 	c.mu.Lock()
 	s := Status{
-		Phase: c.phase, Channel: c.door.channel, Deaf: c.deaf,
+		Phase: c.phase, Channel: c.ticketBuilder.channel, Deaf: c.deaf,
 		HeldFrames: c.stats.held, SentFrames: c.schedule.sent,
 		RoundTrip: c.stats.trip, Resumed: c.stats.resumed, Rejoined: c.stats.rejoined,
 	}

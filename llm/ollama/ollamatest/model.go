@@ -69,7 +69,7 @@ type Model struct {
 	// where no word of a route fits. See sight.go.
 	Sees *Sight
 
-	// Chooses is for a model without tools: it writes what [llm.Choice] asks
+	// Chooses is for a model without tools: it writes what [llm.ToolChoiceReader] asks
 	// for, a {"say": …} for each text or a {"tool": …} for the call of a route.
 	Chooses bool
 }

@@ -21,14 +21,14 @@ const (
 	first = 0.85 // of the best correlation: the shortest lag that has so much is it, the others are octaves below
 )
 
-// A Tuner hears whether something has a pitch, for who needs nothing else of an
+// A PitchDetector hears whether something has a pitch, for who needs nothing else of an
 // [Analyser]. Its zero value has heard nothing; it is used from one goroutine.
-type Tuner struct{ low slow }
+type PitchDetector struct{ low slow }
 
 // Repeats takes in 20 ms and returns how much like itself what is heard is after the
 // best of the lags that voices have, from 0 to 1: the correlation that a pitch is known
 // by. It is 0 if sought is not true. It allocates nothing.
-func (t *Tuner) Repeats(f *audio.Frame, sought bool) float64 {
+func (t *PitchDetector) Repeats(f *audio.Frame, sought bool) float64 {
 	if f.Lost > 0 {
 		t.low = slow{}
 	}

@@ -2,10 +2,10 @@
 // channels and leaves them as people ask, or by itself as they come and go, and has an
 // ear of its own for each of them.
 //
-// From the bottom up: an attendance decides where to be, a track makes of somebody's
-// packets a sound with silence in it, a crowd knows who spoke at the same time; these
-// have neither a clock nor a goroutine. The halls are what is known of the voice
-// channels. A hearing is the ears of one room, a visit one stay in a call, and [Calls]
+// From the bottom up: a membership decides where to be, a track makes of somebody's
+// packets a sound with silence in it, an overlapTracker knows who spoke at the same time; these
+// have neither a clock nor a goroutine. The voiceState is what is known of the voice
+// channels. A roomHearing is the ears of one room, a callSession one stay in a call, and [Calls]
 // all of them.
 //
 // When a reader is slow: packets that the decoder does not take are dropped by it, and
@@ -56,7 +56,7 @@ type Parts struct {
 	Tell func(ctx context.Context, channel uint64, text string) error
 
 	// Enter gives the agent a voice in a call that it has come into. It may be nil.
-	Enter func(ctx context.Context, call Call, room earshot.RoomID) (Mouth, error)
+	Enter func(ctx context.Context, call Call, room earshot.RoomID) (RoomVoice, error)
 
 	// OptOuts are who does not want to be heard.
 	OptOuts interface {
@@ -71,8 +71,8 @@ type Parts struct {
 // A Call is one that has begun, a [*voice.Call].
 type Call interface{ Status() voice.Status }
 
-// A Mouth is the agent's voice in one room of a call.
-type Mouth interface {
+// A RoomVoice is the agent's voice in one room of a call.
+type RoomVoice interface {
 	Announce(ctx context.Context, text earshot.Text) error // says it aloud; it is not cut
 	Leave()                                                // the agent has no voice there any more
 }
@@ -92,12 +92,12 @@ type Status struct {
 type Calls struct {
 	cfg   discord.Config
 	parts Parts
-	world *world
+	world *voiceState
 	news  chan struct{} // of capacity 1: look again
 
-	mu     sync.Mutex
-	guilds map[uint64]*membership
-	visits map[uint64]*callSession
+	mu       sync.Mutex
+	guilds   map[uint64]*membership
+	sessions map[uint64]*callSession
 
 	told map[uint64]string // of the goroutine of Run: why it does not come where people are
 }
@@ -109,7 +109,7 @@ func New(cfg discord.Config, parts Parts) *Calls {
 	}
 	return &Calls{
 		cfg: cfg, parts: parts, world: newWorld(), news: make(chan struct{}, 1),
-		guilds: make(map[uint64]*membership), visits: make(map[uint64]*callSession), told: make(map[uint64]string),
+		guilds: make(map[uint64]*membership), sessions: make(map[uint64]*callSession), told: make(map[uint64]string),
 	}
 }
 
@@ -158,8 +158,8 @@ func (c *Calls) look(ctx context.Context, all *sync.WaitGroup, emit providers.Em
 		}
 		places := c.places(guild)
 		c.mu.Lock()
-		a := c.attendance(guild)
-		v := c.visits[guild]
+		a := c.membershipOf(guild)
+		v := c.sessions[guild]
 		move := move{}
 		if v == nil || !v.leaving() {
 			move = a.step(now, places)
@@ -168,8 +168,8 @@ func (c *Calls) look(ctx context.Context, all *sync.WaitGroup, emit providers.Em
 			v.leave("")
 		}
 		if a.in != 0 && v == nil {
-			v = c.visit(guild, a.in, emit)
-			c.visits[guild] = v
+			v = c.newSession(guild, a.in, emit)
+			c.sessions[guild] = v
 			all.Go(func() { c.attend(ctx, v) })
 		}
 		c.mu.Unlock()
@@ -184,8 +184,8 @@ func (c *Calls) look(ctx context.Context, all *sync.WaitGroup, emit providers.Em
 	return wait
 }
 
-// attendance returns that of a guild. The caller holds the lock.
-func (c *Calls) attendance(guild uint64) *membership {
+// membershipOf returns that of a guild. The caller holds the lock.
+func (c *Calls) membershipOf(guild uint64) *membership {
 	a := c.guilds[guild]
 	if a == nil {
 		a = &membership{people: c.cfg.Join == discord.JoinPeople}
@@ -200,9 +200,9 @@ func (c *Calls) attend(ctx context.Context, v *callSession) {
 	var ended *voice.Ended
 	thrown := errors.As(err, &ended) && (ended.Code == 4014 || ended.Code == 4022 || ended.Code == voice.Plain)
 	c.mu.Lock()
-	delete(c.visits, v.guild)
+	delete(c.sessions, v.guild)
 	channel := v.channel
-	if a := c.attendance(v.guild); !v.leaving() {
+	if a := c.membershipOf(v.guild); !v.leaving() {
 		a.ended(time.Now(), thrown)
 	} else if a.in != 0 { // it left of itself, since it may not be there
 		a.sent()
@@ -223,7 +223,7 @@ func (c *Calls) attend(ctx context.Context, v *callSession) {
 // stage says why it does not stay in a channel that is a stage, where no call is encrypted; ""
 // for another channel.
 func (c *Calls) stage(guild, channel uint64) string {
-	for _, h := range c.world.halls(guild) {
+	for _, h := range c.world.voiceChannels(guild) {
 		if h.channel == channel && h.stage {
 			return c.unfit(h)
 		}
@@ -234,7 +234,7 @@ func (c *Calls) stage(guild, channel uint64) string {
 // places returns the voice channels of a guild as the policy sees them.
 func (c *Calls) places(guild uint64) (all []place) {
 	seats, _ := c.world.seats(guild)
-	for _, h := range c.world.halls(guild) {
+	for _, h := range c.world.voiceChannels(guild) {
 		p := place{channel: h.channel, why: c.unfit(h)}
 		for _, s := range seats {
 			if s.channel == h.channel && !s.bot && allowed(c.cfg.Users, s.user) {
@@ -247,7 +247,7 @@ func (c *Calls) places(guild uint64) (all []place) {
 }
 
 // unfit says why it may not come into a channel, and what helps; "" if it may.
-func (c *Calls) unfit(h hall) string {
+func (c *Calls) unfit(h voiceChannel) string {
 	switch {
 	case len(c.cfg.VoiceChannels) > 0 && !allowed(c.cfg.VoiceChannels, h.channel):
 		return unlisted
@@ -310,7 +310,7 @@ func (c *Calls) Join(guild, channel, user uint64) string {
 	}
 	if channel == 0 {
 		seats, _ := c.world.seats(guild)
-		i := slices.IndexFunc(seats, func(s seat) bool { return s.user == user })
+		i := slices.IndexFunc(seats, func(s occupant) bool { return s.user == user })
 		if i < 0 {
 			return "You are in no voice channel: go into one and ask again, or name one"
 		}
@@ -326,8 +326,8 @@ func (c *Calls) Join(guild, channel, user uint64) string {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a := c.attendance(guild)
-	switch v := c.visits[guild]; {
+	a := c.membershipOf(guild)
+	switch v := c.sessions[guild]; {
 	case v != nil && v.leaving():
 		return "I am just leaving; ask me again in a moment"
 	case a.in == channel:
@@ -344,7 +344,7 @@ func (c *Calls) Join(guild, channel, user uint64) string {
 func (c *Calls) Leave(guild uint64) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a, v := c.attendance(guild), c.visits[guild]
+	a, v := c.membershipOf(guild), c.sessions[guild]
 	if a.in == 0 {
 		return "I am in no voice channel"
 	}
@@ -363,7 +363,7 @@ func (c *Calls) OptOut(user uint64, out bool) string {
 	err := c.parts.OptOuts.Set(user, out)
 	if out {
 		c.mu.Lock()
-		for _, v := range c.visits {
+		for _, v := range c.sessions {
 			v.unhear(user)
 		}
 		c.mu.Unlock()
@@ -387,8 +387,8 @@ func (c *Calls) OptedOut(user uint64) bool { return c.parts.OptOuts.Out(user) }
 // Status returns the calls that there are.
 func (c *Calls) Status() (all []Status) {
 	c.mu.Lock()
-	visits := make([]*callSession, 0, len(c.visits))
-	for _, v := range c.visits {
+	visits := make([]*callSession, 0, len(c.sessions))
+	for _, v := range c.sessions {
 		visits = append(visits, v)
 	}
 	c.mu.Unlock()

@@ -78,7 +78,7 @@ func begin(t *testing.T, cfg discord.Config) *scene {
 			s.did("%d: %s", channel, text)
 			return nil
 		},
-		Enter:   func(_ context.Context, _ Call, room earshot.RoomID) (Mouth, error) { return &mouth{s, room}, nil },
+		Enter:   func(_ context.Context, _ Call, room earshot.RoomID) (RoomVoice, error) { return &mouth{s, room}, nil },
 		OptOuts: s,
 		Report: func(n earshot.Notice) {
 			if n.Over {

@@ -27,13 +27,13 @@ type Decoder interface {
 	Run(ctx context.Context) error
 }
 
-// A hearing is what is heard in one room: an ear for each person who speaks there. Who
+// A roomHearing is what is heard in one room: an ear for each person who speaks there. Who
 // that is stands fixed when their first packet comes, so that words which are understood
 // late are still theirs.
 //
 // Packets of whom nobody may listen to are dropped before they are decoded, and nothing
 // of them is counted or kept.
-type hearing struct {
+type roomHearing struct {
 	room    earshot.RoomID
 	ear     func(from earshot.Handle, c Capture) Ear
 	decoder Decoder
@@ -43,7 +43,7 @@ type hearing struct {
 	failed  func(err error)                              // an ear has ended by itself
 
 	ears  sync.WaitGroup
-	crowd recogniserPool
+	crowd overlapTracker
 
 	mu     sync.Mutex
 	begin  func(user uint64) *speaker // has an ear for somebody; nil while nobody may listen
@@ -68,15 +68,15 @@ type speaker struct {
 // errUnheard ends an ear whose person does not want to be heard, or that may not listen.
 var errUnheard = errors.New("nobody listens any more")
 
-// listen begins to listen, until ctx ends or [hearing.hush] ends it.
-func (h *hearing) listen(ctx context.Context) {
+// listen begins to listen, until ctx ends or [roomHearing.hush] ends it.
+func (h *roomHearing) listen(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.begin = func(user uint64) *speaker { return h.follow(ctx, user) }
 }
 
 // heard takes a batch of a call. It does not wait.
-func (h *hearing) heard(now time.Time, batch []voice.Packet) {
+func (h *roomHearing) heard(now time.Time, batch []voice.Packet) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.begin == nil {
@@ -115,7 +115,7 @@ const tired = 5 * time.Second
 
 // speaker returns who said p, and listens to them from now on if nobody has; nil if there
 // are too many, or if p is only the end of what nobody listened to.
-func (h *hearing) speaker(now time.Time, p *voice.Packet) *speaker {
+func (h *roomHearing) speaker(now time.Time, p *voice.Packet) *speaker {
 	s := h.people[p.User]
 	if s != nil && !s.failed.IsZero() {
 		if now.Sub(s.failed) < tired {
@@ -140,7 +140,7 @@ func (h *hearing) speaker(now time.Time, p *voice.Packet) *speaker {
 }
 
 // follow has an ear for a person, until ctx ends. The caller holds the lock.
-func (h *hearing) follow(ctx context.Context, user uint64) *speaker {
+func (h *roomHearing) follow(ctx context.Context, user uint64) *speaker {
 	ctx, stop := context.WithCancelCause(ctx)
 	s := &speaker{user: user, track: newTrack(), stop: stop}
 	if h.people == nil {
@@ -178,7 +178,7 @@ func HandleOf(user uint64) earshot.Handle {
 }
 
 // emits returns how what an ear makes of a person gets to the room.
-func (h *hearing) emits(s *speaker) providers.Emit {
+func (h *roomHearing) emits(s *speaker) providers.Emit {
 	return func(ctx context.Context, e earshot.Event) error {
 		e.Room = h.room
 		unheard := s.gone.Load() || h.deaf(s.user) // who has left may opt out as well
@@ -199,7 +199,7 @@ func (h *hearing) emits(s *speaker) providers.Emit {
 }
 
 // decoded takes a frame of a decoder. It does not wait.
-func (h *hearing) decoded(coder uint32, f *audio.Frame) {
+func (h *roomHearing) decoded(coder uint32, f *audio.Frame) {
 	h.mu.Lock()
 	s := h.tracks[coder]
 	h.mu.Unlock()
@@ -213,7 +213,7 @@ func (h *hearing) decoded(coder uint32, f *audio.Frame) {
 }
 
 // left says that somebody is no longer there. What they said is still understood.
-func (h *hearing) left(user uint64) {
+func (h *roomHearing) left(user uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if s := h.people[user]; s != nil {
@@ -223,7 +223,7 @@ func (h *hearing) left(user uint64) {
 }
 
 // unhear stops listening to somebody at once: what they are saying is thrown away.
-func (h *hearing) unhear(user uint64) {
+func (h *roomHearing) unhear(user uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if s := h.people[user]; s != nil {
@@ -233,7 +233,7 @@ func (h *hearing) unhear(user uint64) {
 }
 
 // hush stops listening to everybody at once, and returns when no ear is left.
-func (h *hearing) hush() {
+func (h *roomHearing) hush() {
 	h.mu.Lock()
 	h.begin = nil
 	for _, s := range h.people {
@@ -246,7 +246,7 @@ func (h *hearing) hush() {
 
 // finish ends everybody's track, and returns what waits until what they said has been
 // understood, or cannot be any more.
-func (h *hearing) finish() (wait func()) {
+func (h *roomHearing) finish() (wait func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.begin = nil
@@ -258,7 +258,7 @@ func (h *hearing) finish() (wait func()) {
 }
 
 // silence throws away what somebody is saying. The caller holds the lock.
-func (h *hearing) silence(s *speaker) {
+func (h *roomHearing) silence(s *speaker) {
 	s.gone.Store(true)
 	h.drop(s)
 	s.stop(errUnheard)
@@ -266,13 +266,13 @@ func (h *hearing) silence(s *speaker) {
 }
 
 // drop takes somebody out of those who are listened to.
-func (h *hearing) drop(s *speaker) {
+func (h *roomHearing) drop(s *speaker) {
 	delete(h.people, s.user)
 	h.forget(s)
 }
 
 // forget gives up the decoder of somebody.
-func (h *hearing) forget(s *speaker) {
+func (h *roomHearing) forget(s *speaker) {
 	delete(h.tracks, s.coder)
 	h.decoder.Forget(s.coder)
 }

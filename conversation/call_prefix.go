@@ -1,0 +1,179 @@
+package conversation
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"earshot"
+)
+
+// mostUndecided is how much of a reply is held back, in bytes, until it is clear
+// whether it begins by calling somebody: some greetings and a few names.
+const mostUndecided = 160
+
+// A CallPrefixer puts a call in front of a reply that one agent gives another, so
+// that their talk goes on: "@Alice, ". A reply that begins by calling somebody,
+// whoever it is, keeps its beginning. It holds the reply back for as long as that
+// is not clear, mostly for a word. How the reply is cut into pieces makes no
+// difference.
+type CallPrefixer struct {
+	Name      string                // who is called; if empty, nobody is, and nothing is held back
+	From      earshot.ParticipantID // whose reply it is
+	Directory *Directory
+
+	// Put is set once the call stands in front; it has so many bytes.
+	Put int
+
+	held    string
+	looked  int // bytes of held that were looked at
+	decided bool
+}
+
+// Next returns what of the reply may be said after piece has come.
+func (c *CallPrefixer) Next(piece string) string {
+	if c.decided || c.Name == "" {
+		return piece
+	}
+	c.held += piece
+	for c.looked < len(c.held) {
+		r, size := utf8.DecodeRuneInString(c.held[c.looked:])
+		if r == utf8.RuneError && !utf8.FullRuneInString(c.held[c.looked:]) && c.looked < mostUndecided {
+			return ""
+		}
+		c.looked += size
+		if v := c.look(r); v != open {
+			return c.decide(v)
+		}
+	}
+	return ""
+}
+
+// End returns what was held back when the reply is at its end.
+func (c *CallPrefixer) End() string {
+	if c.decided || strings.TrimSpace(c.held) == "" {
+		return c.Drop()
+	}
+	return c.decide(c.Directory.opens(c.held, c.From, true))
+}
+
+// Drop returns what was held back, and puts nothing in front any more: the agent
+// calls others, or nobody.
+func (c *CallPrefixer) Drop() string {
+	held := c.held
+	c.held, c.decided = "", true
+	return held
+}
+
+// An openingKind is how a reply begins.
+type openingKind int
+
+const (
+	open    openingKind = iota // nobody can tell yet
+	calling                    // somebody is called
+	bare                       // nobody is
+)
+
+// look says how the reply begins, as far as it was looked at; r is the last
+// letter of that. Nothing can become clear within a word.
+func (c *CallPrefixer) look(r rune) openingKind {
+	seen := c.held[:c.looked]
+	switch {
+	case len(seen) >= mostUndecided:
+		return c.Directory.opens(seen, c.From, true)
+	case strings.TrimSpace(seen) == "":
+		return open
+	case unicode.IsSpace(r), strings.ContainsRune("，、：。！？", r):
+		return c.Directory.opens(seen, c.From, r == '\n')
+	}
+	return open
+}
+
+// decide lets go what is held, with the call in front if it needs one.
+func (c *CallPrefixer) decide(v openingKind) string {
+	held := c.Drop()
+	if v == calling {
+		return held
+	}
+	call := "@" + c.Name + ", "
+	if block(held) {
+		call = "@" + c.Name + ",\n"
+	}
+	c.Put = len(call)
+	return call + strings.TrimLeft(held, " \t\r\n")
+}
+
+// block reports whether text begins with what must stand at the beginning of a
+// line: a list, code, a table, a heading or a quotation.
+func block(text string) bool {
+	line, _, _ := strings.Cut(strings.TrimLeft(text, " \t\r\n"), "\n")
+	return fenceOf(line) != "" || quoted(line) || unlisted(line) != line || strings.HasPrefix(line, "|")
+}
+
+// opens says whether text, which from wrote, begins by calling somebody. With
+// last set nothing follows that belongs to it.
+func (d *Directory) opens(text string, from earshot.ParticipantID, last bool) openingKind {
+	text = strings.TrimLeft(text, " \t\r\n")
+	line, _, _ := strings.Cut(text, "\n")
+	switch {
+	case listing(text) && !last:
+		return open
+	case fenceOf(line) != "" || quoted(line) || strings.Contains(line, "`"): // whose other end may come, and take a name in
+		return bare
+	}
+	c := addressParser{d: d, from: from}
+	c.group = c.room[:0]
+	clear := c.opening(line, last)
+	switch {
+	case c.out.People || len(c.out.To) > 0:
+		return calling
+	case clear || last:
+		return bare
+	}
+	return open
+}
+
+// opening takes in the beginning of a text, up to where nobody is called any
+// more, and reports whether it has come there.
+func (c *addressParser) opening(line string, last bool) (clear bool) {
+	lex := lexer{d: c.d, line: c.head(line, true)}
+	for past := 0; past < c.d.widest; { // words after which a name cannot have begun
+		t := lex.next()
+		switch t.kind {
+		case word:
+			c.word(t.text)
+		case name:
+			if !last && strings.TrimSpace(lex.line[lex.at:]) == "" {
+				return false // the next word may belong to the name
+			}
+			c.name(t)
+		case comma:
+			c.comma()
+		case sentence:
+			if !c.calling {
+				return true
+			}
+			c.end()
+		case nothing:
+			if last {
+				c.end()
+			}
+			return false
+		}
+		if !c.calling {
+			past++
+		}
+	}
+	return true
+}
+
+// listing reports whether a line may begin with whom it is for.
+func listing(line string) bool {
+	for _, head := range []string{"to:", "all agents"} {
+		n := min(len(line), len(head))
+		if strings.EqualFold(line[:n], head[:n]) && (n == len(head) || strings.TrimSpace(line[n:]) == "") {
+			return true
+		}
+	}
+	return false
+}

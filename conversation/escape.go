@@ -1,0 +1,121 @@
+package conversation
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// mark stands behind what was changed in a text. It cannot be seen; where
+	// it was in the text already, it is doubled.
+	mark = '\u2060' // word joiner
+
+	// bar is put before a line that reads as if it were ours.
+	bar = '│'
+)
+
+// Escape returns text in which nothing looks like an envelope, like a section
+// of the prompt, or like a token that steers a model, however it is written:
+// with invisible characters in between, in wide letters or those of other
+// alphabets. The bracket with which it begins becomes a round one, and before a
+// line stands a bar. Other text comes out unchanged.
+func Escape(text string) string {
+	var out strings.Builder
+	done := 0 // what of text is in out
+	change := func(at, size int, to rune) {
+		if done == 0 {
+			out.Grow(len(text) + 64)
+		}
+		out.WriteString(text[done:at])
+		out.WriteRune(to)
+		out.WriteRune(mark)
+		done = at + size
+	}
+	var v skeleton
+	start := true // of a line
+	for at := 0; at < len(text); {
+		if start && ours(&v, text, at) {
+			change(at, 0, bar)
+		}
+		r, size := rune(text[at]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[at:])
+		}
+		switch {
+		case r == mark:
+			change(at, size, mark)
+		case suspect(r) && steers(&v, text, at, size):
+			change(at, size, tame[r])
+		}
+		at += size
+		start = newline(r) && !(r == '\r' && strings.HasPrefix(text[at:], "\n"))
+	}
+	if done == 0 && out.Len() == 0 {
+		return text
+	}
+	out.WriteString(text[done:])
+	return out.String()
+}
+
+// suspect reports whether an envelope or a token may begin with r.
+func suspect(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r == '[' || r == '<' || r == ']'
+	}
+	_, ok := tame[r]
+	return ok
+}
+
+// steers reports whether an envelope or a token begins in text at a bracket.
+func steers(v *skeleton, text string, at, size int) bool {
+	v.scan(text, at+size, false)
+	r, _ := utf8.DecodeRuneInString(text[at:])
+	switch r {
+	case ']':
+		return begins(v.seen(), "~b]") || begins(v.seen(), "~!b[")
+	case '<', '＜', '﹤':
+		return angled(v, text, at)
+	}
+	if n, _ := opening(v.seen()); n > 0 {
+		return true
+	}
+	return squared(v, text, at)
+}
+
+// ours reports whether the line that begins in text at reads like one of the
+// sections of a prompt, or like the line of a role, whatever signs stand before.
+func ours(v *skeleton, text string, at int) bool {
+	for {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if at == len(text) || newline(r) {
+			return false
+		}
+		if c := firstOf(r); letter(c) && !unicode.IsMark(c) {
+			if c >= utf8.RuneSelf || strings.IndexByte(initials, byte(c)) < 0 {
+				return false
+			}
+			break
+		}
+		at += size
+	}
+	v.scan(text, at, true)
+	line := v.seen()
+	for _, h := range heads {
+		if begins(line, h) && (h[len(h)-1] == ':' || len(line) == len(h) || !letter(rune(line[len(h)]))) {
+			return true
+		}
+	}
+	return false
+}
+
+// initials are the letters that heads begin with.
+const initials = "abcdefhimrstuw"
+
+// heads are the beginnings of lines that are written by the house, or by what
+// some models know as the one who speaks.
+var heads = []string{
+	"currentparticipants", "understandingparticipants", "externalactors", "internalagents", "external:", "internal:",
+	"whatisgoingon,andhowolditis", "system:", "systemprompt:", "systemmessage:", "systemnote:", "assistant:", "user:",
+	"human:", "ai:", "bot:", "model:", "developer:", "tool:", "function:", "instruction:", "instructions:", "response:", "message_agent(",
+}

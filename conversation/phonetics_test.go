@@ -1,0 +1,231 @@
+package conversation_test
+
+import (
+	"testing"
+	"testing/quick"
+	"time"
+
+	"earshot"
+	"earshot/conversation"
+)
+
+// TestPhraseHeard: a phrase is known by its sounds when one of them is another; what sounds
+// otherwise, or is a word longer, is none.
+func TestPhraseHeard(t *testing.T) {
+	for _, tt := range []struct {
+		phrase, said string
+		want         bool
+	}{
+		{"stop talking", "stop talking", true},
+		{"stop talking", "stop talk and", true},
+		{"stop talking", "stop talk in", true},
+		{"stop talking", "top talking", true},
+		{"stop talking", "stopped talking", true},
+		{"stop talking", "Stop taking.", true},
+		{"stop talking", "stop tall king", true},
+		{"stop talking", "start talking", false},
+		{"stop talking", "keep talking", false},
+		{"stop talking", "stop talking about the moon", false},
+		{"stop talking", "talking", false},
+		{"stop talking", "", false},
+		{"be quiet", "be quite", true},
+		{"be quiet", "the quiet", true},
+		{"be quiet", "be kind", false},
+		{"be quiet", "quite", false},
+		{"stop it", "stopped", true},
+		{"stop it", "stop at", true},
+		{"stop it", "stock it up", false},
+		{"stop", "stop", false}, // too short to be known by its sounds
+		{"stop", "step", false},
+		{"enough", "enough", false},
+	} {
+		if got := conversation.NewPhrase(tt.phrase).Heard(tt.said); got != tt.want {
+			t.Errorf("%q is heard in %q: %v, want %v", tt.phrase, tt.said, got, tt.want)
+		}
+	}
+}
+
+// TestPhraseTakesAnything: whatever a recogniser writes, it is compared.
+func TestPhraseTakesAnything(t *testing.T) {
+	p := conversation.NewPhrase("stop talking")
+	if err := quick.Check(func(text string) bool { p.Heard(text); return p.Heard("stop talking") }, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMisheardName: after a silence and before a question a name is known although two of its
+// sounds are others; what tells of something is told.
+func TestMisheardName(t *testing.T) {
+	now := time.Unix(1000, 0)
+	rested := conversation.SpeechContext{Rested: true}
+	nova := listener
+	nova.Name, nova.As = "Nova", nil
+	for _, tt := range []struct {
+		listener conversation.AddressClassifier
+		said     string
+		about    conversation.SpeechContext
+		want     conversation.Address
+		text     string // corrected
+	}{
+		{listener, "you shot what time is it", rested, conversation.Called, "Earshot what time is it"},
+		{listener, "buckshot how far is the moon", rested, conversation.Called, "Earshot how far is the moon"},
+		{listener, "he shot can you hear me", rested, conversation.Called, "Earshot can you hear me"},
+		{listener, "hey buckshot what is the weather like", rested, conversation.Called, "Earshot what is the weather like"},
+		{listener, "long shot who wrote this", rested, conversation.Called, "Earshot who wrote this"},
+		{listener, "ear short what is the weather like", rested, conversation.Called, "Earshot what is the weather like"},
+		{listener, "earshots can you hear me", rested, conversation.Called, "Earshot can you hear me"},
+		{listener, "ear short was the skirt", rested, conversation.Aside, ""},
+		{listener, "your shorts what is it", rested, conversation.Aside, ""},
+		{listener, "parrot what is it", rested, conversation.Aside, ""},
+		{listener, "the earshot how far away is the moon", rested, conversation.Called, "Earshot how far away is the moon"},
+		{listener, "they earshot can you hear me", rested, conversation.Called, "Earshot can you hear me"},
+		{listener, "the earshot was too small", rested, conversation.Aside, ""},
+		{listener, "behind earshot what is there", rested, conversation.Aside, ""},
+		{listener, "you shot what time is it", conversation.SpeechContext{}, conversation.Aside, ""}, // amid talk
+		{listener, "you shot the sheriff", rested, conversation.Aside, ""},
+		{listener, "he shot what he saw", rested, conversation.Aside, ""},
+		{listener, "you shot", rested, conversation.Aside, ""},
+		{listener, "the shot was what we wanted", rested, conversation.Aside, ""},
+		{listener, "a shot is what it takes", rested, conversation.Aside, ""},
+		{listener, "buckshot is a kind of shot", rested, conversation.Aside, ""},
+		{listener, "what time is it", rested, conversation.Aside, ""},
+		{listener, "is that what you want", rested, conversation.Aside, ""},
+		{listener, "i said you shot what time is it", rested, conversation.Aside, ""},
+		{nova, "over what time is it", rested, conversation.Aside, ""}, // a short name has too many neighbours
+	} {
+		u := earshot.Utterance{Text: earshot.Text(tt.said), Confidence: 0.9}
+		if got := tt.listener.Address(u, now, tt.about); got != tt.want {
+			t.Errorf("%q is %q, want %q", tt.said, got, tt.want)
+		}
+		if tt.text == "" {
+			tt.text = tt.said
+		}
+		if got := tt.listener.CorrectMisheard(u.Text, tt.about); string(got) != tt.text {
+			t.Errorf("%q becomes %q, want %q", tt.said, string(got), tt.text)
+		}
+	}
+	half := earshot.Speech{Words: "you shot what time"}
+	if got := listener.Words(half, now, rested); got == conversation.Called {
+		t.Error("a name that was misheard calls before all was said")
+	}
+}
+
+// TestHums: what a recogniser makes of "mm-hm" by voices that it does not know ends no reply; what
+// objects, asks, answers or is plainly understood does.
+func TestHums(t *testing.T) {
+	now := time.Unix(1000, 0)
+	talk := conversation.SpeechContext{Talking: true, Sounding: true, Saying: "The tides follow."}
+	asked := talk
+	asked.Asked = true
+	for _, tt := range []struct {
+		said  string
+		sure  float64
+		lasts time.Duration
+		about conversation.SpeechContext
+		want  conversation.Address
+	}{
+		{"him", 0.5, 500 * time.Millisecond, talk, conversation.Backchannel},
+		{"i'm home", 0.45, 700 * time.Millisecond, talk, conversation.Backchannel},
+		{"on him", 0.5, 700 * time.Millisecond, talk, conversation.Backchannel},
+		{"mm him", 0.5, 700 * time.Millisecond, talk, conversation.Backchannel},
+		{"you", 0.84, 400 * time.Millisecond, talk, conversation.Backchannel},
+		{"and them", 0.79, 500 * time.Millisecond, talk, conversation.Backchannel},
+		{"m m them but", 0.49, 700 * time.Millisecond, talk, conversation.Backchannel},
+		{"m m them but", 0.9, 700 * time.Millisecond, talk, conversation.Following},
+		{"you are wrong", 0.8, 700 * time.Millisecond, talk, conversation.Following},
+		{"you", 0.84, 400 * time.Millisecond, asked, conversation.Following},
+		{"i'm home", 0.9, 700 * time.Millisecond, talk, conversation.Following},
+		{"i'm home", 0.45, 2 * time.Second, talk, conversation.Following},
+		{"no", 0.5, 300 * time.Millisecond, talk, conversation.Following},
+		{"nah", 0.5, 300 * time.Millisecond, talk, conversation.Following},
+		{"mm know", 0.5, 500 * time.Millisecond, talk, conversation.Following},
+		{"now", 0.5, 300 * time.Millisecond, talk, conversation.Following},
+		{"no no", 0.5, 500 * time.Millisecond, talk, conversation.Following},
+		{"how many", 0.5, 700 * time.Millisecond, talk, conversation.Following},
+		{"him", 0.5, 500 * time.Millisecond, asked, conversation.Following},
+		{"tell him", 0.5, 500 * time.Millisecond, talk, conversation.Following},
+	} {
+		u := earshot.Utterance{Text: earshot.Text(tt.said), Confidence: tt.sure, Lasted: tt.lasts}
+		if got := listener.Address(u, now, tt.about); got != tt.want {
+			t.Errorf("%q, %v sure, is %q, want %q", tt.said, tt.sure, got, tt.want)
+		}
+	}
+	for said, want := range map[earshot.Text]conversation.Address{"him on him": conversation.Unsure, "no no no": conversation.Following, "tell him more": conversation.Following} {
+		if got := listener.Words(earshot.Speech{Words: said}, now, talk); got != want {
+			t.Errorf("so far %q is %q, want %q", string(said), got, want)
+		}
+	}
+}
+
+// TestWhatComesBackLate: words that are all among what it has said of late are its own voice in a
+// room that nobody has measured, unless they call, order or answer.
+func TestWhatComesBackLate(t *testing.T) {
+	now := time.Unix(1000, 0)
+	late := conversation.SpeechContext{Answered: now.Add(-time.Second), Said: "The sailors had no water, and the ship had no wind for nine days."}
+	echoing, asked, ordered := late, late, late
+	echoing.Echoing = true
+	asked.Asked, ordered.Commands = true, true
+	for _, tt := range []struct {
+		name, said string
+		own        float64
+		about      conversation.SpeechContext
+		want       conversation.Address
+	}{
+		{"two of its words", "had no", 0.3, late, conversation.Own},
+		{"two of its words, beside which nothing of it was noticed", "had no", 0, echoing, conversation.Own},
+		{"some, of which one was not understood", "ship no wind", 0.3, late, conversation.Own},
+		{"two of its words, long after its voice", "had no", 0, late, conversation.Following},
+		{"one of them", "water", 0, echoing, conversation.Following},
+		{"in another order", "no had", 0.3, late, conversation.Following},
+		{"far from each other", "sailors days", 0.3, late, conversation.Following},
+		{"an answer", "had no", 0.3, asked, conversation.Following},
+		{"a command", "no wind", 0.3, ordered, conversation.Following},
+		{"its name", "earshot had no", 0.3, late, conversation.Called},
+		{"other words", "had they no food", 0.3, late, conversation.Following},
+	} {
+		u := earshot.Utterance{Text: earshot.Text(tt.said), Confidence: 0.9, Own: tt.own, Lasted: 500 * time.Millisecond}
+		if got := listener.Address(u, now, tt.about); got != tt.want {
+			t.Errorf("%s: %q is %q, want %q", tt.name, tt.said, got, tt.want)
+		}
+	}
+}
+
+// TestMumbled: whoever speaks to it in its turn and is not understood is asked back, once; what may be
+// a cough, its own voice or somebody else's is not.
+func TestMumbled(t *testing.T) {
+	now := time.Unix(1000, 0)
+	asks := listener
+	asks.Asks = true
+	talk := conversation.SpeechContext{Answered: now.Add(-2 * time.Second)}
+	with := func(change func(*conversation.SpeechContext)) conversation.SpeechContext {
+		a := talk
+		change(&a)
+		return a
+	}
+	for _, tt := range []struct {
+		name, said string
+		sure, own  float64
+		lasts      time.Duration
+		listener   conversation.AddressClassifier
+		about      conversation.SpeechContext
+		want       conversation.Address
+	}{
+		{"in talk", "in neighbor by violin", 0.2, 0, 2 * time.Second, asks, talk, conversation.Mumbled},
+		{"understood", "my neighbor plays the violin", 0.5, 0, 2 * time.Second, asks, talk, conversation.Following},
+		{"who does not want that", "in neighbor by violin", 0.2, 0, 2 * time.Second, listener, talk, conversation.Unsure},
+		{"out of talk", "in neighbor by violin", 0.2, 0, 2 * time.Second, asks, conversation.SpeechContext{}, conversation.Unsure},
+		{"twice", "in neighbor by violin", 0.2, 0, 2 * time.Second, asks, with(func(a *conversation.SpeechContext) { a.AskedBack = true }), conversation.Unsure},
+		{"by somebody else", "in neighbor by violin", 0.2, 0, 2 * time.Second, asks, with(func(a *conversation.SpeechContext) { a.Other = true }), conversation.Unsure},
+		{"by nobody knows whom", "in neighbor by violin", 0.2, 0, 2 * time.Second, asks, with(func(a *conversation.SpeechContext) { a.Stranger = true }), conversation.Unsure},
+		{"while it speaks", "in neighbor by violin", 0.2, 0, 2 * time.Second, asks, with(func(a *conversation.SpeechContext) { a.Sounding = true }), conversation.Unsure},
+		{"while it thinks", "in neighbor by violin", 0.2, 0, 2 * time.Second, asks, with(func(a *conversation.SpeechContext) { a.Talking = true }), conversation.Unsure},
+		{"its own sound", "in neighbor by violin", 0.2, 0.1, 2 * time.Second, asks, talk, conversation.Unsure},
+		{"a cough", "the", 0.2, 0, 300 * time.Millisecond, asks, talk, conversation.Unsure},
+		{"a chair", "in the", 0.2, 0, 300 * time.Millisecond, asks, talk, conversation.Unsure},
+	} {
+		u := earshot.Utterance{Text: earshot.Text(tt.said), Confidence: tt.sure, Own: tt.own, Lasted: tt.lasts}
+		if got := tt.listener.Address(u, now, tt.about); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package conversation
+
+import (
+	"hash/maphash"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"earshot"
+)
+
+const (
+	// Three that say the same are a repetition, among as many messages as three
+	// agents need to say three each.
+	repeats = 3
+	window  = 9
+
+	// Two texts are near duplicates if they have so much of their pairs of words
+	// in common: one word in twenty may be another.
+	same = 0.8
+
+	// An answer of fewer words, such as "yes", says nothing without what it
+	// answers.
+	few = 4
+
+	// What a text repeats it repeats at its beginning.
+	mostWordsKept = 400
+)
+
+// A fingerprint is what of a text is kept to know it again: its pairs of words, sorted,
+// and its numbers, since what counts up goes on.
+type fingerprint struct {
+	words   []uint64
+	pairs   []uint64
+	numbers uint64
+}
+
+var seed = maphash.MakeSeed()
+
+// SameWords reports whether two texts say the same in the same words: case, space and
+// marks make no difference.
+func SameWords(a, b earshot.Text) bool {
+	words := func(t earshot.Text) []string {
+		return strings.FieldsFunc(string(t), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+	one, other := words(a), words(b)
+	return slices.EqualFunc(one, other, strings.EqualFold) && (len(one) > 0 || a == b)
+}
+
+// fingerprintOf returns the fingerprint of a text. Case, marks and whom it calls with an "@"
+// make no difference; a text without words is one word.
+func fingerprintOf(text earshot.Text) fingerprint {
+	var p fingerprint
+	for w := range wordsOf(string(text)) {
+		if len(p.words) == mostWordsKept {
+			break
+		}
+		h := maphash.String(seed, w)
+		p.words = append(p.words, h)
+		if unicode.IsDigit(first(w)) {
+			p.numbers = p.numbers*31 + h
+		}
+	}
+	if len(p.words) == 0 && text != "" { // a smile
+		p.words = []uint64{maphash.String(seed, string(text))}
+	}
+	p.pairs = pairsOf(p.words)
+	return p
+}
+
+// pairsOf returns the pairs of neighbours, a single word paired with nothing.
+func pairsOf(words []uint64) []uint64 {
+	pairs := make([]uint64, 0, len(words)+1)
+	before := uint64(0)
+	for _, w := range words {
+		pairs = append(pairs, before*31+w)
+		before = w
+	}
+	slices.Sort(pairs)
+	return slices.Compact(pairs)
+}
+
+// wordsOf yields the words of text in lower case, without marks and mentions. In
+// scripts that have no spaces every letter is one.
+func wordsOf(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		var word []byte
+		mention := false
+		end := func() bool {
+			w := word
+			word = nil
+			skip := mention
+			mention = false
+			return len(w) == 0 || skip || yield(string(w))
+		}
+		for _, r := range text {
+			switch {
+			case r == '@' && len(word) == 0:
+				mention = true
+			case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
+				if !end() || !yield(string(r)) {
+					return
+				}
+			case letter(r):
+				word = utf8.AppendRune(word, unicode.ToLower(r))
+			case r == '\'' || r == '’': // "let's" is a word
+			default:
+				if !end() {
+					return
+				}
+			}
+		}
+		end()
+	}
+}
+
+// with returns the fingerprint of p said after before.
+func (p fingerprint) with(before fingerprint) fingerprint {
+	words := append(slices.Clone(before.words), p.words...)
+	return fingerprint{words, pairsOf(words), before.numbers*31 + p.numbers}
+}
+
+// near reports whether p and o are near duplicates.
+func (p fingerprint) near(o fingerprint) bool {
+	if p.numbers != o.numbers || len(p.pairs) == 0 || len(o.pairs) == 0 {
+		return false
+	}
+	both, i, j := 0, 0, 0
+	for i < len(p.pairs) && j < len(o.pairs) {
+		switch a, b := p.pairs[i], o.pairs[j]; {
+		case a == b:
+			both, i, j = both+1, i+1, j+1
+		case a < b:
+			i++
+		default:
+			j++
+		}
+	}
+	return float64(both) >= same*float64(len(p.pairs)+len(o.pairs)-both)
+}
+
+// keep remembers what an agent said.
+func (b *Budget) keep(text earshot.Text) {
+	b.said = append(b.said, fingerprintOf(text))
+	b.said = slices.Delete(b.said, 0, max(0, len(b.said)-window))
+}
+
+// Repeats reports whether what was said last has been said so often that the
+// agents do not get on: it has two near duplicates among the messages before it.
+// A quick answer is the same only if what it answers is.
+func (b *Budget) Repeats() bool {
+	n := len(b.said)
+	if n < repeats {
+		return false
+	}
+	last, times := b.told(n-1), 1
+	for i := range n - 1 {
+		if last.near(b.told(i)) {
+			times++
+		}
+	}
+	return times >= repeats
+}
+
+// told returns the fingerprint of message i, a quick answer with what it answers.
+func (b *Budget) told(i int) fingerprint {
+	p := b.said[i]
+	if len(p.words) < few && i > 0 {
+		return p.with(b.said[i-1])
+	}
+	return p
+}

@@ -1,0 +1,125 @@
+package conversation
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// Unescape returns the text of which [Escape] made text.
+func Unescape(text string) string {
+	if !strings.ContainsRune(text, mark) {
+		return text
+	}
+	var out strings.Builder
+	before, from := rune(-1), 0 // the letter in hand, and where it begins
+	flush := func(to int) {
+		if before >= 0 {
+			out.WriteString(text[from:to])
+		}
+	}
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if r != mark {
+			flush(at)
+			before, from = r, at
+			at += size
+			continue
+		}
+		n := len(text[at:]) - len(strings.TrimLeft(text[at:], string(mark)))
+		marks := n / size
+		if was, ok := wild[before]; marks%2 == 1 && ok {
+			out.WriteRune(was)
+		} else if marks%2 == 0 || before != bar {
+			flush(at)
+		}
+		out.WriteString(text[at : at+marks/2*size])
+		before = -1
+		at += n
+	}
+	flush(len(text))
+	return out.String()
+}
+
+// An Unescaper is [Unescape] for a text that comes in pieces, such as a reply of a
+// model that repeats what it was shown. How it is cut into pieces makes no
+// difference. Held back is no more than the last letter. The zero value is ready.
+type Unescaper struct{ held string }
+
+// Next returns what is known of the text after piece has come.
+func (r *Unescaper) Next(piece string) string {
+	text := r.held + piece
+	end := unsettled(text)
+	r.held = text[end:]
+	return Unescape(text[:end])
+}
+
+// End returns what was held back.
+func (r *Unescaper) End() string {
+	text := r.held
+	r.held = ""
+	return Unescape(text)
+}
+
+// unsettled returns where in text that begins of which more may make something else: a
+// letter that is not whole, and one that a mark may change, with the marks so far.
+func unsettled(text string) int {
+	end := len(text)
+	for i := max(0, end-utf8.UTFMax); i < end; i++ {
+		if utf8.RuneStart(text[i]) && !utf8.FullRuneInString(text[i:]) {
+			end = i
+		}
+	}
+	end = len(strings.TrimRight(text[:end], string(mark)))
+	r, size := utf8.DecodeLastRuneInString(text[:end])
+	if _, ok := wild[r]; ok || r == bar {
+		return end - size
+	}
+	return end
+}
+
+// UnescapeJSON is [Unescape] for each string in data, such as the arguments of a
+// call.
+func UnescapeJSON(data json.RawMessage) json.RawMessage { return eachString(data, Unescape) }
+
+// EscapeJSON is [Escape] for each string in data.
+func EscapeJSON(data json.RawMessage) json.RawMessage { return eachString(data, Escape) }
+
+// eachString returns data with its strings changed. All else stays, byte for byte;
+// so does a string that change leaves as it is, however it is written.
+func eachString(data json.RawMessage, change func(string) string) json.RawMessage {
+	var out bytes.Buffer
+	done := 0 // what of data is in out
+	for at := 0; at < len(data); at++ {
+		if data[at] != '"' {
+			continue
+		}
+		from := at
+		for at++; at < len(data) && data[at] != '"'; at++ {
+			if data[at] == '\\' {
+				at++
+			}
+		}
+		var was string
+		if at >= len(data) || json.Unmarshal(data[from:at+1], &was) != nil {
+			continue // this is no JSON, which is for others to say
+		}
+		is := change(was)
+		if is == was {
+			continue
+		}
+		out.Write(data[done:from])
+		into := json.NewEncoder(&out)
+		into.SetEscapeHTML(false)
+		if err := into.Encode(is); err != nil {
+			return data // which a string has never met
+		}
+		out.Truncate(out.Len() - len("\n"))
+		done = at + 1
+	}
+	if done == 0 {
+		return data
+	}
+	return append(out.Bytes(), data[done:]...)
+}

@@ -1,0 +1,226 @@
+package attention
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"earshot"
+)
+
+const (
+	// forgets is after which time something is half as familiar: somebody who comes
+	// back after a night is news, after a coffee not.
+	forgets = 2 * time.Hour
+
+	// settles is after which time what was usual counts half: a lively talk is
+	// usual within some minutes, and silence again.
+	settles = 2 * time.Minute
+
+	// calms is after which time the level has fallen to half.
+	calms = 5 * time.Minute
+
+	// blend is how much of what is usual the newest weighing makes up.
+	blend = 0.2
+
+	// wakes is the level at which something new is worth a thought. Below it, it is
+	// only observed, and raises the level.
+	wakes = 0.5
+
+	// crumbs is how much surprise is worth anything at all: that of two or three
+	// words. Where nothing is usual, everything less would be news.
+	crumbs = 0.4
+
+	// stirs is how much of what is usual still raises the level: in a lively talk it
+	// is looked again after a minute or two, although none of it is a surprise.
+	stirs = 0.1
+
+	// A check-in comes between soonest and latest after what it is to look at.
+	soonest = 30 * time.Second
+	latest  = time.Hour
+
+	// maxFamiliar bounds what is remembered as known: the words of some hours of
+	// talk.
+	maxFamiliar = 4096
+)
+
+// What the parts of something that happened count at most, when they are new. A
+// sentence of five words that nobody has said of late is as much as a new voice.
+const (
+	newcomer = 0.8
+	newField = 0.8
+	newWord  = 0.15
+	newGuest = 0.8
+)
+
+// misses is the absence after which somebody who comes is half as much news as anybody can
+// be: after a coffee hardly any, after lunch some, in the morning all.
+const misses = 45 * time.Minute
+
+// A NoveltyTracker follows how much of what happens in a room is new, against what has been
+// usual there of late. It has no goroutine and no clock: its caller steps it, at the
+// times that Next names. Nothing is due where nothing has happened. The zero value
+// weighs everything at once; see Every.
+type NoveltyTracker struct {
+	// Every is how often what happens is weighed at most.
+	Every time.Duration
+
+	known   map[string]familiarity
+	pending float64 // the surprise of what has happened since the last weighing
+	waits   bool    // something has
+	left    float64 // the surprise of what was weighed, and not thought about
+	weighed time.Time
+
+	usual, spread float64 // of weighings: their mean, and how far they are from it
+	level         float64 // 0 to 1, at the time of the last weighing
+	checkIn       time.Time
+}
+
+// A familiarity is how familiar something was, and when.
+type familiarity struct {
+	times float64
+	at    time.Time
+}
+
+// An Occurrence is something that happened, as far as it can be new.
+type Occurrence struct {
+	At   time.Time
+	Who  string // the voice or the person, if it is anybody's
+	What string // what kind of thing it is, such as a field of the scene
+	Text earshot.Text
+
+	// Absence is, of somebody who comes, for how long nobody had been noticed.
+	Absence time.Duration
+}
+
+// Take takes in something that happened.
+func (w *NoveltyTracker) Take(g Occurrence) {
+	if g.Who != "" {
+		w.pending += newcomer * w.newness("who "+g.Who, g.At)
+	}
+	if g.What != "" {
+		w.pending += newField * w.newness("what "+g.What, g.At)
+	}
+	if g.Absence > 0 {
+		w.pending += newGuest * (1 - left(g.Absence, misses))
+	}
+	told := make(map[string]bool)
+	for _, word := range words(string(g.Text)) {
+		if key := stem(word); !told[key] && !common[word] {
+			told[key] = true
+			w.pending += newWord * w.newness("word "+key, g.At)
+		}
+	}
+	w.waits = true
+	w.forget(g.At)
+}
+
+// stem is what a word has in common with its forms, as far as its beginning does.
+func stem(word string) string {
+	runes := []rune(word)
+	return string(runes[:min(len(runes), 6)])
+}
+
+// newness returns from 0 to 1 how new something is at a time, and makes it more
+// familiar.
+func (w *NoveltyTracker) newness(key string, at time.Time) float64 {
+	if w.known == nil {
+		w.known = make(map[string]familiarity)
+	}
+	had := w.known[key].fade(at)
+	w.known[key] = familiarity{had + 1, at}
+	return 1 / ((1 + had) * (1 + had))
+}
+
+// fade returns how familiar something still is at a time.
+func (t familiarity) fade(at time.Time) float64 { return t.times * left(at.Sub(t.at), forgets) }
+
+// left returns what is left of one after a time, if each half takes half of it.
+func left(after, half time.Duration) float64 {
+	return math.Exp2(-max(0, after.Seconds()) / half.Seconds())
+}
+
+// forget keeps what is known within its bound: the least familiar half goes.
+func (w *NoveltyTracker) forget(at time.Time) {
+	if len(w.known) <= maxFamiliar {
+		return
+	}
+	keys := slices.SortedFunc(maps.Keys(w.known), func(a, b string) int {
+		return cmp.Or(cmp.Compare(w.known[a].fade(at), w.known[b].fade(at)), cmp.Compare(a, b))
+	})
+	for _, key := range keys[:len(keys)/2] {
+		delete(w.known, key)
+	}
+}
+
+// Next returns when Weigh has something to do; the zero Time if only when something
+// more has happened.
+func (w *NoveltyTracker) Next() time.Time {
+	next := w.checkIn
+	if w.waits {
+		if at := w.weighed.Add(w.Every); next.IsZero() || at.Before(next) {
+			next = at
+		}
+	}
+	return next
+}
+
+// Weigh weighs what has happened, and returns why it is worth a thought, if it is.
+// Before the time that Next returns it does nothing.
+func (w *NoveltyTracker) Weigh(now time.Time) (cause earshot.Cause, worth bool) {
+	if next := w.Next(); next.IsZero() || now.Before(next) {
+		return "", false
+	}
+	if w.waits && !now.Before(w.weighed.Add(w.Every)) && w.weigh(now) {
+		return earshot.ByNovelty, true
+	}
+	if !w.checkIn.IsZero() && !now.Before(w.checkIn) {
+		w.checkIn = time.Time{}
+		return earshot.ByCheckIn, true
+	}
+	return "", false
+}
+
+// weigh reports whether what has happened is new enough for a thought.
+func (w *NoveltyTracker) weigh(now time.Time) bool {
+	since := now.Sub(w.weighed)
+	w.usual *= left(since, settles) // meanwhile there was nothing
+	w.spread *= left(since, settles)
+	w.level *= left(since, calms)
+	surprise := w.pending
+	excess := surprise - (crumbs + w.usual + w.spread)
+	w.usual, w.spread = w.usual+blend*(surprise-w.usual), w.spread+blend*(math.Abs(surprise-w.usual)-w.spread)
+	w.left += surprise
+	w.pending, w.waits, w.weighed = 0, false, now
+	w.level += (1 - w.level) * (1 - math.Exp(-max(0, excess)-stirs*surprise))
+	if w.checkIn.IsZero() && w.left > crumbs {
+		w.checkIn = now.Add(w.patience())
+	}
+	return excess > 0 && w.level >= wakes
+}
+
+// patience returns after what time it is looked again: the less happens, the later.
+func (w *NoveltyTracker) patience() time.Duration {
+	calm := 1 - w.level
+	return soonest + time.Duration(float64(latest-soonest)*calm*calm)
+}
+
+// Thinks notes that a thought has begun that knows all that has happened: what it
+// was to look at again is done, and what waits to be weighed is part of that.
+func (w *NoveltyTracker) Thinks() {
+	w.left, w.checkIn = 0, time.Time{}
+	w.pending, w.waits = 0, false
+}
+
+// Level returns from 0 to 1 how much is going on at now.
+func (w *NoveltyTracker) Level(now time.Time) float64 {
+	return w.level * left(now.Sub(w.weighed), calms)
+}
+
+// common are words that say nothing new, whoever says them.
+var common = set(`a an and are as at be been but by can could did do does dont for from get go going got had has have he her
+	here him his how i if im in is it its just know like me my no not now of oh ok okay on one or our out really right say
+	see she should so some than thanks that thats the their them then there they think this to too up us was we well were
+	what when where which who why will with would yeah yes you your`)

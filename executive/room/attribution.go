@@ -1,0 +1,138 @@
+package room
+
+import (
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/executive/command"
+	"earshot/participants"
+	"earshot/speakers"
+)
+
+// maxSaid is how many utterances are remembered by when they began, for who finds out
+// later whose they were: some minutes of a lively talk.
+const maxSaid = 256
+
+// An utteranceRecord is something that was said aloud.
+type utteranceRecord struct {
+	event      earshot.EventID
+	began      time.Time
+	by         earshot.ParticipantID
+	visibility earshot.Visibility
+}
+
+// says remembers what was said aloud, and is on record.
+func (r *Room) says(e earshot.Event) {
+	w, later := e.Body.(earshot.Attribution)
+	if !later && e.Body.Kind() != earshot.KindUtterance {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if later {
+		for i := range r.utteranceRecords {
+			if r.utteranceRecords[i].event == w.Of {
+				r.utteranceRecords[i].by = w.Author
+			}
+		}
+		return
+	}
+	r.utteranceRecords = append(r.utteranceRecords, utteranceRecord{e.ID, e.At, e.Author, e.Visibility})
+	r.utteranceRecords = slices.Delete(r.utteranceRecords, 0, max(0, len(r.utteranceRecords)-maxSaid))
+}
+
+// ApplyVoiceChange takes in that it became otherwise whose some voices are. What turned out to be
+// somebody else's is written down as such; what a voice is called is looked up wherever
+// it is shown. It returns at once, and may be called from many goroutines.
+func (r *Room) ApplyVoiceChange(c speakers.Change) {
+	h := c.Voice
+	if c.Act == speakers.Divided {
+		h = c.Other
+	}
+	if c.Act == speakers.Forgotten || h.ID == "" && c.Act != speakers.Taught {
+		return
+	}
+	w := earshot.Attribution{Sure: 1, By: c.Said.By} // nobody's, if it was before it was taught
+	if _, known := r.cfg.Voices.Speaker(h); known {
+		w.Speaker, w.Author = h, r.meet(h).Reader()
+	}
+	for _, began := range c.Moved {
+		if s, ok := r.saidAt(began); ok {
+			r.revise(s, w)
+		}
+	}
+}
+
+// reattribute says that something was said by somebody, in the words of who corrects it:
+// whoever is known otherwise than by a voice.
+func (r *Room) reattribute(c command.Call, s utteranceRecord, who participants.Participant) (string, error) {
+	if err := r.cfg.People.Vouches(c.By); err != nil {
+		return "", err
+	}
+	var taught speakers.Change
+	if book, ok := r.cfg.Voices.(VoiceRegistry); ok {
+		taught, _ = book.Teach(s.began, who.ID, r.said(c)) // of what was too short nothing is learnt
+	}
+	if !slices.ContainsFunc(taught.Moved, s.began.Equal) {
+		r.revise(s, earshot.Attribution{Author: who.ID, Sure: 1, By: c.By.ID})
+	}
+	r.show(r.event(s.visibility, earshot.Notice{Text: who.Name + " said that (says " + c.By.Name + ")."}))
+	return "", nil
+}
+
+// saidLast returns what was said aloud last by anybody else than who, within the last
+// minutes.
+func (r *Room) saidLast(who earshot.ParticipantID) (utteranceRecord, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range slices.Backward(r.utteranceRecords) {
+		if r.person(s.by) != who {
+			return s, r.cfg.Now().Sub(s.began) <= remembersWhose
+		}
+	}
+	return utteranceRecord{}, false
+}
+
+// remembersWhose is how long after something was said "that was Bob" can be about it.
+const remembersWhose = 5 * time.Minute
+
+// saidAt returns what began to be said at a time.
+func (r *Room) saidAt(began time.Time) (utteranceRecord, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.utteranceRecords, func(s utteranceRecord) bool { return s.began.Equal(began) })
+	if i < 0 {
+		return utteranceRecord{}, false
+	}
+	return r.utteranceRecords[i], true
+}
+
+// revise writes down whose something was that was said aloud: for those who may see
+// that, and deleted with it.
+func (r *Room) revise(s utteranceRecord, w earshot.Attribution) {
+	w.Of = s.event
+	e := r.event(s.visibility, w)
+	e.Author, e.Sources = w.By, []earshot.EventID{s.event}
+	if _, err := r.enqueue(e, nil); err != nil {
+		r.cfg.Log.Warn("the speaker of some words could not be recorded", "err", err)
+	}
+}
+
+// revised takes in that something was said by somebody else than was thought. It says
+// what they are called, and nothing of what they may do: that stays as it was.
+func (h *history) revised(e earshot.Event) {
+	w, is := e.Body.(earshot.Attribution)
+	i := slices.IndexFunc(h.lines, func(l line) bool { return is && l.event == w.Of && l.aloud })
+	if i >= 0 {
+		h.lines[i].whose = &w
+	}
+}
+
+// speaker returns whose words a line is, as far as anybody knows.
+func (l line) speaker() earshot.ParticipantID {
+	if l.whose != nil {
+		return l.whose.Author
+	}
+	return l.author
+}

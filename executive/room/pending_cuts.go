@@ -1,0 +1,118 @@
+package room
+
+import (
+	"time"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/interrupt"
+)
+
+// pendingCuts are the words that were still being said when they cut a reply, by what they were heard
+// through. As a rule an utterance takes their place. If none does, since nobody understood in the end
+// what was said, or its own voice came back, they are kept all the same: it is always on record what
+// has cut a reply.
+type pendingCuts map[earshot.Handle]resolvedEvent
+
+// heedWords lets words that are still being said act on the floor, and remembers them if they have cut
+// a reply.
+func (r *Room) heedWords(in resolvedEvent) {
+	r.mu.Lock()
+	live := r.activeTurn != nil && !r.activeTurn.protected
+	r.mu.Unlock()
+	if cut := r.heed(in.signal) == interrupt.Cut; !cut || !live {
+		return
+	}
+	if s, is := in.event.Body.(earshot.Speech); !is || s.Words == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.pendingCuts[in.event.From]; known || len(r.pendingCuts) < maxStirring {
+		if r.pendingCuts == nil {
+			r.pendingCuts = make(pendingCuts)
+		}
+		r.pendingCuts[in.event.From] = in
+	}
+	r.nudge() // to wait for what becomes of them
+}
+
+// cutBy takes the words that had cut a reply and that e ends, and reports whether there were any.
+func (r *Room) cutBy(e earshot.Event) (in resolvedEvent, cut bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if in, cut = r.pendingCuts[e.From]; cut && !r.ends(e).Before(in.event.At) {
+		delete(r.pendingCuts, e.From)
+		return in, true
+	}
+	return in, false
+}
+
+// keepsCut has the words kept that have cut a reply and that came to nothing, as they were understood.
+func (r *Room) keepsCut(in resolvedEvent) {
+	if r.deaf(in.event) {
+		return
+	}
+	in.event = r.uttered(in.event)
+	in.to, in.aim, in.sideTalk, in.before, in.held = conversation.Unsure, addressees{}, sideTalk{}, "", false
+	in.signal = sent(in.event)
+	en, first, err := r.reserve(in)
+	if err != nil {
+		r.cfg.Log.Warn("what cut a reply off could not be kept", "err", err)
+		return
+	}
+	if first {
+		en.ticket = r.floor.Ticket()
+		r.queue(en)
+	}
+}
+
+// uttered returns words that are still being said as an utterance.
+func (r *Room) uttered(e earshot.Event) earshot.Event {
+	s, _ := e.Body.(earshot.Speech)
+	e.ID, e.To = r.cfg.NewID(), nil
+	e.Body = earshot.Utterance{Text: s.Words, Confidence: s.Confidence, LikeAgent: s.LikeAgent, Lasted: max(0, r.cfg.Now().Sub(e.At))}
+	return e
+}
+
+// leavesCuts has the words kept that have cut a reply and whose end the room does not live to hear.
+func (r *Room) leavesCuts() {
+	r.mu.Lock()
+	left := r.pendingCuts
+	r.pendingCuts = nil
+	r.mu.Unlock()
+	for _, in := range left {
+		if !r.deaf(in.event) {
+			r.unsaved = append(r.unsaved, r.uttered(in.event))
+		}
+	}
+}
+
+// fadingCuts returns when words are to be kept that had cut a reply and of which nothing more came;
+// the zero time if there are none.
+func (r *Room) fadingCuts() (first time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, in := range r.pendingCuts {
+		if at := in.came.Add(fades); first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// keepsCuts keeps those of which nothing more has come for long.
+func (r *Room) keepsCuts() {
+	var gone []resolvedEvent
+	r.mu.Lock()
+	for from, in := range r.pendingCuts {
+		if r.cfg.Now().Sub(in.came) >= fades {
+			gone = append(gone, in)
+			delete(r.pendingCuts, from)
+		}
+	}
+	r.mu.Unlock()
+	for _, in := range gone {
+		r.keepsCut(in)
+	}
+}

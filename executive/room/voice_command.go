@@ -1,0 +1,182 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/executive/command"
+	"earshot/participants"
+	"earshot/speakers"
+)
+
+// A VoiceRegistry is [Voices] that can be told whose voices they are. Its methods may be
+// called from many goroutines, and wait for a disk where something is kept. They ask
+// nobody whether whoever says so may: that is looked at here.
+type VoiceRegistry interface {
+	Voices
+	Known() []speakers.Speaker
+	Name(h earshot.Handle, who earshot.ParticipantID, said speakers.Said) (speakers.Change, error)
+	Enrol(who earshot.ParticipantID, consent speakers.Said, voices ...earshot.Handle) (speakers.Change, error)
+	Teach(began time.Time, who earshot.ParticipantID, said speakers.Said) (speakers.Change, error)
+	Forget(h earshot.Handle, said speakers.Said) (speakers.Change, error)
+}
+
+var _ VoiceRegistry = (*speakers.Registry)(nil)
+
+const voiceForms = "/voice [name N NAME | unname N | keep N | forget N]"
+
+var errNoVoices = errors.New("voices are not told apart here; that needs a microphone, and executive.multi_party.speaker_attribution set to true")
+
+// voice answers /voice: which voices there are, and whose.
+func (r *Room) voice(ctx context.Context, c command.Call) (string, error) {
+	book, ok := r.cfg.Voices.(VoiceRegistry)
+	if !ok || !r.cfg.Settings().MultiParty.SpeakerAttribution {
+		return "", errNoVoices
+	}
+	verb, rest, _ := strings.Cut(strings.TrimSpace(string(c.Args)), " ")
+	if verb = strings.ToLower(verb); verb == "" {
+		return r.voices(book), nil
+	}
+	if err := r.cfg.People.Vouches(c.By); err != nil {
+		return "", err
+	}
+	number, rest, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), "voice ")), " ")
+	v, err := numberedVoice(book, number)
+	if err != nil {
+		return "", err
+	}
+	switch verb {
+	case "name":
+		return r.nameVoice(ctx, c, book, v, strings.Trim(strings.TrimSpace(rest), `"`))
+	case "unname":
+		return r.unnameVoice(ctx, c, book, v)
+	case "keep":
+		return r.keepVoice(c, book, v, strings.EqualFold(strings.TrimSpace(rest), "yes"))
+	case "forget":
+		return r.forgetVoice(c, book, v)
+	}
+	return "", errors.New("write " + voiceForms)
+}
+
+// voices lists the voices that are known, those heard last first.
+func (r *Room) voices(book VoiceRegistry) string {
+	var b strings.Builder
+	for _, s := range book.Known() {
+		who := "somebody unknown"
+		if p := r.cfg.People.Resolve(s.Handle); p.ID != "" && !p.Nameless() {
+			who = p.Name
+		} else if s.Who != "" {
+			who = r.cfg.People.Name(s.Who)
+		}
+		fmt.Fprintf(&b, "%s: %s", voiceLabel(s), who)
+		if !s.Last.IsZero() {
+			fmt.Fprintf(&b, ", heard at %s", s.Last.Local().Format("15:04"))
+		}
+		if s.Kept {
+			b.WriteString(", kept")
+		}
+		b.WriteString("\n")
+	}
+	if b.Len() == 0 {
+		return "No voice has been told apart yet."
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// voiceLabel returns what people call a voice by.
+func voiceLabel(s speakers.Speaker) string {
+	if s.Number > 0 {
+		return "voice " + strconv.Itoa(s.Number)
+	}
+	return "a voice that is kept"
+}
+
+// numberedVoice returns the voice of a number.
+func numberedVoice(book VoiceRegistry, number string) (speakers.Speaker, error) {
+	n, err := strconv.Atoi(number)
+	all := book.Known()
+	i := slices.IndexFunc(all, func(s speakers.Speaker) bool { return err == nil && n > 0 && s.Number == n })
+	if i < 0 {
+		return speakers.Speaker{}, errors.New("which voice? Write " + voiceForms + "; /voice lists them with their numbers")
+	}
+	return all[i], nil
+}
+
+// nameVoice says whose a voice is. Whoever says so is written down.
+func (r *Room) nameVoice(ctx context.Context, c command.Call, book VoiceRegistry, v speakers.Speaker, name string) (string, error) {
+	who := c.By
+	if name != "" && !strings.EqualFold(name, "me") {
+		found, known := r.find(name)
+		if !known {
+			return "", fmt.Errorf("nobody is called %s%s", participants.OneLine(name), r.meant(name))
+		}
+		who = found
+	}
+	voice := r.meet(v.Handle).Reader()
+	if err := r.cfg.People.Recognise(ctx, c.By, voice, who.ID); err != nil {
+		return "", err
+	}
+	if _, err := book.Name(v.Handle, who.ID, r.said(c)); err != nil {
+		return "", errors.Join(err, r.cfg.People.Unrecognise(ctx, c.By, voice))
+	}
+	r.Mention(fmt.Sprintf("%s is %s (says %s).", voiceLabel(v), who.Name, c.By.Name))
+	return "", nil
+}
+
+// unnameVoice says that a voice is nobody's who is known. One that is kept is somebody's
+// until it is forgotten.
+func (r *Room) unnameVoice(ctx context.Context, c command.Call, book VoiceRegistry, v speakers.Speaker) (string, error) {
+	if v.Kept {
+		return "", fmt.Errorf("%s is kept, as that of %s; /voice forget %d erases it", voiceLabel(v), r.cfg.People.Name(v.Who), v.Number)
+	}
+	if err := r.cfg.People.Unrecognise(ctx, c.By, r.meet(v.Handle).Reader()); err != nil {
+		return "", err
+	}
+	_, err := book.Name(v.Handle, "", r.said(c))
+	return voiceLabel(v) + " is unknown again.", err
+}
+
+// said is who says something about voices, and when.
+func (r *Room) said(c command.Call) speakers.Said {
+	return speakers.Said{By: c.By.ID, At: r.cfg.Now()}
+}
+
+// consentTerms are what somebody agrees to whose voice is kept.
+const consentTerms = "I keep what your voice sounds like, as some numbers, in a file on this machine, so that I know it again after a restart. It holds no sound and no words, it lets nobody do or see anything, and it is erased when you say so."
+
+// keepVoice keeps the voice of somebody, who must say so themselves, once they know what
+// that means.
+func (r *Room) keepVoice(c command.Call, book VoiceRegistry, v speakers.Speaker, agrees bool) (string, error) {
+	who := r.cfg.People.Resolve(v.Handle)
+	switch {
+	case who.Nameless() || who.ID == "":
+		return "", fmt.Errorf("the owner of %s is not known; first write /voice name %d NAME", voiceLabel(v), v.Number)
+	case who.ID != c.By.ID:
+		return "", fmt.Errorf("only %s can say whether their voice is kept", who.Name)
+	case !agrees:
+		return fmt.Sprintf("%s If you agree, write /voice keep %d yes", consentTerms, v.Number), nil
+	}
+	if _, err := book.Enrol(who.ID, r.said(c), v.Handle); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("Your voice is kept from now on; /voice forget %d erases it.", v.Number), nil
+}
+
+// forgetVoice erases what is known of a voice: for who operates the house, and for whose
+// it is. One that is nobody's anybody may have forgotten who is known.
+func (r *Room) forgetVoice(c command.Call, book VoiceRegistry, v speakers.Speaker) (string, error) {
+	who := r.cfg.People.Resolve(v.Handle)
+	if named := who.ID != "" && !who.Nameless(); named && who.ID != c.By.ID && !c.By.Can(participants.Operate) {
+		return "", fmt.Errorf("only %s or the owner may have that voice forgotten", who.Name)
+	}
+	if _, err := book.Forget(v.Handle, r.said(c)); err != nil {
+		return "", err
+	}
+	return "What " + voiceLabel(v) + " sounds like is forgotten. What was said stays in the history.", nil
+}

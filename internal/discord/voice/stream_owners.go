@@ -1,0 +1,174 @@
+package voice
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	unknowns  = 16              // streams of which nobody knows whose they are
+	holds     = kept            // packets that are held of each
+	patience  = 2 * time.Second // for which they are
+	strangers = 128             // users whose keys are tried on a frame
+	mostHere  = 1 << 14         // users; a stage may have ten thousand listeners
+	mostOwned = 1 << 14         // streams of which it is known whose they are
+)
+
+// streamOwners knows whose the streams of a call are. Speaking events say so, which may
+// come early, late, or never; where they do not, that the key of a user opens a frame
+// does. Against them it says nothing: every member can make the keys of all others. It
+// has no clock.
+type streamOwners struct {
+	self   uint64           // ours is nobody's here
+	owners map[uint32]owner // by SSRC
+	here   []uint64         // who is in the call, ascending
+	order  []uint64         // the same, those without a stream first; made when needed
+	held   []*unknown
+	spare  []*unknown
+	lost   int64 // packets that were dropped because nobody knew whose they were
+}
+
+// An owner is whose a stream is.
+type owner struct {
+	user uint64
+	said bool // by the gateway; else a key has told
+}
+
+// An unknown stream waits to be somebody's.
+type unknown struct {
+	ssrc    uint32
+	packets []heldPacket
+}
+
+type heldPacket struct {
+	came time.Time
+	packet
+}
+
+func newBinding(self uint64) *streamOwners {
+	return &streamOwners{self: self, owners: make(map[uint32]owner)}
+}
+
+// arrived and left say who is in the call. Who left owns nothing any more.
+func (b *streamOwners) arrived(users ...uint64) {
+	for _, u := range users {
+		if at, found := slices.BinarySearch(b.here, u); !found && u != 0 && u != b.self && len(b.here) < mostHere {
+			b.here = slices.Insert(b.here, at, u)
+		}
+	}
+	b.order = b.order[:0]
+}
+
+func (b *streamOwners) left(user uint64) {
+	if at, found := slices.BinarySearch(b.here, user); found {
+		b.here = slices.Delete(b.here, at, at+1)
+	}
+	for ssrc, o := range b.owners {
+		if o.user == user {
+			delete(b.owners, ssrc)
+		}
+	}
+	b.order = b.order[:0]
+}
+
+// owner returns whose a stream is: user 0 if that is unknown.
+func (b *streamOwners) owner(ssrc uint32) owner { return b.owners[ssrc] }
+
+// bind says whose a stream is, and returns what is held of it, valid until the next
+// packet is held.
+func (b *streamOwners) bind(ssrc uint32, o owner) []heldPacket {
+	if b.owners[ssrc].user == 0 && len(b.owners) == mostOwned {
+		for other := range b.owners { // no real call has as many; the keys tell again
+			delete(b.owners, other)
+			break
+		}
+	}
+	b.owners[ssrc] = o
+	b.order = b.order[:0]
+	for i, s := range b.held {
+		if s.ssrc == ssrc {
+			b.held = slices.Delete(b.held, i, i+1)
+			b.spare = append(b.spare, s)
+			return s.packets
+		}
+	}
+	return nil
+}
+
+// candidates returns whose keys are worth trying on a stream, most likely first.
+func (b *streamOwners) candidates() []uint64 {
+	if len(b.order) > 0 || len(b.here) == 0 {
+		return b.order
+	}
+	owns := make(map[uint64]bool, len(b.owners))
+	for _, o := range b.owners {
+		owns[o.user] = true
+	}
+	for _, with := range []bool{false, true} {
+		for _, u := range b.here {
+			if owns[u] == with && len(b.order) < strangers {
+				b.order = append(b.order, u)
+			}
+		}
+	}
+	return b.order
+}
+
+// hold keeps a packet until somebody turns out to own it. Where there is no room, the
+// oldest packet of its stream is dropped, or the stream that has waited longest.
+func (b *streamOwners) hold(now time.Time, p packet) {
+	at := slices.IndexFunc(b.held, func(s *unknown) bool { return s.ssrc == p.ssrc })
+	if at < 0 {
+		if len(b.held) == unknowns {
+			b.drop(0, len(b.held[0].packets))
+		}
+		s := &unknown{}
+		if n := len(b.spare); n > 0 {
+			s, b.spare = b.spare[n-1], b.spare[:n-1]
+		}
+		s.ssrc, s.packets = p.ssrc, s.packets[:0]
+		at, b.held = len(b.held), append(b.held, s)
+	}
+	s := b.held[at]
+	if len(s.packets) == holds {
+		b.drop(at, 1)
+	}
+	var room []byte
+	if n := len(s.packets); n < cap(s.packets) {
+		room = s.packets[:n+1][n].payload[:0] // what was there before
+	}
+	p.payload = append(room, p.payload...)
+	s.packets = append(s.packets, heldPacket{now, p})
+}
+
+// expire drops what has been held for too long.
+func (b *streamOwners) expire(now time.Time) {
+	for i := len(b.held) - 1; i >= 0; i-- {
+		old := 0
+		for _, p := range b.held[i].packets {
+			if now.Sub(p.came) < patience {
+				break
+			}
+			old++
+		}
+		b.drop(i, old)
+	}
+}
+
+// drop drops the first n packets of a held stream, and the stream with its last.
+func (b *streamOwners) drop(i, n int) {
+	s := b.held[i]
+	b.lost += int64(n)
+	if n == len(s.packets) {
+		b.held = slices.Delete(b.held, i, i+1)
+		b.spare = append(b.spare, s)
+		return
+	}
+	// The buffers of those that go are those of the next that come.
+	for ; n > 0; n-- {
+		first := s.packets[0].payload
+		copy(s.packets, s.packets[1:])
+		s.packets[len(s.packets)-1].payload = first
+		s.packets = s.packets[:len(s.packets)-1]
+	}
+}

@@ -1,0 +1,79 @@
+package ollama
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ollama/ollama/api"
+	"github.com/ollama/ollama/types/model"
+)
+
+// modelCapabilities are what the server says a model can do.
+type modelCapabilities struct {
+	tools, think, vision bool
+
+	// opened says that the prompt ends in an opening think tag, so that the
+	// reply begins in a thought.
+	opened bool
+}
+
+// ability returns what the model can do. The server is asked once; after an
+// error with this model, once more, since it may have been replaced.
+func (e *Engine) ability(ctx context.Context, name string) (modelCapabilities, error) {
+	if can, ok := e.known(name); ok {
+		return can, nil
+	}
+	shown, err := e.client.Show(ctx, &api.ShowRequest{Model: name})
+	if err != nil {
+		return modelCapabilities{}, err
+	}
+	has := func(c model.Capability) bool { return slices.Contains(shown.Capabilities, c) }
+	can := modelCapabilities{
+		tools:  has(model.CapabilityTools),
+		think:  has(model.CapabilityThinking),
+		vision: has(model.CapabilityVision),
+		opened: strings.HasSuffix(strings.TrimSpace(shown.Template), "<think>"),
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.capabilities[name] = can
+	return can, nil
+}
+
+// Sees implements [llm.Seer] by what the server says of the model.
+func (e *Engine) Sees(ctx context.Context, model string) bool {
+	name := e.model(model)
+	if name == "" {
+		return false
+	}
+	can, err := e.ability(ctx, name)
+	return err == nil && can.vision
+}
+
+// known returns what was asked before.
+func (e *Engine) known(name string) (can modelCapabilities, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	can, ok = e.capabilities[name]
+	return can, ok
+}
+
+// forget makes the next request ask again what the model can do, and whether it is loaded.
+func (e *Engine) forget(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.capabilities, name)
+	delete(e.answered, name)
+}
+
+// did notes that the model has answered. Of those that are asked for by name there are as
+// many as the server has.
+func (e *Engine) did(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, known := e.capabilities[name]; known { // the server knows it, so that nobody fills this with names
+		e.answered[name] = time.Now()
+	}
+}

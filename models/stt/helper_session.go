@@ -1,0 +1,251 @@
+package stt
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"earshot/internal/audio"
+	"earshot/internal/helper"
+	"earshot/models/wire"
+)
+
+// A helperSession is one life of the helper. What it has been told is in here, so that the
+// next one is told all of it again.
+type helperSession struct {
+	r    *Recogniser
+	link helper.Link
+	kill context.CancelCauseFunc
+	more chan struct{} // there may be something to send
+
+	// Under the recogniser's mutex:
+	of       *Session     // whose sound is being sent
+	stream   uint32       // as which stream; all before it are over
+	sent     int          // samples of it
+	complete bool         // its end was sent
+	partials int          // results for it
+	stale    int          // results for those before it
+	spot     uint32       // the stream in which phrases are sought
+	spotted  [4]time.Time // when the last such streams began
+	frames   int          // of all such streams
+	phrases  int          // found in them
+}
+
+const (
+	// mostStale is how many results may come for utterances that are over,
+	// while one is heard: what was in the pipe.
+	mostStale = 64
+
+	// framesOfPhrase is how many frames the shortest phrase has, on average of
+	// all that are heard: nobody says two of them within 100 ms.
+	framesOfPhrase = 5
+)
+
+func newLife(r *Recogniser, link helper.Link, kill context.CancelCauseFunc) *helperSession {
+	return &helperSession{r: r, link: link, kill: kill, more: make(chan struct{}, 1)}
+}
+
+// poke wakes send.
+func (l *helperSession) poke() {
+	select {
+	case l.more <- struct{}{}:
+	default:
+	}
+}
+
+// send tells the helper what there is to tell until ctx ends or it cannot be
+// told any more, which the helper's end explains.
+func (l *helperSession) send(ctx context.Context) {
+	l.r.mu.Lock()
+	open := wire.OpenHear{Names: l.r.config.Names, Phrases: l.r.config.Phrases, Means: l.r.means}
+	l.r.mu.Unlock()
+	err := l.link.Send(wire.OpenName, open)
+	buf := make([]byte, 0, 2*burst)
+	for err == nil {
+		var next step
+		next, buf = l.next(buf[:0])
+		switch next.kind {
+		case nothing:
+			select {
+			case <-l.more:
+			case <-ctx.Done():
+				return
+			}
+		case cancel:
+			err = l.link.Send(wire.CancelName, wire.Cancel{Stream: next.stream})
+		case sound:
+			err = l.link.SendSound(next.stream, buf)
+		}
+		if next.dropped > 0 {
+			l.r.config.Log.Info("sound was dropped in which phrases were sought", "frames", next.dropped)
+		}
+	}
+}
+
+// burst is how many samples are sent at once: 100 ms, so that what is more
+// urgent never waits for long.
+const burst = audio.Rate / 10
+
+// A step is one thing to send.
+type step struct {
+	kind    kind
+	stream  uint32
+	dropped int // frames, if it is time to say so
+}
+
+type kind int
+
+const (
+	nothing kind = iota
+	cancel
+	sound
+)
+
+// next returns what is to be sent, with its sound appended to buf: first what is
+// urgent.
+func (l *helperSession) next(buf []byte) (step, []byte) {
+	r := l.r
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.life != l {
+		return step{}, buf // it is not ready
+	}
+	if r.spots.n > 0 {
+		s := step{kind: sound, dropped: r.spots.report(time.Now())}
+		s.stream, buf = l.spotting(r.spots.pop(), buf)
+		return s, buf
+	}
+	if l.of != nil && l.of.over {
+		l.of = nil
+		return step{kind: cancel, stream: l.stream}, buf
+	}
+	if l.of == nil {
+		if len(r.sessions) == 0 {
+			return step{}, buf
+		}
+		l.of, l.sent, l.complete, l.partials, l.stale = r.sessions[0], 0, false, 0, 0
+		l.stream++
+	}
+	return l.hearing(buf)
+}
+
+// spotting adds a frame to the stream in which phrases are sought.
+func (l *helperSession) spotting(s spot, buf []byte) (uint32, []byte) {
+	if s.fresh || l.spot == 0 {
+		l.spot++
+		l.spotted[l.spot%uint32(len(l.spotted))] = s.at
+	}
+	l.frames++
+	return l.spot | wire.Spot, audio.AppendPCM(buf, s.pcm[:])
+}
+
+// hearing returns the next of the utterance: some of its sound, or its end.
+func (l *helperSession) hearing(buf []byte) (step, []byte) {
+	pcm := l.of.pcm[l.sent:]
+	switch {
+	case len(pcm) > 0:
+		pcm = pcm[:min(len(pcm), burst)]
+		l.sent += len(pcm)
+		return step{kind: sound, stream: l.stream}, audio.AppendPCM(buf, pcm)
+	case !l.of.ended.IsZero() && !l.complete:
+		l.complete = true
+		return step{kind: sound, stream: l.stream}, buf
+	}
+	return step{}, buf
+}
+
+// control takes what the helper says.
+func (l *helperSession) control(c helper.Control, load *time.Timer) error {
+	switch c.Name {
+	case wire.ReadyName:
+		if !load.Stop() {
+			return fmt.Errorf("%w: ready twice", helper.ErrProtocol)
+		}
+		l.r.found(l)
+		return nil
+	case wire.FaultName:
+		var f wire.Fault
+		if err := c.Decode(&f); err != nil {
+			return err
+		}
+		return &FaultError{f}
+	case wire.PartialName, wire.FinalName:
+		h, err := wire.DecodeHypothesis(c)
+		if err != nil {
+			return err
+		}
+		return l.understood(h, c.Name == wire.FinalName)
+	case wire.PhraseName:
+		p, err := wire.DecodePhrase(c)
+		if err != nil {
+			return err
+		}
+		return l.phrase(p)
+	}
+	return fmt.Errorf("%w: %q", helper.ErrProtocol, c.Name)
+}
+
+// understood hands a result to whom it belongs to. One for an utterance that
+// nobody wants any more is late; more of them, or any other, are lies.
+func (l *helperSession) understood(h wire.Hypothesis, final bool) error {
+	l.r.mu.Lock()
+	s := l.of
+	if s == nil || h.Stream != l.stream {
+		l.stale++
+		lie := h.Stream > l.stream || l.stale > mostStale
+		l.r.mu.Unlock()
+		return falsely(lie)
+	}
+	lie := false
+	if final {
+		if lie = !l.complete; !lie {
+			l.of, l.r.means = nil, h.Means
+			s.unlist() // or it would be heard again
+		}
+	} else {
+		l.partials++
+		lie = l.partials > l.sent/burst+1 // nobody understands more often than that
+	}
+	l.r.mu.Unlock()
+	switch {
+	case lie:
+	case final:
+		s.finish(result(h, true))
+	default:
+		s.tell(result(h, false))
+	}
+	return falsely(lie)
+}
+
+// falsely returns the fault of a helper that lies.
+func falsely(lie bool) error {
+	if !lie {
+		return nil
+	}
+	return fmt.Errorf("%w: it tells of what it has not heard", helper.ErrProtocol)
+}
+
+// result returns h as it is told.
+func result(h wire.Hypothesis, final bool) Result {
+	res := Result{Text: h.Text, Heard: lasts(h.Heard), Confidence: h.Confidence, Final: final}
+	for _, w := range h.Words {
+		res.Words = append(res.Words, Word{w.Text, lasts(w.From), lasts(w.To), w.Confidence})
+	}
+	return res
+}
+
+// phrase tells of a phrase.
+func (l *helperSession) phrase(p wire.Phrase) error {
+	stream := p.Stream &^ wire.Spot
+	l.r.mu.Lock()
+	l.phrases++
+	few := len(l.r.config.Phrases) + len(l.r.config.Names) // they may be found at once
+	lie := stream == 0 || stream > l.spot || p.Sample > l.frames*audio.Samples || !l.r.config.seeks(p.Text) || l.phrases > l.frames/framesOfPhrase+few
+	recent := stream+uint32(len(l.spotted)) > l.spot
+	at := l.spotted[stream%uint32(len(l.spotted))]
+	l.r.mu.Unlock()
+	if !lie && recent { // else it is too late to act on it
+		l.r.config.On(Phrase{Text: p.Text, At: at.Add(lasts(p.Sample))})
+	}
+	return falsely(lie)
+}

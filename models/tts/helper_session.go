@@ -1,0 +1,110 @@
+package tts
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"earshot/internal/audio"
+	"earshot/internal/helper"
+	"earshot/models/wire"
+)
+
+// A helperSession is one life of the helper.
+type helperSession struct {
+	link helper.Link
+	kill context.CancelCauseFunc
+	dead chan struct{} // closed at its end
+
+	mu      sync.Mutex
+	stream  uint32   // the last that was asked for
+	request *request // the one that is wanted, or nil
+
+	// Of the goroutine that takes sound: whoever reads has one buffer while the
+	// other is filled.
+	pcm   [2][helper.MaxSound / 2]int16
+	which int
+}
+
+// A request is one text for one life of the helper.
+type request struct {
+	stream uint32
+	text   int // its length, in bytes
+	most   int // samples that are still believed
+	pieces chan piece
+	left   chan struct{} // closed when nobody reads pieces any more
+
+	begun bool // sound has come; of the goroutine that takes sound
+}
+
+// A piece is what the helper sent at once.
+type piece struct {
+	pcm   []int16
+	marks []wire.Mark
+	end   bool
+}
+
+// ask begins a request.
+func (l *helperSession) ask(text, most int) *request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stream++
+	l.request = &request{
+		stream: l.stream, text: text, most: most,
+		pieces: make(chan piece), left: make(chan struct{}),
+	}
+	return l.request
+}
+
+// leave ends a request. What the helper still sends for it is thrown away, so
+// that it gets to read the next.
+func (l *helperSession) leave(r *request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.request = nil
+	close(r.left)
+}
+
+// sound takes what the helper sends, and waits until somebody wants it.
+func (l *helperSession) sound(ctx context.Context, m helper.Sound) error {
+	stream := m.Stream &^ wire.Words
+	l.mu.Lock()
+	r, last := l.request, l.stream
+	l.mu.Unlock()
+	if stream == 0 || stream > last {
+		return fmt.Errorf("%w: it says what nobody asked for", helper.ErrProtocol)
+	}
+	if r == nil || stream != r.stream {
+		return nil
+	}
+	p, err := l.piece(r, m)
+	if err != nil {
+		return err
+	}
+	select {
+	case r.pieces <- p:
+	case <-r.left:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// piece reads what the helper sent, and believes what is possible.
+func (l *helperSession) piece(r *request, m helper.Sound) (p piece, err error) {
+	if m.Stream&wire.Words != 0 {
+		if r.begun {
+			return p, fmt.Errorf("%w: words behind their sound", helper.ErrProtocol)
+		}
+		p.marks, err = wire.DecodeMarks(nil, m.Data, r.text)
+		return p, err
+	}
+	r.begun = true
+	n := len(m.Data) / 2
+	if r.most -= n; r.most < 0 || len(m.Data)%2 != 0 {
+		return p, fmt.Errorf("%w: sound that cannot be", helper.ErrProtocol)
+	}
+	l.which = 1 - l.which
+	p.pcm, p.end = l.pcm[l.which][:n], n == 0
+	audio.DecodePCM(p.pcm, m.Data)
+	return p, nil
+}

@@ -1,0 +1,341 @@
+package monitor
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/participants"
+	"earshot/participants/paths"
+)
+
+const (
+	// kept is how many entries of the transcript are in memory: a busy day.
+	kept = 20_000
+
+	// keptBytes is how many bytes of words they have together, at most. One message
+	// has up to 64 KiB.
+	keptBytes = 64 << 20
+
+	// decided is how many decisions the pane of decisions goes back.
+	decided = 200
+)
+
+// An entry is one matter of the transcript: an event, and what came to it later.
+type entry struct {
+	key       int64 // its place: rising, below 0 for what was loaded later
+	event     earshot.Event
+	answer    string               // to a command, which is no event
+	decisions []earshot.Event      // about it
+	whose     *earshot.Attribution // whose voice it was, if that turned out later
+	beside    []*entry             // who spoke at the same time
+	gone      bool                 // its words were taken back, or erased
+
+	weight int // what of [transcript.bytes] it is
+
+	rows  []row // as they were drawn last
+	width int   // for that
+	names int   // likewise
+}
+
+// changed has e drawn anew.
+func (e *entry) changed() { e.rows = nil }
+
+// words is how many bytes e weighs.
+func (e *entry) words() int {
+	n := 256 + 128*len(e.decisions) + len(e.answer)
+	switch b := e.event.Body.(type) {
+	case earshot.Message:
+		n += len(b.Text)
+	case earshot.Utterance:
+		n += len(b.Text)
+	case earshot.Reply:
+		n += len(b.Offered)
+	case earshot.Thought:
+		n += len(b.Text) + len(b.Question)
+	case earshot.Use:
+		n += len(b.Arguments) + len(b.Result)
+	case earshot.Finding:
+		n += len(b.Text)
+	case earshot.Edit:
+		n += len(b.Was) + len(b.Text)
+	}
+	return n
+}
+
+// weigh weighs e once more.
+func (p *transcript) weigh(e *entry) {
+	was := e.weight
+	e.weight = e.words()
+	p.bytes += e.weight - was
+}
+
+// A transcript is what has happened, as far back as it is kept. It is ordered by sequence.
+type transcript struct {
+	all   []*entry
+	by    map[earshot.EventID]*entry
+	turns map[earshot.TurnID]*entry // the replies
+
+	decisions []earshot.Event // the newest last
+	last      int64           // the sequence of the newest event
+	next      int64           // the key of the next entry
+	bytes     int
+	forgot    bool // what was there before the first entry, since there was too much
+	asking    bool // what is older is on its way
+	whole     bool // there is nothing older
+
+	called map[earshot.ParticipantID]string
+	agents map[earshot.ParticipantID]bool
+	namer  int // rises when somebody is called otherwise
+}
+
+func newTranscript() *transcript {
+	return &transcript{
+		by: make(map[earshot.EventID]*entry), turns: make(map[earshot.TurnID]*entry),
+		called: map[earshot.ParticipantID]string{participants.Generic: string(participants.Generic)}, // who is nobody that the daemon knows
+		agents: map[earshot.ParticipantID]bool{participants.Agent: true},
+	}
+}
+
+// call says what somebody is called.
+func (p *transcript) call(id earshot.ParticipantID, name string, agent bool) {
+	if id == "" || name == "" {
+		return
+	}
+	if agent && !p.agents[id] {
+		p.agents[id] = true
+		p.namer++
+	}
+	if p.called[id] != name {
+		p.called[id] = name
+		p.namer++
+	}
+}
+
+// add takes in the next event, and reports whether it is an entry of its own. One that
+// is here already is left out, so that nothing is doubled after a connection was lost.
+func (p *transcript) add(e earshot.Event) (shown bool) {
+	if e.Sequence > 0 && e.Sequence <= p.last {
+		return false
+	}
+	p.last = max(p.last, e.Sequence)
+	return p.take(e, false)
+}
+
+// before takes in what happened before the first entry, the oldest first.
+func (p *transcript) before(events []earshot.Event) {
+	had, next := p.all, p.next
+	p.all, p.next = nil, 0
+	if len(had) > 0 {
+		p.next = had[0].key - int64(len(events)) - 1
+	}
+	for _, e := range events {
+		p.take(e, true)
+	}
+	p.all, p.next = append(p.all, had...), max(next, p.next)
+}
+
+// oldest returns the sequence of the first event that is here; 0 if there is none.
+func (p *transcript) oldest() int64 {
+	for _, e := range p.all {
+		if e.event.Sequence > 0 {
+			return e.event.Sequence
+		}
+	}
+	return 0
+}
+
+// answered keeps what came of a command.
+func (p *transcript) answered(at time.Time, text string) {
+	is := &entry{key: p.next, event: earshot.Event{At: at, Body: earshot.Notice{Text: text}}, answer: text}
+	p.next++
+	p.all = append(p.all, is)
+	p.weigh(is)
+	p.bound()
+}
+
+// take keeps one event.
+func (p *transcript) take(e earshot.Event, old bool) bool {
+	switch b := e.Body.(type) {
+	case earshot.Actor:
+		p.call(b.Participant, b.Name, false)
+		return false
+	case earshot.Agent:
+		if b.Profile != nil {
+			p.call(b.ID, b.Profile.Name, true)
+		}
+		p.agents[b.ID] = true
+		if b.ID == participants.Agent || paths.Kind(b.PathKind).Below() {
+			return false
+		}
+	case earshot.Decision:
+		return p.decides(e, b, old)
+	case earshot.Attribution:
+		if of := p.by[b.Of]; of != nil {
+			of.whose = &b
+			of.changed()
+			for _, other := range of.beside {
+				other.changed()
+			}
+		}
+		return false
+	case earshot.Revision:
+		if of := p.by[b.Of]; of != nil {
+			if m, ok := of.event.Body.(earshot.Message); ok && b.Text != "" {
+				m.Text, m.Revised = b.Text, e.At
+				of.event.Body = m
+				of.changed()
+				p.weigh(of)
+			}
+		}
+		return false
+	case earshot.Withdrawal:
+		p.gone(append(slices.Clone(b.With), b.Of))
+	case earshot.Settled, earshot.Typing, earshot.Speech, earshot.Glance, earshot.Command:
+		return false
+	}
+	p.keep(e)
+	return true
+}
+
+// keep makes e an entry.
+func (p *transcript) keep(e earshot.Event) {
+	is := &entry{key: p.next, event: e}
+	p.next++
+	_, is.gone = e.Body.(earshot.Tombstone)
+	p.all = append(p.all, is)
+	if e.ID != "" {
+		p.by[e.ID] = is
+	}
+	if r, ok := e.Body.(earshot.Reply); ok {
+		p.turns[r.Turn] = is
+	}
+	p.together(is)
+	p.weigh(is)
+	p.bound()
+}
+
+// decides takes in a decision: it stands with what it is about, or by itself.
+func (p *transcript) decides(e earshot.Event, d earshot.Decision, old bool) bool {
+	if old {
+		p.decisions = slices.Insert(p.decisions, 0, e)
+		slices.SortStableFunc(p.decisions, func(a, b earshot.Event) int { return int(a.Sequence - b.Sequence) })
+	} else {
+		p.decisions = append(p.decisions, e)
+	}
+	p.decisions = slices.Delete(p.decisions, 0, max(0, len(p.decisions)-decided))
+	if of := p.by[d.About]; of != nil && len(of.decisions) < 32 {
+		of.decisions = append(of.decisions, e)
+		of.changed()
+		p.weigh(of)
+		return true
+	}
+	if d.About == "" && d.Verdict != earshot.Speak || d.About != "" && p.by[d.About] == nil {
+		p.keep(e)
+		return true
+	}
+	return false
+}
+
+// changes takes in what an event that is shown elsewhere means for what is here.
+func (p *transcript) changes(e earshot.Event) {
+	switch b := e.Body.(type) {
+	case earshot.Attribution, earshot.Revision:
+		p.take(e, false)
+	case earshot.Withdrawal:
+		p.gone(append(slices.Clone(b.With), b.Of))
+	}
+}
+
+// gone takes words away that are kept nowhere any more.
+func (p *transcript) gone(ids []earshot.EventID) {
+	for _, id := range ids {
+		if of := p.by[id]; of != nil && !of.gone {
+			of.gone = true
+			of.event.Body = earshot.Tombstone{Was: of.event.Body.Kind()}
+			of.changed()
+			p.weigh(of)
+		}
+	}
+}
+
+// longestStretch is how far apart two utterances that overlap began, at most.
+const longestStretch = 2 * time.Minute
+
+// together marks who spoke at the same time as somebody else. What was said stands in
+// the journal when it has ended, so it is among the last few.
+func (p *transcript) together(is *entry) {
+	from, to, ok := spoken(is.event)
+	if !ok {
+		return
+	}
+	for k := len(p.all) - 2; k >= max(0, len(p.all)-12); k-- {
+		was := p.all[k]
+		begun, ended, ok := spoken(was.event)
+		if !ok || was.event.Author == is.event.Author && was.event.From == is.event.From || from.Sub(begun) > longestStretch {
+			continue
+		}
+		if from.Before(ended) && begun.Before(to) {
+			was.beside, is.beside = append(was.beside, is), append(is.beside, was)
+			was.changed()
+		}
+	}
+}
+
+// heard reports whether the utterance is here that the words of e have become.
+func (p *transcript) heard(e earshot.Event) bool {
+	for k := len(p.all) - 1; k >= max(0, len(p.all)-12); k-- {
+		u := p.all[k].event
+		if u.Body.Kind() == earshot.KindUtterance && u.From == e.From && u.At.Equal(e.At) {
+			return true
+		}
+	}
+	return false
+}
+
+// spoken returns from when to when somebody said something aloud.
+func spoken(e earshot.Event) (from, to time.Time, ok bool) {
+	u, ok := e.Body.(earshot.Utterance)
+	return e.At, e.At.Add(u.Lasted), ok
+}
+
+// bound drops the oldest entries of which there are too many.
+func (p *transcript) bound() {
+	n := 0
+	for len(p.all)-n > kept || p.bytes > keptBytes && len(p.all)-n > 1 {
+		p.drop(p.all[n])
+		n++
+	}
+	if n > 0 {
+		clear(p.all[:n])
+		p.all, p.forgot = p.all[n:], true
+	}
+}
+
+func (p *transcript) drop(e *entry) {
+	p.bytes -= e.weight
+	if p.by[e.event.ID] == e {
+		delete(p.by, e.event.ID)
+	}
+	if r, ok := e.event.Body.(earshot.Reply); ok {
+		delete(p.turns, r.Turn)
+	}
+}
+
+// name returns what somebody is called.
+func (p *transcript) name(id earshot.ParticipantID) string {
+	switch name := p.called[id]; {
+	case id == "":
+		return "somebody"
+	case name != "":
+		return name
+	}
+	return "unknown"
+}
+
+// at returns the place of the entry with a key, or the place where it would be.
+func (p *transcript) at(key int64) int {
+	k, _ := slices.BinarySearchFunc(p.all, key, func(e *entry, key int64) int { return cmp.Compare(e.key, key) })
+	return k
+}

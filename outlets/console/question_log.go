@@ -1,0 +1,45 @@
+package console
+
+import (
+	"slices"
+	"sync"
+
+	"earshot"
+)
+
+// remembered is how many questions are known by their ID when an answer comes:
+// a room answers one at a time, and the others that wait are given up.
+const remembered = 64
+
+// A question is something that was said, by whomever, to which a reply may come.
+type question struct {
+	id    earshot.EventID
+	to    []earshot.ParticipantID
+	waits bool // somebody here waits for the answer
+}
+
+// A questionLog is what was said of late. The zero value is ready.
+type questionLog struct {
+	mu  sync.Mutex
+	all []question // the newest last
+}
+
+func (a *questionLog) add(e earshot.Event, waits bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.all) == remembered {
+		a.all = slices.Delete(a.all, 0, 1)
+	}
+	a.all = append(a.all, question{e.ID, e.To, waits})
+}
+
+// find returns what has an ID.
+func (a *questionLog) find(id earshot.EventID) (question, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := slices.IndexFunc(a.all, func(q question) bool { return q.id == id })
+	if i < 0 || id == "" {
+		return question{}, false
+	}
+	return a.all[i], true
+}

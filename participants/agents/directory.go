@@ -1,0 +1,250 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/participants"
+	"earshot/participants/paths"
+)
+
+// A Journal is where changes are recorded, in one step each with the decision
+// that leads to them. The store is one.
+type Journal interface {
+	// Do takes a decision and records what it returns. Nobody else decides or
+	// records in between. It returns when that is on disk.
+	Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error)) ([]earshot.Event, error)
+
+	Viewer
+}
+
+// A Viewer shows the tables that are made of what was recorded.
+type Viewer interface {
+	Look(ctx context.Context, f func(earshot.View) error) error
+}
+
+// A Setup is what a directory begins with.
+type Setup struct {
+	Journal Journal
+
+	Main   earshot.Profile     // what the main agent is
+	Config Config              // the section agents, which has no faults
+	Actors participants.Config // the section external_actors: whose names no agent can have
+
+	Rooms   []earshot.RoomID // that there are
+	Engines []string         // by name
+
+	Now   func() time.Time
+	NewID func() earshot.EventID
+}
+
+// A Directory is all agents of the house. It may be used from many goroutines.
+type Directory struct {
+	setup  Setup
+	viewer Viewer
+	change chan struct{} // holds one while a change is being recorded
+
+	people *participants.Registry // see Join
+	owner  earshot.ParticipantID
+
+	// dead looks up what an agent was called that is not alive.
+	dead func(earshot.ParticipantID) (string, bool)
+
+	mu      sync.RWMutex
+	live    map[earshot.Path]*Record
+	ids     map[earshot.ParticipantID]*Record
+	below   map[earshot.Path]map[earshot.Path]bool // the children of each
+	seats   []*Record                              // those that may sit in a room, the main agent first, the oldest next
+	labels  map[earshot.ParticipantID]string
+	former  []string // see Former
+	version uint64
+}
+
+// Open returns the directory as the journal has it, after it has been brought in step
+// with the configuration: agents that stand there are made and changed, and
+// those that have gone from it are ended. Prompts that were made from an older
+// one of the house's own are brought up to date.
+//
+// Names of agents are known to others after [Directory.Join].
+func Open(ctx context.Context, s Setup) (*Directory, error) {
+	b := open(ctx, s.Journal)
+	b.setup = s
+	if err := b.reconcile(ctx); err != nil {
+		return nil, fmt.Errorf("opening the book of agents: %w", err)
+	}
+	return b, nil
+}
+
+// Read returns the directory as a journal has it that somebody else writes. Nothing
+// in it can be changed.
+func Read(ctx context.Context, v Viewer) (*Directory, error) {
+	b := open(ctx, v)
+	err := v.Look(ctx, func(v earshot.View) error {
+		all, err := alive(ctx, v)
+		b.load(all)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the book of agents: %w", err)
+	}
+	return b, nil
+}
+
+func open(ctx context.Context, v Viewer) *Directory {
+	b := &Directory{
+		viewer: v, change: make(chan struct{}, 1),
+		live: make(map[earshot.Path]*Record), ids: make(map[earshot.ParticipantID]*Record),
+		below: make(map[earshot.Path]map[earshot.Path]bool), labels: make(map[earshot.ParticipantID]string),
+	}
+	always := context.WithoutCancel(ctx) // who asks for a name has no context
+	b.dead = func(id earshot.ParticipantID) (string, bool) { return b.wasCalled(always, id) }
+	return b
+}
+
+// load puts live agents into an empty directory.
+func (b *Directory) load(all []Record) {
+	for i := range all {
+		b.add(&all[i])
+	}
+}
+
+// Join makes the directory known to those who know who exists: the names of agents go
+// through people from now on. Those of Participants must be known there already.
+// Owner is the person whose account it is. Join is called once, before anything
+// is changed.
+func (b *Directory) Join(people *participants.Registry, owner earshot.ParticipantID) {
+	b.people, b.owner = people, owner
+}
+
+// Participants returns the agents that can be called by a name, the main agent
+// first, the oldest next.
+func (b *Directory) Participants() (all []participants.Participant) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for _, r := range b.ids {
+		if r.Name != "" && r.ID != participants.Agent {
+			all = append(all, r.participant())
+		}
+	}
+	slices.SortFunc(all, func(x, y participants.Participant) int { return strings.Compare(string(x.ID), string(y.ID)) })
+	if main := b.ids[participants.Agent]; main != nil {
+		all = slices.Insert(all, 0, main.participant())
+	}
+	return all
+}
+
+// begin waits until no other change is being recorded. The caller calls done
+// when its own is.
+func (b *Directory) begin(ctx context.Context) (done func(), err error) {
+	select {
+	case b.change <- struct{}{}:
+		return func() { <-b.change }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// record takes a decision, keeps what it returns as by's doing, and takes that
+// in. What was begun is brought to its end, so that the directory knows what the
+// journal has. The caller has begun.
+func (b *Directory) record(ctx context.Context, by earshot.ParticipantID, decide func(earshot.View) ([]earshot.Agent, error)) error {
+	ctx = context.WithoutCancel(ctx)
+	kept, err := b.setup.Journal.Do(ctx, func(v earshot.View) (events []earshot.Event, err error) {
+		changes, err := decide(v)
+		for _, c := range changes {
+			events = append(events, b.event(by, c))
+		}
+		return events, err
+	})
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range kept {
+		if a, ok := e.Body.(earshot.Agent); ok {
+			b.take(a)
+		}
+	}
+	return nil
+}
+
+// event is for the owner alone: what an agent is told about itself is no business of
+// guests, nor of other agents. Who else is in a room is told by whoever knows it.
+func (b *Directory) event(by earshot.ParticipantID, a earshot.Agent) earshot.Event {
+	return earshot.Event{
+		ID: b.setup.NewID(), At: b.setup.Now(), Room: earshot.Desk, From: earshot.Handle{Provider: "earshot", ID: string(a.Kind())},
+		Author: by, Body: a,
+		Visibility: earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{cmp.Or(b.owner, participants.Owner)}},
+	}
+}
+
+// take takes in a change. The caller holds mu.
+func (b *Directory) take(a earshot.Agent) {
+	switch a.Act {
+	case earshot.Created, earshot.Changed:
+		if r := recorded(a); a.Act == earshot.Created || b.live[a.Path] != nil {
+			b.add(&r)
+		}
+	case earshot.Ended:
+		b.remove(a.Path)
+	}
+	b.version++
+}
+
+// add puts an agent into the directory, or another version of it.
+func (b *Directory) add(r *Record) {
+	_, again := b.live[r.Path]
+	b.live[r.Path], b.ids[r.ID] = r, r
+	if up := paths.Parent(r.Path); up != "" && !again {
+		if b.below[up] == nil {
+			b.below[up] = make(map[earshot.Path]bool)
+		}
+		b.below[up][r.Path] = true
+	}
+	b.seat(r)
+}
+
+// seat notes whether an agent may sit in a room.
+func (b *Directory) seat(r *Record) {
+	i := slices.IndexFunc(b.seats, func(s *Record) bool { return s.ID == r.ID })
+	switch may := r.Kind == paths.Agent || len(r.Rooms) > 0; {
+	case i >= 0 && may:
+		b.seats[i] = r
+	case i >= 0:
+		b.seats = slices.Delete(b.seats, i, i+1)
+	case r.ID == participants.Agent:
+		b.seats = slices.Insert(b.seats, 0, r)
+	case may:
+		b.seats = append(b.seats, r)
+	}
+}
+
+// remove takes an agent and all below it out of the directory.
+func (b *Directory) remove(path earshot.Path) {
+	r := b.live[path]
+	if r == nil {
+		return
+	}
+	b.remember(r.ID, b.label(r))
+	if r.Name != "" {
+		b.former = append(b.former, r.Name)
+		b.former = slices.Delete(b.former, 0, max(0, len(b.former)-mostFormer))
+	}
+	for child := range b.below[path] {
+		b.remove(child)
+	}
+	delete(b.live, path)
+	delete(b.ids, r.ID)
+	delete(b.below, path)
+	if up := paths.Parent(path); up != "" {
+		delete(b.below[up], path)
+	}
+	b.seats = slices.DeleteFunc(b.seats, func(s *Record) bool { return s == r })
+}

@@ -1,0 +1,189 @@
+package participants
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"earshot"
+)
+
+// A nameIndex is which names are taken, by whom.
+type nameIndex struct {
+	folded map[string]earshot.ParticipantID         // see fold
+	looks  map[string]earshot.ParticipantID         // see keys
+	all    map[earshot.ParticipantID]comparableName // the name of each
+	agents map[earshot.ParticipantID]bool           // those of agents
+}
+
+// A comparableName is a name as it is compared.
+type comparableName struct {
+	folded string
+	ways   [][]rune // see spellings
+	former string   // by which they are found, too; see nameIndex.also
+}
+
+func makeNames() nameIndex {
+	return nameIndex{
+		make(map[string]earshot.ParticipantID), make(map[string]earshot.ParticipantID),
+		make(map[earshot.ParticipantID]comparableName), make(map[earshot.ParticipantID]bool),
+	}
+}
+
+// add adds a name, that of an agent or not.
+func (n nameIndex) add(name string, who earshot.ParticipantID, agent bool) {
+	is := comparableNameOf(name, agent)
+	n.all[who] = is
+	n.folded[is.folded] = who
+	for _, k := range keys(name) {
+		n.looks[k] = who
+	}
+	if agent {
+		n.agents[who] = true
+	}
+}
+
+func (n nameIndex) remove(name string, who earshot.ParticipantID) {
+	for _, k := range append(keys(name), fold(name)) {
+		if n.looks[k] == who {
+			delete(n.looks, k)
+		}
+		if n.folded[k] == who {
+			delete(n.folded, k)
+		}
+	}
+	if former := n.all[who].former; n.folded[former] == who {
+		delete(n.folded, former)
+	}
+	delete(n.all, who)
+	delete(n.agents, who)
+}
+
+// also has somebody found by the name that they were known by, which gave way to another.
+func (n nameIndex) also(name string, who earshot.ParticipantID) {
+	is := n.all[who]
+	is.former = fold(name)
+	if _, taken := n.folded[is.former]; !taken {
+		n.folded[is.former], n.all[who] = who, is
+	}
+}
+
+// comparableNameOf returns a name as it is compared. Who has an agent's name with digits could be
+// taken for it, too.
+func comparableNameOf(name string, agent bool) comparableName {
+	s := comparableName{folded: fold(name), ways: spellings(name)}
+	if !agent && strings.ContainsFunc(name, unicode.IsDigit) {
+		s.ways = append(s.ways, spellings(strings.Map(undigit, name))...)
+	}
+	return s
+}
+
+// undigit leaves digits out.
+func undigit(r rune) rune {
+	if unicode.IsDigit(r) {
+		return -1
+	}
+	return r
+}
+
+// sort returns some people, each once, in the order of their names.
+func (n nameIndex) sort(people []earshot.ParticipantID) []earshot.ParticipantID {
+	slices.SortFunc(people, func(a, b earshot.ParticipantID) int {
+		return cmp.Or(strings.Compare(n.all[a].folded, n.all[b].folded), strings.Compare(string(a), string(b)))
+	})
+	return slices.Compact(people)
+}
+
+func (n nameIndex) find(name string) (earshot.ParticipantID, bool) {
+	who, ok := n.folded[fold(name)]
+	return who, ok
+}
+
+// same returns somebody else whose name looks like one.
+func (n nameIndex) same(name string, who earshot.ParticipantID) (earshot.ParticipantID, bool) {
+	for _, k := range keys(name) {
+		if other, taken := n.looks[k]; taken && other != who {
+			return other, true
+		}
+	}
+	return "", false
+}
+
+// near returns somebody else for whom people could take one who is called name, an agent
+// or not: their names look the same, or one is an agent's and the other, a person's or the
+// main agent's, differs from it by a letter.
+func (n nameIndex) near(name string, who earshot.ParticipantID, agent bool) (earshot.ParticipantID, bool) {
+	if other, is := n.same(name, who); is {
+		return other, true
+	}
+	if len(n.agents) == 0 && !agent {
+		return "", false
+	}
+	is := comparableNameOf(name, agent)
+	if !agent {
+		for other := range n.agents {
+			if other != who && is.slips(n.all[other]) {
+				return other, true
+			}
+		}
+		return "", false
+	}
+	for other, has := range n.all {
+		if other != who && is.slips(has) && !(n.agents[other] && other != Agent && who != Agent) {
+			return other, true // Scout 1 and Scout 2 are whoever has agents' own choice
+		}
+	}
+	return "", false
+}
+
+// slips reports whether people could write or hear one name for the other.
+func (s comparableName) slips(other comparableName) bool {
+	for _, a := range s.ways {
+		if slices.ContainsFunc(other.ways, func(b []rune) bool { return slip(a, b) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// free returns a name for who, from outside, that nobody has: name, or name with a
+// number.
+func (n nameIndex) free(name string, who earshot.ParticipantID) string {
+	if _, near := n.near(name, who, false); !near {
+		return name
+	}
+	free, _ := n.freeFrom(name, who, 2)
+	return free
+}
+
+// freeFrom returns the first name for who with a number, from i on, that nobody has, and
+// the number.
+func (n nameIndex) freeFrom(name string, who earshot.ParticipantID, i int) (string, int) {
+	for ; ; i++ {
+		suffix := fmt.Sprintf(" %d", i)
+		candidate := cut(name, maxName-len(suffix)) + suffix
+		if _, taken := n.same(candidate, who); !taken {
+			return candidate, i
+		}
+	}
+}
+
+// tooNear refuses a name that is other's, or could be taken for it.
+func (r *Registry) tooNear(name string, other earshot.ParticipantID) error {
+	p := r.people[other]
+	problem := fmt.Sprintf("the name %q could be taken for %q", name, p.Name)
+	if fold(name) == fold(p.Name) {
+		problem = fmt.Sprintf("there is somebody called %q already", p.Name)
+	}
+	cure := "choose another, such as " + r.names.free(example(name+" Smith"), "")
+	if p.Type != Internal {
+		return Refuse(ErrTaken, problem, cure)
+	}
+	problem = fmt.Sprintf("the name %q could be taken for the agent %q", name, p.Name)
+	if fold(name) == fold(p.Name) {
+		problem = fmt.Sprintf("the name %q is reserved for an agent", p.Name)
+	}
+	return Refuse(ErrReserved, problem, cure)
+}

@@ -1,0 +1,83 @@
+package participants
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"earshot"
+)
+
+// Reconfigure makes the registry what build returns: one that was opened for another
+// configuration, with all that was recorded. Whoever is here stays; so do guests, and
+// the voices that were met. Somebody whom the configuration does not speak of any more,
+// and whom nothing on record knows, is known no longer: what still comes from their
+// sessions is of somebody unknown. Nothing is recorded while build runs. If it fails,
+// nothing has changed.
+func (r *Registry) Reconfigure(ctx context.Context, build func(context.Context) (*Registry, error)) error {
+	done, err := r.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	next, err := build(ctx)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(r.people)) {
+		next.keep(r, id)
+	}
+	for h, id := range r.byHandle {
+		if _, known := next.byHandle[h]; !known && OfVoice(id) {
+			next.know(h, id)
+		}
+	}
+	for id, into := range r.into {
+		if _, known := next.into[id]; !known && OfVoice(id) && next.people[into].ID != "" {
+			next.into[id] = into
+		}
+	}
+	for id, was := range r.arrivals {
+		if is := next.arrivals[id]; is != nil {
+			is.renamed, is.seen = was.renamed, was.seen
+			p := next.people[id]
+			p.Description = r.people[id].Description // which a provider says anew only when it changes
+			next.people[id] = p
+		}
+	}
+	for id, was := range r.visitRecords {
+		if is := next.visitRecords[id]; is != nil {
+			is.first, is.last = was.first, was.last
+		}
+	}
+	for name, n := range r.numbered {
+		next.numbered[name] = max(n, next.numbered[name])
+	}
+	r.external.Store(next.external.Load())
+	r.setup.Operators = next.setup.Operators
+	r.people, r.dormant, r.into, r.names = next.people, next.dormant, next.into, next.names
+	r.byHandle, r.arrivals, r.visitRecords, r.numbered = next.byHandle, next.arrivals, next.visitRecords, next.numbered
+	r.changed()
+	return nil
+}
+
+// keep takes over from was whoever no configuration and no record speaks of.
+func (r *Registry) keep(was *Registry, id earshot.ParticipantID) {
+	if _, known := r.people[id]; known {
+		return
+	}
+	p := was.people[id]
+	_, guest := was.guests[id]
+	_, near := r.names.same(p.Name, id)
+	switch {
+	case p.Type == Internal && !near:
+		r.dormant[id] = true // old lines keep its name
+	case !guest && !OfVoice(id):
+		return
+	}
+	p.Name = r.names.free(p.Name, id)
+	r.people[id] = p
+	r.names.add(p.Name, id, p.Type == Internal)
+}

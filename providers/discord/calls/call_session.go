@@ -1,0 +1,430 @@
+package calls
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/internal/discord/voice"
+	"earshot/internal/supervise"
+	"earshot/providers"
+	"earshot/providers/discord"
+)
+
+const (
+	// gathers is how long it waits for others who come, too, before it tells them all
+	// that it listens.
+	gathers = 2 * time.Second
+
+	// mostGreeted is whom it names in one such message.
+	mostGreeted = 20
+
+	// speaksWithin is how long what is said aloud on coming may take.
+	speaksWithin = time.Minute
+)
+
+// What it says of itself in a call.
+const (
+	announcement = "I am in this call and listen: what is said here becomes text on the machine that I run on, and is kept there. Who does not want that uses /optout; /leave sends me away."
+	aloud        = "Hello. I am in this call, and listen. Who does not want that can opt out in the text chat."
+	greeting     = "%s: I listen in this call, and what is said becomes text and is kept. Who does not want that uses /optout."
+)
+
+// A callSession is one stay in the voice channels of a guild, in which it may be moved.
+type callSession struct {
+	*Calls
+	guild uint64
+	emit  providers.Emit
+
+	news    chan struct{} // of capacity 1: look again
+	decoder Decoder
+	hears   atomic.Pointer[roomHearing] // nil while it is in no room
+	number  uint32                      // of decoders; under the lock of the hearing
+	chores  sync.WaitGroup              // what is said meanwhile, and what is still understood
+
+	mu      sync.Mutex
+	channel uint64 // where it is, or is about to be
+	out     bool   // it leaves
+	why     string // what is said of that; may be empty
+	cancel  func() // ends the call
+	call    Call   // nil until it has begun
+	trouble map[string]string
+
+	// Of the goroutine that looks:
+	room      earshot.RoomID
+	mouth     RoomVoice
+	listens   bool
+	announced bool
+	told      map[uint64]bool // that it listens
+	coming    []uint64        // who has not been told
+	since     time.Time       // when the first of those came
+	there     map[uint64]bool // who was in the channel when it looked last
+}
+
+func (c *Calls) newSession(guild, channel uint64, emit providers.Emit) *callSession {
+	return &callSession{
+		Calls: c, guild: guild, channel: channel, emit: emit, news: make(chan struct{}, 1), cancel: func() {}, trouble: make(map[string]string),
+	}
+}
+
+func (v *callSession) wake() {
+	select {
+	case v.news <- struct{}{}:
+	default:
+	}
+}
+
+// leave has it leave, and say why, if anything.
+func (v *callSession) leave(why string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.out {
+		v.out, v.why = true, why
+		v.cancel()
+	}
+}
+
+func (v *callSession) leaving() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.out
+}
+
+// run is the visit: it returns when it is over, and why unless it left.
+func (v *callSession) run(ctx context.Context) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	stay, leave := context.WithCancel(ctx)
+	defer leave()
+	v.mu.Lock()
+	v.cancel = leave
+	if v.out {
+		leave()
+	}
+	place := voice.Place{Guild: v.guild, Channel: v.channel}
+	v.mu.Unlock()
+
+	v.decoder = v.parts.Decoder(v.decoded)
+	var coding, looking sync.WaitGroup
+	coding.Go(func() {
+		if err := supervise.Run(ctx, "sound of calls", v.decoder.Run, supervise.Config{Report: v.report}); err != nil {
+			v.parts.Log.Error("a part cannot run", "part", "sound of calls", "err", err)
+		}
+	})
+	looking.Go(func() { v.attends(ctx, stay) })
+	err := v.parts.Call(stay, voice.Config{
+		Place: place, Log: v.parts.Log, Encrypted: v.cfg.EncryptedCalls,
+		Heard:   func(batch []voice.Packet) { v.heard(batch) },
+		Changed: func(voice.Status) { v.wake() },
+	}, v.begun)
+	leave()
+	looking.Wait()
+	v.depart()
+	v.mu.Lock()
+	why := v.why
+	channel := v.channel
+	v.mu.Unlock()
+	if why != "" {
+		v.say(ctx, channel, why)
+	}
+	v.chores.Wait()
+	end()
+	coding.Wait()
+	v.heals()
+	return err
+}
+
+func (v *callSession) begun(call Call) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.call = call
+}
+
+// heard takes a batch of the call. It does not wait.
+func (v *callSession) heard(batch []voice.Packet) {
+	if h := v.hears.Load(); h != nil {
+		h.heard(time.Now(), batch)
+	}
+}
+
+// decoded takes a frame of the decoder. It does not wait.
+func (v *callSession) decoded(coder uint32, f *audio.Frame) {
+	if h := v.hears.Load(); h != nil {
+		h.decoded(coder, f)
+	}
+}
+
+// unhear stops listening to somebody at once.
+func (v *callSession) unhear(user uint64) {
+	if h := v.hears.Load(); h != nil {
+		h.unhear(user)
+	}
+}
+
+// attends looks after the visit until stay ends; what listens lives as long as ctx.
+func (v *callSession) attends(ctx, stay context.Context) {
+	again := time.NewTimer(time.Hour)
+	defer again.Stop()
+	for stay.Err() == nil {
+		wait, changed := v.look(ctx, stay)
+		again.Stop()
+		if wait > 0 {
+			again.Reset(wait)
+		}
+		select {
+		case <-v.news:
+		case <-changed:
+		case <-again.C:
+		case <-stay.Done():
+		}
+	}
+}
+
+// look does what is to be done now. It must look again when changed is closed, and after
+// wait, unless that is 0.
+func (v *callSession) look(ctx, stay context.Context) (wait time.Duration, changed <-chan struct{}) {
+	v.mu.Lock()
+	call, was := v.call, v.channel
+	v.mu.Unlock()
+	if call == nil {
+		return 0, nil
+	}
+	s := call.Status()
+	if s.Channel != 0 && s.Channel != was {
+		v.depart() // now: what comes next is heard and said elsewhere
+	}
+	there := s.Channel != 0 && (s.Phase == "in the call" || s.Phase == "securing")
+	entered := v.hears.Load() != nil
+	switch {
+	case there && !entered:
+		if !v.enter(stay, call, s.Channel) {
+			return 0, nil
+		}
+	case !entered:
+		return 0, nil
+	}
+	changed = v.obeys(ctx, stay)
+	if there { // else it may come back
+		v.notices(stay, s)
+		wait = v.greets(stay)
+	}
+	return wait, changed
+}
+
+// enter makes the room of a channel the one in which it listens and speaks, and reports
+// whether it may be there.
+func (v *callSession) enter(ctx context.Context, call Call, channel uint64) bool {
+	v.Calls.mu.Lock()
+	v.membershipOf(v.guild).moved(channel)
+	v.Calls.mu.Unlock()
+	v.mu.Lock()
+	v.channel = channel
+	v.mu.Unlock()
+	for _, h := range v.world.voiceChannels(v.guild) {
+		if h.channel == channel && (h.stage || v.unfit(h) == unlisted) {
+			v.leave(sentence(v.unfit(h)))
+			return false
+		}
+	}
+	room, err := v.parts.Room(ctx, v.guild, channel)
+	if err != nil {
+		if ctx.Err() == nil {
+			v.leave("I cannot be here: " + sentence(err.Error()))
+		}
+		return false
+	}
+	v.room, v.announced = room, false
+	v.told, v.coming, v.there = make(map[uint64]bool), nil, nil
+	if v.parts.Enter != nil {
+		if v.mouth, err = v.parts.Enter(ctx, call, room); err != nil {
+			v.mouth = nil
+			v.report(earshot.Notice{Key: v.key("voice"), Text: "no voice in a call: " + err.Error()})
+		}
+	}
+	v.hears.Store(&roomHearing{
+		room: room, decoder: v.decoder, emit: v.emit, number: &v.number,
+		ear:    func(from earshot.Handle, c Capture) Ear { return v.parts.Ear(from, room, c) },
+		deaf:   v.deaf,
+		arrive: func(ctx context.Context, user uint64) error { return v.parts.Arrive(ctx, v.guild, user) },
+		failed: func(err error) { v.parts.Log.Warn("an ear has ended", "room", room, "err", err) },
+	})
+	return true
+}
+
+// deaf reports whether nobody may listen to a user.
+func (v *callSession) deaf(user uint64) bool {
+	return v.parts.OptOuts.Out(user) || !allowed(v.cfg.Users, user) || v.cfg.Bots == discord.Ignored && v.world.bot(v.guild, user)
+}
+
+// depart ends listening and speaking in a room. What people have said there is still
+// understood, for which nobody waits here.
+func (v *callSession) depart() {
+	if h := v.hears.Swap(nil); h != nil {
+		v.chores.Go(h.finish())
+	}
+	v.mu.Lock()
+	v.listens = false
+	v.mu.Unlock()
+	if v.mouth != nil {
+		v.mouth.Leave()
+		v.mouth = nil
+	}
+}
+
+// obeys listens if the room lets it, and returns what is closed when that may change.
+func (v *callSession) obeys(ctx, stay context.Context) <-chan struct{} {
+	may, changed := v.parts.Listens(v.room)
+	h := v.hears.Load()
+	switch {
+	case may && !v.listens:
+		h.listen(ctx)
+	case !may && v.listens:
+		h.hush()
+	}
+	v.mu.Lock()
+	v.listens = may
+	v.mu.Unlock()
+	if may && !v.announced {
+		v.announced = true
+		v.announces(stay)
+	}
+	return changed
+}
+
+// announces says that it listens, in text and aloud.
+func (v *callSession) announces(ctx context.Context) {
+	if !v.cfg.Announce {
+		return
+	}
+	for _, s := range v.people() {
+		v.told[s.user] = true
+	}
+	v.mu.Lock()
+	channel := v.channel
+	v.mu.Unlock()
+	v.chores.Go(func() { v.say(ctx, channel, announcement) })
+	if mouth := v.mouth; mouth != nil {
+		v.chores.Go(func() {
+			ctx, done := context.WithTimeout(ctx, speaksWithin)
+			defer done()
+			if err := mouth.Announce(ctx, aloud); err != nil && ctx.Err() == nil {
+				v.parts.Log.Warn("not announced aloud", "channel", channel, "err", err)
+			}
+		})
+	}
+}
+
+// people returns who is in the channel with it, bots apart.
+func (v *callSession) people() (all []occupant) {
+	seats, _ := v.world.seats(v.guild)
+	v.mu.Lock()
+	channel := v.channel
+	v.mu.Unlock()
+	return slices.DeleteFunc(seats, func(s occupant) bool { return s.channel != channel || s.bot })
+}
+
+// greets tells people who have come since that it listens, and drops the tracks of those
+// who have left. It returns when it must look again.
+func (v *callSession) greets(ctx context.Context) (wait time.Duration) {
+	now, there := time.Now(), make(map[uint64]bool)
+	for _, s := range v.people() {
+		there[s.user] = true
+		if !v.announced || !v.cfg.Announce || v.told[s.user] {
+			continue
+		}
+		if v.told[s.user] = true; len(v.coming) == 0 {
+			v.since = now
+		}
+		v.coming = append(v.coming, s.user)
+	}
+	for user := range v.there {
+		if !there[user] {
+			v.hears.Load().left(user)
+		}
+	}
+	v.there = there
+	if len(v.coming) == 0 {
+		return 0
+	}
+	if left := v.since.Add(gathers).Sub(now); left > 0 {
+		return left
+	}
+	var names []string
+	for _, user := range v.coming[:min(len(v.coming), mostGreeted)] {
+		names = append(names, fmt.Sprintf("<@%d>", user))
+	}
+	v.coming = nil
+	v.mu.Lock()
+	channel := v.channel
+	v.mu.Unlock()
+	v.chores.Go(func() { v.say(ctx, channel, fmt.Sprintf(greeting, strings.Join(names, ", "))) })
+	return 0
+}
+
+// notices tells once what keeps it from hearing or being heard, and when that is over.
+func (v *callSession) notices(ctx context.Context, s voice.Status) {
+	_, self := v.world.seats(v.guild)
+	if self.channel != s.Channel {
+		self = occupant{} // it is not known yet
+	}
+	v.ails(ctx, "muted", self.silenced, "A moderator has muted me in this call, so that nobody hears me: end that under Server Mute in my menu, or use /leave")
+	v.ails(ctx, "deafened", self.deafened, "A moderator has deafened me in this call, so that I hear nobody: end that under Server Deafen in my menu, or use /leave")
+	v.ails(ctx, "deaf", s.Deaf != "", "I hear nothing in this call though somebody speaks: "+s.Deaf)
+}
+
+// ails says in text, as a notice and in the status that something is wrong, or no longer.
+func (v *callSession) ails(ctx context.Context, what string, wrong bool, text string) {
+	v.mu.Lock()
+	was, channel := v.trouble[what], v.channel
+	if wrong {
+		v.trouble[what] = text
+	} else {
+		delete(v.trouble, what)
+	}
+	v.mu.Unlock()
+	switch {
+	case wrong && was == "":
+		v.report(earshot.Notice{Key: v.key(what), Text: text})
+		v.chores.Go(func() { v.say(ctx, channel, sentence(text)) })
+	case !wrong && was != "":
+		v.report(earshot.Notice{Key: v.key(what), Text: "the call is well again", Over: true})
+	}
+}
+
+// heals ends what was wrong with a visit that is over.
+func (v *callSession) heals() {
+	v.mu.Lock()
+	troubles := slices.Sorted(maps.Keys(v.trouble))
+	clear(v.trouble)
+	v.mu.Unlock()
+	for _, what := range troubles {
+		v.report(earshot.Notice{Key: v.key(what), Text: "the call is over", Over: true})
+	}
+}
+
+func (v *callSession) key(what string) string {
+	return fmt.Sprintf("discord call %d: %s", v.guild, what)
+}
+
+func (v *callSession) status() Status {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s := Status{Guild: v.guild, Channel: v.channel, Listens: v.listens}
+	for _, what := range slices.Sorted(maps.Keys(v.trouble)) {
+		s.Trouble = append(s.Trouble, v.trouble[what])
+	}
+	if h := v.hears.Load(); h != nil {
+		s.Room = h.room
+	}
+	if v.call != nil {
+		s.Voice = v.call.Status()
+	}
+	return s
+}

@@ -1,0 +1,95 @@
+package calls
+
+import (
+	"maps"
+	"sync"
+	"time"
+)
+
+const (
+	// breath is how long somebody may be silent within one stretch of speech.
+	breath = 200 * time.Millisecond
+
+	// together is for how long somebody else must speak within what one says for the two
+	// to overlap: longer than a click, shorter than a word.
+	together = 200 * time.Millisecond
+
+	// stretches is how many of one person are remembered: an utterance, which lasts half
+	// a minute at most, has not more.
+	stretches = 128
+
+	// longAgo is when nobody asks any more who spoke: later than an utterance that lasts
+	// half a minute is understood.
+	longAgo = 2 * time.Minute
+)
+
+// An overlapTracker knows who spoke when in one call, so as to tell who spoke at the same time.
+type overlapTracker struct {
+	mu    sync.Mutex
+	spoke map[uint64][]stretch
+}
+
+// A stretch is when a voice was heard.
+type stretch struct{ from, to time.Time }
+
+// speaks says that the voice of a user was heard for a while at a time. Times of one
+// user do not go back far.
+func (c *overlapTracker) speaks(user uint64, at time.Time, lasts time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.spoke == nil {
+		c.spoke = make(map[uint64][]stretch)
+	}
+	all, known := c.spoke[user]
+	if !known {
+		maps.DeleteFunc(c.spoke, func(_ uint64, all []stretch) bool { return at.Sub(all[len(all)-1].to) > longAgo })
+	}
+	if n := len(all); n > 0 && at.Sub(all[n-1].to) <= breath {
+		all[n-1].to = at.Add(lasts)
+		return
+	}
+	if len(all) == stretches {
+		all = append(all[:0], all[1:]...)
+	}
+	c.spoke[user] = append(all, stretch{at, at.Add(lasts)})
+}
+
+// forget forgets when a user spoke.
+func (c *overlapTracker) forget(user uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.spoke, user)
+}
+
+// overlaps reports whether anybody else spoke while a user did.
+func (c *overlapTracker) overlaps(user uint64, from, to time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for other, all := range c.spoke {
+		if other == user {
+			continue
+		}
+		var sum time.Duration
+		for _, s := range all {
+			sum += max(0, earlier(s.to, to).Sub(later(s.from, from)))
+		}
+		if sum >= together {
+			return true
+		}
+	}
+	return false
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,69 @@
+package speakers
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"strings"
+)
+
+//go:generate go run earshot/tools/speakers -o trust.txt
+
+//go:embed trust.txt
+var trusted string
+
+// A Calibration is what a judgement is worth: how likely the model of voices has it to be right, as
+// the logarithm of the odds, times Counts, and Usual besides. A model knows its own voices
+// too well to know that.
+type Calibration struct{ Usual, Counts float64 }
+
+// Of returns how likely it is that one is right who is so sure.
+func (w Calibration) Of(sure float64) float64 {
+	sure = min(max(sure, least), 1-least)
+	return 1 / (1 + math.Exp(-w.Usual-w.Counts*math.Log(sure/(1-sure))))
+}
+
+// least is how unsure one is at least, of anything: it bounds the logarithms.
+const least = 1e-4
+
+// Calibrations are what judgements are worth on what was heard through the channel that the print is
+// of, and through others. It was learnt by tools/speakers (go generate).
+type Calibrations struct{ Same, Across Calibration }
+
+// trust is what was learnt. It is part of the program, so it can only be wrong if the
+// program was built wrong.
+var trust = func() Calibrations {
+	t, err := ParseCalibrations(trusted)
+	if err != nil {
+		panic("speakers: " + err.Error() + "; go generate ./speakers makes it anew")
+	}
+	return t
+}()
+
+// String returns t as a file, which [ParseCalibrations] reads.
+func (t Calibrations) String() string {
+	return fmt.Sprintf("same %.3f %.3f\nacross %.3f %.3f\n", t.Same.Usual, t.Same.Counts, t.Across.Usual, t.Across.Counts)
+}
+
+// ParseCalibrations reads what String wrote. Lines that begin with # say what it was learnt from.
+func ParseCalibrations(text string) (t Calibrations, err error) {
+	for strings.HasPrefix(text, "#") {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	_, err = fmt.Sscanf(text, "same %f %f\nacross %f %f\n", &t.Same.Usual, &t.Same.Counts, &t.Across.Usual, &t.Across.Counts)
+	if err == nil && !(t.Same.Counts > 0 && t.Across.Counts > 0) {
+		err = fmt.Errorf("a judgement would be worth less the surer it is: %+v", t)
+	}
+	if err != nil {
+		return Calibrations{}, fmt.Errorf("reading what judgements are worth: %w", err)
+	}
+	return t, nil
+}
+
+// worth returns what a judgement is worth that p is a print of v.
+func (v *voice) worth(p print) Calibration {
+	if v.through(p.channel) {
+		return trust.Same
+	}
+	return trust.Across
+}

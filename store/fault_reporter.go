@@ -1,0 +1,101 @@
+package store
+
+import (
+	"log/slog"
+	"slices"
+	"sync"
+
+	"earshot"
+)
+
+// A faultReporter tells of each fault once, and of its end once. It does so from a
+// goroutine of its own, because whoever is told may want to write it into the
+// journal, and the writer cannot wait for itself.
+//
+// A slow listener makes nobody wait: a fault that is over before it was told
+// is not told, nor is an end whose fault is back, so that at most one notice
+// of each fault is waiting.
+type faultReporter struct {
+	tell func(earshot.Notice)
+	wake chan struct{} // has one when something is waiting
+	quit chan struct{}
+	told sync.WaitGroup
+
+	mu      sync.Mutex
+	open    map[string]bool // the faults that are not over
+	waiting []earshot.Notice
+}
+
+// newReporter starts a reporter. Its goroutine ends with close.
+func newReporter(tell func(earshot.Notice), log *slog.Logger) *faultReporter {
+	if tell == nil {
+		tell = func(n earshot.Notice) { log.Error(n.Text, "fault", n.Key, "cure", n.Cure, "over", n.Over) }
+	}
+	r := &faultReporter{tell: tell, wake: make(chan struct{}, 1), quit: make(chan struct{}), open: map[string]bool{}}
+	r.told.Go(r.run)
+	return r
+}
+
+func (r *faultReporter) run() {
+	for open := true; open; {
+		select {
+		case <-r.wake:
+		case <-r.quit:
+			open = false
+		}
+		for n, ok := r.next(); ok; n, ok = r.next() {
+			r.tell(n)
+		}
+	}
+}
+
+// next takes the notice that has waited longest.
+func (r *faultReporter) next() (n earshot.Notice, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.waiting) == 0 {
+		return n, false
+	}
+	n, r.waiting = r.waiting[0], r.waiting[1:]
+	return n, true
+}
+
+// fault tells n unless it is known.
+func (r *faultReporter) fault(n earshot.Notice) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.open[n.Key] {
+		r.open[n.Key] = true
+		r.enqueue(n)
+	}
+}
+
+// over tells that the fault called key is over, if there was one.
+func (r *faultReporter) over(key, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open[key] {
+		delete(r.open, key)
+		r.enqueue(earshot.Notice{Key: key, Text: text, Over: true})
+	}
+}
+
+// enqueue adds n, or takes away the opposite that is still waiting.
+func (r *faultReporter) enqueue(n earshot.Notice) {
+	same := func(w earshot.Notice) bool { return w.Key == n.Key }
+	if i := slices.IndexFunc(r.waiting, same); i >= 0 {
+		r.waiting = slices.Delete(r.waiting, i, i+1)
+		return
+	}
+	r.waiting = append(r.waiting, n)
+	select {
+	case r.wake <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// close waits until what was to be told by now has been.
+func (r *faultReporter) close() {
+	close(r.quit)
+	r.told.Wait()
+}
