@@ -67,11 +67,11 @@ func measureGap(ctx context.Context, b bench) (rows []Row, err error) {
 		return nil, err
 	}
 	said, held := sayings(gapsText), sayings(gapsHeld)
-	all, err := b.answers(ctx, d, pick(said, len(said)*b.rounds/usual), telling{prepare: true})
+	all, err := b.answers(ctx, d, pick(said, len(said)*b.rounds/usual), modelSpeed{prepare: true})
 	if err != nil {
 		return nil, err
 	}
-	others, err := b.answers(ctx, d, pick(held, len(held)*b.rounds/usual), telling{prepare: true})
+	others, err := b.answers(ctx, d, pick(held, len(held)*b.rounds/usual), modelSpeed{prepare: true})
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +92,14 @@ func measureGap(ctx context.Context, b bench) (rows []Row, err error) {
 // sayings returns the lines of a text.
 func sayings(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") }
 
-// A telling is to whom something is told.
-type telling struct {
+// A modelSpeed is what kind of model a sentence is answered by.
+type modelSpeed struct {
 	first   time.Duration // what the model takes to its first word
 	prepare bool          // replies are prepared
 }
 
 // answers returns what comes of things that are said, each to a house of its own.
-func (b bench) answers(ctx context.Context, d dial, said []string, how telling) ([]*answered, error) {
+func (b bench) answers(ctx context.Context, d dial, said []string, how modelSpeed) ([]*answered, error) {
 	answers := make([]*answered, len(said))
 	g, within := errgroup.WithContext(ctx)
 	for lane := range min(lanes, len(said)) {
@@ -125,11 +125,11 @@ func (b bench) ahead(ctx context.Context, d dial) ([]Row, error) {
 		}
 	}
 	whole = pick(whole, min(b.rounds, prepared))
-	with, err := b.answers(ctx, d, whole, telling{pondering, true})
+	with, err := b.answers(ctx, d, whole, modelSpeed{pondering, true})
 	if err != nil {
 		return nil, err
 	}
-	without, err := b.answers(ctx, d, whole, telling{pondering, false})
+	without, err := b.answers(ctx, d, whole, modelSpeed{pondering, false})
 	if err != nil {
 		return nil, err
 	}
@@ -313,7 +313,7 @@ type answered struct {
 }
 
 // converse tells a story to an agent that has just answered the one who tells it.
-func (b bench) converse(ctx context.Context, d dial, t *talker, voice, text string, n int, how telling) (*answered, error) {
+func (b bench) converse(ctx context.Context, d dial, t *talker, voice, text string, n int, how modelSpeed) (*answered, error) {
 	s, err := b.story(ctx, d, voice, text, n)
 	if err != nil {
 		return nil, err
@@ -332,7 +332,7 @@ func (b bench) converse(ctx context.Context, d dial, t *talker, voice, text stri
 }
 
 // tell plays the story.
-func (t *talker) tell(ctx context.Context, s *story, dev *deck, loud *loudspeaker.Loudspeaker, how telling) (*answered, error) {
+func (t *talker) tell(ctx context.Context, s *story, dev *deck, loud *loudspeaker.Loudspeaker, how modelSpeed) (*answered, error) {
 	b, model, settings := new(heardOf), &engine{pieces: 1, first: how.first}, executive.DefaultConfig()
 	settings.Speech.PrepareReply = how.prepare
 	h := open(ctx, furniture{model: ladder(model), journal: b, outlet: loud, settings: settings})

@@ -45,7 +45,7 @@ func babble(seed uint64, words int) string {
 // A study is a house that asks a real server, where the agent thinks.
 type study struct {
 	*house
-	tap   *tap
+	tap   *recordingEngine
 	slots int
 	asked uint64
 	shut  func() error
@@ -86,7 +86,7 @@ func (b bench) settle(ctx context.Context, e llm.Engine, slots int) (*study, err
 	set := executive.DefaultConfig()
 	set.LLM.Slots = slots
 	set.Parallel.ReasoningContinuous = false // it thinks when it is told to
-	t := &tap{witness: witness{Engine: e}, grown: make(chan struct{}, 1), ended: make(chan struct{}, 8)}
+	t := &recordingEngine{witness: witness{Engine: e}, grown: make(chan struct{}, 1), ended: make(chan struct{}, 8)}
 	l := &llm.Ladder{Engines: []*llm.Scheduler{{Engine: t, Slots: slots}}}
 	h := open(ctx, furniture{model: l, journal: s, outlet: sink{}, past: past, settings: set})
 	return &study{house: h, tap: t, slots: slots, shut: func() error { h.leave(); return s.Close() }}, nil
@@ -137,9 +137,9 @@ func (s *study) forget(ctx context.Context) error {
 	return err
 }
 
-// A tap stands before an engine. It keeps what the last reply was made of, and
+// A recordingEngine stands before an engine. It keeps what the last reply was made of, and
 // tells how thoughts grow.
-type tap struct {
+type recordingEngine struct {
 	witness
 	grown chan struct{} // a thought has come so far that it can be interrupted
 	ended chan struct{} // the request of one is over
@@ -151,7 +151,7 @@ type tap struct {
 }
 
 // fresh makes a new thought count.
-func (t *tap) fresh() {
+func (t *recordingEngine) fresh() {
 	t.live.Lock()
 	defer t.live.Unlock()
 	t.after = settled + rand.IntN(settled)
@@ -162,21 +162,21 @@ func (t *tap) fresh() {
 }
 
 // asked returns how many replies were asked for.
-func (t *tap) asked() int {
+func (t *recordingEngine) asked() int {
 	t.live.Lock()
 	defer t.live.Unlock()
 	return t.replies
 }
 
 // busy reports whether a thought is asked for.
-func (t *tap) busy() bool {
+func (t *recordingEngine) busy() bool {
 	t.live.Lock()
 	defer t.live.Unlock()
 	return t.busys > 0
 }
 
 // Stream implements [llm.Service].
-func (t *tap) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
+func (t *recordingEngine) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	if req.Priority > llm.Reasoning {
 		t.live.Lock()
 		t.replies++
@@ -198,14 +198,14 @@ func (t *tap) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta,
 	}
 }
 
-func (t *tap) enough() int {
+func (t *recordingEngine) enough() int {
 	t.live.Lock()
 	defer t.live.Unlock()
 	return t.after
 }
 
 // count adds to the requests of thoughts.
-func (t *tap) count(n int) {
+func (t *recordingEngine) count(n int) {
 	t.live.Lock()
 	defer t.live.Unlock()
 	if t.busys += n; n < 0 {

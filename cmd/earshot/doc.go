@@ -20,14 +20,14 @@
 // [field.Secret] that cannot be printed, and seconds as numbers.
 // [earshot/internal/supervise] restarts whatever fails and says so once.
 // [earshot/internal/metrics] counts what happens, under labels that name nobody; how each
-// part is, and what a report of a fault needs, is put together here, in health.go and
-// diagnostics.go.
+// part is is known to [earshot/daemon/health], and what a report of a fault needs is put
+// together here, in diagnostics.go.
 // [earshot/internal/usage] counts what models cost, a day at a time, and
-// [earshot/internal/power] says whether the machine runs on its battery: costs.go here decides
+// [earshot/internal/power] says whether the machine runs on its battery: daemon/health decides
 // by them whether there may be thought unasked.
 // [earshot/internal/redact] keeps conversations out of the log, which [earshot/internal/logfile] is.
-// [earshot/internal/sdnotify] tells a service manager how the program stands; what beats
-// is watchdog.go, as long as every room turns.
+// [earshot/internal/sdnotify] tells a service manager how the program stands, and the watchdog
+// of daemon/health does so for as long as every room comes round.
 // [earshot/internal/terminal] is a terminal: keys, a line editor, a screen that
 // prints a reply while one types, and [terminal.Safe], past which nothing gets
 // that a terminal would act on.
@@ -167,13 +167,11 @@
 // [earshot/config] places each package's section. [earshot/internal/probe] finds out whether
 // what is needed works, for doctor, the start and the daemon. [earshot/daemon/health] says how its
 // parts are and what the models cost, [earshot/daemon/access] who exists and who may enter which
-// room. This command puts the parts
-// together: commands.go is the table of commands, daemon.go the house, backend.go what the server
-// asks of it, rooms.go its rooms, agent_admin.go its agents and
-// agents.go the command for them,
-// identity.go how one says who one is, listen.go the key that is held to talk, voice.go what hears and speaks, eyes.go what
-// sees and looking.go who may ask it, run.go the
-// main job. reload.go makes the house another one while it serves, when the configuration
-// is; sections.go begins parts of it again. The rules of the house, such as who may import whom, are tests in
-// internal/archtest.
+// room. This command puts the parts together: commands.go is the table of commands, daemon.go the
+// daemon, backend.go what the server asks of it, rooms.go its rooms, voice.go what hears and
+// speaks, eyes.go what sees and looking.go who may ask it, and run.go the main job.
+// agent_admin.go administers the agents and agents.go is the command for that, identity.go how one
+// says who one is, listen.go the key that is held to talk. reload.go applies another configuration
+// while the daemon serves, and sections.go begins parts of it again. The rules of the
+// repository, such as who may import whom, are tests in internal/archtest.
 package main

@@ -135,6 +135,13 @@ var rules = []rule{
 		"server/a.go:18: Tell has any in its signature; say which type it is, such as one of package api",
 		"server/remote/r.go:2: Dial has any in its signature; say which type it is, such as one of package api",
 	}},
+	{"names are found", namesAreFound, tree{
+		"a/a.go":      "package a\ntype gaze struct{}\ntype (\nLarynx int\nlook int\n)\nfunc choir() { type crowd int }\nvar lens int",
+		"a/a_test.go": "package a\ntype choir struct{}",
+	}, []string{
+		"a/a.go:2: the type gaze has a name that nobody would search for; take the word of the field",
+		"a/a.go:4: the type Larynx has a name that nobody would search for; take the word of the field",
+	}},
 	{"talk is run", talkIsRun, tree{
 		"a_test.go":             "package a\nfunc TestA() {}\nfunc TestAloud() {}",
 		"cmd/earshot/b_test.go": "package main\nfunc TestAloudB() {}",

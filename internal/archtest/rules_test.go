@@ -233,6 +233,36 @@ func sendsByItself(ch ast.Expr) bool {
 	return ok && slices.Contains([]string{"Done", "After", "C"}, sel.Sel.Name)
 }
 
+// riddles are names of types that were here, and that nobody would search for. What each was is
+// called by the word of the field now, and docs/architecture.md has a glossary.
+var riddles = strings.Fields(`
+	affair aim amid attendance census chamber choir chorus chronicle circumstance climb course crowd
+	embassy erased errand foresight forgotten gathering gaze glimpse halls infirmary keeper labour
+	larynx lens muse oblivion panorama ponder porch portrait prospect regard remnant resident rung
+	scrubber sieve sighting singer stir tap telling throat tooks turnout veil vitals whose worth`)
+
+// namesAreFound wants no type by a name of riddles outside tests.
+func namesAreFound(h *house) (complaints []string) {
+	for _, f := range h.files {
+		if f.test {
+			continue
+		}
+		for _, d := range f.Decls {
+			types, ok := d.(*ast.GenDecl)
+			if !ok || types.Tok != token.TYPE {
+				continue
+			}
+			for _, s := range types.Specs {
+				name := s.(*ast.TypeSpec).Name
+				if slices.Contains(riddles, strings.ToLower(name.Name)) {
+					complaints = append(complaints, h.at(name)+": the type "+name.Name+" has a name that nobody would search for; take the word of the field")
+				}
+			}
+		}
+	}
+	return complaints
+}
+
 // talkIsRun wants tests of the name by which make race leaves some out only where make
 // aloud runs them.
 func talkIsRun(h *house) (complaints []string) {
