@@ -125,8 +125,9 @@ func TestVoiceOutages(t *testing.T) {
 			p.name = hasty
 			d := p.wakes()
 			var posted []earshot.EventID
+			well := p.faults()
 			for range rounds() {
-				posted = append(posted, p.suffers(o, d)...)
+				posted = append(posted, p.suffers(o, d, well)...)
 				if t.Failed() {
 					return
 				}
@@ -144,12 +145,13 @@ func TestVoiceOutages(t *testing.T) {
 }
 
 // suffers lets an outage happen while the agent speaks, and returns what was
-// posted meanwhile.
-func (p *parlour) suffers(o outage, d *process) (posted []earshot.EventID) {
+// posted meanwhile. Well is how many faults there are while nothing is lost: what returns
+// may be lost once more before it stays, as a helper that began before the server did.
+func (p *parlour) suffers(o outage, d *process, well int) (posted []earshot.EventID) {
 	p.t.Helper()
 	recording := p.records()
 	defer recording.Stop()
-	well := p.faults()
+	testkit.Await(p.t, soon, "everything to be well", func() bool { return p.faults() == well })
 	posted = append(posted, p.post("tell me about the tide"))
 	p.speaking(recording, 200)
 	if err := o.lose(p, d); err != nil {

@@ -285,7 +285,7 @@ func TestThink(t *testing.T) {
 		if got := h.thoughts(); !strings.HasSuffix(got, "command interrupted one | command") {
 			t.Error(got)
 		}
-		if got := h.command(t, "think", "stop"); !strings.Contains(got, "not thinking about anything") {
+		if got := h.command(t, "think", "stop"); !strings.Contains(got, "nothing is being thought about") {
 			t.Error(got)
 		}
 		h.config.Reasoning.Enabled = false
