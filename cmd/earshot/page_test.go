@@ -129,7 +129,7 @@ func TestStatusOfFaults(t *testing.T) {
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	w := h.beginOn(40, 200, "demo", "--speed", "4") // how much of a reply is heard before it is cut is up to the machine
+	w := h.beginOn(40, 200, "demo", "--speed", "2") // how much of a reply is heard before it is cut is up to the machine
 	if code := w.ended(); code != success {
 		t.Errorf("it ends with %d", code)
 	}
