@@ -70,8 +70,8 @@ func (g PresenceGuess) Noticed() time.Time {
 	return g.By[0].At
 }
 
-// Strangers says in one line of whom nobody knows who they are, and what does not fit
-// together; nothing if there is nothing of that.
+// Strangers says in one line how many unknown people seem to be here, and which evidence
+// contradicts itself. It is empty if there is neither.
 func (e PresenceEstimate) Strangers() string {
 	var all []string
 	if e.Unknown > 0 {

@@ -107,7 +107,7 @@ func (d *demand) patience() time.Duration {
 // meant takes back what a source asked for, which has spoken.
 func (d *demands) meant(from source) { delete(*d, from) }
 
-// vain takes back what a source asked for, of which nothing came by at.
+// vain takes back what a source asked for if nothing followed by at.
 func (d *demands) vain(from source, at time.Time) {
 	one := (*d)[from]
 	if one == nil || one.Control == earshot.Resume {

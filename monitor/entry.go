@@ -484,7 +484,7 @@ func brief(text string) string {
 	return unicodeMarks.cut(strings.Join(strings.Fields(text), " "), 200)
 }
 
-// percent writes a share, of which nothing is certain.
+// percent writes a share of certainty, as a whole percentage.
 func percent(share float64) string {
 	return fmt.Sprintf("%d%%", int(math.Round(100*min(max(share, 0), 1))))
 }

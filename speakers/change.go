@@ -10,7 +10,7 @@ import (
 	"earshot"
 )
 
-// An Act is what became otherwise.
+// An Act is a kind of change.
 type Act string
 
 // The acts.
@@ -23,7 +23,7 @@ const (
 	Forgotten Act = "forgotten" // Voice is not known any more
 )
 
-// A Change says what became otherwise about whose a voice is.
+// A Change is a change of whose a voice is.
 type Change struct {
 	Act   Act                   `json:"act"`
 	Voice earshot.Handle        `json:"voice"`

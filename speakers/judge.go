@@ -274,8 +274,8 @@ func (s channelOffsets) both(v, other *voice) float64 {
 	return s.alike(p, s.centred(p), other)
 }
 
-// crowd lets the voices that were heard longest ago give way when there are too
-// many of which nothing is kept: before others those that nobody has named.
+// crowd drops the voices that were heard longest ago when there are too many that are
+// not kept, those without a name first.
 func (b *Registry) crowd() {
 	var passing []*voice
 	for _, v := range b.is.voices {

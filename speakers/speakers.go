@@ -83,7 +83,7 @@ type Registry struct {
 	is      *state
 	frozen  bool // a change is being written down
 	undoLog []undoRecord
-	pending []Change // of which nobody was told yet
+	pending []Change // not announced yet
 	recent  []sample // what was judged last, to notice what is played again
 	numbers int
 }

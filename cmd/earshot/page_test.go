@@ -109,7 +109,7 @@ func TestStatusOfFaults(t *testing.T) {
 		{"no camera", []earshot.Notice{probe.Finding{Thing: "camera nowhere", Absent: true, Text: "there is none", Cure: "connect one"}.Notice()}, []api.CameraInfo{closed}, "  – camera nowhere: there is none\n"},
 		{"a camera that is lost", []earshot.Notice{{Key: "camera nowhere", Text: "camera nowhere: it is busy", Cure: "end that"}}, []api.CameraInfo{closed}, "  ✗ camera nowhere: it is busy\n    → end that\n"},
 		{"one that is closed", nil, []api.CameraInfo{{Camera: "nowhere", Eyes: earshot.Away, Closed: "the room is paused"}}, "  ○ The camera nowhere is closed: the room is paused.\n"},
-		{"one of which nothing is said otherwise", nil, []api.CameraInfo{closed}, "  ○ The camera nowhere gives no pictures: there is none\n"},
+		{"a closed camera without a fault", nil, []api.CameraInfo{closed}, "  ○ The camera nowhere gives no pictures: there is none\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := api.Status{RoomState: api.RoomState{Agent: "Earshot", Mode: earshot.Live, Faults: tt.faults}, Cameras: tt.cameras}

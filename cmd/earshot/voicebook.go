@@ -22,7 +22,7 @@ import (
 func (d *daemon) listen(ctx context.Context) error {
 	c := d.config().Speakers
 	c.Report = d.report
-	c.Changed = func(c speakers.Change) { d.heardOtherwise(context.WithoutCancel(ctx), c) }
+	c.Changed = func(c speakers.Change) { d.applyVoiceChange(context.WithoutCancel(ctx), c) }
 	var err error
 	d.voices, err = speakers.Open(d.config().Store.Directory, c)
 	if err == nil {
@@ -48,9 +48,9 @@ func (d *daemon) acquaint(ctx context.Context) error {
 	return nil
 }
 
-// heardOtherwise takes in that it became otherwise whose a voice is: who exists is
-// told first, so that a room that looks it up finds it.
-func (d *daemon) heardOtherwise(ctx context.Context, c speakers.Change) {
+// applyVoiceChange takes over a change of whose a voice is. The registry of participants
+// learns of it first, so that a room that looks it up finds it.
+func (d *daemon) applyVoiceChange(ctx context.Context, c speakers.Change) {
 	if err := d.join(ctx, c); err != nil {
 		d.log.Warn("the owner of a voice could not be recorded", "err", err)
 	}

@@ -83,7 +83,7 @@ func TestVitals(t *testing.T) {
 	}
 }
 
-// TestWhatWorks: nothing is said to work of which it is known that it does not.
+// TestWhatWorks: a part that is known to be at fault is not listed as working.
 func TestWhatWorks(t *testing.T) {
 	v := new(Parts)
 	works := func(want string) {

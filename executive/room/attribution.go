@@ -42,7 +42,7 @@ func (r *Room) says(e earshot.Event) {
 	r.utteranceRecords = slices.Delete(r.utteranceRecords, 0, max(0, len(r.utteranceRecords)-maxSaid))
 }
 
-// ApplyVoiceChange takes in that it became otherwise whose some voices are. What turned out to be
+// ApplyVoiceChange takes over a change of whose some voices are. What turned out to be
 // somebody else's is written down as such; what a voice is called is looked up wherever
 // it is shown. It returns at once, and may be called from many goroutines.
 func (r *Room) ApplyVoiceChange(c speakers.Change) {

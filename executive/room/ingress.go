@@ -18,8 +18,7 @@ import (
 	"earshot/participants/agents"
 )
 
-// A resolvedEvent is an event of which it is known who it is from, to whom it is,
-// and who may see it.
+// A resolvedEvent is an event whose author, addressees and audience are known.
 type resolvedEvent struct {
 	event    earshot.Event
 	who      participants.Participant

@@ -66,8 +66,7 @@ func (i *interims) end(e earshot.Event) []earshot.Event {
 	return nil
 }
 
-// fade forgets the voices of which nothing was told for a while: a sense that dies says no
-// goodbye.
+// fade forgets the voices that sent nothing for a while: a sense that dies says no goodbye.
 func (i *interims) fade(now time.Time) (gone []earshot.Event) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -131,8 +130,8 @@ func (r *Room) noteWords(in resolvedEvent) {
 // hush forgets all words that are being said.
 func (r *Room) hush() { r.showInterims(r.interims.fade(r.cfg.Now().Add(fades))) }
 
-// fadingInterims returns a channel that yields when words are to be forgotten of which nothing
-// came, or to be kept since they have cut a reply; nil if there are none.
+// fadingInterims returns a channel that yields when words without an utterance are to be
+// forgotten, or to be kept because they cut a reply; nil if there are none.
 func (r *Room) fadingInterims() <-chan time.Time {
 	at := r.interims.fading()
 	if cut := r.fadingCuts(); at.IsZero() || !cut.IsZero() && cut.Before(at) {

@@ -88,7 +88,7 @@ func (r *Room) leavesCuts() {
 	}
 }
 
-// fadingCuts returns when words are to be kept that had cut a reply and of which nothing more came;
+// fadingCuts returns when words that cut a reply are to be kept because no utterance followed;
 // the zero time if there are none.
 func (r *Room) fadingCuts() (first time.Time) {
 	r.mu.Lock()
@@ -101,7 +101,7 @@ func (r *Room) fadingCuts() (first time.Time) {
 	return first
 }
 
-// keepsCuts keeps those of which nothing more has come for long.
+// keepsCuts keeps the words that no utterance followed for long.
 func (r *Room) keepsCuts() {
 	var gone []resolvedEvent
 	r.mu.Lock()

@@ -20,7 +20,7 @@ type preparedReply struct {
 }
 
 // prepareReply has an answer prepared to words that sound like all of it, and gives up
-// what was prepared to others, or to a voice of which nothing came. Of several the
+// what was prepared to others, or to a voice that did not go on. Of several the
 // newest counts.
 func (r *Room) prepareReply(in resolvedEvent) {
 	s, is := in.event.Body.(earshot.Speech)

@@ -13,8 +13,8 @@ import (
 // it follows. It returns when the event is kept.
 func (r *Room) Replay(ctx context.Context, e earshot.Event) error { return r.queued(ctx, e) }
 
-// ReplayCut has somebody cut in once more, of whom it is on record only that they did:
-// keys and voices are not kept. Of a thought, it gives way.
+// ReplayCut repeats an interruption. The journal has only that it happened, since keys and
+// voices are not kept. An interrupted thought gives way.
 func (r *Room) ReplayCut(c earshot.Interruption, from earshot.Handle) {
 	s := &interrupt.Signal{Kind: interrupt.Command, From: from, By: c.By, Confidence: 1, At: c.At}
 	style := r.floor.CurrentStyle()

@@ -278,7 +278,7 @@ type Room struct {
 	dropped          int             // sounds that came although the room does not listen
 	rejectedEvents   []earshot.Event // of the house, which were not taken; Run keeps them
 	agenda           remind.Agenda
-	tried            map[earshot.EventID]time.Time // reminders of which nothing was heard, until when they wait
+	tried            map[earshot.EventID]time.Time // reminders that nobody heard, and until when each waits
 	activity         activity
 	interims         interims
 	pendingCuts      pendingCuts

@@ -159,8 +159,8 @@ func (r *Room) floorTaken() (by earshot.Interruption, is bool) {
 	return by, true
 }
 
-// quietTimer returns a channel that yields when a voice may be over for which the mind
-// waits, or somebody who has asked, and of which nothing more came; nil if there is none.
+// quietTimer returns a channel that yields when a silent voice may be over, if the mind or
+// somebody who has asked waits for it; nil if there is none.
 func (r *Room) quietTimer() <-chan time.Time {
 	if !r.mind.Held() && len(r.pending) == 0 || r.speaking() {
 		return nil

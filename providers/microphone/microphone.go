@@ -207,8 +207,7 @@ func (p *Provider) handle() earshot.Handle {
 
 // send brings events to the room, until the queue is closed and empty or ctx
 // ends: utterances by another goroutine, once what came before them has been
-// taken. Last it takes back what the room was told of a voice of which nothing
-// more will come.
+// taken. Last it withdraws what the room was told of a voice that will not go on.
 func (p *Provider) send(ctx context.Context, out *queue, emit providers.Emit) {
 	slow, d := newQueue(), newDemand(emit)
 	var keeper sync.WaitGroup

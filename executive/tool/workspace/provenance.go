@@ -213,7 +213,7 @@ func (t provenance) rests(is func(earshot.EventID) bool) bool {
 }
 
 // Forget takes out of all files what was made of events that fit, and returns how many it
-// has changed. A file of which nothing is left goes; one that was named for such an event
+// has changed. A file that is empty then is removed; one that was named for such an event
 // gets another name. What was there before is overwritten.
 func (s *Store) Forget(is func(earshot.EventID) bool) (n int, err error) {
 	s.writing.Lock()

@@ -31,8 +31,8 @@ type Decoder interface {
 // that is stands fixed when their first packet comes, so that words which are understood
 // late are still theirs.
 //
-// Packets of whom nobody may listen to are dropped before they are decoded, and nothing
-// of them is counted or kept.
+// Packets of people whom nobody may listen to are dropped before they are decoded. They
+// are neither counted nor kept.
 type roomHearing struct {
 	room    earshot.RoomID
 	ear     func(from earshot.Handle, c Capture) Ear
