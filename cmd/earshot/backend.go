@@ -10,6 +10,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/daemon/access"
+	"earshot/daemon/cameras"
 	"earshot/internal/probe"
 	"earshot/participants"
 	"earshot/server"
@@ -99,8 +100,8 @@ func (h backend) State(_ context.Context, p server.Principal) (api.Status, error
 		Rests: h.daemon.rests(),
 		Keeps: h.daemon.config().Store.Retention.String(), Permits: permits(h.daemon.config()), Commands: r.Commands().Names(p.Participant),
 	}
-	for _, e := range h.daemon.eyes.list() {
-		s.Cameras = append(s.Cameras, lensOf(h.cameraView(e), e.running()))
+	for _, e := range h.daemon.eyes.List() {
+		s.Cameras = append(s.Cameras, cameras.InfoOf(h.cameraView(e), e.Running()))
 	}
 	if p.Can(participants.Operate) {
 		s.Waiting = h.daemon.waiting()

@@ -7,16 +7,14 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon/cameras"
 	"earshot/executive/scene"
 )
-
-// sees reports whether a camera sees anything.
-func sees(s api.CameraView) bool { return s.Eyes == earshot.Clear && !s.At.IsZero() }
 
 // viewText tells people at now what a camera sees. What codes say is foreign: the caller makes it safe
 // for a terminal.
 func viewText(s api.CameraView, now time.Time) string {
-	the := titled(s.Camera)
+	the := cameras.Title(s.Camera)
 	switch {
 	case s.Camera == "" && len(s.Known) == 0:
 		return "There is no camera."
@@ -49,9 +47,6 @@ func viewText(s api.CameraView, now time.Time) string {
 	}
 	return strings.TrimSuffix(b.String(), ".") + "."
 }
-
-// titled is a camera at the beginning of a sentence.
-func titled(camera string) string { return "The " + earshot.CameraCalled(camera) }
 
 // sinceText says since when it sees as well as it does.
 func sinceText(s api.CameraView, now time.Time) string {

@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon/cameras"
 )
 
 // TestSighting: what a camera sees is told in words, and so is that it sees nothing.
@@ -44,8 +45,8 @@ func TestSighting(t *testing.T) {
 			if got := viewText(tt.s, now); got != tt.want {
 				t.Errorf("told %q\nwant %q", got, tt.want)
 			}
-			if sees(tt.s) != strings.Contains(tt.want, "taken") {
-				t.Errorf("it sees: %v", sees(tt.s))
+			if cameras.Sees(tt.s) != strings.Contains(tt.want, "taken") {
+				t.Errorf("it sees: %v", cameras.Sees(tt.s))
 			}
 		})
 	}

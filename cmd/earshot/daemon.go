@@ -16,6 +16,7 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/daemon/access"
+	"earshot/daemon/cameras"
 	"earshot/daemon/erase"
 	"earshot/daemon/health"
 	"earshot/executive/room"
@@ -50,7 +51,7 @@ type daemon struct {
 	people *participants.Registry
 
 	discordBot atomic.Pointer[discordBot] // on Discord; nil without one
-	eyes       eyes                       // of this machine
+	eyes       cameras.Set                // of this machine
 	manager    sdnotify.Notifier          // the service manager, if there is one
 
 	front *server.Server // lets other processes in

@@ -7,6 +7,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/daemon/access"
+	"earshot/daemon/cameras"
 	"earshot/server"
 )
 
@@ -19,8 +20,8 @@ func (h backend) Live(_ context.Context, p server.Principal) (api.LiveView, <-ch
 	changed := r.Changed() // before looking, so that nothing falls between
 	v := api.LiveView{Snapshot: r.Snapshot(p.Audience), You: p.Participant}
 	v.At = time.Time{} // the server says when
-	for _, e := range h.daemon.eyes.list() {
-		v.Cameras = append(v.Cameras, lensOf(h.cameraView(e), e.running()))
+	for _, e := range h.daemon.eyes.List() {
+		v.Cameras = append(v.Cameras, cameras.InfoOf(h.cameraView(e), e.Running()))
 	}
 	return v, changed, nil
 }

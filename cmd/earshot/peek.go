@@ -10,21 +10,10 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/cameras"
 	"earshot/internal/probe"
-	"earshot/internal/redact"
 	"earshot/providers/webcam"
 	"earshot/server"
-)
-
-const (
-	// opening is how long a camera may take until its first picture that is opened for
-	// one look: a stream over the net takes some seconds, and one that is silent is not
-	// waited for.
-	opening = 15 * time.Second
-
-	// leastLook is for how long it looks, since who moves is better seen than who does not, and
-	// mostLook for how long if it does not see clearly: no room is dark by one picture.
-	leastLook, mostLook = time.Second, 5 * time.Second
 )
 
 // peek looks through a camera while no earshot runs, by opening it.
@@ -49,7 +38,7 @@ func (a *app) peek(cfg *config.Config, want api.LookRequest) (api.CameraView, er
 		s.Fault, s.Cure = f.Text, f.Cure
 		return s, nil
 	}
-	return peep(a.ctx, *c, s, want), nil
+	return cameras.Peek(a.ctx, *c, s, want), nil
 }
 
 // chosen returns the camera of that name, or nil and what they are called.
@@ -62,68 +51,6 @@ func chosen(c webcam.Config, name string) (*webcam.Camera, []string) {
 		names = append(names, one.Name)
 	}
 	return nil, names
-}
-
-// peep opens a camera, looks for a while, and closes it. S is what is known beforehand.
-func peep(ctx context.Context, c webcam.Camera, s api.CameraView, want api.LookRequest) api.CameraView {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	sees := make(chan struct{})
-	var once sync.Once
-	e, sense := newEye(c, redact.ForSources(c.Device), quietly, nil, nil, func() { once.Do(func() { close(sees) }) })
-	ended := make(chan error, 1)
-	go func() {
-		ended <- sense.Run(ctx, e.notes(func(context.Context, earshot.Event) error { return nil }))
-	}()
-	late := time.NewTimer(opening)
-	defer late.Stop()
-	over := false
-	fault := errors.New("it gave no picture within " + opening.String())
-	select {
-	case <-sees:
-		p, err := e.settled(ctx, want.Boxes)
-		v := e.sees()
-		s.Eyes, s.Since, fault = v.eyes, v.since, err
-		if err == nil {
-			s.People, s.Faces, s.Brightness, s.Motion = v.glance.People, v.glance.Faces, v.glance.Brightness, v.glance.Motion
-			fillView(&s, p, want.Picture)
-		}
-	case fault = <-ended:
-		over = true
-		if fault == nil {
-			fault = errors.New("it stopped before its first picture")
-		}
-	case <-late.C:
-	case <-ctx.Done():
-		fault = context.Cause(ctx)
-	}
-	cancel()
-	if !over {
-		if err := <-ended; err != nil && fault != nil {
-			fault = err // which knows more
-		}
-	}
-	if fault != nil {
-		failView(&s, fault)
-	}
-	return s
-}
-
-// settled returns the picture after a while.
-func (e *camera) settled(ctx context.Context, boxes bool) (p earshot.Picture, err error) {
-	for began := time.Now(); ; {
-		next, bad := e.look(ctx, time.Time{}, boxes)
-		if bad != nil {
-			if len(p.JPEG) > 0 { // such as of a short recording
-				return p, nil
-			}
-			return p, bad
-		}
-		p = next
-		if took := time.Since(began); took >= mostLook || took >= leastLook && e.sees().eyes == earshot.Clear {
-			return p, nil
-		}
-	}
 }
 
 // tryCameras looks at the cameras that are wanted, and takes a picture by each, which
@@ -146,7 +73,7 @@ func (a *app) tryCameras(cfg *config.Config) []probe.Finding {
 			continue
 		}
 		g.Go(func() {
-			tried(f, peep(a.ctx, c, api.CameraView{Camera: c.Name, Source: probe.CameraSource(c), Eyes: earshot.Away}, api.LookRequest{}))
+			tried(f, cameras.Peek(a.ctx, c, api.CameraView{Camera: c.Name, Source: probe.CameraSource(c), Eyes: earshot.Away}, api.LookRequest{}))
 		})
 	}
 	g.Wait()
@@ -158,7 +85,7 @@ func tried(f *probe.Finding, s api.CameraView) {
 	switch {
 	case s.Fault != "":
 		f.Works, f.Text, f.Cure = false, s.Fault, s.Cure
-	case sees(s):
+	case cameras.Sees(s):
 		f.Text += fmt.Sprintf("; it takes pictures of %d by %d pixels", s.Width, s.Height)
 	default:
 		f.Text += "; " + viewText(s, time.Now())

@@ -106,7 +106,7 @@ func (r runCommand) Run(a *app) error {
 	d.reloads.done = written
 	api := d.entrance(a.ctx, written.Write)
 	if !r.NoCamera {
-		d.eyes.expect(cfg.Providers.Webcam)
+		d.eyes.Expect(cfg.Providers.Webcam)
 	}
 	err = a.live(d, r.identityFlags, l, func() {
 		senses := slices.Concat(a.senses(d, !r.NoVoice), a.sight(d, !r.NoCamera), a.aboutEmbassy(d, !r.NoVoice))

@@ -11,6 +11,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/cameras"
 	"earshot/internal/atomicfile"
 	"earshot/internal/terminal"
 	"earshot/server"
@@ -75,9 +76,9 @@ func (c seeCommand) verdict(s api.CameraView, picture []byte) error {
 	switch {
 	case s.Camera == "":
 		return &verdict{code: notFound, err: mend("earshot devices")}
-	case sees(s) && (c.Save == "" || len(picture) > 0):
+	case cameras.Sees(s) && (c.Save == "" || len(picture) > 0):
 		return nil
-	case sees(s):
+	case cameras.Sees(s):
 		return errors.New("there is no picture to save")
 	}
 	return &verdict{code: unsighted, err: mend(s.Cure)}

@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon/cameras"
 	"earshot/daemon/health"
 	"earshot/internal/terminal"
 )
@@ -81,18 +82,13 @@ func printStatus(w io.Writer, s api.Status, now time.Time) error {
 	return nil
 }
 
-// lensOf returns what a sighting says of its camera alone.
-func lensOf(s api.CameraView, open bool) api.CameraInfo {
-	return api.CameraInfo{Camera: s.Camera, Source: s.Source, Open: open, Closed: s.Closed, Eyes: s.Eyes, Since: s.Since, Fault: s.Fault, Cure: s.Cure}
-}
-
 // cameraText tells people of a camera at now.
 func cameraText(l api.CameraInfo, now time.Time) string {
 	s := api.CameraView{Camera: l.Camera, Closed: l.Closed, Eyes: l.Eyes, Since: l.Since, Fault: l.Fault}
 	if !l.Open {
 		return "○ " + viewText(s, now)
 	}
-	open := fmt.Sprintf("● %s is open (%s); its pictures stay in memory.", titled(l.Camera), l.Source)
+	open := fmt.Sprintf("● %s is open (%s); its pictures stay in memory.", cameras.Title(l.Camera), l.Source)
 	switch {
 	case l.Eyes == earshot.Clear:
 		return open

@@ -1,0 +1,229 @@
+// Package cameras has the cameras of this machine: which there are, how each sees now, and what
+// somebody is shown who looks through one.
+package cameras
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/api"
+	"earshot/internal/helper"
+	"earshot/internal/probe"
+	"earshot/internal/redact"
+	"earshot/models/see"
+	"earshot/providers"
+	"earshot/providers/webcam"
+)
+
+// A Camera is a camera that is looked through as long as it runs. It is opened anew by
+// each run: the device may stand at another place then.
+type Camera struct {
+	Name   string
+	Source string // as anybody may see it
+	Config webcam.Camera
+	open   func(alive func()) *see.Camera // alive is called for each picture
+	hides  redact.SourceRedactor
+	tell   func(string) // tells those who may be seen; may be nil
+
+	mu            sync.Mutex
+	camera        *see.Camera // nil while nobody looks
+	now           state
+	closedByHours bool                                // it was closed by its hours
+	told          map[earshot.ParticipantID]time.Time // when people were told that somebody looked
+}
+
+// A state is how a camera sees.
+type state struct {
+	eyes   earshot.Eyesight
+	since  time.Time // since when; zero before it has looked for the first time
+	glance earshot.Glance
+	fault  error // why it was lost, until it sees again
+}
+
+// errBlind is what a camera is lost for that is open and sees nothing at all.
+var errBlind = errors.New("it is open but gives no pictures")
+
+// Run implements [webcam.CameraSource]. No helper is started for a device that is not there.
+func (e *Camera) Run(ctx context.Context) error {
+	if f := probe.Camera(e.Config); !f.Works {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.now.fault = &absence{f}
+		return e.now.fault
+	}
+	e.announceOpen()
+	defer e.announceClosed(ctx, time.Now)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	blind := time.AfterFunc(webcam.Deaf, func() { stop(errBlind) })
+	defer blind.Stop()
+	c := e.open(func() { blind.Reset(webcam.Deaf) })
+	e.mu.Lock()
+	e.camera = c
+	e.mu.Unlock()
+	err := e.hides.Error(c.Run(ctx))
+	if cause := context.Cause(ctx); errors.Is(cause, errBlind) {
+		err = cause
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.camera = nil
+	e.changed(earshot.Away, time.Now())
+	e.now.fault = err
+	return err
+}
+
+// announceOpen says that it is open again, if its hours had closed it.
+func (e *Camera) announceOpen() {
+	e.mu.Lock()
+	rested := e.closedByHours
+	e.closedByHours = false
+	e.mu.Unlock()
+	if rested && e.tell != nil {
+		e.tell(fmt.Sprintf("%s is now open: its hours are %s.", Title(e.Name), e.Config.Hours))
+	}
+}
+
+// announceClosed says that it is closed, if its hours have closed it and nothing else has.
+func (e *Camera) announceClosed(ctx context.Context, now func() time.Time) {
+	if ctx.Err() == nil || e.Config.Hours == "" || e.Config.Hours.Has(now()) {
+		return
+	}
+	e.mu.Lock()
+	rested := e.closedByHours
+	e.closedByHours = true
+	e.mu.Unlock()
+	if !rested && e.tell != nil {
+		e.tell(fmt.Sprintf("%s is now closed: its hours are %s.", Title(e.Name), e.Config.Hours))
+	}
+}
+
+// An absence is a camera that cannot be opened, or not now.
+type absence struct{ probe.Finding }
+
+func (a *absence) Error() string { return a.Text }
+
+// Cure says what mends it.
+func (a *absence) Cure() string { return a.Finding.Cure }
+
+// state returns how it sees now.
+func (e *Camera) state() state {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	v := e.now
+	v.eyes = cmp.Or(v.eyes, earshot.Away)
+	return v
+}
+
+// Running reports whether pictures may be taken.
+func (e *Camera) Running() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.camera != nil
+}
+
+// Look returns a picture; see [see.Camera.Look].
+func (e *Camera) Look(ctx context.Context, at time.Time, boxes bool) (earshot.Picture, error) {
+	e.mu.Lock()
+	c := e.camera
+	e.mu.Unlock()
+	if c == nil {
+		return earshot.Picture{}, see.ErrAway
+	}
+	p, err := c.Look(ctx, at, boxes)
+	return p, e.hides.Error(err)
+}
+
+// Observe returns an emit that remembers how it sees; once it is closed, nothing does.
+func (e *Camera) Observe(emit providers.Emit) providers.Emit {
+	return func(ctx context.Context, event earshot.Event) error {
+		e.mu.Lock()
+		if err := ctx.Err(); err != nil { // before Run has noted that it is away
+			e.mu.Unlock()
+			return err
+		}
+		switch body := event.Body.(type) {
+		case earshot.Glance:
+			e.now.glance = body
+			e.changed(body.Eyes, event.At)
+		case earshot.Sight:
+			e.changed(body.Eyes, event.At)
+		}
+		e.mu.Unlock()
+		return emit(ctx, event)
+	}
+}
+
+// changed notes how it sees since at. Its mutex is held.
+func (e *Camera) changed(is earshot.Eyesight, at time.Time) {
+	if is != cmp.Or(e.now.eyes, earshot.Away) {
+		e.now.eyes, e.now.since = is, at
+	}
+	if is != earshot.Away {
+		e.now.fault = nil
+	}
+}
+
+// New returns a camera, and the sense that sees through it. Looked is called for each
+// picture that was looked at.
+func New(c webcam.Camera, hidden redact.SourceRedactor, log *slog.Logger, notice func(earshot.Notice), dropped func(int), looked func()) (*Camera, *webcam.Provider) {
+	e := &Camera{Name: c.Name, hides: hidden, Source: probe.CameraSource(c), Config: c}
+	sense := webcam.New(c, webcam.Parts{Source: e, Notice: notice, Dropped: dropped, Log: log})
+	log = hidden.Log(log.With("camera", c.Name))
+	start := helper.NewDialer(log, helper.CameraProgram)
+	e.open = func(alive func()) *see.Camera {
+		return see.New(see.Config{
+			Name: c.Name, Dial: start, Open: c.Open(probe.ConnectedCameras()), Log: log,
+			On: func(o see.Observation) {
+				looked()
+				alive()
+				sense.Observe(o)
+			},
+		})
+	}
+	return e, sense
+}
+
+// ShouldTell reports whether people are to be told that somebody looks at now.
+func (e *Camera) ShouldTell(who earshot.ParticipantID, now time.Time) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if last, ok := e.told[who]; ok && now.Sub(last) < seldomTold {
+		return false
+	}
+	if e.told == nil {
+		e.told = make(map[earshot.ParticipantID]time.Time)
+	}
+	e.told[who] = now
+	return true
+}
+
+// AnnounceHours has tell called when the hours of the camera close it, and when they open it
+// again. Closed is whether they do now.
+func (e *Camera) AnnounceHours(tell func(string), closed bool) {
+	e.tell, e.closedByHours = tell, closed
+}
+
+// View returns what is known of the camera without looking. Closed says why nobody wants it to
+// look now.
+func (e *Camera) View(closed string) api.CameraView {
+	v := e.state()
+	g := v.glance
+	if v.eyes == earshot.Away { // who was there is nobody's business any more
+		g = earshot.Glance{}
+	}
+	s := api.CameraView{
+		Camera: e.Name, Source: e.Source, Eyes: v.eyes, Since: v.since, Closed: closed,
+		People: g.People, Faces: g.Faces, Brightness: g.Brightness, Motion: g.Motion,
+	}
+	if s.Closed == "" && v.fault != nil {
+		SetFault(&s, v.fault)
+	}
+	return s
+}

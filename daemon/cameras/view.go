@@ -1,0 +1,72 @@
+package cameras
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/api"
+	"earshot/executive/looking"
+	"earshot/internal/helper"
+	"earshot/internal/probe"
+	"earshot/participants"
+)
+
+// LookTimeout is how long somebody waits who asks what a camera sees: for the next picture
+// at a low rate, and for what is found in it.
+const LookTimeout = 10 * time.Second
+
+// seldomTold is how often people are told at most that the same person asks what a
+// camera sees. That a picture was taken away they are always told.
+const seldomTold = 10 * time.Minute
+
+// SetFault notes why there is no picture.
+func SetFault(s *api.CameraView, err error) {
+	s.Fault, s.Cure = err.Error(), probe.Cure(err)
+	if said, ok := errors.AsType[*helper.DeathError](err); ok {
+		s.Fault = strings.TrimPrefix(s.Fault, said.Name+": ") // which program it was is for the log
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.Fault = "it sent none within " + LookTimeout.String()
+	}
+}
+
+// SetPicture notes a picture. Who stands still may not be found in every one, and is still
+// there: who is in view is who was until now, and whoever is found besides.
+func SetPicture(s *api.CameraView, p earshot.Picture, keep bool) {
+	s.At, s.Width, s.Height, s.Seen = p.At, p.Width, p.Height, p.Seen
+	faces := 0
+	for _, seen := range p.Seen {
+		if seen.What == earshot.Face {
+			faces++
+		}
+	}
+	s.People, s.Faces = max(s.People, looking.People(p.Seen)), max(s.Faces, faces)
+	if keep {
+		s.JPEG = p.JPEG
+	}
+}
+
+// InfoOf returns what a sighting says of its camera alone.
+func InfoOf(s api.CameraView, open bool) api.CameraInfo {
+	return api.CameraInfo{Camera: s.Camera, Source: s.Source, Open: open, Closed: s.Closed, Eyes: s.Eyes, Since: s.Since, Fault: s.Fault, Cure: s.Cure}
+}
+
+// Sees reports whether a camera sees anything.
+func Sees(s api.CameraView) bool { return s.Eyes == earshot.Clear && !s.At.IsZero() }
+
+// Title is a camera at the beginning of a sentence.
+func Title(camera string) string { return "The " + earshot.CameraCalled(camera) }
+
+// LookedBy tells those who may be in the picture.
+func LookedBy(who participants.Participant, camera string, took bool) string {
+	name, camera := cmp.Or(who.Name, "somebody"), "the "+earshot.CameraCalled(camera)
+	if took {
+		return fmt.Sprintf("%s has taken a picture with %s and may keep it.", name, camera)
+	}
+	return fmt.Sprintf("%s has asked what %s sees.", name, camera)
+}
