@@ -182,7 +182,7 @@ func (a *app) consult(i identityFlags, use func(agentAdmin) error) error {
 func (a *app) direct(i identityFlags, use func(agentAdmin) error) error {
 	return a.agentAdmin(i, use, func(cfg *config.Config) error {
 		return a.write(func(s *store.Store) error {
-			book, err := access.OpenAgents(a.ctx, cfg, s, identifiers())
+			book, err := access.OpenAgents(a.ctx, cfg, s, store.NewIDs())
 			if err != nil {
 				return err
 			}
@@ -218,8 +218,8 @@ func (a *app) agentAdmin(i identityFlags, use func(agentAdmin) error, alone func
 // desk looks after the agents of a directory that no earshot holds, for who may.
 func (a *app) desk(cfg *config.Config, i identityFlags, book *agents.Directory, journal func(earshot.Audience) *store.Reader) (localAdmin, error) {
 	h := localAdmin{book: book}
-	account, user := self()
-	people, err := access.RegistryBuilder{Config: cfg, Account: account, Name: user, NewID: identifiers(), Book: book}.Build(a.ctx, journal)
+	account, user := access.Self()
+	people, err := access.RegistryBuilder{Config: cfg, Account: account, Name: user, NewID: store.NewIDs(), Book: book}.Build(a.ctx, journal)
 	if err != nil {
 		return h, err
 	}

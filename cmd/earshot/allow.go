@@ -14,34 +14,6 @@ import (
 	"earshot/internal/probe"
 )
 
-// A permission is what earshot does only if somebody has allowed it: nobody sees of a program
-// that it listens, looks, or thinks about what it has heard.
-type permission struct {
-	thing, key string
-	asks       string // of people, in a line of 40 columns
-	in         func(*config.Config) *bool
-}
-
-// permissions are all that there are.
-var permissions = []permission{
-	{"microphone", "providers.microphone.enabled", "Hear what is said here (microphone)", func(c *config.Config) *bool { return &c.Providers.Microphone.Enabled }},
-	{"camera", "providers.webcam.enabled", "See who is here (camera)", func(c *config.Config) *bool { return &c.Providers.Webcam.Enabled }},
-	{"unasked thinking", "executive.parallel.reasoning_continuous", "Think unasked about what is new", func(c *config.Config) *bool { return &c.Executive.Parallel.ReasoningContinuous }},
-}
-
-// lapses is the key that says for how many hours what was not said to an agent is kept.
-const lapses = "store.retention.overheard_hours"
-
-// unsaid returns the keys of what nobody has allowed or refused.
-func unsaid(cfg *config.Config) (keys []string) {
-	for _, p := range permissions {
-		if !*p.in(cfg) && !cfg.Says(p.key) {
-			keys = append(keys, p.key)
-		}
-	}
-	return keys
-}
-
 // permits asks the person at the terminal, if there is one, what is allowed, of what nobody
 // has said yet, and takes that into cfg and its file. Where it cannot be written down, what is
 // to be done to the configuration whenever it is read again comes back. A file that was named
@@ -50,13 +22,13 @@ func (r runCommand) permits(a *app, cfg *config.Config) (insists func(*config.Co
 	if !a.person() || !a.console(cfg) || a.named() {
 		return nil, nil
 	}
-	var open []permission
-	for _, p := range permissions {
-		if !slices.Contains(r.unused(), p.thing) && slices.Contains(unsaid(cfg), p.key) {
+	var open []config.Permission
+	for _, p := range config.Permissions {
+		if !slices.Contains(r.unused(), p.Thing) && slices.Contains(config.Undecided(cfg), p.Key) {
 			open = append(open, p)
 		}
 	}
-	hours, asksHours := cfg.Store.Retention.Overheard, !cfg.Says(lapses)
+	hours, asksHours := cfg.Store.Retention.Overheard, !cfg.Says(config.OverheardKey)
 	if len(open) == 0 && !asksHours {
 		return nil, nil
 	}
@@ -74,7 +46,7 @@ func (r runCommand) permits(a *app, cfg *config.Config) (insists func(*config.Co
 	}
 	insists = func(c *config.Config) {
 		for i, p := range open {
-			*p.in(c) = allowed[i]
+			*p.Of(c) = allowed[i]
 		}
 		if asksHours {
 			c.Store.Retention.Overheard = hours
@@ -83,10 +55,10 @@ func (r runCommand) permits(a *app, cfg *config.Config) (insists func(*config.Co
 	insists(cfg)
 	var sets []config.KeyValue
 	for i, p := range open {
-		sets = append(sets, config.KeyValue{Key: p.key, Value: allowed[i]})
+		sets = append(sets, config.KeyValue{Key: p.Key, Value: allowed[i]})
 	}
 	if asksHours {
-		sets = append(sets, config.KeyValue{Key: lapses, Value: hours})
+		sets = append(sets, config.KeyValue{Key: config.OverheardKey, Value: hours})
 	}
 	file := cmp.Or(cfg.File, config.Places()[0])
 	if err := config.Edit(file, sets, func(*config.Config) error { return nil }); err != nil {
@@ -114,9 +86,9 @@ func (a *app) named() bool { return a.file != "" || os.Getenv("EARSHOT_CONFIG") 
 
 // allows asks whether something is allowed; whoever answers something else every time has
 // not allowed it.
-func (a *app) allows(p permission) (bool, error) {
+func (a *app) allows(p config.Permission) (bool, error) {
 	for range 3 {
-		word, err := a.answer(p.asks + "?\n  [y/N] ")
+		word, err := a.answer(p.Question + "?\n  [y/N] ")
 		switch {
 		case err != nil:
 			return false, err
@@ -158,14 +130,6 @@ func (a *app) answer(question string) (string, error) {
 	return word, err
 }
 
-// permits returns what is allowed, and what is not.
-func permits(cfg *config.Config) (all []api.Permission) {
-	for _, p := range permissions {
-		all = append(all, api.Permission{Thing: p.thing, Key: p.key, Allowed: *p.in(cfg)})
-	}
-	return all
-}
-
 // permissionText tells a permission to people.
 func permissionText(p api.Permission) string {
 	if p.Allowed {
@@ -178,7 +142,7 @@ func permissionText(p api.Permission) string {
 // below it by which keys the rest would be. What is unused is not told to be allowed.
 func privacy(cfg *config.Config, unused []string) probe.Finding {
 	var may, not []string
-	for _, u := range permits(cfg) {
+	for _, u := range config.Permitted(cfg) {
 		switch {
 		case !u.Allowed:
 			not = append(not, u.Thing)
@@ -201,7 +165,7 @@ func privacy(cfg *config.Config, unused []string) probe.Finding {
 	} else {
 		f.Text += "is kept until it is deleted"
 	}
-	if keys := unsaid(cfg); len(keys) > 0 {
+	if keys := config.Undecided(cfg); len(keys) > 0 {
 		f.Cure = "to allow it, set to true: " + strings.Join(keys, ", ")
 	}
 	return f

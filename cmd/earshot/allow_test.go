@@ -15,9 +15,9 @@ import (
 // newStranger returns the home of somebody who has allowed nothing and refused nothing.
 func newStranger(t *testing.T, environ ...string) *home {
 	h := newHome(t, environ...)
-	keys := []string{lapses}
-	for _, p := range permissions {
-		keys = append(keys, p.key)
+	keys := []string{config.OverheardKey}
+	for _, p := range config.Permissions {
+		keys = append(keys, p.Key)
 	}
 	for _, key := range keys {
 		h.env = slices.DeleteFunc(h.env, func(entry string) bool {
@@ -135,7 +135,7 @@ func TestPermitsLeaving(t *testing.T) {
 // screen, the log and status say by which key it would be.
 func TestCareful(t *testing.T) {
 	t.Parallel()
-	key := func(p permission, is string) string { return config.Variable(p.key) + "=" + is }
+	key := func(p config.Permission, is string) string { return config.Variable(p.Key) + "=" + is }
 	for _, tt := range []struct {
 		name    string
 		environ []string
@@ -148,7 +148,7 @@ func TestCareful(t *testing.T) {
 		{"in a pipe", nil, nil, "", []string{"not allowed: microphone, camera, unasked thinking; speech not meant for me is kept for 24 hours", "→ to allow it, set to true: providers.microphone.enabled, providers.webcam.enabled, executive.parallel.reasoning_continuous"},
 			`keys="providers.microphone.enabled providers.webcam.enabled executive.parallel.reasoning_continuous"`,
 			[]string{"○ microphone: not allowed (providers.microphone.enabled)", "○ camera: not allowed (providers.webcam.enabled)", "○ unasked thinking: not allowed (executive.parallel.reasoning_continuous)", "speech not meant for an agent for 24 hours"}},
-		{"as the environment says", []string{key(permissions[0], "true"), key(permissions[1], "false"), key(permissions[2], "true")}, nil, "",
+		{"as the environment says", []string{key(config.Permissions[0], "true"), key(config.Permissions[1], "false"), key(config.Permissions[2], "true")}, nil, "",
 			[]string{"allowed: microphone, unasked thinking; not allowed: camera; speech"}, "", []string{"● microphone: allowed (providers.microphone.enabled)", "○ camera: not allowed"}},
 		{"as an old configuration says", nil, nil, "providers: {microphone: {enabled: true}}\n",
 			[]string{"allowed: microphone; not allowed: camera, unasked thinking"}, `keys="providers.webcam.enabled executive.parallel.reasoning_continuous"`, []string{"● microphone: allowed"}},
@@ -221,8 +221,8 @@ func TestPermitsUnkept(t *testing.T) {
 
 // TestPermitsFits: every line of the screen fits in 40 columns.
 func TestPermitsFits(t *testing.T) {
-	for _, p := range permissions {
-		if line := p.asks + "?"; len(line) > 40 {
+	for _, p := range config.Permissions {
+		if line := p.Question + "?"; len(line) > 40 {
 			t.Errorf("%q has %d columns", line, len(line))
 		}
 	}

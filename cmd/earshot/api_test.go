@@ -180,12 +180,12 @@ func TestPortIsSwitched(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- d.port.run(ctx) }()
+	go func() { done <- d.port.Run(ctx) }()
 	set := cfg.Server
 	set.Listen = "127.0.0.1:0"
-	d.port.set(set)
-	testkit.Await(t, soon, "a port", func() bool { return d.port.where() != "" })
-	first := d.port.where()
+	d.port.Set(set)
+	testkit.Await(t, soon, "a port", func() bool { return d.port.URL() != "" })
+	first := d.port.URL()
 	c := &server.Client{URL: first, Token: secret}
 	if s, err := state(t.Context(), c); err != nil || s.API != first || s.You.ID != d.owner.ID {
 		t.Errorf("the state is %+v, %v", s, err)
@@ -198,26 +198,26 @@ func TestPortIsSwitched(t *testing.T) {
 			}
 		}
 	}()
-	d.port.set(set)
-	if d.port.where() != first {
+	d.port.Set(set)
+	if d.port.URL() != first {
 		t.Error("it was closed although nothing changed")
 	}
 	set.RequestsPerSecond = 7
-	d.port.set(set)
+	d.port.Set(set)
 	if err := testkit.Receive(t, testkit.Patience, "the end of what follows the events", gone); err == nil {
 		t.Error("who followed what happens was not told that the port is closed")
 	}
-	testkit.Await(t, soon, "another port", func() bool { at := d.port.where(); return at != "" && at != first })
+	testkit.Await(t, soon, "another port", func() bool { at := d.port.URL(); return at != "" && at != first })
 	if _, err := state(t.Context(), c); !errors.Is(err, server.ErrNotRunning) {
 		t.Errorf("the old one says %v", err)
 	}
-	c.URL = d.port.where()
+	c.URL = d.port.URL()
 	if _, err := state(t.Context(), c); err != nil {
 		t.Error(err)
 	}
 	set.Listen = ""
-	d.port.set(set)
-	testkit.Await(t, soon, "no port", func() bool { return d.port.where() == "" })
+	d.port.Set(set)
+	testkit.Await(t, soon, "no port", func() bool { return d.port.URL() == "" })
 	if _, err := state(t.Context(), c); !errors.Is(err, server.ErrNotRunning) {
 		t.Errorf("nobody listens, and yet %v", err)
 	}

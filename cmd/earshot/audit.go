@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"earshot/config"
 	"earshot/internal/english"
 	"earshot/internal/terminal"
 	"earshot/server/audit"
@@ -24,7 +25,7 @@ func (c auditCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	all, err := audit.Last(auditFile(cfg), max(1, c.Number), func(e audit.Entry) bool { return !c.Refused || e.Refused() })
+	all, err := audit.Last(config.AuditFile(cfg), max(1, c.Number), func(e audit.Entry) bool { return !c.Refused || e.Refused() })
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/config"
 	"earshot/daemon/access"
 	"earshot/daemon/cameras"
 	"earshot/internal/probe"
@@ -96,9 +97,9 @@ func (h backend) State(_ context.Context, p server.Principal) (api.Status, error
 	}
 	s := api.Status{
 		RoomState: r.State(p.Audience), You: p.Participant, Known: h.daemon.people.Known(),
-		API: h.daemon.port.where(), Strangers: h.daemon.config().ExternalActors.AllowDynamicCreation, Anonymous: h.daemon.config().ExternalActors.AllowAnonymous,
+		API: h.daemon.port.URL(), Strangers: h.daemon.config().ExternalActors.AllowDynamicCreation, Anonymous: h.daemon.config().ExternalActors.AllowAnonymous,
 		Rests: h.daemon.rests(),
-		Keeps: h.daemon.config().Store.Retention.String(), Permits: permits(h.daemon.config()), Commands: r.Commands().Names(p.Participant),
+		Keeps: h.daemon.config().Store.Retention.String(), Permits: config.Permitted(h.daemon.config()), Commands: r.Commands().Names(p.Participant),
 	}
 	for _, e := range h.daemon.eyes.List() {
 		s.Cameras = append(s.Cameras, cameras.InfoOf(h.cameraView(e), e.Running()))

@@ -19,6 +19,7 @@ import (
 	"earshot/api"
 	"earshot/config"
 	"earshot/conversation"
+	"earshot/daemon/access"
 	"earshot/internal/field"
 	"earshot/internal/terminal"
 	outlet "earshot/outlets/console"
@@ -27,6 +28,7 @@ import (
 	sense "earshot/providers/console"
 	"earshot/server"
 	"earshot/server/attach"
+	"earshot/store"
 )
 
 type chatCommand struct {
@@ -63,8 +65,8 @@ func (a *app) attach(cfg *config.Config, i identityFlags, room earshot.RoomID) e
 	defer done()
 	called := names(s)
 	o := outlet.New(outlet.Config{Outlet: local, Name: called.Name, Reader: s.You.ID}, t)
-	handle, _ := self()
-	types := sense.New(sense.Config{Handle: handle, Via: local, NewID: identifiers(), Known: knownThere(c, func() string {
+	handle, _ := access.Self()
+	types := sense.New(sense.Config{Handle: handle, Via: local, NewID: store.NewIDs(), Known: knownThere(c, func() string {
 		if is := o.Reader(); s.You.ID != "" && is != s.You.ID { // they have said that they are somebody else
 			return called.Name(is)
 		}
@@ -188,11 +190,11 @@ func (s sayCommand) Run(a *app) error {
 	called := names(at)
 	o := &recorder{
 		Console: outlet.New(outlet.Config{Outlet: local, Name: called.Name, Reader: at.You.ID}, t), term: t, several: len(at.Agents) > 1,
-		newID: identifiers(), own: make(map[earshot.EventID]bool), turns: make(map[earshot.TurnID]bool),
+		newID: store.NewIDs(), own: make(map[earshot.EventID]bool), turns: make(map[earshot.TurnID]bool),
 	}
 	g, ctx := errgroup.WithContext(a.ctx)
 	g.Go(typed)
-	handle, _ := self()
+	handle, _ := access.Self()
 	said := sense.New(sense.Config{Handle: handle, Via: local, NewID: o.id, Whole: len(s.Text) > 0}, t)
 	g.Go(func() error { return c.Attach(ctx, calling(said, at), o, called) })
 	err = errors.Join(g.Wait(), done())

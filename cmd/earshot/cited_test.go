@@ -31,7 +31,7 @@ func TestChangedInTheJournal(t *testing.T) {
 	ann := earshot.Handle{Provider: "console", ID: "ann"}
 	people := participants.New(ann, "Ann", "Earshot")
 	r := room.New(room.Config{
-		ID: earshot.Desk, Settings: executive.DefaultConfig, People: people, Journal: s, Now: time.Now, NewID: identifiers(),
+		ID: earshot.Desk, Settings: executive.DefaultConfig, People: people, Journal: s, Now: time.Now, NewID: store.NewIDs(),
 		Model: &llmtest.Script{Reply: "So the zeppelin lands at noon."}, Log: slog.New(slog.DiscardHandler),
 		Event: func(ctx context.Context, id earshot.EventID) (earshot.Event, bool, error) {
 			return s.Event(ctx, earshot.Desk, id)

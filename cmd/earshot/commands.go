@@ -5,17 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os/user"
-	"path/filepath"
 	"slices"
-	"sync"
-	"time"
 
-	"github.com/adrg/xdg"
 	"github.com/alecthomas/kong"
-	"github.com/oklog/ulid/v2"
 
-	"earshot"
 	"earshot/config"
 	"earshot/internal/terminal"
 )
@@ -95,7 +88,7 @@ func (a *app) config() (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return placed(cfg), nil
+	return config.Place(cfg), nil
 }
 
 // asking returns the configuration of a command that asks the earshot that runs, for which
@@ -105,7 +98,7 @@ func (a *app) asking(keys ...string) (*config.Config, error) {
 	cfg, err := config.Salvage(a.file)
 	var wrong *config.Error
 	if !errors.As(err, &wrong) {
-		return placed(cfg), err
+		return config.Place(cfg), err
 	}
 	if slices.ContainsFunc(keys, wrong.Concerns) {
 		return nil, fmt.Errorf("%w\n  → earshot check", err)
@@ -114,7 +107,7 @@ func (a *app) asking(keys ...string) (*config.Config, error) {
 		a.warned = true
 		a.warn(cfg, wrong)
 	}
-	return placed(cfg), nil
+	return config.Place(cfg), nil
 }
 
 // warn tells once, on standard error, that a command goes on without a configuration.
@@ -131,40 +124,9 @@ func (a *app) warn(cfg *config.Config, wrong *config.Error) {
 	fmt.Fprintln(w, "  → earshot check")
 }
 
-// placed fills in the places that depend on the user.
-func placed(cfg *config.Config) *config.Config {
-	if cfg.Store.Directory == "" {
-		cfg.Store.Directory = filepath.Join(xdg.StateHome, "earshot", "journal")
-	}
-	if cfg.Log.File == "" {
-		cfg.Log.File = filepath.Join(xdg.StateHome, "earshot", "earshot.log")
-	}
-	return cfg
-}
-
 // json prints v as JSON, for programs.
 func (a *app) json(v any) error {
 	e := json.NewEncoder(a.out)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
-}
-
-// self is the person whose account this is.
-func self() (h earshot.Handle, name string) {
-	u, err := user.Current()
-	if err != nil {
-		return earshot.Handle{Provider: "console", ID: "uid?"}, ""
-	}
-	return earshot.Handle{Provider: "console", ID: "uid" + u.Uid}, u.Username
-}
-
-// identifiers returns a source of IDs that rise, for many goroutines.
-func identifiers() func() earshot.EventID {
-	var mu sync.Mutex
-	entropy := ulid.DefaultEntropy()
-	return func() earshot.EventID {
-		mu.Lock()
-		defer mu.Unlock()
-		return earshot.EventID(ulid.MustNew(ulid.Timestamp(time.Now()), entropy).String())
-	}
 }

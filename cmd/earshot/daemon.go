@@ -55,7 +55,7 @@ type daemon struct {
 	manager    sdnotify.Notifier          // the service manager, if there is one
 
 	front *server.Server // lets other processes in
-	port  *port          // by which they come in, besides at the socket
+	port  *server.Port   // by which they come in, besides at the socket
 
 	reloads reloads
 
@@ -81,13 +81,13 @@ func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle
 // openDaemon is newDaemon where somebody waits who is told how far the journal is; nil is
 // nobody.
 func openDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle earshot.Handle, name string, waits *preparation) (*daemon, error) {
-	d := &daemon{log: log, id: identifiers(), account: handle}
+	d := &daemon{log: log, id: store.NewIDs(), account: handle}
 	d.force.Store(cfg)
 	d.measure(cfg)
 	d.costs.Open(cfg.Store.Directory, log)
 	h := backend{d}
 	d.front = &server.Server{Backend: h, Journal: h, Admin: h, Metrics: d.counts.Handler(), Log: log, NewID: d.id, Dropped: d.drops("terminal")}
-	d.port = newPort(d.front, cfg.Server)
+	d.port = server.NewPort(d.front, cfg.Server)
 	engines, err := ladder(cfg.Executive.LLM, log, nil, d.health.NoteStep, d.costs.CountRequest)
 	if err != nil {
 		return nil, err

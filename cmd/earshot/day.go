@@ -14,6 +14,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon/access"
 	"earshot/internal/english"
 	"earshot/internal/helper"
 	"earshot/internal/terminal"
@@ -185,7 +186,7 @@ func (a *app) rerun(d *replay.Day) (*replay.Result, error) {
 	}
 	var j replay.Job
 	j.Config = a.file
-	j.Account, j.AccountName = self()
+	j.Account, j.AccountName = access.Self()
 	in, out := io.Pipe()
 	sent := make(chan error, 1)
 	go func() {

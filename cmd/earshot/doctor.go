@@ -2,12 +2,9 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io"
 
 	"earshot/config"
 	"earshot/internal/probe"
-	"earshot/internal/terminal"
 )
 
 type doctorCommand struct {
@@ -17,9 +14,9 @@ type doctorCommand struct {
 // Run looks at everything that earshot needs.
 func (d doctorCommand) Run(a *app) error {
 	cfg, err := config.Salvage(a.file)
-	placed(cfg)
+	config.Place(cfg)
 	findings := append(probe.Configuration(cfg, err), probe.Journal(a.ctx, cfg), probe.Disk(cfg), probe.Log(cfg), probe.Daemon(a.ctx, cfg))
-	findings = append(findings, lookAtAPI(a.ctx, cfg)...)
+	findings = append(findings, probe.API(a.ctx, cfg)...)
 	findings = append(findings, probe.Tokens(cfg)...)
 	findings = append(findings, probe.KnownVoices(cfg)...)
 	findings = append(findings, probe.Agents(a.ctx, cfg)...)
@@ -31,7 +28,7 @@ func (d doctorCommand) Run(a *app) error {
 	if d.JSON {
 		err = a.json(findings)
 	} else {
-		show(a.printed(), findings)
+		probe.PrintFindings(a.printed(), findings)
 	}
 	for _, f := range findings {
 		if !f.Works {
@@ -39,21 +36,4 @@ func (d doctorCommand) Run(a *app) error {
 		}
 	}
 	return err
-}
-
-// show prints findings, one a line, the cure of each below it.
-func show(w io.Writer, findings []probe.Finding) {
-	for _, f := range findings {
-		sign := "✓"
-		switch {
-		case f.Absent:
-			sign = "–"
-		case !f.Works:
-			sign = "✗"
-		}
-		fmt.Fprintf(w, "  %s %-14s %s\n", sign, f.Thing, terminal.Safe(f.Text))
-		if f.Cure != "" {
-			fmt.Fprintf(w, "  %16s → %s\n", "", terminal.Safe(f.Cure))
-		}
-	}
 }

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,7 +17,6 @@ import (
 	"earshot/daemon/erase"
 	"earshot/executive"
 	"earshot/executive/command"
-	"earshot/internal/english"
 	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -72,10 +69,10 @@ func (c forgetCommand) asks(now time.Time) (f api.EraseRequest, err error) {
 	for _, id := range c.ID {
 		f.Events = append(f.Events, earshot.EventID(id))
 	}
-	if f.From, err = bygone(c.Since, now); err != nil {
+	if f.From, err = erase.ParseTime(c.Since, now); err != nil {
 		return f, err
 	}
-	f.To, err = bygone(c.Until, now)
+	f.To, err = erase.ParseTime(c.Until, now)
 	return f, err
 }
 
@@ -94,7 +91,7 @@ func (c forgetCommand) here(a *app, cfg *config.Config, s *store.Store, f api.Er
 		return err
 	}
 	o := &erase.Eraser{
-		Dir: cfg.Store.Directory, Store: s, People: h.people, Voices: voices, Files: workspaces(cfg), Tokens: token.In(cfg.Store.Directory), NewID: identifiers(), Log: quietly,
+		Dir: cfg.Store.Directory, Store: s, People: h.people, Voices: voices, Files: workspaces(cfg), Tokens: token.In(cfg.Store.Directory), NewID: store.NewIDs(), Log: quietly,
 		ForgetPosts: func(turns map[earshot.TurnID]bool) error {
 			return openSayings(cfg.Store.Directory, quietly).forget(turns)
 		},
@@ -123,14 +120,14 @@ func (c forgetCommand) with(a *app, f api.EraseRequest, forget func(api.EraseReq
 	}
 	switch {
 	case !c.JSON:
-		fmt.Fprintln(a.printed(), terminal.Safe(previewText(p)))
-	case c.DryRun || isEmpty(p):
+		fmt.Fprintln(a.printed(), terminal.Safe(erase.PreviewText(p)))
+	case c.DryRun || erase.IsEmpty(p):
 		if err := a.json(p); err != nil {
 			return err
 		}
 	}
 	switch {
-	case isEmpty(p):
+	case erase.IsEmpty(p):
 		return &verdict{code: notFound}
 	case c.DryRun:
 		return nil
@@ -146,124 +143,8 @@ func (c forgetCommand) with(a *app, f api.EraseRequest, forget func(api.EraseReq
 	if c.JSON {
 		return a.json(p)
 	}
-	_, err = fmt.Fprintln(a.printed(), terminal.Safe(erasedText(p)))
+	_, err = fmt.Fprintln(a.printed(), terminal.Safe(erase.ResultText(p)))
 	return err
-}
-
-// isEmpty reports whether there is nothing to forget.
-func isEmpty(p api.ErasePreview) bool {
-	return p.Events == 0 && p.Voices == 0 && p.Files == 0 && p.Person == ""
-}
-
-// previewText tells people what would be forgotten.
-func previewText(p api.ErasePreview) string {
-	if isEmpty(p) {
-		return "There is nothing to forget: " + p.Of + "."
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "To be forgotten: %s.\n", p.Of)
-	fmt.Fprintf(&b, "  %s", english.Count(p.Events, "event"))
-	if p.Events > 0 {
-		fmt.Fprintf(&b, ", from %s to %s: %s\n", english.When(p.From), english.When(p.To), tally(p.Kinds))
-		fmt.Fprintf(&b, "  in %s", places(p.Rooms))
-	}
-	b.WriteString("\n")
-	if p.Others > 0 {
-		fmt.Fprintf(&b, "  of these %s to others, because they were made from it\n", english.Plural(p.Others, "reply", "replies"))
-		for _, r := range p.Replies {
-			fmt.Fprintf(&b, "    %s  %s to %s, in %s\n", english.When(r.At), r.By, r.To, r.Room)
-		}
-	}
-	if p.Voices > 0 {
-		fmt.Fprintf(&b, "  %s\n", english.Plural(p.Voices, "print of a voice", "prints of voices"))
-	}
-	if p.Files > 0 {
-		fmt.Fprintf(&b, "  what was made from it in %s of agents\n", english.Count(p.Files, "file"))
-	}
-	if len(p.Aside) > 0 {
-		fmt.Fprintf(&b, "  as a whole, with what others said: %s, set aside when it was damaged or replaced\n", strings.Join(p.Aside, ", "))
-	}
-	if p.Person != "" {
-		fmt.Fprintf(&b, "  %s\n", p.Person)
-	}
-	b.WriteString("It does not reach:\n")
-	for _, s := range p.Stays {
-		fmt.Fprintf(&b, "  - %s\n", s)
-	}
-	return strings.TrimRight(b.String(), "\n")
-}
-
-// erasedText tells people what was forgotten.
-func erasedText(p api.ErasePreview) string {
-	text := "Forgotten: " + english.Count(p.Events, "event") + "."
-	if p.Since > 0 {
-		text += fmt.Sprintf(" %d of them were added after it was shown.", p.Since)
-	}
-	return text
-}
-
-// tally says how many there are of each kind, most first.
-func tally(kinds map[earshot.Kind]int) string {
-	all := slices.SortedFunc(maps.Keys(kinds), func(a, b earshot.Kind) int { return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b)) })
-	var words []string
-	for _, k := range all {
-		words = append(words, english.Plural(kinds[k], string(k), many(k)))
-	}
-	return strings.Join(words, ", ")
-}
-
-// many returns what several of a kind are called.
-func many(k earshot.Kind) string {
-	switch k {
-	case earshot.KindReply:
-		return "replies"
-	case earshot.KindWhose, earshot.KindErased, earshot.KindForgotten: // which are no nouns
-		return string(k)
-	}
-	return string(k) + "s"
-}
-
-// places says how much happened in each room.
-func places(rooms map[string]int) string {
-	var words []string
-	for _, name := range slices.Sorted(maps.Keys(rooms)) {
-		words = append(words, fmt.Sprintf("%s (%d)", name, rooms[name]))
-	}
-	return strings.Join(words, ", ")
-}
-
-// bygone returns the time that people mean by a text: 10:00 is the last time that it was
-// that, 2h and 3d so long ago. The zero time is that of no text.
-func bygone(text string, now time.Time) (time.Time, error) {
-	text = strings.TrimSpace(text)
-	if text == "" {
-		return time.Time{}, nil
-	}
-	if n, is := strings.CutSuffix(text, "d"); is {
-		if days, err := strconv.Atoi(n); err == nil && days > 0 && days < 100_000 {
-			return now.AddDate(0, 0, -days), nil
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil && d > 0 {
-		return now.Add(-d), nil
-	}
-	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02"} {
-		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return at, nil
-		}
-	}
-	for _, layout := range []string{"15:04:05", "15:04"} {
-		at, err := time.ParseInLocation(layout, text, now.Location())
-		if err != nil {
-			continue
-		}
-		today := time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), at.Second(), 0, now.Location())
-		if today.After(now) {
-			today = time.Date(now.Year(), now.Month(), now.Day()-1, at.Hour(), at.Minute(), at.Second(), 0, now.Location())
-		}
-		return today, nil
-	}
-	return time.Time{}, fmt.Errorf("%q is not a time; write 10:00, 2h, 3d, 2027-01-31 or \"2027-01-31 10:00\"", participants.OneLine(text))
 }
 
 // Forget implements [server.Admin].
@@ -352,7 +233,7 @@ func (d *daemon) forgets(ctx context.Context, is executive.Room, c command.Call)
 		if err != nil {
 			return "", err
 		}
-		return erasedText(p) + " The last traces will be gone from the files in a moment.", nil
+		return erase.ResultText(p) + " The last traces will be gone from the files in a moment.", nil
 	}
 	f, err := d.meant(ctx, is, c, words, now)
 	if err != nil {
@@ -362,10 +243,10 @@ func (d *daemon) forgets(ctx context.Context, is executive.Room, c command.Call)
 	if err != nil {
 		return "", err
 	}
-	if isEmpty(p) {
-		return previewText(p), nil
+	if erase.IsEmpty(p) {
+		return erase.PreviewText(p), nil
 	}
-	return previewText(p) + "\nIt cannot be undone. If you mean it, write /forget yes " + d.shown.waits(c.By.ID, f, p.Digest, now), nil
+	return erase.PreviewText(p) + "\nIt cannot be undone. If you mean it, write /forget yes " + d.shown.waits(c.By.ID, f, p.Digest, now), nil
 }
 
 // meant returns what somebody asks for in words.
@@ -380,11 +261,11 @@ func (d *daemon) meant(ctx context.Context, is executive.Room, c command.Call, w
 			break
 		}
 	}
-	text, from, to := spanIn(text)
-	if f.From, err = bygone(from, now); err != nil {
+	text, from, to := erase.CutSpan(text)
+	if f.From, err = erase.ParseTime(from, now); err != nil {
 		return f, err
 	}
-	if f.To, err = bygone(to, now); err != nil {
+	if f.To, err = erase.ParseTime(to, now); err != nil {
 		return f, err
 	}
 	text = strings.Trim(text, `"`)
@@ -408,21 +289,6 @@ func (d *daemon) meant(ctx context.Context, is executive.Room, c command.Call, w
 		f.Who = text
 	}
 	return f, nil
-}
-
-// spanIn takes a span of time out of a text.
-func spanIn(text string) (rest, from, to string) {
-	padded := " " + text + " "
-	for _, word := range []string{" since ", " from "} {
-		if before, after, ok := strings.Cut(padded, word); ok {
-			from, to, _ = strings.Cut(after, " to ")
-			return strings.TrimSpace(before), strings.TrimSpace(from), strings.TrimSpace(to)
-		}
-	}
-	if before, after, ok := strings.Cut(padded, " until "); ok {
-		return strings.TrimSpace(before), "", strings.TrimSpace(after)
-	}
-	return text, "", ""
 }
 
 // isEvent reports whether an event of a room has an ID.

@@ -128,8 +128,8 @@ func (a *app) archive(cfg *config.Config) (*store.Archive, error) {
 func (a *app) reader(cfg *config.Config, archive *store.Archive, as reading) (*participants.Registry, earshot.Audience, error) {
 	read := *cfg // whoever reads is somebody who is known
 	read.ExternalActors.AllowDynamicCreation, read.ExternalActors.AllowAnonymous = false, false
-	account, user := self()
-	people, err := access.RegistryBuilder{Config: &read, Account: account, Name: user, NewID: identifiers()}.BuildFrom(a.ctx, archive)
+	account, user := access.Self()
+	people, err := access.RegistryBuilder{Config: &read, Account: account, Name: user, NewID: store.NewIDs()}.BuildFrom(a.ctx, archive)
 	if err != nil {
 		return nil, earshot.Audience{}, err
 	}

@@ -17,6 +17,7 @@ import (
 	"earshot/config"
 	"earshot/executive/tool"
 	"earshot/executive/tool/workspace"
+	"earshot/internal/probe"
 	"earshot/internal/testkit"
 	"earshot/llm/llmtest"
 )
@@ -169,7 +170,7 @@ studio  parrot         not there  -       talk, think  think
 		t.Errorf("ended with %d and printed\n%s%swant\n%s", r.code, r.out, r.err, want)
 	}
 	r = h.earshot(nil, "models", "list", "--json")
-	var list []modelInfo
+	var list []probe.ModelInfo
 	if err := json.Unmarshal([]byte(r.out), &list); err != nil || len(list) != 4 {
 		t.Fatalf("%v: %s", err, r.out)
 	}

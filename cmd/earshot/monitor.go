@@ -18,9 +18,11 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon/access"
 	"earshot/internal/terminal"
 	"earshot/monitor"
 	"earshot/participants"
+	"earshot/store"
 )
 
 type monitorCommand struct {
@@ -54,9 +56,9 @@ func (c monitorCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	handle, _ := self()
+	handle, _ := access.Self()
 	return monitor.Run(a.ctx, monitor.Config{
-		Daemon: client, Door: client, Handle: handle, Via: local, NewID: identifiers(),
+		Daemon: client, Door: client, Handle: handle, Via: local, NewID: store.NewIDs(),
 		ASCII: lines.ASCII, In: a.in, Out: a.out.file,
 	})
 }

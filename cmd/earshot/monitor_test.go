@@ -142,7 +142,7 @@ func (h *home) flats() {
 			h.t.Fatal(err)
 		}
 	}
-	id := func() earshot.EventID { return identifiers()() }
+	id := func() earshot.EventID { return store.NewIDs()() }
 	silent := func(about earshot.EventID, reasons ...string) {
 		add(id(), participants.Agent, earshot.Decision{About: about, Agent: participants.Agent, Verdict: earshot.Silent, Reasons: reasons})
 	}

@@ -49,7 +49,7 @@ func (a *app) offer(cfg *config.Config, looks []probe.Engine) (_ []probe.Engine,
 func (a *app) offerInstalled(l probe.Engine) (name string, ok bool) {
 	fmt.Fprintf(a.printed(), "%s is not installed here. These models are:\n\n", l.Config.Model)
 	for i, m := range l.Models {
-		fmt.Fprintf(a.printed(), "  %2d  %s%s\n", i+1, terminal.Safe(m.Name), size(m.Bytes))
+		fmt.Fprintf(a.printed(), "  %2d  %s%s\n", i+1, terminal.Safe(m.Name), probe.SizeText(m.Bytes))
 	}
 	fmt.Fprintln(a.printed())
 	for range 3 { // who types something else every time has other things in mind
@@ -106,11 +106,4 @@ func choice(word string, models []llm.Model) int {
 		return n - 1
 	}
 	return slices.IndexFunc(models, func(m llm.Model) bool { return probe.SameModel(m, word) })
-}
-
-func size(bytes int64) string {
-	if bytes <= 0 {
-		return ""
-	}
-	return fmt.Sprintf("   %.1f GB", float64(bytes)/1e9)
 }

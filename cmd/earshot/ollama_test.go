@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/internal/probe"
 	"earshot/internal/testkit"
 	"earshot/llm/ollama/ollamatest"
 )
@@ -132,14 +133,14 @@ func TestModelsOfOllama(t *testing.T) {
 	if r.code != success || !strings.HasPrefix(r.out, "Chosen to talk: able:latest on ollama. Saved in ") {
 		t.Errorf("use ended with %d and printed %s%s", r.code, r.out, r.err)
 	}
-	var list []modelInfo
+	var list []probe.ModelInfo
 	r = h.earshot(nil, "models", "list", "--json")
 	if err := json.Unmarshal([]byte(r.out), &list); err != nil {
 		t.Fatalf("%v: %s%s", err, r.out, r.err)
 	}
 	var got []string
 	for _, m := range list {
-		got = append(got, fmt.Sprintf("%s [%s] %v %v", m.Model, m.can(), m.InUse, m.Bytes > 0))
+		got = append(got, fmt.Sprintf("%s [%s] %v %v", m.Model, m.Abilities(), m.InUse, m.Bytes > 0))
 	}
 	slices.Sort(got)
 	if want := "able:latest [tools, thinking] [talk think] true|plain:latest [] [] true"; strings.Join(got, "|") != want {

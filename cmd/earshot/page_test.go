@@ -83,7 +83,7 @@ func TestAbsentDevices(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var b strings.Builder
-			show(&b, []probe.Finding{tt.thing})
+			probe.PrintFindings(&b, []probe.Finding{tt.thing})
 			if b.String() != tt.want {
 				t.Errorf("shown as\n%s\nwant\n%s", b.String(), tt.want)
 			}

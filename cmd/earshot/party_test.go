@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/daemon/access"
 	"earshot/internal/testkit"
 	actors "earshot/models/voiceprint/cast"
 	"earshot/speakers"
@@ -107,7 +108,7 @@ func TestAloudParty(t *testing.T) {
 	p := &party{parlour: newParlour(t, "EARSHOT_PROVIDERS_MICROPHONE_LEAST_CONFIDENCE=0", "EARSHOT_SPEAKERS_ENROL_SECONDS=4")}
 	p.scripted(partyTalk)
 	p.wakes()
-	_, owner := self()
+	_, owner := access.Self()
 	p.enrols("bob", owner)
 
 	p.speaks("eve", "the meeting was moved to three thirty on monday, and then to tuesday")

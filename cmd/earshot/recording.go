@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"earshot/daemon/access"
 	"earshot/internal/audio"
 	"earshot/internal/codec"
 	"earshot/internal/helper"
@@ -31,7 +32,7 @@ func (r replayCommand) listen(a *app) error {
 	}
 	defer os.RemoveAll(place)
 	cfg.Store.Directory, cfg.Executive.Tools.Workspace = filepath.Join(place, "journal"), filepath.Join(place, "workspaces")
-	handle, name := self()
+	handle, name := access.Self()
 	d, err := newDaemon(a.ctx, cfg, quietly, handle, name)
 	if err != nil {
 		return err

@@ -230,7 +230,7 @@ func (d *daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 	}
 	move()
 	if d.reloads.done != nil {
-		if err := d.reloads.done.Move(auditFile(force)); err != nil {
+		if err := d.reloads.done.Move(config.AuditFile(force)); err != nil {
 			d.auditLost(err) // and it goes on where it is
 		}
 	}

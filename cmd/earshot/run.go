@@ -13,6 +13,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon/access"
 	"earshot/internal/probe"
 
 	"golang.org/x/term"
@@ -37,7 +38,7 @@ type runCommand struct {
 // Run is the main job: the daemon, and where there is a terminal, the console.
 func (r runCommand) Run(a *app) error {
 	cfg, wrong := config.Salvage(a.file)
-	placed(cfg)
+	config.Place(cfg)
 	l, err := server.Listen(cfg.Server.Path())
 	if wrong != nil && !errors.Is(err, server.ErrRunning) { // nobody is there whom this terminal could join
 		if err == nil {
@@ -77,7 +78,7 @@ func (r runCommand) Run(a *app) error {
 		insists = append(insists, insist)
 	}
 	first := isFirst(a.ctx, cfg)
-	handle, name := self()
+	handle, name := access.Self()
 	defer a.hurry(log)()
 	ready := a.preparation(l, manager, log)
 	d, err := openDaemon(a.ctx, cfg, log, handle, name, ready)
@@ -98,7 +99,7 @@ func (r runCommand) Run(a *app) error {
 		return next, err
 	}
 	d.reloads.hangups = a.take(cfg)
-	written, err := audit.Open(auditFile(cfg), d.auditLost)
+	written, err := audit.Open(config.AuditFile(cfg), d.auditLost)
 	if err != nil {
 		return errors.Join(err, d.close(), l.Close())
 	}
@@ -114,11 +115,11 @@ func (r runCommand) Run(a *app) error {
 		if first {
 			a.forewarn(d.config())
 		}
-		if keys := unsaid(cfg); len(keys) > 0 {
+		if keys := config.Undecided(cfg); len(keys) > 0 {
 			log.Info("this is not allowed, because nobody has decided about it", "keys", strings.Join(keys, " "))
 		}
-		if h := cfg.Store.Retention.Overheard; h > 0 && !cfg.Says(lapses) {
-			log.Info("speech that is not meant for an agent is deleted", "after_hours", h, "key", lapses)
+		if h := cfg.Store.Retention.Overheard; h > 0 && !cfg.Says(config.OverheardKey) {
+			log.Info("speech that is not meant for an agent is deleted", "after_hours", h, "key", config.OverheardKey)
 		}
 		log.Info("earshot runs", "version", version(), "engines", len(looks))
 	})
@@ -175,7 +176,7 @@ func (a *app) open(d *daemon, looks []probe.Engine, senses []probe.Finding, unus
 		w = a.printed()
 	}
 	fmt.Fprintf(w, "%s is running.\n\n", d.people.Name(participants.Agent))
-	show(w, probe.Brief(findings))
+	probe.PrintFindings(w, probe.Brief(findings))
 	if len(looks) > 0 && !slices.ContainsFunc(looks, func(l probe.Engine) bool { return l.Works }) {
 		l := looks[0] // who asks something is told again, in the words of then
 		d.shows(earshot.Notice{Key: l.Thing, Text: "no model was available at the start: " + l.Text, Cure: l.Cure})

@@ -12,6 +12,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/access"
 	"earshot/internal/english"
 	"earshot/internal/terminal"
 	"earshot/participants"
@@ -230,7 +231,7 @@ func (f speakersForget) here(a *app, cfg *config.Config, people *participants.Re
 	if err != nil {
 		return &verdict{notFound, err}
 	}
-	account, _ := self()
+	account, _ := access.Self()
 	came, err := book.Forget(h, speakers.Said{By: people.Resolve(account).ID, At: time.Now()})
 	switch {
 	case err != nil:

@@ -16,6 +16,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/access"
 	"earshot/internal/testkit"
 	"earshot/models/voiceprint"
 	"earshot/server"
@@ -46,7 +47,7 @@ func newChoirmaster(t *testing.T, log *slog.Logger) *choirmaster {
 			cfg.Server.Socket = filepath.Join(dir, "earshot", "earshot.sock")
 		}
 	}
-	account, _ := self()
+	account, _ := access.Self()
 	var err error
 	if m.d, err = newDaemon(t.Context(), cfg, log, account, "zoe"); err != nil {
 		t.Fatal(err)

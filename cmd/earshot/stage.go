@@ -17,6 +17,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon/access"
 	"earshot/internal/terminal"
 	"earshot/llm"
 	"earshot/llm/llmtest"
@@ -171,7 +172,7 @@ func host(heard []replay.At) earshot.Handle {
 			return at.Event.From
 		}
 	}
-	h, _ := self()
+	h, _ := access.Self()
 	return h
 }
 

@@ -11,6 +11,7 @@ import (
 	"earshot/api"
 	"earshot/daemon/cameras"
 	"earshot/daemon/health"
+	"earshot/internal/probe"
 	"earshot/internal/terminal"
 )
 
@@ -52,7 +53,7 @@ func printStatus(w io.Writer, s api.Status, now time.Time) error {
 		fmt.Fprintf(w, "  ✓ %s\n", terminal.Safe(part))
 	}
 	if s.API != "" {
-		fmt.Fprintf(w, "  ✓ %s at %s\n", apiPart, terminal.Safe(s.API))
+		fmt.Fprintf(w, "  ✓ %s at %s\n", probe.APIPart, terminal.Safe(s.API))
 	}
 	for _, n := range s.Faults {
 		if n.Absent { // earshot doctor says more of it

@@ -69,7 +69,7 @@ func (c tokenCreate) Run(a *app) error {
 
 // people returns who exists, whether or not earshot runs or ever ran.
 func (a *app) people(cfg *config.Config) (*participants.Registry, error) {
-	handle, user := self()
+	handle, user := access.Self()
 	c := access.RegistryBuilder{Config: cfg, Account: handle, Name: user}
 	archive, err := store.OpenReader(a.ctx, cfg.Store.Directory)
 	if errors.Is(err, fs.ErrNotExist) {

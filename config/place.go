@@ -1,0 +1,27 @@
+package config
+
+import (
+	"path/filepath"
+
+	"github.com/adrg/xdg"
+)
+
+// Place fills in the places that depend on the user.
+func Place(cfg *Config) *Config {
+	if cfg.Store.Directory == "" {
+		cfg.Store.Directory = filepath.Join(xdg.StateHome, "earshot", "journal")
+	}
+	if cfg.Log.File == "" {
+		cfg.Log.File = filepath.Join(xdg.StateHome, "earshot", "earshot.log")
+	}
+	return cfg
+}
+
+// AuditFile is where it is written down who has changed something: beside the log, or with
+// the journal where the log is no file.
+func AuditFile(cfg *Config) string {
+	if cfg.Log.File == "" || cfg.Log.File == "-" {
+		return filepath.Join(cfg.Store.Directory, "audit.log")
+	}
+	return filepath.Join(filepath.Dir(cfg.Log.File), "audit.log")
+}

@@ -1,0 +1,16 @@
+package access
+
+import (
+	"os/user"
+
+	"earshot"
+)
+
+// Self is the person whose account this is.
+func Self() (h earshot.Handle, name string) {
+	u, err := user.Current()
+	if err != nil {
+		return earshot.Handle{Provider: "console", ID: "uid?"}, ""
+	}
+	return earshot.Handle{Provider: "console", ID: "uid" + u.Uid}, u.Username
+}

@@ -1,0 +1,152 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"reflect"
+	"sync"
+)
+
+// A Port is where programs ask besides at the socket, if the configuration says so. It
+// runs as long as the daemon, and waits while it is to listen nowhere.
+type Port struct {
+	front *Server
+
+	mu      sync.Mutex
+	cfg     Config
+	changed chan struct{} // closed when cfg is another
+	ready   net.Listener  // opened before it runs
+	at      net.Addr      // where it listens; nil for nowhere
+}
+
+// NewPort returns the port of front, which listens as cfg says once it runs. Its methods may be
+// called from many goroutines.
+func NewPort(front *Server, cfg Config) *Port {
+	return &Port{front: front, cfg: cfg, changed: make(chan struct{})}
+}
+
+// Set has it listen as cfg says from now on. Whoever is connected has to come again, if that
+// is otherwise than before.
+func (p *Port) Set(cfg Config) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if cfg.Socket = p.cfg.Socket; reflect.DeepEqual(cfg, p.cfg) {
+		return
+	}
+	p.cfg = cfg
+	if p.ready != nil { // which is where it was to listen before
+		p.ready.Close()
+		p.ready, p.at = nil, nil
+	}
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// Open opens the port before it runs, so that it is known whether that can be.
+func (p *Port) Open(ctx context.Context) error {
+	cfg, _ := p.settings()
+	if cfg.Listen == "" {
+		return nil
+	}
+	l, err := ListenLoopback(ctx, cfg.Listen)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ready, p.at = l, l.Addr()
+	return nil
+}
+
+// settings returns how it is to listen, and what is closed when that changes.
+func (p *Port) settings() (Config, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cfg, p.changed
+}
+
+// URL returns where it listens, such as http://127.0.0.1:8765; empty is nowhere.
+func (p *Port) URL() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.at == nil {
+		return ""
+	}
+	return "http://" + p.at.String()
+}
+
+// Run listens until ctx ends or something is wrong.
+func (p *Port) Run(ctx context.Context) error {
+	defer p.close()
+	for ctx.Err() == nil {
+		cfg, changed := p.settings()
+		if err := p.listen(ctx, cfg, changed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listen listens until how it is to listen has changed.
+func (p *Port) listen(ctx context.Context, cfg Config, changed <-chan struct{}) error {
+	l, err := p.listener(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		return nil
+	}
+	within, stop := context.WithCancel(ctx)
+	defer stop()
+	defer p.setAddress(nil)
+	done := make(chan error, 1)
+	go func() { done <- p.front.ServeLoopback(within, l, cfg) }()
+	select {
+	case <-changed:
+	case <-ctx.Done():
+	case err := <-done:
+		return errors.Join(errors.New("the port was closed"), err)
+	}
+	stop()
+	return <-done
+}
+
+// listener returns the listener that was opened before, or another; nil if there is to be none.
+func (p *Port) listener(ctx context.Context, cfg Config) (net.Listener, error) {
+	p.mu.Lock()
+	l := p.ready
+	p.ready = nil
+	p.mu.Unlock()
+	if l != nil || cfg.Listen == "" {
+		return l, nil
+	}
+	l, err := ListenLoopback(ctx, cfg.Listen)
+	if err != nil {
+		return nil, err
+	}
+	p.setAddress(l.Addr())
+	return l, nil
+}
+
+// setAddress notes where it listens.
+func (p *Port) setAddress(at net.Addr) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.at = at
+}
+
+// close lets go of what was opened and has not been used.
+func (p *Port) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ready != nil {
+		p.ready.Close()
+		p.ready = nil
+	}
+	p.at = nil
+}
