@@ -282,3 +282,8 @@ const reasoningPrompt = `You are a strategic reasoning agent. Provide deep analy
 and recommend actions. Think step-by-step about complex situations. Your
 thoughts may be interrupted - save your progress and continue when resumed.
 `
+
+// ThinksUnasked reports whether the agents think about what nobody asked for.
+func (c Config) ThinksUnasked() bool {
+	return c.Enabled && c.Reasoning.Enabled && c.Parallel.Enabled && c.Parallel.ReasoningContinuous
+}

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"earshot"
 	"earshot/api"
 	"earshot/config"
 	"earshot/daemon/access"
+	"earshot/daemon/admin"
 	"earshot/internal/field"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -18,54 +17,12 @@ import (
 	"earshot/store"
 )
 
-// gone is the state of an agent that is no more; see also [api.Active].
-const gone = "ended"
-
-const (
-	// mostGone is how many agents that have ended are listed: those that somebody
-	// may still remember.
-	mostGone = 200
-
-	// mostBelow is how many are listed that others have made for a task, which is
-	// more than people look through.
-	mostBelow = 200
-)
-
-// portray returns the portrait of an agent.
-func portray(r agents.Record, called, state string) api.AgentInfo {
-	p := api.AgentInfo{ID: r.ID, Path: r.Path, Kind: r.Kind, Role: r.Role, User: r.User, State: state, Configured: r.Configured, Profile: r.Profile}
-	p.Name = cmp.Or(p.Name, called)
-	return p
-}
-
-// portraits returns those of all agents in a book, by path, and if all is set of
-// those that have ended, too. State returns that of one that lives.
-func portraits(ctx context.Context, b *agents.Directory, all bool, state func(earshot.ParticipantID) string) ([]api.AgentInfo, error) {
-	list, below := []api.AgentInfo{}, 0
-	for _, r := range b.List() {
-		if r.Kind.Below() {
-			below++
-		}
-		if below <= mostBelow || !r.Kind.Below() {
-			list = append(list, portray(r, b.Label(r.ID), state(r.ID)))
-		}
-	}
-	if !all {
-		return list, nil
-	}
-	dead, err := b.Gone(ctx, mostGone)
-	for _, r := range slices.Backward(dead) {
-		list = append(list, portray(r, b.Label(r.ID), gone))
-	}
-	return list, err
-}
-
 // dormant is the state of every agent while earshot does not run.
 func dormant(earshot.ParticipantID) string { return api.Sleeping }
 
 // Agents implements [server.Admin].
 func (h backend) Agents(ctx context.Context, all bool) ([]api.AgentInfo, error) {
-	return portraits(ctx, h.daemon.book, all, h.daemon.states())
+	return admin.ListAgents(ctx, h.daemon.book, all, h.daemon.states())
 }
 
 // Order implements [server.Admin].
@@ -74,11 +31,11 @@ func (h backend) Order(ctx context.Context, by participants.Participant, o agent
 	if err != nil {
 		return api.AgentInfo{}, err
 	}
-	state := gone
+	state := admin.Ended
 	if o.Act != earshot.Ended {
 		state = h.daemon.states()(r.ID)
 	}
-	return portray(r, h.daemon.book.Label(r.ID), state), nil
+	return admin.AgentInfo(r, h.daemon.book.Label(r.ID), state), nil
 }
 
 // states returns what tells whether an agent is active in any room.
@@ -147,15 +104,15 @@ type localAdmin struct {
 }
 
 func (h localAdmin) list(ctx context.Context, all bool) ([]api.AgentInfo, error) {
-	return portraits(ctx, h.book, all, dormant)
+	return admin.ListAgents(ctx, h.book, all, dormant)
 }
 
 func (h localAdmin) order(ctx context.Context, o agents.Order) (api.AgentInfo, error) {
 	was, is, err := h.book.Execute(ctx, h.who, o)
 	if o.Act == earshot.Ended {
-		return portray(was, was.Name, gone), err
+		return admin.AgentInfo(was, was.Name, admin.Ended), err
 	}
-	return portray(is, is.Name, api.Sleeping), err
+	return admin.AgentInfo(is, is.Name, api.Sleeping), err
 }
 
 // consult lets use look at the agents, as somebody who may.

@@ -12,6 +12,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon/admin"
 	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -162,7 +163,7 @@ func (a *app) agent(o agentAdmin, text string, past bool) (api.AgentInfo, error)
 	}
 	var names []string
 	for _, p := range list {
-		if !p.Kind.Below() && p.State != gone {
+		if !p.Kind.Below() && p.State != admin.Ended {
 			names = append(names, p.Name)
 		}
 	}

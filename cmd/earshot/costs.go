@@ -1,19 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
-	"earshot/config"
 	"earshot/daemon/health"
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/participants"
-	"earshot/store"
 )
 
 // settings returns how the agents are to be now: what they think unasked depends on what that
@@ -32,46 +27,13 @@ func (d *daemon) rests() string {
 	set := d.config().Executive
 	p := set.Parallel
 	switch most := int64(p.TokensPerDay); {
-	case !thinksUnasked(set):
+	case !set.ThinksUnasked():
 	case p.RestsOnBattery && d.costs.OnBattery():
 		return "It thinks only when asked, because this machine is on battery (executive.parallel.reasoning_rests_on_battery)."
 	case most > 0 && d.costs.Unasked(time.Now()) >= most:
 		return fmt.Sprintf("It thinks only when asked until midnight: today's %s are used up (executive.parallel.reasoning_tokens_per_day).", health.TokensText(most))
 	}
 	return ""
-}
-
-// thinksUnasked reports whether it is to be thought about what nobody asked for.
-func thinksUnasked(set executive.Config) bool {
-	return set.Enabled && set.Reasoning.Enabled && set.Parallel.Enabled && set.Parallel.ReasoningContinuous
-}
-
-// isFirst reports whether earshot has never run with a journal there. One in which nothing is
-// was begun by a command.
-func isFirst(ctx context.Context, cfg *config.Config) bool {
-	archive, err := store.OpenReader(ctx, cfg.Store.Directory)
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	defer archive.Close()
-	for range archive.Export(ctx) { // also an error: nobody knows what is in there
-		return false
-	}
-	return true
-}
-
-// forewarn says at the first start that it thinks by itself, which costs something, and how
-// that is turned off.
-func (a *app) forewarn(cfg *config.Config) {
-	if !thinksUnasked(cfg.Executive) {
-		return
-	}
-	w := a.told()
-	if a.person() {
-		w = a.printed()
-	}
-	fmt.Fprintf(w, "It also thinks unasked about new things, which takes model time (earshot today shows how much). To turn that off, set executive.parallel.reasoning_continuous to false in %s.\n\n",
-		config.ShortPath(cmp.Or(cfg.File, config.Places()[0])))
 }
 
 // counting writes down what is spent, and has the rooms look again when there is another reason

@@ -218,7 +218,7 @@ func TestToday(t *testing.T) {
 	}
 	h.write("config/earshot/config.yaml", "executive:\n  parallel:\n    reasoning_continuous: false\n")
 	cfg, err := config.Load(filepath.Join(h.dir, "config/earshot/config.yaml"))
-	if err != nil || thinksUnasked(cfg.Executive) {
+	if err != nil || cfg.Executive.ThinksUnasked() {
 		t.Errorf("that does not turn it off: %v", err)
 	}
 	w = h.open("run")

@@ -16,6 +16,7 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/daemon/access"
+	"earshot/daemon/admin"
 	"earshot/daemon/cameras"
 	"earshot/daemon/erase"
 	"earshot/daemon/health"
@@ -27,7 +28,6 @@ import (
 	"earshot/participants/agents"
 	"earshot/providers"
 	"earshot/server"
-	"earshot/speakers"
 	"earshot/store"
 )
 
@@ -43,7 +43,7 @@ type daemon struct {
 	gate  access.Gate
 
 	book    *agents.Directory        // of all agents
-	voices  *speakers.Registry       // of all voices
+	voices  *admin.Voices            // of all voices
 	account earshot.Handle           // that runs it
 	name    string                   // what that is called
 	owner   participants.Participant // whose account that is
@@ -117,7 +117,7 @@ func (d *daemon) moveIn(ctx context.Context, c store.Config, name string) (err e
 	if err := d.loadPeople(ctx, name); err != nil {
 		return errors.Join(err, d.store.Close())
 	}
-	if err := d.listen(ctx); err != nil {
+	if err := d.openVoices(ctx); err != nil {
 		return errors.Join(err, d.store.Close())
 	}
 	d.forgetful()

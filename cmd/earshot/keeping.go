@@ -17,7 +17,7 @@ func (d *daemon) forgetful() {
 	files := workspaces(d.config())
 	files.Closed = func(id earshot.RoomID) bool { r, ok := d.rooms.find(id); return !ok || !r.is.Open() }
 	d.eraser = &erase.Eraser{
-		Dir: d.config().Store.Directory, Store: d.store, People: d.people, Voices: d.voices, Files: files,
+		Dir: d.config().Store.Directory, Store: d.store, People: d.people, Voices: d.voices.Registry, Files: files,
 		Tokens: token.In(d.config().Store.Directory), Rooms: d.erasable, NewID: d.id, Log: d.log,
 		ForgetPosts: func(turns map[earshot.TurnID]bool) error {
 			if e := d.discordBot.Load(); e != nil {

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
-
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/diagnosis"
 	"earshot/daemon/health"
 	"earshot/executive/room"
 	"earshot/internal/metrics"
@@ -21,22 +19,8 @@ func (d *daemon) measure(cfg *config.Config) {
 	dir := cfg.Store.Directory
 	d.counts = metrics.New(version(), metrics.Lists{
 		Reasons: room.Reasons(), Signals: interrupt.Kinds(), Parts: health.Counted(), Queues: queues,
-	}, func() float64 { return sizeOf(dir) })
+	}, func() float64 { return diagnosis.SizeOf(dir) })
 	d.health.Counts = d.counts
-}
-
-// sizeOf returns how large the files in a directory are, in bytes.
-func sizeOf(dir string) (all float64) {
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		return 0
-	}
-	for _, f := range list {
-		if about, err := os.Stat(filepath.Join(dir, f.Name())); err == nil && about.Mode().IsRegular() {
-			all += float64(about.Size())
-		}
-	}
-	return all
 }
 
 // took measures the stages of a turn that has ended. A stage to which it did not come is

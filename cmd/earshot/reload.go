@@ -234,7 +234,7 @@ func (d *daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 			d.auditLost(err) // and it goes on where it is
 		}
 	}
-	d.voices.Set(force.Speakers)
+	d.voices.Registry.Set(force.Speakers)
 	for _, room := range force.Rooms.All() {
 		d.rooms.become(room)
 	}

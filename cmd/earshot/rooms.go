@@ -98,7 +98,7 @@ func (d *daemon) newRoomEntry(ctx context.Context, is executive.Room) (roomEntry
 	return roomEntry{is: is, Room: room.New(room.Config{
 		Cameras: &d.eyes, // for the rooms of executive.sight.rooms
 		ID:      is.ID, Settings: d.settings,
-		People: d.people, Voices: d.voices, Journal: d.store, Model: &d.llm, Past: past, Agenda: agenda, Works: d.working, Parts: d.health.List, Took: d.took, Dropped: d.counts.Dropped,
+		People: d.people, Voices: d.voices.Registry, Journal: d.store, Model: &d.llm, Past: past, Agenda: agenda, Works: d.working, Parts: d.health.List, Took: d.took, Dropped: d.counts.Dropped,
 		Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order, Former: d.book.Former, Tools: d.tools(), Spawner: d.book,
 		Reach: func(who earshot.ParticipantID, e earshot.Event) { d.reach(now(), who, e) },
 		Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {

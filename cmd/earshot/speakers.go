@@ -13,6 +13,7 @@ import (
 	"earshot/api"
 	"earshot/config"
 	"earshot/daemon/access"
+	"earshot/daemon/admin"
 	"earshot/internal/english"
 	"earshot/internal/terminal"
 	"earshot/participants"
@@ -114,7 +115,7 @@ func (a *app) keptVoices(cfg *config.Config) ([]api.VoiceInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return singers(kept, people.Name), nil
+	return admin.ListVoices(kept, people.Name), nil
 }
 
 // tell says something about voices to the earshot that runs, and prints what came
@@ -227,7 +228,7 @@ func (f speakersForget) here(a *app, cfg *config.Config, people *participants.Re
 	if err != nil {
 		return err
 	}
-	h, err := pick(book.Known(), f.Voice, people.Name)
+	h, err := admin.FindVoice(book.Known(), f.Voice, people.Name)
 	if err != nil {
 		return &verdict{notFound, err}
 	}
@@ -237,7 +238,7 @@ func (f speakersForget) here(a *app, cfg *config.Config, people *participants.Re
 	case err != nil:
 		return err
 	case f.JSON:
-		return a.json(voiceChange(came, "the voice of "+people.Name(came.Was)+" is forgotten"))
+		return a.json(admin.VoiceChange(came, "the voice of "+people.Name(came.Was)+" is forgotten"))
 	}
 	_, err = fmt.Fprintln(a.out, terminal.Safe("The voice of "+people.Name(came.Was)+" is forgotten."))
 	return err

@@ -135,7 +135,7 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 		return nil, err
 	}
 	for n := range own {
-		d.voices.LearnOwn(masked(0, own, time.Duration(n)))
+		d.voices.Registry.LearnOwn(masked(0, own, time.Duration(n)))
 	}
 	ctx, leave := context.WithCancel(a.ctx)
 	defer leave()

@@ -111,7 +111,7 @@ func (l *speechIO) mouth(ctx context.Context) sectionBuild {
 		return is
 	}
 	say := tts.New(tts.Config{Dial: helper.NewDialer(l.daemon.log, helper.SpeechProgram, "say"), Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: l.daemon.log})
-	own := &mirrored{Fickle: say, learn: l.daemon.voices.LearnOwn}
+	own := &mirrored{Fickle: say, learn: l.daemon.voices.Registry.LearnOwn}
 	there := new(supervise.Pulse)
 	loud := loudspeaker.New(cfg.Outlets.Loudspeaker, loudspeaker.OnCard(l.card), own)
 	is.parts = []part{

@@ -1,4 +1,4 @@
-package main
+package diagnosis
 
 import (
 	"io"
@@ -29,7 +29,7 @@ var (
 
 // tailOf returns the last lines of the log that cfg names, as anybody may read them. Where
 // nobody is known, of what may name somebody it is only said that it is there.
-func tailOf(cfg config.Log, s scrub) ([]string, error) {
+func tailOf(cfg config.Log, s Scrubber) ([]string, error) {
 	if cfg.File == "-" {
 		return nil, nil // whoever began it has it
 	}
@@ -59,7 +59,7 @@ func tailOf(cfg config.Log, s scrub) ([]string, error) {
 }
 
 // line returns a line of the log as anybody may read it.
-func (s scrub) line(l string) string {
+func (s Scrubber) line(l string) string {
 	var shown []string
 	for l != "" {
 		var pair string
@@ -68,9 +68,9 @@ func (s scrub) line(l string) string {
 		switch {
 		case !ok || key == "":
 		case telling[key]:
-			shown = append(shown, key+"="+s.text(value))
+			shown = append(shown, key+"="+s.Text(value))
 		case wordy[key] && len(s.names) > 0:
-			shown = append(shown, key+"="+s.file(value))
+			shown = append(shown, key+"="+s.File(value))
 		default:
 			shown = append(shown, key+"=…")
 		}

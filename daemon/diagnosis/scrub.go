@@ -1,4 +1,4 @@
-package main
+package diagnosis
 
 import (
 	"os"
@@ -16,10 +16,10 @@ import (
 	"earshot/participants"
 )
 
-// A scrub takes out of a text what says who somebody is: names, IDs and handles that it
+// A Scrubber takes out of a text what says who somebody is: names, IDs and handles that it
 // knows, numbers that a chat knows people by, and what is secret of an address. The zero
 // value knows nobody.
-type scrub struct{ names []*regexp.Regexp }
+type Scrubber struct{ names []*regexp.Regexp }
 
 // somebody stands where a name was.
 const somebody = "[somebody]"
@@ -29,9 +29,9 @@ var common = []string{
 	"earshot", string(participants.Owner), string(participants.Agent), string(participants.Generic), string(earshot.Desk), "console", "microphone", "discord",
 }
 
-// scrubOf returns one that knows some names.
-func scrubOf(names ...string) scrub {
-	var s scrub
+// NewScrubber returns one that knows some names.
+func NewScrubber(names ...string) Scrubber {
+	var s Scrubber
 	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
 	for _, n := range slices.Compact(names) {
 		n = strings.TrimSpace(n)
@@ -56,8 +56,8 @@ var (
 	folders    = regexp.MustCompile(`(^|[\s"'=(:])/[^\s"'<>():]*`)
 )
 
-// text returns t without what says who somebody is.
-func (s scrub) text(t string) string {
+// Text returns t without what says who somebody is.
+func (s Scrubber) Text(t string) string {
 	t = addresses.ReplaceAllStringFunc(t, redact.Source)
 	for _, name := range s.names {
 		t = nameless(t, name)
@@ -66,10 +66,10 @@ func (s scrub) text(t string) string {
 	return snowflakes.ReplaceAllString(t, "[number]")
 }
 
-// file is text for what may name files: where they are is told only of those in the places
+// File is text for what may name files: where they are is told only of those in the places
 // of the system.
-func (s scrub) file(t string) string {
-	return s.text(folders.ReplaceAllStringFunc(t, func(path string) string {
+func (s Scrubber) File(t string) string {
+	return s.Text(folders.ReplaceAllStringFunc(t, func(path string) string {
 		at := strings.IndexByte(path, '/')
 		for _, known := range []string{"/dev/", "/usr/", "/proc/", "/sys/", "/etc/"} {
 			if strings.HasPrefix(path[at:], known) {
@@ -99,10 +99,10 @@ func nameless(t string, name *regexp.Regexp) string {
 func lettered(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
 // value returns v, as encoding/json makes it, without the same.
-func (s scrub) value(v any) any {
+func (s Scrubber) value(v any) any {
 	switch v := v.(type) {
 	case string:
-		return s.text(v)
+		return s.Text(v)
 	case []any:
 		for i := range v {
 			v[i] = s.value(v[i])
@@ -115,8 +115,8 @@ func (s scrub) value(v any) any {
 	return v
 }
 
-// ofMachine are the names that this machine has for who uses it.
-func ofMachine() (names []string) {
+// MachineNames are the names that this machine has for who uses it.
+func MachineNames() (names []string) {
 	names = append(names, xdg.Home)
 	if is, err := user.Current(); err == nil && is.Username != "root" {
 		names = append(names, is.Username, is.Name)
@@ -127,30 +127,12 @@ func ofMachine() (names []string) {
 	return names
 }
 
-// wordsOf returns the words of a name by which somebody may be called, too.
-func wordsOf(name string) (all []string) {
+// NameWords returns the words of a name by which somebody may be called, too.
+func NameWords(name string) (all []string) {
 	for _, w := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		if utf8.RuneCountInString(w) >= telltale-1 {
 			all = append(all, w)
 		}
 	}
 	return all
-}
-
-// scrub returns one that knows everybody whom the house does, and its rooms.
-func (d *daemon) scrub() scrub {
-	names := ofMachine()
-	for _, p := range d.people.Everybody() {
-		names = append(names, p.Name, string(p.ID))
-		if p.Type != participants.Internal {
-			names = append(names, wordsOf(p.Name)...)
-		}
-		for _, h := range d.people.Handles(p.ID) {
-			names = append(names, h.ID)
-		}
-	}
-	for _, r := range d.rooms.now() {
-		names = append(names, string(r.is.ID), r.is.Name)
-	}
-	return scrubOf(append(names, d.book.Former()...)...)
 }

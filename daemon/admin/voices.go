@@ -1,9 +1,10 @@
-package main
+package admin
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strconv"
@@ -17,64 +18,73 @@ import (
 	"earshot/speakers"
 )
 
-// listen opens what is known about voices. Where the file cannot be used they are
-// told apart all the same, and nothing is kept.
-func (d *daemon) listen(ctx context.Context) error {
-	c := d.config().Speakers
-	c.Report = d.report
-	c.Changed = func(c speakers.Change) { d.applyVoiceChange(context.WithoutCancel(ctx), c) }
+// Voices keeps the registries of voices and of people in step: whose a voice is, and which voices
+// are one. Its methods may be called from many goroutines.
+type Voices struct {
+	Registry *speakers.Registry
+	People   *participants.Registry
+	Account  earshot.Handle           // of this machine, in whose name people come to be known
+	Owner    participants.Participant // whose account that is
+	Log      *slog.Logger
+
+	// Changed is told of each change of whose a voice is, after the registry of people was: a
+	// room that looks it up finds it.
+	Changed func(speakers.Change)
+}
+
+// Open opens the registry of the voices that are kept in a directory. Where the file cannot be
+// used they are told apart all the same, nothing is kept, and c.Report is told.
+func (v *Voices) Open(ctx context.Context, directory string, c speakers.Config) error {
+	c.Changed = func(c speakers.Change) { v.apply(context.WithoutCancel(ctx), c) }
 	var err error
-	d.voices, err = speakers.Open(d.config().Store.Directory, c)
+	v.Registry, err = speakers.Open(directory, c)
 	if err == nil {
-		return d.acquaint(ctx)
+		v.acquaint(ctx)
+		return nil
 	}
 	n := earshot.Notice{Key: "voices", Text: err.Error(), Cure: "earshot doctor"}
 	if bad, ok := errors.AsType[*speakers.ErrDamaged](err); ok {
 		n.Cure = bad.Cure()
 	}
-	d.report(n)
-	d.voices, err = speakers.Open("", c)
+	c.Report(n)
+	v.Registry, err = speakers.Open("", c)
 	return err
 }
 
-// acquaint lets the registry know whose the voices are that are kept, where the
+// acquaint lets the registry of people know whose the voices are that are kept, where the
 // journal does not: it may be another one.
-func (d *daemon) acquaint(ctx context.Context) error {
-	for _, s := range d.voices.Known() {
-		if err := d.recognise(ctx, s.Handle, s.Said.By); err != nil {
-			d.log.Warn("a voice is kept of somebody who is not known", "err", err)
+func (v *Voices) acquaint(ctx context.Context) {
+	for _, s := range v.Registry.Known() {
+		if err := v.recognise(ctx, s.Handle, s.Said.By); err != nil {
+			v.Log.Warn("a voice is kept of somebody who is not known", "err", err)
 		}
 	}
-	return nil
 }
 
-// applyVoiceChange takes over a change of whose a voice is. The registry of participants
-// learns of it first, so that a room that looks it up finds it.
-func (d *daemon) applyVoiceChange(ctx context.Context, c speakers.Change) {
-	if err := d.join(ctx, c); err != nil {
-		d.log.Warn("the owner of a voice could not be recorded", "err", err)
+// apply takes over a change of whose a voice is.
+func (v *Voices) apply(ctx context.Context, c speakers.Change) {
+	if err := v.join(ctx, c); err != nil {
+		v.Log.Warn("the owner of a voice could not be recorded", "err", err)
 	}
-	for _, r := range d.rooms.now() {
-		r.ApplyVoiceChange(c)
-	}
+	v.Changed(c)
 }
 
 // join lets the registry know which voices are one, and whose.
-func (d *daemon) join(ctx context.Context, c speakers.Change) error {
+func (v *Voices) join(ctx context.Context, c speakers.Change) error {
 	var faults []error
 	switch {
 	case c.Act == speakers.Forgotten:
 		return nil // what was said stays theirs
 	case c.Act == speakers.Merged:
-		d.meet(c.Voice)
-		d.meet(c.Other)
-		faults = append(faults, d.people.Same(ctx, c.Voice, c.Other))
+		v.meet(c.Voice)
+		v.meet(c.Other)
+		faults = append(faults, v.People.Same(ctx, c.Voice, c.Other))
 	case c.Act == speakers.Divided && c.Undo:
-		faults = append(faults, d.people.Apart(ctx, c.Other))
+		faults = append(faults, v.People.Apart(ctx, c.Other))
 	}
 	for _, h := range []earshot.Handle{c.Voice, c.Other} {
 		if h.ID != "" && c.Said.By != "" {
-			faults = append(faults, d.recognise(ctx, h, c.Said.By))
+			faults = append(faults, v.recognise(ctx, h, c.Said.By))
 		}
 	}
 	return errors.Join(faults...)
@@ -82,38 +92,38 @@ func (d *daemon) join(ctx context.Context, c speakers.Change) error {
 
 // recognise lets the registry know whose a voice is, because somebody says so: nobody's,
 // if it began with what was taken back.
-func (d *daemon) recognise(ctx context.Context, h earshot.Handle, says earshot.ParticipantID) error {
-	s, _ := d.voices.Speaker(h)
-	is := d.meet(h)
-	by, ok := d.people.Get(says)
+func (v *Voices) recognise(ctx context.Context, h earshot.Handle, says earshot.ParticipantID) error {
+	s, _ := v.Registry.Speaker(h)
+	is := v.meet(h)
+	by, ok := v.People.Get(says)
 	if !ok || says == "" {
-		by = d.owner
+		by = v.Owner
 	}
 	if s.Who == is.ID || s.Who == "" && is.Nameless() {
 		return nil
 	}
 	if !is.Nameless() {
-		if err := d.people.Unrecognise(ctx, by, is.Reader()); err != nil {
+		if err := v.People.Unrecognise(ctx, by, is.Reader()); err != nil {
 			return err
 		}
 	}
 	if s.Who == "" {
 		return nil
 	}
-	return d.people.Recognise(ctx, by, is.Reader(), s.Who)
+	return v.People.Recognise(ctx, by, is.Reader(), s.Who)
 }
 
 // meet returns who has a voice.
-func (d *daemon) meet(h earshot.Handle) participants.Participant {
+func (v *Voices) meet(h earshot.Handle) participants.Participant {
 	name := "voice"
-	if s, known := d.voices.Speaker(h); known && s.Number > 0 {
+	if s, known := v.Registry.Speaker(h); known && s.Number > 0 {
 		name = "voice " + strconv.Itoa(s.Number)
 	}
-	return d.people.Meet(h, name)
+	return v.People.Meet(h, name)
 }
 
-// singers returns voices as they are told of.
-func singers(all []speakers.Speaker, name func(earshot.ParticipantID) string) []api.VoiceInfo {
+// ListVoices returns voices as they are told of.
+func ListVoices(all []speakers.Speaker, name func(earshot.ParticipantID) string) []api.VoiceInfo {
 	list := []api.VoiceInfo{}
 	for _, s := range all {
 		one := api.VoiceInfo{
@@ -132,37 +142,34 @@ func singers(all []speakers.Speaker, name func(earshot.ParticipantID) string) []
 	return list
 }
 
-// Voices implements [server.Admin].
-func (h backend) Voices(context.Context) ([]api.VoiceInfo, error) {
-	return singers(h.daemon.voices.Known(), h.daemon.people.Name), nil
-}
+// List returns the voices that are known.
+func (v *Voices) List() []api.VoiceInfo { return ListVoices(v.Registry.Known(), v.People.Name) }
 
-// Tell implements [server.Admin].
-func (h backend) Tell(ctx context.Context, by participants.Participant, t api.VoiceRequest) (api.VoiceChange, error) {
-	before := h.daemon.labels()
-	c, err := h.daemon.tell(ctx, by, t)
+// Tell carries out what somebody says about voices. If anything came of it, the change has an act,
+// also beside an error.
+func (v *Voices) Tell(ctx context.Context, by participants.Participant, t api.VoiceRequest) (api.VoiceChange, error) {
+	before := v.labels()
+	c, err := v.change(ctx, by, t)
 	if c.Act == "" {
 		return api.VoiceChange{}, err
 	}
-	maps.Copy(before, h.daemon.labels()) // what is gone is called as it was
-	text := h.daemon.outcome(c, before)
-	h.daemon.desk.Mention(fmt.Sprintf("%s (says %s).", text, by.Name)) // where the microphone is
-	return voiceChange(c, text), err
+	maps.Copy(before, v.labels()) // what is gone is called as it was
+	return VoiceChange(c, v.changeText(c, before)), err
 }
 
-// voiceChange returns c as people and programs are told of it, in the words of text.
-func voiceChange(c speakers.Change, text string) api.VoiceChange {
+// VoiceChange returns c as people and programs are told of it, in the words of text.
+func VoiceChange(c speakers.Change, text string) api.VoiceChange {
 	return api.VoiceChange{
 		Act: string(c.Act), Voice: c.Voice, Other: c.Other, Who: c.Who, Was: c.Was, Said: api.Attestation(c.Said), Moved: c.Moved, Undo: c.Undo, Text: text,
 	}
 }
 
-// tell carries out what somebody says about voices.
-func (d *daemon) tell(ctx context.Context, by participants.Participant, t api.VoiceRequest) (c speakers.Change, err error) {
+// change carries out what somebody says about voices.
+func (v *Voices) change(ctx context.Context, by participants.Participant, t api.VoiceRequest) (c speakers.Change, err error) {
 	said := speakers.Said{By: by.ID, At: time.Now()}
 	var voices []earshot.Handle
 	for _, text := range t.Voices {
-		h, err := pick(d.voices.Known(), text, d.people.Name)
+		h, err := FindVoice(v.Registry.Known(), text, v.People.Name)
 		if err != nil {
 			return c, err
 		}
@@ -170,7 +177,7 @@ func (d *daemon) tell(ctx context.Context, by participants.Participant, t api.Vo
 	}
 	var who participants.Participant
 	if t.Who != "" {
-		if who, err = d.whoever(ctx, t.Who); err != nil {
+		if who, err = v.whoever(ctx, t.Who); err != nil {
 			return c, err
 		}
 	}
@@ -184,27 +191,27 @@ func (d *daemon) tell(ctx context.Context, by participants.Participant, t api.Vo
 	}
 	switch t.Act {
 	case "enroll":
-		return d.voices.Enrol(who.ID, said, voices...)
+		return v.Registry.Enrol(who.ID, said, voices...)
 	case "name":
-		return d.voices.Name(voices[0], who.ID, said)
+		return v.Registry.Name(voices[0], who.ID, said)
 	case "merge":
-		return d.voices.Merge(voices[0], voices[1], said)
+		return v.Registry.Merge(voices[0], voices[1], said)
 	case "split":
-		return d.voices.Split(voices[0], said)
+		return v.Registry.Split(voices[0], said)
 	case "forget":
-		return d.voices.Forget(voices[0], said)
+		return v.Registry.Forget(voices[0], said)
 	case "undo":
-		return d.voices.Undo(said)
+		return v.Registry.Undo(said)
 	}
 	return c, fmt.Errorf("%q is not possible; use enroll, name, merge, split, forget or undo", t.Act)
 }
 
 // whoever returns the person of a name, who comes to be known if nobody is called
 // so. That lets nobody in.
-func (d *daemon) whoever(ctx context.Context, name string) (participants.Participant, error) {
-	p, known := d.people.Find(name)
+func (v *Voices) whoever(ctx context.Context, name string) (participants.Participant, error) {
+	p, known := v.People.Find(name)
 	if !known {
-		return d.people.Claim(ctx, d.account, name, nil)
+		return v.People.Claim(ctx, v.Account, name, nil)
 	}
 	if p.Type != participants.Human {
 		return p, fmt.Errorf("%q is not a person; say whose voice it is", p.Name)
@@ -212,9 +219,9 @@ func (d *daemon) whoever(ctx context.Context, name string) (participants.Partici
 	return p, nil
 }
 
-// pick returns the voice that is called so: "3", "voice 3", its handle, or the name
+// FindVoice returns the voice that is called so: "3", "voice 3", its handle, or the name
 // of the person whose it is, if only one is.
-func pick(all []speakers.Speaker, text string, name func(earshot.ParticipantID) string) (earshot.Handle, error) {
+func FindVoice(all []speakers.Speaker, text string, name func(earshot.ParticipantID) string) (earshot.Handle, error) {
 	key := participants.Key(text) // in which a one is an l
 	number, _ := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(strings.ToLower(text), "voice ")))
 	var found []speakers.Speaker
@@ -236,8 +243,8 @@ func pick(all []speakers.Speaker, text string, name func(earshot.ParticipantID) 
 	return earshot.Handle{}, speakers.ErrUnknown
 }
 
-// outcome says what became otherwise, to people.
-func (d *daemon) outcome(c speakers.Change, called map[earshot.Handle]string) string {
+// changeText says what became otherwise, to people.
+func (v *Voices) changeText(c speakers.Change, called map[earshot.Handle]string) string {
 	text := map[speakers.Act]string{
 		speakers.Named:     "%[1]s is %[3]s until earshot stops",
 		speakers.Enrolled:  "the voice of %[3]s is now kept",
@@ -246,7 +253,7 @@ func (d *daemon) outcome(c speakers.Change, called map[earshot.Handle]string) st
 		speakers.Taught:    "that was said by %[3]s",
 		speakers.Forgotten: "%[1]s is forgotten",
 	}[c.Act]
-	who := d.people.Name(c.Who)
+	who := v.People.Name(c.Who)
 	if c.Who == "" {
 		who = "nobody who is known"
 	}
@@ -257,9 +264,9 @@ func (d *daemon) outcome(c speakers.Change, called map[earshot.Handle]string) st
 }
 
 // labels returns what people call the voices that are known.
-func (d *daemon) labels() map[earshot.Handle]string {
+func (v *Voices) labels() map[earshot.Handle]string {
 	all := make(map[earshot.Handle]string)
-	for _, s := range singers(d.voices.Known(), d.people.Name) {
+	for _, s := range v.List() {
 		all[s.Handle] = s.Called
 	}
 	return all
