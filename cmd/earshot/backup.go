@@ -12,6 +12,7 @@ import (
 	"earshot/daemon/erase"
 	"earshot/daemon/health"
 	"earshot/internal/atomicfile"
+	"earshot/internal/discord/bot"
 	"earshot/internal/english"
 	"earshot/internal/terminal"
 	"earshot/server/token"
@@ -28,16 +29,14 @@ type backupCommand struct {
 // besideJournal are the files that are kept with the journal, besides the tokens: the voices that
 // are kept, who has opted out of being heard, which messages elsewhere are ours, and what the
 // models have cost.
-var besideJournal = []string{voicesFile, optoutsFile, sayingsFile, health.CostsFile}
+var besideJournal = []string{voicesFile, bot.OptOutsFile, bot.PostsFile, health.CostsFile}
 
 // voicesFile is that of the voices.
 var voicesFile = filepath.Base(speakers.Path(""))
 
 // The files of the tokens, of who does not want to be heard, and of what is ours on Discord.
 const (
-	tokensFile  = "tokens.json"
-	optoutsFile = "optouts.json"
-	sayingsFile = "discord.jsonl"
+	tokensFile = "tokens.json"
 )
 
 // Run copies the journal, while earshot runs or not.
@@ -103,7 +102,7 @@ func (c restoreCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	refused, err := openOptouts(cfg)
+	refused, err := bot.OpenOptOuts(cfg.Store.Directory)
 	if err != nil { // who has said no must go on being known
 		return err
 	}
@@ -112,8 +111,8 @@ func (c restoreCommand) Run(a *app) error {
 	kept.Projections, kept.Heeded, kept.Unheeded = projections(), heeded, unheeded
 	kept.Now = func() time.Time { return now }
 	kept.Fits = func(file store.Companion) error {
-		if file.Name == optoutsFile {
-			return fitOptouts(file.Data)
+		if file.Name == bot.OptOutsFile {
+			return bot.CheckOptOuts(file.Data)
 		}
 		return nil // the others are left out, or taken as they are
 	}
@@ -132,7 +131,7 @@ func (c restoreCommand) Run(a *app) error {
 			return err
 		}
 	}
-	if err := openSayings(cfg.Store.Directory, quietly).forget(erase.TurnsOf(done.Forgotten)); err != nil {
+	if err := bot.OpenPostLog(cfg.Store.Directory, quietly).Forget(erase.TurnsOf(done.Forgotten)); err != nil {
 		return err
 	}
 	return c.tell(a, cfg, done)
@@ -140,19 +139,19 @@ func (c restoreCommand) Run(a *app) error {
 
 // restored puts a file in its place that is kept with the journal, without what people have
 // refused since.
-func restored(a *app, cfg *config.Config, file store.Companion, refused *optouts, now time.Time) (err error) {
+func restored(a *app, cfg *config.Config, file store.Companion, refused *bot.OptOuts, now time.Time) (err error) {
 	path := filepath.Join(cfg.Store.Directory, file.Name)
 	data, gone, thing := file.Data, 0, ""
 	switch file.Name {
-	case optoutsFile:
-		return refused.join(data)
+	case bot.OptOutsFile:
+		return refused.Join(data)
 	case voicesFile:
 		thing = "voice"
 		data, gone, err = speakers.Still(cfg.Store.Directory, data)
 	case tokensFile:
 		thing = "token"
 		data, gone, err = token.In(cfg.Store.Directory).Still(data)
-	case sayingsFile, health.CostsFile:
+	case bot.PostsFile, health.CostsFile:
 	default:
 		return nil // no other has ever been in a backup
 	}

@@ -21,7 +21,9 @@ import (
 	"earshot/daemon/erase"
 	"earshot/daemon/health"
 	"earshot/executive/room"
+	"earshot/internal/discord/bot"
 	"earshot/internal/metrics"
+	"earshot/internal/probe"
 	"earshot/internal/sdnotify"
 	"earshot/internal/supervise"
 	"earshot/participants"
@@ -50,9 +52,9 @@ type daemon struct {
 
 	people *participants.Registry
 
-	discordBot atomic.Pointer[discordBot] // on Discord; nil without one
-	eyes       cameras.Set                // of this machine
-	manager    sdnotify.Notifier          // the service manager, if there is one
+	discordBot atomic.Pointer[bot.Bot] // on Discord; nil without one
+	eyes       cameras.Set             // of this machine
+	manager    sdnotify.Notifier       // the service manager, if there is one
 
 	front *server.Server // lets other processes in
 	port  *server.Port   // by which they come in, besides at the socket
@@ -287,6 +289,17 @@ func (d *daemon) shows(n earshot.Notice) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.opening = append(d.opening, n)
+}
+
+// show notes what of some findings does not work as told on the opening screen, and returns
+// all of them.
+func (d *daemon) show(findings []probe.Finding) []probe.Finding {
+	for _, f := range findings {
+		if !f.Works {
+			d.shows(f.Notice())
+		}
+	}
+	return findings
 }
 
 // screen returns the faults that the opening screen tells.

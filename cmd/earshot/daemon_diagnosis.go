@@ -12,7 +12,7 @@ import (
 )
 
 // scrub returns one that knows everybody whom the house does, and its rooms.
-func (d *daemon) scrub() diagnosis.Scrubber {
+func (d *daemon) scrub() diagnosis.Redactor {
 	names := diagnosis.MachineNames()
 	for _, p := range d.people.Everybody() {
 		names = append(names, p.Name, string(p.ID))
@@ -26,7 +26,7 @@ func (d *daemon) scrub() diagnosis.Scrubber {
 	for _, r := range d.rooms.now() {
 		names = append(names, string(r.is.ID), r.is.Name)
 	}
-	return diagnosis.NewScrubber(append(names, d.book.Former()...)...)
+	return diagnosis.NewRedactor(append(names, d.book.Former()...)...)
 }
 
 // Diagnose implements [server.Admin].

@@ -62,8 +62,8 @@ func (a *app) diagnose(cfg *config.Config, c diagnosticsCommand) (all api.Diagno
 	if !errors.Is(err, server.ErrNotRunning) {
 		return all, err
 	}
-	s := diagnosis.NewScrubber(diagnosis.MachineNames()...)
-	d := diagnosis.New(cfg, version(), diagnosis.Scrubber{}) // nobody says here who is known
+	s := diagnosis.NewRedactor(diagnosis.MachineNames()...)
+	d := diagnosis.New(cfg, version(), diagnosis.Redactor{}) // nobody says here who is known
 	findings := []probe.Finding{probe.Journal(a.ctx, cfg), probe.Disk(cfg), probe.Log(cfg), probe.Daemon(a.ctx, cfg)}
 	if a.warned { // in words that may be anybody's
 		findings = append(findings, probe.Finding{Thing: "configuration", Text: "is wrong", Cure: "earshot check"})

@@ -175,7 +175,7 @@ func TestAloudOnDiscord(t *testing.T) {
 
 	c.talk(a, b, e)
 	b.says("earshot, what is the weather like today")
-	if replies := c.replied(1); replies[0].Outcome != earshot.Completed || len(replies[0].Heard) != 1 || replies[0].Heard[0].Outlet != inCalls {
+	if replies := c.replied(1); replies[0].Outcome != earshot.Completed || len(replies[0].Heard) != 1 || replies[0].Heard[0].Outlet != "discord voice" {
 		t.Errorf("it answered %+v", replies[0])
 	}
 	cut := c.interrupted(b, a, record)

@@ -299,7 +299,7 @@ func TestEndsInACall(t *testing.T) {
 		t.Fatalf("the turn ended as %+v", said)
 	}
 	for _, h := range said[0].Heard {
-		if h.Outlet == inCalls && (h.Bytes < shown || h.Bytes > shown+len(tide[0])) {
+		if h.Outlet == "discord voice" && (h.Bytes < shown || h.Bytes > shown+len(tide[0])) {
 			t.Errorf("%d of %d bytes are called heard; %d were just before", h.Bytes, len(said[0].Offered), shown)
 		}
 	}
@@ -329,7 +329,7 @@ func (c *club) saying(channel uint64, least int) int {
 		}
 		for _, r := range is.Replies {
 			for _, d := range r.Heard {
-				if d.Outlet == inCalls && d.Bytes >= least {
+				if d.Outlet == "discord voice" && d.Bytes >= least {
 					return d.Bytes
 				}
 			}

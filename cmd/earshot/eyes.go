@@ -33,18 +33,9 @@ func (d *daemon) look(looks []probe.Finding) sectionBuild {
 	return is
 }
 
-// sight looks for the cameras that the house could see with, and gives it those.
-func (a *app) sight(d *daemon, wanted bool) []probe.Finding {
-	if !wanted {
-		return nil
-	}
-	looks := d.install(a.ctx, &section{name: theCameras, make: func(ctx context.Context) sectionBuild { return d.look(probe.Cameras(ctx, d.config())) }})
-	for _, f := range looks {
-		if !f.Works {
-			d.shows(f.Notice())
-		}
-	}
-	return looks
+// installCameras looks for the cameras that the house could see with, and gives it those.
+func (d *daemon) installCameras(ctx context.Context) []probe.Finding {
+	return d.show(d.install(ctx, &section{name: theCameras, make: func(ctx context.Context) sectionBuild { return d.look(probe.Cameras(ctx, d.config())) }}))
 }
 
 // sources returns where the pictures come from.

@@ -17,6 +17,7 @@ import (
 	"earshot/daemon/erase"
 	"earshot/executive"
 	"earshot/executive/command"
+	"earshot/internal/discord/bot"
 	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -93,7 +94,7 @@ func (c forgetCommand) here(a *app, cfg *config.Config, s *store.Store, f api.Er
 	o := &erase.Eraser{
 		Dir: cfg.Store.Directory, Store: s, People: h.people, Voices: voices, Files: workspaces(cfg), Tokens: token.In(cfg.Store.Directory), NewID: store.NewIDs(), Log: quietly,
 		ForgetPosts: func(turns map[earshot.TurnID]bool) error {
-			return openSayings(cfg.Store.Directory, quietly).forget(turns)
+			return bot.OpenPostLog(cfg.Store.Directory, quietly).Forget(turns)
 		},
 		ForgetName: forgetIdentity, OnDiscord: access.IsChannel,
 	}

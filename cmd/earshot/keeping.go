@@ -9,6 +9,7 @@ import (
 	"earshot/daemon/access"
 	"earshot/daemon/erase"
 	"earshot/executive/room"
+	"earshot/internal/discord/bot"
 	"earshot/server/token"
 )
 
@@ -21,9 +22,9 @@ func (d *daemon) forgetful() {
 		Tokens: token.In(d.config().Store.Directory), Rooms: d.erasable, NewID: d.id, Log: d.log,
 		ForgetPosts: func(turns map[earshot.TurnID]bool) error {
 			if e := d.discordBot.Load(); e != nil {
-				return e.own.forget(turns)
+				return e.Forget(turns)
 			}
-			return openSayings(d.config().Store.Directory, d.log).forget(turns) // of when there was one
+			return bot.OpenPostLog(d.config().Store.Directory, d.log).Forget(turns) // of when there was one
 		},
 		ForgetName: forgetIdentity, OnDiscord: access.IsChannel,
 	}

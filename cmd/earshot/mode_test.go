@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -31,8 +30,7 @@ func TestAloudMuted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := app{ctx: t.Context(), std: std{os.Stdin, outputTo(os.Stdout), os.Stderr}}
-	a.senses(d, true)
+	d.installVoice(t.Context())
 	ctx, leave := context.WithCancel(context.Background())
 	var house sync.WaitGroup
 	house.Go(func() {

@@ -14,11 +14,13 @@ import (
 	"earshot/config"
 	"earshot/daemon/access"
 	"earshot/executive"
+	"earshot/executive/command"
 	"earshot/executive/explain"
 	"earshot/executive/remind"
 	"earshot/executive/room"
 	"earshot/executive/tool"
 	"earshot/executive/tool/workspace"
+	"earshot/internal/discord/bot"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/store"
@@ -241,6 +243,15 @@ func (d *daemon) reach(from executive.Room, who earshot.ParticipantID, e earshot
 			r.TellAlone(who, n)
 		}
 	}
+}
+
+// commandsIn returns the commands that a room has beside those of its own.
+func (d *daemon) commandsIn(is executive.Room) command.Table {
+	kept := slices.Concat(d.forgetting(is), d.costTable(), d.modelTable(), d.reloading())
+	if is.Provider != access.Discord {
+		return kept
+	}
+	return append(kept, bot.Commands(d.discordBot.Load)...)
 }
 
 // Admit brings an event into its room, as a [providers.Emit] does; one that

@@ -110,7 +110,14 @@ func (r runCommand) Run(a *app) error {
 		d.eyes.Expect(cfg.Providers.Webcam)
 	}
 	err = a.live(d, r.identityFlags, l, func() {
-		senses := slices.Concat(a.senses(d, !r.NoVoice), a.sight(d, !r.NoCamera), a.aboutEmbassy(d, !r.NoVoice))
+		var senses []probe.Finding
+		if !r.NoVoice {
+			senses = d.installVoice(a.ctx)
+		}
+		if !r.NoCamera {
+			senses = append(senses, d.installCameras(a.ctx)...)
+		}
+		senses = append(senses, d.installDiscord(a.ctx, !r.NoVoice)...)
 		a.open(d, looks, senses, r.unused(), api)
 		if first {
 			a.forewarn(d.config())

@@ -56,9 +56,9 @@ type speechIO struct {
 	looks  func(context.Context) probe.VoiceFindings
 }
 
-// openSpeechIO gives the house ears and a mouth, as far as they are wanted and can be there: a
+// installVoice gives the house ears and a mouth, as far as they are wanted and can be there: a
 // device that is missing may still come.
-func (d *daemon) openSpeechIO(ctx context.Context) (findings []probe.Finding) {
+func (d *daemon) installVoice(ctx context.Context) (findings []probe.Finding) {
 	l := &speechIO{daemon: d, card: sound.New(helper.NewDialer(d.log, helper.SoundProgram), d.log)}
 	look := func(ctx context.Context) probe.VoiceFindings {
 		if c := d.config(); !c.Providers.Microphone.Enabled && !c.Outlets.Loudspeaker.Enabled {
@@ -77,7 +77,7 @@ func (d *daemon) openSpeechIO(ctx context.Context) (findings []probe.Finding) {
 		findings = append(findings, d.install(ctx, s)...)
 	}
 	l.looks = look
-	return findings
+	return d.show(findings)
 }
 
 const (
@@ -202,7 +202,7 @@ func (d *daemon) microphone(cfg *config.Config, c microphone.Capture) (*micropho
 	})
 	mic = microphone.New(cfg.Providers.Microphone, microphone.Parts{
 		Dropped: d.drops("microphone"),
-		Capture: c, Recogniser: recogniser{hear}, Notice: d.report,
+		Capture: c, Recogniser: microphone.UseSTT(hear), Notice: d.report,
 		Talk: func() hearing.Talk {
 			about := hearing.Asks(string(d.desk.Asked()))
 			about.Name = d.config().Executive.Name
@@ -230,37 +230,6 @@ func reader() func(earshot.Clause) earshot.Clause {
 		}
 		return c
 	}
-}
-
-// A recogniser is one as a microphone knows it: one of its own, or that of one person in
-// a call.
-type recogniser struct{ understanding }
-
-type understanding interface {
-	Begin(on func(stt.Result)) *stt.Session
-	Spot(f *audio.Frame)
-}
-
-// Begin implements [microphone.Recogniser].
-func (r recogniser) Begin(on func(microphone.Result)) microphone.Session {
-	return r.understanding.Begin(func(s stt.Result) {
-		on(microphone.Result{Text: s.Text, Heard: s.Heard, Confidence: s.Confidence, Final: s.Final, Err: s.Err})
-	})
-}
-
-// senses looks for what the house could hear and speak with, and gives it what
-// is there.
-func (a *app) senses(d *daemon, voice bool) []probe.Finding {
-	if !voice {
-		return nil
-	}
-	findings := d.openSpeechIO(a.ctx)
-	for _, f := range findings {
-		if !f.Works {
-			d.shows(f.Notice())
-		}
-	}
-	return findings
 }
 
 // quietly is for helpers that are asked and not run.

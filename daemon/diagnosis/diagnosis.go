@@ -23,7 +23,7 @@ import (
 var Started = time.Now()
 
 // New returns what is known of any earshot of this configuration.
-func New(cfg *config.Config, version string, s Scrubber) api.Diagnosis {
+func New(cfg *config.Config, version string, s Redactor) api.Diagnosis {
 	d := api.Diagnosis{
 		Made: time.Now().UTC(), Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Machine: machineOf(), Configuration: cfg.Disclosed(), Sizes: map[string]int64{"journal": int64(SizeOf(cfg.Store.Directory))},
@@ -102,7 +102,7 @@ func Goroutines() string {
 }
 
 // Scrub returns d with nobody's name in any of its texts.
-func Scrub(d api.Diagnosis, s Scrubber) (clean api.Diagnosis, err error) {
+func Scrub(d api.Diagnosis, s Redactor) (clean api.Diagnosis, err error) {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return clean, err

@@ -29,7 +29,7 @@ var (
 
 // tailOf returns the last lines of the log that cfg names, as anybody may read them. Where
 // nobody is known, of what may name somebody it is only said that it is there.
-func tailOf(cfg config.Log, s Scrubber) ([]string, error) {
+func tailOf(cfg config.Log, s Redactor) ([]string, error) {
 	if cfg.File == "-" {
 		return nil, nil // whoever began it has it
 	}
@@ -59,7 +59,7 @@ func tailOf(cfg config.Log, s Scrubber) ([]string, error) {
 }
 
 // line returns a line of the log as anybody may read it.
-func (s Scrubber) line(l string) string {
+func (s Redactor) line(l string) string {
 	var shown []string
 	for l != "" {
 		var pair string

@@ -278,7 +278,7 @@ var rules = []rule{
 		"docs/status.md":              "| Sense | state |\n|---|---|\n| `console` | works |\n| `webcam` | works |\n| ears | later |\n\n| Outlet | state |\n|---|---|\n| `console` | works |\n| `printer` | works |\n",
 	}, []string{
 		`the struct config.Providers names ["console"], but the folders in providers are ["console" "webcam"]`,
-		`what cmd/earshot and daemon import names [], but the folders in outlets are ["console"]`,
+		`what cmd/earshot, daemon and internal/discord/bot import names [], but the folders in outlets are ["console"]`,
 		`the table Outlet in docs/status.md names ["console" "printer"], but the folders in outlets are ["console"]`,
 	}},
 }

@@ -64,6 +64,10 @@ var may = map[string]string{
 	"replay":                         ". config executive/... interrupt llm participants/... conversation speakers",
 	"monitor":                        ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
 	"config":                         ". api executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/... internal/atomicfile",
+	"daemon/admin":                  ". api internal/english participants/... speakers",
+	"daemon/cameras":                ". api executive/... internal/helper internal/probe internal/redact models/see participants providers providers/webcam",
+	"daemon/diagnosis":              ". api config internal/logfile internal/redact participants",
+	"internal/discord/bot":          ". config daemon/access executive/... internal/... models/... outlets/discord participants providers/... store",
 	"daemon/health":                  ". api config llm internal/atomicfile internal/english internal/metrics internal/power internal/probe internal/sdnotify internal/usage",
 	"daemon/access":                  ". config executive internal/probe participants/... server/... store",
 	"daemon/erase":                   ". api executive/room executive/tool/workspace internal/atomicfile internal/english participants/... server/token speakers store",
@@ -119,7 +123,7 @@ var bubbles = map[string]string{
 }
 
 // runs lists who may import the daemon: it is on top of all but these.
-const runs = "cmd/... daemon/... examples/... internal/scenetest bench replay"
+const runs = "cmd/... daemon/... examples/... internal/discord/bot internal/scenetest bench replay"
 
 // linked are the doubles that a command may link, so testing stays out.
 var linked = []string{"llm/llmtest", "internal/scenetest"}

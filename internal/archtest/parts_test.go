@@ -27,7 +27,7 @@ var shelves = []shelf{
 }
 
 // partsAgree wants the packages, the sections of the configuration, what
-// cmd/earshot and the daemon build and the page of their status to name the same
+// cmd/earshot, the daemon and its bot build and the page of their status to name the same
 // providers and outlets. Each of the four is compared from the day that it exists.
 func partsAgree(h *house) (complaints []string) {
 	for _, s := range shelves {
@@ -41,7 +41,7 @@ func partsAgree(h *house) (complaints []string) {
 			compare("the struct config."+s.sections, h.tags("config", s.sections))
 		}
 		if len(h.in("cmd/earshot")) > 0 {
-			compare("what cmd/earshot and daemon import", h.built(s))
+			compare("what cmd/earshot, daemon and internal/discord/bot import", h.built(s))
 		}
 		if page, ok := h.texts[status]; ok {
 			compare("the table "+s.heading+" in "+status, firstColumn(page, s.heading))
@@ -60,11 +60,11 @@ func (h *house) packages(s shelf) (names []string) {
 	return names
 }
 
-// built returns the parts of s that cmd/earshot and the daemon import. What internal/probe
+// built returns the parts of s that cmd/earshot, the daemon and its bot import. What internal/probe
 // imports is looked at, and not built.
 func (h *house) built(s shelf) (names []string) {
 	for _, f := range h.files {
-		if !fitsAny("cmd/earshot daemon/...", f.dir) {
+		if !fitsAny("cmd/earshot daemon/... internal/discord/bot", f.dir) {
 			continue
 		}
 		for _, imported := range f.imports {

@@ -16,10 +16,10 @@ import (
 	"earshot/participants"
 )
 
-// A Scrubber takes out of a text what says who somebody is: names, IDs and handles that it
+// A Redactor takes out of a text what says who somebody is: names, IDs and handles that it
 // knows, numbers that a chat knows people by, and what is secret of an address. The zero
 // value knows nobody.
-type Scrubber struct{ names []*regexp.Regexp }
+type Redactor struct{ names []*regexp.Regexp }
 
 // somebody stands where a name was.
 const somebody = "[somebody]"
@@ -29,9 +29,9 @@ var common = []string{
 	"earshot", string(participants.Owner), string(participants.Agent), string(participants.Generic), string(earshot.Desk), "console", "microphone", "discord",
 }
 
-// NewScrubber returns one that knows some names.
-func NewScrubber(names ...string) Scrubber {
-	var s Scrubber
+// NewRedactor returns one that knows some names.
+func NewRedactor(names ...string) Redactor {
+	var s Redactor
 	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
 	for _, n := range slices.Compact(names) {
 		n = strings.TrimSpace(n)
@@ -57,7 +57,7 @@ var (
 )
 
 // Text returns t without what says who somebody is.
-func (s Scrubber) Text(t string) string {
+func (s Redactor) Text(t string) string {
 	t = addresses.ReplaceAllStringFunc(t, redact.Source)
 	for _, name := range s.names {
 		t = nameless(t, name)
@@ -68,7 +68,7 @@ func (s Scrubber) Text(t string) string {
 
 // File is text for what may name files: where they are is told only of those in the places
 // of the system.
-func (s Scrubber) File(t string) string {
+func (s Redactor) File(t string) string {
 	return s.Text(folders.ReplaceAllStringFunc(t, func(path string) string {
 		at := strings.IndexByte(path, '/')
 		for _, known := range []string{"/dev/", "/usr/", "/proc/", "/sys/", "/etc/"} {
@@ -99,7 +99,7 @@ func nameless(t string, name *regexp.Regexp) string {
 func lettered(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
 // value returns v, as encoding/json makes it, without the same.
-func (s Scrubber) value(v any) any {
+func (s Redactor) value(v any) any {
 	switch v := v.(type) {
 	case string:
 		return s.Text(v)

@@ -1,4 +1,4 @@
-package main
+package bot
 
 import (
 	"bytes"
@@ -12,14 +12,16 @@ import (
 	"slices"
 	"sync"
 
-	"earshot/config"
 	"earshot/internal/atomicfile"
 )
 
-// optouts are the users of Discord who do not want to be heard. They are kept beside
+// OptOutsFile is where they are kept, in the directory of the journal.
+const OptOutsFile = "optouts.json"
+
+// OptOuts are the users of Discord who do not want to be heard. They are kept beside
 // the journal, which they would be erased from with what they said. Its methods may be
 // called from any goroutine.
-type optouts struct {
+type OptOuts struct {
 	path string
 
 	setting sync.Mutex // held while they are written
@@ -28,30 +30,30 @@ type optouts struct {
 	all map[uint64]bool // is never changed, but another
 }
 
-// An optoutsError is why it is not known who does not want to be heard.
-type optoutsError struct {
+// An optOutsError is why it is not known who does not want to be heard.
+type optOutsError struct {
 	path string
 	err  error
 }
 
-func (e *optoutsError) Error() string {
+func (e *optOutsError) Error() string {
 	return fmt.Sprintf("the list of people who do not want to be heard cannot be read, so nobody is heard: %v", e.err)
 }
 
-func (e *optoutsError) Unwrap() error { return e.err }
+func (e *optOutsError) Unwrap() error { return e.err }
 
 // Cure says what mends it.
-func (e *optoutsError) Cure() string {
+func (e *optOutsError) Cure() string {
 	return "mend " + e.path + ", or remove it and ask everybody to opt out again"
 }
 
 // Is says that no restart mends it.
-func (e *optoutsError) Is(target error) bool { return target == errors.ErrUnsupported }
+func (e *optOutsError) Is(target error) bool { return target == errors.ErrUnsupported }
 
-// openOptouts reads them. Without a file there are none; one that cannot be read is an
+// OpenOptOuts reads those in a directory. Without a file there are none; one that cannot be read is an
 // error, since nobody may be heard who has said no.
-func openOptouts(cfg *config.Config) (*optouts, error) {
-	o := &optouts{path: filepath.Join(cfg.Store.Directory, optoutsFile), all: make(map[uint64]bool)}
+func OpenOptOuts(directory string) (*OptOuts, error) {
+	o := &OptOuts{path: filepath.Join(directory, OptOutsFile), all: make(map[uint64]bool)}
 	data, err := os.ReadFile(o.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, nil
@@ -60,13 +62,13 @@ func openOptouts(cfg *config.Config) (*optouts, error) {
 		err = o.take(data)
 	}
 	if err != nil {
-		return nil, &optoutsError{o.path, err}
+		return nil, &optOutsError{o.path, err}
 	}
 	return o, nil
 }
 
 // take adds those of a file, before anybody asks.
-func (o *optouts) take(data []byte) error {
+func (o *OptOuts) take(data []byte) error {
 	all, err := users(data)
 	for _, user := range all {
 		o.all[user] = true
@@ -82,17 +84,17 @@ func users(data []byte) (all []uint64, err error) {
 	return all, nil
 }
 
-// fitOptouts reports why a copy of the file, in a backup, cannot be had back.
-func fitOptouts(data []byte) error {
+// CheckOptOuts reports why a copy of the file, in a backup, cannot be had back.
+func CheckOptOuts(data []byte) error {
 	if _, err := users(data); err != nil {
-		return fmt.Errorf("%s in it is damaged, so it is not known who does not want to be heard: %w\n  → restore another backup", optoutsFile, err)
+		return fmt.Errorf("%s in it is damaged, so it is not known who does not want to be heard: %w\n  → restore another backup", OptOutsFile, err)
 	}
 	return nil
 }
 
-// join adds those of a copy of the file that fits: nobody is heard again because an older one
+// Join adds those of a copy of the file that fits: nobody is heard again because an older one
 // is had back.
-func (o *optouts) join(data []byte) error {
+func (o *OptOuts) Join(data []byte) error {
 	if err := o.take(data); err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func (o *optouts) join(data []byte) error {
 }
 
 // Out reports whether a user does not want to be heard. It does not wait for a disk.
-func (o *optouts) Out(user uint64) bool {
+func (o *OptOuts) Out(user uint64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.all[user]
@@ -108,7 +110,7 @@ func (o *optouts) Out(user uint64) bool {
 
 // Set notes that a user does not want to be heard, or does again. The first holds at
 // once, whether or not it can be kept; the second only if it can.
-func (o *optouts) Set(user uint64, out bool) error {
+func (o *OptOuts) Set(user uint64, out bool) error {
 	o.setting.Lock()
 	defer o.setting.Unlock()
 	if o.Out(user) == out {
@@ -130,14 +132,14 @@ func (o *optouts) Set(user uint64, out bool) error {
 	return nil
 }
 
-func (o *optouts) are(all map[uint64]bool) {
+func (o *OptOuts) are(all map[uint64]bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.all = all
 }
 
 // write keeps them, whole or not at all.
-func (o *optouts) write(all map[uint64]bool) error {
+func (o *OptOuts) write(all map[uint64]bool) error {
 	var data bytes.Buffer
 	if err := json.NewEncoder(&data).Encode(slices.Sorted(maps.Keys(all))); err != nil {
 		return err

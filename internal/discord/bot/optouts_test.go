@@ -1,4 +1,4 @@
-package main
+package bot
 
 import (
 	"errors"
@@ -6,18 +6,16 @@ import (
 	"path/filepath"
 	"testing"
 
-	"earshot/config"
 	"earshot/internal/probe"
 )
 
 // TestOptouts: who has said no is not heard after a restart either, until they say
 // otherwise; nobody is while it is not known who has.
 func TestOptouts(t *testing.T) {
-	cfg := config.Default()
-	cfg.Store.Directory = t.TempDir()
-	open := func() *optouts {
+	dir := t.TempDir()
+	open := func() *OptOuts {
 		t.Helper()
-		o, err := openOptouts(cfg)
+		o, err := OpenOptOuts(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,12 +34,12 @@ func TestOptouts(t *testing.T) {
 		}
 		o = open()
 	}
-	file := filepath.Join(cfg.Store.Directory, "optouts.json")
+	file := filepath.Join(dir, "optouts.json")
 	if about, err := os.Stat(file); err != nil || about.Mode().Perm() != 0o600 {
 		t.Errorf("the file is %v, %v", about.Mode(), err)
 	}
 
-	if err := os.RemoveAll(cfg.Store.Directory); err != nil {
+	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
 	if err := o.Set(bob, true); err == nil || !o.Out(bob) {
@@ -51,13 +49,13 @@ func TestOptouts(t *testing.T) {
 		t.Errorf("without a disk one is heard again: %v, out %v", err, o.Out(ann))
 	}
 
-	if err := os.MkdirAll(cfg.Store.Directory, 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(file, []byte("[12, "), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := openOptouts(cfg)
+	_, err := OpenOptOuts(dir)
 	if probe.Cure(err) == "" || !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a damaged file: %v", err)
 	}

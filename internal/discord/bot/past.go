@@ -1,4 +1,4 @@
-package main
+package bot
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 const (
 	// mostPast is how many channels are gone on with after a restart: those in which
 	// something was said last, and those in which something waits.
-	mostPast = mostOpened
+	mostPast = 64
 
 	// mostMissed is how many messages of a channel are compared with what stands there: a
 	// page of Discord's.
@@ -26,34 +26,34 @@ const (
 )
 
 // Past implements [discord.House].
-func (e *discordBot) Past(ctx context.Context) (all []discord.Past, err error) {
+func (b *Bot) Past(ctx context.Context) (all []discord.Past, err error) {
 	var waits []earshot.RoomID
-	if err := e.daemon.store.Look(ctx, func(v earshot.View) (err error) {
+	if err := b.c.Store.Look(ctx, func(v earshot.View) (err error) {
 		waits, err = remind.Rooms(ctx, v)
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	lately, err := e.daemon.store.Rooms(ctx, access.ChannelPrefix, mostPast)
+	lately, err := b.c.Store.Rooms(ctx, access.ChannelPrefix, mostPast)
 	if err != nil {
 		return nil, err
 	}
 	waiting := func(id earshot.RoomID) bool { return slices.Contains(waits, id) }
 	for _, id := range append(waits[:len(waits):len(waits)], slices.DeleteFunc(lately, waiting)...) {
-		is, ok := e.daemon.gate.Channel(id)
+		is, ok := b.c.Rooms.Channel(id)
 		if !ok || len(all) == 2*mostPast {
 			continue // it is on no Discord
 		}
-		p := discord.Past{Own: e.own.in(is.ID), Waits: waiting(is.ID)}
+		p := discord.Past{Own: b.own.in(is.ID), Waits: waiting(is.ID)}
 		if with, direct := strings.CutPrefix(string(is.ID), access.DirectPrefix); direct {
 			p.With = with
 		} else {
 			p.Channel = strings.TrimPrefix(string(is.ID), access.ChannelPrefix)
 		}
-		if p.Written, err = e.written(ctx, is.ID); err != nil {
+		if p.Written, err = b.written(ctx, is.ID); err != nil {
 			return nil, err
 		}
-		if p.Since, err = e.wanted(ctx, is.ID); err != nil {
+		if p.Since, err = b.wanted(ctx, is.ID); err != nil {
 			return nil, err
 		}
 		all = append(all, p)
@@ -62,8 +62,8 @@ func (e *discordBot) Past(ctx context.Context) (all []discord.Past, err error) {
 }
 
 // written returns the messages of a room that came from Discord.
-func (e *discordBot) written(ctx context.Context, id earshot.RoomID) (all []discord.Written, err error) {
-	events, err := e.daemon.store.Lately(ctx, id, earshot.KindMessage, mostMissed, e.daemon.anybody(id)...)
+func (b *Bot) written(ctx context.Context, id earshot.RoomID) (all []discord.Written, err error) {
+	events, err := b.c.Store.Lately(ctx, id, earshot.KindMessage, mostMissed, b.c.Rooms.Audiences(id)...)
 	for _, ev := range events {
 		if m, ok := ev.Body.(earshot.Message); ok && ev.From.Provider == access.Discord {
 			all = append(all, discord.Written{Event: ev.ID, Edited: m.Revised})
@@ -74,8 +74,8 @@ func (e *discordBot) written(ctx context.Context, id earshot.RoomID) (all []disc
 
 // wanted returns since when it is wanted that what is written in a room is kept: what was
 // off the record stays that, and nothing is looked up where it still is.
-func (e *discordBot) wanted(ctx context.Context, id earshot.RoomID) (time.Time, error) {
-	modes, err := e.daemon.store.For(earshot.Audience{Room: id}).Last(ctx, []earshot.Kind{earshot.KindMode}, 1)
+func (b *Bot) wanted(ctx context.Context, id earshot.RoomID) (time.Time, error) {
+	modes, err := b.c.Store.For(earshot.Audience{Room: id}).Last(ctx, []earshot.Kind{earshot.KindMode}, 1)
 	if err != nil || len(modes) == 0 {
 		return time.Time{}, err
 	}

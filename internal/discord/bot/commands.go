@@ -1,4 +1,4 @@
-package main
+package bot
 
 import (
 	"cmp"
@@ -12,8 +12,6 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"earshot/daemon/access"
-	"earshot/executive"
 	"earshot/executive/command"
 	gateway "earshot/internal/discord"
 	"earshot/internal/english"
@@ -27,8 +25,8 @@ import (
 var unfit = []string{"identity", "msg", "voice"}
 
 // offered are the commands that people are offered where they type a slash.
-func (e *discordBot) offered() (all []discord.Command) {
-	for _, c := range append(e.daemon.desk.Commands(), e.daemon.discordCommands()...) {
+func (b *Bot) offered() (all []discord.Command) {
+	for _, c := range append(b.c.Rooms.Commands(), Commands(nil)...) {
 		if !slices.Contains(unfit, c.Name) {
 			all = append(all, discord.Command{Name: c.Name, Args: c.Args, Help: c.Help})
 		}
@@ -36,64 +34,54 @@ func (e *discordBot) offered() (all []discord.Command) {
 	return all
 }
 
-// table are the commands of the rooms on Discord.
-func (d *daemon) discordCommands() command.Table {
+// Commands are the commands of the rooms on Discord. Rooms outlast the bot that they were opened
+// for, which begins again when it is configured otherwise: now returns the one that runs, or nil.
+func Commands(now func() *Bot) command.Table {
 	const group = "Discord"
-	// Rooms outlast the bot that they were opened for, which begins again when it is
-	// configured otherwise.
-	now := func(do func(*discordBot, context.Context, command.Call) (string, error)) func(context.Context, command.Call) (string, error) {
+	by := func(do func(*Bot, context.Context, command.Call) (string, error)) func(context.Context, command.Call) (string, error) {
 		return func(ctx context.Context, c command.Call) (string, error) {
-			e := d.discordBot.Load()
-			if e == nil {
+			b := now()
+			if b == nil {
 				return "", errNoCalls
 			}
-			return do(e, ctx, c)
+			return do(b, ctx, c)
 		}
 	}
 	return command.Table{
-		{Group: group, Name: "join", Args: "[CHANNEL]", Help: "join a voice channel; by default the one that you are in", Needs: participants.SendMessages, Do: now((*discordBot).join)},
-		{Group: group, Name: "leave", Help: "leave the voice channel", Needs: participants.SendMessages, Do: now((*discordBot).leave)},
-		{Group: group, Name: "optout", Args: "[off]", Help: "stop listening to me in voice channels; off: listen again", Do: now((*discordBot).optOut)},
-		{Group: group, Name: "status", Help: "show the connection, the call and any faults", Do: now((*discordBot).status)},
+		{Group: group, Name: "join", Args: "[CHANNEL]", Help: "join a voice channel; by default the one that you are in", Needs: participants.SendMessages, Do: by((*Bot).join)},
+		{Group: group, Name: "leave", Help: "leave the voice channel", Needs: participants.SendMessages, Do: by((*Bot).leave)},
+		{Group: group, Name: "optout", Args: "[off]", Help: "stop listening to me in voice channels; off: listen again", Do: by((*Bot).optOut)},
+		{Group: group, Name: "status", Help: "show the connection, the call and any faults", Do: by((*Bot).status)},
 	}
-}
-
-// commandsIn returns the commands that a room has beside those of its own.
-func (d *daemon) commandsIn(is executive.Room) command.Table {
-	kept := slices.Concat(d.forgetting(is), d.costTable(), d.modelTable(), d.reloading())
-	if is.Provider != access.Discord {
-		return kept
-	}
-	return append(kept, d.discordCommands()...)
 }
 
 // errNoCalls is the answer where nothing is heard.
 var errNoCalls = errors.New("hearing and speaking in voice channels is not installed or is turned off; earshot doctor says why")
 
 // asker returns where on Discord a command was given, and by whom.
-func (e *discordBot) asker(c command.Call) (guild, user uint64, err error) {
-	in, ok := e.posts.posted(c.Event.Room)
-	if e.line == nil {
+func (b *Bot) asker(c command.Call) (guild, user uint64, err error) {
+	in, ok := b.posts.posted(c.Event.Room)
+	if b.line == nil {
 		return 0, 0, errNoCalls
 	}
 	guild, _ = gateway.Number(in.Guild)
 	user, known := gateway.Number(c.Event.From.ID)
-	if !ok || !known || c.Event.From.Provider != e.sense.Name() {
+	if !ok || !known || c.Event.From.Provider != b.sense.Name() {
 		return 0, 0, errors.New("that works on Discord only")
 	}
 	return guild, user, nil
 }
 
-func (e *discordBot) join(ctx context.Context, c command.Call) (string, error) {
-	guild, user, err := e.asker(c)
+func (b *Bot) join(ctx context.Context, c command.Call) (string, error) {
+	guild, user, err := b.asker(c)
 	if err != nil {
 		return "", err
 	}
-	channel, err := e.hall(ctx, guild, strings.TrimSpace(string(c.Args)))
+	channel, err := b.hall(ctx, guild, strings.TrimSpace(string(c.Args)))
 	if err != nil {
 		return "", err
 	}
-	return e.line.Join(guild, channel, user), nil
+	return b.line.Join(guild, channel, user), nil
 }
 
 // linked is a channel as Discord writes it in a text, or by its number alone.
@@ -101,7 +89,7 @@ var linked = regexp.MustCompile(`^(?:<#)?([0-9]{17,20})>?$`)
 
 // hall returns the voice channel that somebody names, by a link or as it is called; 0 if
 // they name none.
-func (e *discordBot) hall(ctx context.Context, guild uint64, named string) (uint64, error) {
+func (b *Bot) hall(ctx context.Context, guild uint64, named string) (uint64, error) {
 	if named == "" {
 		return 0, nil
 	}
@@ -110,7 +98,7 @@ func (e *discordBot) hall(ctx context.Context, guild uint64, named string) (uint
 		return channel, nil
 	}
 	var all []*discordgo.Channel
-	if err := e.session.Ask(ctx, http.MethodGet, fmt.Sprintf("guilds/%d/channels", guild), nil, &all); err != nil {
+	if err := b.session.Ask(ctx, http.MethodGet, fmt.Sprintf("guilds/%d/channels", guild), nil, &all); err != nil {
 		return 0, err
 	}
 	return hallCalled(all, strings.TrimPrefix(named, "#"))
@@ -131,46 +119,46 @@ func hallCalled(all []*discordgo.Channel, name string) (uint64, error) {
 	return 0, errors.New("several voice channels have that name; link the one you mean, with # before its name")
 }
 
-func (e *discordBot) leave(_ context.Context, c command.Call) (string, error) {
-	guild, _, err := e.asker(c)
+func (b *Bot) leave(_ context.Context, c command.Call) (string, error) {
+	guild, _, err := b.asker(c)
 	if err != nil {
 		return "", err
 	}
-	return e.line.Leave(guild), nil
+	return b.line.Leave(guild), nil
 }
 
-func (e *discordBot) optOut(_ context.Context, c command.Call) (string, error) {
-	_, user, err := e.asker(c)
+func (b *Bot) optOut(_ context.Context, c command.Call) (string, error) {
+	_, user, err := b.asker(c)
 	if err != nil {
 		return "", err
 	}
-	return e.line.OptOut(user, !strings.EqualFold(strings.TrimSpace(string(c.Args)), "off")), nil
+	return b.line.OptOut(user, !strings.EqualFold(strings.TrimSpace(string(c.Args)), "off")), nil
 }
 
 // status tells how it stands with the session and the call of the guild where it is
 // asked.
-func (e *discordBot) status(_ context.Context, c command.Call) (string, error) {
-	var b strings.Builder
-	st := e.session.Status()
+func (b *Bot) status(_ context.Context, c command.Call) (string, error) {
+	var text strings.Builder
+	st := b.session.Status()
 	if st.Open {
-		fmt.Fprintf(&b, "connected since %s, heartbeat %d ms", st.Since.Format("15:04"), st.RoundTrip.Milliseconds())
+		fmt.Fprintf(&text, "connected since %s, heartbeat %d ms", st.Since.Format("15:04"), st.RoundTrip.Milliseconds())
 	} else {
-		fmt.Fprintf(&b, "not connected: %s", cmp.Or(st.Why, "it is just beginning"))
+		fmt.Fprintf(&text, "not connected: %s", cmp.Or(st.Why, "it is just beginning"))
 	}
 	if lost := st.Lost.Messages; lost > 0 {
-		fmt.Fprintf(&b, "; %s had to be requested again", english.Count(lost, "message"))
+		fmt.Fprintf(&text, "; %s had to be requested again", english.Count(lost, "message"))
 	}
-	if e.line == nil {
-		return b.String() + "\n" + errNoCalls.Error(), nil
+	if b.line == nil {
+		return text.String() + "\n" + errNoCalls.Error(), nil
 	}
-	in, _ := e.posts.posted(c.Event.Room)
+	in, _ := b.posts.posted(c.Event.Room)
 	guild, _ := gateway.Number(in.Guild)
-	for _, call := range e.line.Status() {
+	for _, call := range b.line.Status() {
 		if call.Guild == guild {
-			b.WriteString("\n" + tellCall(call))
+			text.WriteString("\n" + tellCall(call))
 		}
 	}
-	return b.String(), nil
+	return text.String(), nil
 }
 
 // tellCall tells how it stands with a call.

@@ -2,14 +2,11 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
-	"earshot"
 	"earshot/internal/discord/discordtest"
 	"earshot/internal/testkit"
 )
@@ -67,37 +64,4 @@ func TestDiscordAfterRestart(t *testing.T) {
 	c.Delete(general, tide.ID)
 	testkit.Await(t, soon, "the deletion of what was written before", func() bool { return !strings.Contains(c.reads(room), "high at three") })
 	d.end(syscall.SIGINT)
-}
-
-// TestSayings: which message is part of which reply is known after a restart, for as many
-// as are remembered, whatever the file holds.
-func TestSayings(t *testing.T) {
-	dir := t.TempDir()
-	s := openSayings(dir, quietly)
-	say := func(n int) saying { return saying{uint64(n), "discord-7", earshot.TurnID(fmt.Sprint("turn", n))} }
-	const many = 3 * mostOwn
-	for n := 1; n <= many; n++ {
-		s.add(say(n))
-	}
-	file := filepath.Join(dir, "discord.jsonl")
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(string(data), "\n"); n > 2*mostOwn {
-		t.Errorf("%d lines are kept", n)
-	}
-	if err := os.WriteFile(file, append(data, "{\"message\":12,\"ro"...), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range []*sayings{s, openSayings(dir, quietly)} {
-		for n, want := range map[int]bool{many: true, many - mostOwn + 1: true, many - mostOwn: false, 12: false} {
-			if is, ok := s.get(uint64(n)); ok != want || ok && is != say(n) {
-				t.Errorf("%d is %+v, %v", n, is, ok)
-			}
-		}
-		if all := s.in("discord-7"); len(all) != mostOwn || all[mostOwn-1] != many || len(s.in("discord-8")) > 0 {
-			t.Errorf("there are %d", len(all))
-		}
-	}
 }

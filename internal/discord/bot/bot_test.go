@@ -1,4 +1,4 @@
-package main
+package bot
 
 import (
 	"fmt"
@@ -22,37 +22,30 @@ import (
 // closed is opened again.
 func TestDiscordThatDoesNotAnswer(t *testing.T) {
 	asked, dropped := make(chan struct{}, 16), make(chan struct{}, 16)
-	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	silence := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // else it is not noticed that nobody waits
 		asked <- struct{}{}
 		<-r.Context().Done()
 		dropped <- struct{}{}
 	}))
-	defer testkit.Finish(t, testkit.Patience, "the end of the server", silent.Close)
-	d := inhabited(t, t.TempDir())
-	defer func() {
-		if err := d.close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	defer runs(t, d)()
-	e := &discordBot{daemon: d, session: gateway.New(gateway.Config{Base: silent.URL})}
-	defer silent.CloseClientConnections() // who waits for an answer waits no longer
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", silence.Close)
+	e, rooms := newBot(t, silence.URL)
+	defer silence.CloseClientConnections() // who waits for an answer waits no longer
 	ctx := t.Context()
 	general := discord.Channel{ID: "77", Guild: "7", Name: "#general"}
-	opens := func(c discord.Channel) roomEntry {
+	opens := func(c discord.Channel) Room {
 		t.Helper()
 		id, err := e.Room(ctx, c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		room, _ := d.rooms.find(id)
+		room, _ := rooms.Find(id)
 		return room
 	}
 	first := opens(general)
-	first.Mention("hello") // which is on its way, and stays that
+	first.Room.Mention("hello") // which is on its way, and stays that
 	testkit.Receive(t, testkit.Patience, "the question at Discord", asked)
-	d.rooms.remove(first)
+	rooms.close(first.ID)
 	general.Name = "#harbour"
 	if again := opens(general); again.Room == first.Room {
 		t.Error("the room was not closed")
@@ -73,7 +66,7 @@ func TestDiscordThatDoesNotAnswer(t *testing.T) {
 		t.Error("it was waited until the request was given up")
 	default:
 	}
-	silent.CloseClientConnections()
+	silence.CloseClientConnections()
 	e.posts.close()
 	if _, ok := e.posts.posted("discord-77"); ok {
 		t.Error("something writes still")
@@ -108,13 +101,7 @@ func TestTalk(t *testing.T) {
 // TestWhoIsPinged: a reply pings the person that it answers when somebody else has written
 // since, and nobody else.
 func TestWhoIsPinged(t *testing.T) {
-	d := inhabited(t, t.TempDir())
-	defer func() {
-		if err := d.close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	e := &discordBot{daemon: d, session: gateway.New(gateway.Config{})}
+	e, _ := newBot(t, "")
 	defer e.posts.close()
 	id, err := e.Room(t.Context(), discord.Channel{ID: "77", Guild: "7", Name: "#general"})
 	if err != nil {
@@ -147,7 +134,7 @@ func TestHall(t *testing.T) {
 	for _, c := range []discordtest.Channel{{Kind: discordtest.VoiceChannel, Name: "Twice"}, {Kind: discordtest.VoiceChannel, Name: "twice"}, {Kind: discordtest.VoiceChannel, Name: "The Quiet One"}} {
 		s.AddChannel(c)
 	}
-	e := &discordBot{session: gateway.New(gateway.Config{Base: s.Base(), HTTP: s.HTTP(), Token: field.Secret(s.Bot("earshot").Token)})}
+	e := &Bot{session: gateway.New(gateway.Config{Base: s.Base(), HTTP: s.HTTP(), Token: field.Secret(s.Bot("earshot").Token)})}
 	other := s.Channel("other").ID
 	for _, tt := range []struct {
 		named string

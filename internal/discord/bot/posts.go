@@ -1,4 +1,4 @@
-package main
+package bot
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ import (
 // A posting is a channel and its room while that is open, with what writes there.
 type posting struct {
 	discord.Channel
-	room roomEntry
+	room Room
 	talk talk
 
 	stop    context.CancelFunc // ends what writes, which may wait for Discord
@@ -48,10 +48,10 @@ func (p *posts) posted(room earshot.RoomID) (discord.Channel, bool) {
 
 // begin makes a channel that of its room, and returns what writes there, which is to be
 // run if it is new.
-func (p *posts) begin(room roomEntry, c discord.Channel, stop context.CancelFunc) (is *posting, begun bool) {
+func (p *posts) begin(room Room, c discord.Channel, stop context.CancelFunc) (is *posting, begun bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	was := p.of[room.is.ID]
+	was := p.of[room.ID]
 	if was != nil && was.room.Room == room.Room {
 		was.Channel = c
 		return was, false
@@ -63,7 +63,7 @@ func (p *posts) begin(room roomEntry, c discord.Channel, stop context.CancelFunc
 	if p.of == nil {
 		p.of, p.writing = make(map[earshot.RoomID]*posting), make(map[*posting]bool)
 	}
-	p.of[room.is.ID], p.writing[is] = is, true
+	p.of[room.ID], p.writing[is] = is, true
 	return is, true
 }
 
@@ -71,7 +71,7 @@ func (p *posts) begin(room roomEntry, c discord.Channel, stop context.CancelFunc
 func (p *posts) end(done *posting) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if id := done.room.is.ID; p.of[id] == done {
+	if id := done.room.ID; p.of[id] == done {
 		delete(p.of, id)
 	}
 	delete(p.writing, done)
@@ -134,82 +134,82 @@ func (t *talk) between(by earshot.ParticipantID, event earshot.EventID) bool {
 
 // post lets what writes into a channel into its room, until that closes or the posting
 // ends. It returns when that is there: before anything comes in that is answered there.
-func (e *discordBot) post(ctx context.Context, room roomEntry, c discord.Channel) {
+func (b *Bot) post(ctx context.Context, room Room, c discord.Channel) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	p, begun := e.posts.begin(room, c, stop)
+	p, begun := b.posts.begin(room, c, stop)
 	if !begun {
 		stop()
 		<-p.entered
 		return
 	}
 	go func() { // posts.close waits for it
-		defer e.posts.end(p)
-		e.write(ctx, p, c)
+		defer b.posts.end(p)
+		b.write(ctx, p, c)
 	}()
 	<-p.entered
 }
 
 // write writes into a channel until its room closes or ctx ends.
-func (e *discordBot) write(ctx context.Context, p *posting, c discord.Channel) {
+func (b *Bot) write(ctx context.Context, p *posting, c discord.Channel) {
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer p.stop()
 	watching.Go(func() {
 		defer p.stop()
 		select {
-		case <-p.room.shut():
+		case <-p.room.Closed:
 		case <-ctx.Done():
 		}
 	})
-	if !e.daemon.config().Outlets.Discord.Text {
+	if !b.c.Settings().Outlets.Discord.Text {
 		close(p.entered)
 		<-ctx.Done()
 		return
 	}
-	if err := e.outlet(p.room.is.ID, c).Run(ctx, func(o earshot.Outlet) func() {
+	if err := b.outlet(p.room.ID, c).Run(ctx, func(o earshot.Outlet) func() {
 		defer close(p.entered)
-		return p.room.Enter(o, e.around(c))
+		return p.room.Room.Enter(o, b.around(c))
 	}); err != nil {
-		e.daemon.log.Error("a channel cannot be written to", "err", err)
+		b.c.Log.Error("a channel cannot be written to", "err", err)
 	}
 }
 
 // around returns who reads what is written in a channel.
-func (e *discordBot) around(c discord.Channel) earshot.Audience {
+func (b *Bot) around(c discord.Channel) earshot.Audience {
 	if c.Private() {
-		return earshot.Audience{Members: []earshot.ParticipantID{e.daemon.people.Resolve(earshot.Handle{Provider: access.Discord, ID: c.With}).Reader()}}
+		return earshot.Audience{Members: []earshot.ParticipantID{b.c.People.Resolve(earshot.Handle{Provider: access.Discord, ID: c.With}).Reader()}}
 	}
 	return earshot.Audience{Unknown: true} // nobody knows who reads along
 }
 
 // outlet returns the outlet of a channel.
-func (e *discordBot) outlet(room earshot.RoomID, c discord.Channel) *outlet.Text {
-	set := e.daemon.config().Outlets.Discord
+func (b *Bot) outlet(room earshot.RoomID, c discord.Channel) *outlet.Text {
+	set := b.c.Settings().Outlets.Discord
 	channel, _ := gateway.Number(c.ID)
 	return outlet.NewText(outlet.TextConfig{
-		Dropped: e.daemon.drops("discord"),
-		Channel: channel, REST: e.session, Self: e.daemon.people.Name(participants.Agent), Beside: !set.Transcript,
-		Names:  func(to earshot.ParticipantID) compose.Names { return e.names(room, to) },
-		Calls:  func(o earshot.Opening) bool { return !c.Private() && e.calls(room, o) },
-		Called: e.daemon.people.Name,
-		Posted: func(turn earshot.TurnID, message uint64) { e.own.add(saying{message, room, turn}) },
+		Dropped: b.c.Dropped("discord"),
+		Channel: channel, REST: b.session, Self: b.c.People.Name(participants.Agent), Beside: !set.Transcript,
+		Names:  func(to earshot.ParticipantID) compose.Names { return b.names(room, to) },
+		Calls:  func(o earshot.Opening) bool { return !c.Private() && b.calls(room, o) },
+		Called: b.c.People.Name,
+		Posted: func(turn earshot.TurnID, message uint64) { b.own.add(post{message, room, turn}) },
 		Refused: func(err error) {
 			n := earshot.Notice{Key: "discord " + c.ID, Text: "a reply could not be posted in " + c.Name}
 			why, cure := probe.Explain(err)
 			n.Text, n.Cure = n.Text+": "+why, cure
-			e.daemon.report(n)
+			b.c.Report(n)
 		},
 	})
 }
 
 // names returns who may be mentioned in a room: those who are there, and who is answered.
-func (e *discordBot) names(room earshot.RoomID, to earshot.ParticipantID) (all compose.Names) {
-	who := e.daemon.people.Here(room)
-	if p, known := e.daemon.people.Get(to); known && !slices.ContainsFunc(who, func(h participants.Participant) bool { return h.ID == to }) {
+func (b *Bot) names(room earshot.RoomID, to earshot.ParticipantID) (all compose.Names) {
+	who := b.c.People.Here(room)
+	if p, known := b.c.People.Get(to); known && !slices.ContainsFunc(who, func(h participants.Participant) bool { return h.ID == to }) {
 		who = append(slices.Clip(who), p)
 	}
 	for _, p := range who {
-		for _, h := range e.daemon.people.Handles(p.ID) {
+		for _, h := range b.c.People.Handles(p.ID) {
 			if id, ok := gateway.Number(h.ID); ok && h.Provider == access.Discord {
 				all.People = append(all.People, compose.Name{ID: id, Name: p.Name})
 			}
@@ -220,15 +220,15 @@ func (e *discordBot) names(room earshot.RoomID, to earshot.ParticipantID) (all c
 
 // calls reports whether a reply pings whom it answers: a person, when others have written
 // since, so that they may have looked away. Bots are not called, which would answer.
-func (e *discordBot) calls(room earshot.RoomID, o earshot.Opening) bool {
-	p, known := e.daemon.people.Get(o.To)
-	return known && p.Type == participants.Human && e.posts.between(room, o.To, o.About)
+func (b *Bot) calls(room earshot.RoomID, o earshot.Opening) bool {
+	p, known := b.c.People.Get(o.To)
+	return known && p.Type == participants.Human && b.posts.between(room, o.To, o.About)
 }
 
 // admit brings an event into its room, and notes who has written.
-func (e *discordBot) admit(ctx context.Context, ev earshot.Event) error {
+func (b *Bot) admit(ctx context.Context, ev earshot.Event) error {
 	if ev.Body.Kind() == earshot.KindMessage {
-		e.posts.heard(ev.Room, e.daemon.people.Resolve(ev.From).ID, ev.ID)
+		b.posts.heard(ev.Room, b.c.People.Resolve(ev.From).ID, ev.ID)
 	}
-	return e.daemon.Admit(ctx, ev)
+	return b.c.Rooms.Admit(ctx, ev)
 }

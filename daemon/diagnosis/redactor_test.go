@@ -9,7 +9,7 @@ import (
 
 // TestScrub: what says who somebody is goes, wherever it stands; all else stays.
 func TestScrub(t *testing.T) {
-	s := NewScrubber("ann", "Bo", "Ann Lindqvist", "Jörg", "80351110224678912", "uid1000", "earshot", "")
+	s := NewRedactor("ann", "Bo", "Ann Lindqvist", "Jörg", "80351110224678912", "uid1000", "earshot", "")
 	for _, tt := range []struct{ text, want string }{
 		{"ann was here", "[somebody] was here"},
 		{"ANN was here", "[somebody] was here"},
@@ -43,7 +43,7 @@ func TestScrubAnything(t *testing.T) {
 			return
 		}
 		for _, text := range []string{text, strings.ToUpper(name), strings.ToLower(text)} {
-			if got := NewScrubber(name).Text(text); strings.Contains(strings.ToLower(strings.ReplaceAll(got, somebody, "")), strings.ToLower(name)) {
+			if got := NewRedactor(name).Text(text); strings.Contains(strings.ToLower(strings.ReplaceAll(got, somebody, "")), strings.ToLower(name)) {
 				rt.Fatalf("%q is still in %q", name, got)
 			}
 		}
@@ -53,14 +53,14 @@ func TestScrubAnything(t *testing.T) {
 // TestLogLines: of a line of the log only what says nothing of anybody is shown.
 func TestLogLines(t *testing.T) {
 	for _, tt := range []struct {
-		s          Scrubber
+		s          Redactor
 		line, want string
 	}{
-		{NewScrubber("Ann"), `time=2026-11-23T01:00:00Z level=WARN msg="a part was lost" part=microphone err="Ann's headset: gone \"now\"" participant=01J room=kitchen`,
+		{NewRedactor("Ann"), `time=2026-11-23T01:00:00Z level=WARN msg="a part was lost" part=microphone err="Ann's headset: gone \"now\"" participant=01J room=kitchen`,
 			`time=2026-11-23T01:00:00Z level=WARN msg="a part was lost" part=microphone err="[somebody]'s headset: gone \"now\"" participant=… room=…`},
-		{Scrubber{}, `level=INFO msg="turn ended" err="whatever it is" took=3ms`, `level=INFO msg="turn ended" err=… took=3ms`},
-		{Scrubber{}, `panic: something`, ``},
-		{Scrubber{}, ``, ``},
+		{Redactor{}, `level=INFO msg="turn ended" err="whatever it is" took=3ms`, `level=INFO msg="turn ended" err=… took=3ms`},
+		{Redactor{}, `panic: something`, ``},
+		{Redactor{}, ``, ``},
 	} {
 		if got := tt.s.line(tt.line); got != tt.want {
 			t.Errorf("%s\nbecomes %s\nwant    %s", tt.line, got, tt.want)

@@ -1,4 +1,4 @@
-package main
+package bot
 
 import (
 	"bufio"
@@ -20,15 +20,15 @@ import (
 
 // eventOf returns the event that a message is: of a part of a reply, that reply, which is
 // named by its turn as long as it goes on.
-func (e *discordBot) eventOf(channel, message uint64) earshot.EventID {
-	said, ok := e.own.get(message)
+func (b *Bot) eventOf(ctx context.Context, channel, message uint64) earshot.EventID {
+	said, ok := b.own.get(message)
 	if !ok {
 		return gateway.EventOf(channel, message)
 	}
-	for _, a := range e.daemon.anybody(said.Room) {
-		found, err := e.daemon.store.For(a).Turn(context.Background(), said.Turn)
+	for _, a := range b.c.Rooms.Audiences(said.Room) {
+		found, err := b.c.Store.For(a).Turn(ctx, said.Turn)
 		if err != nil {
-			e.daemon.log.Warn("a posted reply cannot be found", "err", err)
+			b.c.Log.Warn("a posted reply cannot be found", "err", err)
 		}
 		for _, ev := range found {
 			if ev.Body.Kind() == earshot.KindReply {
@@ -42,36 +42,39 @@ func (e *discordBot) eventOf(channel, message uint64) earshot.EventID {
 // mostOwn is how many of its own messages are remembered: what people still answer.
 const mostOwn = 4096
 
-// A saying is of which reply a message is part, and where.
-type saying struct {
+// PostsFile is where the posts are kept, in the directory of the journal.
+const PostsFile = "discord.jsonl"
+
+// A post is of which reply a message is part, and where.
+type post struct {
 	Message uint64         `json:"message"`
 	Room    earshot.RoomID `json:"room"`
 	Turn    earshot.TurnID `json:"turn"`
 }
 
-// sayings are the last messages that were posted on Discord. They are kept beside the
+// PostLog are the last messages that were posted on Discord. They are kept beside the
 // journal, since they are no more than numbers, which Discord alone would miss. Its
 // methods may be called from many goroutines.
-type sayings struct {
+type PostLog struct {
 	path string // where they are kept; nowhere if it is empty
 	log  *slog.Logger
 
 	mu    sync.Mutex
-	of    map[uint64]saying
+	of    map[uint64]post
 	order []uint64 // the oldest first
 	kept  int      // lines in the file
 	ill   bool     // it was said that they cannot be kept
 }
 
-// openSayings reads them. What cannot be read is not remembered, which is said in the log.
-func openSayings(directory string, log *slog.Logger) *sayings {
-	s := &sayings{path: filepath.Join(directory, sayingsFile), log: log, of: make(map[uint64]saying)}
+// OpenPostLog reads them. What cannot be read is not remembered, which is said in the log.
+func OpenPostLog(directory string, log *slog.Logger) *PostLog {
+	s := &PostLog{path: filepath.Join(directory, PostsFile), log: log, of: make(map[uint64]post)}
 	data, err := os.ReadFile(s.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		log.Warn("the record of replies posted on Discord cannot be read", "err", err)
 	}
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
-		var is saying
+		var is post
 		s.kept++
 		if json.Unmarshal(lines.Bytes(), &is) == nil && is.Message != 0 { // else it was cut off
 			s.remember(is)
@@ -81,7 +84,7 @@ func openSayings(directory string, log *slog.Logger) *sayings {
 }
 
 // remember takes one in, and forgets the oldest if there are too many.
-func (s *sayings) remember(is saying) {
+func (s *PostLog) remember(is post) {
 	if len(s.order) == mostOwn {
 		delete(s.of, s.order[0])
 		s.order = slices.Delete(s.order, 0, 1)
@@ -90,7 +93,7 @@ func (s *sayings) remember(is saying) {
 }
 
 // add notes that a message was posted.
-func (s *sayings) add(is saying) {
+func (s *PostLog) add(is post) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remember(is)
@@ -104,7 +107,7 @@ func (s *sayings) add(is saying) {
 // keep writes one behind the others, and all of them anew when most are outdated, whole
 // or not at all. Nobody waits for the disk otherwise: the last of them may be lost with
 // the machine.
-func (s *sayings) keep(is saying) error {
+func (s *PostLog) keep(is post) error {
 	if s.kept >= 2*mostOwn {
 		s.kept = len(s.order)
 		return atomicfile.Write(s.path, s.lines(s.order...))
@@ -119,7 +122,7 @@ func (s *sayings) keep(is saying) error {
 }
 
 // lines returns messages as they stand in the file.
-func (s *sayings) lines(messages ...uint64) []byte {
+func (s *PostLog) lines(messages ...uint64) []byte {
 	var data bytes.Buffer
 	out := json.NewEncoder(&data)
 	for _, id := range messages {
@@ -129,7 +132,7 @@ func (s *sayings) lines(messages ...uint64) []byte {
 }
 
 // get returns of which reply a message is part.
-func (s *sayings) get(message uint64) (saying, bool) {
+func (s *PostLog) get(message uint64) (post, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	is, ok := s.of[message]
@@ -137,7 +140,7 @@ func (s *sayings) get(message uint64) (saying, bool) {
 }
 
 // in returns the messages in a room, the oldest first.
-func (s *sayings) in(room earshot.RoomID) (messages []uint64) {
+func (s *PostLog) in(room earshot.RoomID) (messages []uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range s.order {
@@ -148,8 +151,8 @@ func (s *sayings) in(room earshot.RoomID) (messages []uint64) {
 	return messages
 }
 
-// forget forgets which messages were parts of some replies.
-func (s *sayings) forget(turns map[earshot.TurnID]bool) error {
+// Forget forgets which messages were parts of some replies.
+func (s *PostLog) Forget(turns map[earshot.TurnID]bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := len(s.order)

@@ -1,0 +1,181 @@
+// Package bot is the daemon on Discord: it opens a room for each channel, writes there, joins voice
+// channels, and answers the commands of Discord.
+package bot
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"earshot"
+	"earshot/config"
+	"earshot/executive"
+	"earshot/executive/command"
+	"earshot/executive/room"
+	gateway "earshot/internal/discord"
+	"earshot/internal/supervise"
+	"earshot/models/stt"
+	"earshot/participants"
+	"earshot/providers/discord"
+	ringing "earshot/providers/discord/calls"
+	"earshot/store"
+)
+
+// Rooms are the rooms of the daemon. Its methods may be called from many goroutines.
+type Rooms interface {
+	// Open returns the room of a channel, with the name in is. One that is not open is opened,
+	// and another may be closed for that.
+	Open(ctx context.Context, is executive.Room) (Room, error)
+
+	// Find returns a room that is open.
+	Find(id earshot.RoomID) (Room, bool)
+
+	// Channel returns the room of a channel, whether or not it is open; false if an ID is none
+	// of a channel.
+	Channel(id earshot.RoomID) (executive.Room, bool)
+
+	// Audiences returns each agent of a room as an audience, and nobody.
+	Audiences(id earshot.RoomID) []earshot.Audience
+
+	// Commands returns the commands that every room has.
+	Commands() command.Table
+
+	// Admit brings an event into its room; Do does the same, and waits for what came of it.
+	Admit(ctx context.Context, e earshot.Event) error
+	Do(ctx context.Context, e earshot.Event) (string, error)
+}
+
+// A Room is a room that is open.
+type Room struct {
+	Room   *room.Room
+	ID     earshot.RoomID
+	Closed <-chan struct{} // closed when the room is no more; nil if it stays
+}
+
+// A Config is what a bot needs of the daemon.
+type Config struct {
+	Settings func() *config.Config // those in force
+	People   *participants.Registry
+	Store    *store.Store
+	Rooms    Rooms
+	Report   func(earshot.Notice)
+	Dropped  func(queue string) func(int) // counts what a queue drops
+	Restarts supervise.Config             // how patiently its parts are started again
+	Log      *slog.Logger
+
+	// Hears is whether it joins voice channels, and Speaks whether it also speaks there.
+	Hears, Speaks bool
+}
+
+// A Bot is the daemon on Discord: one session of a bot, which the sense of what is
+// written, the calls and the outlets share.
+type Bot struct {
+	c       Config
+	session *gateway.Session
+	sense   *discord.Sense
+	line    *ringing.Calls // nil where nothing is heard
+	pool    *stt.Pool      // likewise
+
+	posts posts // into the rooms that were opened
+	own   *PostLog
+}
+
+// New returns a bot, which is there once it runs. What is missing may still come; what has to be
+// mended by somebody is the error.
+func New(ctx context.Context, c Config) (*Bot, error) {
+	ctx = context.WithoutCancel(ctx) // it is asked as long as it runs
+	set := c.Settings()
+	token, err := set.Providers.Discord.Secret()
+	if err != nil {
+		return nil, err
+	}
+	b := &Bot{c: c, own: OpenPostLog(set.Store.Directory, c.Log)}
+	b.session = discord.NewSession(set.Providers.Discord, token, c.Log, func(event any) { b.sense.Take(event) })
+	also := func(any) {}
+	if c.Hears {
+		if err := b.listen(c.Speaks); err != nil {
+			return nil, err
+		}
+		also = b.line.Take
+	}
+	b.sense = discord.New(set.Providers.Discord, discord.Parts{
+		Session: b.session, House: b, Agent: func() string { return c.People.Name(participants.Agent) }, 
+		Event:    func(channel, message uint64) earshot.EventID { return b.eventOf(ctx, channel, message) },
+		Commands: b.offered(), Also: also, Tell: c.Report, Log: c.Log,
+	})
+	return b, nil
+}
+
+// Recognise runs what recognises words in calls, until ctx ends. Only a bot that hears has it.
+func (b *Bot) Recognise(ctx context.Context) error { return b.pool.Run(ctx) }
+
+// Forget forgets which messages were parts of some replies.
+func (b *Bot) Forget(turns map[earshot.TurnID]bool) error { return b.own.Forget(turns) }
+
+// Room implements [discord.House].
+func (b *Bot) Room(ctx context.Context, c discord.Channel) (earshot.RoomID, error) {
+	room, err := b.c.Rooms.Open(ctx, executive.Room{ID: c.Room(), Name: c.Name})
+	if err != nil {
+		return "", err
+	}
+	b.post(ctx, room, c)
+	return room.ID, nil
+}
+
+// Run is the bot, until ctx ends. The session goes last, since a call is left by it, and so does what
+// is being written.
+func (b *Bot) Run(ctx context.Context) error {
+	last, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var inCall sync.WaitGroup
+	calls, hangUp := context.WithCancel(ctx)
+	defer hangUp()
+	if b.line != nil {
+		inCall.Go(func() {
+			cfg := b.c.Restarts
+			cfg.Report = b.c.Report
+			if err := supervise.Run(calls, "calls", func(ctx context.Context) error { return b.line.Run(ctx, b.c.Rooms.Admit) }, cfg); err != nil {
+				b.c.Log.Error("a part cannot run", "part", "calls", "err", err)
+			}
+		})
+	}
+	ended := make(chan struct{})
+	var rest sync.WaitGroup
+	rest.Go(func() {
+		defer stop()
+		select {
+		case <-ctx.Done():
+		case <-ended:
+		}
+		hangUp()
+		inCall.Wait()
+		b.posts.close()
+	})
+	err := b.sense.Run(last, b.admit)
+	close(ended)
+	rest.Wait()
+	b.posts.close() // what came in meanwhile
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// Arrive implements [discord.House].
+func (b *Bot) Arrive(ctx context.Context, who earshot.Handle, p discord.Person) (string, error) {
+	if is := b.c.People.Resolve(who); !p.Member && is.ID != "" || p.IfKnown && is.ID == "" {
+		return is.Name, nil
+	}
+	n := participants.Newcomer{Names: []string{p.Name, p.Account}, Type: participants.Human, Description: strings.Join(p.Roles, ", ")}
+	if p.Bot {
+		n.Type = participants.AIAssistant
+	}
+	is, err := b.c.People.Arrive(ctx, who, n)
+	return is.Name, err
+}
+
+// Do implements [discord.House].
+func (b *Bot) Do(ctx context.Context, ev earshot.Event) (string, error) {
+	return b.c.Rooms.Do(ctx, ev)
+}

@@ -1,0 +1,175 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/internal/codec"
+	"earshot/internal/discord/voice"
+	"earshot/internal/helper"
+	"earshot/internal/supervise"
+	hearing "earshot/models/hear"
+	"earshot/models/stt"
+	"earshot/models/tts"
+	outlet "earshot/outlets/discord"
+	"earshot/providers/discord"
+	ringing "earshot/providers/discord/calls"
+	"earshot/providers/microphone"
+)
+
+// inCalls is what hears in calls, and what speaks there.
+const inCalls = "discord voice"
+
+// listen gives the bot ears, and if speaks is set a voice.
+func (b *Bot) listen(speaks bool) error {
+	out, err := OpenOptOuts(b.c.Settings().Store.Directory)
+	if err != nil {
+		return err
+	}
+	b.pool = stt.NewPool(stt.PoolConfig{
+		Each: stt.Config{Dial: helper.NewDialer(b.c.Log, helper.SpeechProgram, "hear"), Log: b.c.Log, Names: []string{b.c.Settings().Executive.Name}},
+		Most: b.c.Settings().Providers.Discord.Recognisers, Name: "recognition of calls", Report: b.c.Report, Restarts: b.c.Restarts,
+	})
+	parts := ringing.Parts{
+		Call: func(ctx context.Context, cfg voice.Config, use func(ringing.Call)) error {
+			return b.session.Call(ctx, cfg, func(c *voice.Call) { use(c) })
+		},
+		Ear: b.ear,
+		Decoder: func(heard func(uint32, *audio.Frame)) ringing.Decoder {
+			return codec.NewOpus(codec.OpusConfig{Dial: helper.NewDialer(b.c.Log, helper.SpeechProgram, "media"), Heard: heard})
+		},
+		Room:    b.roomOf,
+		Listens: b.mayListen,
+		Arrive:  b.arrives,
+		Tell:    b.tell,
+		OptOuts: out, Report: b.c.Report, Log: b.c.Log,
+	}
+	if speaks {
+		parts.Enter = b.speaks
+	}
+	b.line = ringing.New(b.c.Settings().Providers.Discord, parts)
+	return nil
+}
+
+// roomOf opens the room of a voice channel.
+func (b *Bot) roomOf(ctx context.Context, guild, channel uint64) (earshot.RoomID, error) {
+	c := discord.Channel{ID: strconv.FormatUint(channel, 10), Guild: strconv.FormatUint(guild, 10)}
+	if known, ok := b.posts.posted(c.Room()); ok {
+		return b.Room(ctx, known)
+	}
+	var is struct {
+		Name string `json:"name"`
+	}
+	if err := b.session.Ask(ctx, http.MethodGet, "channels/"+c.ID, nil, &is); err != nil {
+		return "", err
+	}
+	c.Name = "#" + is.Name
+	return b.Room(ctx, c)
+}
+
+// arrives makes somebody known who is in a call and has never written.
+func (b *Bot) arrives(ctx context.Context, guild, user uint64) error {
+	who := ringing.HandleOf(user)
+	if b.c.People.Resolve(who).ID != "" {
+		return nil
+	}
+	var is struct {
+		Nick string `json:"nick"`
+		User struct {
+			Name   string `json:"username"`
+			Global string `json:"global_name"`
+			Bot    bool   `json:"bot"`
+		} `json:"user"`
+	}
+	if err := b.session.Ask(ctx, http.MethodGet, fmt.Sprintf("guilds/%d/members/%d", guild, user), nil, &is); err != nil {
+		return err
+	}
+	_, err := b.Arrive(ctx, who, discord.Person{
+		Name: cmp.Or(is.Nick, is.User.Global, is.User.Name), Account: is.User.Name, Bot: is.User.Bot, Member: true,
+	})
+	return err
+}
+
+// mayListen reports whether a room listens, and returns what is closed when that changes.
+func (b *Bot) mayListen(id earshot.RoomID) (bool, <-chan struct{}) {
+	r, ok := b.c.Rooms.Find(id)
+	if !ok {
+		return false, nil
+	}
+	mode, changed := r.Room.Mode()
+	return mode.Listens(), changed
+}
+
+// tell writes something of the house into a channel. It pings nobody.
+func (b *Bot) tell(ctx context.Context, channel uint64, text string) error {
+	return b.session.Ask(ctx, http.MethodPost, fmt.Sprintf("channels/%d/messages", channel),
+		map[string]any{"content": text, "allowed_mentions": map[string]any{"parse": []string{}}}, nil)
+}
+
+// ear listens to one person in the call of a room. How long it waits for more words
+// depends on what the agent has just asked there.
+func (b *Bot) ear(from earshot.Handle, in earshot.RoomID, c ringing.Capture) ringing.Ear {
+	set := b.c.Settings().Providers.Microphone
+	set.Deaf = 0 // who is silent sends nothing
+	return microphone.New(set, microphone.Parts{
+		Dropped: b.c.Dropped("microphone"),
+		Capture: c, Recogniser: microphone.UseSTT(b.pool.Listener()), Name: inCalls, From: from, Via: inCalls, Notice: b.c.Report,
+		Talk: func() hearing.Talk {
+			var about hearing.Talk
+			if r, ok := b.c.Rooms.Find(in); ok {
+				about = hearing.Asks(string(r.Room.Asked()))
+			}
+			about.Name = b.c.Settings().Executive.Name
+			return about
+		},
+	})
+}
+
+// A mouth is the voice of the agent in one call, with the helpers that make its sound.
+type mouth struct {
+	*outlet.Voice
+	stop context.CancelFunc
+	life sync.WaitGroup
+}
+
+// Leave implements [ringing.RoomVoice].
+func (m *mouth) Leave() {
+	m.stop()
+	m.life.Wait()
+}
+
+// speaks gives the agent a voice in a call.
+func (b *Bot) speaks(ctx context.Context, call ringing.Call, id earshot.RoomID) (ringing.RoomVoice, error) {
+	line, ok := call.(outlet.Call)
+	r, open := b.c.Rooms.Find(id)
+	if !ok || !open {
+		return nil, errors.New("there is no call to speak in")
+	}
+	set := b.c.Settings().Outlets.Discord
+	say := tts.New(tts.Config{Dial: helper.NewDialer(b.c.Log, helper.SpeechProgram, "say"), Voice: set.VoiceName, Speed: set.Speed, Log: b.c.Log})
+	m := &mouth{Voice: outlet.NewVoice(say)}
+	coder := codec.NewOpus(codec.OpusConfig{Dial: helper.NewDialer(b.c.Log, helper.SpeechProgram, "media"), Encoded: m.Encoded})
+	ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
+	launch := func(name string, run func(context.Context) error) {
+		cfg := b.c.Restarts
+		cfg.Report = b.c.Report
+		m.life.Go(func() {
+			if err := supervise.Run(ctx, name, run, cfg); err != nil {
+				b.c.Log.Error("a part cannot run", "part", name, "err", err)
+			}
+		})
+	}
+	launch("voice in calls", say.Run)
+	launch("sound of the voice in calls", coder.Run)
+	m.life.Go(func() {
+		m.Run(ctx, line, coder, func(o earshot.Outlet) func() { return r.Room.Enter(o, earshot.Audience{Unknown: true}) })
+	})
+	return m, nil
+}
