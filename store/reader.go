@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -191,4 +192,10 @@ func open(rows []row, who ...earshot.Audience) ([]earshot.Event, error) {
 		}
 	}
 	return events, nil
+}
+
+// Merge returns events in their order, each once. It changes events.
+func Merge(events []earshot.Event) []earshot.Event {
+	slices.SortFunc(events, func(a, b earshot.Event) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	return slices.CompactFunc(events, func(a, b earshot.Event) bool { return a.Sequence == b.Sequence })
 }

@@ -46,11 +46,11 @@ func TestDescriptionIsCurrent(t *testing.T) {
 func TestHouseAnswers(t *testing.T) {
 	cfg := config.Default()
 	cfg.Store.Directory = filepath.Join(t.TempDir(), "journal")
-	d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann")
+	d, err := Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.close()
+	defer d.Close()
 	h := backend{d}
 	who := server.Principal{Participant: d.owner, Audience: d.audience()}
 	note := func(route string, err error) {
@@ -97,11 +97,11 @@ func TestVouch(t *testing.T) {
 		{ID: "zoe", DisplayName: "Zoe", Type: "human", Handles: []string{"token:eve"}}, // which is no provider of anything
 	}
 	cfg.Rooms = executive.Rooms{{ID: "den", Actors: []earshot.ParticipantID{"eve"}}}
-	d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann")
+	d, err := Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.close()
+	defer d.Close()
 	h := backend{d}
 	tokens := make(map[string]server.Claim)
 	for _, id := range []earshot.ParticipantID{d.owner.ID, "bob", "eve", "gone", participants.Agent, participants.Generic} {
@@ -169,11 +169,11 @@ func TestVouch(t *testing.T) {
 func TestPortIsSwitched(t *testing.T) {
 	cfg := config.Default()
 	cfg.Store.Directory = filepath.Join(t.TempDir(), "journal")
-	d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann")
+	d, err := Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.close()
+	defer d.Close()
 	_, secret, err := d.gate.Tokens.Create(d.owner.ID, "", time.Time{})
 	if err != nil {
 		t.Fatal(err)

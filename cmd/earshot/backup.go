@@ -107,8 +107,7 @@ func (c restoreCommand) Run(a *app) error {
 		return err
 	}
 	now := time.Now()
-	kept := cfg.Store
-	kept.Projections, kept.Heeded, kept.Unheeded = projections(), heeded, unheeded
+	kept := StoreConfig(cfg)
 	kept.Now = func() time.Time { return now }
 	kept.Fits = func(file store.Companion) error {
 		if file.Name == bot.OptOutsFile {

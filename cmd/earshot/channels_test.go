@@ -25,7 +25,7 @@ func inhabited(t *testing.T, directory string, operators ...string) *daemon {
 	cfg := config.Default()
 	cfg.Store.Directory, cfg.Providers.Discord.Operators = directory, operators
 	cfg.Executive.Enabled = false // nobody answers
-	d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann")
+	d, err := Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func runs(t *testing.T, d *daemon) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- d.serve(ctx, nil) }()
+	go func() { ended <- d.Run(ctx, nil) }()
 	return func() {
 		cancel()
 		if err := testkit.Receive(t, testkit.Patience, "the end of the house", ended); err != nil {
@@ -123,12 +123,12 @@ func TestRoomsAtRunTime(t *testing.T) {
 	if _, err := d.openRoom(t.Context(), executive.Room{ID: "discord-78"}); !errors.Is(err, errEnding) {
 		t.Errorf("after the end: %v", err)
 	}
-	if err := d.close(); err != nil {
+	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
 
 	d = inhabited(t, directory)
-	defer d.close()
+	defer d.Close()
 	if _, open := d.rooms.find("discord-77"); open {
 		t.Error("a room is open in which nothing has happened yet")
 	}
@@ -144,7 +144,7 @@ func TestRoomsAtRunTime(t *testing.T) {
 // TestWhichRoomsAreOpened: only those of channels and of direct messages.
 func TestWhichRoomsAreOpened(t *testing.T) {
 	d := inhabited(t, filepath.Join(t.TempDir(), "journal"))
-	defer d.close()
+	defer d.Close()
 	for _, id := range []string{"", "den", "discord", "discord-", "discord-dm-", "discord-x", "discord-dm-1/2", "discord--1", "discord-" + strings.Repeat("1", 21), "slack-1", "dm-1", "1"} {
 		if c, err := d.openRoom(t.Context(), executive.Room{ID: earshot.RoomID(id)}); err == nil {
 			t.Errorf("%q opens %q", id, c.is.ID)
@@ -164,7 +164,7 @@ func TestWhichRoomsAreOpened(t *testing.T) {
 // in it, and nobody waits to be reminded there; if there is none, people are told once.
 func TestTooManyRooms(t *testing.T) {
 	d := inhabited(t, filepath.Join(t.TempDir(), "journal"))
-	defer d.close()
+	defer d.Close()
 	stop := runs(t, d)
 	defer stop()
 	bob := d.arrivesAs(t, "5", "Bob")
@@ -222,7 +222,7 @@ func TestTooManyRooms(t *testing.T) {
 // called.
 func TestOperatorsByID(t *testing.T) {
 	d := inhabited(t, filepath.Join(t.TempDir(), "journal"), "5")
-	defer d.close()
+	defer d.Close()
 	defer runs(t, d)()
 	d.opens(t, "discord-77", "#general")
 	for _, who := range []struct {

@@ -38,7 +38,7 @@ func thinks(t *testing.T, dir string, most int) *thinker {
 	if err := os.WriteFile(cfg.Executive.LLM.Script, []byte(script), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann")
+	d, err := Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func thinks(t *testing.T, dir string, most int) *thinker {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := d.serve(ctx, nil); err != nil {
+		if err := d.Run(ctx, nil); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -56,7 +56,7 @@ func thinks(t *testing.T, dir string, most int) *thinker {
 		t.Helper()
 		cancel()
 		<-ended
-		if err := d.close(); err != nil {
+		if err := d.Close(); err != nil {
 			t.Error(err)
 		}
 	}}

@@ -20,6 +20,7 @@ import (
 	"earshot/daemon/access"
 	"earshot/internal/english"
 	"earshot/internal/terminal"
+	"earshot/internal/transcript"
 	"earshot/participants"
 	"earshot/speakers"
 	"earshot/store"
@@ -325,7 +326,7 @@ func (s *selection) read(ctx context.Context, w io.Writer, last int64) (n int, e
 			day, room = at, string(e.Room)
 			fmt.Fprintf(out, "\n%s, %s\n", day, terminal.Safe(room))
 		}
-		printLine(out, revision(s.whose).mark(e, s.people.Name), s.people.Name)
+		printLine(out, transcript.Attributions(s.whose).Mark(e, s.people.Name), s.people.Name)
 		n++
 	}
 	return n, out.Flush()

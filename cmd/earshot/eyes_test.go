@@ -38,7 +38,7 @@ func TestShut(t *testing.T) {
 // who only says their name is not there.
 func TestPresent(t *testing.T) {
 	d := inhabited(t, t.TempDir())
-	defer d.close()
+	defer d.Close()
 	d.config().ExternalActors.AllowDynamicCreation = true
 	defer runs(t, d)()
 	p := backend{d}

@@ -12,6 +12,7 @@ import (
 	"earshot/config"
 	"earshot/daemon/access"
 	"earshot/internal/field"
+	"earshot/internal/transcript"
 	"earshot/participants"
 	"earshot/participants/paths"
 	"earshot/server"
@@ -68,7 +69,7 @@ func meanwhile(events, seen []earshot.Event, most int) []earshot.Event {
 	if len(events) >= most {
 		seen = slices.DeleteFunc(seen, func(e earshot.Event) bool { return e.Sequence < events[0].Sequence })
 	}
-	return once(slices.Concat(events, seen))
+	return store.Merge(slices.Concat(events, seen))
 }
 
 // read reads what has happened as somebody may see it: in the journal, whether or not earshot
@@ -150,7 +151,7 @@ func (a *app) transcript(r historySource, events []earshot.Event, asJSON bool, n
 	if len(events) == 0 {
 		return &verdict{notFound, errors.New(none)}
 	}
-	known, err := revisions(a.ctx, r)
+	known, err := transcript.ReadAttributions(a.ctx, r)
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func (a *app) transcript(r historySource, events []earshot.Event, asJSON bool, n
 	if err != nil {
 		return err
 	}
-	beside := besides(known.apply(events))
+	beside := besides(known.Apply(events))
 	for _, e := range inOrder(events) {
 		later, revised := known[e.ID]
 		switch {
@@ -167,7 +168,7 @@ func (a *app) transcript(r historySource, events []earshot.Event, asJSON bool, n
 		case asJSON:
 			err = json.NewEncoder(a.out).Encode(e)
 		default:
-			printLine(a.printed(), answered.mark(beside.mark(known.mark(e, name), name), name), name)
+			printLine(a.printed(), answered.mark(beside.mark(known.Mark(e, name), name), name), name)
 		}
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ func TestKeeping(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := config.Default()
 		cfg.Store.Directory = filepath.Join(t.TempDir(), "journal")
-		d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann")
+		d, err := Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestKeeping(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			if err := d.serve(ctx, nil); err != nil {
+			if err := d.Run(ctx, nil); err != nil {
 				t.Error(err)
 			}
 		}()
@@ -73,7 +73,7 @@ func TestKeeping(t *testing.T) {
 		}
 		end()
 		<-ended
-		if err := d.close(); err != nil {
+		if err := d.Close(); err != nil {
 			t.Error(err)
 		}
 	})

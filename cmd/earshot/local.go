@@ -67,7 +67,7 @@ func (r *localConsole) Run(ctx context.Context, emit providers.Emit) error {
 	}
 	types := sense.New(sense.Config{
 		Handle: r.daemon.account, Via: local, NewID: r.daemon.id,
-		Known: r.daemon.knownHere(func() participants.Participant { return r.daemon.people.Resolve(handle()) }),
+		Known: knownHere(r.daemon, func() participants.Participant { return r.daemon.people.Resolve(handle()) }),
 	}, t)
 	return r.present(ctx, session, types, func(ctx context.Context, e earshot.Event) error {
 		e.From = handle() // who it is may change meanwhile

@@ -26,22 +26,22 @@ func TestAloudMuted(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.Store.Directory = filepath.Join(p.dir, "state/earshot/journal")
-	d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "owner")
+	d, err := Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "owner"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.installVoice(t.Context())
+	d.InstallVoice(t.Context())
 	ctx, leave := context.WithCancel(context.Background())
 	var house sync.WaitGroup
 	house.Go(func() {
-		if err := d.serve(ctx, nil); err != nil {
+		if err := d.Run(ctx, nil); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Cleanup(func() {
 		leave()
 		testkit.Finish(t, 5*testkit.Patience, "the end of the house", house.Wait)
-		d.close()
+		d.Close()
 	})
 	captures := func() int {
 		in, _, err := p.card.Streams()

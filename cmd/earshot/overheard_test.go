@@ -40,14 +40,14 @@ func TestOverheard(t *testing.T) {
 				var d *daemon
 				run := func() (end func()) {
 					var err error
-					if d, err = newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann"); err != nil {
+					if d, err = Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann"}); err != nil {
 						t.Fatal(err)
 					}
 					ctx, leave := context.WithCancel(t.Context())
 					ended := make(chan struct{})
 					go func() {
 						defer close(ended)
-						if err := d.serve(ctx, nil); err != nil {
+						if err := d.Run(ctx, nil); err != nil {
 							t.Error(err)
 						}
 					}()
@@ -57,7 +57,7 @@ func TestOverheard(t *testing.T) {
 						if err := d.store.Clean(context.WithoutCancel(ctx)); err != nil {
 							t.Error(err)
 						}
-						if err := d.close(); err != nil {
+						if err := d.Close(); err != nil {
 							t.Error(err)
 						}
 					}

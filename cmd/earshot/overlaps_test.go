@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/transcript"
 )
 
 // TestHistoryOfOverlaps: history says who spoke at the same time as whom, where that is
@@ -38,11 +39,11 @@ func TestHistoryOfOverlaps(t *testing.T) {
 		Cut: &earshot.Interruption{At: began.Add(70 * time.Second)},
 	}}
 	events = append(events, told, at(70, "cleo", earshot.Utterance{Text: "what", Own: 0.5}, "agent"))
-	known := revision{"named": earshot.Event{Body: earshot.Attribution{Of: "named", Author: "bob", Sure: 1}}}
+	known := transcript.Attributions{"named": earshot.Event{Body: earshot.Attribution{Of: "named", Author: "bob", Sure: 1}}}
 	beside := besides(events)
 	var b strings.Builder
 	for _, e := range events {
-		printLine(&b, beside.mark(known.mark(e, name), name), name)
+		printLine(&b, beside.mark(known.Mark(e, name), name), name)
 	}
 	var got []string
 	for line := range strings.Lines(b.String()) {

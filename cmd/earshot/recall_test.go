@@ -68,11 +68,11 @@ func TestRecall(t *testing.T) {
 func TestRemindersOfAnAgentThatIsGone(t *testing.T) {
 	cfg := config.Default()
 	cfg.Store.Directory = filepath.Join(t.TempDir(), "journal")
-	d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann")
+	d, err := Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.close()
+	defer d.Close()
 	var want []earshot.EventID
 	for _, v := range []earshot.Visibility{
 		{Scope: earshot.Private, Members: []earshot.ParticipantID{participants.Owner, "gone"}},

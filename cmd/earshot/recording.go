@@ -33,24 +33,22 @@ func (r replayCommand) listen(a *app) error {
 	defer os.RemoveAll(place)
 	cfg.Store.Directory, cfg.Executive.Tools.Workspace = filepath.Join(place, "journal"), filepath.Join(place, "workspaces")
 	handle, name := access.Self()
-	d, err := newDaemon(a.ctx, cfg, quietly, handle, name)
+	d, err := Open(a.ctx, cfg, Options{Account: handle, Name: name, Version: version(), Restarts: restarts})
 	if err != nil {
 		return err
 	}
 	if !r.JSON {
 		t, done, err := a.terminal(a.in, a.out)
 		if err != nil {
-			return errors.Join(err, d.close())
+			return errors.Join(err, d.Close())
 		}
 		defer done()
 		defer d.desk.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.people.Name}, t), d.audience())()
 	}
-	mic, recognition := d.microphone(cfg, file{codec.Source{Path: r.Scene, RealTime: true}})
-	d.install(a.ctx, &section{name: "the recording", is: sectionBuild{parts: []part{recognition}}})
-	tape := &recording{daemon: d, mic: mic}
-	err = d.serve(a.ctx, nil, tape)
-	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(a.ctx), spoken, recall)
-	if err = errors.Join(err, tape.err, bad, d.close()); err != nil {
+	tape := &recording{daemon: d, mic: d.InstallMicrophone(a.ctx, file{codec.Source{Path: r.Scene, RealTime: true}})}
+	err = d.Run(a.ctx, nil, tape)
+	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(a.ctx), spoken, replayed)
+	if err = errors.Join(err, tape.err, bad, d.Close()); err != nil {
 		return err
 	}
 	if len(events) == 0 {
@@ -85,7 +83,7 @@ func (r *recording) Run(ctx context.Context, emit providers.Emit) error {
 		return nil
 	}
 	if r.err = err; err == nil {
-		r.daemon.silence(ctx)
+		awaitSilence(ctx, r.daemon)
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func renovated(t *testing.T, watched bool) *renovation {
 		t.Fatal(err)
 	}
 	cfg.Store.Directory = filepath.Join(dir, "journal")
-	if r.daemon, err = newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann"); err != nil {
+	if r.daemon, err = Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	r.reloads.load = func() (*config.Config, error) {
@@ -141,7 +141,7 @@ func renovated(t *testing.T, watched bool) *renovation {
 		r.reloads.watch = func(context.Context, string, func()) error { return nil }
 	}
 	stop := runs(t, r.daemon)
-	t.Cleanup(func() { stop(); r.close() })
+	t.Cleanup(func() { stop(); r.Close() })
 	return r
 }
 
@@ -596,7 +596,7 @@ func TestReloadEdits(t *testing.T) {
 // it is made of the same; what is left out ends.
 func TestSections(t *testing.T) {
 	d := inhabited(t, t.TempDir())
-	defer d.close()
+	defer d.Close()
 	var mu sync.Mutex
 	begun, lives := make(map[string]int), make(map[string]bool)
 	made := map[string]any{"a": 1, "b": 1}

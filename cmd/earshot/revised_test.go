@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/internal/transcript"
 	"earshot/store"
 )
 
@@ -32,7 +33,7 @@ func TestWhoseItWas(t *testing.T) {
 	}
 	audience := earshot.Audience{Room: earshot.Desk}
 	r := s.For(audience)
-	known, err := revisions(t.Context(), r)
+	known, err := transcript.ReadAttributions(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,15 +46,15 @@ func TestWhoseItWas(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, e := range events {
-		printLine(&b, known.mark(e, name), name)
+		printLine(&b, known.Mark(e, name), name)
 	}
 	for i, want := range []string{"Bob        the keys are in the drawer [first taken for voice 3] [not to me]", "voice 3    thank you [not to me]"} {
 		if got := strings.Split(b.String(), "\n")[i]; !strings.HasSuffix(got, want) {
 			t.Errorf("line %d is %q, want %q", i, got, want)
 		}
 	}
-	found, err := memory{s}.Search(t.Context(), audience, "drawer", 5)
-	if err != nil || len(found) != 1 || found[0].Author != "bob" {
+	found, err := r.Search(t.Context(), "drawer", 5)
+	if found = known.Apply(found); err != nil || len(found) != 1 || found[0].Author != "bob" {
 		t.Errorf("%v; found %+v", err, found)
 	}
 }

@@ -18,11 +18,11 @@ import (
 func TestAReminderIsNotForgotten(t *testing.T) {
 	cfg := config.Default()
 	cfg.Store.Directory = filepath.Join(t.TempDir(), "journal")
-	d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann")
+	d, err := Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.close()
+	defer d.Close()
 	private := earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{participants.Agent, d.owner.ID}}
 	event := func(id earshot.EventID, v earshot.Visibility, body earshot.Body) earshot.Event {
 		return earshot.Event{

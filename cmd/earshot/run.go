@@ -15,6 +15,7 @@ import (
 	"earshot/api"
 	"earshot/daemon/access"
 	"earshot/internal/probe"
+	"earshot/internal/supervise"
 
 	"golang.org/x/term"
 
@@ -25,7 +26,6 @@ import (
 	"earshot/participants"
 	"earshot/providers"
 	"earshot/server"
-	"earshot/server/audit"
 	"earshot/store"
 )
 
@@ -81,43 +81,40 @@ func (r runCommand) Run(a *app) error {
 	handle, name := access.Self()
 	defer a.hurry(log)()
 	ready := a.preparation(l, manager, log)
-	d, err := openDaemon(a.ctx, cfg, log, handle, name, ready)
+	d, err := Open(a.ctx, cfg, Options{
+		Log: log, Account: handle, Name: name, Version: version(), Notifier: manager, PowerSupplies: power.Supplies, Restarts: restarts,
+		Progress: func(done, all int64) { ready.step(time.Now(), done, all) }, ForgetName: forgetIdentity,
+		Load: func() (*config.Config, error) {
+			next, err := a.config()
+			for _, insist := range insists {
+				if err == nil && insist != nil {
+					insist(next)
+				}
+			}
+			return next, err
+		},
+		File: a.file, Hangups: a.take(cfg), LogFile: book,
+	})
 	ready.end()
 	if err != nil {
 		return errors.Join(owned(err), l.Close())
 	}
-	d.manager = manager
-	d.costs.PowerSupplies = power.Supplies
-	d.reloads.file, d.reloads.log = a.file, book
-	d.reloads.load = func() (*config.Config, error) {
-		next, err := a.config()
-		for _, insist := range insists {
-			if err == nil && insist != nil {
-				insist(next)
-			}
-		}
-		return next, err
-	}
-	d.reloads.hangups = a.take(cfg)
-	written, err := audit.Open(config.AuditFile(cfg), d.auditLost)
+	api, err := d.InstallAPI(a.ctx)
 	if err != nil {
-		return errors.Join(err, d.close(), l.Close())
+		return errors.Join(err, d.Close(), l.Close())
 	}
-	defer written.Close()
-	d.reloads.done = written
-	api := d.entrance(a.ctx, written.Write)
 	if !r.NoCamera {
-		d.eyes.Expect(cfg.Providers.Webcam)
+		d.ExpectCameras()
 	}
 	err = a.live(d, r.identityFlags, l, func() {
 		var senses []probe.Finding
 		if !r.NoVoice {
-			senses = d.installVoice(a.ctx)
+			senses = d.InstallVoice(a.ctx)
 		}
 		if !r.NoCamera {
-			senses = append(senses, d.installCameras(a.ctx)...)
+			senses = append(senses, d.InstallCameras(a.ctx)...)
 		}
-		senses = append(senses, d.installDiscord(a.ctx, !r.NoVoice)...)
+		senses = append(senses, d.InstallDiscord(a.ctx, !r.NoVoice)...)
 		a.open(d, looks, senses, r.unused(), api)
 		if first {
 			a.forewarn(d.config())
@@ -131,7 +128,7 @@ func (r runCommand) Run(a *app) error {
 		log.Info("earshot runs", "version", version(), "engines", len(looks))
 	})
 	log.Info("earshot ends", "err", err)
-	return errors.Join(err, d.close())
+	return errors.Join(err, d.Close())
 }
 
 // preparation returns who tells how far the journal is; l is the socket at which others ask.
@@ -196,7 +193,7 @@ func (a *app) open(d *daemon, looks []probe.Engine, senses []probe.Finding, unus
 // said how the house is.
 func (a *app) live(d *daemon, i identityFlags, l net.Listener, settle func()) error {
 	here := &localConsole{daemon: d, app: a, says: i}
-	err := d.serveWith(a.ctx, l, func() []providers.Provider {
+	err := d.RunWith(a.ctx, l, func() []providers.Provider {
 		settle()
 		if !a.console(d.config()) {
 			return nil
@@ -224,3 +221,10 @@ func (a *app) console(cfg *config.Config) bool {
 func (a *app) person() bool {
 	return term.IsTerminal(int(a.in.Fd())) && term.IsTerminal(int(a.out.file.Fd()))
 }
+
+// restarts is how patiently parts are started again: as a supervisor is by
+// itself, but in tests, which are in a hurry.
+var restarts supervise.Config
+
+// quietly is for helpers that are asked and not run.
+var quietly = slog.New(slog.DiscardHandler)

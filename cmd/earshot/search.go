@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +14,9 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon/access"
 	"earshot/internal/search"
+	"earshot/internal/transcript"
 	"earshot/participants"
 	"earshot/store"
 )
@@ -73,7 +74,7 @@ func (a *app) passages(r historySource, q search.Query, events []earshot.Event, 
 	if len(events) == 0 {
 		return &verdict{notFound, errors.New(none)}
 	}
-	known, err := revisions(a.ctx, r)
+	known, err := transcript.ReadAttributions(a.ctx, r)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (a *app) passages(r historySource, q search.Query, events []earshot.Event, 
 			err = foundEvent{e, p}.encode(a.out)
 		} else {
 			var line bytes.Buffer
-			e = answered.mark(known.mark(shortened(e, p), name), name)
+			e = answered.mark(known.Mark(shortened(e, p), name), name)
 			printLine(pageOn(&line, a.out.file), e, name)
 			_, err = io.WriteString(a.out, lit(line.String(), bold))
 		}
@@ -185,27 +186,9 @@ type journalPast struct {
 
 // Search implements [searcher].
 func (p journalPast) Search(ctx context.Context, q search.Query, n int) ([]earshot.Event, error) {
-	from, err := identitiesOf(p.people, p.me, q.From)
+	from, err := access.Identities(p.people, p.me, q.From)
 	if err != nil {
-		return nil, err
+		return nil, &verdict{notFound, err}
 	}
 	return p.Match(ctx, q, from, 0, n)
-}
-
-// identitiesOf returns the IDs of those who are called so, or have such an ID.
-func identitiesOf(people *participants.Registry, me earshot.ParticipantID, names []string) (all []earshot.ParticipantID, err error) {
-	for _, name := range names {
-		who, known := people.Find(name)
-		if !known {
-			who, known = people.Get(earshot.ParticipantID(name))
-		}
-		if !known && strings.EqualFold(name, "me") {
-			who, known = people.Get(me)
-		}
-		if !known {
-			return nil, &verdict{notFound, fmt.Errorf("nobody is called %s\n  → see: earshot who", participants.OneLine(name))}
-		}
-		all = append(all, people.Identities(cmp.Or(who.ID, me))...)
-	}
-	return all, nil
 }

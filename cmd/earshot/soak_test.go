@@ -91,14 +91,14 @@ func soak(ctx context.Context) error {
 		return err
 	}
 	defer closeLog()
-	d, err := newDaemon(ctx, cfg, log, earshot.Handle{Provider: "console", ID: "uid0"}, "Ann")
+	d, err := Open(ctx, cfg, Options{Log: log, Account: earshot.Handle{Provider: "console", ID: "uid0"}, Name: "Ann"})
 	if err != nil {
 		return err
 	}
 	ctx, end := context.WithCancel(ctx)
 	var serving sync.WaitGroup
 	var failed error
-	serving.Go(func() { failed = d.serve(ctx, nil) })
+	serving.Go(func() { failed = d.Run(ctx, nil) })
 	l := life{daemon: d, out: json.NewEncoder(os.Stdout)}
 	for h := range hours {
 		if err = l.hour(ctx, h); err != nil {
@@ -114,7 +114,7 @@ func soak(ctx context.Context) error {
 	if err == nil {
 		err = failed
 	}
-	if e := d.close(); err == nil {
+	if e := d.Close(); err == nil {
 		err = e
 	}
 	return err

@@ -49,7 +49,7 @@ func newChoirmaster(t *testing.T, log *slog.Logger) *choirmaster {
 	}
 	account, _ := access.Self()
 	var err error
-	if m.d, err = newDaemon(t.Context(), cfg, log, account, "zoe"); err != nil {
+	if m.d, err = Open(t.Context(), cfg, Options{Log: log, Account: account, Name: "zoe"}); err != nil {
 		t.Fatal(err)
 	}
 	l, err := server.Listen(cfg.Server.Path())
@@ -59,14 +59,14 @@ func newChoirmaster(t *testing.T, log *slog.Logger) *choirmaster {
 	ctx, leave := context.WithCancel(context.Background())
 	var house sync.WaitGroup
 	house.Go(func() {
-		if err := m.d.serve(ctx, l); err != nil {
+		if err := m.d.Run(ctx, l); err != nil {
 			t.Error(err)
 		}
 	})
 	m.stop = sync.OnceFunc(func() {
 		leave()
 		testkit.Finish(t, 5*testkit.Patience, "the end of the house", house.Wait)
-		m.d.close()
+		m.d.Close()
 	})
 	t.Cleanup(m.stop)
 	return m

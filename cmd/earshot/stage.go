@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,6 +106,9 @@ func (r replayCommand) print(a *app, events []earshot.Event) (err error) {
 	return err
 }
 
+// replayed is how many of the newest events of a performance are told.
+const replayed = 256
+
 // largestScene is a day of talking, and little enough to read at once.
 const largestScene = 4 << 20
 
@@ -130,7 +132,7 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 	}
 	defer clean()
 	who := host(heard)
-	d, err := newDaemon(a.ctx, cfg, slog.New(slog.DiscardHandler), who, who.ID)
+	d, err := Open(a.ctx, cfg, Options{Account: who, Name: who.ID, Version: version()})
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +149,7 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 	if live {
 		t, done, err := a.terminal(a.in, a.out)
 		if err != nil {
-			return nil, errors.Join(err, d.close())
+			return nil, errors.Join(err, d.Close())
 		}
 		defer done()
 		defer d.desk.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.people.Name}, t), d.audience())()
@@ -157,9 +159,9 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 			defer stop()
 		}
 	}
-	err = d.serve(ctx, nil, s)
-	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(ctx), spoken, recall)
-	return events, errors.Join(err, s.err, bad, d.close())
+	err = d.Run(ctx, nil, s)
+	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(ctx), spoken, replayed)
+	return events, errors.Join(err, s.err, bad, d.Close())
 }
 
 // host returns whose house it is that a scene is performed in: who writes first there, or
@@ -254,13 +256,13 @@ func (s *stage) Run(ctx context.Context, emit providers.Emit) error {
 		s.err = err
 	}
 	if s.err == nil {
-		s.daemon.silence(ctx)
+		awaitSilence(ctx, s.daemon)
 	}
 	return nil
 }
 
-// silence waits until nobody speaks and no question waits.
-func (d *daemon) silence(ctx context.Context) {
+// awaitSilence waits until nobody speaks and no question waits.
+func awaitSilence(ctx context.Context, d *daemon) {
 	for end := time.Now().Add(patience); d.desk.Busy() && time.Now().Before(end); {
 		select {
 		case <-d.store.Grown():

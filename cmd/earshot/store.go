@@ -58,8 +58,7 @@ func (a *app) write(use func(*store.Store) error) error {
 	if err != nil {
 		return err
 	}
-	c := cfg.Store
-	c.Projections, c.Heeded, c.Unheeded = projections(), heeded, unheeded
+	c := StoreConfig(cfg)
 	c.Report = func(n earshot.Notice) { fmt.Fprintf(a.err, "earshot: %s\n", n.Text) }
 	s, err := store.Open(a.ctx, c)
 	var locked *store.ErrLocked

@@ -17,7 +17,7 @@ var queues = []string{"terminal", "discord", "webcam", "microphone", "unsaved", 
 // measure begins to count what the house does.
 func (d *daemon) measure(cfg *config.Config) {
 	dir := cfg.Store.Directory
-	d.counts = metrics.New(version(), metrics.Lists{
+	d.counts = metrics.New(d.options.Version, metrics.Lists{
 		Reasons: room.Reasons(), Signals: interrupt.Kinds(), Parts: health.Counted(), Queues: queues,
 	}, func() float64 { return diagnosis.SizeOf(dir) })
 	d.health.Counts = d.counts

@@ -43,12 +43,6 @@ func circumstanceOf(i scene.Item, now time.Time, name func(earshot.ParticipantID
 	return c
 }
 
-// entryText tells an entry to people, as /context does.
-func entryText(c api.SceneEntry) string {
-	i := scene.Item{Field: scene.Field(c.Field), Name: c.By, Text: c.Text, Was: c.Was, Mender: c.Mender, Confidence: c.Confidence}
-	return i.Entry(time.Duration(c.Age * float64(time.Second)))
-}
-
 // Do implements [server.Backend].
 func (h backend) Do(ctx context.Context, e earshot.Event) (string, error) {
 	r, ok := h.daemon.rooms.find(e.Room)
@@ -69,4 +63,10 @@ func (h backend) Do(ctx context.Context, e earshot.Event) (string, error) {
 		return "", err
 	}
 	return r.Advice(e.ID), nil
+}
+
+// entryText tells an entry to people, as /context does.
+func entryText(c api.SceneEntry) string {
+	i := scene.Item{Field: scene.Field(c.Field), Name: c.By, Text: c.Text, Was: c.Was, Mender: c.Mender, Confidence: c.Confidence}
+	return i.Entry(time.Duration(c.Age * float64(time.Second)))
 }

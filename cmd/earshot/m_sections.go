@@ -144,7 +144,7 @@ func (d *daemon) launch(ctx context.Context, run map[string]*runningPart, parts 
 		run[p.name] = r
 		var life context.Context
 		life, r.stop = context.WithCancel(ctx)
-		cfg := restarts
+		cfg := d.options.Restarts
 		cfg.Report, cfg.Lost, cfg.Pulse = d.report, p.lost, p.pulse
 		cfg.Began = d.health.CountStarts(p.name)
 		does := p.run

@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"context"
@@ -12,14 +12,19 @@ import (
 // back few, and of older ones the first word stands.
 const mostRevised = 4096
 
-// A revision tells of utterances whose they turned out to be, by the event that says so
-// and is the last of them.
-type revision map[earshot.EventID]earshot.Event
+// A journal has the last events of some kinds that somebody may see.
+type journal interface {
+	Last(ctx context.Context, kinds []earshot.Kind, n int) ([]earshot.Event, error)
+}
 
-// revisions returns what is known of that to whoever reads.
-func revisions(ctx context.Context, r historySource) (revision, error) {
+// An Attributions tells of utterances whose they turned out to be, by the event that says so
+// and is the last of them.
+type Attributions map[earshot.EventID]earshot.Event
+
+// ReadAttributions returns what is known of that to whoever reads.
+func ReadAttributions(ctx context.Context, r journal) (Attributions, error) {
 	all, err := r.Last(ctx, []earshot.Kind{earshot.KindWhose}, mostRevised)
-	known := make(revision)
+	known := make(Attributions)
 	for _, e := range all { // the newest last
 		if w, ok := e.Body.(earshot.Attribution); ok {
 			known[w.Of] = e
@@ -28,8 +33,8 @@ func revisions(ctx context.Context, r historySource) (revision, error) {
 	return known, err
 }
 
-// apply returns events with those as their authors who they turned out to be of.
-func (r revision) apply(events []earshot.Event) []earshot.Event {
+// Apply returns events with those as their authors who they turned out to be of.
+func (r Attributions) Apply(events []earshot.Event) []earshot.Event {
 	events = slices.Clone(events)
 	for i, e := range events {
 		if later, ok := r[e.ID]; ok {
@@ -39,10 +44,10 @@ func (r revision) apply(events []earshot.Event) []earshot.Event {
 	return events
 }
 
-// mark returns an event as people read it: under the name of whose words these are, and
+// Mark returns an event as people read it: under the name of whose words these are, and
 // with whose they were taken for first, if that is somebody else.
-func (r revision) mark(e earshot.Event, name func(earshot.ParticipantID) string) earshot.Event {
-	now := r.apply([]earshot.Event{e})[0]
+func (r Attributions) Mark(e earshot.Event, name func(earshot.ParticipantID) string) earshot.Event {
+	now := r.Apply([]earshot.Event{e})[0]
 	if u, ok := e.Body.(earshot.Utterance); ok && name(now.Author) != name(e.Author) {
 		u.Text += earshot.Text(fmt.Sprintf(" [first taken for %s]", name(e.Author)))
 		now.Body = u

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ import (
 	"earshot/daemon/health"
 	"earshot/executive/room"
 	"earshot/internal/discord/bot"
+	"earshot/internal/logfile"
 	"earshot/internal/metrics"
 	"earshot/internal/probe"
 	"earshot/internal/sdnotify"
@@ -35,14 +37,15 @@ import (
 
 // A daemon is the house with all its rooms, built and not yet running.
 type daemon struct {
-	force atomic.Pointer[config.Config] // see config
-	log   *slog.Logger
-	store *store.Store
-	llm   models
-	desk  *room.Room // of this machine: with the microphone, the loudspeaker and the console
-	rooms roomSet    // all, the desk too
-	id    func() earshot.EventID
-	gate  access.Gate
+	force   atomic.Pointer[config.Config] // see config
+	options Options
+	log     *slog.Logger
+	store   *store.Store
+	llm     models
+	desk    *room.Room // of this machine: with the microphone, the loudspeaker and the console
+	rooms   roomSet    // all, the desk too
+	id      func() earshot.EventID
+	gate    access.Gate
 
 	book    *agents.Directory        // of all agents
 	voices  *admin.Voices            // of all voices
@@ -74,16 +77,53 @@ type daemon struct {
 	sections []*section       // that run beside the rooms
 }
 
-// newDaemon opens what a daemon needs, for the person known by handle, who is
-// called name. Its caller closes it.
-func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle earshot.Handle, name string) (*daemon, error) {
-	return openDaemon(ctx, cfg, log, handle, name, nil)
+// Options are what a daemon is given besides its configuration. The zero value serves a program
+// that embeds it.
+type Options struct {
+	Log *slog.Logger // nil: it logs nothing
+
+	// Account is the person who operates the daemon, and Name what they are called. By default
+	// that is the user whose process this is.
+	Account earshot.Handle
+	Name    string
+
+	Version       string            // what it says of itself
+	Notifier      sdnotify.Notifier // the service manager, if there is one
+	PowerSupplies string            // such as [power.Supplies]; "" if it does not matter what the machine runs on
+	Restarts      supervise.Config  // how patiently parts that fail are started again
+
+	// Progress is told how many of all events have been read where the journal has to be made
+	// ready first. It may be nil.
+	Progress func(done, all int64)
+
+	// ForgetName forgets a name where it is kept beside the journal. It may be nil.
+	ForgetName func(name string) error
+
+	// Load reads the configuration again, whenever File changes or something comes from Hangups.
+	// If it is nil, the configuration stays as it is. An empty File means the usual places.
+	Load    func() (*config.Config, error)
+	File    string
+	Hangups <-chan os.Signal
+
+	LogFile *logfile.File // follows the configuration; nil: there is none
 }
 
-// openDaemon is newDaemon where somebody waits who is told how far the journal is; nil is
-// nobody.
-func openDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle earshot.Handle, name string, waits *preparation) (*daemon, error) {
-	d := &daemon{log: log, id: store.NewIDs(), account: handle}
+// Open opens the journal and makes the rooms of a daemon. Nothing runs before [daemon.Run]; its
+// caller closes it.
+func Open(ctx context.Context, cfg *config.Config, o Options) (*daemon, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Account == (earshot.Handle{}) {
+		o.Account, o.Name = access.Self()
+	}
+	if o.ForgetName == nil {
+		o.ForgetName = func(string) error { return nil }
+	}
+	log := o.Log
+	d := &daemon{log: log, id: store.NewIDs(), account: o.Account, options: o}
+	d.costs.PowerSupplies = o.PowerSupplies
+	d.reloads = reloads{load: o.Load, file: o.File, hangups: o.Hangups, log: o.LogFile}
 	d.force.Store(cfg)
 	d.measure(cfg)
 	d.costs.Open(cfg.Store.Directory, log)
@@ -95,15 +135,12 @@ func openDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handl
 		return nil, err
 	}
 	d.llm.now.Store(engines)
-	c := cfg.Store
-	c.NewID, c.Log, c.Report, c.Projections = d.id, log, d.report, projections()
-	c.Meter, c.Heeded, c.Unheeded = d.counts, heeded, unheeded
-	if waits != nil {
-		c.Progress = func(done, all int64) { waits.step(time.Now(), done, all) }
-	}
-	err = d.moveIn(ctx, c, name)
+	c := StoreConfig(cfg)
+	c.NewID, c.Log, c.Report, c.Meter = d.id, log, d.report, d.counts
+	c.Progress = o.Progress
+	err = d.moveIn(ctx, c, o.Name)
 	if errors.Is(err, store.ErrDamaged) { // which was mended when the journal was closed
-		err = d.moveIn(ctx, c, name)
+		err = d.moveIn(ctx, c, o.Name)
 	}
 	if err != nil {
 		return nil, err
@@ -181,16 +218,16 @@ func (d *daemon) audience() earshot.Audience {
 // that hangs must not keep from the house who has no need of it.
 const promptness = 900 * time.Millisecond
 
-// serve runs the house until ctx ends or a sense that is the reason to run
+// Run runs the daemon until ctx ends or a sense that is the reason to run
 // comes to its end. When it returns, nothing is left running. Without a
 // listener nobody else is let in.
-func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.Provider) error {
-	return d.serveWith(ctx, l, func() []providers.Provider { return senses })
+func (d *daemon) Run(ctx context.Context, l net.Listener, senses ...providers.Provider) error {
+	return d.RunWith(ctx, l, func() []providers.Provider { return senses })
 }
 
-// serveWith is serve with senses that come when settle returns, which may take seconds and
+// RunWith is Run with senses that come when settle returns, which may take seconds and
 // installs sections meanwhile. Others are let in then, or after promptness.
-func (d *daemon) serveWith(ctx context.Context, l net.Listener, settle func() []providers.Provider) error {
+func (d *daemon) RunWith(ctx context.Context, l net.Listener, settle func() []providers.Provider) error {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	for _, n := range d.late() {
@@ -232,7 +269,7 @@ func (d *daemon) serveWith(ctx context.Context, l net.Listener, settle func() []
 	}
 	rest.Go(func() { d.keeping(ctx) })
 	rest.Go(func() { d.counting(ctx) })
-	rest.Go(func() { d.watchdog(d.manager).Run(ctx) })
+	rest.Go(func() { d.watchdog(d.options.Notifier).Run(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()
 		d.rooms.leave() // before the outlets go, which would seem to be lost
@@ -252,8 +289,11 @@ func (d *daemon) answer(ctx context.Context, l net.Listener) {
 	}
 }
 
-// close lets go of everything. The daemon must not be running.
-func (d *daemon) close() error {
+// Close lets go of everything. The daemon must not be running.
+func (d *daemon) Close() error {
+	if d.reloads.done != nil {
+		defer d.reloads.done.Close()
+	}
 	d.costs.Write()
 	d.llm.close()
 	return d.store.Close()

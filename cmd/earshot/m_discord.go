@@ -13,9 +13,9 @@ import (
 	"earshot/providers/discord"
 )
 
-// installDiscord gives the house its bot if it is to have one, and says how that went. Voice is
+// InstallDiscord gives the house its bot if it is to have one, and says how that went. Voice is
 // whether it may join voice channels.
-func (d *daemon) installDiscord(ctx context.Context, voice bool) []probe.Finding {
+func (d *daemon) InstallDiscord(ctx context.Context, voice bool) []probe.Finding {
 	return d.show(d.install(ctx, &section{
 		name: onDiscord, make: func(ctx context.Context) sectionBuild { return d.buildDiscord(ctx, voice) },
 		rests: func(ctx context.Context) { wait(ctx, longestSpeech, func() bool { return d.stillIn(access.Discord) }) },
@@ -50,7 +50,7 @@ func (d *daemon) buildDiscord(ctx context.Context, voice bool) sectionBuild {
 	}
 	b, err := bot.New(ctx, bot.Config{
 		Settings: d.config, People: d.people, Store: d.store, Rooms: discordRooms{d}, Report: d.report, Dropped: d.drops,
-		Restarts: restarts, Log: d.log, Hears: hears, Speaks: speaks,
+		Restarts: d.options.Restarts, Log: d.log, Hears: hears, Speaks: speaks,
 	})
 	if err != nil {
 		f.Works = false

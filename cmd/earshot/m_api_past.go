@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon/access"
 	"earshot/executive/explain"
 	"earshot/internal/search"
 	"earshot/participants"
@@ -27,7 +28,7 @@ func (h backend) Search(ctx context.Context, a earshot.Audience, query string, b
 	if len(a.Members) > 0 {
 		me = a.Members[0]
 	}
-	from, err := identitiesOf(h.daemon.people, me, q.From)
+	from, err := access.Identities(h.daemon.people, me, q.From)
 	if err != nil {
 		return nil, err
 	}

@@ -4,15 +4,20 @@ import (
 	"context"
 
 	"earshot"
+	"earshot/config"
 	"earshot/internal/probe"
 	"earshot/server/audit"
 )
 
-// entrance opens the port of the daemon, if there is to be one, and says how it stands with
-// it. Tell is told who changes something by the server, or is refused.
-func (d *daemon) entrance(ctx context.Context, tell func(audit.Entry)) []probe.Finding {
-	d.front.Audit = tell
-	err := d.port.Open(ctx)
+// InstallAPI opens the audit log and the port at which programs may ask, if there is to be one,
+// and says how it stands with that. The error is why the audit log cannot be written.
+func (d *daemon) InstallAPI(ctx context.Context) ([]probe.Finding, error) {
+	audits, err := audit.Open(config.AuditFile(d.config()), d.auditLost)
+	if err != nil {
+		return nil, err
+	}
+	d.reloads.done, d.front.Audit = audits, audits.Write
+	err = d.port.Open(ctx)
 	d.install(ctx, &section{name: theAPI, make: func(context.Context) sectionBuild {
 		d.port.Set(d.config().Server) // and it goes on as that says
 		return sectionBuild{parts: []part{{name: probe.APIPart, run: d.port.Run, lost: err != nil, as: probe.APIPart}}}
@@ -21,12 +26,12 @@ func (d *daemon) entrance(ctx context.Context, tell func(audit.Entry)) []probe.F
 		f := probe.Finding{Thing: probe.APIPart}
 		f.Text, f.Cure = probe.Explain(err)
 		d.shows(f.Notice())
-		return []probe.Finding{f}
+		return []probe.Finding{f}, nil
 	}
 	if at := d.port.URL(); at != "" {
-		return []probe.Finding{{Thing: probe.APIPart, Works: true, Text: "listens at " + at + "; clients need a token: earshot token create NAME"}}
+		return []probe.Finding{{Thing: probe.APIPart, Works: true, Text: "listens at " + at + "; clients need a token: earshot token create NAME"}}, nil
 	}
-	return nil
+	return nil, nil
 }
 
 // auditLost tells who operates earshot that nobody writes down any more what is changed.

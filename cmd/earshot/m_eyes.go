@@ -33,10 +33,14 @@ func (d *daemon) look(looks []probe.Finding) sectionBuild {
 	return is
 }
 
-// installCameras looks for the cameras that the house could see with, and gives it those.
-func (d *daemon) installCameras(ctx context.Context) []probe.Finding {
+// InstallCameras looks for the cameras that the house could see with, and gives it those.
+func (d *daemon) InstallCameras(ctx context.Context) []probe.Finding {
 	return d.show(d.install(ctx, &section{name: theCameras, make: func(ctx context.Context) sectionBuild { return d.look(probe.Cameras(ctx, d.config())) }}))
 }
+
+// ExpectCameras notes which cameras are configured, before [daemon.InstallCameras] has looked for
+// any: none of them works yet, which is not the same as that there is none.
+func (d *daemon) ExpectCameras() { d.eyes.Expect(d.config().Providers.Webcam) }
 
 // sources returns where the pictures come from.
 func sources(c webcam.Config) (all []string) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -44,10 +43,6 @@ type part struct {
 // name.
 var phrases = []string{"stop talking", "be quiet", "stop it"}
 
-// restarts is how patiently parts are started again: as a supervisor is by
-// itself, but in tests, which are in a hurry.
-var restarts supervise.Config
-
 // A speechIO is what the house hears and speaks with: a sound card, and two sections that
 // use it.
 type speechIO struct {
@@ -56,9 +51,9 @@ type speechIO struct {
 	looks  func(context.Context) probe.VoiceFindings
 }
 
-// installVoice gives the house ears and a mouth, as far as they are wanted and can be there: a
+// InstallVoice gives the house ears and a mouth, as far as they are wanted and can be there: a
 // device that is missing may still come.
-func (d *daemon) installVoice(ctx context.Context) (findings []probe.Finding) {
+func (d *daemon) InstallVoice(ctx context.Context) (findings []probe.Finding) {
 	l := &speechIO{daemon: d, card: sound.New(helper.NewDialer(d.log, helper.SoundProgram), d.log)}
 	look := func(ctx context.Context) probe.VoiceFindings {
 		if c := d.config(); !c.Providers.Microphone.Enabled && !c.Outlets.Loudspeaker.Enabled {
@@ -213,6 +208,14 @@ func (d *daemon) microphone(cfg *config.Config, c microphone.Capture) (*micropho
 	return mic, part{name: "recognition", run: hear.Run}
 }
 
+// InstallMicrophone gives the house what recognises words in the sound of c, and returns the sense
+// that hears it, to be run by [daemon.Run].
+func (d *daemon) InstallMicrophone(ctx context.Context, c microphone.Capture) *microphone.Provider {
+	mic, recognition := d.microphone(d.config(), c)
+	d.install(ctx, &section{name: mic.Name(), is: sectionBuild{parts: []part{recognition}}})
+	return mic
+}
+
 // enterLoudspeaker lets the voice into the room. Whoever is there hears it.
 func (d *daemon) enterLoudspeaker(o earshot.Outlet) (leave func()) {
 	return d.desk.Enter(o, earshot.Audience{Unknown: true})
@@ -231,6 +234,3 @@ func reader() func(earshot.Clause) earshot.Clause {
 		return c
 	}
 }
-
-// quietly is for helpers that are asked and not run.
-var quietly = slog.New(slog.DiscardHandler)

@@ -21,6 +21,7 @@ import (
 	"earshot/executive/tool"
 	"earshot/executive/tool/workspace"
 	"earshot/internal/discord/bot"
+	"earshot/internal/transcript"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/store"
@@ -132,7 +133,7 @@ func (d *daemon) past(ctx context.Context, id earshot.RoomID) ([]earshot.Event, 
 	take(d.store.For(earshot.Audience{Room: id}).Last(ctx, []earshot.Kind{earshot.KindMode}, 1))
 	take(d.store.For(earshot.Audience{Room: id}).Last(ctx, []earshot.Kind{earshot.KindSnooze}, 1))
 	take(d.recall(ctx, id, d.book.Main(id).ID))
-	return once(all), errors.Join(faults...)
+	return store.Merge(all), errors.Join(faults...)
 }
 
 // anybody returns each of the agents of a room as an audience, and nobody: what is
@@ -154,7 +155,7 @@ func (d *daemon) scenery(ctx context.Context, id earshot.RoomID) (all []earshot.
 		}
 		all = append(all, some...)
 	}
-	return once(all), nil
+	return store.Merge(all), nil
 }
 
 // corrected is told that somebody has corrected what a part of the house noticed.
@@ -189,13 +190,7 @@ func (d *daemon) recall(ctx context.Context, id earshot.RoomID, agent earshot.Pa
 		return nil, err
 	}
 	whose, err := reader.Last(ctx, []earshot.Kind{earshot.KindWhose}, recall)
-	return once(slices.Concat(written, heard, replies, whose)), err
-}
-
-// once returns events in their order, each once.
-func once(events []earshot.Event) []earshot.Event {
-	slices.SortFunc(events, func(a, b earshot.Event) int { return cmp.Compare(a.Sequence, b.Sequence) })
-	return slices.CompactFunc(events, func(a, b earshot.Event) bool { return a.Sequence == b.Sequence })
+	return store.Merge(slices.Concat(written, heard, replies, whose)), err
 }
 
 // tools are what agents may have done besides what a room does for them.
@@ -218,8 +213,8 @@ func (m memory) Search(ctx context.Context, a earshot.Audience, query string, li
 	if err != nil {
 		return nil, err
 	}
-	known, err := revisions(ctx, r)
-	return known.apply(found), err
+	known, err := transcript.ReadAttributions(ctx, r)
+	return known.Apply(found), err
 }
 
 // reach shows somebody, in whichever other rooms they are, what an agent says to
@@ -264,7 +259,10 @@ func (d *daemon) Admit(ctx context.Context, e earshot.Event) error {
 	return r.Admit(ctx, e)
 }
 
-// projections are the views of the journal that packages besides the store keep.
-func projections() []earshot.Projection {
-	return []earshot.Projection{agents.Projection{}, remind.Projection{}}
+// StoreConfig returns how the journal of cfg is opened, for a daemon and for commands while none
+// runs: with the views of it that packages besides the store keep.
+func StoreConfig(cfg *config.Config) store.Config {
+	c := cfg.Store
+	c.Projections, c.Heeded, c.Unheeded = []earshot.Projection{agents.Projection{}, remind.Projection{}}, heeded, unheeded
+	return c
 }

@@ -26,7 +26,7 @@ func (d *daemon) forgetful() {
 			}
 			return bot.OpenPostLog(d.config().Store.Directory, d.log).Forget(turns) // of when there was one
 		},
-		ForgetName: forgetIdentity, OnDiscord: access.IsChannel,
+		ForgetName: d.options.ForgetName, OnDiscord: access.IsChannel,
 	}
 }
 

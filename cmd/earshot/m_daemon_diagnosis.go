@@ -32,7 +32,7 @@ func (d *daemon) scrub() diagnosis.Redactor {
 // Diagnose implements [server.Admin].
 func (h backend) Diagnose(ctx context.Context, e api.DiagnosisRequest) (api.Diagnosis, error) {
 	s := h.daemon.scrub()
-	d := diagnosis.New(h.daemon.config(), version(), s)
+	d := diagnosis.New(h.daemon.config(), h.daemon.options.Version, s)
 	d.Runs, d.For = true, time.Since(diagnosis.Started).Round(time.Second)
 	is := h.Ready(ctx)
 	d.Ready = &is

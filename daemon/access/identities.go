@@ -1,0 +1,28 @@
+package access
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"earshot"
+	"earshot/participants"
+)
+
+// Identities returns the IDs of those who are called so, or have such an ID.
+func Identities(people *participants.Registry, me earshot.ParticipantID, names []string) (all []earshot.ParticipantID, err error) {
+	for _, name := range names {
+		who, known := people.Find(name)
+		if !known {
+			who, known = people.Get(earshot.ParticipantID(name))
+		}
+		if !known && strings.EqualFold(name, "me") {
+			who, known = people.Get(me)
+		}
+		if !known {
+			return nil, fmt.Errorf("nobody is called %s\n  → see: earshot who", participants.OneLine(name))
+		}
+		all = append(all, people.Identities(cmp.Or(who.ID, me))...)
+	}
+	return all, nil
+}
