@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"earshot/config"
+	"earshot/daemon"
 	"earshot/daemon/erase"
 	"earshot/daemon/health"
 	"earshot/internal/atomicfile"
@@ -107,7 +108,7 @@ func (c restoreCommand) Run(a *app) error {
 		return err
 	}
 	now := time.Now()
-	kept := StoreConfig(cfg)
+	kept := daemon.StoreConfig(cfg)
 	kept.Now = func() time.Time { return now }
 	kept.Fits = func(file store.Companion) error {
 		if file.Name == bot.OptOutsFile {

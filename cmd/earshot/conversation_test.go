@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/internal/testkit"
 )
 
 // A line is one of the transcript, as it should be.
@@ -96,7 +97,7 @@ func TestAloudConversation(t *testing.T) {
 
 // cutOff returns the last reply that was cut off.
 func cutOff(events []earshot.Event) (last earshot.Reply) {
-	for _, r := range bodies[earshot.Reply](events) {
+	for _, r := range testkit.Bodies[earshot.Reply](events) {
 		if r.Outcome == earshot.Interrupted {
 			last = r
 		}

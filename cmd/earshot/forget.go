@@ -8,6 +8,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon"
 	"earshot/daemon/access"
 	"earshot/daemon/erase"
 	"earshot/internal/discord/bot"
@@ -84,7 +85,7 @@ func (c forgetCommand) here(a *app, cfg *config.Config, s *store.Store, f api.Er
 		return err
 	}
 	o := &erase.Eraser{
-		Dir: cfg.Store.Directory, Store: s, People: h.people, Voices: voices, Files: workspaces(cfg), Tokens: token.In(cfg.Store.Directory), NewID: store.NewIDs(), Log: quietly,
+		Dir: cfg.Store.Directory, Store: s, People: h.people, Voices: voices, Files: daemon.Workspaces(cfg), Tokens: token.In(cfg.Store.Directory), NewID: store.NewIDs(), Log: quietly,
 		ForgetPosts: func(turns map[earshot.TurnID]bool) error {
 			return bot.OpenPostLog(cfg.Store.Directory, quietly).Forget(turns)
 		},

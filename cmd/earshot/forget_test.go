@@ -16,7 +16,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-	"unicode/utf16"
 
 	"github.com/oklog/ulid/v2"
 
@@ -54,24 +53,11 @@ rules:
 - {for: thought, when: zanzibar, reply: "they mean Zanzibar, surely"}
 `
 
-// forms are all that a word may look like in a file.
-func forms(word string) (all []string) {
-	small := strings.ToLower(word)
-	wide := utf16.Encode([]rune(small))
-	var low, high, escaped strings.Builder
-	for _, c := range wide {
-		low.Write([]byte{byte(c), byte(c >> 8)})
-		high.Write([]byte{byte(c >> 8), byte(c)})
-		fmt.Fprintf(&escaped, "\\u%04x", c)
-	}
-	return []string{small, small[2:], small[:len(small)-1], low.String(), high.String(), escaped.String()}
-}
-
 // leftIn returns in which files below the home a word is left, in whatever form.
 func (h *home) leftIn(folder, word string) (files []string) {
 	for name, data := range h.files() {
 		data = strings.ToLower(data)
-		if strings.HasPrefix(name, folder) && (slices.ContainsFunc(forms(word), func(form string) bool { return strings.Contains(data, form) }) ||
+		if strings.HasPrefix(name, folder) && (slices.ContainsFunc(testkit.Forms(word), func(form string) bool { return strings.Contains(data, form) }) ||
 			strings.Contains(strings.ToLower(name), word)) {
 			files = append(files, name)
 		}

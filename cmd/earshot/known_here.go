@@ -5,13 +5,14 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon"
 	"earshot/participants"
 	"earshot/server"
 )
 
 // knownHere is what whoever is at the terminal of the daemon may know; who tells who that is.
-func knownHere(d *daemon, who func() participants.Participant) known {
-	h := backend{d}
+func knownHere(d *daemon.Daemon, who func() participants.Participant) known {
+	h := d.Backend()
 	alone := func(p participants.Participant) earshot.Audience {
 		return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{p.Reader()}}
 	}

@@ -125,7 +125,7 @@ func TestAloudListen(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	testkit.Await(t, soon, "no capture", captures(0))
-	replies := func() []earshot.Reply { return bodies[earshot.Reply](p.journal()) }
+	replies := func() []earshot.Reply { return testkit.Bodies[earshot.Reply](p.journal()) }
 	for round, end := range []func(c *exec.Cmd, in *os.File){
 		func(_ *exec.Cmd, in *os.File) { in.Close() }, // with the last word
 		func(c *exec.Cmd, _ *os.File) { p.sounds(hush(1500)); c.Process.Kill() },
@@ -164,12 +164,12 @@ func TestAloudListen(t *testing.T) {
 			t.Fatalf("round %d: the replies are %+v", round, all)
 		}
 	}
-	understood := len(bodies[earshot.Utterance](p.journal()))
+	understood := len(testkit.Bodies[earshot.Utterance](p.journal()))
 	p.says(bob, "nobody may hear that")
-	if n := len(bodies[earshot.Utterance](p.journal())); n != understood {
+	if n := len(testkit.Bodies[earshot.Utterance](p.journal())); n != understood {
 		t.Errorf("%d utterances, and %d before", n, understood)
 	}
-	if d := bodies[earshot.Decision](p.journal()); !slices.ContainsFunc(d, func(d earshot.Decision) bool { return slices.Contains(d.Reasons, room.Pressed) }) {
+	if d := testkit.Bodies[earshot.Decision](p.journal()); !slices.ContainsFunc(d, func(d earshot.Decision) bool { return slices.Contains(d.Reasons, room.Pressed) }) {
 		t.Errorf("it was decided: %+v", d)
 	}
 }

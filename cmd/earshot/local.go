@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/daemon"
 	"earshot/internal/field"
 	outlet "earshot/outlets/console"
 	"earshot/participants"
@@ -21,7 +22,7 @@ const local = "console"
 // A localConsole is the sense of the terminal that earshot runs in. Somebody is
 // there as long as it runs.
 type localConsole struct {
-	daemon *daemon
+	daemon *daemon.Daemon
 	app    *app
 	says   identityFlags
 	known  []earshot.Notice // faults that were told before they came
@@ -46,28 +47,28 @@ func (r *localConsole) Run(ctx context.Context, emit providers.Emit) error {
 		return err
 	}
 	defer done()
-	session := string(r.daemon.id())
-	handle, leave := backend{r.daemon}.Join(participants.Session{
-		ID: session, Room: earshot.Desk, Participant: who.ID, Account: r.daemon.account,
+	session := string(r.daemon.NewID())
+	handle, leave := r.daemon.Backend().Join(participants.Session{
+		ID: session, Room: earshot.Desk, Participant: who.ID, Account: r.daemon.Account(),
 		Outlet: local, Connection: local, Since: time.Now(),
 	}, nil, around)
 	defer leave()
-	if r.daemon.config().Outlets.Console.Enabled {
-		o := outlet.New(outlet.Config{Outlet: local, Name: r.daemon.people.Name, Reader: who.ID}, t)
-		defer r.daemon.desk.Enter(o, around)()
-		for _, n := range r.daemon.desk.State(around).Faults { // of which nobody was told yet
+	if r.daemon.Config().Outlets.Console.Enabled {
+		o := outlet.New(outlet.Config{Outlet: local, Name: r.daemon.People().Name, Reader: who.ID}, t)
+		defer r.daemon.Desk().Enter(o, around)()
+		for _, n := range r.daemon.Desk().State(around).Faults { // of which nobody was told yet
 			if !slices.Contains(r.known, n) {
 				o.Show(earshot.Event{Body: n})
 			}
 		}
 	}
-	if !r.daemon.config().Providers.Console.Enabled {
+	if !r.daemon.Config().Providers.Console.Enabled {
 		<-ctx.Done()
 		return nil
 	}
 	types := sense.New(sense.Config{
-		Handle: r.daemon.account, Via: local, NewID: r.daemon.id,
-		Known: knownHere(r.daemon, func() participants.Participant { return r.daemon.people.Resolve(handle()) }),
+		Handle: r.daemon.Account(), Via: local, NewID: r.daemon.NewID,
+		Known: knownHere(r.daemon, func() participants.Participant { return r.daemon.People().Resolve(handle()) }),
 	}, t)
 	return r.present(ctx, session, types, func(ctx context.Context, e earshot.Event) error {
 		e.From = handle() // who it is may change meanwhile
@@ -79,18 +80,18 @@ func (r *localConsole) Run(ctx context.Context, emit providers.Emit) error {
 // there.
 func (r *localConsole) comes(ctx context.Context) (who participants.Participant, around earshot.Audience, err error) {
 	p := loginPrompt{
-		known: r.daemon.people.Known(), own: r.daemon.owner.ID,
-		strangers: r.daemon.config().ExternalActors.AllowDynamicCreation, anonymous: r.daemon.config().ExternalActors.AllowAnonymous,
+		known: r.daemon.People().Known(), own: r.daemon.Owner().ID,
+		strangers: r.daemon.Config().ExternalActors.AllowDynamicCreation, anonymous: r.daemon.Config().ExternalActors.AllowAnonymous,
 		claim: func(ctx context.Context, name string, secret field.Secret) error {
 			if err := r.nameOwner(ctx, name); err != nil {
 				return err
 			}
-			who, around, err = r.daemon.gate.Identify(ctx, r.daemon.account, server.Claim{Name: name, Token: secret, New: true})
+			who, around, err = r.daemon.Gate().Identify(ctx, r.daemon.Account(), server.Claim{Name: name, Token: secret, New: true})
 			return err
 		},
 	}
-	if !r.daemon.config().Providers.Console.Enabled && r.says.Identity == "" {
-		return r.daemon.owner, r.daemon.audience(), nil // nothing that is typed is read
+	if !r.daemon.Config().Providers.Console.Enabled && r.says.Identity == "" {
+		return r.daemon.Owner(), r.daemon.Audience(), nil // nothing that is typed is read
 	}
 	if _, _, err := r.app.enter(ctx, r.says, p); err != nil {
 		return who, around, err
@@ -102,12 +103,12 @@ func (r *localConsole) comes(ctx context.Context) (who participants.Participant,
 // where nobody else is known. Otherwise a new name would be a second person, who may change
 // no settings.
 func (r *localConsole) nameOwner(ctx context.Context, name string) error {
-	known := r.daemon.people.Known()
-	if !r.app.person() || r.says.Identity != "" || lastName() != "" || len(known) != 1 || known[0].ID != r.daemon.owner.ID || name == anonymous ||
-		participants.Key(name) == participants.Key(known[0].Name) || !r.daemon.config().ExternalActors.AllowDynamicCreation {
+	known := r.daemon.People().Known()
+	if !r.app.person() || r.says.Identity != "" || lastName() != "" || len(known) != 1 || known[0].ID != r.daemon.Owner().ID || name == anonymous ||
+		participants.Key(name) == participants.Key(known[0].Name) || !r.daemon.Config().ExternalActors.AllowDynamicCreation {
 		return nil
 	}
-	if err := r.daemon.people.Rename(ctx, known[0], r.daemon.owner.ID, name); !errors.Is(err, participants.ErrNotYours) { // the configuration has named them
+	if err := r.daemon.People().Rename(ctx, known[0], r.daemon.Owner().ID, name); !errors.Is(err, participants.ErrNotYours) { // the configuration has named them
 		return err
 	}
 	return nil

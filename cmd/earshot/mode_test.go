@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon"
 	"earshot/internal/testkit"
 )
 
@@ -26,7 +27,7 @@ func TestAloudMuted(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.Store.Directory = filepath.Join(p.dir, "state/earshot/journal")
-	d, err := Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "owner"})
+	d, err := daemon.Open(t.Context(), cfg, daemon.Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "owner"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func TestAloudMuted(t *testing.T) {
 		return in
 	}
 	set := func(m earshot.Mode) {
-		if err := d.desk.SetMode(t.Context(), d.owner.ID, m); err != nil {
+		if err := d.Desk().SetMode(t.Context(), d.Owner().ID, m); err != nil {
 			t.Error(err)
 		}
 	}

@@ -197,12 +197,12 @@ func (p *parlour) answered(posted []earshot.EventID) {
 	testkit.Await(p.t, soon, "an end of every turn", func() bool {
 		decided, turns := make(map[earshot.EventID]bool), make(map[earshot.TurnID]bool)
 		events := p.journal()
-		for _, d := range bodies[earshot.Decision](events) {
+		for _, d := range testkit.Bodies[earshot.Decision](events) {
 			decided[d.About] = true
 			turns[d.Turn] = true
 		}
 		delete(turns, "")
-		for _, r := range bodies[earshot.Reply](events) {
+		for _, r := range testkit.Bodies[earshot.Reply](events) {
 			delete(turns, r.Turn)
 		}
 		for _, id := range posted {

@@ -227,21 +227,11 @@ func (p *parlour) journal() (events []earshot.Event) {
 	return events
 }
 
-// bodies returns the bodies of one kind.
-func bodies[B earshot.Body](events []earshot.Event) (list []B) {
-	for _, e := range events {
-		if b, ok := e.Body.(B); ok {
-			list = append(list, b)
-		}
-	}
-	return list
-}
-
 // replied returns all replies, as soon as there are n.
 func (p *parlour) replied(n int) (replies []earshot.Reply) {
 	p.t.Helper()
 	testkit.Await(p.t, soon, "a reply", func() bool {
-		replies = bodies[earshot.Reply](p.journal())
+		replies = testkit.Bodies[earshot.Reply](p.journal())
 		return len(replies) >= n
 	})
 	return replies
@@ -251,7 +241,7 @@ func (p *parlour) replied(n int) (replies []earshot.Reply) {
 func (p *parlour) heard(n int) (utterances []earshot.Utterance) {
 	p.t.Helper()
 	testkit.Await(p.t, soon, "an utterance", func() bool {
-		utterances = bodies[earshot.Utterance](p.journal())
+		utterances = testkit.Bodies[earshot.Utterance](p.journal())
 		return len(utterances) >= n
 	})
 	return utterances

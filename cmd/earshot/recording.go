@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"earshot/daemon"
 	"earshot/daemon/access"
 	"earshot/internal/audio"
 	"earshot/internal/codec"
@@ -33,7 +34,7 @@ func (r replayCommand) listen(a *app) error {
 	defer os.RemoveAll(place)
 	cfg.Store.Directory, cfg.Executive.Tools.Workspace = filepath.Join(place, "journal"), filepath.Join(place, "workspaces")
 	handle, name := access.Self()
-	d, err := Open(a.ctx, cfg, Options{Account: handle, Name: name, Version: version(), Restarts: restarts})
+	d, err := daemon.Open(a.ctx, cfg, daemon.Options{Account: handle, Name: name, Version: version(), Restarts: restarts})
 	if err != nil {
 		return err
 	}
@@ -43,11 +44,11 @@ func (r replayCommand) listen(a *app) error {
 			return errors.Join(err, d.Close())
 		}
 		defer done()
-		defer d.desk.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.people.Name}, t), d.audience())()
+		defer d.AddOutlet(outlet.New(outlet.Config{Outlet: local, Name: d.People().Name}, t))()
 	}
 	tape := &recording{daemon: d, mic: d.InstallMicrophone(a.ctx, file{codec.Source{Path: r.Scene, RealTime: true}})}
 	err = d.Run(a.ctx, nil, tape)
-	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(a.ctx), spoken, replayed)
+	events, bad := d.Store().For(d.Audience()).Last(context.WithoutCancel(a.ctx), spoken, replayed)
 	if err = errors.Join(err, tape.err, bad, d.Close()); err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (f file) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 
 // A recording is the sense that hears a file, and waits for the last reply.
 type recording struct {
-	daemon *daemon
+	daemon *daemon.Daemon
 	mic    *microphone.Provider
 	err    error // why it ended before its time
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"earshot/config"
+	"earshot/daemon"
 )
 
 type reloadCommand struct {
@@ -32,6 +33,6 @@ func (c reloadCommand) Run(a *app) error {
 	if c.JSON {
 		return a.json(is)
 	}
-	_, err = fmt.Fprintln(a.out, reloadText(is))
+	_, err = fmt.Fprintln(a.out, daemon.ReloadText(is))
 	return err
 }

@@ -151,7 +151,7 @@ func TestRestartedBetweenTwoAgents(t *testing.T) {
 // answered returns what was heard of each turn, in the order in which they ended.
 func (h *home) answered(t *testing.T) (all []string) {
 	t.Helper()
-	for _, r := range bodies[earshot.Reply](h.events(t)) {
+	for _, r := range testkit.Bodies[earshot.Reply](h.events(t)) {
 		all = append(all, string(r.Delivered()))
 	}
 	return all

@@ -13,6 +13,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon"
 	"earshot/daemon/access"
 	"earshot/internal/probe"
 	"earshot/internal/supervise"
@@ -81,7 +82,7 @@ func (r runCommand) Run(a *app) error {
 	handle, name := access.Self()
 	defer a.hurry(log)()
 	ready := a.preparation(l, manager, log)
-	d, err := Open(a.ctx, cfg, Options{
+	d, err := daemon.Open(a.ctx, cfg, daemon.Options{
 		Log: log, Account: handle, Name: name, Version: version(), Notifier: manager, PowerSupplies: power.Supplies, Restarts: restarts,
 		Progress: func(done, all int64) { ready.step(time.Now(), done, all) }, ForgetName: forgetIdentity,
 		Load: func() (*config.Config, error) {
@@ -117,7 +118,7 @@ func (r runCommand) Run(a *app) error {
 		senses = append(senses, d.InstallDiscord(a.ctx, !r.NoVoice)...)
 		a.open(d, looks, senses, r.unused(), api)
 		if first {
-			a.forewarn(d.config())
+			a.forewarn(d.Config())
 		}
 		if keys := config.Undecided(cfg); len(keys) > 0 {
 			log.Info("this is not allowed, because nobody has decided about it", "keys", strings.Join(keys, " "))
@@ -154,36 +155,36 @@ func owned(err error) error {
 
 // open prints the opening screen: what works, what does not, what mends it. What is unused is
 // not told to be allowed.
-func (a *app) open(d *daemon, looks []probe.Engine, senses []probe.Finding, unused []string, api []probe.Finding) {
+func (a *app) open(d *daemon.Daemon, looks []probe.Engine, senses []probe.Finding, unused []string, api []probe.Finding) {
 	var findings []probe.Finding
-	d.health.NoteFinding(probe.Finding{Thing: "journal", Works: true})
+	d.Health().NoteFinding(probe.Finding{Thing: "journal", Works: true})
 	for _, l := range looks {
 		findings = append(findings, l.Finding)
-		d.health.NoteEngine(l)
+		d.Health().NoteEngine(l)
 	}
 	for _, f := range senses {
 		findings = append(findings, f)
-		d.health.NoteFinding(f)
-		d.work(f.Thing) // as long as it is not known to be at fault
+		d.Health().NoteFinding(f)
+		d.AddWorking(f.Thing) // as long as it is not known to be at fault
 	}
-	findings = append(findings, probe.Finding{Thing: "journal", Works: true, Text: config.ShortPath(d.config().Store.Directory)})
-	d.work("journal")
-	if a.console(d.config()) {
+	findings = append(findings, probe.Finding{Thing: "journal", Works: true, Text: config.ShortPath(d.Config().Store.Directory)})
+	d.AddWorking("journal")
+	if a.console(d.Config()) {
 		findings = append(findings, probe.Finding{Thing: "console", Works: true, Text: "type here; /help lists what you can ask, /exit leaves"})
-		d.work("console")
-		d.health.NoteFinding(probe.Finding{Thing: "console", Works: true})
+		d.AddWorking("console")
+		d.Health().NoteFinding(probe.Finding{Thing: "console", Works: true})
 	}
-	findings = append(findings, privacy(d.config(), unused))
-	findings = append(append(findings, api...), probe.AgentFindings(d.book)...)
+	findings = append(findings, privacy(d.Config(), unused))
+	findings = append(append(findings, api...), probe.AgentFindings(d.Agents())...)
 	w := a.told()
 	if a.person() {
 		w = a.printed()
 	}
-	fmt.Fprintf(w, "%s is running.\n\n", d.people.Name(participants.Agent))
+	fmt.Fprintf(w, "%s is running.\n\n", d.People().Name(participants.Agent))
 	probe.PrintFindings(w, probe.Brief(findings))
 	if len(looks) > 0 && !slices.ContainsFunc(looks, func(l probe.Engine) bool { return l.Works }) {
 		l := looks[0] // who asks something is told again, in the words of then
-		d.shows(earshot.Notice{Key: l.Thing, Text: "no model was available at the start: " + l.Text, Cure: l.Cure})
+		d.ShowNotice(earshot.Notice{Key: l.Thing, Text: "no model was available at the start: " + l.Text, Cure: l.Cure})
 		fmt.Fprintln(w, "\n  Until a model answers, you can ask: what time is it, what works, what was said, help.")
 	}
 	fmt.Fprintln(w)
@@ -191,14 +192,14 @@ func (a *app) open(d *daemon, looks []probe.Engine, senses []probe.Finding, unus
 
 // live runs the house with the console of this terminal, where there is one, once settle has
 // said how the house is.
-func (a *app) live(d *daemon, i identityFlags, l net.Listener, settle func()) error {
+func (a *app) live(d *daemon.Daemon, i identityFlags, l net.Listener, settle func()) error {
 	here := &localConsole{daemon: d, app: a, says: i}
 	err := d.RunWith(a.ctx, l, func() []providers.Provider {
 		settle()
-		if !a.console(d.config()) {
+		if !a.console(d.Config()) {
 			return nil
 		}
-		here.known = d.screen()
+		here.known = d.Opening()
 		return []providers.Provider{here}
 	})
 	return errors.Join(err, here.err)

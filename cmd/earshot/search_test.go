@@ -12,6 +12,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon"
 	"earshot/internal/search"
 	"earshot/participants"
 	"earshot/store"
@@ -20,7 +21,7 @@ import (
 // remembered opens a journal in which something was said, for who runs earshot.
 func remembered(t *testing.T, directory string) {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{Directory: directory, Projections: StoreConfig(config.Default()).Projections})
+	s, err := store.Open(t.Context(), store.Config{Directory: directory, Projections: daemon.StoreConfig(config.Default()).Projections})
 	if err != nil {
 		t.Fatal(err)
 	}

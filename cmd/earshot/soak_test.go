@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/daemon"
 	"earshot/internal/testkit"
 	"earshot/participants"
 )
@@ -91,7 +92,7 @@ func soak(ctx context.Context) error {
 		return err
 	}
 	defer closeLog()
-	d, err := Open(ctx, cfg, Options{Log: log, Account: earshot.Handle{Provider: "console", ID: "uid0"}, Name: "Ann"})
+	d, err := daemon.Open(ctx, cfg, daemon.Options{Log: log, Account: earshot.Handle{Provider: "console", ID: "uid0"}, Name: "Ann"})
 	if err != nil {
 		return err
 	}
@@ -134,8 +135,8 @@ func openLogOf(file string) (*slog.Logger, func() error, error) {
 
 // A life is what happens in a house.
 type life struct {
-	*daemon
-	out *json.Encoder
+	daemon *daemon.Daemon
+	out    *json.Encoder
 
 	after int64 // the event that was looked at last
 	total gauge
@@ -161,17 +162,17 @@ func (l *life) hour(ctx context.Context, h int) error {
 
 // visit is that of Ann, who types, talks and is seen.
 func (l *life) visit(ctx context.Context, room earshot.RoomID, h int) error {
-	h1 := backend{l.daemon}
-	account := l.account
-	session := participants.Session{ID: string(l.id()), Room: room, Participant: l.owner.ID, Account: account, Outlet: "terminal", Connection: "terminal", Since: time.Now()}
-	around := earshot.Audience{Room: room, Members: []earshot.ParticipantID{l.owner.ID}}
+	h1 := l.daemon.Backend()
+	account := l.daemon.Account()
+	session := participants.Session{ID: string(l.daemon.NewID()), Room: room, Participant: l.daemon.Owner().ID, Account: account, Outlet: "terminal", Connection: "terminal", Since: time.Now()}
+	around := earshot.Audience{Room: room, Members: []earshot.ParticipantID{l.daemon.Owner().ID}}
 	handle, leave := h1.Join(session, &testkit.Voice{Called: "terminal", Every: time.Millisecond, Flow: true}, around)
 	admit := func(e earshot.Event) error {
 		e.Room = room
 		if e.From.ID == "" {
 			e.From, e.Via = handle(), "terminal"
 		}
-		return l.Admit(ctx, e)
+		return l.daemon.Admit(ctx, e)
 	}
 	defer func() {
 		_ = admit(earshot.Event{Body: earshot.Presence{Session: session.ID}})
@@ -188,7 +189,7 @@ func (l *life) visit(ctx context.Context, room earshot.RoomID, h int) error {
 			return err
 		}
 		time.Sleep(2 * time.Second)
-		if err := admit(earshot.Event{ID: l.id(), Body: earshot.Message{Text: earshot.Text(fmt.Sprintf("%s (%d.%d)", text, h, n))}}); err != nil {
+		if err := admit(earshot.Event{ID: l.daemon.NewID(), Body: earshot.Message{Text: earshot.Text(fmt.Sprintf("%s (%d.%d)", text, h, n))}}); err != nil {
 			return err
 		}
 		time.Sleep(time.Duration(n*n) * 300 * time.Millisecond) // sometimes in the middle of the answer
@@ -207,20 +208,20 @@ func (l *life) visit(ctx context.Context, room earshot.RoomID, h int) error {
 
 // seen is what a camera notices.
 func (l *life) seen(n int) earshot.Event {
-	return earshot.Event{ID: l.id(), At: time.Now(), From: earshot.Handle{Provider: "webcam", ID: "desk"}, Via: "",
+	return earshot.Event{ID: l.daemon.NewID(), At: time.Now(), From: earshot.Handle{Provider: "webcam", ID: "desk"}, Via: "",
 		Body: earshot.Sight{What: earshot.PeopleChanged, People: n % 2, Were: (n + 1) % 2, Eyes: earshot.Clear, Sure: 0.9}}
 }
 
 // heard is what a microphone hears.
 func (l *life) heard(text string) earshot.Event {
-	return earshot.Event{ID: l.id(), At: time.Now().Add(-2 * time.Second), From: earshot.Handle{Provider: "microphone", ID: "default"},
+	return earshot.Event{ID: l.daemon.NewID(), At: time.Now().Add(-2 * time.Second), From: earshot.Handle{Provider: "microphone", ID: "default"},
 		Body: earshot.Utterance{Text: earshot.Text(text), Confidence: 0.9, Lasted: 2 * time.Second}}
 }
 
 // read prints what the house has taken.
 func (l *life) read(ctx context.Context, h int) error {
 	for { // what has happened since
-		some, err := l.store.For(earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{l.owner.ID}}).Events(ctx, l.after, 500)
+		some, err := l.daemon.Store().For(earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{l.daemon.Owner().ID}}).Events(ctx, l.after, 500)
 		if err != nil {
 			return err
 		}
@@ -254,10 +255,10 @@ func (l *life) read(ctx context.Context, h int) error {
 	open, _ := os.ReadDir("/proc/self/fd")
 	r := l.total
 	r.Hour, r.At, r.Heap, r.Goroutines, r.Files = h, time.Now(), m.HeapAlloc, runtime.NumGoroutine(), len(open)
-	for _, n := range l.desk.State(l.audience()).Faults {
+	for _, n := range l.daemon.Desk().State(l.daemon.Audience()).Faults {
 		r.Faults = append(r.Faults, n.Text)
 	}
-	journal := l.config().Store.Directory
+	journal := l.daemon.Config().Store.Directory
 	err := filepath.WalkDir(filepath.Dir(journal), func(path string, f fs.DirEntry, err error) error {
 		if err != nil || f.IsDir() {
 			return err

@@ -16,6 +16,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon"
 	"earshot/daemon/access"
 	"earshot/internal/testkit"
 	"earshot/models/voiceprint"
@@ -27,7 +28,7 @@ import (
 // asks it by the command line.
 type choirmaster struct {
 	*home
-	d    *daemon
+	d    *daemon.Daemon
 	stop func()
 	now  time.Time
 	luck *rand.Rand
@@ -49,7 +50,7 @@ func newChoirmaster(t *testing.T, log *slog.Logger) *choirmaster {
 	}
 	account, _ := access.Self()
 	var err error
-	if m.d, err = Open(t.Context(), cfg, Options{Log: log, Account: account, Name: "zoe"}); err != nil {
+	if m.d, err = daemon.Open(t.Context(), cfg, daemon.Options{Log: log, Account: account, Name: "zoe"}); err != nil {
 		t.Fatal(err)
 	}
 	l, err := server.Listen(cfg.Server.Path())
@@ -83,7 +84,7 @@ func (m *choirmaster) says(name, text string) {
 	m.prints[name] = append(m.prints[name], v.Print)
 	m.now = m.now.Add(10 * time.Second)
 	err := m.d.Admit(m.t.Context(), earshot.Event{
-		ID: m.d.id(), At: m.now, From: earshot.Handle{Provider: "microphone", ID: "default"}, Via: "microphone",
+		ID: m.d.NewID(), At: m.now, From: earshot.Handle{Provider: "microphone", ID: "default"}, Via: "microphone",
 		Body: earshot.Utterance{Text: earshot.Text(text), Confidence: 0.9, Lasted: 3 * time.Second, Voice: v},
 	})
 	if err != nil {
@@ -101,7 +102,7 @@ func (m *choirmaster) does(code int, want string, args ...string) {
 
 // file returns what is kept of voices.
 func (m *choirmaster) file() string {
-	data, err := os.ReadFile(speakers.Path(m.d.config().Store.Directory))
+	data, err := os.ReadFile(speakers.Path(m.d.Config().Store.Directory))
 	if err != nil && !os.IsNotExist(err) {
 		m.t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestSpeakers(t *testing.T) {
 	}
 
 	board := &testkit.Voice{Called: "board"}
-	m.d.desk.Enter(board, earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{m.d.owner.ID}})
+	m.d.Desk().Enter(board, earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{m.d.Owner().ID}})
 	m.does(success, "Voice 2 is Bob until earshot stops.", "speakers", "name", "voice 2", "Bob")
 	if !slices.ContainsFunc(board.Shown(), func(e earshot.Event) bool {
 		n, is := e.Body.(earshot.Notice)
@@ -183,7 +184,7 @@ func TestThatWasSaidBy(t *testing.T) {
 	m.does(success, "", "speakers", "name", "2", "Bob")
 	m.shown("Bob        the moon is full")
 	m.says("ann", "all boats are out")
-	correct := earshot.Event{ID: m.d.id(), From: m.d.account, Via: "console", Body: earshot.Command{Name: "correct", Args: "that was Bob"}}
+	correct := earshot.Event{ID: m.d.NewID(), From: m.d.Account(), Via: "console", Body: earshot.Command{Name: "correct", Args: "that was Bob"}}
 	if err := m.d.Admit(t.Context(), correct); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/daemon"
 	"earshot/daemon/access"
 	"earshot/internal/terminal"
 	"earshot/llm"
@@ -132,19 +133,19 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 	}
 	defer clean()
 	who := host(heard)
-	d, err := Open(a.ctx, cfg, Options{Account: who, Name: who.ID, Version: version()})
+	d, err := daemon.Open(a.ctx, cfg, daemon.Options{Account: who, Name: who.ID, Version: version()})
 	if err != nil {
 		return nil, err
 	}
 	for n := range own {
-		d.voices.Registry.LearnOwn(masked(0, own, time.Duration(n)))
+		d.Voices().Registry.LearnOwn(masked(0, own, time.Duration(n)))
 	}
 	ctx, leave := context.WithCancel(a.ctx)
 	defer leave()
 	if !(speed > 0) {
 		speed = 1
 	}
-	hasten(d.llm.now.Load().Ladder, speed)
+	hasten(d.Models(), speed)
 	s := &stage{daemon: d, sense: &replay.Provider{Events: heard, Speed: speed, Via: local}, heard: heard, speed: speed}
 	if live {
 		t, done, err := a.terminal(a.in, a.out)
@@ -152,7 +153,7 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 			return nil, errors.Join(err, d.Close())
 		}
 		defer done()
-		defer d.desk.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.people.Name}, t), d.audience())()
+		defer d.AddOutlet(outlet.New(outlet.Config{Outlet: local, Name: d.People().Name}, t))()
 		if t.ByKeys() {
 			s.screen = t
 			stop := watch(ctx, t, leave)
@@ -160,7 +161,7 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 		}
 	}
 	err = d.Run(ctx, nil, s)
-	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(ctx), spoken, replayed)
+	events, bad := d.Store().For(d.Audience()).Last(context.WithoutCancel(ctx), spoken, replayed)
 	return events, errors.Join(err, s.err, bad, d.Close())
 }
 
@@ -228,7 +229,7 @@ func setting(archive []byte) (cfg *config.Config, clean func(), err error) {
 // A stage is the sense that performs a scene, waits for the last reply, and
 // types what is written where people can see it.
 type stage struct {
-	daemon *daemon
+	daemon *daemon.Daemon
 	sense  *replay.Provider
 	heard  []replay.At
 	speed  float64
@@ -262,10 +263,10 @@ func (s *stage) Run(ctx context.Context, emit providers.Emit) error {
 }
 
 // awaitSilence waits until nobody speaks and no question waits.
-func awaitSilence(ctx context.Context, d *daemon) {
-	for end := time.Now().Add(patience); d.desk.Busy() && time.Now().Before(end); {
+func awaitSilence(ctx context.Context, d *daemon.Daemon) {
+	for end := time.Now().Add(patience); d.Desk().Busy() && time.Now().Before(end); {
 		select {
-		case <-d.store.Grown():
+		case <-d.Store().Grown():
 		case <-time.After(50 * time.Millisecond): // the last turn may not have begun yet
 		case <-ctx.Done():
 			return

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"earshot"
+	"earshot/daemon"
 	"earshot/store"
 )
 
@@ -58,7 +59,7 @@ func (a *app) write(use func(*store.Store) error) error {
 	if err != nil {
 		return err
 	}
-	c := StoreConfig(cfg)
+	c := daemon.StoreConfig(cfg)
 	c.Report = func(n earshot.Notice) { fmt.Fprintf(a.err, "earshot: %s\n", n.Text) }
 	s, err := store.Open(a.ctx, c)
 	var locked *store.ErrLocked

@@ -21,7 +21,7 @@ func TestUndone(t *testing.T) {
 	}
 	m.now = m.now.Add(10 * time.Second)
 	err := m.d.Admit(t.Context(), earshot.Event{
-		ID: m.d.id(), At: m.now, From: earshot.Handle{Provider: "microphone", ID: "default"}, Via: "microphone",
+		ID: m.d.NewID(), At: m.now, From: earshot.Handle{Provider: "microphone", ID: "default"}, Via: "microphone",
 		Body: earshot.Utterance{Text: "and the moon is full", Confidence: 0.9, Lasted: time.Second, Voice: v},
 	})
 	if err != nil {
@@ -30,7 +30,7 @@ func TestUndone(t *testing.T) {
 	m.shown("somebody   and the moon is full")
 	m.does(success, "", "speakers", "name", "1", "Bob")
 	m.does(success, "", "speakers", "name", "1", "Ann")
-	if _, err := m.d.desk.Do(t.Context(), earshot.Event{From: m.d.account, Body: earshot.Command{Name: "correct", Args: "that was bob"}}); err != nil {
+	if _, err := m.d.Desk().Do(t.Context(), earshot.Event{From: m.d.Account(), Body: earshot.Command{Name: "correct", Args: "that was bob"}}); err != nil {
 		t.Fatal(err)
 	}
 	m.shown("Bob        and the moon is full [first taken for somebody]")
@@ -47,7 +47,7 @@ func TestKeptIsNotUnnamed(t *testing.T) {
 	}
 	m.does(success, "", "speakers", "enroll", "Ann", "--voice", "1", "--consents")
 	m.shown("Ann        the tide is rising")
-	answer, err := m.d.desk.Do(t.Context(), earshot.Event{From: m.d.account, Body: earshot.Command{Name: "voice", Args: "unname 1"}})
+	answer, err := m.d.Desk().Do(t.Context(), earshot.Event{From: m.d.Account(), Body: earshot.Command{Name: "voice", Args: "unname 1"}})
 	if err == nil {
 		t.Errorf("answered %q", answer)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/llm/ollama/ollamatest"
 )
 
@@ -61,7 +62,7 @@ func TestAloudFiller(t *testing.T) {
 	p.wakes()
 	recording := p.records()
 	p.asks(bob, "earshot, what is the weather like today", recording)
-	if replies := bodies[earshot.Reply](p.journal()); len(replies) > 0 {
+	if replies := testkit.Bodies[earshot.Reply](p.journal()); len(replies) > 0 {
 		t.Errorf("what sounds is the reply: %+v", replies)
 	}
 	reply := p.replied(1)[0]

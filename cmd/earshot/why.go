@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon"
 	"earshot/executive/explain"
 	"earshot/internal/terminal"
 	"earshot/participants"
@@ -116,7 +117,7 @@ func (c contextCommand) Run(a *app) error {
 		return err
 	}
 	for _, is := range all {
-		fmt.Fprintln(a.printed(), indent(terminal.Safe(entryText(is))))
+		fmt.Fprintln(a.printed(), indent(terminal.Safe(daemon.SceneEntryText(is))))
 	}
 	return nil
 }

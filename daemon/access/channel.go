@@ -9,7 +9,7 @@ import (
 	"earshot/participants"
 )
 
-// The rooms that are opened while the house runs are named after where they are: that of
+// The rooms that are opened while the daemon runs are named after where they are: that of
 // a channel on Discord is discord-ID, and that of direct messages discord-dm-ID, with
 // the ID of whom they are with.
 const (

@@ -12,7 +12,7 @@ import (
 	"earshot/providers/webcam"
 )
 
-// A Set has the cameras of the house. Where agents may look through them is for
+// A Set has the cameras of the daemon. Where agents may look through them is for
 // executive.sight.rooms to say.
 type Set struct {
 	mu       sync.Mutex

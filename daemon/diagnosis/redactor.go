@@ -24,7 +24,7 @@ type Redactor struct{ names []*regexp.Regexp }
 // somebody stands where a name was.
 const somebody = "[somebody]"
 
-// common are names of the house that say nothing of anybody, and stand everywhere.
+// common are names of the daemon that say nothing of anybody, and stand everywhere.
 var common = []string{
 	"earshot", string(participants.Owner), string(participants.Agent), string(participants.Generic), string(earshot.Desk), "console", "microphone", "discord",
 }

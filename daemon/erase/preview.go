@@ -254,7 +254,7 @@ func (o *Eraser) count(p *plan, all []store.SelectedEvent) {
 	}
 }
 
-// addReplies notes which replies to others go. Who does not operate the house is told of none
+// addReplies notes which replies to others go. Who does not operate the daemon is told of none
 // that they may not see.
 func (o *Eraser) addReplies(ctx context.Context, by participants.Participant, p *plan, all []store.SelectedEvent) error {
 	people := p.request.Selection.People

@@ -16,7 +16,7 @@ import (
 	"earshot/llm"
 )
 
-// Parts says how each part of the house is. The zero value knows of none; its methods may
+// Parts says how each part of the daemon is. The zero value knows of none; its methods may
 // be called from many goroutines, and none of them waits.
 type Parts struct {
 	Counts *metrics.Metrics // counts what is lost and begun again; may be nil
@@ -34,7 +34,7 @@ type part struct {
 }
 
 // The parts of which people may never have heard unless they fail, by what their loss
-// keeps the house from; and the keys of faults that are those of a part.
+// keeps the daemon from; and the keys of faults that are those of a part.
 var (
 	inner = map[string]string{
 		"sound card": api.Sense, "recognition": api.Sense, "recognition of calls": api.Sense, "sound of calls": api.Sense, "calls": api.Sense,

@@ -11,7 +11,7 @@ import (
 	"earshot/llm"
 )
 
-// TestVitals: how parts are follows from what they report, and so does whether the house
+// TestVitals: how parts are follows from what they report, and so does whether the daemon
 // can do its work.
 func TestVitals(t *testing.T) {
 	answers := func(v *Parts) { v.NoteStep(llm.Step{Called: "ollama", Kind: llm.Answered}) }

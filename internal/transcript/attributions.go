@@ -1,3 +1,4 @@
+// Package transcript tells what happened to people, a line an event.
 package transcript
 
 import (

@@ -100,7 +100,7 @@ func New(ctx context.Context, c Config) (*Bot, error) {
 		also = b.line.Take
 	}
 	b.sense = discord.New(set.Providers.Discord, discord.Parts{
-		Session: b.session, House: b, Agent: func() string { return c.People.Name(participants.Agent) }, 
+		Session: b.session, House: b, Agent: func() string { return c.People.Name(participants.Agent) },
 		Event:    func(channel, message uint64) earshot.EventID { return b.eventOf(ctx, channel, message) },
 		Commands: b.offered(), Also: also, Tell: c.Report, Log: c.Log,
 	})

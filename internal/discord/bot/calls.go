@@ -107,7 +107,7 @@ func (b *Bot) mayListen(id earshot.RoomID) (bool, <-chan struct{}) {
 	return mode.Listens(), changed
 }
 
-// tell writes something of the house into a channel. It pings nobody.
+// tell writes something of the daemon into a channel. It pings nobody.
 func (b *Bot) tell(ctx context.Context, channel uint64, text string) error {
 	return b.session.Ask(ctx, http.MethodPost, fmt.Sprintf("channels/%d/messages", channel),
 		map[string]any{"content": text, "allowed_mentions": map[string]any{"parse": []string{}}}, nil)

@@ -1,0 +1,40 @@
+package daemon
+
+import (
+	"context"
+
+	"earshot"
+	"earshot/config"
+	"earshot/internal/probe"
+	"earshot/server/audit"
+)
+
+// InstallAPI opens the audit log and the port at which programs may ask, if there is to be one,
+// and says how it stands with that. The error is why the audit log cannot be written.
+func (d *Daemon) InstallAPI(ctx context.Context) ([]probe.Finding, error) {
+	audits, err := audit.Open(config.AuditFile(d.Config()), d.auditLost)
+	if err != nil {
+		return nil, err
+	}
+	d.reloads.done, d.server.Audit = audits, audits.Write
+	err = d.port.Open(ctx)
+	d.install(ctx, &section{name: apiSection, build: func(context.Context) sectionBuild {
+		d.port.Set(d.Config().Server) // and it goes on as that says
+		return sectionBuild{parts: []part{{name: probe.APIPart, run: d.port.Run, lost: err != nil, as: probe.APIPart}}}
+	}})
+	if err != nil {
+		f := probe.Finding{Thing: probe.APIPart}
+		f.Text, f.Cure = probe.Explain(err)
+		d.ShowNotice(f.Notice())
+		return []probe.Finding{f}, nil
+	}
+	if at := d.port.URL(); at != "" {
+		return []probe.Finding{{Thing: probe.APIPart, Works: true, Text: "listens at " + at + "; clients need a token: earshot token create NAME"}}, nil
+	}
+	return nil, nil
+}
+
+// auditLost tells who operates earshot that nobody writes down any more what is changed.
+func (d *Daemon) auditLost(err error) {
+	d.report(earshot.Notice{Key: "audit", Text: "the audit log cannot be written: " + err.Error(), Cure: "make room on the disk, or fix the permissions of the file"})
+}

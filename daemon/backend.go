@@ -1,0 +1,123 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"earshot"
+	"earshot/api"
+	"earshot/config"
+	"earshot/daemon/access"
+	"earshot/daemon/cameras"
+	"earshot/internal/probe"
+	"earshot/participants"
+	"earshot/server"
+)
+
+// A Backend is what a server serves.
+type Backend interface {
+	server.Backend
+	server.Journal
+	server.Admin
+}
+
+// A backend is the daemon as its server knows it: the [server.Backend], the [server.Journal] and
+// the [server.Admin].
+type backend struct{ daemon *Daemon }
+
+// Identify implements [server.Backend].
+func (h backend) Identify(ctx context.Context, account earshot.Handle, c server.Claim) (server.Principal, error) {
+	if account == (earshot.Handle{}) {
+		return h.vouch(ctx, c)
+	}
+	p, around, err := h.daemon.gate.Identify(ctx, account, c)
+	if err != nil {
+		return server.Principal{}, err
+	}
+	present := slices.ContainsFunc(h.daemon.people.Here(around.Room), func(there participants.Participant) bool { return there.ID == p.ID })
+	return server.Principal{Participant: p, Account: account, Audience: around, Present: present}, nil
+}
+
+// vouch returns who somebody is whom nobody knows but by the token of a claim.
+func (h backend) vouch(ctx context.Context, c server.Claim) (server.Principal, error) {
+	p, account, around, err := h.daemon.gate.Vouch(ctx, c)
+	if err != nil {
+		return server.Principal{}, err
+	}
+	return server.Principal{Participant: p, Account: account, Audience: around}, nil
+}
+
+// Join implements [server.Backend].
+func (h backend) Join(s participants.Session, o earshot.Outlet, a earshot.Audience) (handle func() earshot.Handle, leave func()) {
+	h.daemon.people.Attach(s)
+	handle, leave = func() earshot.Handle { return h.daemon.people.Handle(s.ID) }, func() { h.daemon.people.Detach(s.ID) }
+	r, ok := h.daemon.rooms.find(s.Room)
+	if o == nil || !ok { // nothing comes out of a room that is not there
+		return handle, leave
+	}
+	exit := r.Enter(o, a)
+	return handle, func() {
+		exit()
+		h.daemon.people.Detach(s.ID)
+	}
+}
+
+// Name implements [server.Backend].
+func (h backend) Name(id earshot.ParticipantID) string { return h.daemon.people.Name(id) }
+
+// Admit implements [server.Backend].
+func (h backend) Admit(ctx context.Context, e earshot.Event) error { return h.daemon.Admit(ctx, e) }
+
+// Hold implements [server.Backend].
+func (h backend) Hold(ctx context.Context, by server.Principal) (release func(), err error) {
+	switch {
+	case !by.Can(participants.SendMessages):
+		return nil, errors.New("that needs the capability send_messages, which is set in the configuration")
+	case !h.daemon.Config().Providers.Microphone.Enabled:
+		return nil, errors.New("there is no microphone: set providers.microphone.enabled to true")
+	}
+	faulty := func(p api.Part) bool { return p.Name == "microphone" && !p.Well }
+	if slices.ContainsFunc(h.daemon.health.List(), faulty) { // when it was last open
+		if is := probe.Voice(ctx, h.daemon.Config()).Ears; !is.Works {
+			return nil, fmt.Errorf("%s: %s\n  → %s", is.Thing, is.Text, cmp.Or(is.Cure, "earshot doctor"))
+		}
+	}
+	return h.daemon.desk.Hold(ctx, by.ID)
+}
+
+// Events implements [server.Journal].
+func (h backend) Events(ctx context.Context, a earshot.Audience, after int64, limit int) ([]earshot.Event, error) {
+	return h.daemon.store.For(a).Events(ctx, after, limit)
+}
+
+// Grown implements [server.Journal].
+func (h backend) Grown() <-chan struct{} { return h.daemon.store.Grown() }
+
+// State implements [server.Backend].
+func (h backend) State(_ context.Context, p server.Principal) (api.Status, error) {
+	r, ok := h.daemon.rooms.find(p.Audience.Room)
+	if !ok {
+		return api.Status{}, access.NoRoom(p.Audience.Room, nil)
+	}
+	s := api.Status{
+		RoomState: r.State(p.Audience), You: p.Participant, Known: h.daemon.people.Known(),
+		API: h.daemon.port.URL(), Strangers: h.daemon.Config().ExternalActors.AllowDynamicCreation, Anonymous: h.daemon.Config().ExternalActors.AllowAnonymous,
+		Rests: h.daemon.restReason(),
+		Keeps: h.daemon.Config().Store.Retention.String(), Permits: config.Permitted(h.daemon.Config()), Commands: r.Commands().Names(p.Participant),
+	}
+	for _, e := range h.daemon.cameras.List() {
+		s.Cameras = append(s.Cameras, cameras.InfoOf(h.cameraView(e), e.Running()))
+	}
+	if p.Can(participants.Operate) {
+		s.Waiting = h.daemon.waitingKeys()
+		today := h.daemon.costs.Today()
+		s.Today = &today
+	}
+	for _, is := range h.daemon.gate.OpenRooms(p.Participant) {
+		s.Rooms = append(s.Rooms, api.RoomName{ID: is.ID, Name: is.Name})
+	}
+	return s, nil
+}

@@ -1,0 +1,62 @@
+package daemon
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"earshot"
+	"earshot/daemon/cameras"
+	"earshot/internal/probe"
+	"earshot/internal/redact"
+	"earshot/internal/supervise"
+	"earshot/providers/webcam"
+)
+
+// buildCameras returns the cameras, of which looks was found out. One that is missing may still
+// come; one that is as it was goes on.
+func (d *Daemon) buildCameras(looks []probe.Finding) sectionBuild {
+	is := sectionBuild{findings: looks}
+	hidden := redact.ForSources(sources(d.Config().Providers.Webcam)...)
+	var all []*cameras.Camera
+	for i, c := range d.Config().Providers.Webcam.List() {
+		if i == len(looks) {
+			break // it is switched off
+		}
+		e, p := d.newCamera(c, hidden, !looks[i].Works)
+		if was := d.cameras.Find(c.Name); was != nil && reflect.DeepEqual(was.Config, c) {
+			e = was
+		}
+		all, is.parts = append(all, e), append(is.parts, p)
+	}
+	is.started = func() { d.cameras.Replace(all) }
+	return is
+}
+
+// InstallCameras looks for the cameras that the daemon could see with, and gives it those.
+func (d *Daemon) InstallCameras(ctx context.Context) []probe.Finding {
+	return d.show(d.install(ctx, &section{name: camerasSection, build: func(ctx context.Context) sectionBuild { return d.buildCameras(probe.Cameras(ctx, d.Config())) }}))
+}
+
+// ExpectCameras notes which cameras are configured, before [daemon.InstallCameras] has looked for
+// any: none of them works yet, which is not the same as that there is none.
+func (d *Daemon) ExpectCameras() { d.cameras.Expect(d.Config().Providers.Webcam) }
+
+// sources returns where the pictures come from.
+func sources(c webcam.Config) (all []string) {
+	for _, one := range c.List() {
+		all = append(all, one.Device)
+	}
+	return all
+}
+
+// newCamera returns a camera, and the part that sees through it.
+func (d *Daemon) newCamera(c webcam.Camera, hidden redact.SourceRedactor, lost bool) (*cameras.Camera, part) {
+	there := new(supervise.Pulse)
+	e, sense := cameras.New(c, hidden, d.log, d.report, d.countDrops("webcam"), there.Beat)
+	e.AnnounceHours(d.desk.Mention, probe.Closed(earshot.Live, c.Hours, time.Now()) != "")
+	return e, part{
+		name: earshot.CameraCalled(c.Name), modes: earshot.Mode.Watches, lost: lost, pulse: there, as: c,
+		run: func(ctx context.Context) error { return sense.Run(ctx, e.Observe(d.Admit)) },
+	}
+}

@@ -1,0 +1,425 @@
+// Package daemon is an assistant that runs: its rooms with the agents in them, the journal, who is
+// known, and the senses and outlets of the configuration. [Open] makes one of a configuration,
+// [Daemon.Run] runs it, and [Daemon.Reload] has it follow a changed configuration. cmd/earshot is
+// its command line; examples/ has a program that embeds it.
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"earshot"
+	"earshot/api"
+	"earshot/config"
+	"earshot/daemon/access"
+	"earshot/daemon/admin"
+	"earshot/daemon/cameras"
+	"earshot/daemon/erase"
+	"earshot/daemon/health"
+	"earshot/executive/room"
+	"earshot/internal/discord/bot"
+	"earshot/internal/logfile"
+	"earshot/internal/metrics"
+	"earshot/internal/probe"
+	"earshot/internal/sdnotify"
+	"earshot/internal/supervise"
+	"earshot/llm"
+	"earshot/participants"
+	"earshot/participants/agents"
+	"earshot/providers"
+	"earshot/server"
+	"earshot/store"
+)
+
+// A Daemon has all rooms and what they need. Its methods may be called from many goroutines, but
+// for Run and Close, which are called once.
+type Daemon struct {
+	current atomic.Pointer[config.Config] // see config
+	options Options
+	log     *slog.Logger
+	store   *store.Store
+	llm     models
+	desk    *room.Room // of this machine: with the microphone, the loudspeaker and the console
+	rooms   roomSet    // all, the desk too
+	id      func() earshot.EventID
+	gate    access.Gate
+
+	agents *agents.Directory        // of all agents
+	voices *admin.Voices            // of all voices
+	owner  participants.Participant // whose account runs it
+
+	people *participants.Registry
+
+	discordBot atomic.Pointer[bot.Bot] // on Discord; nil without one
+	cameras    cameras.Set             // of this machine
+
+	server *server.Server // lets other processes in
+	port   *server.Port   // by which they come in, besides at the socket
+
+	reloads reloads
+
+	health   health.Parts // of its parts
+	counts   *metrics.Metrics
+	costs    health.Costs   // of the models
+	eraser   *erase.Eraser  // forgets
+	previews forgetPreviews // what people were shown that would be forgotten
+
+	mu       sync.Mutex
+	works    []string
+	early    []earshot.Notice // reported before there was a desk
+	opening  []earshot.Notice // on the opening screen
+	sections []*section       // that run beside the rooms
+}
+
+// Options are what a daemon is given besides its configuration. The zero value serves a program
+// that embeds it.
+type Options struct {
+	Log *slog.Logger // nil: it logs nothing
+
+	// Account is the person who operates the daemon, and Name what they are called. By default
+	// that is the user whose process this is.
+	Account earshot.Handle
+	Name    string
+
+	Version       string            // what it says of itself
+	Notifier      sdnotify.Notifier // the service manager, if there is one
+	PowerSupplies string            // such as [power.Supplies]; "" if it does not matter what the machine runs on
+	Restarts      supervise.Config  // how patiently parts that fail are started again
+
+	// Progress is told how many of all events have been read where the journal has to be made
+	// ready first. It may be nil.
+	Progress func(done, all int64)
+
+	// ForgetName forgets a name where it is kept beside the journal. It may be nil.
+	ForgetName func(name string) error
+
+	// Load reads the configuration again, whenever File changes or something comes from Hangups.
+	// If it is nil, the configuration stays as it is. An empty File means the usual places.
+	Load    func() (*config.Config, error)
+	File    string
+	Hangups <-chan os.Signal
+
+	LogFile *logfile.File // follows the configuration; nil: there is none
+}
+
+// Open opens the journal and makes the rooms of a daemon. Nothing runs before [daemon.Run]; its
+// caller closes it.
+func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Account == (earshot.Handle{}) {
+		account, name := access.Self()
+		o.Account, o.Name = account, cmp.Or(o.Name, name)
+	}
+	if o.ForgetName == nil {
+		o.ForgetName = func(string) error { return nil }
+	}
+	log := o.Log
+	if cfg.Store.Directory == "" { // and what else is not said is in its usual place, too
+		config.Place(cfg)
+	}
+	d := &Daemon{log: log, id: store.NewIDs(), options: o}
+	d.costs.PowerSupplies = o.PowerSupplies
+	d.reloads = reloads{load: o.Load, file: o.File, hangups: o.Hangups, log: o.LogFile}
+	d.current.Store(cfg)
+	d.measure(cfg)
+	d.costs.Open(cfg.Store.Directory, log)
+	h := backend{d}
+	d.server = &server.Server{Backend: h, Journal: h, Admin: h, Metrics: d.counts.Handler(), Log: log, NewID: d.id, Dropped: d.countDrops("terminal")}
+	d.port = server.NewPort(d.server, cfg.Server)
+	engines, err := buildLadder(cfg.Executive.LLM, log, nil, d.health.NoteStep, d.costs.CountRequest)
+	if err != nil {
+		return nil, err
+	}
+	d.llm.now.Store(engines)
+	c := StoreConfig(cfg)
+	c.NewID, c.Log, c.Report, c.Meter = d.id, log, d.report, d.counts
+	c.Progress = o.Progress
+	err = d.openJournal(ctx, c)
+	if errors.Is(err, store.ErrDamaged) { // which was mended when the journal was closed
+		err = d.openJournal(ctx, c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// openJournal opens the journal, and makes of it who exists and the rooms.
+func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
+	if d.store, err = store.Open(ctx, c); err != nil {
+		return err
+	}
+	if err := d.loadPeople(ctx); err != nil {
+		return errors.Join(err, d.store.Close())
+	}
+	if err := d.openVoices(ctx); err != nil {
+		return errors.Join(err, d.store.Close())
+	}
+	d.openEraser()
+	all, err := d.openRooms(ctx)
+	if err != nil {
+		return errors.Join(err, d.store.Close())
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.rooms.set(all)
+	d.desk = all[0].Room
+	return nil
+}
+
+// Config returns the configuration in force, which is never changed, but another: who
+// keeps it for longer than a turn does not learn of that.
+func (d *Daemon) Config() *config.Config { return d.current.Load() }
+
+// The parts of a daemon, each of which may be used from many goroutines.
+
+// People returns the registry of who is known, and of who is where.
+func (d *Daemon) People() *participants.Registry { return d.people }
+
+// Agents returns the directory of all agents.
+func (d *Daemon) Agents() *agents.Directory { return d.agents }
+
+// Voices returns whose the voices are that are known.
+func (d *Daemon) Voices() *admin.Voices { return d.voices }
+
+// Store returns the journal.
+func (d *Daemon) Store() *store.Store { return d.store }
+
+// Desk returns the room of this machine.
+func (d *Daemon) Desk() *room.Room { return d.desk }
+
+// Models returns the models in force.
+func (d *Daemon) Models() *llm.Ladder { return d.llm.now.Load().Ladder }
+
+// Health returns how it stands with the parts.
+func (d *Daemon) Health() *health.Parts { return &d.health }
+
+// Gate returns what decides who may enter.
+func (d *Daemon) Gate() access.Gate { return d.gate }
+
+// Backend returns the daemon as its server knows it.
+func (d *Daemon) Backend() Backend { return backend{d} }
+
+// Account returns the account that runs the daemon, and Owner the person whose account that is.
+func (d *Daemon) Account() earshot.Handle         { return d.options.Account }
+func (d *Daemon) Owner() participants.Participant { return d.owner }
+
+// AddOutlet lets replies come out of o at the desk, where its operator reads or hears them, until
+// remove is called.
+func (d *Daemon) AddOutlet(o earshot.Outlet) (remove func()) { return d.desk.Enter(o, d.Audience()) }
+
+// Reload reads the configuration again by [Options.Load]. If anything is wrong with it, nothing
+// changes.
+func (d *Daemon) Reload(ctx context.Context) (api.ReloadResult, error) {
+	return d.reload(context.WithoutCancel(ctx), true)
+}
+
+// NewID returns an ID that rises.
+func (d *Daemon) NewID() earshot.EventID { return d.id() }
+
+// loadPeople finds out who exists.
+func (d *Daemon) loadPeople(ctx context.Context) error {
+	var err error
+	if d.agents, err = access.OpenAgents(ctx, d.Config(), d.store, d.id); err != nil {
+		return err
+	}
+	if d.people, err = d.registryBuilder(d.Config()).Build(ctx, d.store.For); err != nil {
+		return err
+	}
+	d.owner = d.people.Resolve(d.options.Account)
+	d.agents.Join(d.people, d.owner.ID)
+	if err := d.agents.Clear(ctx); err != nil {
+		return fmt.Errorf("ending the agents of interrupted tasks: %w", err)
+	}
+	d.gate = access.NewGate(d.Config(), d.people)
+	d.gate.Rooms = d.rooms.list
+	return nil
+}
+
+// registryBuilder finds out who exists by cfg.
+func (d *Daemon) registryBuilder(cfg *config.Config) access.RegistryBuilder {
+	return access.RegistryBuilder{Config: cfg, Account: d.options.Account, Name: d.options.Name, Record: d.record, NewID: d.id, Book: d.agents}
+}
+
+// record keeps a change of who exists.
+func (d *Daemon) record(ctx context.Context, by earshot.ParticipantID, a earshot.Actor) error {
+	_, err := d.store.Append(ctx, earshot.Event{
+		ID: d.id(), At: time.Now(), Room: earshot.Desk, From: earshot.Handle{Provider: "earshot", ID: string(a.Kind())},
+		Author: by, Visibility: earshot.Visibility{Scope: earshot.System}, Body: a,
+	})
+	return err
+}
+
+// Audience is the person who operates earshot, in the room of this machine.
+func (d *Daemon) Audience() earshot.Audience {
+	return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{d.owner.ID}}
+}
+
+// settleTimeout is how long whoever asks at the socket waits for what a start finds out: a helper
+// that hangs must not keep from the daemon who has no need of it.
+const settleTimeout = 900 * time.Millisecond
+
+// Run runs the daemon until ctx ends or a sense that is the reason to run
+// comes to its end. When it returns, nothing is left running. Without a
+// listener nobody else is let in.
+func (d *Daemon) Run(ctx context.Context, l net.Listener, senses ...providers.Provider) error {
+	return d.RunWith(ctx, l, func() []providers.Provider { return senses })
+}
+
+// RunWith is Run with senses that come when settle returns, which may take seconds and
+// installs sections meanwhile. Others are let in then, or after promptness.
+func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []providers.Provider) error {
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	for _, n := range d.takeEarly() {
+		d.desk.Report(n)
+	}
+	var g errgroup.Group
+	// The rooms end last: whoever leaves still says so.
+	within, closeRooms := context.WithCancel(context.WithoutCancel(ctx))
+	defer closeRooms()
+	var rest sync.WaitGroup
+	beside, stopParts := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopParts()
+	d.rooms.start(within, &g)
+	settled := make(chan struct{})
+	rest.Go(func() {
+		senses := settle()
+		d.runSections(beside, &rest)
+		d.watchConfig(ctx, &rest)
+		for _, p := range senses {
+			rest.Go(func() {
+				defer leave() // somebody who ran earshot in a terminal has left
+				err := supervise.Run(beside, p.Name(), func(ctx context.Context) error { return p.Run(ctx, d.Admit) }, supervise.Config{Report: d.report})
+				if err != nil {
+					d.log.Error("a sense cannot run", "provider", p.Name(), "err", err)
+				}
+			})
+		}
+		close(settled)
+	})
+	if l != nil {
+		rest.Go(func() {
+			select {
+			case <-settled:
+			case <-time.After(settleTimeout):
+			case <-beside.Done():
+			}
+			d.serveClients(beside, l)
+		})
+	}
+	rest.Go(func() { d.expire(ctx) })
+	rest.Go(func() { d.writeCosts(ctx) })
+	rest.Go(func() { d.watchdog(d.options.Notifier).Run(ctx) })
+	g.Go(func() error {
+		<-ctx.Done()
+		d.rooms.close() // before the outlets go, which would seem to be lost
+		d.rooms.awaitSilence()
+		stopParts()
+		rest.Wait()
+		closeRooms()
+		return nil
+	})
+	return g.Wait()
+}
+
+// serveClients lets other processes in until ctx ends.
+func (d *Daemon) serveClients(ctx context.Context, l net.Listener) {
+	if err := d.server.Serve(ctx, l); err != nil {
+		d.report(earshot.Notice{Key: "server", Text: "other commands cannot reach this earshot: " + err.Error(), Cure: "earshot doctor"})
+	}
+}
+
+// Close lets go of everything. The daemon must not be running.
+func (d *Daemon) Close() error {
+	if d.reloads.done != nil {
+		defer d.reloads.done.Close()
+	}
+	d.costs.Write()
+	d.llm.close()
+	return d.store.Close()
+}
+
+// report tells the people at the desk of a fault, or keeps it until there is a
+// desk.
+func (d *Daemon) report(n earshot.Notice) {
+	d.health.NoteNotice(n)
+	d.mu.Lock()
+	r := d.desk
+	if r == nil {
+		d.early = append(d.early, n)
+	}
+	d.mu.Unlock()
+	if r != nil {
+		r.Report(n)
+	}
+}
+
+// takeEarly returns what was reported before there was a desk.
+func (d *Daemon) takeEarly() []earshot.Notice {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	early := d.early
+	d.early = nil
+	return early
+}
+
+// ShowNotice notes a fault that is told on the opening screen.
+func (d *Daemon) ShowNotice(n earshot.Notice) {
+	d.desk.Know(n)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.opening = append(d.opening, n)
+}
+
+// show notes what of some findings does not work as told on the opening screen, and returns
+// all of them.
+func (d *Daemon) show(findings []probe.Finding) []probe.Finding {
+	for _, f := range findings {
+		if !f.Works {
+			d.ShowNotice(f.Notice())
+		}
+	}
+	return findings
+}
+
+// Opening returns the faults that the opening screen tells.
+func (d *Daemon) Opening() []earshot.Notice {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.opening
+}
+
+// working returns what works, for people, the models first.
+func (d *Daemon) working() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.health.Working(d.works)
+}
+
+// AddWorking notes that something works.
+func (d *Daemon) AddWorking(what string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.works = append(d.works, what)
+}
+
+// removeWorking notes that something is no more.
+func (d *Daemon) removeWorking(what string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.works = slices.DeleteFunc(d.works, func(w string) bool { return w == what })
+}

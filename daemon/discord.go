@@ -1,0 +1,105 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+
+	"earshot"
+	"earshot/daemon/access"
+	"earshot/executive"
+	"earshot/executive/command"
+	"earshot/internal/discord/bot"
+	"earshot/internal/probe"
+	"earshot/providers/discord"
+)
+
+// InstallDiscord gives the daemon its bot if it is to have one, and says how that went. Voice is
+// whether it may join voice channels.
+func (d *Daemon) InstallDiscord(ctx context.Context, voice bool) []probe.Finding {
+	return d.show(d.install(ctx, &section{
+		name: discordSection, build: func(ctx context.Context) sectionBuild { return d.buildDiscord(ctx, voice) },
+		awaitRest: func(ctx context.Context) { await(ctx, longestSpeech, func() bool { return d.stillIn(access.Discord) }) },
+	}))
+}
+
+// stillIn reports whether nothing is being said in the rooms of a provider.
+func (d *Daemon) stillIn(provider string) bool {
+	return !slices.ContainsFunc(d.rooms.now(), func(c roomEntry) bool { return c.is.Provider == provider && !c.Still() })
+}
+
+// buildDiscord returns the bot, if there is to be one.
+func (d *Daemon) buildDiscord(ctx context.Context, voice bool) sectionBuild {
+	is := sectionBuild{started: func() { d.discordBot.Store(nil) }}
+	if !d.Config().Providers.Discord.Enabled {
+		return is
+	}
+	f := probe.Finding{Thing: "discord", Works: true}
+	var hears, speaks bool
+	if voice && d.Config().Providers.Discord.Join != discord.JoinNever {
+		roles := probe.SpeechRoles(ctx)
+		hears = roles["hear"].MayWork() && roles["media"].MayWork()
+		speaks = hears && d.Config().Outlets.Discord.Voice && roles["say"].MayWork()
+	}
+	switch {
+	case hears && speaks:
+		f.Text = "reads, writes, hears and speaks there"
+	case hears:
+		f.Text = "reads, writes and hears there"
+	default:
+		f.Text = "reads and writes there, but joins no voice channel"
+	}
+	b, err := bot.New(ctx, bot.Config{
+		Settings: d.Config, People: d.people, Store: d.store, Rooms: discordRooms{d}, Report: d.report, Dropped: d.countDrops,
+		Restarts: d.options.Restarts, Log: d.log, Hears: hears, Speaks: speaks,
+	})
+	if err != nil {
+		f.Works = false
+		f.Text, f.Cure = probe.Explain(err)
+		is.findings = []probe.Finding{f}
+		return is
+	}
+	parts := []part{{name: "discord", run: b.Run}}
+	if hears {
+		parts = append(parts, part{name: "recognition of calls", run: b.Recognise})
+	}
+	return sectionBuild{parts: parts, findings: []probe.Finding{f}, started: func() { d.discordBot.Store(b) }}
+}
+
+// discordRooms are the rooms of the daemon as its bot knows them.
+type discordRooms struct{ daemon *Daemon }
+
+// Open implements [bot.Rooms].
+func (h discordRooms) Open(ctx context.Context, is executive.Room) (bot.Room, error) {
+	r, err := h.daemon.openRoom(ctx, is)
+	return discordRoom(r), err
+}
+
+// Find implements [bot.Rooms].
+func (h discordRooms) Find(id earshot.RoomID) (bot.Room, bool) {
+	r, ok := h.daemon.rooms.find(id)
+	return discordRoom(r), ok
+}
+
+// discordRoom returns a room as the bot knows it.
+func discordRoom(r roomEntry) bot.Room { return bot.Room{Room: r.Room, ID: r.is.ID, Closed: r.shut()} }
+
+// Channel implements [bot.Rooms].
+func (h discordRooms) Channel(id earshot.RoomID) (executive.Room, bool) {
+	return h.daemon.gate.Channel(id)
+}
+
+// Audiences implements [bot.Rooms].
+func (h discordRooms) Audiences(id earshot.RoomID) []earshot.Audience { return h.daemon.audiences(id) }
+
+// Commands implements [bot.Rooms].
+func (h discordRooms) Commands() command.Table { return h.daemon.desk.Commands() }
+
+// Admit implements [bot.Rooms].
+func (h discordRooms) Admit(ctx context.Context, e earshot.Event) error {
+	return h.daemon.Admit(ctx, e)
+}
+
+// Do implements [bot.Rooms].
+func (h discordRooms) Do(ctx context.Context, e earshot.Event) (string, error) {
+	return backend(h).Do(ctx, e)
+}

@@ -1,0 +1,31 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"earshot/api"
+	"earshot/daemon/health"
+	"earshot/internal/probe"
+)
+
+// Ready implements [server.Admin].
+func (h backend) Ready(ctx context.Context) api.Readiness {
+	if h.daemon.health.WantsProbe(time.Now()) {
+		for _, l := range probe.Engines(ctx, h.daemon.Config().Executive.LLM) {
+			h.daemon.health.NoteEngine(l)
+		}
+	}
+	is := api.Readiness{Obstacles: health.Obstacles(h.daemon.health.List()), Underway: h.underway()}
+	is.Ready = len(is.Obstacles) == 0
+	return is
+}
+
+// underway is what is still done that keeps the daemon from nothing.
+func (h backend) underway() []api.Task {
+	since, is := h.daemon.store.Checking()
+	if !is {
+		return nil
+	}
+	return []api.Task{{Part: "journal", Text: "it is being checked for damage, because earshot was not shut down properly; messages are kept in the meantime", Since: since}}
+}

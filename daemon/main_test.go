@@ -1,0 +1,14 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// soon is how long a test waits for what takes milliseconds on a machine that has nothing else
+// to do.
+const soon = 3 * time.Minute

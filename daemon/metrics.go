@@ -1,0 +1,38 @@
+package daemon
+
+import (
+	"earshot/api"
+	"earshot/config"
+	"earshot/daemon/diagnosis"
+	"earshot/daemon/health"
+	"earshot/executive/room"
+	"earshot/internal/metrics"
+	"earshot/interrupt"
+)
+
+// queues are what can drop something because it is full, each by a name; see
+// docs/service.md.
+var queues = []string{"terminal", "discord", "webcam", "microphone", "unsaved", "questions"}
+
+// measure begins to count what the daemon does.
+func (d *Daemon) measure(cfg *config.Config) {
+	dir := cfg.Store.Directory
+	d.counts = metrics.New(d.options.Version, metrics.Lists{
+		Reasons: room.Reasons(), Signals: interrupt.Kinds(), Parts: health.Counted(), Queues: queues,
+	}, func() float64 { return diagnosis.SizeOf(dir) })
+	d.health.Counts = d.counts
+}
+
+// countLatency measures the stages of a turn that has ended. A stage to which it did not come is
+// none.
+func (d *Daemon) countLatency(l api.Latency) {
+	d.costs.CountReply(l)
+	for _, stage := range room.Stages(l) {
+		d.counts.Took(metrics.Stage(stage.Name), stage.Took)
+	}
+}
+
+// countDrops returns what counts what a queue drops.
+func (d *Daemon) countDrops(queue string) func(int) {
+	return func(n int) { d.counts.Dropped(queue, n) }
+}

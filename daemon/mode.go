@@ -1,0 +1,56 @@
+package daemon
+
+import (
+	"context"
+
+	"earshot"
+)
+
+// runInMode returns run as long as the mode of a room lets it: when it does not, what
+// captures is ended where it captures, and begun again when it does. Mode is as
+// [room.Room.Mode].
+func runInMode(mode func() (earshot.Mode, <-chan struct{}), lets func(earshot.Mode) bool, run func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for ctx.Err() == nil {
+			if m, changed := mode(); !lets(m) {
+				select {
+				case <-changed:
+				case <-ctx.Done():
+				}
+				continue
+			}
+			if over, err := runUntilMode(ctx, mode, lets, run); over {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// runUntilMode runs run until it ends by itself, which is true, or the mode no longer lets it.
+// A mode that is the same after a change was another one meanwhile, which may not have
+// let it: what was captured then is thrown away as well.
+func runUntilMode(ctx context.Context, mode func() (earshot.Mode, <-chan struct{}), lets func(earshot.Mode) bool, run func(context.Context) error) (bool, error) {
+	was, changed := mode()
+	if !lets(was) {
+		return false, nil
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	for {
+		select {
+		case err := <-ended:
+			return true, err
+		case <-changed:
+		}
+		var is earshot.Mode
+		if is, changed = mode(); is == was || !lets(is) {
+			stop()
+			<-ended
+			return false, nil
+		}
+		was = is
+	}
+}

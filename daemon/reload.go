@@ -1,0 +1,484 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/api"
+	"earshot/config"
+	"earshot/daemon/access"
+	"earshot/executive"
+	"earshot/executive/command"
+	"earshot/internal/english"
+	"earshot/internal/logfile"
+	"earshot/internal/probe"
+	"earshot/llm"
+	"earshot/participants"
+	"earshot/participants/agents"
+	"earshot/server"
+	"earshot/server/audit"
+)
+
+// The sections of the daemon; see [section]. Those that are no section of the daemon are
+// others at once.
+const (
+	cardSection        = "the sound card"
+	microphoneSection  = "the microphone"
+	loudspeakerSection = "the loudspeaker"
+	camerasSection     = "the cameras"
+	discordSection     = "Discord"
+	modelsSection      = "the models"
+	peopleSection      = "who is known"
+	roomsSection       = "the rooms"
+	logSection         = "the log"
+	apiSection         = "the API"
+)
+
+// sectionsByKey says which parts of the daemon begin again, or are others, when a key of class
+// [config.Section] has changed: those of the longest that it is, or lies below.
+var sectionsByKey = map[string][]string{
+	"executive.llm":  {modelsSection, peopleSection},
+	"executive.name": {peopleSection, microphoneSection, discordSection},
+	"executive.multi_party.speaker_attribution": {microphoneSection},
+	"external_actors":             {peopleSection},
+	"agents":                      {peopleSection},
+	"rooms":                       {peopleSection, roomsSection},
+	"providers.microphone":        {cardSection, microphoneSection},
+	"providers.webcam":            {camerasSection},
+	"providers.discord":           {discordSection},
+	"providers.discord.operators": {peopleSection, discordSection},
+	"outlets.loudspeaker":         {cardSection, loudspeakerSection},
+	"outlets.discord":             {discordSection},
+	"speakers.enabled":            {microphoneSection},
+	"log":                         {logSection},
+	"server":                      {apiSection},
+}
+
+// affectedSections returns the parts that begin again for a key.
+func affectedSections(key string) []string {
+	for at := key; at != ""; at = at[:max(0, strings.LastIndexByte(at, '.'))] {
+		if parts := sectionsByKey[at]; parts != nil {
+			return parts
+		}
+	}
+	return nil
+}
+
+// reloads is how the configuration is read again.
+type reloads struct {
+	load func() (*config.Config, error) // nil if it cannot be
+	file string                         // that was named; empty means the usual places
+	log  *logfile.File                  // nil where there is none
+	done *audit.Log                     // the audit log, which is beside it; nil where there is none
+
+	hangups <-chan os.Signal // each asks for it
+
+	// watch is [config.Watch], but in tests of what is asked for.
+	watch func(ctx context.Context, path string, changed func()) error
+
+	one sync.Mutex // held by who reads it, so that of two changes the later one holds
+
+	mu     sync.Mutex
+	wants  *config.Config // as it was read last; nil before
+	faults string         // that it had when it was read last
+	waits  []string       // the keys that wait for a restart
+}
+
+// errNoFile is that a daemon of its own has no configuration that could change.
+var errNoFile = errors.New("this earshot was started without a configuration file, so there is nothing to reload")
+
+// reload reads the configuration again. If anything is wrong with it, nothing changes.
+// Whoever asked is told by the answer; where nobody did, people are told otherwise.
+func (d *Daemon) reload(ctx context.Context, asked bool) (api.ReloadResult, error) {
+	r := &d.reloads
+	if r.load == nil {
+		return api.ReloadResult{}, errNoFile
+	}
+	r.one.Lock()
+	defer r.one.Unlock()
+	next, err := r.load()
+	if err == nil && next.Store.Directory == "" {
+		config.Place(next)
+	}
+	var is api.ReloadResult
+	var waits []string
+	if err == nil {
+		is, waits, err = d.apply(ctx, next)
+	}
+	if err != nil {
+		d.refuse(err, asked)
+		return api.ReloadResult{}, err
+	}
+	r.mu.Lock()
+	mended := r.faults != ""
+	news := slices.DeleteFunc(slices.Clone(waits), func(key string) bool {
+		return !slices.ContainsFunc(is.Changes, func(c api.SettingChange) bool { return c.Key == key })
+	})
+	r.wants, r.faults, r.waits = next, "", waits
+	r.mu.Unlock()
+	is.Waiting = waits
+	if mended {
+		d.desk.Know(earshot.Notice{Key: configuration, Over: true})
+	}
+	if len(is.Changes) > 0 || mended {
+		d.log.Info("the configuration was reloaded", "changed", strings.Join(keysOf(is), " "), "begins", strings.Join(is.Begins, ", "), "waits", strings.Join(waits, " "))
+		told := is
+		told.Waiting = news // each is said once
+		d.tellOperators(ReloadText(told))
+	}
+	return is, nil
+}
+
+// configuration is the key of the notice that it has faults.
+const configuration = "configuration"
+
+// refuse says that a configuration has faults, once for the same ones.
+func (d *Daemon) refuse(err error, asked bool) {
+	r := &d.reloads
+	r.mu.Lock()
+	known := r.faults == err.Error()
+	r.faults = err.Error()
+	r.mu.Unlock()
+	if known {
+		return
+	}
+	n := earshot.Notice{Key: configuration, Text: "the configuration cannot be used, so the previous one stays in effect"}
+	n.Cure = cmp.Or(probe.Cure(err), "earshot check") // which does not find what only a reload does
+	if wrong, ok := errors.AsType[*config.Error](err); ok {
+		n.Text = fmt.Sprintf("the configuration has %s, so the previous one stays in effect", english.Count(len(wrong.Faults)+wrong.More, "fault"))
+		for _, f := range wrong.Faults { // without what is wrong: that may repeat a value
+			d.log.Warn("the configuration has a fault", "where", f.Where, "line", f.Line, "key", f.Key)
+		}
+	}
+	if asked {
+		d.desk.Know(n)
+		return
+	}
+	d.report(n)
+	d.tellOperators(err.Error())
+}
+
+// tellOperators shows a line where nobody reads along who does not operate the daemon.
+func (d *Daemon) tellOperators(text string) {
+	for _, c := range d.rooms.now() {
+		c.TellOperators(earshot.Notice{Text: text})
+	}
+}
+
+// apply makes the daemon what next says, as far as it can be without a restart. It
+// returns which keys wait for one. If it fails, nothing has changed.
+func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadResult, waits []string, err error) {
+	was, wanted := d.Config(), d.Config()
+	d.reloads.mu.Lock()
+	wanted = cmp.Or(d.reloads.wants, wanted)
+	d.reloads.mu.Unlock()
+	is = api.ReloadResult{File: next.File, Changes: wanted.Changes(next)}
+	force, waits, err := d.applicable(was, next)
+	if err != nil {
+		return is, nil, err
+	}
+	changed := was.Changes(force)
+	touched := make(map[string]bool)
+	for _, c := range changed {
+		if c.Class == config.Section {
+			for _, part := range affectedSections(c.Key) {
+				touched[part] = true
+			}
+		}
+	}
+	had := d.llm.now.Load()
+	engines := had
+	if touched[modelsSection] {
+		if engines, err = buildLadder(force.Executive.LLM, d.log, engines, d.health.NoteStep, d.costs.CountRequest); err != nil {
+			return is, nil, fmt.Errorf("setting up the models: %w", err)
+		}
+	}
+	move := func() {}
+	if d.reloads.log != nil { // also if it is called as before: somebody may have put the file aside
+		if move, err = d.reloads.log.MoveTo(force.Log); err != nil {
+			return is, nil, err
+		}
+	}
+	before := d.agents.List()
+	main := !reflect.DeepEqual(access.MainAgent(was), access.MainAgent(force)) // of a key that holds at once, too
+	if touched[peopleSection] || main {
+		if err := d.agents.Reconfigure(ctx, access.AgentSetup(force)); err != nil {
+			return is, nil, err
+		}
+	}
+	if touched[peopleSection] {
+		if err := d.reconfigurePeople(ctx, force); err != nil {
+			return is, nil, err
+		}
+	}
+	opened, err := d.newRooms(ctx, force)
+	if err != nil {
+		return is, nil, err
+	}
+	d.current.Store(force)
+	d.llm.now.Store(engines)
+	d.health.SetEngines(engines.Ladder, engines.of)
+	if had != nil && !slices.Equal(had.of, engines.of) {
+		d.clearModelFaults()
+		d.probeModels(ctx, force.Executive.LLM)
+	}
+	move()
+	if d.reloads.done != nil {
+		if err := d.reloads.done.Move(config.AuditFile(force)); err != nil {
+			d.auditLost(err) // and it goes on where it is
+		}
+	}
+	d.voices.Registry.Set(force.Speakers)
+	for _, room := range force.Rooms.All() {
+		d.rooms.update(room)
+	}
+	for _, c := range opened {
+		if err := d.rooms.add(c); err != nil {
+			d.log.Error("a room cannot be opened", "room", c.is.ID, "err", err)
+		}
+	}
+	d.announce(before)
+	for _, c := range d.rooms.now() {
+		c.Reseat() // which looks at everything anew
+	}
+	for _, part := range []string{modelsSection, peopleSection, roomsSection, logSection, cardSection, microphoneSection, loudspeakerSection, camerasSection, discordSection, apiSection} {
+		if touched[part] && d.rebuild(part) {
+			is.Begins = append(is.Begins, part)
+		}
+	}
+	return is, waits, nil
+}
+
+// clearModelFaults forgets in all rooms that a model failed: it is another from now on.
+func (d *Daemon) clearModelFaults() {
+	for _, c := range d.rooms.now() {
+		for _, fault := range c.State(d.Audience()).Faults {
+			if fault.Key == "model" || strings.HasPrefix(fault.Key, "model of ") {
+				c.Know(earshot.Notice{Key: fault.Key, Over: true})
+			}
+		}
+	}
+}
+
+// probeModels looks at engines that are others than they were, and tells people if none works.
+func (d *Daemon) probeModels(ctx context.Context, c llm.Config) {
+	looks := probe.Engines(ctx, c)
+	for _, l := range looks {
+		d.health.NoteEngine(l)
+	}
+	if !slices.ContainsFunc(looks, func(l probe.Engine) bool { return l.Works }) {
+		d.report(looks[0].Notice())
+	}
+}
+
+// applicable returns what can be in force of next, where was is, and the keys that need a
+// restart. What is right as a whole is so in part, or it is an error.
+func (d *Daemon) applicable(was, next *config.Config) (force *config.Config, waits []string, err error) {
+	stays := map[string]bool{}
+	if d.accountOwner(next) != d.owner.ID { // in whose name all that there is was made
+		stays["external_actors.actors"] = true
+	}
+	force = next.Keeping(was, func(c api.SettingChange) bool { return c.Class == config.Restart || stays[c.Key] })
+	if err := force.Validate(); err != nil {
+		return nil, nil, fmt.Errorf("the configuration takes effect only after a restart of earshot\n%w", err)
+	}
+	for _, room := range was.Rooms.All() {
+		if room.ID != earshot.Desk && !slices.ContainsFunc(next.Rooms, func(r executive.Room) bool { return r.ID == room.ID }) {
+			force.Rooms = append(slices.Clip(force.Rooms), room) // somebody may be in there
+		}
+	}
+	for _, c := range force.Changes(next) {
+		waits = append(waits, c.Key)
+	}
+	return force, waits, nil
+}
+
+// accountOwner returns whose account this is by another configuration.
+func (d *Daemon) accountOwner(cfg *config.Config) earshot.ParticipantID {
+	people, err := participants.Open(participants.Setup{Account: d.options.Account, AccountName: d.options.Name, Actors: cfg.ExternalActors})
+	if err != nil {
+		return d.owner.ID // which Validate explains
+	}
+	return people.Resolve(d.options.Account).ID
+}
+
+// reconfigurePeople makes those known who are by cfg: the agents of the book, and who may come in.
+func (d *Daemon) reconfigurePeople(ctx context.Context, cfg *config.Config) error {
+	return d.people.Reconfigure(ctx, func(ctx context.Context) (*participants.Registry, error) {
+		return d.registryBuilder(cfg).Build(ctx, d.store.For)
+	})
+}
+
+// newRooms returns the rooms of cfg that there are not yet.
+func (d *Daemon) newRooms(ctx context.Context, cfg *config.Config) (all rooms, err error) {
+	for _, is := range cfg.Rooms.All() {
+		if _, there := d.rooms.now().find(is.ID); there {
+			continue
+		}
+		c, err := d.newRoomEntry(ctx, is)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// announce shows where it matters which agents are others than they were.
+func (d *Daemon) announce(before []agents.Record) {
+	had := make(map[earshot.ParticipantID]agents.Record)
+	for _, r := range before {
+		had[r.ID] = r
+	}
+	show := func(act earshot.Act, was, is agents.Record) {
+		e := earshot.Event{
+			At: time.Now(), Author: d.owner.ID, Visibility: earshot.Visibility{Scope: earshot.System},
+			Body: earshot.Agent{Act: act, ID: is.ID, Path: is.Path, User: is.User, PathKind: string(is.Kind)},
+		}
+		for _, there := range d.rooms.now() {
+			if was.SitsIn(there.is.ID) || is.SitsIn(there.is.ID) {
+				there.Announce(e)
+			}
+		}
+	}
+	for _, is := range d.agents.List() {
+		was, known := had[is.ID]
+		delete(had, is.ID)
+		switch {
+		case !known:
+			show(earshot.Created, is, is)
+		case was.Name != is.Name || was.Description != is.Description || !slices.Equal(was.Rooms, is.Rooms):
+			show(earshot.Changed, was, is)
+		}
+	}
+	for _, was := range had {
+		show(earshot.Ended, was, was)
+	}
+}
+
+// keysOf returns the keys that have changed.
+func keysOf(r api.ReloadResult) (keys []string) {
+	for _, c := range r.Changes {
+		keys = append(keys, c.Key)
+	}
+	return keys
+}
+
+// namedKeys is how many keys that apply now are named; of more, people are told the number.
+const namedKeys = 3
+
+// ReloadText tells people which keys changed, without any value: it may be a secret.
+func ReloadText(r api.ReloadResult) string {
+	if len(r.Changes) == 0 {
+		return "Configuration reloaded: nothing has changed."
+	}
+	one := func(n int, is, are string) string { return map[bool]string{true: is, false: are}[n == 1] }
+	var parts []string
+	now := slices.DeleteFunc(keysOf(r), func(key string) bool { return slices.Contains(r.Waiting, key) })
+	if len(r.Begins) > 0 {
+		now = slices.DeleteFunc(now, func(key string) bool {
+			return slices.ContainsFunc(affectedSections(key), func(part string) bool { return slices.Contains(r.Begins, part) })
+		})
+	}
+	if len(now) > 0 {
+		what := strings.Join(now, ", ")
+		if len(now) > namedKeys {
+			what = english.Count(len(now), "key")
+		}
+		parts = append(parts, what+one(len(now), " applies", " apply")+" now")
+	}
+	if len(r.Begins) > 0 { // which may be off from now on, or still
+		n := len(r.Begins)
+		if r.Begins[0] == camerasSection {
+			n++ // are several
+		}
+		parts = append(parts, strings.Join(r.Begins, ", ")+one(n, " follows", " follow")+" it now")
+	}
+	if len(r.Waiting) > 0 {
+		parts = append(parts, strings.Join(r.Waiting, ", ")+one(len(r.Waiting), " applies", " apply")+" after a restart")
+	}
+	return "Configuration reloaded: " + strings.Join(parts, "; ") + "."
+}
+
+// waitingKeys returns the keys that wait for a restart.
+func (d *Daemon) waitingKeys() []string {
+	d.reloads.mu.Lock()
+	defer d.reloads.mu.Unlock()
+	return slices.Clone(d.reloads.waits)
+}
+
+// watchConfig reads the configuration again whenever it changes, or somebody asks for it by a
+// signal, until ctx ends.
+func (d *Daemon) watchConfig(ctx context.Context, rest *sync.WaitGroup) {
+	if d.reloads.load == nil {
+		return
+	}
+	again := func() {
+		if ctx.Err() == nil {
+			_, _ = d.reload(ctx, false) // which has said what is wrong
+		}
+	}
+	rest.Go(func() {
+		watch := d.reloads.watch
+		if watch == nil {
+			watch = config.Watch
+		}
+		if err := watch(ctx, d.reloads.file, again); err != nil {
+			d.report(earshot.Notice{Key: configuration, Text: "changes of the configuration file are not noticed: " + err.Error(), Cure: "run earshot reload after each change"})
+		}
+	})
+	rest.Go(func() {
+		for {
+			select {
+			case <-d.reloads.hangups:
+				d.watchdog(d.options.Notifier).Reload(again)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// Reload implements [server.Admin].
+func (h backend) Reload(ctx context.Context) (api.ReloadResult, error) {
+	return h.daemon.Reload(ctx)
+}
+
+// Recheck implements [server.Backend]: a room may be for others now, and somebody be known no
+// longer.
+func (h backend) Recheck(p server.Principal) error {
+	is, known := h.daemon.people.Get(p.ID)
+	switch {
+	case !known && p.Guest():
+		return nil // who has said meanwhile who they are
+	case !known:
+		return errors.New("you are no longer known here")
+	}
+	if !is.Can(participants.Operate) {
+		p.Capabilities = is.Capabilities
+	}
+	return h.daemon.gate.MayEnter(p.Participant, p.Audience.Room)
+}
+
+// reloadTable is the command that reads the configuration again.
+func (d *Daemon) reloadTable() command.Table {
+	return command.Table{{
+		Group: "For operators of earshot", Name: "reload", Help: "reload the configuration", Needs: participants.Operate,
+		Do: func(ctx context.Context, _ command.Call) (string, error) {
+			is, err := d.Reload(ctx)
+			if err != nil {
+				return "", err
+			}
+			return ReloadText(is), nil
+		},
+	}}
+}

@@ -1,0 +1,301 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode"
+
+	"golang.org/x/sync/errgroup"
+
+	"earshot"
+	"earshot/daemon/access"
+	"earshot/executive"
+	"earshot/executive/remind"
+	"earshot/participants"
+)
+
+const (
+	// mostOpened is how many rooms may be open besides those of the configuration:
+	// each keeps a dialogue in memory.
+	mostOpened = 64
+
+	// longestTitle is the longest name of such a room, in characters.
+	longestTitle = 40
+)
+
+var (
+	errEnding       = errors.New("no more rooms are opened: earshot is stopping")
+	errTooManyRooms = errors.New("too many rooms are open, and all are in use")
+)
+
+// A roomLease is what a room has that was opened while the daemon runs.
+type roomLease struct {
+	touched atomic.Int64  // when it was asked for last, in nanoseconds
+	end     func()        // ends the room, if it runs
+	shut    chan struct{} // closed when it has ended
+}
+
+// touch notes that somebody has asked for the room.
+func (c roomEntry) touch() {
+	if c.roomLease != nil {
+		c.roomLease.touched.Store(time.Now().UnixNano())
+	}
+}
+
+// shut returns a channel that is closed when the room is no more, nil if it stays.
+func (c roomEntry) shut() <-chan struct{} {
+	if c.roomLease == nil {
+		return nil
+	}
+	return c.roomLease.shut
+}
+
+// A roomSet is which rooms there are now. It may be used from many goroutines.
+type roomSet struct {
+	opening sync.Mutex // held by who opens or closes a room
+	crowded bool       // the last could not be opened; belongs to who holds that
+
+	mu   sync.RWMutex
+	all  rooms // never changed, only replaced
+	run  func(roomEntry)
+	over bool // no room is opened any more
+}
+
+// now returns all rooms that there are, the desk first.
+func (p *roomSet) now() rooms {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.all
+}
+
+// find returns the room that is called id; the desk if nothing is.
+func (p *roomSet) find(id earshot.RoomID) (roomEntry, bool) {
+	c, ok := p.now().find(id)
+	if ok {
+		c.touch()
+	}
+	return c, ok
+}
+
+// list returns what the rooms are, the desk first.
+func (p *roomSet) list() (all []executive.Room) {
+	for _, c := range p.now() {
+		all = append(all, c.is)
+	}
+	return all
+}
+
+// set makes these the rooms that there are.
+func (p *roomSet) set(all rooms) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = all
+}
+
+// start runs all rooms in g until ctx ends, and those that are added from now on.
+func (p *roomSet) start(ctx context.Context, g *errgroup.Group) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.run = func(c roomEntry) {
+		ctx, end := context.WithCancel(ctx)
+		if c.roomLease != nil {
+			c.roomLease.end = end
+		}
+		g.Go(func() error {
+			defer end()
+			if c.roomLease != nil {
+				defer close(c.roomLease.shut)
+			}
+			return c.Run(ctx)
+		})
+	}
+	for _, c := range p.all {
+		p.run(c)
+	}
+}
+
+// close lets no room be opened any more, and says to all that the program ends.
+func (p *roomSet) close() {
+	p.mu.Lock()
+	p.over, p.run = true, nil
+	all := p.all
+	p.mu.Unlock()
+	for _, c := range all {
+		c.Leave()
+	}
+}
+
+// lastWords is how long outlets are waited for that were cut when the program ended: a
+// room gives them half a second to say how much was heard.
+const lastWords = 700 * time.Millisecond
+
+// awaitSilence waits until nothing is said any more in any room, after leave.
+func (p *roomSet) awaitSilence() {
+	over := time.After(lastWords)
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for slices.ContainsFunc(p.now(), func(c roomEntry) bool { return c.Speaking() }) {
+		select {
+		case <-over:
+			return
+		case <-look.C:
+		}
+	}
+}
+
+// add adds a room, which runs if the others do.
+func (p *roomSet) add(c roomEntry) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return errEnding
+	}
+	p.all = append(slices.Clip(p.all), c)
+	if p.run != nil {
+		p.run(c)
+	}
+	return nil
+}
+
+// rename gives a room another name.
+func (p *roomSet) rename(id earshot.RoomID, name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = slices.Clone(p.all)
+	for i := range p.all {
+		if p.all[i].is.ID == id {
+			p.all[i].is.Name = name
+		}
+	}
+}
+
+// update makes a room what the configuration says of it now.
+func (p *roomSet) update(is executive.Room) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = slices.Clone(p.all)
+	for i := range p.all {
+		if p.all[i].is.ID == is.ID {
+			p.all[i].is = is
+		}
+	}
+}
+
+// remove takes a room away, and returns when it has ended.
+func (p *roomSet) remove(c roomEntry) {
+	p.mu.Lock()
+	p.all = slices.DeleteFunc(slices.Clone(p.all), func(other roomEntry) bool { return other.is.ID == c.is.ID })
+	runs := c.roomLease.end != nil
+	p.mu.Unlock()
+	if !runs {
+		close(c.roomLease.shut)
+		return
+	}
+	c.Leave()
+	c.roomLease.end()
+	<-c.roomLease.shut
+}
+
+// openRoom returns the room of a channel or of direct messages on Discord, by its ID; the
+// name is what people call it. One that is not open is opened, and goes on from what the
+// journal has of it. If too many are, the one is closed that nobody has asked for for
+// longest, of those in which nobody is and nothing is to be done. It may be called from
+// many goroutines, and for each thing that happens there.
+//
+// Outlets belong to the room that was open when they entered: when its channel shut is
+// closed they have nothing to say any more.
+func (d *Daemon) openRoom(ctx context.Context, is executive.Room) (roomEntry, error) {
+	name := channelName(is.Name)
+	is, ok := d.gate.Channel(is.ID)
+	if !ok {
+		return roomEntry{}, access.NoRoom(is.ID, nil)
+	}
+	if name != "" {
+		is.Name = name
+	}
+	if c, open := d.rooms.find(is.ID); open && (name == "" || c.is.Name == name) {
+		return c, nil
+	}
+	d.rooms.opening.Lock()
+	defer d.rooms.opening.Unlock()
+	if _, open := d.rooms.find(is.ID); open {
+		if name != "" {
+			d.rooms.rename(is.ID, name)
+		}
+		c, _ := d.rooms.find(is.ID)
+		return c, nil
+	}
+	if err := d.closeIdleRoom(ctx); err != nil {
+		return roomEntry{}, fmt.Errorf("opening the room of %s: %w", is.Name, err)
+	}
+	c, err := d.newRoomEntry(ctx, is)
+	if err != nil {
+		return roomEntry{}, err
+	}
+	c.roomLease = &roomLease{shut: make(chan struct{})}
+	c.touch()
+	return c, d.rooms.add(c)
+}
+
+// closeIdleRoom closes a room that is idle if there are too many to open another.
+func (d *Daemon) closeIdleRoom(ctx context.Context) error {
+	var opened rooms
+	for _, c := range d.rooms.now() {
+		if c.roomLease != nil {
+			opened = append(opened, c)
+		}
+	}
+	if len(opened) < mostOpened {
+		d.reportSpace()
+		return nil
+	}
+	slices.SortFunc(opened, func(a, b roomEntry) int { return int(a.roomLease.touched.Load() - b.roomLease.touched.Load()) })
+	for _, c := range opened {
+		if len(d.people.Here(c.is.ID)) > 0 || c.Busy() {
+			continue
+		}
+		waits, err := d.agenda(ctx, c.is.ID)
+		if err != nil || !waits.Next(func(r remind.Reminder) time.Time { return r.Due }).IsZero() {
+			continue
+		}
+		d.rooms.remove(c)
+		d.reportSpace()
+		return nil
+	}
+	if !d.rooms.crowded {
+		d.rooms.crowded = true
+		d.report(earshot.Notice{
+			Key: roomLimitKey, Text: fmt.Sprintf("%d channels are open and all are in use, so no further channel is opened", mostOpened),
+			Cure: "list fewer in providers.discord.channels",
+		})
+	}
+	return errTooManyRooms
+}
+
+// roomLimitKey is the key of the notice that too many rooms are open.
+const roomLimitKey = "channels"
+
+// reportSpace says that a room can be opened again, if that was not so.
+func (d *Daemon) reportSpace() {
+	if d.rooms.crowded {
+		d.rooms.crowded = false
+		d.report(earshot.Notice{Key: roomLimitKey, Text: "channels are being opened again", Over: true})
+	}
+}
+
+// channelName returns what a channel is called as it may stand in a line.
+func channelName(name string) string {
+	shown := []rune(participants.OneLine(strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return ' '
+		}
+		return c
+	}, name)))
+	return strings.TrimSpace(string(shown[:min(len(shown), longestTitle)]))
+}

@@ -1,0 +1,236 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync/atomic"
+	"time"
+
+	"earshot"
+	"earshot/config"
+	"earshot/internal/audio"
+	"earshot/internal/helper"
+	"earshot/internal/probe"
+	"earshot/internal/sound"
+	"earshot/internal/supervise"
+	hearing "earshot/models/hear"
+	"earshot/models/stt"
+	"earshot/models/tts"
+	"earshot/outlets/loudspeaker"
+	"earshot/providers/microphone"
+)
+
+// A part of the daemon runs in the background until the daemon ends. It is
+// started again when it fails, and what befalls it is said once.
+type part struct {
+	name string
+	run  func(context.Context) error
+	lost bool // it is known not to work at first
+
+	// lets, of what captures, are the modes of the desk in which it runs; nil if it
+	// captures nothing.
+	modes func(earshot.Mode) bool
+
+	pulse *supervise.Pulse // where it shows that it is there; nil if to run is enough
+
+	// as is what it is made of: when its section is made anew, a part that is made of the
+	// same goes on. If nil, it is always another.
+	as any
+}
+
+// phrases are what one can say to stop the agent while it speaks, beside its
+// name.
+var phrases = []string{"stop talking", "be quiet", "stop it"}
+
+// A speechIO is what the daemon hears and speaks with: a sound card, and two sections that
+// use it.
+type speechIO struct {
+	daemon *Daemon
+	card   *sound.Card
+	looks  func(context.Context) probe.VoiceFindings
+}
+
+// InstallVoice gives the daemon ears and a mouth, as far as they are wanted and can be there: a
+// device that is missing may still come.
+func (d *Daemon) InstallVoice(ctx context.Context) (findings []probe.Finding) {
+	l := &speechIO{daemon: d, card: sound.New(helper.NewDialer(d.log, helper.SoundProgram), d.log)}
+	look := func(ctx context.Context) probe.VoiceFindings {
+		if c := d.Config(); !c.Providers.Microphone.Enabled && !c.Outlets.Loudspeaker.Enabled {
+			return probe.VoiceFindings{}
+		}
+		return probe.Voice(ctx, d.Config())
+	}
+	once := look(ctx) // for all of them
+	l.looks = func(context.Context) probe.VoiceFindings { return once }
+	var mic atomic.Pointer[microphone.Provider]
+	for _, s := range []*section{
+		{name: cardSection, build: l.buildCard},
+		{name: microphoneSection, build: func(ctx context.Context) sectionBuild { return l.buildMicrophone(ctx, &mic) }, awaitRest: func(ctx context.Context) { d.awaitPause(ctx, mic.Load()) }},
+		{name: loudspeakerSection, build: l.buildLoudspeaker, awaitRest: func(ctx context.Context) { await(ctx, longestSpeech, d.desk.Still) }},
+	} {
+		findings = append(findings, d.install(ctx, s)...)
+	}
+	l.looks = look
+	return d.show(findings)
+}
+
+const (
+	// longestSpeech is how long what is being said aloud is waited for before the
+	// loudspeaker becomes another one.
+	longestSpeech = 2 * time.Minute
+
+	// longestRest is how long it is waited for a pause before the microphone does: then
+	// what is being said is lost, and that is said.
+	longestRest = 10 * time.Second
+)
+
+// buildCard returns the sound card, which goes on as long as anything needs it.
+func (l *speechIO) buildCard(ctx context.Context) sectionBuild {
+	looks := l.looks(ctx)
+	if looks.None() {
+		return sectionBuild{}
+	}
+	return sectionBuild{parts: []part{{name: "sound card", as: cardSection, run: l.card.Run, lost: !looks.Card}}}
+}
+
+// buildLoudspeaker returns what speaks.
+func (l *speechIO) buildLoudspeaker(ctx context.Context) sectionBuild {
+	cfg := l.daemon.Config()
+	if !cfg.Outlets.Loudspeaker.Enabled {
+		return sectionBuild{}
+	}
+	looks := l.looks(ctx)
+	is := sectionBuild{findings: []probe.Finding{looks.Mouth}}
+	if !looks.Speaks {
+		return is
+	}
+	say := tts.New(tts.Config{Dial: helper.NewDialer(l.daemon.log, helper.SpeechProgram, "say"), Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: l.daemon.log})
+	own := &learnedVoice{Fickle: say, learn: l.daemon.voices.Registry.LearnOwn}
+	there := new(supervise.Pulse)
+	loud := loudspeaker.New(cfg.Outlets.Loudspeaker, loudspeaker.OnCard(l.card), own)
+	is.parts = []part{
+		{name: "synthesis", run: say.Run},
+		{name: "own voice", run: own.rehearse},
+		{
+			name: loud.Name(), lost: !looks.Mouth.Works, pulse: there,
+			run: retryOnCard(func(ctx context.Context) error {
+				return loud.Run(ctx, func(o earshot.Outlet) func() {
+					there.Beat()
+					return l.daemon.enterLoudspeaker(o)
+				})
+			}),
+		},
+	}
+	return is
+}
+
+// buildMicrophone returns what hears; mic is the one of them that listens now.
+func (l *speechIO) buildMicrophone(ctx context.Context, mic *atomic.Pointer[microphone.Provider]) sectionBuild {
+	cfg := l.daemon.Config()
+	if !cfg.Providers.Microphone.Enabled {
+		return sectionBuild{started: func() { mic.Store(nil) }}
+	}
+	looks := l.looks(ctx)
+	is := sectionBuild{findings: []probe.Finding{looks.Ears}, started: func() { mic.Store(nil) }}
+	if !looks.Hears {
+		return is
+	}
+	there := new(supervise.Pulse)
+	m, recognition := l.daemon.microphone(cfg, pulsedCapture{microphone.OnCard(l.card, cfg.Providers.Microphone.Device), there})
+	is.started = func() { mic.Store(m) }
+	is.parts = []part{recognition, {
+		name: m.Name(), modes: earshot.Mode.Listens, lost: !looks.Ears.Works, pulse: there,
+		run: retryOnCard(func(ctx context.Context) error { return m.Run(ctx, l.daemon.Admit) }),
+	}}
+	return is
+}
+
+// awaitPause returns when nobody is saying anything into mic, or says that it is lost.
+func (d *Daemon) awaitPause(ctx context.Context, mic *microphone.Provider) {
+	if mic != nil && !await(ctx, longestRest, func() bool { return !mic.Hearing() }) && ctx.Err() == nil {
+		d.desk.Mention("What is being said right now will not be heard to its end: the microphone is restarting.")
+	}
+}
+
+// A pulsedCapture capture shows that it captures.
+type pulsedCapture struct {
+	microphone.Capture
+	pulse *supervise.Pulse
+}
+
+// Frames implements [microphone.Capture].
+func (p pulsedCapture) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
+	return func(yield func(*audio.Frame, error) bool) {
+		for f, err := range p.Capture.Frames(ctx) {
+			if err == nil {
+				p.pulse.Beat()
+			}
+			if !yield(f, err) {
+				return
+			}
+		}
+	}
+}
+
+// retryOnCard returns run, called again when it ends because the card is gone: who
+// runs the card tells of that, once for all that is on it, and the next call
+// waits until the card is back.
+func retryOnCard(run func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for {
+			if err := run(ctx); ctx.Err() != nil || !errors.Is(err, sound.ErrCard) {
+				return err
+			}
+		}
+	}
+}
+
+// microphone returns the sense that hears c, and the part that recognises for
+// it.
+func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*microphone.Provider, part) {
+	var mic *microphone.Provider
+	hear := stt.New(stt.Config{
+		Dial: helper.NewDialer(d.log, helper.SpeechProgram, "hear"), Log: d.log,
+		Names: []string{cfg.Executive.Name}, Phrases: phrases,
+		On: func(p stt.Phrase) { mic.Called(p.Text, p.At) },
+	})
+	mic = microphone.New(cfg.Providers.Microphone, microphone.Parts{
+		Dropped: d.countDrops("microphone"),
+		Capture: c, Recogniser: microphone.UseSTT(hear), Notice: d.report,
+		Talk: func() hearing.Talk {
+			about := hearing.Asks(string(d.desk.Asked()))
+			about.Name = d.Config().Executive.Name
+			return about
+		},
+		Voices: cfg.Executive.MultiParty.SpeakerAttribution && cfg.Speakers.Enabled,
+	})
+	return mic, part{name: "recognition", run: hear.Run}
+}
+
+// InstallMicrophone gives the daemon what recognises words in the sound of c, and returns the sense
+// that hears it, to be run by [daemon.Run].
+func (d *Daemon) InstallMicrophone(ctx context.Context, c microphone.Capture) *microphone.Provider {
+	mic, recognition := d.microphone(d.Config(), c)
+	d.install(ctx, &section{name: mic.Name(), is: sectionBuild{parts: []part{recognition}}})
+	return mic
+}
+
+// enterLoudspeaker lets the voice into the room. Whoever is there hears it.
+func (d *Daemon) enterLoudspeaker(o earshot.Outlet) (leave func()) {
+	return d.desk.Enter(o, earshot.Audience{Unknown: true})
+}
+
+// newReader returns how a voice says the clauses of one speech. What it does not say
+// at all has a mark all the same.
+func newReader() func(earshot.Clause) earshot.Clause {
+	var r tts.Reader
+	return func(c earshot.Clause) earshot.Clause {
+		s := r.Next(string(c.Text))
+		c.Spoken, c.Marks = earshot.Text(s.Spoken), s.Marks
+		if len(c.Marks) == 0 {
+			c.Marks = []earshot.Mark{{}}
+		}
+		return c
+	}
+}
