@@ -9,21 +9,15 @@ import (
 	"earshot/api"
 	"earshot/config"
 	"earshot/internal/search"
+	"earshot/internal/transcript"
 	"earshot/participants"
 	"earshot/server"
 	"earshot/server/attach"
 )
 
-// A historySource is what has happened as somebody may see it: as the journal on this machine has it,
-// or as an earshot elsewhere tells it. Its methods are those of [store.Reader].
-type historySource interface {
-	Last(ctx context.Context, kinds []earshot.Kind, n int) ([]earshot.Event, error)
-	Find(ctx context.Context, ids []earshot.EventID) ([]earshot.Event, error)
-}
-
 // A searcher is a historySource that can be searched, the newest first; see [journalPast] and [remote].
 type searcher interface {
-	historySource
+	transcript.Source
 	Search(ctx context.Context, q search.Query, n int) ([]earshot.Event, error)
 }
 

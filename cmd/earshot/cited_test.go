@@ -14,6 +14,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/internal/testkit"
+	"earshot/internal/transcript"
 	"earshot/llm/llmtest"
 	"earshot/participants"
 	"earshot/store"
@@ -70,7 +71,7 @@ func TestChangedInTheJournal(t *testing.T) {
 	defer file.Close()
 	a := &app{std: std{out: outputTo(file)}, ctx: t.Context()}
 	reader := s.For(earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{participants.Owner}})
-	events, err := reader.Last(t.Context(), told, 10)
+	events, err := reader.Last(t.Context(), transcript.Told, 10)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"earshot/internal/english"
 	"earshot/internal/helper"
 	"earshot/internal/terminal"
+	"earshot/internal/transcript"
 	"earshot/participants"
 	"earshot/replay"
 )
@@ -261,17 +262,17 @@ func tellDifference(b *strings.Builder, is replay.Difference, about earshot.Even
 	fmt.Fprintf(b, "\n%s  %s", at.At.Local().Format("15:04:05"), string(is.Room))
 	switch body := about.Body.(type) {
 	case earshot.Message:
-		fmt.Fprintf(b, "  %s: %s", is.By, excerpt(body.Whole()))
+		fmt.Fprintf(b, "  %s: %s", is.By, transcript.Excerpt(body.Whole()))
 	case earshot.Utterance:
-		fmt.Fprintf(b, "  %s: %s", cmp.Or(is.By, "somebody"), excerpt(body.Text))
+		fmt.Fprintf(b, "  %s: %s", cmp.Or(is.By, "somebody"), transcript.Excerpt(body.Text))
 	case earshot.Sight:
-		fmt.Fprintf(b, "  %s: %s", body.Camera, excerpt(body.Words()))
+		fmt.Fprintf(b, "  %s: %s", body.Camera, transcript.Excerpt(body.Words()))
 	case earshot.Reply:
-		fmt.Fprintf(b, "  %s: %s", is.By, excerpt(body.Delivered()))
+		fmt.Fprintf(b, "  %s: %s", is.By, transcript.Excerpt(body.Delivered()))
 	case earshot.Reminder:
-		fmt.Fprintf(b, "  to be reminded: %s", excerpt(body.Text))
+		fmt.Fprintf(b, "  to be reminded: %s", transcript.Excerpt(body.Text))
 	case earshot.Finding:
-		fmt.Fprintf(b, "  found: %s", excerpt(body.Text))
+		fmt.Fprintf(b, "  found: %s", transcript.Excerpt(body.Text))
 	}
 	if is.Revised {
 		b.WriteString("  (changed since)")
@@ -281,15 +282,6 @@ func tellDifference(b *strings.Builder, is replay.Difference, about earshot.Even
 
 // capital returns text with a capital letter.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
-
-// excerpt returns the beginning of what was said, in one line.
-func excerpt(text earshot.Text) string {
-	line := []rune(strings.Join(strings.Fields(string(text)), " "))
-	if len(line) > 60 {
-		line = append(line[:59], '…')
-	}
-	return "“" + string(line) + "”"
-}
 
 func decidedSo(is replay.Difference, e *earshot.Event) string {
 	if e == nil {

@@ -319,14 +319,14 @@ func (s *selection) read(ctx context.Context, w io.Writer, last int64) (n int, e
 		if err != nil {
 			return n, err
 		}
-		if !slices.Contains(told, e.Body.Kind()) && e.Body.Kind() != earshot.KindSight || untold(e) {
+		if !slices.Contains(transcript.Told, e.Body.Kind()) && e.Body.Kind() != earshot.KindSight || transcript.IsHousekeeping(e) {
 			continue
 		}
 		if at := e.At.Local().Format(time.DateOnly); at != day || string(e.Room) != room {
 			day, room = at, string(e.Room)
 			fmt.Fprintf(out, "\n%s, %s\n", day, terminal.Safe(room))
 		}
-		printLine(out, transcript.Attributions(s.whose).Mark(e, s.people.Name), s.people.Name)
+		transcript.Print(out, transcript.Attributions(s.whose).Mark(e, s.people.Name), s.people.Name)
 		n++
 	}
 	return n, out.Flush()

@@ -14,7 +14,6 @@ import (
 	"earshot/internal/field"
 	"earshot/internal/transcript"
 	"earshot/participants"
-	"earshot/participants/paths"
 	"earshot/server"
 	"earshot/store"
 )
@@ -31,25 +30,10 @@ type historyCommand struct {
 	JSON   bool `help:"Print the events as JSON, one per line."`
 }
 
-// spoken are the kinds of what was said, by whomever.
-var spoken = []earshot.Kind{earshot.KindMessage, earshot.KindUtterance, earshot.KindReply}
-
-// told are the kinds that make a history: what was said, and among whom. What was seen
-// meanwhile is added; see meanwhile.
-var told = append(slices.Clone(spoken), earshot.KindPresence, earshot.KindMode, earshot.KindSnooze, earshot.KindMemo,
-	earshot.KindUse, earshot.KindReminder, earshot.KindEdit, earshot.KindAgent)
-
-// untold reports whether e is of no interest to people: that there is the main
-// agent, and that agents come and go with a task.
-func untold(e earshot.Event) bool {
-	a, ok := e.Body.(earshot.Agent)
-	return ok && (a.ID == participants.Agent || paths.Kind(a.PathKind).Below())
-}
-
 // Run shows what was said of late.
 func (h historyCommand) Run(a *app) error {
 	return a.read(h.reading, func(r searcher, name func(earshot.ParticipantID) string) error {
-		events, err := r.Last(a.ctx, told, max(1, h.Number))
+		events, err := r.Last(a.ctx, transcript.Told, max(1, h.Number))
 		if err != nil {
 			return err
 		}
@@ -57,19 +41,9 @@ func (h historyCommand) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		events = meanwhile(events, seen, max(1, h.Number))
-		return a.transcript(r, slices.DeleteFunc(events, untold), h.JSON, name, "Nothing has been said yet.")
+		events = transcript.MergeSeen(events, seen, max(1, h.Number))
+		return a.transcript(r, slices.DeleteFunc(events, transcript.IsHousekeeping), h.JSON, name, "Nothing has been said yet.")
 	})
-}
-
-// meanwhile adds what was seen to some events, the newest so many of those that there are:
-// what came before the first of them only if there are no more. Somebody who comes and goes
-// before a camera all day crowds out nothing that was said.
-func meanwhile(events, seen []earshot.Event, most int) []earshot.Event {
-	if len(events) >= most {
-		seen = slices.DeleteFunc(seen, func(e earshot.Event) bool { return e.Sequence < events[0].Sequence })
-	}
-	return store.Merge(slices.Concat(events, seen))
 }
 
 // read reads what has happened as somebody may see it: in the journal, whether or not earshot
@@ -147,7 +121,7 @@ func (a *app) reader(cfg *config.Config, archive *store.Archive, as reading) (*p
 
 // transcript prints events, for people or for programs: of what was said aloud also whose
 // it turned out to be later.
-func (a *app) transcript(r historySource, events []earshot.Event, asJSON bool, name func(earshot.ParticipantID) string, none string) error {
+func (a *app) transcript(r transcript.Source, events []earshot.Event, asJSON bool, name func(earshot.ParticipantID) string, none string) error {
 	if len(events) == 0 {
 		return &verdict{notFound, errors.New(none)}
 	}
@@ -155,12 +129,12 @@ func (a *app) transcript(r historySource, events []earshot.Event, asJSON bool, n
 	if err != nil {
 		return err
 	}
-	answered, err := cited(a.ctx, r, events)
+	answered, err := transcript.ReadCitations(a.ctx, r, events)
 	if err != nil {
 		return err
 	}
-	beside := besides(known.Apply(events))
-	for _, e := range inOrder(events) {
+	beside := transcript.FindOverlaps(known.Apply(events))
+	for _, e := range transcript.InOrder(events) {
 		later, revised := known[e.ID]
 		switch {
 		case asJSON && revised:
@@ -168,7 +142,7 @@ func (a *app) transcript(r historySource, events []earshot.Event, asJSON bool, n
 		case asJSON:
 			err = json.NewEncoder(a.out).Encode(e)
 		default:
-			printLine(a.printed(), answered.mark(beside.mark(known.Mark(e, name), name), name), name)
+			transcript.Print(a.printed(), answered.Mark(beside.Mark(known.Mark(e, name), name), name), name)
 		}
 		if err != nil {
 			return err

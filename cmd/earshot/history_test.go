@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/internal/transcript"
 )
 
 // TestMeanwhile: what was seen stands among what was said, and crowds nothing of it out.
@@ -26,7 +27,7 @@ func TestMeanwhile(t *testing.T) {
 		{nil, of(1, 2), 20, "1 2"},
 		{of(3), nil, 1, "3"},
 	} {
-		if got := strings.Trim(fmt.Sprint(sequences(meanwhile(tt.events, tt.seen, tt.most))), "[]"); got != tt.want {
+		if got := strings.Trim(fmt.Sprint(sequences(transcript.MergeSeen(tt.events, tt.seen, tt.most))), "[]"); got != tt.want {
 			t.Errorf("got %s, want %s", got, tt.want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/codec"
 	"earshot/internal/helper"
+	"earshot/internal/transcript"
 	outlet "earshot/outlets/console"
 	"earshot/providers"
 	"earshot/providers/microphone"
@@ -48,7 +49,7 @@ func (r replayCommand) listen(a *app) error {
 	}
 	tape := &recording{daemon: d, mic: d.InstallMicrophone(a.ctx, file{codec.Source{Path: r.Scene, RealTime: true}})}
 	err = d.Run(a.ctx, nil, tape)
-	events, bad := d.Store().For(d.Audience()).Last(context.WithoutCancel(a.ctx), spoken, replayed)
+	events, bad := d.Store().For(d.Audience()).Last(context.WithoutCancel(a.ctx), transcript.Spoken, replayed)
 	if err = errors.Join(err, tape.err, bad, d.Close()); err != nil {
 		return err
 	}

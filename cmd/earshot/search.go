@@ -3,17 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"earshot"
-	"earshot/api"
 	"earshot/daemon/access"
 	"earshot/internal/search"
 	"earshot/internal/transcript"
@@ -70,7 +66,7 @@ func (s searchCommand) query() string {
 
 // passages prints what was found, the newest first: of each event the words around what was
 // looked for.
-func (a *app) passages(r historySource, q search.Query, events []earshot.Event, asJSON bool, name func(earshot.ParticipantID) string, none string) error {
+func (a *app) passages(r transcript.Source, q search.Query, events []earshot.Event, asJSON bool, name func(earshot.ParticipantID) string, none string) error {
 	if len(events) == 0 {
 		return &verdict{notFound, errors.New(none)}
 	}
@@ -78,7 +74,7 @@ func (a *app) passages(r historySource, q search.Query, events []earshot.Event, 
 	if err != nil {
 		return err
 	}
-	answered, err := cited(a.ctx, r, events)
+	answered, err := transcript.ReadCitations(a.ctx, r, events)
 	if err != nil {
 		return err
 	}
@@ -86,95 +82,18 @@ func (a *app) passages(r historySource, q search.Query, events []earshot.Event, 
 	for _, e := range events {
 		p := q.Passage(string(search.TextOf(e)))
 		if asJSON {
-			err = foundEvent{e, p}.encode(a.out)
+			err = transcript.FoundEvent{Event: e, Passage: p}.Encode(a.out)
 		} else {
 			var line bytes.Buffer
-			e = answered.mark(known.Mark(shortened(e, p), name), name)
-			printLine(pageOn(&line, a.out.file), e, name)
-			_, err = io.WriteString(a.out, lit(line.String(), bold))
+			e = answered.Mark(known.Mark(transcript.Shorten(e, p), name), name)
+			transcript.Print(pageOn(&line, a.out.file), e, name)
+			_, err = io.WriteString(a.out, transcript.Highlight(line.String(), bold))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// A foundEvent has its passage beside it.
-type foundEvent struct {
-	event   earshot.Event
-	passage api.SearchPassage
-}
-
-// encode writes it as JSON, as one line: the event, with one field more.
-func (f foundEvent) encode(w io.Writer) error {
-	event, err := json.Marshal(f.event)
-	if err != nil {
-		return err
-	}
-	passage, err := json.Marshal(f.passage)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s,\"passage\":%s}\n", bytes.TrimSuffix(event, []byte("}")), passage)
-	return err
-}
-
-// What stands around what was looked for, until it is printed. They are of nobody's text: the
-// ends of a passage are cut of all that is unfit, and a terminal shows neither.
-const (
-	litBegin = "\ue0f0\ue0f1"
-	litEnd   = "\ue0f1\ue0f0"
-)
-
-// longestUnheard is how many letters are shown of what was not heard.
-const longestUnheard = 60
-
-// shortened returns an event that says no more than a passage, with what was looked for between
-// marks, and of a reply how much of it was heard.
-func shortened(e earshot.Event, p api.SearchPassage) earshot.Event {
-	var b strings.Builder
-	at := 0
-	plain := func(text string) string { return strings.NewReplacer("\ue0f0", "", "\ue0f1", "").Replace(text) }
-	for _, h := range p.Hits {
-		b.WriteString(plain(p.Text[at:h.Start]) + litBegin + plain(p.Text[h.Start:h.End]) + litEnd)
-		at = h.End
-	}
-	text := earshot.Text(b.String() + plain(p.Text[at:]))
-	switch body := e.Body.(type) {
-	case earshot.Message:
-		body.Text, body.Attachments = text, nil
-		e.Body = body
-	case earshot.Utterance:
-		body.Text = text
-		e.Body = body
-	case earshot.Memo:
-		body.Text = text
-		e.Body = body
-	case earshot.Edit:
-		body.Text = text
-		e.Body = body
-	case earshot.Sight:
-		body.Text = text
-		e.Body = body
-	case earshot.Reply:
-		rest := plain(strings.Join(strings.Fields(string(body.Remainder())), " "))
-		if utf8.RuneCountInString(rest) > longestUnheard {
-			rest = string([]rune(rest)[:longestUnheard]) + "…"
-		}
-		body.Offered, body.Heard = text+earshot.Text(rest), []earshot.Delivery{{Bytes: len(text)}}
-		e.Body = body
-	}
-	return e
-}
-
-// lit shows what stands between marks in bold, if a terminal can, and without the marks.
-func lit(line string, bold bool) string {
-	begin, end := "", ""
-	if bold {
-		begin, end = "\x1b[1m", "\x1b[22m"
-	}
-	return strings.NewReplacer(litBegin, begin, litEnd, end).Replace(line)
 }
 
 // A journalPast is what has happened as the journal on this machine has it.

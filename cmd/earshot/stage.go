@@ -19,6 +19,7 @@ import (
 	"earshot/daemon"
 	"earshot/daemon/access"
 	"earshot/internal/terminal"
+	"earshot/internal/transcript"
 	"earshot/llm"
 	"earshot/llm/llmtest"
 	outlet "earshot/outlets/console"
@@ -46,8 +47,8 @@ func (d demoCommand) Run(a *app) error {
 	}
 	fmt.Fprintln(told, "\nThe journal says what was heard, who cut in, and what was left unsaid:")
 	fmt.Fprintln(told)
-	for _, e := range inOrder(events) {
-		printLine(a.printed(), e, called)
+	for _, e := range transcript.InOrder(events) {
+		transcript.Print(a.printed(), e, called)
 	}
 	fmt.Fprintln(told, "\nTo talk to it yourself: earshot run")
 	return nil
@@ -161,7 +162,7 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 		}
 	}
 	err = d.Run(ctx, nil, s)
-	events, bad := d.Store().For(d.Audience()).Last(context.WithoutCancel(ctx), spoken, replayed)
+	events, bad := d.Store().For(d.Audience()).Last(context.WithoutCancel(ctx), transcript.Spoken, replayed)
 	return events, errors.Join(err, s.err, bad, d.Close())
 }
 

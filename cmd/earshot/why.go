@@ -12,6 +12,7 @@ import (
 	"earshot/daemon"
 	"earshot/executive/explain"
 	"earshot/internal/terminal"
+	"earshot/internal/transcript"
 	"earshot/participants"
 )
 
@@ -117,7 +118,7 @@ func (c contextCommand) Run(a *app) error {
 		return err
 	}
 	for _, is := range all {
-		fmt.Fprintln(a.printed(), indent(terminal.Safe(daemon.SceneEntryText(is))))
+		fmt.Fprintln(a.printed(), transcript.Indent(terminal.Safe(daemon.SceneEntryText(is))))
 	}
 	return nil
 }

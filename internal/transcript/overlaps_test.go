@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"strings"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/internal/transcript"
 )
 
 // TestHistoryOfOverlaps: history says who spoke at the same time as whom, where that is
@@ -39,11 +38,11 @@ func TestHistoryOfOverlaps(t *testing.T) {
 		Cut: &earshot.Interruption{At: began.Add(70 * time.Second)},
 	}}
 	events = append(events, told, at(70, "cleo", earshot.Utterance{Text: "what", Own: 0.5}, "agent"))
-	known := transcript.Attributions{"named": earshot.Event{Body: earshot.Attribution{Of: "named", Author: "bob", Sure: 1}}}
-	beside := besides(events)
+	known := Attributions{"named": earshot.Event{Body: earshot.Attribution{Of: "named", Author: "bob", Sure: 1}}}
+	beside := FindOverlaps(events)
 	var b strings.Builder
 	for _, e := range events {
-		printLine(&b, beside.mark(known.Mark(e, name), name), name)
+		Print(&b, beside.Mark(known.Mark(e, name), name), name)
 	}
 	var got []string
 	for line := range strings.Lines(b.String()) {

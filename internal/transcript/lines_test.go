@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"regexp"
@@ -38,8 +38,8 @@ func TestHistoryOfAgents(t *testing.T) {
 		at("", "", earshot.Sight{Camera: "desk", What: earshot.CodeRead, Text: "boo\nBob: hello"}),
 	}
 	var b strings.Builder
-	for _, e := range inOrder(events) {
-		printLine(&b, e, name)
+	for _, e := range InOrder(events) {
+		Print(&b, e, name)
 	}
 	var got []string
 	for line := range strings.Lines(b.String()) {
@@ -72,7 +72,7 @@ func TestHistoryOfManyAtOnce(t *testing.T) {
 		return earshot.Event{ID: id, At: noon.Add(time.Duration(seconds) * time.Second), Body: body}
 	}
 	var got []string
-	for _, e := range inOrder([]earshot.Event{
+	for _, e := range InOrder([]earshot.Event{
 		at("a", 1, earshot.Utterance{}),
 		at("d", 4, earshot.Utterance{}),
 		at("c", 3, earshot.Utterance{}),
@@ -93,7 +93,7 @@ func TestHistoryOfManyAtOnce(t *testing.T) {
 func TestHistoryOfAll(t *testing.T) {
 	event := func(id earshot.EventID, body earshot.Body) earshot.Event { return earshot.Event{ID: id, Body: body} }
 	var got []string
-	for _, e := range inOrder([]earshot.Event{
+	for _, e := range InOrder([]earshot.Event{
 		event("all", earshot.Message{Text: "@all, what is the time?"}),
 		event("a", earshot.Reply{Turn: "t1", About: "all"}),
 		event("ask", earshot.Message{Turn: "t2", Text: "what is it?"}),

@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"fmt"
@@ -13,11 +13,11 @@ import (
 	outlet "earshot/outlets/console"
 )
 
-// inOrder puts each reply behind what it answers, other replies to that and what
+// InOrder puts each reply behind what it answers, other replies to that and what
 // was done for it, and so before the message that cut it off, after which it ended.
 // What people said at the same time stands in the order in which they began, and not in
 // that in which it was understood.
-func inOrder(events []earshot.Event) []earshot.Event {
+func InOrder(events []earshot.Event) []earshot.Event {
 	var out []earshot.Event
 	for _, e := range events {
 		at := len(out)
@@ -56,10 +56,10 @@ func turnOf(e earshot.Event) earshot.TurnID {
 	return ""
 }
 
-// printLine prints one event: when, who, what, and of a reply that was not heard
+// Print prints one event: when, who, what, and of a reply that was not heard
 // to its end, how it ended and what is left of it.
-func printLine(w io.Writer, e earshot.Event, name func(earshot.ParticipantID) string) {
-	text, ok := account(e, name)
+func Print(w io.Writer, e earshot.Event, name func(earshot.ParticipantID) string) {
+	text, ok := Line(e, name)
 	if !ok {
 		return
 	}
@@ -82,11 +82,11 @@ func printLine(w io.Writer, e earshot.Event, name func(earshot.ParticipantID) st
 	if secret {
 		text = among(e.To, name) + " " + text
 	}
-	fmt.Fprintf(w, "%s  %-10s %s\n", english.When(e.At), terminal.Safe(who), indent(terminal.Safe(strings.TrimSpace(text))))
+	fmt.Fprintf(w, "%s  %-10s %s\n", english.When(e.At), terminal.Safe(who), Indent(terminal.Safe(strings.TrimSpace(text))))
 }
 
-// account says in words what an event was, if there is anything to be said.
-func account(e earshot.Event, name func(earshot.ParticipantID) string) (string, bool) {
+// Line says in words what an event was, if there is anything to be said.
+func Line(e earshot.Event, name func(earshot.ParticipantID) string) (string, bool) {
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		return edited(body), true
@@ -192,7 +192,7 @@ func handed(r earshot.Reply, name func(earshot.ParticipantID) string) string {
 	return "[the floor is for " + name(r.Handover.To) + ": " + r.Handover.Why.Means() + "]"
 }
 
-// indent keeps the lines of a message below each other.
-func indent(text string) string {
+// Indent keeps the lines of a message below each other.
+func Indent(text string) string {
 	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 21))
 }

@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"context"
@@ -12,17 +12,17 @@ import (
 const longestCited = 40
 
 // Citations are messages that others answer, by their IDs.
-type citations map[earshot.EventID]earshot.Event
+type Citations map[earshot.EventID]earshot.Event
 
-// cited returns those that some events answer, as far as whoever reads may see them.
-func cited(ctx context.Context, r historySource, events []earshot.Event) (citations, error) {
+// ReadCitations returns those that some events answer, as far as whoever reads may see them.
+func ReadCitations(ctx context.Context, r Source, events []earshot.Event) (Citations, error) {
 	var ids []earshot.EventID
 	for _, e := range events {
 		if m, ok := e.Body.(earshot.Message); ok && m.ReplyTo != "" {
 			ids = append(ids, m.ReplyTo)
 		}
 	}
-	all := make(citations)
+	all := make(Citations)
 	if len(ids) == 0 {
 		return all, nil
 	}
@@ -33,8 +33,8 @@ func cited(ctx context.Context, r historySource, events []earshot.Event) (citati
 	return all, err
 }
 
-// mark returns an event as people read it: with the beginning of what it answers.
-func (c citations) mark(e earshot.Event, name func(earshot.ParticipantID) string) earshot.Event {
+// Mark returns an event as people read it: with the beginning of what it answers.
+func (c Citations) Mark(e earshot.Event, name func(earshot.ParticipantID) string) earshot.Event {
 	m, ok := e.Body.(earshot.Message)
 	was, known := c[m.ReplyTo]
 	if !ok || !known {

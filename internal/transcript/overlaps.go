@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"slices"
@@ -25,15 +25,15 @@ const (
 	longest = time.Minute
 )
 
-// An overlaps is who spoke at the same time as somebody, or over a reply: by the event in
+// An Overlaps is who spoke at the same time as somebody, or over a reply: by the event in
 // which that is written down.
-type overlaps map[earshot.EventID][]earshot.ParticipantID
+type Overlaps map[earshot.EventID][]earshot.ParticipantID
 
-// besides returns who spoke at the same time through different senses, where that is
+// FindOverlaps returns who spoke at the same time through different senses, where that is
 // known to the moment, and who has cut off a reply, where that came out only when they
 // had ended.
-func besides(events []earshot.Event) overlaps {
-	all := make(overlaps)
+func FindOverlaps(events []earshot.Event) Overlaps {
+	all := make(Overlaps)
 	for i, a := range events {
 		if by := cutter(a, events[i:]); by != "" {
 			all[a.ID] = append(all[a.ID], by)
@@ -83,9 +83,9 @@ func shared(a, b earshot.Event) time.Duration {
 	return end.Sub(begin)
 }
 
-// mark returns an event as people read it: with who spoke at the same time, or cut it
+// Mark returns an event as people read it: with who spoke at the same time, or cut it
 // off. Of two who are heard through one microphone nobody can tell who the other is.
-func (c overlaps) mark(e earshot.Event, name func(earshot.ParticipantID) string) earshot.Event {
+func (c Overlaps) Mark(e earshot.Event, name func(earshot.ParticipantID) string) earshot.Event {
 	if r, ok := e.Body.(earshot.Reply); ok && len(c[e.ID]) > 0 {
 		cut := *r.Cut
 		cut.By = c[e.ID][0]

@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"path/filepath"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"earshot"
-	"earshot/internal/transcript"
 	"earshot/store"
 )
 
@@ -33,11 +32,11 @@ func TestWhoseItWas(t *testing.T) {
 	}
 	audience := earshot.Audience{Room: earshot.Desk}
 	r := s.For(audience)
-	known, err := transcript.ReadAttributions(t.Context(), r)
+	known, err := ReadAttributions(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, err := r.Last(t.Context(), told, 10)
+	events, err := r.Last(t.Context(), Told, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +45,7 @@ func TestWhoseItWas(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, e := range events {
-		printLine(&b, known.Mark(e, name), name)
+		Print(&b, known.Mark(e, name), name)
 	}
 	for i, want := range []string{"Bob        the keys are in the drawer [first taken for voice 3] [not to me]", "voice 3    thank you [not to me]"} {
 		if got := strings.Split(b.String(), "\n")[i]; !strings.HasSuffix(got, want) {
