@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"earshot/config"
+	"earshot/internal/completion"
 	"earshot/participants"
 )
 
@@ -25,30 +26,30 @@ func (h helpCommand) asked(chosen *kong.Context) bool {
 // unknownIn returns why there is no command as a command line has it, with the one that was
 // meant perhaps; else what is wrong with it.
 func unknownIn(root *kong.Node, args []string, wrong error) error {
-	t := typed{model: root}
+	t := completion.Line{Command: root}
 	word := ""
 	for i, w := range args {
-		t = typed{model: root}
-		if t.walk(args[:i+1]); t.args == 1 {
+		t = completion.Line{Command: root}
+		if t.Walk(args[:i+1]); t.Args == 1 {
 			word = w
 		}
-		if t.args == 1 || len(t.model.Children) == 0 {
+		if t.Args == 1 || len(t.Command.Children) == 0 {
 			break
 		}
 	}
-	if word == "" || len(t.model.Children) == 0 {
+	if word == "" || len(t.Command.Children) == 0 {
 		return wrong
 	}
 	var names []string
-	for _, child := range t.model.Children {
+	for _, child := range t.Command.Children {
 		if !child.Hidden {
 			names = append(names, child.Name)
 		}
 	}
-	called := strings.TrimSpace("earshot " + t.path)
+	called := strings.TrimSpace("earshot " + t.Path)
 	problem := fmt.Sprintf("unknown command %q", participants.OneLine(word))
 	if near, ok := config.Nearest(word, names); ok {
-		return fmt.Errorf("%s; did you mean %q?", problem, strings.TrimSpace(t.path+" "+near))
+		return fmt.Errorf("%s; did you mean %q?", problem, strings.TrimSpace(t.Path+" "+near))
 	}
 	return errors.New(problem + "\n  → " + called + " see --help")
 }
