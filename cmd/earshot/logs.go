@@ -13,6 +13,7 @@ import (
 
 	"earshot/config"
 	"earshot/internal/logfile"
+	"earshot/internal/systemd"
 	"earshot/internal/terminal"
 )
 
@@ -154,9 +155,9 @@ func lastLines(f *os.File, n int) (int64, error) {
 func (c serviceLogs) journal(a *app) error {
 	program, err := exec.LookPath("journalctl")
 	if err != nil {
-		return &unmanaged{"journalctl is not installed here"}
+		return &systemd.UnavailableError{Why: "journalctl is not installed here"}
 	}
-	args := []string{"--user", "--no-pager", "--unit=" + unitName, "--lines=" + strconv.Itoa(c.N)}
+	args := []string{"--user", "--no-pager", "--unit=" + systemd.UnitName, "--lines=" + strconv.Itoa(c.N)}
 	if c.Follow {
 		args = append(args, "--follow")
 	}

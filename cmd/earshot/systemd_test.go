@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"earshot/internal/systemd"
 	"earshot/internal/testkit"
 )
 
@@ -131,7 +132,7 @@ func (s *seat) installs(more string) (out string) {
 	s.write("config/systemd/user/earshot.service.d/test.conf", "[Service]\n"+more)
 	out, err := s.within("earshot", "service", "install")
 	if err != nil {
-		log, _ := s.systemctl("status", unitName)
+		log, _ := s.systemctl("status", systemd.UnitName)
 		s.t.Fatalf("install: %v\n%s\n%s\n%s", err, out, log, s.read("systemd.log"))
 	}
 	return out
@@ -167,7 +168,7 @@ func TestSystemd(t *testing.T) {
 			t.Errorf("%s is not so: %v", want, err)
 		}
 	}
-	if out, err := s.systemctl("reload", unitName); err != nil {
+	if out, err := s.systemctl("reload", systemd.UnitName); err != nil {
 		t.Errorf("reload: %v %s", err, out)
 	}
 
@@ -233,7 +234,7 @@ func TestSystemdCredential(t *testing.T) {
 	if out, err := s.within("earshot", "service", "stop"); err != nil {
 		t.Errorf("stop: %v %s", err, out)
 	}
-	handed := filepath.Join(filepath.Dir(filepath.Dir(s.socket)), "credentials", unitName)
+	handed := filepath.Join(filepath.Dir(filepath.Dir(s.socket)), "credentials", systemd.UnitName)
 	if out, err := s.within("ls", handed); err == nil {
 		t.Errorf("after stop there is still %q in %s", out, handed)
 	}
@@ -247,7 +248,7 @@ func TestSystemdCredential(t *testing.T) {
 // properties returns what systemd knows of the service.
 func (s *seat) properties(t *testing.T) map[string]string {
 	t.Helper()
-	out, err := s.systemctl("show", unitName)
+	out, err := s.systemctl("show", systemd.UnitName)
 	if err != nil {
 		t.Fatalf("show: %v %s", err, out)
 	}

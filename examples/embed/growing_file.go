@@ -18,7 +18,9 @@ import (
 // interval is how often the file is looked at.
 const interval = 200 * time.Millisecond
 
-// A growingFile is the sense of what is added to a file: each line is a message of one person.
+// A growingFile is the sense of what is added to a file: each line is a message of one person, so
+// nobody else may be able to write to it. That another file as long as this one has taken its
+// place is not noticed.
 type growingFile struct {
 	path string
 	from earshot.Handle // the person
@@ -31,8 +33,8 @@ type growingFile struct {
 // newGrowingFile returns the sense of what is added to a file from now on.
 func newGrowingFile(path string, from earshot.Handle) *growingFile {
 	f := &growingFile{path: path, from: from}
-	if about, err := os.Stat(path); err == nil {
-		f.size = about.Size()
+	if about, err := os.Stat(path); err == nil && about.Size() > 0 {
+		f.size, f.skip = about.Size()-1, true // the line that its last byte belongs to is old
 	}
 	return f
 }
@@ -77,10 +79,17 @@ func (f *growingFile) read(ctx context.Context, emit providers.Emit) error {
 	piece := make([]byte, 4096)
 	for ctx.Err() == nil {
 		n, err := file.ReadAt(piece, f.size)
-		f.size += int64(n)
-		for _, line := range f.lines(piece[:n]) {
-			e := earshot.Event{At: time.Now(), From: f.from, Via: f.Name(), Body: earshot.Message{Text: earshot.Text(line)}}
-			if err := emit(ctx, e); err != nil {
+		for rest := piece[:n]; len(rest) > 0; {
+			part := rest
+			if end := bytes.IndexByte(rest, '\n'); end >= 0 {
+				part = rest[:end+1]
+			}
+			rest, f.size = rest[len(part):], f.size+int64(len(part))
+			text := f.add(part)
+			if text == "" {
+				continue
+			}
+			if err := emit(ctx, earshot.Event{At: time.Now(), From: f.from, Body: earshot.Message{Text: earshot.Text(text)}}); err != nil {
 				return fmt.Errorf("passing on a line of the file: %w", err)
 			}
 		}
@@ -94,20 +103,20 @@ func (f *growingFile) read(ctx context.Context, emit providers.Emit) error {
 	return nil
 }
 
-// lines returns the lines that end in the next piece of the file, but for empty ones and those
-// that no message can hold.
-func (f *growingFile) lines(piece []byte) (all []string) {
-	for {
-		before, after, ended := bytes.Cut(piece, []byte("\n"))
-		if f.skip = f.skip || len(f.line)+len(before) > earshot.MaxText; !f.skip {
-			f.line = append(f.line, before...)
-		}
-		if !ended {
-			return all
-		}
-		if text := strings.TrimSpace(strings.ToValidUTF8(string(f.line), "\ufffd")); text != "" && !f.skip {
-			all = append(all, text)
-		}
-		piece, f.line, f.skip = after, nil, false
+// add adds a part to the last line, and returns that line if the part ends it: empty if it is, or
+// if no message can hold it.
+func (f *growingFile) add(part []byte) string {
+	part, ended := bytes.CutSuffix(part, []byte("\n"))
+	if f.skip = f.skip || len(f.line)+len(part) > earshot.MaxText; !f.skip {
+		f.line = append(f.line, part...)
 	}
+	if !ended {
+		return ""
+	}
+	text := strings.TrimSpace(strings.ToValidUTF8(string(f.line), "?"))
+	if f.skip {
+		text = ""
+	}
+	f.line, f.skip = nil, false
+	return text
 }

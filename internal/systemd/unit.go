@@ -1,4 +1,4 @@
-package main
+package systemd
 
 import (
 	_ "embed"
@@ -21,8 +21,8 @@ const unitMark = "Written by earshot service; to change it: systemctl --user edi
 // take a service of that type for one that is ready at once.
 const reloadsSince = 253
 
-// unit returns the unit by which systemd runs program, an absolute path.
-func unit(program string, systemd int) string {
+// Unit returns the unit by which systemd runs program, an absolute path.
+func Unit(program string, systemd int) string {
 	reloads := systemd >= reloadsSince
 	is := struct {
 		Mark, Program, Type string

@@ -1,4 +1,4 @@
-package main
+package systemd
 
 import (
 	"os"
@@ -18,7 +18,7 @@ func TestUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(unit("/usr/bin/earshot", 252)) {
+	for line := range strings.Lines(Unit("/usr/bin/earshot", 252)) {
 		name, _, is := strings.Cut(line, "=")
 		if !is || strings.HasPrefix(line, "#") || name == "Description" || name == "ExecStart" || name == "WantedBy" ||
 			name == "SystemCallErrorNumber" || name == "ExecReload" || strings.HasPrefix(name, "StartLimit") {
@@ -38,12 +38,12 @@ func TestUnit(t *testing.T) {
 		if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join(dir, unitName)
-		if err := os.WriteFile(file, []byte(unit(program, 252)), 0o600); err != nil {
+		file := filepath.Join(dir, UnitName)
+		if err := os.WriteFile(file, []byte(Unit(program, 252)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		c := testkit.Command(t, analyze, "verify", "--user", file)
-		c.Env = surroundings(dir, dir)
+		c.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_RUNTIME_DIR="+dir)
 		if out, err := c.CombinedOutput(); err != nil || len(out) > 0 {
 			t.Errorf("%s: %v %s", name, err, out)
 		}
