@@ -38,7 +38,7 @@ func (d *Daemon) InstallCameras(ctx context.Context) []probe.Finding {
 	return d.show(d.install(ctx, &section{name: camerasSection, build: func(ctx context.Context) sectionBuild { return d.buildCameras(probe.Cameras(ctx, d.Config())) }}))
 }
 
-// ExpectCameras notes which cameras are configured, before [daemon.InstallCameras] has looked for
+// ExpectCameras notes which cameras are configured, before [Daemon.InstallCameras] has looked for
 // any: none of them works yet, which is not the same as that there is none.
 func (d *Daemon) ExpectCameras() { d.cameras.Expect(d.Config().Providers.Webcam) }
 

@@ -113,7 +113,7 @@ type Options struct {
 	LogFile *logfile.File // follows the configuration; nil: there is none
 }
 
-// Open opens the journal and makes the rooms of a daemon. Nothing runs before [daemon.Run]; its
+// Open opens the journal and makes the rooms of a daemon. Nothing runs before [Daemon.Run]; its
 // caller closes it.
 func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 	if o.Log == nil {

@@ -63,6 +63,11 @@ var sectionsByKey = map[string][]string{
 	"server":                      {apiSection},
 }
 
+// sectionOrder is all sections, in the order in which they begin again.
+var sectionOrder = []string{
+	modelsSection, peopleSection, roomsSection, logSection, cardSection, microphoneSection, loudspeakerSection, camerasSection, discordSection, apiSection,
+}
+
 // affectedSections returns the parts that begin again for a key.
 func affectedSections(key string) []string {
 	for at := key; at != ""; at = at[:max(0, strings.LastIndexByte(at, '.'))] {
@@ -250,7 +255,7 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 	for _, c := range d.rooms.now() {
 		c.Reseat() // which looks at everything anew
 	}
-	for _, part := range []string{modelsSection, peopleSection, roomsSection, logSection, cardSection, microphoneSection, loudspeakerSection, camerasSection, discordSection, apiSection} {
+	for _, part := range sectionOrder {
 		if touched[part] && d.rebuild(part) {
 			is.Begins = append(is.Begins, part)
 		}

@@ -21,6 +21,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/config"
+	"earshot/daemon/health"
 	"earshot/internal/logfile"
 	"earshot/internal/probe"
 	"earshot/internal/testkit"
@@ -35,15 +36,32 @@ func TestBeginnings(t *testing.T) {
 	known := make(map[string]bool)
 	for _, key := range config.Keys() {
 		if config.ClassOf(key) == config.Section && len(affectedSections(key)) == 0 && !strings.HasPrefix(key, "speakers.") {
-			t.Errorf("%s is of a part of the house, but of which?", key)
+			t.Errorf("%s is of class Section; add it to sectionsByKey in daemon/reload.go", key)
 		}
 		for at := key; at != ""; at = at[:max(0, strings.LastIndexByte(at, '.'))] {
 			known[at] = true
 		}
 	}
-	for key := range sectionsByKey {
+	for key, sections := range sectionsByKey {
+		for _, name := range sections {
+			if !slices.Contains(sectionOrder, name) {
+				t.Errorf("%s begins again never: add it to sectionOrder in daemon/reload.go", name)
+			}
+		}
 		if !known[key] {
 			t.Errorf("there is no key %s", key)
+		}
+	}
+}
+
+// TestPartsAreCounted: each sense and each outlet of the configuration is a part whose state is
+// known and counted.
+func TestPartsAreCounted(t *testing.T) {
+	for _, key := range config.Keys() {
+		of, rest, _ := strings.Cut(key, ".")
+		name, _, _ := strings.Cut(rest, ".")
+		if (of == "providers" || of == "outlets") && !slices.Contains(health.Counted(), name) {
+			t.Errorf("%s.%s is no part that is counted: add it to kinds in daemon/health/parts.go", of, name)
 		}
 	}
 }

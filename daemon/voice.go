@@ -209,7 +209,7 @@ func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*micropho
 }
 
 // InstallMicrophone gives the daemon what recognises words in the sound of c, and returns the sense
-// that hears it, to be run by [daemon.Run].
+// that hears it, to be run by [Daemon.Run].
 func (d *Daemon) InstallMicrophone(ctx context.Context, c microphone.Capture) *microphone.Provider {
 	mic, recognition := d.microphone(d.Config(), c)
 	d.install(ctx, &section{name: mic.Name(), is: sectionBuild{parts: []part{recognition}}})

@@ -19,9 +19,9 @@
 // [earshot/internal/field] is a fault in the configuration and its key, a
 // [field.Secret] that cannot be printed, and seconds as numbers.
 // [earshot/internal/supervise] restarts whatever fails and says so once.
-// [earshot/internal/metrics] counts what happens, under labels that name nobody; how each
-// part is is known to [earshot/daemon/health], and what a report of a fault needs is put
-// together here, in diagnostics.go.
+// [earshot/internal/metrics] counts what happens, under labels that name nobody; [earshot/daemon/health]
+// knows how each part is, and [earshot/daemon/diagnosis] puts together what a report of a fault
+// needs.
 // [earshot/internal/usage] counts what models cost, a day at a time, and
 // [earshot/internal/power] says whether the machine runs on its battery: daemon/health decides
 // by them whether there may be thought unasked.
@@ -135,7 +135,7 @@
 // [earshot/providers/webcam] sees who comes and goes before a camera.
 // [earshot/providers/discord] reads on Discord, and its package calls comes into voice
 // channels, with an ear for each person there; [earshot/outlets/discord] writes and
-// speaks there. The discordBot in this package has them share one session.
+// speaks there. [earshot/internal/discord/bot] has them share one session.
 // [earshot/providers/replay] performs a recorded scene, for tests and for bug
 // reports; [earshot/internal/scenetest] performs those in testdata/scenes
 // against the real room. [earshot/replay] performs a day again that is on record, and
@@ -167,11 +167,15 @@
 // [earshot/config] places each package's section. [earshot/internal/probe] finds out whether
 // what is needed works, for doctor, the start and the daemon. [earshot/daemon/health] says how its
 // parts are and what the models cost, [earshot/daemon/access] who exists and who may enter which
-// room. This command puts the parts together: commands.go is the table of commands, daemon.go the
-// daemon, backend.go what the server asks of it, rooms.go its rooms, voice.go what hears and
-// speaks, eyes.go what sees and looking.go who may ask it, and run.go the main job.
-// agent_admin.go administers the agents and agents.go is the command for that, identity.go how one
-// says who one is, listen.go the key that is held to talk. reload.go applies another configuration
-// while the daemon serves, and sections.go begins parts of it again. The rules of the
-// repository, such as who may import whom, are tests in internal/archtest.
+// room, [earshot/daemon/admin] what its operators look after, and [earshot/daemon/cameras] what
+// there is to see with. [earshot/daemon] puts the parts together: daemon.go opens and runs it,
+// backend.go is what its server asks, rooms.go its rooms, voice.go what hears and speaks, and
+// reload.go applies another configuration while it runs. examples/embed is a program of one's own
+// around it.
+//
+// This command is its command line: commands.go is the table of commands, each has a file, and
+// run.go is the main job. [earshot/internal/transcript] tells people what happened,
+// [earshot/internal/completion] completes command lines, and [earshot/internal/systemd] makes it a
+// service. The rules of the repository, such as who may import whom, are tests in
+// internal/archtest.
 package main

@@ -4,6 +4,7 @@ package health
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -44,17 +45,18 @@ var (
 	faultsOf = map[string]string{"store.full": "journal", "store.damaged": "journal", "unsaved": "journal", "memory": "journal"}
 )
 
+// kinds are the parts that a configuration names, each with what it is.
+var kinds = map[string]string{
+	"microphone": api.Sense, "discord": api.Sense, "webcam": api.Sense, "loudspeaker": api.Outlet, "console": api.Outlet, "journal": api.Machine,
+}
+
 // kindOf returns what kind of part has that name, and false for none.
 func kindOf(name string) (string, bool) {
 	switch {
 	case inner[name] != "":
 		return inner[name], true
-	case name == "microphone" || name == "discord" || label(name) == "webcam":
-		return api.Sense, true
-	case name == "loudspeaker" || name == "console":
-		return api.Outlet, true
-	case name == "journal":
-		return api.Machine, true
+	case kinds[label(name)] != "":
+		return kinds[label(name)], true
 	}
 	return "", false
 }
@@ -69,11 +71,7 @@ func label(name string) string {
 
 // Counted are the parts that are counted each by itself.
 func Counted() []string {
-	all := []string{"microphone", "loudspeaker", "webcam", "discord", "console", "journal", "engine"}
-	for name := range inner {
-		all = append(all, name)
-	}
-	return all
+	return slices.Concat([]string{"engine"}, slices.Collect(maps.Keys(kinds)), slices.Collect(maps.Keys(inner)))
 }
 
 // set notes how a part is at now, and reports whether that is news.

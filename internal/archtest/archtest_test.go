@@ -267,6 +267,10 @@ var rules = []rule{
 		"docs/README.md: does not link docs/b.md",
 		"docs/README.md: does not link docs/c/d.md",
 	}},
+	{"what can be installed is", installed, tree{
+		"daemon/d.go":         "package daemon\ntype Daemon int\nfunc (d Daemon) InstallVoice() {}\nfunc (d Daemon) InstallCameras() {}",
+		"cmd/earshot/main.go": "package main\nfunc run(d interface{ InstallVoice() }) { d.InstallVoice() }",
+	}, []string{"daemon/d.go:4: nothing in cmd/earshot calls it, so what it installs never starts; call it in cmd/earshot/run.go"}},
 	{"parts agree", partsAgree, tree{
 		"providers/console/c.go":      "package console",
 		"providers/webcam/c.go":       "package webcam",

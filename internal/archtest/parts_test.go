@@ -2,6 +2,7 @@ package archtest
 
 import (
 	"fmt"
+	"go/ast"
 	"path"
 	"regexp"
 	"slices"
@@ -45,6 +46,29 @@ func partsAgree(h *house) (complaints []string) {
 		}
 		if page, ok := h.texts[status]; ok {
 			compare("the table "+s.heading+" in "+status, firstColumn(page, s.heading))
+		}
+	}
+	return complaints
+}
+
+// installed wants every sense and outlet that the daemon can install to be installed by its command:
+// it would never start otherwise, and no other test would miss it.
+func installed(h *house) (complaints []string) {
+	used := make(map[string]bool)
+	for _, f := range h.in("cmd/earshot") {
+		ast.Inspect(f.File, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && !f.test {
+				used[s.Sel.Name] = true
+			}
+			return true
+		})
+	}
+	for _, f := range h.in("daemon") {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if ok && !f.test && fn.Recv != nil && strings.HasPrefix(fn.Name.Name, "Install") && !used[fn.Name.Name] {
+				complaints = append(complaints, h.at(fn)+": nothing in cmd/earshot calls it, so what it installs never starts; call it in cmd/earshot/run.go")
+			}
 		}
 	}
 	return complaints
