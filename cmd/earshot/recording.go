@@ -12,6 +12,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/codec"
 	"earshot/internal/helper"
+	"earshot/internal/sceneplayer"
 	"earshot/internal/transcript"
 	outlet "earshot/outlets/console"
 	"earshot/providers"
@@ -49,7 +50,7 @@ func (r replayCommand) listen(a *app) error {
 	}
 	tape := &recording{daemon: d, mic: d.InstallMicrophone(a.ctx, file{codec.Source{Path: r.Scene, RealTime: true}})}
 	err = d.Run(a.ctx, nil, tape)
-	events, bad := d.Store().For(d.Audience()).Last(context.WithoutCancel(a.ctx), transcript.Spoken, replayed)
+	events, bad := d.Store().For(d.Audience()).Last(context.WithoutCancel(a.ctx), transcript.Spoken, sceneplayer.MaxEvents)
 	if err = errors.Join(err, tape.err, bad, d.Close()); err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (r *recording) Run(ctx context.Context, emit providers.Emit) error {
 		return nil
 	}
 	if r.err = err; err == nil {
-		awaitSilence(ctx, r.daemon)
+		sceneplayer.AwaitSilence(ctx, r.daemon)
 	}
 	return nil
 }

@@ -28,6 +28,7 @@ var may = map[string]string{
 	"internal/english":               "",
 	"examples/...":                   ". config daemon providers",
 	"internal/completion":            "api internal/terminal",
+	"internal/sceneplayer":           ". config daemon daemon/access internal/terminal internal/transcript llm/... models/voiceprint outlets/console participants providers/...",
 	"internal/systemd":               "config internal/atomicfile",
 	"internal/transcript":            ". api conversation internal/english internal/terminal outlets/console participants/... store",
 	"internal/probe":                 ". api config llm/... store server/... participants/... speakers conversation executive models/see providers/... outlets/... internal/...",
@@ -65,7 +66,7 @@ var may = map[string]string{
 	"executive/...":                  ". api interrupt conversation participants/... speakers llm",
 	"executive/room":                 ". api executive/... interrupt conversation participants/... speakers llm internal/supervise", // what is told of outages
 	"server/...":                     ". api participants/... conversation executive/... providers internal/search",                 // the senses of an attached terminal
-	"replay":                         ". config executive/... interrupt llm participants/... conversation speakers",
+	"replay":                         ". config executive/... interrupt llm participants/... conversation speakers internal/english internal/terminal internal/transcript",
 	"monitor":                        ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
 	"config":                         ". api executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/... internal/atomicfile",
 	"daemon":                         "./...",
@@ -112,7 +113,7 @@ var doubles = []string{
 
 // also lists who else may import a double.
 var also = map[string]string{
-	"llm/llmtest":                  "llm/engine cmd/... internal/scenetest bench", // the scripted model ships
+	"llm/llmtest":                  "llm/engine cmd/... internal/sceneplayer internal/scenetest bench", // the scripted model ships
 	"llm/ollama/ollamatest":        "internal/scenetest bench",
 	"internal/testkit":             "internal/scenetest bench",
 	"internal/discord/discordtest": "bench",
@@ -128,7 +129,7 @@ var bubbles = map[string]string{
 }
 
 // runs lists who may import the daemon: it is on top of all but these.
-const runs = "cmd/... daemon/... examples/... internal/discord/bot internal/scenetest bench replay"
+const runs = "cmd/... daemon/... examples/... internal/discord/bot internal/sceneplayer internal/scenetest bench replay"
 
 // linked are the doubles that a command may link, so testing stays out.
 var linked = []string{"llm/llmtest", "internal/scenetest"}

@@ -1,4 +1,4 @@
-package main
+package sceneplayer
 
 import (
 	"math/rand/v2"

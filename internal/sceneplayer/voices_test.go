@@ -1,4 +1,4 @@
-package main
+package sceneplayer
 
 import (
 	"os"
@@ -21,9 +21,8 @@ func TestScenesOfVoices(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := &app{ctx: t.Context()}
 			var said []string
-			events, err := a.perform(archive, 10, false)
+			events, err := Play(t.Context(), archive, 10, nil)
 			for _, e := range events {
 				if u, is := e.Body.(earshot.Utterance); is && u.LikeAgent {
 					said = append(said, "like the agent")
