@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,6 +36,9 @@ type still struct{ *testing.M }
 
 // Run implements [testscript.TestingM].
 func (s still) Run() int {
+	if signal.Ignored(syscall.SIGHUP) { // by nohup, which would let every program under test outlast its terminal
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	code := s.M.Run()
 	if skips := testkit.Skips(); skips > 0 {
 		fmt.Printf("SKIPPED %d of the tests that talk in real time, because other programs kept the processors busy.\n", skips)
