@@ -15,6 +15,7 @@ import (
 	"earshot/internal/atomicfile"
 	"earshot/internal/discord/bot"
 	"earshot/internal/english"
+	"earshot/internal/export"
 	"earshot/internal/terminal"
 	"earshot/server/token"
 	"earshot/speakers"
@@ -46,7 +47,7 @@ func (c backupCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := vacant(c.File, c.Force); err != nil {
+	if err := export.MayWrite(c.File, c.Force); err != nil {
 		return err
 	}
 	archive, err := a.archive(cfg)
@@ -78,7 +79,7 @@ func (c backupCommand) Run(a *app) error {
 	if err := archive.Backup(a.ctx, fresh, with...); err != nil {
 		return err
 	}
-	if err := vacant(c.File, c.Force); err != nil {
+	if err := export.MayWrite(c.File, c.Force); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, c.File); err != nil {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"earshot/config"
 	"earshot/daemon/access"
+	"earshot/internal/export"
 	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/server/token"
@@ -42,7 +42,7 @@ func (c tokenCreate) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	expires, err := moment(c.Expires, time.Now())
+	expires, err := export.ParseMoment(c.Expires, time.Now())
 	if err != nil {
 		return &verdict{misused, err}
 	}
@@ -97,25 +97,6 @@ func (a *app) somebody(cfg *config.Config, name string) (participants.Participan
 		return who, &verdict{notFound, fmt.Errorf("nobody is called %q; known are: %s", name, strings.Join(known, ", "))}
 	}
 	return who, nil
-}
-
-// moment reads a date or a length of time from now; nothing is never.
-func moment(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	if at, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
-		return at, nil
-	}
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil {
-			return now.AddDate(0, 0, n), nil
-		}
-	}
-	if long, err := time.ParseDuration(text); err == nil {
-		return now.Add(long), nil
-	}
-	return time.Time{}, fmt.Errorf("--expires is %q; must be a date such as 2027-01-31, or a duration such as 90d or 12h", text)
 }
 
 type tokenList struct {

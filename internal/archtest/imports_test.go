@@ -28,6 +28,7 @@ var may = map[string]string{
 	"internal/english":               "",
 	"examples/...":                   ". config daemon providers",
 	"internal/completion":            "api internal/terminal",
+	"internal/export":                ". daemon/access internal/terminal internal/transcript participants store",
 	"internal/sceneplayer":           ". config daemon daemon/access internal/terminal internal/transcript llm/... models/voiceprint outlets/console participants providers/...",
 	"internal/systemd":               "config internal/atomicfile",
 	"internal/transcript":            ". api conversation internal/english internal/terminal outlets/console participants/... store",
@@ -129,7 +130,7 @@ var bubbles = map[string]string{
 }
 
 // runs lists who may import the daemon: it is on top of all but these.
-const runs = "cmd/... daemon/... examples/... internal/discord/bot internal/sceneplayer internal/scenetest bench replay"
+const runs = "cmd/... daemon/... examples/... internal/discord/bot internal/export internal/sceneplayer internal/scenetest bench replay"
 
 // linked are the doubles that a command may link, so testing stays out.
 var linked = []string{"llm/llmtest", "internal/scenetest"}
