@@ -10,6 +10,7 @@ import (
 	"earshot/daemon/access"
 	"earshot/daemon/admin"
 	"earshot/internal/field"
+	"earshot/internal/login"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/server"
@@ -124,8 +125,8 @@ func (a *app) desk(cfg *config.Config, i identityFlags, book *agents.Directory, 
 	h.people = people
 	own := people.Resolve(account).ID
 	book.Join(people, own)
-	p := loginPrompt{known: people.Known(), own: own}
-	p.claim = func(ctx context.Context, name string, secret field.Secret) (err error) {
+	p := login.Prompt{Known: people.Known(), Own: own}
+	p.Claim = func(ctx context.Context, name string, secret field.Secret) (err error) {
 		h.who, err = access.NewGate(cfg, people).Authenticate(ctx, account, server.Claim{Name: name, Token: secret})
 		return err
 	}

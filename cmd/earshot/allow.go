@@ -11,6 +11,7 @@ import (
 	"earshot/api"
 	"earshot/config"
 	"earshot/internal/english"
+	"earshot/internal/login"
 	"earshot/internal/probe"
 )
 
@@ -125,7 +126,7 @@ func (a *app) answer(question string) (string, error) {
 	line, err := readLine(a.ctx, a.in)
 	word := strings.ToLower(strings.TrimSpace(line))
 	if err == nil && slices.Contains([]string{"q", "quit", "/quit", "/exit"}, word) {
-		err = errLeft
+		err = login.ErrLeft
 	}
 	return word, err
 }

@@ -21,6 +21,7 @@ import (
 	"earshot/conversation"
 	"earshot/daemon/access"
 	"earshot/internal/field"
+	"earshot/internal/login"
 	"earshot/internal/terminal"
 	outlet "earshot/outlets/console"
 	"earshot/participants"
@@ -28,6 +29,7 @@ import (
 	sense "earshot/providers/console"
 	"earshot/server"
 	"earshot/server/attach"
+	"earshot/server/reconnect"
 	"earshot/store"
 )
 
@@ -49,11 +51,11 @@ func (c chatCommand) Run(a *app) error {
 // until the person leaves.
 func (a *app) attach(cfg *config.Config, i identityFlags, room earshot.RoomID) error {
 	c, s, err := a.comes(cfg, i, room, a.enter)
-	if errors.Is(err, errLeft) {
+	if errors.Is(err, login.ErrLeft) {
 		return nil
 	}
 	if err == nil && a.API == "" {
-		err = keepIdentity(s.You)
+		err = login.Keep(s.You)
 	}
 	if err != nil {
 		return err
@@ -73,7 +75,7 @@ func (a *app) attach(cfg *config.Config, i identityFlags, room earshot.RoomID) e
 		return c.Identity
 	})}, t)
 	if t.ByKeys() { // what was prepared in a pipe wants its answers, or a failure
-		return stays(a.ctx, c, types, o, called, connection(t))
+		return reconnect.Attach(a.ctx, c, types, o, called, connection(t))
 	}
 	return c.Attach(a.ctx, types, o, called)
 }
@@ -97,10 +99,10 @@ func (a *app) arrive(c *server.Client, i identityFlags, room earshot.RoomID, ent
 	if err != nil {
 		return nil, s, err
 	}
-	p := loginPrompt{known: s.Known, own: s.You.ID, strangers: s.Strangers, anonymous: s.Anonymous}
-	p.claim = func(ctx context.Context, name string, secret field.Secret) error {
+	p := login.Prompt{Known: s.Known, Own: s.You.ID, Strangers: s.Strangers, Anonymous: s.Anonymous}
+	p.Claim = func(ctx context.Context, name string, secret field.Secret) error {
 		c.Identity, c.Room, c.Token = name, room, secret
-		if p.anonymous && participants.Key(name) == participants.Key(anonymous) {
+		if p.Anonymous && participants.Key(name) == participants.Key(login.Anonymous) {
 			s.You = participants.Participant{} // only who stays becomes somebody
 			return nil
 		}

@@ -12,6 +12,7 @@ import (
 	"earshot/daemon/access"
 	"earshot/daemon/erase"
 	"earshot/internal/discord/bot"
+	"earshot/internal/login"
 	"earshot/internal/terminal"
 	"earshot/participants/agents"
 	"earshot/server"
@@ -89,7 +90,7 @@ func (c forgetCommand) here(a *app, cfg *config.Config, s *store.Store, f api.Er
 		ForgetPosts: func(turns map[earshot.TurnID]bool) error {
 			return bot.OpenPostLog(cfg.Store.Directory, quietly).Forget(turns)
 		},
-		ForgetName: forgetIdentity, OnDiscord: access.IsChannel,
+		ForgetName: login.Forget, OnDiscord: access.IsChannel,
 	}
 	if err := o.Finish(a.ctx); err != nil {
 		return err

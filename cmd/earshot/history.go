@@ -12,6 +12,7 @@ import (
 	"earshot/config"
 	"earshot/daemon/access"
 	"earshot/internal/field"
+	"earshot/internal/login"
 	"earshot/internal/transcript"
 	"earshot/participants"
 	"earshot/server"
@@ -109,9 +110,9 @@ func (a *app) reader(cfg *config.Config, archive *store.Archive, as reading) (*p
 		return nil, earshot.Audience{}, err
 	}
 	g := access.NewGate(cfg, people)
-	p := loginPrompt{known: people.Known(), own: people.Resolve(account).ID}
+	p := login.Prompt{Known: people.Known(), Own: people.Resolve(account).ID}
 	var around earshot.Audience
-	p.claim = func(ctx context.Context, name string, secret field.Secret) error {
+	p.Claim = func(ctx context.Context, name string, secret field.Secret) error {
 		_, around, err = g.Identify(ctx, account, server.Claim{Name: name, Room: as.Room, Token: secret})
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"earshot/internal/login"
 )
 
 // A listenCommand is a key that is held to talk: a desktop begins it when a key goes down,
@@ -70,7 +72,7 @@ func closed(ctx context.Context, f *os.File, end func()) (ended <-chan struct{},
 		defer done()
 		for {
 			if _, err := next(); err != nil {
-				if errors.Is(err, errLeft) || errors.Is(err, io.EOF) {
+				if errors.Is(err, login.ErrLeft) || errors.Is(err, io.EOF) {
 					end()
 				}
 				return

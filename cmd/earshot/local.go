@@ -9,6 +9,7 @@ import (
 	"earshot"
 	"earshot/daemon"
 	"earshot/internal/field"
+	"earshot/internal/login"
 	outlet "earshot/outlets/console"
 	"earshot/participants"
 	"earshot/providers"
@@ -37,7 +38,7 @@ func (r *localConsole) Name() string { return local }
 func (r *localConsole) Run(ctx context.Context, emit providers.Emit) error {
 	who, around, err := r.comes(ctx)
 	if err != nil {
-		if !errors.Is(err, errLeft) {
+		if !errors.Is(err, login.ErrLeft) {
 			r.err = err
 		}
 		return nil
@@ -79,10 +80,10 @@ func (r *localConsole) Run(ctx context.Context, emit providers.Emit) error {
 // comes returns who is at the terminal, when they have said so, and who reads
 // there.
 func (r *localConsole) comes(ctx context.Context) (who participants.Participant, around earshot.Audience, err error) {
-	p := loginPrompt{
-		known: r.daemon.People().Known(), own: r.daemon.Owner().ID,
-		strangers: r.daemon.Config().ExternalActors.AllowDynamicCreation, anonymous: r.daemon.Config().ExternalActors.AllowAnonymous,
-		claim: func(ctx context.Context, name string, secret field.Secret) error {
+	p := login.Prompt{
+		Known: r.daemon.People().Known(), Own: r.daemon.Owner().ID,
+		Strangers: r.daemon.Config().ExternalActors.AllowDynamicCreation, Anonymous: r.daemon.Config().ExternalActors.AllowAnonymous,
+		Claim: func(ctx context.Context, name string, secret field.Secret) error {
 			if err := r.nameOwner(ctx, name); err != nil {
 				return err
 			}
@@ -96,7 +97,7 @@ func (r *localConsole) comes(ctx context.Context) (who participants.Participant,
 	if _, _, err := r.app.enter(ctx, r.says, p); err != nil {
 		return who, around, err
 	}
-	return who, around, keepIdentity(who)
+	return who, around, login.Keep(who)
 }
 
 // nameOwner gives the person whose account this is the name that is typed at the first start,
@@ -104,7 +105,7 @@ func (r *localConsole) comes(ctx context.Context) (who participants.Participant,
 // no settings.
 func (r *localConsole) nameOwner(ctx context.Context, name string) error {
 	known := r.daemon.People().Known()
-	if !r.app.person() || r.says.Identity != "" || lastName() != "" || len(known) != 1 || known[0].ID != r.daemon.Owner().ID || name == anonymous ||
+	if !r.app.person() || r.says.Identity != "" || login.LastName() != "" || len(known) != 1 || known[0].ID != r.daemon.Owner().ID || name == login.Anonymous ||
 		participants.Key(name) == participants.Key(known[0].Name) || !r.daemon.Config().ExternalActors.AllowDynamicCreation {
 		return nil
 	}

@@ -69,7 +69,7 @@ func (a *app) tryCameras(cfg *config.Config) []probe.Finding {
 		}
 		f := &looks[i]
 		if l, ok := running[c.Name]; ok {
-			f.Works, f.Text, f.Cure = l.Fault == "", f.Text+"; the running earshot has it: "+cameraText(l, time.Now()), l.Cure
+			f.Works, f.Text, f.Cure = l.Fault == "", f.Text+"; the running earshot has it: "+cameras.InfoText(l, time.Now()), l.Cure
 			continue
 		}
 		g.Go(func() {
@@ -88,7 +88,7 @@ func tried(f *probe.Finding, s api.CameraView) {
 	case cameras.Sees(s):
 		f.Text += fmt.Sprintf("; it takes pictures of %d by %d pixels", s.Width, s.Height)
 	default:
-		f.Text += "; " + viewText(s, time.Now())
+		f.Text += "; " + cameras.ViewText(s, time.Now())
 	}
 }
 

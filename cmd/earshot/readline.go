@@ -11,13 +11,9 @@ import (
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	"earshot/internal/login"
 )
-
-// errLeft says that somebody went away instead of answering.
-var errLeft = errors.New("nobody answered")
-
-// longestAnswer is how much of a line is taken, in bytes: more than any token.
-const longestAnswer = 256
 
 // readLine reads a line a byte at a time, so that nothing of what follows is
 // taken from whoever reads next. It is errLeft at the end of what there is to
@@ -53,11 +49,11 @@ func readKeys(ctx context.Context, f *os.File, raw bool) (string, error) {
 		case b == '\n' || b == '\r':
 			return string(line), nil
 		case raw && (b == 0x03 || b == 0x04): // ^C and ^D
-			return "", errLeft
+			return "", login.ErrLeft
 		case raw && (b == 0x7f || b == '\b'):
 			_, size := utf8.DecodeLastRune(line)
 			line = line[:len(line)-size]
-		case len(line) < longestAnswer:
+		case len(line) < login.MaxAnswer:
 			line = append(line, b)
 		}
 	}
@@ -92,10 +88,10 @@ func bytesOf(ctx context.Context, f *os.File) (next func() (byte, error), done f
 			case err != nil:
 				return 0, err
 			case ctx.Err() != nil:
-				return 0, errLeft
+				return 0, login.ErrLeft
 			}
 			if _, err := io.ReadFull(f, one); err != nil {
-				return 0, errLeft
+				return 0, login.ErrLeft
 			}
 			return one[0], nil
 		}

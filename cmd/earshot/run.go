@@ -15,6 +15,7 @@ import (
 	"earshot/api"
 	"earshot/daemon"
 	"earshot/daemon/access"
+	"earshot/internal/login"
 	"earshot/internal/probe"
 	"earshot/internal/supervise"
 
@@ -84,7 +85,7 @@ func (r runCommand) Run(a *app) error {
 	ready := a.preparation(l, manager, log)
 	d, err := daemon.Open(a.ctx, cfg, daemon.Options{
 		Log: log, Account: handle, Name: name, Version: version(), Notifier: manager, PowerSupplies: power.Supplies, Restarts: restarts,
-		Progress: func(done, all int64) { ready.step(time.Now(), done, all) }, ForgetName: forgetIdentity,
+		Progress: func(done, all int64) { ready.step(time.Now(), done, all) }, ForgetName: login.Forget,
 		Load: func() (*config.Config, error) {
 			next, err := a.config()
 			for _, insist := range insists {

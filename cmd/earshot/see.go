@@ -46,7 +46,7 @@ func (c seeCommand) Run(a *app) error {
 	if c.JSON {
 		err = a.json(s)
 	} else {
-		_, err = fmt.Fprintln(a.out, terminal.Safe(viewText(s, time.Now())))
+		_, err = fmt.Fprintln(a.out, terminal.Safe(cameras.ViewText(s, time.Now())))
 	}
 	if err == nil && c.Save != "" && len(picture) > 0 {
 		if err = keepPicture(c.Save, picture, c.Force); err == nil {

@@ -47,7 +47,7 @@ func printStatus(w io.Writer, s api.Status, now time.Time) error {
 		if !c.Open && c.Closed == "" && slices.ContainsFunc(s.Faults, said) {
 			continue // with what mends it
 		}
-		fmt.Fprintf(w, "  %s\n", terminal.Safe(cameraText(c, now)))
+		fmt.Fprintf(w, "  %s\n", terminal.Safe(cameras.InfoText(c, now)))
 	}
 	for _, part := range s.Works {
 		fmt.Fprintf(w, "  ✓ %s\n", terminal.Safe(part))
@@ -81,21 +81,4 @@ func printStatus(w io.Writer, s api.Status, now time.Time) error {
 		fmt.Fprintf(w, "  Memory: %s.\n", terminal.Safe(s.Keeps))
 	}
 	return nil
-}
-
-// cameraText tells people of a camera at now.
-func cameraText(l api.CameraInfo, now time.Time) string {
-	s := api.CameraView{Camera: l.Camera, Closed: l.Closed, Eyes: l.Eyes, Since: l.Since, Fault: l.Fault}
-	if !l.Open {
-		return "○ " + viewText(s, now)
-	}
-	open := fmt.Sprintf("● %s is open (%s); its pictures stay in memory.", cameras.Title(l.Camera), l.Source)
-	switch {
-	case l.Eyes == earshot.Clear:
-		return open
-	case l.Since.IsZero():
-		return open + " There was none yet."
-	}
-	s.Closed = ""
-	return open + " " + viewText(s, now)
 }

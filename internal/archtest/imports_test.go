@@ -29,6 +29,7 @@ var may = map[string]string{
 	"examples/...":                   ". config daemon providers",
 	"internal/completion":            "api internal/terminal",
 	"internal/export":                ". daemon/access internal/terminal internal/transcript participants store",
+	"internal/login":                 ". participants internal/probe internal/terminal",
 	"internal/sceneplayer":           ". config daemon daemon/access internal/terminal internal/transcript llm/... models/voiceprint outlets/console participants providers/...",
 	"internal/systemd":               "config internal/atomicfile",
 	"internal/transcript":            ". api conversation internal/english internal/terminal outlets/console participants/... store",

@@ -1,4 +1,5 @@
-package main
+// Package reconnect keeps a terminal attached to a daemon that goes away and comes back.
+package reconnect
 
 import (
 	"context"
@@ -9,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"earshot"
-	"earshot/internal/terminal"
 	"earshot/providers"
 	"earshot/server"
 	"earshot/server/attach"
@@ -39,10 +39,10 @@ type reconnectingSense struct {
 	back chan struct{}  // closed when there is one
 }
 
-// stays attaches p and o to the daemon of c, again and again, until p comes to its own
+// Attach attaches p and o to the daemon of c, again and again, until p comes to its own
 // end, ctx ends, or the daemon does not let them in. Only the first time it has to be
 // there.
-func stays(ctx context.Context, c *server.Client, p providers.Provider, o earshot.Outlet, names *attach.Names, tell func(lost bool)) error {
+func Attach(ctx context.Context, c *server.Client, p providers.Provider, o earshot.Outlet, names *attach.Names, tell func(lost bool)) error {
 	l := &reconnectingSense{Provider: p, tell: tell, back: make(chan struct{})}
 	g, within := errgroup.WithContext(ctx)
 	there := l.back
@@ -165,17 +165,5 @@ func (l *reconnectingSense) hand(ctx context.Context, e earshot.Event) error {
 			return context.Cause(ctx)
 		case <-back:
 		}
-	}
-}
-
-// connection says on a terminal that the connection was lost, or is back.
-func connection(t *terminal.Terminal) func(lost bool) {
-	return func(lost bool) {
-		if lost {
-			t.Hear("", terminal.Line{}) // nobody says what becomes of it
-			t.Note(terminal.Line{Head: "! ", Text: "the connection to earshot was lost; what you write will be sent when it is back (/exit leaves)"})
-			return
-		}
-		t.Note(terminal.Line{Text: "earshot is back", Quiet: true})
 	}
 }

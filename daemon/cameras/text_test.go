@@ -1,4 +1,4 @@
-package main
+package cameras
 
 import (
 	"strings"
@@ -7,7 +7,6 @@ import (
 
 	"earshot"
 	"earshot/api"
-	"earshot/daemon/cameras"
 )
 
 // TestSighting: what a camera sees is told in words, and so is that it sees nothing.
@@ -42,11 +41,11 @@ func TestSighting(t *testing.T) {
 		{"no picture", api.CameraView{Camera: "desk", Eyes: earshot.Clear, Fault: "too late"}, "The camera desk gave no picture: too late"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := viewText(tt.s, now); got != tt.want {
+			if got := ViewText(tt.s, now); got != tt.want {
 				t.Errorf("told %q\nwant %q", got, tt.want)
 			}
-			if cameras.Sees(tt.s) != strings.Contains(tt.want, "taken") {
-				t.Errorf("it sees: %v", cameras.Sees(tt.s))
+			if Sees(tt.s) != strings.Contains(tt.want, "taken") {
+				t.Errorf("it sees: %v", Sees(tt.s))
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package main
+package cameras
 
 import (
 	"fmt"
@@ -7,14 +7,13 @@ import (
 
 	"earshot"
 	"earshot/api"
-	"earshot/daemon/cameras"
 	"earshot/executive/scene"
 )
 
-// viewText tells people at now what a camera sees. What codes say is foreign: the caller makes it safe
+// ViewText tells people at now what a camera sees. What codes say is foreign: the caller makes it safe
 // for a terminal.
-func viewText(s api.CameraView, now time.Time) string {
-	the := cameras.Title(s.Camera)
+func ViewText(s api.CameraView, now time.Time) string {
+	the := Title(s.Camera)
 	switch {
 	case s.Camera == "" && len(s.Known) == 0:
 		return "There is no camera."
@@ -123,4 +122,21 @@ func codesIn(s api.CameraView) (all []string) {
 		all = append(all, fmt.Sprintf("%q", text))
 	}
 	return all
+}
+
+// InfoText tells people of a camera at now.
+func InfoText(l api.CameraInfo, now time.Time) string {
+	s := api.CameraView{Camera: l.Camera, Closed: l.Closed, Eyes: l.Eyes, Since: l.Since, Fault: l.Fault}
+	if !l.Open {
+		return "○ " + ViewText(s, now)
+	}
+	open := fmt.Sprintf("● %s is open (%s); its pictures stay in memory.", Title(l.Camera), l.Source)
+	switch {
+	case l.Eyes == earshot.Clear:
+		return open
+	case l.Since.IsZero():
+		return open + " There was none yet."
+	}
+	s.Closed = ""
+	return open + " " + ViewText(s, now)
 }
