@@ -31,12 +31,12 @@ type SearchHit struct {
 
 // A DecisionPage is a page of what was decided.
 type DecisionPage struct {
-	Decisions []Decision `json:"decisions"`
-	Before    int64      `json:"before"` // where to go on from; 0 when there is no more
+	Decisions []ExplainedDecision `json:"decisions"`
+	Before    int64               `json:"before"` // where to go on from; 0 when there is no more
 }
 
-// A Decision is what an agent decided, and why.
-type Decision struct {
+// An ExplainedDecision is what an agent decided, and why.
+type ExplainedDecision struct {
 	Sequence int64            `json:"sequence"`
 	At       time.Time        `json:"at"`
 	Agent    string           `json:"agent"`

@@ -65,7 +65,7 @@ func judged(all []saying, through string, luck *rand.Rand) (some []verdict, err 
 			}
 			now = now.Add(time.Minute)
 			book.Whose(is(s), now)
-			if _, err := book.Teach(now, name(who), speakers.Said{By: "bench", At: now}); err != nil {
+			if _, err := book.Teach(now, name(who), speakers.Attestation{By: "bench", At: now}); err != nil {
 				return nil, err
 			}
 		}

@@ -36,7 +36,7 @@ func (h backend) Search(ctx context.Context, a earshot.Audience, query string, b
 }
 
 // Decisions implements [server.Journal].
-func (h backend) Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]api.Decision, error) {
+func (h backend) Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]api.ExplainedDecision, error) {
 	q := explain.Query{Before: before, Last: limit}
 	if agent != "" {
 		p, ok := h.daemon.people.Find(agent)

@@ -361,7 +361,7 @@ func (m *Model) transcript(width, height int) []row {
 	m.view.width, m.view.height = width, height
 	var up []row // from the bottom upwards
 	if m.view.follow {
-		grown := m.growing(width)
+		grown := m.activeReply(width)
 		for k := len(grown) - 1; k >= 0 && len(up) < height; k-- {
 			up = append(up, grown[k])
 		}
@@ -448,9 +448,9 @@ func light(r row, q search.Query) (lit row) {
 // mostLit is how often one word is marked in a row: it has no more letters than a screen.
 const mostLit = 256
 
-// growing shows what people are saying, and the replies that are being made or said: what
+// activeReply shows what people are saying, and the replies that are being made or said: what
 // was heard so far, and what not yet.
-func (m *Model) growing(width int) (rows []row) {
+func (m *Model) activeReply(width int) (rows []row) {
 	if m.lost != "" || m.filter.text != "" {
 		return nil
 	}

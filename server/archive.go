@@ -113,7 +113,7 @@ func (s *Server) decisions(w http.ResponseWriter, r *http.Request, who guest) er
 	if err != nil {
 		return &fault{http.StatusUnprocessableEntity, err}
 	}
-	d := api.DecisionPage{Decisions: slices.Concat([]api.Decision{}, all)}
+	d := api.DecisionPage{Decisions: slices.Concat([]api.ExplainedDecision{}, all)}
 	if len(all) == p.limit {
 		d.Before = all[0].Sequence
 	}

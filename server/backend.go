@@ -75,7 +75,7 @@ type Journal interface {
 
 	// Decisions returns what was decided before a sequence, by the agent who is called so
 	// or by all if that is empty, in the order in which it was.
-	Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]api.Decision, error)
+	Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]api.ExplainedDecision, error)
 
 	// Name returns what somebody is called.
 	Name(earshot.ParticipantID) string

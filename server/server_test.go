@@ -202,13 +202,13 @@ func (h *house) Search(ctx context.Context, a earshot.Audience, query string, be
 	return all[:min(limit, len(all))], err
 }
 
-func (h *house) Decisions(_ context.Context, _ earshot.Audience, agent string, before int64, limit int) ([]api.Decision, error) {
+func (h *house) Decisions(_ context.Context, _ earshot.Audience, agent string, before int64, limit int) ([]api.ExplainedDecision, error) {
 	if agent == "nobody" {
 		return nil, errors.New("there is no agent of that name")
 	}
-	var all []api.Decision
+	var all []api.ExplainedDecision
 	for n := int64(1); n < cmp.Or(before, 101); n++ {
-		all = append(all, api.Decision{Sequence: n, Agent: agent})
+		all = append(all, api.ExplainedDecision{Sequence: n, Agent: agent})
 	}
 	return all[max(0, len(all)-limit):], nil
 }

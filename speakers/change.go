@@ -30,7 +30,7 @@ type Change struct {
 	Other earshot.Handle        `json:"other,omitzero"`
 	Who   earshot.ParticipantID `json:"who,omitempty"`   // whose Voice is now, or for [Divided] Other
 	Was   earshot.ParticipantID `json:"was,omitempty"`   // whose Voice was
-	Said  Said                  `json:"said"`            // by whom; nobody if the voices told themselves
+	Said  Attestation           `json:"said"`            // by whom; nobody if the voices told themselves
 	Moved []time.Time           `json:"moved,omitempty"` // when that began to be said which is Other's now; of [Taught], Voice's
 	Undo  bool                  `json:"undo,omitempty"`  // it takes back another change
 }

@@ -45,7 +45,7 @@ type record struct {
 	ID      string                `json:"id"`
 	Also    []string              `json:"also,omitempty"`
 	Who     earshot.ParticipantID `json:"who"`
-	Consent Said                  `json:"consent"`
+	Consent Attestation           `json:"consent"`
 	Prints  []recorded            `json:"prints"`
 }
 

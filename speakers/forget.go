@@ -11,7 +11,7 @@ import (
 
 // Forget erases a voice: in memory, and in the file with what was there before.
 // It cannot be undone, and nothing before it can.
-func (b *Registry) Forget(h earshot.Handle, said Said) (Change, error) {
+func (b *Registry) Forget(h earshot.Handle, said Attestation) (Change, error) {
 	b.changing.Lock()
 	defer b.changing.Unlock() // until nothing is left that could be undone
 	var ids []string

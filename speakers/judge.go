@@ -257,7 +257,7 @@ func (b *Registry) unite(v *voice, at time.Time) {
 		}
 		b.is.merge(into, from)
 		b.is.added = nil
-		b.pending = append(b.pending, Change{Act: Merged, Voice: into.handle(), Other: from.handle(), Said: Said{At: at}})
+		b.pending = append(b.pending, Change{Act: Merged, Voice: into.handle(), Other: from.handle(), Said: Attestation{At: at}})
 		return
 	}
 }

@@ -82,7 +82,7 @@ func TestOwnIsNobodys(t *testing.T) {
 	if early.Own || !early.New {
 		t.Fatalf("before it was learnt it is %+v", early)
 	}
-	said := speakers.Said{By: "ann", At: w.now}
+	said := speakers.Attestation{By: "ann", At: w.now}
 	for range 3 {
 		w.book.LearnOwn(w.voice("agent", 5*time.Second, "desk"))
 	}
@@ -265,7 +265,7 @@ func TestTeach(t *testing.T) {
 	if _, err := w.book.Teach(start, "zoe", w.said()); err == nil {
 		t.Error("what nobody has heard was said by somebody")
 	}
-	if _, err := w.book.Teach(second, "zoe", speakers.Said{}); err == nil {
+	if _, err := w.book.Teach(second, "zoe", speakers.Attestation{}); err == nil {
 		t.Error("nobody says so, and it is so")
 	}
 }

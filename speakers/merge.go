@@ -11,7 +11,7 @@ import (
 
 // Merge says that two voices are one. They may not be two people's. What was kept
 // of one stays as it is; what was not is not kept by this.
-func (b *Registry) Merge(into, from earshot.Handle, said Said) (Change, error) {
+func (b *Registry) Merge(into, from earshot.Handle, said Attestation) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
 			return Change{}, err
@@ -53,7 +53,7 @@ func (v *voice) take(other *voice) {
 
 // Split says that a voice is two people's, and begins another for what is less
 // like the rest of it. The name stays with the first.
-func (b *Registry) Split(h earshot.Handle, said Said) (Change, error) {
+func (b *Registry) Split(h earshot.Handle, said Attestation) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
 			return Change{}, err
@@ -127,7 +127,7 @@ func (v *voice) fits(all channelOffsets, samples []sample) float64 {
 }
 
 // Undo takes back the last change that can be: not that a voice was forgotten.
-func (b *Registry) Undo(said Said) (Change, error) {
+func (b *Registry) Undo(said Attestation) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
 			return Change{}, err
@@ -143,7 +143,7 @@ func (b *Registry) Undo(said Said) (Change, error) {
 
 // undo puts back what a change has replaced. Every voice has its names again, and
 // a name that was given since goes on with what it was taken from.
-func (s *state) undo(p undoRecord, said Said) Change {
+func (s *state) undo(p undoRecord, said Attestation) Change {
 	var since []string
 	s.voices = slices.DeleteFunc(s.voices, func(v *voice) bool {
 		gone := slices.Contains(p.touched, v.id)
@@ -175,7 +175,7 @@ func (s *state) release(ids []string) {
 }
 
 // undone returns the change that takes c back.
-func (c Change) undone(said Said) Change {
+func (c Change) undone(said Attestation) Change {
 	c.Said, c.Undo = said, true
 	switch c.Act {
 	case Merged:

@@ -11,7 +11,7 @@ import (
 
 // Name says whose a voice is, until the program ends. Nothing is kept. An empty
 // who takes a name away again from a voice that is not kept.
-func (b *Registry) Name(h earshot.Handle, who earshot.ParticipantID, said Said) (Change, error) {
+func (b *Registry) Name(h earshot.Handle, who earshot.ParticipantID, said Attestation) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
 			return Change{}, err
@@ -36,7 +36,7 @@ func (b *Registry) Name(h earshot.Handle, who earshot.ParticipantID, said Said) 
 // consent of that person, which consent records: who has given it, or says that
 // they have, and when. Voices of which too little was heard are refused, and so is one
 // like the agent's own. What was kept of the person before, stays and counts as well.
-func (b *Registry) Enrol(who earshot.ParticipantID, consent Said, voices ...earshot.Handle) (Change, error) {
+func (b *Registry) Enrol(who earshot.ParticipantID, consent Attestation, voices ...earshot.Handle) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if who == "" || len(voices) == 0 {
 			return Change{}, errors.New("say whose voice is to be kept, and which; see: earshot speakers")
@@ -95,7 +95,7 @@ func (s *state) gather(who earshot.ParticipantID, voices []earshot.Handle) (*voi
 // Teach says that what began to be said at a time was said by somebody: they say
 // so themselves, or others for them. What was learnt from it moves to their voice,
 // in memory. Nobody's voice learns from what sounded like the agent's own.
-func (b *Registry) Teach(began time.Time, who earshot.ParticipantID, said Said) (Change, error) {
+func (b *Registry) Teach(began time.Time, who earshot.ParticipantID, said Attestation) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
 			return Change{}, err
@@ -157,7 +157,7 @@ func (s *state) learnt(began time.Time) (*voice, int) {
 
 // belongs returns a voice of somebody, which may be changed. If there is none, it begins
 // one.
-func (b *Registry) belongs(s *state, who earshot.ParticipantID, said Said) *voice {
+func (b *Registry) belongs(s *state, who earshot.ParticipantID, said Attestation) *voice {
 	if all := s.of(who); len(all) > 0 {
 		v, _ := s.edit(all[0].handle())
 		return v

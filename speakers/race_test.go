@@ -19,7 +19,7 @@ func TestForgottenForGood(t *testing.T) {
 		c := config()
 		c.Changed = func(c speakers.Change) {
 			if c.Act == speakers.Forgotten {
-				undoing.Go(func() { _, undone = book.Undo(speakers.Said{By: "bob", At: start}) })
+				undoing.Go(func() { _, undone = book.Undo(speakers.Attestation{By: "bob", At: start}) })
 			}
 		}
 		w := open(t, t.TempDir(), c)

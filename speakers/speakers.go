@@ -44,7 +44,7 @@ type Speaker struct {
 
 	Who   earshot.ParticipantID `json:"who,omitempty"` // whose it is; empty if nobody has said
 	Kept  bool                  `json:"kept"`          // in the file, with consent
-	Said  Said                  `json:"said,omitzero"` // who named it, or agreed to keep it
+	Said  Attestation           `json:"said,omitzero"` // who named it, or agreed to keep it
 	Heard time.Duration         `json:"heard"`         // that its print is made of
 
 	// Spoken is how long it was learnt from in this run, and Last when that was.
@@ -52,15 +52,15 @@ type Speaker struct {
 	Last   time.Time     `json:"last,omitzero"`
 }
 
-// Said is who says so, and when.
-type Said struct {
+// An Attestation is who says so, and when.
+type Attestation struct {
 	By earshot.ParticipantID `json:"by"`
 	At time.Time             `json:"at"`
 }
 
 // check reports what is missing.
-func (s Said) check() error {
-	if s.By == "" || s.At.IsZero() {
+func (a Attestation) check() error {
+	if a.By == "" || a.At.IsZero() {
 		return errors.New("nobody has said so; name who does, and when")
 	}
 	return nil

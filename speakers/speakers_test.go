@@ -70,7 +70,7 @@ func (w *world) says(name string, d time.Duration) speakers.Judgement {
 }
 
 // said is by Ann, now.
-func (w *world) said() speakers.Said { return speakers.Said{By: "ann", At: w.now} }
+func (w *world) said() speakers.Attestation { return speakers.Attestation{By: "ann", At: w.now} }
 
 func TestWhose(t *testing.T) {
 	w := open(t, "", config())

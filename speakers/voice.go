@@ -25,7 +25,7 @@ type voice struct {
 	also   []string // other IDs that it had
 	number int
 	who    earshot.ParticipantID
-	said   Said
+	said   Attestation
 	agreed bool          // said is consent
 	kept   []print       // what the file holds of it
 	live   []print       // what was learnt since

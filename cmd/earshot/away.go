@@ -101,7 +101,7 @@ func (w *remote) pages(n int, ask func(before int64, limit int) (api.HistoryPage
 }
 
 // decisions returns what was decided, as [explain.Tell] does.
-func (w *remote) decisions(ctx context.Context, agent string, before int64, n int) (all []api.Decision, err error) {
+func (w *remote) decisions(ctx context.Context, agent string, before int64, n int) (all []api.ExplainedDecision, err error) {
 	for len(all) < n {
 		d, err := w.client.Decisions(ctx, agent, before, min(n-len(all), onePage))
 		if err != nil {
@@ -116,7 +116,7 @@ func (w *remote) decisions(ctx context.Context, agent string, before int64, n in
 }
 
 // tellAway is [whyCommand.tell] of an earshot that is asked.
-func (w whyCommand) tellAway(a *app) ([]api.Decision, string, error) {
+func (w whyCommand) tellAway(a *app) ([]api.ExplainedDecision, string, error) {
 	there, s, err := a.away(w.reading)
 	if err != nil {
 		return nil, "", err

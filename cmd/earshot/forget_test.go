@@ -123,7 +123,7 @@ func (h *home) seeded() {
 			at = at.Add(10 * time.Second)
 			is = book.Whose(sung(who, n), at)
 		}
-		if _, err := book.Enrol(earshot.ParticipantID(who), speakers.Said{By: earshot.ParticipantID(who), At: at}, is.Speaker); err != nil {
+		if _, err := book.Enrol(earshot.ParticipantID(who), speakers.Attestation{By: earshot.ParticipantID(who), At: at}, is.Speaker); err != nil {
 			h.t.Fatal(err)
 		}
 		heard[who] = h.print(slices.Collect(maps.Values(heard))...)

@@ -233,7 +233,7 @@ func (f speakersForget) here(a *app, cfg *config.Config, people *participants.Re
 		return &verdict{notFound, err}
 	}
 	account, _ := access.Self()
-	came, err := book.Forget(h, speakers.Said{By: people.Resolve(account).ID, At: time.Now()})
+	came, err := book.Forget(h, speakers.Attestation{By: people.Resolve(account).ID, At: time.Now()})
 	switch {
 	case err != nil:
 		return err

@@ -49,7 +49,7 @@ func TestWhoseVoice(t *testing.T) {
 			}
 		}
 	}
-	if _, err := book.Enrol("eve", speakers.Said{By: "eve", At: now}, handles[eve]); err != nil {
+	if _, err := book.Enrol("eve", speakers.Attestation{By: "eve", At: now}, handles[eve]); err != nil {
 		t.Error(err)
 	}
 	if j := book.Whose(&last, now.Add(time.Minute)); !j.Again || j.Speaker.ID != "" {

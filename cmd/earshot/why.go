@@ -47,7 +47,7 @@ func (w whyCommand) Run(a *app) error {
 }
 
 // tell returns what was decided, and what the main agent is called.
-func (w whyCommand) tell(a *app) (all []api.Decision, main string, err error) {
+func (w whyCommand) tell(a *app) (all []api.ExplainedDecision, main string, err error) {
 	err = a.journal(w.reading, func(r journalPast) (err error) {
 		q := explain.Query{Last: max(1, w.Last), Before: max(0, w.Before)}
 		if w.Agent != "" {
@@ -76,7 +76,7 @@ func lines[T any](w io.Writer, all []T) error {
 
 // print tells people, and how they can go further back. It names the agents where
 // more than the main one has decided.
-func (w whyCommand) print(a *app, all []api.Decision, main string) error {
+func (w whyCommand) print(a *app, all []api.ExplainedDecision, main string) error {
 	several := false
 	for _, one := range all {
 		several = several || one.Agent != main

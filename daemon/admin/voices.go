@@ -166,7 +166,7 @@ func VoiceChange(c speakers.Change, text string) api.VoiceChange {
 
 // change carries out what somebody says about voices.
 func (v *Voices) change(ctx context.Context, by participants.Participant, t api.VoiceRequest) (c speakers.Change, err error) {
-	said := speakers.Said{By: by.ID, At: time.Now()}
+	said := speakers.Attestation{By: by.ID, At: time.Now()}
 	var voices []earshot.Handle
 	for _, text := range t.Voices {
 		h, err := FindVoice(v.Registry.Known(), text, v.People.Name)

@@ -263,7 +263,7 @@ func (o *Eraser) forgetPerson(ctx context.Context, w Request) error {
 	people := w.Selection.People
 	var faults []error
 	for _, h := range w.Voices {
-		if _, err := o.Voices.Forget(h, speakers.Said{By: cmp.Or(w.By, people[0]), At: w.At}); err != nil && !errors.Is(err, speakers.ErrUnknown) {
+		if _, err := o.Voices.Forget(h, speakers.Attestation{By: cmp.Or(w.By, people[0]), At: w.At}); err != nil && !errors.Is(err, speakers.ErrUnknown) {
 			faults = append(faults, err)
 		}
 	}

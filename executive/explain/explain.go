@@ -41,7 +41,7 @@ type Query struct {
 }
 
 // Tell returns what was decided, the oldest first. Name is what somebody is called.
-func Tell(ctx context.Context, j Journal, q Query, name func(earshot.ParticipantID) string) ([]api.Decision, error) {
+func Tell(ctx context.Context, j Journal, q Query, name func(earshot.ParticipantID) string) ([]api.ExplainedDecision, error) {
 	decisions, err := j.Decisions(ctx, q.Agent, q.Before, q.Last)
 	if err != nil {
 		return nil, fmt.Errorf("reading the decisions: %w", err)
@@ -74,7 +74,7 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 			failed[r.Turn] = r
 		}
 	}
-	var all []api.Decision
+	var all []api.ExplainedDecision
 	for _, e := range decisions {
 		if d, ok := e.Body.(earshot.Decision); ok {
 			m := matters[d.About]
@@ -83,7 +83,7 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 			if d.By != "" {
 				by = name(d.By)
 			}
-			all = append(all, api.Decision{
+			all = append(all, api.ExplainedDecision{
 				Sequence: e.Sequence, At: e.At, Agent: name(d.Agent), Verdict: d.Verdict, Reasons: d.Reasons, By: by,
 				About: m, Failed: fails, Fault: reply.Fault, Gone: m == nil && d.About != "",
 			})
@@ -134,7 +134,7 @@ func opening(text earshot.Text) earshot.Text {
 
 // Text tells accounts to people, in the time of a place. Where there are several
 // agents, they are named.
-func Text(all []api.Decision, in *time.Location, several bool) string {
+func Text(all []api.ExplainedDecision, in *time.Location, several bool) string {
 	var b strings.Builder
 	for _, a := range all {
 		fmt.Fprintf(&b, "%s  %s\n", a.At.In(in).Format("15:04:05"), words(a, several))
@@ -143,7 +143,7 @@ func Text(all []api.Decision, in *time.Location, several bool) string {
 }
 
 // words tells what was decided and why.
-func words(a api.Decision, several bool) string {
+func words(a api.ExplainedDecision, several bool) string {
 	who := "I"
 	if several {
 		who = a.Agent
@@ -167,7 +167,7 @@ func words(a api.Decision, several bool) string {
 }
 
 // what tells what the decision was about.
-func what(a api.Decision) string {
+func what(a api.ExplainedDecision) string {
 	switch m := a.About; {
 	case m == nil && a.Gone:
 		return "About something that no longer exists or that you may not see:"
@@ -179,7 +179,7 @@ func what(a api.Decision) string {
 }
 
 // did tells what was done by it.
-func did(a api.Decision) string {
+func did(a api.ExplainedDecision) string {
 	own := a.About != nil && (a.About.Kind == earshot.KindFinding || a.About.Kind == earshot.KindReminder)
 	switch {
 	case a.Failed && own:

@@ -55,7 +55,7 @@ func (r *Room) keepsVoice(e *entry, text earshot.Text, agent string) string {
 // enrols keeps the voice of somebody who has just agreed.
 func (r *Room) enrols(book VoiceRegistry, e *entry) string {
 	voice := e.event.Body.(earshot.Utterance).Speaker
-	if _, err := book.Enrol(e.who.ID, speakers.Said{By: e.who.ID, At: e.event.At}, voice); err != nil {
+	if _, err := book.Enrol(e.who.ID, speakers.Attestation{By: e.who.ID, At: e.event.At}, voice); err != nil {
 		r.cfg.Log.Info("a voice could not be kept", "err", err)
 		return "I have not heard enough of you yet. Ask me again when we have talked some more."
 	}

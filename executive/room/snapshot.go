@@ -12,14 +12,14 @@ import (
 	"earshot/executive/think"
 )
 
-// MostMusing is how much of a thought is shown, in bytes: some screens.
-const MostMusing = 4 << 10
+// MostThoughtText is how much of a thought is shown, in bytes: some screens.
+const MostThoughtText = 4 << 10
 
 // Snapshot returns the room as everybody in a may know it now. It changes nothing, waits
 // for nobody, and may be called from many goroutines.
 func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 	now := r.cfg.Now()
-	s := api.Snapshot{At: now, RoomState: r.State(a), Scene: r.shownScene(a, now), Thoughts: r.musings(a), Words: r.interims.seen(a)}
+	s := api.Snapshot{At: now, RoomState: r.State(a), Scene: r.shownScene(a, now), Thoughts: r.activeThoughts(a), Words: r.interims.seen(a)}
 	if r.cfg.Parts != nil {
 		s.Parts = r.cfg.Parts()
 	}
@@ -31,7 +31,7 @@ func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 	}
 	s.Turns = r.latencies.seen(a)
 	r.mu.Unlock()
-	if g, ok := r.growing(live, agent, a); ok {
+	if g, ok := r.activeReply(live, agent, a); ok {
 		s.Replies = append(s.Replies, g)
 	}
 	return s
@@ -47,8 +47,8 @@ func (r *Room) partners(s *api.RoomState, a earshot.Audience) {
 	}
 }
 
-// growing returns the live turn of an agent, if everybody in a may know of it.
-func (r *Room) growing(l *activeTurn, agent earshot.ParticipantID, a earshot.Audience) (g api.LiveReply, ok bool) {
+// activeReply returns the live turn of an agent, if everybody in a may know of it.
+func (r *Room) activeReply(l *activeTurn, agent earshot.ParticipantID, a earshot.Audience) (g api.LiveReply, ok bool) {
 	if l == nil {
 		return g, false
 	}
@@ -66,9 +66,9 @@ func (r *Room) growing(l *activeTurn, agent earshot.ParticipantID, a earshot.Aud
 	return g, true
 }
 
-// musings are the thoughts that everybody in a may know of: who may see all that they rest
-// on.
-func (r *Room) musings(a earshot.Audience) (all []api.LiveThought) {
+// activeThoughts returns the thoughts that everybody in a may know of, because they may see all
+// that these thoughts rest on.
+func (r *Room) activeThoughts(a earshot.Audience) (all []api.LiveThought) {
 	agent := r.agents()[0].ID
 	for _, v := range r.mind.View() {
 		visibility := r.thinkHost.seenBy(v.Question)
@@ -77,7 +77,7 @@ func (r *Room) musings(a earshot.Audience) (all []api.LiveThought) {
 		}
 		m := api.LiveThought{
 			Of: v.ID, Agent: agent, Cause: v.Cause, About: v.About, For: v.By, Question: v.Question.Text, Phase: string(v.Phase),
-			Text: tail(v.Text, MostMusing), Tokens: v.Tokens, Since: v.Began, Private: visibility.Scope == earshot.Private,
+			Text: tail(v.Text, MostThoughtText), Tokens: v.Tokens, Since: v.Began, Private: visibility.Scope == earshot.Private,
 		}
 		if m.Since.IsZero() {
 			m.Since = v.At

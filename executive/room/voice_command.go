@@ -21,10 +21,10 @@ import (
 type VoiceRegistry interface {
 	Voices
 	Known() []speakers.Speaker
-	Name(h earshot.Handle, who earshot.ParticipantID, said speakers.Said) (speakers.Change, error)
-	Enrol(who earshot.ParticipantID, consent speakers.Said, voices ...earshot.Handle) (speakers.Change, error)
-	Teach(began time.Time, who earshot.ParticipantID, said speakers.Said) (speakers.Change, error)
-	Forget(h earshot.Handle, said speakers.Said) (speakers.Change, error)
+	Name(h earshot.Handle, who earshot.ParticipantID, said speakers.Attestation) (speakers.Change, error)
+	Enrol(who earshot.ParticipantID, consent speakers.Attestation, voices ...earshot.Handle) (speakers.Change, error)
+	Teach(began time.Time, who earshot.ParticipantID, said speakers.Attestation) (speakers.Change, error)
+	Forget(h earshot.Handle, said speakers.Attestation) (speakers.Change, error)
 }
 
 var _ VoiceRegistry = (*speakers.Registry)(nil)
@@ -143,8 +143,8 @@ func (r *Room) unnameVoice(ctx context.Context, c command.Call, book VoiceRegist
 }
 
 // said is who says something about voices, and when.
-func (r *Room) said(c command.Call) speakers.Said {
-	return speakers.Said{By: c.By.ID, At: r.cfg.Now()}
+func (r *Room) said(c command.Call) speakers.Attestation {
+	return speakers.Attestation{By: c.By.ID, At: r.cfg.Now()}
 }
 
 // consentTerms are what somebody agrees to whose voice is kept.

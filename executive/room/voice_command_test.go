@@ -28,29 +28,29 @@ func (c *choir) Known() (all []speakers.Speaker) {
 	return all
 }
 
-func (c *choir) tell(what string, h earshot.Handle, who earshot.ParticipantID, said speakers.Said) (speakers.Change, error) {
+func (c *choir) tell(what string, h earshot.Handle, who earshot.ParticipantID, said speakers.Attestation) (speakers.Change, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.told = append(c.told, fmt.Sprintf("%s %s %s by %s", what, h.ID, who, said.By))
 	return speakers.Change{Voice: h, Who: who, Said: said}, nil
 }
 
-func (c *choir) Name(h earshot.Handle, who earshot.ParticipantID, said speakers.Said) (speakers.Change, error) {
+func (c *choir) Name(h earshot.Handle, who earshot.ParticipantID, said speakers.Attestation) (speakers.Change, error) {
 	return c.tell("name", h, who, said)
 }
 
-func (c *choir) Enrol(who earshot.ParticipantID, consent speakers.Said, voices ...earshot.Handle) (speakers.Change, error) {
+func (c *choir) Enrol(who earshot.ParticipantID, consent speakers.Attestation, voices ...earshot.Handle) (speakers.Change, error) {
 	if c.short {
 		return speakers.Change{}, errors.New("too little was heard")
 	}
 	return c.tell("enrol", voices[0], who, consent)
 }
 
-func (c *choir) Teach(_ time.Time, who earshot.ParticipantID, said speakers.Said) (speakers.Change, error) {
+func (c *choir) Teach(_ time.Time, who earshot.ParticipantID, said speakers.Attestation) (speakers.Change, error) {
 	return c.tell("teach", earshot.Handle{}, who, said)
 }
 
-func (c *choir) Forget(h earshot.Handle, said speakers.Said) (speakers.Change, error) {
+func (c *choir) Forget(h earshot.Handle, said speakers.Attestation) (speakers.Change, error) {
 	return c.tell("forget", h, "", said)
 }
 

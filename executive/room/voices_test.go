@@ -312,7 +312,7 @@ func TestItWasSomebodyElse(t *testing.T) {
 		h.hearsOf(t, 3, "earshot count", 3*time.Second)
 		h.ApplyVoiceChange(speakers.Change{
 			Act: speakers.Divided, Voice: voiceOf(3), Other: voiceOf(7), Moved: []time.Time{utterances(h)[0].At},
-			Said: speakers.Said{By: participants.Owner},
+			Said: speakers.Attestation{By: participants.Owner},
 		})
 		synctest.Wait()
 		h.hearsOf(t, 3, "earshot count again", 3*time.Second)
@@ -350,7 +350,7 @@ func TestItWasThemAfterAll(t *testing.T) {
 			h.people = registry(t, "bob")
 			voiced(t, h)
 			h.hearsOf(t, 3, "earshot count", 3*time.Second)
-			moved, said := []time.Time{utterances(h)[0].At}, speakers.Said{By: participants.Owner}
+			moved, said := []time.Time{utterances(h)[0].At}, speakers.Attestation{By: participants.Owner}
 			h.ApplyVoiceChange(speakers.Change{Act: speakers.Taught, Voice: voiceOf(5), Other: tt.was, Moved: moved, Said: said})
 			h.ApplyVoiceChange(speakers.Change{Act: speakers.Taught, Voice: tt.was, Other: voiceOf(5), Moved: moved, Said: said, Undo: true})
 			synctest.Wait()

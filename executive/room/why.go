@@ -29,7 +29,7 @@ func (r *Room) why(ctx context.Context, c command.Call) (string, error) {
 		return "", err
 	}
 	several := len(r.agents()) > 1
-	var all []api.Decision
+	var all []api.ExplainedDecision
 	if r.cfg.Decided != nil {
 		if all, err = explain.Tell(ctx, r.cfg.Decided(c.Audience), q, r.cfg.People.Name); err != nil {
 			return "", err

@@ -237,9 +237,10 @@ func sendsByItself(ch ast.Expr) bool {
 // called by the word of the field now, and docs/architecture.md has a glossary.
 var riddles = strings.Fields(`
 	affair aim amid attendance census chamber choir chorus chronicle circumstance climb course crowd
-	embassy erased errand foresight forgotten gathering gaze glimpse halls infirmary keeper labour
-	larynx lens muse oblivion panorama ponder porch portrait prospect regard remnant resident rung
-	scrubber sieve sighting singer stir tap telling throat tooks turnout veil vitals whose worth`)
+	embassy erased errand eye foresight forgotten gathering gaze glimpse growing guess halls
+	infirmary keeper labour larynx lens matter muse musing oblivion panorama ponder porch portrait
+	prospect regard remnant resident rung said scrubber sieve sighting singer stir tap telling
+	throat tooks turnout veil vitals whose worth`)
 
 // namesAreFound wants no type by a name of riddles outside tests.
 func namesAreFound(h *house) (complaints []string) {

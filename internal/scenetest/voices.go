@@ -67,22 +67,22 @@ func (v *voices) Known() []speakers.Speaker {
 }
 
 // Name implements [room.VoiceBook].
-func (v *voices) Name(h earshot.Handle, who earshot.ParticipantID, said speakers.Said) (speakers.Change, error) {
+func (v *voices) Name(h earshot.Handle, who earshot.ParticipantID, said speakers.Attestation) (speakers.Change, error) {
 	return v.change(h, func(s *speakers.Speaker) { s.Who, s.Said = who, said })
 }
 
 // Enrol implements [room.VoiceBook].
-func (v *voices) Enrol(who earshot.ParticipantID, consent speakers.Said, all ...earshot.Handle) (speakers.Change, error) {
+func (v *voices) Enrol(who earshot.ParticipantID, consent speakers.Attestation, all ...earshot.Handle) (speakers.Change, error) {
 	return v.change(all[0], func(s *speakers.Speaker) { s.Who, s.Said, s.Kept = who, consent, true })
 }
 
 // Forget implements [room.VoiceBook].
-func (v *voices) Forget(h earshot.Handle, _ speakers.Said) (speakers.Change, error) {
+func (v *voices) Forget(h earshot.Handle, _ speakers.Attestation) (speakers.Change, error) {
 	return v.change(h, func(s *speakers.Speaker) { s.Who, s.Kept = "", false })
 }
 
 // Teach implements [room.VoiceBook]. Nothing is learnt in a scene.
-func (v *voices) Teach(time.Time, earshot.ParticipantID, speakers.Said) (speakers.Change, error) {
+func (v *voices) Teach(time.Time, earshot.ParticipantID, speakers.Attestation) (speakers.Change, error) {
 	return speakers.Change{}, errors.New("nothing is learnt in a scene")
 }
 

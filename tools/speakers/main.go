@@ -128,7 +128,7 @@ func acquainted(said []saying, people []int) (*speakers.Registry, error) {
 			}
 			now = now.Add(time.Minute)
 			book.Whose(s.voice, now)
-			if _, err := book.Teach(now, name(who), speakers.Said{By: "train", At: now}); err != nil {
+			if _, err := book.Teach(now, name(who), speakers.Attestation{By: "train", At: now}); err != nil {
 				return nil, err
 			}
 		}
