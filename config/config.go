@@ -132,7 +132,7 @@ func (c *Config) strangers() error {
 		for j, id := range r.Actors {
 			if !slices.Contains(known, string(id)) {
 				faults = append(faults, field.Errorf(fmt.Sprintf("rooms[%d].actors[%d]", i, j),
-					"is %q, which is no actor_id of external_actors.actors; add them there", id))
+					"is %q, but external_actors.actors has no such actor_id; add them there", id))
 			}
 		}
 	}

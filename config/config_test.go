@@ -176,14 +176,14 @@ func TestWrongFiles(t *testing.T) {
 		{"unknown in an engine", "executive:\n  llm:\n    engines:\n    - provider: ollama\n      modle: x\n", "c.yaml:4: executive.llm.engines[0].model: is empty; must be a model that the server has\nc.yaml:5: executive.llm.engines[0].modle: is not a key; did you mean \"model\"?"},
 		{"not a temperature", "executive:\n  conversational:\n    temperature: .nan\n", "c.yaml:3: executive.conversational.temperature: is NaN; must be from 0 to 2"},
 		{"an actor called like the agent", "executive: {name: Ann}\nexternal_actors:\n  actors:\n  - {actor_id: bob, type: human, display_name: Bob}\n  - {actor_id: x1, type: human, display_name: ANN}\n",
-			`c.yaml:5: external_actors.actors[1].display_name: is "ANN", which could be taken for the agent, "Ann"; nobody could tell whom somebody means`},
+			`c.yaml:5: external_actors.actors[1].display_name: is "ANN", which could be mistaken for the agent, "Ann"; it would not be clear who is meant`},
 		{"an actor whose ID is the agent's name", "external_actors:\n  actors:\n  - actor_id: earshot\n    type: human\n",
-			`c.yaml:3: external_actors.actors[0].actor_id: is "earshot", which could be taken for the agent, "Earshot"; nobody could tell whom somebody means`},
+			`c.yaml:3: external_actors.actors[0].actor_id: is "earshot", which could be mistaken for the agent, "Earshot"; it would not be clear who is meant`},
 		{"unknown in an actor", "external_actors:\n  actors:\n  - {actor_id: bob, type: human, dsplay_name: Bob}\n", `c.yaml:3: external_actors.actors[0].dsplay_name: is not a key; did you mean "display_name"?`},
 		{"actors as a list", "external_actors:\n  - actor_id: todd\n", "c.yaml:2: external_actors: is a list; must be a section, with keys below it"},
 		{"rooms", "rooms:\n- id: Kitchen\n- id: den\n  actors: [ann, owner]\n- {id: den, name: \"\\e[31m\"}\n- name: x\n",
 			`c.yaml:2: rooms[0].id: is "Kitchen"; must be made of small letters, digits, - and _, such as kitchen
-c.yaml:4: rooms[1].actors[0]: is "ann", which is no actor_id of external_actors.actors; add them there
+c.yaml:4: rooms[1].actors[0]: is "ann", but external_actors.actors has no such actor_id; add them there
 c.yaml:5: rooms[2].name: must be at most 40 characters that can be seen
 c.yaml:5: rooms[2].id: is "den", as another room's
 c.yaml:6: rooms[3].id: is empty; a room needs one, such as kitchen`},
@@ -201,18 +201,18 @@ agents:
 external_actors: {actors: [{actor_id: z1, type: human, display_name: zoe}]}
 `,
 			`c.yaml:4: agents[0].rooms[1]: is "attic"; must be one of the rooms: desk
-c.yaml:5: agents[1].name: is "C0der", which could be taken for that of agents[0], "Coder"
+c.yaml:5: agents[1].name: is "C0der", which could be mistaken for that of agents[0], "Coder"
 c.yaml:5: agents[1].engine: is "big"; must be the name of an engine of executive.llm: ollama
 c.yaml:6: agents[2].name: cannot be used: the name "Anη" has letters of more than one script in it: Greek, Latin
 c.yaml:7: agents[3].auto_reply: is "maybe"; must be true or false
 c.yaml:7: agents[3].name: is empty; an agent needs a name to be called by
-c.yaml:7: agents[3].description: has a bracket or a character in it that cannot be seen; must be one line of text
-c.yaml:8: agents[4].name: is "ANN", which could be taken for the main agent, "Ann"
+c.yaml:7: agents[3].description: has a bracket or an invisible character in it; must be one line of text
+c.yaml:8: agents[4].name: is "ANN", which could be mistaken for the main agent, "Ann"
 c.yaml:8: agents[4].rooms: is empty; an agent of a subuser must be told in which rooms it sits
-c.yaml:9: agents[5].user: cannot be used: the subuser of a path cannot be "memory", which has a meaning there or looks like a word that has
-c.yaml:9: agents[5].main: is true, as it is for agents[4], which sits in the same room; a room has one main agent
+c.yaml:9: agents[5].user: cannot be used: the subuser of a path cannot be "memory", which has a special meaning there or looks like a word that does
+c.yaml:9: agents[5].main: is true, but agents[4] is the main agent of the same room already; a room has one main agent
 c.yaml:10: agents[6].promt: is not a key; did you mean "prompt"?
-c.yaml:11: agents[7].name: is "Zoe", which could be taken for somebody of external_actors`},
+c.yaml:11: agents[7].name: is "Zoe", which could be mistaken for a name in external_actors`},
 		{"a section for rooms", "rooms: {kitchen: {}}\n", "c.yaml:1: rooms: is a section; must be a list, such as [a, b], or [] for none"},
 		{"level", "log: {level: loud}\n", `c.yaml:1: log.level: is "loud"; must be one of debug, info, warn, error`},
 		{"relative log", "log: {file: earshot.log}\n", `c.yaml:1: log.file: is "earshot.log"; write the whole path, from the root, or - for standard error`},

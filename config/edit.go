@@ -47,7 +47,7 @@ func Edit(file string, sets []KeyValue, accepts func(*Config) error) error {
 	for _, set := range sets {
 		lines = append(lines, fmt.Sprintf("%s: %v", set.Key, set.Value))
 	}
-	return fmt.Errorf("%s was not changed: %w\n  → write into it: %s", ShortPath(file), err, strings.Join(lines, ", and "))
+	return fmt.Errorf("%s was not changed: %w\n  → write this into it: %s", ShortPath(file), err, strings.Join(lines, ", and "))
 }
 
 // rewrite puts text into a file, whole or not at all. A link stays one, and whose the file

@@ -16,7 +16,7 @@ import (
 )
 
 // errForm says that a file is written in a way in which [Set] changes nothing.
-var errForm = errors.New("it is written in a way that is not changed by a program")
+var errForm = errors.New("earshot cannot edit a file that is written this way")
 
 // Set returns a configuration file in which key, such as executive.llm.engines[1].model, is
 // value: a string, a number or a bool. Every other byte of the file stays as it is, comments too. It fails where that
@@ -58,7 +58,7 @@ func stepsOf(key string) (steps []any, err error) {
 		}
 		n, err := strconv.Atoi(strings.TrimSuffix(rest, "]"))
 		if err != nil || n < 0 {
-			return nil, fmt.Errorf("%s is no key", key)
+			return nil, fmt.Errorf("%s is not a key", key)
 		}
 		steps = append(steps, n)
 	}

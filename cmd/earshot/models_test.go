@@ -217,7 +217,7 @@ func TestModelsUse(t *testing.T) {
 		{"of no engine", two, []string{"third", "--engine", "moon"}, "", notFound, "", "there is no engine \"moon\" that has models\n  → the engines are ollama, other", ""},
 		{"of scripts alone", "executive:\n  llm:\n    provider: script\n    script: lines.yaml\n", []string{"owl"}, "", notFound, "", "no engine has models to choose from: a script is a file\n  → the engines are script", ""},
 		{"where the environment goes before", one, []string{"second"}, "EARSHOT_EXECUTIVE_LLM_MODEL=x", failed, "", "EARSHOT_EXECUTIVE_LLM_MODEL overrides ", ""},
-		{"in a file that is not changed", "executive: {llm: {host: \"" + s.URL + "\"}}\n", []string{"second"}, "", failed, "", "→ write into it: executive.llm.model: second:latest\n", ""},
+		{"in a file that is not changed", "executive: {llm: {host: \"" + s.URL + "\"}}\n", []string{"second"}, "", failed, "", "→ write this into it: executive.llm.model: second:latest\n", ""},
 		{"of a server that does not answer", "executive:\n  llm:\n    host: 127.0.0.1:1\n", []string{"owl:3b"}, "", success, "Chosen to talk: owl:3b on ollama.", "", "executive:\n  llm:\n    model: owl:3b\n    host: 127.0.0.1:1\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -330,7 +330,7 @@ func TestModelsGet(t *testing.T) {
 			return false
 		}, nil, failed, "owl: pulling abc, 0% of 2.0 GB\n", "no space left on device\n  → make room on the disk where Ollama keeps its models"},
 		{"that breaks off", func(w http.ResponseWriter, _ string) bool { io.WriteString(w, pulling(5)); return false }, nil, failed, "owl: pulling abc, 0% of 2.0 GB\n",
-			"the stream ended in mid-reply\n  → try it again: earshot models get owl\n"},
+			"the stream ended in the middle of the reply\n  → try it again: earshot models get owl\n"},
 		{"for no engine", nil, []string{"--engine", "moon"}, notFound, "", "there is no engine \"moon\"\n  → the engines are ollama\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -146,7 +146,7 @@ func TestOffer(t *testing.T) {
 				return
 			}
 			if strings.Contains(tt.file, "{") {
-				w.await("It is used for now. ~/config/earshot/config.yaml was not changed: it is written in a way that is not changed by a program → write into it: executive.llm.model: second:latest", 1)
+				w.await("It is used for now. ~/config/earshot/config.yaml was not changed: earshot cannot edit a file that is written this way → write this into it: executive.llm.model: second:latest", 1)
 			}
 			w.await("✓ model "+tt.want+" on ollama at", 1)
 			w.says("hello, who is there?")
