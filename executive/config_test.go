@@ -45,18 +45,18 @@ func TestValidate(t *testing.T) {
 		{"other letters", func(c *executive.Config) { c.Name = "Ζωή" }, ""},
 		{"no name", func(c *executive.Config) { c.Name = " " }, "name: is empty; the agent needs a name to be called by"},
 		{"long name", func(c *executive.Config) { c.Name = strings.Repeat("ö", 41) }, "name: has 41 characters; must be at most 40"},
-		{"an envelope for a name", func(c *executive.Config) { c.Name = "Bob] TO: all" }, `name: is "Bob] TO: all"; must be made of letters, digits, spaces and - ' . alone, without a space at either end`},
-		{"two lines for a name", func(c *executive.Config) { c.Name = "Bob\nAnn" }, `name: is "Bob\nAnn"; must be made of letters, digits, spaces and - ' . alone, without a space at either end`},
+		{"an envelope for a name", func(c *executive.Config) { c.Name = "Bob] TO: all" }, `name: is "Bob] TO: all"; must have only letters, digits, spaces and - ' . in it, without a space at either end`},
+		{"two lines for a name", func(c *executive.Config) { c.Name = "Bob\nAnn" }, `name: is "Bob\nAnn"; must have only letters, digits, spaces and - ' . in it, without a space at either end`},
 		{"a part in the conversation for a name", func(c *executive.Config) { c.Name = "System" }, `name: cannot be used: the name "System" stands for something else: "system" is a reserved word`},
 		{"asleep at once", func(c *executive.Config) { c.AgentsSleepAfter = 0.5 }, "agents_sleep_after_seconds: is 0.5s; must be at least 1s, or 0 for never"},
 		{"a workspace anywhere", func(c *executive.Config) { c.Tools.Workspace = "here" }, `tools.workspace: is "here"; write the whole path, from the root: it must not depend on where earshot is started`},
 		{"a workspace nowhere", func(c *executive.Config) { c.Tools.Workspace = "/a\x00b" }, "tools.workspace: has a zero byte in it"},
-		{"no window", func(c *executive.Config) { c.ContextWindow = 0.5 }, "context_window_seconds: is 0.5s; must be at least 1s, or nothing would ever be going on"},
+		{"no window", func(c *executive.Config) { c.ContextWindow = 0.5 }, "context_window_seconds: is 0.5s; must be at least 1s, or the scene would always be empty"},
 		{"too often", func(c *executive.Config) { c.UpdateInterval = 0 }, "update_interval_seconds: is 0s; must be at least 0.1s"},
 		{"not a number", func(c *executive.Config) { c.Reasoning.Temperature = math.NaN() }, "reasoning.temperature: is NaN; must be from 0 to 2"},
-		{"empty prompt", func(c *executive.Config) { c.Reasoning.SystemPrompt = "\n" }, "reasoning.system_prompt: is empty; remove the key to have the one that earshot comes with"},
+		{"empty prompt", func(c *executive.Config) { c.Reasoning.SystemPrompt = "\n" }, "reasoning.system_prompt: is empty; remove the key to use the built-in prompt"},
 		{"long prompt", func(c *executive.Config) { c.Conversational.SystemPrompt = strings.Repeat("x", 16385) }, "conversational.system_prompt: has 16385 bytes; must be at most 16384"},
-		{"no such engine", func(c *executive.Config) { c.Reasoning.Engine = "big" }, `reasoning.engine: is "big", which is the name of no engine; there are ollama`},
+		{"no such engine", func(c *executive.Config) { c.Reasoning.Engine = "big" }, `reasoning.engine: is "big", but no engine has that name; must be one of ollama`},
 		{"triggers", func(c *executive.Config) { c.Reasoning.Triggers = []string{"think", "", strings.Repeat("x", 101)} },
 			`reasoning.triggers: has "" as entry 2; must be a word of at most 100 bytes` + "\n" +
 				`reasoning.triggers: has "` + strings.Repeat("x", 100) + `" as entry 3; must be a word of at most 100 bytes`},
@@ -65,11 +65,11 @@ func TestValidate(t *testing.T) {
 		}, "reasoning.triggers: has 101 entries; must have at most 100"},
 		{"sources", func(c *executive.Config) { c.Interruption.Sources = []string{"text", "smell", "text"} },
 			`interruption.sources: has "smell"; must be one of text, audio, discord` + "\n" +
-				`interruption.sources: has "text" twice`},
+				`interruption.sources: lists "text" twice`},
 		{"turn limit", func(c *executive.Config) { c.MultiParty.TurnLimit = -1 }, "multi_party.turn_limit: is -1; must be from 0 to 1000"},
 		{"sees in a room twice", func(c *executive.Config) { c.Sight.Rooms = []earshot.RoomID{"desk", "desk", " "} },
-			`sight.rooms: has "desk", which is no room, or twice; must be names of rooms, such as desk` + "\n" +
-				`sight.rooms: has " ", which is no room, or twice; must be names of rooms, such as desk`},
+			`sight.rooms: lists "desk", which is empty or listed twice; must be names of rooms, such as desk` + "\n" +
+				`sight.rooms: lists " ", which is empty or listed twice; must be names of rooms, such as desk`},
 		{"captions", func(c *executive.Config) { c.Sight.CaptionsPerHour = 61 }, "sight.captions_per_hour: is 61; must be from 0 to 60"},
 		{"greets at each step", func(c *executive.Config) { c.Sight.GreetAfterAbsence = 0 }, "sight.greet_after_absence_seconds: is 0s; must be from 1s to 86400s"},
 		{"everything", func(c *executive.Config) {

@@ -52,10 +52,10 @@ func (c Config) Validate() error {
 		field.Under("tools", c.Tools.validate()),
 	}
 	if e := c.Reasoning.Engine; e != "" && !slices.Contains(c.LLM.Names(), e) {
-		faults = append(faults, field.Errorf("reasoning.engine", "is %q, which is the name of no engine; there are %s", e, strings.Join(c.LLM.Names(), ", ")))
+		faults = append(faults, field.Errorf("reasoning.engine", "is %q, but no engine has that name; must be one of %s", e, strings.Join(c.LLM.Names(), ", ")))
 	}
 	if c.ContextWindow < 1 {
-		faults = append(faults, field.Errorf("context_window_seconds", "is %v; must be at least 1s, or nothing would ever be going on", c.ContextWindow))
+		faults = append(faults, field.Errorf("context_window_seconds", "is %v; must be at least 1s, or the scene would always be empty", c.ContextWindow))
 	}
 	if !(c.AgentsSleepAfter == 0 || c.AgentsSleepAfter >= 1) {
 		faults = append(faults, field.Errorf("agents_sleep_after_seconds", "is %v; must be at least 1s, or 0 for never", c.AgentsSleepAfter))
@@ -72,7 +72,7 @@ func checkName(name string) error {
 	case n > longestName:
 		return field.Errorf("name", "has %d characters; must be at most %d", n, longestName)
 	case name != strings.TrimSpace(name) || strings.ContainsFunc(name, unspeakable):
-		return field.Errorf("name", "is %q; must be made of letters, digits, spaces and - ' . alone, without a space at either end", name)
+		return field.Errorf("name", "is %q; must have only letters, digits, spaces and - ' . in it, without a space at either end", name)
 	}
 	if _, err := participants.CheckAgent(name); err != nil {
 		return field.Errorf("name", "cannot be used: %v", err)
@@ -134,7 +134,7 @@ func (c Interruption) validate() error {
 		case !slices.Contains(sources, s):
 			faults = append(faults, field.Errorf("sources", "has %q; must be one of %s", s, strings.Join(sources, ", ")))
 		case slices.Contains(c.Sources[:i], s):
-			faults = append(faults, field.Errorf("sources", "has %q twice", s))
+			faults = append(faults, field.Errorf("sources", "lists %q twice", s))
 		}
 	}
 	return errors.Join(faults...)
@@ -147,7 +147,7 @@ func (c Sight) validate() error {
 	}
 	for i, room := range c.Rooms {
 		if strings.TrimSpace(string(room)) == "" || slices.Contains(c.Rooms[:i], room) {
-			faults = append(faults, field.Errorf("rooms", "has %q, which is no room, or twice; must be names of rooms, such as %s", room, earshot.Desk))
+			faults = append(faults, field.Errorf("rooms", "lists %q, which is empty or listed twice; must be names of rooms, such as %s", room, earshot.Desk))
 		}
 	}
 	if c.CaptionsPerHour < 0 || c.CaptionsPerHour > mostCaptions {
@@ -183,7 +183,7 @@ const mostTokensPerDay = 1_000_000_000
 func (c Parallel) validate() error {
 	faults := []error{interval("reasoning_interval", c.ReasoningInterval)}
 	if n := c.TokensPerDay; n < 0 || n > mostTokensPerDay {
-		faults = append(faults, field.Errorf("reasoning_tokens_per_day", "is %d; must be from 0, which is any number, to %d", n, mostTokensPerDay))
+		faults = append(faults, field.Errorf("reasoning_tokens_per_day", "is %d; must be from 0, which means no limit, to %d", n, mostTokensPerDay))
 	}
 	return errors.Join(faults...)
 }
@@ -212,7 +212,7 @@ func tokens(n int) error {
 func prompt(p string) error {
 	switch {
 	case strings.TrimSpace(p) == "":
-		return field.Errorf("system_prompt", "is empty; remove the key to have the one that earshot comes with")
+		return field.Errorf("system_prompt", "is empty; remove the key to use the built-in prompt")
 	case len(p) > longestPrompt:
 		return field.Errorf("system_prompt", "has %d bytes; must be at most %d", len(p), longestPrompt)
 	}

@@ -119,17 +119,17 @@ func (a *Agenda) Due(now time.Time, meets func(Reminder) bool) (due []Reminder) 
 func (a *Agenda) Check(now time.Time, who earshot.ParticipantID, due time.Time, text earshot.Text) error {
 	switch {
 	case text == "":
-		return errors.New("a reminder needs to say of what")
+		return errors.New("the reminder is empty; say what to remind you of")
 	case len(text) > mostText:
-		return fmt.Errorf("a reminder of %d bytes is too long: at most %d", len(text), mostText)
+		return fmt.Errorf("the reminder has %d bytes, which is too long; at most %d", len(text), mostText)
 	case !due.After(now):
-		return fmt.Errorf("that time is over; now it is %s", now.Local().Format("2006-01-02 15:04"))
+		return fmt.Errorf("that time has passed; it is %s now", now.Local().Format("2006-01-02 15:04"))
 	case due.Sub(now) > farthest:
-		return errors.New("that is too far off: at most a year")
+		return errors.New("that is too far ahead; choose a time within a year")
 	case len(a.Of(who)) >= mostEach:
-		return fmt.Errorf("there are %d reminders already, which is all that are kept for one person; cancel one first", mostEach)
+		return fmt.Errorf("one person can have at most %d reminders; cancel one first", mostEach)
 	case len(a.all) >= mostAll:
-		return fmt.Errorf("there are %d reminders in this room already, which is all that are kept; cancel one first", mostAll)
+		return fmt.Errorf("a room can have at most %d reminders; cancel one first", mostAll)
 	}
 	return nil
 }

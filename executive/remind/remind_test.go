@@ -88,10 +88,10 @@ func TestBounds(t *testing.T) {
 		want string
 	}{
 		{noon.Add(time.Minute), "tea", ""},
-		{noon, "tea", "that time is over; now it is 2026-03-02 12:00"},
-		{noon.Add(time.Minute), "", "needs to say of what"},
-		{noon.Add(time.Minute), strings.Repeat("x", 301), "of 301 bytes is too long: at most 300"},
-		{noon.Add(367 * 24 * time.Hour), "tea", "at most a year"},
+		{noon, "tea", "that time has passed; it is 2026-03-02 12:00 now"},
+		{noon.Add(time.Minute), "", "the reminder is empty"},
+		{noon.Add(time.Minute), strings.Repeat("x", 301), "has 301 bytes, which is too long; at most 300"},
+		{noon.Add(367 * 24 * time.Hour), "tea", "within a year"},
 	} {
 		if err := a.Check(noon, "ann", tt.due, earshot.Text(tt.text)); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v, want %q", err, tt.want)
@@ -104,7 +104,7 @@ func TestBounds(t *testing.T) {
 		}
 		a.Apply(set(fmt.Sprint(i), who, noon.Add(time.Hour)))
 	}
-	for who, want := range map[earshot.ParticipantID]string{"p1": "there are 50 reminders already", "ann": "1000 reminders in this room"} {
+	for who, want := range map[earshot.ParticipantID]string{"p1": "at most 50 reminders", "ann": "a room can have at most 1000 reminders"} {
 		if err := a.Check(noon, who, noon.Add(time.Hour), "tea"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -175,8 +175,8 @@ func TestWhen(t *testing.T) {
 		{"12:00", "2026-03-29T12:00:00+02:00"},
 		{"02:30", "2026-03-29T03:30:00+02:00"}, // which there is not
 		{"2026-04-01T08:00:00+02:00", "2026-04-01T08:00:00+02:00"},
-		{"", "that is no time"}, {"10", "that is no time"}, {"-5m", "that is no time"}, {"0s", "that is no time"}, {"-1d", "that is no time"},
-		{"99999d", "that is no time"}, {"25:00", "that is no time"}, {"9999999h", "that is no time"}, {"soon", "that is no time"}, {"tomorrow tea", "that is no time"},
+		{"", "that is not a time"}, {"10", "that is not a time"}, {"-5m", "that is not a time"}, {"0s", "that is not a time"}, {"-1d", "that is not a time"},
+		{"99999d", "that is not a time"}, {"25:00", "that is not a time"}, {"9999999h", "that is not a time"}, {"soon", "that is not a time"}, {"tomorrow tea", "that is not a time"},
 	} {
 		got, err := remind.When(now, tt.text)
 		if err == nil && got.In(berlin).Format(time.RFC3339) != tt.want || err != nil && !strings.Contains(err.Error(), tt.want) {
@@ -243,7 +243,7 @@ func TestParse(t *testing.T) {
 		{"half past nine am x", "Tue 24 Nov 09:30:00", "x"},
 		{"at twenty five to nine x", "Mon 23 Nov 20:35:00", "x"},
 		{"at nine 30 people", "Mon 23 Nov 21:00:00", "30 people"},
-		{"twenty people", "", "that is no time"},
+		{"twenty people", "", "that is not a time"},
 		{"at nine", "Mon 23 Nov 21:00:00", ""},
 		{"on the 3rd of December at 9 x", "Thu 3 Dec 09:00:00", "x"},
 		{"3rd of dec x", "Thu 3 Dec 09:00:00", "x"},
@@ -268,8 +268,8 @@ func TestParse(t *testing.T) {
 		{"on friday at five to twelve x", "Fri 27 Nov 11:55:00", "x"},
 		{"at 17.30 x", "Tue 24 Nov 17:30:00", "x"},
 		{"tomorrow 9.30am x", "Tue 24 Nov 09:30:00", "x"},
-		{"ten to nine people x", "", "that is no time"},
-		{"17.30 for the cab", "", "that is no time"},
+		{"ten to nine people x", "", "that is not a time"},
+		{"17.30 for the cab", "", "that is not a time"},
 		{"at 19:30 x", "Mon 23 Nov 19:30:00", "x"},
 		{"at 9 x", "Mon 23 Nov 21:00:00", "x"},
 		{"at 5 x", "Tue 24 Nov 05:00:00", "x"},
@@ -318,10 +318,10 @@ func TestParse(t *testing.T) {
 		{"23 november 18:00 x", "Tue 23 Nov 18:00:00", "x"}, // of the next year
 		{"call Ann tomorrow at 9", "Tue 24 Nov 09:00:00", "call Ann"},
 		{"to sit in the sun in 20 minutes", "Mon 23 Nov 19:00:00", "sit in the sun"},
-		{"about the sun", "", "that is no time; write 10m"},
-		{"2026-02-30 x", "", "that is no time"}, {"30 february x", "", "that is no time"}, {"25:00 x", "", "that is no time"}, {"13pm x", "", "that is no time"},
-		{"in 5 x", "", "that is no time"}, {"a day off", "", "that is no time"}, {"in x", "", "that is no time"}, {"me", "", "that is no time"}, {"on", "", "that is no time"},
-		{"every day at 9 x", "", "comes once"}, {"9am every day x", "", "comes once"}, {"water them every monday", "", "comes once"},
+		{"about the sun", "", "that is not a time; write 10m"},
+		{"2026-02-30 x", "", "that is not a time"}, {"30 february x", "", "that is not a time"}, {"25:00 x", "", "that is not a time"}, {"13pm x", "", "that is not a time"},
+		{"in 5 x", "", "that is not a time"}, {"a day off", "", "that is not a time"}, {"in x", "", "that is not a time"}, {"me", "", "that is not a time"}, {"on", "", "that is not a time"},
+		{"every day at 9 x", "", "cannot repeat"}, {"9am every day x", "", "cannot repeat"}, {"water them every monday", "", "cannot repeat"},
 	} {
 		at, of, err := remind.Parse(now, tt.text)
 		switch got := at.Local().Format("Mon 2 Jan 15:04:05"); {

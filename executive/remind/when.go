@@ -69,10 +69,10 @@ func plainly(word string) string {
 	return word
 }
 
-var errOnce = errors.New("a reminder comes once; write one time, such as tomorrow 9am")
+var errOnce = errors.New("a reminder cannot repeat; write one time, such as tomorrow 9am")
 
 func noTime(now time.Time) error {
-	return fmt.Errorf("that is no time; write 10m, in an hour and a half, at 17:30, tomorrow 9am, on friday at noon, or %s", now.Local().Add(24*time.Hour).Format("2006-01-02 15:04"))
+	return fmt.Errorf("that is not a time; write 10m, in an hour and a half, at 17:30, tomorrow 9am, on friday at noon, or %s", now.Local().Add(24*time.Hour).Format("2006-01-02 15:04"))
 }
 
 func repeats(word string) bool {

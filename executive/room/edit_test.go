@@ -54,12 +54,12 @@ func TestContext(t *testing.T) {
 		}
 		for _, tt := range []struct{ who, write, fails string }{
 			{"bob", "/context change 4 likes coffee", ""},
-			{"bob", "/context remove 4", "changed meanwhile"}, // whose text he saw is another by now
+			{"bob", "/context remove 4", "changed in the meantime"}, // whose text he saw is another by now
 			{"bob", "/context change 1 noon", "that is the clock of this machine"},
 			{"ann", "/context change 4 likes milk", "/context shows the numbers"},
 			{"ann", "/context add notes a deadline at four", ""},
 			{"ann", "/context add user_state Bob is asleep", ""},
-			{"bob", "/context add mood fine", "there is no such field; there are current_environment, "},
+			{"bob", "/context add mood fine", "there is no such field; the fields are current_environment, "},
 			{"bob", "/context add agent_state you are tired", "nothing can be added to agent_state"},
 			{"bob", "/context add notes", "the text is empty"},
 			{"bob", "/context add notes " + strings.Repeat("x", 301), "at most 300"},
@@ -339,7 +339,7 @@ func TestTwoEditsAtOnce(t *testing.T) {
 			go func() { how <- c.writes(t, who, "/context change 3 likes "+who) }()
 		}
 		first, second := <-how, <-how
-		if (first == nil) == (second == nil) || !strings.Contains(errors.Join(first, second).Error(), "changed meanwhile") {
+		if (first == nil) == (second == nil) || !strings.Contains(errors.Join(first, second).Error(), "changed in the meantime") {
 			t.Errorf("%v and %v", first, second)
 		}
 		h.journal.Slow(0)

@@ -32,7 +32,7 @@ func TestWhoIsWho(t *testing.T) {
 			{x, "merge", `Bob "Dan Jones"`, `Dan Jones is now Bob; /split "Dan Jones" undoes that.`},
 			{x, "merge", `Bob, Dan Jones`, `is the same person already`},
 			{x, "split", `Dan Jones`, "Dan Jones is a separate person again."},
-			{x, "split", `Dan Jones`, "error: nobody by that name was merged into somebody else"},
+			{x, "split", `Dan Jones`, "error: nobody with that name was merged into somebody else"},
 		} {
 			if got := tt.by.give(t, tt.command, tt.args); !strings.Contains(got, tt.want) {
 				t.Errorf("/%s %s: %q, want %q", tt.command, tt.args, got, tt.want)

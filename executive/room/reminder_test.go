@@ -59,9 +59,9 @@ func TestRemind(t *testing.T) {
 		c.must(t, "bob", "/remind me in 2 days about taxes", 0)
 		c.must(t, "ann", "/remind", 0)
 		for _, tt := range []struct{ text, want string }{
-			{"/remind soon tea", "that is no time; write 10m"}, {"/remind 10m", "a reminder needs to say of what"},
+			{"/remind soon tea", "that is not a time; write 10m"}, {"/remind 10m", "the reminder is empty; say what to remind you of"},
 			{"/remind cancel", "which reminder? Write /remind cancel N"}, {"/remind cancel 9", "there is no reminder 9"}, {"/remind cancel 3", "there is no reminder 3"},
-			{"/remind 400d tea", "at most a year"}, {"/remind 10m " + strings.Repeat("x", 301), "at most 300"},
+			{"/remind 400d tea", "within a year"}, {"/remind 10m " + strings.Repeat("x", 301), "at most 300"},
 		} {
 			if err := c.writes(t, "ann", tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%.30s: %v, want %s", tt.text, err, tt.want)

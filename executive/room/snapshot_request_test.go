@@ -60,7 +60,7 @@ func (e *eyes) Look(ctx context.Context, camera string, at time.Time) (earshot.P
 		return earshot.Picture{}, context.Cause(ctx)
 	}
 	if ago != "next" && e.forgets {
-		return earshot.Picture{}, errors.New("there is no picture of that time any more")
+		return earshot.Picture{}, errors.New("the picture of that time is no longer kept")
 	}
 	if e.fails != nil {
 		return earshot.Picture{}, e.fails

@@ -255,7 +255,7 @@ func (v View) Find(f Field, id string) (Item, bool) {
 func (v View) Check(e earshot.Edit) (Item, error) {
 	b, known := bounds[Field(e.Field)]
 	if !known {
-		return Item{}, fmt.Errorf("there is no such field; there are %s", list(Fields()))
+		return Item{}, fmt.Errorf("there is no such field; the fields are %s", list(Fields()))
 	}
 	if e.Act == earshot.Undone {
 		return v.undoable(e.Undoes)
@@ -271,9 +271,9 @@ func (v View) Check(e earshot.Edit) (Item, error) {
 	had, ok := v.Find(Field(e.Field), e.Item)
 	switch {
 	case !ok:
-		return Item{}, errors.New("that entry is there no longer; look at what is there now, and add one if it is needed")
+		return Item{}, errors.New("that entry no longer exists; look at the current entries, and add one if it is needed")
 	case had.Text != e.Was:
-		return had, errors.New("that entry has been changed meanwhile; look at what it says now, and change that")
+		return had, errors.New("that entry has changed in the meantime; read it again, and then change it")
 	case e.Act == earshot.Changed && had.Text == e.Text:
 		return had, errors.New("that is what it says already")
 	}
@@ -284,7 +284,7 @@ func (v View) Check(e earshot.Edit) (Item, error) {
 func wording(text earshot.Text, most int) error {
 	switch {
 	case strings.TrimSpace(string(text)) == "":
-		return errors.New("the text is empty; it must say something, or the entry be removed")
+		return errors.New("the text is empty; write something, or remove the entry")
 	case len(text) > most:
 		return fmt.Errorf("the text has %d bytes; at most %d: say it in fewer words", len(text), most)
 	}
@@ -297,7 +297,7 @@ func (v View) undoable(id earshot.EventID) (Item, error) {
 	all := v.Versions()
 	k := slices.IndexFunc(all, func(had Version) bool { return had.Edit.ID == id })
 	if k < 0 {
-		return Item{}, errors.New("there is no such change; list the changes to see which there are")
+		return Item{}, errors.New("there is no such change; list the changes to see them")
 	}
 	b := all[k].Edit.Body.(earshot.Edit)
 	v.scene.mu.Lock()
@@ -307,13 +307,13 @@ func (v View) undoable(id earshot.EventID) (Item, error) {
 	case b.Act == earshot.Created && had == nil:
 		had = v.scene.find(Field(b.Field), string(id))
 	case b.Act == earshot.Undone || Over(b):
-		return Item{}, errors.New("that took a change back, or ended it, itself; make the change again instead")
+		return Item{}, errors.New("that change is itself an undo, or ended the entry; make the change again instead")
 	}
 	switch {
 	case all[k].Undone:
 		return Item{}, errors.New("that change was taken back already")
 	case had == nil:
-		return Item{}, errors.New("what was changed there is no longer part of what I know")
+		return Item{}, errors.New("the changed entry is no longer part of what I know")
 	case had.Event != id:
 		return Item{}, errors.New("that entry has been changed again since; take back the later change first")
 	}

@@ -165,11 +165,11 @@ func TestCheck(t *testing.T) {
 		{earshot.Edit{Act: earshot.Ended, Field: "reasoning_buffer", Item: "f1", Was: "ann is late"}, ""},
 		{earshot.Edit{Act: earshot.Created, Field: "notes", Text: "x"}, ""},
 		{earshot.Edit{Act: earshot.Undone, Field: "notes", Undoes: "e2"}, ""},
-		{earshot.Edit{Act: earshot.Created, Field: "mood", Text: "x"}, "there is no such field; there are current_environment, "},
+		{earshot.Edit{Act: earshot.Created, Field: "mood", Text: "x"}, "there is no such field; the fields are current_environment, "},
 		{earshot.Edit{Act: earshot.Created, Field: "notes", Text: " "}, "the text is empty"},
 		{earshot.Edit{Act: earshot.Created, Field: "notes", Text: earshot.Text(strings.Repeat("x", 301))}, "at most 300"},
-		{earshot.Edit{Act: earshot.Changed, Field: "notes", Item: "n2", Was: "ann only", Text: "x"}, "there no longer"}, // which bob does not see
-		{earshot.Edit{Act: earshot.Changed, Field: "notes", Item: "n1", Was: "likes tea", Text: "x"}, "changed meanwhile"},
+		{earshot.Edit{Act: earshot.Changed, Field: "notes", Item: "n2", Was: "ann only", Text: "x"}, "no longer exists"}, // which bob does not see
+		{earshot.Edit{Act: earshot.Changed, Field: "notes", Item: "n1", Was: "likes tea", Text: "x"}, "changed in the meantime"},
 		{earshot.Edit{Act: earshot.Changed, Field: "notes", Item: "n1", Was: "likes milk", Text: "likes milk"}, "says already"},
 		{earshot.Edit{Act: earshot.Undone, Field: "notes", Undoes: "e1"}, "the later change first"},
 		{earshot.Edit{Act: earshot.Undone, Field: "notes", Undoes: "e9"}, "no such change"},

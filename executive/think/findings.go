@@ -34,7 +34,7 @@ const (
 	mostEvidence = 8
 )
 
-var errAnswer = errors.New("the model did not answer by the schema")
+var errAnswer = errors.New("the model's answer does not follow the schema")
 
 // schemaOf returns the schema of what was found with so many lines of evidence.
 func schemaOf(evidence int) json.RawMessage { return schema("evidence", "e", evidence) }

@@ -262,7 +262,7 @@ func (m *Mind) perform(ctx context.Context) bool {
 }
 
 // errEnded is a request that was told to end before it began.
-var errEnded = errors.New("it was told to end before it began")
+var errEnded = errors.New("it was stopped before it began")
 
 // under calls do with a context that ends when the request of gen is to end.
 func (m *Mind) under(ctx context.Context, gen int, do func(context.Context) error) error {

@@ -120,7 +120,7 @@ func (s *State) Next(e Event) []Act {
 
 // Errors of what is asked. They are told to people, and to models.
 var (
-	ErrFull   = errors.New("too many questions wait for thought already; ask again when one is answered")
+	ErrFull   = errors.New("too many questions are waiting already; ask again when one is answered")
 	ErrAsking = errors.New("that is being thought about already")
 )
 
