@@ -93,7 +93,7 @@ func (p Participant) Arrived() bool { return arrivedBy(p.ID) != (earshot.Handle{
 func (r *Registry) Arrive(ctx context.Context, h earshot.Handle, n Newcomer) (Participant, error) {
 	id := ArrivedAs(h)
 	if id == "" {
-		return Participant{}, Refuse(ErrUnknown, fmt.Sprintf("nobody vouches for who is known as %s", OneLine(h.String())), "say who you are, with --identity NAME")
+		return Participant{}, Refuse(ErrUnknown, fmt.Sprintf("nobody has confirmed who %s is", OneLine(h.String())), "say who you are, with --identity NAME")
 	}
 	if p, settled := r.settledIn(h, id, n); settled {
 		return p, nil
@@ -169,8 +169,8 @@ func (r *Registry) news(h earshot.Handle, id earshot.ParticipantID, n Newcomer) 
 		lapses = r.longestAway()
 	}
 	if len(r.arrivals) >= mostArrived && lapses == "" {
-		return a, "", Refuse(ErrFull, fmt.Sprintf("%d people are known by %s, and there may be no more", len(r.arrivals), vouching[h.Provider]),
-			"let in fewer, by the lists of channels and users of providers."+h.Provider)
+		return a, "", Refuse(ErrFull, fmt.Sprintf("%d people are known by %s, which is the limit", len(r.arrivals), vouching[h.Provider]),
+			"let fewer people in: shorten the lists of channels and users in providers."+h.Provider)
 	}
 	a.Act, a.Type, a.Description = earshot.Created, string(n.kind()), about(n.Description)
 	return a, lapses, nil

@@ -133,9 +133,9 @@ func (r *Registry) Rename(ctx context.Context, by Participant, who earshot.Parti
 		}
 		switch _, guest := r.guests[who]; {
 		case !known || guest:
-			return Refuse(ErrUnknown, "there is nobody with this ID who could be renamed", "see /who")
+			return Refuse(ErrUnknown, "nobody with this ID can be renamed", "see /who")
 		case r.predeclared(who):
-			return Refuse(ErrNotYours, fmt.Sprintf("%q is called so by the configuration", p.Name), "change it there")
+			return Refuse(ErrNotYours, fmt.Sprintf("the name %q is set in the configuration", p.Name), "change it there")
 		}
 		return nil
 	})
@@ -157,7 +157,7 @@ func (r *Registry) Merge(ctx context.Context, by Participant, keep, other earsho
 func (r *Registry) Split(ctx context.Context, by Participant, other earshot.ParticipantID) error {
 	return r.alter(ctx, by, earshot.Actor{Act: earshot.Split, Participant: other}, func() error {
 		if _, merged := r.into[other]; !merged {
-			return Refuse(ErrUnknown, "nobody by that name was merged into somebody else", "say the name that was given up, the second one of /merge")
+			return Refuse(ErrUnknown, "nobody with that name was merged into somebody else", "say the name that was given up, the second one of /merge")
 		}
 		return nil
 	})
@@ -193,7 +193,7 @@ func (r *Registry) mergeable(keep, other earshot.ParticipantID) error {
 	_, already := r.into[other]
 	for _, id := range []earshot.ParticipantID{keep, other} {
 		if _, guest := r.guests[id]; guest || id == Generic || !r.people[id].Type.external() {
-			return Refuse(ErrUnknown, "only people and systems from outside who are known can be the same", "see /who")
+			return Refuse(ErrUnknown, "only known people and external systems can be merged", "see /who")
 		}
 	}
 	switch {
@@ -204,7 +204,7 @@ func (r *Registry) mergeable(keep, other earshot.ParticipantID) error {
 	case r.root(keep) == r.root(other):
 		return Refuse(ErrTaken, fmt.Sprintf("%q is the same person already", r.people[other].Name), "there is nothing to do")
 	case r.people[other].Can(Operate):
-		return Refuse(ErrNotYours, fmt.Sprintf("%q may operate the daemon, and by a merger nobody would", r.people[other].Name), "merge the other way round")
+		return Refuse(ErrNotYours, fmt.Sprintf("%q may operate the daemon, and a merger would take that away", r.people[other].Name), "merge the other way round")
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (r *Registry) own(account earshot.Handle) (Participant, error) {
 	if p := r.Resolve(account); p.ID != "" {
 		return p, nil
 	}
-	return Participant{}, Refuse(ErrUnknown, "nobody is known by this account", r.introduction(true))
+	return Participant{}, Refuse(ErrUnknown, "this account belongs to nobody who is known", r.introduction(true))
 }
 
 // called returns who has the name now, with all their rights.
@@ -149,8 +149,8 @@ func (r *Registry) unproven(p Participant) error {
 	if h == (earshot.Handle{}) {
 		return Refuse(ErrToken, fmt.Sprintf("to be %q takes a token", p.Name), "ask the owner for one (earshot token create), or say another name")
 	}
-	return Refuse(ErrToken, fmt.Sprintf("%q is known by %s, and is nobody else by saying so", p.Name, vouching[h.Provider]),
-		fmt.Sprintf("if that is you, the owner can write %s among the handles of who you are here (external_actors), or give you a token (earshot token create %q); or say another name", h, p.Name))
+	return Refuse(ErrToken, fmt.Sprintf("%q is known by %s; giving the name is not enough", p.Name, vouching[h.Provider]),
+		fmt.Sprintf("if that is you, ask the owner to add %s to your handles in external_actors, or to give you a token (earshot token create %q); or use another name", h, p.Name))
 }
 
 // showed reports whether a token was shown just now.
@@ -225,7 +225,7 @@ func (r *Registry) room(name string, swept bool) (lapse []earshot.ParticipantID,
 		lapse = r.lapsing()
 	}
 	if len(r.visitRecords)-len(lapse) >= mostActors {
-		return nil, Refuse(ErrFull, "too many people are here to let in somebody new", "say the name of somebody who is known, or come back in a minute")
+		return nil, Refuse(ErrFull, "too many people are here already", "use a known name, or come back in a minute")
 	}
 	return lapse, nil
 }
@@ -234,14 +234,14 @@ func (r *Registry) room(name string, swept bool) (lapse []earshot.ParticipantID,
 func (r *Registry) guest() (Participant, error) {
 	c := r.actors()
 	if !c.AllowAnonymous || r.setup.NewID == nil || r.setup.Now == nil {
-		return Participant{}, Refuse(ErrUnknown, "nobody may come in without a name", r.introduction(true))
+		return Participant{}, Refuse(ErrUnknown, "a name is needed to come in", r.introduction(true))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.setup.Now()
 	r.sweep(now)
 	if len(r.guests) >= mostGuests {
-		return Participant{}, Refuse(ErrFull, "there are too many guests", "say a name, or come back later")
+		return Participant{}, Refuse(ErrFull, "there are too many guests", "give a name, or come back later")
 	}
 	id := earshot.ParticipantID(guestPrefix + string(r.setup.NewID()))
 	name := r.names.free(c.anonymous(now, len(r.guests)+1), id)

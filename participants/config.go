@@ -115,12 +115,12 @@ func (c Config) Validate() error {
 		at := fmt.Sprintf("actors[%d]", i)
 		faults = append(faults, field.Under(at, a.validate()))
 		if j, twice := ids[a.ID]; twice {
-			faults = append(faults, field.Errorf(at+".actor_id", "is %q, as that of actors[%d] is; each needs its own", a.ID, j))
+			faults = append(faults, field.Errorf(at+".actor_id", "is %q, which is also that of actors[%d]; each needs its own", a.ID, j))
 			continue
 		}
 		ids[a.ID] = i
 		if other, near := names.same(a.name(), a.ID); near {
-			faults = append(faults, field.Errorf(at+"."+a.nameKey(), "is %q, which could be taken for that of actors[%d], %q",
+			faults = append(faults, field.Errorf(at+"."+a.nameKey(), "is %q, which could be mistaken for that of actors[%d], %q",
 				a.name(), ids[other], c.Actors[ids[other]].name()))
 		}
 		names.add(a.name(), a.ID, false)
@@ -145,10 +145,10 @@ func (a Actor) validate() error {
 		faults = append(faults, field.Errorf("type", "is %q; must be one of %s", a.Type, list(externals)))
 	}
 	if n := len(a.Description); n > longestDescription {
-		faults = append(faults, field.Errorf("description", "has %d bytes; must have at most %d, for it stands in every prompt", n, longestDescription))
+		faults = append(faults, field.Errorf("description", "has %d bytes; must have at most %d, because it is part of every prompt", n, longestDescription))
 	}
 	if strings.ContainsFunc(a.Description, func(r rune) bool { return hidden(r) || strings.ContainsRune("[]\u2028\u2029", r) }) {
-		faults = append(faults, field.Errorf("description", "has a bracket or a character in it that cannot be seen; must be one line of text"))
+		faults = append(faults, field.Errorf("description", "has a bracket or an invisible character in it; must be one line of text"))
 	}
 	for i, h := range a.Handles {
 		if _, ok := parseHandle(h); !ok {
@@ -185,11 +185,11 @@ func (a Actor) checkID() error {
 	case problem != "" && a.ID != Owner:
 		return field.Errorf("actor_id", "is %q, which %s; such as %q would do", OneLine(id), problem, strings.ReplaceAll(strings.ToLower(example(id)), " ", "-"))
 	case strings.HasPrefix(id, guestPrefix):
-		return field.Errorf("actor_id", "is %q; those that begin with %q are for guests", id, guestPrefix)
+		return field.Errorf("actor_id", "is %q; IDs that begin with %q are reserved for guests", id, guestPrefix)
 	case OfVoice(a.ID):
-		return field.Errorf("actor_id", "is %q; those that begin with %q are for voices", id, voicePrefix)
+		return field.Errorf("actor_id", "is %q; IDs that begin with %q are reserved for voices", id, voicePrefix)
 	case arrivedBy(a.ID) != (earshot.Handle{}):
-		return field.Errorf("actor_id", "is %q, which is for whom a provider knows; choose another, and write handles: [%s]", id, arrivedBy(a.ID))
+		return field.Errorf("actor_id", "is %q, which is reserved for people whom a provider knows; choose another, and write handles: [%s]", id, arrivedBy(a.ID))
 	case strings.Contains(id, " "):
 		return field.Errorf("actor_id", "is %q; must be one word", id)
 	}
@@ -200,7 +200,7 @@ func (a Actor) checkID() error {
 func (c Config) checkPattern() error {
 	const key = "anonymous_pattern"
 	if !strings.Contains(c.AnonymousPattern, "{timestamp}") && !strings.Contains(c.AnonymousPattern, "{number}") {
-		return field.Errorf(key, "is %q; must have {timestamp} or {number} in it, so that no two guests are called the same", c.AnonymousPattern)
+		return field.Errorf(key, "is %q; must have {timestamp} or {number} in it, so that no two guests get the same name", c.AnonymousPattern)
 	}
 	if problem := form(c.anonymous(time.Unix(1e10, 0), mostGuests)); problem != "" {
 		return field.Errorf(key, "is %q, which gives a name that %s", OneLine(c.AnonymousPattern), problem)
@@ -217,7 +217,7 @@ func (c Config) Collides(name string) error {
 	for i, a := range c.Actors {
 		if _, near := agent.near(a.name(), a.ID, false); near {
 			faults = append(faults, field.Errorf(fmt.Sprintf("actors[%d].%s", i, a.nameKey()),
-				"is %q, which could be taken for the agent, %q; nobody could tell whom somebody means", a.name(), name))
+				"is %q, which could be mistaken for the agent, %q; it would not be clear who is meant", a.name(), name))
 		}
 	}
 	return errors.Join(faults...)

@@ -173,15 +173,15 @@ func (n nameIndex) freeFrom(name string, who earshot.ParticipantID, i int) (stri
 // tooNear refuses a name that is other's, or could be taken for it.
 func (r *Registry) tooNear(name string, other earshot.ParticipantID) error {
 	p := r.people[other]
-	problem := fmt.Sprintf("the name %q could be taken for %q", name, p.Name)
+	problem := fmt.Sprintf("the name %q could be mistaken for %q", name, p.Name)
 	if fold(name) == fold(p.Name) {
-		problem = fmt.Sprintf("there is somebody called %q already", p.Name)
+		problem = fmt.Sprintf("somebody is called %q already", p.Name)
 	}
 	cure := "choose another, such as " + r.names.free(example(name+" Smith"), "")
 	if p.Type != Internal {
 		return Refuse(ErrTaken, problem, cure)
 	}
-	problem = fmt.Sprintf("the name %q could be taken for the agent %q", name, p.Name)
+	problem = fmt.Sprintf("the name %q could be mistaken for the agent %q", name, p.Name)
 	if fold(name) == fold(p.Name) {
 		problem = fmt.Sprintf("the name %q is reserved for an agent", p.Name)
 	}

@@ -47,7 +47,7 @@ func wrongName(name, problem string) error {
 	case problem == "":
 		return nil
 	case strings.TrimSpace(name) == "":
-		return Refuse(ErrName, "the name is missing", "say what the name is to be")
+		return Refuse(ErrName, "the name is missing", "give a name")
 	}
 	return Refuse(ErrName, fmt.Sprintf("the name %q %s", OneLine(name), problem), "choose another, such as "+example(name))
 }
@@ -93,13 +93,13 @@ func checkWhole(name string) (shown, problem string) {
 	}
 	if i := strings.IndexFunc(name, hidden); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(name[i:])
-		return "", fmt.Sprintf("has a character in it that cannot be seen (%U)", r)
+		return "", fmt.Sprintf("has an invisible character in it (%U)", r)
 	}
 	words := strings.Fields(strings.ReplaceAll(name, "’", "'")) // as telephones write it
 	for i, w := range words {
 		var err error
 		if words[i], err = precis.UsernameCasePreserved.String(w); err != nil {
-			return "", "has a character in it that no name can have"
+			return "", "has a character that a name cannot have"
 		}
 	}
 	shown = strings.Join(words, " ")

@@ -40,9 +40,9 @@ func TestCheckName(t *testing.T) {
 }
 
 func TestCheckNameRefuses(t *testing.T) {
-	const reserved, unseen, no = "is a reserved word", "cannot be seen", "no name can have"
+	const reserved, unseen, no = "is a reserved word", "invisible character", "a name cannot have"
 	for _, tt := range []struct{ name, problem string }{
-		{"Ann\tSmith", "cannot be seen"},
+		{"Ann\tSmith", "invisible character"},
 		{"42", "has no letter"},
 		{"...", "must begin and end with"},
 		{"-rf", "must begin and end with"},
@@ -117,7 +117,7 @@ func TestCheckNameRefuses(t *testing.T) {
 func TestNoName(t *testing.T) {
 	for _, name := range []string{"", " \t"} {
 		_, err := participants.CheckName(name)
-		if !errors.Is(err, participants.ErrName) || err.Error() != "the name is missing" || cure(err) != "say what the name is to be" {
+		if !errors.Is(err, participants.ErrName) || err.Error() != "the name is missing" || cure(err) != "give a name" {
 			t.Errorf("CheckName(%q): %v, %q", name, err, cure(err))
 		}
 	}

@@ -8,11 +8,11 @@ import "errors"
 var (
 	ErrName     = errors.New("the name cannot be used")
 	ErrReserved = errors.New("the name belongs to an agent")
-	ErrTaken    = errors.New("the name is too much like another")
+	ErrTaken    = errors.New("the name is too similar to another")
 	ErrToken    = errors.New("a token is needed")
-	ErrUnknown  = errors.New("nobody is called that")
+	ErrUnknown  = errors.New("nobody has that name")
 	ErrFull     = errors.New("there are too many")
-	ErrNotYours = errors.New("that is not yours to do")
+	ErrNotYours = errors.New("you may not do that")
 )
 
 // A refusal is why something is not done, for people.

@@ -35,7 +35,7 @@ var spoofs = []struct{ name, tell string }{
 	{"Earshotm", `the agent "Earshot"`}, {"Earsht", `the agent "Earshot"`}, {"Erashot", `the agent "Earshot"`}, {"Warshot", `the agent "Earshot"`},
 	{"E.a.r.s.h.o.t.s", `the agent "Earshot"`}, {"Earshof 1", `the agent "Earshot"`}, {"Scouts", `the agent "Scout"`}, {"S c o t", `the agent "Scout"`},
 	{"Socut", `the agent "Scout"`}, {"Sĉouꞇ", ""}, {"5cout", `the agent "Scout"`}, {"Snout", `the agent "Scout"`},
-	{"A\u200bnn", "cannot be seen"}, {"Ear\u2060shot", "cannot be seen"}, {"Аnn", "more than one script"}, {"Εarshot", "more than one script"},
+	{"A\u200bnn", "invisible character"}, {"Ear\u2060shot", "invisible character"}, {"Аnn", "more than one script"}, {"Εarshot", "more than one script"},
 	{"Ꭼarshot", "more than one script"}, {"Ann\u034f", ""},
 }
 

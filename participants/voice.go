@@ -121,7 +121,7 @@ func (r *Registry) Recognise(ctx context.Context, by Participant, voice, who ear
 	err := r.vouch(ctx, by, a, func() error {
 		switch p := r.people[who]; {
 		case !OfVoice(voice) || r.people[voice].ID == "":
-			return Refuse(ErrUnknown, "that is not a voice that was heard", "see /voice")
+			return Refuse(ErrUnknown, "no such voice was heard", "see /voice")
 		case OfVoice(r.root(who)):
 			return Refuse(ErrUnknown, fmt.Sprintf("nobody knows who %q is", p.Name), "say who it is, with a name")
 		case !p.Person():
@@ -142,9 +142,9 @@ func (r *Registry) Unrecognise(ctx context.Context, by Participant, voice earsho
 	return r.vouch(ctx, by, a, func() error {
 		switch into, merged := r.into[voice]; {
 		case !OfVoice(voice) || !merged:
-			return Refuse(ErrUnknown, "that voice was not taken for anybody", "see /voice")
+			return Refuse(ErrUnknown, "that voice was not assigned to anybody", "see /voice")
 		case !by.Can(Operate) && r.root(into) != by.ID:
-			return Refuse(ErrNotYours, "only they themselves or the owner may say that it is not theirs", "ask them")
+			return Refuse(ErrNotYours, "only that person or the owner may say that the voice is not theirs", "ask them")
 		}
 		return nil
 	})
@@ -227,7 +227,7 @@ func (r *Registry) Readers(id earshot.ParticipantID) []earshot.ParticipantID {
 // or not at all, can say nothing of any.
 func (r *Registry) Vouches(by Participant) error {
 	if by.ID == "" || by.ID == Generic || by.Guest() || by.Voice() || !by.Person() {
-		return Refuse(ErrNotYours, "whose voice it is says somebody who is known otherwise than by a voice", "say who you are, with --identity NAME")
+		return Refuse(ErrNotYours, "somebody who is known only by a voice cannot say whose voice it is", "say who you are, with --identity NAME")
 	}
 	return nil
 }

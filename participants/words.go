@@ -16,8 +16,8 @@ func CheckWord(s string) (string, error) {
 	if problem == "" {
 		return w, nil
 	}
-	return "", Refuse(ErrName, fmt.Sprintf("%q cannot stand in an address: it %s", OneLine(s), problem),
-		"use letters, digits and - . _ alone, such as daily-sync")
+	return "", Refuse(ErrName, fmt.Sprintf("%q cannot be used in an address: it %s", OneLine(s), problem),
+		"use only letters, digits and - . _, such as daily-sync")
 }
 
 func checkWord(s string) (w, problem string) {

@@ -69,7 +69,7 @@ func TestVoices(t *testing.T) {
 
 func (h *house) Forget(_ context.Context, by server.Principal, f api.EraseRequest) (api.ErasePreview, error) {
 	if f.Who == "nobody" {
-		return api.ErasePreview{}, errors.New("nobody is called that")
+		return api.ErasePreview{}, errors.New("nobody has that name")
 	}
 	return api.ErasePreview{Person: string(by.ID), Of: f.Who, Digest: "d1" + f.Digest}, nil
 }

@@ -31,7 +31,7 @@ type Record struct {
 	Kind paths.Kind
 	Role paths.Role
 
-	// Configured says that the configuration says what it is: it is changed
+	// Configured says that it is set in the configuration: it is changed
 	// there, and nowhere else.
 	Configured bool
 

@@ -45,7 +45,7 @@ func (b *Directory) Ensure(ctx context.Context, by participants.Participant, pat
 	case err != nil:
 		return Record{}, err
 	case at.Kind.Indexed():
-		return Record{}, participants.Refuse(ErrUnknown, fmt.Sprintf("there is no agent at %q, and the house gives the numbers", shown(path)), "spawn one below "+shown(at.Parent))
+		return Record{}, participants.Refuse(ErrUnknown, fmt.Sprintf("there is no agent at %q, and numbers are assigned automatically", shown(path)), "spawn one below "+shown(at.Parent))
 	case at.Kind == paths.Subuser && at.User != string(participants.Owner):
 		return Record{}, participants.Refuse(ErrNotYours, "a subuser has no subusers of its own", "make it one of the owner's")
 	case at.Kind == paths.Subuser:
@@ -76,7 +76,7 @@ func (b *Directory) Ensure(ctx context.Context, by participants.Participant, pat
 // itself. It has no name of its own, and is called after the one above.
 func (b *Directory) Spawn(ctx context.Context, by earshot.ParticipantID, parent earshot.Path, kind paths.Kind, p earshot.Profile) (Record, error) {
 	if !kind.Below() {
-		return Record{}, participants.Refuse(ErrProfile, fmt.Sprintf("an agent of kind %q stands below no other", kind), "spawn a sub, a search or a memory")
+		return Record{}, participants.Refuse(ErrProfile, fmt.Sprintf("an agent of kind %q cannot be below another agent", kind), "spawn a sub, a search or a memory")
 	}
 	up, err := b.Resolve(ctx, parent)
 	if err != nil {
@@ -139,11 +139,11 @@ func (b *Directory) changeable(id earshot.ParticipantID) (Record, error) {
 	r, ok := b.ByID(id)
 	switch {
 	case !ok:
-		return r, participants.Refuse(ErrUnknown, "there is no such agent, or it has ended", "see which there are: earshot agents")
+		return r, participants.Refuse(ErrUnknown, "there is no such agent, or it has ended", "list the agents: earshot agents")
 	case r.ID == participants.Agent:
-		return r, participants.Refuse(ErrConfigured, fmt.Sprintf("%s is the main agent, which the configuration describes", r.Name), "change it in the section executive of the configuration, and start earshot again")
+		return r, participants.Refuse(ErrConfigured, fmt.Sprintf("%s is the main agent, which is set in the configuration", r.Name), "change it in the section executive of the configuration, and start earshot again")
 	case r.Configured:
-		return r, participants.Refuse(ErrConfigured, fmt.Sprintf("%s stands in the configuration", r.Name), "change it in the section agents of the configuration, and start earshot again")
+		return r, participants.Refuse(ErrConfigured, fmt.Sprintf("%s is set in the configuration", r.Name), "change it in the section agents of the configuration, and start earshot again")
 	}
 	return r, nil
 }
@@ -196,7 +196,7 @@ func (b *Directory) space(r Record) error {
 		}
 	}
 	if len(b.live) >= mostAlive || named >= mostNamed {
-		return participants.Refuse(ErrFull, fmt.Sprintf("there are %d agents already, %d of them with a name", len(b.live), named), "end some that nobody needs: earshot agents")
+		return participants.Refuse(ErrFull, fmt.Sprintf("there are %d agents already, %d of them with a name", len(b.live), named), "end agents that nobody needs: earshot agents")
 	}
 	if gate, _ := paths.OfSubuser(string(participants.Owner), string(r.User)); r.User != "" && r.User != participants.Owner && b.live[gate] == nil {
 		return participants.Refuse(ErrUnknown, fmt.Sprintf("there is no user %q", r.User), "make it a subuser first")
@@ -240,7 +240,7 @@ func free(ctx context.Context, v earshot.View, path earshot.Path) error {
 	case was.dead:
 		return dead(other)
 	case other != path:
-		return participants.Refuse(ErrTaken, fmt.Sprintf("the path %q could be taken for %q", shown(path), other), "choose another")
+		return participants.Refuse(ErrTaken, fmt.Sprintf("the path %q could be mistaken for %q", shown(path), other), "choose another")
 	}
 	return participants.Refuse(ErrTaken, fmt.Sprintf("there is an agent at %q already", path), "choose another path")
 }

@@ -62,7 +62,7 @@ type Names struct {
 func (c Config) Validate(n Names) error {
 	var faults []error
 	if len(c) >= mostNamed {
-		faults = append(faults, field.Errorf("agents", "has %d entries; must have at most %d, for each stands in every prompt", len(c), mostNamed-1))
+		faults = append(faults, field.Errorf("agents", "has %d entries; must have at most %d, because each is part of every prompt", len(c), mostNamed-1))
 	}
 	for i, e := range c {
 		faults = append(faults, field.Under(fmt.Sprintf("agents[%d]", i), errors.Join(
@@ -86,21 +86,21 @@ func (c Config) checkName(i int, n Names) error {
 	}
 	var faults []error
 	if participants.NearMain(name, n.Main) {
-		faults = append(faults, field.Errorf("name", "is %q, which could be taken for the main agent, %q", name, n.Main))
+		faults = append(faults, field.Errorf("name", "is %q, which could be mistaken for the main agent, %q", name, n.Main))
 	}
 	for j, other := range c[:i] {
 		if _, err := participants.CheckAgent(other.Name); err == nil && participants.Near(name, other.Name) {
-			faults = append(faults, field.Errorf("name", "is %q, which could be taken for that of agents[%d], %q", name, j, other.Name))
+			faults = append(faults, field.Errorf("name", "is %q, which could be mistaken for that of agents[%d], %q", name, j, other.Name))
 		}
 	}
 	for _, e := range c {
 		if e.User != "" && participants.Near(name, gatewayName(e.User)) {
-			faults = append(faults, field.Errorf("name", "is %q, which the gateway of the subuser %q is called", name, e.User))
+			faults = append(faults, field.Errorf("name", "is %q, which is the name of the gateway of the subuser %q", name, e.User))
 			break
 		}
 	}
 	if n.Actors.Collides(name) != nil {
-		faults = append(faults, field.Errorf("name", "is %q, which could be taken for somebody of external_actors", name))
+		faults = append(faults, field.Errorf("name", "is %q, which could be mistaken for a name in external_actors", name))
 	}
 	return errors.Join(faults...)
 }
@@ -125,7 +125,7 @@ func (e Entry) checkUser() error {
 func (c Config) checkMain(i int) error {
 	for j, other := range c[:i] {
 		if c[i].Main && other.Main && overlap(c[i].Rooms, other.Rooms) {
-			return field.Errorf("main", "is true, as it is for agents[%d], which sits in the same room; a room has one main agent", j)
+			return field.Errorf("main", "is true, but agents[%d] is the main agent of the same room already; a room has one main agent", j)
 		}
 	}
 	return nil

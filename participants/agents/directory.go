@@ -76,7 +76,7 @@ func Open(ctx context.Context, s Setup) (*Directory, error) {
 	b := open(ctx, s.Journal)
 	b.setup = s
 	if err := b.reconcile(ctx); err != nil {
-		return nil, fmt.Errorf("opening the book of agents: %w", err)
+		return nil, fmt.Errorf("opening the directory of agents: %w", err)
 	}
 	return b, nil
 }
@@ -91,7 +91,7 @@ func Read(ctx context.Context, v Viewer) (*Directory, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading the book of agents: %w", err)
+		return nil, fmt.Errorf("reading the directory of agents: %w", err)
 	}
 	return b, nil
 }

@@ -61,7 +61,7 @@ func (b *Directory) end(ctx context.Context, by, id earshot.ParticipantID) error
 	}
 	going := append([]Record{r}, b.of(r.Gate())...)
 	if i := slices.IndexFunc(going, func(r Record) bool { return r.Configured }); i >= 0 {
-		return participants.Refuse(ErrConfigured, fmt.Sprintf("%s, which is reached by it, stands in the configuration", going[i].Name),
+		return participants.Refuse(ErrConfigured, fmt.Sprintf("%s, which is reached through it, is set in the configuration", going[i].Name),
 			"take it out of the section agents of the configuration first, and start earshot again")
 	}
 	return b.endAll(ctx, by, going)

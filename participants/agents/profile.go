@@ -61,7 +61,7 @@ func (b *Directory) rival(r Record) error {
 	defer b.mu.RUnlock()
 	for _, s := range b.seats {
 		if s.ID != r.ID && s.Main && overlap(s.Rooms, r.Rooms) {
-			return field.Errorf("main", "is true, and %s is the main agent there already; make that one another first", s.Name)
+			return field.Errorf("main", "is true, but %s is the main agent there already; set its main to no first", s.Name)
 		}
 	}
 	return nil
@@ -89,10 +89,10 @@ func (h profileScope) check(p earshot.Profile) error {
 		faults = append(faults, field.Errorf("name", "has %d characters; must be at most %d", n, longestName))
 	}
 	if n := len(p.Description); n > longestDescription {
-		faults = append(faults, field.Errorf("description", "has %d bytes; must have at most %d, for it stands in every prompt", n, longestDescription))
+		faults = append(faults, field.Errorf("description", "has %d bytes; must have at most %d, because it is part of every prompt", n, longestDescription))
 	}
 	if strings.ContainsFunc(p.Description, func(r rune) bool { return !unicode.IsPrint(r) || r == '[' || r == ']' }) {
-		faults = append(faults, field.Errorf("description", "has a bracket or a character in it that cannot be seen; must be one line of text"))
+		faults = append(faults, field.Errorf("description", "has a bracket or an invisible character in it; must be one line of text"))
 	}
 	if n := len(p.Prompt); n > longestPrompt {
 		faults = append(faults, field.Errorf("prompt", "has %d bytes; must be at most %d", n, longestPrompt))
@@ -104,7 +104,7 @@ func (h profileScope) check(p earshot.Profile) error {
 		faults = append(faults, field.Errorf("engine", "is %q; %s", participants.OneLine(p.Engine), choose("the name of an engine of executive.llm", h.engines)))
 	}
 	if n := len(p.Model); n > longestModel || strings.ContainsFunc(p.Model, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' }) {
-		faults = append(faults, field.Errorf("model", "must be one word of at most %d bytes, as the server calls the model", longestModel))
+		faults = append(faults, field.Errorf("model", "must be the server's name of the model: one word of at most %d bytes", longestModel))
 	}
 	return errors.Join(append(faults, h.checkRooms(p.Rooms)...)...)
 }
@@ -116,7 +116,7 @@ func (h profileScope) checkRooms(rooms []earshot.RoomID) (faults []error) {
 	for i, room := range rooms {
 		key := fmt.Sprintf("rooms[%d]", i)
 		if slices.Contains(rooms[:i], room) {
-			faults = append(faults, field.Errorf(key, "is %q a second time", participants.OneLine(string(room))))
+			faults = append(faults, field.Errorf(key, "is %q, which is listed already", participants.OneLine(string(room))))
 		} else if !slices.Contains(h.rooms, room) {
 			faults = append(faults, field.Errorf(key, "is %q; %s", participants.OneLine(string(room)), choose("one of the rooms", h.rooms)))
 		}
@@ -127,7 +127,7 @@ func (h profileScope) checkRooms(rooms []earshot.RoomID) (faults []error) {
 // choose says what can be chosen.
 func choose[S ~string](what string, from []S) string {
 	if len(from) == 0 {
-		return "must be " + what + ", and there is none"
+		return "must be " + what + ", but there is none"
 	}
 	var names []string
 	for _, s := range from {

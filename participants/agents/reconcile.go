@@ -163,7 +163,7 @@ func (p *reconciliation) gateway(ctx context.Context, e Entry) error {
 		return err
 	}
 	if err := free(ctx, p.view, path); err != nil {
-		return fmt.Errorf("making the subuser %q, of which the configuration has an agent: %w", e.User, err)
+		return fmt.Errorf("making the subuser %q, who has an agent in the configuration: %w", e.User, err)
 	}
 	r := Record{Path: path, User: participants.Owner, Kind: paths.Subuser, Role: paths.Subuser.Role()}
 	r.Name, r.AutoReply = gatewayName(e.User), true

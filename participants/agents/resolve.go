@@ -41,7 +41,7 @@ func dead(path earshot.Path) error {
 }
 
 func unknown(path earshot.Path) error {
-	return participants.Refuse(ErrUnknown, fmt.Sprintf("there is no agent at %q", shown(path)), "see which there are: earshot agents")
+	return participants.Refuse(ErrUnknown, fmt.Sprintf("there is no agent at %q", shown(path)), "list the agents: earshot agents")
 }
 
 // shown returns a path, which may come from anybody, as it may stand in a line.
@@ -217,11 +217,11 @@ func (b *Directory) Target(ctx context.Context, path earshot.Path, connector str
 	}
 	switch len(found) {
 	case 0:
-		return earshot.Handle{}, participants.Refuse(ErrTarget, fmt.Sprintf("nobody has said by which handle %s is known on %s", r.User, participants.OneLine(connector)),
+		return earshot.Handle{}, participants.Refuse(ErrTarget, fmt.Sprintf("no handle is known for %s on %s", r.User, participants.OneLine(connector)),
 			"add it to handles of external_actors.actors, such as "+participants.OneLine(connector)+":ID")
 	case 1:
 		return found[0], nil
 	}
 	return earshot.Handle{}, participants.Refuse(ErrTarget, fmt.Sprintf("%s has %d handles on %s", r.User, len(found), participants.OneLine(connector)),
-		"leave one of them in external_actors.actors; nobody could tell which is meant")
+		"leave only one of them in external_actors.actors, so that it is clear which is meant")
 }

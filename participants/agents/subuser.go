@@ -31,7 +31,7 @@ func (b *Directory) Subuser(ctx context.Context, by participants.Participant, id
 // nobody who looks like the owner: with their gateway all their agents would end.
 func subuserPath(id string) (earshot.Path, error) {
 	if participants.Near(id, string(participants.Owner)) {
-		return "", participants.Refuse(ErrTaken, fmt.Sprintf("the subuser %q could be taken for the owner", participants.OneLine(id)), "choose another ID, such as family")
+		return "", participants.Refuse(ErrTaken, fmt.Sprintf("the subuser %q could be mistaken for the owner", participants.OneLine(id)), "choose another ID, such as family")
 	}
 	return paths.OfSubuser(string(participants.Owner), id)
 }

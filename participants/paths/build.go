@@ -13,7 +13,7 @@ import (
 // ErrPath is in the chain of every error of this package: what was given makes
 // no path, or is none. The errors say to people what is wrong, and have a method
 // Cure that says what to do.
-var ErrPath = errors.New("that is no path")
+var ErrPath = errors.New("that is not a path")
 
 const (
 	// longest is how many bytes a path may have: it is a key, and stands in
@@ -107,9 +107,9 @@ func Child(parent earshot.Path, kind Kind, n int) (earshot.Path, error) {
 	var child earshot.Path
 	switch {
 	case !kind.Below():
-		return "", participants.Refuse(ErrPath, fmt.Sprintf("an agent of kind %q stands below no other", kind), "use sub, memory or search")
+		return "", participants.Refuse(ErrPath, fmt.Sprintf("an agent of kind %q cannot be below another agent", kind), "use sub, memory or search")
 	case n < 0 || n > mostIndex || n > 0 && !kind.Indexed():
-		return "", participants.Refuse(ErrPath, fmt.Sprintf("there can be no %s with the number %d", kind, n), fmt.Sprintf("use a number from 0 to %d", mostIndex))
+		return "", participants.Refuse(ErrPath, fmt.Sprintf("a %s cannot have the number %d", kind, n), fmt.Sprintf("use a number from 0 to %d", mostIndex))
 	case kind.Indexed():
 		child = parent + earshot.Path("/"+string(kind)+"/"+strconv.Itoa(n))
 	default:
@@ -129,9 +129,9 @@ func segment(what, s string) (string, error) {
 	case s == "":
 		return "", participants.Refuse(ErrPath, fmt.Sprintf("the %s of a path is empty", what), "give one")
 	case err != nil:
-		return "", participants.Refuse(ErrPath, err.Error(), "use letters, digits and - . _ alone, such as daily-sync")
+		return "", participants.Refuse(ErrPath, err.Error(), "use only letters, digits and - . _, such as daily-sync")
 	case Reserved(word):
-		return "", participants.Refuse(ErrPath, fmt.Sprintf("the %s of a path cannot be %q, which has a meaning there or looks like a word that has", what, word),
+		return "", participants.Refuse(ErrPath, fmt.Sprintf("the %s of a path cannot be %q, which has a special meaning there or looks like a word that does", what, word),
 			"choose another, such as the-"+word)
 	}
 	return word, nil

@@ -88,7 +88,7 @@ func parseChild(above Address, parent earshot.Path, words []string) (a Address, 
 	case kind == Memory:
 		return a, 1, ""
 	case !kind.Indexed():
-		return a, 0, fmt.Sprintf("has %q where only sub, memory and search can stand", participants.OneLine(words[0]))
+		return a, 0, fmt.Sprintf("has %q where only sub, memory or search is possible", participants.OneLine(words[0]))
 	case len(words) < 2:
 		return a, 0, fmt.Sprintf("ends after %q", words[0])
 	}
@@ -118,7 +118,7 @@ func wrong(p earshot.Path, problem string) error {
 	if len(shown) > longest {
 		shown = shown[:longest]
 	}
-	return participants.Refuse(ErrPath, fmt.Sprintf("%q is no path: it %s", shown, problem), "write it like /owner/agent/coder")
+	return participants.Refuse(ErrPath, fmt.Sprintf("%q is not a path: it %s", shown, problem), "write it like /owner/agent/coder")
 }
 
 // Parent returns the path of the agent that the one at p stands below; empty if
