@@ -52,10 +52,10 @@ func ParseCalibrations(text string) (t Calibrations, err error) {
 	}
 	_, err = fmt.Sscanf(text, "same %f %f\nacross %f %f\n", &t.Same.Usual, &t.Same.Counts, &t.Across.Usual, &t.Across.Counts)
 	if err == nil && !(t.Same.Counts > 0 && t.Across.Counts > 0) {
-		err = fmt.Errorf("a judgement would be worth less the surer it is: %+v", t)
+		err = fmt.Errorf("a surer judgement would count for less: %+v", t)
 	}
 	if err != nil {
-		return Calibrations{}, fmt.Errorf("reading what judgements are worth: %w", err)
+		return Calibrations{}, fmt.Errorf("reading the calibration of voices: %w", err)
 	}
 	return t, nil
 }

@@ -120,13 +120,13 @@ func (b *Registry) keep(was, is *state) (remains, err error) {
 		return nil, err
 	}
 	if b.path == "" {
-		return nil, errors.New("no voice can be kept now; see: earshot doctor")
+		return nil, errors.New("voices cannot be kept now; see: earshot doctor")
 	}
 	if err := replace(b.path, after); err != nil {
-		return nil, fmt.Errorf("writing down the voices: %w", err)
+		return nil, fmt.Errorf("writing the file of voices: %w", err)
 	}
 	if err := erase(b.path + oldEnd); err != nil {
-		return fmt.Errorf("it is done, but what the file held before could not be overwritten; the next change tries it again: %w", err), nil
+		return fmt.Errorf("the change is made, but the old content of the file could not be overwritten; the next change tries again: %w", err), nil
 	}
 	return nil, nil
 }

@@ -13,7 +13,7 @@ import (
 func Still(dir string, data []byte) (still []byte, gone int, err error) {
 	path := Path(dir)
 	if err := settle(path); err != nil {
-		return nil, 0, fmt.Errorf("looking after the voices: %w", err)
+		return nil, 0, fmt.Errorf("preparing the file of voices: %w", err)
 	}
 	if !exists(path) {
 		return data, 0, nil
@@ -24,7 +24,7 @@ func Still(dir string, data []byte) (still []byte, gone int, err error) {
 	}
 	all, err := parse(data)
 	if err != nil {
-		return nil, 0, &ErrDamaged{path, fmt.Errorf("of the copy: %w", err)}
+		return nil, 0, &ErrDamaged{path, fmt.Errorf("the copy: %w", err)}
 	}
 	var kept []string
 	for _, v := range here {

@@ -52,7 +52,7 @@ func (e *ErrDamaged) Unwrap() error { return e.err }
 // Cure returns what mends it.
 func (e *ErrDamaged) Cure() string {
 	if errors.Is(e.err, errNewer) {
-		return "use the newer earshot; or move the file away, and keep the voices anew: earshot speakers enroll NAME"
+		return "use the newer earshot; or move the file away and enroll the voices again: earshot speakers enroll NAME"
 	}
 	return "earshot run    (it sets the file aside), then: earshot speakers enroll NAME"
 }
@@ -60,10 +60,10 @@ func (e *ErrDamaged) Cure() string {
 // load takes in the voices in the file. A damaged one is set aside.
 func (b *Registry) load() error {
 	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
-		return fmt.Errorf("making the place of the voices: %w", err)
+		return fmt.Errorf("creating the folder of the voices: %w", err)
 	}
 	if err := settle(b.path); err != nil {
-		return fmt.Errorf("looking after the voices: %w", err)
+		return fmt.Errorf("preparing the file of voices: %w", err)
 	}
 	all, err := read(b.path)
 	if bad, ok := errors.AsType[*ErrDamaged](err); ok && !errors.Is(err, errNewer) {
@@ -102,7 +102,7 @@ func read(path string) ([]*voice, error) {
 		return nil, fmt.Errorf("reading the voices: %w", err)
 	}
 	if !about.Mode().IsRegular() {
-		return nil, &ErrDamaged{path, errors.New("it is no file")}
+		return nil, &ErrDamaged{path, errors.New("it is not a file")}
 	}
 	data, err := io.ReadAll(io.LimitReader(f, fileBytes+1))
 	if err != nil {

@@ -59,7 +59,7 @@ type recorded struct {
 // Errors of a file that cannot be used.
 var (
 	errNewer   = errors.New("it was written by a newer earshot")
-	errAnother = errors.New("it was made by an earshot that measures voices in another way")
+	errAnother = errors.New("it was made by an earshot that measures voices differently")
 )
 
 // format returns the file that holds what is kept of some voices.
@@ -71,7 +71,7 @@ func format(voices []*voice) ([]byte, error) {
 		}
 	}
 	if len(records) > mostKept {
-		return nil, fmt.Errorf("%d voices are kept already, and there may be no more; forget one: earshot speakers forget NAME", mostKept)
+		return nil, fmt.Errorf("%d voices are kept already, which is the limit; forget one: earshot speakers forget NAME", mostKept)
 	}
 	text, err := json.Marshal(records)
 	if err != nil {
@@ -99,7 +99,7 @@ func (v *voice) record() record {
 // parse returns the voices that a file holds. Its errors hold nothing of it.
 func parse(data []byte) ([]*voice, error) {
 	if len(data) > fileBytes {
-		return nil, errors.New("there is far too much of it")
+		return nil, errors.New("it is far too large")
 	}
 	var in file
 	if err := strict(data, &in); err != nil {
@@ -118,7 +118,7 @@ func parse(data []byte) ([]*voice, error) {
 	case in.Version != version:
 		return nil, fmt.Errorf("its version is %d", in.Version)
 	case err != nil || in.Sum != sum(text.Bytes()):
-		return nil, errors.New("its checksum is not that of what it holds")
+		return nil, errors.New("its checksum does not match its content")
 	case in.Kind != voiceprint.Kind:
 		return nil, errAnother
 	}
@@ -137,7 +137,7 @@ func strict(data []byte, into any) error {
 		return errors.New("it is not the JSON that it should be")
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("it goes on after its end")
+		return errors.New("something follows its end")
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func strict(data []byte, into any) error {
 // voices returns the voices that records describe.
 func voices(records []record) ([]*voice, error) {
 	if len(records) > mostKept {
-		return nil, fmt.Errorf("it holds %d voices, and there may be %d", len(records), mostKept)
+		return nil, fmt.Errorf("it holds %d voices; at most %d are possible", len(records), mostKept)
 	}
 	var all []*voice
 	seen := make(map[string]bool)
@@ -158,12 +158,12 @@ func voices(records []record) ([]*voice, error) {
 			seen[id] = true
 		}
 		if r.Who == "" || len(r.Who) > whoBytes || len(r.Consent.By) > whoBytes || r.Consent.check() != nil || len(r.Also) > mostAlso || len(r.Prints) > mostChannels {
-			return nil, fmt.Errorf("voice %d is not whole", i+1)
+			return nil, fmt.Errorf("voice %d is incomplete", i+1)
 		}
 		for _, p := range r.Prints {
 			one, ok := p.print()
 			if !ok || slices.ContainsFunc(v.kept, func(k print) bool { return k.channel == one.channel }) {
-				return nil, fmt.Errorf("a print of voice %d is not whole", i+1)
+				return nil, fmt.Errorf("a print of voice %d is incomplete", i+1)
 			}
 			v.kept = append(v.kept, one)
 		}

@@ -39,13 +39,13 @@ func (b *Registry) Name(h earshot.Handle, who earshot.ParticipantID, said Attest
 func (b *Registry) Enrol(who earshot.ParticipantID, consent Attestation, voices ...earshot.Handle) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if who == "" || len(voices) == 0 {
-			return Change{}, errors.New("say whose voice is to be kept, and which; see: earshot speakers")
+			return Change{}, errors.New("name the person and the voice to keep; see: earshot speakers")
 		}
 		if err := consent.check(); err != nil {
 			return Change{}, err
 		}
 		if len(who) > whoBytes || len(consent.By) > whoBytes {
-			return Change{}, errors.New("no participant has so long a name")
+			return Change{}, errors.New("the name of the participant is too long")
 		}
 		v, err := s.gather(who, voices)
 		if err != nil {
@@ -55,7 +55,7 @@ func (b *Registry) Enrol(who earshot.ParticipantID, consent Attestation, voices 
 			return Change{}, errOwn
 		}
 		if missing := b.set().Enrol.Duration() - v.heard(); missing > 0 {
-			return Change{}, fmt.Errorf("too little was heard of this voice; let them go on talking for %.0f seconds", max(1, missing.Seconds()))
+			return Change{}, fmt.Errorf("too little of this voice was heard; let them talk for %.0f more seconds", max(1, missing.Seconds()))
 		}
 		c := Change{Act: Enrolled, Voice: v.handle(), Who: who, Was: v.who, Said: consent}
 		v.who, v.said, v.agreed = who, consent, true
@@ -102,7 +102,7 @@ func (b *Registry) Teach(began time.Time, who earshot.ParticipantID, said Attest
 		}
 		heard := b.sample(began)
 		if heard == nil || who == "" {
-			return Change{}, errors.New("the sound of that is not remembered; say it soon after it was said")
+			return Change{}, errors.New("the sound of that is no longer remembered; say whose voice it was soon after you hear it")
 		}
 		if s.matchVoices(heard.print, began).best == &s.own {
 			return Change{}, errOwn
@@ -130,7 +130,7 @@ func (b *Registry) Teach(began time.Time, who earshot.ParticipantID, said Attest
 }
 
 // errOwn is a voice that is taken for the agent's.
-var errOwn = errors.New("that sounds like the agent's own voice, which is nobody's")
+var errOwn = errors.New("that sounds like the agent's own voice, which belongs to nobody")
 
 // sample returns what was heard at a time, or nil.
 func (b *Registry) sample(began time.Time) *sample {

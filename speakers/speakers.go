@@ -61,7 +61,7 @@ type Attestation struct {
 // check reports what is missing.
 func (a Attestation) check() error {
 	if a.By == "" || a.At.IsZero() {
-		return errors.New("nobody has said so; name who does, and when")
+		return errors.New("the change names nobody who confirms it; say who does, and when")
 	}
 	return nil
 }
