@@ -126,7 +126,7 @@ func (c *attempt) ask(ctx context.Context, s *Scheduler, req *Request) error {
 		}
 		c.watch.run(c.patience(limit))
 	}
-	return &Error{Fault: Broken, Engine: s.Name(), Model: req.Model, Err: errors.New("the reply has no end")}
+	return &Error{Fault: Broken, Engine: s.Name(), Model: req.Model, Err: errors.New("the reply did not end")}
 }
 
 // patience returns how long the next token may take. First is for the first one.
@@ -171,12 +171,12 @@ func (c *attempt) fault(ctx context.Context, s *Scheduler, req *Request, limit t
 		e.Cure = "choose a smaller model, or raise executive.llm.total_seconds"
 	case c.begun:
 		e.Fault, e.Err = Stalled, fmt.Errorf("nothing more came for %v", cmp.Or(c.Idle, DefaultIdle))
-		e.Cure = "see whether the server is alive: earshot doctor"
+		e.Cure = "check whether the server runs: earshot doctor"
 	default:
 		e.Fault, e.Err = Stalled, fmt.Errorf("no first word came within %v", limit)
 		e.Cure = "choose a smaller model, or raise executive.llm.first_token_seconds"
 		if c.loads {
-			e.Err = fmt.Errorf("the model was to be loaded, and no first word came within %v", limit)
+			e.Err = fmt.Errorf("the model was being loaded, and no first word came within %v", limit)
 			e.Cure = "choose a smaller model, or raise executive.llm.load_seconds"
 		}
 	}

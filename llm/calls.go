@@ -16,18 +16,18 @@ const (
 
 // ErrCall is that a reply cannot be understood as calls, or as a choice among
 // tools. An engine tells it as [BadAnswer].
-var ErrCall = errors.New("what the model calls cannot be understood")
+var ErrCall = errors.New("the model's call of a tool cannot be understood")
 
 // ErrNoChoice is an [ErrCall]: the model does not choose at all, but says something,
 // or nothing. An engine asks it again without tools.
-var ErrNoChoice = fmt.Errorf("%w: it is no choice among the tools", ErrCall)
+var ErrNoChoice = fmt.Errorf("%w: it chooses none of the tools", ErrCall)
 
 // Calls puts the calls of one reply together, for an engine. It is for one
 // goroutine; the zero value is ready.
 //
 // What the server does wrong, such as more calls than anybody means, is an
 // [ErrCall]. What only the model did wrong is handed on, so that it can be told:
-// a tool that there is not, and arguments that are no JSON object, which are
+// a tool that there is not, and arguments that are not a JSON object, which are
 // nil then.
 type Calls struct {
 	list []*pending

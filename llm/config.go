@@ -160,7 +160,7 @@ func (c Config) Validate() error {
 		faults = append(faults, field.Under(fmt.Sprintf("engines[%d]", i), e.validate(0)))
 	}
 	if len(c.Engines) > 0 && c.EngineConfig != DefaultConfig().EngineConfig {
-		faults = append(faults, field.Errorf("engines", "are asked instead of the engine beside them; write that one as the first of the list"))
+		faults = append(faults, field.Errorf("engines", "are set together with a single engine, which is then not used; write that one as the first of engines"))
 	}
 	faults = append(faults, c.twice(), field.Under("roles", c.Roles.validate(c.Names())))
 	for _, number := range []struct {
@@ -168,7 +168,7 @@ func (c Config) Validate() error {
 		is  field.Seconds
 	}{{"first_token_seconds", c.FirstToken}, {"load_seconds", c.Load}, {"idle_seconds", c.Idle}, {"total_seconds", c.Total}} {
 		if !(number.is >= 1) {
-			faults = append(faults, field.Errorf(number.key, "is %v; must be at least 1: no model is that quick every time", float64(number.is)))
+			faults = append(faults, field.Errorf(number.key, "is %v; must be at least 1, because no model is always faster", float64(number.is)))
 		}
 	}
 	if !(c.SlowNotice >= 0) {
@@ -186,7 +186,7 @@ func (c Config) twice() error {
 	for i, e := range c.Engines {
 		first := slices.IndexFunc(c.Engines, func(other EngineConfig) bool { return other.Name == e.Name })
 		if e.Name != "" && first < i {
-			faults = append(faults, field.Errorf(fmt.Sprintf("engines[%d].name", i), "is %q, which engines[%d] is called already", e.Name, first))
+			faults = append(faults, field.Errorf(fmt.Sprintf("engines[%d].name", i), "is %q, which is the name of engines[%d] already", e.Name, first))
 		}
 	}
 	return errors.Join(faults...)
@@ -208,10 +208,10 @@ func (e EngineConfig) validate(slots int) error {
 	if !slices.Contains(toolUses, cmp.Or(e.Tools, Auto)) {
 		faults = append(faults, field.Errorf("tools", "is %q; must be one of %s, %s, %s, %s", e.Tools, Auto, Native, BySchema, NoTools))
 	} else if e.Provider == Script && cmp.Or(e.Tools, Auto) != Auto {
-		faults = append(faults, field.Errorf("tools", "is for servers; the file of a script says itself whether it has tools"))
+		faults = append(faults, field.Errorf("tools", "applies to servers only; the file of a script says whether it has tools"))
 	}
 	if e.Vision && e.Provider != OpenAI {
-		faults = append(faults, field.Errorf("vision", "is for openai servers; %s says itself which models can look at pictures", e.Provider))
+		faults = append(faults, field.Errorf("vision", "applies to openai servers only; %s reports which models can look at pictures", e.Provider))
 	}
 	if e.Slots < slots || e.Slots > mostSlots {
 		faults = append(faults, field.Errorf("slots", "is %d; must be from 1 to %d", e.Slots, mostSlots))
@@ -225,7 +225,7 @@ func (e EngineConfig) validateServer() (faults []error) {
 		faults = append(faults, field.Errorf("model", "is empty; must be a model that the server has"))
 	}
 	if e.APIKey != "" && e.Provider == Ollama {
-		faults = append(faults, field.Errorf("api_key", "is not sent to ollama, which wants none; leave it out"))
+		faults = append(faults, field.Errorf("api_key", "is not used by ollama; leave it out"))
 	}
 	switch {
 	case e.Host == "" && e.Provider == OpenAI:
@@ -256,13 +256,13 @@ func badHost(host string) string {
 	u, err := url.Parse(host)
 	switch {
 	case err != nil:
-		return "is no address; must be one such as http://localhost:11434"
+		return "is not an address; must be one such as http://localhost:11434"
 	case u.Scheme != "http" && u.Scheme != "https":
 		return "must begin with http:// or https://"
 	case u.Hostname() == "":
-		return "names no machine; must be an address such as http://localhost:11434"
+		return "has no host name; must be an address such as http://localhost:11434"
 	case u.User != nil:
-		return "holds a name or a password; a key belongs under api_key"
+		return "has a user name or a password in it; put a key under api_key"
 	case u.RawQuery != "" || u.Fragment != "":
 		return "must end with the path; leave out what begins with ? or #"
 	case number.MatchString(u.Hostname()):

@@ -68,35 +68,35 @@ func TestConfigFaults(t *testing.T) {
 		{"no host for openai", func(c *llm.Config) { c.Provider, c.Host = "openai", "" }, "host: is empty; must be the address of the server, such as http://localhost:8080"},
 		{"host without scheme", func(c *llm.Config) { c.Host = "localhost:1" }, ""},
 		{"host of another kind", func(c *llm.Config) { c.Host = "ftp://a" }, "host: must begin with http:// or https://"},
-		{"host that names nothing", func(c *llm.Config) { c.Host = "http://:80" }, "host: names no machine; must be an address such as http://localhost:11434"},
+		{"host that names nothing", func(c *llm.Config) { c.Host = "http://:80" }, "host: has no host name; must be an address such as http://localhost:11434"},
 		{"host that is a port", func(c *llm.Config) { c.Host = "11434" }, "host: is only a port; must be an address, such as http://localhost:11434"},
 		{"host that is a port, of a scheme", func(c *llm.Config) { c.Host = "http://8080/v1" }, "host: is only a port; must be an address, such as http://localhost:8080"},
 		{"host of a port that cannot be", func(c *llm.Config) { c.Host = "localhost:99999" }, "host: has the port 99999; must be from 1 to 65535"},
 		{"host that is numbered", func(c *llm.Config) { c.Host = "10.0.0.7" }, ""},
 		{"host that is numbered, of the new kind", func(c *llm.Config) { c.Host = "http://[::1]:1" }, ""},
-		{"host with a password", func(c *llm.Config) { c.Host = "http://ann:sesame@a" }, "host: holds a name or a password; a key belongs under api_key"},
+		{"host with a password", func(c *llm.Config) { c.Host = "http://ann:sesame@a" }, "host: has a user name or a password in it; put a key under api_key"},
 		{"host with a query", func(c *llm.Config) { c.Host = "http://a/?b" }, "host: must end with the path; leave out what begins with ? or #"},
-		{"host that is noise", func(c *llm.Config) { c.Host = "http://sesame:\x01" }, "host: is no address; must be one such as http://localhost:11434"},
-		{"key for ollama", func(c *llm.Config) { c.APIKey = "sesame" }, "api_key: is not sent to ollama, which wants none; leave it out"},
+		{"host that is noise", func(c *llm.Config) { c.Host = "http://sesame:\x01" }, "host: is not an address; must be one such as http://localhost:11434"},
+		{"key for ollama", func(c *llm.Config) { c.APIKey = "sesame" }, "api_key: is not used by ollama; leave it out"},
 		{"slots", func(c *llm.Config) { c.Slots = 0 }, "slots: is 0; must be from 1 to 64"},
 		{"too many slots", func(c *llm.Config) { c.Slots = 65 }, "slots: is 65; must be from 1 to 64"},
 		{"script", func(c *llm.Config) { c.Provider = "script" }, "script: is empty; must be the file with what the model says"},
 		{"tools", func(c *llm.Config) { c.Tools = "perhaps" }, `tools: is "perhaps"; must be one of auto, native, schema, none`},
 		{"tools of a script", func(c *llm.Config) { c.Provider, c.Script, c.Tools = "script", "a.yaml", "none" },
-			"tools: is for servers; the file of a script says itself whether it has tools"},
-		{"sight of ollama", func(c *llm.Config) { c.Vision = true }, "vision: is for openai servers; ollama says itself which models can look at pictures"},
+			"tools: applies to servers only; the file of a script says whether it has tools"},
+		{"sight of ollama", func(c *llm.Config) { c.Vision = true }, "vision: applies to openai servers only; ollama reports which models can look at pictures"},
 		{"sight of openai", func(c *llm.Config) { c.Provider, c.Vision = "openai", true }, ""},
 		{"an engine that there is not", func(c *llm.Config) { c.Roles.Task.Engine, c.Roles.User.Engine = "big", "ollama" },
-			`roles.task.engine: is "big", which is the name of no engine; there are ollama`},
+			`roles.task.engine: is "big", but no engine has that name; must be one of ollama`},
 		{"a name twice", func(c *llm.Config) {
 			c.Engines = []llm.EngineConfig{{Name: "a", Provider: "ollama", Model: "m"}, {Name: "b", Provider: "ollama", Model: "m"}, {Name: "a", Provider: "ollama", Model: "m"}}
 			c.Roles.Memory.Engine = "c"
-		}, `engines[2].name: is "a", which engines[0] is called already|roles.memory.engine: is "c", which is the name of no engine; there are a, b, a`},
+		}, `engines[2].name: is "a", which is the name of engines[0] already|roles.memory.engine: is "c", but no engine has that name; must be one of a, b, a`},
 		{"every fault", func(c *llm.Config) { c.Model, c.FirstToken, c.Idle, c.Total = "", 0.5, -1, 0 },
 			"model: is empty; must be a model that the server has|" +
-				"first_token_seconds: is 0.5; must be at least 1: no model is that quick every time|" +
-				"idle_seconds: is -1; must be at least 1: no model is that quick every time|" +
-				"total_seconds: is 0; must be at least 1: no model is that quick every time|" +
+				"first_token_seconds: is 0.5; must be at least 1, because no model is always faster|" +
+				"idle_seconds: is -1; must be at least 1, because no model is always faster|" +
+				"total_seconds: is 0; must be at least 1, because no model is always faster|" +
 				"total_seconds: is 0; must be at least first_token_seconds, which is 0.5"},
 		{"engines", func(c *llm.Config) { c.Engines = []llm.EngineConfig{{Provider: "openai", Slots: -1}, {}} },
 			"engines[0].model: is empty; must be a model that the server has|" +
@@ -106,7 +106,7 @@ func TestConfigFaults(t *testing.T) {
 		{"engines and one beside them", func(c *llm.Config) {
 			c.Model = "other"
 			c.Engines = []llm.EngineConfig{{Provider: "ollama", Model: "a"}}
-		}, "engines: are asked instead of the engine beside them; write that one as the first of the list"},
+		}, "engines: are set together with a single engine, which is then not used; write that one as the first of engines"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := llm.DefaultConfig()

@@ -23,7 +23,7 @@ const (
 	Broken      Fault = "broken"      // the stream ended before the reply did
 	Refused     Fault = "refused"     // the key is missing or wrong
 	Busy        Fault = "busy"        // the server has too much to do
-	BadAnswer   Fault = "bad answer"  // what came is not what the protocol says
+	BadAnswer   Fault = "bad answer"  // the answer does not follow the protocol
 )
 
 // An Error is a request that failed. Its text never repeats a prompt or a

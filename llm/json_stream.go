@@ -47,7 +47,7 @@ func (q *jsonStringReader) escape(to *[]byte, b byte) error {
 	}
 	i := strings.IndexByte(`"\/bfnrt`, b)
 	if i < 0 {
-		return fmt.Errorf("%w: a backslash in a text before nothing", ErrCall)
+		return fmt.Errorf("%w: a backslash in a text escapes nothing", ErrCall)
 	}
 	q.alone(to)
 	*to = append(*to, "\"\\/\b\f\n\r\t"[i])
@@ -58,7 +58,7 @@ func (q *jsonStringReader) escape(to *[]byte, b byte) error {
 func (q *jsonStringReader) digit(to *[]byte, b byte) error {
 	n := strings.IndexByte("0123456789abcdefABCDEF", b)
 	if n < 0 {
-		return fmt.Errorf("%w: a rune in a text without its number", ErrCall)
+		return fmt.Errorf("%w: an escaped character in a text has no number", ErrCall)
 	}
 	if n > 15 {
 		n -= 6

@@ -141,7 +141,7 @@ func TestLadder(t *testing.T) {
 		{"broken after the first token", []llm.Engine{script("a", after(1, broken)), script("b")},
 			`a answered, a gave up in the middle of a reply: "one", a: broken, 1s`},
 		{"no end after the first token", []llm.Engine{script("a", after(1, lie)), script("b")},
-			`a answered, a gave up in the middle of a reply: "one", a: broken: the reply has no end, 1s`},
+			`a answered, a gave up in the middle of a reply: "one", a: broken: the reply did not end, 1s`},
 		{"no reason is given after the first token", []llm.Engine{script("a", after(1, odd)), script("b")},
 			`a answered, a gave up in the middle of a reply: "one", a: bad answer: odd, 1s`},
 		{"stands still after the first token", []llm.Engine{script("a", after(1, late)), script("b")},

@@ -80,7 +80,7 @@ func (r Roles) validate(engines []string) error {
 	var faults []error
 	for _, role := range []string{"user", "subagent", "memory", "memory_search", "task"} {
 		if name := r.of(role).Engine; name != "" && !slices.Contains(engines, name) {
-			faults = append(faults, field.Errorf(role+".engine", "is %q, which is the name of no engine; there are %s", name, strings.Join(engines, ", ")))
+			faults = append(faults, field.Errorf(role+".engine", "is %q, but no engine has that name; must be one of %s", name, strings.Join(engines, ", ")))
 		}
 	}
 	return errors.Join(faults...)

@@ -184,7 +184,7 @@ func (s *Scheduler) busy() *Error {
 	return &Error{
 		Fault: Busy, Engine: s.Name(),
 		Cure: "wait a moment, then ask again",
-		Err:  fmt.Errorf("%d requests wait already", maxWaiting),
+		Err:  fmt.Errorf("%d requests are waiting already", maxWaiting),
 	}
 }
 

@@ -37,7 +37,7 @@ func TestSilence(t *testing.T) {
 		{"the beginning of a reply", plainEngine{script(time.Second, hang(1))}, `a answered, a gave up in the middle of a reply: "one", a: stalled: nothing more came for 30s, 31s`},
 		{"while it loads the model", loading{script(50 * time.Second), true, &asked}, `a answered: "one two", done, 1m40s`},
 		{"what is loaded takes as long", loading{script(50 * time.Second), false, &asked}, `a gave up: "", a: stalled: no first word came within 30s, 30s`},
-		{"a model that is never loaded", loading{script(time.Second, hang(0)), true, &asked}, `a gave up: "", a: stalled: the model was to be loaded, and no first word came within 2m0s, 2m0s`},
+		{"a model that is never loaded", loading{script(time.Second, hang(0)), true, &asked}, `a gave up: "", a: stalled: the model was being loaded, and no first word came within 2m0s, 2m0s`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

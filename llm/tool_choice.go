@@ -134,7 +134,7 @@ func (c *ToolChoiceReader) step(b byte) error {
 	case c.at == before:
 		return ErrNoChoice
 	default:
-		return fmt.Errorf("%w: a choice that is no object", ErrCall)
+		return fmt.Errorf("%w: the choice is not an object", ErrCall)
 	}
 	return nil
 }
@@ -149,14 +149,14 @@ type move struct {
 func (c *ToolChoiceReader) inKey(b byte) error {
 	end, err := c.text.step(&c.name, b)
 	if err != nil || len(c.name) > len(withKey) {
-		return fmt.Errorf("%w: a choice with a strange key", ErrCall)
+		return fmt.Errorf("%w: the choice has an unknown key", ErrCall)
 	}
 	if !end {
 		return nil
 	}
 	key := string(c.name)
 	if !slices.Contains([]string{sayKey, toolKey, withKey}, key) || slices.Contains(c.keys, key) {
-		return fmt.Errorf("%w: a choice with a strange key", ErrCall)
+		return fmt.Errorf("%w: the choice has an unknown key", ErrCall)
 	}
 	c.at, c.keys = afterKey, append(c.keys, key)
 	return nil
@@ -187,7 +187,7 @@ func (c *ToolChoiceReader) inObject(b byte) error {
 	case len(c.arguments.data) > maxArguments:
 		return fmt.Errorf("%w: arguments of more than %d bytes", ErrCall, maxArguments)
 	case end && !json.Valid(c.arguments.data):
-		return fmt.Errorf("%w: arguments that are no object", ErrCall)
+		return fmt.Errorf("%w: the arguments are not an object", ErrCall)
 	case end:
 		c.at = between
 	}
@@ -198,7 +198,7 @@ func (c *ToolChoiceReader) inObject(b byte) error {
 func (c *ToolChoiceReader) whole() error {
 	says, chooses := slices.Contains(c.keys, sayKey), len(c.tool) > 0
 	if !chooses && (!says || len(c.keys) > 1) {
-		return fmt.Errorf("%w: a choice of nothing", ErrCall)
+		return fmt.Errorf("%w: the choice is empty", ErrCall)
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ func Parse(data []byte) (*Script, error) {
 		return nil, err
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("goes on after its end; it must be one document")
+		return nil, errors.New("has more than one document; it must have one")
 	}
 	var root yaml.Node
 	if err := yaml.Unmarshal(data, &root); err != nil {
@@ -150,7 +150,7 @@ func (f file) check(root *yaml.Node) error {
 		faults = append(faults, fmt.Errorf("line %d: %s", n.Line, fmt.Sprintf(format, args...)))
 	}
 	if strings.TrimSpace(f.Reply) == "" {
-		fault(root, "reply is missing; it is said where no rule fits")
+		fault(root, "reply is missing; it is said when no rule fits")
 	}
 	rules := value(root, "rules")
 	for i, r := range f.Rules {

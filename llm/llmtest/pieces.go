@@ -63,7 +63,7 @@ func choosing(r Rule) Rule {
 	}
 	text, err := json.Marshal(choice)
 	if err != nil {
-		panic("llmtest: a rule calls with arguments that are no JSON: " + err.Error())
+		panic("llmtest: a rule calls with arguments that are not JSON: " + err.Error())
 	}
 	r.Reply, r.Calls = string(text), nil
 	return r

@@ -26,7 +26,7 @@ func parseHost(host string) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, field.Errorf("host", "is no address; write it as localhost:%s", port) // err may hold a password
+		return nil, field.Errorf("host", "is not an address; write it as localhost:%s", port) // err may hold a password
 	}
 	if err := checkHost(u); err != nil {
 		return nil, err
@@ -43,16 +43,16 @@ func checkHost(u *url.URL) error {
 		return field.Errorf("host", "begins with %q; must be http:// or https://", u.Scheme+"://")
 	}
 	if u.Hostname() == "" {
-		return field.Errorf("host", "names no machine; write it as localhost:%s", port)
+		return field.Errorf("host", "has no host name; write it as localhost:%s", port)
 	}
 	if u.Hostname() == "ollama.com" {
-		return field.Errorf("host", "is ollama.com, which answers only signed questions; name your own server, and `ollama signin` there")
+		return field.Errorf("host", "is ollama.com, which answers only signed requests; set your own server, and run `ollama signin` there")
 	}
 	if n, err := strconv.Atoi(portOf(u)); err != nil || n < 1 || n > 65535 {
 		return field.Errorf("host", "has the port %q; must be 1 to 65535", u.Port())
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
-		return field.Errorf("host", "has something behind the address; leave out what begins with ? or #")
+		return field.Errorf("host", "has something after the address; leave out what begins with ? or #")
 	}
 	for _, end := range []string{"/v1", "/api"} {
 		if strings.HasSuffix(strings.TrimRight(u.Path, "/"), end) {

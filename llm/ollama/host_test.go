@@ -39,17 +39,17 @@ func TestNoHost(t *testing.T) {
 	for _, tt := range []struct{ host, want string }{
 		{"ftp://localhost", "ftp://"},
 		{"unix:///run/ollama", "unix://"},
-		{"http://", "no machine"},
-		{":11434", "no machine"},
+		{"http://", "no host name"},
+		{":11434", "no host name"},
 		{"localhost:0", "port"},
 		{"localhost:99999", "port"},
-		{"localhost:eleven", "is no address"},
-		{"http://ann:secret@local host", "is no address"},
+		{"localhost:eleven", "is not an address"},
+		{"http://ann:secret@local host", "is not an address"},
 		{"localhost:11434/v1", "/v1"},
 		{"localhost:11434/api/", "/api"},
 		{"localhost?x=1", "?"},
 		{"https://ollama.com", "ollama signin"},
-		{"local\x1bhost", "is no address"},
+		{"local\x1bhost", "is not an address"},
 	} {
 		_, err := ollama.New(ollama.Config{Host: tt.host})
 		if f, ok := errors.AsType[*field.Fault](err); !ok || f.Key != "host" {

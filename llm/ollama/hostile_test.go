@@ -64,10 +64,10 @@ var hostile = []struct {
 	fault llm.Fault // empty for a reply that ends well
 	says  string    // part of the error
 }{
-	{"nothing", writes(200, ""), "", llm.Broken, "ended in mid-reply"},
-	{"blank lines", writes(200, "\n\n \r\n\n"), "", llm.Broken, "ended in mid-reply"},
-	{"only a beginning", writes(200, hello), "Hello", llm.Broken, "ended in mid-reply"},
-	{"half a line", writes(200, hello+end[:30]), "Hello", llm.Broken, "ended in mid-reply"},
+	{"nothing", writes(200, ""), "", llm.Broken, "ended in the middle of the reply"},
+	{"blank lines", writes(200, "\n\n \r\n\n"), "", llm.Broken, "ended in the middle of the reply"},
+	{"only a beginning", writes(200, hello), "Hello", llm.Broken, "ended in the middle of the reply"},
+	{"half a line", writes(200, hello+end[:30]), "Hello", llm.Broken, "ended in the middle of the reply"},
 	{"half a line and dead", dies(hello + end[:30]), "Hello", llm.Broken, "unexpected EOF"},
 	{"dead at once", dies(""), "", llm.Broken, "EOF"},
 	{"the end without a line break", writes(200, hello+strings.TrimSpace(end)), "Hello", "", ""},
@@ -112,7 +112,7 @@ var hostile = []struct {
 	{"more calls than anybody means", writes(200, hello+strings.Repeat(noted+"\n", 40)+end), "Hello", llm.BadAnswer, "more than 32 calls"},
 	{"a call of a megabyte", writes(200, hello+strings.Replace(noted, "milk", strings.Repeat("x", 1<<19), 1)+"\n"+end), "Hello", llm.BadAnswer, "arguments of more than"},
 	{"calls without end", floods(strings.Repeat(noted+"\n", 100)), "", llm.BadAnswer, "more than 32 calls"},
-	{"cut behind a call", writes(200, hello+noted+"\n"), "Hello", llm.Broken, "ended in mid-reply"},
+	{"cut behind a call", writes(200, hello+noted+"\n"), "Hello", llm.Broken, "ended in the middle of the reply"},
 	{"a line of 10 GB", floods(strings.Repeat("x", 1<<20)), "", llm.BadAnswer, "a line of more than"},
 	{"a text of 10 GB", func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"message":{"content":"`)

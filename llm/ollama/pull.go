@@ -32,13 +32,13 @@ var pullComplaints = []struct {
 }{
 	{"file does not exist", llm.NoModel, "write the name as https://ollama.com/library has it, such as llama3.2:3b"},
 	{"invalid model name", llm.NoModel, "write the name as https://ollama.com/library has it, such as llama3.2:3b"},
-	{"no space left", llm.NoDisk, "make room on the disk where Ollama keeps its models (OLLAMA_MODELS, usually ~/.ollama/models); what has come is kept"},
-	{"disk quota exceeded", llm.NoDisk, "make room on the disk where Ollama keeps its models (OLLAMA_MODELS, usually ~/.ollama/models); what has come is kept"},
+	{"no space left", llm.NoDisk, "make room on the disk where Ollama keeps its models (OLLAMA_MODELS, usually ~/.ollama/models); what was downloaded is kept"},
+	{"disk quota exceeded", llm.NoDisk, "make room on the disk where Ollama keeps its models (OLLAMA_MODELS, usually ~/.ollama/models); what was downloaded is kept"},
 	{"newer version of Ollama", llm.Unsupported, "install the newest Ollama: https://ollama.com/download"},
 	{"unauthorized", llm.Refused, "ollama signin"},
 	{"no such host", llm.Broken, "connect the machine of Ollama to the network"},
 	{"dial tcp", llm.Broken, "connect the machine of Ollama to the network"},
-	{"max retries exceeded", llm.Broken, "connect the machine of Ollama to the network; what has come is kept"},
+	{"max retries exceeded", llm.Broken, "connect the machine of Ollama to the network; what was downloaded is kept"},
 }
 
 // Pull implements [llm.Puller]. The server itself keeps what has come, and goes on there.
@@ -53,7 +53,7 @@ func (e *Engine) Pull(ctx context.Context, model string, tell func(llm.Progress)
 		e.forget(model)
 		return nil
 	case context.Cause(ctx) == errQuiet:
-		return &llm.Error{Fault: llm.Stalled, Engine: e.Name(), Model: model, Cure: "try it again; what has come is kept", Err: errQuiet}
+		return &llm.Error{Fault: llm.Stalled, Engine: e.Name(), Model: model, Cure: "try again; what was downloaded is kept", Err: errQuiet}
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}

@@ -12,8 +12,8 @@ import (
 
 // What can be wrong with a reply, beside its limits.
 var (
-	errNoReply = errors.New("sent what is not a reply of Ollama's")
-	errCut     = errors.New("the stream ended in mid-reply")
+	errNoReply = errors.New("sent something that is not a reply of Ollama")
+	errCut     = errors.New("the stream ended in the middle of the reply")
 )
 
 // A complaint is an error that the server sends in the stream of a reply.

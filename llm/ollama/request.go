@@ -12,7 +12,7 @@ import (
 )
 
 // errTool says that a tool is described in a way that Ollama does not know.
-var errTool = errors.New("the parameters of a tool are no schema of an object")
+var errTool = errors.New("the parameters of a tool are not the schema of an object")
 
 // request puts req as Ollama wants it. It depends on nothing but its arguments,
 // so that a prompt that begins as the last one did finds the server's cache

@@ -24,7 +24,7 @@ import (
 var (
 	errUnfinished = errors.New("the stream ended before the reply did")
 	errFiltered   = errors.New("the server's filter ended the reply")
-	errNoAnswer   = errors.New("what came is not what the protocol says")
+	errNoAnswer   = errors.New("the answer does not follow the protocol")
 	errLongest    = fmt.Errorf("took longer than %v", longest)
 	errLeft       = errors.New("the reader has left")
 )
@@ -125,7 +125,7 @@ func (e *Engine) fault(ctx context.Context, req *llm.Request, err error) error {
 		f.Fault, f.Err, f.Cure = llm.BadAnswer, http.ErrSchemeMismatch, "begin executive.llm.host with http://"
 	case unreachable(err):
 		f.Fault, f.Model, f.Err = llm.Unreachable, "", bare(err)
-		f.Cure = "start the server, or set executive.llm.host: nobody answers at " + e.base.Host
+		f.Cure = "start the server, or set executive.llm.host: nothing answers at " + e.base.Host
 	case lost(err):
 		f.Err = errUnfinished
 	default:

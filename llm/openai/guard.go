@@ -27,7 +27,7 @@ var (
 	errLine     = fmt.Errorf("sent a line of more than %d bytes", maxLine)
 	errReply    = fmt.Errorf("sent a reply of more than %d bytes", maxReply)
 	errRedirect = errors.New("redirects elsewhere")
-	errPage     = errors.New("sent a page for people")
+	errPage     = errors.New("sent a web page")
 	errWhole    = errors.New("does not stream")
 )
 

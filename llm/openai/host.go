@@ -21,11 +21,11 @@ func parseHost(host string) (*url.URL, error) {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, errors.New("host must begin with http:// or https://")
 	case u.Hostname() == "":
-		return nil, errors.New("host names no machine; write it as localhost:8080")
+		return nil, errors.New("host has no host name; write it as localhost:8080")
 	case u.User != nil:
-		return nil, errors.New("host holds a name or a password; a key belongs under api_key")
+		return nil, errors.New("host has a user name or a password in it; put a key under api_key")
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("host has something behind the address; leave out what begins with ? or #")
+		return nil, errors.New("host has something after the address; leave out what begins with ? or #")
 	}
 	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions")
 	if u.Path == "" {

@@ -77,19 +77,19 @@ func TestHostileServers(t *testing.T) {
 		{"nothing", answer(200, stream, ""), "", "broken: the stream ended before the reply did | "},
 		{"nothing, not even a header", cutOff(""), "", "broken: the stream ended before the reply did | "},
 		{"half a header", cutOff("HTTP/1.1 200 O"), "", "broken: the stream ended before the reply did | "},
-		{"no HTTP", cutOff(canary + "\r\n\r\n"), "", "bad answer: what came is not what the protocol says | executive.llm.host"},
+		{"no HTTP", cutOff(canary + "\r\n\r\n"), "", "bad answer: the answer does not follow the protocol | executive.llm.host"},
 		{"half a line", answer(200, stream, `data: {"choices":[{"delta":{"cont`), "", "broken: the stream ended before the reply did | "},
 		{"half a reply", answer(200, stream, "data: "+piece("The")+"\n\n"), "The", "broken: the stream ended before the reply did | "},
 		{"cut off", cutOff(eventHeader + chunk("data: "+piece("The")+"\n\n") + "ff\r\nda"), "The", "broken: the stream ended before the reply did | "},
-		{"a page", answer(200, html, page), "", "bad answer: sent a page for people | executive.llm.host"},
+		{"a page", answer(200, html, page), "", "bad answer: sent a web page | executive.llm.host"},
 		{"a page without a type", answer(200, "", page), "", "broken: the stream ended before the reply did | "},
 		{"a page of another type", answer(200, "text/plain", page), "", "broken: the stream ended before the reply did | "},
 		{"a whole reply", answer(200, js, `{"choices":[{"message":{"content":"The"}}]}`), "", "broken: does not stream | "},
-		{"broken JSON", answer(200, stream, "data: {]"+canary+"\n\n"), "", "bad answer: what came is not what the protocol says | executive.llm.host"},
-		{"JSON of another kind", answer(200, stream, "data: [\""+canary+"\"]\n\n"), "", "bad answer: what came is not what the protocol says | executive.llm.host"},
-		{"a number for text", answer(200, stream, `data: {"choices":[{"delta":{"content":7}}]}`+"\n\n"), "", "bad answer: what came is not what the protocol says | executive.llm.host"},
+		{"broken JSON", answer(200, stream, "data: {]"+canary+"\n\n"), "", "bad answer: the answer does not follow the protocol | executive.llm.host"},
+		{"JSON of another kind", answer(200, stream, "data: [\""+canary+"\"]\n\n"), "", "bad answer: the answer does not follow the protocol | executive.llm.host"},
+		{"a number for text", answer(200, stream, `data: {"choices":[{"delta":{"content":7}}]}`+"\n\n"), "", "bad answer: the answer does not follow the protocol | executive.llm.host"},
 		{"a text for choices", answer(200, stream, `data: {"choices":"`+canary+`"}`+"\n\n"), "", "broken: the stream ended before the reply did | "},
-		{"deep JSON", answer(200, stream, "data: "+strings.Repeat("[", 500_000)+"\n\n"), "", "bad answer: what came is not what the protocol says | executive.llm.host"},
+		{"deep JSON", answer(200, stream, "data: "+strings.Repeat("[", 500_000)+"\n\n"), "", "bad answer: the answer does not follow the protocol | executive.llm.host"},
 		{"no UTF-8", answer(200, stream, "data: {\"choices\":[{\"delta\":{\"content\":\"a\xff\"}}]}\n\ndata: [DONE]\n\n"), "a\ufffd", "no error"},
 		{"an error in the stream", answer(200, stream, "data: "+complaint("boom", "no memory")+"\n\n"), "", "broken: an error in the stream: no memory | "},
 		{"an error after a piece", answer(200, stream, "data: "+piece("The")+"\n\ndata: "+complaint("boom", canary)+"\n\n"), "The", "broken: an error in the stream | "},
@@ -117,7 +117,7 @@ func TestHostileServers(t *testing.T) {
 		{"gzip that nobody asked for", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			events(w, "\x1f\x8b\x08\x00")
-		}, "", "bad answer: what came is not what the protocol says | executive.llm.host"},
+		}, "", "bad answer: the answer does not follow the protocol | executive.llm.host"},
 		{"sends round in circles", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/v1/chat/completions?again", http.StatusTemporaryRedirect)
 		}, "", "bad answer: redirects elsewhere | executive.llm.host"},
@@ -259,9 +259,9 @@ func TestProbeFaults(t *testing.T) {
 		handle http.HandlerFunc
 		want   string
 	}{
-		{"a page", answer(200, "text/html", "<html>"), "bad answer: sent a page for people | executive.llm.host"},
-		{"no list", answer(200, "application/json", `{"models":[]}`), "bad answer: what came is not what the protocol says | executive.llm.host"},
-		{"null", answer(200, "application/json", `null`), "bad answer: what came is not what the protocol says | executive.llm.host"},
+		{"a page", answer(200, "text/html", "<html>"), "bad answer: sent a web page | executive.llm.host"},
+		{"no list", answer(200, "application/json", `{"models":[]}`), "bad answer: the answer does not follow the protocol | executive.llm.host"},
+		{"null", answer(200, "application/json", `null`), "bad answer: the answer does not follow the protocol | executive.llm.host"},
 		{"no key", answer(401, "application/json", `{}`), "refused: 401 Unauthorized | executive.llm.api_key"},
 		{"half", answer(200, "application/json", `{"data":[{"id":`), "broken: the stream ended before the reply did | "},
 	} {

@@ -148,9 +148,9 @@ func TestWhole(t *testing.T) {
 		{"truncated", `{"choices":[{"message":{"content":"The"},"finish_reason":"length"}]}`, "The &{true 0 0}"},
 		{"thoughts apart", `{"choices":[{"message":{"content":"The","reasoning_content":"Hm."},"finish_reason":"stop"}]}`, "[Hm.]|The &{false 0 0}"},
 		{"thoughts in tags", `{"choices":[{"message":{"content":"<think>Hm.</think>\n\nThe"},"finish_reason":"stop"}]}`, "[Hm.]|The &{false 0 0}"},
-		{"no choice", `{"choices":[]}`, "openai at HOST: bad answer (model parrot): what came is not what the protocol says"},
-		{"null", `null`, "openai at HOST: bad answer (model parrot): what came is not what the protocol says"},
-		{"content of another kind", `{"choices":[{"message":{"content":[1]},"finish_reason":"stop"}]}`, "openai at HOST: bad answer (model parrot): what came is not what the protocol says"},
+		{"no choice", `{"choices":[]}`, "openai at HOST: bad answer (model parrot): the answer does not follow the protocol"},
+		{"null", `null`, "openai at HOST: bad answer (model parrot): the answer does not follow the protocol"},
+		{"content of another kind", `{"choices":[{"message":{"content":[1]},"finish_reason":"stop"}]}`, "openai at HOST: bad answer (model parrot): the answer does not follow the protocol"},
 		{"half", `{"choices":[{"message":{"cont`, "openai at HOST: broken (model parrot): the stream ended before the reply did"},
 		{"filtered", `{"choices":[{"message":{"content":""},"finish_reason":"content_filter"}]}`, "openai at HOST: broken (model parrot): the server's filter ended the reply"},
 	} {
@@ -371,10 +371,10 @@ func TestHosts(t *testing.T) {
 		{" http://10.0.0.7:1/v1/ ", "openai at 10.0.0.7:1"},
 		{"models.example.org/v1", "openai at models.example.org"},
 		{"[::1]:8080", "openai at [::1]:8080"},
-		{"", "host names no machine; write it as localhost:8080"},
+		{"", "host has no host name; write it as localhost:8080"},
 		{"ftp://a", "host must begin with http:// or https://"},
-		{"http://ann:sesame@a", "host holds a name or a password; a key belongs under api_key"},
-		{"http://a?b", "host has something behind the address; leave out what begins with ? or #"},
+		{"http://ann:sesame@a", "host has a user name or a password in it; put a key under api_key"},
+		{"http://a?b", "host has something after the address; leave out what begins with ? or #"},
 		{"http://sesame:\x01", "host is not an address such as localhost:8080"},
 	} {
 		e, err := openai.New(openai.Config{Host: tt.host, Model: "a"})

@@ -85,13 +85,13 @@ func TestToolCalls(t *testing.T) {
 		{"a tag in the text", []string{piece(`<tool_call>{"name":"note","arguments":{}}</tool_call>`), stop("stop"), done}, `<tool_call>{"name":"note","arguments":{}}</tool_call>`, "no error"},
 		{"of another choice", []string{strings.Replace(calling(whole), `"index":0,"delta"`, `"index":1,"delta"`, 1), stop("stop"), done}, "", "no error"},
 		{"cut off", []string{piece("Wait."), calling(whole)}, "Wait.", "broken: the stream ended before the reply did | "},
-		{"without a name", []string{calling(`{"index":0,"id":"x","function":{"arguments":"{}"}}`), stop("tool_calls"), done}, "", "bad answer: what the model calls cannot be understood: a call without the name of a tool | executive.llm"},
+		{"without a name", []string{calling(`{"index":0,"id":"x","function":{"arguments":"{}"}}`), stop("tool_calls"), done}, "", "bad answer: the model's call of a tool cannot be understood: a call without the name of a tool | executive.llm"},
 		{"without end", []string{calling(`{"index":0,"id":"x","function":{"name":"note","arguments":"` + strings.Repeat("a", 70<<10) + `"}}`), stop("tool_calls"), done}, "",
-			"bad answer: what the model calls cannot be understood: arguments of more than 65536 bytes | executive.llm"},
+			"bad answer: the model's call of a tool cannot be understood: arguments of more than 65536 bytes | executive.llm"},
 		{"too many", append(repeated(33, func(i int) string {
 			return calling(fmt.Sprintf(`{"index":%d,"function":{"name":"note","arguments":"{}"}}`, i))
 		}), stop("tool_calls"), done), "",
-			"bad answer: what the model calls cannot be understood: more than 32 calls | executive.llm"},
+			"bad answer: the model's call of a tool cannot be understood: more than 32 calls | executive.llm"},
 		{"a number for the arguments", []string{calling(`{"index":0,"id":"x","function":{"name":"note","arguments":7}}`), stop("tool_calls"), done}, "x note()", "no error"},
 		{"a number for a call", []string{calling(`7`), stop("tool_calls"), done}, "", "no error"}, // the library skips it
 	} {
@@ -186,8 +186,8 @@ func TestToolUse(t *testing.T) {
 		{"by schema", llm.BySchema, 0, "", call, "schema schema", `call_1 note({"text":"a"})`, "no error"},
 		{"by schema, and it does not", llm.BySchema, 0, "", "Yes, I can.", "schema plain schema plain", "Yes, I can.", "no error"},
 		{"neither tools nor schema", llm.Auto, 400, "No tools.", "Yes.", "tools schema plain schema plain", "Yes.", "no error"},
-		{"by schema, and another one", llm.BySchema, 0, "", `{"talk":"Yes"}`, "schema schema", "", "bad answer: what the model calls cannot be understood: a choice with a strange key | executive.llm.tools"},
-		{"by schema, and it breaks off", llm.BySchema, 0, "", `{"say":"Ye`, "schema schema", "Ye", "bad answer: what the model calls cannot be understood: the choice ended too early | executive.llm.tools"},
+		{"by schema, and another one", llm.BySchema, 0, "", `{"talk":"Yes"}`, "schema schema", "", "bad answer: the model's call of a tool cannot be understood: the choice has an unknown key | executive.llm.tools"},
+		{"by schema, and it breaks off", llm.BySchema, 0, "", `{"say":"Ye`, "schema schema", "Ye", "bad answer: the model's call of a tool cannot be understood: the choice ended too early | executive.llm.tools"},
 		{"not at all", llm.NoTools, 0, "", say, "plain plain", say, "no error"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -183,7 +183,7 @@ func (m Model) can(r Route) error {
 	}
 	for _, c := range r.Calls {
 		if !json.Valid(c.Arguments) {
-			return fmt.Errorf("it cannot call %s with arguments that are no JSON", c.Tool)
+			return fmt.Errorf("it cannot call %s with arguments that are not JSON", c.Tool)
 		}
 	}
 	if text := m.writes(r); r.Says == "" && len(r.Calls) == 0 || !utf8.ValidString(text) || strings.Contains(text, space) {

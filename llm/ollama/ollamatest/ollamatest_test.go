@@ -44,7 +44,7 @@ func ask(t *testing.T, s *ollamatest.Server, model string, messages ...api.Messa
 		t.Fatal(err)
 	}
 	if !last.Done {
-		t.Fatal("the reply has no end")
+		t.Fatal("the reply did not end")
 	}
 	return last
 }

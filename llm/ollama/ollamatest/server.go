@@ -254,4 +254,4 @@ func (s *Server) end(by syscall.Signal) {
 func tail(log []byte) []byte { return log[max(0, len(log)-2000):] }
 
 // errMissing says that there is no binary.
-var errMissing = errors.New("no Ollama server to test with: build one with scripts/ollama/build, or do without by EARSHOT_WITHOUT=ollama")
+var errMissing = errors.New("there is no Ollama server to test with: build one with scripts/ollama/build, or set EARSHOT_WITHOUT=ollama")

@@ -119,18 +119,18 @@ func think(m Model) (*mind, error) {
 	}
 	usual, err := v.pieces(m.writes(Route{Says: m.Says}))
 	if err != nil {
-		return nil, fmt.Errorf("what it says by default: %w", err)
+		return nil, fmt.Errorf("the default reply: %w", err)
 	}
 	routes := make([][]int, len(m.Routes))
 	for r, route := range m.Routes {
 		if routes[r], err = v.pieces(m.writes(route)); err != nil {
-			return nil, fmt.Errorf("what it says to %q: %w", route.Word, err)
+			return nil, fmt.Errorf("the reply to %q: %w", route.Word, err)
 		}
 	}
 	if m.After != "" {
 		after, err := v.pieces(m.writes(Route{Says: m.After}))
 		if err != nil {
-			return nil, fmt.Errorf("what it says after a call: %w", err)
+			return nil, fmt.Errorf("the reply after a call: %w", err)
 		}
 		words, routes = append(words, v.tool), append(routes, after)
 	}
@@ -138,7 +138,7 @@ func think(m Model) (*mind, error) {
 		for _, r := range m.Sees.routes() {
 			seen, err := v.pieces(m.writes(r))
 			if err != nil {
-				return nil, fmt.Errorf("what it says to what it sees: %w", err)
+				return nil, fmt.Errorf("the reply to a picture: %w", err)
 			}
 			routes = append(routes, seen) // to which no word leads
 		}
