@@ -60,7 +60,7 @@ func (a *Archive) current(ctx context.Context) error {
 	}
 	for _, p := range views(a.index) {
 		if v < len(migrations) || have[p.Name()] != p.Version() {
-			return fmt.Errorf("%w: %s: it was made by another earshot: start this one once, and it brings the file up to date", ErrOther, a.path)
+			return fmt.Errorf("%w: %s: another version of earshot made it: start this version once to update the file", ErrOther, a.path)
 		}
 	}
 	return nil

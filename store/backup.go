@@ -83,7 +83,7 @@ func accompany(ctx context.Context, path string, with []Companion) (err error) {
 		return kept(path, err)
 	}
 	if err := sound(ctx, db); err != nil {
-		return fmt.Errorf("looking through the backup: %w", kept(path, err))
+		return fmt.Errorf("reading the backup: %w", kept(path, err))
 	}
 	return nil
 }
@@ -267,7 +267,7 @@ func (r *Restoration) forget(ctx context.Context, c Config, path, fresh string) 
 		}
 		gone, err := s.eraseIn(ctx, db, some)
 		if err != nil {
-			return fmt.Errorf("forgetting again what was forgotten since the backup: %w", err)
+			return fmt.Errorf("deleting again what was forgotten since the backup: %w", err)
 		}
 		r.Forgotten, r.Erased = append(r.Forgotten, gone...), r.Erased+len(gone)
 	}
@@ -345,7 +345,7 @@ func companions(ctx context.Context, db *sql.DB) (all []Companion, err error) {
 			return nil, err
 		}
 		if c.Name != filepath.Base(c.Name) || c.Name == "." || c.Name == ".." {
-			return nil, fmt.Errorf("there is a file in the backup that is called %.40q", c.Name)
+			return nil, fmt.Errorf("the backup has an unexpected file in it: %.40q", c.Name)
 		}
 		all = append(all, c)
 	}

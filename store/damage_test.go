@@ -250,7 +250,7 @@ func (s sample) serve(t *testing.T, directory string) (n int, hurt error) {
 func (s sample) compare(t *testing.T, e earshot.Event) {
 	t.Helper()
 	if wire(t, e) != s.events[e.Sequence] {
-		t.Fatalf("event %d is not what was written", e.Sequence)
+		t.Fatalf("event %d was changed after it was written", e.Sequence)
 	}
 }
 
@@ -390,7 +390,7 @@ func TestSalvageSaysWhatIsMissing(t *testing.T) {
 		}
 		from = max(from, to)
 	}
-	want := fmt.Sprintf("It was set aside as earshot.db.damaged-20260203T040506Z-2, and %d events could be saved. Missing are the events %s.", len(left), strings.Join(spans, ", "))
+	want := fmt.Sprintf("It was set aside as earshot.db.damaged-20260203T040506Z-2, and %d events could be saved. These are missing: the events %s.", len(left), strings.Join(spans, ", "))
 	if len(told) != 1 || len(spans) != 2 || !strings.Contains(string(told[0].Text), want) {
 		t.Errorf("told %+v, want %q in it", told, want)
 	}

@@ -69,11 +69,11 @@ func kept(path string, err error) error {
 	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN:
 		return fmt.Errorf("%w: %s: the disk fails or is full: make room or look at the system's log: %w", ErrFull, path, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
-		return fmt.Errorf("%w: %s: it may not be written: give it back to the user that runs earshot: %w", ErrFull, path, err)
+		return fmt.Errorf("%w: %s: earshot may not write it: give it back to the user that runs earshot: %w", ErrFull, path, err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT: // what is ours breaks none
 		return damaged(path, err)
 	case sqlite3.SQLITE_BUSY:
-		return fmt.Errorf("%s: another program keeps it locked: close that one: %w", path, err)
+		return fmt.Errorf("%s: another program has locked it: close that program: %w", path, err)
 	}
 	return err
 }

@@ -134,11 +134,11 @@ func (a *Archive) All(ctx context.Context, last int64) iter.Seq2[earshot.Event, 
 func (l ExportHeader) faults() error {
 	switch {
 	case l.Format != formatName:
-		return fmt.Errorf("it is no export of earshot, or one of a newer earshot: its first line does not begin with {\"format\":%q", formatName)
+		return fmt.Errorf("it is not an export of earshot, or a newer earshot made it: its first line does not begin with {\"format\":%q", formatName)
 	case l.Version > len(migrations):
 		return fmt.Errorf("it was made by a newer earshot (version %d; this one knows up to %d): import it with that one", l.Version, len(migrations))
 	case l.Version < 1:
-		return fmt.Errorf("its version is %d, which there never was", l.Version)
+		return fmt.Errorf("its version is %d, which never existed", l.Version)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func openReaders(path string) (*sql.DB, error) {
 // keeps its mode, since it may be more than ours; the files in it do not.
 func prepare(directory string) error {
 	if !filepath.IsAbs(directory) {
-		return fmt.Errorf("opening the journal: the directory %q is not a whole path", directory)
+		return fmt.Errorf("opening the journal: the directory %q is not an absolute path", directory)
 	}
 	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return fmt.Errorf("making the directory of the journal: %w: choose another as store.directory", err)
@@ -122,13 +122,13 @@ func head(path string) error {
 	_, err = f.ReadAt(head[:], 0)
 	switch {
 	case errors.Is(err, io.EOF):
-		return damaged(path, errors.New("it has no whole page"))
+		return damaged(path, errors.New("it is shorter than one page"))
 	case err != nil:
 		return fmt.Errorf("opening the journal: %w", err)
 	case !strings.HasPrefix(string(head[:]), "SQLite format 3\x00"):
 		return damaged(path, errors.New("it is not a database"))
 	case head[18] < 1 || head[18] > 2 || head[19] < 1 || head[19] > 2:
-		return damaged(path, errors.New("it asks for a newer SQLite"))
+		return damaged(path, errors.New("it needs a newer SQLite"))
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func sound(ctx context.Context, db *sql.DB) error {
 			return err
 		}
 		if !r.whole() {
-			return fmt.Errorf("event %d is not what was written", r.sequence)
+			return fmt.Errorf("event %d was changed after it was written", r.sequence)
 		}
 	}
 	return rows.Err()

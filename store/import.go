@@ -280,12 +280,12 @@ func (p *exportReader) next() error {
 		p.text = append(p.text, piece...)
 		switch {
 		case len(p.text) > longestLine:
-			return fmt.Errorf("it is longer than %d bytes, and no line of an export is", longestLine)
+			return fmt.Errorf("it is longer than %d bytes, the limit for a line of an export", longestLine)
 		case err == nil:
 			p.text = p.text[:len(p.text)-1]
 			return nil
 		case errors.Is(err, io.EOF):
-			return errors.New("the file ends here, and an export does not: it was cut off")
+			return errors.New("the file ends here, before the end of the export: it was cut off")
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return err
 		}
@@ -303,14 +303,14 @@ func (p *exportReader) event() (earshot.Event, error) {
 	case e.ID == "":
 		return e, errors.New("the event has no ID")
 	case e.Sequence <= p.last || e.Sequence > most:
-		return e, fmt.Errorf("its sequence is %d, behind %d: the lines are not in the order in which they were written", e.Sequence, p.last)
+		return e, fmt.Errorf("its sequence is %d, after %d: the lines are not in the order in which they were written", e.Sequence, p.last)
 	case e.At.IsZero():
 		return e, errors.New("the event has no time")
 	}
 	p.last = e.Sequence
 	if gone, ok := e.Body.(earshot.Tombstone); ok {
 		if !gone.Was.Durable() || len(gone.Was) > maxName || e.Room == "" || len(e.ID) > maxID || !utf8.ValidString(string(e.ID)) {
-			return e, errors.New("it is not what is left of an event")
+			return e, errors.New("it is not the remainder of an erased event")
 		}
 		return erasedAs(e, gone), nil
 	}
@@ -331,7 +331,7 @@ func likely(e earshot.Event) error {
 	case slices.ContainsFunc(ids, func(id string) bool { return len(id) > maxName || strings.ContainsFunc(id, unprintable) }):
 		return fmt.Errorf("an ID in it is not printable text of at most %d bytes", maxName)
 	case max(len(e.From.Provider), len(e.From.ID), len(e.Via)) > maxDescription:
-		return errors.New("where it comes from is longer than any name")
+		return errors.New("the name of its source is too long")
 	}
 	switch b := e.Body.(type) {
 	case earshot.Thought:
@@ -402,7 +402,7 @@ func uncircled(ctx context.Context, tx *sql.Tx, before int64) error {
 		return err
 	}
 	if len(ahead) > mostAhead {
-		return fmt.Errorf("more than %d events in it answer, or were made of, what comes behind them", mostAhead)
+		return fmt.Errorf("more than %d of its events refer to later events", mostAhead)
 	}
 	for _, step := range ahead {
 		var round bool
@@ -414,7 +414,7 @@ func uncircled(ctx context.Context, tx *sql.Tx, before int64) error {
 			return err
 		}
 		if round {
-			return fmt.Errorf("event %q answers itself, or was made of itself, by way of others", step[0])
+			return fmt.Errorf("event %q refers to itself through other events", step[0])
 		}
 	}
 	return nil
@@ -435,11 +435,11 @@ func (p *exportReader) end(found Import) error {
 	}
 	switch {
 	case s.End != formatName:
-		return errors.New("it ends another kind of file")
+		return errors.New("it is the end of another kind of file")
 	case s.Events != found.Events:
-		return fmt.Errorf("the export had %d events when it was written, and has %d: some are missing, or were added", s.Events, found.Events)
+		return fmt.Errorf("the export had %d events when it was written and has %d now: some are missing or were added", s.Events, found.Events)
 	case s.Sum != hex.EncodeToString(p.sum.Sum(nil)):
-		return errors.New("the export was changed after it was written: its checksum is another")
+		return errors.New("the export was changed after it was written: its checksum is different")
 	}
 	if _, err := p.in.ReadByte(); !errors.Is(err, io.EOF) {
 		return errors.New("something follows the end of the export")

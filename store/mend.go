@@ -18,7 +18,7 @@ func (s *Store) mend(ctx context.Context, why error) {
 	s.check.end() // it knows no more
 	if s.mended {
 		s.look(ctx, func(err error) {
-			s.reports.fault(earshot.Notice{Key: faultDamaged, Text: err.Error(), Cure: "look after the disk, and start earshot again"})
+			s.reports.fault(earshot.Notice{Key: faultDamaged, Text: err.Error(), Cure: "check the disk, and start earshot again"})
 		})
 		return
 	}
@@ -26,7 +26,7 @@ func (s *Store) mend(ctx context.Context, why error) {
 	notice, err := s.renew(ctx, why)
 	if err != nil {
 		s.archive.log.Error("the damaged journal cannot be mended", "err", err)
-		s.reports.fault(earshot.Notice{Key: faultDamaged, Text: why.Error() + ". It could not be mended: " + err.Error(), Cure: "stop earshot and start it again"})
+		s.reports.fault(earshot.Notice{Key: faultDamaged, Text: why.Error() + ". It could not be repaired: " + err.Error(), Cure: "stop earshot and start it again"})
 		return
 	}
 	s.check.over()

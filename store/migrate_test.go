@@ -236,7 +236,7 @@ func TestNewerVersion(t *testing.T) {
 // must be brought up to date first.
 func TestReaderOfOlderVersion(t *testing.T) {
 	directory := load(t, fixture(t, first))
-	if _, err := store.OpenReader(t.Context(), directory); !errors.Is(err, store.ErrOther) || !strings.Contains(err.Error(), "start this one once") {
+	if _, err := store.OpenReader(t.Context(), directory); !errors.Is(err, store.ErrOther) || !strings.Contains(err.Error(), "start this version once") {
 		t.Errorf("open for reading = %v", err)
 	}
 	s, err := store.Open(t.Context(), store.Config{Directory: directory})
@@ -422,7 +422,7 @@ func TestEndIsNotDelayedByTraces(t *testing.T) {
 	began := time.Now()
 	testkit.Finish(t, testkit.Patience, "the end of the store", func() { must(t, s.Close()) })
 	t.Logf("it ended after %v", time.Since(began).Round(time.Millisecond))
-	if !strings.Contains(log.String(), "there was no time left") {
+	if !strings.Contains(log.String(), "no time was left") {
 		t.Errorf("the log says %s", log.String())
 	}
 	s = open(t, store.Config{Directory: c.Directory})

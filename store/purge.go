@@ -91,7 +91,7 @@ func (s *Store) unpurged(ctx context.Context) (was int, err error) {
 const farewell = 500 * time.Millisecond
 
 // errLeft says that there was no more time.
-var errLeft = errors.New("there was no time left; the next start goes on")
+var errLeft = errors.New("no time was left; the next start continues")
 
 // sweepIndex takes out of the index what was in texts that are there no more.
 func (s *Store) sweepIndex(ctx context.Context) (err error) {
@@ -172,7 +172,7 @@ func untidy(ctx context.Context, db earshot.View, from int64) (dirty []int64, mo
 		return nil, false, err
 	}
 	if pages >= 1<<24 {
-		return nil, false, errors.New("the file is too big to look for traces in it") // see clean
+		return nil, false, errors.New("the file is too large to search for traces") // see clean
 	}
 	rows, err := db.QueryContext(ctx, `WITH RECURSIVE n (i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		SELECT pgno, data FROM n CROSS JOIN sqlite_dbpage ON pgno = i`, from, min(from+stretch-1, pages))

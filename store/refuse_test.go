@@ -29,10 +29,10 @@ func TestRefused(t *testing.T) {
 		{"command", with(func(e *earshot.Event) { e.Body = earshot.Command{} }), "keeping an event: a command acts at once and is not kept"},
 		{"erased", with(func(e *earshot.Event) { e.Body = earshot.Tombstone{} }), "keeping an event: only a deletion leaves an erased event"},
 		{"nothing", with(func(e *earshot.Event) { e.Body = nil }), "keeping an event: it has no body"},
-		{"nowhere", with(func(e *earshot.Event) { e.Room = "" }), "keeping an event: it belongs to no room"},
+		{"nowhere", with(func(e *earshot.Event) { e.Room = "" }), "keeping an event: it has no room"},
 		{"huge", said(earshot.Text(long)), "keeping an event: the message has 65537 bytes; at most 65536 are kept: send it in pieces"},
 		{"huge reply", with(func(e *earshot.Event) { e.Body = earshot.Reply{Offered: earshot.Text(strings.Repeat(long, 17))} }), "keeping an event: the reply has 1114129 bytes; at most 1048576 are kept"},
-		{"binary reply", with(func(e *earshot.Event) { e.Body = earshot.Reply{Offered: "a\xff"} }), "keeping an event: the reply is not UTF-8, so that what was heard of it could not be kept truthfully"},
+		{"binary reply", with(func(e *earshot.Event) { e.Body = earshot.Reply{Offered: "a\xff"} }), "keeping an event: the reply is not UTF-8, so the part that was heard cannot be kept exactly"},
 		{"huge memo", with(func(e *earshot.Event) { e.Body = earshot.Memo{Text: earshot.Text(long)} }), "keeping an event: the memo has 65537 bytes; at most 65536 are kept"},
 		{"huge session", with(func(e *earshot.Event) { e.Body = earshot.Presence{Session: long, Here: true} }), "keeping an event: the session has 65537 bytes; at most 128 are kept"},
 		{"huge actor", with(func(e *earshot.Event) {
@@ -97,8 +97,8 @@ func TestPlacesThatDoNotWork(t *testing.T) {
 	blocked := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(blocked, "earshot.db"), 0o700))
 	for _, tt := range []struct{ name, directory, want string }{
-		{"none", "", "is not a whole path"},
-		{"relative", "state", "is not a whole path"},
+		{"none", "", "is not an absolute path"},
+		{"relative", "state", "is not an absolute path"},
 		{"a file", file, "choose another as store.directory"},
 		{"a directory for a file", blocked, "is not a plain file"},
 	} {

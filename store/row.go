@@ -63,7 +63,7 @@ func (r *row) scan(from interface{ Scan(...any) error }, more ...any) error {
 }
 
 // errAltered says that a row is not what was written.
-var errAltered = errors.New("it is not what was written")
+var errAltered = errors.New("it was changed after it was written")
 
 // event returns the event that the row was made of.
 func (r row) event() (earshot.Event, error) {
@@ -106,7 +106,7 @@ func admissible(e earshot.Event) error {
 	case !e.Body.Kind().Durable():
 		return fmt.Errorf("a %s acts at once and is not kept", e.Body.Kind())
 	case e.Room == "":
-		return errors.New("it belongs to no room")
+		return errors.New("it has no room")
 	case len(e.ID) > maxID || !utf8.ValidString(string(e.ID)):
 		return fmt.Errorf("its ID must be text of at most %d bytes", maxID)
 	}
@@ -150,7 +150,7 @@ func fits(b earshot.Body) error {
 		return errors.Join(short("the ID", len(b.Of), maxID), short("the reminder", len(b.Text), earshot.MaxText))
 	case earshot.Reply:
 		if !utf8.ValidString(string(b.Offered)) {
-			return errors.New("the reply is not UTF-8, so that what was heard of it could not be kept truthfully")
+			return errors.New("the reply is not UTF-8, so the part that was heard cannot be kept exactly")
 		}
 		return short("the reply", len(b.Offered), maxReply)
 	}

@@ -40,10 +40,10 @@ func told(path, name string, saved int, lost []span, why error) earshot.Notice {
 	}
 	text := fmt.Sprintf("%s was damaged (%v). It was set aside as %s, and %d events could be saved.", path, why, filepath.Base(name), saved)
 	if len(lost) > 0 {
-		text += " Missing are " + list(lost) + "."
+		text += " These are missing: " + list(lost) + "."
 	}
-	text += " Whether anything behind the last of them is missing cannot be known."
-	return earshot.Notice{Key: "store.salvaged", Text: text, Cure: "keep the old file until you are sure that you miss nothing; look after the disk"}
+	text += " It cannot be known whether anything after the last of them is missing."
+	return earshot.Notice{Key: "store.salvaged", Text: text, Cure: "keep the old file until you are sure that nothing is missing; check the disk"}
 }
 
 // rescue copies every readable event of the journal at path into a new one,

@@ -143,7 +143,7 @@ func (s *Store) asMade(ctx context.Context, db *sql.DB) error {
 	}
 	for name, as := range want {
 		if have[name] != as {
-			return fmt.Errorf("%s is not defined as it was made", name)
+			return fmt.Errorf("the definition of %s was changed", name)
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 const longestSearch = 10 * time.Second
 
 // errLongSearch says what to do about it.
-var errLongSearch = errors.New("too much has words such as these to search for: give rarer words, or since: or before: with a time")
+var errLongSearch = errors.New("too many events have these words: give rarer words, or since: or before: with a time")
 
 // Search returns the newest messages, memos and heard replies that a query looks for, the newest
 // first, however old they are; see [search.Parse]. Names in it are IDs.

@@ -36,15 +36,15 @@ func TestImportRefusesWhatNobodyWrote(t *testing.T) {
 		{"a thread", []event{{answers(""), nil}, {answers("a"), nil}, {answers("b"), ids("a")}}, nil, ""},
 		{"an answer to what is not there", []event{{answers("z"), ids("y")}}, nil, ""},
 		{"an answer that was kept late", []event{{answers("b"), ids("b")}, {answers(""), nil}}, nil, ""},
-		{"a message that answers itself", []event{{answers("a"), nil}}, nil, "answers itself"},
-		{"two that answer each other", []event{{answers("b"), nil}, {answers("a"), nil}}, nil, "answers itself"},
-		{"three in a ring", []event{{answers("c"), nil}, {answers("a"), nil}, {answers("b"), nil}}, nil, "answers itself"},
-		{"a reply that is about what answers it", []event{{earshot.Reply{About: "b"}, nil}, {answers("a"), nil}}, nil, "answers itself"},
-		{"replies that go on with each other", []event{{earshot.Reply{Resumes: "b"}, nil}, {earshot.Reply{Resumes: "a"}, nil}}, nil, "answers itself"},
-		{"a thought that goes on with itself", []event{{earshot.Thought{Of: "b"}, nil}, {earshot.Thought{Of: "a"}, nil}}, nil, "answers itself"},
-		{"made of itself", []event{{answers(""), ids("a")}}, nil, "made of itself"},
-		{"made of each other", []event{{answers(""), ids("b")}, {answers(""), ids("a")}}, nil, "made of itself"},
-		{"made of what answers it", []event{{answers(""), ids("b")}, {answers("a"), nil}}, nil, "made of itself"},
+		{"a message that answers itself", []event{{answers("a"), nil}}, nil, "refers to itself"},
+		{"two that answer each other", []event{{answers("b"), nil}, {answers("a"), nil}}, nil, "refers to itself"},
+		{"three in a ring", []event{{answers("c"), nil}, {answers("a"), nil}, {answers("b"), nil}}, nil, "refers to itself"},
+		{"a reply that is about what answers it", []event{{earshot.Reply{About: "b"}, nil}, {answers("a"), nil}}, nil, "refers to itself"},
+		{"replies that go on with each other", []event{{earshot.Reply{Resumes: "b"}, nil}, {earshot.Reply{Resumes: "a"}, nil}}, nil, "refers to itself"},
+		{"a thought that goes on with itself", []event{{earshot.Thought{Of: "b"}, nil}, {earshot.Thought{Of: "a"}, nil}}, nil, "refers to itself"},
+		{"made of itself", []event{{answers(""), ids("a")}}, nil, "refers to itself"},
+		{"made of each other", []event{{answers(""), ids("b")}, {answers(""), ids("a")}}, nil, "refers to itself"},
+		{"made of what answers it", []event{{answers(""), ids("b")}, {answers("a"), nil}}, nil, "refers to itself"},
 		{"a huge message", []event{{earshot.Message{Text: long}, nil}}, nil, "65537 bytes"},
 		{"a huge question", []event{{earshot.Thought{Question: long}, nil}}, nil, "the question has 65537 bytes"},
 		{"a huge thought", []event{{earshot.Thought{Text: long}, nil}}, nil, "the thought has 65537 bytes"},
@@ -59,7 +59,7 @@ func TestImportRefusesWhatNobodyWrote(t *testing.T) {
 		{"a reader who is huge", []event{{answers(""), nil}}, func(e *earshot.Event) {
 			e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{earshot.ParticipantID(strings.Repeat("a", 300))}}
 		}, "not printable text"},
-		{"an outlet that is huge", []event{{answers(""), nil}}, func(e *earshot.Event) { e.Via = string(long) }, "longer than any name"},
+		{"an outlet that is huge", []event{{answers(""), nil}}, func(e *earshot.Event) { e.Via = string(long) }, "is too long"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var file strings.Builder

@@ -297,7 +297,7 @@ func (w *writer) renew() {
 }
 
 // errBusy says that the log beside the file cannot be emptied now.
-var errBusy = errors.New("another program is reading it: close that one and try again")
+var errBusy = errors.New("another program is reading it: close that program and try again")
 
 // empty moves everything from the log beside the file into the file and
 // empties the log, where deleted words would otherwise lie until it is
