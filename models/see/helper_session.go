@@ -96,7 +96,7 @@ func (l *helperSession) control(m helper.Control, late *time.Timer) error {
 		return l.ready(r, late)
 	}
 	if !l.open() {
-		return fmt.Errorf("%w: %q before it was ready", helper.ErrProtocol, m.Name)
+		return fmt.Errorf("%w: the helper sent %q before it was ready", helper.ErrProtocol, m.Name)
 	}
 	switch m.Name {
 	case wire.ObservationName:
@@ -138,7 +138,7 @@ func (l *helperSession) ready(r wire.Ready, late *time.Timer) error {
 // observed tells of an observation. Pictures are numbered in order.
 func (l *helperSession) observed(o wire.Observation) error {
 	if o.Number <= l.number {
-		return fmt.Errorf("%w: it sees a picture again", helper.ErrProtocol)
+		return fmt.Errorf("%w: the helper reported a picture twice", helper.ErrProtocol)
 	}
 	l.number = o.Number
 	at := time.Now().Add(-o.Age)
@@ -174,7 +174,7 @@ func (l *helperSession) bytes(s helper.Sound) error {
 	case a == nil || !a.sent || a.ended:
 		return fmt.Errorf("%w: bytes of a picture that nobody asked for", helper.ErrProtocol)
 	case len(s.Data) > wire.MaxChunk || len(a.bytes)+len(s.Data) > a.most():
-		return fmt.Errorf("%w: more of a picture than it may have", helper.ErrProtocol)
+		return fmt.Errorf("%w: a picture is larger than announced", helper.ErrProtocol)
 	case len(s.Data) == 0:
 		a.ended = true
 		return l.complete(a)

@@ -53,10 +53,10 @@ func ParseRecording(text []byte) (all Recording, err error) {
 		}
 		r.Number, r.Width, r.Height = uint64(len(all)+1), width, height
 		if last := len(all) - 1; last >= 0 && r.After < all[last].After {
-			return nil, fmt.Errorf("line %d: it comes before the one before it", n)
+			return nil, fmt.Errorf("line %d: it is earlier than the line before it", n)
 		}
 		if !r.Valid() {
-			return nil, fmt.Errorf("line %d: no picture can be like that", n)
+			return nil, fmt.Errorf("line %d: the values of the picture are not possible", n)
 		}
 		all = append(all, r)
 	}
@@ -74,14 +74,14 @@ func parseRecorded(line string) (r Recorded, err error) {
 	const known = 6
 	fields := strings.Fields(line)
 	if len(fields) < known {
-		return r, fmt.Errorf("it has %d words, not %d or more", len(fields), known)
+		return r, fmt.Errorf("the line has %d words; at least %d are needed", len(fields), known)
 	}
 	var seconds float64
 	if _, err := fmt.Sscan(strings.Join(fields[:known-1], " "), &seconds, &r.Brightness, &r.Contrast, &r.Motion, &r.Novelty); err != nil {
-		return r, errors.New("it does not begin with five numbers")
+		return r, errors.New("the line does not begin with five numbers")
 	}
 	if !(seconds >= 0 && seconds <= 24*time.Hour.Seconds()) {
-		return r, fmt.Errorf("%v seconds cannot be", seconds)
+		return r, fmt.Errorf("%v seconds are not possible", seconds)
 	}
 	r.After = time.Duration(seconds * float64(time.Second)).Round(10 * time.Millisecond)
 	flags := fields[known-1]
@@ -90,7 +90,7 @@ func parseRecorded(line string) (r Recorded, err error) {
 		what, where, _ := strings.Cut(word, ",")
 		s := earshot.Seen{What: earshot.Thing(what)}
 		if _, err := fmt.Sscanf(where, "%g,%g,%g,%g,%g", &s.Box.X, &s.Box.Y, &s.Box.Width, &s.Box.Height, &s.Sure); err != nil {
-			return r, fmt.Errorf("%q is no thing with its box and how sure it is", word)
+			return r, fmt.Errorf("%q is not an object with its box and confidence", word)
 		}
 		s.Box.Width, s.Box.Height = min(s.Box.Width, 1-s.Box.X), min(s.Box.Height, 1-s.Box.Y) // which are rounded
 		r.Seen = append(r.Seen, s)

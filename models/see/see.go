@@ -36,8 +36,8 @@ const (
 // Errors of a Look.
 var (
 	ErrAway = errors.New("there are no pictures from the camera")
-	ErrBusy = errors.New("too many ask for a picture at a time")
-	ErrNone = errors.New("there is no picture of that time any more")
+	ErrBusy = errors.New("too many requests for a picture are waiting")
+	ErrNone = errors.New("the picture of that time is no longer kept")
 	ErrSlow = errors.New("the camera did not send its picture in time")
 )
 
@@ -115,7 +115,7 @@ func (c *Camera) Run(ctx context.Context) error {
 
 var (
 	// errSilent is what a helper is killed for that lives and does not answer.
-	errSilent = errors.New("the camera does not answer, and its helper was killed")
+	errSilent = errors.New("the camera did not answer, and its helper was killed")
 
 	// errOver ends the helper when a recording has ended.
 	errOver = errors.New("the recording is over")

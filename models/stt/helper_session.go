@@ -222,7 +222,7 @@ func falsely(lie bool) error {
 	if !lie {
 		return nil
 	}
-	return fmt.Errorf("%w: it tells of what it has not heard", helper.ErrProtocol)
+	return fmt.Errorf("%w: the helper reported something that it was not sent", helper.ErrProtocol)
 }
 
 // result returns h as it is told.

@@ -57,7 +57,7 @@ const (
 var (
 	ErrAway = errors.New("there is no recogniser")
 	ErrBusy = errors.New("the recogniser is too slow")
-	ErrKill = errors.New("the recogniser died of it, again and again")
+	ErrKill = errors.New("the recogniser crashed on it repeatedly")
 )
 
 // A Config says how a [Recogniser] hears.
@@ -159,7 +159,7 @@ func (r *Recogniser) Run(ctx context.Context) error {
 }
 
 // errSilent is what a helper is killed for that lives and does not answer.
-var errSilent = errors.New("the recogniser does not answer, and was killed")
+var errSilent = errors.New("the recogniser did not answer and was killed")
 
 // loading notes that a helper has been started.
 func (r *Recogniser) loading() {

@@ -32,7 +32,7 @@ const (
 // Errors of [Synthesiser.Say].
 var (
 	ErrAway  = errors.New("there is no voice")
-	ErrFatal = errors.New("the voice died of it, again and again")
+	ErrFatal = errors.New("the voice crashed on it repeatedly")
 )
 
 // A Config says how a [Synthesiser] speaks.
@@ -99,7 +99,7 @@ func (s *Synthesiser) Run(ctx context.Context) error {
 }
 
 // errSilent is what a helper is killed for that lives and does not speak.
-var errSilent = errors.New("the voice does not answer, and was killed")
+var errSilent = errors.New("the voice did not answer and was killed")
 
 // control takes what the helper says.
 func (s *Synthesiser) control(c helper.Control, l *helperSession, loading *time.Timer) error {

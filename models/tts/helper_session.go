@@ -72,7 +72,7 @@ func (l *helperSession) sound(ctx context.Context, m helper.Sound) error {
 	r, last := l.request, l.stream
 	l.mu.Unlock()
 	if stream == 0 || stream > last {
-		return fmt.Errorf("%w: it says what nobody asked for", helper.ErrProtocol)
+		return fmt.Errorf("%w: the helper spoke something that was not requested", helper.ErrProtocol)
 	}
 	if r == nil || stream != r.stream {
 		return nil
@@ -93,7 +93,7 @@ func (l *helperSession) sound(ctx context.Context, m helper.Sound) error {
 func (l *helperSession) piece(r *request, m helper.Sound) (p piece, err error) {
 	if m.Stream&wire.Words != 0 {
 		if r.begun {
-			return p, fmt.Errorf("%w: words behind their sound", helper.ErrProtocol)
+			return p, fmt.Errorf("%w: words after the end of their sound", helper.ErrProtocol)
 		}
 		p.marks, err = wire.DecodeMarks(nil, m.Data, r.text)
 		return p, err
@@ -101,7 +101,7 @@ func (l *helperSession) piece(r *request, m helper.Sound) (p piece, err error) {
 	r.begun = true
 	n := len(m.Data) / 2
 	if r.most -= n; r.most < 0 || len(m.Data)%2 != 0 {
-		return p, fmt.Errorf("%w: sound that cannot be", helper.ErrProtocol)
+		return p, fmt.Errorf("%w: invalid sound", helper.ErrProtocol)
 	}
 	l.which = 1 - l.which
 	p.pcm, p.end = l.pcm[l.which][:n], n == 0

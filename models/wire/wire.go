@@ -111,7 +111,7 @@ func DecodeHypothesis(c helper.Control) (h Hypothesis, err error) {
 		ok = ok && probable(w.Confidence) && 0 <= w.From && w.From <= w.To
 	}
 	if !ok {
-		return Hypothesis{}, fmt.Errorf("%w: a hypothesis that cannot be one", helper.ErrProtocol)
+		return Hypothesis{}, fmt.Errorf("%w: an invalid hypothesis", helper.ErrProtocol)
 	}
 	return h, nil
 }
@@ -124,7 +124,7 @@ func DecodePhrase(c helper.Control) (p Phrase, err error) {
 		return p, err
 	}
 	if p.Stream&Spot == 0 || p.Sample < 0 || p.Text == "" {
-		return Phrase{}, fmt.Errorf("%w: a phrase that cannot be one", helper.ErrProtocol)
+		return Phrase{}, fmt.Errorf("%w: an invalid phrase", helper.ErrProtocol)
 	}
 	return p, nil
 }
@@ -163,7 +163,7 @@ func DecodeMarks(marks []Mark, b []byte, text int) ([]Mark, error) {
 		marks = append(marks, m)
 	}
 	if wrong {
-		return nil, fmt.Errorf("%w: words that cannot be there", helper.ErrProtocol)
+		return nil, fmt.Errorf("%w: invalid words", helper.ErrProtocol)
 	}
 	return marks, nil
 }

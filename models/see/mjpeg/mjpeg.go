@@ -24,7 +24,7 @@ var (
 	ErrTooLarge = errors.New("the picture is too large")
 
 	// ErrNone is a stream in which there are no pictures, or none any more.
-	ErrNone = errors.New("what comes is no picture")
+	ErrNone = errors.New("the data is not a picture")
 
 	errDamaged = errors.New("the picture is damaged")
 )

@@ -184,7 +184,7 @@ func take(jpeg []byte) (p parts, err error) {
 		}
 		b = b[n:]
 	}
-	return p, errors.New("no JPEG that can be sent by RTP")
+	return p, errors.New("the JPEG cannot be sent by RTP")
 }
 
 // packets are those of one picture, each with its frame in the connection.

@@ -137,7 +137,7 @@ func DecodeObservation(c helper.Control) (o Observation, err error) {
 		return o, err
 	}
 	if !o.Valid() {
-		return Observation{}, fmt.Errorf("%w: an observation that cannot be one", helper.ErrProtocol)
+		return Observation{}, fmt.Errorf("%w: an invalid observation", helper.ErrProtocol)
 	}
 	return o, nil
 }
@@ -158,7 +158,7 @@ func DecodePicture(c helper.Control) (p Picture, err error) {
 		return p, err
 	}
 	if ok := p.Bytes >= 0 && p.Bytes <= earshot.MaxPicture && (p.Bytes == 0 || size(p.Width, p.Height)) && age(p.Age) && things(p.Seen); !ok {
-		return Picture{}, fmt.Errorf("%w: a picture that cannot be one", helper.ErrProtocol)
+		return Picture{}, fmt.Errorf("%w: an invalid picture", helper.ErrProtocol)
 	}
 	return p, nil
 }
@@ -169,7 +169,7 @@ func DecodeReady(c helper.Control) (r Ready, err error) {
 		return r, err
 	}
 	if !size(r.Width, r.Height) || !(r.Rate >= 0 && r.Rate <= 1000) {
-		return Ready{}, fmt.Errorf("%w: a camera that cannot be one", helper.ErrProtocol)
+		return Ready{}, fmt.Errorf("%w: an invalid camera", helper.ErrProtocol)
 	}
 	return r, nil
 }

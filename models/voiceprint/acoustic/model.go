@@ -129,7 +129,7 @@ func (m *Model) check() error {
 		fine = fine && m.Within[p] > 0 && m.Drift[p] >= 0
 	}
 	if !fine {
-		return fmt.Errorf("a model of voices with numbers that cannot be")
+		return fmt.Errorf("a model of voices with invalid numbers")
 	}
 	return nil
 }
