@@ -13,6 +13,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/daemon/admin"
+	"earshot/internal/login"
 	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -298,7 +299,7 @@ func (a *app) meant(p api.AgentInfo) error {
 		return &verdict{misused, fmt.Errorf("ending %s is permanent, and nobody can confirm it here\n  → add --yes", p.Name)}
 	}
 	fmt.Fprintf(a.err, "This ends %s for good, with everything it remembers; what was said stays. Continue? [y/N] ", terminal.Safe(p.Name))
-	line, err := readLine(a.ctx, a.in)
+	line, err := login.ReadLine(a.ctx, a.in)
 	if err != nil {
 		fmt.Fprintln(a.err)
 	}

@@ -123,7 +123,7 @@ func (a *app) hours(usual int) (int, error) {
 // leaves.
 func (a *app) answer(question string) (string, error) {
 	fmt.Fprint(a.printed(), question)
-	line, err := readLine(a.ctx, a.in)
+	line, err := login.ReadLine(a.ctx, a.in)
 	word := strings.ToLower(strings.TrimSpace(line))
 	if err == nil && slices.Contains([]string{"q", "quit", "/quit", "/exit"}, word) {
 		err = login.ErrLeft

@@ -14,6 +14,7 @@ import (
 	"earshot/api"
 	"earshot/config"
 	"earshot/internal/field"
+	"earshot/internal/login"
 	"earshot/server"
 )
 
@@ -75,7 +76,7 @@ func (a *app) visitAway(i identityFlags, room earshot.RoomID) (*server.Client, a
 		return nil, api.Status{}, err
 	}
 	if secret == "" && term.IsTerminal(int(a.in.Fd())) {
-		typed, err := a.readSecret(a.ctx, "The token: ")
+		typed, err := login.ReadSecret(a.ctx, a.in, a.err, "The token: ")
 		fmt.Fprintln(a.err)
 		if err != nil {
 			return nil, api.Status{}, err

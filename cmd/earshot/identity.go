@@ -85,7 +85,7 @@ func (a *app) introduce(ctx context.Context, name string, p login.Prompt) (strin
 		return "", "", err
 	}
 	if secret == "" && p.NeedsToken(name) && term.IsTerminal(int(a.in.Fd())) {
-		typed, err := a.readSecret(ctx, fmt.Sprintf("The token of %s: ", terminal.Safe(name)))
+		typed, err := login.ReadSecret(ctx, a.in, a.err, fmt.Sprintf("The token of %s: ", terminal.Safe(name)))
 		fmt.Fprintln(a.err)
 		if err != nil {
 			return "", "", err
@@ -100,7 +100,7 @@ func (a *app) ask(ctx context.Context, p login.Prompt) (name string, secret fiel
 	a.list(p)
 	for range tries {
 		fmt.Fprint(a.printed(), p.Question())
-		line, err := readLine(ctx, a.in)
+		line, err := login.ReadLine(ctx, a.in)
 		if err != nil {
 			fmt.Fprintln(a.out)
 			return "", "", err

@@ -62,7 +62,7 @@ func ends(f *os.File) bool {
 // closed calls end when f has come to its end. Ended is closed when nothing reads it any
 // more, soon after ctx ends.
 func closed(ctx context.Context, f *os.File, end func()) (ended <-chan struct{}, err error) {
-	next, done, err := bytesOf(ctx, f)
+	next, done, err := login.Bytes(ctx, f)
 	if err != nil {
 		return nil, err
 	}

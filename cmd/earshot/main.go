@@ -14,6 +14,7 @@ import (
 	"earshot/config"
 	"earshot/internal/logfile"
 	"earshot/internal/probe"
+	"earshot/internal/terminal"
 	"earshot/server"
 	"earshot/server/attach"
 )
@@ -92,7 +93,7 @@ func run(ctx context.Context, args []string, s std) int {
 			err = chosen.Run(&app{ctx: ctx, std: s, file: line.Config, elsewhere: line.elsewhere, hangups: hangups, model: parser.Model})
 		}
 	}
-	return printError(pageOn(s.err, s.err), s.out.over(err))
+	return printError(terminal.FoldTo(s.err, s.err), s.out.over(err))
 }
 
 // printError says what went wrong, once, and returns the exit code.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"earshot/config"
+	"earshot/internal/login"
 	"earshot/internal/probe"
 	"earshot/internal/terminal"
 	"earshot/llm"
@@ -54,7 +55,7 @@ func (a *app) offerInstalled(l probe.Engine) (name string, ok bool) {
 	fmt.Fprintln(a.printed())
 	for range 3 { // who types something else every time has other things in mind
 		fmt.Fprint(a.printed(), "Which one should answer? [1, or n for none] ")
-		line, err := readLine(a.ctx, a.in)
+		line, err := login.ReadLine(a.ctx, a.in)
 		if err != nil {
 			return "", false
 		}
@@ -73,11 +74,11 @@ func (a *app) offerInstalled(l probe.Engine) (name string, ok bool) {
 // offerSmall asks whether a model is to be downloaded, and has that done.
 func (a *app) offerSmall(l probe.Engine) (name string, ok bool) {
 	fmt.Fprintf(a.printed(), "No model is installed here. %s is small and can call tools; the download has %s.\nDownload it now? [y/N] ", probe.SmallModel, smallSize)
-	line, err := readLine(a.ctx, a.in)
+	line, err := login.ReadLine(a.ctx, a.in)
 	if answer := strings.ToLower(strings.TrimSpace(line)); err != nil || answer != "y" && answer != "yes" {
 		return "", false
 	}
-	if err := a.download(probe.SmallModel, false).run(a.ctx, l.Config); err != nil {
+	if err := a.newDownload(probe.SmallModel, false).Run(a.ctx, l.Config); err != nil {
 		fmt.Fprintf(a.printed(), "%v\n\n", err)
 		return "", false
 	}

@@ -17,6 +17,7 @@ import (
 	"earshot/daemon/access"
 	"earshot/internal/login"
 	"earshot/internal/probe"
+	"earshot/internal/progress"
 	"earshot/internal/supervise"
 
 	"golang.org/x/term"
@@ -85,7 +86,7 @@ func (r runCommand) Run(a *app) error {
 	ready := a.preparation(l, manager, log)
 	d, err := daemon.Open(a.ctx, cfg, daemon.Options{
 		Log: log, Account: handle, Name: name, Version: version(), Notifier: manager, PowerSupplies: power.Supplies, Restarts: restarts,
-		Progress: func(done, all int64) { ready.step(time.Now(), done, all) }, ForgetName: login.Forget,
+		Progress: func(done, all int64) { ready.Step(a.ctx, time.Now(), done, all) }, ForgetName: login.Forget,
 		Load: func() (*config.Config, error) {
 			next, err := a.config()
 			for _, insist := range insists {
@@ -97,7 +98,7 @@ func (r runCommand) Run(a *app) error {
 		},
 		File: a.file, Hangups: a.take(cfg), LogFile: book,
 	})
-	ready.end()
+	ready.End()
 	if err != nil {
 		return errors.Join(owned(err), l.Close())
 	}
@@ -134,10 +135,10 @@ func (r runCommand) Run(a *app) error {
 }
 
 // preparation returns who tells how far the journal is; l is the socket at which others ask.
-func (a *app) preparation(l net.Listener, manager sdnotify.Notifier, log *slog.Logger) *preparation {
-	return &preparation{
-		w: a.err, over: term.IsTerminal(int(a.err.Fd())) && os.Getenv("TERM") != "dumb", status: manager.Status, began: time.Now(),
-		answer: func(ctx context.Context, why func() api.Obstacle) {
+func (a *app) preparation(l net.Listener, manager sdnotify.Notifier, log *slog.Logger) *progress.Journal {
+	return &progress.Journal{
+		W: a.err, Overwrites: term.IsTerminal(int(a.err.Fd())) && os.Getenv("TERM") != "dumb", Status: manager.Status, Began: time.Now(),
+		Answer: func(ctx context.Context, why func() api.Obstacle) {
 			if err := server.ServeUnready(ctx, l, why); err != nil {
 				log.Warn("clients cannot be told that the journal is being prepared", "err", err)
 			}

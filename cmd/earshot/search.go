@@ -12,6 +12,7 @@ import (
 	"earshot"
 	"earshot/daemon/access"
 	"earshot/internal/search"
+	"earshot/internal/terminal"
 	"earshot/internal/transcript"
 	"earshot/participants"
 	"earshot/store"
@@ -86,7 +87,7 @@ func (a *app) passages(r transcript.Source, q search.Query, events []earshot.Eve
 		} else {
 			var line bytes.Buffer
 			e = answered.Mark(known.Mark(transcript.Shorten(e, p), name), name)
-			transcript.Print(pageOn(&line, a.out.file), e, name)
+			transcript.Print(terminal.FoldTo(&line, a.out.file), e, name)
 			_, err = io.WriteString(a.out, transcript.Highlight(line.String(), bold))
 		}
 		if err != nil {

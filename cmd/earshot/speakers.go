@@ -15,6 +15,7 @@ import (
 	"earshot/daemon/access"
 	"earshot/daemon/admin"
 	"earshot/internal/english"
+	"earshot/internal/login"
 	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/server"
@@ -251,7 +252,7 @@ func (a *app) agrees(question, flag string) error {
 		return &verdict{misused, fmt.Errorf("%s Nobody can confirm it here\n  → add %s", terminal.Safe(question), flag)}
 	}
 	fmt.Fprint(a.err, terminal.Safe(question), " [y/N] ")
-	line, err := readLine(a.ctx, a.in)
+	line, err := login.ReadLine(a.ctx, a.in)
 	if err != nil {
 		fmt.Fprintln(a.err)
 	}

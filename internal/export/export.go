@@ -5,12 +5,6 @@ package export
 import (
 	"bufio"
 	"context"
-	"earshot"
-	"earshot/daemon/access"
-	"earshot/internal/terminal"
-	"earshot/internal/transcript"
-	"earshot/participants"
-	"earshot/store"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +17,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"earshot"
+	"earshot/daemon/access"
+	"earshot/internal/terminal"
+	"earshot/internal/transcript"
+	"earshot/participants"
+	"earshot/store"
 )
 
 // WriteFile writes a file, whole or not at all, for its owner alone.

@@ -71,12 +71,13 @@ func TestRealOutages(t *testing.T) {
 					return
 				}
 			}
-			want := 0
+			// A server that has just begun may end once more on a busy machine: that is told, too.
+			least, most := 0, 0
 			if o.card {
-				want = 2 * times()
+				least, most = 2*times(), 4*times()
 			}
-			if n := r.said(); n != want {
-				t.Errorf("%d notices, want %d: one when it is gone, one when it is back", n, want)
+			if n := r.said(); n < least || n > most || !r.alternate() {
+				t.Errorf("%d notices, want %d: one when it is gone, one when it is back", n, least)
 			}
 		})
 	}
@@ -86,6 +87,9 @@ func TestRealOutages(t *testing.T) {
 func (r *rig) suffer(t *testing.T, o outage) {
 	ctx, stop := context.WithTimeout(t.Context(), 2*soon)
 	defer stop()
+	if o.card {
+		testkit.Await(t, testkit.Patience, "the card is well", r.alternate)
+	}
 	said := r.said()
 	in, out := r.input(ctx, ""), r.output(ctx, "")
 	captured := make(chan error, 1)
@@ -147,7 +151,7 @@ func (r *rig) suffer(t *testing.T, o outage) {
 		t.Errorf("the capture ended, too: %v", err)
 	}
 	if o.card {
-		testkit.Await(t, soon, "the card is back", func() bool { return r.said() >= said+2 })
+		testkit.Await(t, testkit.Patience, "the card is back", func() bool { return r.said() >= said+2 && r.alternate() })
 	}
 	t.Logf("well again after %v", time.Since(began).Round(time.Millisecond))
 }

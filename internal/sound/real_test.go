@@ -150,6 +150,19 @@ func (r *rig) said() int {
 	return len(r.notices)
 }
 
+// alternate reports whether each notice of a loss was followed by one that it is over, and no other
+// loss was told between the two.
+func (r *rig) alternate() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, n := range r.notices {
+		if n.Over != (i%2 == 1) {
+			return false
+		}
+	}
+	return len(r.notices)%2 == 0
+}
+
 // input opens the microphone.
 func (r *rig) input(ctx context.Context, device string) *sound.Input {
 	r.t.Helper()

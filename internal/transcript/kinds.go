@@ -1,12 +1,13 @@
 package transcript
 
 import (
+	"slices"
+	"strings"
+
 	"earshot"
 	"earshot/participants"
 	"earshot/participants/paths"
 	"earshot/store"
-	"slices"
-	"strings"
 )
 
 // Spoken are the kinds of what was said, by whomever.

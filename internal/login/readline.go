@@ -1,4 +1,4 @@
-package main
+package login
 
 import (
 	"context"
@@ -11,31 +11,29 @@ import (
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
-
-	"earshot/internal/login"
 )
 
-// readLine reads a line a byte at a time, so that nothing of what follows is
+// ReadLine reads a line a byte at a time, so that nothing of what follows is
 // taken from whoever reads next. It is errLeft at the end of what there is to
 // read, and when ctx ends.
-func readLine(ctx context.Context, f *os.File) (string, error) { return readKeys(ctx, f, false) }
+func ReadLine(ctx context.Context, f *os.File) (string, error) { return readKeys(ctx, f, false) }
 
-// readSecret asks a question, and reads the line that answers it, which the terminal does not
+// ReadSecret asks a question on w, and reads the line that answers it, which the terminal does not
 // show.
-func (a *app) readSecret(ctx context.Context, question string) (string, error) {
-	before, err := term.MakeRaw(int(a.in.Fd()))
+func ReadSecret(ctx context.Context, in *os.File, w io.Writer, question string) (string, error) {
+	before, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = term.Restore(int(a.in.Fd()), before) }()
-	fmt.Fprint(a.err, question) // only now, so that nothing of an answer that comes at once is shown
-	return readKeys(ctx, a.in, true)
+	defer func() { _ = term.Restore(int(in.Fd()), before) }()
+	fmt.Fprint(w, question) // only now, so that nothing of an answer that comes at once is shown
+	return readKeys(ctx, in, true)
 }
 
 // readKeys reads a line. On a raw terminal the keys that correct or leave it are
 // only bytes of it.
 func readKeys(ctx context.Context, f *os.File, raw bool) (string, error) {
-	next, done, err := bytesOf(ctx, f)
+	next, done, err := Bytes(ctx, f)
 	if err != nil {
 		return "", err
 	}
@@ -49,19 +47,19 @@ func readKeys(ctx context.Context, f *os.File, raw bool) (string, error) {
 		case b == '\n' || b == '\r':
 			return string(line), nil
 		case raw && (b == 0x03 || b == 0x04): // ^C and ^D
-			return "", login.ErrLeft
+			return "", ErrLeft
 		case raw && (b == 0x7f || b == '\b'):
 			_, size := utf8.DecodeLastRune(line)
 			line = line[:len(line)-size]
-		case len(line) < login.MaxAnswer:
+		case len(line) < MaxAnswer:
 			line = append(line, b)
 		}
 	}
 }
 
-// bytesOf returns what reads f, byte by byte, until ctx ends: a read that waits
+// Bytes returns what reads f, byte by byte, until ctx ends: a read that waits
 // could not be ended, so it waits before it reads. Whoever has enough calls done.
-func bytesOf(ctx context.Context, f *os.File) (next func() (byte, error), done func(), err error) {
+func Bytes(ctx context.Context, f *os.File) (next func() (byte, error), done func(), err error) {
 	ended, end, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
@@ -88,10 +86,10 @@ func bytesOf(ctx context.Context, f *os.File) (next func() (byte, error), done f
 			case err != nil:
 				return 0, err
 			case ctx.Err() != nil:
-				return 0, login.ErrLeft
+				return 0, ErrLeft
 			}
 			if _, err := io.ReadFull(f, one); err != nil {
-				return 0, login.ErrLeft
+				return 0, ErrLeft
 			}
 			return one[0], nil
 		}

@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"context"
@@ -30,10 +30,10 @@ func TestPreparation(t *testing.T) {
 			var manager []string
 			began := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
 			answered := 0
-			p := &preparation{
-				w: &w, over: tt.over, began: began,
-				status: func(text string) error { manager = append(manager, text); return nil },
-				answer: func(ctx context.Context, why func() api.Obstacle) {
+			p := &Journal{
+				W: &w, Overwrites: tt.over, Began: began,
+				Status: func(text string) error { manager = append(manager, text); return nil },
+				Answer: func(ctx context.Context, why func() api.Obstacle) {
 					answered++
 					<-ctx.Done()
 					if is := why(); !strings.Contains(is.Text, "60 %") || !is.Since.Equal(began) {
@@ -42,10 +42,10 @@ func TestPreparation(t *testing.T) {
 				},
 			}
 			for i, at := range tt.at {
-				p.step(began.Add(at*time.Millisecond), int64(i)+1, 10)
+				p.Step(t.Context(), began.Add(at*time.Millisecond), int64(i)+1, 10)
 			}
-			p.end()
-			p.step(began.Add(time.Minute), 10, 10) // the journal is mended while earshot runs
+			p.End()
+			p.Step(t.Context(), began.Add(time.Minute), 10, 10) // the journal is mended while earshot runs
 			if w.String() != tt.want {
 				t.Errorf("it shows %q, want %q", &w, tt.want)
 			}
