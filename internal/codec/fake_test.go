@@ -370,11 +370,11 @@ func TestSources(t *testing.T) {
 		{codec.Source{Path: "."}, codec.NoFile, `"." is not a file`},
 		{codec.Source{Path: "/dev/zero"}, codec.NoFile, `"/dev/zero" is not a file`},
 		{codec.Source{Path: empty}, codec.Empty, `"` + empty + `" is empty`},
-		{codec.Source{URL: "file:///etc/passwd"}, codec.NoAddress, `"file:///etc/passwd" is no address that can be opened`},
-		{codec.Source{URL: "concat:a|b"}, codec.NoAddress, `"concat:a|b" is no address that can be opened`},
-		{codec.Source{URL: "http://"}, codec.NoAddress, `"http:" is no address that can be opened`},
-		{codec.Source{URL: "ftp://me:secret@example.org/x?key=secret"}, codec.NoAddress, `"ftp://example.org/x" is no address that can be opened`},
-		{codec.Source{URL: "\x7f://secret"}, codec.NoAddress, `"the address" is no address that can be opened`},
+		{codec.Source{URL: "file:///etc/passwd"}, codec.NoAddress, `"file:///etc/passwd" is not an address that can be opened`},
+		{codec.Source{URL: "concat:a|b"}, codec.NoAddress, `"concat:a|b" is not an address that can be opened`},
+		{codec.Source{URL: "http://"}, codec.NoAddress, `"http:" is not an address that can be opened`},
+		{codec.Source{URL: "ftp://me:secret@example.org/x?key=secret"}, codec.NoAddress, `"ftp://example.org/x" is not an address that can be opened`},
+		{codec.Source{URL: "\x7f://secret"}, codec.NoAddress, `"the address" is not an address that can be opened`},
 		{codec.Source{URL: "http://example.org/" + strings.Repeat("a", 5000)}, codec.NoAddress, ""},
 	} {
 		t.Run(string(tt.want)+" "+tt.source.Path, func(t *testing.T) {

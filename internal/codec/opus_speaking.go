@@ -16,7 +16,7 @@ const upcoming = 400 * time.Millisecond
 
 var (
 	// ErrDropped is what became of an utterance that was given up by [Opus.Drop].
-	ErrDropped = errors.New("it was given up")
+	ErrDropped = errors.New("it was abandoned")
 
 	errFull = errors.New("the message is full")
 	errDone = errors.New("all of it was encoded")
@@ -249,12 +249,12 @@ func (s *speaking) take(number uint32, opus []byte) error {
 	u := s.now
 	if u == nil || u.number != number {
 		if number > s.number {
-			return fmt.Errorf("%w: an utterance that was never begun", helper.ErrProtocol)
+			return fmt.Errorf("%w: an utterance that never began", helper.ErrProtocol)
 		}
 		return nil // of one that was given up
 	}
 	if len(opus) > MaxOpus || len(opus) == 0 && !u.flushing || u.came > u.owed() {
-		return fmt.Errorf("%w: more than was to be encoded", helper.ErrProtocol)
+		return fmt.Errorf("%w: more sound than was to be encoded", helper.ErrProtocol)
 	}
 	u.came++
 	var copied []byte

@@ -94,7 +94,7 @@ func AppendFrame(b []byte, speaker uint32, damaged int, frame []byte) []byte {
 func eachFrame(b []byte, f *audio.Frame, take func(speaker uint32, damaged int)) error {
 	for ; len(b) > 0; b = b[frameSize:] {
 		if len(b) < frameSize || f.Decode(b[6:frameSize]) != nil {
-			return fmt.Errorf("%w: sound that is no frame", helper.ErrProtocol)
+			return fmt.Errorf("%w: sound that is not a frame", helper.ErrProtocol)
 		}
 		take(binary.LittleEndian.Uint32(b), int(binary.LittleEndian.Uint16(b[4:])))
 	}
@@ -112,7 +112,7 @@ func AppendSpeech(b []byte, rate int, pcm []int16) []byte {
 // DecodeSpeech reads what AppendSpeech wrote; the samples are appended to pcm.
 func DecodeSpeech(pcm []int16, b []byte) (rate int, _ []int16, err error) {
 	if len(b) < 4 || len(b)%2 != 0 {
-		return 0, pcm, fmt.Errorf("%w: speech that is none", helper.ErrProtocol)
+		return 0, pcm, fmt.Errorf("%w: invalid speech", helper.ErrProtocol)
 	}
 	if rate = int(binary.LittleEndian.Uint32(b)); rate < MinSpeech || rate > MaxSpeech {
 		return 0, pcm, fmt.Errorf("%w: speech of %d samples a second", helper.ErrProtocol, rate)

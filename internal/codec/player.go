@@ -119,7 +119,7 @@ func (p *player) sound(ctx context.Context, s helper.Sound) error {
 		return nil
 	}
 	if err := f.Decode(s.Data); err != nil || s.Stream != 0 {
-		return fmt.Errorf("%w: sound that is no frame", helper.ErrProtocol)
+		return fmt.Errorf("%w: sound that is not a frame", helper.ErrProtocol)
 	}
 	p.full <- f // has room for all
 	return nil

@@ -28,15 +28,15 @@ var problems = map[Problem]string{
 	NoFile:      "is not a file",
 	Empty:       "is empty",
 	Forbidden:   "may not be read",
-	Unreadable:  "is damaged, or is no sound file",
+	Unreadable:  "is damaged, or is not a sound file",
 	NoSound:     "has no sound in it",
-	NoDecoder:   "has sound of a kind that is not known here",
-	TooMuch:     "is more than is allowed",
+	NoDecoder:   "has sound in an unknown format",
+	TooMuch:     "is larger than allowed",
 	TooLong:     "is too long",
 	Unreachable: "cannot be reached",
-	Silent:      "says nothing",
+	Silent:      "does not answer",
 	Broken:      "broke off",
-	NoAddress:   "is no address that can be opened",
+	NoAddress:   "is not an address that can be opened",
 }
 
 // known reports whether p is a problem that a helper may name.
@@ -44,7 +44,7 @@ func (p Problem) known() bool { _, ok := problems[p]; return ok }
 
 // cures are the steps that mend a problem, for those that have one.
 var cures = map[Problem]string{
-	Forbidden:  "chmod u+r, or copy it to where you may read",
+	Forbidden:  "chmod u+r, or copy it to a folder that you may read",
 	Unreadable: "play it with ffplay; if that works, convert it with ffmpeg -i FILE new.wav",
 	NoDecoder:  "convert it with ffmpeg -i FILE new.wav, on a machine that can play it",
 	TooMuch:    "convert it with ffmpeg -i FILE -ac 1 -ar 16000 new.wav",

@@ -53,9 +53,9 @@ type Limited struct {
 
 func (l *Limited) Error() string {
 	if l.Slow {
-		return fmt.Sprintf("the channel is in slow mode: not before %v", l.After)
+		return fmt.Sprintf("the channel is in slow mode: the next message is possible in %v", l.After)
 	}
-	return fmt.Sprintf("Discord wants no more such requests for %v", l.After)
+	return fmt.Sprintf("Discord takes no more such requests for %v", l.After)
 }
 
 // Cure says what mends it.
@@ -63,7 +63,7 @@ func (l *Limited) Cure() string {
 	if l.Slow {
 		return "give the bot's role the permission to bypass slow mode in the channel"
 	}
-	return "wait; if it comes again, the bot is in more channels than Discord lets it serve"
+	return "wait; if it happens again, the bot is in more channels than Discord lets it serve"
 }
 
 // Ask is [Session.Do] of the method, path, body and answer alone.
@@ -159,7 +159,7 @@ func (s *Session) send(ctx context.Context, r Request, to, route string, body []
 	}
 	s.limits.answered(time.Now(), route, answer.Header)
 	if r.Into != nil && json.Unmarshal(said, r.Into) != nil {
-		return false, fmt.Errorf("asking Discord: it answered %d bytes that are not its own", len(said))
+		return false, fmt.Errorf("asking Discord: it answered %d bytes that are not valid", len(said))
 	}
 	return false, nil
 }
@@ -205,13 +205,13 @@ func (r *Refusal) Cure() string {
 
 // refusals are Discord's codes that somebody may read about, in our words.
 var refusals = map[int]struct{ what, cure string }{
-	10003: {"there is no such channel any more", "take it out of providers.discord.channels"},
-	10008: {"there is no such message any more", ""},
-	10062: {"the command has waited for too long", "give it again"},
+	10003: {"the channel no longer exists", "take it out of providers.discord.channels"},
+	10008: {"the message no longer exists", ""},
+	10062: {"the command waited too long", "give it again"},
 	50001: {"the bot may not see this channel", "give its role View Channel there"},
-	50007: {"this person takes no direct messages from it", "they have to allow direct messages from members of the server, and must not have blocked the bot"},
+	50007: {"this person does not accept direct messages from the bot", "ask them to allow direct messages from members of the server, and to unblock the bot"},
 	50013: {"the bot lacks a permission in this channel", "give its role View Channel, Send Messages and, for threads, Send Messages in Threads there"},
-	50083: {"the thread is archived", "somebody has to open it again"},
+	50083: {"the thread is archived", "ask somebody to reopen it"},
 }
 
 // bound returns a number of seconds that Discord wrote as a time that is one.

@@ -28,14 +28,14 @@ func TestAsk(t *testing.T) {
 		{name: "at once", method: "GET", say: []string{"200 {}"}, tries: 1},
 		{name: "nothing said", method: "PUT", say: []string{"204 "}, tries: 1},
 		{name: "later, as it says", method: "POST", say: []string{`429 {"retry_after":3.5}`, "200 {}"}, tries: 2, least: 3500 * time.Millisecond},
-		{name: "later, for a year", method: "POST", say: []string{`429 {"retry_after":31536000}`, "200 {}"}, tries: 1, want: "Discord wants no more such requests for 24h0m0s"},
+		{name: "later, for a year", method: "POST", say: []string{`429 {"retry_after":31536000}`, "200 {}"}, tries: 1, want: "Discord takes no more such requests for 24h0m0s"},
 		{name: "later, always", method: "GET", say: []string{`429 {"retry_after":1}`}, tries: 5, least: 4 * time.Second, want: "Discord answered 429: Too Many Requests"},
 		{name: "broken for a moment", method: "GET", say: []string{"502 <html>", "200 {}"}, tries: 2},
 		{name: "broken, and it may have been done", method: "POST", say: []string{"502 <html>"}, tries: 1, want: "Discord answered 502: Bad Gateway"},
 		{name: "lost", method: "GET", say: []string{"", "200 {}"}, tries: 2},
 		{name: "lost, and it may have been done", method: "POST", say: []string{""}, tries: 1, want: "asking Discord: the line is down"},
 		{name: "refused", method: "GET", say: []string{`403 {"code":50013,"message":"` + secret + `"}`}, tries: 1, want: "Discord answered 403: the bot lacks a permission in this channel (50013)"},
-		{name: "nonsense", method: "POST", say: []string{"200 <html>"}, tries: 1, want: "asking Discord: it answered 6 bytes that are not its own"},
+		{name: "nonsense", method: "POST", say: []string{"200 <html>"}, tries: 1, want: "asking Discord: it answered 6 bytes that are not valid"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

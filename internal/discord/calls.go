@@ -29,7 +29,7 @@ type voiceTarget struct {
 }
 
 // ErrBusy means that there is a call in the guild already.
-var ErrBusy = errors.New("there is a call in this guild already")
+var ErrBusy = errors.New("the bot is in a call in this guild already")
 
 // Call joins a voice channel and is in it until ctx ends, or until the call has come
 // to an end otherwise, which is a [*voice.Ended]. It waits for the session to be open.

@@ -78,7 +78,7 @@ func (s *Session) checkToken(ctx context.Context) error {
 	case err != nil:
 		return s.unasked("who it is", err)
 	case !me.Bot:
-		return &Fault{What: "the token is a person's, which Discord forbids to programs", Fix: "make a bot at https://discord.com/developers/applications and use its token"}
+		return &Fault{What: "the token belongs to a person, and Discord does not allow programs to use it", Fix: "make a bot at https://discord.com/developers/applications and use its token"}
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (g guild) lacks(app string) *Fault {
 		return nil
 	}
 	return &Fault{
-		What: fmt.Sprintf("the bot may not, in guild %d: %s", number(g.ID), strings.Join(names, ", ")),
+		What: fmt.Sprintf("the bot lacks permissions in guild %d: %s", number(g.ID), strings.Join(names, ", ")),
 		Fix:  "give its role these permissions, or open " + invitation(app) + " once more",
 	}
 }

@@ -27,7 +27,7 @@ func TestCheck(t *testing.T) {
 		{name: "all is well", me: `{"bot":true}`, flags: 1 << 19, guilds: `[{"id":"7","permissions":"` + all + `"}]`},
 		{name: "an administrator", me: `{"bot":true}`, flags: 1 << 18, guilds: `[{"id":"7","permissions":"8"}]`},
 		{name: "no token", token: " ", want: []string{"there is no token"}},
-		{name: "a person's", me: `{"bot":false}`, want: []string{"a person's"}},
+		{name: "a person's", me: `{"bot":false}`, want: []string{"belongs to a person"}},
 		{name: "refused", me: "401", want: []string{"(401)"}},
 		{name: "no intent", me: `{"bot":true}`, guilds: `[{"id":"7","permissions":"8"}]`, want: []string{"Message Content Intent"}},
 		{name: "no guild", me: `{"bot":true}`, flags: 1 << 19, guilds: `[]`, want: []string{"permissions=" + all}},

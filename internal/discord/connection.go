@@ -81,7 +81,7 @@ func (s *Session) attend(ctx context.Context, c *sessionState, how step) disconn
 func (s *Session) address(gateway string) (string, error) {
 	u, err := url.Parse(gateway)
 	if err != nil || u.Host == "" || u.Scheme != "wss" && !(u.Scheme == "ws" && s.base.Scheme == "http") {
-		return "", errors.New("the gateway's address is none that the token may be sent to")
+		return "", errors.New("the token may not be sent to the gateway's address")
 	}
 	if u.Path == "" {
 		u.Path = "/"
@@ -185,7 +185,7 @@ func (c *connection) hello(ctx context.Context) (time.Duration, error) {
 		Every float64 `json:"heartbeat_interval"` // ms
 	}
 	if err := json.Unmarshal(e.Data, &d); err != nil || !(d.Every > 0) {
-		return 0, errors.New("the gateway's hello is not one")
+		return 0, errors.New("the gateway's hello is not valid")
 	}
 	return min(max(time.Duration(min(d.Every, 1e9)*1e6), shortest), slowest), nil
 }
@@ -328,7 +328,7 @@ func (c *connection) read(ctx context.Context) (envelope, int, error) {
 	var e envelope
 	if json.Unmarshal(data, &e) != nil {
 		// What does not parse could be what somebody wrote; so the error is not told.
-		return envelope{}, 0, fmt.Errorf("a message of %d bytes is not of the gateway", len(data))
+		return envelope{}, 0, fmt.Errorf("a message of %d bytes does not follow the gateway's protocol", len(data))
 	}
 	return e, len(data), nil
 }

@@ -83,7 +83,7 @@ func TestDo(t *testing.T) {
 		"not after 500 either":  {"POST", false, []answer{{500, nil, ""}, ok}, 1, 0, 0, "answered 500"},
 		"no permission":         {"POST", true, []answer{{403, nil, `{"code": 50013, "message": "canary said this"}`}, ok}, 1, 0, 0, "lacks a permission"},
 		"a bad token":           {"GET", false, []answer{{401, nil, `{"code": 0}`}, ok}, 1, 0, 0, "401"},
-		"no answer of its own":  {"GET", false, []answer{{200, nil, "canary"}, ok}, 1, 0, 0, "not its own"},
+		"no answer of its own":  {"GET", false, []answer{{200, nil, "canary"}, ok}, 1, 0, 0, "bytes that are not valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

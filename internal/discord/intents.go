@@ -46,6 +46,6 @@ func missing(code int, intents discordgo.Intent) *Fault {
 	if what == "" {
 		what = "an intent"
 	}
-	return &Fault{code, fmt.Sprintf("the bot may not have what it needs to hear and read: %s (%d)", what, code),
+	return &Fault{code, fmt.Sprintf("the bot lacks what it needs to hear and read: %s (%d)", what, code),
 		"switch it on at https://discord.com/developers/applications under Bot, Privileged Gateway Intents"}
 }

@@ -94,7 +94,7 @@ func (s *Session) fetch(ctx context.Context, path string, into any) (code int, a
 		return answer.StatusCode, after, fmt.Errorf("answered %d", answer.StatusCode)
 	}
 	if json.Unmarshal(body, into) != nil {
-		return answer.StatusCode, 0, fmt.Errorf("answered %d bytes that are not its own", len(body))
+		return answer.StatusCode, 0, fmt.Errorf("answered %d bytes that are not valid", len(body))
 	}
 	return answer.StatusCode, 0, nil
 }

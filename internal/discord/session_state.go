@@ -165,12 +165,12 @@ func refusal(code int, intents discordgo.Intent) *Fault {
 	switch code {
 	case 401, 4004:
 		return &Fault{code, fmt.Sprintf("Discord refuses the bot's token (%d)", code),
-			"reset it at https://discord.com/developers/applications under Bot, Reset Token, and put the new one where the configuration takes it from"}
+			"reset it at https://discord.com/developers/applications under Bot, Reset Token, and put the new one where the configuration reads it"}
 	case 4010, 4011:
-		return &Fault{code, fmt.Sprintf("Discord wants this bot to be split into shards (%d)", code),
-			"earshot is one session: take the bot out of guilds until it is in fewer than 2,500"}
+		return &Fault{code, fmt.Sprintf("Discord requires this bot to be split into shards (%d)", code),
+			"earshot uses one session: remove the bot from guilds until it is in fewer than 2,500"}
 	case 4012:
-		return &Fault{code, "Discord no longer has this version of its gateway (4012)", "update earshot"}
+		return &Fault{code, "Discord no longer supports this version of its gateway (4012)", "update earshot"}
 	case 4013:
 		return &Fault{code, fmt.Sprintf("Discord does not know the intents %d (4013)", intents), "update earshot"}
 	case 4014:

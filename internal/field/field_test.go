@@ -122,7 +122,7 @@ func TestSecretIsRead(t *testing.T) {
 		{"directory", "file:" + dir, "", fmt.Sprintf("refers to %q, which is not a file", dir)},
 		{"empty file", "file:" + empty, "", fmt.Sprintf("refers to the file %q, whose first line is empty", empty)},
 		{"long file", "file:" + long, "", fmt.Sprintf("refers to the file %q, whose first line is longer than 16384 bytes", long)},
-		{"control", "file:" + control, "", "holds a character that no key has"},
+		{"control", "file:" + control, "", "has a character in it that a key cannot have"},
 		{"what an encoded one is", `"[secret]"`, "", `is "[secret]", which stands for a key that was left out; write the key, env:NAME or file:/PATH`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

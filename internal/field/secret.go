@@ -57,7 +57,7 @@ func (s *Secret) UnmarshalText(text []byte) error {
 		return err
 	}
 	if strings.ContainsFunc(found, unprintable) || !utf8.ValidString(found) {
-		return errors.New("holds a character that no key has")
+		return errors.New("has a character in it that a key cannot have")
 	}
 	*s = Secret(found)
 	return nil

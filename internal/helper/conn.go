@@ -65,7 +65,7 @@ func (c *Conn) Controls(take func(Control) error) error {
 	return c.controlIn.each(MaxControl, func(b []byte) error {
 		var m Control
 		if err := json.Unmarshal(b, &m); err != nil || m.Name == "" || len(m.Name) > maxName {
-			return fmt.Errorf("%w: control that is none", ErrProtocol)
+			return fmt.Errorf("%w: an invalid control message", ErrProtocol)
 		}
 		return take(m)
 	})

@@ -97,7 +97,7 @@ func (p *Peer) controls(take func(Control) error) error {
 		p.lively.Store(true)
 		switch {
 		case flood.over(time.Now(), len(c.Body)):
-			return fmt.Errorf("%w: it talks without end", ErrProtocol)
+			return fmt.Errorf("%w: it sends control messages without end", ErrProtocol)
 		case !p.greeted.Load():
 			return p.greet(c)
 		case c.Name == "beat":
@@ -118,7 +118,7 @@ func (p *Peer) greet(c Control) error {
 		return fmt.Errorf("%w: it did not say hello", ErrProtocol)
 	}
 	if h.Version != Version {
-		return fmt.Errorf("%w: it is of version %d and earshot of version %d; build both with make build", ErrProtocol, h.Version, Version)
+		return fmt.Errorf("%w: it has version %d and earshot has version %d; build both with make build", ErrProtocol, h.Version, Version)
 	}
 	p.greeted.Store(true)
 	return nil
@@ -130,7 +130,7 @@ func (p *Peer) sounds(take func(Sound) error) error {
 	return p.Sounds(func(s Sound) error {
 		switch {
 		case flood.over(time.Now(), len(s.Data)):
-			return fmt.Errorf("%w: it sounds without end", ErrProtocol)
+			return fmt.Errorf("%w: it sends sound without end", ErrProtocol)
 		case take == nil:
 			return fmt.Errorf("%w: sound was not asked for", ErrProtocol)
 		}
@@ -145,7 +145,7 @@ func (p *Peer) heard(err error) {
 		if p.ends(grace) {
 			return
 		}
-		err = fmt.Errorf("%w: it closed a pipe and went on", ErrProtocol)
+		err = fmt.Errorf("%w: it closed a pipe but did not end", ErrProtocol)
 	}
 	p.fail(err)
 }

@@ -121,7 +121,7 @@ func TestDeaths(t *testing.T) {
 		}{
 			{"never says hello", helper.HastyStartup(), helper.ErrHung, ""},
 			{"beats before hello", 0, helper.ErrProtocol, "did not say hello"},
-			{"is of another version", 0, helper.ErrProtocol, "of version 2"},
+			{"is of another version", 0, helper.ErrProtocol, "has version 2"},
 			{"dies at once", 0, helper.ErrDied, "exit status 3"},
 			{"ends at once", 0, helper.ErrDied, "rough: it ended by itself"},
 			{"is killed", 0, helper.ErrDied, "signal: killed"},
@@ -132,11 +132,11 @@ func TestDeaths(t *testing.T) {
 			{"stuck", 200 * time.Millisecond, helper.ErrHung, ""},
 			{"sends too much control", 0, helper.ErrProtocol, "at most 262144"},
 			{"sends too much sound", 0, helper.ErrProtocol, "at most 65540"},
-			{"sends no JSON", 0, helper.ErrProtocol, "control that is none"},
-			{"sends a name without end", 0, helper.ErrProtocol, "control that is none"},
+			{"sends no JSON", 0, helper.ErrProtocol, "an invalid control message"},
+			{"sends a name without end", 0, helper.ErrProtocol, "an invalid control message"},
 			{"sends sound of no stream", 0, helper.ErrProtocol, "without a stream"},
-			{"floods control", time.Second, helper.ErrProtocol, "talks without end"},
-			{"floods sound", time.Second, helper.ErrProtocol, "sounds without end"},
+			{"floods control", time.Second, helper.ErrProtocol, "control messages without end"},
+			{"floods sound", time.Second, helper.ErrProtocol, "sends sound without end"},
 			{"closes its sound", helper.HastyGrace(), helper.ErrProtocol, "closed a pipe"},
 			{"closes its control", helper.HastyGrace(), helper.ErrProtocol, "closed a pipe"},
 			{"closes within a message", helper.HastyGrace(), helper.ErrProtocol, "closed a pipe"},
@@ -582,7 +582,7 @@ func TestStartedByHand(t *testing.T) {
 	cmd := testkit.Command(t, os.Args[0])
 	cmd.Env = append(os.Environ(), as+"=echo")
 	out, err := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "no use alone") {
+	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "does not run alone") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

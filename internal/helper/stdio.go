@@ -15,7 +15,7 @@ const (
 )
 
 // errAlone is a helper that somebody starts by hand.
-var errAlone = errors.New("it is no use alone; earshot starts it")
+var errAlone = errors.New("this program does not run alone; earshot starts it")
 
 // Stdio returns the helper's end of the pipes that [Start] made; in and out are
 // the standard ones. They are taken away from everybody else: what a library

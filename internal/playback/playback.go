@@ -69,7 +69,7 @@ type Playing interface {
 }
 
 // ErrClosed is a speech where nothing is open to speak on.
-var ErrClosed = errors.New("there is nothing open to speak on")
+var ErrClosed = errors.New("no output is open")
 
 // absence is how long a voice may be away before the outlet leaves the room. One
 // whose helper died is back within two seconds, and goes on where it was.

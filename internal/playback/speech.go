@@ -27,7 +27,7 @@ const (
 )
 
 // errLost is the end of a speech that nobody cut.
-var errLost = errors.New("what it is said on was lost")
+var errLost = errors.New("the output was lost")
 
 // A speech is one reply on its way to the device. One goroutine has the voice
 // make sound of it, another writes the sound; the device tells where it is.

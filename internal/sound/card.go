@@ -33,7 +33,7 @@ const (
 )
 
 // frozen is the fault of a sound server that does nothing any more.
-var frozen = &Fault{Text: "the sound system stands still", Fix: "systemctl --user restart pipewire-pulse, or pulseaudio -k"}
+var frozen = &Fault{Text: "the sound system does not respond", Fix: "systemctl --user restart pipewire-pulse, or pulseaudio -k"}
 
 // A Card is the machine's sound. Its methods may be called from many
 // goroutines; inputs and outputs can be opened while it is down, and wait.

@@ -178,7 +178,7 @@ func (l *connection) endPlaying(s *stream) {
 // known reports a number that was never given out.
 func (l *connection) known(number uint32) error {
 	if number == 0 || number > l.newest {
-		return fmt.Errorf("%w: it speaks of stream %d, which there never was", helper.ErrProtocol, number)
+		return fmt.Errorf("%w: it names stream %d, which never existed", helper.ErrProtocol, number)
 	}
 	return nil
 }

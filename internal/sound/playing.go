@@ -137,7 +137,7 @@ func (p *Playing) played(r Played) (moved bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if r.Samples < p.pos || r.Samples > p.sent || r.Credit < 0 || r.Credit > deck.Most {
-		return false, fmt.Errorf("%w: it played what it was not given", helper.ErrProtocol)
+		return false, fmt.Errorf("%w: it played sound that it was not given", helper.ErrProtocol)
 	}
 	moved = r.Samples > p.pos
 	p.pos, p.looks = r.Samples, 0

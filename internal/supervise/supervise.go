@@ -158,7 +158,7 @@ func (p *Pulse) last() time.Time {
 // A deafError is the reason why something silent was stopped.
 type deafError struct{ after time.Duration }
 
-func (e *deafError) Error() string { return fmt.Sprintf("nothing came from it for %v", e.after) }
+func (e *deafError) Error() string { return fmt.Sprintf("it sent nothing for %v", e.after) }
 
 // withDefaults returns cfg with its zeros filled in.
 func (cfg Config) withDefaults() Config {

@@ -199,9 +199,9 @@ func TestRunNoticesTheSilentlyDeaf(t *testing.T) {
 			t.Errorf("ran %d times, want 3", runs)
 		}
 		d.want(t,
-			"5s mic: mic was lost: nothing came from it for 2s",
+			"5s mic: mic was lost: it sent nothing for 2s",
 			"10.5s mic: mic is back (over)",
-			"13.5s mic: mic was lost: nothing came from it for 2s",
+			"13.5s mic: mic was lost: it sent nothing for 2s",
 			"19s mic: mic is back (over)",
 		)
 	})
@@ -218,7 +218,7 @@ func TestRunIsNeverBackWithoutABeat(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}, supervise.Config{Report: d.report, Deaf: 10 * time.Second, Pulse: new(supervise.Pulse)})
-		d.want(t, "10s mic: mic was lost: nothing came from it for 10s")
+		d.want(t, "10s mic: mic was lost: it sent nothing for 10s")
 	})
 }
 

@@ -241,22 +241,22 @@ func (l *Ledger) Save(write func([]byte) error) error {
 func Read(data []byte) (*Ledger, error) {
 	var f file
 	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, errors.New("it is no record of what models cost") // the reason may quote it
+		return nil, errors.New("it is not a record of the use of models") // the reason may quote it
 	}
 	if f.Version != version {
-		return nil, fmt.Errorf("it is of version %d, and this earshot knows version %d", f.Version, version)
+		return nil, fmt.Errorf("it has version %d, and this earshot knows version %d", f.Version, version)
 	}
 	l := new(Ledger)
 	for _, d := range f.Days {
 		if _, err := time.Parse(time.DateOnly, d.Date); err != nil {
-			return nil, errors.New("a date in it is none")
+			return nil, errors.New("it has an invalid date in it")
 		}
 		if len(d.Lines) > mostLines {
-			return nil, fmt.Errorf("a day in it has %d lines, and may have %d", len(d.Lines), mostLines)
+			return nil, fmt.Errorf("a day in it has %d lines; at most %d are possible", len(d.Lines), mostLines)
 		}
 		for _, line := range d.Lines {
 			if !fits(line.UsageAmount) || !slices.Contains(kinds, line.Kind) || len(line.Agent) > mostName || len(line.Engine) > mostName {
-				return nil, fmt.Errorf("what it says of %s cannot be", d.Date)
+				return nil, fmt.Errorf("its values for %s are not possible", d.Date)
 			}
 		}
 		l.days = append(l.days, d)

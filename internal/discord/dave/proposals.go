@@ -23,14 +23,14 @@ func (c *commit) has(ref []byte) bool {
 // propose takes op 27.
 func (s *Session) propose(body []byte) ([]Answer, error) {
 	if s.group == nil {
-		return nil, errors.New("dave: proposals for a group that there is not yet")
+		return nil, errors.New("dave: proposals for a group that does not exist yet")
 	}
 	if len(body) == 0 {
 		return nil, errors.New("dave: proposals without an operation")
 	}
 	list, rest, ok := vector(body[1:])
 	if !ok || len(rest) > 0 {
-		return nil, errors.New("dave: proposals that are no list")
+		return nil, errors.New("dave: the proposals are not a list")
 	}
 	var err error
 	changed := false

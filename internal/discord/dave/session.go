@@ -49,10 +49,10 @@ const Keep = 10 * time.Second
 
 var (
 	// ErrNotReady is that encryption is due and nobody has agreed upon keys.
-	ErrNotReady = errors.New("dave: encryption is due and not ready")
+	ErrNotReady = errors.New("dave: encryption is required and not ready")
 
 	// ErrClosed is that a frame could not be opened. It must not reach a decoder.
-	ErrClosed = errors.New("dave: frame cannot be opened")
+	ErrClosed = errors.New("dave: the frame cannot be decrypted")
 )
 
 // A Session is one member's part in the encryption of one call. Its methods may be
@@ -399,7 +399,7 @@ func (s *Session) expected(g *mls.Group) error {
 	}
 	user, err := userOf(g.Own().Identity)
 	if err == nil && user != s.self {
-		err = errors.New("dave: a group in which we are somebody else")
+		err = errors.New("dave: we have another identity in the group")
 	}
 	return err
 }

@@ -46,7 +46,7 @@ func references(list []byte) ([][]byte, error) {
 		return refs, nil
 	}
 	if len(list)%refSize != 0 {
-		return nil, fmt.Errorf("dave: %d bytes are no references", len(list))
+		return nil, fmt.Errorf("dave: %d bytes are not references", len(list))
 	}
 	for ; len(list) > 0; list = list[refSize:] {
 		refs = append(refs, list[:refSize])

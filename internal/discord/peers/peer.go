@@ -36,7 +36,7 @@ func Folder() string {
 }
 
 // ErrMissing is that there are no clients.
-var ErrMissing = errors.New("no Discord clients to test with: install them with scripts/discord/build, or do without by EARSHOT_WITHOUT=discord")
+var ErrMissing = errors.New("there are no Discord clients to test with: install them with scripts/discord/build, or set EARSHOT_WITHOUT=discord")
 
 // Command returns a command that runs a script with the clients at hand.
 func Command(ctx context.Context, script string, args ...string) (*exec.Cmd, error) {

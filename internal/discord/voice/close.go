@@ -47,9 +47,9 @@ var errPlain = &closed{Plain}
 var endings = map[int]string{
 	4004: "Discord did not accept the bot in the voice channel (authentication failed); if joining again does not help, make a new token for the bot",
 	4011: "Discord's voice server was not found; join again in a minute",
-	4012: "Discord does not speak version 8 of its voice gateway any more; install a newer earshot",
-	4016: "Discord offers no way of encrypting packets that is known here; install a newer earshot",
-	4017: "Discord wants a newer kind of end-to-end encryption; install a newer earshot",
+	4012: "Discord no longer supports version 8 of its voice gateway; install a newer earshot",
+	4016: "Discord offers no encryption of packets that earshot knows; install a newer earshot",
+	4017: "Discord requires a newer end-to-end encryption; install a newer earshot",
 	Plain: "Discord makes this call plain: it is not encrypted end to end, since of somebody in it, or of the channel, it says that they cannot. " +
 		"I do not stay in such a call; whoever runs me can allow it by providers.discord.require_encrypted_calls: false",
 	4021: "Discord refuses more voice connections for now (rate limited); join again in some minutes",

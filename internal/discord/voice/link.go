@@ -29,7 +29,7 @@ const (
 
 var (
 	errMute = errors.New("voice gateway: no answer to heartbeats")
-	errSlow = errors.New("voice gateway: it does not take what it is told")
+	errSlow = errors.New("voice gateway: it does not accept messages")
 	errLate = errors.New("voice gateway: not ready in time")
 )
 

@@ -37,7 +37,7 @@ const (
 )
 
 // ErrFull is sound beyond the credit.
-var ErrFull = errors.New("more sound than there is credit for")
+var ErrFull = errors.New("more sound than the credit allows")
 
 // A mode is what a deck does with its speech.
 type mode int
