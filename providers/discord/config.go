@@ -86,7 +86,7 @@ func (c Config) Validate() error {
 	fault := func(key, format string, args ...any) { faults = append(faults, field.Errorf(key, format, args...)) }
 	switch {
 	case c.TokenFile != "" && !filepath.IsAbs(c.TokenFile):
-		fault("token_file", "is no whole path; write it from the root") // what it is may be the token
+		fault("token_file", "is not an absolute path; write the whole path, from the root") // what it is may be the token
 	case c.Enabled && c.TokenFile == "" && c.Token == "":
 		fault("token_file", "is empty, and %s is not set; write the bot's token into a file that only you can read, and name it here (docs/discord.md)", Variable)
 	}
@@ -100,9 +100,9 @@ func (c Config) Validate() error {
 			key := fmt.Sprintf("%s[%d]", list.key, i)
 			switch {
 			case !isNumber(id):
-				fault(key, "is %q; must be a number of 17 to 20 digits: in Discord switch on Settings, Advanced, Developer Mode, then choose Copy ID in the menu of it", id)
+				fault(key, "is %q; must be a number of 17 to 20 digits: in Discord switch on Settings, Advanced, Developer Mode, then choose Copy ID in its menu", id)
 			case slices.Index(list.ids, id) < i:
-				fault(key, "is there already")
+				fault(key, "is listed already")
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (c Config) Validate() error {
 		fault("recognisers", "is %d; must be from 1 to %d", c.Recognisers, mostRecognisers)
 	}
 	if c.Base != "" && !strings.HasPrefix(c.Base, "https://") && !strings.HasPrefix(c.Base, "http://127.0.0.1:") {
-		fault("base", "is %q; must begin with https://, or be on this machine: the token goes there", c.Base)
+		fault("base", "is %q; must begin with https://, or be on this machine, because the token is sent there", c.Base)
 	}
 	return errors.Join(faults...)
 }

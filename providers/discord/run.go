@@ -352,8 +352,8 @@ func (r *run) offers(ctx context.Context, guild uint64) {
 		}
 		if refused := (*discord.Refusal)(nil); errors.As(err, &refused) && refused.Status == http.StatusForbidden {
 			r.parts.Tell(earshot.Notice{
-				Key: "discord commands", Text: "the bot may not offer commands in a guild",
-				Cure: "open its invitation once more, with the scope applications.commands (docs/discord.md)",
+				Key: "discord commands", Text: "the bot may not register commands in a guild",
+				Cure: "open its invitation again, with the scope applications.commands (docs/discord.md)",
 			})
 		} else if err != nil {
 			r.failed(ctx, "offering commands", err)

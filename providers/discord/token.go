@@ -34,7 +34,7 @@ func (c Config) Secret() (field.Secret, error) {
 	case c.Token != "":
 		return c.Token, nil
 	case c.TokenFile == "":
-		return "", &TokenError{"there is no token", "write it into a file and name that in providers.discord.token_file, or set " + Variable}
+		return "", &TokenError{"there is no token", "write it into a file and set providers.discord.token_file to its path, or set " + Variable}
 	}
 	about, err := os.Stat(c.TokenFile)
 	switch {

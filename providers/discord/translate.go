@@ -169,7 +169,7 @@ func (w *guildState) wordless(m *discordgo.Message) []action {
 	}
 	w.blind = true
 	return []action{fault{earshot.Notice{
-		Key: "discord content", Text: "Discord keeps back from the bot what people write",
+		Key: "discord content", Text: "Discord does not show the bot what people write",
 		Cure: "switch on Message Content Intent at https://discord.com/developers/applications under Bot, and start earshot again",
 	}}}
 }

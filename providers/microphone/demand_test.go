@@ -121,7 +121,7 @@ func TestUnkept(t *testing.T) {
 		if err := p.Run(t.Context(), p.room.emit); err != nil {
 			t.Fatal(err)
 		}
-		if p.room.told() != "unkept speech" || !strings.HasPrefix(p.room.last, "4 things that were said were dropped") {
+		if p.room.told() != "unkept speech" || !strings.HasPrefix(p.room.last, "4 utterances were dropped") {
 			t.Errorf("told %s: %s", p.room.told(), p.room.last)
 		}
 	})

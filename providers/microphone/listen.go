@@ -331,7 +331,7 @@ func (l *listener) result(v *voice, r Result) {
 		l.lose(v, r.Err)
 		return
 	}
-	l.mend("speech", "what is said is understood again")
+	l.mend("speech", "speech is understood again")
 	faint, told := Understood(string(r.Text), r.Confidence, l.cfg.LeastConfidence)
 	if !told {
 		l.over(v.number, v.began)
@@ -346,7 +346,7 @@ func (l *listener) result(v *voice, r Result) {
 // there is no recogniser says whoever runs it.
 func (l *listener) lose(v *voice, err error) {
 	if !errors.Is(err, stt.ErrAway) {
-		l.fault("speech", fmt.Errorf("what was said was not understood: %w", err))
+		l.fault("speech", fmt.Errorf("an utterance was not understood: %w", err))
 	}
 	if v.lost = true; v != l.open {
 		l.over(v.number, v.began)

@@ -223,7 +223,7 @@ func (p *Provider) send(ctx context.Context, out *queue, emit providers.Emit) {
 	keeper.Wait()
 	if n := out.utterances() + slow.utterances(); n > 0 {
 		p.dropped(n)
-		p.fault("unkept speech", fmt.Errorf("%d things that were said were dropped, since the microphone was stopped before they could be kept", n))
+		p.fault("unkept speech", fmt.Errorf("%d utterances were dropped, because the microphone was stopped before they could be kept", n))
 	}
 	d.end(ctx)
 }
@@ -259,7 +259,7 @@ func (p *Provider) keep(ctx context.Context, slow *queue, d *demand) {
 func (p *Provider) add(q *queue, e item) {
 	if q.add(e) {
 		p.dropped(1)
-		p.fault("unkept speech", errors.New("what was said longest ago was dropped, since nothing is kept at present"))
+		p.fault("unkept speech", errors.New("the oldest utterances were dropped, because nothing can be kept at present"))
 	}
 }
 
@@ -274,9 +274,9 @@ func (p *Provider) dropped(n int) {
 func (p *Provider) kept(ctx context.Context, err error) {
 	switch {
 	case err == nil:
-		p.mend("unkept speech", "what is said is kept again")
+		p.mend("unkept speech", "speech is kept again")
 	case ctx.Err() == nil:
-		p.fault("unkept speech", fmt.Errorf("what was said was not kept: %w", err))
+		p.fault("unkept speech", fmt.Errorf("an utterance was not kept: %w", err))
 	}
 }
 

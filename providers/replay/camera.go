@@ -61,7 +61,7 @@ func parseSight(camera, what string) (body earshot.Body, until time.Duration, er
 			return s, 0, nil
 		}
 	}
-	return nil, 0, fmt.Errorf("%q is nothing that a camera sees", what[:min(len(what), 40)])
+	return nil, 0, fmt.Errorf("%q is not something that a camera sees", what[:min(len(what), 40)])
 }
 
 // eyesights are all there are.
@@ -71,7 +71,7 @@ var eyesights = []earshot.Eyesight{earshot.Clear, earshot.Dark, earshot.Frozen, 
 func parseGlance(camera string, args []string, text string) (body earshot.Body, until time.Duration, err error) {
 	g := earshot.Glance{Camera: camera, Eyes: earshot.Clear, Sure: sure, Brightness: bright}
 	if len(args) == 0 || text != "" {
-		return nil, 0, fmt.Errorf("a look says how many it sees: (sees 1)")
+		return nil, 0, fmt.Errorf("a look needs the number that it sees: (sees 1)")
 	}
 	if g.People, err = number(args[0]); err != nil {
 		return nil, 0, err
@@ -95,7 +95,7 @@ func parseGlance(camera string, args []string, text string) (body earshot.Body, 
 		case args[0] == "until":
 			until, err = time.ParseDuration(args[1])
 		default:
-			err = fmt.Errorf("%q is nothing that a look has", args[0])
+			err = fmt.Errorf("%q is not part of a look", args[0])
 		}
 		if err != nil {
 			return nil, 0, err

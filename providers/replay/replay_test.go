@@ -191,12 +191,12 @@ func TestParseFaults(t *testing.T) {
 		{"no command", "-- heard --\n0s a/b / now\n", "line 2: a slash without a command"},
 		{"not text", "-- heard --\n0s a/b \xff\n", "line 2: what is said is not UTF-8"},
 		{"too long", "-- heard --\n0s a/b " + strings.Repeat("x", earshot.MaxText+1), "line 2: what is said has 65537 bytes; a room admits 65536"},
-		{"nothing seen", "-- heard --\n0s webcam/a hello\n", `line 2: "hello" is nothing that a camera sees`},
-		{"how many", "-- heard --\n0s webcam/a (sees)\n0s webcam/a (sees 100)\n", "line 2: a look says how many it sees: (sees 1)\nline 3: \"100\" is not a number from 0 to 99"},
-		{"a strange look", "-- heard --\n0s webcam/a (sees 1 blue 2)\n0s webcam/a (sees 1 sure 2)\n", "line 2: \"blue\" is nothing that a look has\nline 3: \"2\" is not from 0 to 1"},
+		{"nothing seen", "-- heard --\n0s webcam/a hello\n", `line 2: "hello" is not something that a camera sees`},
+		{"how many", "-- heard --\n0s webcam/a (sees)\n0s webcam/a (sees 100)\n", "line 2: a look needs the number that it sees: (sees 1)\nline 3: \"100\" is not a number from 0 to 99"},
+		{"a strange look", "-- heard --\n0s webcam/a (sees 1 blue 2)\n0s webcam/a (sees 1 sure 2)\n", "line 2: \"blue\" is not part of a look\nline 3: \"2\" is not from 0 to 1"},
 		{"too long a look", "-- heard --\n1s webcam/a (sees 1 until 11m)\n1s webcam/a (sees 1 until 0.5s)\n", "line 2: it sees that until 11m0s; that must be within 10m0s\nline 3: it sees that until 500ms; that must be within 10m0s"},
 		{"a strange sight", "-- heard --\n1s webcam/a (people 1)\n1s webcam/a (eyes blue)\n1s webcam/a (code)\n",
-			"line 2: \"(people 1)\" is nothing that a camera sees\nline 3: \"(eyes blue)\" is nothing that a camera sees\nline 4: \"(code)\" is nothing that a camera sees"},
+			"line 2: \"(people 1)\" is not something that a camera sees\nline 3: \"(eyes blue)\" is not something that a camera sees\nline 4: \"(code)\" is not something that a camera sees"},
 		{"all at once", "two\nlines\n-- first --\none\n-- heard --\n0s a/b ok\nx\n\n0s\n", "line 7: \"x\" is not a time from 0s to 24h0m0s\nline 9: \"\" is not PROVIDER/NAME"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

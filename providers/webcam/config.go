@@ -107,7 +107,7 @@ func (c Camera) source(devices []see.Device) string {
 func (c Config) Validate() error {
 	var faults []error
 	if len(c.Cameras) > mostCameras {
-		faults = append(faults, field.Errorf("cameras", "are %d; must be at most %d", len(c.Cameras), mostCameras))
+		faults = append(faults, field.Errorf("cameras", "has %d entries; must have at most %d", len(c.Cameras), mostCameras))
 	}
 	names := make(map[string]int)
 	for i, one := range c.List() {
@@ -116,7 +116,7 @@ func (c Config) Validate() error {
 		}
 		key := fmt.Sprintf("cameras[%d]", i)
 		if first, ok := names[one.Name]; ok {
-			faults = append(faults, field.Errorf(key+".name", "is %q, as that of cameras[%d]; each needs one of its own", one.Name, first))
+			faults = append(faults, field.Errorf(key+".name", "is %q, which is also that of cameras[%d]; each needs its own", one.Name, first))
 		} else {
 			names[one.Name] = i
 		}
@@ -130,13 +130,13 @@ func (c Camera) validate() error {
 	add := func(key, format string, args ...any) { faults = append(faults, field.Errorf(key, format, args...)) }
 	full := c.withDefaults()
 	if strings.Trim(c.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" || len(c.Name) > 32 {
-		add("name", "is %q; must be of small letters, digits, - and _, at most 32", c.Name)
+		add("name", "is %q; must be at most 32 small letters, digits, - and _", c.Name)
 	}
 	if strings.ContainsFunc(c.Device, func(r rune) bool { return r < ' ' || r == 0x7f }) || len(c.Device) > wire.MaxSource {
 		add("device", "has a control character in it, or more than %d bytes", wire.MaxSource)
 	}
 	if len(c.Masks) > wire.MaxMasks {
-		add("masks", "are %d; must be at most %d", len(c.Masks), wire.MaxMasks)
+		add("masks", "has %d entries; must have at most %d", len(c.Masks), wire.MaxMasks)
 	}
 	for i, m := range c.Masks {
 		if !m.Valid() {

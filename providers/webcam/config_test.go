@@ -20,17 +20,17 @@ func TestValidate(t *testing.T) {
 		{"none", nil, ""},
 		{"the first", []webcam.Camera{{}}, ""},
 		{"all there is", []webcam.Camera{{Name: "door-2", Device: "rtsp://a:b@c/d", Masks: []earshot.Box{all}, Hours: "08:00-20:00", Width: 320, Height: 240, Idle: 1, Active: 1, Loop: true}}, ""},
-		{"two without a name", []webcam.Camera{{}, {}}, `cameras[1].name: is "camera", as that of cameras[0]; each needs one of its own`},
-		{"a name that is none", []webcam.Camera{{Name: "Front Door"}}, `cameras[0].name: is "Front Door"; must be of small letters, digits, - and _, at most 32`},
+		{"two without a name", []webcam.Camera{{}, {}}, `cameras[1].name: is "camera", which is also that of cameras[0]; each needs its own`},
+		{"a name that is none", []webcam.Camera{{Name: "Front Door"}}, `cameras[0].name: is "Front Door"; must be at most 32 small letters, digits, - and _`},
 		{"a device with a line break", []webcam.Camera{{Device: "a\nb"}}, "cameras[0].device: has a control character in it, or more than 2048 bytes"},
 		{"a mask outside", []webcam.Camera{{Masks: []earshot.Box{all, {X: 0.5, Width: 0.6, Height: 1}}}}, "cameras[0].masks[1]: is not within the picture; x, y, width and height are shares of it, from 0 to 1"},
-		{"many masks", []webcam.Camera{{Masks: []earshot.Box{16: all, 0: all}}}, "cameras[0].masks: are 17; must be at most 16"},
+		{"many masks", []webcam.Camera{{Masks: []earshot.Box{16: all, 0: all}}}, "cameras[0].masks: has 17 entries; must have at most 16"},
 		{"no hours", []webcam.Camera{{Hours: "8-20"}}, `cameras[0].hours: is "8-20"; must be two times of day, such as 08:00-20:00, or empty for always`},
 		{"too small", []webcam.Camera{{Width: 10, Height: 5000}}, "cameras[0].width: is 10; must be from 64 to 4096\ncameras[0].height: is 5000; must be from 64 to 4096"},
 		{"too slow", []webcam.Camera{{Idle: 0.01}}, "cameras[0].idle_rate: is 0.01; must be from 0.2 to 30 pictures a second"},
 		{"no rate", []webcam.Camera{{Active: -1}}, "cameras[0].active_rate: is -1; must be from 0.2 to 30 pictures a second"},
 		{"busier idle", []webcam.Camera{{Idle: 9, Active: 3}}, "cameras[0].idle_rate: is 9, which is more than active_rate, 3"},
-		{"many", make([]webcam.Camera, 9), "cameras: are 9; must be at most 8"},
+		{"many", make([]webcam.Camera, 9), "cameras: has 9 entries; must have at most 8"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := ""

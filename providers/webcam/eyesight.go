@@ -107,14 +107,14 @@ func (e *eyesightTracker) tell(camera string, now time.Time) (n earshot.Notice, 
 	case e.is == earshot.Dark && lasts >= nightfall:
 		e.told = e.is
 		return earshot.Notice{
-			Key: key, Text: "the " + key + " sees nothing: there is no light, or something is before its lens",
+			Key: key, Text: "the " + key + " sees nothing: it is dark, or something covers its lens",
 			Cure: "switch on a light, or uncover the lens",
 		}, true
 	case e.is == earshot.Frozen:
 		e.told = e.is
 		return earshot.Notice{
 			Key: key, Text: "the " + key + " shows the same picture again and again",
-			Cure: "unplug it and plug it in again, or start what sends its pictures anew",
+			Cure: "unplug it and plug it in again, or restart the program that sends its pictures",
 		}, true
 	}
 	return n, false

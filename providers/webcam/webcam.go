@@ -194,7 +194,7 @@ func (p *Provider) tell(ctx context.Context, emit providers.Emit, sights []earsh
 func (p *Provider) emit(ctx context.Context, emit providers.Emit, b earshot.Body) error {
 	e := earshot.Event{At: p.watch.at, From: earshot.Handle{Provider: "webcam", ID: p.camera.Name}, Body: b}
 	if err := emit(ctx, e); err != nil {
-		return fmt.Errorf("telling what the camera %s sees: %w", p.camera.Name, err)
+		return fmt.Errorf("reporting what the camera %s sees: %w", p.camera.Name, err)
 	}
 	return nil
 }
