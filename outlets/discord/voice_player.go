@@ -24,7 +24,7 @@ const lull = 2 * audio.Time
 const again = 100 * time.Millisecond
 
 // errStuck is sound that does not leave.
-var errStuck = errors.New("nothing can be said in the call: it is not connected, not encrypted yet, or there is no encoder")
+var errStuck = errors.New("the bot cannot speak in the call: it is not connected, not encrypted yet, or there is no encoder")
 
 // errLeft is a speech in a call that is over.
 var errLeft = errors.New("the call is over")
