@@ -34,7 +34,7 @@ func openDevice(a address, width, height int, most float64) (source, sourceInfo,
 	if err != nil {
 		return nil, n, &fault{
 			text: a.says + " cannot be opened as a camera",
-			cure: "see that no other program uses it (fuser " + a.says + "), and that it is one that gives pictures: v4l2-ctl --list-devices",
+			cure: "make sure that no other program uses it (fuser " + a.says + ") and that it is a capture device: v4l2-ctl --list-devices",
 		}
 	}
 	if width > 0 && height > 0 {
@@ -89,9 +89,9 @@ func (c *capture) open() (err error) {
 	case err == nil:
 		return nil
 	case c.sourceInfo.live:
-		return &fault{text: "no pictures come from " + c.address.says, cure: "look whether the camera is on, and whether its address, user and password are right"}
+		return &fault{text: "no pictures come from " + c.address.says, cure: "check that the camera is on, and that its address, user and password are right"}
 	}
-	return &fault{text: c.address.says + " is no video that FFmpeg reads", cure: "give another file", lasting: true}
+	return &fault{text: c.address.says + " is not a video that FFmpeg can read", cure: "give another file", lasting: true}
 }
 
 // rate returns what a source says of its own, or 0.
@@ -132,7 +132,7 @@ func (c *capture) take(m *gocv.Mat) error {
 // rewind implements [source]. It opens the file again, since not all can be wound.
 func (c *capture) rewind() error {
 	if c.sourceInfo.live {
-		return errors.New("what is live cannot be rewound")
+		return errors.New("a live stream cannot be rewound")
 	}
 	c.video.Close()
 	c.video = nil

@@ -62,11 +62,11 @@ func openDetectors() (*detectors, error) {
 		}
 	}
 	if path == "" {
-		return nil, &fault{text: "the file " + cascade + ", by which faces are known, is missing", cure: cureDetectors, lasting: true}
+		return nil, &fault{text: "the file " + cascade + ", which is needed to detect faces, is missing", cure: cureDetectors, lasting: true}
 	}
 	faces, ok := newFaceDetector(path)
 	if !ok {
-		return nil, &fault{text: "the file " + path + ", by which faces are known, is damaged", cure: "apt-get install --reinstall opencv-data", lasting: true}
+		return nil, &fault{text: "the file " + path + ", which is needed to detect faces, is damaged", cure: "apt-get install --reinstall opencv-data", lasting: true}
 	}
 	people, ok := newPeopleDetector()
 	if !ok {

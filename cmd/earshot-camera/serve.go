@@ -80,7 +80,7 @@ func (d *requestHandler) take(c helper.Control) error {
 			return err
 		}
 		if len(o.Masks) > wire.MaxMasks || slices.ContainsFunc(o.Masks, func(b earshot.Box) bool { return !b.Valid() }) {
-			return fmt.Errorf("%w: masks that cannot be", helper.ErrProtocol)
+			return fmt.Errorf("%w: invalid masks", helper.ErrProtocol)
 		}
 		d.opened = true
 		d.open <- o

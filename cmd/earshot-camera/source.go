@@ -56,7 +56,7 @@ func parse(source string) (address, error) {
 	}
 	u, err := url.Parse(source)
 	if err != nil {
-		return address{}, &fault{text: "the address of the camera is none", lasting: true} // the error repeats it
+		return address{}, &fault{text: "the address of the camera is not valid", lasting: true} // the error repeats it
 	}
 	a := address{path: source, says: u.Scheme + "://" + u.Host}
 	switch u.Scheme { // which is in small letters
@@ -66,7 +66,7 @@ func parse(source string) (address, error) {
 		a.kind = web
 	default:
 		return address{}, &fault{
-			text: fmt.Sprintf("a camera cannot be looked at by %q", u.Scheme), lasting: true,
+			text: fmt.Sprintf("a camera cannot be opened by %q", u.Scheme), lasting: true,
 			cure: "give a device, a file, or an address that begins with rtsp://, rtsps://, http:// or https://",
 		}
 	}
@@ -138,9 +138,9 @@ func missing(a address, cure string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return &fault{text: "there is no " + a.says, cure: cure}
 	case errors.Is(err, fs.ErrPermission) || err == nil && errors.Is(unix.Access(a.path, unix.R_OK), fs.ErrPermission):
-		cure := "let it be read"
+		cure := "give the user permission to read it"
 		if a.kind == device {
-			cure = "put the user into the group that may use it: sudo usermod -aG video $USER, and log in again"
+			cure = "add the user to the group that may use it: sudo usermod -aG video $USER, and log in again"
 		}
 		return &fault{text: a.says + " may not be read", cure: cure}
 	case err == nil && about.IsDir():

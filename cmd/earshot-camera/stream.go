@@ -19,7 +19,7 @@ import (
 )
 
 // errNoStream is an address that leads to something else than a stream of JPEG.
-var errNoStream = errors.New("this is no stream of JPEG")
+var errNoStream = errors.New("this is not a stream of JPEG pictures")
 
 // jpegs are how much of a stream of JPEG is believed. A picture of 4096 by 4096 pixels
 // has 4 MB as a rule; one that is damaged is smaller than what may be wasted, in those
@@ -42,7 +42,7 @@ type stream struct {
 }
 
 // errSilent is what ends a stream in which nothing comes.
-var errSilent = errors.New("nothing comes")
+var errSilent = errors.New("nothing arrives")
 
 // openStream asks for the stream at an address.
 func openStream(ctx context.Context, a address) (_ source, err error) {
@@ -56,7 +56,7 @@ func openStream(ctx context.Context, a address) (_ source, err error) {
 	}()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.path, nil)
 	if err != nil {
-		return nil, &fault{text: "the address of the camera is none", lasting: true}
+		return nil, &fault{text: "the address of the camera is not valid", lasting: true}
 	}
 	answer, err := browser.Do(request)
 	if err != nil {
@@ -68,9 +68,9 @@ func openStream(ctx context.Context, a address) (_ source, err error) {
 	case answer.StatusCode == http.StatusUnauthorized && strings.Contains(answer.Header.Get("WWW-Authenticate"), "Digest"):
 		return nil, errNoStream // FFmpeg knows how
 	case answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden:
-		return nil, &fault{text: a.says + " wants another user or password", cure: "give them in its address: http://USER:PASSWORD@HOST/…"}
+		return nil, &fault{text: a.says + " does not accept the user or password", cure: "give them in its address: http://USER:PASSWORD@HOST/…"}
 	case answer.StatusCode != http.StatusOK:
-		return nil, &fault{text: fmt.Sprintf("%s answers %d where the camera should be", a.says, answer.StatusCode), cure: "look whether its address is right"}
+		return nil, &fault{text: fmt.Sprintf("%s answers %d where the camera should be", a.says, answer.StatusCode), cure: "check its address"}
 	case kind == "text/html":
 		return nil, &fault{text: a.says + " answers with a web page", cure: "give the address of its pictures, which the camera's manual has"}
 	case strings.HasPrefix(kind, "image/"):
@@ -84,7 +84,7 @@ func openStream(ctx context.Context, a address) (_ source, err error) {
 
 // unreachable says why nothing is answered.
 func (s *stream) unreachable(ctx context.Context, err error) error {
-	f := &fault{text: "there is no way to " + s.address.says, cure: "look whether the camera is on, and whether its address is right"}
+	f := &fault{text: "the network has no route to " + s.address.says, cure: "check that the camera is on, and that its address is right"}
 	var name *net.DNSError
 	switch {
 	case errors.Is(context.Cause(ctx), errSilent):
@@ -107,7 +107,7 @@ func (s *stream) take(m *gocv.Mat) error {
 		case errors.Is(err, mjpeg.ErrTooLarge):
 			return &fault{text: err.Error(), cure: "have the camera send smaller pictures", lasting: true}
 		case errors.Is(err, mjpeg.ErrNone):
-			return &fault{text: s.address.says + " sends what is no picture"}
+			return &fault{text: s.address.says + " sends data that is not a picture"}
 		case err != nil:
 			return over(s.address, true)
 		case m == nil:
@@ -139,7 +139,7 @@ func (s *stream) decode(p mjpeg.Picture, m *gocv.Mat) bool {
 }
 
 // rewind implements [source].
-func (s *stream) rewind() error { return errors.New("what is live cannot be rewound") }
+func (s *stream) rewind() error { return errors.New("a live stream cannot be rewound") }
 
 func (s *stream) close() {
 	s.patience.Stop()
@@ -160,7 +160,7 @@ var browser = &http.Client{
 	},
 	CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 		if len(via) > 5 {
-			return errors.New("it leads in circles")
+			return errors.New("it redirects in a circle")
 		}
 		return nil
 	},

@@ -270,7 +270,7 @@ func (c *card) ended(number uint32, err error) {
 			return
 		}
 	}
-	c.lost(number, &sound.Fault{Text: "the device failed: " + describe(err), Fix: "plug it in again; earshot devices says what there is"})
+	c.lost(number, &sound.Fault{Text: "the device failed: " + describe(err), Fix: "plug it in again; list the devices with earshot devices"})
 }
 
 // lost says that a stream is gone, if that was not asked for.

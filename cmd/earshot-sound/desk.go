@@ -30,7 +30,7 @@ func (c *card) open(o sound.Open) {
 // begin opens the device and starts its loop.
 func (c *card) begin(o sound.Open, on sound.Device) *sound.Fault {
 	if !c.free(o.Output) {
-		return &sound.Fault{Text: fmt.Sprintf("the %s that was lost does not let go", what(o.Output)), Fix: "plug it in again, or wake it up in the sound settings"}
+		return &sound.Fault{Text: fmt.Sprintf("the lost %s cannot be closed", what(o.Output)), Fix: "plug it in again, or wake it up in the sound settings"}
 	}
 	c.mu.Lock()
 	idle := c.capture == nil && c.playback == nil
@@ -57,7 +57,7 @@ func (c *card) run(o sound.Open, on sound.Device, s *portaudio.Stream, buf []int
 	at := place{number: o.Number, want: o.Device, on: on.Name, monitors: on.Monitors, cleaned: on.Cleaned}
 	size, err := capacity(s, o.Output) // at once: nothing is in it yet
 	if err != nil {
-		return &sound.Fault{Text: fmt.Sprintf("the %s does not say how much it holds: %s", what(o.Output), describe(err)), Fix: "earshot devices"}
+		return &sound.Fault{Text: fmt.Sprintf("the %s does not report its buffer size: %s", what(o.Output), describe(err)), Fix: "earshot devices"}
 	}
 	if c.pulse != nil {
 		delay, fault := c.arrival(o.Output)
@@ -77,7 +77,7 @@ func (c *card) run(o sound.Open, on sound.Device, s *portaudio.Stream, buf []int
 }
 
 // errNoSize is a loudspeaker of which it cannot be known what it has played.
-var errNoSize = errors.New("it holds nothing")
+var errNoSize = errors.New("its buffer is empty")
 
 // capacity returns how many samples a loudspeaker that was just opened can take.
 func capacity(s *portaudio.Stream, output bool) (int, error) {
@@ -153,7 +153,7 @@ func (c *card) unopened(o sound.Open, err error) *sound.Fault {
 	case err == errNoDevice || err == portaudio.NoDefaultInputDevice || err == portaudio.NoDefaultOutputDevice:
 		f.Fix = "earshot devices"
 	case err == portaudio.DeviceUnavailable:
-		f.Fix = "end the program that uses it, or use a sound server"
+		f.Fix = "close the program that uses it, or use a sound server"
 	}
 	return f
 }
@@ -219,7 +219,7 @@ func (c *card) choose(o sound.Open) (on sound.Device, f *sound.Fault) {
 	if o.Device == "" && len(all) > 0 && c.pulse == nil {
 		return on, nil // PortAudio knows no default by name
 	}
-	f = &sound.Fault{Text: "there is no " + what(o.Output), Fix: "plug one in; earshot devices says what there is"}
+	f = &sound.Fault{Text: "there is no " + what(o.Output), Fix: "plug one in; list the devices with earshot devices"}
 	if o.Device != "" {
 		f.Text += fmt.Sprintf(" %q", o.Device)
 	}
@@ -232,7 +232,7 @@ func (c *card) looped(o sound.Open, dev sound.Device, all sound.Devices) *sound.
 	defer c.mu.Unlock()
 	if o.Output {
 		if c.capture != nil && !c.capture.lost && c.capture.monitors == dev.Name {
-			return &sound.Fault{Text: fmt.Sprintf("the loudspeaker %q is what the microphone listens to", dev.Name), Fix: "choose others of: earshot devices"}
+			return &sound.Fault{Text: fmt.Sprintf("the loudspeaker %q is the one that the microphone records", dev.Name), Fix: "choose another one; list them with earshot devices"}
 		}
 		return nil
 	}
@@ -242,7 +242,7 @@ func (c *card) looped(o sound.Open, dev sound.Device, all sound.Devices) *sound.
 			used = out.Name == c.playback.on
 		}
 		if used && dev.Monitors == out.Name {
-			return &sound.Fault{Text: fmt.Sprintf("there is no microphone but %q, which is the sound of the loudspeaker", dev.Name), Fix: "plug one in"}
+			return &sound.Fault{Text: fmt.Sprintf("the only microphone is %q, which records the loudspeaker", dev.Name), Fix: "plug one in"}
 		}
 	}
 	return nil

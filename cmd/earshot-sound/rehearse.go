@@ -54,5 +54,5 @@ func (r *rehearsal) take(m helper.Sound) error {
 		r.far.Played(r.f.PCM[:], r.f.At, r.f.Lost > 0)
 		return nil
 	}
-	return fmt.Errorf("%w: the client speaks of stream %d", helper.ErrProtocol, m.Stream)
+	return fmt.Errorf("%w: the client names stream %d", helper.ErrProtocol, m.Stream)
 }

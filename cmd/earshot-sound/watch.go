@@ -88,11 +88,11 @@ func (c *card) judge(p *place, on *pulse.Device, delay time.Duration, loop, outp
 	case on == nil && !strays:
 		return func() {}
 	case on == nil:
-		*f = sound.Fault{Text: fmt.Sprintf("the sound server does not know the %s any more", what(output)), Fix: "earshot devices"}
+		*f = sound.Fault{Text: fmt.Sprintf("the sound server no longer knows the %s", what(output)), Fix: "earshot devices"}
 	case p.want != "" && p.want != on.Name:
-		*f = sound.Fault{Text: fmt.Sprintf("the %s %q was taken away", what(output), p.want), Fix: "plug it in again"}
+		*f = sound.Fault{Text: fmt.Sprintf("the %s %q was removed", what(output), p.want), Fix: "plug it in again"}
 	case loop:
-		*f = sound.Fault{Text: fmt.Sprintf("the %s was taken away, and is now %q, by which earshot would hear itself", what(output), on.Name), Fix: "plug it in again"}
+		*f = sound.Fault{Text: fmt.Sprintf("the %s was removed, and is now %q, through which earshot would hear itself", what(output), on.Name), Fix: "plug it in again"}
 	case on.Suspended && (strays || !output):
 		*f = sound.Fault{Text: fmt.Sprintf("the %s %q was suspended", what(output), on.Name), Fix: "wake it up in the sound settings"}
 	case before != on.Name:

@@ -100,7 +100,7 @@ const piece = audio.Samples
 func openVoice(name string, speed float64) (*voice, error) {
 	register := voices[name]
 	if register == nil {
-		return nil, fmt.Errorf("there is no voice %q; there are: %s", name, strings.Join(slices.Sorted(maps.Keys(voices)), ", "))
+		return nil, fmt.Errorf("there is no voice %q; choose one of %s", name, strings.Join(slices.Sorted(maps.Keys(voices)), ", "))
 	}
 	if !(speed >= slowest && speed <= fastest) {
 		return nil, fmt.Errorf("the speed %g is not between %g and %g", speed, slowest, fastest)

@@ -90,7 +90,7 @@ func (d *decoder) seek(list string) error {
 	defer C.free(unsafe.Pointer(path))
 	defer C.free(unsafe.Pointer(search))
 	if C.ps_set_kws(d.ps, search, path) != 0 || C.ps_set_search(d.ps, search) != 0 {
-		return errors.New("the phrases cannot be sought")
+		return errors.New("the phrases cannot be searched for")
 	}
 	return d.try()
 }

@@ -192,7 +192,7 @@ func (d *decoder) try() error {
 	return d.end()
 }
 
-var errDecoder = errors.New("the recogniser refuses to work")
+var errDecoder = errors.New("the recogniser does not start")
 
 // start begins an utterance. Means are what was learnt about the microphone, or
 // nil if nothing was. All else that d has learnt is forgotten, so that the same
