@@ -59,7 +59,7 @@ func TestNoCamera(t *testing.T) {
 		{"a strange address", "ftp://user:secret@host/x", `a camera cannot be looked at by "ftp"`},
 		{"another way to files", "concat:///etc/hostname", `a camera cannot be looked at by "concat"`},
 		{"no address", "http://", "the address of the camera has no host"},
-		{"a closed port", "http://user:secret@" + closed.Addr().String() + "/secret", "the network has no route to http://" + closed.Addr().String()},
+		{"a closed port", "http://user:secret@" + closed.Addr().String() + "/secret", "http://" + closed.Addr().String() + " cannot be reached"},
 		{"a closed port by RTSP", "rtsp://user:secret@" + closed.Addr().String() + "/secret", "no pictures come from rtsp://" + closed.Addr().String()},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestBadCameras(t *testing.T) {
 		{seetest.Barred, "HOST does not accept the user or password"},
 		{seetest.WebPage, "HOST answers with a web page"},
 		{seetest.Snapshot, "HOST answers with a single picture"},
-		{seetest.Sideways, "the network has no route to HOST"},
+		{seetest.Sideways, "HOST cannot be reached"},
 		{seetest.Ends, "no more pictures come from HOST"},
 		{seetest.Breaks, "no more pictures come from HOST"},
 		{seetest.Halfway, "HOST has fallen silent"},

@@ -84,7 +84,7 @@ func openStream(ctx context.Context, a address) (_ source, err error) {
 
 // unreachable says why nothing is answered.
 func (s *stream) unreachable(ctx context.Context, err error) error {
-	f := &fault{text: "the network has no route to " + s.address.says, cure: "check that the camera is on, and that its address is right"}
+	f := &fault{text: s.address.says + " cannot be reached", cure: "check that the camera is on, and that its address is right"}
 	var name *net.DNSError
 	switch {
 	case errors.Is(context.Cause(ctx), errSilent):

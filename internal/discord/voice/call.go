@@ -422,7 +422,7 @@ func unanswered(been bool, err error) error {
 	case !errors.Is(err, errLate):
 		return &Ended{Code: 0, Why: "the bot could not ask for the voice channel: " + err.Error()}
 	case been:
-		return &Ended{Code: 0, Why: "Discord does not let the bot back into the voice channel; ask the bot to join again"}
+		return &Ended{Code: 0, Why: "Discord does not answer the request to rejoin the voice channel; ask the bot to join again"}
 	}
 	return &Ended{Code: 0, Why: "Discord did not let the bot into the voice channel: it may lack the right to view it or to connect, or the channel is full or gone"}
 }

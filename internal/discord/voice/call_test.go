@@ -235,7 +235,7 @@ func TestCall(t *testing.T) {
 			link: func(h *house, ctx context.Context, n int, l *link) error {
 				return open(h, ctx, l, 5*time.Second, &closed{code: 4014})
 			},
-			code: 0, why: "does not answer the wish",
+			code: 0, why: "does not answer the request",
 			want: "0s move 7, 0s identify 7 t1 e:443, 1m10s move 0",
 		},
 		{
@@ -286,7 +286,7 @@ func TestCall(t *testing.T) {
 			link: func(h *house, ctx context.Context, n int, l *link) error {
 				return &closed{code: 4017}
 			},
-			code: 4017, why: "newer kind of end-to-end encryption",
+			code: 4017, why: "newer end-to-end encryption",
 			want: "0s move 7, 0s identify 7 t1 e:443, 0s move 0",
 		},
 		{
