@@ -16,9 +16,9 @@ var open = map[string]bool{
 	"executive.multi_party.turn_taking_protocol": true, "log.level": true,
 }
 
-// Disclosed returns the keys that have another value than by default, without anything
-// that says who lives here: numbers and switches are shown, of a text only that there is
-// one, of a list how long it is.
+// Disclosed returns the keys whose value differs from the default, without anything that says who
+// lives here. Numbers and switches are shown. For a text it says only that it is set, for a list
+// only how long it is.
 func (c *Config) Disclosed() (all []api.Setting) {
 	_, values := variables(c)
 	for _, change := range Default().Changes(c) {

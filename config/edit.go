@@ -12,14 +12,14 @@ import (
 	"earshot/internal/atomicfile"
 )
 
-// A KeyValue is a key of the configuration and what it is to be: a string, a number or a bool.
+// A KeyValue is a key of the configuration and its new value: a string, a number or a bool.
 type KeyValue struct {
 	Key   string
 	Value any
 }
 
-// Edit writes keys into a file, the first last, if what they make of it is accepted. If it
-// cannot be changed the error says what is to be written there.
+// Edit writes keys into a file, the first one last, if the result is accepted. If the file cannot
+// be changed, the error says what to write into it.
 func Edit(file string, sets []KeyValue, accepts func(*Config) error) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

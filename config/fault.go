@@ -57,9 +57,9 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Concerns reports whether the value of key, which is one of a section, may be another than
-// whoever wrote the configuration has meant: something is wrong with it, with its section,
-// or with all.
+// Concerns reports whether the value of key, which belongs to a section, may differ from what the
+// author of the configuration meant, because something is wrong with the key, its section, or the
+// whole file.
 func (e *Error) Concerns(key string) bool {
 	section := key[:max(0, strings.LastIndexByte(key, '.'))]
 	return e.More > 0 || slices.ContainsFunc(e.Faults, func(f Fault) bool {

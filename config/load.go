@@ -34,9 +34,9 @@ func Load(path string) (*Config, error) {
 	return Parse(file, data, os.Environ())
 }
 
-// Salvage returns what can be used of the configuration for which [Load] has an error, and
-// that error: whatever is wrong has its default. It is for who needs a little of it only,
-// such as where the socket is.
+// Salvage returns the usable part of a configuration for which [Load] has an error, and that
+// error. Everything that is wrong has its default. It is for callers that need little of the
+// configuration, such as the place of the socket.
 func Salvage(path string) (*Config, error) {
 	file, data, err := find(path)
 	if err != nil {

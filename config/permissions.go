@@ -22,7 +22,7 @@ var Permissions = []Permission{
 // OverheardKey is the key that says for how many hours what was not said to an agent is kept.
 const OverheardKey = "store.retention.overheard_hours"
 
-// Undecided returns the keys of what nobody has allowed or refused.
+// Undecided returns the keys of permissions that nobody has granted or refused.
 func Undecided(cfg *Config) (keys []string) {
 	for _, p := range Permissions {
 		if !*p.Of(cfg) && !cfg.Says(p.Key) {

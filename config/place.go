@@ -17,8 +17,8 @@ func Place(cfg *Config) *Config {
 	return cfg
 }
 
-// AuditFile is where it is written down who has changed something: beside the log, or with
-// the journal where the log is no file.
+// AuditFile is the file that records who changed something. It is beside the log, or with the
+// journal if the log is not a file.
 func AuditFile(cfg *Config) string {
 	if cfg.Log.File == "" || cfg.Log.File == "-" {
 		return filepath.Join(cfg.Store.Directory, "audit.log")
