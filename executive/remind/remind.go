@@ -90,8 +90,8 @@ func (a *Agenda) Of(who earshot.ParticipantID) (theirs []Reminder) {
 	return theirs
 }
 
-// Next returns the first of the times at which reminders can be said, as when
-// returns it for each: the zero Time if one cannot, or if there is none.
+// Next returns the first time at which a reminder can be said; when returns that time for each
+// reminder, or the zero Time if it cannot be said. Next returns the zero Time if there is none.
 func (a *Agenda) Next(when func(Reminder) time.Time) (next time.Time) {
 	for _, r := range a.all {
 		if at := when(r); !at.IsZero() && (next.IsZero() || at.Before(next)) {

@@ -9,9 +9,8 @@ import (
 	"earshot"
 )
 
-// Projection keeps the table of what is still to be said, in every room. What is
-// over is in the journal alone, so that a room that goes on need not read years of
-// it.
+// Projection keeps the table of the pending reminders in every room. Past reminders are in the
+// journal alone, so a room that resumes need not read years of it.
 type Projection struct{}
 
 // Name implements [earshot.Projection].

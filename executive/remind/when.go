@@ -24,8 +24,8 @@ func When(now time.Time, text string) (time.Time, error) {
 	return at, nil
 }
 
-// Parse returns when somebody wants to be reminded, and of what, in either order: "in 10
-// min the pizza", "me to call Ann tomorrow at 9". Times are as for [When].
+// Parse returns when somebody wants to be reminded, and what of, in either order: "in 10 min the
+// pizza", "me to call Ann tomorrow at 9". Times are as for [When].
 func Parse(now time.Time, text string) (at time.Time, of string, err error) {
 	words := strings.Fields(text)
 	if len(words) > 0 && strings.EqualFold(words[0], "me") {

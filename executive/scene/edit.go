@@ -249,9 +249,8 @@ func (v View) Find(f Field, id string) (Item, bool) {
 	return Item{}, false
 }
 
-// Check says why an edit may not be made, or nothing: what it is about must be there,
-// to be seen in the view, and still as it was when somebody decided to change it. The
-// entry is that which it is about.
+// Check says why an edit may not be made, or nothing. The entry must exist, be visible in the
+// view, and be unchanged since somebody decided to edit it. Check returns that entry.
 func (v View) Check(e earshot.Edit) (Item, error) {
 	b, known := bounds[Field(e.Field)]
 	if !known {

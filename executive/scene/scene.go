@@ -198,11 +198,10 @@ func fitted(i Item) Item {
 	return i
 }
 
-// Observe takes in what a sense has noticed: it replaces what was observed before
-// under the same ID. That a sense which observes all the time sees the same is no change.
-// Where somebody has corrected that very observation of the same
-// source, the correction stands. Where something else is observed since, it is over,
-// and is returned: the caller writes that down, by an edit that ends it.
+// Observe takes in what a sense has noticed. It replaces the earlier observation under the same
+// ID; an equal one is no change. If somebody has corrected that observation of the same source,
+// the correction stands. If something else has been observed since, the correction is over and is
+// returned; the caller writes that down by an edit that ends it.
 func (s *Scene) Observe(i Item) (corrected Item, over bool) {
 	i = fitted(i)
 	s.mu.Lock()
@@ -224,8 +223,8 @@ func (s *Scene) Observe(i Item) (corrected Item, over bool) {
 	return corrected, over
 }
 
-// Vanish takes out what was observed under an ID: it is no longer so, and nothing else is.
-// If somebody had corrected it, that is over, and is returned as by Observe.
+// Vanish removes the observation under an ID: it no longer holds, and nothing replaces it. If
+// somebody had corrected it, that correction is over and is returned as by Observe.
 func (s *Scene) Vanish(f Field, id string) (corrected Item, over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -280,7 +279,7 @@ func (s *Scene) find(f Field, id string) *entry {
 	return nil
 }
 
-// Made returns what the journal has made under an ID, as it is now.
+// Made returns the entry that the journal has made under an ID, as it is now.
 func (s *Scene) Made(f Field, id string) (Item, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -377,7 +376,7 @@ func (s *Scene) Reword(event earshot.EventID, text earshot.Text) {
 	s.changed(e.Item)
 }
 
-// Attribute says whose words an event is, which turned out later.
+// Attribute says who the author of an event is, when that is found out later.
 func (s *Scene) Attribute(event earshot.EventID, to earshot.ParticipantID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

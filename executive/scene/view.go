@@ -33,8 +33,8 @@ func (v View) shows(i Item) bool {
 	return i.Visibility.Allows(v.to) && (v.by == "" || i.Field != Agent || i.Of == v.by)
 }
 
-// Items returns the entries of f, the oldest first: of what the view shows the newest,
-// so that nothing has to go for what others alone see.
+// Items returns the entries of f, the oldest first. It keeps the newest of those that the view
+// shows, so that entries which only others see push nothing out.
 func (v View) Items(f Field) []Item {
 	v.scene.mu.Lock()
 	items := trim(slices.DeleteFunc(v.scene.items(f), func(i Item) bool { return !v.shows(i) }), f)
@@ -155,8 +155,8 @@ const (
 	forgotten = time.Hour
 )
 
-// Unseen reports whether i is what a sense observed once that has observed nothing for a
-// while since: it is no longer known to be so, and is never shown as if it were.
+// Unseen reports whether i is an observation of a sense that has observed nothing for a while
+// since. It is then no longer known to be so, and is never shown as if it were.
 func (i Item) Unseen(age time.Duration) bool { return i.Watched && age >= unseen }
 
 // Recent returns the entries of all fields as a prompt shows them at now: of
@@ -205,8 +205,8 @@ func (i Item) head(age time.Duration) string {
 // that one knows what the correction is about.
 const keepWas = 120
 
-// Line returns i in one line: whose words it is, what it says and, if somebody has
-// changed it, what it said before.
+// Line returns i in one line: the author, the text and, if somebody has changed it, the earlier
+// text.
 func (i Item) Line() string {
 	text := oneLine(i.Text)
 	switch {

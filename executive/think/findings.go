@@ -100,11 +100,11 @@ func read(data []byte) ([]modelFinding, error) {
 	return *answer.Findings, nil
 }
 
-// ParseFindings reads what a thought about q has come to at now, which a model
-// has written: any bytes. What is not by the schema is an error. A finding in
-// which something is wrong is refused whole: one that points to evidence that
-// there is not, to none where nobody asked, or is too long, or not sure by a number from 0 to 1, or stale
-// already. Of a question the first that is left is the answer.
+// ParseFindings reads the result of a thought about q at now, which a model has written and which
+// may be any bytes. A result that does not follow the schema is an error. A finding is refused
+// whole if it points to evidence that does not exist, or to none where nobody asked, or is too
+// long, or has no confidence from 0 to 1, or is stale already. The first remaining finding is the
+// answer to the question.
 func ParseFindings(data []byte, q Question, evidence []Evidence, now time.Time) (found []Finding, refused int, err error) {
 	all, err := read(data)
 	if err != nil {

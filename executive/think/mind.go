@@ -29,8 +29,8 @@ type Host interface {
 	// Found is told what a thought has come to.
 	Found(ctx context.Context, q Question, a Answer)
 
-	// Waits is told that there is no model to think about q, and why: it is tried again
-	// until there is. It is told once, until one has answered.
+	// Waits is told that there is no model to think about q, and why. The request is repeated
+	// until there is one. Waits is told once, until a model has answered.
 	Waits(q Question, why error)
 
 	// Over is told that it is over, and how many findings there were in all; stopped
@@ -161,8 +161,8 @@ func (m *Mind) Ask(q Question) error {
 	return nil
 }
 
-// Restore goes on with a thought of before the program ended, of which this is
-// left; upto is the newest event that it knew of.
+// Restore continues a thought from before the program ended. upto is the newest event that the
+// thought knew of.
 func (m *Mind) Restore(q Question, stretches []Segment, upto int64) {
 	m.step(Event{Kind: Restored, Question: q, Segments: stretches, Upto: upto})
 }
@@ -174,8 +174,8 @@ func (m *Mind) Park(by earshot.Interruption) { m.step(Event{Kind: Held, Cut: by}
 // Release lets it go on.
 func (m *Mind) Release() { m.step(Event{Kind: Released}) }
 
-// SetEnabled says whether there is to be thought at all. It is from the beginning. It looks at the
-// settings again, too.
+// SetEnabled switches thinking on or off. It is on from the beginning. SetEnabled also reads the
+// settings again.
 func (m *Mind) SetEnabled(on bool) {
 	m.begin()
 	m.mu.Lock()

@@ -342,8 +342,8 @@ func (s *State) stretched(t *thought, e Event, stopping bool) {
 	}
 }
 
-// Away reports whether a request failed since there is no model to ask, which is no fault of
-// the request: it may be asked again for as long as one likes.
+// Away reports whether a request failed because there is no model to ask. That is no fault of the
+// request, which may be repeated without limit.
 func Away(err error) bool {
 	e, is := errors.AsType[*llm.Error](err)
 	return is && slices.Contains([]llm.Fault{llm.Unreachable, llm.NoModel, llm.NoMemory, llm.Refused, llm.Busy, llm.Stalled}, e.Fault)

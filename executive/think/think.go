@@ -35,8 +35,8 @@ const (
 	// all may know is never refused because of them.
 	MostPrivate = 32
 
-	// MostText is the longest thought in bytes, of all its segments: some
-	// 4,000 tokens, of which a prompt can show the beginning and the end.
+	// MostText is the longest thought in bytes, over all its segments: some 4,000 tokens. A prompt
+	// can show its beginning and its end.
 	MostText = 16 << 10
 
 	// MostSegments is of how many segments a thought is that has heard something
@@ -63,7 +63,7 @@ type Question struct {
 	At         time.Time
 }
 
-// A Segment is one part of a thought that is over, as it is written down.
+// A Segment is one finished part of a thought, as it is recorded.
 type Segment struct {
 	ID earshot.EventID
 	earshot.Thought
@@ -126,7 +126,7 @@ type BufferedFinding struct {
 	Same       bool // exactly those may see it who may see the thought
 }
 
-// An Answer is what came of distilling a thought.
+// An Answer is the result of distilling a thought.
 type Answer struct {
 	Segment  earshot.EventID // the last one of it
 	Findings []Finding

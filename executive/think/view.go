@@ -7,7 +7,7 @@ import (
 	"earshot"
 )
 
-// A Span is where a segment of a thought stands in its text.
+// A Span is the place of a segment in the text of its thought.
 type Span struct {
 	From, To int
 	At       time.Time

@@ -29,8 +29,8 @@ const (
 	mostHeld = 16
 )
 
-// A HeldCall is one that somebody who asks may have done, and that the words of others
-// hold back. It is to be done just as it is, or not at all.
+// A HeldCall is a call that the person who asks may make and that the words of others hold back.
+// It is done exactly as it is, or not at all.
 type HeldCall struct {
 	Call    llm.Call
 	By      participants.Participant // who asked, and may have it done

@@ -10,7 +10,7 @@ import (
 	"earshot/participants"
 )
 
-// A Change is what a model wants changed of what is known about what is going on.
+// A Change is an edit that a model wants to make to the scene.
 type Change struct {
 	Action string       // add, change or remove
 	Field  string       // notes, user_state or findings
@@ -18,8 +18,8 @@ type Change struct {
 	Text   earshot.Text // what it is to say; not to remove one
 }
 
-// Edit is the tool by which an agent corrects what is known about what is going on.
-// Change does it, and says what to tell the model.
+// Edit is the tool by which an agent corrects the scene. Change makes the edit and returns what
+// to tell the model.
 func Edit(change func(context.Context, Scope, Change) (earshot.Text, error)) Tool {
 	return Tool{
 		Tool: llm.Tool{

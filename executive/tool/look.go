@@ -12,8 +12,8 @@ import (
 // longestCamera is the longest name of a camera that is looked for, in bytes.
 const longestCamera = 64
 
-// Look is the tool by which an agent looks through a camera. Through does, by its
-// name; empty is the first that sees.
+// Look is the tool by which an agent looks through a camera. Through takes a picture with the
+// camera of a name; the empty name is the first camera that sees.
 func Look(through func(ctx context.Context, s Scope, camera string) (Answer, error)) Tool {
 	type look struct {
 		Camera string `json:"camera"`

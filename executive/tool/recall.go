@@ -18,7 +18,7 @@ const (
 	mostQuoted = 400 // bytes of one of them
 )
 
-// A Memory is what can be searched of what was said.
+// A Memory searches what was said.
 type Memory interface {
 	// Search returns the newest events with all words of the query which
 	// everybody in the audience may see, at most so many, the newest first. It
@@ -27,8 +27,8 @@ type Memory interface {
 	Search(ctx context.Context, a earshot.Audience, query string, limit int) ([]earshot.Event, error)
 }
 
-// Recall is the tool by which an agent looks up what was said: as far as those
-// may know it who will read the answer. Name returns what somebody is called.
+// Recall is the tool by which an agent looks up what was said, as far as everybody who will read
+// the answer may know it. Name returns the name of a participant.
 func Recall(m Memory, name func(earshot.ParticipantID) string) Tool {
 	type recall struct {
 		Query string `json:"query"`

@@ -44,8 +44,8 @@ type Outcome struct {
 // A refusal is an error that says that something may not be done.
 type refusal struct{ error }
 
-// Refuse returns the error of a tool that may not do what it is asked for, as
-// opposed to one that cannot.
+// Refuse returns the error of a tool that may not do what was asked, as opposed to one that
+// cannot.
 func Refuse(format string, args ...any) error { return refusal{fmt.Errorf(format, args...)} }
 
 // For returns the tools that everybody of some askers may have used, as a model

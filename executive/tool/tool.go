@@ -26,16 +26,15 @@ type Scope struct {
 	Turn  earshot.TurnID
 	About earshot.EventID // what is answered
 
-	// Askers are all whose words are answered: each of them must be able to do
-	// what the tool needs. If there are none, nobody asked.
+	// Askers are all participants whose words are answered. Each must have the capability that the
+	// tool needs. If there are none, nobody asked.
 	Askers []participants.Participant
 
 	// Asked are those of them who called for an answer, and did not just say something
 	// beside it: what the others hold back, one of these may confirm.
 	Asked []participants.Participant
 
-	// Audience is who will perceive what comes of it, and Visibility what is
-	// kept of it.
+	// Audience is who will perceive the result, and Visibility who may see what is kept of it.
 	Audience   earshot.Audience
 	Visibility earshot.Visibility
 
@@ -54,8 +53,8 @@ type Scope struct {
 type Tool struct {
 	llm.Tool
 
-	// Needs is what everybody who asks must be able to do. If empty, everybody
-	// may have it used who is known.
+	// Needs is the capability that everybody who asks must have. If empty, every known participant
+	// may have the tool used.
 	Needs participants.Capability
 
 	// Do uses the tool. It gives up when ctx ends, and may be called from many
@@ -64,7 +63,7 @@ type Tool struct {
 	Do func(ctx context.Context, s Scope, arguments json.RawMessage) (Answer, error)
 }
 
-// An Answer is what came of a call.
+// An Answer is the result of a call.
 type Answer struct {
 	Text earshot.Text
 

@@ -180,8 +180,8 @@ func (s *Store) named(f file) []earshot.EventID {
 	return nil
 }
 
-// Sources returns the events of which files were made, and takes away what a crash has left
-// of what was forgotten.
+// Sources returns the events that files were made from, and removes what a crash has left of
+// forgotten ones.
 func (s *Store) Sources() (all []earshot.EventID, err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
