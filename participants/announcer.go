@@ -57,9 +57,9 @@ type presenceHistory struct {
 	held   bool                // they flap
 }
 
-// Change takes in that somebody came or went at now, and reports whether this
-// is announced at once. Times of p does not matter. That somebody comes who is
-// there, or goes who is not, is no change.
+// Change takes in that somebody came or went at now, and reports whether this is announced at
+// once. p.Times does not matter. It is no change if somebody comes who is there, or goes who is
+// not.
 func (a *Announcer) Change(now time.Time, who earshot.ParticipantID, p earshot.Presence) (Announcement, bool) {
 	a.forget(now)
 	c := a.people[who]
@@ -131,7 +131,7 @@ func (a *Announcer) Steady(now time.Time) (news []Announcement) {
 	return news
 }
 
-// Next returns when Steady is to be called, the zero Time if nobody flaps.
+// Next returns when to call Steady; the zero Time if nobody flaps.
 func (a *Announcer) Next() (next time.Time) {
 	for _, c := range a.people {
 		if at := c.at[0].Add(steady); c.held && (next.IsZero() || at.Before(next)) {

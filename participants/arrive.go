@@ -56,8 +56,8 @@ type arrival struct {
 // that they need to prove nothing else.
 func VouchedFor(h earshot.Handle) bool { return vouching[h.Provider] != "" }
 
-// ArrivedAs returns the ID of whoever arrives by h, unless the configuration says whose
-// handle it is. It is empty where nobody arrives by h.
+// ArrivedAs returns the ID of somebody who arrives by h, unless the configuration assigns that
+// handle. It is empty if nobody can arrive by h.
 func ArrivedAs(h earshot.Handle) earshot.ParticipantID {
 	if !VouchedFor(h) || h.ID == "" || len(h.ID) > longestArrival || strings.Trim(h.ID, "0123456789") != "" {
 		return ""

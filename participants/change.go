@@ -32,10 +32,10 @@ func (r *Registry) record(ctx context.Context, by earshot.ParticipantID, a earsh
 	return nil
 }
 
-// Apply takes in a change that was recorded earlier. What has been taken in
-// already changes nothing. What does not fit any more, because the configuration
-// is another one now, gives way: somebody whose name the configuration has given
-// to somebody else is called by that name with a number.
+// Apply takes in a change that was recorded earlier; one that was taken in already changes
+// nothing. A change that no longer fits, because the configuration is different now, gives way:
+// if the configuration has given the name of a participant to another, the participant gets that
+// name with a number.
 func (r *Registry) Apply(a earshot.Actor) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

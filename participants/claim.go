@@ -72,8 +72,7 @@ func (r *Registry) Claim(ctx context.Context, account earshot.Handle, name strin
 	return r.create(ctx, account, name, proven)
 }
 
-// Identify is [Registry.Claim] for somebody who only looks, by whom nobody new comes to be
-// known.
+// Identify is [Registry.Claim] for somebody who only looks. It makes nobody new known.
 func (r *Registry) Identify(_ context.Context, account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (Participant, error) {
 	if p, had, err := r.claimed(account, name, proven); had {
 		return p, err

@@ -31,7 +31,7 @@ type Config struct {
 	AnonymousPattern string `yaml:"anonymous_pattern"`
 }
 
-// An Actor is somebody who is known beforehand.
+// An Actor is a participant that the configuration names.
 type Actor struct {
 	ID           earshot.ParticipantID `yaml:"actor_id"`
 	Type         Type                  `yaml:"type"`

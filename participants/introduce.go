@@ -137,8 +137,7 @@ func (r *Registry) unlike(name string, agent earshot.ParticipantID) error {
 	return nil
 }
 
-// Dismiss takes an agent out. Old lines keep its name, which nobody from outside
-// can have.
+// Dismiss removes an agent. Old lines keep its name, which nobody from outside can take.
 func (r *Registry) Dismiss(agent earshot.ParticipantID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

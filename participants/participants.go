@@ -81,8 +81,8 @@ type Participant struct {
 	// it was they: see [Participant.Aloud].
 	ByVoice bool `json:"by_voice,omitempty"`
 
-	// Through is whose handle or name it was that led here, if that turned out
-	// to be the same person: see [Registry.Merge].
+	// Through is the participant whose handle or name led here, if that turned out to be the same
+	// person: see [Registry.Merge].
 	Through earshot.ParticipantID `json:"through,omitempty"`
 }
 

@@ -24,18 +24,17 @@ type Setup struct {
 	// vouch for: see [Registry.Arrive]. No others of these may.
 	Operators []earshot.Handle
 
-	// Record keeps a change of the registry that somebody made; nobody did who
-	// is empty. It returns when the change is on disk. If nil, changes are
-	// forgotten with the process.
+	// Record keeps a change of the registry that by made; by is empty if nobody did. It returns
+	// when the change is on disk. If nil, changes are forgotten with the process.
 	Record func(ctx context.Context, by earshot.ParticipantID, change earshot.Actor) error
 
-	// Label returns what somebody is or was called who is not in the registry,
-	// such as an agent without a name of its own; empty if it does not know. It
-	// may be nil, may block, and does not use the registry.
+	// Label returns the present or former name of somebody who is not in the registry, such as an
+	// agent without a name of its own; empty if it does not know. It may be nil, may block, and
+	// does not use the registry.
 	Label func(earshot.ParticipantID) string
 
-	// Keeps reports whether somebody is more than a name, as whoever has a token is. It may
-	// be nil, and does not use the registry.
+	// Keeps reports whether somebody is more than a name, for example because they have a token.
+	// It may be nil, and does not use the registry.
 	Keeps func(earshot.ParticipantID) bool
 
 	// Now and NewID are for those who are new. If either is nil, nobody new is
@@ -44,9 +43,8 @@ type Setup struct {
 	NewID func() earshot.EventID
 }
 
-// A Registry maps handles and names to participants, and knows who is here. It
-// may be used from many goroutines. What it returns is shared: nobody changes
-// it.
+// A Registry maps handles and names to participants, and knows who is here. It may be used from
+// many goroutines. Its results are shared and must not be changed.
 type Registry struct {
 	setup    Setup                  // of which Operators is under mu, and Actors in external
 	change   chan struct{}          // holds one while a change is being recorded
@@ -70,9 +68,8 @@ type Registry struct {
 	version      uint64
 }
 
-// New returns a registry of the person known as owner, who is called name, and
-// of the agent, to which nobody new is let in. An account whose name cannot be
-// used is called "owner".
+// New returns a registry of one person, known as owner with this name, and the agent. Nobody new
+// is let in. An account whose name cannot be used is called "owner".
 func New(owner earshot.Handle, name, agent string) *Registry {
 	r, err := Open(Setup{
 		Account: owner, AccountName: name, Actors: DefaultConfig(),
@@ -84,10 +81,9 @@ func New(owner earshot.Handle, name, agent string) *Registry {
 	return r
 }
 
-// Open returns a registry of who there is from the beginning. An actor whose
-// handles name the account is the owner, else the one whose ID is [Owner], and
-// else one without handles who has the account's name; where there is none, the
-// owner is somebody besides.
+// Open returns a registry of the participants known from the beginning. The owner is the actor
+// whose handles name the account, else the actor whose ID is [Owner], and else an actor without
+// handles that has the account's name. If there is none, the owner is added.
 func Open(s Setup) (*Registry, error) {
 	r := &Registry{
 		setup: s, change: make(chan struct{}, 1),
@@ -188,7 +184,7 @@ func (r *Registry) changed() {
 	clear(r.rosters)
 }
 
-// Resolve returns who is known by h; the zero Participant is somebody unknown.
+// Resolve returns the participant known by h; the zero Participant is somebody unknown.
 func (r *Registry) Resolve(h earshot.Handle) Participant {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -238,9 +234,8 @@ func (r *Registry) Get(id earshot.ParticipantID) (Participant, bool) {
 	return p, p.ID != ""
 }
 
-// Find returns who is called name, with the rights of that name alone, in
-// whatever way it is written: large or small, full or half width. What only
-// looks like a name finds nobody.
+// Find returns the participant with a name, with the rights of that name alone. Case and width
+// make no difference. A text that only looks like a name finds nobody.
 func (r *Registry) Find(name string) (Participant, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -306,7 +301,7 @@ func (r *Registry) choose(fits func(Participant) bool) []Participant {
 	return r.byName(chosen)
 }
 
-// Version rises with every change of who exists or who is here.
+// Version rises with every change of the participants or of who is here.
 func (r *Registry) Version() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

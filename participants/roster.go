@@ -52,16 +52,15 @@ func (r *Registry) present(room earshot.RoomID, id earshot.ParticipantID) bool {
 // Here returns the external actors who are in a room, by name.
 func (r *Registry) Here(room earshot.RoomID) []Participant { return r.Roster(room).External }
 
-// A Roster is who is in a room. It is shared: nobody changes it.
+// A Roster is who is in a room. It is shared and must not be changed.
 type Roster struct {
 	Version  uint64        // another one means that something may be different
 	External []Participant // who are here, by name
 	Internal []Participant // by name
 }
 
-// Roster returns who is in a room. It is the same one until anybody changes: who
-// prepares something of it can tell by its address or its version whether that
-// is still right.
+// Roster returns who is in a room. It returns the same Roster until anything changes, so a caller
+// can compare its address or version to see whether something derived from it is current.
 func (r *Registry) Roster(room earshot.RoomID) *Roster {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"earshot"
 )
 
-// A Session is one connection by which somebody is here, such as one terminal.
+// A Session is one connection of somebody who is here, such as one terminal.
 type Session struct {
 	ID          string // unique for ever
 	Room        earshot.RoomID
@@ -122,7 +122,7 @@ func (r *Registry) somewhere(who earshot.ParticipantID) bool {
 	return false
 }
 
-// At returns the session whose outlet is called so.
+// At returns the session with an outlet of that name.
 func (r *Registry) At(outlet string) (Session, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -217,14 +217,14 @@ func (r *Registry) Apart(ctx context.Context, other earshot.Handle) error {
 	return nil
 }
 
-// Readers returns by which IDs somebody sees what is private: all that are theirs but
-// those of voices.
+// Readers returns the IDs under which somebody sees private events: all their IDs except those of
+// voices.
 func (r *Registry) Readers(id earshot.ParticipantID) []earshot.ParticipantID {
 	return slices.DeleteFunc(r.Identities(id), OfVoice)
 }
 
-// Vouches says why somebody may not say whose a voice is: who is known by a voice alone,
-// or not at all, can say nothing of any.
+// Vouches says why somebody may not say whose a voice is. Somebody who is known by a voice alone,
+// or not at all, may not.
 func (r *Registry) Vouches(by Participant) error {
 	if by.ID == "" || by.ID == Generic || by.Guest() || by.Voice() || !by.Person() {
 		return Refuse(ErrNotYours, "somebody who is known only by a voice cannot say whose voice it is", "say who you are, with --identity NAME")

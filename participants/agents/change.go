@@ -20,9 +20,8 @@ const (
 	mostAlive = 200_000
 )
 
-// Create makes an agent of a user, at a path that is made of its name: with a
-// number behind it, if there ever was one at that path. Only who may operate the
-// daemon may. An empty user is the owner.
+// Create makes an agent of a user, at a path made of its name, with a number if that path was
+// ever used. Only somebody who may operate the daemon may do it. An empty user is the owner.
 func (b *Directory) Create(ctx context.Context, by participants.Participant, user earshot.ParticipantID, p earshot.Profile) (Record, error) {
 	if err := operates(by, "make an agent"); err != nil {
 		return Record{}, err

@@ -20,8 +20,8 @@ func (b *Directory) End(ctx context.Context, by participants.Participant, id ear
 	return b.end(ctx, by.ID, id)
 }
 
-// Finish ends an agent that was spawned, with all below it: its work is done. By
-// is who had it made.
+// Finish ends a spawned agent, with all below it, because its work is done. by is who had it
+// made.
 func (b *Directory) Finish(ctx context.Context, by, id earshot.ParticipantID) error {
 	if r, ok := b.ByID(id); ok && !r.Kind.Below() {
 		return participants.Refuse(ErrNotYours, fmt.Sprintf("%s was not spawned", r.Name), "ask the owner to end it: earshot agents end")
@@ -29,8 +29,8 @@ func (b *Directory) Finish(ctx context.Context, by, id earshot.ParticipantID) er
 	return b.end(ctx, by, id)
 }
 
-// Clear ends every agent that was made for one task: whoever waited for it is
-// gone with the program that had it made. It is called before anybody is made.
+// Clear ends every agent that was made for one task: its requester is gone with the program that
+// made it. It is called before any agent is made.
 func (b *Directory) Clear(ctx context.Context) error {
 	done, err := b.begin(ctx)
 	if err != nil {

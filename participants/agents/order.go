@@ -21,7 +21,7 @@ type Order struct {
 	Edit  Edit                  `json:"edit,omitzero"`
 }
 
-// An Edit is what is to be different about an agent. What is nil stays as it is.
+// An Edit is the change of an agent's profile. A nil field stays as it is.
 type Edit struct {
 	Name        *string           `json:"name,omitempty"`
 	Description *string           `json:"description,omitempty"`
@@ -36,7 +36,7 @@ type Edit struct {
 // Keys are what [Edit.Set] takes, as the configuration calls them.
 var Keys = []string{"name", "description", "prompt", "engine", "model", "rooms", "main", "auto_reply"}
 
-// Everywhere is what stands for all rooms where rooms are listed.
+// Everywhere stands for all rooms in a list of rooms.
 const Everywhere = "all"
 
 // Set makes what the configuration calls key different. Rooms have commas between
@@ -111,9 +111,9 @@ func set[T any](what *T, to *T) {
 	}
 }
 
-// Execute does what by orders, and returns the agent as it was and as it is: of one
-// that was made it was not, and one that was ended is not. A subuser of which the
-// first agent is made comes to be by that.
+// Execute carries out o for by, and returns the agent before and after. was is zero for an agent
+// that was made, and is is zero for one that was ended. Making the first agent of a subuser makes
+// the subuser too.
 func (b *Directory) Execute(ctx context.Context, by participants.Participant, o Order) (was, is Record, err error) {
 	if o.Act == earshot.Created {
 		is, err = b.made(ctx, by, o)
@@ -156,8 +156,8 @@ func (b *Directory) made(ctx context.Context, by participants.Participant, o Ord
 	return b.Create(ctx, by, user, p)
 }
 
-// Find returns the live agent that text names: by its path, by its name, or by
-// what it is called for want of one.
+// Find returns the live agent that text names: by its path, its name, or the label of an agent
+// without a name.
 func (b *Directory) Find(ctx context.Context, text string) (Record, error) {
 	if strings.HasPrefix(text, "/") {
 		return b.Resolve(ctx, earshot.Path(text))

@@ -23,8 +23,7 @@ You may be interrupted mid-thought by the user - this is normal.
 `,
 }
 
-// HousePrompt returns the house's own prompt of a version, empty if there is none
-// of that.
+// HousePrompt returns the built-in prompt of a version; empty if there is no such version.
 func HousePrompt(version int) earshot.Text {
 	if version < 1 || version > len(prompts) {
 		return ""

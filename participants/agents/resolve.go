@@ -75,7 +75,7 @@ func (b *Directory) List() []Record {
 	return all
 }
 
-// Version rises with every change of which agents there are and what they are.
+// Version rises with every change of the agents.
 func (b *Directory) Version() uint64 {
 	b.mu.RLock()
 	defer b.mu.RUnlock()

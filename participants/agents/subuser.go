@@ -39,8 +39,7 @@ func subuserPath(id string) (earshot.Path, error) {
 // gatewayName returns what the gateway of a subuser is called.
 func gatewayName(id string) string { return id + " gateway" }
 
-// Gate returns the subuser whose agents are reached by r; empty if r is no
-// gateway.
+// Gate returns the subuser whose agents r gives access to; empty if r is not a gateway.
 func (r Record) Gate() earshot.ParticipantID {
 	if r.Kind != paths.Subuser {
 		return ""

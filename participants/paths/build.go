@@ -55,8 +55,7 @@ func OfCron(user, id string) (earshot.Path, error) { return build(user, Cron, id
 // OfTask returns the path of the agent of user that works on one thing.
 func OfTask(user, id string) (earshot.Path, error) { return build(user, Task, id) }
 
-// OfSubuser returns the path of the agent of user by which those of a subuser
-// are reached.
+// OfSubuser returns the path of the agent of user that gives access to the agents of a subuser.
 func OfSubuser(user, id string) (earshot.Path, error) { return build(user, Subuser, id) }
 
 // OfSystem returns the path of an agent of the house itself.

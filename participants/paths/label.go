@@ -49,8 +49,7 @@ func (a Address) label(name string) string {
 // longestSlug leaves room for a number behind it.
 const longestSlug = 48
 
-// Slug returns the word of a path for somebody who is called name: "Ann Smith"
-// becomes "ann-smith".
+// Slug returns the path word for a name: "Ann Smith" becomes "ann-smith".
 func Slug(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {

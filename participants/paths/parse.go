@@ -22,8 +22,7 @@ type Address struct {
 	Index  int          // of a sub or a search
 }
 
-// Parse reads a path. It takes only what the builders make: the one way of
-// writing a path that there is.
+// Parse reads a path. It accepts only what the builders make, so a path has one spelling.
 func Parse(p earshot.Path) (Address, error) {
 	if len(p) > longest {
 		return Address{}, wrong(p, fmt.Sprintf("has %d bytes; it may have %d", len(p), longest))
@@ -121,8 +120,7 @@ func wrong(p earshot.Path, problem string) error {
 	return participants.Refuse(ErrPath, fmt.Sprintf("%q is not a path: it %s", shown, problem), "write it like /owner/agent/coder")
 }
 
-// Parent returns the path of the agent that the one at p stands below; empty if
-// there is none.
+// Parent returns the path of the agent directly above p; empty if there is none.
 func Parent(p earshot.Path) earshot.Path {
 	a, _ := Parse(p)
 	return a.Parent
