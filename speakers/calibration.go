@@ -17,7 +17,7 @@ var trusted string
 // too well to know that.
 type Calibration struct{ Usual, Counts float64 }
 
-// Of returns how likely it is that one is right who is so sure.
+// Of returns how likely a judgement is to be right that claims to be so sure.
 func (w Calibration) Of(sure float64) float64 {
 	sure = min(max(sure, least), 1-least)
 	return 1 / (1 + math.Exp(-w.Usual-w.Counts*math.Log(sure/(1-sure))))

@@ -23,7 +23,7 @@ const (
 	Forgotten Act = "forgotten" // Voice is not known any more
 )
 
-// A Change is a change of whose a voice is.
+// A Change is a change of the owner of a voice.
 type Change struct {
 	Act   Act                   `json:"act"`
 	Voice earshot.Handle        `json:"voice"`

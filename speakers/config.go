@@ -23,10 +23,10 @@ type Config struct {
 	// to count it as one that was not there before.
 	Begin field.Seconds `yaml:"begin_seconds"`
 
-	// Enrol is how much must have been heard of a voice that is to be kept.
+	// Enrol is how much of a voice must have been heard before it can be kept.
 	Enrol field.Seconds `yaml:"enrol_seconds"`
 
-	// MostUnknown is how many voices are known at once of which nothing is kept.
+	// MostUnknown is how many voices that are not kept are known at once.
 	MostUnknown int `yaml:"most_unknown"`
 
 	// Changed is told of every change, in their order and one at a time, before

@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// Still returns what a copy of the file of voices has of those that are kept in a directory,
-// and how many voices that leaves out: whoever did not want theirs to be kept any more does
-// not get into it again by a copy that is older. Where there is no file, nobody has said so,
-// and it is the whole copy. It is an [ErrDamaged] if the file there, or the copy, cannot be
-// used.
+// Still returns the voices of a copy that the file in a directory still keeps, and how many
+// voices it leaves out: a voice that was removed from the file does not return with an older
+// copy. If there is no file, nobody has removed anything, and the whole copy is returned. The
+// error is an [ErrDamaged] if the file or the copy cannot be used.
 func Still(dir string, data []byte) (still []byte, gone int, err error) {
 	path := Path(dir)
 	if err := settle(path); err != nil {

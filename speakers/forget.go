@@ -37,8 +37,8 @@ func (b *Registry) Forget(h earshot.Handle, said Attestation) (Change, error) {
 	return c, err
 }
 
-// ForgetAside erases the files of voices that were set aside because they were damaged:
-// nobody can tell whose voices are in them.
+// ForgetAside erases the files that were set aside because they were damaged: it is not known
+// whose voices they contain.
 func (b *Registry) ForgetAside() error {
 	b.changing.Lock()
 	defer b.changing.Unlock()

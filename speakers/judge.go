@@ -63,10 +63,9 @@ const (
 	mostRecent = 256
 )
 
-// Whose judges whose voice v is, that began to speak at a time, and learns from
-// it: of voices that it is sure of, and of new ones. It takes less than half a microsecond
-// for each voice that is known. A nil v, and one of which too little was heard, is
-// nobody's.
+// Whose judges whose voice v is, which began to speak at a time. It learns from voices that it is
+// sure of, and from new ones. It takes less than half a microsecond for each known voice. A nil v
+// belongs to nobody, and so does a voice of which too little was heard.
 func (b *Registry) Whose(v *earshot.Voice, at time.Time) Judgement {
 	p, ok := b.print(v)
 	if !ok {
@@ -93,8 +92,8 @@ func (b *Registry) Guess(v *earshot.Voice, at time.Time) Judgement {
 	return b.judge(p, at, false)
 }
 
-// LearnOwn takes in what the agent sounds like, as it is made or as it was heard
-// when nobody else spoke.
+// LearnOwn learns the agent's own voice, as it was synthesised or as it was heard while nobody
+// else spoke.
 func (b *Registry) LearnOwn(v *earshot.Voice) {
 	if p, ok := b.print(v); ok {
 		b.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	"earshot/models/voiceprint"
 )
 
-// Merge says that two voices are one. They may not be two people's. What was kept
-// of one stays as it is; what was not is not kept by this.
+// Merge says that two voices are one. They may not belong to two people. A kept voice stays as it
+// is; Merge does not make an unkept one kept.
 func (b *Registry) Merge(into, from earshot.Handle, said Attestation) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {

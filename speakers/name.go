@@ -9,8 +9,8 @@ import (
 	"earshot"
 )
 
-// Name says whose a voice is, until the program ends. Nothing is kept. An empty
-// who takes a name away again from a voice that is not kept.
+// Name says whose voice it is, until the program ends. Nothing is kept. An empty who removes the
+// name of a voice that is not kept.
 func (b *Registry) Name(h earshot.Handle, who earshot.ParticipantID, said Attestation) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {

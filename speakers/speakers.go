@@ -38,8 +38,8 @@ type Speaker struct {
 	Handle earshot.Handle   `json:"handle"`
 	Also   []earshot.Handle `json:"also,omitempty"` // that turned out to be this one
 
-	// Number is what people call a voice by that was not known when the program
-	// began: voice 3. It is of this run alone; 0 is none.
+	// Number is how people refer to a voice that was not known when the program began: voice 3. It
+	// is valid in this run only; 0 is none.
 	Number int `json:"number,omitempty"`
 
 	Who   earshot.ParticipantID `json:"who,omitempty"` // whose it is; empty if nobody has said
@@ -98,9 +98,9 @@ type state struct {
 	added channelOffsets
 }
 
-// Open returns the registry whose file is in dir. For an empty dir nothing is kept.
-// A file that is damaged is set aside, and said; one of a newer version is an
-// error, for it would be lost. No other registry may be open there.
+// Open returns the registry whose file is in dir. With an empty dir nothing is kept. A damaged
+// file is set aside and reported. A file of a newer version is an error, because setting it aside
+// would lose it. No other registry may have the file open.
 func Open(dir string, c Config) (*Registry, error) {
 	b := &Registry{cfg: c, is: new(state)}
 	b.Set(c)
