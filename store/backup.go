@@ -136,7 +136,7 @@ func force(path string) error {
 	return errors.Join(f.Sync(), f.Close(), flush(filepath.Dir(path)))
 }
 
-// A Restoration is what came of one.
+// A Restoration is the result of restoring a backup.
 type Restoration struct {
 	Totals
 	Aside string // what the journal that was there is called now; empty if there was none

@@ -29,12 +29,12 @@ type Config struct {
 	Now   func() time.Time       `yaml:"-"` // nil means time.Now
 	NewID func() earshot.EventID `yaml:"-"` // nil means ULIDs that rise within a process; one call at a time
 
-	// Heeded are reasons for which an agent keeps silent that show that it was meant all the
-	// same, as it is by who tells it to stop: what was said so is not overheard.
+	// Heeded are reasons to keep silent that show that the agent was meant all the same, such as
+	// being told to stop. Speech of this kind is not overheard.
 	Heeded []string `yaml:"-"`
 
-	// Unheeded are reasons for which an agent speaks that have nothing to do with what was
-	// said, as that a voice is new.
+	// Unheeded are reasons to speak that have nothing to do with what was said, such as a new
+	// voice.
 	Unheeded []string `yaml:"-"`
 
 	// Log hears of repairs. It is never given what somebody said. Nil means

@@ -31,8 +31,7 @@ type ErrImport struct {
 	Err  error
 }
 
-// Error names the line. What stands in it may be anything, so that little of it is
-// repeated.
+// Error names the line. It repeats little of the line, which may contain anything.
 func (e *ErrImport) Error() string {
 	text := strings.Map(func(c rune) rune {
 		if c < ' ' || c == 0x7f || c >= 0x80 && c < 0xa0 {
@@ -49,7 +48,7 @@ func (e *ErrImport) Error() string {
 
 func (e *ErrImport) Unwrap() error { return e.Err }
 
-// An Import is what came of one.
+// An Import is the result of importing an export.
 type Import struct {
 	Label  ExportHeader
 	Events int // in the file

@@ -94,8 +94,8 @@ func (r *Reader) Turns(ctx context.Context, limit int) ([]earshot.Event, error) 
 	return r.Last(ctx, []earshot.Kind{earshot.KindReply}, limit)
 }
 
-// About returns what came of an event: the first decisions about it and the
-// replies to it, in the order in which they happened.
+// About returns the first decisions about an event and the replies to it, in the order in which
+// they happened.
 func (r *Reader) About(ctx context.Context, id earshot.EventID, limit int) ([]earshot.Event, error) {
 	return r.ask(ctx, limit, "SELECT "+columns+` FROM journal j WHERE `+visible+` AND j.sequence IN
 		(SELECT sequence FROM decisions WHERE about = @about UNION SELECT sequence FROM turns WHERE about = @about) ORDER BY j.sequence LIMIT @limit`,

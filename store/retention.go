@@ -101,9 +101,9 @@ const (
 	easing = 4
 )
 
-// Expire erases, as [Store.Forget] does, what is older at now than r says, the oldest
-// first, and rests between its steps. N is how many events lost their content. To begin
-// again where it was cut short is no fault.
+// Expire erases, as [Store.Forget] does, the events that are older at now than r allows, the
+// oldest first, and rests between its steps. n is how many events lost their content. It may be
+// called again after it was cut short.
 func (s *Store) Expire(ctx context.Context, r Retention, now time.Time, each func([]SelectedEvent)) (n int, err error) {
 	defer func() {
 		if n > 0 {

@@ -156,8 +156,8 @@ func rests(e earshot.Event) []earshot.EventID {
 	return append(slices.Clip(e.Sources), b.Of)
 }
 
-// Event returns an event of a room, whoever may see it, and whether it is there. It is for who keeps the
-// room, to know what another event is about, and never for a prompt or an outlet.
+// Event returns an event of a room, whoever may see it, and whether it exists. It is for the
+// keeper of the room, to know what another event is about, and never for a prompt or an outlet.
 func (s *Store) Event(ctx context.Context, in earshot.RoomID, id earshot.EventID) (earshot.Event, bool, error) {
 	var r row
 	err := r.scan(s.archive.db().QueryRowContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.id = ? AND j.room = ?", id, in))

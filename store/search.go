@@ -39,8 +39,8 @@ func (r *Reader) SearchBefore(ctx context.Context, text string, before int64, li
 	return r.Match(ctx, q, from, before, limit)
 }
 
-// Match returns the newest events before a sequence, or of all if that is 0, that a query looks
-// for, the newest first: of what some people have said, if there are any.
+// Match returns the newest events before a sequence that match a query, the newest first;
+// sequence 0 means all. If people are given, only their events match.
 func (r *Reader) Match(ctx context.Context, q search.Query, from []earshot.ParticipantID, before int64, limit int) ([]earshot.Event, error) {
 	if limit < 1 {
 		return nil, nil

@@ -24,7 +24,7 @@ type Selection struct {
 	People []earshot.ParticipantID `json:"people,omitempty"`
 	Agents []earshot.ParticipantID `json:"agents,omitempty"`
 
-	// Handle is by what something came in of which nobody knew who it was from.
+	// Handle is the handle of events whose author was not known.
 	Handle earshot.Handle `json:"handle,omitzero"`
 
 	Room  earshot.RoomID `json:"room,omitempty"` // empty: whichever
