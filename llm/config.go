@@ -64,8 +64,8 @@ type EngineConfig struct {
 type Config struct {
 	EngineConfig `yaml:",inline"`
 
-	// SlowNotice is after how long without a first word whoever waits for a reply is
-	// told that none has come yet. 0 is never.
+	// SlowNotice is how long a reply may stay without a first word before the person who waits is
+	// told. 0 is never.
 	SlowNotice field.Seconds `yaml:"slow_notice_seconds"`
 
 	// FirstToken is how long a model may take to its first token before it is

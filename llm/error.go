@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// A Fault is what went wrong with a request, for whoever must decide what to
-// do next.
+// A Fault is the kind of failure of a request, by which callers decide what to do next.
 type Fault string
 
 // The faults.
@@ -55,9 +54,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // priority needed its slot. What had come until then is still good.
 var ErrParked = errors.New("parked for a more urgent request")
 
-// Repeats reports whether line, which a server said, holds a stretch of what req
-// asks, so that it is no part of an [Error]. Sixteen bytes
-// are three words; fewer are in every sentence.
+// Repeats reports whether line, which a server sent, contains a stretch of the text of req, so
+// that the line must not become part of an [Error]. A stretch is sixteen bytes, which is three
+// words; fewer are in every sentence.
 func Repeats(line string, req *Request) bool {
 	const stretch = 16
 	if req == nil {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// A Form is how a prompt is put. Most servers take one as it is; the chat templates of
-// others refuse a system message behind the first, two messages of one role in a row, or
-// any system message at all.
+// A Form is how a prompt is structured. Most servers accept any prompt. The chat templates of
+// others refuse a system message after the first, two messages of one role in a row, or any
+// system message at all.
 type Form int
 
 // The forms, from the one that says most to the one that every template takes.
 const (
-	// Plain is the prompt as it is.
+	// Plain leaves the prompt unchanged.
 	Plain Form = iota
 
 	// OneSystem is a system message, if the prompt begins with one, and then turns: user

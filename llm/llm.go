@@ -27,12 +27,12 @@ type Message struct {
 	Role Role
 	Text string
 
-	// Images are what a model that can see looks at, with Text; one that cannot, or
-	// of which that is not known, is handed none of them. See [WithoutImages].
+	// Images are the pictures that a model looks at, with Text. A model that cannot see, or may
+	// not be able to, gets none of them. See [WithoutImages].
 	Images []Image
 
-	// AltText, if set, stands in place of Text where the model is handed no pictures,
-	// whichever message of the request they are in.
+	// AltText, if set, replaces Text if the model gets no pictures, whichever message of the
+	// request they are in.
 	AltText string
 
 	Calls []Call // of an assistant: what it called, after it had said Text
@@ -53,9 +53,8 @@ type Call struct {
 	ID   string // unique within the reply
 	Tool string // a name that may be of no tool that was offered
 
-	// Arguments is a JSON object; what stands in it is the model's word. It is
-	// nil if the model wrote something else: then nothing is done, and the
-	// model is told.
+	// Arguments is a JSON object that the model wrote, with any content. It is nil if the model
+	// wrote something else: then nothing is done, and the model is told.
 	Arguments json.RawMessage
 }
 

@@ -55,10 +55,10 @@ func (r Roles) of(role string) RoleConfig {
 	return RoleConfig{}
 }
 
-// For returns what [Request.Engine] and [Request.Model] are for an agent of that
-// role, which has chosen an engine and a model itself or left them empty: its
-// own choice goes first, then that of its role. A model is of one engine, so
-// that of the role counts only on the engine of the role.
+// For returns [Request.Engine] and [Request.Model] for an agent of a role, with the agent's own
+// choice of engine and model, which may be empty. Its own choice goes first, then that of its
+// role. A model belongs to one engine, so the model of the role counts only on the engine of the
+// role.
 func (c Config) For(role, engine, model string) (string, string) {
 	r := c.Roles.of(role)
 	if engine == "" || engine == r.Engine {

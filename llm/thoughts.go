@@ -25,8 +25,8 @@ type Thoughts struct {
 	// nevertheless is forgiven.
 	Opened bool
 
-	// Leading says that the model thinks only before its first word: what
-	// follows is no prose, and a tag in it is its own. See [ToolChoiceReader].
+	// Leading says that the model thinks only before its first word. What follows is not prose,
+	// and tags in it are left alone. See [ToolChoiceReader].
 	Leading bool
 
 	begun bool   // the thought that the prompt opened has been taken up

@@ -41,8 +41,7 @@ type Script struct {
 	// tell how many. Another is shown none.
 	Vision bool
 
-	// Troubles befall the first requests, one each and in order. The zero
-	// Trouble is none.
+	// Troubles affect the first requests, one each and in order. The zero Trouble has no effect.
 	Troubles []Trouble
 
 	mu       sync.Mutex

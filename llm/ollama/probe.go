@@ -54,8 +54,8 @@ func (e *Engine) models(ctx context.Context, list []api.ListModelResponse) []llm
 // no question: Ollama keeps it for five minutes, unless it is told otherwise.
 const lately = time.Minute
 
-// Loads implements [llm.Loader] by the list of what is loaded. What is being loaded stands
-// there too, so that this is asked before the model is.
+// Loads implements [llm.Loader] by the list of loaded models. The list also has the models that
+// are being loaded, so Loads is called before the model is asked.
 func (e *Engine) Loads(ctx context.Context, asked string) bool {
 	name := e.model(asked)
 	e.mu.Lock()
