@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 )
 
-// A Model is one thing that was trained. Those so far are kept whole by the
-// package that they come in, so no checksum of ours stands beside them.
+// A Model is one trained model. All so far come unchanged from the package that holds them, so
+// earshot keeps no checksum of its own.
 type Model struct {
 	Name    string   // for people
 	For     string   // what it does

@@ -48,8 +48,8 @@ func Judge(words string, about Talk) Ending {
 // fewWords is how many words of an answer are its first.
 const fewWords = 2
 
-// Asks returns what the last sentence of what the agent said lets one expect of
-// the answer: nothing, unless it is a question.
+// Asks returns the kind of answer that the last sentence of the agent asks for: none, unless it
+// is a question.
 func Asks(said string) Talk {
 	said = strings.TrimSpace(said)
 	if !strings.HasSuffix(said, "?") {

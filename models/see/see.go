@@ -81,10 +81,10 @@ func New(cfg Config) *Camera {
 	return &Camera{config: cfg}
 }
 
-// Run starts a helper and lives as long as it does. It returns nil when ctx ends, or
-// when a recording is over; and otherwise why the helper is no more: a
-// [*helper.DeathError], which wraps a [*FaultError] if the helper knows what is wrong.
-// It is called again and again, never twice at a time.
+// Run starts a helper and lives as long as it does. It returns nil when ctx ends or a recording
+// is over. Otherwise it returns why the helper ended: a [*helper.DeathError], which wraps a
+// [*FaultError] if the helper knows the cause. It may be called again after it has returned,
+// never twice at a time.
 func (c *Camera) Run(ctx context.Context) error {
 	link, err := c.config.Dial()
 	if err != nil {
@@ -200,7 +200,7 @@ type FaultError struct{ fault wire.Fault }
 // Error says what is wrong.
 func (e *FaultError) Error() string { return e.fault.Text }
 
-// Cure says what mends it, if that is known.
+// Cure returns what to do about it; empty if that is not known.
 func (e *FaultError) Cure() string { return e.fault.Cure }
 
 // Is reports whether the fault is lasting: then it is an [errors.ErrUnsupported].

@@ -68,9 +68,9 @@ func NewPool(cfg PoolConfig) *Pool {
 	return p
 }
 
-// Run keeps the helpers until ctx ends, which is no error, or until it is known that
-// there can be none here, which is an [errors.ErrUnsupported]. It is not called twice at
-// a time. What befalls a helper is told to Report.
+// Run keeps the helpers running until ctx ends, which is no error, or until it is known that none
+// can run here, which is an [errors.ErrUnsupported]. It must not be called twice at a time.
+// Failures of a helper go to Report.
 func (p *Pool) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -26,8 +26,8 @@ import (
 	"earshot/models/wire"
 )
 
-// Longest is how much of an utterance is listened to: the longest that an ear
-// takes for one, 30 s, and the second of what came before it that it may add.
+// Longest is how much of an utterance is recognised: the longest utterance of an ear, 30 s, and
+// the second before it that it may add.
 const Longest = 31 * time.Second
 
 const (
@@ -126,10 +126,9 @@ func New(cfg Config) *Recogniser {
 	return &Recogniser{config: cfg, since: time.Now()}
 }
 
-// Run starts a helper and lives as long as it does. It returns nil when ctx
-// ends, and otherwise why the helper is no more: a [*helper.DeathError], or a
-// [*FaultError] if the helper knows what is wrong. It is called again and again,
-// never twice at a time.
+// Run starts a helper and lives as long as it does. It returns nil when ctx ends, and otherwise
+// why the helper ended: a [*helper.DeathError], or a [*FaultError] if the helper knows the cause.
+// It may be called again after it has returned, never twice at a time.
 func (r *Recogniser) Run(ctx context.Context) error {
 	link, err := r.config.Dial()
 	if err != nil {
@@ -217,7 +216,7 @@ type FaultError struct{ fault wire.Fault }
 // Error says what is wrong.
 func (e *FaultError) Error() string { return e.fault.Text }
 
-// Cure says what mends it, if that is known.
+// Cure returns what to do about it; empty if that is not known.
 func (e *FaultError) Cure() string { return e.fault.Cure }
 
 // Is reports whether the fault is lasting.

@@ -65,10 +65,9 @@ func New(cfg Config) *Synthesiser {
 	return &Synthesiser{config: cfg, turn: make(chan struct{}, 1), changed: make(chan struct{})}
 }
 
-// Run starts a helper and lives as long as it does. It returns nil when ctx
-// ends, and otherwise why the helper is no more: a [*helper.DeathError], or a
-// [*FaultError] if the helper knows what is wrong. It is called again and again,
-// never twice at a time.
+// Run starts a helper and lives as long as it does. It returns nil when ctx ends, and otherwise
+// why the helper ended: a [*helper.DeathError], or a [*FaultError] if the helper knows the cause.
+// It may be called again after it has returned, never twice at a time.
 func (s *Synthesiser) Run(ctx context.Context) error {
 	link, err := s.config.Dial()
 	if err != nil {
@@ -167,7 +166,7 @@ type FaultError struct{ fault wire.Fault }
 // Error says what is wrong.
 func (e *FaultError) Error() string { return e.fault.Text }
 
-// Cure says what mends it, if that is known.
+// Cure returns what to do about it; empty if that is not known.
 func (e *FaultError) Cure() string { return e.fault.Cure }
 
 // Is reports whether the fault is lasting.

@@ -116,7 +116,7 @@ func (t *SpeakerChangeDetector) hear(s *Sound) {
 	}
 }
 
-// Refuse says that the change that was just found is none.
+// Refuse says that the change that was just found is not one.
 func (t *SpeakerChangeDetector) Refuse() { t.found, t.quiet = 0, len(t.before)+rest }
 
 // Last is Take at the end of an utterance, when nothing follows that would tell

@@ -23,7 +23,7 @@ var (
 	// ErrTooLarge is a picture beyond the limits.
 	ErrTooLarge = errors.New("the picture is too large")
 
-	// ErrNone is a stream in which there are no pictures, or none any more.
+	// ErrNone is a stream that has no pictures, or no more pictures.
 	ErrNone = errors.New("the data is not a picture")
 
 	errDamaged = errors.New("the picture is damaged")

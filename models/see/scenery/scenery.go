@@ -78,7 +78,7 @@ const (
 	half = 0.6745
 )
 
-// A View is what can be said of one picture. All shares are of what is not masked.
+// A View is the analysis of one picture. All shares are of the area that is not masked.
 type View struct {
 	Brightness float64       // mean, 0 to 1
 	Contrast   float64       // standard deviation of the brightness, 0 to 1
@@ -121,8 +121,8 @@ type cell struct {
 	still      time.Duration // for how long it has been new with nothing moving in it
 }
 
-// New returns the scenery of pictures of that size, in pixels, of which the masked parts
-// are not looked at. It panics if there is nothing in them.
+// New returns the scenery of pictures of that size, in pixels. The masked parts are ignored. It
+// panics if nothing is left.
 func New(width, height int, masks []earshot.Box) *Scenery {
 	if width < block || height < block {
 		panic("scenery: a picture that is too small")

@@ -12,7 +12,7 @@ import (
 	"earshot/internal/audio"
 )
 
-// Version is that of what is measured: a model is of use with no other.
+// Version is the version of the measurement. A model works with one version only.
 const Version = 1
 
 // Cepstra is how many numbers say what a window of sound is like.
@@ -34,7 +34,7 @@ type Sound struct {
 	n       int // of them
 }
 
-// A Window is 25 ms of a voice, of which there is one every 10 ms.
+// A Window is 25 ms of a voice. One begins every 10 ms.
 type Window struct {
 	Shape [Cepstra]float64 // of its spectrum, whatever its level
 	Level float64          // in dB over one, of all its samples together
