@@ -57,7 +57,7 @@ const (
 	flagBeside
 )
 
-// Append appends f to b, as it is sent by a helper: little-endian.
+// Append appends f to b in the form that helpers send: little-endian.
 func (f *Frame) Append(b []byte) []byte {
 	var flags uint16
 	if f.Voiced {

@@ -23,9 +23,9 @@ type Fader struct {
 	left int     // samples until the ramp ends
 }
 
-// Set moves the gain evenly from where it is to gain, within the next over of
-// sound; 0 is at once. Gains are from 0 to 32; what lies outside, or is none, is
-// the nearest of them.
+// Set moves the gain evenly from its present value to gain, while the next over of sound passes;
+// 0 is at once. Gains are from 0 to 32. A value outside becomes the nearest of them, and NaN
+// becomes 0.
 func (f *Fader) Set(gain float64, over time.Duration) {
 	if !(gain >= 0) { // NaN too
 		gain = 0

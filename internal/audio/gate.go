@@ -74,9 +74,9 @@ func (g *Gate) Judge(f *Frame, far, out []int16) (better bool) {
 	return better
 }
 
-// Forget takes the canceller to have to learn the room again: until then it
-// leaves what is captured. The echo of what was played before, which it knew,
-// may still be on its way.
+// Forget makes the gate assume that the canceller must learn the room again; until then the
+// captured sound is left as it is. The echo of sound that was played before, which the canceller
+// knew, may still arrive.
 func (g *Gate) Forget() { g.unsettled = late }
 
 // lowered returns by how much the canceller lowers what is heard, in dB.

@@ -71,8 +71,8 @@ func (p *Pace) Note(n int64, at time.Time) {
 	}
 }
 
-// Leap says that the next note has nothing to do with those before, but for the
-// speed of the device: it was stopped, or is another way off.
+// Leap says that the next note is unrelated to those before, except for the speed of the device:
+// it was stopped, or its distance is different.
 func (p *Pace) Leap() { p.taken, p.sum, p.doubt, p.loose = 0, 0, 0, true }
 
 // Known reports whether any note came since the beginning or the last leap.

@@ -113,7 +113,7 @@ func (lacking) Is(target error) bool { return target == errors.ErrUnsupported }
 // last belt. One good packet in 65,536 ends like that, too.
 func encrypted(data []byte) bool { return bytes.HasSuffix(data, []byte{0xfa, 0xfa}) }
 
-// Counts are what has become of everything since the Opus was made.
+// Counts count the outcome of everything since the Opus was made.
 type Counts struct {
 	Packets int64 // that were handed over to be decoded
 	Lost    int64 // that were missing, and are silence

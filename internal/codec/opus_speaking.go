@@ -15,7 +15,7 @@ import (
 const upcoming = 400 * time.Millisecond
 
 var (
-	// ErrDropped is what became of an utterance that was given up by [Opus.Drop].
+	// ErrDropped is the end of an utterance that [Opus.Drop] abandoned.
 	ErrDropped = errors.New("it was abandoned")
 
 	errFull = errors.New("the message is full")

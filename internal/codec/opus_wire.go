@@ -31,8 +31,8 @@ const (
 	MaxSpeakers = 64   // that have a decoder; the least recently heard goes
 	MaxOpus     = 1275 // bytes of a frame: RFC 6716, section 3.4
 
-	// MaxLost is how many packets in sequence may be missing and still be heard as
-	// silence: two seconds. After more of them somebody begins anew.
+	// MaxLost is how many packets in sequence may be missing and still be heard as silence: two
+	// seconds. After more, the stream begins again.
 	MaxLost = 100
 
 	MinSpeech, MaxSpeech = 8000, 48000 // samples a second of what is to be said
@@ -47,7 +47,7 @@ const (
 	frameSize  = 4 + 2 + audio.Size
 )
 
-// AppendPacket appends p to b, as it is sent to a helper.
+// AppendPacket appends p to b in the form that is sent to a helper.
 func AppendPacket(b []byte, p *Packet) []byte {
 	b = binary.LittleEndian.AppendUint32(b, p.Speaker)
 	b = binary.LittleEndian.AppendUint64(b, uint64(p.At.UnixNano()))
@@ -104,7 +104,7 @@ func eachFrame(b []byte, f *audio.Frame, take func(speaker uint32, damaged int))
 // FitsFrame reports whether one more frame fits into a message of b.
 func FitsFrame(b []byte) bool { return len(b)+frameSize <= helper.MaxSound }
 
-// AppendSpeech appends samples that are to be said to b.
+// AppendSpeech appends samples of speech to b.
 func AppendSpeech(b []byte, rate int, pcm []int16) []byte {
 	return audio.AppendPCM(binary.LittleEndian.AppendUint32(b, uint32(rate)), pcm)
 }

@@ -28,9 +28,9 @@ type Source struct {
 	// it is 12 hours.
 	Longest time.Duration
 
-	// Opened is told what the source is, before the first frame; and Ended what
-	// became of it, after the last one, unless the loop was left before. Both
-	// are called from where the loop runs, and may be nil.
+	// Opened is called with what the source is, before the first frame, and Ended with the
+	// outcome, after the last one, unless the loop was left before. Both are called from where the
+	// loop runs, and may be nil.
 	Opened func(Info)
 	Ended  func(Ended)
 }

@@ -16,8 +16,7 @@ const (
 	MsgEnded  = "ended"  // body [Ended]
 )
 
-// A Request is which source is to be opened. Exactly one of Path and URL is
-// set.
+// A Request names the source to open. Exactly one of Path and URL is set.
 type Request struct {
 	Path    string        `json:"path,omitempty"`
 	URL     string        `json:"url,omitempty"`

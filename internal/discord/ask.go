@@ -39,13 +39,12 @@ type Request struct {
 	// lost. All other methods may.
 	Again bool
 
-	// Grace is how long an answer is waited for after the context has ended, so that what
-	// became of the request is known.
+	// Grace is how long to wait for an answer after the context has ended, so that the outcome of
+	// the request is known.
 	Grace time.Duration
 }
 
-// A Limited is a request that was given up since Discord wants more time to pass than
-// anybody waits for.
+// A Limited is a request that was abandoned because Discord's limit would delay it for too long.
 type Limited struct {
 	After time.Duration
 	Slow  bool // the channel is in slow mode
@@ -177,8 +176,8 @@ func bare(err error) error {
 // thousand characters with all that hangs at them.
 const mostPage = 8 << 20
 
-// A Refusal is an answer of the REST interface that is no success. It says nothing of
-// what was asked for, which may hold what somebody said, or the token of an interaction.
+// A Refusal is an unsuccessful answer of the REST interface. It contains nothing of the request,
+// which may hold somebody's words or the token of an interaction.
 type Refusal struct {
 	Status int // of HTTP
 	Code   int // Discord's own; 0 if it said none
@@ -195,7 +194,7 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("Discord answered %d: %s (%d)", r.Status, what, r.Code)
 }
 
-// Cure says what mends it; empty if nobody knows.
+// Cure returns what to do about it; empty if that is not known.
 func (r *Refusal) Cure() string {
 	if r.Status == http.StatusUnauthorized {
 		return refusal(r.Status, 0).Fix

@@ -45,7 +45,7 @@ type Config struct {
 	Within time.Duration
 }
 
-// A Lost stands where events were dropped because their receiver was slow.
+// A Lost marks where events were dropped because their receiver was slow.
 type Lost struct {
 	Messages int // what was said, and commands: REST still has them
 	States   int // who is where, and what there is: it comes anew by itself
@@ -95,8 +95,7 @@ type Session struct {
 	inbox inbox
 }
 
-// New returns a session that does nothing until it runs. It panics if the base is no
-// address.
+// New returns a session that does nothing until it runs. It panics if the base is not an address.
 func New(cfg Config) *Session {
 	base, err := url.Parse(cmp.Or(cfg.Base, home))
 	if err != nil || base.Host == "" {
@@ -343,7 +342,7 @@ type Fault struct {
 
 func (f *Fault) Error() string { return f.What + "; " + f.Fix }
 
-// Cure says what mends it.
+// Cure returns what to do about it.
 func (f *Fault) Cure() string { return f.Fix }
 
 // Is says that a fault is what no restart mends: another try with it costs one of the

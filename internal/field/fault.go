@@ -42,8 +42,8 @@ func Under(prefix string, err error) error {
 	return errors.Join(faults...)
 }
 
-// Faults returns every fault that err is made of, in order. An error that is
-// none counts as one without a key, so that nothing is lost.
+// Faults returns every fault in err, in order. Any other error counts as a fault without a key,
+// so nothing is lost.
 func Faults(err error) []*Fault {
 	switch e := err.(type) {
 	case nil:

@@ -29,7 +29,7 @@ func (h Hours) span() (from, to int, err error) {
 
 func minute(t time.Time) int { return t.Hour()*60 + t.Minute() }
 
-// Valid reports whether h is none, or two times of day.
+// Valid reports whether h is empty or two times of day.
 func (h Hours) Valid() bool {
 	_, _, err := h.span()
 	return err == nil

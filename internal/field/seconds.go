@@ -12,8 +12,7 @@ import (
 // mostSeconds is a year: whoever writes more has mistaken the unit.
 const mostSeconds = 365 * 24 * 60 * 60
 
-// Seconds is a length of time that stands in the file as a number of seconds,
-// such as 5 or 0.25.
+// Seconds is a length of time that the file gives as a number of seconds, such as 5 or 0.25.
 type Seconds float64
 
 // Duration returns s as a duration. What no file can hold becomes the nearest
@@ -30,7 +29,7 @@ func (s Seconds) String() string {
 	return strconv.FormatFloat(float64(s), 'g', -1, 64) + "s"
 }
 
-// UnmarshalYAML reads a number, and refuses one that is no length of time.
+// UnmarshalYAML reads a number, and refuses one that is not a length of time.
 func (s *Seconds) UnmarshalYAML(n *yaml.Node) error {
 	var f float64
 	if tag := n.ShortTag(); tag != "!!int" && tag != "!!float" {

@@ -31,7 +31,7 @@ type Secret string
 // Reveal returns the secret itself, for the one place that sends it.
 func (s Secret) Reveal() string { return string(s) }
 
-// String returns what stands for s.
+// String returns a placeholder for s.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
@@ -39,14 +39,13 @@ func (s Secret) String() string {
 	return hidden
 }
 
-// Format prints what stands for s, for every verb.
+// Format prints the placeholder for s, for every verb.
 func (s Secret) Format(f fmt.State, verb rune) { io.WriteString(f, s.String()) }
 
-// LogValue logs what stands for s.
+// LogValue logs the placeholder for s.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText encodes what stands for s, in JSON, YAML and everything else
-// that knows text.
+// MarshalText encodes the placeholder for s, in JSON, YAML and every other text encoding.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads a secret or follows a reference to one. Its errors name

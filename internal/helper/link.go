@@ -35,7 +35,7 @@ type Link interface {
 // A Dialer starts a helper.
 type Dialer func() (Link, error)
 
-// A DeathError is a helper that is no more.
+// A DeathError says why a helper ended.
 type DeathError struct {
 	Name string
 	Err  error // how

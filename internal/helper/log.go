@@ -45,9 +45,9 @@ func nextLine(r *bufio.Reader) (line string, cut int, err error) {
 	return line, cut, err
 }
 
-// A LogLimit is how much of what a helper prints gets into the log. It is that of all
-// processes which are started one after the other in the same role, so that one that dies
-// again and again gets no more. The zero value is ready.
+// A LogLimit bounds how much of a helper's output gets into the log. All processes of one role
+// share it, one after the other, so a helper that dies repeatedly gets no more. The zero value is
+// ready.
 type LogLimit struct {
 	mu           sync.Mutex
 	minute       time.Time // when it began

@@ -22,8 +22,8 @@ type Command struct {
 	Net  bool     // it fetches from the net, and so gets the daemon's proxies
 	Log  *slog.Logger
 
-	// Said is how much of what it prints gets into Log, where others were started in its
-	// role before; nil is its own.
+	// Said bounds how much of its output gets into Log, together with earlier processes of its
+	// role; nil is a bound of its own.
 	Said *LogLimit
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// Supplies is where Linux tells of what the machine runs on.
+	// Supplies is where Linux describes the power supplies.
 	Supplies = "/sys/class/power_supply"
 
 	// mostSupplies is how many of them are looked at: a machine has two or three.
@@ -19,9 +19,8 @@ const (
 	longestWord = 64
 )
 
-// OnBattery reports whether a machine runs on its battery, of which a directory such as
-// [Supplies] tells. Where there is none, or it cannot be read, it runs on mains. It may wait for
-// the hardware.
+// OnBattery reports whether the machine of a directory such as [Supplies] runs on its battery. It
+// is false if there is none or it cannot be read. It may wait for the hardware.
 func OnBattery(directory string) bool {
 	open, err := os.Open(directory)
 	if err != nil {

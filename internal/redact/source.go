@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// A SourceRedactor hides what the address of a camera tells that is nobody's business: who
-// logs in there and by which password, and the query, where many cameras want both. The zero
-// value hides nothing.
+// A SourceRedactor hides the private parts of the address of a camera: the user, the password,
+// and the query, where many cameras want both. The zero value hides nothing.
 type SourceRedactor struct{ hide *strings.Replacer }
 
 // leastSecret is how long a part of an address is that is hidden wherever it stands, in
@@ -120,8 +119,7 @@ func (v SourceRedactor) Text(s string) string {
 	return v.hide.Replace(s)
 }
 
-// Error returns err without the secrets in what it says. What it is, and what mends
-// it, stays.
+// Error returns err without the secrets in its text. Its kind and its cure stay the same.
 func (v SourceRedactor) Error(err error) error {
 	if err == nil || v.hide == nil {
 		return err

@@ -107,7 +107,7 @@ func (p *Playing) Finish() {
 	p.send(SayFinish, Finish{p.number, sent})
 }
 
-// Do acts on the speech, ahead of what was written.
+// Do acts on the speech before what was written earlier is played.
 func (p *Playing) Do(c earshot.Control) {
 	p.mu.Lock()
 	if p.cut || p.ended {

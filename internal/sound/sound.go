@@ -48,7 +48,7 @@ type Fault struct {
 // Error says what is wrong.
 func (f *Fault) Error() string { return f.Text }
 
-// Cure says how to mend it, if that is known.
+// Cure returns what to do about it; empty if that is not known.
 func (f *Fault) Cure() string { return f.Fix }
 
 // A Device is one that can be opened, by its Name.

@@ -131,7 +131,7 @@ func (o *Outages) Steady(now time.Time) (over []earshot.Notice) {
 	return over
 }
 
-// Next returns when Steady is to be called, the zero Time if there is nothing to tell.
+// Next returns when to call Steady; the zero Time if there is nothing to tell.
 func (o *Outages) Next() (next time.Time) {
 	for _, is := range o.by {
 		if at := is.back.Add(is.hold); !is.back.IsZero() && (next.IsZero() || at.Before(next)) {

@@ -89,8 +89,8 @@ type Ledger struct {
 	changed bool // since it was written last
 }
 
-// Asked counts a request that was over at now, of what is called by id: the first of that
-// counts as made. An id of none makes nothing.
+// Asked counts a request that ended at now. id names what the request was for; the first request
+// for it counts as made. An empty id makes nothing.
 func (l *Ledger) Asked(now time.Time, u api.UsagePurpose, id string, a api.UsageAmount) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -211,8 +211,8 @@ type file struct {
 // version is that of the file.
 const version = 1
 
-// Save hands the ledger on as it is written down, if anything was counted since that was done
-// last. It waits for write alone, and what is counted meanwhile does not.
+// Save passes the ledger to write in its recorded form, if anything was counted since the last
+// time. It waits for write only; counting goes on meanwhile and is not delayed.
 func (l *Ledger) Save(write func([]byte) error) error {
 	l.mu.Lock()
 	changed := l.changed

@@ -80,7 +80,7 @@ func New(volume float64) *Deck {
 	return &Deck{volume: volume, woken: make(chan struct{}, 1), queue: queue{ring: make([]int16, Most)}}
 }
 
-// Woken tells that there is something to play, after there was nothing.
+// Woken signals that there is something to play, after there was nothing.
 func (d *Deck) Woken() <-chan struct{} { return d.woken }
 
 // Play begins the speech of that number. What was left of another is gone
