@@ -70,8 +70,8 @@ func New(cfg Config, t *terminal.Terminal) *Console {
 // Name implements [providers.Provider].
 func (c *Console) Name() string { return "console" }
 
-// Run implements [providers.Provider]. Its own end is that the person leaves,
-// or that there is nothing more to read.
+// Run implements [providers.Provider]. It ends by itself when the person leaves or the input
+// ends.
 func (c *Console) Run(ctx context.Context, emit providers.Emit) error {
 	if c.term.ByKeys() {
 		return c.keys(ctx, emit)

@@ -16,8 +16,8 @@ type Config struct {
 	// Enabled lets the agent be on Discord. That needs a token.
 	Enabled bool `yaml:"enabled"`
 
-	// TokenFile is the whole path of the file whose first line is the bot's token,
-	// which nobody else may read.
+	// TokenFile is the absolute path of the file whose first line is the bot's token. Nobody else
+	// may be able to read it.
 	TokenFile string `yaml:"token_file"`
 
 	// Token is the bot's token if the environment has it, which goes before the file.

@@ -41,8 +41,8 @@ type House interface {
 	// not known and need not be. Discord has proved who they are.
 	Arrive(ctx context.Context, who earshot.Handle, p Person) (name string, err error)
 
-	// Do carries out a command, whose event has a room, and returns the answer, which is
-	// for who gave it alone.
+	// Do carries out a command, whose event has a room, and returns the answer, which only the
+	// person who gave it sees.
 	Do(ctx context.Context, e earshot.Event) (string, error)
 }
 
@@ -57,7 +57,7 @@ type Person struct {
 	// known already is less than that.
 	Member bool
 
-	// IfKnown says that whoever is not known need not be.
+	// IfKnown says that nothing is done for somebody who is not known.
 	IfKnown bool
 }
 
@@ -73,8 +73,7 @@ type Past struct {
 	// is older it did not want.
 	Since time.Time
 
-	// Waits says that something is to be said there when it is time, so that its room is
-	// to be open.
+	// Waits says that something will be said in the room at some time, so the room must be open.
 	Waits bool
 }
 
@@ -98,8 +97,8 @@ type Parts struct {
 	Agent    func() string // what the agent is called that the bot is
 	Commands []Command     // that are offered, besides /ask
 
-	// Event finds the event that a message is. If nil it is [discord.EventOf]; a house whose
-	// own replies have other names knows better.
+	// Event returns the event of a message. If nil, it is [discord.EventOf]; a daemon whose own
+	// replies have other names provides its own.
 	Event func(channel, message uint64) earshot.EventID
 
 	// Also is told what happens, before the sense has looked at it, by one goroutine; it
@@ -112,7 +111,7 @@ type Parts struct {
 	Log *slog.Logger
 }
 
-// A Sense is the sense of what is written on Discord.
+// A Sense reads what people write on Discord.
 type Sense struct {
 	cfg   Config
 	parts Parts
@@ -147,8 +146,8 @@ func New(cfg Config, parts Parts) *Sense {
 // Name implements [providers.Provider].
 func (*Sense) Name() string { return name }
 
-// Take takes an event of the session. It waits for the room, and drops what happens
-// while the sense does not run: a session that begins anew tells it again.
+// Take takes in an event of the session. It waits for the room, and drops events while the sense
+// does not run: a session that begins again repeats them.
 func (s *Sense) Take(event any) {
 	s.mu.Lock()
 	in := s.intake

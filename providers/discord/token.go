@@ -12,7 +12,7 @@ import (
 // Variable is the variable of the environment that holds the bot's token.
 const Variable = "EARSHOT_DISCORD_TOKEN"
 
-// A TokenError is why there is no token, and the cure for it. It never says what was found.
+// A TokenError says why there is no token, and what to do. It never repeats what was found.
 type TokenError struct {
 	What string
 	Fix  string
@@ -20,15 +20,15 @@ type TokenError struct {
 
 func (e *TokenError) Error() string { return e.What + "; " + e.Fix }
 
-// Cure says what mends it.
+// Cure returns what to do about it.
 func (e *TokenError) Cure() string { return e.Fix }
 
 // Is says that no restart mends it: somebody has to.
 func (e *TokenError) Is(target error) bool { return target == errors.ErrUnsupported }
 
-// Secret returns the bot's token: that of the environment, or the first line of the
-// file. A file that others can read is refused, since whoever has the token is the bot.
-// Its error is a [*TokenError].
+// Secret returns the bot's token, from the environment or from the first line of the file. A file
+// that others can read is refused, because anybody with the token can act as the bot. Its error
+// is a [*TokenError].
 func (c Config) Secret() (field.Secret, error) {
 	switch {
 	case c.Token != "":

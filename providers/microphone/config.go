@@ -16,8 +16,8 @@ type Config struct {
 	// Device is the name of the microphone; empty means the system's default.
 	Device string `yaml:"device"`
 
-	// LeastConfidence is how sure a recogniser must be, from 0 to 1, of what it
-	// made of a voice. What is less was no speech, or not to be understood.
+	// LeastConfidence is how confident a recogniser must be, from 0 to 1. Anything less counts as
+	// no speech, or as not understood.
 	LeastConfidence float64 `yaml:"least_confidence"`
 
 	// Deaf is after how long without any sound at all, not even noise, the

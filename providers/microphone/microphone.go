@@ -81,8 +81,8 @@ type Parts struct {
 	Capture    Capture
 	Recogniser Recogniser // nil if there is none: voices are noticed, not understood
 
-	// Voices says that somebody asks whose voice it is: what is said comes with
-	// what it sounds like, see [earshot.Voice].
+	// Voices says that utterances come with the sound of their voice, because somebody asks whose
+	// voice it is; see [earshot.Voice].
 	Voices bool
 
 	// Talk is what the room knows of the talk that the microphone hears, on which
@@ -90,8 +90,7 @@ type Parts struct {
 	// new ones, so it must not block. If nil, nothing is known.
 	Talk func() hear.Talk
 
-	// Dropped, if set, is told how much of what was said could not be kept. It returns at
-	// once.
+	// Dropped, if set, is told how many utterances could not be kept. It returns at once.
 	Dropped func(n int)
 
 	Notice func(earshot.Notice) // is told what is wrong beside the device; may be nil; must not block

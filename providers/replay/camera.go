@@ -10,8 +10,8 @@ import (
 	"earshot"
 )
 
-// Webcam is the provider whose lines tell what a camera sees; its name for who it is
-// from is that of the camera.
+// Webcam is the provider whose lines say what a camera sees. The name in their handle is that of
+// the camera.
 const Webcam = "webcam"
 
 const (
