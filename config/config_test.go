@@ -138,7 +138,7 @@ func TestWrongFiles(t *testing.T) {
 				"c.yaml:4: outlets.loudspeaker.speed: is 9; must be from 0.5 to 2.5"},
 		{"unknown part", "providers:\n  nose:\n    enabled: true\n", "c.yaml:2: providers.nose: is not a key; there are console, microphone, webcam, discord"},
 		{"cameras", "providers:\n  webcam:\n    cameras:\n      - {name: Door, hours: soon}\n      - {masks: [{x: 0.5, width: 0.6, height: 1}]}\n",
-			"c.yaml:4: providers.webcam.cameras[0].name: is \"Door\"; must be of small letters, digits, - and _, at most 32\n" +
+			"c.yaml:4: providers.webcam.cameras[0].name: is \"Door\"; must be at most 32 small letters, digits, - and _\n" +
 				"c.yaml:4: providers.webcam.cameras[0].hours: is \"soon\"; must be two times of day, such as 08:00-20:00, or empty for always\n" +
 				"c.yaml:5: providers.webcam.cameras[1].masks[0]: is not within the picture; x, y, width and height are shares of it, from 0 to 1"},
 

@@ -32,7 +32,7 @@ func TestTokenOfABot(t *testing.T) {
 		{name: "both", file: open, environ: []string{"EARSHOT_DISCORD_TOKEN=" + canary}},
 		{name: "neither", parse: "providers.discord.token_file: is empty, and EARSHOT_DISCORD_TOKEN is not set"},
 		{name: "an empty variable", environ: []string{"EARSHOT_DISCORD_TOKEN="}, parse: "is empty"},
-		{name: "not the whole path", file: "token", parse: "is no whole path"},
+		{name: "not the whole path", file: "token", parse: "is not an absolute path"},
 		{name: "no such file", file: "/no/such", err: `there is no file "/no/such"; write`},
 		{name: "open to others", file: open, err: "; chmod 600 " + open},
 		{name: "an empty file", file: none, err: "whose first line is empty; write"},
