@@ -89,7 +89,7 @@ outlets:
 `), nil)
 	for _, want := range []string{
 		`providers.discord.guilds[0]: is "general"; must be a number of 17 to 20 digits`, "Copy ID",
-		"providers.discord.channels[1]: is there already", "providers.discord.operators[0]",
+		"providers.discord.channels[1]: is listed already", "providers.discord.operators[0]",
 		`providers.discord.bots: is "friends"; must be one of ignore, agents`,
 		`providers.discord.join: is "always"; must be one of never, command, people`,
 		"providers.discord.recognisers: is 0", "providers.discord.base",
