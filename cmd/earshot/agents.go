@@ -17,7 +17,6 @@ import (
 	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 )
 
 type agentsCommand struct {
@@ -47,47 +46,10 @@ func (l agentsList) Run(a *app) error {
 		t, print := a.table()
 		fmt.Fprintln(t, "NAME\tSTATE\tPATH\tKIND\tROOMS\tMODEL\t")
 		for _, p := range list {
-			fmt.Fprintln(t, terminal.Safe(strings.Join([]string{p.Name, p.State, string(p.Path), string(p.Kind), roomsText(p), modelText(p), mainText(p)}, "\t")))
+			fmt.Fprintln(t, terminal.Safe(strings.Join([]string{p.Name, p.State, string(p.Path), string(p.Kind), admin.RoomsText(p), admin.ModelText(p), admin.MainText(p)}, "\t")))
 		}
 		return print()
 	})
-}
-
-// roomsText returns where an agent sits.
-func roomsText(p api.AgentInfo) string {
-	switch {
-	case len(p.Rooms) > 0:
-	case p.Kind == paths.Agent:
-		return agents.Everywhere
-	default:
-		return "-" // it is where others call it
-	}
-	var names []string
-	for _, r := range p.Rooms {
-		names = append(names, string(r))
-	}
-	return strings.Join(names, ",")
-}
-
-// modelText returns which model an agent has of its own.
-func modelText(p api.AgentInfo) string {
-	switch {
-	case p.Engine == "" && p.Model == "":
-		return "the usual"
-	case p.Engine == "":
-		return p.Model
-	case p.Model == "":
-		return "that of " + p.Engine
-	}
-	return p.Model + " of " + p.Engine
-}
-
-// mainText says that an agent answers what is for nobody in particular.
-func mainText(p api.AgentInfo) string {
-	if p.Main {
-		return "main"
-	}
-	return ""
 }
 
 // A mention is of an agent that there is, by somebody.
@@ -111,43 +73,10 @@ func (s agentsShow) Run(a *app) error {
 		if s.JSON {
 			return a.json(p)
 		}
-		printAgent(a.printed(), p)
+		admin.PrintAgent(a.printed(), p)
 		return nil
 	})
 }
-
-// printAgent prints all about an agent.
-func printAgent(w io.Writer, p api.AgentInfo) {
-	fmt.Fprintln(w, terminal.Safe(p.Name))
-	line := func(what, is string) {
-		if is != "" {
-			fmt.Fprintf(w, "  %-13s %s\n", what, strings.ReplaceAll(terminal.Safe(is), "\n", "\n"+strings.Repeat(" ", 16)))
-		}
-	}
-	line("description", p.Description)
-	line("path", string(p.Path))
-	line("kind", string(p.Kind))
-	line("state", p.State)
-	line("rooms", roomsText(p))
-	line("model", modelText(p))
-	line("main", yesNo(p.Main))
-	line("auto_reply", yesNo(p.AutoReply))
-	if p.User != participants.Owner {
-		line("user", string(p.User))
-	}
-	if p.Configured {
-		line("changed", "in the configuration")
-	} else {
-		line("changed", "by: earshot agents change")
-	}
-	prompt := strings.TrimSpace(string(p.Prompt))
-	if prompt == "" {
-		prompt = "the one built into earshot"
-	}
-	line("prompt", prompt)
-}
-
-func yesNo(is bool) string { return map[bool]string{true: "yes", false: "no"}[is] }
 
 // agent returns the one that is called so, or whose path it is; if past is set
 // also one that has ended.

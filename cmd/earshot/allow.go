@@ -10,9 +10,7 @@ import (
 
 	"earshot/api"
 	"earshot/config"
-	"earshot/internal/english"
 	"earshot/internal/login"
-	"earshot/internal/probe"
 )
 
 // permits asks the person at the terminal, if there is one, what is allowed, of what nobody
@@ -137,37 +135,4 @@ func permissionText(p api.Permission) string {
 		return "● " + p.Thing + ": allowed (" + p.Key + ")"
 	}
 	return "○ " + p.Thing + ": not allowed (" + p.Key + ")"
-}
-
-// privacy says in a line what is allowed, and for how long what was overheard is kept; and
-// below it by which keys the rest would be. What is unused is not told to be allowed.
-func privacy(cfg *config.Config, unused []string) probe.Finding {
-	var may, not []string
-	for _, u := range config.Permitted(cfg) {
-		switch {
-		case !u.Allowed:
-			not = append(not, u.Thing)
-		case !slices.Contains(unused, u.Thing):
-			may = append(may, u.Thing)
-		}
-	}
-	f := probe.Finding{Thing: "privacy", Works: true}
-	for _, part := range []struct {
-		how string
-		of  []string
-	}{{"allowed: ", may}, {"not allowed: ", not}} {
-		if len(part.of) > 0 {
-			f.Text += part.how + strings.Join(part.of, ", ") + "; "
-		}
-	}
-	f.Text += "speech not meant for me "
-	if h := cfg.Store.Retention.Overheard; h > 0 {
-		f.Text += "is kept for " + english.Count(h, "hour")
-	} else {
-		f.Text += "is kept until it is deleted"
-	}
-	if keys := config.Undecided(cfg); len(keys) > 0 {
-		f.Cure = "to allow it, set to true: " + strings.Join(keys, ", ")
-	}
-	return f
 }

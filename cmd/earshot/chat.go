@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,6 +22,7 @@ import (
 	"earshot/internal/field"
 	"earshot/internal/login"
 	"earshot/internal/terminal"
+	"earshot/outlets/console"
 	outlet "earshot/outlets/console"
 	"earshot/participants"
 	"earshot/providers"
@@ -190,14 +190,11 @@ func (s sayCommand) Run(a *app) error {
 		return err
 	}
 	called := names(at)
-	o := &recorder{
-		Console: outlet.New(outlet.Config{Outlet: local, Name: called.Name, Reader: at.You.ID}, t), term: t, several: len(at.Agents) > 1,
-		newID: store.NewIDs(), own: make(map[earshot.EventID]bool), turns: make(map[earshot.TurnID]bool),
-	}
+	o := console.NewRecorder(outlet.New(outlet.Config{Outlet: local, Name: called.Name, Reader: at.You.ID}, t), t, len(at.Agents) > 1, store.NewIDs())
 	g, ctx := errgroup.WithContext(a.ctx)
 	g.Go(typed)
 	handle, _ := access.Self()
-	said := sense.New(sense.Config{Handle: handle, Via: local, NewID: o.id, Whole: len(s.Text) > 0}, t)
+	said := sense.New(sense.Config{Handle: handle, Via: local, NewID: o.NewID, Whole: len(s.Text) > 0}, t)
 	g.Go(func() error { return c.Attach(ctx, calling(said, at), o, called) })
 	err = errors.Join(g.Wait(), done())
 	return errors.Join(err, s.verdict(a, c, o))
@@ -236,17 +233,17 @@ func (c caller) Run(ctx context.Context, emit providers.Emit) error {
 }
 
 // verdict prints the replies for programs, and fails if one of them did.
-func (s sayCommand) verdict(a *app, c *server.Client, o *recorder) error {
+func (s sayCommand) verdict(a *app, c *server.Client, o *console.Recorder) error {
 	code := success
-	for _, e := range o.replies {
+	for _, e := range o.Replies {
 		if e.Body.(earshot.Reply).Outcome == earshot.Failed {
 			code = failed
 		}
-		if o.superseded(e) {
+		if o.SupersededElsewhere(e) {
 			code = failed
 			fmt.Fprintln(a.err, "! there is no reply: somebody asked something else in the same conversation first, and the answer is to that")
 		}
-		if len(s.Text) > 0 && cutUnheard(e) { // of several lines one may have cut the reply to another
+		if len(s.Text) > 0 && console.CutUnheard(e) { // of several lines one may have cut the reply to another
 			code = failed
 			fmt.Fprintln(a.err, "! there is no reply: something that was said afterwards cut it off before a word of it was heard")
 		}
@@ -299,107 +296,4 @@ func (s sayCommand) input(a *app) (*os.File, func() error, error) {
 		}
 		return errors.Join(err, w.Close())
 	}, nil
-}
-
-// recorder is a console that remembers what became of the replies to what was
-// said here, and of those to these, where agents answer each other; it shows
-// nothing of what others say meanwhile. Faults are said at the end; see [faults].
-type recorder struct {
-	*outlet.Console
-	term    *terminal.Terminal
-	several bool // agents may answer, so it is said who does
-	newID   func() earshot.EventID
-	replies []earshot.Event
-
-	mu    sync.Mutex
-	own   map[earshot.EventID]bool // what was said here, and what came to that
-	turns map[earshot.TurnID]bool  // in which it came
-}
-
-// errOthers is why a reply is not printed.
-var errOthers = errors.New("this reply is meant for somebody else")
-
-// id gives what is said here a name, by which the reply is known.
-func (r *recorder) id() earshot.EventID {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	id := r.newID()
-	r.own[id] = true
-	return id
-}
-
-// superseded reports whether a reply was given up in favour of something that was not said here.
-func (r *recorder) superseded(reply earshot.Event) bool {
-	to := reply.Body.(earshot.Reply).Superseded
-	return to != "" && !r.here(to)
-}
-
-// cutUnheard reports whether a reply was cut off before anything of it came out.
-func cutUnheard(reply earshot.Event) bool {
-	r := reply.Body.(earshot.Reply)
-	return r.Outcome == earshot.Interrupted && r.Delivered() == ""
-}
-
-// here reports whether the event was said here.
-func (r *recorder) here(id earshot.EventID) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.own[id]
-}
-
-// Passes implements [attach.Passing]: who says one thing has not come in.
-func (r *recorder) Passes() bool { return true }
-
-// Open implements [earshot.Outlet].
-func (r *recorder) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
-	if !r.here(o.Root) {
-		return nil, errOthers
-	}
-	r.mu.Lock()
-	r.turns[o.Turn] = true
-	r.mu.Unlock()
-	if r.several {
-		r.term.Note(terminal.Line{Text: o.Name + ":"})
-	}
-	return r.Console.Open(ctx, o, heard)
-}
-
-// Show implements [earshot.Board].
-func (r *recorder) Show(e earshot.Event) {
-	if r.concerns(e) {
-		r.Console.Show(e)
-	}
-}
-
-// concerns reports whether e is about what was said here.
-func (r *recorder) concerns(e earshot.Event) bool {
-	switch body := e.Body.(type) {
-	case earshot.Message:
-		return r.here(e.ID) || r.within(body.Turn)
-	case earshot.Use:
-		return r.within(body.Turn)
-	case earshot.Decision:
-		return r.here(body.About)
-	case earshot.Reply:
-		if !r.here(body.About) {
-			return false
-		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.replies, r.own[e.ID] = append(r.replies, e), true
-		return true
-	case earshot.Notice:
-		return body.Key == "" || body.Key == earshot.HintKey || body.Over
-	case earshot.Utterance, earshot.Speech, earshot.Agent:
-		return false
-	}
-	return true
-}
-
-// within reports whether something was done in a turn that answers what was said
-// here.
-func (r *recorder) within(turn earshot.TurnID) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.turns[turn]
 }

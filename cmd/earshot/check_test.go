@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"earshot/config"
+	"earshot/internal/probe"
 )
 
 // TestCheckModels: check finds a script that there is not and a port for a host, which are
@@ -57,7 +58,7 @@ func TestCheckModels(t *testing.T) {
 				t.Errorf("ended with %d and printed\n%swant %d\n%s", r.code, got, tt.code, tt.says)
 			}
 			r = h.earshot(nil, "check", "--json")
-			var all []checkedFault
+			var all []probe.CheckedFault
 			if err := json.Unmarshal([]byte(r.out), &all); err != nil || r.code != tt.code || len(all) != strings.Count(tt.says, "FILE:") {
 				t.Errorf("for programs: ended with %d, %v: %s", r.code, err, r.out)
 			}

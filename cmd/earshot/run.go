@@ -176,7 +176,7 @@ func (a *app) open(d *daemon.Daemon, looks []probe.Engine, senses []probe.Findin
 		d.AddWorking("console")
 		d.Health().NoteFinding(probe.Finding{Thing: "console", Works: true})
 	}
-	findings = append(findings, privacy(d.Config(), unused))
+	findings = append(findings, probe.Privacy(d.Config(), unused))
 	findings = append(append(findings, api...), probe.AgentFindings(d.Agents())...)
 	w := a.told()
 	if a.person() {

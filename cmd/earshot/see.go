@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 	"earshot/api"
 	"earshot/config"
 	"earshot/daemon/cameras"
-	"earshot/internal/atomicfile"
+	"earshot/internal/export"
 	"earshot/internal/terminal"
 	"earshot/server"
 )
@@ -126,34 +127,12 @@ func keepPicture(path string, jpeg []byte, force bool) error {
 	if len(jpeg) > earshot.MaxPicture {
 		return fmt.Errorf("the picture has %d bytes; at most %d are possible", len(jpeg), earshot.MaxPicture)
 	}
-	err := writePicture(path, jpeg, force)
+	err := export.WriteFile(path, force, func(w io.Writer) error {
+		_, err := w.Write(jpeg)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("saving the picture: %w", err)
-	}
-	return nil
-}
-
-func writePicture(path string, data []byte, force bool) error {
-	about, err := os.Lstat(path)
-	there := err == nil
-	if !there || !force {
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			return err
-		}
-		return complete(f, data)
-	}
-	if !about.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file", path)
-	}
-	return atomicfile.Write(path, data)
-}
-
-// complete writes all of a new file, or takes it away again.
-func complete(f *os.File, data []byte) error {
-	_, err := f.Write(data)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
 }

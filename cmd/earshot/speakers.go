@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"earshot/config"
 	"earshot/daemon/access"
 	"earshot/daemon/admin"
-	"earshot/internal/english"
 	"earshot/internal/login"
 	"earshot/internal/terminal"
 	"earshot/participants"
@@ -54,37 +52,10 @@ func (l speakersList) Run(a *app) error {
 	t, print := a.table()
 	fmt.Fprintln(t, "VOICE\tWHO\tHEARD\tLAST\tKEPT")
 	for _, s := range list {
-		fmt.Fprintln(t, terminal.Safe(strings.Join([]string{s.Called, personText(s), seconds(s.Heard), lastText(s), keptText(s)}, "\t")))
+		fmt.Fprintln(t, terminal.Safe(strings.Join([]string{s.Called, admin.PersonText(s), admin.SecondsText(s.Heard), admin.LastText(s), admin.KeptText(s)}, "\t")))
 	}
 	return print()
 }
-
-// personText returns whose a voice is.
-func personText(s api.VoiceInfo) string {
-	if s.Name == "" {
-		return "unknown"
-	}
-	return s.Name
-}
-
-// lastText returns when a voice was heard in this run.
-func lastText(s api.VoiceInfo) string {
-	if s.Last.IsZero() {
-		return "-"
-	}
-	return english.When(s.Last)
-}
-
-// keptText returns since when a voice is kept, and who has said so.
-func keptText(s api.VoiceInfo) string {
-	if !s.Kept {
-		return "no"
-	}
-	return "since " + s.Said.At.Local().Format(time.DateOnly) + ", by " + s.SaidBy
-}
-
-// seconds writes a length of time.
-func seconds(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
 
 // voices returns the voices that are known to the earshot that runs or, where none
 // does, those that are kept.
@@ -311,8 +282,8 @@ const turnTime = 3 * time.Minute
 // hears waits until enough was heard of one voice, tells how far it is, and returns
 // the voice.
 func (a *app) hears(c *server.Client, name string, need time.Duration) (string, error) {
-	fmt.Fprintln(a.err, terminal.Safe(fmt.Sprintf("%s, please talk now, and nobody else. About %s are needed.", name, seconds(need))))
-	l := listening{need: need}
+	fmt.Fprintln(a.err, terminal.Safe(fmt.Sprintf("%s, please talk now, and nobody else. About %s are needed.", name, admin.SecondsText(need))))
+	l := admin.Enrolment{Need: need}
 	tick := time.NewTicker(300 * time.Millisecond) // as often as somebody looks at it
 	defer tick.Stop()
 	end := time.After(turnTime)
@@ -321,7 +292,7 @@ func (a *app) hears(c *server.Client, name string, need time.Duration) (string, 
 		if err != nil {
 			return "", err
 		}
-		line, voice := l.step(list)
+		line, voice := l.Step(list)
 		if line != "" {
 			fmt.Fprintln(a.err, terminal.Safe(line))
 		}
@@ -336,40 +307,4 @@ func (a *app) hears(c *server.Client, name string, need time.Duration) (string, 
 			return "", a.ctx.Err()
 		}
 	}
-}
-
-// A listening is how far it has come to hear enough of one voice.
-type listening struct {
-	need   time.Duration
-	before map[earshot.Handle]time.Duration // how long each had spoken
-	told   string
-}
-
-// step returns what is to be said of the voices as they are now, if it is another
-// thing than before, and the voice of which enough was heard since the first step.
-func (l *listening) step(list []api.VoiceInfo) (line string, enough earshot.Handle) {
-	if l.before == nil {
-		l.before = make(map[earshot.Handle]time.Duration)
-		for _, s := range list {
-			l.before[s.Handle] = s.Spoken
-		}
-	}
-	spoke := func(s api.VoiceInfo) time.Duration { return s.Spoken - l.before[s.Handle] }
-	list = slices.DeleteFunc(slices.Clone(list), func(s api.VoiceInfo) bool { return spoke(s) <= 0 })
-	if len(list) == 0 {
-		return "", earshot.Handle{}
-	}
-	most := slices.MaxFunc(list, func(a, b api.VoiceInfo) int { return int(spoke(a) - spoke(b)) })
-	line = fmt.Sprintf("%s: %.0f of %s", most.Called, min(spoke(most), l.need).Seconds(), seconds(l.need))
-	if len(list) > 1 {
-		line += fmt.Sprintf(" (%s besides)", english.Count(len(list)-1, "voice"))
-	}
-	if spoke(most) >= l.need && most.Heard >= l.need {
-		enough = most.Handle
-	}
-	if line == l.told {
-		return "", enough
-	}
-	l.told = line
-	return line, enough
 }

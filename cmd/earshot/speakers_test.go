@@ -142,7 +142,7 @@ func TestSpeakers(t *testing.T) {
 	m.does(success, "", "speakers", "name", "2", "Bob")
 
 	m.does(misused, "To erase it: earshot speakers forget Ann", "speakers", "enroll", "Ann", "--voice", "1")
-	m.does(failed, "let them go on talking for 6 seconds", "speakers", "enroll", "Bob", "--voice", "2", "--consents")
+	m.does(failed, "let them talk for 6 more seconds", "speakers", "enroll", "Bob", "--voice", "2", "--consents")
 	if m.file() != "" {
 		t.Error("something is kept")
 	}

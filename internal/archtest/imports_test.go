@@ -73,7 +73,7 @@ var may = map[string]string{
 	"monitor":                        ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
 	"config":                         ". api executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/... internal/atomicfile",
 	"daemon":                         "./...",
-	"daemon/admin":                   ". api internal/english participants/... speakers",
+	"daemon/admin":                   ". api internal/english internal/terminal participants/... speakers",
 	"daemon/cameras":                 ". api executive/... internal/helper internal/probe internal/redact models/see participants providers providers/webcam",
 	"daemon/diagnosis":               ". api config internal/logfile internal/redact participants",
 	"internal/discord/bot":           ". config daemon/access executive/... internal/... models/... outlets/discord participants providers/... store",
@@ -116,7 +116,7 @@ var doubles = []string{
 
 // also lists who else may import a double.
 var also = map[string]string{
-	"llm/llmtest":                  "llm/engine cmd/... internal/sceneplayer internal/scenetest bench", // the scripted model ships
+	"llm/llmtest":                  "llm/engine cmd/... internal/probe internal/sceneplayer internal/scenetest bench", // the scripted model ships
 	"llm/ollama/ollamatest":        "internal/scenetest bench",
 	"internal/testkit":             "internal/scenetest bench",
 	"internal/discord/discordtest": "bench",

@@ -1,4 +1,4 @@
-package main
+package admin
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ func TestListening(t *testing.T) {
 		h := earshot.Handle{Provider: "voice", ID: string(rune('0' + n))}
 		return api.VoiceInfo{Handle: h, Number: n, Spoken: spoken, Heard: spoken, Called: "voice " + h.ID}
 	}
-	l := listening{need: 12 * time.Second}
+	l := Enrolment{Need: 12 * time.Second}
 	for _, tt := range []struct {
 		name   string
 		list   []api.VoiceInfo
@@ -28,7 +28,7 @@ func TestListening(t *testing.T) {
 		{"another", []api.VoiceInfo{voice(1, 34*time.Second), voice(2, 5*time.Second)}, "voice 2: 5 of 12 s (1 voice besides)", ""},
 		{"enough", []api.VoiceInfo{voice(1, 47*time.Second), voice(2, 5*time.Second)}, "voice 1: 12 of 12 s (1 voice besides)", "voice:1"},
 	} {
-		line, enough := l.step(tt.list)
+		line, enough := l.Step(tt.list)
 		if line != tt.line || enough.ID != "" != (tt.enough != "") || enough.ID != "" && enough.String() != tt.enough {
 			t.Errorf("%s: %q and %v, want %q and %q", tt.name, line, enough, tt.line, tt.enough)
 		}

@@ -1,0 +1,149 @@
+package admin
+
+import (
+	"earshot"
+	"earshot/api"
+	"earshot/internal/english"
+	"earshot/internal/terminal"
+	"earshot/participants"
+	"earshot/participants/agents"
+	"earshot/participants/paths"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// RoomsText returns where an agent sits.
+func RoomsText(p api.AgentInfo) string {
+	switch {
+	case len(p.Rooms) > 0:
+	case p.Kind == paths.Agent:
+		return agents.Everywhere
+	default:
+		return "-" // it is where others call it
+	}
+	var names []string
+	for _, r := range p.Rooms {
+		names = append(names, string(r))
+	}
+	return strings.Join(names, ",")
+}
+
+// ModelText returns which model an agent has of its own.
+func ModelText(p api.AgentInfo) string {
+	switch {
+	case p.Engine == "" && p.Model == "":
+		return "the usual"
+	case p.Engine == "":
+		return p.Model
+	case p.Model == "":
+		return "that of " + p.Engine
+	}
+	return p.Model + " of " + p.Engine
+}
+
+// MainText says that an agent answers what is for nobody in particular.
+func MainText(p api.AgentInfo) string {
+	if p.Main {
+		return "main"
+	}
+	return ""
+}
+
+// PrintAgent prints all about an agent.
+func PrintAgent(w io.Writer, p api.AgentInfo) {
+	fmt.Fprintln(w, terminal.Safe(p.Name))
+	line := func(what, is string) {
+		if is != "" {
+			fmt.Fprintf(w, "  %-13s %s\n", what, strings.ReplaceAll(terminal.Safe(is), "\n", "\n"+strings.Repeat(" ", 16)))
+		}
+	}
+	line("description", p.Description)
+	line("path", string(p.Path))
+	line("kind", string(p.Kind))
+	line("state", p.State)
+	line("rooms", RoomsText(p))
+	line("model", ModelText(p))
+	line("main", yesNo(p.Main))
+	line("auto_reply", yesNo(p.AutoReply))
+	if p.User != participants.Owner {
+		line("user", string(p.User))
+	}
+	if p.Configured {
+		line("changed", "in the configuration")
+	} else {
+		line("changed", "by: earshot agents change")
+	}
+	prompt := strings.TrimSpace(string(p.Prompt))
+	if prompt == "" {
+		prompt = "the one built into earshot"
+	}
+	line("prompt", prompt)
+}
+
+func yesNo(is bool) string { return map[bool]string{true: "yes", false: "no"}[is] }
+
+// PersonText returns whose a voice is.
+func PersonText(s api.VoiceInfo) string {
+	if s.Name == "" {
+		return "unknown"
+	}
+	return s.Name
+}
+
+// LastText returns when a voice was heard in this run.
+func LastText(s api.VoiceInfo) string {
+	if s.Last.IsZero() {
+		return "-"
+	}
+	return english.When(s.Last)
+}
+
+// KeptText returns since when a voice is kept, and who has said so.
+func KeptText(s api.VoiceInfo) string {
+	if !s.Kept {
+		return "no"
+	}
+	return "since " + s.Said.At.Local().Format(time.DateOnly) + ", by " + s.SaidBy
+}
+
+// SecondsText writes a length of time.
+func SecondsText(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
+
+// An Enrolment is how far it has come to hear enough of one voice.
+type Enrolment struct {
+	Need   time.Duration
+	before map[earshot.Handle]time.Duration // how long each had spoken
+	told   string
+}
+
+// Step returns what is to be said of the voices as they are now, if it is another
+// thing than before, and the voice of which enough was heard since the first step.
+func (l *Enrolment) Step(list []api.VoiceInfo) (line string, enough earshot.Handle) {
+	if l.before == nil {
+		l.before = make(map[earshot.Handle]time.Duration)
+		for _, s := range list {
+			l.before[s.Handle] = s.Spoken
+		}
+	}
+	spoke := func(s api.VoiceInfo) time.Duration { return s.Spoken - l.before[s.Handle] }
+	list = slices.DeleteFunc(slices.Clone(list), func(s api.VoiceInfo) bool { return spoke(s) <= 0 })
+	if len(list) == 0 {
+		return "", earshot.Handle{}
+	}
+	most := slices.MaxFunc(list, func(a, b api.VoiceInfo) int { return int(spoke(a) - spoke(b)) })
+	line = fmt.Sprintf("%s: %.0f of %s", most.Called, min(spoke(most), l.Need).Seconds(), SecondsText(l.Need))
+	if len(list) > 1 {
+		line += fmt.Sprintf(" (%s besides)", english.Count(len(list)-1, "voice"))
+	}
+	if spoke(most) >= l.Need && most.Heard >= l.Need {
+		enough = most.Handle
+	}
+	if line == l.told {
+		return "", enough
+	}
+	l.told = line
+	return line, enough
+}

@@ -1,0 +1,122 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"earshot"
+	"earshot/internal/terminal"
+)
+
+// Recorder is a console that remembers what became of the replies to what was
+// said here, and of those to these, where agents answer each other; it shows
+// nothing of what others say meanwhile. Faults are said at the end; see [faults].
+type Recorder struct {
+	*Console
+	term    *terminal.Terminal
+	several bool // agents may answer, so it is said who does
+	ids     func() earshot.EventID
+	Replies []earshot.Event
+
+	mu    sync.Mutex
+	own   map[earshot.EventID]bool // what was said here, and what came to that
+	turns map[earshot.TurnID]bool  // in which it came
+}
+
+// NewRecorder returns a recorder that shows replies by console, on term. Several is whether agents
+// may answer, so that it is said who does.
+func NewRecorder(console *Console, term *terminal.Terminal, several bool, newID func() earshot.EventID) *Recorder {
+	return &Recorder{
+		Console: console, term: term, several: several, ids: newID,
+		own: make(map[earshot.EventID]bool), turns: make(map[earshot.TurnID]bool),
+	}
+}
+
+// errOthers is why a reply is not printed.
+var errOthers = errors.New("this reply is meant for somebody else")
+
+// NewID gives what is said here a name, by which the reply is known.
+func (r *Recorder) NewID() earshot.EventID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id := r.ids()
+	r.own[id] = true
+	return id
+}
+
+// SupersededElsewhere reports whether a reply was given up in favour of something that was not said here.
+func (r *Recorder) SupersededElsewhere(reply earshot.Event) bool {
+	to := reply.Body.(earshot.Reply).Superseded
+	return to != "" && !r.here(to)
+}
+
+// CutUnheard reports whether a reply was cut off before anything of it came out.
+func CutUnheard(reply earshot.Event) bool {
+	r := reply.Body.(earshot.Reply)
+	return r.Outcome == earshot.Interrupted && r.Delivered() == ""
+}
+
+// here reports whether the event was said here.
+func (r *Recorder) here(id earshot.EventID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.own[id]
+}
+
+// Passes implements [attach.Passing]: who says one thing has not come in.
+func (r *Recorder) Passes() bool { return true }
+
+// Open implements [earshot.Outlet].
+func (r *Recorder) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	if !r.here(o.Root) {
+		return nil, errOthers
+	}
+	r.mu.Lock()
+	r.turns[o.Turn] = true
+	r.mu.Unlock()
+	if r.several {
+		r.term.Note(terminal.Line{Text: o.Name + ":"})
+	}
+	return r.Console.Open(ctx, o, heard)
+}
+
+// Show implements [earshot.Board].
+func (r *Recorder) Show(e earshot.Event) {
+	if r.concerns(e) {
+		r.Console.Show(e)
+	}
+}
+
+// concerns reports whether e is about what was said here.
+func (r *Recorder) concerns(e earshot.Event) bool {
+	switch body := e.Body.(type) {
+	case earshot.Message:
+		return r.here(e.ID) || r.within(body.Turn)
+	case earshot.Use:
+		return r.within(body.Turn)
+	case earshot.Decision:
+		return r.here(body.About)
+	case earshot.Reply:
+		if !r.here(body.About) {
+			return false
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.Replies, r.own[e.ID] = append(r.Replies, e), true
+		return true
+	case earshot.Notice:
+		return body.Key == "" || body.Key == earshot.HintKey || body.Over
+	case earshot.Utterance, earshot.Speech, earshot.Agent:
+		return false
+	}
+	return true
+}
+
+// within reports whether something was done in a turn that answers what was said
+// here.
+func (r *Recorder) within(turn earshot.TurnID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.turns[turn]
+}
