@@ -19,7 +19,7 @@ func (e *MissingError) Error() string { return fmt.Sprintf("the program %s is no
 
 // Cure says how to mend it.
 func (e *MissingError) Cure() string {
-	return "run make run in the source of earshot; or put " + e.Name + " beside earshot"
+	return "make run, in the source of earshot; or put " + e.Name + " beside earshot"
 }
 
 // Is reports that the error is lasting.
