@@ -180,8 +180,8 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 	return nil
 }
 
-// Config returns the configuration in force, which is never changed, but another: who
-// keeps it for longer than a turn does not learn of that.
+// Config returns the configuration in force. A reload replaces it and never changes it, so whoever
+// keeps it for longer than a turn may have an old one.
 func (d *Daemon) Config() *config.Config { return d.current.Load() }
 
 // The parts of a daemon, each of which may be used from many goroutines.
@@ -192,7 +192,7 @@ func (d *Daemon) People() *participants.Registry { return d.people }
 // Agents returns the directory of all agents.
 func (d *Daemon) Agents() *agents.Directory { return d.agents }
 
-// Voices returns whose the voices are that are known.
+// Voices returns which voices are known, and whose they are.
 func (d *Daemon) Voices() *admin.Voices { return d.voices }
 
 // Store returns the journal.
@@ -204,7 +204,7 @@ func (d *Daemon) Desk() *room.Room { return d.desk }
 // Models returns the models in force.
 func (d *Daemon) Models() *llm.Ladder { return d.llm.now.Load().Ladder }
 
-// Health returns how it stands with the parts.
+// Health returns the state of the parts.
 func (d *Daemon) Health() *health.Parts { return &d.health }
 
 // Gate returns what decides who may enter.
@@ -268,19 +268,19 @@ func (d *Daemon) Audience() earshot.Audience {
 	return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{d.owner.ID}}
 }
 
-// settleTimeout is how long whoever asks at the socket waits for what a start finds out: a helper
-// that hangs must not keep from the daemon who has no need of it.
+// settleTimeout is how long clients wait for what a start finds out: a helper that hangs must not
+// keep those from the daemon who do not need it.
 const settleTimeout = 900 * time.Millisecond
 
-// Run runs the daemon until ctx ends or a sense that is the reason to run
-// comes to its end. When it returns, nothing is left running. Without a
-// listener nobody else is let in.
+// Run runs the daemon, with some senses besides those that were installed, until ctx ends or one of
+// senses comes to its end. When it returns, nothing is left running. Clients are answered at l; if it
+// is nil, there are none.
 func (d *Daemon) Run(ctx context.Context, l net.Listener, senses ...providers.Provider) error {
 	return d.RunWith(ctx, l, func() []providers.Provider { return senses })
 }
 
-// RunWith is Run with senses that come when settle returns, which may take seconds and
-// installs sections meanwhile. Others are let in then, or after promptness.
+// RunWith is Run with the senses that settle returns. Settle may take seconds, and installs what
+// the configuration wants. Clients are answered when it has returned, or after settleTimeout.
 func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []providers.Provider) error {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
