@@ -22,7 +22,6 @@ import (
 	"earshot/internal/field"
 	"earshot/internal/login"
 	"earshot/internal/terminal"
-	"earshot/outlets/console"
 	outlet "earshot/outlets/console"
 	"earshot/participants"
 	"earshot/providers"
@@ -190,7 +189,7 @@ func (s sayCommand) Run(a *app) error {
 		return err
 	}
 	called := names(at)
-	o := console.NewRecorder(outlet.New(outlet.Config{Outlet: local, Name: called.Name, Reader: at.You.ID}, t), t, len(at.Agents) > 1, store.NewIDs())
+	o := outlet.NewRecorder(outlet.New(outlet.Config{Outlet: local, Name: called.Name, Reader: at.You.ID}, t), t, len(at.Agents) > 1, store.NewIDs())
 	g, ctx := errgroup.WithContext(a.ctx)
 	g.Go(typed)
 	handle, _ := access.Self()
@@ -233,7 +232,7 @@ func (c caller) Run(ctx context.Context, emit providers.Emit) error {
 }
 
 // verdict prints the replies for programs, and fails if one of them did.
-func (s sayCommand) verdict(a *app, c *server.Client, o *console.Recorder) error {
+func (s sayCommand) verdict(a *app, c *server.Client, o *outlet.Recorder) error {
 	code := success
 	for _, e := range o.Replies {
 		if e.Body.(earshot.Reply).Outcome == earshot.Failed {
@@ -243,7 +242,7 @@ func (s sayCommand) verdict(a *app, c *server.Client, o *console.Recorder) error
 			code = failed
 			fmt.Fprintln(a.err, "! there is no reply: somebody asked something else in the same conversation first, and the answer is to that")
 		}
-		if len(s.Text) > 0 && console.CutUnheard(e) { // of several lines one may have cut the reply to another
+		if len(s.Text) > 0 && outlet.CutUnheard(e) { // of several lines one may have cut the reply to another
 			code = failed
 			fmt.Fprintln(a.err, "! there is no reply: something that was said afterwards cut it off before a word of it was heard")
 		}
