@@ -273,7 +273,7 @@ func TestSlow(t *testing.T) {
 		if took := time.Since(began); took < see.Patience || took > see.Patience+time.Second {
 			t.Errorf("after %v", took)
 		}
-		if err := <-done; err == nil || !strings.Contains(err.Error(), "does not answer") {
+		if err := <-done; err == nil || !strings.Contains(err.Error(), "did not answer") {
 			t.Errorf("ended with %v", err)
 		}
 	})
@@ -321,7 +321,7 @@ func TestEnds(t *testing.T) {
 		{"no detectors", script{open: func(s *helper.Server, _ wire.Open) error {
 			return s.Send(wire.FaultName, wire.Fault{Text: "opencv-data is missing", Lasting: true})
 		}}, 0, "opencv-data is missing", "", true},
-		{"never ready", script{open: func(*helper.Server, wire.Open) error { return nil }, beat: func(*helper.Server, uint64) error { return nil }}, 40 * time.Second, "does not answer", "", false},
+		{"never ready", script{open: func(*helper.Server, wire.Open) error { return nil }, beat: func(*helper.Server, uint64) error { return nil }}, 40 * time.Second, "did not answer", "", false},
 		{"dies", script{beat: func(*helper.Server, uint64) error { return errors.New("crash") }}, 500 * time.Millisecond, "crash", "", false},
 		{"hangs", script{beat: func(s *helper.Server, _ uint64) error {
 			s.Guard(time.Second) // and never done

@@ -167,7 +167,7 @@ func TestCannotBeMade(t *testing.T) {
 		{"a word twice", ollamatest.Model{Says: "x", Routes: []ollamatest.Route{{Word: "y", Says: "a"}, {Word: "y", Says: "b"}}}, "stands twice"},
 		{"a call without tools", ollamatest.Model{Says: "x", Routes: []ollamatest.Route{{Word: "y", Calls: []llm.Call{{Tool: "note"}}}}}, "cannot call note"},
 		{"a call and more to choose", ollamatest.Model{Says: "x", Chooses: true, Routes: []ollamatest.Route{{Word: "y", Says: "z", Calls: []llm.Call{{Tool: "note"}}}}}, "cannot choose"},
-		{"a call with half an object", ollamatest.Model{Says: "x", Tools: true, Routes: []ollamatest.Route{{Word: "y", Calls: []llm.Call{{Tool: "note", Arguments: json.RawMessage("{")}}}}}, "no JSON"},
+		{"a call with half an object", ollamatest.Model{Says: "x", Tools: true, Routes: []ollamatest.Route{{Word: "y", Calls: []llm.Call{{Tool: "note", Arguments: json.RawMessage("{")}}}}}, "not JSON"},
 		{"too many routes", ollamatest.Model{Says: "x", Routes: make([]ollamatest.Route, 24)}, "places for 23"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
