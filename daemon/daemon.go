@@ -45,7 +45,7 @@ import (
 // A Daemon has all rooms and what they need. Its methods may be called from many goroutines, but
 // for Run and Close, which are called once.
 type Daemon struct {
-	current atomic.Pointer[config.Config] // see config
+	current atomic.Pointer[config.Config] // see Config
 	options Options
 	log     *slog.Logger
 	store   *store.Store
@@ -186,7 +186,7 @@ func (d *Daemon) Config() *config.Config { return d.current.Load() }
 
 // The parts of a daemon, each of which may be used from many goroutines.
 
-// People returns the registry of who is known, and of who is where.
+// People returns the registry of participants, which also says who is in which room.
 func (d *Daemon) People() *participants.Registry { return d.people }
 
 // Agents returns the directory of all agents.

@@ -117,7 +117,7 @@ func (a *app) hours(usual int) (int, error) {
 	return usual, nil
 }
 
-// answer asks a question and returns the answer in small letters; it is errLeft if the person
+// answer asks a question and returns the answer in small letters; it is [login.ErrLeft] if the person
 // leaves.
 func (a *app) answer(question string) (string, error) {
 	fmt.Fprint(a.printed(), question)

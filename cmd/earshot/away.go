@@ -15,7 +15,7 @@ import (
 	"earshot/server/attach"
 )
 
-// A searcher is a historySource that can be searched, the newest first; see [journalPast] and [remote].
+// A searcher is a [transcript.Source] that can be searched, the newest first; see [journalPast] and [remote].
 type searcher interface {
 	transcript.Source
 	Search(ctx context.Context, q search.Query, n int) ([]earshot.Event, error)

@@ -63,7 +63,7 @@ func (a *app) diagnose(cfg *config.Config, c diagnosticsCommand) (all api.Diagno
 		return all, err
 	}
 	s := diagnosis.NewRedactor(diagnosis.MachineNames()...)
-	d := diagnosis.New(cfg, version(), diagnosis.Redactor{}) // nobody says here who is known
+	d := diagnosis.New(cfg, version(), diagnosis.Redactor{}) // it knows no names: only a running daemon does
 	findings := []probe.Finding{probe.Journal(a.ctx, cfg), probe.Disk(cfg), probe.Log(cfg), probe.Daemon(a.ctx, cfg)}
 	if a.warned { // in words that may be anybody's
 		findings = append(findings, probe.Finding{Thing: "configuration", Text: "is wrong", Cure: "earshot check"})

@@ -6,6 +6,8 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/daemon"
+	"earshot/participants"
 	"earshot/server"
 )
 
@@ -89,6 +91,28 @@ func knownThere(c *server.Client, name func() string) known {
 		past: func(ctx context.Context, before int64) ([]earshot.Event, int64, error) {
 			p, err := as().History(ctx, []earshot.Kind{earshot.KindMessage}, before, searchedPage)
 			return p.Events, p.Before, err
+		},
+	}
+}
+
+// knownHere returns what the person at the daemon's own terminal may know. The function who returns
+// that person.
+func knownHere(d *daemon.Daemon, who func() participants.Participant) known {
+	h := d.Backend()
+	alone := func(p participants.Participant) earshot.Audience {
+		return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{p.Reader()}}
+	}
+	return known{
+		state: func(ctx context.Context) (api.Status, error) {
+			p := who()
+			return h.State(ctx, server.Principal{Participant: p, Audience: alone(p)})
+		},
+		past: func(ctx context.Context, before int64) ([]earshot.Event, int64, error) {
+			events, err := h.Past(ctx, alone(who()), []earshot.Kind{earshot.KindMessage}, before, searchedPage)
+			if len(events) < searchedPage {
+				return events, 0, err
+			}
+			return events, events[0].Sequence, err
 		},
 	}
 }

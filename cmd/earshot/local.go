@@ -57,7 +57,7 @@ func (r *localConsole) Run(ctx context.Context, emit providers.Emit) error {
 	if r.daemon.Config().Outlets.Console.Enabled {
 		o := outlet.New(outlet.Config{Outlet: local, Name: r.daemon.People().Name, Reader: who.ID}, t)
 		defer r.daemon.Desk().Enter(o, around)()
-		for _, n := range r.daemon.Desk().State(around).Faults { // of which nobody was told yet
+		for _, n := range r.daemon.Desk().State(around).Faults { // those that the opening screen did not show
 			if !slices.Contains(r.known, n) {
 				o.Show(earshot.Event{Body: n})
 			}

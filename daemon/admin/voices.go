@@ -243,7 +243,7 @@ func FindVoice(all []speakers.Speaker, text string, name func(earshot.Participan
 	return earshot.Handle{}, speakers.ErrUnknown
 }
 
-// changeText says what became otherwise, to people.
+// changeText tells people what has changed.
 func (v *Voices) changeText(c speakers.Change, called map[earshot.Handle]string) string {
 	text := map[speakers.Act]string{
 		speakers.Named:     "%[1]s is %[3]s until earshot stops",

@@ -35,8 +35,8 @@ func SetFault(s *api.CameraView, err error) {
 	}
 }
 
-// SetPicture notes a picture. Who stands still may not be found in every one, and is still
-// there: who is in view is who was until now, and whoever is found besides.
+// SetPicture adds a picture to s, without its JPEG unless keep is set. A person who stands still is
+// not found in every picture, so the counts of people and faces only rise.
 func SetPicture(s *api.CameraView, p earshot.Picture, keep bool) {
 	s.At, s.Width, s.Height, s.Seen = p.At, p.Width, p.Height, p.Seen
 	faces := 0

@@ -72,7 +72,7 @@ type Selection struct {
 	people  *participants.Registry
 	only    []string // what is left out, in words
 	wanted  func(earshot.Event) (bool, error)
-	whose   map[earshot.EventID]earshot.Event // see [revision]
+	whose   map[earshot.EventID]earshot.Event // see [transcript.Attributions]
 	voices  string                            // the file of prints, if they are wanted
 	all     bool                              // nothing is left out
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // ReadLine reads a line a byte at a time, so that nothing of what follows is
-// taken from whoever reads next. It is errLeft at the end of what there is to
+// taken from whoever reads next. It is [ErrLeft] at the end of what there is to
 // read, and when ctx ends.
 func ReadLine(ctx context.Context, f *os.File) (string, error) { return readKeys(ctx, f, false) }
 
