@@ -35,7 +35,7 @@ import (
 type messages struct {
 	partition int64 // sequences under one tag; zero means the usual
 	owed      int   // terms that have come since parts of the index were joined
-	done      int   // terms that were put in or left behind so far
+	done      int   // work so far, in terms that were put in or left behind
 }
 
 const (
@@ -43,6 +43,10 @@ const (
 	// text of 64 KiB in a natural language has 3,000 to 6,000. Of what has more the first
 	// are found. Twice as many take 30 ms of the commit.
 	mostTerms = 8192
+
+	// textWork is how many bytes of a text are as much work as a term, even if they have none:
+	// they are read, and written to the journal.
+	textWork = 16
 
 	// mostTags is how many of those who may see a private text find it.
 	mostTags = 512
@@ -100,6 +104,7 @@ func (m *messages) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err 
 		return odd(m.attribute(ctx, tx, e, w))
 	}
 	terms := m.terms(e, e.Author)
+	m.done += len(search.TextOf(e)) / textWork
 	if len(terms) == 0 {
 		return nil
 	}
@@ -128,7 +133,7 @@ func (m *messages) put(ctx context.Context, tx *sql.Tx, sequence int64, terms []
 	return m.insert(ctx, tx, sequence, without(terms, left))
 }
 
-// handled returns how many terms were put into the index or left behind so far.
+// handled returns how much work there was so far, in terms that were put in or left behind.
 func (m *messages) handled() int { return m.done }
 
 // begin notes that a step begins, whose events share a part of the index.
