@@ -216,9 +216,9 @@ func Describe() ([]byte, error) {
 				"type": "http", "scheme": "bearer", "description": "earshot token create NAME makes one. Over the socket it is asked for only to be somebody else than the person of the account.",
 			}},
 			"parameters": map[string]any{
-				"identity": header(identityHeader, "Who you say that you are, percent-encoded; with a token it is you anyway."),
-				"new":      header(newHeader, "1 if the name may be one that nobody has yet, as of who is about to say something. It is taken for granted where something is said; elsewhere nobody comes to be known by looking."),
-				"room":     header(roomHeader, "In which room, percent-encoded; without it, at the desk."),
+				"identity": header(wire.IdentityHeader, "Who you say that you are, percent-encoded; with a token it is you anyway."),
+				"new":      header(wire.NewHeader, "1 if the name may be one that nobody has yet, as of who is about to say something. It is taken for granted where something is said; elsewhere nobody comes to be known by looking."),
+				"room":     header(wire.RoomHeader, "In which room, percent-encoded; without it, at the desk."),
 			},
 		},
 	}, "", "  ")
@@ -249,7 +249,7 @@ func operation(all *openapi.Schemas, to route, is routeDescription) map[string]a
 		}
 	}
 	responses := map[string]any{"200": is.answer(all)}
-	if to.path == attachPath {
+	if to.path == wire.AttachPath {
 		responses = map[string]any{"101": map[string]any{"description": "From here it is the protocol of a terminal."}}
 	}
 	faults := slices.Concat(usual, is.faults)

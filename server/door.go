@@ -2,6 +2,7 @@ package server
 
 import (
 	"container/list"
+	"earshot/server/wire"
 	"io"
 	"net"
 	"net/netip"
@@ -114,7 +115,7 @@ func turnAway(c net.Conn) {
 func (d *connectionLimiter) admit(c net.Conn) *visitor {
 	v := &visitor{Conn: c, leave: func() { <-d.places }, met: func() {}}
 	if d.by.vouched {
-		if uid, err := peer(c); err == nil {
+		if uid, err := wire.Peer(c); err == nil {
 			v.handle, v.known = handleOf(uid, os.Getuid())
 			v.from = "uid" + strconv.Itoa(uid)
 		}

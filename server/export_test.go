@@ -47,9 +47,6 @@ var HandleOf = handleOf
 // ClaimOf is claimOf.
 var ClaimOf = claimOf
 
-// Sign says in a request what c says of itself.
-func (c *Client) Sign(req *http.Request) { c.sign(req) }
-
 // Described returns the routes that are described, as method and path.
 func Described() []string { return slices.Sorted(maps.Keys(described)) }
 

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"net/http"
 
 	"earshot/api"
@@ -19,10 +18,4 @@ func (s *Server) forget(w http.ResponseWriter, r *http.Request, who guest) error
 	}
 	answer(w, http.StatusOK, came)
 	return nil
-}
-
-// Forget says what would be forgotten or, with the digest of that, has it forgotten.
-func (c *Client) Forget(ctx context.Context, r api.EraseRequest) (p api.ErasePreview, err error) {
-	err = c.tell(ctx, "/v1/forget", r, &p)
-	return p, err
 }

@@ -18,10 +18,6 @@ import (
 	"earshot/server/wire"
 )
 
-// bodyBytes is the longest body: the longest message with every byte escaped,
-// and what stands around it.
-const bodyBytes = 6*earshot.MaxText + 1<<10
-
 // batch is how many events are read from the journal at a time.
 const batch = 64
 
@@ -71,15 +67,15 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
 // readBody reads the JSON object that the body of r is.
 func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	control := http.NewResponseController(w)
-	if err := control.SetReadDeadline(time.Now().Add(bodyTime)); err != nil {
+	if err := control.SetReadDeadline(time.Now().Add(wire.BodyTime)); err != nil {
 		return err
 	}
 	defer func() { _ = control.SetReadDeadline(time.Time{}) }() // the room may take longer than the body
-	d := json.NewDecoder(http.MaxBytesReader(unwatched(w), r.Body, bodyBytes))
+	d := json.NewDecoder(http.MaxBytesReader(unwatched(w), r.Body, wire.MaxBody))
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &fault{http.StatusRequestEntityTooLarge, fmt.Errorf("the body has more than %d bytes", bodyBytes)}
+		return &fault{http.StatusRequestEntityTooLarge, fmt.Errorf("the body has more than %d bytes", wire.MaxBody)}
 	}
 	if err != nil {
 		return bad("the body is not a valid JSON object for this path")

@@ -16,6 +16,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/participants"
+	"earshot/server/wire"
 )
 
 // A porch is a house that knows whoever shows a token that is their name.
@@ -38,7 +39,7 @@ func (o *opening) knock(ctx context.Context, from, token string) (status, again 
 	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/state", http.NoBody)
 	r.Host = "localhost"
 	if token != "" {
-		r.Header.Set(tokenHeader, bearer+token)
+		r.Header.Set(wire.TokenHeader, wire.Bearer+token)
 	}
 	w, began := httptest.NewRecorder(), time.Now()
 	o.ServeHTTP(w, r)

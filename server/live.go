@@ -1,19 +1,14 @@
 package server
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"iter"
 	"net/http"
 	"slices"
 	"time"
 
-	"earshot/api"
 	"earshot/server/remote"
-	"earshot/server/wire"
 )
 
 const (
@@ -104,41 +99,5 @@ func wait(ctx context.Context, d time.Duration, until <-chan struct{}) bool {
 		return true
 	case <-ctx.Done():
 		return false
-	}
-}
-
-// Live yields how everything is, at once and then as it changes, until ctx ends
-// or the connection is lost. What was is not shown again to who is slow: they are shown
-// what is. What is yielded is the caller's. An error is yielded at most once, last.
-func (c *Client) Live(ctx context.Context) iter.Seq2[api.LiveView, error] {
-	return func(yield func(api.LiveView, error) bool) {
-		ctx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		idle := time.AfterFunc(wire.Idle, func() { cancel(errSilent) })
-		defer idle.Stop()
-		resp, err := c.send(ctx, "GET", "/v1/live", nil)
-		if err != nil {
-			yield(api.LiveView{}, err)
-			return
-		}
-		defer resp.Body.Close()
-		lines := bufio.NewScanner(resp.Body)
-		lines.Buffer(nil, lineBytes)
-		for lines.Scan() {
-			idle.Reset(wire.Idle)
-			line := bytes.TrimSpace(lines.Bytes())
-			if len(line) == 0 {
-				continue
-			}
-			var now api.LiveView
-			if err := json.Unmarshal(line, &now); err != nil {
-				yield(now, fmt.Errorf("reading the state of the room: %w", err))
-				return
-			}
-			if !yield(now, nil) {
-				return
-			}
-		}
-		yield(api.LiveView{}, lostBecause(ctx, lines.Err()))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,19 +14,8 @@ import (
 	"earshot/api"
 	"earshot/internal/field"
 	"earshot/participants"
+	"earshot/server/wire"
 )
-
-// The headers by which a client says who it is and where. What stands in the
-// first two is UTF-8, percent-encoded as in a path.
-const (
-	identityHeader = "Earshot-Identity"
-	roomHeader     = "Earshot-Room"
-	tokenHeader    = "Authorization"
-	newHeader      = "Earshot-New" // Claim.New, of who is about to say something
-)
-
-// bearer is what stands before a token.
-const bearer = "Bearer "
 
 // claimBytes is the longest name, room or token: more than any has, and little
 // enough to be looked at before it is known who sent it.
@@ -62,7 +52,7 @@ func (s *Server) identify(to route, r *http.Request, v *visitor) (guest, error) 
 	if err != nil {
 		return guest{}, err
 	}
-	c.New = to.path == messagesPath || to.path == attachPath || r.Header.Get(newHeader) != ""
+	c.New = to.path == messagesPath || to.path == wire.AttachPath || r.Header.Get(wire.NewHeader) != ""
 	if v.addr.IsValid() {
 		return s.vouch(r.Context(), v, c)
 	}
@@ -130,10 +120,10 @@ func (s *Server) stay(ctx context.Context, g guest) error {
 
 // claimOf returns what the headers of a request say.
 func claimOf(h http.Header) (c Claim, err error) {
-	if c.Name, err = percent(h, identityHeader); err != nil {
+	if c.Name, err = percent(h, wire.IdentityHeader); err != nil {
 		return Claim{}, err
 	}
-	room, err := percent(h, roomHeader)
+	room, err := percent(h, wire.RoomHeader)
 	if err != nil {
 		return Claim{}, err
 	}
@@ -176,13 +166,13 @@ func percent(h http.Header, name string) (string, error) {
 
 // tokenOf returns the token that a request shows.
 func tokenOf(h http.Header) (field.Secret, error) {
-	value, ok, err := one(h, tokenHeader)
+	value, ok, err := one(h, wire.TokenHeader)
 	if !ok {
 		return "", err
 	}
-	token, ok := strings.CutPrefix(value, bearer)
+	token, ok := strings.CutPrefix(value, wire.Bearer)
 	if !ok || token == "" || len(token) > claimBytes || strings.ContainsFunc(token, notOfToken) {
-		return "", bad("the header %s must be %q and a token", tokenHeader, strings.TrimSpace(bearer))
+		return "", bad("the header %s must be %q and a token", wire.TokenHeader, strings.TrimSpace(wire.Bearer))
 	}
 	return field.Secret(token), nil
 }
@@ -190,4 +180,14 @@ func tokenOf(h http.Header) (field.Secret, error) {
 // notOfToken reports whether r stands in no token.
 func notOfToken(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_'
+}
+
+// handleOf returns as whom a user of this machine speaks: the daemon's own and
+// the superuser have a name each, anybody else has none. Whether a name has any
+// right is the house's to say.
+func handleOf(uid, own int) (h earshot.Handle, ok bool) {
+	if uid != own && uid != 0 {
+		return earshot.Handle{}, false
+	}
+	return earshot.Handle{Provider: "console", ID: "uid" + strconv.Itoa(uid)}, true
 }

@@ -1,10 +1,6 @@
 package server
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 
@@ -51,40 +47,4 @@ func (s *Server) diagnostics(w http.ResponseWriter, r *http.Request, _ guest) er
 	}
 	answer(w, http.StatusOK, v)
 	return nil
-}
-
-// Ready returns whether the house can do its work.
-func (c *Client) Ready(ctx context.Context) (is api.Readiness, err error) {
-	resp, err := c.request(ctx, "GET", "/readyz", nil)
-	if err != nil {
-		return is, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusServiceUnavailable {
-		return is, refused(resp)
-	}
-	text, err := io.ReadAll(io.LimitReader(resp.Body, lineBytes))
-	if err != nil {
-		return is, err
-	}
-	if !bytes.Contains(text, []byte(`"ready"`)) { // it is refused for another reason
-		return is, errors.New("earshot answered " + resp.Status)
-	}
-	return is, json.Unmarshal(text, &is)
-}
-
-// Get asks for a path, and returns the answer as it is, which the caller closes: what the
-// routes for other programs say, such as /metrics.
-func (c *Client) Get(ctx context.Context, path string) (*http.Response, error) {
-	return c.request(ctx, "GET", path, nil)
-}
-
-// Diagnostics returns what a report of a fault needs.
-func (c *Client) Diagnostics(ctx context.Context, e api.DiagnosisRequest) (all api.Diagnosis, err error) {
-	path := "/v1/diagnostics"
-	if e.Goroutines {
-		path += "?goroutines=1"
-	}
-	err = c.ask(ctx, "GET", path, nil, &all)
-	return all, err
 }

@@ -1,10 +1,7 @@
 package server
 
 import (
-	"context"
 	"net/http"
-
-	"earshot/api"
 )
 
 // reload has the configuration read again.
@@ -15,10 +12,4 @@ func (s *Server) reload(w http.ResponseWriter, r *http.Request, _ guest) error {
 	}
 	answer(w, http.StatusOK, is)
 	return nil
-}
-
-// Reload has the daemon read its configuration again, and returns what has changed.
-func (c *Client) Reload(ctx context.Context) (is api.ReloadResult, err error) {
-	err = c.ask(ctx, http.MethodPost, "/v1/reload", http.NoBody, &is)
-	return is, err
 }

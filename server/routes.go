@@ -51,7 +51,7 @@ var routes = []route{
 	{"GET", "/v1/state", resident, (*Server).state},
 	{"GET", "/v1/context", resident, (*Server).context},
 	{"POST", "/v1/commands", resident, (*Server).command},
-	{"POST", attachPath, resident, (*Server).attach},
+	{"POST", wire.AttachPath, resident, (*Server).attach},
 	{"GET", "/v1/agents", operator, (*Server).agents},
 	{"POST", "/v1/agents", operator, (*Server).order},
 	{"GET", "/v1/voices", operator, (*Server).voices},
@@ -67,13 +67,8 @@ var routes = []route{
 	{"GET", "/openapi.json", resident, nil}, // which describes this list, and so cannot stand in it
 }
 
-const (
-	// attachPath is where a connection becomes that of a terminal, and nowhere else.
-	attachPath = "/v1/attach"
-
-	// messagesPath is where something is said otherwise.
-	messagesPath = "/v1/messages"
-)
+// messagesPath is where something is said, besides in a terminal.
+const messagesPath = "/v1/messages"
 
 // A fault is why a request was refused, with its status of HTTP.
 type fault struct {
@@ -142,7 +137,7 @@ func (o *opening) refuse(w *auditedWriter, r *http.Request, err error) {
 		w.Header().Set("Allow", strings.Join(m.allowed, ", "))
 	}
 	if status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", strings.TrimSpace(bearer))
+		w.Header().Set("WWW-Authenticate", strings.TrimSpace(wire.Bearer))
 	}
 	o.log().Debug("refused a request", slog.String("method", verb(r.Method)), slog.Int("status", status), slog.Any("err", err))
 	answer(w, status, wire.Explain(err))
@@ -194,7 +189,7 @@ func (o *opening) dispatch(w *auditedWriter, r *http.Request) error {
 func (o *opening) admit(to route, r *http.Request, v *visitor) (guest, error) {
 	now := time.Now()
 	if !o.rules.vouched {
-		if err := o.rules.rates.take("address "+v.from, now); err != nil && r.Header.Get(tokenHeader) == "" {
+		if err := o.rules.rates.take("address "+v.from, now); err != nil && r.Header.Get(wire.TokenHeader) == "" {
 			return guest{}, err
 		}
 	}
@@ -204,7 +199,7 @@ func (o *opening) admit(to route, r *http.Request, v *visitor) (guest, error) {
 		return who, o.rules.rates.take("person "+string(who.ID), now)
 	}
 	f, refused := errors.AsType[refusal](err)
-	if !refused || f.code() != http.StatusUnauthorized || r.Header.Get(tokenHeader) == "" {
+	if !refused || f.code() != http.StatusUnauthorized || r.Header.Get(wire.TokenHeader) == "" {
 		return guest{}, err
 	}
 	late, instead := o.rules.knocks.wrong(v.from, now)
@@ -216,7 +211,7 @@ func (o *opening) admit(to route, r *http.Request, v *visitor) (guest, error) {
 
 // fits reports what a request has that a route does not take.
 func fits(to route, r *http.Request) error {
-	if r.Header.Get("Upgrade") != "" && to.path != attachPath {
+	if r.Header.Get("Upgrade") != "" && to.path != wire.AttachPath {
 		return bad("this path cannot switch to another protocol")
 	}
 	if about, ok := described[to.method+" "+to.path]; ok {
@@ -306,8 +301,8 @@ func answer(w http.ResponseWriter, status int, v any) {
 		status, body = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written as JSON"}`)
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Now().Add(wire.Idle)) // one who does not read is gone
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime))   // and so is one whose body does not come; net/http waits for it before it answers
+	_ = control.SetWriteDeadline(time.Now().Add(wire.Idle))    // one who does not read is gone
+	_ = control.SetReadDeadline(time.Now().Add(wire.BodyTime)) // and so is one whose body does not come; net/http waits for it before it answers
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(body, '\n')) // whoever has gone does not miss it

@@ -47,7 +47,6 @@ import (
 const (
 	headerBytes = 16 << 10
 	headerTime  = 5 * time.Second
-	bodyTime    = 10 * time.Second
 	idleTime    = time.Minute
 	grace       = 2 * time.Second // for requests that are running when the daemon stops
 )

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"earshot/api"
+	"earshot/server/wire"
 )
 
 // ServeUnready answers at l, which [Listen] returned, as long as there is no house yet that
@@ -66,7 +67,7 @@ func (b borrowed) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		uid, err := peer(c)
+		uid, err := wire.Peer(c)
 		if _, known := handleOf(uid, os.Getuid()); err == nil && known {
 			return c, nil
 		}

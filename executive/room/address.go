@@ -323,7 +323,7 @@ func (r *Room) advice(a addressees) string {
 // It is what is shown at the outlet beside the sense by which they write, if there is one.
 func (r *Room) Advice(message earshot.EventID) string {
 	r.mu.Lock()
-	en := r.known[message]
+	en := r.known.byID[message]
 	r.mu.Unlock()
 	if en == nil {
 		return ""

@@ -56,21 +56,26 @@ func (h *history) cites(l line, a earshot.Audience) *citation {
 func (r *Room) recallable(id earshot.EventID) (citation, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	en, ok := r.known[id]
+	en, ok := r.known.get(id)
 	if !ok {
 		return citation{}, false
 	}
 	e := en.event
-	c := citation{event: e.ID, by: e.Author, visibility: e.Visibility}
+	c := citation{event: e.ID, by: e.Author, visibility: e.Visibility, text: textSaid(e)}
+	return c, c.text != ""
+}
+
+// textSaid returns what somebody said in an event: a message, an utterance or a reply.
+func textSaid(e earshot.Event) earshot.Text {
 	switch body := e.Body.(type) {
 	case earshot.Message:
-		c.text = body.Whole()
+		return body.Whole()
 	case earshot.Utterance:
-		c.text = body.Text
+		return body.Text
 	case earshot.Reply:
-		c.text = body.Delivered()
+		return body.Delivered()
 	}
-	return c, c.text != ""
+	return ""
 }
 
 // recalls remembers a reply, which somebody may answer.
@@ -82,8 +87,8 @@ func (r *Room) recalls(e earshot.Event) {
 	close(done)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.known[e.ID]; !known {
-		r.know(&entry{resolvedEvent: resolvedEvent{event: e}, done: done})
+	if _, known := r.known.get(e.ID); !known {
+		r.known.add(&entry{resolvedEvent: resolvedEvent{event: e}, done: done})
 	}
 }
 
@@ -135,14 +140,14 @@ func (r *Room) wroteThat(ctx context.Context, id earshot.EventID) (event earshot
 func (r *Room) remembersThat(id earshot.EventID) (event earshot.EventID, by earshot.ParticipantID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if en, ok := r.known[id]; ok {
+	if en, ok := r.known.get(id); ok {
 		return id, en.event.Author
 	}
 	turn := earshot.TurnID(id)
 	if r.activeTurn != nil && r.activeTurn.turn == turn {
 		return "", r.activeTurn.seat.ID
 	}
-	for _, en := range r.known {
+	for _, en := range r.known.byID {
 		if reply, ok := en.event.Body.(earshot.Reply); ok && reply.Turn == turn {
 			return en.event.ID, en.event.Author
 		}

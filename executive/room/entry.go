@@ -3,6 +3,7 @@ package room
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"earshot"
 	"earshot/interrupt"
@@ -13,9 +14,11 @@ const (
 	// millisecond or two, so this many are a flood.
 	maxWaiting = 256
 
-	// keepRecent is how many IDs the room remembers to know an event that is sent
-	// twice: a sender that has had no answer tries again within seconds.
-	keepRecent = 1024
+	// keepRecent is how many entries the room remembers to know an event that is sent
+	// twice: a sender that has had no answer tries again within seconds. They hold so
+	// many bytes of text at most, besides what waits for the journal.
+	keepRecent      = 1024
+	keepRecentBytes = 4 << 20
 )
 
 var (
@@ -43,6 +46,7 @@ type entry struct {
 	queued chan struct{} // closed when it has its place among what waits; nil if it had it before
 	done   chan struct{} // closed when it is known how it went
 	err    error         // why it was not kept; set before done is closed
+	bytes  int           // of its text, as it came
 }
 
 // enqueue admits an event of the house's own, to be kept. Then, unless it is
@@ -73,7 +77,7 @@ func (en *entry) wait(ctx context.Context) error {
 func (r *Room) reserve(in resolvedEvent) (en *entry, first bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if en, ok := r.known[in.event.ID]; ok && !en.elsewhere(in.event) {
+	if en, ok := r.known.get(in.event.ID); ok && !en.elsewhere(in.event) {
 		if !en.is(in.event) {
 			return nil, false, ErrTaken
 		}
@@ -85,7 +89,7 @@ func (r *Room) reserve(in resolvedEvent) (en *entry, first bool, err error) {
 	case r.mode == earshot.OffRecord && in.event.Body.Kind() == earshot.KindMessage:
 		en = &entry{resolvedEvent: resolvedEvent{event: earshot.Event{ID: in.event.ID}}, done: make(chan struct{}), passes: true}
 		close(en.done)
-		r.know(en)
+		r.known.add(en)
 		return en, true, nil
 	case r.mode == earshot.OffRecord && unkept[in.event.Body.Kind()]:
 		return nil, false, errOffRecord
@@ -94,7 +98,7 @@ func (r *Room) reserve(in resolvedEvent) (en *entry, first bool, err error) {
 	}
 	r.coming++
 	en = &entry{resolvedEvent: in, queued: make(chan struct{}), done: make(chan struct{})}
-	r.know(en)
+	r.known.add(en)
 	return en, true, nil
 }
 
@@ -181,15 +185,63 @@ func governs(k earshot.Kind) bool {
 	return k == earshot.KindPresence || k == earshot.KindMode || k == earshot.KindWithdrawal
 }
 
-// know remembers an entry by its ID, and forgets the oldest. It wants r.mu.
-func (r *Room) know(en *entry) {
-	if _, again := r.known[en.event.ID]; !again {
-		r.recent = append(r.recent, en.event.ID)
+// recentEntries are the entries that the room remembers, by the ID of their event. The zero
+// value has none. It wants r.mu.
+type recentEntries struct {
+	byID  map[earshot.EventID]*entry
+	order []earshot.EventID // the oldest first
+	bytes int               // of their texts, as they were when they came
+}
+
+// get returns the entry of an event, if it is remembered.
+func (c *recentEntries) get(id earshot.EventID) (en *entry, ok bool) {
+	en, ok = c.byID[id]
+	return en, ok
+}
+
+// add remembers an entry, and forgets the oldest that are not on their way into the journal.
+func (c *recentEntries) add(en *entry) {
+	c.remove(en.event.ID)
+	if c.byID == nil {
+		c.byID = make(map[earshot.EventID]*entry)
 	}
-	r.known[en.event.ID] = en
-	if len(r.recent) > keepRecent {
-		delete(r.known, r.recent[0])
-		r.recent = r.recent[1:]
+	en.bytes = len(textSaid(en.event))
+	c.byID[en.event.ID], c.order, c.bytes = en, append(c.order, en.event.ID), c.bytes+en.bytes
+	for len(c.order) > keepRecent || c.bytes > keepRecentBytes {
+		oldest := c.order[0]
+		if !c.byID[oldest].over() {
+			return
+		}
+		c.bytes -= c.byID[oldest].bytes
+		delete(c.byID, oldest)
+		c.order = c.order[1:]
+	}
+}
+
+// replace remembers an event that is on record as it is now. Whoever still has its old entry may
+// be looking at it.
+func (c *recentEntries) replace(en *entry, now earshot.Event) {
+	c.byID[en.event.ID] = &entry{resolvedEvent: resolvedEvent{event: now}, done: en.done, err: en.err, bytes: en.bytes}
+}
+
+// remove forgets the entry of an event.
+func (c *recentEntries) remove(id earshot.EventID) {
+	en, ok := c.byID[id]
+	if !ok {
+		return
+	}
+	c.bytes -= en.bytes
+	delete(c.byID, id)
+	c.order = slices.DeleteFunc(c.order, func(x earshot.EventID) bool { return x == id })
+}
+
+// over reports whether it is known how it went with the entry.
+func (en *entry) over() bool {
+	select {
+	case <-en.done:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -226,7 +278,7 @@ func (r *Room) nudge() {
 func (r *Room) finish(en *entry, err error) {
 	if err != nil {
 		r.mu.Lock()
-		delete(r.known, en.event.ID)
+		r.known.remove(en.event.ID)
 		r.mu.Unlock()
 	}
 	if en.then != nil {

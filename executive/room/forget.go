@@ -58,17 +58,17 @@ func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.listings = nil // which quote it, perhaps
-	for id, en := range r.known {
+	for id, en := range r.known.byID {
 		switch was := en.event.Body.(type) {
 		case earshot.Message:
 			if id == b.Of {
-				r.known[id] = en.as(reworded(en.event, b.Text, e))
+				r.known.replace(en, reworded(en.event, b.Text, e))
 			}
 		case earshot.Revision:
 			if was.Of == b.Of && id != e.ID {
 				gone := en.event
 				gone.Body = earshot.Revision{Of: was.Of}
-				r.known[id] = en.as(gone)
+				r.known.replace(en, gone)
 			}
 		}
 	}
@@ -82,12 +82,6 @@ func reworded(m earshot.Event, text earshot.Text, by earshot.Event) earshot.Even
 		m.Body = body
 	}
 	return m
-}
-
-// as returns an entry for what is known of an event that is kept, as it is now: whoever
-// still has the old one may be looking at it.
-func (en *entry) as(e earshot.Event) *entry {
-	return &entry{resolvedEvent: resolvedEvent{event: e}, done: en.done, err: en.err}
 }
 
 // forget takes events that are erased out of everything that is remembered, and gives up
@@ -147,9 +141,9 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 func (r *Room) forgotten(is func(earshot.EventID) bool, gone []earshot.EventID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for id, en := range r.known {
+	for id, en := range r.known.byID {
 		if is(id) {
-			r.known[id] = en.as(earshot.Event{ID: id, At: en.event.At, Room: en.event.Room, Visibility: en.event.Visibility, Body: earshot.Tombstone{Was: en.event.Body.Kind()}})
+			r.known.replace(en, earshot.Event{ID: id, At: en.event.At, Room: en.event.Room, Visibility: en.event.Visibility, Body: earshot.Tombstone{Was: en.event.Body.Kind()}})
 		}
 	}
 	for _, id := range gone {
@@ -170,7 +164,7 @@ func (r *Room) rewritten(b earshot.Revision) earshot.Message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m := earshot.Message{Text: b.Text}
-	if en, ok := r.known[b.Of]; ok {
+	if en, ok := r.known.get(b.Of); ok {
 		was, _ := en.event.Body.(earshot.Message)
 		m.Attachments = was.Attachments
 	}

@@ -254,9 +254,8 @@ type Room struct {
 	closed           bool
 	coming           int // entries that will wait in a moment; they count already
 	waiting          []*entry
-	vacant           chan struct{}              // closed when there is room for more; nil if nobody waits for that
-	known            map[earshot.EventID]*entry // by ID, so that one sent twice is one
-	recent           []earshot.EventID          // the keys of known, the oldest first
+	vacant           chan struct{} // closed when there is room for more; nil if nobody waits for that
+	known            recentEntries // by ID, so that one sent twice is one
 	places           []*roomOutlet
 	turnOutlets      []*turnOutlet // of the live turn, or the last one
 	quiet            bool
@@ -322,7 +321,6 @@ func New(cfg Config) *Room {
 		cfg:          cfg,
 		floor:        &interrupt.Floor{Style: style},
 		faults:       make(map[string]earshot.Notice),
-		known:        make(map[earshot.EventID]*entry),
 		scene:        &scene.Scene{Name: cfg.People.Name},
 		mode:         earshot.Live,
 		wished:       earshot.Live,

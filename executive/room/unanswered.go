@@ -111,8 +111,8 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	}
 	in.signal = r.signal(in) // by which is told how urgent it is; it has acted long ago
 	r.mu.Lock()
-	_, there := r.known[e.ID]
-	delete(r.known, e.ID)
+	_, there := r.known.get(e.ID)
+	r.known.remove(e.ID)
 	r.mu.Unlock()
 	if !there {
 		return // it was taken back, or so long ago that it is not known any more

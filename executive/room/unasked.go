@@ -138,7 +138,7 @@ func (r *Room) asker(e earshot.Event, answers earshot.EventID) earshot.Participa
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if en, ok := r.known[answers]; ok {
+	if en, ok := r.known.get(answers); ok {
 		return r.person(en.event.Author)
 	}
 	return ""

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"net"
 	"net/http"
 	"net/netip"
@@ -71,16 +70,16 @@ type Client struct {
 
 // sign says in a request who asks.
 func (c *Client) sign(req *http.Request) {
-	for name, text := range map[string]string{identityHeader: c.Identity, roomHeader: string(c.Room)} {
+	for name, text := range map[string]string{wire.IdentityHeader: c.Identity, wire.RoomHeader: string(c.Room)} {
 		if text != "" {
 			req.Header.Set(name, url.PathEscape(text))
 		}
 	}
 	if c.New {
-		req.Header.Set(newHeader, "1")
+		req.Header.Set(wire.NewHeader, "1")
 	}
 	if c.Token != "" {
-		req.Header.Set(tokenHeader, bearer+c.Token.Reveal())
+		req.Header.Set(wire.TokenHeader, wire.Bearer+c.Token.Reveal())
 	}
 }
 
@@ -189,57 +188,52 @@ func (c *Client) Look(ctx context.Context, r api.LookRequest) (sees api.CameraVi
 	return sees, err
 }
 
-// Events yields what happens after a sequence, first what has happened
-// already, until ctx ends or the connection is lost. An error is yielded at
-// most once, last; after one, ask again from the last event's sequence.
-func (c *Client) Events(ctx context.Context, after int64) iter.Seq2[earshot.Event, error] {
-	return func(yield func(earshot.Event, error) bool) {
-		ctx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		idle := time.AfterFunc(wire.Idle, func() { cancel(errSilent) })
-		defer idle.Stop()
-		resp, err := c.send(ctx, "GET", "/v1/events?after="+strconv.FormatInt(after, 10), nil)
-		if err != nil {
-			yield(earshot.Event{}, err)
-			return
-		}
-		defer resp.Body.Close()
-		lines := bufio.NewScanner(resp.Body)
-		lines.Buffer(nil, lineBytes)
-		for lines.Scan() {
-			idle.Reset(wire.Idle)
-			e, ok, err := parseEvent(lines.Bytes())
-			if (ok || err != nil) && !yield(e, err) || err != nil {
-				return
-			}
-		}
-		yield(earshot.Event{}, lostBecause(ctx, lines.Err()))
-	}
+// Forget says what would be forgotten or, with the digest of that, has it forgotten.
+func (c *Client) Forget(ctx context.Context, r api.EraseRequest) (p api.ErasePreview, err error) {
+	err = c.tell(ctx, "/v1/forget", r, &p)
+	return p, err
 }
 
-var errSilent = errors.New("earshot has not answered for too long")
-
-// parseEvent returns the event that a line of the stream holds, if it holds
-// one.
-func parseEvent(line []byte) (e earshot.Event, ok bool, err error) {
-	if len(bytes.TrimSpace(line)) == 0 {
-		return e, false, nil
-	}
-	if err := json.Unmarshal(line, &e); err != nil {
-		return earshot.Event{}, false, fmt.Errorf("reading the events: an invalid line: %w", err)
-	}
-	return e, true, nil
+// Reload has the daemon read its configuration again, and returns what has changed.
+func (c *Client) Reload(ctx context.Context) (is api.ReloadResult, err error) {
+	err = c.ask(ctx, http.MethodPost, "/v1/reload", http.NoBody, &is)
+	return is, err
 }
 
-// lostBecause returns why a stream ended.
-func lostBecause(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case err == nil:
-		return fmt.Errorf("reading the events: %w", io.ErrUnexpectedEOF)
+// Ready returns whether the house can do its work.
+func (c *Client) Ready(ctx context.Context) (is api.Readiness, err error) {
+	resp, err := c.request(ctx, "GET", "/readyz", nil)
+	if err != nil {
+		return is, err
 	}
-	return fmt.Errorf("reading the events: %w", err)
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusServiceUnavailable {
+		return is, refused(resp)
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, lineBytes))
+	if err != nil {
+		return is, err
+	}
+	if !bytes.Contains(text, []byte(`"ready"`)) { // it is refused for another reason
+		return is, errors.New("earshot answered " + resp.Status)
+	}
+	return is, json.Unmarshal(text, &is)
+}
+
+// Get asks for a path, and returns the answer as it is, which the caller closes: what the
+// routes for other programs say, such as /metrics.
+func (c *Client) Get(ctx context.Context, path string) (*http.Response, error) {
+	return c.request(ctx, "GET", path, nil)
+}
+
+// Diagnostics returns what a report of a fault needs.
+func (c *Client) Diagnostics(ctx context.Context, e api.DiagnosisRequest) (all api.Diagnosis, err error) {
+	path := "/v1/diagnostics"
+	if e.Goroutines {
+		path += "?goroutines=1"
+	}
+	err = c.ask(ctx, "GET", path, nil, &all)
+	return all, err
 }
 
 // Attach lets p and o be a sense and an outlet of the daemon, as [attach.Run]
@@ -270,12 +264,12 @@ func (c *Client) upgrade(ctx context.Context) (net.Conn, *bufio.Reader, error) {
 
 // handshake asks for the protocol of a terminal.
 func (c *Client) handshake(conn net.Conn, r *bufio.Reader) error {
-	_ = conn.SetDeadline(time.Now().Add(bodyTime))
+	_ = conn.SetDeadline(time.Now().Add(wire.BodyTime))
 	base, err := c.base()
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequest("POST", base+attachPath, nil)
+	req, err := http.NewRequest("POST", base+wire.AttachPath, nil)
 	if err != nil {
 		return err
 	}
@@ -372,7 +366,7 @@ func undressed(ctx context.Context, err error) error {
 // refused reads why the daemon refused.
 func refused(resp *http.Response) error {
 	r := new(api.Refusal)
-	err := json.NewDecoder(io.LimitReader(resp.Body, bodyBytes)).Decode(r)
+	err := json.NewDecoder(io.LimitReader(resp.Body, wire.MaxBody)).Decode(r)
 	if err != nil || r.Problem == "" {
 		return fmt.Errorf("earshot answered %s", resp.Status)
 	}
@@ -407,7 +401,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to earshot: %w", err)
 	}
-	uid, err := peer(conn)
+	uid, err := wire.Peer(conn)
 	if err != nil || uid != os.Getuid() && os.Getuid() != 0 {
 		conn.Close()
 		return nil, errors.Join(errors.New("the earshot at this socket belongs to another user"), err)
