@@ -41,7 +41,7 @@ type Diagnosis struct {
 	Runs     bool              `json:"runs"`          // the daemon does
 	For      time.Duration     `json:"for,omitempty"` // how long it has run
 	Ready    *Readiness        `json:"ready,omitempty"`
-	Findings []Finding         `json:"findings,omitempty"` // what earshot doctor says, where it does not run
+	Findings []CheckResult         `json:"findings,omitempty"` // what earshot doctor says, where it does not run
 
 	Configuration []Setting          `json:"configuration"` // what is not as by default
 	Parts         []Part             `json:"parts,omitempty"`
@@ -54,8 +54,8 @@ type Diagnosis struct {
 	Missing       []string           `json:"missing,omitempty"` // what could not be found out
 }
 
-// A Finding is what was found out about one thing that earshot needs.
-type Finding struct {
+// A CheckResult is what was found out about one thing that earshot needs.
+type CheckResult struct {
 	Thing  string `json:"thing"`
 	Works  bool   `json:"works"`
 	Absent bool   `json:"absent,omitempty"` // it is a device that does not exist, which is no fault

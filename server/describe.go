@@ -117,33 +117,6 @@ var described = map[string]routeDescription{
 	"GET /openapi.json": {says: "This description.", out: json.RawMessage(nil)},
 }
 
-// schemaNames are the names in the description of types that have another one in Go. Programs
-// may know them, so they stay.
-var schemaNames = map[reflect.Type]string{
-	reflect.TypeFor[api.CommandAnswer]():    "Answered",
-	reflect.TypeFor[api.CommandRequest]():   "Ordering",
-	reflect.TypeFor[api.DecisionPage]():     "Decided",
-	reflect.TypeFor[api.EraseRequest]():     "Forgetting",
-	reflect.TypeFor[api.Finding]():          "EarshotFinding",
-	reflect.TypeFor[api.HistoryPage]():      "Past",
-	reflect.TypeFor[api.LookRequest]():      "Looking",
-	reflect.TypeFor[api.MessageReceipt]():   "Receipt",
-	reflect.TypeFor[api.MessageRequest]():   "Posting",
-	reflect.TypeFor[api.Permission]():       "Permit",
-	reflect.TypeFor[api.PresenceEstimate](): "Estimate",
-	reflect.TypeFor[api.PresenceEvidence](): "Evidence",
-	reflect.TypeFor[api.ReplyInfo]():        "EarshotReply",
-	reflect.TypeFor[api.RoomCounts]():       "ChamberState",
-	reflect.TypeFor[api.RoomName]():         "Place",
-	reflect.TypeFor[api.SearchHit]():        "Hit",
-	reflect.TypeFor[api.SearchPassage]():    "Passage",
-	reflect.TypeFor[api.SettingChange]():    "Change",
-	reflect.TypeFor[api.Task]():             "Underway",
-	reflect.TypeFor[api.UsageDay]():         "Day",
-	reflect.TypeFor[api.UsageLine]():        "Line",
-	reflect.TypeFor[api.VoiceRequest]():     "Telling",
-}
-
 // Faults of every route, with what they mean.
 var everywhere = map[int]string{
 	400: "The request is not as it should be.",
@@ -178,7 +151,7 @@ func (s *Server) description(w http.ResponseWriter) error {
 
 // Describe returns the description of all routes, as OpenAPI 3.1.
 func Describe() ([]byte, error) {
-	all := openapi.Schemas{Names: schemaNames}
+	var all openapi.Schemas
 	all.Own(reflect.TypeFor[earshot.Event](), func() openapi.Schema { return eventSchema(&all) })
 	paths := make(map[string]map[string]any)
 	for _, to := range routes {

@@ -74,7 +74,7 @@ func (a *app) diagnose(cfg *config.Config, c diagnosticsCommand) (all api.Diagno
 	}
 	for _, f := range findings {
 		f.Text, f.Cure = s.File(f.Text), s.File(f.Cure)
-		d.Findings = append(d.Findings, api.Finding(f))
+		d.Findings = append(d.Findings, api.CheckResult(f))
 	}
 	return diagnosis.Scrub(d, s)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // A Finding is what was found out about one thing that earshot needs.
-type Finding api.Finding
+type Finding api.CheckResult
 
 // Notice tells of a finding that does not work, where others are told of too.
 func (f Finding) Notice() earshot.Notice {

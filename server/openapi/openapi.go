@@ -20,9 +20,6 @@ type Schemas struct {
 	named map[string]Schema
 	by    map[reflect.Type]string
 	own   map[reflect.Type]func() Schema
-
-	// Names are what types are called whose name in Go is another.
-	Names map[reflect.Type]string
 }
 
 // Own has the values of a type described by make, instead of by its fields: it writes
@@ -113,12 +110,9 @@ func (s *Schemas) refer(t reflect.Type, made func() Schema) Schema {
 	return Schema{"$ref": "#/components/schemas/" + name}
 }
 
-// name returns what a type is called: as [Schemas.Names] says, or by its name in Go, and by its
-// package too where there is another one of that name.
+// name returns what a type is called: by its name in Go, and by its package too where there is
+// another one of that name.
 func (s *Schemas) name(t reflect.Type) string {
-	if name := s.Names[t]; name != "" {
-		return name
-	}
 	title := func(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 	name := title(t.Name())
 	if _, taken := s.named[name]; taken {
