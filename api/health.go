@@ -41,7 +41,7 @@ type Diagnosis struct {
 	Runs     bool              `json:"runs"`          // the daemon does
 	For      time.Duration     `json:"for,omitempty"` // how long it has run
 	Ready    *Readiness        `json:"ready,omitempty"`
-	Findings []CheckResult         `json:"findings,omitempty"` // what earshot doctor says, where it does not run
+	Findings []CheckResult     `json:"findings,omitempty"` // what earshot doctor says, where it does not run
 
 	Configuration []Setting          `json:"configuration"` // what is not as by default
 	Parts         []Part             `json:"parts,omitempty"`

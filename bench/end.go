@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // ending measures how long a daemon takes to end after SIGTERM, with everything stored,
@@ -34,7 +34,7 @@ func ending(ctx context.Context, b bench) (rows []Row, err error) {
 				return nil, err
 			}
 			if state.talks {
-				err = starts(ctx, &server.Client{Socket: filepath.Join(b.dir, name, "earshot", "earshot.sock")})
+				err = starts(ctx, &client.Client{Socket: filepath.Join(b.dir, name, "earshot", "earshot.sock")})
 			}
 			took, ended := d.ends()
 			return []float64{milliseconds(took)}, errors.Join(err, ended)
@@ -57,7 +57,7 @@ func ending(ctx context.Context, b bench) (rows []Row, err error) {
 }
 
 // starts has the agent say something, and returns when it has begun to.
-func starts(ctx context.Context, c *server.Client) error {
+func starts(ctx context.Context, c *client.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if _, err := c.Post(ctx, "", "tell me a story"); err != nil {

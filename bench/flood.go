@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"earshot"
-	"earshot/server"
+	"earshot/server/client"
 	"earshot/store"
 )
 
@@ -234,7 +234,7 @@ func (b bench) flooded(ctx context.Context, n int) (rows []Row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, daemon.stop()) }()
-	client := &server.Client{Socket: filepath.Join(b.dir, "flooded", "earshot", "earshot.sock")}
+	client := &client.Client{Socket: filepath.Join(b.dir, "flooded", "earshot", "earshot.sock")}
 	before, err := peakOf(daemon.Process.Pid)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // idleRounds is how many rounds make the ten seconds for which the daemon is
@@ -175,7 +175,7 @@ func (p process) answers(ctx context.Context, socket string) error {
 	again := time.NewTicker(10 * time.Millisecond) // nothing tells when a socket is there
 	defer again.Stop()
 	for {
-		_, err := (&server.Client{Socket: socket}).State(ctx)
+		_, err := (&client.Client{Socket: socket}).State(ctx)
 		if err == nil {
 			return nil
 		}

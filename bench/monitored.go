@@ -11,7 +11,7 @@ import (
 
 	"earshot"
 	"earshot/monitor"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // monitored measures how long it takes from a message that somebody posts to the screen of
@@ -25,7 +25,7 @@ func monitored(ctx context.Context, b bench) (rows []Row, err error) {
 	}
 	defer func() { err = errors.Join(err, daemon.stop()) }()
 	ctx, cancel := context.WithCancel(ctx)
-	w := &watcher{client: &server.Client{Socket: filepath.Join(b.dir, "monitored", "earshot", "earshot.sock")}, failed: make(chan error, 1)}
+	w := &watcher{client: &client.Client{Socket: filepath.Join(b.dir, "monitored", "earshot", "earshot.sock")}, failed: make(chan error, 1)}
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer cancel()
@@ -46,7 +46,7 @@ func monitored(ctx context.Context, b bench) (rows []Row, err error) {
 
 // A watcher knows when something is on the screen, and when it was in the stream.
 type watcher struct {
-	client *server.Client
+	client *client.Client
 
 	mu       sync.Mutex
 	mark     string

@@ -50,7 +50,7 @@ func realModel(ctx context.Context, b bench) (rows []Row, err error) {
 	seen := &witness{Engine: e}
 	h := open(ctx, furniture{model: ladder(seen), journal: s, outlet: sink{}, settings: executive.DefaultConfig()})
 	defer h.leave()
-	bare := &client{server: server.Client(), seen: seen}
+	bare := &bareClient{server: server.Client(), seen: seen}
 
 	b.rounds, b.repeats = min(b.rounds, 2), min(b.repeats, 3) // a round takes seconds
 	ours, peer, err := b.compare(
@@ -94,8 +94,8 @@ func (w *witness) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.De
 	return w.Engine.Stream(ctx, req)
 }
 
-// A client asks the same server without us.
-type client struct {
+// A bareClient asks the same server without us.
+type bareClient struct {
 	server *api.Client
 	seen   *witness
 	asked  int
@@ -103,7 +103,7 @@ type client struct {
 
 // ask returns how long the first token takes of a reply that it reads to its
 // end.
-func (c *client) ask(ctx context.Context) ([]float64, error) {
+func (c *bareClient) ask(ctx context.Context) ([]float64, error) {
 	var took []float64
 	at := time.Now()
 	err := c.server.Chat(ctx, c.request(), func(r api.ChatResponse) error {
@@ -116,7 +116,7 @@ func (c *client) ask(ctx context.Context) ([]float64, error) {
 }
 
 // request returns what earshot asked last, with another last message.
-func (c *client) request() *api.ChatRequest {
+func (c *bareClient) request() *api.ChatRequest {
 	c.seen.mu.Lock()
 	defer c.seen.mu.Unlock()
 	c.asked++

@@ -15,8 +15,8 @@ import (
 
 	"earshot"
 	"earshot/providers"
-	"earshot/server"
 	"earshot/server/attach"
+	"earshot/server/client"
 )
 
 const (
@@ -44,7 +44,7 @@ func reloading(ctx context.Context, b bench) (rows []Row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, d.stop()) }()
-	r := &reread{file: filepath.Join(home, "config.yaml"), base: base, script: script, client: &server.Client{Socket: filepath.Join(home, "earshot", "earshot.sock")}}
+	r := &reread{file: filepath.Join(home, "config.yaml"), base: base, script: script, client: &client.Client{Socket: filepath.Join(home, "earshot", "earshot.sock")}}
 
 	few := b
 	few.rounds, few.repeats = max(b.rounds/6, 1), min(b.repeats, 3)
@@ -75,7 +75,7 @@ func model(script string) string {
 // A reread is a daemon whose file is saved again and again.
 type reread struct {
 	file, base, script string
-	client             *server.Client
+	client             *client.Client
 	saves              int
 }
 

@@ -18,7 +18,7 @@ import (
 
 	"earshot"
 	"earshot/internal/field"
-	"earshot/server"
+	"earshot/server/client"
 	"earshot/server/token"
 )
 
@@ -52,7 +52,7 @@ func streaming(ctx context.Context, b bench) (rows []Row, err error) {
 	}
 	defer func() { err = errors.Join(err, daemon.stop()) }()
 	home := filepath.Join(b.dir, "streams", "earshot")
-	f := &following{daemon: daemon, client: &server.Client{Socket: filepath.Join(home, "earshot.sock")}}
+	f := &following{daemon: daemon, client: &client.Client{Socket: filepath.Join(home, "earshot.sock")}}
 	if err := f.find(ctx, filepath.Join(home, "journal", "tokens.json")); err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (f *following) beside(ctx context.Context, n int, before func() error) (kep
 // A following is a daemon whom many follow.
 type following struct {
 	daemon process
-	client *server.Client
+	client *client.Client
 	at     string // the port
 	token  field.Secret
 }
@@ -268,7 +268,7 @@ func (f *following) follow(ctx context.Context, n int, seen chan<- float64) (lea
 // was posted after a time. Its ID says when it was.
 func (f *following) look(ctx context.Context, sequence int64, after time.Time, there func(), seen chan<- float64) {
 	defer there()
-	c := &server.Client{URL: "http://" + f.at, Token: f.token}
+	c := &client.Client{URL: "http://" + f.at, Token: f.token}
 	for e, err := range c.Events(ctx, sequence) {
 		if err != nil {
 			return // what is missing is missed

@@ -129,7 +129,7 @@ func (b bench) think(ctx context.Context, reads string, slots int, ways ...way) 
 		}
 		err = all.block(ctx, s, min(left, block), append(ways, unhindered))
 		if err == nil {
-			err = all.alone(ctx, &client{server: server.Client(), seen: &s.tap.witness}, min(left, block))
+			err = all.alone(ctx, &bareClient{server: server.Client(), seen: &s.tap.witness}, min(left, block))
 		}
 		if err := errors.Join(err, s.shut()); err != nil {
 			return nil, err
@@ -157,7 +157,7 @@ func (m *samples) block(ctx context.Context, s *study, rounds int, ways []way) e
 }
 
 // alone measures Ollama's own client.
-func (m *samples) alone(ctx context.Context, c *client, rounds int) error {
+func (m *samples) alone(ctx context.Context, c *bareClient, rounds int) error {
 	for range rounds {
 		took, err := c.ask(ctx)
 		if err != nil {

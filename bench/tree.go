@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"earshot/internal/sound/soundtest"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // treeRounds is how many rounds make the five seconds for which each state is
@@ -89,7 +89,7 @@ func (b bench) chatter(ctx context.Context) (pcm []int16, err error) {
 // A household is a daemon with its helpers.
 type household struct {
 	process
-	client *server.Client
+	client *client.Client
 }
 
 // startVoiced starts a daemon in a home of its own, with a voice if there is a
@@ -117,7 +117,7 @@ func (b bench) startVoiced(ctx context.Context, name string, env []string) (*hou
 	if err := p.Start(); err != nil {
 		return nil, err
 	}
-	h := &household{p, &server.Client{Socket: filepath.Join(home, "earshot", "earshot.sock")}}
+	h := &household{p, &client.Client{Socket: filepath.Join(home, "earshot", "earshot.sock")}}
 	return h, p.answers(ctx, h.client.Socket)
 }
 

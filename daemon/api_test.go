@@ -15,6 +15,7 @@ import (
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/server"
+	"earshot/server/client"
 )
 
 // TestHouseAnswers: the daemon has an answer to everything that can be asked of it; of which types
@@ -162,7 +163,7 @@ func TestPortIsSwitched(t *testing.T) {
 	d.port.Set(set)
 	testkit.Await(t, soon, "a port", func() bool { return d.port.URL() != "" })
 	first := d.port.URL()
-	c := &server.Client{URL: first, Token: secret}
+	c := &client.Client{URL: first, Token: secret}
 	if s, err := c.State(t.Context()); err != nil || s.API != first || s.You.ID != d.owner.ID {
 		t.Errorf("the state is %+v, %v", s, err)
 	}
@@ -184,7 +185,7 @@ func TestPortIsSwitched(t *testing.T) {
 		t.Error("who followed what happens was not told that the port is closed")
 	}
 	testkit.Await(t, soon, "another port", func() bool { at := d.port.URL(); return at != "" && at != first })
-	if _, err := c.State(t.Context()); !errors.Is(err, server.ErrNotRunning) {
+	if _, err := c.State(t.Context()); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("the old one says %v", err)
 	}
 	c.URL = d.port.URL()
@@ -194,7 +195,7 @@ func TestPortIsSwitched(t *testing.T) {
 	set.Listen = ""
 	d.port.Set(set)
 	testkit.Await(t, soon, "no port", func() bool { return d.port.URL() == "" })
-	if _, err := c.State(t.Context()); !errors.Is(err, server.ErrNotRunning) {
+	if _, err := c.State(t.Context()); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("nobody listens, and yet %v", err)
 	}
 	cancel()

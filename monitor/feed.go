@@ -12,19 +12,19 @@ import (
 
 	"earshot"
 	"earshot/api"
-	"earshot/server"
+	"earshot/server/client"
 )
 
-// A Daemon is what the monitor asks; [server.Client] is one. It gives what whoever asks
+// A Daemon is what the monitor asks; [client.Client] is one. It gives what whoever asks
 // may know, and nothing else.
 type Daemon interface {
-	// Events yields what happens after a sequence, as [server.Client.Events] does.
+	// Events yields what happens after a sequence, as [client.Client.Events] does.
 	Events(ctx context.Context, after int64) iter.Seq2[earshot.Event, error]
 
-	// History returns the newest events before a sequence, as [server.Client.History] does.
+	// History returns the newest events before a sequence, as [client.Client.History] does.
 	History(ctx context.Context, kinds []earshot.Kind, before int64, limit int) (api.HistoryPage, error)
 
-	// Search returns those that have some words, as [server.Client.Search] does.
+	// Search returns those that have some words, as [client.Client.Search] does.
 	Search(ctx context.Context, query string, before int64, limit int) (api.HistoryPage, error)
 
 	// State returns how everything is.
@@ -106,7 +106,7 @@ func (f *feed) again(ctx context.Context, what string, once func(ctx context.Con
 		if ctx.Err() != nil {
 			return nil
 		}
-		if r, ok := server.Refused(err); ok {
+		if r, ok := client.Refused(err); ok {
 			return r
 		}
 		f.stands(what, lostText(err))
@@ -123,12 +123,12 @@ func (f *feed) again(ctx context.Context, what string, once func(ctx context.Con
 // lostText says in a few words why nothing comes. How a socket breaks helps nobody.
 func lostText(err error) string {
 	switch {
-	case errors.Is(err, server.ErrNotRunning):
+	case errors.Is(err, client.ErrNotRunning):
 		return "earshot is not running"
 	case err == nil || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return "the connection to earshot was lost"
 	}
-	if f, ok := errors.AsType[*server.Failure](err); ok {
+	if f, ok := errors.AsType[*client.Failure](err); ok {
 		return f.Problem
 	}
 	text, _, _ := strings.Cut(err.Error(), "\n")

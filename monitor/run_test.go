@@ -17,7 +17,7 @@ import (
 	"earshot/api"
 	"earshot/monitor"
 	"earshot/participants"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // A peer is a daemon that is told what happens, and when it is there.
@@ -49,9 +49,9 @@ func (p *peer) fails() error {
 	case p.refuses:
 		return &api.Refusal{Problem: "you may not know that any more"}
 	case p.ends:
-		return &server.Failure{Refusal: &api.Refusal{Problem: "earshot is stopping"}}
+		return &client.Failure{Refusal: &api.Refusal{Problem: "earshot is stopping"}}
 	case p.gone:
-		return server.ErrNotRunning
+		return client.ErrNotRunning
 	}
 	return nil
 }

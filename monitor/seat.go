@@ -9,11 +9,11 @@ import (
 
 	"earshot"
 	"earshot/providers"
-	"earshot/server"
 	"earshot/server/attach"
+	"earshot/server/client"
 )
 
-// A Door lets a terminal in, as [server.Client.Attach] does.
+// A Door lets a terminal in, as [client.Client.Attach] does.
 type Door interface {
 	Attach(ctx context.Context, p providers.Provider, o earshot.Outlet, names *attach.Names) error
 }
@@ -83,7 +83,7 @@ func (s *seat) run(ctx context.Context) error {
 	}
 	for ctx.Err() == nil {
 		err := s.door.Attach(ctx, s, s, new(attach.Names))
-		if r, ok := server.Refused(err); ok {
+		if r, ok := client.Refused(err); ok {
 			s.to.put(Told{"you cannot take part: " + r.Error()})
 			return nil
 		}

@@ -13,6 +13,7 @@ import (
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/server"
+	"earshot/server/client"
 )
 
 func (h *house) Agents(_ context.Context, all bool) ([]api.AgentInfo, error) {
@@ -43,7 +44,7 @@ func TestAgents(t *testing.T) {
 		return api.AgentInfo{}, nil
 	}
 	at, _ := serve(t, h)
-	c := &server.Client{Socket: at, Identity: "ann"}
+	c := &client.Client{Socket: at, Identity: "ann"}
 	for _, all := range []bool{false, true} {
 		list, err := c.Agents(t.Context(), all)
 		if err != nil || len(list) != 1 || list[0].Configured != all {
@@ -61,7 +62,7 @@ func TestAgents(t *testing.T) {
 		t.Errorf("ordered %+v by %s: %v", got, by.ID, err)
 	}
 	got = agents.Order{}
-	eve := &server.Client{Socket: at, Identity: "eve"}
+	eve := &client.Client{Socket: at, Identity: "eve"}
 	_, listed := eve.Agents(t.Context(), true)
 	_, ordered := eve.Order(t.Context(), want)
 	for _, err := range []error{listed, ordered} {
@@ -82,7 +83,7 @@ func TestOrdersAreRefused(t *testing.T) {
 		return api.AgentInfo{}, &api.Refusal{Problem: "no", Mend: "try"}
 	}
 	at, _ := serve(t, h)
-	_, err := (&server.Client{Socket: at, Identity: "ann"}).Order(t.Context(), agents.Order{})
+	_, err := (&client.Client{Socket: at, Identity: "ann"}).Order(t.Context(), agents.Order{})
 	if r, ok := errors.AsType[*api.Refusal](err); !ok || r.Problem != "no" || r.Mend != "try" {
 		t.Errorf("told %v", err)
 	}

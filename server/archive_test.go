@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"earshot"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // TestHistoryGoesBack: page by page one comes to the beginning, and meets every event
@@ -17,7 +17,7 @@ func TestHistoryGoesBack(t *testing.T) {
 	fill(t, h, 25)
 	_ = h.Admit(t.Context(), earshot.Event{Author: "bob", Body: earshot.Memo{Text: "x"}})
 	_ = h.Admit(t.Context(), earshot.Event{Room: "elsewhere", Body: earshot.Message{Text: "y"}})
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	for limit, pages := range map[int]int{1: 27, 10: 3, 13: 3, 26: 2, 27: 1, 200: 1} {
 		var met []int64
 		before, asked := int64(0), 0
@@ -54,7 +54,7 @@ func TestHistoryOfLongMessages(t *testing.T) {
 	for range 5 {
 		_ = h.Admit(t.Context(), earshot.Event{Body: earshot.Message{Text: long}})
 	}
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	met, before := 0, int64(0)
 	for met == 0 || before != 0 {
 		p, err := c.History(t.Context(), nil, before, 200)
@@ -77,7 +77,7 @@ func TestSearchAndDecisions(t *testing.T) {
 	h := newHouse()
 	at, _ := serve(t, h)
 	fill(t, h, 30)
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	var met []int64
 	for before, first := int64(0), true; first || before != 0; first = false {
 		p, err := c.Search(t.Context(), "2", before, 5)
@@ -112,7 +112,7 @@ func TestSearchTellsPassages(t *testing.T) {
 	h := newHouse()
 	at, _ := serve(t, h)
 	fill(t, h, 30)
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	p, err := c.Search(t.Context(), "29", 0, 5)
 	if err != nil || len(p.Events) == 0 || len(p.Passages) != len(p.Events) {
 		t.Fatalf("found %+v, %v", p, err)

@@ -10,6 +10,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/server"
+	"earshot/server/client"
 )
 
 func (h *house) Context(_ context.Context, p server.Principal) ([]api.SceneEntry, error) {
@@ -22,7 +23,7 @@ func TestCommands(t *testing.T) {
 	h := newHouse()
 	h.who = operating
 	at, _ := serve(t, h)
-	c := &server.Client{Socket: at, Identity: "ann", Room: "kitchen"}
+	c := &client.Client{Socket: at, Identity: "ann", Room: "kitchen"}
 	got, err := c.Do(t.Context(), "think", "stop now")
 	if want := " think stop now"; err != nil || !strings.HasSuffix(got, want) {
 		t.Errorf("answered %q, %v; want it to end with %q", got, err, want)
@@ -42,7 +43,7 @@ func TestContext(t *testing.T) {
 	h := newHouse()
 	h.who = operating
 	at, _ := serve(t, h)
-	c := &server.Client{Socket: at, Identity: "ann"}
+	c := &client.Client{Socket: at, Identity: "ann"}
 	got, err := c.Context(t.Context())
 	if err != nil || len(got) != 1 || got[0].Of != "for ann" {
 		t.Errorf("it is %+v, %v", got, err)

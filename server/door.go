@@ -2,7 +2,6 @@ package server
 
 import (
 	"container/list"
-	"earshot/server/wire"
 	"io"
 	"net"
 	"net/netip"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/server/wire"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"earshot"
 	"earshot/internal/testkit"
 	"earshot/providers"
-	"earshot/server"
 	"earshot/server/attach"
+	"earshot/server/client"
 )
 
 // attaching is the environment variable by which the tests below run a terminal
@@ -50,7 +50,7 @@ func presences(h *house) map[string][2]int {
 // it what it had begun; and while it is frozen it holds nobody.
 func TestKilledTerminal(t *testing.T) {
 	if at := os.Getenv(attaching); at != "" {
-		_ = (&server.Client{Socket: at, Identity: "ann"}).Attach(t.Context(), sense(begun), &testkit.Voice{}, new(attach.Names))
+		_ = (&client.Client{Socket: at, Identity: "ann"}).Attach(t.Context(), sense(begun), &testkit.Voice{}, new(attach.Names))
 		return
 	}
 	for _, frozen := range []bool{false, true} {
@@ -75,7 +75,7 @@ func TestKilledTerminal(t *testing.T) {
 			for range 10_000 { // more than the socket takes
 				o.(earshot.Board).Show(earshot.Event{Author: "bob", Body: earshot.Message{Text: "hello"}})
 			}
-			if _, err := (&server.Client{Socket: at, Identity: "bob"}).Post(t.Context(), "", "hello"); err != nil {
+			if _, err := (&client.Client{Socket: at, Identity: "bob"}).Post(t.Context(), "", "hello"); err != nil {
 				t.Error(err)
 			}
 			if err := cmd.Process.Kill(); err != nil {
@@ -115,7 +115,7 @@ func TestSixtyTerminals(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range n {
 		voices[i], names[i] = &testkit.Voice{Called: "console"}, new(attach.Names)
-		c := &server.Client{Socket: at, Identity: people[i%len(people)], Room: "parlour"}
+		c := &client.Client{Socket: at, Identity: people[i%len(people)], Room: "parlour"}
 		all.Go(func() {
 			if err := c.Attach(ctx, sense(nil), voices[i], names[i]); err != nil {
 				t.Errorf("terminal %d ended with %v", i, err)

@@ -2,7 +2,6 @@ package server
 
 import (
 	"maps"
-	"net/http"
 	"slices"
 )
 

@@ -11,6 +11,7 @@ import (
 	"earshot/internal/testkit"
 	"earshot/participants"
 	"earshot/server"
+	"earshot/server/client"
 )
 
 func (h *house) Hold(_ context.Context, by server.Principal) (release func(), err error) {
@@ -41,7 +42,7 @@ func TestHold(t *testing.T) {
 		}
 	}
 	at, stop := serve(t, h)
-	c := &server.Client{Socket: at, Identity: "ann"}
+	c := &client.Client{Socket: at, Identity: "ann"}
 	hold := func(ctx context.Context) (begun chan struct{}, ended chan error) {
 		begun, ended = make(chan struct{}), make(chan error, 1)
 		go func() { ended <- c.Hold(ctx, func() { close(begun) }) }()

@@ -14,6 +14,7 @@ import (
 	"earshot/internal/testkit"
 	"earshot/server"
 	"earshot/server/attach"
+	"earshot/server/client"
 )
 
 func TestListenIsForItsUserAlone(t *testing.T) {
@@ -68,7 +69,7 @@ func abandon(t *testing.T, at string) {
 func TestListenAfterADeadDaemon(t *testing.T) {
 	at := socket(t)
 	abandon(t, at)
-	if _, err := (&server.Client{Socket: at}).State(t.Context()); !errors.Is(err, server.ErrNotRunning) {
+	if _, err := (&client.Client{Socket: at}).State(t.Context()); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("a client of the dead is told %v", err)
 	}
 	l, err := server.Listen(at)
@@ -76,7 +77,7 @@ func TestListenAfterADeadDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	serveAt(t, newHouse(), l)
-	if _, err := (&server.Client{Socket: at}).State(t.Context()); err != nil {
+	if _, err := (&client.Client{Socket: at}).State(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -121,12 +122,12 @@ func TestListenRefuses(t *testing.T) {
 }
 
 func TestNobodyIsRunning(t *testing.T) {
-	c := &server.Client{Socket: socket(t)}
+	c := &client.Client{Socket: socket(t)}
 	_, posted := c.Post(t.Context(), "", "x")
 	_, stated := c.State(t.Context())
 	attached := c.Attach(t.Context(), sense(nil), &testkit.Voice{}, new(attach.Names))
 	for _, err := range []error{posted, stated, attached} {
-		if !errors.Is(err, server.ErrNotRunning) || !strings.Contains(err.Error(), "earshot run") {
+		if !errors.Is(err, client.ErrNotRunning) || !strings.Contains(err.Error(), "earshot run") {
 			t.Errorf("told %v", err)
 		}
 	}
@@ -170,7 +171,7 @@ func TestPostIsCancelled(t *testing.T) {
 		<-asked
 		cancel()
 	}()
-	if _, err := (&server.Client{Socket: at}).Post(ctx, "", "x"); !errors.Is(err, context.Canceled) {
+	if _, err := (&client.Client{Socket: at}).Post(ctx, "", "x"); !errors.Is(err, context.Canceled) {
 		t.Errorf("told %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"earshot/api"
 	"earshot/internal/testkit"
 	"earshot/server"
+	"earshot/server/client"
 )
 
 // A picture is what a house shows in these tests, and how often it was looked at.
@@ -50,7 +51,7 @@ func TestLive(t *testing.T) {
 	at, stop := serve(t, h)
 	defer stop()
 	want := []string{"one", "two", "three"}
-	for now, err := range (&server.Client{Socket: at}).Live(t.Context()) {
+	for now, err := range (&client.Client{Socket: at}).Live(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +84,7 @@ func TestLiveIsRefused(t *testing.T) {
 	at, stop := serve(t, h)
 	defer stop()
 	lines := 0
-	for now, err := range (&server.Client{Socket: at}).Live(t.Context()) {
+	for now, err := range (&client.Client{Socket: at}).Live(t.Context()) {
 		if err == nil && now.Dropped == 1 {
 			lines++
 		}
@@ -92,7 +93,7 @@ func TestLiveIsRefused(t *testing.T) {
 		t.Errorf("shown %d lines, want one before the room was closed", lines)
 	}
 	times = 1
-	for _, err := range (&server.Client{Socket: at}).Live(t.Context()) {
+	for _, err := range (&client.Client{Socket: at}).Live(t.Context()) {
 		if err == nil || !strings.Contains(err.Error(), "the room is closed") {
 			t.Errorf("got %v, want why not", err)
 		}

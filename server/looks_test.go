@@ -11,6 +11,7 @@ import (
 	"earshot/api"
 	"earshot/participants"
 	"earshot/server"
+	"earshot/server/client"
 )
 
 func (h *house) Look(_ context.Context, by server.Principal, l api.LookRequest) (api.CameraView, error) {
@@ -47,13 +48,13 @@ func TestLook(t *testing.T) {
 	want := api.LookRequest{Camera: "desk", Picture: true, Boxes: true}
 	for _, name := range []string{"ann", "bob"} {
 		got = api.LookRequest{}
-		sees, err := (&server.Client{Socket: at, Identity: name}).Look(t.Context(), want)
+		sees, err := (&client.Client{Socket: at, Identity: name}).Look(t.Context(), want)
 		if err != nil || sees.Camera != "desk" || got != want {
 			t.Errorf("%s asks for %+v and is told %+v, %v", name, got, sees, err)
 		}
 	}
 	for _, name := range []string{"cy", "eve"} {
-		_, err := (&server.Client{Socket: at, Identity: name}).Look(t.Context(), want)
+		_, err := (&client.Client{Socket: at, Identity: name}).Look(t.Context(), want)
 		if r, ok := errors.AsType[*api.Refusal](err); !ok || !strings.Contains(r.Problem, "at its desk") || r.Mend == "" {
 			t.Errorf("%s is told %v", name, err)
 		}
@@ -61,7 +62,7 @@ func TestLook(t *testing.T) {
 	if fmt.Sprint(by) != "[ann bob]" {
 		t.Errorf("%v looked", by)
 	}
-	if _, err := (&server.Client{Socket: at, Identity: "ann"}).Look(t.Context(), api.LookRequest{Camera: "attic"}); err == nil || !strings.Contains(err.Error(), "no camera called attic") {
+	if _, err := (&client.Client{Socket: at, Identity: "ann"}).Look(t.Context(), api.LookRequest{Camera: "attic"}); err == nil || !strings.Contains(err.Error(), "no camera called attic") {
 		t.Errorf("refused with %v", err)
 	}
 	for _, body := range []string{"", `{"camera":1}`, `{"attic":"x"}`, `{}{}`} {

@@ -25,6 +25,7 @@ import (
 	"earshot/server"
 	"earshot/server/attach"
 	"earshot/server/audit"
+	"earshot/server/client"
 )
 
 // The tokens of the tests below. They look like real ones.
@@ -399,7 +400,7 @@ func TestEveryRouteTakesAToken(t *testing.T) {
 // TestClientAtAPort does at a port what a client does at the socket.
 func TestClientAtAPort(t *testing.T) {
 	p := listen(t, server.Config{})
-	c := &server.Client{URL: "http://" + p.at, Token: "earshot_nothing"}
+	c := &client.Client{URL: "http://" + p.at, Token: "earshot_nothing"}
 	if _, err := c.State(t.Context()); err == nil || !strings.Contains(err.Error(), "unknown here") {
 		t.Errorf("with a wrong token: %v", err)
 	}
@@ -425,13 +426,13 @@ func TestClientAtAPort(t *testing.T) {
 		t.Errorf("attached: %v", err)
 	}
 	for _, url := range []string{"http://192.0.2.1:80", "https://127.0.0.1:1", "ftp://localhost", "http://x@localhost", "http://localhost/x", "localhost:80", "http://localhost?x", "http://"} {
-		c := &server.Client{URL: url, Token: field.Secret(annsToken)}
+		c := &client.Client{URL: url, Token: field.Secret(annsToken)}
 		if _, err := c.State(t.Context()); err == nil || strings.Contains(err.Error(), annsToken) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
 	p.stop()
-	if _, err := c.State(t.Context()); !errors.Is(err, server.ErrNotRunning) {
+	if _, err := c.State(t.Context()); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("nobody listens: %v", err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"earshot/providers"
 	"earshot/server"
 	"earshot/server/attach"
+	"earshot/server/client"
 	"earshot/server/token"
 )
 
@@ -46,7 +47,7 @@ func TestClientSaysWhoItIs(t *testing.T) {
 	} {
 		h := newHouse()
 		at, stop := serve(t, h)
-		c := &server.Client{Socket: at, Identity: want.Name, Room: want.Room, Token: want.Token}
+		c := &client.Client{Socket: at, Identity: want.Name, Room: want.Room, Token: want.Token}
 		_, posted := c.Post(t.Context(), "", "x")
 		_, stated := c.State(t.Context())
 		attached := c.Attach(t.Context(), sense(func(context.Context, providers.Emit) error { return nil }), &testkit.Voice{}, new(attach.Names))
@@ -156,7 +157,7 @@ func FuzzClaim(f *testing.F) {
 			t.Errorf("understood %q, %q, %q", c.Name, c.Room, c.Token.Reveal())
 		}
 		req := &http.Request{Header: make(http.Header), URL: new(url.URL)}
-		(&server.Client{Identity: c.Name, Room: c.Room, Token: c.Token}).Sign(req)
+		(&client.Client{Identity: c.Name, Room: c.Room, Token: c.Token}).Sign(req)
 		if again, err := server.ClaimOf(req.Header); err != nil || again != c {
 			t.Errorf("%+v was understood as %+v, %v", c, again, err)
 		}
@@ -190,7 +191,7 @@ func TestIdentityIsRefused(t *testing.T) {
 				t.Errorf("%s %s: %s, asks for %q", r[0], r[1], resp.Status, resp.Header.Get("WWW-Authenticate"))
 			}
 		}
-		c := &server.Client{Socket: at, Identity: "ann"}
+		c := &client.Client{Socket: at, Identity: "ann"}
 		_, stated := c.State(t.Context())
 		attached := c.Attach(t.Context(), sense(nil), &testkit.Voice{}, new(attach.Names))
 		for _, err := range []error{stated, attached} {
@@ -217,13 +218,13 @@ func TestEachIsThemselves(t *testing.T) {
 		return nil
 	}
 	people := []struct {
-		c    *server.Client
+		c    *client.Client
 		text earshot.Text
 		want string
 	}{
-		{&server.Client{Socket: at, Identity: "ann", Room: "parlour"}, "from ann", ""},
-		{&server.Client{Socket: at, Identity: "bob", Room: "kitchen"}, "from bob", "the ID belongs to another event"},
-		{&server.Client{Socket: at, Identity: "ann", Room: "parlour"}, "from ann", ""}, // again
+		{&client.Client{Socket: at, Identity: "ann", Room: "parlour"}, "from ann", ""},
+		{&client.Client{Socket: at, Identity: "bob", Room: "kitchen"}, "from bob", "the ID belongs to another event"},
+		{&client.Client{Socket: at, Identity: "ann", Room: "parlour"}, "from ann", ""}, // again
 	}
 	for _, p := range people {
 		_, err := p.c.Post(t.Context(), same, p.text)
@@ -276,9 +277,9 @@ func TestRevoked(t *testing.T) {
 	h := newHouse()
 	h.who = keeper(tokens)
 	at, stop := serve(t, h)
-	ann := &server.Client{Socket: at, Identity: "ann", Token: secret}
-	bob := &server.Client{Socket: at, Identity: "bob", Token: secret}
-	for _, c := range []*server.Client{ann, bob} {
+	ann := &client.Client{Socket: at, Identity: "ann", Token: secret}
+	bob := &client.Client{Socket: at, Identity: "bob", Token: secret}
+	for _, c := range []*client.Client{ann, bob} {
 		said := make(chan error, 1)
 		revoked := make(chan struct{})
 		attached := make(chan error, 1)
@@ -335,7 +336,7 @@ func TestRevokedReader(t *testing.T) {
 	fill(t, h, 1)
 	n := 0
 	var last error
-	for _, err := range (&server.Client{Socket: at, Identity: "ann", Token: secret}).Events(t.Context(), 0) {
+	for _, err := range (&client.Client{Socket: at, Identity: "ann", Token: secret}).Events(t.Context(), 0) {
 		if last = err; err != nil {
 			break
 		}
@@ -348,7 +349,7 @@ func TestRevokedReader(t *testing.T) {
 	if n != 1 || last == nil {
 		t.Errorf("%d events were read, then %v", n, last)
 	}
-	for _, err := range (&server.Client{Socket: at, Identity: "ann", Token: field.Secret("earshot_no")}).Events(t.Context(), 0) {
+	for _, err := range (&client.Client{Socket: at, Identity: "ann", Token: field.Secret("earshot_no")}).Events(t.Context(), 0) {
 		if last = err; err == nil {
 			t.Error("somebody reads with another token")
 		}

@@ -15,6 +15,7 @@ import (
 	"earshot/internal/testkit"
 	"earshot/participants"
 	"earshot/server"
+	"earshot/server/client"
 )
 
 // probe asks at a socket for a path, and returns the status and the answer.
@@ -84,7 +85,7 @@ func TestReady(t *testing.T) {
 	h := newHouse()
 	at, stop := serve(t, h)
 	defer stop()
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	if is, err := c.Ready(t.Context()); err != nil || !is.Ready {
 		t.Errorf("it is %+v (%v), want ready", is, err)
 	}
@@ -119,7 +120,7 @@ func TestDiagnosticsParameters(t *testing.T) {
 	}
 	at, stop := serve(t, h)
 	defer stop()
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	for _, wanted := range []bool{false, true} {
 		if v, err := c.Diagnostics(t.Context(), api.DiagnosisRequest{Goroutines: wanted}); err != nil || v.Goroutines != fmt.Sprint(wanted) {
 			t.Errorf("got %+v (%v)", v, err)
@@ -153,7 +154,7 @@ func TestUnready(t *testing.T) {
 	if code, text := probe(t, at, "/metrics"); code != 503 || text != `{"error":"the journal is made ready: 42 %","cure":"wait"}`+"\n" {
 		t.Errorf("the counters: %d %q", code, text)
 	}
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	is, err := c.Ready(t.Context())
 	if err != nil || is.Ready || len(is.Obstacles) != 1 || is.Obstacles[0].Part != "journal" {
 		t.Errorf("ready: %+v, %v", is, err)

@@ -9,6 +9,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/server"
+	"earshot/server/client"
 )
 
 func (h *house) Reload(context.Context) (api.ReloadResult, error) {
@@ -33,7 +34,7 @@ func TestReload(t *testing.T) {
 		return api.ReloadResult{Waiting: []string{"store.directory"}}, nil
 	}
 	at, _ := serve(t, h)
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	var refused *api.Refusal
 	if _, err := c.Reload(t.Context()); !errors.As(err, &refused) {
 		t.Errorf("a guest has it read: %v", err)
@@ -66,7 +67,7 @@ func TestStays(t *testing.T) {
 	if err := h.Admit(t.Context(), earshot.Event{ID: "e1", Body: earshot.Message{Text: "hello"}}); err != nil {
 		t.Fatal(err)
 	}
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	var events int
 	for _, err := range c.Events(t.Context(), 0) {
 		if err != nil {

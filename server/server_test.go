@@ -30,6 +30,7 @@ import (
 	"earshot/providers"
 	"earshot/server"
 	"earshot/server/attach"
+	"earshot/server/client"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -308,7 +309,7 @@ func serveAt(t *testing.T, h *house, l net.Listener) (stop func()) {
 func TestPost(t *testing.T) {
 	h := newHouse()
 	at, _ := serve(t, h)
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	const mine = "01J00000000000000000000001"
 	for range 3 { // somebody tries again
 		if id, err := c.Post(t.Context(), mine, "hello"); id != mine || err != nil {
@@ -341,7 +342,7 @@ func TestPostIsRefused(t *testing.T) {
 	h := newHouse()
 	h.refuse = func(context.Context, earshot.Event) error { return curable{errors.New("the disk is full")} }
 	at, _ := serve(t, h)
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	for _, tt := range []struct {
 		id   earshot.EventID
 		text earshot.Text
@@ -463,7 +464,7 @@ func TestWhomTheHouseRefuses(t *testing.T) {
 			t.Errorf("%s %s: %s", r[0], r[1], resp.Status)
 		}
 	}
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	if _, err := c.State(t.Context()); err == nil || err.Error() != "you are nobody here" {
 		t.Errorf("state: %v", err)
 	}
@@ -498,7 +499,7 @@ func TestHandleOf(t *testing.T) {
 func TestState(t *testing.T) {
 	h := newHouse()
 	at, _ := serve(t, h)
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	if got, err := c.State(t.Context()); got.Keeps != "0 kept" || err != nil {
 		t.Errorf("state is %+v, %v", got, err)
 	}
@@ -529,7 +530,7 @@ func fill(t *testing.T, h *house, n int) {
 func TestEventsResume(t *testing.T) {
 	h := newHouse()
 	at, _ := serve(t, h)
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	fill(t, h, 300)
 	var writing sync.WaitGroup
 	writing.Go(func() { fill(t, h, 300) })
@@ -561,7 +562,7 @@ func TestEventsFollow(t *testing.T) {
 	fill(t, h, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	for e, err := range (&server.Client{Socket: at}).Events(ctx, 0) {
+	for e, err := range (&client.Client{Socket: at}).Events(ctx, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -587,7 +588,7 @@ func TestEventsHoldAReaderThatDoesNotRead(t *testing.T) {
 	if err != nil || json.Unmarshal(line, &e) != nil || e.Sequence != 1 {
 		t.Errorf("first came event %d, %v", e.Sequence, err)
 	}
-	c := &server.Client{Socket: at} // others are served meanwhile
+	c := &client.Client{Socket: at} // others are served meanwhile
 	if _, err := c.State(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -599,24 +600,24 @@ func TestEventsEnd(t *testing.T) {
 	at, stop := serve(t, h)
 	fill(t, h, 1)
 	var last error
-	for _, err := range (&server.Client{Socket: at}).Events(t.Context(), 0) {
+	for _, err := range (&client.Client{Socket: at}).Events(t.Context(), 0) {
 		last = err
 		stop()
 	}
 	if last == nil || errors.Is(last, context.Canceled) {
 		t.Errorf("the stream of a daemon that stopped ended with %v", last)
 	}
-	for _, err := range (&server.Client{Socket: at}).Events(t.Context(), 0) {
+	for _, err := range (&client.Client{Socket: at}).Events(t.Context(), 0) {
 		last = err
 	}
-	if !errors.Is(last, server.ErrNotRunning) {
+	if !errors.Is(last, client.ErrNotRunning) {
 		t.Errorf("the stream of no daemon ended with %v", last)
 	}
 }
 
 // later reports whether the same may work later.
 func later(err error) bool {
-	_, refused := server.Refused(err)
+	_, refused := client.Refused(err)
 	return err != nil && !refused
 }
 
@@ -632,12 +633,12 @@ func TestRefused(t *testing.T) {
 		{"a refusal", no, no},
 		{"a refusal, told further", fmt.Errorf("asking for the status: %w", no), no},
 		{"a refusal and what came of it", errors.Join(no, io.ErrClosedPipe), no},
-		{"a failure", &server.Failure{Refusal: no}, nil},
-		{"a failure, told further", fmt.Errorf("asking: %w", &server.Failure{Refusal: no}), nil},
-		{"nobody there", server.ErrNotRunning, nil},
+		{"a failure", &client.Failure{Refusal: no}, nil},
+		{"a failure, told further", fmt.Errorf("asking: %w", &client.Failure{Refusal: no}), nil},
+		{"nobody there", client.ErrNotRunning, nil},
 		{"a connection that broke", io.ErrUnexpectedEOF, nil},
 	} {
-		if got, refused := server.Refused(tt.err); got != tt.want || refused != (tt.want != nil) {
+		if got, refused := client.Refused(tt.err); got != tt.want || refused != (tt.want != nil) {
 			t.Errorf("%s: %v, %v", tt.name, got, refused)
 		}
 	}
@@ -654,7 +655,7 @@ func TestAskedWhileItEnds(t *testing.T) {
 	at, stop := serve(t, h)
 	ended := make(chan error)
 	go func() {
-		_, err := (&server.Client{Socket: at}).History(t.Context(), nil, 0, 1)
+		_, err := (&client.Client{Socket: at}).History(t.Context(), nil, 0, 1)
 		ended <- err
 	}()
 	testkit.Receive(t, testkit.Patience, "the question at the house", asked)
@@ -663,7 +664,7 @@ func TestAskedWhileItEnds(t *testing.T) {
 		t.Errorf("it was answered with %v", err)
 	}
 	stop()
-	if _, err := (&server.Client{Socket: at}).History(t.Context(), nil, 0, 1); !later(err) {
+	if _, err := (&client.Client{Socket: at}).History(t.Context(), nil, 0, 1); !later(err) {
 		t.Errorf("nobody answered with %v", err)
 	}
 }
@@ -688,7 +689,7 @@ func TestAttach(t *testing.T) {
 	h.enter = func(o earshot.Outlet) { outlets <- o }
 	at, _ := serve(t, h)
 	ended := make(chan earshot.Heard, 1)
-	err := (&server.Client{Socket: at}).Attach(t.Context(), sense(func(ctx context.Context, emit providers.Emit) error {
+	err := (&client.Client{Socket: at}).Attach(t.Context(), sense(func(ctx context.Context, emit providers.Emit) error {
 		o := testkit.Receive(t, testkit.Patience, "an outlet", outlets)
 		if err := emit(ctx, earshot.Event{Body: earshot.Message{Text: "hello"}}); err != nil {
 			return err
@@ -736,7 +737,7 @@ func TestServeEndsTerminals(t *testing.T) {
 	errs := make(chan error, n)
 	for range n {
 		go func() {
-			errs <- (&server.Client{Socket: at}).Attach(t.Context(), sense(nil), &testkit.Voice{}, new(attach.Names))
+			errs <- (&client.Client{Socket: at}).Attach(t.Context(), sense(nil), &testkit.Voice{}, new(attach.Names))
 		}()
 	}
 	testkit.Await(t, patience, "the terminals to attach", func() bool { return len(h.all()) == n })
@@ -767,7 +768,7 @@ func TestTooManyConnections(t *testing.T) {
 		defer c.Close()
 		open = append(open, c)
 	}
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	if _, err := c.State(t.Context()); err == nil || !strings.Contains(err.Error(), "too many") {
 		t.Errorf("connection %d: %v", server.Connections+1, err)
 	}
@@ -799,7 +800,7 @@ func TestHostileConnections(t *testing.T) {
 		_ = c.SetDeadline(time.Now().Add(patience))
 		_, _ = io.WriteString(c, sends) // it may be cut off in the middle
 	}
-	c := &server.Client{Socket: at}
+	c := &client.Client{Socket: at}
 	if _, err := c.Post(t.Context(), "", "hello"); err != nil {
 		t.Errorf("somebody else cannot post: %v", err)
 	}

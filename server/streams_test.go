@@ -14,6 +14,7 @@ import (
 	"earshot/internal/field"
 	"earshot/internal/testkit"
 	"earshot/server"
+	"earshot/server/client"
 )
 
 // held returns how many bytes this process holds in memory, when nothing is left over.
@@ -28,16 +29,16 @@ func held() int64 {
 // ways are the ways in, each with somebody who comes there.
 var ways = []struct {
 	name, header string
-	open         func(*testing.T) (h *house, network, at string, c *server.Client)
+	open         func(*testing.T) (h *house, network, at string, c *client.Client)
 }{
-	{"port", "ANN\r\n", func(t *testing.T) (*house, string, string, *server.Client) {
+	{"port", "ANN\r\n", func(t *testing.T) (*house, string, string, *client.Client) {
 		p := listen(t, server.Config{})
-		return p.house, "tcp", p.at, &server.Client{URL: "http://" + p.at, Token: field.Secret(annsToken)}
+		return p.house, "tcp", p.at, &client.Client{URL: "http://" + p.at, Token: field.Secret(annsToken)}
 	}},
-	{"socket", "", func(t *testing.T) (*house, string, string, *server.Client) {
+	{"socket", "", func(t *testing.T) (*house, string, string, *client.Client) {
 		h := newHouse()
 		at, _ := serve(t, h)
-		return h, "unix", at, &server.Client{Socket: at}
+		return h, "unix", at, &client.Client{Socket: at}
 	}},
 }
 

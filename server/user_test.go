@@ -12,7 +12,7 @@ import (
 
 	"earshot"
 	"earshot/internal/testkit"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // asking is the environment variable by which the test below asks itself, as
@@ -23,7 +23,7 @@ const asking = "EARSHOT_TEST_ASK"
 // where the modes of the files would let it in.
 func TestAnotherUser(t *testing.T) {
 	if at := os.Getenv(asking); at != "" {
-		_, err := (&server.Client{Socket: at}).State(t.Context())
+		_, err := (&client.Client{Socket: at}).State(t.Context())
 		resp := get(t, "unix", at, "GET /v1/state HTTP/1.1\r\nHost: x\r\n\r\n")
 		body, _ := io.ReadAll(resp.Body)
 		fmt.Printf("client: %v\nby hand: %s %s", err, resp.Status, body)
@@ -81,7 +81,7 @@ func readable(t *testing.T, dir string) string {
 func TestOurUser(t *testing.T) {
 	h := newHouse()
 	at, _ := serve(t, h)
-	if _, err := (&server.Client{Socket: at}).State(t.Context()); err != nil {
+	if _, err := (&client.Client{Socket: at}).State(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want := earshot.Handle{Provider: "console", ID: "uid" + strconv.Itoa(os.Getuid())}

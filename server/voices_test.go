@@ -11,6 +11,7 @@ import (
 	"earshot/api"
 	"earshot/participants"
 	"earshot/server"
+	"earshot/server/client"
 )
 
 func (h *house) Voices(context.Context) ([]api.VoiceInfo, error) {
@@ -36,7 +37,7 @@ func TestVoices(t *testing.T) {
 		return api.VoiceChange{Act: t.Act}, nil
 	}
 	at, _ := serve(t, h)
-	c := &server.Client{Socket: at, Identity: "ann"}
+	c := &client.Client{Socket: at, Identity: "ann"}
 	if list, err := c.Voices(t.Context()); err != nil || len(list) != 1 || list[0].Called != "voice 3" {
 		t.Errorf("listed %+v, %v", list, err)
 	}
@@ -48,7 +49,7 @@ func TestVoices(t *testing.T) {
 		t.Errorf("refused with %v", err)
 	}
 	got = api.VoiceRequest{}
-	eve := &server.Client{Socket: at, Identity: "eve"}
+	eve := &client.Client{Socket: at, Identity: "eve"}
 	_, listed := eve.Voices(t.Context())
 	_, told := eve.Tell(t.Context(), want)
 	for _, err := range []error{listed, told} {

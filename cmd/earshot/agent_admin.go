@@ -14,6 +14,7 @@ import (
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/server"
+	"earshot/server/client"
 	"earshot/store"
 )
 
@@ -28,7 +29,7 @@ type agentAdmin interface {
 }
 
 // remoteAdmin looks after the agents of the earshot that runs.
-type remoteAdmin struct{ *server.Client }
+type remoteAdmin struct{ *client.Client }
 
 func (a remoteAdmin) list(ctx context.Context, all bool) ([]api.AgentInfo, error) {
 	return a.Agents(ctx, all)
@@ -103,7 +104,7 @@ func (a *app) agentAdmin(i identityFlags, use func(agentAdmin) error, alone func
 	}
 	c, _, err := a.visit(cfg, i, "", a.enterAs(""))
 	switch {
-	case errors.Is(err, server.ErrNotRunning):
+	case errors.Is(err, client.ErrNotRunning):
 		if cfg, err = a.config(); err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 	"earshot/config"
 	"earshot/internal/field"
 	"earshot/internal/login"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // elsewhere says where the earshot is that a command asks, where that is not at the socket.
@@ -70,7 +70,7 @@ func (a *app) secret() (field.Secret, error) {
 }
 
 // visitAway comes to an earshot at a port, as whoever the token is of.
-func (a *app) visitAway(i identityFlags, room earshot.RoomID) (*server.Client, api.Status, error) {
+func (a *app) visitAway(i identityFlags, room earshot.RoomID) (*client.Client, api.Status, error) {
 	secret, err := a.secret()
 	if err != nil {
 		return nil, api.Status{}, err
@@ -83,12 +83,12 @@ func (a *app) visitAway(i identityFlags, room earshot.RoomID) (*server.Client, a
 		}
 		secret = field.Secret(typed)
 	}
-	c := &server.Client{URL: a.API, Room: room, Token: secret}
+	c := &client.Client{URL: a.API, Room: room, Token: secret}
 	if i.Identity != lastIdentity {
 		c.Identity = i.Identity
 	}
 	s, err := state(a.ctx, c)
-	if errors.Is(err, server.ErrNotRunning) { // which would be of the one on this machine
+	if errors.Is(err, client.ErrNotRunning) { // which would be of the one on this machine
 		err = &verdict{notRunning, fmt.Errorf("nothing listens at %s\n  → set server.listen where earshot runs, and check there: earshot status", a.API)}
 	}
 	return c, s, err

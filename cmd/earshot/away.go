@@ -11,8 +11,8 @@ import (
 	"earshot/internal/search"
 	"earshot/internal/transcript"
 	"earshot/participants"
-	"earshot/server"
 	"earshot/server/attach"
+	"earshot/server/client"
 )
 
 // A searcher is a [transcript.Source] that can be searched, the newest first; see [journalPast] and [remote].
@@ -27,7 +27,7 @@ const onePage = 200
 
 // A remote is the past of an earshot that is asked. It is for one goroutine.
 type remote struct {
-	client *server.Client
+	client *client.Client
 	names  *attach.Names
 	seen   map[earshot.EventID]earshot.Event
 }
@@ -45,11 +45,11 @@ func (a *app) away(as reading) (*remote, api.Status, error) {
 	if err != nil {
 		return nil, api.Status{}, err
 	}
-	client, s, err := a.visit(cfg, as.identityFlags, as.Room, a.enterAs(""))
-	if errors.Is(err, server.ErrNotRunning) && a.warned {
+	c, s, err := a.visit(cfg, as.identityFlags, as.Room, a.enterAs(""))
+	if errors.Is(err, client.ErrNotRunning) && a.warned {
 		_, err = a.config()
 	}
-	return &remote{client: client, names: names(s), seen: make(map[earshot.EventID]earshot.Event)}, s, err
+	return &remote{client: c, names: names(s), seen: make(map[earshot.EventID]earshot.Event)}, s, err
 }
 
 // Last implements [chronicle].

@@ -10,7 +10,7 @@ import (
 
 	"earshot"
 	"earshot/internal/testkit"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // TestBetweenOthers: what people write to each other changes no byte of what anybody else is
@@ -20,7 +20,7 @@ func TestBetweenOthers(t *testing.T) {
 	t.Parallel()
 	h := newCompany(t)
 	h.daemon()
-	as := func(who string) *server.Client { return &server.Client{Socket: h.socket, Identity: who, New: true} }
+	as := func(who string) *client.Client { return &client.Client{Socket: h.socket, Identity: who, New: true} }
 	for _, who := range []string{"Ann", "Bob", "Jo Wren"} {
 		if _, err := as(who).Post(t.Context(), "", "the kettle is on"); err != nil {
 			t.Fatal(err)
@@ -50,7 +50,7 @@ func TestBetweenOthers(t *testing.T) {
 var clocks = regexp.MustCompile(`\{[^{}]*"id":"clock"[^{}]*\}|"when":"[^"]*"|"age_seconds":[0-9.e+-]+`)
 
 // answersTo returns what somebody is answered at each route that anybody may ask.
-func answersTo(t *testing.T, c *server.Client) map[string]string {
+func answersTo(t *testing.T, c *client.Client) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	for _, path := range []string{

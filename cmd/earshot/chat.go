@@ -26,8 +26,8 @@ import (
 	"earshot/participants"
 	"earshot/providers"
 	sense "earshot/providers/console"
-	"earshot/server"
 	"earshot/server/attach"
+	"earshot/server/client"
 	"earshot/server/reconnect"
 	"earshot/store"
 )
@@ -81,16 +81,16 @@ func (a *app) attach(cfg *config.Config, i identityFlags, room earshot.RoomID) e
 
 // visit connects to the earshot that runs, for a command that only reads. Enter asks the
 // person at this terminal who they are; somebody unknown is refused.
-func (a *app) visit(cfg *config.Config, i identityFlags, room earshot.RoomID, enter entrance) (*server.Client, api.Status, error) {
-	return a.arrive(&server.Client{Socket: cfg.Server.Path()}, i, room, enter)
+func (a *app) visit(cfg *config.Config, i identityFlags, room earshot.RoomID, enter entrance) (*client.Client, api.Status, error) {
+	return a.arrive(&client.Client{Socket: cfg.Server.Path()}, i, room, enter)
 }
 
 // comes is visit for a command that says something: the person may be somebody new.
-func (a *app) comes(cfg *config.Config, i identityFlags, room earshot.RoomID, enter entrance) (*server.Client, api.Status, error) {
-	return a.arrive(&server.Client{Socket: cfg.Server.Path(), New: true}, i, room, enter)
+func (a *app) comes(cfg *config.Config, i identityFlags, room earshot.RoomID, enter entrance) (*client.Client, api.Status, error) {
+	return a.arrive(&client.Client{Socket: cfg.Server.Path(), New: true}, i, room, enter)
 }
 
-func (a *app) arrive(c *server.Client, i identityFlags, room earshot.RoomID, enter entrance) (*server.Client, api.Status, error) {
+func (a *app) arrive(c *client.Client, i identityFlags, room earshot.RoomID, enter entrance) (*client.Client, api.Status, error) {
 	if a.API != "" {
 		return a.visitAway(i, room)
 	}
@@ -135,12 +135,12 @@ const answering = 30 * time.Second
 var errStuck = errors.New("earshot is running but does not answer\n  → earshot doctor says more; if this persists, stop the process and start earshot again")
 
 // state asks the daemon how everything is.
-func state(ctx context.Context, c *server.Client) (api.Status, error) {
+func state(ctx context.Context, c *client.Client) (api.Status, error) {
 	return stateWithin(ctx, c, answering)
 }
 
 // stateWithin gives a daemon so long.
-func stateWithin(ctx context.Context, c *server.Client, most time.Duration) (s api.Status, err error) {
+func stateWithin(ctx context.Context, c *client.Client, most time.Duration) (s api.Status, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, most, errStuck)
 	defer cancel()
 	s, err = c.State(ctx)
@@ -232,7 +232,7 @@ func (c caller) Run(ctx context.Context, emit providers.Emit) error {
 }
 
 // verdict prints the replies for programs, and fails if one of them did.
-func (s sayCommand) verdict(a *app, c *server.Client, o *outlet.Recorder) error {
+func (s sayCommand) verdict(a *app, c *client.Client, o *outlet.Recorder) error {
 	code := success
 	for _, e := range o.Replies {
 		if e.Body.(earshot.Reply).Outcome == earshot.Failed {
@@ -260,7 +260,7 @@ func (s sayCommand) verdict(a *app, c *server.Client, o *outlet.Recorder) error 
 
 // faults prints what is wrong with the daemon. It was said when it began, to
 // whoever was there, and that was perhaps not this terminal.
-func faults(ctx context.Context, c *server.Client, w io.Writer) error {
+func faults(ctx context.Context, c *client.Client, w io.Writer) error {
 	s, err := state(ctx, c)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"earshot/api"
 	"earshot/config"
 	"earshot/internal/completion"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // The completion is our own, and short: the libraries for kong lean on one that speaks to
@@ -48,7 +48,7 @@ func (c completeCommand) Run(a *app) error {
 		cfg, _ := config.Salvage(a.file)
 		ctx, cancel := context.WithTimeout(a.ctx, whoIsThere)
 		defer cancel()
-		return state(ctx, &server.Client{Socket: cfg.Server.Path()})
+		return state(ctx, &client.Client{Socket: cfg.Server.Path()})
 	}}
 	for _, w := range t.Complete(words, c.At) {
 		fmt.Fprintln(a.out, w.For(c.Shell))

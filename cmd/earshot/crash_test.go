@@ -14,7 +14,7 @@ import (
 
 	"earshot"
 	"earshot/internal/testkit"
-	"earshot/server"
+	"earshot/server/client"
 	"earshot/store"
 )
 
@@ -72,7 +72,7 @@ func TestKilledUnderLoad(t *testing.T) {
 // post lets four clients post one message after the other until the daemon is
 // gone. The function that it returns waits for them, and returns what was
 // acknowledged.
-func post(t testing.TB, c *server.Client, round int) (wait func() map[earshot.EventID]earshot.Text) {
+func post(t testing.TB, c *client.Client, round int) (wait func() map[earshot.EventID]earshot.Text) {
 	var mu sync.Mutex
 	acknowledged := make(map[earshot.EventID]earshot.Text)
 	var clients sync.WaitGroup

@@ -11,7 +11,7 @@ import (
 	"earshot/config"
 	"earshot/daemon/diagnosis"
 	"earshot/internal/probe"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 type diagnosticsCommand struct {
@@ -55,11 +55,11 @@ func (c diagnosticsCommand) Run(a *app) error {
 
 // diagnose asks the daemon, or looks at what is there.
 func (a *app) diagnose(cfg *config.Config, c diagnosticsCommand) (all api.Diagnosis, err error) {
-	client, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
+	running, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
 	if err == nil {
-		return client.Diagnostics(a.ctx, api.DiagnosisRequest{Goroutines: c.Goroutines})
+		return running.Diagnostics(a.ctx, api.DiagnosisRequest{Goroutines: c.Goroutines})
 	}
-	if !errors.Is(err, server.ErrNotRunning) {
+	if !errors.Is(err, client.ErrNotRunning) {
 		return all, err
 	}
 	s := diagnosis.NewRedactor(diagnosis.MachineNames()...)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"earshot/internal/testkit"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // The names and texts that may be in no diagnosis.
@@ -119,7 +119,7 @@ providers:
 // ask asks at a socket for a path.
 func ask(t *testing.T, socket, path string) (int, string) {
 	t.Helper()
-	resp, err := (&server.Client{Socket: socket}).Get(t.Context(), path)
+	resp, err := (&client.Client{Socket: socket}).Get(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"earshot"
 	"earshot/internal/testkit"
 	"earshot/interrupt"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // ends sends the signal, and waits until the daemon has ended by itself. After four seconds
@@ -322,7 +322,7 @@ func (c *club) saying(channel uint64, least int) int {
 	c.t.Helper()
 	ctx, stop := context.WithTimeout(c.t.Context(), soon)
 	defer stop()
-	client := &server.Client{Socket: c.socket, Room: earshot.RoomID(roomOf(channel))}
+	client := &client.Client{Socket: c.socket, Room: earshot.RoomID(roomOf(channel))}
 	for is, err := range client.Live(ctx) {
 		if err != nil {
 			c.t.Fatal(err)

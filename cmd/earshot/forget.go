@@ -15,7 +15,7 @@ import (
 	"earshot/internal/login"
 	"earshot/internal/terminal"
 	"earshot/participants/agents"
-	"earshot/server"
+	"earshot/server/client"
 	"earshot/server/token"
 	"earshot/speakers"
 	"earshot/store"
@@ -45,9 +45,9 @@ func (c forgetCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	client, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
+	running, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
 	switch {
-	case errors.Is(err, server.ErrNotRunning):
+	case errors.Is(err, client.ErrNotRunning):
 		if cfg, err = a.config(); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (c forgetCommand) Run(a *app) error {
 	case err != nil:
 		return err
 	}
-	return c.with(a, f, func(f api.EraseRequest) (api.ErasePreview, error) { return client.Forget(a.ctx, f) })
+	return c.with(a, f, func(f api.EraseRequest) (api.ErasePreview, error) { return running.Forget(a.ctx, f) })
 }
 
 // asks returns what is asked for.

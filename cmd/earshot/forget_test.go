@@ -24,7 +24,7 @@ import (
 	"earshot/daemon/erase"
 	"earshot/internal/testkit"
 	"earshot/models/voiceprint"
-	"earshot/server"
+	"earshot/server/client"
 	"earshot/speakers"
 	"earshot/store"
 )
@@ -604,7 +604,7 @@ func TestForgetInARoom(t *testing.T) {
 	h.write("config/earshot/config.yaml", household)
 	d := h.daemon()
 	defer d.end(syscall.SIGTERM)
-	as := func(who string) *server.Client {
+	as := func(who string) *client.Client {
 		c := h.client()
 		c.Identity = who
 		return c

@@ -15,7 +15,7 @@ import (
 
 	"earshot"
 	"earshot/internal/testkit"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // soon is how long a test waits for what takes milliseconds on a machine
@@ -171,7 +171,7 @@ func (h *home) replies() (replies []earshot.Reply) {
 }
 
 // client asks the daemon that runs in h.
-func (h *home) client() *server.Client { return &server.Client{Socket: h.socket} }
+func (h *home) client() *client.Client { return &client.Client{Socket: h.socket} }
 
 // A process is a daemon at work.
 type process struct {

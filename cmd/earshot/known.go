@@ -9,6 +9,7 @@ import (
 	"earshot/daemon"
 	"earshot/participants"
 	"earshot/server"
+	"earshot/server/client"
 )
 
 // A known is what somebody at a terminal may know that helps them to write; see
@@ -80,8 +81,8 @@ func written(events []earshot.Event, who earshot.ParticipantID) (texts []string)
 
 // knownThere is what whoever is at an attached terminal may know, of the daemon of c. Name is
 // what they are called now, which may have changed since they came.
-func knownThere(c *server.Client, name func() string) known {
-	as := func() *server.Client {
+func knownThere(c *client.Client, name func() string) known {
+	as := func() *client.Client {
 		now := *c
 		now.Identity = name()
 		return &now

@@ -15,8 +15,8 @@ import (
 	"earshot/internal/logfile"
 	"earshot/internal/probe"
 	"earshot/internal/terminal"
-	"earshot/server"
 	"earshot/server/attach"
+	"earshot/server/client"
 )
 
 func main() {
@@ -119,7 +119,7 @@ func printError(w io.Writer, err error) int {
 		return v.code
 	case errors.As(err, &wrong), errors.As(err, &place):
 		return misused
-	case errors.Is(err, server.ErrNotRunning):
+	case errors.Is(err, client.ErrNotRunning):
 		return notRunning
 	}
 	return failed

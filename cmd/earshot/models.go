@@ -11,7 +11,7 @@ import (
 	"earshot/api"
 	"earshot/config"
 	"earshot/internal/probe"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 type modelsCommand struct {
@@ -72,13 +72,13 @@ func (u modelsUse) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	client, _, err := a.visit(next, identityFlags{}, "", a.enterAs(""))
+	running, _, err := a.visit(next, identityFlags{}, "", a.enterAs(""))
 	var of api.ReloadResult
 	if err == nil {
-		of, err = client.Reload(a.ctx)
+		of, err = running.Reload(a.ctx)
 	}
 	switch {
-	case errors.Is(err, server.ErrNotRunning):
+	case errors.Is(err, client.ErrNotRunning):
 		fmt.Fprintln(a.out, "earshot is not running; this applies from its next start.")
 	case err != nil:
 		return fmt.Errorf("it is saved, but the running earshot does not use it: %w", err)

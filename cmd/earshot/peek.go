@@ -13,7 +13,7 @@ import (
 	"earshot/daemon/cameras"
 	"earshot/internal/probe"
 	"earshot/providers/webcam"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // peek looks through a camera while no earshot runs, by opening it.
@@ -96,8 +96,8 @@ func tried(f *probe.Finding, s api.CameraView) {
 func (a *app) lenses(cfg *config.Config) (map[string]api.CameraInfo, error) {
 	ctx, cancel := context.WithTimeout(a.ctx, probe.AnswerTimeout)
 	defer cancel()
-	s, err := (&server.Client{Socket: cfg.Server.Path()}).State(ctx)
-	if errors.Is(err, server.ErrNotRunning) {
+	s, err := (&client.Client{Socket: cfg.Server.Path()}).State(ctx)
+	if errors.Is(err, client.ErrNotRunning) {
 		return nil, nil
 	}
 	if err != nil {

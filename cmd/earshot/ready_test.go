@@ -12,7 +12,7 @@ import (
 	"earshot/api"
 	"earshot/internal/sound/soundtest"
 	"earshot/internal/testkit"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // readies returns the obstacles as soon as those are there that want says, by their parts.
@@ -20,7 +20,7 @@ func (h *home) readies(what string, want func(obstacles []api.Obstacle) bool) (i
 	h.t.Helper()
 	testkit.Await(h.t, soon, what, func() (ok bool) {
 		var err error
-		is, err = (&server.Client{Socket: h.socket}).Ready(h.t.Context())
+		is, err = (&client.Client{Socket: h.socket}).Ready(h.t.Context())
 		return err == nil && want(is.Obstacles)
 	})
 	return is

@@ -13,7 +13,7 @@ import (
 
 	"earshot"
 	"earshot/internal/testkit"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // TestScript runs the whole program as testdata/script tells. Beside the
@@ -63,7 +63,7 @@ func furnish(e *testscript.Env) error {
 }
 
 func running(ts *testscript.TestScript, _ bool, _ []string) {
-	c := &server.Client{Socket: ts.Getenv("SOCKET")}
+	c := &client.Client{Socket: ts.Getenv("SOCKET")}
 	testkit.Await(ts.Value(test{}).(testing.TB), soon, "a daemon that answers", func() bool {
 		_, err := c.State(context.Background())
 		return err == nil

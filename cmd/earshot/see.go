@@ -15,7 +15,7 @@ import (
 	"earshot/daemon/cameras"
 	"earshot/internal/export"
 	"earshot/internal/terminal"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 type seeCommand struct {
@@ -59,8 +59,8 @@ func (c seeCommand) Run(a *app) error {
 
 // look returns what the camera sees.
 func (c seeCommand) look(a *app, cfg *config.Config, want api.LookRequest) (s api.CameraView, err error) {
-	client, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
-	if errors.Is(err, server.ErrNotRunning) {
+	running, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
+	if errors.Is(err, client.ErrNotRunning) {
 		if cfg, err = a.config(); err != nil {
 			return s, err
 		}
@@ -69,7 +69,7 @@ func (c seeCommand) look(a *app, cfg *config.Config, want api.LookRequest) (s ap
 	if err != nil {
 		return s, err
 	}
-	return client.Look(a.ctx, want)
+	return running.Look(a.ctx, want)
 }
 
 // verdict is how the command ends, after all has been said but what mends it.

@@ -12,7 +12,7 @@ import (
 	"earshot/config"
 	"earshot/internal/systemd"
 	"earshot/internal/terminal"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 type serviceCommand struct {
@@ -175,8 +175,8 @@ func (a *app) runs() bool {
 	}
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second) // one that is stuck is there too
 	defer cancel()
-	_, err = (&server.Client{Socket: cfg.Server.Path()}).State(ctx)
-	return !errors.Is(err, server.ErrNotRunning)
+	_, err = (&client.Client{Socket: cfg.Server.Path()}).State(ctx)
+	return !errors.Is(err, client.ErrNotRunning)
 }
 
 type serviceStatus struct {
@@ -208,7 +208,7 @@ func (c serviceStatus) Run(a *app) error {
 	}
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
-	daemon := &server.Client{Socket: cfg.Server.Path()}
+	daemon := &client.Client{Socket: cfg.Server.Path()}
 	if s, err := state(ctx, daemon); err == nil {
 		is.State = &s
 	}

@@ -16,7 +16,7 @@ import (
 	"earshot/internal/login"
 	"earshot/internal/terminal"
 	"earshot/participants"
-	"earshot/server"
+	"earshot/server/client"
 	"earshot/speakers"
 	"earshot/store"
 )
@@ -65,7 +65,7 @@ func (a *app) voices(i identityFlags) ([]api.VoiceInfo, error) {
 		return nil, err
 	}
 	c, _, err := a.visit(cfg, i, "", a.enterAs(""))
-	if errors.Is(err, server.ErrNotRunning) {
+	if errors.Is(err, client.ErrNotRunning) {
 		if cfg, err = a.config(); err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (a *app) tell(i identityFlags, t api.VoiceRequest, asJSON bool) error {
 	return a.tellTo(c, t, asJSON)
 }
 
-func (a *app) tellTo(c *server.Client, t api.VoiceRequest, asJSON bool) error {
+func (a *app) tellTo(c *client.Client, t api.VoiceRequest, asJSON bool) error {
 	came, err := c.Tell(a.ctx, t)
 	switch {
 	case err != nil && strings.Contains(err.Error(), speakers.ErrUnknown.Error()):
@@ -178,7 +178,7 @@ func (f speakersForget) Run(a *app) error {
 		}
 	}
 	err := a.tell(f.identityFlags, api.VoiceRequest{Act: "forget", Voices: []string{f.Voice}}, f.JSON)
-	if !errors.Is(err, server.ErrNotRunning) {
+	if !errors.Is(err, client.ErrNotRunning) {
 		return err
 	}
 	cfg, err := a.config()
@@ -281,7 +281,7 @@ const turnTime = 3 * time.Minute
 
 // hears waits until enough was heard of one voice, tells how far it is, and returns
 // the voice.
-func (a *app) hears(c *server.Client, name string, need time.Duration) (string, error) {
+func (a *app) hears(c *client.Client, name string, need time.Duration) (string, error) {
 	fmt.Fprintln(a.err, terminal.Safe(fmt.Sprintf("%s, please talk now, and nobody else. About %s are needed.", name, admin.SecondsText(need))))
 	l := admin.Enrolment{Need: need}
 	tick := time.NewTicker(300 * time.Millisecond) // as often as somebody looks at it

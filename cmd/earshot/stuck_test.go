@@ -11,7 +11,7 @@ import (
 
 	"earshot/config"
 	"earshot/internal/probe"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 // TestADaemonThatIsStuck: who asks one that takes every call and answers none is told so,
@@ -28,7 +28,7 @@ func TestADaemonThatIsStuck(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if _, err := stateWithin(t.Context(), &server.Client{Socket: socket}, time.Millisecond); !errors.Is(err, errStuck) {
+	if _, err := stateWithin(t.Context(), &client.Client{Socket: socket}, time.Millisecond); !errors.Is(err, errStuck) {
 		t.Errorf("who asks is told %v", err)
 	}
 	cfg := config.Default()

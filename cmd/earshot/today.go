@@ -8,7 +8,7 @@ import (
 	"earshot/api"
 	"earshot/daemon/health"
 	"earshot/internal/terminal"
-	"earshot/server"
+	"earshot/server/client"
 )
 
 type todayCommand struct {
@@ -58,7 +58,7 @@ func (c todayCommand) days(a *app) (days []api.UsageDay, why string, err error) 
 	if a.API != "" && err == nil {
 		return []api.UsageDay{*s.Today}, s.Rests, nil
 	}
-	if err != nil && (a.API != "" || !errors.Is(err, server.ErrNotRunning)) {
+	if err != nil && (a.API != "" || !errors.Is(err, client.ErrNotRunning)) {
 		return nil, "", err
 	}
 	runs := err == nil

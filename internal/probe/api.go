@@ -5,6 +5,7 @@ import (
 
 	"earshot/config"
 	"earshot/server"
+	"earshot/server/client"
 )
 
 // APIPart is what the port is called where it is told how it stands with it.
@@ -18,7 +19,7 @@ func API(ctx context.Context, cfg *config.Config) []Finding {
 	f := Finding{Thing: APIPart}
 	ctx, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
-	now, err := (&server.Client{Socket: cfg.Server.Path()}).State(ctx)
+	now, err := (&client.Client{Socket: cfg.Server.Path()}).State(ctx)
 	switch {
 	case err == nil && now.API != "":
 		f.Works, f.Text = true, "listens at "+now.API

@@ -14,7 +14,7 @@ import (
 	"earshot/internal/english"
 	"earshot/internal/logfile"
 	"earshot/participants/agents"
-	"earshot/server"
+	"earshot/server/client"
 	"earshot/server/token"
 	"earshot/speakers"
 	"earshot/store"
@@ -182,11 +182,11 @@ func Daemon(ctx context.Context, cfg *config.Config) Finding {
 	f := Finding{Thing: "daemon", Works: true}
 	ctx, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
-	_, err := (&server.Client{Socket: cfg.Server.Path()}).State(ctx)
+	_, err := (&client.Client{Socket: cfg.Server.Path()}).State(ctx)
 	switch {
 	case err == nil:
 		f.Text = "is running; its socket is " + config.ShortPath(cfg.Server.Path())
-	case errors.Is(err, server.ErrNotRunning):
+	case errors.Is(err, client.ErrNotRunning):
 		f.Text = "not running; to start it: earshot run"
 	default:
 		if ctx.Err() != nil {

@@ -40,11 +40,11 @@ type Passing interface {
 // returns, everything that it started has returned, and conn is closed.
 //
 // An event that p emits is admitted when emit returns nil. When it returns an
-// [*wire.Refusal] the room did not want it. After any other error it may have
+// [*api.Refusal] the room did not want it. After any other error it may have
 // been admitted or not: emitted again with the same ID, it is kept once.
 //
 // Whoever is spoken of in what o is shown is in names before it is shown. That
-// whoever attached may not stay any more is a [*wire.Refusal].
+// whoever attached may not stay any more is a [*api.Refusal].
 func Run(ctx context.Context, conn *wire.Conn, p providers.Provider, o earshot.Outlet, names *Names) error {
 	defer conn.Close()
 	s := &session{

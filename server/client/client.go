@@ -1,4 +1,7 @@
-package server
+// Package client asks a running daemon: over its socket, or over a port of this machine with a token.
+// Every command that does not answer by itself is a [Client], and so can be other programs in Go;
+// those in other languages find the routes in docs/openapi.json.
+package client
 
 import (
 	"bufio"
@@ -52,7 +55,7 @@ func Refused(err error) (*api.Refusal, bool) {
 const lineBytes = wire.MaxDown
 
 // A Client asks the daemon at Socket, or at URL. It may be used from many goroutines, and
-// keeps no connection. What the daemon refused is a [*wire.Refusal], within a [*Failure] if
+// keeps no connection. What the daemon refused is a [*api.Refusal], within a [*Failure] if
 // it could not do it.
 type Client struct {
 	Socket string
@@ -68,8 +71,8 @@ type Client struct {
 	New      bool           // Identity may be a name that nobody has yet: something is about to be said
 }
 
-// sign says in a request who asks.
-func (c *Client) sign(req *http.Request) {
+// Sign says in a request who asks.
+func (c *Client) Sign(req *http.Request) {
 	for name, text := range map[string]string{wire.IdentityHeader: c.Identity, wire.RoomHeader: string(c.Room)} {
 		if text != "" {
 			req.Header.Set(name, url.PathEscape(text))
@@ -275,7 +278,7 @@ func (c *Client) handshake(conn net.Conn, r *bufio.Reader) error {
 	}
 	req.Header.Set("Connection", "Upgrade")
 	req.Header.Set("Upgrade", wire.Protocol)
-	c.sign(req)
+	c.Sign(req)
 	if err := req.Write(conn); err != nil {
 		return fmt.Errorf("attaching: %w", err)
 	}
@@ -335,7 +338,7 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	if err != nil {
 		return nil, err
 	}
-	c.sign(req)
+	c.Sign(req)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

@@ -1,12 +1,9 @@
-package server
+package client
 
 import (
 	"bufio"
 	"bytes"
 	"context"
-	"earshot"
-	"earshot/api"
-	"earshot/server/wire"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +11,10 @@ import (
 	"iter"
 	"strconv"
 	"time"
+
+	"earshot"
+	"earshot/api"
+	"earshot/server/wire"
 )
 
 // Events yields what happens after a sequence, first what has happened

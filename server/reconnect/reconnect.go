@@ -11,8 +11,8 @@ import (
 
 	"earshot"
 	"earshot/providers"
-	"earshot/server"
 	"earshot/server/attach"
+	"earshot/server/client"
 )
 
 // The waits between looks whether an earshot that went away is back: after a restart it
@@ -42,7 +42,7 @@ type reconnectingSense struct {
 // Attach attaches p and o to the daemon of c, again and again, until p comes to its own
 // end, ctx ends, or the daemon does not let them in. Only the first time it has to be
 // there.
-func Attach(ctx context.Context, c *server.Client, p providers.Provider, o earshot.Outlet, names *attach.Names, tell func(lost bool)) error {
+func Attach(ctx context.Context, c *client.Client, p providers.Provider, o earshot.Outlet, names *attach.Names, tell func(lost bool)) error {
 	l := &reconnectingSense{Provider: p, tell: tell, back: make(chan struct{})}
 	g, within := errgroup.WithContext(ctx)
 	there := l.back
@@ -65,13 +65,13 @@ func Attach(ctx context.Context, c *server.Client, p providers.Provider, o earsh
 }
 
 // attach attaches again and again.
-func (l *reconnectingSense) attach(ctx context.Context, c *server.Client, o earshot.Outlet, names *attach.Names) error {
+func (l *reconnectingSense) attach(ctx context.Context, c *client.Client, o earshot.Outlet, names *attach.Names) error {
 	wait := soonest
 	for {
 		before := l.connections()
 		err := c.Attach(ctx, attachment{l}, o, names)
 		n := l.connections()
-		refusal, refused := server.Refused(err)
+		refusal, refused := client.Refused(err)
 		switch {
 		case ctx.Err() != nil:
 			return nil
