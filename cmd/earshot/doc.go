@@ -152,15 +152,16 @@
 // # The door
 //
 // [earshot/server] lets other processes of the same user in, over a unix socket, and who
-// has a token over a port of this machine, if there is to be one.
-// An attached terminal is a sense and an outlet like the console:
+// has a token over a port of this machine, if there is to be one. [earshot/server/client] is
+// how every command and other programs ask it, and [earshot/server/reconnect] stays with it when
+// it goes away and comes back. An attached terminal is a sense and an outlet like the console:
 // [earshot/server/attach] is its near end and [earshot/server/remote] its far
 // one, with [earshot/server/wire] between them. [earshot/server/token] keeps the
 // tokens by which people prove who they are. At a port of this machine the token alone
 // says who it is; [earshot/api] has the types that are sent and received as JSON,
 // [earshot/server/openapi] describes what can be asked, and
-// [earshot/server/audit] writes down who changed something. [earshot/monitor] shows on a screen, or a
-// line an event, what goes on in a room, as far as whoever watches may know it.
+// [earshot/server/audit] writes down who changed something. [earshot/monitor] shows on a screen, or
+// a line an event, what goes on in a room, as far as whoever watches may know it.
 //
 // # The whole
 //
