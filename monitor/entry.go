@@ -12,11 +12,11 @@ import (
 	"earshot/interrupt"
 )
 
-// stamp is how wide the time is before each entry, with what stands before and after it.
+// stamp is the width of the time before each entry, with what stands before and after it.
 const stamp = 10
 
-// draw returns an entry in rows of width. Only the width and what is known decide how it
-// looks, so it is drawn once.
+// draw returns an entry in rows of the given width. The look depends only on the width and what is
+// known, so an entry is drawn once.
 func (p *transcript) draw(m marks, e *entry, width int, now time.Time) []row {
 	if e.rows != nil && e.width == width && e.names == p.namer {
 		return e.rows
@@ -31,7 +31,7 @@ func (p *transcript) draw(m marks, e *entry, width int, now time.Time) []row {
 	return rows
 }
 
-// tell says in words what an entry is, and below it what came of it.
+// tell describes an entry in words, with notes below it on what followed.
 func (p *transcript) tell(m marks, e *entry) (text row, notes []row) {
 	if e.answer != "" {
 		return row{{plain, m.safe(e.answer)}}, nil
@@ -67,7 +67,7 @@ func (p *transcript) tell(m marks, e *entry) (text row, notes []row) {
 	return text, notes
 }
 
-// mode says how a message came, where that is not by typing here.
+// mode says how a message came, unless it was typed here.
 func (p *transcript) mode(e earshot.Event, b earshot.Message) string {
 	if b.Turn != "" { // between agents
 		return ""
@@ -105,7 +105,7 @@ func (p *transcript) head(m marks, e earshot.Event, how string) row {
 	return append(r, span{plain, ": "})
 }
 
-// called1 returns the name of somebody, in the tone of what they are.
+// called1 returns the name of a participant, in the tone of its kind.
 func (p *transcript) called1(m marks, id earshot.ParticipantID) span {
 	if p.agents[id] {
 		return span{machine, m.name(p.name(id))}
@@ -113,7 +113,7 @@ func (p *transcript) called1(m marks, id earshot.ParticipantID) span {
 	return span{person, m.name(p.name(id))}
 }
 
-// author returns whose e is, as far as that is known by now.
+// author returns the author of e, as far as it is known by now.
 func (e *entry) author() earshot.ParticipantID {
 	if e.whose != nil {
 		return e.whose.Author
@@ -121,8 +121,8 @@ func (e *entry) author() earshot.ParticipantID {
 	return e.event.Author
 }
 
-// utterance tells what was said aloud: whose voice it was taken for, and how sure that
-// and the words are.
+// utterance describes what was said aloud: the attributed speaker, and how certain the speaker and
+// the words are.
 func (p *transcript) utterance(m marks, e *entry, u earshot.Utterance) (text row, notes []row) {
 	ev, sure, how := e.event, u.Sure, "voice"
 	ev.Author = e.author()
@@ -171,7 +171,7 @@ func (p *transcript) utterance(m marks, e *entry, u earshot.Utterance) (text row
 	return text, notes
 }
 
-// reply tells what an agent said: what was heard of it, and what not.
+// reply describes what an agent said: which part was heard and which was not.
 func (p *transcript) reply(m marks, e *entry, r earshot.Reply) (text row, notes []row) {
 	text = p.head(m, e.event, "")
 	said, rest := m.safe(string(r.Delivered())), m.safe(string(r.Remainder()))
@@ -196,7 +196,7 @@ func (p *transcript) reply(m marks, e *entry, r earshot.Reply) (text row, notes 
 	return text, append(notes, p.fate(m, r)...)
 }
 
-// fate says how a reply ended, where that is not at its end.
+// fate says how a reply ended, if it did not reach its end.
 func (p *transcript) fate(m marks, r earshot.Reply) (notes []row) {
 	how := ""
 	switch {
@@ -238,7 +238,7 @@ func (p *transcript) fate(m marks, r earshot.Reply) (notes []row) {
 	return notes
 }
 
-// signals says in words by what a reply was cut off.
+// signals says in words what cut a reply off.
 var signals = map[string]string{
 	interrupt.Addressed.String():  "who talked to the agent",
 	interrupt.Command.String():    "by a command",
@@ -252,8 +252,7 @@ var signals = map[string]string{
 
 func letters(t earshot.Text) int { return len([]rune(string(t))) }
 
-// follows reports whether what e answers is the last thing that was said to an agent
-// before it.
+// follows reports whether the event that e answers is the last one said to an agent before e.
 func (p *transcript) follows(e *entry, about earshot.EventID) bool {
 	for k := p.at(e.key) - 1; k >= 0; k-- {
 		switch p.all[k].event.Body.(type) {
@@ -264,7 +263,7 @@ func (p *transcript) follows(e *entry, about earshot.EventID) bool {
 	return false
 }
 
-// quote returns the first words of an event, and whose they are.
+// quote returns the first words of an event, and its author.
 func (p *transcript) quote(m marks, id earshot.EventID) string {
 	e := p.by[id]
 	if e == nil {
@@ -322,7 +321,7 @@ func (p *transcript) verdict(m marks, d earshot.Decision, about string) row {
 	return r
 }
 
-// aside tells what is neither said nor answered.
+// aside describes an entry that is neither said nor answered.
 func (p *transcript) aside(m marks, e earshot.Event) row {
 	who := p.called1(m, e.Author)
 	if e.Author == "" {
@@ -401,7 +400,7 @@ func (p *transcript) aside(m marks, e earshot.Event) row {
 	return does(dim, "("+string(e.Body.Kind())+")")
 }
 
-// use tells of a tool, and what came of it.
+// use describes a tool call and its result.
 func (p *transcript) use(m marks, does func(tone, string) row, b earshot.Use) row {
 	text := string(b.Deed())
 	tone := dim
@@ -419,7 +418,7 @@ func (p *transcript) use(m marks, does func(tone, string) row, b earshot.Use) ro
 	return does(tone, text)
 }
 
-// thought tells of one stretch of thinking.
+// thought describes one stretch of thinking.
 func (p *transcript) thought(m marks, does func(tone, string) row, b earshot.Thought) row {
 	what := "thought"
 	switch {
@@ -431,7 +430,7 @@ func (p *transcript) thought(m marks, does func(tone, string) row, b earshot.Tho
 	if b.Question != "" {
 		what += " about " + string('“') + brief(string(b.Question)) + "”"
 	}
-	if b.Of == "" { // else it is the same as before
+	if b.Of == "" { // else the question is the same as before
 		what += " (" + because(b.Cause) + ")"
 	}
 	r := does(dim, what)
@@ -449,7 +448,7 @@ func (p *transcript) thought(m marks, does func(tone, string) row, b earshot.Tho
 	return r
 }
 
-// because says what made an agent think.
+// because says what caused an agent to think.
 func because(c earshot.Cause) string {
 	switch c {
 	case earshot.ByNovelty:
@@ -466,7 +465,7 @@ func because(c earshot.Cause) string {
 	return string(c)
 }
 
-// names returns what some are called.
+// names returns the names of some participants.
 func (p *transcript) names(m marks, ids []earshot.ParticipantID) string {
 	var all []string
 	for k, id := range ids {
@@ -484,12 +483,12 @@ func brief(text string) string {
 	return unicodeMarks.cut(strings.Join(strings.Fields(text), " "), 200)
 }
 
-// percent writes a share of certainty, as a whole percentage.
+// percent formats a certainty as a whole percentage.
 func percent(share float64) string {
 	return fmt.Sprintf("%d%%", int(math.Round(100*min(max(share, 0), 1))))
 }
 
-// brieflyFor writes how long something took.
+// brieflyFor formats how long something took.
 func brieflyFor(d time.Duration) string {
 	switch {
 	case d < 0:

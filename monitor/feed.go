@@ -15,56 +15,56 @@ import (
 	"earshot/server/client"
 )
 
-// A Daemon is what the monitor asks; [client.Client] is one. It gives what whoever asks
-// may know, and nothing else.
+// A Daemon is what the monitor queries; [client.Client] is one. It returns only what the caller
+// may know.
 type Daemon interface {
-	// Events yields what happens after a sequence, as [client.Client.Events] does.
+	// Events yields the events after a sequence, as [client.Client.Events] does.
 	Events(ctx context.Context, after int64) iter.Seq2[earshot.Event, error]
 
 	// History returns the newest events before a sequence, as [client.Client.History] does.
 	History(ctx context.Context, kinds []earshot.Kind, before int64, limit int) (api.HistoryPage, error)
 
-	// Search returns those that have some words, as [client.Client.Search] does.
+	// Search returns the events that contain some words, as [client.Client.Search] does.
 	Search(ctx context.Context, query string, before int64, limit int) (api.HistoryPage, error)
 
-	// State returns how everything is.
+	// State returns the state of the daemon.
 	State(ctx context.Context) (api.Status, error)
 
-	// Live yields how the room is, whenever it is otherwise.
+	// Live yields the state of the room whenever it changes.
 	Live(ctx context.Context) iter.Seq2[api.LiveView, error]
 }
 
 const (
-	// loads is how many events are there at the start: some screens.
+	// loads is how many events are loaded at the start: a few screens.
 	loads = 600
 
-	// pageful is how many a daemon gives at a time.
+	// pageful is how many events a daemon returns at a time.
 	pageful = 200
 
-	// least and most are how long a lost connection waits before it is tried again.
+	// least and most bound how long the monitor waits before it retries a lost connection.
 	least = 250 * time.Millisecond
 	most  = 5 * time.Second
 
-	// settled is after what time a connection from which nothing comes is known to stand.
+	// settled is the time after which a silent connection counts as established.
 	settled = time.Second
 
-	// asks is how often it is asked who exists, and whether a camera is open.
+	// asks is how often the monitor asks who exists, and whether a camera is open.
 	asks = 3 * time.Second
 )
 
-// A feed brings what a daemon tells into an inbox.
+// A feed carries what a daemon tells into an inbox.
 type feed struct {
 	from Daemon
 	to   *inbox
 
 	mu   sync.Mutex
-	lost map[string]string // why, by what
-	last int64             // the sequence of the newest event that was brought
+	lost map[string]string // the reason, by source
+	last int64             // the sequence of the newest event delivered
 
-	began bool // what has happened already was brought
+	began bool // the past events were delivered
 }
 
-// run brings it until ctx ends, over all losses, or until the daemon refuses.
+// run feeds the inbox until ctx ends or the daemon refuses. It reconnects after every loss.
 func (f *feed) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -83,8 +83,8 @@ func (f *feed) run(ctx context.Context) error {
 	return nil
 }
 
-// again does something that ends when the connection is lost, again and again. Once calls
-// well as soon as it stands, from any goroutine; when once has returned, that says nothing.
+// again repeats something that ends when the connection is lost. Once calls well as soon as the
+// connection is established, from any goroutine; after once has returned, well has no effect.
 func (f *feed) again(ctx context.Context, what string, once func(ctx context.Context, well func()) error) error {
 	wait := least
 	for ctx.Err() == nil {
@@ -120,7 +120,7 @@ func (f *feed) again(ctx context.Context, what string, once func(ctx context.Con
 	return nil
 }
 
-// lostText says in a few words why nothing comes. How a socket breaks helps nobody.
+// lostText says in a few words why nothing comes. The details of a socket error help nobody.
 func lostText(err error) string {
 	switch {
 	case errors.Is(err, client.ErrNotRunning):
@@ -135,7 +135,8 @@ func lostText(err error) string {
 	return "the connection to earshot was lost: " + text
 }
 
-// stands notes whether something comes, and tells if that changes whether all does.
+// stands notes whether a source delivers, and tells the inbox if the state of the whole feed
+// changes.
 func (f *feed) stands(what, why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -156,7 +157,7 @@ func (f *feed) stands(what, why string) {
 	}
 }
 
-// events brings what happens: at first the newest of what has happened.
+// events delivers the events, beginning with the newest that have already happened.
 func (f *feed) events(ctx context.Context, well func()) error {
 	if !f.began {
 		if err := f.begin(ctx); err != nil {
@@ -179,7 +180,7 @@ func (f *feed) events(ctx context.Context, well func()) error {
 	return nil
 }
 
-// begin brings the newest of what has happened.
+// begin delivers the newest past events.
 func (f *feed) begin(ctx context.Context) error {
 	events, whole, err := f.newest(ctx, loads)
 	if err != nil {
@@ -192,8 +193,7 @@ func (f *feed) begin(ctx context.Context) error {
 	return nil
 }
 
-// newest returns about so many of the newest events in their order, and whether these are
-// all there are.
+// newest returns about many of the newest events in order, and whether these are all there are.
 func (f *feed) newest(ctx context.Context, many int) (events []earshot.Event, whole bool, err error) {
 	before := int64(0)
 	for len(events) < many {
@@ -210,7 +210,7 @@ func (f *feed) newest(ctx context.Context, many int) (events []earshot.Event, wh
 	return events, false, nil
 }
 
-// older brings a page of what happened before a sequence.
+// older delivers a page of events from before a sequence.
 func (f *feed) older(ctx context.Context, before int64) {
 	p, err := f.from.History(ctx, nil, before, pageful)
 	if err != nil {
@@ -221,7 +221,7 @@ func (f *feed) older(ctx context.Context, before int64) {
 	f.to.put(Past{Before: before, Events: p.Events, Whole: p.Before == 0})
 }
 
-// reload brings the newest anew, over all losses: what was forgotten must not stay.
+// reload delivers the newest events again, over all losses: what was forgotten must not stay.
 func (f *feed) reload(ctx context.Context) {
 	for {
 		events, _, err := f.newest(ctx, loads)
@@ -237,27 +237,27 @@ func (f *feed) reload(ctx context.Context) {
 	}
 }
 
-// mostFound is how many finds are looked through for one that the filter shows.
+// mostFound is how many matches are examined for one that the filter shows.
 const mostFound = 20
 
-// seek brings what was said with some words before a sequence.
+// seek delivers the events before a sequence that contain some words.
 func (f *feed) seek(ctx context.Context, words string, before int64) {
 	p, err := f.from.Search(ctx, words, before, mostFound)
 	f.to.put(Names(p.Names))
 	f.to.put(Found{Words: words, Events: p.Events, Err: err})
 }
 
-// around brings what stands around an event, as much of it before as after it.
+// around delivers the events around an event, as many before it as after it.
 func (f *feed) around(ctx context.Context, at int64) {
 	p, err := f.from.History(ctx, nil, at+pageful/2, pageful)
-	if err == nil && !slices.ContainsFunc(p.Events, func(e earshot.Event) bool { return e.Sequence == at }) { // what follows is too long
+	if err == nil && !slices.ContainsFunc(p.Events, func(e earshot.Event) bool { return e.Sequence == at }) { // the events that follow are too long
 		p, err = f.from.History(ctx, nil, at+1, pageful)
 	}
 	f.to.put(Names(p.Names))
 	f.to.put(Surroundings{At: at, Events: p.Events, Whole: p.Before == 0, Err: err})
 }
 
-// live brings how the room is.
+// live delivers the state of the room.
 func (f *feed) live(ctx context.Context, well func()) error {
 	for now, err := range f.from.Live(ctx) {
 		if err != nil {
@@ -269,7 +269,7 @@ func (f *feed) live(ctx context.Context, well func()) error {
 	return nil
 }
 
-// state brings who exists, and whether a camera is open, now and then.
+// state delivers, at intervals, who exists and whether a camera is open.
 func (f *feed) state(ctx context.Context, well func()) error {
 	for {
 		is, err := f.from.State(ctx)

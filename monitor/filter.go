@@ -7,15 +7,15 @@ import (
 	"earshot"
 )
 
-// A filter is what of the transcript is shown. The zero value shows all.
+// A filter selects the part of the transcript that is shown. The zero value shows all.
 type filter struct {
 	text    string
-	who     []string // beginnings of names, in lower case
+	who     []string // prefixes of names, in lower case
 	kinds   []earshot.Kind
 	private bool
 }
 
-// kinds are how people call the kinds of events.
+// kinds are the names that people use for the kinds of events.
 var kinds = map[string][]earshot.Kind{
 	"said":      {earshot.KindMessage, earshot.KindUtterance, earshot.KindReply},
 	"message":   {earshot.KindMessage},
@@ -38,7 +38,7 @@ var kinds = map[string][]earshot.Kind{
 	"decisions": {earshot.KindDecision},
 }
 
-// parseFilter reads a filter. Words that are no kinds are beginnings of names.
+// parseFilter reads a filter. Words that name no kind are prefixes of names.
 func parseFilter(text string) (f filter) {
 	f.text = strings.TrimSpace(text)
 	for _, word := range strings.Fields(strings.ToLower(f.text)) {
@@ -54,7 +54,7 @@ func parseFilter(text string) (f filter) {
 	return f
 }
 
-// shows reports whether an entry is to be seen.
+// shows reports whether an entry is shown.
 func (f filter) shows(p *transcript, e *entry) bool {
 	if f.text == "" || e.answer != "" {
 		return true
@@ -69,7 +69,7 @@ func (f filter) shows(p *transcript, e *entry) bool {
 	return len(f.who) == 0 || slices.ContainsFunc(f.who, func(who string) bool { return p.concerns(e, who) })
 }
 
-// concerns reports whether somebody whose name begins so has to do with an entry.
+// concerns reports whether an entry involves a participant whose name begins with a prefix.
 func (p *transcript) concerns(e *entry, who string) bool {
 	is := func(id earshot.ParticipantID) bool {
 		return id != "" && strings.HasPrefix(strings.ToLower(p.name(id)), who)

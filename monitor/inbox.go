@@ -7,14 +7,14 @@ import (
 	"earshot/api"
 )
 
-// mostWaiting is how many events wait for the screen at most; whoever brings more waits.
-// A journal brings thousands a second at the start, of which the screen shows none.
+// mostWaiting is how many events may wait for the screen; beyond that, the sender waits. At the
+// start a journal delivers thousands a second, and the screen shows none of them.
 const mostWaiting = 2048
 
-// An inbox holds what has come until it is shown. Of what is only of use at the moment
-// there is the newest alone. The zero value is not usable; see newInbox.
+// An inbox holds what has come until it is shown. Of what matters only at the moment, it holds the
+// newest alone. The zero value is not usable; see newInbox.
 type inbox struct {
-	wake chan struct{} // holds one if anything is here
+	wake chan struct{} // holds one if the inbox is not empty
 
 	mu     sync.Mutex
 	room   *sync.Cond
@@ -22,7 +22,7 @@ type inbox struct {
 	live   *api.Snapshot
 	house  *api.Status
 	piece  *Piece
-	rest   []any // what is rare
+	rest   []any // the rare messages
 	shut   bool
 }
 
@@ -67,8 +67,8 @@ func (b *inbox) ring() {
 	}
 }
 
-// take returns what is here, in the order in which it is to be known: who exists before
-// what they did.
+// take returns the contents in the order in which they must be known: who exists before what they
+// did.
 func (b *inbox) take() (all []any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,7 +90,7 @@ func (b *inbox) take() (all []any) {
 	return all
 }
 
-// close lets nobody wait any more.
+// close releases everybody who waits.
 func (b *inbox) close() {
 	b.mu.Lock()
 	b.shut = true

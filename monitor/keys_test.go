@@ -138,7 +138,7 @@ func TestKeys(t *testing.T) {
 		{"and down again", "/ 'tides' enter n n N", []string{"▶12:00:52 Earshot → Alice: two lines about"}, nil},
 		{"nowhere", "/ 'elephant' enter", []string{"no match further up"}, nil},
 		{"a time", "t '12:00:29' enter", []string{"▶12:00:29 Bob (voice, 82%)"}, nil},
-		{"no time", "t 'noon' enter", []string{"that is no time"}, nil},
+		{"no time", "t 'noon' enter", []string{"this time is not understood"}, nil},
 		{"from a reply to its question", "t '12:00:09' enter r", []string{"▶12:00:07 Ann → Earshot: wait, how high"}, nil},
 		{"and back", "t '12:00:09' enter r r", []string{"▶12:00:09 Earshot → Ann: In the Bay"}, nil},
 		{"why", "t '12:00:29' enter w", []string{"[Why this]", "Bob “mind the step over there”", "- nobody called me by name"}, nil},

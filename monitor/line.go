@@ -8,7 +8,7 @@ import (
 	"earshot/internal/terminal"
 )
 
-// A purpose is for what a line is written.
+// A purpose is what a line is written for.
 type purpose int
 
 const (
@@ -19,12 +19,12 @@ const (
 	jump
 )
 
-// A line is what is being written in the last row.
+// A line is the text being written in the last row.
 type line struct {
 	editor terminal.Editor
-	chats  terminal.Editor // its history is that of what was said
+	chats  terminal.Editor // its history holds what was said
 	is     purpose
-	typing bool // the room knows
+	typing bool // the room was told
 }
 
 func (l *line) open() bool { return l.is != nothing }
@@ -36,7 +36,7 @@ func (l *line) begin(is purpose) {
 	}
 }
 
-// in returns the editor that is written in.
+// in returns the active editor.
 func (l *line) in() *terminal.Editor {
 	if l.is == chat {
 		return &l.chats
@@ -55,7 +55,7 @@ var hints = map[purpose]string{
 	jump:      "14:05, yesterday 14:05, 2026-11-22 14:05",
 }
 
-// strokes are the keys of a line.
+// strokes are the editing keys of a line.
 var strokes = map[string]terminal.Stroke{
 	"backspace": terminal.Rubout, "ctrl+h": terminal.Rubout, "delete": terminal.Delete, "left": terminal.Left, "right": terminal.Right,
 	"ctrl+b": terminal.Left, "ctrl+f": terminal.Right, "alt+left": terminal.WordLeft, "alt+right": terminal.WordRight,
@@ -64,7 +64,7 @@ var strokes = map[string]terminal.Stroke{
 	"ctrl+u": terminal.KillLine, "ctrl+k": terminal.KillEnd, "ctrl+w": terminal.KillWord, "alt+backspace": terminal.KillWord, "ctrl+y": terminal.Yank,
 }
 
-// write does what a key means in a line.
+// write handles a key in a line.
 func (m *Model) write(k Key) []Effect {
 	in := m.line.in()
 	switch {
@@ -88,7 +88,7 @@ func (m *Model) write(k Key) []Effect {
 	return m.typed()
 }
 
-// typed tells the room when somebody begins to write to it, and when they will not.
+// typed tells the room when somebody begins to write to it, and when they stop without sending.
 func (m *Model) typed() []Effect {
 	if m.line.is != chat {
 		return nil
@@ -113,7 +113,7 @@ func (m *Model) leave() (effects []Effect) {
 	return effects
 }
 
-// sends does what was written.
+// sends acts on the finished line.
 func (m *Model) sends() []Effect {
 	is := m.line.is
 	text := m.line.in().Take()
@@ -143,7 +143,7 @@ func (m *Model) sends() []Effect {
 	return nil
 }
 
-// says gives a line to the room. It goes on following, so that the answer is seen.
+// says sends a line to the room, and follows the transcript so that the answer is seen.
 func (m *Model) says(text string) []Effect {
 	typing := m.line.typing
 	m.line.typing = false

@@ -11,94 +11,94 @@ import (
 	"earshot/internal/search"
 )
 
-// A Model is what the monitor knows and shows. It has no goroutine and no clock: what
-// comes in steps it, and what is to be done comes out. It reads nothing by itself.
+// A Model holds what the monitor knows and shows. It has no goroutine and no clock: inputs step
+// it, and it returns the effects to carry out. It does no I/O of its own.
 type Model struct {
 	marks marks
 	past  *transcript // what is shown
-	live  *transcript // what happens, while that is something of long ago; else nil
+	live  *transcript // what happens now, while past shows an old passage; else nil
 	now   api.Snapshot
 	house api.Status
-	heard bool // a snapshot has come
+	heard bool // a snapshot has arrived
 	at    time.Time
 
-	lost  string // why nothing comes
+	lost  string // why nothing arrives
 	since time.Time
-	mine  Piece // what comes out here
+	mine  Piece // the reply that comes out here
 
 	width, height int
 	view          view
 	pane          pane
-	panedown      int  // rows of the pane that are above its first
+	panedown      int  // rows of the pane above the first one shown
 	zoomed        bool // the pane has the whole screen
 	help          bool
 	helpdown      int
 
 	filter filter
-	sought string       // what was searched for
-	query  search.Query // what that means
+	sought string       // the search as it was typed
+	query  search.Query // the same, parsed
 	line   line
-	said   string // in the last row, until the next key
+	said   string // shown in the last row until the next key
 }
 
 // An Effect is something that the model wants done.
 type Effect any
 
-// The effects.
+// The effects of a Model.
 type (
-	// Older wants events from before a sequence, the newest of them.
+	// Older requests the newest events from before a sequence.
 	Older struct{ Before int64 }
 
-	// Seek wants what was said with some words before a sequence.
+	// Seek requests the events before a sequence that contain some words.
 	Seek struct {
 		Words  string
 		Before int64
 	}
 
-	// Around wants what stands around the event of a sequence.
+	// Around requests the events around the event with a sequence.
 	Around struct{ At int64 }
 
-	// JoinRequest wants a place in the room, so that somebody can type there.
+	// JoinRequest requests a place in the room, so that somebody can type there.
 	JoinRequest struct{}
 
 	// Emit says something in the room: a Typing, a Message or a Command.
 	Emit struct{ Body earshot.Body }
 
-	// Reload wants the newest of what happened anew, since something of it was forgotten.
+	// Reload requests the newest events anew, since some of them were forgotten.
 	Reload struct{}
 
 	// Quit ends the monitor.
 	Quit struct{}
 )
 
-// What comes in, beside keys and events.
+// The inputs of a Model, beside keys and events.
 type (
-	// A Key is a stroke on the keyboard, by its name, and what it writes if it does.
+	// A Key is a keystroke: its name, and the text it writes, if any.
 	Key struct{ Name, Text string }
 
-	// A Size is that of the screen.
+	// A Size is the size of the screen.
 	Size struct{ Width, Height int }
 
-	// Events happened, in the order of the journal.
+	// Events are new events, in the order of the journal.
 	Events []earshot.Event
 
-	// Past happened before everything that was known, or before a sequence if it was asked
-	// for. Whole says that there is nothing before it.
+	// Past holds the events before everything known, or before a sequence if one was asked for.
+	// Whole says that there is nothing before them.
 	Past struct {
 		Before int64
 		Events []earshot.Event
 		Whole  bool
 	}
 
-	// Again is what happened, once something of it was forgotten: the newest of it takes
-	// the place of all that was here.
+	// Again holds the newest events, read anew after some were forgotten. They replace the whole
+	// transcript.
 	Again struct{ Events []earshot.Event }
 
-	// Names are what some are called.
+	// Names are the names of some participants.
 	Names map[earshot.ParticipantID]string
 
-	// A Piece is how much of a reply has come out here, where somebody sits; an empty one
-	// is that none does.
+	// A Piece is how much of a reply has come out here, where somebody sits; the empty Piece means
+	// that no reply is coming out.
 	Piece struct {
 		Opening earshot.Opening
 		Agent   earshot.ParticipantID
@@ -107,14 +107,14 @@ type (
 		Over    bool
 	}
 
-	// Found is what was searched for, the newest first.
+	// Found holds the search results, the newest first.
 	Found struct {
 		Words  string
 		Events []earshot.Event
 		Err    error
 	}
 
-	// Surroundings are what stands around an event. Whole says that there is nothing before it.
+	// Surroundings are the events around one event. Whole says that there is nothing before them.
 	Surroundings struct {
 		At     int64
 		Events []earshot.Event
@@ -122,14 +122,14 @@ type (
 		Err    error
 	}
 
-	// Lost says that nothing comes any more, and Reconnection that it does again.
+	// Lost says that nothing arrives any more, and Reconnection that it does again.
 	Lost         struct{ Why string }
 	Reconnection struct{}
 
-	// Told is an answer to a command, or a word of the house to who sits here.
+	// Told is an answer to a command, or a message from the daemon to the person who sits here.
 	Told struct{ Text string }
 
-	// Tick lets time pass.
+	// Tick advances the time.
 	Tick struct{}
 )
 
@@ -142,7 +142,7 @@ func New(ascii bool) *Model {
 	return m
 }
 
-// Step takes in what came at a time, and returns what is to be done.
+// Step handles an input that came at a time, and returns the effects to carry out.
 func (m *Model) Step(at time.Time, what any) []Effect {
 	m.at = at
 	switch w := what.(type) {
@@ -184,7 +184,7 @@ func (m *Model) Step(at time.Time, what any) []Effect {
 	return nil
 }
 
-// happened takes in events.
+// happened adds new events.
 func (m *Model) happened(events []earshot.Event) (effects []Effect) {
 	n, now := 0, m.newest()
 	for _, e := range events {
@@ -204,7 +204,7 @@ func (m *Model) happened(events []earshot.Event) (effects []Effect) {
 	return effects
 }
 
-// newest is what happens, whether or not it is shown.
+// newest returns the live transcript, whether or not it is shown.
 func (m *Model) newest() *transcript {
 	if m.live != nil {
 		return m.live
@@ -212,7 +212,7 @@ func (m *Model) newest() *transcript {
 	return m.past
 }
 
-// earlier takes in what is older.
+// earlier adds older events.
 func (m *Model) earlier(w Past) {
 	p := m.newest()
 	p.asking, m.past.asking = false, false
@@ -220,20 +220,20 @@ func (m *Model) earlier(w Past) {
 		p = m.past
 	}
 	if w.Before > 0 && w.Before != p.oldest() {
-		return // to what was asked for is not shown any more
+		return // the transcript that they were requested for is not shown any more
 	}
 	p.whole = w.Whole
 	p.before(w.Events)
 }
 
-// again begins the transcript anew.
+// again starts the transcript anew.
 func (m *Model) again(events []earshot.Event) {
 	was, next := m.newest(), newTranscript()
 	next.called, next.agents, next.namer = was.called, was.agents, was.namer+1
 	for _, e := range events {
 		next.add(e)
 	}
-	var came []earshot.Event // while it was read
+	var came []earshot.Event // while it was being read
 	for _, e := range was.all {
 		came = append(append(came, e.event), e.decisions...)
 	}
@@ -247,14 +247,14 @@ func (m *Model) again(events []earshot.Event) {
 	m.follows()
 }
 
-// grew counts what came while somebody looks back.
+// grew counts the events that come while somebody looks back.
 func (m *Model) grew(n int) {
 	if !m.view.follow {
 		m.view.came += n
 	}
 }
 
-// lives takes in how the room is.
+// lives updates the state of the room.
 func (m *Model) lives(s api.Snapshot) {
 	m.now, m.heard = s, true
 	for _, a := range s.Agents {
@@ -265,7 +265,7 @@ func (m *Model) lives(s api.Snapshot) {
 	}
 }
 
-// knows takes in who exists.
+// knows updates who exists.
 func (m *Model) knows(h api.Status) {
 	m.house = h
 	for _, p := range append(slices.Clone(h.Known), h.You) {
@@ -276,7 +276,7 @@ func (m *Model) knows(h api.Status) {
 	}
 }
 
-// press does what a key means.
+// press handles a key.
 func (m *Model) press(k Key) []Effect {
 	m.said = ""
 	switch {
@@ -346,7 +346,7 @@ func (m *Model) helps(k Key) {
 	}
 }
 
-// clears takes back what was chosen, searched for and filtered.
+// clears resets the choice, the search and the filter.
 func (m *Model) clears() {
 	switch {
 	case m.zoomed:
@@ -372,7 +372,7 @@ func (m *Model) chosen() *entry {
 	return nil
 }
 
-// answers jumps from a reply to what it answers, and from that to the reply.
+// answers jumps from a reply to what it answers, and from there to the reply.
 func (m *Model) answers() {
 	e := m.chosen()
 	if e == nil {
@@ -403,7 +403,7 @@ func (m *Model) answers() {
 	m.said = "no reply to it is shown here, and it replies to nothing shown here"
 }
 
-// wonders shows why that was done which is chosen: of a reply, why its agent answered.
+// wonders shows why the chosen entry was done: for a reply, why its agent answered.
 func (m *Model) wonders() {
 	e := m.chosen()
 	if e != nil && len(e.decisions) == 0 {
@@ -416,7 +416,7 @@ func (m *Model) wonders() {
 	m.shows(why)
 }
 
-// older wants what happened before.
+// older requests earlier events.
 func (m *Model) older() []Effect {
 	first := m.past.oldest()
 	if m.past.asking || m.past.whole || first <= 1 || len(m.past.all) >= kept-page {

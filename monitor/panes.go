@@ -26,10 +26,10 @@ const (
 	panes
 )
 
-// titles are what the panes are called.
+// titles are the titles of the panes.
 var titles = [panes]string{who: "Here", thought: "Thought", why: "Why", going: "Scene", health: "Health", speed: "Speed"}
 
-// explains says for what a pane is, where it is empty.
+// explains says what a pane is for, shown while it is empty.
 var explains = [panes]string{
 	who:     "Nobody is here.",
 	thought: "Nothing is being thought beside the conversation.",
@@ -39,7 +39,7 @@ var explains = [panes]string{
 	speed:   "No turn has ended yet.",
 }
 
-// contents returns what stands in a pane, in rows of width.
+// contents returns the contents of a pane, in rows of the given width.
 func (m *Model) contents(p pane, width int) (rows []row) {
 	if !m.heard && p != why {
 		return wrap(row{{dim, m.absent()}}, width, 0)
@@ -72,7 +72,7 @@ func (m *Model) absent() string {
 	return "One moment …"
 }
 
-// here lists who is here, how sure that is, and with whom each agent talks.
+// here lists who is here, with what certainty, and with whom each agent talks.
 func (m *Model) here(width int) (rows []row) {
 	add := func(r row) { rows = append(rows, wrap(r, width, 2)...) }
 	if c := m.now.Company; c != nil {
@@ -109,7 +109,7 @@ func (m *Model) here(width int) (rows []row) {
 	return rows
 }
 
-// crowd says how many are probably here.
+// crowd says how many people are probably here.
 func (m *Model) crowd(c api.PresenceEstimate) row {
 	text := fmt.Sprintf("probably %d here", c.Likely)
 	if c.Least != c.Most {
@@ -165,7 +165,7 @@ func (m *Model) does(a api.Seat) (string, tone) {
 	return text, dim
 }
 
-// thinking shows the thoughts: the question, how it stands, and the end of the text.
+// thinking shows the thoughts: the question, the state, and the end of the text.
 func (m *Model) thinking(width int) (rows []row) {
 	for k, t := range m.now.Thoughts {
 		if k > 0 {
@@ -217,14 +217,14 @@ func (m *Model) thinking(width int) (rows []row) {
 	return rows
 }
 
-// mostThought is how many rows of a thought are shown: where it is now.
+// mostThought is how many rows of a thought are shown: the last ones.
 const mostThought = 24
 
 // age says how long ago something was.
 func (m *Model) age(at time.Time) string { return brieflyFor(max(0, m.at.Sub(at))) }
 
-// reasons lists what was decided of late, the newest first: of what is chosen in the
-// transcript only that.
+// reasons lists the recent decisions, the newest first. If an entry of the transcript is chosen,
+// only the decisions about it are listed.
 func (m *Model) reasons(width int) (rows []row) {
 	all := m.newest().decisions
 	if e := m.chosen(); e != nil {
@@ -260,10 +260,10 @@ func (m *Model) about(d earshot.Decision) string {
 	if e := m.newest().by[d.About]; e != nil {
 		return m.subject(e)
 	}
-	return "about something that is not here to be seen"
+	return "about something that is not shown here"
 }
 
-// subject says whose an entry is and what it begins with.
+// subject says who wrote an entry and what it begins with.
 func (m *Model) subject(e *entry) string {
 	by := m.marks.name(m.past.name(e.event.Author))
 	if s, ok := e.event.Body.(earshot.Sight); ok {
@@ -272,13 +272,13 @@ func (m *Model) subject(e *entry) string {
 	return by + " " + m.past.opening(m.marks, e, 60)
 }
 
-// fields says in words what the fields of the scene are.
+// fields are the labels of the fields of the scene.
 var fields = map[scene.Field]string{
 	scene.Environment: "around", scene.Messages: "said", scene.Visual: "seen", scene.User: "people",
 	scene.Agent: "agents", scene.Notes: "notes", scene.Reasoning: "found",
 }
 
-// scene lists what is going on, with the age of everything.
+// scene lists what is going on, each with its age.
 func (m *Model) scene(width int) (rows []row) {
 	last := ""
 	for _, f := range m.now.Scene {
@@ -306,7 +306,7 @@ func (m *Model) scene(width int) (rows []row) {
 	return rows
 }
 
-// parts lists what the house is made of: what is ill first, with its cure.
+// parts lists the parts of the daemon: the ill ones first, each with its cure.
 func (m *Model) parts(width int) (rows []row) {
 	all := slices.Clone(m.now.Parts)
 	if len(all) == 0 {
@@ -348,7 +348,7 @@ func yes(is bool) int {
 	return 0
 }
 
-// partsOf makes up the parts of what a room says that tells nothing more of them.
+// partsOf derives the parts from the state of a room that lists none.
 func partsOf(s api.RoomState) (all []api.Part) {
 	for _, n := range s.Faults {
 		all = append(all, api.Part{Name: n.Key, Text: n.Text, Cure: n.Cure})
@@ -359,7 +359,7 @@ func partsOf(s api.RoomState) (all []api.Part) {
 	return all
 }
 
-// stages are those of a turn until something comes out, with a letter for the waterfall.
+// stages are the stages of a turn up to its first output, each with a letter for the waterfall.
 var stages = []struct {
 	letter string
 	name   string
@@ -374,7 +374,7 @@ var stages = []struct {
 	{"o", "out", func(l api.Latency) time.Duration { return l.FirstHeard }},
 }
 
-// legend says what the letters mean that occur in some turns.
+// legend explains the letters that occur in some turns.
 func legend(turns []api.Latency) string {
 	var names []string
 	for _, s := range stages {
@@ -420,8 +420,8 @@ func (m *Model) latencies(width int) (rows []row) {
 	return rows
 }
 
-// waterfall draws the stages of a turn until something came out, on a scale on which
-// longest takes so many columns. A stage that took any time takes a column at least.
+// waterfall draws the stages of a turn up to its first output, on a scale where longest takes all
+// the columns. A stage that took any time gets at least one column.
 func waterfall(l api.Latency, longest time.Duration, room int) (r row) {
 	if longest <= 0 {
 		return nil
@@ -449,7 +449,7 @@ func waterfall(l api.Latency, longest time.Duration, room int) (r row) {
 	return r
 }
 
-// mode says what the room lets in, and whether a camera looks: it is always on the screen.
+// mode says what the room lets in, and whether a camera looks. It is always on the screen.
 func (m *Model) mode() row {
 	s := m.now
 	tone, sign := good, m.marks.dot
@@ -476,7 +476,7 @@ func (m *Model) mode() row {
 	return r
 }
 
-// camera says whether a camera is open, if there is any.
+// camera says whether a camera is open, if there is one.
 func (m *Model) camera() (text string, open bool) {
 	if len(m.house.Cameras) == 0 {
 		return "no camera", false

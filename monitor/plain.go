@@ -16,24 +16,22 @@ import (
 	"earshot/api"
 )
 
-// Lines is how events are written one a line, for pipes and for who has the screen read
-// to them.
+// Lines writes one line per event, for pipes and for people who use a screen reader.
 type Lines struct {
 	Daemon Daemon
 	Out    io.Writer
 
-	JSON   bool      // as JSON: the events as they are
-	Live   bool      // and how the room is, as {"kind":"live","live":{…}}; with JSON alone
-	ASCII  bool      // the reader knows nothing else
-	Since  time.Time // from when on; the zero time is the last Last events
-	After  int64     // from after this sequence on, if it is not 0
-	Last   int       // how many of the newest there are at first
-	Follow bool      // what happens from then on, too, until ctx ends
+	JSON   bool      // as JSON: the events unchanged
+	Live   bool      // and the state of the room, as {"kind":"live","live":{…}}; only with JSON
+	ASCII  bool      // the reader handles nothing else
+	Since  time.Time // write the events from this time on; zero means the last Last events
+	After  int64     // write the events after this sequence, if it is not 0
+	Last   int       // how many of the newest events to write first
+	Follow bool      // go on with new events, until ctx ends
 }
 
-// Run writes until ctx ends, the reader goes away, or the daemon refuses. Where the
-// connection is lost it goes on afterwards where it was; Lost is told that, and that it is
-// back, and may be nil.
+// Run writes until ctx ends, the reader goes away, or the daemon refuses. After a lost connection
+// it continues where it was. Lost, which may be nil, is told of the loss and of the reconnection.
 func (l Lines) Run(ctx context.Context, told func(text string)) error {
 	if told == nil {
 		told = func(string) {}
@@ -49,7 +47,7 @@ func (l Lines) Run(ctx context.Context, told func(text string)) error {
 	return err
 }
 
-// A lineWriter is Lines at work.
+// A lineWriter is a running Lines.
 type lineWriter struct {
 	Lines
 	past  *transcript
@@ -85,7 +83,7 @@ func (w *lineWriter) run(ctx context.Context, told func(string)) error {
 	return g.Wait()
 }
 
-// takes writes what has come.
+// takes writes what has arrived.
 func (w *lineWriter) takes(what any, told func(string)) error {
 	switch what := what.(type) {
 	case Events:
@@ -124,7 +122,7 @@ func (w *lineWriter) knows(h api.Status) {
 	}
 }
 
-// first writes what has happened already, and returns the sequence after which it goes on.
+// first writes the past events, and returns the sequence after which to continue.
 func (w *lineWriter) first(ctx context.Context) (int64, error) {
 	is, err := w.Daemon.State(ctx)
 	if err != nil {
@@ -158,7 +156,7 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 		}
 	}
 	if w.After > 0 && w.Follow && n > kept {
-		return w.After, nil // too much to hold: it comes as what follows does
+		return w.After, nil // too many to hold: they come like the ones that follow
 	}
 	last := int64(0)
 	skip := max(0, n-w.Last)
@@ -184,13 +182,13 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 
 // write writes one event.
 func (w *lineWriter) write(e earshot.Event) error {
-	if e.Body.Kind() == earshot.KindSpeech { // which has no end: how the room is tells of it
+	if e.Body.Kind() == earshot.KindSpeech { // which has no end: the state of the room tells of it
 		return nil
 	}
 	if w.JSON {
 		return w.line(e)
 	}
-	had := w.past.next // since there is a bound to how many there are
+	had := w.past.next // since the number of entries is bounded
 	w.past.add(e)
 	var r row
 	if d, is := e.Body.(earshot.Decision); is {

@@ -15,33 +15,33 @@ import (
 )
 
 const (
-	// frames is how often a second what comes is drawn at most: more than the eye needs
-	// to read, and little for a slow line.
+	// frames is how often a second the screen is drawn at most: more than the eye needs to read,
+	// and little for a slow line.
 	frames = 20
 
-	// glances is how often a second it is looked whether there is something to draw.
+	// glances is how often a second the program checks whether there is something to draw.
 	glances = 60
 
-	// tick is how often the ages are told anew where nothing happens.
+	// tick is how often the ages are redrawn while nothing happens.
 	tick = time.Second
 )
 
-// Config is what a monitor needs. All of it must be set but what says otherwise.
+// Config is what a monitor needs. Every field must be set unless its comment says otherwise.
 type Config struct {
 	Daemon Daemon
 	Door   Door
-	Handle earshot.Handle         // whose terminal it is
-	Via    string                 // what the outlet is called here
-	NewID  func() earshot.EventID // gives what is typed a name
+	Handle earshot.Handle         // the person at the terminal
+	Via    string                 // the name of the outlet
+	NewID  func() earshot.EventID // gives IDs to what is typed
 
 	ASCII  bool // the terminal shows nothing else
 	In     io.Reader
 	Out    io.Writer
-	Env    []string // of the terminal; nil is that of the program
-	Width  int      // of what is no terminal; 0 for one
+	Env    []string // of the terminal; nil means that of the program
+	Width  int      // for an output that is not a terminal; 0 for one that is
 	Height int
 
-	Drawn func(Screen) // what was drawn, for who measures; may be nil
+	Drawn func(Screen) // receives what was drawn, for measurements; may be nil
 }
 
 // Run shows the monitor until the person leaves, ctx ends, or the daemon refuses.
@@ -85,7 +85,7 @@ func Run(ctx context.Context, c Config) error {
 	return err
 }
 
-// pump has the program look when something has come, not more often than it draws.
+// pump wakes the program when something has come, at most as often as it draws.
 func pump(ctx context.Context, in *inbox, program *tea.Program) error {
 	old := time.NewTicker(tick)
 	defer old.Stop()
@@ -105,17 +105,17 @@ func pump(ctx context.Context, in *inbox, program *tea.Program) error {
 	}
 }
 
-// inboxMsg says that something has come.
+// inboxMsg says that something has arrived.
 type inboxMsg struct{}
 
-// A teaModel is a model on a terminal.
+// A teaModel runs a Model on a terminal.
 type teaModel struct {
 	cfg    Config
 	model  *Model
 	inbox  *inbox
 	feed   *feed
 	seat   *seat
-	beside func(func(context.Context)) // does something that takes its time; Run waits for it
+	beside func(func(context.Context)) // runs a slow operation; Run waits for it
 
 	stale   bool
 	content string
@@ -153,7 +153,7 @@ func (s *teaModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return s, nil
 }
 
-// do does what the model wants done.
+// do carries out an effect of the model.
 func (s *teaModel) do(e Effect) tea.Cmd {
 	switch e := e.(type) {
 	case Quit:

@@ -10,23 +10,23 @@ import (
 	"earshot/internal/search"
 )
 
-// A Screen is what is to be seen.
+// A Screen is what the terminal shows.
 type Screen struct {
-	Rows   []string // as many as the screen has, each as wide, with the escape sequences of colours
-	Cursor bool     // somebody writes
-	X, Y   int      // where
+	Rows   []string // as many as the screen has, each as wide, with colour escape sequences
+	Cursor bool     // somebody is writing
+	X, Y   int      // the place of the cursor
 }
 
 // The sizes from which on there is room for more.
 const (
-	besideWidth = 108 // a column of panes beside the transcript
+	besideWidth = 108 // one column of panes beside the transcript
 	twoWidth    = 168 // two of them
-	columnWidth = 46  // of one
-	tiny        = 24  // columns that anything can be shown in
+	columnWidth = 46  // the width of a column
+	tiny        = 24  // the fewest columns in which anything can be shown
 )
 
-// Screen draws everything. It may be asked as often as anybody likes: what has not
-// changed was drawn before.
+// Screen draws everything. It may be called as often as needed: unchanged rows are not drawn
+// again.
 func (m *Model) Screen() Screen {
 	if m.width < tiny || m.height < 4 {
 		return m.tooSmall()
@@ -54,14 +54,14 @@ func (m *Model) Screen() Screen {
 	return s
 }
 
-// paint writes a row as wide as the screen is.
+// paint writes a row in the full width of the screen.
 func (m *Model) paint(r row) string {
 	var b strings.Builder
 	m.marks.fit(r, m.width).colour(&b)
 	return b.String()
 }
 
-// tooSmall says that there is no room.
+// tooSmall says that the screen is too small.
 func (m *Model) tooSmall() (s Screen) {
 	for k := range m.height {
 		r := row(nil)
@@ -111,8 +111,7 @@ func (m *Model) beside(body int) []row {
 	return rows
 }
 
-// chosenPanes returns which panes stand in a column. Where not all have room, the one
-// that is chosen has.
+// chosenPanes returns the panes of a column. If not all of them fit, the chosen one comes first.
 func (m *Model) chosenPanes(columns, body, column int) (some []pane) {
 	if columns == 2 {
 		return [][]pane{{who, thought, why}, {going, health, speed}}[column]
@@ -127,8 +126,8 @@ func (m *Model) chosenPanes(columns, body, column int) (some []pane) {
 	return some[:n]
 }
 
-// column stacks panes. Each has what it needs, as far as there is room; what nobody needs
-// is at the bottom.
+// column stacks panes. Each gets the rows it needs, as far as there is room; the unused rows are
+// at the bottom.
 func (m *Model) column(some []pane, width, height int) (rows []row) {
 	texts := make([][]row, len(some))
 	give := make([]int, len(some))
@@ -165,8 +164,7 @@ func (m *Model) column(some []pane, width, height int) (rows []row) {
 	return rows[:height]
 }
 
-// window shows so many rows from down on, and says how many are below and which key
-// brings them.
+// window shows height rows from row down on. It says how many are below, and which key shows them.
 func (m *Model) window(text []row, height int, down *int, key string) []row {
 	*down = max(0, min(*down, len(text)-height))
 	rows := text[*down:]
@@ -180,7 +178,7 @@ func (m *Model) window(text []row, height int, down *int, key string) []row {
 	return rows[:height:height]
 }
 
-// content is a pane with a blank on both sides.
+// content returns the contents of a pane with a blank on both sides.
 func (m *Model) content(p pane, width int) []row {
 	rows := m.contents(p, max(1, width-2))
 	shifted := make([]row, len(rows))
@@ -190,7 +188,7 @@ func (m *Model) content(p pane, width int) []row {
 	return shifted
 }
 
-// rule is a line across, with a title in it.
+// rule is a horizontal line with a title in it.
 func (m *Model) rule(width int, title row) row {
 	r := append(row{{dim, strings.Repeat(m.marks.across, 2) + " "}}, title...)
 	if rest := width - r.columns() - 1; rest > 0 {
@@ -199,7 +197,7 @@ func (m *Model) rule(width int, title row) row {
 	return r
 }
 
-// tabs are the titles of all panes, with the one that is shown in brackets.
+// tabs returns the titles of all panes, with the shown one in brackets.
 func (m *Model) tabs() (r row) {
 	for p := range panes {
 		if p > 0 {
@@ -210,7 +208,7 @@ func (m *Model) tabs() (r row) {
 	return append(r, span{dim, " (Tab)"})
 }
 
-// tab is the title of a pane, with a mark if there is something to be seen in it.
+// tab returns the title of a pane, with a mark if the pane has something to show.
 func (m *Model) tab(p pane) row {
 	title := titles[p]
 	if p == why && m.chosen() != nil {
@@ -243,7 +241,7 @@ func (m *Model) thinks() bool {
 	return false
 }
 
-// ill returns how many parts are.
+// ill returns how many parts are ill.
 func (m *Model) ill() (n int) {
 	for _, p := range m.now.Parts {
 		if !p.Well {
@@ -256,7 +254,7 @@ func (m *Model) ill() (n int) {
 	return n
 }
 
-// title is the row at the top: where this is, how the room is, who reads, and the time.
+// title is the top row: the place, the state of the room, the reader, and the time.
 func (m *Model) title() row {
 	at := "desk"
 	if m.now.Room != "" {
@@ -279,7 +277,7 @@ func (m *Model) title() row {
 	return append(r, span{dim, reads}, span{plain, clock})
 }
 
-// bottom is the last row: what is being written, or what there is to say, and the keys.
+// bottom is the last row: the line being written, or the status, and the keys.
 func (m *Model) bottom() (r row, x int, writes bool) {
 	if m.line.open() {
 		return m.written()
@@ -298,7 +296,7 @@ func (m *Model) bottom() (r row, x int, writes bool) {
 	return left, 0, false
 }
 
-// state says what there is to say, the most urgent alone.
+// state returns the most urgent status message.
 func (m *Model) state() row {
 	switch {
 	case m.lost != "":
@@ -330,7 +328,7 @@ func (m *Model) state() row {
 	return r
 }
 
-// written is the line that is being written, of which the end before the cursor is shown.
+// written shows the line being written; if it is too long, the part that ends at the cursor.
 func (m *Model) written() (r row, x int, writes bool) {
 	head, in := " "+prompts[m.line.is], m.line.in()
 	room := max(1, m.width-columns(head)-1)
@@ -350,13 +348,13 @@ func (m *Model) written() (r row, x int, writes bool) {
 	return r, min(x, m.width-1), true
 }
 
-// inLine returns text as it stands in one row.
+// inLine returns text fit for one row.
 func (m *Model) inLine(text string) string {
 	return strings.ReplaceAll(m.marks.safe(text), "\n", m.marks.safe("⏎"))
 }
 
-// transcript returns the part of the transcript that is on the screen, and below it, while
-// it is followed, what is being said.
+// transcript returns the part of the transcript that is on the screen. While it follows the
+// newest, what is being said stands below it.
 func (m *Model) transcript(width, height int) []row {
 	m.view.width, m.view.height = width, height
 	var up []row // from the bottom upwards
@@ -391,7 +389,7 @@ func (m *Model) transcript(width, height int) []row {
 	if len(up) == 0 && len(m.past.all) == 0 {
 		rows = m.welcome(width, height)
 	} else if len(up) < height && height-len(up) > 0 {
-		copy(rows, rows[height-len(up):]) // what there is stands at the top until the screen is full
+		copy(rows, rows[height-len(up):]) // the rows stand at the top until the screen is full
 		for k := len(up); k < height; k++ {
 			rows[k] = nil
 		}
@@ -399,7 +397,7 @@ func (m *Model) transcript(width, height int) []row {
 	return rows
 }
 
-// welcome is what stands where nothing has happened.
+// welcome is shown while nothing has happened.
 func (m *Model) welcome(width, height int) []row {
 	text := "Nothing has happened here yet. What is said, by whom, and what the agent does about it will appear here; press i to say something."
 	if m.lost != "" {
@@ -414,7 +412,7 @@ func (m *Model) welcome(width, height int) []row {
 	return rows[:height]
 }
 
-// lit marks the row of what is chosen, and the words that were searched for.
+// lit marks the chosen row, and the words that were searched for.
 func (m *Model) lit(r row, head bool, e *entry) row {
 	if m.sought != "" {
 		r = light(r, m.query)
@@ -432,7 +430,7 @@ func (m *Model) lit(r row, head bool, e *entry) row {
 	return r
 }
 
-// light marks what somebody looks for in a row, as far as it stands in one tone.
+// light marks a search word in a row, where the word has one tone.
 func light(r row, q search.Query) (lit row) {
 	for _, s := range r {
 		at := 0
@@ -445,11 +443,11 @@ func light(r row, q search.Query) (lit row) {
 	return lit
 }
 
-// mostLit is how often one word is marked in a row: it has no more letters than a screen.
+// mostLit bounds how often one word is marked in a row, which has no more letters than a screen.
 const mostLit = 256
 
-// activeReply shows what people are saying, and the replies that are being made or said: what
-// was heard so far, and what not yet.
+// activeReply shows what people are saying, and the replies that are being prepared or said: what
+// was heard so far, and what was not yet.
 func (m *Model) activeReply(width int) (rows []row) {
 	if m.lost != "" || m.filter.text != "" {
 		return nil
@@ -462,7 +460,7 @@ func (m *Model) activeReply(width int) (rows []row) {
 	mine := m.mine.Opening.Turn != ""
 	for _, g := range m.now.Replies {
 		if m.past.turns[g.Turn] != nil {
-			continue // it stands above
+			continue // it is shown above
 		}
 		if g.Turn == m.mine.Opening.Turn {
 			g, mine = m.joined(g), false
@@ -477,14 +475,14 @@ func (m *Model) activeReply(width int) (rows []row) {
 	return rows
 }
 
-// words shows what somebody is saying, as far as it is understood.
+// words shows what somebody is saying, as far as it is recognised.
 func (m *Model) words(e earshot.Event, width int) []row {
 	said, _ := e.Body.(earshot.Speech)
 	text := append(row{{dim, " " + e.At.Local().Format("15:04:05") + " "}}, m.past.head(m.marks, e, "voice")...)
 	return wrap(append(text, span{dim, m.marks.safe(string(said.Words))}, span{good, " " + m.marks.more}), width, stamp)
 }
 
-// joined adds to a reply what has come out here and is not told of yet.
+// joined adds to a reply what has come out here and was not reported yet.
 func (m *Model) joined(g api.LiveReply) api.LiveReply {
 	if len(m.mine.Text) > len(g.Text) {
 		g.Text = m.mine.Text
@@ -493,7 +491,7 @@ func (m *Model) joined(g api.LiveReply) api.LiveReply {
 	return g
 }
 
-// agent returns the agent that is called so.
+// agent returns the agent with a name.
 func (m *Model) agent(name string) earshot.ParticipantID {
 	for id := range m.past.agents {
 		if m.past.called[id] == name {
@@ -503,7 +501,7 @@ func (m *Model) agent(name string) earshot.ParticipantID {
 	return ""
 }
 
-// grows shows one reply that is being made or said.
+// grows shows one reply that is being prepared or said.
 func (m *Model) grows(g api.LiveReply, width int) []row {
 	e := earshot.Event{Author: g.Agent}
 	if g.To != "" {

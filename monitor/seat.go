@@ -18,13 +18,13 @@ type Door interface {
 	Attach(ctx context.Context, p providers.Provider, o earshot.Outlet, names *attach.Names) error
 }
 
-// unsent is how much of what was typed waits for a room that takes nothing: more than
-// anybody types meanwhile.
+// unsent is how many typed lines wait for a room that accepts nothing: more than anybody types
+// meanwhile.
 const unsent = 16
 
-// A seat is the place of somebody who types at the monitor: a sense and an outlet of the
-// room, as any terminal is one. Replies are shown by the monitor; the outlet acknowledges
-// what was drawn while the newest is on the screen.
+// A seat is the place of a person who types at the monitor: an input and an outlet of the room,
+// like any terminal. The monitor shows the replies; the outlet acknowledges what was drawn while
+// the screen follows the newest.
 type seat struct {
 	door   Door
 	handle earshot.Handle
@@ -44,7 +44,7 @@ func newSeat(door Door, handle earshot.Handle, via string, newID func() earshot.
 	return &seat{door: door, handle: handle, via: via, newID: newID, to: to, more: make(chan struct{}, 1), taken: make(chan struct{})}
 }
 
-// sit takes the place, once.
+// sit takes the place. Only the first call has an effect.
 func (s *seat) sit() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,8 +54,8 @@ func (s *seat) sit() {
 	}
 }
 
-// say queues something to be sent. Of what is only of use at once, one more takes the place
-// of its like.
+// say queues something to be sent. Something that matters only at once replaces an earlier one of
+// its kind.
 func (s *seat) say(b earshot.Body) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +74,7 @@ func (s *seat) say(b earshot.Body) {
 	}
 }
 
-// run keeps the place from when somebody takes it until ctx ends, over all losses.
+// run holds the place from when somebody takes it until ctx ends. It reconnects after every loss.
 func (s *seat) run(ctx context.Context) error {
 	select {
 	case <-s.taken:
@@ -89,7 +89,7 @@ func (s *seat) run(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(least): // the status line says it
+		case <-time.After(least): // the status line reports it
 		}
 	}
 	return nil
@@ -139,13 +139,13 @@ func (s *seat) Name() string { return s.via }
 // Flows implements [earshot.Flowing].
 func (s *seat) Flows() bool { return true }
 
-// Show implements [earshot.Board]. What is in the journal comes from there; the rest is
-// for who sits here alone.
+// Show implements [earshot.Board]. Events of the journal come from the journal; this shows the
+// rest, which is for the person who sits here alone.
 func (s *seat) Show(e earshot.Event) {
 	switch b := e.Body.(type) {
 	case earshot.Notice:
 		if b.Key != "" && b.Key != earshot.HintKey && !b.Over {
-			return // the pane of health has it
+			return // the health pane shows it
 		}
 		text := b.Text
 		if b.Cure != "" {
@@ -159,7 +159,7 @@ func (s *seat) Show(e earshot.Event) {
 	}
 }
 
-// Open implements [earshot.Outlet]. A speech that is still going on is cut.
+// Open implements [earshot.Outlet]. It cuts a speech that is still going on.
 func (s *seat) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 	sp := &speech{seat: s, heard: heard, piece: Piece{Opening: o, Since: time.Now()}}
 	sp.change = sync.NewCond(&sp.mu)
@@ -175,7 +175,7 @@ func (s *seat) Open(ctx context.Context, o earshot.Opening, heard func(earshot.H
 	return sp, nil
 }
 
-// drawn says that a piece was on the screen.
+// drawn notes that a piece was on the screen.
 func (s *seat) drawn(p Piece) {
 	s.mu.Lock()
 	sp := s.speech
@@ -185,8 +185,8 @@ func (s *seat) drawn(p Piece) {
 	}
 }
 
-// A speech is one reply that comes out here. Its mutex guards all of it but what never
-// changes.
+// A speech is one reply that comes out here. Its mutex guards all fields except those that never
+// change.
 type speech struct {
 	seat  *seat
 	heard func(earshot.Heard)
@@ -233,7 +233,7 @@ func (sp *speech) drawn(bytes int) {
 	sp.tell(all)
 }
 
-// tell tells how far the reply has come. It is called with the lock.
+// tell reports how far the reply has come. The caller holds the lock.
 func (sp *speech) tell(end bool) {
 	h := earshot.Heard{End: end}
 	began := 0
@@ -267,7 +267,7 @@ func (sp *speech) Do(c earshot.Control) {
 	}
 }
 
-// unwatched is how long the end of a reply waits for somebody who looks back.
+// unwatched is how long the end of a reply waits for a person who looks back.
 const unwatched = time.Second
 
 // Finish implements [earshot.Speaking].

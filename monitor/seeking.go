@@ -9,7 +9,7 @@ import (
 	"earshot/internal/search"
 )
 
-// seek looks for words, upwards or downwards from what is chosen.
+// seek looks for words, upwards or downwards from the chosen entry.
 func (m *Model) seek(words string, way int) []Effect {
 	if words == "" {
 		m.said = "search first: /"
@@ -37,7 +37,7 @@ func (m *Model) seek(words string, way int) []Effect {
 	return []Effect{Seek{words, m.past.oldest()}}
 }
 
-// meant puts the ID of who looks in place of "me", unless somebody is called so.
+// meant replaces "me" by the ID of the reader, unless somebody has that name.
 func (m *Model) meant(names []string) {
 	me := func(name string) bool { return strings.EqualFold(name, "me") }
 	for _, name := range m.past.called {
@@ -52,7 +52,7 @@ func (m *Model) meant(names []string) {
 	}
 }
 
-// holds reports whether an entry is what somebody looks for.
+// holds reports whether an entry matches a query.
 func (p *transcript) holds(m marks, e *entry, q search.Query) bool {
 	author := e.event.Author
 	if e.whose != nil {
@@ -68,8 +68,8 @@ func (p *transcript) holds(m marks, e *entry, q search.Query) bool {
 	})
 }
 
-// found asks for what stands around the newest of what was found, if that is older than what
-// is here, and still wanted.
+// found requests the events around the newest match, if the match is older than everything loaded
+// and the search is still wanted.
 func (m *Model) found(f Found) []Effect {
 	if f.Words != m.sought {
 		return nil
@@ -88,11 +88,11 @@ func (m *Model) found(f Found) []Effect {
 	return nil
 }
 
-// visits shows what stands around something that was found. What happens meanwhile is kept
-// beside it, and shown again when somebody follows.
+// visits shows the events around a match. New events are kept beside it, and shown when the reader
+// follows again.
 func (m *Model) visits(w Surroundings) {
 	if m.sought == "" {
-		return // somebody has thought better of it
+		return // the search was cancelled
 	}
 	if w.Err != nil {
 		m.said = "searching: " + w.Err.Error()
@@ -122,7 +122,7 @@ func (m *Model) visits(w Surroundings) {
 func (m *Model) jumps(text string) []Effect {
 	at, ok := Moment(text, m.at)
 	if !ok {
-		m.said = "that is no time; write 14:05, 14:05:30, yesterday 14:05 or 2026-11-22 14:05"
+		m.said = "this time is not understood; write 14:05, 14:05:30, yesterday 14:05 or 2026-11-22 14:05"
 		return nil
 	}
 	if n := len(m.past.all); m.live != nil && at.After(m.past.all[n-1].event.At) {
@@ -141,7 +141,7 @@ func (m *Model) jumps(text string) []Effect {
 	return nil
 }
 
-// Moment reads a time as people write it, which is not after now.
+// Moment reads a time as people write it. A time of day alone is the last such time before now.
 func Moment(text string, now time.Time) (time.Time, bool) {
 	text, now = strings.ToLower(strings.TrimSpace(text)), now.Local()
 	day := now

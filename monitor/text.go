@@ -7,13 +7,13 @@ import (
 	"earshot/internal/terminal"
 )
 
-// A tone is how a piece of text looks. What it means is said in words too, so
-// nothing is lost where there is no colour.
+// A tone is the look of a piece of text. Its meaning is also said in words, so nothing is lost
+// without colour.
 type tone uint8
 
 const (
 	plain   tone = iota
-	dim          // times, and what is beside the matter
+	dim          // times, and side remarks
 	strong       // headings
 	person       // the name of somebody
 	machine      // the name of an agent
@@ -23,12 +23,12 @@ const (
 	wary         // kept silent, unsure
 	bad          // ill, failed, cut off
 	bar          // the lines above and below
-	marked       // what was searched for, and what is chosen
+	marked       // matches of the search, and the chosen row
 	tones
 )
 
-// looks are the escape sequences of the tones, in the sixteen colours that every
-// terminal lets its user choose.
+// looks are the escape sequences of the tones, in the sixteen colours that every terminal lets its
+// user choose.
 var looks = [tones]string{
 	plain:   "",
 	dim:     "\x1b[2m",
@@ -55,12 +55,12 @@ type span struct {
 // A row is one row of the screen, or of a part of it.
 type row []span
 
-// marks are the signs of the house. Nothing else of ours is beyond ASCII.
+// marks are the symbols that we draw. Nothing else of ours is beyond ASCII.
 type marks struct {
 	ascii                                bool
 	yes, no, wait, sub, dot, open        string
 	across, down, half, more, to, chosen string
-	bars                                 []string // of a bar, from the shortest
+	bars                                 []string // the steps of a bar, the shortest first
 }
 
 var unicodeMarks = marks{
@@ -198,7 +198,7 @@ type wrapper struct {
 	rows        []row
 	row         row
 	col         int
-	held        row // the last word, which may have to go to the next row
+	held        row // the last word, which may have to move to the next row
 	wide        int
 }
 
@@ -223,7 +223,7 @@ func (w *wrapper) add(s span) {
 
 // hold adds a cluster to the word. One that is wider than a row is broken.
 func (w *wrapper) hold(t tone, cluster string, wide int) {
-	if wide > w.width-w.hang { // of a screen that has no room for it
+	if wide > w.width-w.hang { // the screen is too narrow for it
 		cluster, wide = "?", 1
 	}
 	if w.wide+wide > w.width-w.hang {

@@ -14,35 +14,34 @@ const (
 	// kept is how many entries of the transcript are in memory: a busy day.
 	kept = 20_000
 
-	// keptBytes is how many bytes of words they have together, at most. One message
-	// has up to 64 KiB.
+	// keptBytes bounds the bytes of text that they hold together. One message has up to 64 KiB.
 	keptBytes = 64 << 20
 
-	// decided is how many decisions the pane of decisions goes back.
+	// decided is how many decisions the decisions pane keeps.
 	decided = 200
 )
 
-// An entry is one matter of the transcript: an event, and what came to it later.
+// An entry is one item of the transcript: an event, and what was added to it later.
 type entry struct {
 	key       int64 // its place: rising, below 0 for what was loaded later
 	event     earshot.Event
-	answer    string               // to a command, which is no event
+	answer    string               // to a command, which is not an event
 	decisions []earshot.Event      // about it
-	whose     *earshot.Attribution // whose voice it was, if that turned out later
+	whose     *earshot.Attribution // the speaker, if the voice was attributed later
 	beside    []*entry             // who spoke at the same time
 	gone      bool                 // its words were taken back, or erased
 
-	weight int // what of [transcript.bytes] it is
+	weight int // its share of [transcript.bytes]
 
-	rows  []row // as they were drawn last
-	width int   // for that
-	names int   // likewise
+	rows  []row // as last drawn
+	width int   // the width of rows
+	names int   // the names known when rows were drawn
 }
 
-// changed has e drawn anew.
+// changed has e drawn again.
 func (e *entry) changed() { e.rows = nil }
 
-// words is how many bytes e weighs.
+// words returns the weight of e in bytes.
 func (e *entry) words() int {
 	n := 256 + 128*len(e.decisions) + len(e.answer)
 	switch b := e.event.Body.(type) {
@@ -64,14 +63,14 @@ func (e *entry) words() int {
 	return n
 }
 
-// weigh weighs e once more.
+// weigh updates the weight of e.
 func (p *transcript) weigh(e *entry) {
 	was := e.weight
 	e.weight = e.words()
 	p.bytes += e.weight - was
 }
 
-// A transcript is what has happened, as far back as it is kept. It is ordered by sequence.
+// A transcript is what has happened, as far back as it is kept, ordered by sequence.
 type transcript struct {
 	all   []*entry
 	by    map[earshot.EventID]*entry
@@ -81,24 +80,24 @@ type transcript struct {
 	last      int64           // the sequence of the newest event
 	next      int64           // the key of the next entry
 	bytes     int
-	forgot    bool // what was there before the first entry, since there was too much
-	asking    bool // what is older is on its way
+	forgot    bool // events before the first entry were dropped, to keep the bounds
+	asking    bool // older events were requested
 	whole     bool // there is nothing older
 
 	called map[earshot.ParticipantID]string
 	agents map[earshot.ParticipantID]bool
-	namer  int // rises when somebody is called otherwise
+	namer  int // rises when a name changes
 }
 
 func newTranscript() *transcript {
 	return &transcript{
 		by: make(map[earshot.EventID]*entry), turns: make(map[earshot.TurnID]*entry),
-		called: map[earshot.ParticipantID]string{participants.Generic: string(participants.Generic)}, // who is nobody that the daemon knows
+		called: map[earshot.ParticipantID]string{participants.Generic: string(participants.Generic)}, // a participant that the daemon does not know
 		agents: map[earshot.ParticipantID]bool{participants.Agent: true},
 	}
 }
 
-// call says what somebody is called.
+// call records the name of a participant.
 func (p *transcript) call(id earshot.ParticipantID, name string, agent bool) {
 	if id == "" || name == "" {
 		return
@@ -113,8 +112,8 @@ func (p *transcript) call(id earshot.ParticipantID, name string, agent bool) {
 	}
 }
 
-// add takes in the next event, and reports whether it is an entry of its own. One that
-// is here already is left out, so that nothing is doubled after a connection was lost.
+// add adds the next event, and reports whether it is an entry of its own. It skips an event that
+// is already here, so that nothing is doubled after a lost connection.
 func (p *transcript) add(e earshot.Event) (shown bool) {
 	if e.Sequence > 0 && e.Sequence <= p.last {
 		return false
@@ -123,7 +122,7 @@ func (p *transcript) add(e earshot.Event) (shown bool) {
 	return p.take(e, false)
 }
 
-// before takes in what happened before the first entry, the oldest first.
+// before adds the events before the first entry, the oldest first.
 func (p *transcript) before(events []earshot.Event) {
 	had, next := p.all, p.next
 	p.all, p.next = nil, 0
@@ -146,7 +145,7 @@ func (p *transcript) oldest() int64 {
 	return 0
 }
 
-// answered keeps what came of a command.
+// answered adds the answer to a command.
 func (p *transcript) answered(at time.Time, text string) {
 	is := &entry{key: p.next, event: earshot.Event{At: at, Body: earshot.Notice{Text: text}}, answer: text}
 	p.next++
@@ -216,7 +215,7 @@ func (p *transcript) keep(e earshot.Event) {
 	p.bound()
 }
 
-// decides takes in a decision: it stands with what it is about, or by itself.
+// decides adds a decision: to the entry that it is about, or as an entry of its own.
 func (p *transcript) decides(e earshot.Event, d earshot.Decision, old bool) bool {
 	if old {
 		p.decisions = slices.Insert(p.decisions, 0, e)
@@ -238,7 +237,7 @@ func (p *transcript) decides(e earshot.Event, d earshot.Decision, old bool) bool
 	return false
 }
 
-// changes takes in what an event that is shown elsewhere means for what is here.
+// changes applies an event that is shown elsewhere to the entries here.
 func (p *transcript) changes(e earshot.Event) {
 	switch b := e.Body.(type) {
 	case earshot.Attribution, earshot.Revision:
@@ -248,7 +247,7 @@ func (p *transcript) changes(e earshot.Event) {
 	}
 }
 
-// gone takes words away that are kept nowhere any more.
+// gone removes words that are no longer kept anywhere.
 func (p *transcript) gone(ids []earshot.EventID) {
 	for _, id := range ids {
 		if of := p.by[id]; of != nil && !of.gone {
@@ -260,11 +259,11 @@ func (p *transcript) gone(ids []earshot.EventID) {
 	}
 }
 
-// longestStretch is how far apart two utterances that overlap began, at most.
+// longestStretch is the most that the starts of two overlapping utterances are apart.
 const longestStretch = 2 * time.Minute
 
-// together marks who spoke at the same time as somebody else. What was said stands in
-// the journal when it has ended, so it is among the last few.
+// together marks people who spoke at the same time. The journal has an utterance once it has
+// ended, so its partner is among the last few.
 func (p *transcript) together(is *entry) {
 	from, to, ok := spoken(is.event)
 	if !ok {
@@ -283,7 +282,7 @@ func (p *transcript) together(is *entry) {
 	}
 }
 
-// heard reports whether the utterance is here that the words of e have become.
+// heard reports whether the utterance that the words of e became is here.
 func (p *transcript) heard(e earshot.Event) bool {
 	for k := len(p.all) - 1; k >= max(0, len(p.all)-12); k-- {
 		u := p.all[k].event
@@ -294,13 +293,13 @@ func (p *transcript) heard(e earshot.Event) bool {
 	return false
 }
 
-// spoken returns from when to when somebody said something aloud.
+// spoken returns when somebody began and ended to say something aloud.
 func spoken(e earshot.Event) (from, to time.Time, ok bool) {
 	u, ok := e.Body.(earshot.Utterance)
 	return e.At, e.At.Add(u.Lasted), ok
 }
 
-// bound drops the oldest entries of which there are too many.
+// bound drops the oldest entries beyond the bounds.
 func (p *transcript) bound() {
 	n := 0
 	for len(p.all)-n > kept || p.bytes > keptBytes && len(p.all)-n > 1 {
@@ -323,7 +322,7 @@ func (p *transcript) drop(e *entry) {
 	}
 }
 
-// name returns what somebody is called.
+// name returns the name of a participant.
 func (p *transcript) name(id earshot.ParticipantID) string {
 	switch name := p.called[id]; {
 	case id == "":

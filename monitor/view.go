@@ -2,32 +2,32 @@ package monitor
 
 import "math"
 
-// none is the key of no entry.
+// none is the key that no entry has.
 const none = math.MinInt64
 
-// A view is which part of the transcript is on the screen: the row at its bottom belongs
-// to an entry, of which so many rows are below it.
+// A view is the part of the transcript on the screen: the entry of the bottom row, and how many of
+// that entry's rows are below it.
 type view struct {
 	follow bool // the newest is at the bottom
 	bottom int64
 	below  int
 	chosen int64
-	came   int // meanwhile, unseen
+	came   int // new entries, unseen
 
-	height int // of the transcript, when it was drawn last
+	height int // of the transcript, when it was last drawn
 	width  int
 }
 
-// follows goes to the newest, and stays there.
+// follows goes to the newest entry, and stays there.
 func (m *Model) follows() {
 	if m.live != nil {
-		m.live.namer = max(m.live.namer, m.past.namer) + 1 // somebody may be called otherwise since
+		m.live.namer = max(m.live.namer, m.past.namer) + 1 // a name may have changed since
 		m.past, m.live = m.live, nil
 	}
 	m.view.follow, m.view.came, m.view.chosen, m.view.below = true, 0, none, 0
 }
 
-// moves scrolls, and chooses.
+// moves scrolls, or moves the choice.
 func (m *Model) moves(key string) []Effect {
 	switch key {
 	case "up", "k":
@@ -82,7 +82,7 @@ func (m *Model) rowsAt(k int) []row {
 	return m.past.draw(m.marks, m.past.all[k], max(1, m.view.width), m.at)
 }
 
-// choose chooses the next entry upwards or downwards, and keeps it on the screen.
+// choose moves the choice up or down, and keeps it on the screen.
 func (m *Model) choose(way int) []Effect {
 	e := m.chosen()
 	if e == nil {
@@ -115,7 +115,7 @@ func (m *Model) sets(k int) {
 	m.view.follow, m.view.bottom, m.view.below = false, m.past.all[k].key, 0
 }
 
-// goes chooses an entry and brings it onto the screen.
+// goes chooses an entry and scrolls to it.
 func (m *Model) goes(e *entry) {
 	to, at := m.past.at(e.key), m.anchor()
 	m.view.chosen = e.key
@@ -160,7 +160,7 @@ func (m *Model) tops(k int) {
 	}
 }
 
-// scroll moves the screen by so many rows, downwards if they are positive.
+// scroll moves the screen by some rows, downwards if rows is positive.
 func (m *Model) scroll(rows int) []Effect {
 	at := m.anchor()
 	if at < 0 {
