@@ -16,7 +16,7 @@ func (s *Server) agents(w http.ResponseWriter, r *http.Request, _ guest) error {
 	return nil
 }
 
-// order makes, changes or ends one.
+// order makes, changes or ends an agent.
 func (s *Server) order(w http.ResponseWriter, r *http.Request, who guest) error {
 	var o agents.Order
 	if err := readBody(w, r, &o); err != nil {

@@ -17,20 +17,20 @@ import (
 	"earshot/server/wire"
 )
 
-// How many of what has happened are told at once, if nobody says how many, and at most.
+// The default and the largest number of events in one answer.
 const (
 	usualPage = 50
 	mostPage  = 200
 )
 
-// pageBytes is how many bytes of events are told at once, but for one that is longer: a
+// pageBytes is how many bytes of events one answer holds, unless a single event is longer: a
 // client reads no more than [wire.MaxDown].
 const pageBytes = wire.MaxDown / 2
 
 // mostWords is the longest query of a search in bytes.
 const mostWords = 1 << 10
 
-// A page is which part of what has happened somebody asks for.
+// A page is the part of the past that a client asks for.
 type page struct {
 	before int64
 	limit  int
@@ -52,7 +52,7 @@ func pageOf(q url.Values) (p page, err error) {
 	return p, nil
 }
 
-// history tells what has happened, page by page backwards.
+// history returns past events, page by page backwards.
 func (s *Server) history(w http.ResponseWriter, r *http.Request, who guest) error {
 	q := r.URL.Query()
 	p, err := pageOf(q)
@@ -73,7 +73,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, who guest) erro
 	return nil
 }
 
-// search tells what was said that a query looks for, the newest first.
+// search returns what was said that matches a query, the newest first.
 func (s *Server) search(w http.ResponseWriter, r *http.Request, who guest) error {
 	q := r.URL.Query()
 	p, err := pageOf(q)
@@ -98,7 +98,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, who guest) error
 	return nil
 }
 
-// decisions tells why agents spoke, or kept silent.
+// decisions returns why agents spoke, or kept silent.
 func (s *Server) decisions(w http.ResponseWriter, r *http.Request, who guest) error {
 	q := r.URL.Query()
 	p, err := pageOf(q)
@@ -121,8 +121,8 @@ func (s *Server) decisions(w http.ResponseWriter, r *http.Request, who guest) er
 	return nil
 }
 
-// past returns a page of some events, which are at most so many: the newest of them that a
-// client takes at once. There are more where there are as many as were asked for.
+// past returns a page of events: the newest that fit into one answer. There are more if some did
+// not fit, or if as many came as were asked for.
 func (s *Server) past(events []earshot.Event, most int) api.HistoryPage {
 	p := api.HistoryPage{Events: []earshot.Event{}, Names: make(wire.Names)}
 	more, bytes := len(events) == most, 0
@@ -131,7 +131,7 @@ func (s *Server) past(events []earshot.Event, most int) api.HistoryPage {
 	for i, e := range newest {
 		line, err := json.Marshal(e)
 		if err != nil {
-			continue // it has no body, and so nothing to say
+			continue // it has no body to send
 		}
 		if bytes += len(line); i > 0 && bytes > pageBytes {
 			more = true
@@ -146,7 +146,7 @@ func (s *Server) past(events []earshot.Event, most int) api.HistoryPage {
 	return p
 }
 
-// kindsOf reads the parameter kind, which may stand there several times.
+// kindsOf reads the parameter kind, which may appear several times.
 func kindsOf(texts []string) (kinds []earshot.Kind, err error) {
 	for _, text := range texts {
 		if _, err := earshot.DecodeBody(earshot.Kind(text), []byte("{}")); err != nil || !earshot.Kind(text).Durable() {

@@ -11,8 +11,8 @@ import (
 	"earshot/server/audit"
 )
 
-// An auditedWriter is for a request of which it will be written down what became of it, if it
-// changes something or is refused. It is the writer of its answer.
+// An auditedWriter is the response writer of a request. When the request ends, its outcome is
+// recorded if it changes something or was refused.
 type auditedWriter struct {
 	http.ResponseWriter
 	tell   func(audit.Entry)
@@ -21,7 +21,7 @@ type auditedWriter struct {
 	who    earshot.ParticipantID // once it is known
 	to     route                 // once it is known
 	status int
-	shut   bool // it is refused
+	shut   bool // the request was refused
 	once   sync.Once
 }
 
@@ -34,11 +34,10 @@ func (o *opening) watch(w http.ResponseWriter, r *http.Request) *auditedWriter {
 	return seen
 }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap implements what [http.ResponseController] looks for.
 func (w *auditedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// unwatched returns the writer of net/http, which knows what to do about a body that is
-// too long.
+// unwatched returns the writer of net/http, which knows how to handle a body that is too long.
 func unwatched(w http.ResponseWriter) http.ResponseWriter {
 	if seen, ok := w.(*auditedWriter); ok {
 		return seen.ResponseWriter
@@ -62,8 +61,8 @@ func (w *auditedWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// Hijack implements [http.Hijacker]. What became of the request is known now: what comes
-// later may last for days.
+// Hijack implements [http.Hijacker]. The outcome of the request is recorded now: the connection
+// may last for days.
 func (w *auditedWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil {
@@ -73,8 +72,8 @@ func (w *auditedWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, buffered, err
 }
 
-// ended tells what became of the request. What somebody made up themselves, such as a path
-// where nothing is, is not told.
+// ended reports the outcome of the request. What a client can make up, such as a path where
+// nothing is, is not reported.
 func (w *auditedWriter) ended() {
 	w.once.Do(func() {
 		about := described[w.to.method+" "+w.to.path]

@@ -10,107 +10,106 @@ import (
 	"earshot/server/remote"
 )
 
-// A Backend is the daemon as whoever comes in meets it: who they are, and the room that they
-// are in. Its methods may be called from many goroutines. The text of every error is shown to
-// whoever asked.
+// A Backend is the daemon as the server's clients meet it: who they are, and the room they are in.
+// Its methods may be called from many goroutines. The text of every error is shown to the client.
 type Backend interface {
-	remote.Backend // Join and Admit: of terminals, and of whoever says one thing
+	remote.Backend // Join and Admit: for terminals, and for single messages
 
-	// Identify returns who somebody is who claims c, whom the kernel knows by account. Without
-	// an account only the token of c says who they are, and the principal has the account that
-	// they have by it. An error refuses them everything; [participants.ErrToken] asks for a
-	// token. It is asked for each request, and while one that came in by a token lasts, so
-	// that a token that was revoked holds no more.
+	// Identify returns the principal who claims c and whom the kernel knows by account. Without an
+	// account, only the token of c proves who they are, and the principal has the account that
+	// belongs to it. An error refuses everything; [participants.ErrToken] asks for a token.
+	// Identify is called for each request, and again while a request that came in by a token lasts,
+	// so that a revoked token is refused.
 	Identify(ctx context.Context, account earshot.Handle, c Claim) (Principal, error)
 
-	// Recheck reports why somebody who was let in may not stay, where that is known without
-	// looking at their token.
+	// Recheck reports why a principal who was let in may not stay, as far as that is known without
+	// their token.
 	Recheck(p Principal) error
 
-	// Do carries out what an event says: it keeps a message, as Admit does, and returns whom
-	// the message does not reach; it carries out a command, and returns its answer. Both may
-	// be empty. Of a message whose ID another has the error is [ErrTaken].
+	// Do carries out the body of an event. A message is kept, as by Admit, and Do returns the hints
+	// about whom it does not reach; a command is carried out, and Do returns its answer. Both may
+	// be empty. If another message has the ID, the error is [ErrTaken].
 	Do(ctx context.Context, e earshot.Event) (answer string, err error)
 
-	// State returns how everything is for somebody.
+	// State returns the state of the daemon, as a principal may know it.
 	State(ctx context.Context, p Principal) (api.Status, error)
 
-	// Live returns how everything is now for somebody, without the time; and a channel that
-	// is closed when it may be something else. What is the same for them is the same JSON,
-	// so that nobody can tell by a new one that something happened which they may not know of.
+	// Live returns the current state of the room for a principal, without the time, and a channel
+	// that is closed when it may have changed. Equal states give equal JSON, so that a new line
+	// reveals nothing that the principal may not know.
 	Live(ctx context.Context, p Principal) (now api.LiveView, changed <-chan struct{}, err error)
 
-	// Context returns what is going on, as somebody may know it.
+	// Context returns what is going on, as a principal may know it.
 	Context(ctx context.Context, p Principal) ([]api.SceneEntry, error)
 
-	// Look returns what a camera sees now; that it does not see at the moment is no error.
-	// Who asks is told to those who may be in the picture.
+	// Look returns what a camera sees now; a camera that sees nothing at the moment is not an
+	// error. The people who may be in the picture are told who asks.
 	Look(ctx context.Context, by Principal, l api.LookRequest) (api.CameraView, error)
 
-	// Hold takes what is said at the microphone for an agent's until release is called, which
+	// Hold treats what is said at the microphone as meant for an agent until release is called. It
 	// may take seconds.
 	Hold(ctx context.Context, by Principal) (release func(), err error)
 }
 
-// A Journal is what has happened, as everybody in an audience may see it. Its methods may be
-// called from many goroutines. Before is a sequence, and 0 is the end.
+// A Journal holds the past events that everybody in an audience may see. Its methods may be called
+// from many goroutines. Before is a sequence; 0 means the end.
 type Journal interface {
 	// Events returns up to limit events after a sequence, the oldest first.
 	Events(ctx context.Context, a earshot.Audience, after int64, limit int) ([]earshot.Event, error)
 
-	// Grown returns a channel that is closed when there is more than now.
+	// Grown returns a channel that is closed when the journal grows.
 	Grown() <-chan struct{}
 
-	// Interim returns the words that are being said: events of the kind speech, one of each
-	// voice. Changed is closed when there may be others. It returns at once.
+	// Interim returns the words being said: events of the kind speech, one for each voice. Changed
+	// is closed when they may have changed. It returns at once.
 	Interim(a earshot.Audience) (words []earshot.Event, changed <-chan struct{})
 
-	// Past returns the newest events before a sequence, of some kinds or of all if there
-	// is none, in the order in which they happened.
+	// Past returns the newest events before a sequence, in the order in which they happened: those
+	// of some kinds, or all if kinds is empty.
 	Past(ctx context.Context, a earshot.Audience, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error)
 
-	// Search returns the newest events before a sequence that a query looks for, the newest
-	// first; see [search.Parse]. A query that cannot be looked for is an error.
+	// Search returns the newest events before a sequence that match a query, the newest first; see
+	// [search.Parse]. An invalid query is an error.
 	Search(ctx context.Context, a earshot.Audience, query string, before int64, limit int) ([]earshot.Event, error)
 
-	// Decisions returns what was decided before a sequence, by the agent who is called so
-	// or by all if that is empty, in the order in which it was.
+	// Decisions returns the decisions before a sequence, in order: those of the agent with a name,
+	// or all if the name is empty.
 	Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]api.ExplainedDecision, error)
 
-	// Name returns what somebody is called.
+	// Name returns the name of a participant.
 	Name(earshot.ParticipantID) string
 }
 
-// An Admin is what somebody does who operates the daemon, or has forgotten what is theirs. Its
-// methods may be called from many goroutines.
+// An Admin carries out the requests of a person who operates the daemon, or who wants their own
+// data forgotten. Its methods may be called from many goroutines.
 type Admin interface {
-	// Agents returns the agents that there are, and if all is set those that were.
+	// Agents returns the current agents, and the former ones too if all is set.
 	Agents(ctx context.Context, all bool) ([]api.AgentInfo, error)
 
-	// Order carries out what somebody orders who may, and returns the agent that it is about.
-	// It takes effect at once.
+	// Order carries out an order about an agent, if the principal has the right, and returns the
+	// agent. It takes effect at once.
 	Order(ctx context.Context, by participants.Participant, o agents.Order) (api.AgentInfo, error)
 
-	// Voices returns the voices that are known, without what they sound like.
+	// Voices returns the known voices, without their voiceprints.
 	Voices(ctx context.Context) ([]api.VoiceInfo, error)
 
-	// Tell carries out what somebody says about voices who may, and returns what changed.
+	// Tell carries out a request about voices, if the principal has the right, and returns what
+	// changed.
 	Tell(ctx context.Context, by participants.Participant, r api.VoiceRequest) (api.VoiceChange, error)
 
-	// Forget says what would be forgotten or, if what is asked for has the digest of what
-	// somebody was shown, forgets it, and returns when no trace of it is left that can be
-	// removed. What it returns has no word of what it is about.
+	// Forget says what would be forgotten. If the request has the digest of what the principal was
+	// shown, Forget forgets it, and returns when every trace that can be removed is gone. Its
+	// result has no word of the content.
 	Forget(ctx context.Context, by Principal, r api.EraseRequest) (api.ErasePreview, error)
 
-	// Reload reads the configuration again, and returns what has changed. An error says all
+	// Reload reads the configuration again, and returns what changed. An error lists everything
 	// that is wrong with it; nothing has changed then.
 	Reload(ctx context.Context) (api.ReloadResult, error)
 
-	// Ready returns what keeps the daemon from its work, if anything does, and what it still
-	// does beside that.
+	// Ready returns what keeps the daemon from its work, if anything, and what it still does
+	// nevertheless.
 	Ready(ctx context.Context) api.Readiness
 
-	// Diagnose returns what a report of a fault needs, without a word that anybody said
-	// and without anybody's name.
+	// Diagnose returns what a bug report needs, without anything that was said and without names.
 	Diagnose(ctx context.Context, r api.DiagnosisRequest) (api.Diagnosis, error)
 }

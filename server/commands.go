@@ -13,7 +13,7 @@ import (
 // longestCommand is the longest name of a command in bytes.
 const longestCommand = 64
 
-// command carries out a command, as one that is given at a terminal.
+// command carries out a command, as if it were typed at a terminal.
 func (s *Server) command(w http.ResponseWriter, r *http.Request, who guest) error {
 	var in api.CommandRequest
 	if err := readBody(w, r, &in); err != nil {
@@ -34,7 +34,7 @@ func (s *Server) command(w http.ResponseWriter, r *http.Request, who guest) erro
 	return nil
 }
 
-// context tells what is going on.
+// context returns what is going on.
 func (s *Server) context(w http.ResponseWriter, r *http.Request, who guest) error {
 	v, err := s.Backend.Context(r.Context(), who.Principal)
 	if err != nil {

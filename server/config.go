@@ -11,37 +11,36 @@ import (
 	"earshot/internal/field"
 )
 
-// longest is how long the path of a unix socket may be: 104 bytes with its end
-// on macOS, 108 on Linux. One limit for both keeps a configuration portable.
+// longest is how long the path of a unix socket may be: 104 bytes with its terminator on macOS,
+// 108 on Linux. One limit for both keeps a configuration portable.
 const longest = 103
 
 // Config is the section server of the configuration file. The zero value is
 // usable.
 type Config struct {
-	// Socket is the path of the socket that earshot chat and the other
-	// commands connect to. Its directory must be the user's own and closed to
-	// others; it is made if it is not there. Empty means
-	// earshot/earshot.sock in the user's runtime directory.
+	// Socket is the path of the socket that earshot chat and the other commands connect to. Its
+	// directory must belong to the user and be closed to others; it is created if it is missing.
+	// Empty means earshot/earshot.sock in the user's runtime directory.
 	Socket string `yaml:"socket"`
 
-	// Listen is a host of this machine and a port where the API is to be had too,
-	// such as 127.0.0.1:8765. Empty listens nowhere.
+	// Listen is a host of this machine and a port that also serve the API, such as 127.0.0.1:8765.
+	// Empty means none.
 	Listen string `yaml:"listen"`
 
-	// AllowedHosts are names by which it may be asked besides localhost and the
-	// addresses of this machine, each perhaps with a port.
+	// AllowedHosts are the host names that requests may use besides localhost and the addresses of
+	// this machine, each with an optional port.
 	AllowedHosts []string `yaml:"allowed_hosts"`
 
-	// AllowedOrigins are those of pages in a browser that may ask, such as
+	// AllowedOrigins are the origins of web pages that may send requests, such as
 	// http://localhost:3000.
 	AllowedOrigins []string `yaml:"allowed_origins"`
 
-	// RequestsPerSecond is how much each person and each address may ask there, and
-	// for two seconds at once. 0 is as much as they like.
+	// RequestsPerSecond limits the requests of each person and each address at Listen; bursts may
+	// use two seconds' worth. 0 means no limit.
 	RequestsPerSecond int `yaml:"requests_per_second"`
 }
 
-// DefaultConfig returns the section as it is when the file says nothing.
+// DefaultConfig returns the section with its defaults.
 func DefaultConfig() Config { return Config{RequestsPerSecond: 50} }
 
 // Validate reports every fault in c.
@@ -74,15 +73,15 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// mostRequests is the largest limit that limits anything.
+// mostRequests is the largest limit that has an effect.
 const mostRequests = 100_000
 
 var (
-	hostName   = regexp.MustCompile(`^([a-zA-Z0-9][a-zA-Z0-9-]*\.)*[a-zA-Z][a-zA-Z0-9-]*(:[0-9]{1,5})?$`) // the last label of an address is a number
+	hostName   = regexp.MustCompile(`^([a-zA-Z0-9][a-zA-Z0-9-]*\.)*[a-zA-Z][a-zA-Z0-9-]*(:[0-9]{1,5})?$`) // the last label of an IPv4 address is a number
 	originName = regexp.MustCompile(`^https?://[a-zA-Z0-9.:\[\]-]+$`)
 )
 
-// Path returns where the socket is.
+// Path returns the path of the socket.
 func (c Config) Path() string {
 	if c.Socket != "" {
 		return c.Socket

@@ -16,31 +16,30 @@ import (
 )
 
 const (
-	// connections is how many may be connected at once, each way in by itself: a thousand
-	// that follow what happens, and those that ask something meanwhile.
+	// connections is how many connections each listener accepts at once: a thousand clients that
+	// follow the events, and some that ask meanwhile.
 	connections = 1280
 
-	// strangers is how many of them may be there of whom nobody knows yet who they are.
-	// Where more come, the one that has waited longest goes.
+	// strangers is how many of these may be unidentified. Beyond that, the one that has waited
+	// longest is closed.
 	strangers = 64
 
-	// spare is how many of the files that a process may have open are for other things
-	// than connections.
+	// spare is how many of the process's open files are for other things than connections.
 	spare = 256
 )
 
-// A visitor is a connection of somebody who was looked at.
+// A visitor is an accepted connection.
 type visitor struct {
 	net.Conn
-	handle earshot.Handle // at the socket, whose account it is
-	known  bool           // at the socket, it is one that may come in
+	handle earshot.Handle // at the socket, the account
+	known  bool           // at the socket, the account may come in
 	from   string         // the account or the address, for the audit log
 	addr   netip.Addr     // at the port
 
 	once  sync.Once
 	leave func()
-	met   func() // it is no stranger any more
-	gone  func() // for who takes the connection from the server of HTTP: it has ended
+	met   func() // marks it as identified
+	gone  func() // for a handler that hijacked the connection: it has ended
 }
 
 // Close closes the connection and makes room for another.
@@ -49,18 +48,18 @@ func (v *visitor) Close() error {
 	return v.Conn.Close()
 }
 
-// moment is how long one who is turned away may take to hear it. Nobody else is
-// let in meanwhile, but then there was no place anyway.
+// moment is how long a client that is turned away may take to read the answer. Nobody else is
+// accepted meanwhile, but there was no room anyway.
 const moment = 100 * time.Millisecond
 
-// A connectionLimiter is a listener that lets in a bounded number of visitors at a time.
+// A connectionLimiter is a listener with a bounded number of visitors at a time.
 type connectionLimiter struct {
 	net.Listener
 	by     *rules
 	places chan struct{} // holds one for each visitor
 
 	mu   sync.Mutex
-	none list.List // the visitors whom nobody knows yet, who came first in front
+	none list.List // the unidentified visitors, the oldest in front
 }
 
 func newDoor(l net.Listener, by *rules) *connectionLimiter {
@@ -76,11 +75,11 @@ func roomFor(most int) int {
 	return max(16, (int(files.Cur)-spare)/2) // there are two ways in
 }
 
-// turnedAway is what somebody hears for whom there is no place.
+// turnedAway is the answer to a client for whom there is no room.
 const turnedAway = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Type: application/json\r\n\r\n" +
 	`{"error":"too many are connected to earshot","cure":"close a terminal"}` + "\n"
 
-// Accept returns the next visitor for whom there is a place.
+// Accept returns the next visitor for whom there is room.
 func (d *connectionLimiter) Accept() (net.Conn, error) {
 	for {
 		c, err := d.Listener.Accept()
@@ -96,9 +95,9 @@ func (d *connectionLimiter) Accept() (net.Conn, error) {
 	}
 }
 
-// turnAway says that there is no place. It listens before, since an answer to
-// what was not asked yet is none in HTTP, and after, since one that is still
-// writing when the connection breaks would not read why.
+// turnAway answers that there is no room. It reads first, since HTTP allows no answer before a
+// request, and reads afterwards too, since a client whose connection breaks while it writes would
+// not read the answer.
 func turnAway(c net.Conn) {
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(moment))
@@ -111,7 +110,7 @@ func turnAway(c net.Conn) {
 	_, _ = io.CopyN(io.Discard, c, headerBytes)
 }
 
-// admit looks at who has come.
+// admit identifies a new connection.
 func (d *connectionLimiter) admit(c net.Conn) *visitor {
 	v := &visitor{Conn: c, leave: func() { <-d.places }, met: func() {}}
 	if d.by.vouched {
@@ -129,8 +128,8 @@ func (d *connectionLimiter) admit(c net.Conn) *visitor {
 	return v
 }
 
-// meet notes that nobody knows yet who v is, and lets go of who has waited longest if
-// there are too many of them.
+// meet records v as unidentified. If there are too many of those, it closes the one that has
+// waited longest.
 func (d *connectionLimiter) meet(v *visitor) {
 	d.mu.Lock()
 	at := d.none.PushBack(v)
@@ -142,7 +141,7 @@ func (d *connectionLimiter) meet(v *visitor) {
 	v.met = sync.OnceFunc(func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.none.Remove(at) // which does nothing if it was let go
+		d.none.Remove(at) // has no effect if it was closed
 	})
 	left := v.leave
 	v.leave = func() { v.met(); left() }

@@ -21,17 +21,17 @@ import (
 // batch is how many events are read from the journal at a time.
 const batch = 64
 
-// heartbeat is how often a stream without events says that it is alive: often
-// enough for a client that gives up after [wire.Idle].
+// heartbeat is how often a stream without events sends a sign of life: often enough for a client
+// that gives up after [wire.Idle].
 const heartbeat = 3 * remote.Look
 
-// errOrder is why a command is not said, which may be a private message.
+// errOrder refuses to say a command, which may contain a private message.
 var errOrder = &api.Refusal{
 	Problem: "a text that begins with a slash is a command, so nothing was said",
 	Mend:    `give commands with POST /v1/commands, such as {"name":"msg","args":"NAME text"}; // begins a text with a slash`,
 }
 
-// ErrTaken is why a message is not kept whose ID another has.
+// ErrTaken refuses a message whose ID belongs to another.
 var ErrTaken error = &api.Refusal{Problem: "the ID belongs to another message, so this one was not kept", Mend: "send it with a new ID, or without one"}
 
 // post admits a message.
@@ -64,7 +64,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
 	return nil
 }
 
-// readBody reads the JSON object that the body of r is.
+// readBody reads the JSON object in the body of r.
 func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	control := http.NewResponseController(w)
 	if err := control.SetReadDeadline(time.Now().Add(wire.BodyTime)); err != nil {
@@ -86,7 +86,7 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	return nil
 }
 
-// state tells how everything is.
+// state returns the state of the daemon.
 func (s *Server) state(w http.ResponseWriter, r *http.Request, who guest) error {
 	v, err := s.Backend.State(r.Context(), who.Principal)
 	if err != nil {
@@ -96,10 +96,9 @@ func (s *Server) state(w http.ResponseWriter, r *http.Request, who guest) error 
 	return nil
 }
 
-// events streams what happens from a sequence on, an event a line, for as long
-// as the client reads, and the words that are being said as they change. Those are
-// kept nowhere: who is slow is told the newest of each voice. An empty line is a
-// sign of life.
+// events streams the events after a sequence, one per line, as long as the client reads, and the
+// words being said as they change. Those are not stored: a slow client gets the newest of each
+// voice. An empty line is a sign of life.
 func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error {
 	after, err := sequence(r.URL.Query().Get("after"))
 	if err != nil {
@@ -115,14 +114,14 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error
 			return err
 		}
 		if err != nil || out.write(g.text) != nil {
-			return nil // the client asks again from where it is
+			return nil // the client asks again from where it stopped
 		}
 		if g.n > 0 {
 			after = g.last
 		}
 		if g.more {
 			is.end()
-			limit = min(batch, 2*g.n) // what is long is not read to be thrown away
+			limit = min(batch, 2*g.n) // of long events, no more are read than are likely to fit
 			continue
 		}
 		words, changed := s.Journal.Interim(who.Audience)
@@ -133,13 +132,13 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error
 		if is, err = out.rest(r.Context(), &s.turns, grown, changed, func() error { return s.stay(r.Context(), who) }); err != nil {
 			return nil
 		}
-		limit = batch // all that has come meanwhile
+		limit = batch // everything that has come meanwhile
 	}
 }
 
-// read returns some events after a sequence, if who may still know them; grown is closed
-// when there is more. Whether they may is asked when the events have been read, so that
-// nothing is told that happened after a token was revoked.
+// read returns some events after a sequence, if the reader may still see them; grown is closed
+// when there is more. The right is checked after the events have been read, so that nothing is
+// sent that happened after a token was revoked.
 func (s *Server) read(ctx context.Context, who guest, after int64, limit int) (g *eventBatch, grown <-chan struct{}, err error) {
 	if g, grown, err = s.tail.after(ctx, s.Journal, who.Audience, after, limit); err != nil {
 		return nil, nil, err
@@ -162,15 +161,15 @@ func sequence(text string) (int64, error) {
 	return n, nil
 }
 
-// A stream writes lines to a client as fast as that reads them.
+// A stream writes lines to a client as fast as the client reads them.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	begun   bool
 }
 
-// write sends lines, if there are any or none was sent yet. It blocks while the client
-// does not read, for as long as one that is alive may take.
+// write sends lines, unless there are none and some were sent before. It blocks while the client
+// does not read, but no longer than a live client may take.
 func (s *stream) write(lines []byte) error {
 	if len(lines) == 0 && s.begun {
 		return nil
@@ -184,7 +183,7 @@ func (s *stream) write(lines []byte) error {
 	return s.control.Flush()
 }
 
-// begin prepares the stream for being written to.
+// begin prepares the response for a stream.
 func (s *stream) begin() error {
 	if !s.begun {
 		s.begun = true
@@ -194,9 +193,9 @@ func (s *stream) begin() error {
 	return s.control.SetWriteDeadline(time.Now().Add(wire.Idle))
 }
 
-// rest waits until the journal has grown, or something else has changed, and it is the
-// stream's turn, with a sign of life now and then. An error says that the stream is over,
-// or whoever reads it may not stay.
+// rest waits until the journal has grown, or something else has changed, and the stream's turn has
+// come. It sends signs of life meanwhile. An error says that the stream has ended, or that the
+// reader may not stay.
 func (s *stream) rest(ctx context.Context, all *turns, grown, other <-chan struct{}, stay func() error) (turn, error) {
 	ask := time.NewTicker(remote.Look)
 	defer ask.Stop()
@@ -215,7 +214,7 @@ func (s *stream) rest(ctx context.Context, all *turns, grown, other <-chan struc
 	}
 }
 
-// attach makes the connection that of a terminal, for as long as it lasts.
+// attach serves the terminal protocol on the connection, as long as it lasts.
 func (s *Server) attach(w http.ResponseWriter, r *http.Request, who guest) error {
 	if r.Header.Get("Upgrade") != wire.Protocol {
 		w.Header().Set("Upgrade", wire.Protocol)
@@ -250,7 +249,7 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request, who guest) error
 	return nil
 }
 
-// session returns a session of who by some kind of connection.
+// session returns a session of who, by some kind of connection.
 func (s *Server) session(who guest, connection, outlet string) participants.Session {
 	return participants.Session{
 		ID:          string(s.newID()),
@@ -264,5 +263,5 @@ func (s *Server) session(who guest, connection, outlet string) participants.Sess
 	}
 }
 
-// switching is the answer that turns HTTP into the protocol of a terminal.
+// switching is the answer that turns HTTP into the terminal protocol.
 const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: " + wire.Protocol + "\r\n\r\n"

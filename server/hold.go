@@ -7,10 +7,10 @@ import (
 	"earshot/server/remote"
 )
 
-// hold holds the key for as long as the connection lasts, so that who has died lets go. It
-// writes an empty line when the key is held, and then now and then.
+// hold holds the push-to-talk key as long as the connection lasts, so that a client that dies
+// releases it. It writes an empty line when the key is held, and signs of life after that.
 func (s *Server) hold(w http.ResponseWriter, r *http.Request, who guest) error {
-	if _, err := io.Copy(io.Discard, http.MaxBytesReader(unwatched(w), r.Body, headerBytes)); err != nil { // that they go is only noticed behind it
+	if _, err := io.Copy(io.Discard, http.MaxBytesReader(unwatched(w), r.Body, headerBytes)); err != nil { // net/http notices that the client goes only after the body was read
 		return bad("this takes no body")
 	}
 	release, err := s.Backend.Hold(r.Context(), who.Principal)

@@ -6,15 +6,16 @@ import (
 	"earshot"
 )
 
-// interims are the words that were told of each voice last. The zero value is that none were.
+// interims are the last interim words sent for each voice. The zero value means that none were
+// sent.
 type interims map[earshot.Handle]earshot.Event
 
-// lines returns what there is to be told of the words that are being said now, an event a
-// line: those that are others, and those of which there is nothing any more.
+// lines returns the changes in the words being said, one event per line: new or changed words, and
+// the end of those that are gone.
 func (i *interims) lines(words []earshot.Event) (lines []byte) {
 	now := make(interims, len(words))
 	tell := func(e earshot.Event) {
-		if line, err := json.Marshal(e); err == nil { // nothing in it can fail
+		if line, err := json.Marshal(e); err == nil { // marshalling cannot fail
 			lines = append(append(lines, line...), '\n')
 		}
 	}
@@ -34,7 +35,7 @@ func (i *interims) lines(words []earshot.Event) (lines []byte) {
 	return lines
 }
 
-// same reports whether two events tell of the same words by the same person.
+// same reports whether two events have the same words by the same person.
 func same(a, b earshot.Event) bool {
 	is, _ := a.Body.(earshot.Speech)
 	was, _ := b.Body.(earshot.Speech)

@@ -17,8 +17,8 @@ import (
 // ErrRunning says that another daemon answers at the socket.
 var ErrRunning = errors.New("earshot is already running")
 
-// Listen opens the socket for [Server.Serve], for its user alone. A socket that
-// a dead daemon left behind is replaced; one that is alive is [ErrRunning].
+// Listen opens the socket for [Server.Serve], for its user alone. It replaces a socket that a dead
+// daemon left behind; if a live daemon answers, the error is [ErrRunning].
 func Listen(socket string) (net.Listener, error) {
 	if err := makeDir(filepath.Dir(socket)); err != nil {
 		return nil, err
@@ -35,18 +35,18 @@ func Listen(socket string) (net.Listener, error) {
 	return &listener{l, lock}, nil
 }
 
-// A listener is a socket with the lock that says whose it is. The kernel gives
-// the lock back when the process dies, in whatever way; the file of it stays,
-// since to remove it would take it away from whoever has just locked it.
+// A listener is a socket and the lock that says who owns it. The kernel releases the lock when the
+// process dies, for whatever reason. The lock file stays, since removing it would take it away
+// from a process that has just locked it.
 type listener struct {
 	net.Listener
 	lock *os.File
 }
 
-// Close removes the socket, and then gives the lock back.
+// Close removes the socket, and then releases the lock.
 func (l *listener) Close() error { return errors.Join(l.Listener.Close(), l.lock.Close()) }
 
-// makeDir makes sure that dir is ours and closed to others.
+// makeDir makes sure that dir belongs to us and is closed to others.
 func makeDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("creating the socket's directory: %w", err)
@@ -87,7 +87,7 @@ func takeLock(path string) (*os.File, error) {
 	return nil, fmt.Errorf("locking the socket: %w", err)
 }
 
-// listenAt listens at socket, in place of one that nobody answers at.
+// listenAt listens at socket, and replaces a dead one.
 func listenAt(socket string) (net.Listener, error) {
 	info, err := os.Lstat(socket)
 	switch {
@@ -105,7 +105,7 @@ func listenAt(socket string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the socket: %w", err)
 	}
-	if err := os.Chmod(socket, 0o600); err != nil { // the directory has kept others out so far
+	if err := os.Chmod(socket, 0o600); err != nil { // so far the directory has kept others out
 		l.Close()
 		return nil, fmt.Errorf("opening the socket: %w", err)
 	}

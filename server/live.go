@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// blink is how often at most a reader is told anew: no screen is drawn more often.
+	// blink is the least time between two states: no screen is drawn more often.
 	blink = time.Second / 20
 
-	// relook is how often it is looked at least, since some things only grow old.
+	// relook is how often the state is checked at least, since some of it depends only on time.
 	relook = 5 * time.Second
 )
 
-// live shows how everything is, a whole line each time, as it changes: at once first, and
-// then as often as that is read, but not more often than every blink. Nothing is kept for
-// a reader that is slow: the next line is how things are when it has read the last. An
-// empty line is a sign of life.
+// live streams the state of the room, a whole line each time: at once, and then after each change
+// as fast as the client reads, but not more often than every blink. Nothing is queued for a slow
+// reader: its next line is the state at the time it has read the last. An empty line is a sign of
+// life.
 func (s *Server) live(w http.ResponseWriter, r *http.Request, who guest) error {
 	out := &stream{w: w, control: http.NewResponseController(w)}
 	var last []byte
@@ -56,7 +56,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request, who guest) error {
 	}
 }
 
-// stamped returns a line that is a JSON object, with the time.
+// stamped adds the time to a line that holds a JSON object.
 func stamped(line []byte, at time.Time) []byte {
 	stamp, err := json.Marshal(at)
 	if err != nil || len(line) < 2 || line[0] != '{' {
@@ -69,7 +69,7 @@ func stamped(line []byte, at time.Time) []byte {
 	return append(out, line[1:]...)
 }
 
-// refuses returns err where nothing was written yet: otherwise the stream just ends.
+// refuses returns err if nothing was written yet; otherwise the stream just ends.
 func (s *stream) refuses(err error) error {
 	if s.begun {
 		return nil
@@ -88,7 +88,7 @@ func (s *stream) line(text []byte) error {
 	return s.control.Flush()
 }
 
-// wait waits for d, or until something is closed; it is false when ctx ends before.
+// wait waits for d, or until a channel is closed; it returns false if ctx ends before.
 func wait(ctx context.Context, d time.Duration, until <-chan struct{}) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

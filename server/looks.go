@@ -6,7 +6,7 @@ import (
 	"earshot/api"
 )
 
-// look tells what a camera sees.
+// look returns what a camera sees.
 func (s *Server) look(w http.ResponseWriter, r *http.Request, who guest) error {
 	var l api.LookRequest
 	if err := readBody(w, r, &l); err != nil {

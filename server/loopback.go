@@ -12,9 +12,9 @@ import (
 	"earshot/api"
 )
 
-// ListenLoopback opens a port of this machine for [Server.ServeLoopback]: address is a
-// host and a port, and port 0 is any that is free. A host that is, or turns out to be,
-// reached from elsewhere is refused.
+// ListenLoopback opens a port of this machine for [Server.ServeLoopback]: address is a host and a
+// port, and port 0 is any free one. It refuses a host that other machines can reach, also if that
+// turns out only after listening.
 func ListenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	host, port, err := splitAddress(address)
 	if err != nil {
@@ -52,8 +52,8 @@ func ListenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// first returns the first address of the older kind, which everybody means by localhost,
-// or the first.
+// first returns the first IPv4 address, which everybody means by localhost, or else the first
+// address.
 func first(all []netip.Addr) netip.Addr {
 	for _, at := range all {
 		if at.Unmap().Is4() {

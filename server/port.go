@@ -8,26 +8,25 @@ import (
 	"sync"
 )
 
-// A Port is where programs ask besides at the socket, if the configuration says so. It
-// runs as long as the daemon, and waits while it is to listen nowhere.
+// A Port serves the API at a port beside the socket, if the configuration says so. It runs as long
+// as the daemon, and waits while it is not to listen.
 type Port struct {
 	front *Server
 
 	mu      sync.Mutex
 	cfg     Config
-	changed chan struct{} // closed when cfg is another
+	changed chan struct{} // closed when cfg changes
 	ready   net.Listener  // opened before it runs
-	at      net.Addr      // where it listens; nil for nowhere
+	at      net.Addr      // its address; nil if it does not listen
 }
 
-// NewPort returns the port of front, which listens as cfg says once it runs. Its methods may be
-// called from many goroutines.
+// NewPort returns the port of front, which listens as cfg says once Run is called. Its methods may
+// be called from many goroutines.
 func NewPort(front *Server, cfg Config) *Port {
 	return &Port{front: front, cfg: cfg, changed: make(chan struct{})}
 }
 
-// Set has it listen as cfg says from now on. Whoever is connected has to come again, if that
-// is otherwise than before.
+// Set changes the settings. If they differ from the last ones, all clients have to connect again.
 func (p *Port) Set(cfg Config) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -35,7 +34,7 @@ func (p *Port) Set(cfg Config) {
 		return
 	}
 	p.cfg = cfg
-	if p.ready != nil { // which is where it was to listen before
+	if p.ready != nil { // it may have another address
 		p.ready.Close()
 		p.ready, p.at = nil, nil
 	}
@@ -43,7 +42,7 @@ func (p *Port) Set(cfg Config) {
 	p.changed = make(chan struct{})
 }
 
-// Open opens the port before it runs, so that it is known whether that can be.
+// Open opens the port before Run, so that a failure is known early.
 func (p *Port) Open(ctx context.Context) error {
 	cfg, _ := p.settings()
 	if cfg.Listen == "" {
@@ -59,14 +58,15 @@ func (p *Port) Open(ctx context.Context) error {
 	return nil
 }
 
-// settings returns how it is to listen, and what is closed when that changes.
+// settings returns the settings, and a channel that is closed when they change.
 func (p *Port) settings() (Config, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cfg, p.changed
 }
 
-// URL returns where it listens, such as http://127.0.0.1:8765; empty is nowhere.
+// URL returns the address at which it listens, such as http://127.0.0.1:8765, or "" if it does
+// not.
 func (p *Port) URL() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +76,7 @@ func (p *Port) URL() string {
 	return "http://" + p.at.String()
 }
 
-// Run listens until ctx ends or something is wrong.
+// Run listens until ctx ends or listening fails.
 func (p *Port) Run(ctx context.Context) error {
 	defer p.close()
 	for ctx.Err() == nil {
@@ -88,7 +88,7 @@ func (p *Port) Run(ctx context.Context) error {
 	return nil
 }
 
-// listen listens until how it is to listen has changed.
+// listen listens until the settings change.
 func (p *Port) listen(ctx context.Context, cfg Config, changed <-chan struct{}) error {
 	l, err := p.listener(ctx, cfg)
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *Port) listen(ctx context.Context, cfg Config, changed <-chan struct{}) 
 	return <-done
 }
 
-// listener returns the listener that was opened before, or another; nil if there is to be none.
+// listener returns the listener that Open opened, or a new one; nil if none is wanted.
 func (p *Port) listener(ctx context.Context, cfg Config) (net.Listener, error) {
 	p.mu.Lock()
 	l := p.ready
@@ -133,14 +133,14 @@ func (p *Port) listener(ctx context.Context, cfg Config) (net.Listener, error) {
 	return l, nil
 }
 
-// setAddress notes where it listens.
+// setAddress records the address at which it listens.
 func (p *Port) setAddress(at net.Addr) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.at = at
 }
 
-// close lets go of what was opened and has not been used.
+// close closes a listener that was opened and not used.
 func (p *Port) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,36 +17,36 @@ import (
 	"earshot/server/wire"
 )
 
-// claimBytes is the longest name, room or token: more than any has, and little
-// enough to be looked at before it is known who sent it.
+// claimBytes is the longest name, room or token: longer than any real one, and short enough to
+// read before it is known who sent it.
 const claimBytes = 256
 
-// A Claim is what a client says of itself. The zero Claim is the person whose
-// account it is, at the desk.
+// A Claim is what a client says about itself. The zero Claim is the person of the account, at the
+// desk.
 type Claim struct {
 	Name  string
 	Room  earshot.RoomID
-	Token field.Secret // proves the name, where a name alone does not do
-	New   bool         // somebody of a name that nobody has may come to be known by it
+	Token field.Secret // proves the name, where a name alone is not enough
+	New   bool         // an unknown name may become a new participant
 }
 
-// A Principal is whose request it is: somebody in a room.
+// A Principal is the author of a request: a participant in a room.
 type Principal struct {
 	participants.Participant
-	Account  earshot.Handle   // by which they came in
-	Audience earshot.Audience // who reads what is shown to them; Room is the room
-	Present  bool             // they are there otherwise than by this request
+	Account  earshot.Handle   // with which they came in
+	Audience earshot.Audience // the people who read what is shown to them; Room is the room
+	Present  bool             // they are there apart from this request
 }
 
-// A guest is a principal with what they were let in by.
+// A guest is a principal, with the evidence for who they are.
 type guest struct {
 	Principal
 	claim  Claim
-	remote string // the address where only the token vouches for them; else empty
+	remote string // the address, if only the token vouches for them; else empty
 }
 
-// identify returns whose request r for a route is, that came by a visitor. Who only looks
-// does not come to be known by that.
+// identify returns the author of r, a request for a route from a visitor. Reading alone makes
+// nobody known.
 func (s *Server) identify(to route, r *http.Request, v *visitor) (guest, error) {
 	c, err := claimOf(r.Header)
 	if err != nil {
@@ -67,8 +67,8 @@ func (s *Server) identify(to route, r *http.Request, v *visitor) (guest, error) 
 	return guest{p, c, ""}, nil
 }
 
-// vouch returns whose token a claim shows. That they are at the desk means little there:
-// who asks may be anywhere.
+// vouch returns the owner of the token in a claim. Being at the desk means little at the port: the
+// client may be anywhere.
 func (s *Server) vouch(ctx context.Context, v *visitor, c Claim) (guest, error) {
 	if c.Token == "" {
 		return guest{}, &fault{http.StatusUnauthorized, &api.Refusal{
@@ -84,7 +84,7 @@ func (s *Server) vouch(ctx context.Context, v *visitor, c Claim) (guest, error) 
 	return guest{p, c, v.from}, nil
 }
 
-// shut is the fault of somebody whom the house does not let in.
+// shut is the fault of a participant whom the daemon does not let in.
 func shut(err error) error {
 	if errors.Is(err, participants.ErrToken) {
 		return &fault{http.StatusUnauthorized, err}
@@ -92,9 +92,8 @@ func shut(err error) error {
 	return &fault{http.StatusForbidden, err}
 }
 
-// stay reports why a guest may not stay: the house may be for others now, and a token
-// can cease to hold. They are asked for by the name they have now, since they may have
-// been renamed.
+// stay reports why a guest may not stay: the configuration may have changed, and a token can be
+// revoked. It uses their current name, since they may have been renamed.
 func (s *Server) stay(ctx context.Context, g guest) error {
 	if err := s.Backend.Recheck(g.Principal); err != nil {
 		return err
@@ -113,12 +112,12 @@ func (s *Server) stay(ctx context.Context, g guest) error {
 	if c.Name != "" {
 		c.Name = s.Journal.Name(g.ID)
 	}
-	c.New = false // they were let in
+	c.New = false // they were let in already
 	_, err := s.Backend.Identify(ctx, g.Account, c)
 	return err
 }
 
-// claimOf returns what the headers of a request say.
+// claimOf reads the claim in the headers of a request.
 func claimOf(h http.Header) (c Claim, err error) {
 	if c.Name, err = percent(h, wire.IdentityHeader); err != nil {
 		return Claim{}, err
@@ -132,21 +131,21 @@ func claimOf(h http.Header) (c Claim, err error) {
 	return c, err
 }
 
-// one returns the value of a header that may stand there once.
+// one returns the value of a header that may appear once.
 func one(h http.Header, name string) (value string, ok bool, err error) {
 	switch all := h.Values(name); {
 	case len(all) == 0:
 		return "", false, nil
 	case len(all) > 1:
 		return "", false, bad("the header %s appears %d times", name, len(all))
-	case all[0] == "": // a client that forgot to fill it in is not the person of the account
+	case all[0] == "": // a client that forgot to fill it in must not become the person of the account
 		return "", false, bad("the header %s is empty", name)
 	default:
 		return all[0], true, nil
 	}
 }
 
-// percent returns the text that a header holds.
+// percent decodes the text in a header.
 func percent(h http.Header, name string) (string, error) {
 	value, ok, err := one(h, name)
 	if !ok {
@@ -164,7 +163,7 @@ func percent(h http.Header, name string) (string, error) {
 	return text, nil
 }
 
-// tokenOf returns the token that a request shows.
+// tokenOf returns the token in a request.
 func tokenOf(h http.Header) (field.Secret, error) {
 	value, ok, err := one(h, wire.TokenHeader)
 	if !ok {
@@ -177,14 +176,13 @@ func tokenOf(h http.Header) (field.Secret, error) {
 	return field.Secret(token), nil
 }
 
-// notOfToken reports whether r stands in no token.
+// notOfToken reports whether r cannot be part of a token.
 func notOfToken(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_'
 }
 
-// handleOf returns as whom a user of this machine speaks: the daemon's own and
-// the superuser have a name each, anybody else has none. Whether a name has any
-// right is the house's to say.
+// handleOf returns the handle of a user of this machine: the daemon's own user and the superuser
+// have one each, others have none. What rights a handle has is decided elsewhere.
 func handleOf(uid, own int) (h earshot.Handle, ok bool) {
 	if uid != own && uid != 0 {
 		return earshot.Handle{}, false

@@ -7,14 +7,14 @@ import (
 	"earshot/api"
 )
 
-// alive says that the process answers, to anybody, and nothing else.
+// alive tells anybody that the process answers, and nothing else.
 func (s *Server) alive(w http.ResponseWriter, _ *http.Request, _ guest) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = io.WriteString(w, "alive\n")
 	return nil
 }
 
-// ready says whether the house can do its work, and what keeps it from that.
+// ready says whether the daemon can do its work, and what prevents it.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request, _ guest) error {
 	is := s.Admin.Ready(r.Context())
 	status := http.StatusOK
@@ -25,13 +25,13 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request, _ guest) error {
 	return nil
 }
 
-// metrics serves what is counted.
+// metrics serves the metrics.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request, _ guest) error {
 	s.Metrics.ServeHTTP(w, r)
 	return nil
 }
 
-// diagnostics serves what a report of a fault needs.
+// diagnostics serves what a bug report needs.
 func (s *Server) diagnostics(w http.ResponseWriter, r *http.Request, _ guest) error {
 	var e api.DiagnosisRequest
 	switch r.URL.Query().Get("goroutines") {

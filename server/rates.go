@@ -14,24 +14,24 @@ import (
 )
 
 const (
-	// socketRate is how many requests a second somebody may make at the socket, where
-	// everybody is of the user's own account: more than any script of good will.
+	// socketRate is how many requests a second a participant may make at the socket, where all
+	// share the user's own account: more than any well-meant script needs.
 	socketRate = 1000
 
-	// breath is for how many seconds of it one may ask at once.
+	// breath is how many seconds' worth of requests may come at once.
 	breath = 2
 
-	// counted is of how many, people or addresses, it is remembered how much they ask.
+	// counted is how many people or addresses have their requests counted at a time.
 	counted = 1024
 )
 
-// A busy is the fault of somebody who asks too much.
+// A busy is the fault of a client that sends too many requests.
 type busy struct {
 	fault
 	after time.Duration // when to ask again
 }
 
-// tooMany is the fault of somebody who may ask again after a while.
+// tooMany is the fault of a client that may try again after a while.
 func tooMany(after time.Duration, problem string) error {
 	after = max(after, time.Second)
 	return &busy{fault{http.StatusTooManyRequests, &api.Refusal{Problem: problem, Mend: "ask again after " + strconv.Itoa(seconds(after)) + " s"}}, after}
@@ -40,7 +40,7 @@ func tooMany(after time.Duration, problem string) error {
 // seconds returns d in whole seconds, rounded up.
 func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
-// rates count how much is asked by each of some. The zero rate lets everything pass.
+// rates limits the requests of each client. The zero value has no limit.
 type rates struct {
 	each rate.Limit
 
@@ -52,7 +52,7 @@ func newRates(perSecond float64) *rates {
 	return &rates{each: rate.Limit(perSecond), all: make(map[string]*rate.Limiter)}
 }
 
-// take counts a request of somebody at now, and reports why it is one too many.
+// take counts a request of a client at now, and returns an error if it is one too many.
 func (r *rates) take(who string, now time.Time) error {
 	if r.each == 0 {
 		return nil
@@ -72,8 +72,8 @@ func (r *rates) take(who string, now time.Time) error {
 	return tooMany(time.Duration(missing/float64(r.each)*float64(time.Second)), "too many requests; server.requests_per_second sets the limit")
 }
 
-// sweep forgets those who have not asked for long, when there are too many to remember,
-// and if they all have asked just now, all of them.
+// sweep forgets clients that have not asked for long, when there are too many. If all have asked
+// just now, it forgets all of them.
 func (r *rates) sweep(now time.Time) {
 	if len(r.all) < counted {
 		return
@@ -89,34 +89,34 @@ func (r *rates) sweep(now time.Time) {
 }
 
 const (
-	// slips is how many wrong tokens from one address are answered at once: people mistype.
+	// slips is how many wrong tokens from one address are answered without a delay: people mistype.
 	slips = 5
 
-	// tries is how many wrong tokens an address may show before no more are looked at for a
+	// tries is how many wrong tokens an address may send before further ones are refused for a
 	// while.
 	tries = 20
 
-	// forgiven is in what time one wrong token is forgotten.
+	// forgiven is the time after which one wrong token is forgotten.
 	forgiven = 30 * time.Second
 
-	// longestWait is how long an answer is put off at most.
+	// longestWait is the longest delay of an answer.
 	longestWait = 2 * time.Second
 
-	// waiting is how many may wait for such an answer at once.
+	// waiting is how many delayed answers may wait at once.
 	waiting = 32
 )
 
-// tokenFailures count the wrong tokens that come from each address. A good token is always let
-// in: on one machine all have the same address, and whoever guesses must not keep out
-// those who need not guess.
+// tokenFailures counts the wrong tokens from each address. A valid token is always accepted: on
+// one machine all clients have the same address, and one that guesses must not lock out the
+// others.
 type tokenFailures struct {
-	places chan struct{} // holds one for each who waits
+	places chan struct{} // holds one for each delayed answer
 
 	mu  sync.Mutex
 	all map[string]tokenFailure
 }
 
-// A tokenFailure is how many wrong tokens came from an address, less those that are forgotten.
+// A tokenFailure counts the wrong tokens from an address, less the forgotten ones.
 type tokenFailure struct {
 	wrong float64
 	at    time.Time
@@ -126,8 +126,8 @@ func newKnocks() *tokenFailures {
 	return &tokenFailures{places: make(chan struct{}, waiting), all: make(map[string]tokenFailure)}
 }
 
-// wrong counts a wrong token at now, and returns how long its answer is put off, or why
-// there is none.
+// wrong counts a wrong token at now. It returns how long to delay the answer, or an error if the
+// address has sent too many.
 func (k *tokenFailures) wrong(from string, now time.Time) (time.Duration, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -144,7 +144,7 @@ func (k *tokenFailures) wrong(from string, now time.Time) (time.Duration, error)
 	}
 	n := is.left(now) + 1
 	if n > tries {
-		k.all[from] = tokenFailure{tries, now} // it is forgotten from now on
+		k.all[from] = tokenFailure{tries, now} // forgetting starts now
 		return 0, tooMany(forgiven, "too many wrong tokens came from this address")
 	}
 	k.all[from] = tokenFailure{n, now}
@@ -154,7 +154,7 @@ func (k *tokenFailures) wrong(from string, now time.Time) (time.Duration, error)
 	return min(longestWait, 100*time.Millisecond<<int(n-slips-1)), nil
 }
 
-// wait returns an error after a while, if not too many wait already.
+// wait returns after the delay; its error says that too many wait already, or that ctx ended.
 func (k *tokenFailures) wait(ctx context.Context, late time.Duration, err error) error {
 	if late <= 0 {
 		return err

@@ -4,7 +4,7 @@ import (
 	"net/http"
 )
 
-// reload has the configuration read again.
+// reload reads the configuration again.
 func (s *Server) reload(w http.ResponseWriter, r *http.Request, _ guest) error {
 	is, err := s.Admin.Reload(r.Context())
 	if err != nil {

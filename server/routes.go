@@ -20,27 +20,27 @@ import (
 	"earshot/server/wire"
 )
 
-// A right is who may use a route. The zero value is nobody, so that a forgotten
-// one locks rather than opens.
+// A right says who may use a route. The zero value is nobody, so that a forgotten right locks
+// rather than opens.
 type right int
 
 const (
 	nobody   right = iota
-	resident       // everybody whom the house knows
-	operator       // who may operate it
-	watcher        // the same, and who is at its desk, where the cameras are
-	anybody        // also who is not known: only that the process is there
-	scraper        // who may operate it, and other systems that the house knows
+	resident       // every known participant
+	operator       // an operator
+	watcher        // an operator, or a person at the desk, where the cameras are
+	anybody        // everybody, even unknown: only for the fact that the process is there
+	scraper        // an operator, or another system that the daemon knows
 )
 
-// A route is something that can be asked for.
+// A route is one method and path of the API.
 type route struct {
 	method, path string
 	right        right
 	serve        func(*Server, http.ResponseWriter, *http.Request, guest) error
 }
 
-// routes are all there are.
+// routes are all routes.
 var routes = []route{
 	{"POST", messagesPath, resident, (*Server).post},
 	{"GET", "/v1/events", resident, (*Server).events},
@@ -64,13 +64,13 @@ var routes = []route{
 	{"GET", "/livez", anybody, (*Server).alive},
 	{"GET", "/readyz", resident, (*Server).ready},
 	{"GET", "/metrics", scraper, (*Server).metrics},
-	{"GET", "/openapi.json", resident, nil}, // which describes this list, and so cannot stand in it
+	{"GET", "/openapi.json", resident, nil}, // which describes this list, and so cannot be in it
 }
 
-// messagesPath is where something is said, besides in a terminal.
+// messagesPath is the route that says something.
 const messagesPath = "/v1/messages"
 
-// A fault is why a request was refused, with its status of HTTP.
+// A fault is the reason for refusing a request, with its HTTP status.
 type fault struct {
 	status int
 	err    error
@@ -80,24 +80,23 @@ func (f *fault) Error() string { return f.err.Error() }
 func (f *fault) Unwrap() error { return f.err }
 func (f *fault) code() int     { return f.status }
 
-// A refusal is a fault, and what is more than one.
+// A refusal is a fault, or an error that contains one.
 type refusal interface {
 	error
 	code() int
 }
 
-// errEnds says why nothing came of a request.
+// errEnds refuses a request because the daemon stops.
 var errEnds = &api.Refusal{Problem: "earshot is stopping", Mend: "ask again when it is running"}
 
-// An opening is one of the ways in: what comes there is judged by its rules.
+// An opening is one listener of the server, with its rules.
 type opening struct {
 	*Server
 	rules *rules
 	conns sync.WaitGroup // open connections
 }
 
-// count counts the connections. One that was hijacked counts until its handler
-// returns; see attach.
+// count counts the connections. A hijacked one counts until its handler returns; see attach.
 func (o *opening) count(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
@@ -107,11 +106,11 @@ func (o *opening) count(_ net.Conn, state http.ConnState) {
 	}
 }
 
-// ServeHTTP is in front of every route, and the only way to one.
+// ServeHTTP stands before every route, and is the only way to one.
 func (o *opening) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(wire.Idle)) // that of the request before it would hold else
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(wire.Idle)) // otherwise that of the previous request would apply
 	seen := o.watch(w, r)
 	err := o.dispatch(seen, r)
 	if err != nil {
@@ -120,10 +119,10 @@ func (o *opening) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	seen.ended()
 }
 
-// refuse says why a request was refused.
+// refuse answers why a request was refused.
 func (o *opening) refuse(w *auditedWriter, r *http.Request, err error) {
 	w.shut = true
-	if r.Context().Err() != nil && errors.Is(err, context.Canceled) { // else whoever asked is gone, and hears of nothing
+	if r.Context().Err() != nil && errors.Is(err, context.Canceled) { // otherwise the client is gone, and reads no answer
 		err = &fault{http.StatusServiceUnavailable, errEnds}
 	}
 	status := http.StatusInternalServerError
@@ -143,12 +142,12 @@ func (o *opening) refuse(w *auditedWriter, r *http.Request, err error) {
 	answer(w, status, wire.Explain(err))
 }
 
-// dispatch judges a request and has it answered. It finds out who is there before it
-// looks at what is asked, so that a stranger learns nothing, not even what exists.
+// dispatch checks a request and has it answered. It identifies the client before it looks at the
+// route, so that a stranger learns nothing, not even what exists.
 func (o *opening) dispatch(w *auditedWriter, r *http.Request) error {
 	v := visitorOf(r)
 	if v == nil {
-		return &fault{http.StatusForbidden, errors.New("nobody can say who is there")}
+		return &fault{http.StatusForbidden, errors.New("this listener cannot identify its clients")}
 	}
 	if err := o.rules.judge(r); err != nil {
 		return err
@@ -184,8 +183,8 @@ func (o *opening) dispatch(w *auditedWriter, r *http.Request) error {
 	return to.serve(o.Server, w, r, who)
 }
 
-// admit returns whose request r is, if they do not ask too much. The answer to a wrong
-// token comes late.
+// admit returns the author of r, unless they send too many requests. The answer to a wrong token
+// is delayed.
 func (o *opening) admit(to route, r *http.Request, v *visitor) (guest, error) {
 	now := time.Now()
 	if !o.rules.vouched {
@@ -209,7 +208,7 @@ func (o *opening) admit(to route, r *http.Request, v *visitor) (guest, error) {
 	return guest{}, o.rules.knocks.wait(r.Context(), late, err)
 }
 
-// fits reports what a request has that a route does not take.
+// fits reports what a request has that its route does not take.
 func fits(to route, r *http.Request) error {
 	if r.Header.Get("Upgrade") != "" && to.path != wire.AttachPath {
 		return bad("this path cannot switch to another protocol")
@@ -238,13 +237,13 @@ func fits(to route, r *http.Request) error {
 	return nil
 }
 
-// vouched reports whether the kernel has said whose request r is.
+// vouched reports whether the kernel identified the author of r.
 func vouched(r *http.Request) bool {
 	v := visitorOf(r)
 	return v != nil && !v.addr.IsValid()
 }
 
-// allows says why somebody may not use a route, or nothing.
+// allows says why a guest may not use a route, or returns nil.
 func (r right) allows(who guest) error {
 	switch {
 	case r == resident, (r == operator || r == watcher) && who.Can(participants.Operate):
@@ -261,7 +260,7 @@ func (r right) allows(who guest) error {
 	return errors.New("nobody may do that")
 }
 
-// A wrongMethod is the fault of a request for something by a method that it has not.
+// A wrongMethod is the fault of a request with a method that its path does not have.
 type wrongMethod struct {
 	fault
 	allowed []string
@@ -284,7 +283,7 @@ func find(method, path string) (route, error) {
 	return route{}, &wrongMethod{fault{http.StatusMethodNotAllowed, errors.New("this path takes " + strings.Join(others, " and "))}, others}
 }
 
-// verb returns a method for a log, which holds nothing that somebody has made up.
+// verb returns a method for a log, without anything that a client made up.
 func verb(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
@@ -301,14 +300,14 @@ func answer(w http.ResponseWriter, status int, v any) {
 		status, body = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written as JSON"}`)
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Now().Add(wire.Idle))    // one who does not read is gone
-	_ = control.SetReadDeadline(time.Now().Add(wire.BodyTime)) // and so is one whose body does not come; net/http waits for it before it answers
+	_ = control.SetWriteDeadline(time.Now().Add(wire.Idle))    // a client that does not read is gone
+	_ = control.SetReadDeadline(time.Now().Add(wire.BodyTime)) // so is one whose body does not come; net/http waits for it before it answers
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) // whoever has gone does not miss it
+	_, _ = w.Write(append(body, '\n')) // a client that has gone does not miss it
 }
 
-// bad is the fault of a request that is not as it should be.
+// bad is the fault of an invalid request.
 func bad(format string, args ...any) error {
 	return &fault{http.StatusBadRequest, fmt.Errorf(format, args...)}
 }

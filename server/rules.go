@@ -13,23 +13,23 @@ import (
 	"earshot/api"
 )
 
-// rules are what one way in asks of whoever comes, before it is known who they are.
+// rules are what a listener demands of each request, before its author is known.
 type rules struct {
-	vouched bool     // the kernel says whose account it is
-	hosts   []string // names besides those of this machine, in small letters, perhaps with a port
-	origins []string // of pages that may ask, in small letters
+	vouched bool     // the kernel identifies the account
+	hosts   []string // names besides those of this machine, in lower case, with an optional port
+	origins []string // of pages that may send requests, in lower case
 	crossed *http.CrossOriginProtection
 	rates   *rates
 	knocks  *tokenFailures
 }
 
-// socketRules are those of the socket. It is nothing that a browser can reach, unless
-// somebody has put a port before it, as ssh does.
+// socketRules are the rules of the socket. A browser cannot reach it, unless somebody has put a
+// port in front of it, as ssh does.
 func socketRules() *rules {
 	return &rules{vouched: true, crossed: http.NewCrossOriginProtection(), rates: newRates(socketRate), knocks: newKnocks()}
 }
 
-// loopbackRules are those of a port.
+// loopbackRules are the rules of a port.
 func loopbackRules(c Config) *rules {
 	r := &rules{crossed: http.NewCrossOriginProtection(), rates: newRates(float64(c.RequestsPerSecond)), knocks: newKnocks()}
 	for _, host := range c.AllowedHosts {
@@ -43,9 +43,9 @@ func loopbackRules(c Config) *rules {
 	return r
 }
 
-// judge reports what is wrong with a request whoever it is from: how it was written, to
-// which host, and on behalf of which page. Most of it is to keep out pages that a browser
-// shows, whose programs can reach every port of this machine.
+// judge reports what is wrong with a request, whoever sent it: how it is written, to which host,
+// and on behalf of which page. Most of this keeps out web pages, whose scripts can reach every
+// port of this machine.
 func (r *rules) judge(req *http.Request) error {
 	if err := written(req); err != nil {
 		return err
@@ -59,9 +59,8 @@ func (r *rules) judge(req *http.Request) error {
 	return r.page(req)
 }
 
-// written reports what is wrong with how a request is written. What is asked for stands
-// there as it is and in no other spelling, so that whatever looks at requests on their
-// way sees the same as we.
+// written reports what is wrong with how a request is written. A path has one accepted spelling,
+// so that everything that inspects requests on their way sees the same as we do.
 func written(req *http.Request) error {
 	path, _, _ := strings.Cut(req.RequestURI, "?")
 	switch {
@@ -82,10 +81,10 @@ func written(req *http.Request) error {
 	return nil
 }
 
-// telling are the names of parameters that hold what nobody else should know.
+// telling are the names of parameters that hold secrets.
 var telling = regexp.MustCompile(`(?i)token|secret|passw|auth|bearer|credential|api_?-?key|^key$`)
 
-// secretText is what a token looks like.
+// secretText matches what looks like a token.
 var secretText = regexp.MustCompile(`earshot_[a-z2-7]{52}`)
 
 // leaks reports whether the address of a request holds something like a token.
@@ -105,9 +104,8 @@ func leaks(req *http.Request) bool {
 	return false
 }
 
-// ours reports whether a request means us by a host. A name that somebody else can make
-// point to this machine must not do: a page of theirs would be taken by the browser for
-// one of ours.
+// ours reports whether a host means this daemon. A name that somebody else can point at this
+// machine must be refused: a browser would treat their page as one of ours.
 func (r *rules) ours(host string) bool {
 	host = strings.ToLower(host)
 	if slices.Contains(r.hosts, host) {
@@ -123,7 +121,7 @@ func (r *rules) ours(host string) bool {
 	if err != nil && strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]") {
 		name = name[1 : len(name)-1]
 	} else if err != nil && strings.Contains(name, ":") {
-		return false // an address without its brackets
+		return false // an IPv6 address without its brackets
 	}
 	if at, err := netip.ParseAddr(name); err == nil {
 		return at.IsLoopback() && !at.Is4In6() && at.Zone() == "" && (at.Is6() == strings.Contains(host, "["))
@@ -134,8 +132,8 @@ func (r *rules) ours(host string) bool {
 	return r.vouched && name != "" && !strings.ContainsAny(name, ".@/\\ %")
 }
 
-// page reports what is wrong with the page on whose behalf a browser asks. Programs that
-// are no browser say nothing of one.
+// page reports what is wrong with the page on whose behalf a browser asks. Programs that are not
+// browsers name no page.
 func (r *rules) page(req *http.Request) error {
 	other := func() error {
 		return &fault{http.StatusForbidden, &api.Refusal{
@@ -162,21 +160,21 @@ func (r *rules) page(req *http.Request) error {
 	return nil
 }
 
-// What a page that may ask may send.
+// What an allowed page may send.
 var (
 	sentMethods = []string{http.MethodGet, http.MethodPost}
 	sentHeaders = []string{"authorization", "content-type", "earshot-identity", "earshot-room"}
 )
 
-// share says to a browser that a page may read the answer, if it is one that may ask. It
-// reports whether the request was only to find that out, and has been answered.
+// share tells the browser that a page may read the answer, if the page is allowed. It returns true
+// for a preflight request, which it has answered.
 func (r *rules) share(w http.ResponseWriter, req *http.Request) (answered bool, err error) {
 	if len(r.origins) == 0 {
 		return false, nil
 	}
 	h := w.Header()
 	h.Add("Vary", "Origin")
-	origin := req.Header.Get("Origin") // which judge has let pass
+	origin := req.Header.Get("Origin") // which judge has accepted
 	if origin == "" {
 		return false, nil
 	}

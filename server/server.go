@@ -1,29 +1,28 @@
-// Package server is the daemon's API for other processes: HTTP over a unix socket, and
-// over a port of this machine where the configuration says so. Clients can post a message,
-// follow the events, ask for the state, or attach a terminal, which is a sense and an outlet
-// like the console; [Client] does each of these. [Describe] lists the routes; there are no
-// others.
+// Package server is the daemon's API for other processes: HTTP over a unix socket, and over a port
+// of this machine if it is configured. Clients can post a message, follow the events, ask for the
+// state, or attach a terminal, which is an input and an outlet like the console; [Client] does
+// each of these. [Describe] lists the routes; there are no others.
 //
-// At the socket, the kernel says whose account it is: the user of the process that opened
-// the connection. The daemon's own user is {"console", "uid<N>"}. The superuser is
-// {"console", "uid0"}, and nobody to the house unless it says otherwise. Every other user is
-// refused before a word is read.
+// At the socket, the kernel identifies the account: the user of the process that opened the
+// connection. The daemon's own user is {"console", "uid<N>"}. The superuser is {"console",
+// "uid0"}, and has no rights unless the configuration gives some. Every other user is refused
+// before a word is read.
 //
-// People who share an account say who they are in the headers Earshot-Identity and
-// Earshot-Room, and prove it where they must by a token in the header Authorization; see
-// [Claim]. The house judges the claim for each request. A connection that a token let in
-// ends within seconds when the token is revoked.
+// People who share an account say who they are in the headers Earshot-Identity and Earshot-Room,
+// and prove it where they must by a token in the header Authorization; see [Claim]. The daemon
+// checks the claim for each request. A connection that a token let in ends within seconds when the
+// token is revoked.
 //
-// At the port no kernel says who is there: any process of the machine can connect, and any
-// page in a browser can cause a connection. So only the token says who it is, nothing is
-// given without one, and whatever a browser sends on behalf of a foreign page is refused;
-// see [Config] and docs/api.md.
+// At the port, no kernel identifies the client: any process of the machine can connect, and any
+// web page can cause a connection. So only the token identifies, nothing is served without one,
+// and whatever a browser sends on behalf of a foreign page is refused; see [Config] and
+// docs/api.md.
 //
-// Every reader pulls: the event stream reads the journal no faster than its client takes
-// it, and resumes where a client says it stopped. Where much has happened, it is sent a few
-// events at a time, so that other clients are answered in between. Everything that a client
-// can send has a limit: the number of connections and of requests, the header, the body, a
-// frame, and the time for each.
+// Every reader pulls: the event stream reads the journal no faster than its client takes it, and
+// resumes where a client says it stopped. After much has happened, it sends a few events at a
+// time, so that other clients are answered in between. Everything that a client can send has a
+// limit: the number of connections and of requests, the header, the body, a frame, and the time
+// for each.
 package server
 
 import (
@@ -42,8 +41,8 @@ import (
 	"earshot/server/audit"
 )
 
-// The limits of a connection. The user has one daemon and a few terminals, and
-// perhaps programs that follow what happens; these stop a script that ran away.
+// The limits of a connection. The user has one daemon, a few terminals, and perhaps programs that
+// follow the events; these limits stop a runaway script.
 const (
 	headerBytes = 16 << 10
 	headerTime  = 5 * time.Second
@@ -51,37 +50,36 @@ const (
 	grace       = 2 * time.Second // for requests that are running when the daemon stops
 )
 
-// A Server lets other processes in. It may serve several listeners at once.
+// A Server serves the API to other processes. It may serve several listeners at once.
 type Server struct {
 	Backend Backend
 	Journal Journal
 	Admin   Admin
-	Metrics http.Handler // what is counted, for Prometheus
+	Metrics http.Handler // the metrics, for Prometheus
 	Log     *slog.Logger // nil logs nothing
 
-	// Dropped, if set, is told how many events a terminal was not shown since it was slow.
-	// It returns at once, and may be called from many goroutines.
+	// Dropped, if set, receives the number of events that a terminal was not shown since it was
+	// slow. It returns at once, and may be called from many goroutines.
 	Dropped func(n int)
 
 	NewID func() earshot.EventID // makes the IDs of events and sessions; nil makes ULIDs
 
-	// Audit is told of each request that changes something or is refused. It is called
-	// from many goroutines, and returns soon. May be nil.
+	// Audit receives each request that changes something or is refused. It is called from many
+	// goroutines, and must return soon. It may be nil.
 	Audit func(audit.Entry)
 
-	tail      tail         // what those have in common who follow the events
-	turns     turns        // in which they are told
+	tail      tail         // shared by everybody who follows the events
+	turns     turns        // the order in which they are sent
 	terminals atomic.Int64 // attached so far
 }
 
-// Serve answers at l, which [Listen] returns, until ctx ends. It closes l, and
-// returns when every connection has ended and nothing runs any more. That ctx
-// ended is not an error.
+// Serve answers at l, which [Listen] returned, until ctx ends. It closes l, and returns when every
+// connection has ended and nothing runs any more. The end of ctx is not an error.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return s.serve(ctx, l, socketRules())
 }
 
-// ServeLoopback is Serve for what [ListenLoopback] returns, by the rules of c.
+// ServeLoopback is Serve for what [ListenLoopback] returned, by the rules of c.
 func (s *Server) ServeLoopback(ctx context.Context, l net.Listener, c Config) error {
 	return s.serve(ctx, l, loopbackRules(c))
 }
@@ -94,7 +92,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener, by *rules) error {
 		Handler:           at,
 		ReadHeaderTimeout: headerTime,
 
-		DisableGeneralOptionsHandler: true, // nothing is answered but by us
+		DisableGeneralOptionsHandler: true, // only our handlers answer
 		IdleTimeout:                  idleTime,
 		MaxHeaderBytes:               headerBytes,
 		ErrorLog:                     slog.NewLogLogger(s.log().Handler(), slog.LevelDebug),
@@ -132,11 +130,11 @@ func (s *Server) newID() earshot.EventID {
 	return s.NewID()
 }
 
-// visitorKey is where the context of a connection holds its visitor. The
-// standard library has no other way from a connection to its requests.
+// visitorKey is the key of the visitor in the context of a connection. The standard library has no
+// other way from a connection to its requests.
 type visitorKey struct{}
 
-// meet has the requests of a connection know whose it is.
+// meet passes the visitor of a connection to its requests.
 func (o *opening) meet(ctx context.Context, c net.Conn) context.Context {
 	if v, ok := c.(*visitor); ok {
 		v.gone = o.conns.Done
@@ -144,7 +142,7 @@ func (o *opening) meet(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, visitorKey{}, c)
 }
 
-// visitorOf returns whose request r is, or nil if nobody looked.
+// visitorOf returns the visitor that sent r, or nil if the connection was not identified.
 func visitorOf(r *http.Request) *visitor {
 	v, _ := r.Context().Value(visitorKey{}).(*visitor)
 	return v

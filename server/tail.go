@@ -11,36 +11,35 @@ import (
 )
 
 const (
-	// chunk is how many bytes of events a stream holds while its client does not read, but
-	// for an event that is longer.
+	// chunk is how many bytes of events a stream holds while its client does not read, unless a
+	// single event is longer.
 	chunk = 64 << 10
 
-	// reading is how many read the journal at once for the streams; what they hold
-	// meanwhile may be long.
+	// reading is how many goroutines read the journal for the streams at once; what they hold
+	// meanwhile may be large.
 	reading = 8
 
-	// apart is of how many that ask for something else it is known what they were told: more
-	// than there are people. Anybody can ask for what comes after any sequence.
+	// apart is how many other batches are remembered: more than there are people. Anybody can ask
+	// for what comes after any sequence.
 	apart = 256
 
-	// readTime is how long that may take.
+	// readTime is how long reading the journal may take.
 	readTime = 30 * time.Second
 )
 
-// A tail is what those have in common who follow the events. A thousand who wait for the
-// next one are told of it by one look into the journal for each audience, not by one for
-// each of them.
+// A tail shares the reading of the journal among those who follow the events. For a thousand who
+// wait for the next one, the journal is read once for each audience, not once for each of them.
 type tail struct {
 	mu     sync.Mutex
-	places chan struct{}          // holds one for each who reads the journal
-	at     <-chan struct{}        // what is known is known since the journal has grown to this
+	places chan struct{}          // holds one for each goroutine that reads the journal
+	at     <-chan struct{}        // looks is valid until this is closed: the journal has grown
 	looks  map[string]*eventBatch // by audience and sequence
 }
 
-// An eventBatch is what comes after a sequence, as lines: as many as a stream may hold, at
+// An eventBatch holds what comes after a sequence, as lines: as many as a stream may hold, and at
 // least one if there is one.
 type eventBatch struct {
-	done chan struct{} // closed when the rest is known
+	done chan struct{} // closed when the fields below are set
 	text []byte
 	n    int   // lines
 	last int64 // the sequence of the last
@@ -48,8 +47,8 @@ type eventBatch struct {
 	err  error
 }
 
-// after returns what comes after a sequence, for an audience: at most so many events. Grown
-// is closed when there is more. What it holds is shared: nobody changes it.
+// after returns at most limit events after a sequence, for an audience. Grown is closed when there
+// is more. The result is shared: nobody changes it.
 func (t *tail) after(ctx context.Context, journal Journal, a earshot.Audience, after int64, limit int) (g *eventBatch, grown <-chan struct{}, err error) {
 	key, err := json.Marshal(struct {
 		A     earshot.Audience
@@ -60,7 +59,7 @@ func (t *tail) after(ctx context.Context, journal Journal, a earshot.Audience, a
 		return nil, nil, err
 	}
 	t.mu.Lock()
-	grown = journal.Grown() // before reading, so that nothing falls between
+	grown = journal.Grown() // before reading, so that nothing is missed in between
 	if grown != t.at || t.looks == nil {
 		t.at, t.looks = grown, make(map[string]*eventBatch)
 	}
@@ -70,7 +69,7 @@ func (t *tail) after(ctx context.Context, journal Journal, a earshot.Audience, a
 	g, looked := t.looks[string(key)]
 	if !looked {
 		if len(t.looks) >= apart {
-			clear(t.looks) // who waits for one has it
+			clear(t.looks) // a goroutine that waits for a batch still has it
 		}
 		g = &eventBatch{done: make(chan struct{})}
 		t.looks[string(key)] = g
@@ -78,7 +77,7 @@ func (t *tail) after(ctx context.Context, journal Journal, a earshot.Audience, a
 	t.mu.Unlock()
 	if !looked {
 		t.look(ctx, journal, a, after, limit, g)
-		if g.err != nil || g.more { // it is not the end, where all meet
+		if g.err != nil || g.more { // it is not the end of the journal, where all readers meet
 			t.forget(string(key), g)
 		}
 	}
@@ -90,8 +89,7 @@ func (t *tail) after(ctx context.Context, journal Journal, a earshot.Audience, a
 	}
 }
 
-// look reads the journal, for all who ask the same. That the first of them goes away is
-// nothing to the others.
+// look reads the journal for all who ask the same. It goes on when the first of them leaves.
 func (t *tail) look(ctx context.Context, journal Journal, a earshot.Audience, after int64, limit int, g *eventBatch) {
 	defer close(g.done)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
@@ -119,7 +117,7 @@ func (t *tail) look(ctx context.Context, journal Journal, a earshot.Audience, af
 	g.more = g.n == limit
 }
 
-// forget lets go of a batch that nobody else will want.
+// forget removes a batch that nobody else will want.
 func (t *tail) forget(key string, g *eventBatch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -10,36 +10,36 @@ import (
 )
 
 const (
-	// few are told at the same time: so many at most stand between whoever writes and the
+	// few is how many are woken at once: at most this many stand between the writer and the
 	// processors.
 	few = 2
 
-	// perSecond is how many are told in a second: the last of a thousand after 125 ms, and
-	// the processors have time for something else meanwhile.
+	// perSecond is how many are woken in a second: the last of a thousand after 125 ms, and the
+	// processors have time for something else meanwhile.
 	perSecond = 8000
 
-	// ahead is how many are told without a pause, as a busy machine wakes who sleeps late: by
-	// 16 ms at most that makes no difference.
+	// ahead is how many are woken without a pause, since a busy machine wakes sleepers late: by at
+	// most 16 ms, which does no harm.
 	ahead = 128
 
-	// lagging is after what time it is told to the next while one still is: it takes some tens
-	// of microseconds, unless who reads is slow.
+	// lagging is the time after which the next is woken while one is still being served: serving
+	// takes some tens of microseconds, unless the reader is slow.
 	lagging = 2 * time.Millisecond
 )
 
-// turns are how those who follow the events are told of them: a few at a time. A few wait
-// for what happens, and the others, in the order in which they came, until one of these has
-// been told. So what happens wakes a few, however many follow. The zero value is ready.
+// turns wakes the followers of the events a few at a time. A few wait for the next event; the
+// others, in the order in which they came, wait until one of those has been served. So an event
+// wakes a few, however many follow. The zero value is ready.
 type turns struct {
 	once sync.Once
 	pace *rate.Limiter
-	next line // who waits for what comes next
-	late line // who is to be told already, since it happened while they were told of something
+	next line // those who wait for the next event
+	late line // those to be served now, since something happened while they were being served
 }
 
-// wait returns true when something has happened, which closes grown or other, and it is
-// somebody's turn to be told; false when ctx has ended or a time has come before. Who has been
-// told ends the turn.
+// wait returns true when something has happened, which closes grown or other, and the caller's
+// turn has come; false when ctx or the time has ended before. A caller that was served ends the
+// turn.
 func (t *turns) wait(ctx context.Context, grown, other <-chan struct{}, until <-chan time.Time) (turn, bool) {
 	t.once.Do(func() { t.pace = rate.NewLimiter(perSecond, ahead) })
 	in, at := &t.next, t.next.come(grown, other)
@@ -71,11 +71,11 @@ func (t *turns) wait(ctx context.Context, grown, other <-chan struct{}, until <-
 	return turn{}, false
 }
 
-// A turn is somebody's turn to be told. The zero turn has ended.
+// A turn is the permission to be served. The zero turn has ended.
 type turn struct {
 	in  *line
 	at  *place
-	lag *time.Timer // ends it, too
+	lag *time.Timer // ends the turn, too
 }
 
 // end ends it.
@@ -85,22 +85,22 @@ func (t turn) end() {
 	}
 }
 
-// A line is of those who wait to be in front, where a few may be. The zero line is empty.
+// A line is a queue with room for a few in front. The zero line is empty.
 type line struct {
 	mu     sync.Mutex
 	front  int
 	behind list.List // of places
 }
 
-// A place is somebody's in a line.
+// A place is a place in a line.
 type place struct {
-	front chan struct{} // closed when they are in front
-	at    *list.Element // before
+	front chan struct{} // closed when the place is in front
+	at    *list.Element // its place in behind, while it is not in front
 }
 
-// come returns the place of who comes, nil if something has happened already. Who knows
-// less cannot come behind who knows more and waits for what is next: what happens lies
-// before the one comes, or after the other has.
+// come returns a new place, or nil if something has happened already. A caller that knows less
+// cannot stand behind one that knows more and waits for the next event: an event falls before the
+// one arrives, or after the other has.
 func (l *line) come(grown, other <-chan struct{}) *place {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +121,7 @@ func (l *line) come(grown, other <-chan struct{}) *place {
 	return p
 }
 
-// leave gives up a place, for the next if it was in front.
+// leave gives up a place, to the next in line if it was in front.
 func (l *line) leave(p *place) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

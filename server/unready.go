@@ -14,10 +14,9 @@ import (
 	"earshot/server/wire"
 )
 
-// ServeUnready answers at l, which [Listen] returned, as long as there is no house yet that
-// could: that the process is alive, that it is not ready, and to everything else why it is
-// not, as what may work later. When ctx ends it returns, and l is as it was. It calls why from
-// many goroutines.
+// ServeUnready answers at l, which [Listen] returned, while the daemon cannot yet: that the
+// process is alive, that it is not ready, and to every other request why not, as something that
+// may work later. When ctx ends it returns, and l is unchanged. It calls why from many goroutines.
 func ServeUnready(ctx context.Context, l net.Listener, why func() api.Obstacle) error {
 	own, ok := l.(*listener)
 	if !ok {
@@ -37,7 +36,7 @@ func ServeUnready(ctx context.Context, l net.Listener, why func() api.Obstacle) 
 		answer(w, http.StatusServiceUnavailable, api.Refusal{Problem: is.Text, Mend: is.Cure})
 	})
 	srv := &http.Server{Handler: all, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes, DisableGeneralOptionsHandler: true}
-	srv.SetKeepAlivesEnabled(false) // who asks again asks the house
+	srv.SetKeepAlivesEnabled(false) // a client that asks again should reach the daemon
 	var g errgroup.Group
 	g.Go(func() error {
 		if err := srv.Serve(newDoor(borrowed{socket}, socketRules())); err != http.ErrServerClosed {
@@ -57,7 +56,7 @@ func ServeUnready(ctx context.Context, l net.Listener, why func() api.Obstacle) 
 	return err
 }
 
-// borrowed is a socket that is given back, and not closed. It lets in whom the house would.
+// borrowed is a socket that is given back, not closed. It accepts whom the daemon would.
 type borrowed struct{ *net.UnixListener }
 
 // Accept returns the next visitor who may come in.
@@ -75,5 +74,5 @@ func (b borrowed) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends what waits for visitors.
+// Close ends waiting for visitors.
 func (b borrowed) Close() error { return b.SetDeadline(time.Unix(1, 0)) }

@@ -16,7 +16,7 @@ func (s *Server) voices(w http.ResponseWriter, r *http.Request, _ guest) error {
 	return nil
 }
 
-// tell carries out what somebody says about them.
+// tell carries out a request about voices.
 func (s *Server) tell(w http.ResponseWriter, r *http.Request, who guest) error {
 	var t api.VoiceRequest
 	if err := readBody(w, r, &t); err != nil {

@@ -1,7 +1,6 @@
-// Package attach is the far side of an attached terminal: it lets a sense and
-// an outlet that run here be those of a daemon elsewhere. They are the very
-// console that the daemon itself uses, and do not notice. The daemon's side is
-// [earshot/server/remote].
+// Package attach is the far side of an attached terminal: it lets an input and an outlet that run
+// here serve a daemon elsewhere. They are the same console that the daemon itself uses, and do not
+// notice. The daemon's side is [earshot/server/remote].
 package attach
 
 import (
@@ -23,28 +22,27 @@ import (
 // ErrLost says that the daemon went away while the terminal was attached.
 var ErrLost = errors.New("the connection to earshot was lost")
 
-// parting is how long a daemon may take for the last words of a terminal that
-// leaves. One that is well takes them at once.
+// parting is how long a daemon may take to accept the last frames of a terminal that leaves. A
+// healthy one takes them at once.
 const parting = 2 * time.Second
 
-// A Passing outlet is there for a moment, such as for one question: that somebody
-// is at it is not announced. It is optional; [Run] tests for it.
+// A Passing outlet is there for a moment, such as for one question: nobody's presence is announced
+// for it. It is optional; [Run] tests for it.
 type Passing interface {
 	earshot.Outlet
 	Passes() bool
 }
 
-// Run attaches p and o to the daemon at the other end of conn, until p comes to
-// its own end, fails, or ctx ends. It returns what p returned; nil if ctx
-// ended; and an error that wraps [ErrLost] if the daemon went first. When it
-// returns, everything that it started has returned, and conn is closed.
+// Run attaches p and o to the daemon at the other end of conn, until p ends by itself, fails, or
+// ctx ends. It returns what p returned, nil if ctx ended, and an error that wraps [ErrLost] if the
+// daemon went first. When it returns, everything that it started has returned, and conn is closed.
 //
-// An event that p emits is admitted when emit returns nil. When it returns an
-// [*api.Refusal] the room did not want it. After any other error it may have
-// been admitted or not: emitted again with the same ID, it is kept once.
+// An event that p emits is admitted when emit returns nil. If emit returns an [*api.Refusal], the
+// room refused it. After any other error it may or may not have been admitted; an event emitted
+// again with the same ID is kept once.
 //
-// Whoever is spoken of in what o is shown is in names before it is shown. That
-// whoever attached may not stay any more is a [*api.Refusal].
+// Before o shows something, names knows everybody mentioned in it. If the person may not stay any
+// more, the error is a [*api.Refusal].
 func Run(ctx context.Context, conn *wire.Conn, p providers.Provider, o earshot.Outlet, names *Names) error {
 	defer conn.Close()
 	s := &session{
@@ -61,20 +59,20 @@ func Run(ctx context.Context, conn *wire.Conn, p providers.Provider, o earshot.O
 	return s.run(ctx, p)
 }
 
-// A session is a terminal while it is attached.
+// A session is an attached terminal.
 type session struct {
 	conn   *wire.Conn
 	box    *wire.Outbox
 	outlet earshot.Outlet
 	names  *Names
-	name   string // of the outlet, as the room knows it; for the reading goroutine
+	name   string // the outlet's name in the room; used by the reading goroutine
 
-	window chan struct{} // holds one for each event without an answer
+	window chan struct{} // holds one for each unanswered event
 	lost   chan struct{} // closed when no answer can come any more
 
 	mu      sync.Mutex
-	waiting []chan<- error // for the answers, in the order of the events
-	number  int64          // of events answered so far
+	waiting []chan<- error // receive the answers, in the order of the events
+	number  int64          // counts the events answered so far
 
 	speeches line
 }
@@ -82,8 +80,7 @@ type session struct {
 // errDone ends a session whose provider has ended.
 var errDone = errors.New("the terminal is done")
 
-// run is the life of the session: the provider, the pump and the reader, until
-// the first of them ends.
+// run runs the session: the provider, the pump and the reader, until the first of them ends.
 func (s *session) run(ctx context.Context, p providers.Provider) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
@@ -101,7 +98,7 @@ func (s *session) run(ctx context.Context, p providers.Provider) error {
 		defer close(s.lost)
 		return s.read(gctx)
 	})
-	g.Go(func() error { // hangs up, when the speeches have told how far they came
+	g.Go(func() error { // hangs up, once the speeches have reported how far they came
 		<-gctx.Done()
 		s.speeches.close()
 		s.box.Close()
@@ -118,8 +115,8 @@ func (s *session) run(ctx context.Context, p providers.Provider) error {
 	return err
 }
 
-// pump writes what is to be sent, to the last frame. If the daemon does not
-// take it, the session is lost.
+// pump writes the outgoing frames, up to the last. If the daemon does not take them, the session
+// is lost.
 func (s *session) pump(ctx context.Context) error {
 	err := s.conn.Pump(context.WithoutCancel(ctx), s.box)
 	if err != nil {
@@ -128,7 +125,7 @@ func (s *session) pump(ctx context.Context) error {
 	return nil
 }
 
-// read takes in what comes from the daemon.
+// read handles what comes from the daemon.
 func (s *session) read(ctx context.Context) error {
 	for {
 		f, err := s.conn.Read()
@@ -148,7 +145,7 @@ func (s *session) read(ctx context.Context) error {
 	}
 }
 
-// take takes in one frame. It does not block.
+// take handles one frame. It does not block.
 func (s *session) take(ctx context.Context, f wire.Frame) error {
 	switch f := f.(type) {
 	case wire.Beat:
@@ -181,7 +178,7 @@ func (s *session) take(ctx context.Context, f wire.Frame) error {
 	return nil
 }
 
-// beat answers a beat, once however many came.
+// beat answers beats: one answer, however many came.
 func (s *session) beat() {
 	s.box.Drop(-1, func(f wire.Frame) bool {
 		_, ok := f.(wire.Beat)
@@ -190,8 +187,8 @@ func (s *session) beat() {
 	_ = s.box.Urgent(wire.Beat{})
 }
 
-// show shows e, if the outlet is a board. What came in here is told so, under
-// the name by which the outlet knows itself.
+// show shows e if the outlet is a board. An event that came in here is marked with the outlet's
+// own name for itself.
 func (s *session) show(e earshot.Event) {
 	board, ok := s.outlet.(earshot.Board)
 	if !ok {
@@ -200,13 +197,13 @@ func (s *session) show(e earshot.Event) {
 	switch e.Via {
 	case s.name:
 		e.Via = s.outlet.Name()
-	case s.outlet.Name(): // that of the daemon's own console
+	case s.outlet.Name(): // the name of the daemon's own console
 		e.Via = "daemon/" + e.Via
 	}
 	board.Show(e)
 }
 
-// missed is what is shown in place of n events.
+// missed returns the notice that is shown in place of n events.
 func missed(n int) earshot.Event {
 	return earshot.Event{Body: earshot.Notice{
 		Key:  "terminal",

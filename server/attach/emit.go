@@ -32,7 +32,7 @@ func (s *session) emit(ctx context.Context, e earshot.Event) error {
 	}
 }
 
-// send sends e, and has its answer sent to answer, which holds it.
+// send sends e. The answer will be sent to answer, which has room for it.
 func (s *session) send(e earshot.Event, answer chan<- error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *session) send(e earshot.Event, answer chan<- error) error {
 	return nil
 }
 
-// answered hands on the answer to the nth event.
+// answered passes on the answer to the nth event.
 func (s *session) answered(n int64, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// known is how many people a terminal knows by name. Whoever was met
-	// longest ago is forgotten, and met again with the next event of theirs.
+	// known is how many people a terminal knows by name. The one met longest ago is forgotten, and
+	// learned again with their next event.
 	known = 4096
 
-	// nameBytes is the longest name: more than any has.
+	// nameBytes is the longest accepted name: no real one is longer.
 	nameBytes = 256
 )
 
-// Names is what the daemon says that its participants are called. The zero
-// value knows nobody. It may be used from many goroutines.
+// Names holds the names that the daemon gave for its participants. The zero value knows nobody. It
+// may be used from many goroutines.
 type Names struct {
 	mu     sync.Mutex
 	called map[earshot.ParticipantID]string
-	met    []earshot.ParticipantID // whom called knows, in the order in which they were met
+	met    []earshot.ParticipantID // the keys of called, in the order in which they were met
 }
 
-// Name returns what id is called.
+// Name returns the name of id.
 func (n *Names) Name(id earshot.ParticipantID) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -38,8 +38,7 @@ func (n *Names) Name(id earshot.ParticipantID) string {
 	return "unknown"
 }
 
-// Learn takes in what some are called. Whoever has another name than before is
-// called by it from now on.
+// Learn records names. A new name for a participant replaces the old one.
 func (n *Names) Learn(called map[earshot.ParticipantID]string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -53,7 +52,7 @@ func (n *Names) Learn(called map[earshot.ParticipantID]string) {
 	}
 }
 
-// learn takes in one name. It is called with the lock.
+// learn records one name. The caller holds the lock.
 func (n *Names) learn(id earshot.ParticipantID, name string) {
 	if _, ok := n.called[id]; !ok {
 		if len(n.met) >= known {

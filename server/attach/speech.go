@@ -10,16 +10,16 @@ import (
 	"earshot/server/wire"
 )
 
-// queue is how many speeches may wait for one that does not end. The daemon
-// opens a speech when the one before has ended, or was cut and did not say so
-// for a while; a terminal that is held back for long may meet a few at once.
+// queue is how many speeches may wait for one that does not end. The daemon opens a speech when
+// the one before has ended, or was cut and has not confirmed it for a while; a terminal that is
+// held for long may receive a few at once.
 const queue = 8
 
 // errFlood is the error of a daemon that says more than was agreed.
 var errFlood = errors.New("the daemon sends more than a terminal accepts")
 
-// A line is the speeches that have not ended, the oldest first. One after the
-// other comes out of the outlet.
+// A line holds the speeches that have not ended, the oldest first. The outlet says one after the
+// other.
 type line struct {
 	mu      sync.Mutex
 	open    []*speech
@@ -35,8 +35,7 @@ func (s *session) open(ctx context.Context, o earshot.Opening) {
 	}
 }
 
-// play puts sp into the line and has it played when it is its turn. It is false
-// when the line takes no more.
+// play queues sp and plays it when its turn comes. It returns false if the line is full.
 func (l *line) play(ctx context.Context, sp *speech) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,7 +60,7 @@ func (l *line) remove(sp *speech) {
 	l.open = slices.DeleteFunc(l.open, func(o *speech) bool { return o == sp })
 }
 
-// close takes no more speeches, and waits for those that are in the line.
+// close accepts no more speeches, and waits for those in the line.
 func (l *line) close() {
 	l.mu.Lock()
 	l.closed = true
@@ -81,8 +80,8 @@ func (l *line) find(id earshot.TurnID) *speech {
 	return nil
 }
 
-// say, do and finish hand on what the daemon says to a speech. What comes for
-// one that has ended was on its way.
+// say, do and finish pass what the daemon sends to a speech. They ignore what comes for a speech
+// that has ended, since it was on its way.
 
 func (l *line) say(f wire.Say) error {
 	if sp := l.find(f.Turn); sp != nil {
@@ -103,8 +102,8 @@ func (l *line) finish(f wire.Finish) {
 	}
 }
 
-// A speech is one reply that is coming out here. Clauses go through its own
-// goroutine, since an outlet may keep them waiting; controls do not.
+// A speech is one reply that comes out here. Clauses go through its own goroutine, since an outlet
+// may block on them; controls do not.
 type speech struct {
 	opening earshot.Opening
 	session *session
@@ -113,16 +112,16 @@ type speech struct {
 
 	mu       sync.Mutex
 	clauses  []earshot.Clause // not handed to the outlet yet
-	bytes    int              // of them
+	bytes    int              // of clauses
 	finished bool
-	control  *earshot.Control // for when it is opened
+	control  *earshot.Control // to apply once the outlet is opened
 	cut      bool
 	out      earshot.Speaking // once it is opened
 	changed  chan struct{}    // closed and made anew whenever anything above changes
 }
 
-// play is the life of the speech: it waits for the one before, opens the
-// outlet, and hands over clause by clause until there are none.
+// play runs the speech: it waits for the one before, opens the outlet, and hands over the clauses
+// one by one until there are none.
 func (sp *speech) play(ctx context.Context, before *speech) {
 	if before != nil {
 		<-before.over
@@ -144,14 +143,13 @@ func (sp *speech) play(ctx context.Context, before *speech) {
 			break
 		}
 		if out.Say(c) != nil {
-			break // the outlet tells the end
+			break // the outlet reports the end
 		}
 	}
 	<-sp.over
 }
 
-// next returns the next clause. It is false when none follows; a speech that is
-// finished has been told so.
+// next returns the next clause, or false if none follows; it has then told a finished speech so.
 func (sp *speech) next() (earshot.Clause, bool) {
 	for {
 		c, ok, changed := sp.poll()
@@ -166,7 +164,7 @@ func (sp *speech) next() (earshot.Clause, bool) {
 	}
 }
 
-// poll returns the next clause, or that there is none, or what to wait for.
+// poll returns the next clause, or that there is none, or a channel to wait for.
 func (sp *speech) poll() (c earshot.Clause, ok bool, changed <-chan struct{}) {
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
@@ -185,7 +183,7 @@ func (sp *speech) poll() (c earshot.Clause, ok bool, changed <-chan struct{}) {
 	return c, false, sp.changed
 }
 
-// opened hands the control that came meanwhile to the outlet.
+// opened passes a control that came before the outlet was opened.
 func (sp *speech) opened(out earshot.Speaking) {
 	sp.change(func() {
 		sp.out = out
@@ -195,7 +193,7 @@ func (sp *speech) opened(out earshot.Speaking) {
 	})
 }
 
-// do hands a control to the outlet, or keeps it for when that is opened.
+// do passes a control to the outlet, or keeps it until the outlet is opened.
 func (sp *speech) do(c earshot.Control) {
 	sp.change(func() {
 		if c == earshot.Cut {
@@ -210,8 +208,8 @@ func (sp *speech) do(c earshot.Control) {
 	})
 }
 
-// say takes in a clause. What the daemon may send ahead is bounded by what was
-// agreed, and the clause that begins when everything was heard.
+// say queues a clause. What the daemon may send ahead is limited to the agreed window, plus one
+// clause that begins when everything was heard.
 func (sp *speech) say(c earshot.Clause) (err error) {
 	sp.change(func() {
 		if sp.cut {
@@ -240,8 +238,8 @@ func (sp *speech) isCut() bool {
 	return sp.cut
 }
 
-// heard tells the daemon how far the outlet has come. A position that has not
-// been sent yet is outdated by the next one.
+// heard tells the daemon how far the outlet has come. It replaces a position that has not been
+// sent yet.
 func (sp *speech) heard(h earshot.Heard) {
 	box := sp.session.box
 	box.Drop(-1, func(f wire.Frame) bool {

@@ -1,10 +1,10 @@
-// Package audit writes down who has changed something by the server, or was refused:
-// a file of its own beside the log, an entry a line. No entry holds what somebody said,
-// nor a token, nor anything else that a stranger could have made up.
+// Package audit records who changed something through the server, or was refused: in a file of its
+// own beside the log, one entry per line. No entry holds what somebody said, a token, or anything
+// else that a stranger could have made up.
 //
-// The file is its owner's alone and has a bound: a full one is put aside, and the oldest
-// of those is removed. A flood of refusals is thinned out, and counted, so that it cannot
-// push out what was written before.
+// Only the owner can read the file, and its size is bounded: a full one is rotated, and the oldest
+// rotated one removed. Floods of refusals are thinned out, and counted, so that they cannot push
+// out earlier entries.
 package audit
 
 import (
@@ -27,28 +27,28 @@ import (
 // An Entry is a request that changed something or was refused.
 type Entry struct {
 	At      time.Time             `json:"time"`
-	Who     earshot.ParticipantID `json:"who,omitempty"` // empty if nobody knew
+	Who     earshot.ParticipantID `json:"who,omitempty"` // empty if unknown
 	From    string                `json:"from"`          // the account, such as uid1000, or the address
 	Method  string                `json:"method"`
 	Route   string                `json:"route,omitempty"` // empty if there is none
-	Status  int                   `json:"status"`          // of HTTP
+	Status  int                   `json:"status"`          // the HTTP status
 	Changed string                `json:"changed,omitempty"`
-	Missing int                   `json:"missing,omitempty"` // refusals before this one that are not written, since they were too many
+	Missing int                   `json:"missing,omitempty"` // earlier refusals that were not written, since they were too many
 }
 
 // Refused reports whether a request was refused.
 func (e Entry) Refused() bool { return e.Status >= 400 }
 
 const (
-	fileBytes = 1 << 20 // of a file before it is put aside: some 8,000 entries
-	aside     = 4       // files that are kept besides
+	fileBytes = 1 << 20 // the size at which a file is rotated: about 8,000 entries
+	aside     = 4       // rotated files that are kept
 
-	// Of refusals, so many are written a second, and so many at once.
+	// The refusals that are written: per second, and at once.
 	perSecond = 2
 	atOnce    = 100
 )
 
-// A Log is the file. It may be used from many goroutines of one process.
+// A Log is the audit file. It may be used from many goroutines of one process.
 type Log struct {
 	path string
 	most int64
@@ -62,8 +62,8 @@ type Log struct {
 	report  func(error)
 }
 
-// Open opens the file at path, whose directory is made if it is not there. Report is told
-// once when entries can no longer be written; it may be nil.
+// Open opens the file at path, and creates its directory if it is missing. Report is called once
+// when entries can no longer be written; it may be nil.
 func Open(path string, report func(error)) (*Log, error) {
 	l := &Log{path: path, most: fileBytes, thin: rate.NewLimiter(perSecond, atOnce), report: report}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -90,8 +90,8 @@ func (l *Log) open() error {
 	return nil
 }
 
-// Move goes on at another path, whose directory is made if it is not there. If it fails,
-// it goes on where it is.
+// Move continues at another path, whose directory it creates if it is missing. If it fails, the
+// log continues at the old path.
 func (l *Log) Move(path string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,7 +109,7 @@ func (l *Log) Move(path string) error {
 	return nil
 }
 
-// Write writes an entry. What goes wrong is reported, once.
+// Write writes an entry. The first failure is reported.
 func (l *Log) Write(e Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,7 +149,7 @@ func (l *Log) write(e Entry) error {
 	return nil
 }
 
-// rotate puts the file aside and begins another.
+// rotate renames the full file and begins a new one.
 func (l *Log) rotate() error {
 	if l.file != nil {
 		l.file.Close()
@@ -163,7 +163,7 @@ func (l *Log) rotate() error {
 	return l.open()
 }
 
-// name is the file that has been put aside n times.
+// name returns the name of the file that was rotated n times.
 func name(path string, n int) string {
 	if n == 0 {
 		return path
@@ -183,8 +183,8 @@ func (l *Log) Close() error {
 	return err
 }
 
-// Last returns the newest entries of the log at path for which keep holds, the oldest
-// first. A line that is none, as a crash leaves it, is passed over.
+// Last returns the newest entries of the log at path for which keep is true, the oldest first. It
+// skips invalid lines, such as a crash leaves.
 func Last(path string, many int, keep func(Entry) bool) ([]Entry, error) {
 	var all []Entry
 	for n := aside; n >= 0; n-- {

@@ -1,6 +1,6 @@
-// Package client asks a running daemon: over its socket, or over a port of this machine with a token.
-// Every command that does not answer by itself is a [Client], and so can be other programs in Go;
-// those in other languages find the routes in docs/openapi.json.
+// Package client talks to a running daemon: over its socket, or over a port of this machine with a
+// token. Every command that needs the daemon is a [Client], and other programs in Go can be one
+// too; programs in other languages find the routes in docs/openapi.json.
 package client
 
 import (
@@ -34,16 +34,16 @@ import (
 // ErrNotRunning says that nobody answers at the socket.
 var ErrNotRunning = errors.New("earshot is not running; start it with: earshot run")
 
-// A Failure says that the daemon could not do what it was asked: it ends, or something is
+// A Failure says that the daemon could not do what it was asked: it is stopping, something is
 // full, or there is too much to do. The refusal says why.
 type Failure struct{ *api.Refusal }
 
 // Unwrap returns the refusal.
 func (f *Failure) Unwrap() error { return f.Refusal }
 
-// Refused returns why the daemon refused, if err says that it did and would do so again. Of
-// whatever else went wrong, such as a [Failure], the same may work later without anybody having
-// changed what is asked, or by whom.
+// Refused returns the refusal if err says that the daemon refused and would do so again. After any
+// other error, such as a [Failure], the same request may work later, without a change of the
+// request or of the caller.
 func Refused(err error) (*api.Refusal, bool) {
 	if _, failed := errors.AsType[*Failure](err); failed || errors.Is(err, ErrNotRunning) {
 		return nil, false
@@ -54,24 +54,24 @@ func Refused(err error) (*api.Refusal, bool) {
 // lineBytes is the longest event that a client reads.
 const lineBytes = wire.MaxDown
 
-// A Client asks the daemon at Socket, or at URL. It may be used from many goroutines, and
-// keeps no connection. What the daemon refused is a [*api.Refusal], within a [*Failure] if
-// it could not do it.
+// A Client talks to the daemon at Socket, or at URL. It may be used from many goroutines, and
+// keeps no connection. A refusal is returned as a [*api.Refusal], inside a [*Failure] if the
+// daemon could not do it.
 type Client struct {
 	Socket string
 
-	// URL is where the daemon listens, such as http://127.0.0.1:8765, if it is to be asked
-	// there instead, with Token. It must lead to this machine, as a port that ssh forwards
-	// does: nothing on the way is encrypted.
+	// URL is where the daemon listens, such as http://127.0.0.1:8765, to use it instead of the
+	// socket, with Token. It must lead to this machine, as a port that ssh forwards does: nothing
+	// on the way is encrypted.
 	URL string
 
-	Identity string         // who it says that it is; empty is the person of the account
+	Identity string         // the claimed identity; empty is the person of the account
 	Room     earshot.RoomID // empty is the desk
-	Token    field.Secret   // proves Identity, where a name alone does not do
-	New      bool           // Identity may be a name that nobody has yet: something is about to be said
+	Token    field.Secret   // proves Identity, where a name alone is not enough
+	New      bool           // Identity may be a new name: something is about to be said
 }
 
-// Sign says in a request who asks.
+// Sign sets the headers that say who asks.
 func (c *Client) Sign(req *http.Request) {
 	for name, text := range map[string]string{wire.IdentityHeader: c.Identity, wire.RoomHeader: string(c.Room)} {
 		if text != "" {
@@ -86,9 +86,8 @@ func (c *Client) Sign(req *http.Request) {
 	}
 }
 
-// Post posts a message, and returns its ID when it is kept. With an ID of the
-// caller's, which is a ULID, a message that is posted again after an error is
-// kept once; without, one is made.
+// Post posts a message, and returns its ID once it is kept. A caller may set the ID, a ULID; a
+// message posted again after an error is then kept once. Without one, the daemon makes it.
 func (c *Client) Post(ctx context.Context, id earshot.EventID, text earshot.Text) (earshot.EventID, error) {
 	if id == "" {
 		id = earshot.EventID(ulid.Make().String())
@@ -98,7 +97,7 @@ func (c *Client) Post(ctx context.Context, id earshot.EventID, text earshot.Text
 	return kept.ID, err
 }
 
-// State returns how everything is.
+// State returns the state of the daemon.
 func (c *Client) State(ctx context.Context) (is api.Status, err error) {
 	err = c.ask(ctx, "GET", "/v1/state", nil, &is)
 	return is, err
@@ -110,8 +109,8 @@ func (c *Client) Context(ctx context.Context) (all []api.SceneEntry, err error) 
 	return all, err
 }
 
-// History returns the newest events before a sequence, or of all if that is 0, in the
-// order in which they happened: those of some kinds, or of all if there is none.
+// History returns the newest events before a sequence, or the newest of all if it is 0, in the
+// order in which they happened: those of some kinds, or all if kinds is empty.
 func (c *Client) History(ctx context.Context, kinds []earshot.Kind, before int64, limit int) (p api.HistoryPage, err error) {
 	q := pageAt(before, limit)
 	for _, kind := range kinds {
@@ -121,8 +120,8 @@ func (c *Client) History(ctx context.Context, kinds []earshot.Kind, before int64
 	return p, err
 }
 
-// Search returns the newest events before a sequence, or of all if that is 0, that a query
-// looks for, the newest first.
+// Search returns the newest events before a sequence, or of all if it is 0, that match a query,
+// the newest first.
 func (c *Client) Search(ctx context.Context, query string, before int64, limit int) (p api.HistoryPage, err error) {
 	q := pageAt(before, limit)
 	q.Set("q", query)
@@ -130,8 +129,8 @@ func (c *Client) Search(ctx context.Context, query string, before int64, limit i
 	return p, err
 }
 
-// Decisions returns why agents spoke, or kept silent, before a sequence, or of late if
-// that is 0: the agent that is called so, or all if that is empty.
+// Decisions returns why agents spoke, or kept silent, before a sequence, or most recently if it is
+// 0: the agent with a name, or all if the name is empty.
 func (c *Client) Decisions(ctx context.Context, agent string, before int64, limit int) (d api.DecisionPage, err error) {
 	q := pageAt(before, limit)
 	if agent != "" {
@@ -157,7 +156,7 @@ func (c *Client) Do(ctx context.Context, name string, args earshot.Text) (string
 	return said.Answer, err
 }
 
-// Agents returns the agents that there are, and if all is set those that were.
+// Agents returns the current agents, and the former ones too if all is set.
 func (c *Client) Agents(ctx context.Context, all bool) (list []api.AgentInfo, err error) {
 	path := "/v1/agents"
 	if all {
@@ -167,19 +166,19 @@ func (c *Client) Agents(ctx context.Context, all bool) (list []api.AgentInfo, er
 	return list, err
 }
 
-// Order has an agent made, changed or ended, and returns what it is then.
+// Order makes, changes or ends an agent, and returns its new state.
 func (c *Client) Order(ctx context.Context, o agents.Order) (is api.AgentInfo, err error) {
 	err = c.tell(ctx, "/v1/agents", o, &is)
 	return is, err
 }
 
-// Voices returns the voices that are known.
+// Voices returns the known voices.
 func (c *Client) Voices(ctx context.Context) (list []api.VoiceInfo, err error) {
 	err = c.ask(ctx, "GET", "/v1/voices", nil, &list)
 	return list, err
 }
 
-// Tell says something about voices, and returns what changed.
+// Tell sends a request about voices, and returns what changed.
 func (c *Client) Tell(ctx context.Context, r api.VoiceRequest) (change api.VoiceChange, err error) {
 	err = c.tell(ctx, "/v1/voices", r, &change)
 	return change, err
@@ -191,19 +190,19 @@ func (c *Client) Look(ctx context.Context, r api.LookRequest) (sees api.CameraVi
 	return sees, err
 }
 
-// Forget says what would be forgotten or, with the digest of that, has it forgotten.
+// Forget says what would be forgotten or, given the digest of that, has it forgotten.
 func (c *Client) Forget(ctx context.Context, r api.EraseRequest) (p api.ErasePreview, err error) {
 	err = c.tell(ctx, "/v1/forget", r, &p)
 	return p, err
 }
 
-// Reload has the daemon read its configuration again, and returns what has changed.
+// Reload has the daemon read its configuration again, and returns what changed.
 func (c *Client) Reload(ctx context.Context) (is api.ReloadResult, err error) {
 	err = c.ask(ctx, http.MethodPost, "/v1/reload", http.NoBody, &is)
 	return is, err
 }
 
-// Ready returns whether the house can do its work.
+// Ready returns whether the daemon can do its work.
 func (c *Client) Ready(ctx context.Context) (is api.Readiness, err error) {
 	resp, err := c.request(ctx, "GET", "/readyz", nil)
 	if err != nil {
@@ -217,19 +216,19 @@ func (c *Client) Ready(ctx context.Context) (is api.Readiness, err error) {
 	if err != nil {
 		return is, err
 	}
-	if !bytes.Contains(text, []byte(`"ready"`)) { // it is refused for another reason
+	if !bytes.Contains(text, []byte(`"ready"`)) { // refused for another reason
 		return is, errors.New("earshot answered " + resp.Status)
 	}
 	return is, json.Unmarshal(text, &is)
 }
 
-// Get asks for a path, and returns the answer as it is, which the caller closes: what the
-// routes for other programs say, such as /metrics.
+// Get requests a path, and returns the raw answer, which the caller closes: for the routes that
+// serve other programs, such as /metrics.
 func (c *Client) Get(ctx context.Context, path string) (*http.Response, error) {
 	return c.request(ctx, "GET", path, nil)
 }
 
-// Diagnostics returns what a report of a fault needs.
+// Diagnostics returns what a bug report needs.
 func (c *Client) Diagnostics(ctx context.Context, e api.DiagnosisRequest) (all api.Diagnosis, err error) {
 	path := "/v1/diagnostics"
 	if e.Goroutines {
@@ -239,9 +238,8 @@ func (c *Client) Diagnostics(ctx context.Context, e api.DiagnosisRequest) (all a
 	return all, err
 }
 
-// Attach lets p and o be a sense and an outlet of the daemon, as [attach.Run]
-// does, until p comes to its end. Names learns what those are called who are
-// spoken of.
+// Attach makes p and o an input and an outlet of the daemon, as [attach.Run] does, until p ends by
+// itself. Names learns the names of the participants that are mentioned.
 func (c *Client) Attach(ctx context.Context, p providers.Provider, o earshot.Outlet, names *attach.Names) error {
 	conn, buffered, err := c.upgrade(ctx)
 	if err != nil {
@@ -250,7 +248,7 @@ func (c *Client) Attach(ctx context.Context, p providers.Provider, o earshot.Out
 	return attach.Run(ctx, wire.NewConn(conn, buffered, wire.MaxDown), p, o, names)
 }
 
-// upgrade opens a connection and turns it into that of a terminal.
+// upgrade opens a connection and switches it to the terminal protocol.
 func (c *Client) upgrade(ctx context.Context) (net.Conn, *bufio.Reader, error) {
 	conn, err := c.dial(ctx)
 	if err != nil {
@@ -265,7 +263,7 @@ func (c *Client) upgrade(ctx context.Context) (net.Conn, *bufio.Reader, error) {
 	return conn, buffered, nil
 }
 
-// handshake asks for the protocol of a terminal.
+// handshake requests the terminal protocol.
 func (c *Client) handshake(conn net.Conn, r *bufio.Reader) error {
 	_ = conn.SetDeadline(time.Now().Add(wire.BodyTime))
 	base, err := c.base()
@@ -315,7 +313,7 @@ func (c *Client) ask(ctx context.Context, method, path string, body io.Reader, i
 	return nil
 }
 
-// send sends a request and returns the answer, if it is a good one.
+// send sends a request and returns the answer if its status is a success.
 func (c *Client) send(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	resp, err := c.request(ctx, method, path, body)
 	if err != nil {
@@ -328,7 +326,7 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader) 
 	return resp, nil
 }
 
-// request sends a request and returns the answer, whatever it is.
+// request sends a request and returns the answer, whatever its status.
 func (c *Client) request(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	base, err := c.base()
 	if err != nil {
@@ -353,7 +351,7 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	return resp, nil
 }
 
-// undressed returns err without what it says about HTTP, which nobody sees here.
+// undressed returns err without the HTTP details, which mean nothing to a user.
 func undressed(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, ErrNotRunning):
@@ -366,7 +364,7 @@ func undressed(ctx context.Context, err error) error {
 	return fmt.Errorf("asking earshot: %w", err)
 }
 
-// refused reads why the daemon refused.
+// refused reads the reason for a refusal.
 func refused(resp *http.Response) error {
 	r := new(api.Refusal)
 	err := json.NewDecoder(io.LimitReader(resp.Body, wire.MaxBody)).Decode(r)
@@ -379,7 +377,7 @@ func refused(resp *http.Response) error {
 	return r
 }
 
-// base returns what stands before each path.
+// base returns the prefix of each URL.
 func (c *Client) base() (string, error) {
 	if c.URL == "" {
 		return "http://earshot", nil
@@ -391,8 +389,8 @@ func (c *Client) base() (string, error) {
 	return "http://" + u.Host, nil
 }
 
-// dial connects to the daemon. At the socket it makes sure that it is the user's own, since
-// what is said to it is not for others; only the superuser talks to anybody's.
+// dial connects to the daemon. It makes sure that the socket belongs to the user, since what is
+// sent is not for others; only the superuser talks to anybody's.
 func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	if c.URL != "" {
 		return c.dialPort(ctx)
@@ -412,10 +410,10 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	return conn, nil
 }
 
-// errElsewhere says that a token would be shown to everybody on the way.
+// errElsewhere says that a token would be readable on the way.
 var errElsewhere = &api.Refusal{Problem: "this address is not on this machine, and the connection would not be encrypted", Mend: "forward the port: ssh -L 8765:127.0.0.1:8765 HOST, and use http://127.0.0.1:8765"}
 
-// dialPort connects to a port of this machine, whatever a name turns out to mean.
+// dialPort connects to a port of this machine, whatever address a name resolves to.
 func (c *Client) dialPort(ctx context.Context) (net.Conn, error) {
 	base, err := c.base()
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"earshot/server/wire"
 )
 
-// Events yields what happens after a sequence, first what has happened
-// already, until ctx ends or the connection is lost. An error is yielded at
-// most once, last; after one, ask again from the last event's sequence.
+// Events yields the events after a sequence, first the past ones, until ctx ends or the connection
+// is lost. An error is yielded at most once, last; after one, ask again from the last event's
+// sequence.
 func (c *Client) Events(ctx context.Context, after int64) iter.Seq2[earshot.Event, error] {
 	return func(yield func(earshot.Event, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -47,8 +47,7 @@ func (c *Client) Events(ctx context.Context, after int64) iter.Seq2[earshot.Even
 
 var errSilent = errors.New("earshot has not answered for too long")
 
-// parseEvent returns the event that a line of the stream holds, if it holds
-// one.
+// parseEvent returns the event in a line of the stream, if there is one.
 func parseEvent(line []byte) (e earshot.Event, ok bool, err error) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return e, false, nil
@@ -70,8 +69,8 @@ func lostBecause(ctx context.Context, err error) error {
 	return fmt.Errorf("reading the events: %w", err)
 }
 
-// Hold holds the key to talk until ctx ends, which is no error, or the connection is lost.
-// It calls held when it is.
+// Hold holds the push-to-talk key until ctx ends, which is not an error, or the connection is
+// lost. It calls held once the key is held.
 func (c *Client) Hold(ctx context.Context, held func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -99,9 +98,9 @@ func (c *Client) Hold(ctx context.Context, held func()) error {
 	return err
 }
 
-// Live yields how everything is, at once and then as it changes, until ctx ends
-// or the connection is lost. What was is not shown again to who is slow: they are shown
-// what is. What is yielded is the caller's. An error is yielded at most once, last.
+// Live yields the state of the room, at once and then whenever it changes, until ctx ends or the
+// connection is lost. A slow reader skips past states and gets the current one. What is yielded
+// belongs to the caller. An error is yielded at most once, last.
 func (c *Client) Live(ctx context.Context) iter.Seq2[api.LiveView, error] {
 	return func(yield func(api.LiveView, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)

@@ -1,6 +1,5 @@
-// Package openapi describes an API of HTTP as OpenAPI 3.1 does, from the Go types that are
-// sent and received, as encoding/json writes them: so the description cannot say anything
-// else than the program does.
+// Package openapi describes an HTTP API in OpenAPI 3.1, from the Go types that are sent and
+// received, as encoding/json encodes them. So the description cannot differ from the program.
 package openapi
 
 import (
@@ -15,15 +14,15 @@ import (
 // A Schema is a JSON Schema.
 type Schema map[string]any
 
-// Schemas are those of some types. The zero value has none.
+// Schemas collects the schemas of types. The zero value is empty.
 type Schemas struct {
 	named map[string]Schema
 	by    map[reflect.Type]string
 	own   map[reflect.Type]func() Schema
 }
 
-// Own has the values of a type described by make, instead of by its fields: it writes
-// itself.
+// Own has make describe the values of a type, instead of its fields: the type has its own
+// encoding.
 func (s *Schemas) Own(t reflect.Type, made func() Schema) {
 	if s.own == nil {
 		s.own = make(map[reflect.Type]func() Schema)
@@ -31,7 +30,7 @@ func (s *Schemas) Own(t reflect.Type, made func() Schema) {
 	s.own[t] = made
 }
 
-// Named returns those of all types with a name that were met, by their names.
+// Named returns the schemas of all named types that were met, by name.
 func (s *Schemas) Named() map[string]Schema { return s.named }
 
 var (
@@ -42,8 +41,8 @@ var (
 	writesText = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// Of returns the schema of the values of a type. A struct with a name is described once,
-// and referred to. A type that cannot be written as JSON is a mistake of the program.
+// Of returns the schema of the values of a type. A named struct is described once, and referenced.
+// A type that JSON cannot encode is a bug of the caller.
 func (s *Schemas) Of(t reflect.Type) Schema {
 	switch {
 	case t.Kind() == reflect.Pointer:
@@ -57,7 +56,7 @@ func (s *Schemas) Of(t reflect.Type) Schema {
 	case s.own[t] != nil:
 		return s.refer(t, s.own[t])
 	case t.Implements(writesJSON), reflect.PointerTo(t).Implements(writesJSON):
-		panic(fmt.Sprintf("openapi: %v writes itself, and nobody says how", t))
+		panic(fmt.Sprintf("openapi: %v has its own JSON encoding; describe it with Own", t))
 	case t.Implements(writesText):
 		return Schema{"type": "string"}
 	}
@@ -81,10 +80,10 @@ func (s *Schemas) Of(t reflect.Type) Schema {
 		}
 		return s.refer(t, func() Schema { return s.object(t) })
 	}
-	panic(fmt.Sprintf("openapi: %v cannot be written as JSON", t))
+	panic(fmt.Sprintf("openapi: %v cannot be encoded as JSON", t))
 }
 
-// list returns the schema of a list. One that is nil is written as null.
+// list returns the schema of a list. A nil list is encoded as null.
 func (s *Schemas) list(t reflect.Type) Schema {
 	if t.Elem().Kind() == reflect.Uint8 && t.Kind() == reflect.Slice {
 		return Schema{"type": "string", "contentEncoding": "base64"}
@@ -96,7 +95,7 @@ func (s *Schemas) list(t reflect.Type) Schema {
 	return list
 }
 
-// refer returns a reference to the schema of a type with a name.
+// refer returns a reference to the schema of a named type.
 func (s *Schemas) refer(t reflect.Type, made func() Schema) Schema {
 	name, known := s.by[t]
 	if !known {
@@ -104,14 +103,14 @@ func (s *Schemas) refer(t reflect.Type, made func() Schema) Schema {
 		if s.by == nil {
 			s.by, s.named = make(map[reflect.Type]string), make(map[string]Schema)
 		}
-		s.by[t], s.named[name] = name, nil // it may hold others of its kind
+		s.by[t], s.named[name] = name, nil // it may contain itself
 		s.named[name] = made()
 	}
 	return Schema{"$ref": "#/components/schemas/" + name}
 }
 
-// name returns what a type is called: by its name in Go, and by its package too where there is
-// another one of that name.
+// name returns the name of a type's schema: its Go name, with the package if another type has the
+// same name.
 func (s *Schemas) name(t reflect.Type) string {
 	title := func(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 	name := title(t.Name())
@@ -125,7 +124,7 @@ func (s *Schemas) name(t reflect.Type) string {
 	return name
 }
 
-// object returns the schema of a struct, as encoding/json writes it.
+// object returns the schema of a struct, as encoding/json encodes it.
 func (s *Schemas) object(t reflect.Type) Schema {
 	properties, required := make(map[string]Schema), []string{}
 	s.fields(t, properties, &required)
@@ -136,7 +135,7 @@ func (s *Schemas) object(t reflect.Type) Schema {
 	return o
 }
 
-// fields collects the fields of a struct, those of embedded ones too.
+// fields collects the fields of a struct, with those of embedded structs.
 func (s *Schemas) fields(t reflect.Type, properties map[string]Schema, required *[]string) {
 	for i := range t.NumField() {
 		f := t.Field(i)

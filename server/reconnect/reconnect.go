@@ -15,40 +15,40 @@ import (
 	"earshot/server/client"
 )
 
-// The waits between looks whether an earshot that went away is back: after a restart it
-// is within half a second.
+// The waits between attempts to reconnect: after a restart the daemon is back within half a
+// second.
 const (
 	soonest = 100 * time.Millisecond
 	seldom  = 2 * time.Second
 )
 
-// errDone ends what goes on for somebody who has left.
+// errDone ends everything after the person has left.
 var errDone = errors.New("the person at the terminal has left")
 
-// A reconnectingSense is the sense of a terminal that outlives the daemon to which it is attached.
-// What was typed when the connection broke is sent again when it is back, under the same
-// ID, by which a room knows what it has already.
+// A reconnectingSense is the input of a terminal that outlives its connection to the daemon. What
+// was typed when the connection broke is sent again afterwards with the same ID, so that the room
+// keeps it once.
 type reconnectingSense struct {
 	providers.Provider
-	tell func(lost bool) // that the connection was lost, and that it is back
+	tell func(lost bool) // reports that the connection was lost, and that it is back
 
 	mu   sync.Mutex
 	lost bool
-	n    int            // of connections so far
-	emit providers.Emit // of the last; nil if there is none
-	back chan struct{}  // closed when there is one
+	n    int            // counts the connections
+	emit providers.Emit // of the current connection; nil if there is none
+	back chan struct{}  // closed when there is a connection
 }
 
-// Attach attaches p and o to the daemon of c, again and again, until p comes to its own
-// end, ctx ends, or the daemon does not let them in. Only the first time it has to be
-// there.
+// Attach attaches p and o to the daemon of c, and attaches them again after each loss, until p
+// ends by itself, ctx ends, or the daemon refuses them. The daemon must be running only the first
+// time.
 func Attach(ctx context.Context, c *client.Client, p providers.Provider, o earshot.Outlet, names *attach.Names, tell func(lost bool)) error {
 	l := &reconnectingSense{Provider: p, tell: tell, back: make(chan struct{})}
 	g, within := errgroup.WithContext(ctx)
 	there := l.back
 	g.Go(func() error {
 		select {
-		case <-there: // whoever sees where to write sees what comes from then on
+		case <-there: // once a prompt is visible, everything after it must be shown
 		case <-within.Done():
 			return nil
 		}
@@ -64,7 +64,7 @@ func Attach(ctx context.Context, c *client.Client, p providers.Provider, o earsh
 	return nil
 }
 
-// attach attaches again and again.
+// attach repeats the attachment.
 func (l *reconnectingSense) attach(ctx context.Context, c *client.Client, o earshot.Outlet, names *attach.Names) error {
 	wait := soonest
 	for {
@@ -92,7 +92,7 @@ func (l *reconnectingSense) attach(ctx context.Context, c *client.Client, o ears
 	}
 }
 
-// An attachment is a reconnectingSense while one connection lasts.
+// An attachment is a reconnectingSense during one connection.
 type attachment struct{ *reconnectingSense }
 
 // Run implements [providers.Provider].
@@ -102,7 +102,7 @@ func (c attachment) Run(ctx context.Context, emit providers.Emit) error {
 	return context.Cause(ctx)
 }
 
-// enter says that there is a connection.
+// enter records that there is a connection.
 func (l *reconnectingSense) enter(emit providers.Emit) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,7 +115,7 @@ func (l *reconnectingSense) enter(emit providers.Emit) {
 	}
 }
 
-// left notes that the nth connection is lost.
+// left records that the nth connection is lost.
 func (l *reconnectingSense) left(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,16 +129,16 @@ func (l *reconnectingSense) left(n int) {
 	}
 }
 
-// connections returns how many there have been.
+// connections returns the number of connections so far.
 func (l *reconnectingSense) connections() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.n
 }
 
-// hand is the [providers.Emit] of p. While there is no connection all waits but what is
-// only of use at once, which is dropped. What was sent and not answered is sent again if
-// it is a message; a command goes back, since nobody knows whether it was carried out.
+// hand is the [providers.Emit] of p. Without a connection, everything waits except what matters
+// only at once, which is dropped. An unanswered message is sent again; an unanswered command is
+// returned as an error, since nobody knows whether it was carried out.
 func (l *reconnectingSense) hand(ctx context.Context, e earshot.Event) error {
 	for {
 		l.mu.Lock()

@@ -11,9 +11,8 @@ import (
 	"earshot/server/wire"
 )
 
-// admit says that somebody is here, hands in what they do, in order, and takes
-// back what they had begun when they go. Late is the context of what is handed
-// in; it outlives the connection a little.
+// admit announces the person, hands in what they do, in order, and cancels what they had begun
+// when they go. Late is the context for handing in; it outlives the connection a little.
 func (s *session) admit(late context.Context) {
 	s.present(late, true)
 	n, typing := int64(0), false
@@ -40,16 +39,16 @@ func (s *session) admit(late context.Context) {
 	s.present(bye, false)
 }
 
-// present says that somebody comes, or that whoever is there by now goes.
+// present announces that somebody comes, or that the current person goes.
 func (s *session) present(ctx context.Context, here bool) {
 	if !s.passes {
 		s.hand(ctx, earshot.Presence{Session: s.Session.ID, Here: here})
 	}
 }
 
-// typingAfter returns whether a line is begun, when b was sent and then when it
-// was admitted. What was refused may be half known to the room: the first key
-// counts as soon as it is sent, the end of the line when it is admitted.
+// typingAfter returns whether a line is begun, first when b was sent and then when it was
+// admitted. The room may half know an event that it refused: the first key counts as soon as it is
+// sent, the end of the line once it is admitted.
 func typingAfter(typing bool, b earshot.Body, admitted bool) bool {
 	if t, ok := b.(earshot.Typing); ok {
 		return t.Began || typing && !admitted
@@ -57,7 +56,7 @@ func typingAfter(typing bool, b earshot.Body, admitted bool) bool {
 	return typing && !admitted
 }
 
-// hand hands in what the terminal does without a word of its own.
+// hand hands in an event that the terminal did not send itself.
 func (s *session) hand(ctx context.Context, b earshot.Body) {
 	err := s.Backend.Admit(ctx, s.event("", time.Now(), b))
 	if err != nil && s.Log != nil {
@@ -65,7 +64,7 @@ func (s *session) hand(ctx context.Context, b earshot.Body) {
 	}
 }
 
-// answer tells the terminal what became of its nth event.
+// answer tells the terminal the result of its nth event.
 func (s *session) answer(n int64, err error) {
 	s.open.Add(-1)
 	if err == nil {
@@ -75,7 +74,7 @@ func (s *session) answer(n int64, err error) {
 	_ = s.box.Urgent(wire.Refused{N: n, Refusal: *wire.Explain(err)})
 }
 
-// checked returns e with nothing of what a terminal cannot know.
+// checked returns e without the fields that a terminal must not set.
 func (s *session) checked(e earshot.Event) (earshot.Event, error) {
 	if err := wire.CheckID(e.ID); err != nil {
 		return e, err
@@ -100,7 +99,7 @@ func (s *session) checked(e earshot.Event) (earshot.Event, error) {
 	return s.event(e.ID, at, e.Body), nil
 }
 
-// event returns an event that came in here, of whoever is here now.
+// event returns an event that came in here, by the current person.
 func (s *session) event(id earshot.EventID, at time.Time, b earshot.Body) earshot.Event {
 	return earshot.Event{ID: id, At: at, Room: s.Session.Room, From: s.handle(), Via: s.Session.Outlet, Body: b}
 }

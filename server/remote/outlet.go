@@ -10,11 +10,11 @@ import (
 	"earshot/server/wire"
 )
 
-// board is how many events wait to be shown at most. A screen holds about
-// fifty; whoever was away for longer reads the history.
+// board is how many events wait to be shown at most. A screen holds about fifty; a person who was
+// away for longer reads the history.
 const board = 256
 
-// errGone is the error of what is asked of a terminal that has gone.
+// errGone is the error of requests to a terminal that has gone.
 var errGone = errors.New("the terminal has gone")
 
 // An outlet is the screen of a terminal as the room knows it.
@@ -22,15 +22,15 @@ type outlet struct {
 	name  string
 	flows bool
 	box   *wire.Outbox
-	call  func(earshot.ParticipantID) string // what somebody is called
+	call  func(earshot.ParticipantID) string // returns the name of a participant
 
 	free  chan struct{} // holds one while no speech is open
 	pulse pulse
 
 	mu      sync.Mutex
-	speech  *speech // the one that was opened last
+	speech  *speech // the last one that was opened
 	closed  bool
-	dropped func(n int) // is told how many; may be nil
+	dropped func(n int) // receives the number of dropped events; may be nil
 	missed  int         // events dropped that the terminal has not been told of
 }
 
@@ -52,8 +52,8 @@ func (o *outlet) Name() string { return o.name }
 // Flows implements [earshot.Flowing].
 func (o *outlet) Flows() bool { return o.flows }
 
-// Open implements [earshot.Outlet]. It waits until the speech before has ended,
-// which after a cut is soon: the terminal has yet to say where.
+// Open implements [earshot.Outlet]. It waits until the speech before has ended, which after a cut
+// is soon: the terminal has only to say where it stopped.
 func (o *outlet) Open(ctx context.Context, op earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 	select {
 	case <-o.free:
@@ -87,8 +87,7 @@ func (o *outlet) begin(op earshot.Opening, s *speech) error {
 	return nil
 }
 
-// heard takes in a position. A position of a speech that is over is late, not
-// wrong.
+// heard handles a reported position. One for a speech that has ended is late, not wrong.
 func (o *outlet) heard(h wire.Heard) error {
 	o.mu.Lock()
 	s := o.speech
@@ -102,7 +101,7 @@ func (o *outlet) heard(h wire.Heard) error {
 	return nil
 }
 
-// close ends what is open, at the position that was heard last.
+// close ends the open speech, at the last position that was reported.
 func (o *outlet) close() {
 	o.mu.Lock()
 	o.closed = true
@@ -120,7 +119,7 @@ func (o *outlet) Show(e earshot.Event) {
 	if o.closed {
 		return
 	}
-	if e.Body.Kind() == earshot.KindSpeech { // which is replaced by the next, however slow the terminal
+	if e.Body.Kind() == earshot.KindSpeech { // which the next one replaces, however slow the terminal
 		o.box.Drop(-1, func(f wire.Frame) bool { return isInterim(f) && f.(wire.Show).Event.From == e.From })
 	} else if o.box.Count(isShow) >= board {
 		o.miss(o.box.Drop(1, isShow))
@@ -130,8 +129,7 @@ func (o *outlet) Show(e earshot.Event) {
 	}
 }
 
-// miss counts n events that were dropped, in one frame for all that the
-// terminal has not been told of yet.
+// miss counts n dropped events, in one frame for all that the terminal has not been told of yet.
 func (o *outlet) miss(n int) {
 	if o.box.Drop(1, isMissed) == 0 {
 		o.missed = 0
@@ -148,7 +146,7 @@ func isShow(f wire.Frame) bool {
 	return ok && !isInterim(f)
 }
 
-// isInterim reports whether f shows words that are being said.
+// isInterim reports whether f shows words being said.
 func isInterim(f wire.Frame) bool {
 	s, ok := f.(wire.Show)
 	return ok && s.Event.Body.Kind() == earshot.KindSpeech

@@ -14,14 +14,13 @@ import (
 	"earshot/server/wire"
 )
 
-// frame is what a clause weighs beside its text, so that a thousand clauses of
-// one byte each are not taken for a kilobyte.
+// frame is what a clause weighs beside its text, so that a thousand clauses of one byte each do
+// not count as a kilobyte.
 const frame = 64
 
-// deaf is how long a terminal that has been given a whole speech may stand still
-// before it is asked whether it is alive, and then how long it may take to
-// answer. Somebody who holds the screen answers; a process that was stopped does
-// not, and no turn waits for it.
+// deaf is how long a terminal that has been given a whole speech may make no progress before it is
+// asked whether it is alive, and then how long it may take to answer. A terminal whose screen is
+// held answers; a stopped process does not, and no turn waits for it.
 const deaf = 3 * time.Second
 
 // errOver is the error of a clause for a speech that has ended.
@@ -32,19 +31,19 @@ type speech struct {
 	box   *wire.Outbox
 	turn  earshot.TurnID
 	pulse *pulse
-	over  func() // called once, after the end was told
+	over  func() // called once, after the end was reported
 
 	telling sync.Mutex // held while tell is called, so that calls do not overlap
 	tell    func(earshot.Heard)
 
 	mu      sync.Mutex
-	unheard []earshot.Clause // said and not wholly heard, with the first of them perhaps in part
-	bytes   int              // of them
+	unheard []earshot.Clause // said and not wholly heard; the first may be partly heard
+	bytes   int              // of unheard
 	next    int              // number of the next clause
 	at      earshot.Heard    // the last position; End is set on the last one
 	cut     bool
 	moved   chan struct{} // closed and made anew whenever anything above changes
-	stops   []func() bool // what is to be called off at the end
+	stops   []func() bool // to be called at the end
 	alive   *time.Timer   // asks whether the terminal is; nil before Finish
 }
 
@@ -53,7 +52,7 @@ func (s *speech) follow(ctx context.Context) {
 	s.atEnd(context.AfterFunc(ctx, func() { s.Do(earshot.Cut) }))
 }
 
-// atEnd has stop called at the end, which may be over.
+// atEnd has stop called at the end, or at once if the speech has ended.
 func (s *speech) atEnd(stop func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,10 +63,9 @@ func (s *speech) atEnd(stop func() bool) {
 	s.stops = append(s.stops, stop)
 }
 
-// Say implements [earshot.Speaking]. It blocks while the terminal is a whole
-// window behind.
+// Say implements [earshot.Speaking]. It blocks while the terminal is a whole window behind.
 func (s *speech) Say(c earshot.Clause) error {
-	if !utf8.ValidString(string(c.Text)) { // JSON would change its length, and with it every position
+	if !utf8.ValidString(string(c.Text)) { // JSON would change its length, and thereby every position
 		return fmt.Errorf("clause %d is not UTF-8", c.N)
 	}
 	for {
@@ -79,7 +77,7 @@ func (s *speech) Say(c earshot.Clause) error {
 	}
 }
 
-// put sends c if there is room for it. If not, it returns what to wait for.
+// put sends c if there is room. If not, it returns a channel to wait for.
 func (s *speech) put(c earshot.Clause) (moved <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,8 +100,7 @@ func (s *speech) put(c earshot.Clause) (moved <-chan struct{}, err error) {
 
 func weight(c earshot.Clause) int { return len(c.Text) + len(c.Spoken) + frame }
 
-// Do implements [earshot.Speaking]. A control that has not been sent yet is
-// outdated by the next one.
+// Do implements [earshot.Speaking]. It replaces a control that has not been sent yet.
 func (s *speech) Do(c earshot.Control) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,14 +132,14 @@ func (s *speech) Finish() {
 	}
 }
 
-// A pulse is what is known of whether a terminal is alive.
+// A pulse records whether a terminal is alive.
 type pulse struct {
-	frames atomic.Int64 // that it has sent
-	asleep atomic.Int64 // how many these were when it did not answer, or -1
+	frames atomic.Int64 // received from the terminal
+	asleep atomic.Int64 // the value of frames when it did not answer, or -1
 }
 
-// ask ends the speech of a terminal that has sent nothing since it was asked,
-// when it had sent some frames, and asks every other one again.
+// ask ends the speech if the terminal has sent nothing since it had sent before frames, when it
+// was asked. Otherwise it asks again.
 func (s *speech) ask(before int64) {
 	n := s.pulse.frames.Load()
 	if n == before {
@@ -173,21 +170,20 @@ func (s *speech) isPart(f wire.Frame) bool {
 	return false
 }
 
-// heardUpTo takes in the position h, unless the speech is over. A position that
-// goes back, or lies where nothing was said, is an error.
+// heardUpTo moves to the position h, unless the speech has ended. A position that goes back, or
+// lies where nothing was said, is an error.
 func (s *speech) heardUpTo(h earshot.Heard) error {
 	return s.move(func() (earshot.Heard, error) { return h, s.check(h) })
 }
 
-// end ends the speech where it is.
+// end ends the speech at its current position.
 func (s *speech) end() {
 	_ = s.move(func() (earshot.Heard, error) {
 		return earshot.Heard{Clause: s.at.Clause, Byte: s.at.Byte, End: true}, nil
 	})
 }
 
-// move goes to the position that to returns, and tells it. To is called with
-// the lock.
+// move moves to the position that to returns, and reports it. To is called with the lock held.
 func (s *speech) move(to func() (earshot.Heard, error)) error {
 	s.telling.Lock()
 	defer s.telling.Unlock()
@@ -211,7 +207,7 @@ func (s *speech) move(to func() (earshot.Heard, error)) error {
 	return nil
 }
 
-// check reports whether the position may move to h. It is called with the lock.
+// check reports whether the position may move to h. The caller holds the lock.
 func (s *speech) check(h earshot.Heard) error {
 	switch {
 	case h.Clause < s.at.Clause || h.Clause == s.at.Clause && h.Byte < s.at.Byte:
@@ -231,7 +227,7 @@ func (s *speech) check(h earshot.Heard) error {
 	return nil
 }
 
-// advance moves the position to h. It is called with the lock.
+// advance moves the position to h. The caller holds the lock.
 func (s *speech) advance(h earshot.Heard) {
 	s.at = h
 	n := 0
@@ -252,7 +248,7 @@ func (s *speech) advance(h earshot.Heard) {
 	s.wake()
 }
 
-// wake lets go on whoever waits for a change. It is called with the lock.
+// wake wakes everybody who waits for a change. The caller holds the lock.
 func (s *speech) wake() {
 	close(s.moved)
 	s.moved = make(chan struct{})

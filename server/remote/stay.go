@@ -8,8 +8,7 @@ import (
 	"earshot/server/wire"
 )
 
-// Look is how often it is asked whether somebody may stay: a token that was
-// revoked holds no longer than this.
+// Look is how often the right to stay is checked: a revoked token lasts no longer than this.
 const Look = 5 * time.Second
 
 // parting is how long a terminal that has to go may take to read why.
@@ -18,8 +17,8 @@ const parting = 2 * time.Second
 // errOut ends the session of somebody who may not stay.
 var errOut = errors.New("the person at the terminal may not stay")
 
-// guard ends the session when the person at the terminal may not stay, at
-// the latest a little after it was told so.
+// guard ends the session when the person at the terminal may not stay, at the latest a little
+// after telling them.
 func (s *session) guard(ctx context.Context) error {
 	tick := time.NewTicker(Look)
 	defer tick.Stop()
@@ -44,8 +43,8 @@ func (s *session) part(ctx context.Context) error {
 	return errOut
 }
 
-// stays reports why the person at the terminal may not stay. The first time
-// that they may not, the terminal is told, and nothing after that.
+// stays reports why the person at the terminal may not stay. The first time, it tells the
+// terminal, which gets nothing after that.
 func (s *session) stays(ctx context.Context) error {
 	select {
 	case s.asking <- struct{}{}:
@@ -66,10 +65,10 @@ func (s *session) stays(ctx context.Context) error {
 	return err
 }
 
-// pump writes what is to be sent, until the session has ended.
+// pump writes the outgoing frames until the session has ended.
 func (s *session) pump(ctx context.Context) error {
 	if err := s.conn.Pump(ctx, s.box); err != nil {
 		return err
 	}
-	return errOut // nobody else closes the box
+	return errOut // nothing else closes the box
 }

@@ -1,14 +1,13 @@
-// Package remote is the daemon's side of an attached terminal: for the room a
-// sense and an outlet like the console, whose keys and whose screen are at the
-// other end of a connection. [earshot/server/attach] is that end.
+// Package remote is the daemon's side of an attached terminal: to the room it is an input and an
+// outlet like the console, whose keys and screen are at the other end of a connection.
+// [earshot/server/attach] is that end.
 //
-// A terminal that is slow, silent, or says what nobody should, harms itself
-// alone: what waits for it is bounded (see [earshot/server/wire]), whatever it
-// breaks ends its own connection, and when the connection ends, everything that
-// it had begun is ended for it.
+// A terminal that is slow, silent, or breaks the protocol harms only itself: what waits for it is
+// bounded (see [earshot/server/wire]), an error ends its own connection, and when the connection
+// ends, everything it had begun is ended for it.
 //
-// Who is at a terminal may change while it is attached, so whatever comes from
-// it is of whoever is there by then.
+// The person at a terminal may change while it is attached, so each event belongs to the person at
+// that time.
 package remote
 
 import (
@@ -29,56 +28,53 @@ import (
 
 // The patience with a terminal that is going or gone.
 const (
-	// linger is how long what had already come is still being admitted after
-	// the connection ended: somebody may press Enter and close the window.
+	// linger is how long events that had already arrived are still admitted after the connection
+	// ended: people press Enter and close the window.
 	linger = 5 * time.Second
 
-	// silence is how long a terminal may take to say where a cut stopped it.
-	// It stops at once if it is well, and a turn must not wait for one that is
-	// not.
+	// silence is how long a terminal may take to say where a cut stopped it. A healthy one stops at
+	// once, and a turn must not wait for one that is not.
 	silence = 2 * time.Second
 )
 
 // A Backend is what a terminal joins. Its methods may be called from many
 // goroutines.
 type Backend interface {
-	// Join says that a session has begun, and lets its outlet, if there is one, join the
-	// room of the session, with everybody who may be around it. Handle returns by whom what
-	// comes from it is done now, which may change while it lasts; leave says that it is over.
-	// After leave has returned the outlet is not opened or shown anything any more.
+	// Join begins a session, and lets its outlet, if there is one, join the room of the session,
+	// with everybody who may be around it. Handle returns the current handle of its person, which
+	// may change during the session; leave ends the session. After leave has returned, the outlet
+	// is not used any more.
 	Join(s participants.Session, o earshot.Outlet, a earshot.Audience) (handle func() earshot.Handle, leave func())
 
-	// Admit hands in an event, and blocks until its room has it or ctx ends.
-	// The text of its error is shown to whoever sent the event, and so is what
-	// a method Cure() string in its chain returns.
+	// Admit hands in an event, and blocks until its room has it or ctx ends. The text of its error
+	// is shown to the sender, and so is what a method Cure() string in its chain returns.
 	Admit(ctx context.Context, e earshot.Event) error
 }
 
 // A Terminal is one attached terminal.
 type Terminal struct {
-	Session  participants.Session // of whoever attached it, with the room; Outlet is unique in the house
+	Session  participants.Session // of the person who attached it, with the room; Outlet is unique in the daemon
 	Audience earshot.Audience     // around it
 	Backend  Backend
-	Name     func(earshot.ParticipantID) string // what somebody is called
+	Name     func(earshot.ParticipantID) string // returns the name of a participant
 
-	// Stay reports why whoever attached it may not stay. It is asked before
-	// each event and every few seconds, by one goroutine at a time; nil lets
-	// them stay.
+	// Stay reports why the person who attached it may not stay. It is called before each event and
+	// every few seconds, by one goroutine at a time; nil lets them stay.
 	Stay func(context.Context) error
 
 	Log *slog.Logger // nil logs nothing
 
-	// Dropped, if set, is told how many events were not shown, since the terminal was
+	// Dropped, if set, receives the number of events that were not shown, since the terminal was
 	// slow. It returns at once.
 	Dropped func(n int)
 }
 
-// Serve brings the terminal into the room, until its connection or ctx ends,
-// and takes it out again. When it returns, nothing is left of it. The error says
-// what broke the connection; that the terminal left, or ctx ended, is none.
+// Serve connects the terminal to the room until its connection or ctx ends. When it returns,
+// nothing of the terminal is left. The error says what broke the connection; it is nil if the
+// terminal left or ctx ended.
 func (t *Terminal) Serve(ctx context.Context, conn *wire.Conn) error {
 	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })() // a read that waits ends
+	defer context.AfterFunc(ctx, func() { conn.Close() })() // unblocks a read
 	f, err := conn.Read()
 	if err != nil {
 		return fmt.Errorf("waiting for the terminal's first frame: %w", err)
@@ -103,23 +99,23 @@ func (t *Terminal) Serve(ctx context.Context, conn *wire.Conn) error {
 	return s.run(ctx)
 }
 
-// A session is a terminal while it is attached.
+// A session is an attached terminal.
 type session struct {
 	*Terminal
 	conn     *wire.Conn
 	box      *wire.Outbox
 	outlet   *outlet
-	handle   func() earshot.Handle // of whoever is at the terminal now
-	passes   bool                  // nobody comes or goes by it
+	handle   func() earshot.Handle // of the person at the terminal now
+	passes   bool                  // no presence is announced for it
 	attached time.Time
 
-	// events waits to be admitted. Its length is the number of events that a
-	// terminal may have unanswered, so sending to it never blocks.
+	// events holds what waits to be admitted. Its capacity is the number of events that a terminal
+	// may have unanswered, so sending to it never blocks.
 	events chan earshot.Event
 	open   atomic.Int64 // events taken from the wire and not answered yet
 
-	asking chan struct{} // holds one while it is asked whether somebody may stay
-	why    error         // they may not; for whoever asks
+	asking chan struct{} // holds one while the right to stay is checked
+	why    error         // why they may not stay
 	out    chan struct{} // closed when why is set
 }
 
@@ -158,7 +154,7 @@ func (s *session) run(ctx context.Context) error {
 	return err
 }
 
-// read takes in what comes from the terminal, until it leaves or breaks a rule.
+// read handles what comes from the terminal, until it leaves or breaks the protocol.
 func (s *session) read() error {
 	for {
 		f, err := s.conn.Read()
@@ -175,7 +171,7 @@ func (s *session) read() error {
 	}
 }
 
-// take takes in one frame. It does not block.
+// take handles one frame. It does not block.
 func (s *session) take(f wire.Frame) error {
 	switch f := f.(type) {
 	case wire.Beat:

@@ -19,67 +19,67 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// version is that of the file.
+// version is the version of the file format.
 const version = 1
 
-// fileBytes is the longest file: as many tokens as there may be, each with the
-// longest note and every byte of it escaped.
+// fileBytes is the longest file: as many tokens as allowed, each with the longest note and every
+// byte of it escaped.
 const fileBytes = most * 6 * (noteBytes + nameBytes + 256)
 
-// An entry is a token as the file knows it.
+// An entry is a token as the file holds it.
 type entry struct {
 	Token
 	hash [sha256.Size]byte
 }
 
-// A file is the file as JSON.
+// A file is the JSON of the file.
 type file struct {
 	Version int      `json:"version"`
 	Tokens  []record `json:"tokens"`
 }
 
-// A record is an entry as JSON.
+// A record is the JSON of an entry.
 type record struct {
 	Token
 	Hash string `json:"sha256"`
 }
 
-// damaged is the error of a file that nobody is let in by.
+// damaged is the error of a file that cannot be trusted, so nobody is let in.
 type damaged struct {
 	path, problem, cure string
 }
 
 func (d *damaged) Error() string { return fmt.Sprintf("the tokens in %s %s", d.path, d.problem) }
 
-// Cure returns what mends it.
+// Cure says how to repair it.
 func (d *damaged) Cure() string { return d.cure }
 
-// settled is how long a file must have been as it is for what it held to be believed of
-// it as long as it looks the same: the clock of a file system ticks seldom, so that one
-// that is changed twice at once can look as before.
+// settled is how long a file must have been unchanged before its content is cached: file system
+// clocks are coarse, so a file that is changed twice at once can look the same as before.
 const settled = 2 * time.Second
 
-// A look is what a file looks like from outside. Whatever is done to it changes that.
+// A look is the metadata of a file. Any change to the file changes it.
 type look struct {
 	device, inode    uint64
 	bytes            int64
 	mode, owner      uint32
-	written, changed time.Time // to it, and to what is said of it, which nobody can set
+	written, changed time.Time // of the content and of the metadata; nobody can set the latter
 }
 
-// lookOf returns what a file looks like.
+// lookOf returns the metadata of a file.
 func lookOf(is *unix.Stat_t) look {
 	return look{uint64(is.Dev), is.Ino, is.Size, uint32(is.Mode), is.Uid, time.Unix(is.Mtim.Unix()), time.Unix(is.Ctim.Unix())} // the types are those of Linux only there
 }
 
-// A memory is what a file held when it looked like that.
+// A memory is the content of a file, and the metadata it had.
 type memory struct {
 	of  look
 	all []entry
 }
 
-// known is read, for those who change nothing of what it returns. A file that looks as it
-// did is not read again: a thousand who follow what happens are asked for at every event.
+// known is read, for callers that do not change the result. A file whose metadata is unchanged is
+// not read again: with a thousand followers the tokens are checked a thousand times for every
+// event.
 func (s *Store) known() ([]entry, error) {
 	var now unix.Stat_t
 	if is := s.last.Load(); is != nil && unix.Stat(s.Path, &now) == nil && lookOf(&now) == is.of {
@@ -99,7 +99,7 @@ func (s *Store) read() ([]entry, error) {
 	}
 	defer f.Close()
 	var is unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &is); err != nil { // before reading, so that nothing falls between
+	if err := unix.Fstat(int(f.Fd()), &is); err != nil { // before reading, so that no change is missed in between
 		return nil, fmt.Errorf("reading the tokens: %w", err)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, fileBytes+1))
@@ -116,9 +116,9 @@ func (s *Store) read() ([]entry, error) {
 	return all, nil
 }
 
-// open opens the file, if it is one that nobody else can have written.
+// open opens the file, unless somebody else may have written it.
 func (s *Store) open() (*os.File, error) {
-	f, err := os.OpenFile(s.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
+	f, err := os.OpenFile(s.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // do not wait for a pipe
 	if err != nil {
 		return nil, fmt.Errorf("reading the tokens: %w", err)
 	}
@@ -133,7 +133,7 @@ func (s *Store) open() (*os.File, error) {
 	return f, nil
 }
 
-// trust reports why a file may be somebody else's.
+// trust reports why a file may have been written by somebody else.
 func (s *Store) trust(info fs.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
@@ -147,7 +147,7 @@ func (s *Store) trust(info fs.FileInfo) error {
 	return nil
 }
 
-// parse returns the tokens that a file holds. Its errors hold nothing of it.
+// parse returns the tokens in a file. Its errors quote nothing of it.
 func parse(data []byte) ([]entry, error) {
 	if len(data) > fileBytes {
 		return nil, errors.New("the file is too large")
@@ -191,12 +191,12 @@ func entries(in []record) ([]entry, error) {
 	return all, nil
 }
 
-// isID reports whether id is one that [unused] makes.
+// isID reports whether id could come from [unused].
 func isID(id string) bool {
 	return len(id) == 8 && !strings.ContainsFunc(id, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '2' || r > '7') })
 }
 
-// format returns the file that holds some tokens.
+// format returns the content of a file with some tokens.
 func format(all []entry) ([]byte, error) {
 	out := file{Version: version, Tokens: make([]record, 0, len(all))}
 	for _, e := range all {
@@ -206,8 +206,7 @@ func format(all []entry) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// change replaces the tokens by what to makes of them. No other process
-// changes them meanwhile.
+// change replaces the tokens with the result of to. No other process changes them meanwhile.
 func (s *Store) change(to func([]entry) ([]entry, error)) error {
 	unlock, err := s.lock()
 	if err != nil {
@@ -231,9 +230,9 @@ func (s *Store) change(to func([]entry) ([]entry, error)) error {
 	return nil
 }
 
-// Still returns what a copy of the file has of the tokens that are known here, and how many
-// that leaves out: one that was revoked does not hold again by a copy that is older. Where
-// there is no file nothing was revoked, and it is the whole copy.
+// Still returns a copy of the file without the tokens that are not known here any more, and how
+// many it left out: a revoked token must not become valid again through an older copy. Without a
+// file nothing was revoked, and the copy is returned whole.
 func (s *Store) Still(data []byte) (still []byte, gone int, err error) {
 	if _, err := os.Lstat(s.Path); errors.Is(err, fs.ErrNotExist) {
 		return data, 0, nil
@@ -254,8 +253,8 @@ func (s *Store) Still(data []byte) (still []byte, gone int, err error) {
 	return still, before - len(all), err
 }
 
-// lock waits until nobody else changes the tokens. The file of the lock stays,
-// since to remove it would take it away from whoever has just locked it.
+// lock waits until nobody else changes the tokens. The lock file stays, since removing it would
+// take it away from a process that has just locked it.
 func (s *Store) lock() (unlock func(), err error) {
 	f, err := os.OpenFile(s.Path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -274,14 +273,13 @@ func (s *Store) lock() (unlock func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// replace puts data into the file at path, whole or not at all, also when the
-// machine fails.
+// replace writes data to the file at path, all or nothing, even if the machine fails.
 func replace(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // with 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone already, if all is well
+	defer os.Remove(f.Name()) // already renamed if all went well
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err

@@ -1,11 +1,11 @@
-// Package token keeps the tokens by which participants prove who they are,
-// where a name alone does not do. A token is 256 random bits that are shown
-// once, when it is made; the file knows its hash.
+// Package token keeps the tokens by which participants prove who they are, where a name alone is
+// not enough. A token is 256 random bits that are shown once, when it is made; the file holds only
+// its hash.
 //
-// The file is the truth: it is looked at for every question, and read if it looks otherwise
-// than before, so that a token that was revoked by another process holds no longer. A file that is not there
-// holds no tokens. One that is damaged, or that others could have written, is
-// an error and lets nobody in.
+// The file is the truth: its metadata is checked for every question, and its content is read if
+// the metadata changed, so that a token that another process revoked is refused at once. A missing
+// file holds no tokens. A file that is damaged, or that others could have written, is an error and
+// lets nobody in.
 package token
 
 import (
@@ -26,28 +26,27 @@ import (
 	"earshot/internal/field"
 )
 
-// The limits of what is kept.
+// The limits of what is stored.
 const (
 	most      = 256 // tokens: a household with a script or two each
 	noteBytes = 200
 	nameBytes = 256 // of a participant's ID
 )
 
-// prefix makes a token known for one where it was left lying about.
+// prefix makes a token recognisable where it was left lying about.
 const prefix = "earshot_"
 
-// alphabet writes random bits as people can copy them.
+// alphabet encodes random bits so that people can copy them.
 var alphabet = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// Errors of [Store.Check] and [Store.Revoke]. More is said in the errors that
-// wrap them.
+// Errors of [Store.Check] and [Store.Revoke]. The errors that wrap them say more.
 var (
 	ErrUnknown = errors.New("this token is unknown here; it may have been revoked")
 	ErrExpired = errors.New("this token has expired")
 	ErrNone    = errors.New("there is no token with this ID; see: earshot token list")
 )
 
-// A Token is what is known about one, which is not the secret.
+// A Token is what is known about a token, without the secret.
 type Token struct {
 	ID          string                `json:"id"` // short, for people
 	Participant earshot.ParticipantID `json:"participant"`
@@ -59,20 +58,20 @@ type Token struct {
 // expired reports whether t has expired at a time.
 func (t Token) expired(at time.Time) bool { return !t.Expires.IsZero() && !at.Before(t.Expires) }
 
-// A Store is the tokens in a file. It may be used from many goroutines and
-// many processes. It is not copied after first use.
+// A Store holds the tokens in a file. It may be used from many goroutines and many processes. It
+// must not be copied after first use.
 type Store struct {
-	Path string           // its directory must be there
-	Now  func() time.Time // nil is the clock
+	Path string           // its directory must exist
+	Now  func() time.Time // nil means the system clock
 
-	last atomic.Pointer[memory] // what was read last, for as long as the file looks like that
+	last atomic.Pointer[memory] // the last content read, valid while the file's metadata is unchanged
 }
 
-// In returns the tokens that are kept in a directory, which is that of the journal.
+// In returns the store in a directory, which is that of the journal.
 func In(directory string) *Store { return &Store{Path: filepath.Join(directory, "tokens.json")} }
 
-// Create makes a token of a participant. Without a time to expire it lasts
-// until it is revoked. The secret is not kept.
+// Create makes a token for a participant. Without an expiry time it lasts until it is revoked. The
+// secret is not stored.
 func (s *Store) Create(of earshot.ParticipantID, note string, expires time.Time) (Token, field.Secret, error) {
 	t := Token{Participant: of, Note: note, Created: s.now().UTC().Truncate(time.Second), Expires: expires.UTC().Truncate(time.Second)}
 	if err := t.check(); err != nil {
@@ -95,7 +94,7 @@ func (s *Store) Create(of earshot.ParticipantID, note string, expires time.Time)
 	return t, field.Secret(secret), nil
 }
 
-// check reports what is wrong with what somebody wants to be known of a token.
+// check reports what is wrong with the description of a token.
 func (t Token) check() error {
 	switch {
 	case t.Participant == "" || len(t.Participant) > nameBytes:
@@ -108,7 +107,7 @@ func (t Token) check() error {
 	return nil
 }
 
-// List returns all tokens, the oldest first, with those that have expired.
+// List returns all tokens, the oldest first, including expired ones.
 func (s *Store) List() ([]Token, error) {
 	all, err := s.read()
 	if err != nil {
@@ -121,7 +120,7 @@ func (s *Store) List() ([]Token, error) {
 	return tokens, nil
 }
 
-// Revoke takes a token away, or returns [ErrNone].
+// Revoke removes a token, or returns [ErrNone].
 func (s *Store) Revoke(id string) error {
 	return s.change(func(all []entry) ([]entry, error) {
 		rest := slices.DeleteFunc(all, func(e entry) bool { return e.ID == id })
@@ -132,8 +131,8 @@ func (s *Store) Revoke(id string) error {
 	})
 }
 
-// Check returns whose token secret is. It takes the same time for every secret
-// of a length, however much of it is right.
+// Check returns the owner of the token secret. It takes the same time for every secret of a
+// length, however much of it is right.
 func (s *Store) Check(secret field.Secret) (earshot.ParticipantID, error) {
 	all, err := s.known()
 	if err != nil {
@@ -162,7 +161,7 @@ func (s *Store) now() time.Time {
 // random returns n bytes that nobody can guess.
 func random(n int) []byte {
 	b := make([]byte, n)
-	_, _ = rand.Read(b) // never fails; see there
+	_, _ = rand.Read(b) // never fails; see its documentation
 	return b
 }
 

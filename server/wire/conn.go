@@ -16,8 +16,8 @@ type Conn struct {
 	lines *bufio.Scanner
 }
 
-// NewConn returns frames read from r, which is conn or a buffer before it, and
-// written to conn. A line longer than limit is an error.
+// NewConn returns a Conn that reads frames from r, which is conn or a buffer over it, and writes
+// to conn. A line longer than limit is an error.
 func NewConn(conn net.Conn, r io.Reader, limit int) *Conn {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, limit)
@@ -35,11 +35,11 @@ func wholeLines(data []byte, atEOF bool) (int, []byte, error) {
 	return n, line, err
 }
 
-// Read returns the next frame. It is io.EOF when the other side has closed
-// between two frames, and an error when it was silent for Idle or wrote what is
-// no frame; then the connection is of no more use.
+// Read returns the next frame. The error is io.EOF if the other side closed between two frames,
+// and another if it was silent for Idle or sent something invalid; the connection is then of no
+// more use.
 func (c *Conn) Read() (Frame, error) {
-	_ = c.conn.SetReadDeadline(time.Now().Add(Idle)) // a connection that is closed says so when it is read, with what came before
+	_ = c.conn.SetReadDeadline(time.Now().Add(Idle)) // a closed connection reports that when it is read, after what came before
 	if !c.lines.Scan() {
 		if err := c.lines.Err(); err != nil {
 			return nil, fmt.Errorf("reading a frame: %w", err)
@@ -63,8 +63,8 @@ func (c *Conn) write(line []byte) error {
 // Close ends reading and writing, from any goroutine.
 func (c *Conn) Close() error { return c.conn.Close() }
 
-// Pump writes what stands in o, and beats, until ctx ends, a write fails, or o
-// was closed and is empty, which is no error.
+// Pump writes the frames in o, and beats, until ctx ends, a write fails, or o is closed and empty,
+// which is not an error.
 func (c *Conn) Pump(ctx context.Context, o *Outbox) error {
 	beat := time.NewTicker(Every)
 	defer beat.Stop()

@@ -1,25 +1,22 @@
-// Package wire is what passes between the daemon and an attached terminal: one
-// JSON object a line, in both directions, over a stream of bytes. An object has
-// one key, which names the type of the frame:
+// Package wire defines what passes between the daemon and an attached terminal: one JSON object
+// per line, in both directions, over a stream of bytes. An object has one key, the type of the
+// frame:
 //
 //	{"say":{"turn":"01J…","clause":{"n":0,"text":"The tides "}}}
 //
-// Nearly everything in a frame is a type of package earshot, so that a terminal
-// is a sense and an outlet like any other, only further away.
+// Nearly everything in a frame is a type of package earshot, so that a terminal is an input and an
+// outlet like any other, only further away.
 //
-// A terminal begins with [Hello] and the daemon answers with [Welcome]. Then
-// the terminal sends each [Event] and is answered by [Ack] or [Refused], in the
-// order of the events, with at most [Unanswered] of them open; and it sends
-// [Heard] for the speech it was given. The daemon sends [Open], [Say], [Do] and
-// [Finish] for a speech, at most one of which is open, with at most [Window]
-// bytes unheard; [Show] and [Missed] for what else is to be seen; and [Ended]
-// when whoever is at the terminal may not stay. Both send a [Beat] when there is
-// nothing to send, which the terminal answers with another, and hold a side that
-// has been silent for [Idle] to be dead.
+// A terminal begins with [Hello] and the daemon answers with [Welcome]. Then the terminal sends
+// each [Event] and is answered by [Ack] or [Refused], in the order of the events, with at most
+// [Unanswered] of them open; and it sends [Heard] for the speech it was given. The daemon sends
+// [Open], [Say], [Do] and [Finish] for a speech, at most one of which is open, with at most
+// [Window] bytes unheard; [Show] and [Missed] for everything else to show; and [Ended] when the
+// person at the terminal may not stay. Both send a [Beat] when there is nothing to send, which the
+// terminal answers with another, and treat a side that has been silent for [Idle] as dead.
 //
-// When the reader is slow, what is said waits, what is shown drops the oldest
-// and counts them, positions and controls replace what they outdate, as do words that
-// are being said, and nothing else can pile up.
+// When the reader is slow, clauses wait, shown events drop the oldest and count them, positions,
+// controls and interim words replace what they outdate, and nothing else can pile up.
 package wire
 
 import (
@@ -38,13 +35,13 @@ const Protocol = "earshot-terminal/3"
 
 // The limits that both sides keep.
 const (
-	Window     = 64 << 10 // bytes of clauses that are not heard yet: a long reply, and soon thrown away
-	Unanswered = 16       // events without an answer; people do not type faster than a disk for longer
+	Window     = 64 << 10 // bytes of unheard clauses: a long reply, and soon thrown away
+	Unanswered = 16       // events without an answer; people do not type faster than a disk for long
 	MaxUp      = 1 << 20  // bytes of a frame to the daemon: the longest message, every byte escaped, fits twice
 	MaxDown    = 8 << 20  // bytes of a frame to a terminal: the longest reply in the journal fits
 
 	Every = 10 * time.Second // between two beats
-	Idle  = 60 * time.Second // enough for a machine that swaps, short enough for somebody who waits
+	Idle  = 60 * time.Second // enough for a machine that swaps, short enough for a person who waits
 )
 
 // A Frame is one line. The set is closed: see [Decode].
@@ -55,14 +52,13 @@ type (
 	// Hello begins. The daemon sends nothing before it.
 	Hello struct {
 		Flows  bool `json:"flows"`            // wants each piece as a clause; see [earshot.Flowing]
-		Passes bool `json:"passes,omitempty"` // is there for a moment: nobody comes or goes by it
+		Passes bool `json:"passes,omitempty"` // is there for a moment: no presence is announced
 	}
 
-	// Event is something that was perceived: a message, typing or a command.
-	// Only its ID, At and Body count.
+	// Event is an input: a message, typing or a command. Only its ID, At and Body count.
 	Event struct{ earshot.Event }
 
-	// Heard is how far the terminal has come with a speech.
+	// Heard says how far the terminal has come with a speech.
 	Heard struct {
 		Turn earshot.TurnID `json:"turn"`
 		earshot.Heard
@@ -73,7 +69,7 @@ type (
 type (
 	// Welcome answers Hello.
 	Welcome struct {
-		Outlet string `json:"outlet"` // the name by which the room knows the terminal
+		Outlet string `json:"outlet"` // the terminal's name in the room
 	}
 
 	// Ack says that an event was admitted.
@@ -87,8 +83,8 @@ type (
 		api.Refusal
 	}
 
-	// Open begins a speech, and says what the one is called whom it answers. It
-	// may overtake the Show of what it answers.
+	// Open begins a speech, and names the participant whom it answers. It may overtake the Show of
+	// what it answers.
 	Open struct {
 		earshot.Opening
 		Names Names `json:"names,omitempty"`
@@ -111,9 +107,8 @@ type (
 		Turn earshot.TurnID `json:"turn"`
 	}
 
-	// Show is something to be seen that is not a reply being said, with what
-	// everybody in it is called. A name comes from the registry, never from a
-	// text.
+	// Show is an event to show, other than a reply being said, with the names of everybody in it. A
+	// name comes from the registry, never from a text.
 	Show struct {
 		Event earshot.Event `json:"event"`
 		Names Names         `json:"names,omitempty"`
@@ -128,8 +123,8 @@ type (
 	Ended struct{ api.Refusal }
 )
 
-// Beat says that its sender is alive. Both send it, and a terminal answers those
-// of the daemon, which asks so whether one that stands still has only been held.
+// Beat says that its sender is alive. Both send it. A terminal answers the daemon's beats, which
+// thereby learns whether a terminal without progress is only held.
 type Beat struct{}
 
 func (Hello) key() string   { return "hello" }
@@ -159,7 +154,7 @@ func Encode(f Frame) ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
-// Decode returns the frame that a line holds. Its errors name no content.
+// Decode returns the frame in a line. Its errors quote no content.
 func Decode(line []byte) (Frame, error) {
 	var whole map[string]json.RawMessage
 	if err := json.Unmarshal(line, &whole); err != nil || len(whole) != 1 {
@@ -205,7 +200,7 @@ func decodeBody(key string, body []byte) (Frame, error) {
 	return nil, fmt.Errorf("decoding a frame: unknown key of %d bytes", len(key))
 }
 
-// decodeShow is decode, for something to be seen that is there.
+// decodeShow is decode for a Show, which must hold an event.
 func decodeShow(body []byte) (Frame, error) {
 	f, err := decode[Show](body)
 	if s, ok := f.(Show); ok && s.Event.Body == nil {

@@ -2,16 +2,16 @@ package wire
 
 import "earshot"
 
-// Names are what some participants are called.
+// Names are the names of some participants.
 type Names map[earshot.ParticipantID]string
 
-// NamesIn returns what everybody is called whom e speaks of, so that it can be
-// shown to somebody who has not met them.
+// NamesIn returns the names of everybody whom e mentions, so that it can be shown to a reader who
+// has not met them.
 func NamesIn(e earshot.Event, name func(earshot.ParticipantID) string) Names {
 	return NamesOf(name, []earshot.ParticipantID{e.Author}, e.To, e.Visibility.Members, e.Visibility.Agents, in(e.Body))
 }
 
-// NamesOf returns what the participants in some lists are called.
+// NamesOf returns the names of the participants in some lists.
 func NamesOf(name func(earshot.ParticipantID) string, lists ...[]earshot.ParticipantID) Names {
 	names := make(Names)
 	for _, some := range lists {
@@ -24,7 +24,7 @@ func NamesOf(name func(earshot.ParticipantID) string, lists ...[]earshot.Partici
 	return names
 }
 
-// in returns whom a body speaks of.
+// in returns the participants whom a body mentions.
 func in(b earshot.Body) []earshot.ParticipantID {
 	switch b := b.(type) {
 	case earshot.Decision:
@@ -41,7 +41,7 @@ func in(b earshot.Body) []earshot.ParticipantID {
 	return nil
 }
 
-// inReply returns who ended a reply, and to whom it hands over.
+// inReply returns who cut a reply off, and to whom it hands over.
 func inReply(r earshot.Reply) (some []earshot.ParticipantID) {
 	if r.Cut != nil {
 		some = append(some, r.Cut.By)

@@ -7,10 +7,9 @@ import (
 	"sync"
 )
 
-// An Outbox holds the frames that wait to be written, in two lanes: what is
-// urgent overtakes the rest. It bounds neither; whoever puts frames in does, by
-// the rules of the package comment. It may be used from many goroutines, and no
-// method blocks.
+// An Outbox holds the frames that wait to be written, in two lanes: urgent frames overtake the
+// rest. It bounds neither; its callers do, by the rules of the package comment. It may be used
+// from many goroutines, and no method blocks.
 type Outbox struct {
 	mu     sync.Mutex
 	urgent []letter
@@ -28,10 +27,10 @@ type letter struct {
 // NewOutbox returns an empty outbox.
 func NewOutbox() *Outbox { return &Outbox{more: make(chan struct{}, 1)} }
 
-// Urgent puts f behind what else is urgent. The error is that of [Encode].
+// Urgent queues f behind the other urgent frames. Its error is that of [Encode].
 func (o *Outbox) Urgent(f Frame) error { return o.put(&o.urgent, f) }
 
-// Put puts f behind everything.
+// Put queues f behind all frames.
 func (o *Outbox) Put(f Frame) error { return o.put(&o.rest, f) }
 
 func (o *Outbox) put(lane *[]letter, f Frame) error {
@@ -48,8 +47,8 @@ func (o *Outbox) put(lane *[]letter, f Frame) error {
 	return nil
 }
 
-// Drop takes out up to most frames for which drop is true, the oldest first,
-// and returns how many.
+// Drop removes up to most frames for which drop is true, the oldest first, and returns how many it
+// removed.
 func (o *Outbox) Drop(most int, drop func(Frame) bool) (n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -65,7 +64,7 @@ func (o *Outbox) Drop(most int, drop func(Frame) bool) (n int) {
 	return n
 }
 
-// Count returns for how many frames that wait is is true.
+// Count returns the number of waiting frames for which is is true.
 func (o *Outbox) Count(is func(Frame) bool) (n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -79,8 +78,8 @@ func (o *Outbox) Count(is func(Frame) bool) (n int) {
 	return n
 }
 
-// Last puts f behind what is urgent, in the place of the rest, and lets nothing more in: it
-// is the last that is written. One that cannot be encoded is left out.
+// Last queues f behind the urgent frames, in place of the rest, and accepts no more: it is the
+// last that is written. If it cannot be encoded, it is left out.
 func (o *Outbox) Last(f Frame) {
 	line, err := Encode(f)
 	o.mu.Lock()
@@ -95,8 +94,7 @@ func (o *Outbox) Last(f Frame) {
 	o.wake()
 }
 
-// Close says that nothing more will be put in. What is in there will still be
-// written.
+// Close says that no more frames will come. Those that wait will still be written.
 func (o *Outbox) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -104,7 +102,7 @@ func (o *Outbox) Close() {
 	o.wake()
 }
 
-// wake tells the pump that something has changed. It is called with the lock.
+// wake tells the pump that something has changed. The caller holds the lock.
 func (o *Outbox) wake() {
 	select {
 	case o.more <- struct{}{}:
@@ -115,7 +113,7 @@ func (o *Outbox) wake() {
 // errNone says that there is nothing to take now.
 var errNone = errors.New("nothing to write")
 
-// take returns the next line, errNone, or io.EOF when there will be none.
+// take returns the next line, errNone, or io.EOF when no more will come.
 func (o *Outbox) take() ([]byte, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -4,5 +4,5 @@ package wire
 
 import "errors"
 
-// peerOf does not know who connected, so nobody is let in.
+// peerOf cannot tell who connected, so nobody is let in.
 func peerOf(int) (uid int, err error) { return 0, errors.ErrUnsupported }

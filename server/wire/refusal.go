@@ -10,7 +10,7 @@ import (
 	"earshot/api"
 )
 
-// Explain returns err as a terminal or a client of HTTP is told it.
+// Explain returns err in the form for a terminal or an HTTP client.
 func Explain(err error) *api.Refusal {
 	if r, ok := errors.AsType[*api.Refusal](err); ok {
 		return r
@@ -36,7 +36,7 @@ func CheckID(id earshot.EventID) error {
 	return nil
 }
 
-// CheckText reports whether a room admits a message of this text.
+// CheckText reports what keeps a room from admitting a message with this text.
 func CheckText(t earshot.Text) error {
 	switch {
 	case len(t) > earshot.MaxText:
