@@ -29,7 +29,7 @@ func (h backend) Order(ctx context.Context, by participants.Participant, o agent
 	return admin.AgentInfo(r, h.daemon.agents.Label(r.ID), state), nil
 }
 
-// states returns what tells whether an agent is active in any room.
+// states returns a function that tells whether an agent is active in any room.
 func (d *Daemon) states() func(earshot.ParticipantID) string {
 	active := make(map[earshot.ParticipantID]bool)
 	for _, r := range d.rooms.now() {
@@ -45,9 +45,8 @@ func (d *Daemon) states() func(earshot.ParticipantID) string {
 	}
 }
 
-// order carries out what somebody orders, lets the rooms know at once, and shows
-// it in those that it concerns. It returns the agent as it is or, if it has ended,
-// was.
+// order carries out an order, informs the rooms at once, and shows it in those that it concerns.
+// It returns the agent as it is now or, if it has ended, as it was.
 func (d *Daemon) order(ctx context.Context, by participants.Participant, o agents.Order) (agents.Record, error) {
 	was, is, err := d.agents.Execute(ctx, by, o)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"earshot/server/audit"
 )
 
-// InstallAPI opens the audit log and the port at which programs may ask, if there is to be one,
-// and says how it stands with that. The error is why the audit log cannot be written.
+// InstallAPI opens the audit log and, if it is configured, the port for programs, and reports the
+// port's state. The error says why the audit log cannot be written.
 func (d *Daemon) InstallAPI(ctx context.Context) ([]probe.Finding, error) {
 	audits, err := audit.Open(config.AuditFile(d.Config()), d.auditLost)
 	if err != nil {
@@ -19,7 +19,7 @@ func (d *Daemon) InstallAPI(ctx context.Context) ([]probe.Finding, error) {
 	d.reloads.done, d.server.Audit = audits, audits.Write
 	err = d.port.Open(ctx)
 	d.install(ctx, &section{name: apiSection, build: func(context.Context) sectionBuild {
-		d.port.Set(d.Config().Server) // and it goes on as that says
+		d.port.Set(d.Config().Server) // it continues with those settings
 		return sectionBuild{parts: []part{{name: probe.APIPart, run: d.port.Run, lost: err != nil, as: probe.APIPart}}}
 	}})
 	if err != nil {
@@ -34,7 +34,7 @@ func (d *Daemon) InstallAPI(ctx context.Context) ([]probe.Finding, error) {
 	return nil, nil
 }
 
-// auditLost tells who operates earshot that nobody writes down any more what is changed.
+// auditLost tells the operators that changes are no longer recorded in the audit log.
 func (d *Daemon) auditLost(err error) {
 	d.report(earshot.Notice{Key: "audit", Text: "the audit log cannot be written: " + err.Error(), Cure: "make room on the disk, or fix the permissions of the file"})
 }

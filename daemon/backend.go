@@ -41,7 +41,7 @@ func (h backend) Identify(ctx context.Context, account earshot.Handle, c server.
 	return server.Principal{Participant: p, Account: account, Audience: around, Present: present}, nil
 }
 
-// vouch returns who somebody is whom nobody knows but by the token of a claim.
+// vouch returns who somebody is whom only the token of a claim identifies.
 func (h backend) vouch(ctx context.Context, c server.Claim) (server.Principal, error) {
 	p, account, around, err := h.daemon.gate.Vouch(ctx, c)
 	if err != nil {
@@ -55,7 +55,7 @@ func (h backend) Join(s participants.Session, o earshot.Outlet, a earshot.Audien
 	h.daemon.people.Attach(s)
 	handle, leave = func() earshot.Handle { return h.daemon.people.Handle(s.ID) }, func() { h.daemon.people.Detach(s.ID) }
 	r, ok := h.daemon.rooms.find(s.Room)
-	if o == nil || !ok { // nothing comes out of a room that is not there
+	if o == nil || !ok { // nothing comes out of a room that does not exist
 		return handle, leave
 	}
 	exit := r.Enter(o, a)
@@ -80,7 +80,7 @@ func (h backend) Hold(ctx context.Context, by server.Principal) (release func(),
 		return nil, errors.New("there is no microphone: set providers.microphone.enabled to true")
 	}
 	faulty := func(p api.Part) bool { return p.Name == "microphone" && !p.Well }
-	if slices.ContainsFunc(h.daemon.health.List(), faulty) { // when it was last open
+	if slices.ContainsFunc(h.daemon.health.List(), faulty) { // as of when it was last open
 		if is := probe.Voice(ctx, h.daemon.Config()).Ears; !is.Works {
 			return nil, fmt.Errorf("%s: %s\n  → %s", is.Thing, is.Text, cmp.Or(is.Cure, "earshot doctor"))
 		}

@@ -13,8 +13,8 @@ import (
 	"earshot/providers/webcam"
 )
 
-// buildCameras returns the cameras, of which looks was found out. One that is missing may still
-// come; one that is as it was goes on.
+// buildCameras returns the cameras that looks found. A missing one may still come; an unchanged
+// one goes on.
 func (d *Daemon) buildCameras(looks []probe.Finding) sectionBuild {
 	is := sectionBuild{findings: looks}
 	hidden := redact.ForSources(sources(d.Config().Providers.Webcam)...)
@@ -33,16 +33,16 @@ func (d *Daemon) buildCameras(looks []probe.Finding) sectionBuild {
 	return is
 }
 
-// InstallCameras looks for the cameras that the daemon could see with, and gives it those.
+// InstallCameras looks for the configured cameras, and gives them to the daemon.
 func (d *Daemon) InstallCameras(ctx context.Context) []probe.Finding {
 	return d.show(d.install(ctx, &section{name: camerasSection, build: func(ctx context.Context) sectionBuild { return d.buildCameras(probe.Cameras(ctx, d.Config())) }}))
 }
 
-// ExpectCameras notes which cameras are configured, before [Daemon.InstallCameras] has looked for
-// any: none of them works yet, which is not the same as that there is none.
+// ExpectCameras records which cameras are configured, before [Daemon.InstallCameras] has looked
+// for them: none works yet, which is not the same as having none.
 func (d *Daemon) ExpectCameras() { d.cameras.Expect(d.Config().Providers.Webcam) }
 
-// sources returns where the pictures come from.
+// sources returns the sources of the pictures.
 func sources(c webcam.Config) (all []string) {
 	for _, one := range c.List() {
 		all = append(all, one.Device)
@@ -50,7 +50,7 @@ func sources(c webcam.Config) (all []string) {
 	return all
 }
 
-// newCamera returns a camera, and the part that sees through it.
+// newCamera returns a camera, and the part that watches through it.
 func (d *Daemon) newCamera(c webcam.Camera, hidden redact.SourceRedactor, lost bool) (*cameras.Camera, part) {
 	there := new(supervise.Pulse)
 	e, sense := cameras.New(c, hidden, d.log, d.report, d.countDrops("webcam"), there.Beat)

@@ -27,7 +27,7 @@ func (h backend) Context(_ context.Context, p server.Principal) ([]api.SceneEntr
 	return all, nil
 }
 
-// sceneEntryOf returns i as programs are told of it at now.
+// sceneEntryOf returns i in the form for programs, at now.
 func sceneEntryOf(i scene.Item, now time.Time, name func(earshot.ParticipantID) string) api.SceneEntry {
 	age := max(0, now.Sub(i.At))
 	c := api.SceneEntry{
@@ -65,7 +65,7 @@ func (h backend) Do(ctx context.Context, e earshot.Event) (string, error) {
 	return r.Advice(e.ID), nil
 }
 
-// SceneEntryText tells an entry to people, as /context does.
+// SceneEntryText describes an entry for people, as /context does.
 func SceneEntryText(c api.SceneEntry) string {
 	i := scene.Item{Field: scene.Field(c.Field), Name: c.By, Text: c.Text, Was: c.Was, Mender: c.Mender, Confidence: c.Confidence}
 	return i.Entry(time.Duration(c.Age * float64(time.Second)))

@@ -11,8 +11,8 @@ import (
 	"earshot/participants"
 )
 
-// settings returns how the agents are to be now: what they think unasked depends on what that
-// has cost, and on what the machine runs on.
+// settings returns the current settings of the agents: how much they think unasked depends on
+// today's costs, and on the power supply.
 func (d *Daemon) settings() executive.Config {
 	set := d.Config().Executive
 	if d.restReason() != "" {
@@ -21,8 +21,8 @@ func (d *Daemon) settings() executive.Config {
 	return set
 }
 
-// restReason returns why nothing is thought unasked now although the configuration lets it, in words
-// and with the key; "" if there is no reason.
+// restReason says why no unasked thinking happens now although the configuration allows it, in
+// words and with the key; "" if there is no reason.
 func (d *Daemon) restReason() string {
 	set := d.Config().Executive
 	p := set.Parallel
@@ -36,8 +36,8 @@ func (d *Daemon) restReason() string {
 	return ""
 }
 
-// writeCosts writes down what is spent, and has the rooms look again when there is another reason
-// not to think unasked, or none any more, until ctx ends.
+// writeCosts saves the costs, and has the rooms check again when the reason against unasked
+// thinking changes, until ctx ends.
 func (d *Daemon) writeCosts(ctx context.Context) {
 	defer d.costs.Write()
 	write, look := time.NewTicker(health.SaveInterval), time.NewTicker(health.BatteryInterval)
@@ -64,7 +64,7 @@ func (d *Daemon) writeCosts(ctx context.Context) {
 	}
 }
 
-// costTable is the command by which one asks in a room what was spent.
+// costTable is the command that shows the costs in a room.
 func (d *Daemon) costTable() command.Table {
 	return command.Table{{
 		Group: "For operators of earshot", Name: "today", Help: "what answering and thinking have cost today", Needs: participants.Operate,

@@ -1,5 +1,5 @@
-// Package daemon is an assistant that runs: its rooms with the agents in them, the journal, who is
-// known, and the senses and outlets of the configuration. [Open] makes one of a configuration,
+// Package daemon is a running assistant: its rooms with their agents, the journal, the known
+// people, and the inputs and outlets of the configuration. [Open] makes one from a configuration,
 // [Daemon.Run] runs it, and [Daemon.Reload] has it follow a changed configuration. cmd/earshot is
 // its command line; examples/ has a program that embeds it.
 package daemon
@@ -42,8 +42,8 @@ import (
 	"earshot/store"
 )
 
-// A Daemon has all rooms and what they need. Its methods may be called from many goroutines, but
-// for Run and Close, which are called once.
+// A Daemon owns all rooms and what they need. Its methods may be called from many goroutines,
+// except Run and Close, which are called once.
 type Daemon struct {
 	current atomic.Pointer[config.Config] // see Config
 	options Options
@@ -51,69 +51,69 @@ type Daemon struct {
 	store   *store.Store
 	llm     models
 	desk    *room.Room // of this machine: with the microphone, the loudspeaker and the console
-	rooms   roomSet    // all, the desk too
+	rooms   roomSet    // all, with the desk
 	id      func() earshot.EventID
 	gate    access.Gate
 
 	agents *agents.Directory        // of all agents
 	voices *admin.Voices            // of all voices
-	owner  participants.Participant // whose account runs it
+	owner  participants.Participant // the owner of the account that runs it
 
 	people *participants.Registry
 
 	discordBot atomic.Pointer[bot.Bot] // on Discord; nil without one
 	cameras    cameras.Set             // of this machine
 
-	server *server.Server // lets other processes in
-	port   *server.Port   // by which they come in, besides at the socket
+	server *server.Server // serves other processes
+	port   *server.Port   // where they connect besides the socket
 
 	reloads reloads
 
 	health   health.Parts // of its parts
 	counts   *metrics.Metrics
 	costs    health.Costs   // of the models
-	eraser   *erase.Eraser  // forgets
-	previews forgetPreviews // what people were shown that would be forgotten
+	eraser   *erase.Eraser  // erases what is to be forgotten
+	previews forgetPreviews // previews of what would be forgotten
 
 	mu       sync.Mutex
 	works    []string
-	early    []earshot.Notice // reported before there was a desk
-	opening  []earshot.Notice // on the opening screen
-	sections []*section       // that run beside the rooms
+	early    []earshot.Notice // reported before the desk was opened
+	opening  []earshot.Notice // shown on the opening screen
+	sections []*section       // run beside the rooms
 }
 
-// Options are what a daemon is given besides its configuration. The zero value serves a program
+// Options are what a daemon is given besides its configuration. The zero value suits a program
 // that embeds it.
 type Options struct {
 	Log *slog.Logger // nil: it logs nothing
 
-	// Account is the person who operates the daemon, and Name what they are called. By default
-	// that is the user whose process this is.
+	// Account is the person who operates the daemon, and Name is their name. By default that is the
+	// user of this process.
 	Account earshot.Handle
 	Name    string
 
-	Version       string            // what it says of itself
+	Version       string            // the version that it reports
 	Notifier      sdnotify.Notifier // the service manager, if there is one
-	PowerSupplies string            // such as [power.Supplies]; "" if it does not matter what the machine runs on
-	Restarts      supervise.Config  // how patiently parts that fail are started again
+	PowerSupplies string            // such as [power.Supplies]; "" if the power supply does not matter
+	Restarts      supervise.Config  // how patiently failed parts are restarted
 
-	// Progress is told how many of all events have been read where the journal has to be made
-	// ready first. It may be nil.
+	// Progress receives how many of all events have been read, if the journal has to be prepared
+	// first. It may be nil.
 	Progress func(done, all int64)
 
-	// ForgetName forgets a name where it is kept beside the journal. It may be nil.
+	// ForgetName removes a name from where it is kept beside the journal. It may be nil.
 	ForgetName func(name string) error
 
-	// Load reads the configuration again, whenever File changes or something comes from Hangups.
-	// If it is nil, the configuration stays as it is. An empty File means the usual places.
+	// Load reads the configuration again, whenever File changes or a signal comes from Hangups. If
+	// it is nil, the configuration never changes. An empty File means the usual places.
 	Load    func() (*config.Config, error)
 	File    string
 	Hangups <-chan os.Signal
 
-	LogFile *logfile.File // follows the configuration; nil: there is none
+	LogFile *logfile.File // follows the configuration; nil if there is none
 }
 
-// Open opens the journal and makes the rooms of a daemon. Nothing runs before [Daemon.Run]; its
+// Open opens the journal and makes the rooms of a daemon. Nothing runs before [Daemon.Run]; the
 // caller closes it.
 func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 	if o.Log == nil {
@@ -127,7 +127,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 		o.ForgetName = func(string) error { return nil }
 	}
 	log := o.Log
-	if cfg.Store.Directory == "" { // and what else is not said is in its usual place, too
+	if cfg.Store.Directory == "" { // other unset paths have their usual places, too
 		config.Place(cfg)
 	}
 	d := &Daemon{log: log, id: store.NewIDs(), options: o}
@@ -148,7 +148,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 	c.NewID, c.Log, c.Report, c.Meter = d.id, log, d.report, d.counts
 	c.Progress = o.Progress
 	err = d.openJournal(ctx, c)
-	if errors.Is(err, store.ErrDamaged) { // which was mended when the journal was closed
+	if errors.Is(err, store.ErrDamaged) { // closing the journal repaired it
 		err = d.openJournal(ctx, c)
 	}
 	if err != nil {
@@ -157,7 +157,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Daemon, error) {
 	return d, nil
 }
 
-// openJournal opens the journal, and makes of it who exists and the rooms.
+// openJournal opens the journal, and makes the registry and the rooms from it.
 func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 	if d.store, err = store.Open(ctx, c); err != nil {
 		return err
@@ -180,19 +180,19 @@ func (d *Daemon) openJournal(ctx context.Context, c store.Config) (err error) {
 	return nil
 }
 
-// Config returns the configuration in force. A reload replaces it and never changes it, so whoever
-// keeps it for longer than a turn may have an old one.
+// Config returns the configuration in force. A reload replaces it and never changes it, so a
+// caller that keeps it for longer than a turn may have an old one.
 func (d *Daemon) Config() *config.Config { return d.current.Load() }
 
 // The parts of a daemon, each of which may be used from many goroutines.
 
-// People returns the registry of participants, which also says who is in which room.
+// People returns the registry of participants, which also knows who is in which room.
 func (d *Daemon) People() *participants.Registry { return d.people }
 
 // Agents returns the directory of all agents.
 func (d *Daemon) Agents() *agents.Directory { return d.agents }
 
-// Voices returns which voices are known, and whose they are.
+// Voices returns the known voices and their owners.
 func (d *Daemon) Voices() *admin.Voices { return d.voices }
 
 // Store returns the journal.
@@ -207,30 +207,30 @@ func (d *Daemon) Models() *llm.Ladder { return d.llm.now.Load().Ladder }
 // Health returns the state of the parts.
 func (d *Daemon) Health() *health.Parts { return &d.health }
 
-// Gate returns what decides who may enter.
+// Gate returns the gate, which decides who may enter.
 func (d *Daemon) Gate() access.Gate { return d.gate }
 
 // Backend returns the daemon as its server knows it.
 func (d *Daemon) Backend() Backend { return backend{d} }
 
-// Account returns the account that runs the daemon, and Owner the person whose account that is.
+// Account returns the account that runs the daemon, and Owner its owner.
 func (d *Daemon) Account() earshot.Handle         { return d.options.Account }
 func (d *Daemon) Owner() participants.Participant { return d.owner }
 
-// AddOutlet lets replies come out of o at the desk, where its operator reads or hears them, until
-// remove is called.
+// AddOutlet adds o as an outlet for replies at the desk, where the operator reads or hears them,
+// until remove is called.
 func (d *Daemon) AddOutlet(o earshot.Outlet) (remove func()) { return d.desk.Enter(o, d.Audience()) }
 
-// Reload reads the configuration again by [Options.Load]. If anything is wrong with it, nothing
+// Reload reads the configuration again with [Options.Load]. If anything is wrong with it, nothing
 // changes.
 func (d *Daemon) Reload(ctx context.Context) (api.ReloadResult, error) {
 	return d.reload(context.WithoutCancel(ctx), true)
 }
 
-// NewID returns an ID that rises.
+// NewID returns a new ID, greater than all before.
 func (d *Daemon) NewID() earshot.EventID { return d.id() }
 
-// loadPeople finds out who exists.
+// loadPeople builds the registry.
 func (d *Daemon) loadPeople(ctx context.Context) error {
 	var err error
 	if d.agents, err = access.OpenAgents(ctx, d.Config(), d.store, d.id); err != nil {
@@ -249,12 +249,12 @@ func (d *Daemon) loadPeople(ctx context.Context) error {
 	return nil
 }
 
-// registryBuilder finds out who exists by cfg.
+// registryBuilder returns a builder of the registry for cfg.
 func (d *Daemon) registryBuilder(cfg *config.Config) access.RegistryBuilder {
 	return access.RegistryBuilder{Config: cfg, Account: d.options.Account, Name: d.options.Name, Record: d.record, NewID: d.id, Book: d.agents}
 }
 
-// record keeps a change of who exists.
+// record stores a change of the registry.
 func (d *Daemon) record(ctx context.Context, by earshot.ParticipantID, a earshot.Actor) error {
 	_, err := d.store.Append(ctx, earshot.Event{
 		ID: d.id(), At: time.Now(), Room: earshot.Desk, From: earshot.Handle{Provider: "earshot", ID: string(a.Kind())},
@@ -263,24 +263,24 @@ func (d *Daemon) record(ctx context.Context, by earshot.ParticipantID, a earshot
 	return err
 }
 
-// Audience is the person who operates earshot, in the room of this machine.
+// Audience returns the operator of earshot, in the room of this machine.
 func (d *Daemon) Audience() earshot.Audience {
 	return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{d.owner.ID}}
 }
 
-// settleTimeout is how long clients wait for what a start finds out: a helper that hangs must not
+// settleTimeout is how long clients wait for the checks of a start: a helper that hangs must not
 // keep those from the daemon who do not need it.
 const settleTimeout = 900 * time.Millisecond
 
-// Run runs the daemon, with some senses besides those that were installed, until ctx ends or one of
-// senses comes to its end. When it returns, nothing is left running. Clients are answered at l; if it
+// Run runs the daemon, with some providers besides those that were installed, until ctx ends or
+// one of senses ends. When it returns, nothing is left running. Clients are answered at l; if it
 // is nil, there are none.
 func (d *Daemon) Run(ctx context.Context, l net.Listener, senses ...providers.Provider) error {
 	return d.RunWith(ctx, l, func() []providers.Provider { return senses })
 }
 
-// RunWith is Run with the senses that settle returns. Settle may take seconds, and installs what
-// the configuration wants. Clients are answered when it has returned, or after settleTimeout.
+// RunWith is Run with the providers that settle returns. Settle may take seconds, and installs
+// what the configuration wants. Clients are answered when it has returned, or after settleTimeout.
 func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []providers.Provider) error {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
@@ -288,7 +288,7 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 		d.desk.Report(n)
 	}
 	var g errgroup.Group
-	// The rooms end last: whoever leaves still says so.
+	// The rooms end last: people who leave still say so.
 	within, closeRooms := context.WithCancel(context.WithoutCancel(ctx))
 	defer closeRooms()
 	var rest sync.WaitGroup
@@ -302,7 +302,7 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 		d.watchConfig(ctx, &rest)
 		for _, p := range senses {
 			rest.Go(func() {
-				defer leave() // somebody who ran earshot in a terminal has left
+				defer leave() // the person who ran earshot in a terminal has left
 				err := supervise.Run(beside, p.Name(), func(ctx context.Context) error { return p.Run(ctx, d.Admit) }, supervise.Config{Report: d.report})
 				if err != nil {
 					d.log.Error("a sense cannot run", "provider", p.Name(), "err", err)
@@ -326,7 +326,7 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	rest.Go(func() { d.watchdog(d.options.Notifier).Run(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()
-		d.rooms.close() // before the outlets go, which would seem to be lost
+		d.rooms.close() // before the outlets go, or they would seem to be lost
 		d.rooms.awaitSilence()
 		stopParts()
 		rest.Wait()
@@ -336,14 +336,14 @@ func (d *Daemon) RunWith(ctx context.Context, l net.Listener, settle func() []pr
 	return g.Wait()
 }
 
-// serveClients lets other processes in until ctx ends.
+// serveClients serves other processes until ctx ends.
 func (d *Daemon) serveClients(ctx context.Context, l net.Listener) {
 	if err := d.server.Serve(ctx, l); err != nil {
 		d.report(earshot.Notice{Key: "server", Text: "other commands cannot reach this earshot: " + err.Error(), Cure: "earshot doctor"})
 	}
 }
 
-// Close lets go of everything. The daemon must not be running.
+// Close releases everything. The daemon must not be running.
 func (d *Daemon) Close() error {
 	if d.reloads.done != nil {
 		defer d.reloads.done.Close()
@@ -353,8 +353,7 @@ func (d *Daemon) Close() error {
 	return d.store.Close()
 }
 
-// report tells the people at the desk of a fault, or keeps it until there is a
-// desk.
+// report tells the people at the desk about a fault, or keeps it until there is a desk.
 func (d *Daemon) report(n earshot.Notice) {
 	d.health.NoteNotice(n)
 	d.mu.Lock()
@@ -368,7 +367,7 @@ func (d *Daemon) report(n earshot.Notice) {
 	}
 }
 
-// takeEarly returns what was reported before there was a desk.
+// takeEarly returns the notices that were reported before there was a desk.
 func (d *Daemon) takeEarly() []earshot.Notice {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -377,7 +376,7 @@ func (d *Daemon) takeEarly() []earshot.Notice {
 	return early
 }
 
-// ShowNotice notes a fault that is told on the opening screen.
+// ShowNotice records a fault that is shown on the opening screen.
 func (d *Daemon) ShowNotice(n earshot.Notice) {
 	d.desk.Know(n)
 	d.mu.Lock()
@@ -385,8 +384,8 @@ func (d *Daemon) ShowNotice(n earshot.Notice) {
 	d.opening = append(d.opening, n)
 }
 
-// show notes what of some findings does not work as told on the opening screen, and returns
-// all of them.
+// show records the faults among some findings as shown on the opening screen, and returns all
+// findings.
 func (d *Daemon) show(findings []probe.Finding) []probe.Finding {
 	for _, f := range findings {
 		if !f.Works {
@@ -396,28 +395,28 @@ func (d *Daemon) show(findings []probe.Finding) []probe.Finding {
 	return findings
 }
 
-// Opening returns the faults that the opening screen tells.
+// Opening returns the faults shown on the opening screen.
 func (d *Daemon) Opening() []earshot.Notice {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.opening
 }
 
-// working returns what works, for people, the models first.
+// working lists what works, for people, the models first.
 func (d *Daemon) working() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.health.Working(d.works)
 }
 
-// AddWorking notes that something works.
+// AddWorking records that something works.
 func (d *Daemon) AddWorking(what string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.works = append(d.works, what)
 }
 
-// removeWorking notes that something is no more.
+// removeWorking removes something from that list.
 func (d *Daemon) removeWorking(what string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

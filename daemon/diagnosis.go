@@ -11,7 +11,7 @@ import (
 	"earshot/participants"
 )
 
-// scrub returns one that knows everybody whom the daemon does, and its rooms.
+// scrub returns a redactor that knows all participants and rooms of the daemon.
 func (d *Daemon) scrub() diagnosis.Redactor {
 	names := diagnosis.MachineNames()
 	for _, p := range d.people.Everybody() {

@@ -13,8 +13,8 @@ import (
 	"earshot/providers/discord"
 )
 
-// InstallDiscord gives the daemon its bot if it is to have one, and says how that went. Voice is
-// whether it may join voice channels.
+// InstallDiscord gives the daemon its bot, if it is configured, and reports the result. Voice says
+// whether the bot may join voice channels.
 func (d *Daemon) InstallDiscord(ctx context.Context, voice bool) []probe.Finding {
 	return d.show(d.install(ctx, &section{
 		name: discordSection, build: func(ctx context.Context) sectionBuild { return d.buildDiscord(ctx, voice) },
@@ -22,12 +22,13 @@ func (d *Daemon) InstallDiscord(ctx context.Context, voice bool) []probe.Finding
 	}))
 }
 
-// stillIn reports whether nothing is being said in the rooms of a provider.
+// stillIn returns a function that reports whether nothing is being said in the rooms of a
+// provider.
 func (d *Daemon) stillIn(provider string) bool {
 	return !slices.ContainsFunc(d.rooms.now(), func(c roomEntry) bool { return c.is.Provider == provider && !c.Still() })
 }
 
-// buildDiscord returns the bot, if there is to be one.
+// buildDiscord returns the bot, if it is configured.
 func (d *Daemon) buildDiscord(ctx context.Context, voice bool) sectionBuild {
 	is := sectionBuild{started: func() { d.discordBot.Store(nil) }}
 	if !d.Config().Providers.Discord.Enabled {
@@ -65,7 +66,7 @@ func (d *Daemon) buildDiscord(ctx context.Context, voice bool) sectionBuild {
 	return sectionBuild{parts: parts, findings: []probe.Finding{f}, started: func() { d.discordBot.Store(b) }}
 }
 
-// discordRooms are the rooms of the daemon as its bot knows them.
+// discordRooms are the rooms of the daemon in the form that its bot uses.
 type discordRooms struct{ daemon *Daemon }
 
 // Open implements [bot.Rooms].
@@ -80,7 +81,7 @@ func (h discordRooms) Find(id earshot.RoomID) (bot.Room, bool) {
 	return discordRoom(r), ok
 }
 
-// discordRoom returns a room as the bot knows it.
+// discordRoom returns a room in the form that the bot uses.
 func discordRoom(r roomEntry) bot.Room { return bot.Room{Room: r.Room, ID: r.is.ID, Closed: r.shut()} }
 
 // Channel implements [bot.Rooms].

@@ -15,10 +15,10 @@ import (
 	"earshot/llm/engine"
 )
 
-// models are the engines in force.
+// models holds the engines in force.
 type models struct{ now atomic.Pointer[engines] }
 
-// engines are a ladder, and what each of its engines was made of.
+// engines are a ladder, and the configuration of each of its engines.
 type engines struct {
 	*llm.Ladder
 	of []llm.EngineConfig
@@ -32,7 +32,7 @@ func (m *models) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Del
 // Current implements [llm.ReplaceableService].
 func (m *models) Current() llm.Service { return m.now.Load() }
 
-// close lets go of the idle connections of all engines.
+// close closes the idle connections of all engines.
 func (m *models) close() {
 	if now := m.now.Load(); now != nil {
 		for _, e := range now.Engines {
@@ -41,9 +41,9 @@ func (m *models) close() {
 	}
 }
 
-// buildLadder puts the engines of c above each other, each behind its scheduler. One that was
-// made of the same stays as it is, with what it works on and what waits for it.
-// Tell is told each step, and spent what each question has cost.
+// buildLadder stacks the engines of c, each behind its scheduler. An engine with an unchanged
+// configuration is kept, with its running and waiting requests. Tell is called for each step, and
+// spent with the costs of each request.
 func buildLadder(c llm.Config, log *slog.Logger, was *engines, tell func(llm.Step), spent func(llm.Usage)) (*engines, error) {
 	helped := new(engineOutages)
 	l := &llm.Ladder{
@@ -71,19 +71,19 @@ func buildLadder(c llm.Config, log *slog.Logger, was *engines, tell func(llm.Ste
 	return is, nil
 }
 
-// An engineOutages says in the log what was done for engines that are lost and come back, as
-// [supervise.Outages] says.
+// An engineOutages logs what was done for engines that are lost and come back, by the rules of
+// [supervise.Outages].
 type engineOutages struct {
 	mu      sync.Mutex
 	outages supervise.Outages
 }
 
-// log says what a step was, if it is news.
+// log logs a step, if it is news.
 func (h *engineOutages) log(log *slog.Logger, s llm.Step) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now, n := time.Now(), earshot.Notice{Key: s.Engine, Text: "the model answers as it is", Over: s.Err == nil}
-	for _, over := range h.outages.Steady(now) { // which is looked at with each question
+	for _, over := range h.outages.Steady(now) { // checked on each request
 		log.Info(over.Text, "engine", over.Key)
 	}
 	if s.Err != nil {

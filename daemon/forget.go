@@ -31,28 +31,27 @@ func (h backend) Forget(ctx context.Context, by server.Principal, f api.EraseReq
 }
 
 const (
-	// previewLifetime is how long somebody has to say that they mean what was shown.
+	// previewLifetime is how long a preview can be confirmed.
 	previewLifetime = 10 * time.Minute
 
-	// mostPreviews is how many of these are waited for.
+	// mostPreviews is how many unconfirmed previews are kept.
 	mostPreviews = 64
 )
 
-// Previews are what people were shown that would be forgotten, by the word that says that it is
-// meant.
+// forgetPreviews holds the previews that people were shown, by the word that confirms each.
 type forgetPreviews struct {
 	mu  sync.Mutex
 	all map[string]forgetPreview
 }
 
-// A forgetPreview is what somebody was shown.
+// A forgetPreview is a preview that somebody was shown.
 type forgetPreview struct {
 	by    earshot.ParticipantID
 	at    time.Time
 	asked api.EraseRequest
 }
 
-// waits notes what somebody was shown, and returns the word that says that it is meant.
+// waits records a preview, and returns the word that confirms it.
 func (s *forgetPreviews) waits(by earshot.ParticipantID, f api.EraseRequest, digest string, now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +65,7 @@ func (s *forgetPreviews) waits(by earshot.ParticipantID, f api.EraseRequest, dig
 	return word
 }
 
-// take returns what somebody means by a word.
+// take returns the preview that a word confirms.
 func (s *forgetPreviews) take(by earshot.ParticipantID, word string, now time.Time) (api.EraseRequest, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +119,7 @@ func (d *Daemon) forget(ctx context.Context, is executive.Room, c command.Call) 
 	return erase.PreviewText(p) + "\nIt cannot be undone. If you mean it, write /forget yes " + d.previews.waits(c.By.ID, f, p.Digest, now), nil
 }
 
-// parseForget returns what somebody asks for in words.
+// parseForget parses a request to forget.
 func (d *Daemon) parseForget(ctx context.Context, is executive.Room, c command.Call, words []string, now time.Time) (f api.EraseRequest, err error) {
 	text := strings.Join(words, " ")
 	for _, where := range []string{"here", "everywhere"} {
@@ -151,7 +150,7 @@ func (d *Daemon) parseForget(ctx context.Context, is executive.Room, c command.C
 	case text == "" && f.From.IsZero() && f.To.IsZero() && f.Room == "":
 		return f, errors.New("write " + forgetForms)
 	case text == "":
-		if f.Room == "" && !strings.HasSuffix(strings.Join(words, " "), "everywhere") { // of a time, what happened before their eyes
+		if f.Room == "" && !strings.HasSuffix(strings.Join(words, " "), "everywhere") { // a time means what happened in the person's own room
 			f.Room = is.ID
 		}
 	case d.isEvent(ctx, is.ID, text):
@@ -168,7 +167,7 @@ func (d *Daemon) isEvent(ctx context.Context, in earshot.RoomID, id string) bool
 	return err == nil && known
 }
 
-// lastOf returns what somebody wrote or said last in a room.
+// lastOf returns the last event that somebody wrote or said in a room.
 func (d *Daemon) lastOf(ctx context.Context, in earshot.RoomID, who participants.Participant) (earshot.EventID, error) {
 	people := d.people.Identities(who.ID)
 	all, err := d.store.For(earshot.Audience{Room: in, Members: []earshot.ParticipantID{who.Reader()}}).Last(ctx, []earshot.Kind{earshot.KindMessage, earshot.KindUtterance}, recallLimit)

@@ -21,7 +21,7 @@ func (h backend) Ready(ctx context.Context) api.Readiness {
 	return is
 }
 
-// underway is what is still done that keeps the daemon from nothing.
+// underway lists background tasks that do not keep the daemon from its work.
 func (h backend) underway() []api.Task {
 	since, is := h.daemon.store.Checking()
 	if !is {

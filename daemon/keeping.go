@@ -13,7 +13,7 @@ import (
 	"earshot/server/token"
 )
 
-// openEraser gives the daemon what forgets.
+// openEraser makes the eraser of the daemon.
 func (d *Daemon) openEraser() {
 	files := Workspaces(d.Config())
 	files.Closed = func(id earshot.RoomID) bool { r, ok := d.rooms.find(id); return !ok || !r.is.Open() }
@@ -24,13 +24,13 @@ func (d *Daemon) openEraser() {
 			if e := d.discordBot.Load(); e != nil {
 				return e.Forget(turns)
 			}
-			return bot.OpenPostLog(d.Config().Store.Directory, d.log).Forget(turns) // of when there was one
+			return bot.OpenPostLog(d.Config().Store.Directory, d.log).Forget(turns) // left by an earlier run with a bot
 		},
 		ForgetName: d.options.ForgetName, OnDiscord: access.IsChannel,
 	}
 }
 
-// erasable returns the rooms as the eraser wants them.
+// erasable returns the rooms in the form that the eraser uses.
 func (d *Daemon) erasable() (all []erase.Room) {
 	for _, c := range d.rooms.now() {
 		all = append(all, erase.Room{Room: c.Room, ID: c.is.ID, Name: c.is.Name})
@@ -38,8 +38,7 @@ func (d *Daemon) erasable() (all []erase.Room) {
 	return all
 }
 
-// erased takes out of the files of agents what was made of events that somebody has taken
-// back.
+// erased removes from the files of agents what was made of events that were taken back.
 func (d *Daemon) erased(gone []earshot.EventID) {
 	is := make(map[earshot.EventID]bool, len(gone))
 	for _, id := range gone {
@@ -50,11 +49,11 @@ func (d *Daemon) erased(gone []earshot.EventID) {
 	}
 }
 
-// expires is how often it is looked for what is to be kept no longer.
+// expires is how often expired events are looked for.
 const expires = time.Hour
 
-// expire finishes what an earlier earshot was to forget, and from then on forgets what is
-// older than the configuration says, until ctx ends.
+// expire completes an interrupted request to forget, and then forgets what is older than the
+// configuration allows, until ctx ends.
 func (d *Daemon) expire(ctx context.Context) {
 	if err := d.eraser.Finish(ctx); err != nil && ctx.Err() == nil {
 		d.report(earshot.Notice{Key: "forgetting", Text: "a deletion is not complete: " + err.Error(), Cure: "restart earshot"})
@@ -69,16 +68,16 @@ func (d *Daemon) expire(ctx context.Context) {
 	}
 }
 
-// Of what is decided about something that was said: for heeded an agent keeps silent and has
-// heeded it all the same, for unheeded it speaks of something else.
+// Decisions about what was said: after heeded ones an agent stays silent and has used it
+// nevertheless; unheeded ones are about something else.
 var (
 	heeded   = []string{room.Commanded, room.Murmured}
 	unheeded = []string{room.NewVoice}
 )
 
-// loosenFiles returns what is done before something overheard is erased: the replies that are
-// under way, in whose prompt it may stand, are waited for, and files are no longer known to
-// rest on it, of what was written for somebody.
+// loosenFiles returns a function that is called before an overheard event is erased: it waits for
+// running replies whose prompt may contain the event, and removes the event as a source of files
+// that were written for somebody.
 func (d *Daemon) loosenFiles(ctx context.Context) func([]earshot.EventID) error {
 	return func(ids []earshot.EventID) error {
 		await(ctx, longestSpeech, func() bool {

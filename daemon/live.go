@@ -17,9 +17,9 @@ func (h backend) Live(_ context.Context, p server.Principal) (api.LiveView, <-ch
 	if !ok {
 		return api.LiveView{}, nil, access.NoRoom(p.Audience.Room, nil)
 	}
-	changed := r.Changed() // before looking, so that nothing falls between
+	changed := r.Changed() // before looking, so that no change is missed in between
 	v := api.LiveView{Snapshot: r.Snapshot(p.Audience), You: p.Participant}
-	v.At = time.Time{} // the server says when
+	v.At = time.Time{} // the server sets the time
 	for _, e := range h.daemon.cameras.List() {
 		v.Cameras = append(v.Cameras, cameras.InfoOf(h.cameraView(e), e.Running()))
 	}

@@ -28,7 +28,7 @@ func (h backend) Look(ctx context.Context, by server.Principal, l api.LookReques
 		cameras.SetFault(&s, err)
 		return s, nil
 	}
-	if s = h.cameraView(e); s.Closed != "" { // meanwhile; else how it sees may be known only now
+	if s = h.cameraView(e); s.Closed != "" { // it may have closed; else its state may be known only now
 		return s, nil
 	}
 	cameras.SetPicture(&s, p, l.Picture)
@@ -44,7 +44,7 @@ func (h backend) cameraView(e *cameras.Camera) api.CameraView {
 	return e.View(h.daemon.closed(e, time.Now()))
 }
 
-// closed says why nobody wants a camera to look at now.
+// closed says why a camera is not to look at now.
 func (d *Daemon) closed(e *cameras.Camera, now time.Time) string {
 	mode, _ := d.desk.Mode()
 	return probe.Closed(mode, e.Config.Hours, now)

@@ -10,11 +10,10 @@ import (
 	"earshot/interrupt"
 )
 
-// queues are what can drop something because it is full, each by a name; see
-// docs/service.md.
+// queues are the queues that drop something when they are full, by name; see docs/service.md.
 var queues = []string{"terminal", "discord", "webcam", "microphone", "unsaved", "questions"}
 
-// measure begins to count what the daemon does.
+// measure starts the metrics of the daemon.
 func (d *Daemon) measure(cfg *config.Config) {
 	dir := cfg.Store.Directory
 	d.counts = metrics.New(d.options.Version, metrics.Lists{
@@ -23,8 +22,8 @@ func (d *Daemon) measure(cfg *config.Config) {
 	d.health.Counts = d.counts
 }
 
-// countLatency measures the stages of a turn that has ended. A stage to which it did not come is
-// none.
+// countLatency measures the stages of a turn that has ended. A stage that the turn did not reach
+// is not counted.
 func (d *Daemon) countLatency(l api.Latency) {
 	d.costs.CountReply(l)
 	for _, stage := range room.Stages(l) {
@@ -32,7 +31,7 @@ func (d *Daemon) countLatency(l api.Latency) {
 	}
 }
 
-// countDrops returns what counts what a queue drops.
+// countDrops returns a function that counts the drops of a queue.
 func (d *Daemon) countDrops(queue string) func(int) {
 	return func(n int) { d.counts.Dropped(queue, n) }
 }

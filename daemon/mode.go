@@ -6,8 +6,8 @@ import (
 	"earshot"
 )
 
-// runInMode returns run as long as the mode of a room lets it: when it does not, what
-// captures is ended where it captures, and begun again when it does. Mode is as
+// runInMode returns a run that runs only while the mode of a room allows it: when the mode forbids
+// it, capture ends at the source, and starts again when it is allowed. Mode is as
 // [room.Room.Mode].
 func runInMode(mode func() (earshot.Mode, <-chan struct{}), lets func(earshot.Mode) bool, run func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
@@ -27,9 +27,9 @@ func runInMode(mode func() (earshot.Mode, <-chan struct{}), lets func(earshot.Mo
 	}
 }
 
-// runUntilMode runs run until it ends by itself, which is true, or the mode no longer lets it.
-// A mode that is the same after a change was another one meanwhile, which may not have
-// let it: what was captured then is thrown away as well.
+// runUntilMode runs run until it ends by itself, when it returns true, or until the mode forbids
+// it. If the mode is the same after a change, it was different in between, and may have forbidden
+// it: what was captured then is thrown away as well.
 func runUntilMode(ctx context.Context, mode func() (earshot.Mode, <-chan struct{}), lets func(earshot.Mode) bool, run func(context.Context) error) (bool, error) {
 	was, changed := mode()
 	if !lets(was) {

@@ -10,8 +10,7 @@ import (
 	"earshot/participants"
 )
 
-// modelTable is the command of a room that lists the models, and chooses the one that
-// answers.
+// modelTable is the command of a room that lists the models, and chooses the one that answers.
 func (d *Daemon) modelTable() command.Table {
 	return command.Table{{
 		Group: "For operators of earshot", Name: "model", Args: "[NAME [think]]", Help: "list the models; choose one for talking or thinking", Needs: participants.Operate,

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// voicedFrom is the level in dB from which a frame of made speech has a voice in it:
-	// between its words there is nothing at all.
+	// voicedFrom is the level in dB from which on a frame of synthetic speech counts as voiced:
+	// between its words there is complete silence.
 	voicedFrom = -45.0
 
-	// ownEnough is how much of the agent's own voice is taken in: one and the same
-	// voice says everything, so more would teach nothing.
+	// ownEnough is how much of the agent's own voice is learned: it is always the same voice, so
+	// more would add nothing.
 	ownEnough = 30 * time.Second
 )
 
-// A learnedVoice voice tells what it sounds like, so that it is known again when it comes
-// back, or when somebody plays it.
+// A learnedVoice is a voice that reports how it sounds, so that it is recognised when it comes
+// back through the microphone, or when somebody plays it.
 type learnedVoice struct {
 	loudspeaker.Fickle
 	learn func(*earshot.Voice) // called from one goroutine at a time
@@ -50,16 +50,16 @@ func (m *learnedVoice) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chu
 	}
 }
 
-// rehearsalText is said to nobody: some seconds in which most sounds of a language are.
+// rehearsalText is synthesised and not played: some seconds with most sounds of a language.
 const rehearsalText = "The quick brown fox jumps over the lazy dog, while she sells sea shells by the shore, and nobody hears a word of that."
 
-// rehearse learns what the voice sounds like before it has said anything, so that nobody
-// comes to be known by a recording of it. A voice that breaks off is learnt when it speaks.
+// rehearse learns how the voice sounds before it has said anything, so that a recording of it
+// makes nobody known. A voice that breaks off is learned when it speaks.
 func (m *learnedVoice) rehearse(ctx context.Context) error {
 	for {
 		ready, changed := m.Ready()
 		if ready {
-			for range m.Say(ctx, rehearsalText) { // which is all that is wanted of it
+			for range m.Say(ctx, rehearsalText) { // only what see learns from it matters
 			}
 			return nil
 		}
@@ -71,7 +71,7 @@ func (m *learnedVoice) rehearse(ctx context.Context) error {
 	}
 }
 
-// known reports whether enough of it was taken in.
+// known reports whether enough was learned.
 func (m *learnedVoice) known() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,14 +88,14 @@ func (m *learnedVoice) see(r *voiceSample) {
 	}
 }
 
-// A voiceSample is what one text sounds like.
+// A voiceSample is how one text sounds.
 type voiceSample struct {
 	ear    *voiceprint.Extractor
 	frame  audio.Frame
 	filled int
 }
 
-// take hears sound.
+// take adds sound to the sample.
 func (r *voiceSample) take(pcm []int16) {
 	for len(pcm) > 0 {
 		n := copy(r.frame.PCM[r.filled:], pcm)

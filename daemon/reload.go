@@ -28,8 +28,7 @@ import (
 	"earshot/server/audit"
 )
 
-// The sections of the daemon; see [section]. Those that are no section of the daemon are
-// others at once.
+// The sections of the daemon; see [section]. Those without a [section] take effect at once.
 const (
 	cardSection        = "the sound card"
 	microphoneSection  = "the microphone"
@@ -43,8 +42,8 @@ const (
 	apiSection         = "the API"
 )
 
-// sectionsByKey says which parts of the daemon begin again, or are others, when a key of class
-// [config.Section] has changed: those of the longest that it is, or lies below.
+// sectionsByKey says which parts of the daemon restart, or change, when a key of class
+// [config.Section] changes. The longest entry that equals the key or contains it applies.
 var sectionsByKey = map[string][]string{
 	"executive.llm":  {modelsSection, peopleSection},
 	"executive.name": {peopleSection, microphoneSection, discordSection},
@@ -63,12 +62,12 @@ var sectionsByKey = map[string][]string{
 	"server":                      {apiSection},
 }
 
-// sectionOrder is all sections, in the order in which they begin again.
+// sectionOrder is all sections, in the order in which they restart.
 var sectionOrder = []string{
 	modelsSection, peopleSection, roomsSection, logSection, cardSection, microphoneSection, loudspeakerSection, camerasSection, discordSection, apiSection,
 }
 
-// affectedSections returns the parts that begin again for a key.
+// affectedSections returns the parts that restart for a key.
 func affectedSections(key string) []string {
 	for at := key; at != ""; at = at[:max(0, strings.LastIndexByte(at, '.'))] {
 		if parts := sectionsByKey[at]; parts != nil {
@@ -78,31 +77,31 @@ func affectedSections(key string) []string {
 	return nil
 }
 
-// reloads is how the configuration is read again.
+// reloads is the state of reloading the configuration.
 type reloads struct {
-	load func() (*config.Config, error) // nil if it cannot be
-	file string                         // that was named; empty means the usual places
-	log  *logfile.File                  // nil where there is none
-	done *audit.Log                     // the audit log, which is beside it; nil where there is none
+	load func() (*config.Config, error) // nil if reloading is impossible
+	file string                         // the configured path; empty means the usual places
+	log  *logfile.File                  // nil if there is none
+	done *audit.Log                     // the audit log, which is beside it; nil if there is none
 
-	hangups <-chan os.Signal // each asks for it
+	hangups <-chan os.Signal // each signal asks for a reload
 
-	// watch is [config.Watch], but in tests of what is asked for.
+	// watch is [config.Watch], except in tests of signals.
 	watch func(ctx context.Context, path string, changed func()) error
 
-	one sync.Mutex // held by who reads it, so that of two changes the later one holds
+	one sync.Mutex // held while reading, so that the later of two changes wins
 
 	mu     sync.Mutex
-	wants  *config.Config // as it was read last; nil before
-	faults string         // that it had when it was read last
+	wants  *config.Config // the configuration read last; nil before
+	faults string         // the faults found at the last read
 	waits  []string       // the keys that wait for a restart
 }
 
-// errNoFile is that a daemon of its own has no configuration that could change.
+// errNoFile says that an embedded daemon has no configuration file that could change.
 var errNoFile = errors.New("this earshot was started without a configuration file, so there is nothing to reload")
 
-// reload reads the configuration again. If anything is wrong with it, nothing changes.
-// Whoever asked is told by the answer; where nobody did, people are told otherwise.
+// reload reads the configuration again. If anything is wrong with it, nothing changes. If somebody
+// asked, they are told by the result; otherwise the operators get a notice.
 func (d *Daemon) reload(ctx context.Context, asked bool) (api.ReloadResult, error) {
 	r := &d.reloads
 	if r.load == nil {
@@ -137,16 +136,16 @@ func (d *Daemon) reload(ctx context.Context, asked bool) (api.ReloadResult, erro
 	if len(is.Changes) > 0 || mended {
 		d.log.Info("the configuration was reloaded", "changed", strings.Join(keysOf(is), " "), "begins", strings.Join(is.Begins, ", "), "waits", strings.Join(waits, " "))
 		told := is
-		told.Waiting = news // each is said once
+		told.Waiting = news // each is mentioned once
 		d.tellOperators(ReloadText(told))
 	}
 	return is, nil
 }
 
-// configuration is the key of the notice that it has faults.
+// configuration is the key of the notice that the configuration has faults.
 const configuration = "configuration"
 
-// refuse says that a configuration has faults, once for the same ones.
+// refuse reports that a configuration has faults, once for the same faults.
 func (d *Daemon) refuse(err error, asked bool) {
 	r := &d.reloads
 	r.mu.Lock()
@@ -157,10 +156,10 @@ func (d *Daemon) refuse(err error, asked bool) {
 		return
 	}
 	n := earshot.Notice{Key: configuration, Text: "the configuration cannot be used, so the previous one stays in effect"}
-	n.Cure = cmp.Or(probe.Cure(err), "earshot check") // which does not find what only a reload does
+	n.Cure = cmp.Or(probe.Cure(err), "earshot check") // which does not find the faults of a reload alone
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
 		n.Text = fmt.Sprintf("the configuration has %s, so the previous one stays in effect", english.Count(len(wrong.Faults)+wrong.More, "fault"))
-		for _, f := range wrong.Faults { // without what is wrong: that may repeat a value
+		for _, f := range wrong.Faults { // without the problem: that may repeat a value
 			d.log.Warn("the configuration has a fault", "where", f.Where, "line", f.Line, "key", f.Key)
 		}
 	}
@@ -172,15 +171,15 @@ func (d *Daemon) refuse(err error, asked bool) {
 	d.tellOperators(err.Error())
 }
 
-// tellOperators shows a line where nobody reads along who does not operate the daemon.
+// tellOperators shows a line where only operators read it.
 func (d *Daemon) tellOperators(text string) {
 	for _, c := range d.rooms.now() {
 		c.TellOperators(earshot.Notice{Text: text})
 	}
 }
 
-// apply makes the daemon what next says, as far as it can be without a restart. It
-// returns which keys wait for one. If it fails, nothing has changed.
+// apply makes next take effect, as far as possible without a restart. It returns the keys that
+// wait for one. If it fails, nothing has changed.
 func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadResult, waits []string, err error) {
 	was, wanted := d.Config(), d.Config()
 	d.reloads.mu.Lock()
@@ -208,13 +207,13 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 		}
 	}
 	move := func() {}
-	if d.reloads.log != nil { // also if it is called as before: somebody may have put the file aside
+	if d.reloads.log != nil { // even with the same path: somebody may have moved the file away
 		if move, err = d.reloads.log.MoveTo(force.Log); err != nil {
 			return is, nil, err
 		}
 	}
 	before := d.agents.List()
-	main := !reflect.DeepEqual(access.MainAgent(was), access.MainAgent(force)) // of a key that holds at once, too
+	main := !reflect.DeepEqual(access.MainAgent(was), access.MainAgent(force)) // this key takes effect at once, too
 	if touched[peopleSection] || main {
 		if err := d.agents.Reconfigure(ctx, access.AgentSetup(force)); err != nil {
 			return is, nil, err
@@ -239,7 +238,7 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 	move()
 	if d.reloads.done != nil {
 		if err := d.reloads.done.Move(config.AuditFile(force)); err != nil {
-			d.auditLost(err) // and it goes on where it is
+			d.auditLost(err) // it continues at the old path
 		}
 	}
 	d.voices.Registry.Set(force.Speakers)
@@ -253,7 +252,7 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 	}
 	d.announce(before)
 	for _, c := range d.rooms.now() {
-		c.Reseat() // which looks at everything anew
+		c.Reseat() // which checks everything anew
 	}
 	for _, part := range sectionOrder {
 		if touched[part] && d.rebuild(part) {
@@ -263,7 +262,8 @@ func (d *Daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadR
 	return is, waits, nil
 }
 
-// clearModelFaults forgets in all rooms that a model failed: it is another from now on.
+// clearModelFaults clears the notices of model faults in all rooms: the model is a different one
+// now.
 func (d *Daemon) clearModelFaults() {
 	for _, c := range d.rooms.now() {
 		for _, fault := range c.State(d.Audience()).Faults {
@@ -274,7 +274,7 @@ func (d *Daemon) clearModelFaults() {
 	}
 }
 
-// probeModels looks at engines that are others than they were, and tells people if none works.
+// probeModels probes changed engines, and tells people if none works.
 func (d *Daemon) probeModels(ctx context.Context, c llm.Config) {
 	looks := probe.Engines(ctx, c)
 	for _, l := range looks {
@@ -285,11 +285,11 @@ func (d *Daemon) probeModels(ctx context.Context, c llm.Config) {
 	}
 }
 
-// applicable returns what can be in force of next, where was is, and the keys that need a
-// restart. What is right as a whole is so in part, or it is an error.
+// applicable returns the part of next that can take effect now, after was, and the keys that need
+// a restart. It returns an error if that part alone is not valid.
 func (d *Daemon) applicable(was, next *config.Config) (force *config.Config, waits []string, err error) {
 	stays := map[string]bool{}
-	if d.accountOwner(next) != d.owner.ID { // in whose name all that there is was made
+	if d.accountOwner(next) != d.owner.ID { // everything that exists was made in that person's name
 		stays["external_actors.actors"] = true
 	}
 	force = next.Keeping(was, func(c api.SettingChange) bool { return c.Class == config.Restart || stays[c.Key] })
@@ -307,23 +307,24 @@ func (d *Daemon) applicable(was, next *config.Config) (force *config.Config, wai
 	return force, waits, nil
 }
 
-// accountOwner returns whose account this is by another configuration.
+// accountOwner returns the owner of this account by another configuration.
 func (d *Daemon) accountOwner(cfg *config.Config) earshot.ParticipantID {
 	people, err := participants.Open(participants.Setup{Account: d.options.Account, AccountName: d.options.Name, Actors: cfg.ExternalActors})
 	if err != nil {
-		return d.owner.ID // which Validate explains
+		return d.owner.ID // Validate explains what is wrong
 	}
 	return people.Resolve(d.options.Account).ID
 }
 
-// reconfigurePeople makes those known who are by cfg: the agents of the book, and who may come in.
+// reconfigurePeople makes the people of cfg known: the agents of the directory, and those who may
+// come in.
 func (d *Daemon) reconfigurePeople(ctx context.Context, cfg *config.Config) error {
 	return d.people.Reconfigure(ctx, func(ctx context.Context) (*participants.Registry, error) {
 		return d.registryBuilder(cfg).Build(ctx, d.store.For)
 	})
 }
 
-// newRooms returns the rooms of cfg that there are not yet.
+// newRooms returns the rooms of cfg that do not exist yet.
 func (d *Daemon) newRooms(ctx context.Context, cfg *config.Config) (all rooms, err error) {
 	for _, is := range cfg.Rooms.All() {
 		if _, there := d.rooms.now().find(is.ID); there {
@@ -338,7 +339,7 @@ func (d *Daemon) newRooms(ctx context.Context, cfg *config.Config) (all rooms, e
 	return all, nil
 }
 
-// announce shows where it matters which agents are others than they were.
+// announce shows in the affected rooms which agents have changed.
 func (d *Daemon) announce(before []agents.Record) {
 	had := make(map[earshot.ParticipantID]agents.Record)
 	for _, r := range before {
@@ -378,7 +379,7 @@ func keysOf(r api.ReloadResult) (keys []string) {
 	return keys
 }
 
-// namedKeys is how many keys that apply now are named; of more, people are told the number.
+// namedKeys is how many changed keys are named; beyond that, only their number.
 const namedKeys = 3
 
 // ReloadText tells people which keys changed, without any value: it may be a secret.
@@ -401,10 +402,10 @@ func ReloadText(r api.ReloadResult) string {
 		}
 		parts = append(parts, what+one(len(now), " applies", " apply")+" now")
 	}
-	if len(r.Begins) > 0 { // which may be off from now on, or still
+	if len(r.Begins) > 0 { // parts that restart, or that are off now
 		n := len(r.Begins)
 		if r.Begins[0] == camerasSection {
-			n++ // are several
+			n++ // it names several
 		}
 		parts = append(parts, strings.Join(r.Begins, ", ")+one(n, " follows", " follow")+" it now")
 	}
@@ -421,15 +422,15 @@ func (d *Daemon) waitingKeys() []string {
 	return slices.Clone(d.reloads.waits)
 }
 
-// watchConfig reads the configuration again whenever it changes, or somebody asks for it by a
-// signal, until ctx ends.
+// watchConfig reloads the configuration whenever it changes, or a signal asks for it, until ctx
+// ends.
 func (d *Daemon) watchConfig(ctx context.Context, rest *sync.WaitGroup) {
 	if d.reloads.load == nil {
 		return
 	}
 	again := func() {
 		if ctx.Err() == nil {
-			_, _ = d.reload(ctx, false) // which has said what is wrong
+			_, _ = d.reload(ctx, false) // reload has reported what is wrong
 		}
 	}
 	rest.Go(func() {
@@ -458,13 +459,13 @@ func (h backend) Reload(ctx context.Context) (api.ReloadResult, error) {
 	return h.daemon.Reload(ctx)
 }
 
-// Recheck implements [server.Backend]: a room may be for others now, and somebody be known no
-// longer.
+// Recheck implements [server.Backend]: a room may have become closed to somebody, or a person
+// unknown.
 func (h backend) Recheck(p server.Principal) error {
 	is, known := h.daemon.people.Get(p.ID)
 	switch {
 	case !known && p.Guest():
-		return nil // who has said meanwhile who they are
+		return nil // who has identified themselves meanwhile
 	case !known:
 		return errors.New("you are no longer known here")
 	}
@@ -474,7 +475,7 @@ func (h backend) Recheck(p server.Principal) error {
 	return h.daemon.gate.MayEnter(p.Participant, p.Audience.Room)
 }
 
-// reloadTable is the command that reads the configuration again.
+// reloadTable is the command that reloads the configuration.
 func (d *Daemon) reloadTable() command.Table {
 	return command.Table{{
 		Group: "For operators of earshot", Name: "reload", Help: "reload the configuration", Needs: participants.Operate,

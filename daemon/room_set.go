@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// mostOpened is how many rooms may be open besides those of the configuration:
-	// each keeps a dialogue in memory.
+	// mostOpened is how many rooms may be open besides those of the configuration: each keeps a
+	// dialogue in memory.
 	mostOpened = 64
 
 	// longestTitle is the longest name of such a room, in characters.
@@ -34,21 +34,21 @@ var (
 	errTooManyRooms = errors.New("too many rooms are open, and all are in use")
 )
 
-// A roomLease is what a room has that was opened while the daemon runs.
+// A roomLease is the state of a room that was opened while the daemon runs.
 type roomLease struct {
-	touched atomic.Int64  // when it was asked for last, in nanoseconds
+	touched atomic.Int64  // when it was last used, in nanoseconds
 	end     func()        // ends the room, if it runs
-	shut    chan struct{} // closed when it has ended
+	shut    chan struct{} // closed when the room has ended
 }
 
-// touch notes that somebody has asked for the room.
+// touch records that the room is used.
 func (c roomEntry) touch() {
 	if c.roomLease != nil {
 		c.roomLease.touched.Store(time.Now().UnixNano())
 	}
 }
 
-// shut returns a channel that is closed when the room is no more, nil if it stays.
+// shut returns a channel that is closed when the room has ended, or nil if it stays.
 func (c roomEntry) shut() <-chan struct{} {
 	if c.roomLease == nil {
 		return nil
@@ -56,25 +56,25 @@ func (c roomEntry) shut() <-chan struct{} {
 	return c.roomLease.shut
 }
 
-// A roomSet is which rooms there are now. It may be used from many goroutines.
+// A roomSet holds the current rooms. It may be used from many goroutines.
 type roomSet struct {
-	opening sync.Mutex // held by who opens or closes a room
-	crowded bool       // the last could not be opened; belongs to who holds that
+	opening sync.Mutex // held while a room is opened or closed
+	crowded bool       // the last room could not be opened; guarded by opening
 
 	mu   sync.RWMutex
 	all  rooms // never changed, only replaced
 	run  func(roomEntry)
-	over bool // no room is opened any more
+	over bool // no more rooms are opened
 }
 
-// now returns all rooms that there are, the desk first.
+// now returns all current rooms, the desk first.
 func (p *roomSet) now() rooms {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.all
 }
 
-// find returns the room that is called id; the desk if nothing is.
+// find returns the room with an ID; the desk if it is empty.
 func (p *roomSet) find(id earshot.RoomID) (roomEntry, bool) {
 	c, ok := p.now().find(id)
 	if ok {
@@ -83,7 +83,7 @@ func (p *roomSet) find(id earshot.RoomID) (roomEntry, bool) {
 	return c, ok
 }
 
-// list returns what the rooms are, the desk first.
+// list describes the rooms, the desk first.
 func (p *roomSet) list() (all []executive.Room) {
 	for _, c := range p.now() {
 		all = append(all, c.is)
@@ -91,14 +91,14 @@ func (p *roomSet) list() (all []executive.Room) {
 	return all
 }
 
-// set makes these the rooms that there are.
+// set replaces the rooms.
 func (p *roomSet) set(all rooms) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.all = all
 }
 
-// start runs all rooms in g until ctx ends, and those that are added from now on.
+// start runs all rooms in g until ctx ends, and those that are added later.
 func (p *roomSet) start(ctx context.Context, g *errgroup.Group) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +120,7 @@ func (p *roomSet) start(ctx context.Context, g *errgroup.Group) {
 	}
 }
 
-// close lets no room be opened any more, and says to all that the program ends.
+// close prevents further rooms from being opened, and tells all that the program ends.
 func (p *roomSet) close() {
 	p.mu.Lock()
 	p.over, p.run = true, nil
@@ -131,11 +131,11 @@ func (p *roomSet) close() {
 	}
 }
 
-// lastWords is how long outlets are waited for that were cut when the program ended: a
-// room gives them half a second to say how much was heard.
+// lastWords is how long to wait for outlets that were cut when the program ended: a room gives
+// them half a second to report how much was heard.
 const lastWords = 700 * time.Millisecond
 
-// awaitSilence waits until nothing is said any more in any room, after leave.
+// awaitSilence waits until nothing is said in any room after leave.
 func (p *roomSet) awaitSilence() {
 	over := time.After(lastWords)
 	look := time.NewTicker(5 * time.Millisecond)
@@ -149,7 +149,7 @@ func (p *roomSet) awaitSilence() {
 	}
 }
 
-// add adds a room, which runs if the others do.
+// add adds a room, and runs it if the others run.
 func (p *roomSet) add(c roomEntry) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,7 +163,7 @@ func (p *roomSet) add(c roomEntry) error {
 	return nil
 }
 
-// rename gives a room another name.
+// rename changes the name of a room.
 func (p *roomSet) rename(id earshot.RoomID, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,7 +175,7 @@ func (p *roomSet) rename(id earshot.RoomID, name string) {
 	}
 }
 
-// update makes a room what the configuration says of it now.
+// update gives a room its current configuration.
 func (p *roomSet) update(is executive.Room) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -187,7 +187,7 @@ func (p *roomSet) update(is executive.Room) {
 	}
 }
 
-// remove takes a room away, and returns when it has ended.
+// remove removes a room, and returns when it has ended.
 func (p *roomSet) remove(c roomEntry) {
 	p.mu.Lock()
 	p.all = slices.DeleteFunc(slices.Clone(p.all), func(other roomEntry) bool { return other.is.ID == c.is.ID })
@@ -202,14 +202,13 @@ func (p *roomSet) remove(c roomEntry) {
 	<-c.roomLease.shut
 }
 
-// openRoom returns the room of a channel or of direct messages on Discord, by its ID; the
-// name is what people call it. One that is not open is opened, and goes on from what the
-// journal has of it. If too many are, the one is closed that nobody has asked for for
-// longest, of those in which nobody is and nothing is to be done. It may be called from
-// many goroutines, and for each thing that happens there.
+// openRoom returns the room of a Discord channel or of direct messages, by its ID; the name is
+// shown to people. A closed room is opened, and continues from its history in the journal. If too
+// many are open, it closes the least recently used one that is empty and has nothing to do. It may
+// be called from many goroutines, and for each event there.
 //
-// Outlets belong to the room that was open when they entered: when its channel shut is
-// closed they have nothing to say any more.
+// Outlets belong to the room that was open when they entered: when its channel shut is closed,
+// they have nothing to say any more.
 func (d *Daemon) openRoom(ctx context.Context, is executive.Room) (roomEntry, error) {
 	name := channelName(is.Name)
 	is, ok := d.gate.Channel(is.ID)
@@ -243,7 +242,7 @@ func (d *Daemon) openRoom(ctx context.Context, is executive.Room) (roomEntry, er
 	return c, d.rooms.add(c)
 }
 
-// closeIdleRoom closes a room that is idle if there are too many to open another.
+// closeIdleRoom closes an idle room if too many are open for another one.
 func (d *Daemon) closeIdleRoom(ctx context.Context) error {
 	var opened rooms
 	for _, c := range d.rooms.now() {
@@ -281,7 +280,7 @@ func (d *Daemon) closeIdleRoom(ctx context.Context) error {
 // roomLimitKey is the key of the notice that too many rooms are open.
 const roomLimitKey = "channels"
 
-// reportSpace says that a room can be opened again, if that was not so.
+// reportSpace says that rooms can be opened again, if they could not.
 func (d *Daemon) reportSpace() {
 	if d.rooms.crowded {
 		d.rooms.crowded = false
@@ -289,7 +288,7 @@ func (d *Daemon) reportSpace() {
 	}
 }
 
-// channelName returns what a channel is called as it may stand in a line.
+// channelName returns the name of a channel, fit for one line.
 func channelName(name string) string {
 	shown := []rune(participants.OneLine(strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {

@@ -28,39 +28,39 @@ import (
 )
 
 const (
-	// recallLimit is how many events an agent goes on from: its dialogue is fifty
-	// messages, and people come and go.
+	// recallLimit is how many events an agent remembers: its dialogue is fifty messages, and people
+	// come and go.
 	recallLimit = 256
 
-	// recentLimit is how many of the newest events of a room are looked at for what any
-	// of its agents may see: some are between people, or of no agent that is there.
+	// recentLimit is how many of the newest events of a room are searched for those that its agents
+	// may see: some are between people, or for agents that are gone.
 	recentLimit = 512
 
-	// editLimit is how many of what was changed in a scene are looked at, however old: an
-	// entry holds as long as it is among the newest of its field.
+	// editLimit is how many edits of a scene are read, however old: an entry stays as long as it is
+	// among the newest of its field.
 	editLimit = 4096
 )
 
-// sceneEvents is of how many events of each kind a scene is made, however old: it holds
-// sixteen of most, and some are between people.
+// sceneEvents is how many events of each kind a scene is made from, however old: it holds sixteen
+// of most kinds, and some are between people.
 var sceneEvents = map[earshot.Kind]int{
 	earshot.KindMessage: recallLimit, earshot.KindUtterance: recallLimit, earshot.KindReply: recentLimit,
 	earshot.KindMemo: recallLimit, earshot.KindFinding: recallLimit, earshot.KindEdit: editLimit,
 	earshot.KindWhose: recallLimit, earshot.KindSight: recallLimit,
 }
 
-// A roomEntry is a room, and what the configuration says of it.
+// A roomEntry is a room and its configuration.
 type roomEntry struct {
 	*room.Room
 	is executive.Room
 
-	*roomLease // of one that was opened while the daemon runs; else nil
+	*roomLease // of a room that was opened while the daemon runs; else nil
 }
 
-// rooms are all there are, the desk first.
+// rooms are all rooms, the desk first.
 type rooms []roomEntry
 
-// find returns the room that is called id; the desk if nothing is.
+// find returns the room with an ID; the desk if it is empty.
 func (r rooms) find(id earshot.RoomID) (roomEntry, bool) {
 	i := slices.IndexFunc(r, func(c roomEntry) bool { return c.is.ID == cmp.Or(id, earshot.Desk) })
 	if i < 0 {
@@ -69,7 +69,7 @@ func (r rooms) find(id earshot.RoomID) (roomEntry, bool) {
 	return r[i], true
 }
 
-// openRooms makes the rooms, each with what was said there before.
+// openRooms makes the rooms, each with its history.
 func (d *Daemon) openRooms(ctx context.Context) (rooms, error) {
 	var all rooms
 	for _, is := range d.Config().Rooms.All() {
@@ -82,13 +82,13 @@ func (d *Daemon) openRooms(ctx context.Context) (rooms, error) {
 	return all, nil
 }
 
-// newRoomEntry makes a room, with what was said there before.
+// newRoomEntry makes a room with its history.
 func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room) (roomEntry, error) {
 	past, err := d.past(ctx, is.ID)
 	if err != nil {
 		return roomEntry{}, fmt.Errorf("reading the history of the room %s: %w", is.ID, err)
 	}
-	now := func() executive.Room { // it may be called otherwise, and be for others
+	now := func() executive.Room { // its name and its people may change
 		if c, ok := d.rooms.now().find(is.ID); ok {
 			return c.is
 		}
@@ -121,9 +121,9 @@ func (d *Daemon) newRoomEntry(ctx context.Context, is executive.Room) (roomEntry
 	})}, nil
 }
 
-// past returns what a room goes on from: the newest events, the mode that it was
-// left in, what its scene is made of, and the dialogue of the main agent.
-// The others read theirs when they wake, so that it costs nothing that they are many.
+// past returns the history that a room starts from: the newest events, its last mode, the contents
+// of its scene, and the dialogue of the main agent. The other agents read theirs when they wake,
+// so that many of them cost nothing.
 func (d *Daemon) past(ctx context.Context, id earshot.RoomID) ([]earshot.Event, error) {
 	var all []earshot.Event
 	var faults []error
@@ -136,8 +136,8 @@ func (d *Daemon) past(ctx context.Context, id earshot.RoomID) ([]earshot.Event, 
 	return store.Merge(all), errors.Join(faults...)
 }
 
-// audiences returns each of the agents of a room as an audience, and nobody: what is
-// public is so although an agent is gone.
+// audiences returns each agent of a room as an audience, and an empty one: what is public stays
+// public when an agent is gone.
 func (d *Daemon) audiences(id earshot.RoomID) []earshot.Audience {
 	all := []earshot.Audience{{Room: id}}
 	for _, a := range d.agents.In(id) {
@@ -146,7 +146,7 @@ func (d *Daemon) audiences(id earshot.RoomID) []earshot.Audience {
 	return all
 }
 
-// readScene returns what the scene of a room is made of.
+// readScene returns the events from which the scene of a room is made.
 func (d *Daemon) readScene(ctx context.Context, id earshot.RoomID) (all []earshot.Event, err error) {
 	for kind, many := range sceneEvents {
 		some, err := d.store.Lately(ctx, id, kind, many, d.audiences(id)...)
@@ -158,13 +158,13 @@ func (d *Daemon) readScene(ctx context.Context, id earshot.RoomID) (all []earsho
 	return store.Merge(all), nil
 }
 
-// corrected is told that somebody has corrected what a part of the daemon noticed.
+// corrected is called when somebody has corrected what a part of the daemon noticed.
 func (d *Daemon) corrected(source string, _ earshot.Event) {
 	d.log.Info("something that a sense reported was corrected", "part", source)
 }
 
-// agenda returns what is still to be said in a room, also if the agent is gone that
-// set it.
+// agenda returns the reminders that are still due in a room, even if the agent that set one is
+// gone.
 func (d *Daemon) agenda(ctx context.Context, id earshot.RoomID) (a remind.Agenda, err error) {
 	err = d.store.Look(ctx, func(v earshot.View) (err error) {
 		a, err = remind.Read(ctx, v, id)
@@ -173,8 +173,8 @@ func (d *Daemon) agenda(ctx context.Context, id earshot.RoomID) (a remind.Agenda
 	return a, err
 }
 
-// recall returns what an agent goes on from in a room: what it has heard and said
-// there. What is said aloud is counted apart, since people talk all day.
+// recall returns what an agent remembers of a room: what it has heard and said there. Spoken
+// events are counted separately, since people talk all day.
 func (d *Daemon) recall(ctx context.Context, id earshot.RoomID, agent earshot.ParticipantID) ([]earshot.Event, error) {
 	reader := d.store.For(earshot.Audience{Room: id}.With(agent))
 	written, err := reader.Last(ctx, []earshot.Kind{earshot.KindMessage, earshot.KindReply, earshot.KindPresence}, recallLimit)
@@ -185,7 +185,7 @@ func (d *Daemon) recall(ctx context.Context, id earshot.RoomID, agent earshot.Pa
 	if err != nil {
 		return nil, err
 	}
-	replies, err := reader.Last(ctx, []earshot.Kind{earshot.KindReply}, recallLimit) // one of which was cut off, perhaps
+	replies, err := reader.Last(ctx, []earshot.Kind{earshot.KindReply}, recallLimit) // one may have been cut off
 	if err != nil {
 		return nil, err
 	}
@@ -193,17 +193,17 @@ func (d *Daemon) recall(ctx context.Context, id earshot.RoomID, agent earshot.Pa
 	return store.Merge(slices.Concat(written, heard, replies, whose)), err
 }
 
-// tools are what agents may have done besides what a room does for them.
+// tools are the tools of agents besides those that a room provides.
 func (d *Daemon) tools() tool.Table {
 	return append(d.eraser.Files.Tools(), tool.Recall(memory{d.store}, d.people.Name))
 }
 
-// Workspaces are those of all agents.
+// Workspaces returns the workspaces of all agents.
 func Workspaces(cfg *config.Config) *workspace.Store {
 	return &workspace.Store{Dir: cmp.Or(cfg.Executive.Tools.Workspace, filepath.Join(filepath.Dir(cfg.Store.Directory), "workspaces"))}
 }
 
-// A memory is a journal that can be searched.
+// A memory makes a journal searchable for tools.
 type memory struct{ *store.Store }
 
 // Search implements [tool.Memory].
@@ -217,17 +217,17 @@ func (m memory) Search(ctx context.Context, a earshot.Audience, query string, li
 	return known.Apply(found), err
 }
 
-// notifyElsewhere shows somebody, in whichever other rooms they are, what an agent says to
-// them in a room where they are not. What only they may see is for the terminals
-// at which nobody else is, and so is all of it: it is of another room.
+// notifyElsewhere shows somebody, in the other rooms they are in, what an agent says to them in a
+// room where they are not. It is shown only at terminals where nobody else is, since it may be
+// private, and belongs to another room.
 func (d *Daemon) notifyElsewhere(from executive.Room, who earshot.ParticipantID, e earshot.Event) {
 	reply, ok := e.Body.(earshot.Reply)
-	said := cmp.Or(reply.Delivered(), reply.Offered) // nobody heard it where nobody is
+	said := cmp.Or(reply.Delivered(), reply.Offered) // in an empty room nobody heard it
 	if !ok || said == "" || !e.Visibility.Allows(earshot.Audience{Room: from.ID, Members: []earshot.ParticipantID{who}}) {
 		return
 	}
 	if p, known := d.people.Get(who); !known || p.Arrived() || d.gate.MayEnter(p, from.ID) != nil {
-		return // whoever is known by a provider alone is where that is
+		return // a participant known only by a provider is there
 	}
 	n := earshot.Notice{
 		Text: fmt.Sprintf("%s calls you in the room %s: %s", d.people.Name(e.Author), cmp.Or(from.Name, string(from.ID)), strings.TrimSpace(string(said))),
@@ -240,7 +240,7 @@ func (d *Daemon) notifyElsewhere(from executive.Room, who earshot.ParticipantID,
 	}
 }
 
-// commandsIn returns the commands that a room has beside those of its own.
+// commandsIn returns the commands that a room has besides its own.
 func (d *Daemon) commandsIn(is executive.Room) command.Table {
 	kept := slices.Concat(d.forgetTable(is), d.costTable(), d.modelTable(), d.reloadTable())
 	if is.Provider != access.Discord {
@@ -249,8 +249,8 @@ func (d *Daemon) commandsIn(is executive.Room) command.Table {
 	return append(kept, bot.Commands(d.discordBot.Load)...)
 }
 
-// Admit brings an event into its room, as a [providers.Emit] does; one that
-// names none is the desk's.
+// Admit passes an event to its room, as a [providers.Emit] does; one without a room goes to the
+// desk.
 func (d *Daemon) Admit(ctx context.Context, e earshot.Event) error {
 	r, ok := d.rooms.find(e.Room)
 	if !ok {
@@ -259,8 +259,8 @@ func (d *Daemon) Admit(ctx context.Context, e earshot.Event) error {
 	return r.Admit(ctx, e)
 }
 
-// StoreConfig returns how the journal of cfg is opened, for a daemon and for commands while none
-// runs: with the views of it that packages besides the store keep.
+// StoreConfig returns how the journal of cfg is opened, by the daemon and by commands while none
+// runs: with the views that other packages keep of it.
 func StoreConfig(cfg *config.Config) store.Config {
 	c := cfg.Store
 	c.Projections, c.Heeded, c.Unheeded = []earshot.Projection{agents.Projection{}, remind.Projection{}}, heeded, unheeded

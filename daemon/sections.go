@@ -12,28 +12,28 @@ import (
 	"earshot/internal/supervise"
 )
 
-// A section is what one part of the configuration makes: some parts that run beside the
-// rooms. It can be made anew while the daemon serves, and nothing else notices.
+// A section is what one part of the configuration makes: some parts that run beside the rooms. It
+// can be rebuilt while the daemon serves, without affecting anything else.
 type section struct {
-	name string // as people call it, such as "the microphone"
+	name string // for people, such as "the microphone"
 
-	// make returns what it is, as the configuration in force says. It may take seconds:
-	// what was runs meanwhile. If nil, it is never made anew.
+	// make returns the build for the configuration in force. It may take seconds: the old parts run
+	// meanwhile. If nil, the section is never rebuilt.
 	build func(context.Context) sectionBuild
 
-	// rests returns when nothing is cut short by ending it, or when it is no use waiting
-	// any longer. If nil, it may be ended at any time.
+	// rests returns when ending the section cuts nothing short, or when waiting longer is no use.
+	// If nil, it may be ended at any time.
 	awaitRest func(context.Context)
 
-	is      sectionBuild  // while the daemon serves, of whoever attends it
+	is      sectionBuild  // while the daemon serves, owned by runSection
 	rebuild chan struct{} // of capacity 1
 }
 
-// A sectionBuild is what a section is made of.
+// A sectionBuild is what a section consists of.
 type sectionBuild struct {
 	parts    []part
-	findings []probe.Finding // what was found out about them
-	started  func()          // once what was before has ended; may be nil
+	findings []probe.Finding // about the parts
+	started  func()          // called once the old parts have ended; may be nil
 }
 
 // A runningPart is a part that runs.
@@ -43,7 +43,7 @@ type runningPart struct {
 	life sync.WaitGroup
 }
 
-// install gives the daemon a section, before any runs, and returns what was found out.
+// install adds a section to the daemon, before any runs, and returns the findings.
 func (d *Daemon) install(ctx context.Context, s *section) []probe.Finding {
 	s.rebuild = make(chan struct{}, 1)
 	if s.build != nil {
@@ -67,7 +67,7 @@ func (d *Daemon) runSections(ctx context.Context, rest *sync.WaitGroup) {
 	}
 }
 
-// runSection runs a section until ctx ends, and makes it anew whenever it is to be.
+// runSection runs a section until ctx ends, and rebuilds it on request.
 func (d *Daemon) runSection(ctx context.Context, s *section) {
 	run := make(map[string]*runningPart)
 	defer stopParts(run, nil)
@@ -82,7 +82,7 @@ func (d *Daemon) runSection(ctx context.Context, s *section) {
 	}
 }
 
-// rebuildSection makes a section anew. A part that is the same as it was goes on.
+// rebuildSection rebuilds a section. An unchanged part goes on.
 func (d *Daemon) rebuildSection(ctx context.Context, s *section, run map[string]*runningPart) {
 	next := s.build(ctx)
 	if s.awaitRest != nil {
@@ -92,7 +92,7 @@ func (d *Daemon) rebuildSection(ctx context.Context, s *section, run map[string]
 		return
 	}
 	for _, name := range stopParts(run, next.parts) {
-		d.desk.Know(earshot.Notice{Key: name, Over: true}) // it is another from now on
+		d.desk.Know(earshot.Notice{Key: name, Over: true}) // the section is a new one now
 		d.health.Remove(name)
 	}
 	for _, f := range s.is.findings {
@@ -114,12 +114,12 @@ func (d *Daemon) rebuildSection(ctx context.Context, s *section, run map[string]
 	d.log.Info("a part follows the configuration again", "part", s.name)
 }
 
-// same reports whether p is what is running already.
+// same reports whether p equals the part that is running.
 func (p part) same(is *runningPart) bool {
 	return is != nil && p.as != nil && reflect.DeepEqual(p.as, is.as)
 }
 
-// stopParts ends what runs, but for what is to go on as it is. It returns the names.
+// stopParts ends the running parts, except those that go on unchanged. It returns the names.
 func stopParts(run map[string]*runningPart, next []part) (ended []string) {
 	for name, r := range run {
 		if !slices.ContainsFunc(next, func(p part) bool { return p.name == name && p.same(r) }) {
@@ -134,7 +134,7 @@ func stopParts(run map[string]*runningPart, next []part) (ended []string) {
 	return ended
 }
 
-// startParts runs those parts that do not run yet, until they are ended or ctx is.
+// startParts runs the parts that do not run yet, until they are ended or ctx is.
 func (d *Daemon) startParts(ctx context.Context, run map[string]*runningPart, parts []part) {
 	for _, p := range parts {
 		if run[p.name] != nil {
@@ -159,7 +159,7 @@ func (d *Daemon) startParts(ctx context.Context, run map[string]*runningPart, pa
 	}
 }
 
-// rebuild has a section be made anew, and reports whether there is one that can be.
+// rebuild requests that a section be rebuilt, and reports whether it can be.
 func (d *Daemon) rebuild(name string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -169,17 +169,17 @@ func (d *Daemon) rebuild(name string) bool {
 	}
 	select {
 	case d.sections[i].rebuild <- struct{}{}:
-	default: // it is going to be already, by what is in force then
+	default: // a rebuild is pending, and will use the configuration in force then
 	}
 	return true
 }
 
-// restInterval is how often it is looked whether something has come to rest: a pause between
-// two words is longer.
+// restInterval is how often to check whether something has come to rest: a pause between two words
+// is longer.
 const restInterval = 20 * time.Millisecond
 
-// await returns when over is true, or after so long, or when ctx ends. It reports whether
-// it is.
+// await returns when over is true, after a timeout, or when ctx ends. It returns the value of
+// over.
 func await(ctx context.Context, most time.Duration, over func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()

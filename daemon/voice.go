@@ -21,38 +21,36 @@ import (
 	"earshot/providers/microphone"
 )
 
-// A part of the daemon runs in the background until the daemon ends. It is
-// started again when it fails, and what befalls it is said once.
+// A part of the daemon runs in the background until the daemon ends. It is restarted when it
+// fails, and each outage is reported once.
 type part struct {
 	name string
 	run  func(context.Context) error
 	lost bool // it is known not to work at first
 
-	// lets, of what captures, are the modes of the desk in which it runs; nil if it
-	// captures nothing.
+	// lets are the modes of the desk in which a capturing part runs; nil if it captures nothing.
 	modes func(earshot.Mode) bool
 
-	pulse *supervise.Pulse // where it shows that it is there; nil if to run is enough
+	pulse *supervise.Pulse // where it shows that it is alive; nil if running is enough
 
-	// as is what it is made of: when its section is made anew, a part that is made of the
-	// same goes on. If nil, it is always another.
+	// as is what the part is made of: when its section is rebuilt, a part made of the same goes on.
+	// If nil, the part always counts as changed.
 	as any
 }
 
-// phrases are what one can say to stop the agent while it speaks, beside its
-// name.
+// phrases are what people can say to stop the agent while it speaks, besides its name.
 var phrases = []string{"stop talking", "be quiet", "stop it"}
 
-// A speechIO is what the daemon hears and speaks with: a sound card, and two sections that
-// use it.
+// A speechIO is the speech input and output of the daemon: a sound card, and two sections that use
+// it.
 type speechIO struct {
 	daemon *Daemon
 	card   *sound.Card
 	looks  func(context.Context) probe.VoiceFindings
 }
 
-// InstallVoice gives the daemon ears and a mouth, as far as they are wanted and can be there: a
-// device that is missing may still come.
+// InstallVoice gives the daemon its speech input and output, as far as they are wanted and
+// possible: a missing device may still come.
 func (d *Daemon) InstallVoice(ctx context.Context) (findings []probe.Finding) {
 	l := &speechIO{daemon: d, card: sound.New(helper.NewDialer(d.log, helper.SoundProgram), d.log)}
 	look := func(ctx context.Context) probe.VoiceFindings {
@@ -61,7 +59,7 @@ func (d *Daemon) InstallVoice(ctx context.Context) (findings []probe.Finding) {
 		}
 		return probe.Voice(ctx, d.Config())
 	}
-	once := look(ctx) // for all of them
+	once := look(ctx) // shared by all sections
 	l.looks = func(context.Context) probe.VoiceFindings { return once }
 	var mic atomic.Pointer[microphone.Provider]
 	for _, s := range []*section{
@@ -76,16 +74,15 @@ func (d *Daemon) InstallVoice(ctx context.Context) (findings []probe.Finding) {
 }
 
 const (
-	// longestSpeech is how long what is being said aloud is waited for before the
-	// loudspeaker becomes another one.
+	// longestSpeech is how long a speech is waited for before the loudspeaker is rebuilt.
 	longestSpeech = 2 * time.Minute
 
-	// longestRest is how long it is waited for a pause before the microphone does: then
-	// what is being said is lost, and that is said.
+	// longestRest is how long a pause is waited for before the microphone is rebuilt: after that,
+	// what is being said is lost, and people are told so.
 	longestRest = 10 * time.Second
 )
 
-// buildCard returns the sound card, which goes on as long as anything needs it.
+// buildCard returns the sound card, which runs as long as anything needs it.
 func (l *speechIO) buildCard(ctx context.Context) sectionBuild {
 	looks := l.looks(ctx)
 	if looks.None() {
@@ -94,7 +91,7 @@ func (l *speechIO) buildCard(ctx context.Context) sectionBuild {
 	return sectionBuild{parts: []part{{name: "sound card", as: cardSection, run: l.card.Run, lost: !looks.Card}}}
 }
 
-// buildLoudspeaker returns what speaks.
+// buildLoudspeaker returns the parts that speak.
 func (l *speechIO) buildLoudspeaker(ctx context.Context) sectionBuild {
 	cfg := l.daemon.Config()
 	if !cfg.Outlets.Loudspeaker.Enabled {
@@ -125,7 +122,7 @@ func (l *speechIO) buildLoudspeaker(ctx context.Context) sectionBuild {
 	return is
 }
 
-// buildMicrophone returns what hears; mic is the one of them that listens now.
+// buildMicrophone returns the parts that hear; mic is the microphone that listens now.
 func (l *speechIO) buildMicrophone(ctx context.Context, mic *atomic.Pointer[microphone.Provider]) sectionBuild {
 	cfg := l.daemon.Config()
 	if !cfg.Providers.Microphone.Enabled {
@@ -146,14 +143,14 @@ func (l *speechIO) buildMicrophone(ctx context.Context, mic *atomic.Pointer[micr
 	return is
 }
 
-// awaitPause returns when nobody is saying anything into mic, or says that it is lost.
+// awaitPause returns when nobody is speaking into mic, or says that the rest will be lost.
 func (d *Daemon) awaitPause(ctx context.Context, mic *microphone.Provider) {
 	if mic != nil && !await(ctx, longestRest, func() bool { return !mic.Hearing() }) && ctx.Err() == nil {
 		d.desk.Mention("What is being said right now will not be heard to its end: the microphone is restarting.")
 	}
 }
 
-// A pulsedCapture capture shows that it captures.
+// A pulsedCapture is a capture that beats a pulse while it captures.
 type pulsedCapture struct {
 	microphone.Capture
 	pulse *supervise.Pulse
@@ -173,9 +170,9 @@ func (p pulsedCapture) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error
 	}
 }
 
-// retryOnCard returns run, called again when it ends because the card is gone: who
-// runs the card tells of that, once for all that is on it, and the next call
-// waits until the card is back.
+// retryOnCard returns a run that repeats run when it ends because the card is gone: the part that
+// runs the card reports that, once for everything on it, and the next call waits until the card is
+// back.
 func retryOnCard(run func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for {
@@ -186,8 +183,7 @@ func retryOnCard(run func(context.Context) error) func(context.Context) error {
 	}
 }
 
-// microphone returns the sense that hears c, and the part that recognises for
-// it.
+// microphone returns the provider that hears c, and the part that recognises speech for it.
 func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*microphone.Provider, part) {
 	var mic *microphone.Provider
 	hear := stt.New(stt.Config{
@@ -208,21 +204,21 @@ func (d *Daemon) microphone(cfg *config.Config, c microphone.Capture) (*micropho
 	return mic, part{name: "recognition", run: hear.Run}
 }
 
-// InstallMicrophone gives the daemon what recognises words in the sound of c, and returns the sense
-// that hears it, to be run by [Daemon.Run].
+// InstallMicrophone adds the recognition of speech in the sound of c, and returns the provider
+// that hears it, for [Daemon.Run].
 func (d *Daemon) InstallMicrophone(ctx context.Context, c microphone.Capture) *microphone.Provider {
 	mic, recognition := d.microphone(d.Config(), c)
 	d.install(ctx, &section{name: mic.Name(), is: sectionBuild{parts: []part{recognition}}})
 	return mic
 }
 
-// enterLoudspeaker lets the voice into the room. Whoever is there hears it.
+// enterLoudspeaker adds the voice to the room. Everybody there hears it.
 func (d *Daemon) enterLoudspeaker(o earshot.Outlet) (leave func()) {
 	return d.desk.Enter(o, earshot.Audience{Unknown: true})
 }
 
-// newReader returns how a voice says the clauses of one speech. What it does not say
-// at all has a mark all the same.
+// newReader returns how a voice reads out the clauses of one speech. Even what it does not say has
+// a mark.
 func newReader() func(earshot.Clause) earshot.Clause {
 	var r tts.Reader
 	return func(c earshot.Clause) earshot.Clause {

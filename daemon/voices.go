@@ -10,7 +10,7 @@ import (
 	"earshot/speakers"
 )
 
-// openVoices opens what is known about voices.
+// openVoices opens the registry of voices.
 func (d *Daemon) openVoices(ctx context.Context) error {
 	d.voices = &admin.Voices{People: d.people, Account: d.options.Account, Owner: d.owner, Log: d.log, Changed: func(c speakers.Change) {
 		for _, r := range d.rooms.now() {

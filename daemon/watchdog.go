@@ -11,7 +11,7 @@ import (
 	"earshot/internal/sdnotify"
 )
 
-// watchdog is the daemon's.
+// watchdog returns the watchdog of the daemon.
 func (d *Daemon) watchdog(tell sdnotify.Notifier) health.Watchdog {
 	return health.Watchdog{Notifier: tell, Log: d.log, Status: d.statusLine, Rooms: func() (all []func(context.Context) error) {
 		for _, r := range d.rooms.now() {
@@ -21,7 +21,7 @@ func (d *Daemon) watchdog(tell sdnotify.Notifier) health.Watchdog {
 	}}
 }
 
-// ping returns when the room has come round.
+// ping returns when the loop of the room has come round.
 func (c roomEntry) ping(ctx context.Context) error {
 	if err := c.Ping(ctx); err != nil {
 		return fmt.Errorf("the room %s is stuck: %w", c.is.ID, err)
@@ -29,7 +29,7 @@ func (c roomEntry) ping(ctx context.Context) error {
 	return nil
 }
 
-// statusLine says in one line how the daemon is.
+// statusLine describes the daemon in one line.
 func (d *Daemon) statusLine() string {
 	mode, _ := d.desk.Mode()
 	text := "running, " + string(mode)

@@ -9,20 +9,20 @@ import (
 	"earshot/participants"
 )
 
-// The rooms that are opened while the daemon runs are named after where they are: that of
-// a channel on Discord is discord-ID, and that of direct messages discord-dm-ID, with
-// the ID of whom they are with.
+// Rooms that are opened while the daemon runs are named after their place: the room of a Discord
+// channel is discord-ID, and that of direct messages discord-dm-ID, with the ID of the other
+// person.
 const (
 	Discord       = "discord"
 	ChannelPrefix = Discord + "-"
 	DirectPrefix  = ChannelPrefix + "dm-"
 )
 
-// IsChannel reports whether a room is that of a channel on Discord, or of direct messages.
+// IsChannel reports whether a room is that of a Discord channel or of direct messages.
 func IsChannel(id earshot.RoomID) bool { return strings.HasPrefix(string(id), ChannelPrefix) }
 
-// Channel returns the room of a channel or of direct messages that is called id, whether
-// or not it is open.
+// Channel returns the room of a channel or of direct messages with an ID, whether or not it is
+// open.
 func (g Gate) Channel(id earshot.RoomID) (executive.Room, bool) {
 	is := executive.Room{ID: id, Name: string(id), Provider: Discord}
 	who, direct := strings.CutPrefix(string(id), DirectPrefix)
@@ -30,7 +30,7 @@ func (g Gate) Channel(id earshot.RoomID) (executive.Room, bool) {
 		who, _ = strings.CutPrefix(string(id), ChannelPrefix)
 	}
 	h := earshot.Handle{Provider: Discord, ID: who}
-	as := participants.ArrivedAs(h) // which only an ID that there can be has
+	as := participants.ArrivedAs(h) // which has only valid IDs
 	if as == "" || string(id) != DirectPrefix+who && string(id) != ChannelPrefix+who {
 		return executive.Room{ID: id}, false
 	}
@@ -43,8 +43,8 @@ func (g Gate) Channel(id earshot.RoomID) (executive.Room, bool) {
 	return is, true
 }
 
-// MayBeIn reports why somebody cannot be in a room: a channel is for those who come by
-// where it is, and for who may enter it from elsewhere.
+// MayBeIn reports why somebody cannot be in a room: a channel is for those who come from Discord,
+// and for those who may enter it from elsewhere.
 func (g Gate) MayBeIn(p participants.Participant, is executive.Room) error {
 	if is.Provider == "" {
 		return g.MayEnter(p, is.ID)

@@ -1,5 +1,5 @@
-// Package access knows who exists, who somebody is and who may enter which room, the same for the
-// daemon and for a command that reads beside it.
+// Package access knows who exists, who somebody is and who may enter which room. The daemon and
+// the commands that read beside it use it alike.
 package access
 
 import (
@@ -19,25 +19,25 @@ import (
 	"earshot/server/token"
 )
 
-// A Gate decides who is who, and who may enter which room. It is the same for
-// those who come in and for those who read what was said.
+// A Gate decides who is who, and who may enter which room. It serves those who come in and those
+// who read what was said.
 type Gate struct {
 	people *participants.Registry
 	Tokens *token.Store
-	Rooms  func() []executive.Room // that there are
+	Rooms  func() []executive.Room // all rooms
 }
 
-// NewGate returns the gate of what cfg says.
+// NewGate returns the gate for cfg.
 func NewGate(cfg *config.Config, people *participants.Registry) Gate {
 	return Gate{people: people, Tokens: token.In(cfg.Store.Directory), Rooms: cfg.Rooms.All}
 }
 
-// Identify returns who somebody is whom the kernel or a provider knows by account,
-// and who reads what is shown to them in the room that they claim. A room that
-// they may not enter does not exist.
+// Identify returns who somebody is whom the kernel or a provider knows by account, and who reads
+// what they are shown in the room they claim. A room that they may not enter does not exist for
+// them.
 func (g Gate) Identify(ctx context.Context, account earshot.Handle, c server.Claim) (participants.Participant, earshot.Audience, error) {
 	id := cmp.Or(c.Room, earshot.Desk)
-	if _, known := g.people.Find(c.Name); !known && c.Name != "" { // nobody comes to be known by a closed door
+	if _, known := g.people.Find(c.Name); !known && c.Name != "" { // a refused request makes nobody known
 		if err := g.MayEnter(participants.Participant{}, id); err != nil {
 			return participants.Participant{}, earshot.Audience{}, err
 		}
@@ -56,13 +56,13 @@ func (g Gate) MayEnter(p participants.Participant, id earshot.RoomID) error {
 		return nil
 	}
 	if is, ok := g.Channel(id); ok && g.admits(p, is) {
-		return nil // what was said in one that is not open can be read
+		return nil // what was said in a closed one can be read
 	}
 	return NoRoom(id, open)
 }
 
-// Authenticate returns who somebody is. A token that is wrong is said to be wrong, rather
-// than asked for again.
+// Authenticate returns who somebody is. It says that a wrong token is wrong, rather than asking
+// for one again.
 func (g Gate) Authenticate(ctx context.Context, account earshot.Handle, c server.Claim) (participants.Participant, error) {
 	var wrong error
 	proven := func(id earshot.ParticipantID) bool {
@@ -81,14 +81,14 @@ func (g Gate) Authenticate(ctx context.Context, account earshot.Handle, c server
 	}
 	p, err := claim(ctx, account, c.Name, proven)
 	if err != nil && wrong != nil {
-		return p, fmt.Errorf("%[2]w: %[1]w", wrong, err) // what mends a damaged file goes before asking for a token
+		return p, fmt.Errorf("%[2]w: %[1]w", wrong, err) // the cure for a damaged file comes before the request for a token
 	}
 	return p, err
 }
 
-// Vouch returns who somebody is whom nobody knows but by the token of a claim, the account
-// that they have by it, and who reads what is shown to them in the room that they claim. A
-// name that they claim besides must be theirs.
+// Vouch returns who somebody is whom only the token of a claim identifies, the account that goes
+// with it, and who reads what they are shown in the room they claim. A name that they also claim
+// must be theirs.
 func (g Gate) Vouch(ctx context.Context, c server.Claim) (participants.Participant, earshot.Handle, earshot.Audience, error) {
 	of, err := g.Tokens.Check(c.Token)
 	if err != nil {
@@ -101,7 +101,7 @@ func (g Gate) Vouch(ctx context.Context, c server.Claim) (participants.Participa
 	if c.Name != "" {
 		says, _ = g.people.Find(c.Name)
 	}
-	if whose.ID != of || says.ID != of { // or it has been found out since that they are somebody else
+	if whose.ID != of || says.ID != of { // or it has turned out since that they are somebody else
 		return participants.Participant{}, account, earshot.Audience{},
 			participants.Refuse(participants.ErrToken, "this token belongs to somebody else", "leave out the name, or use that person's token")
 	}
@@ -109,7 +109,7 @@ func (g Gate) Vouch(ctx context.Context, c server.Claim) (participants.Participa
 	return p, account, around, err
 }
 
-// byToken is the provider of the accounts of those for whom nothing but a token vouches.
+// byToken is the provider of the accounts of people whom only a token identifies.
 const byToken = "token"
 
 // OpenRooms returns the rooms that somebody may enter.
@@ -122,10 +122,9 @@ func (g Gate) OpenRooms(p participants.Participant) (rooms []executive.Room) {
 	return rooms
 }
 
-// admits reports whether somebody may enter a room from this machine. A handle that came
-// by a merger opens what it has opened before. A channel elsewhere is for who operates
-// earshot, and direct messages for nobody but whom they are with, if they have proven
-// that.
+// admits reports whether somebody may enter a room from this machine. A handle gained by a merger
+// opens only what it opened before. A channel elsewhere is for operators of earshot, and direct
+// messages only for the person they are with, if they have proven it.
 func (g Gate) admits(p participants.Participant, is executive.Room) bool {
 	among := slices.Contains(is.Actors, p.Reader())
 	switch {
@@ -137,7 +136,7 @@ func (g Gate) admits(p participants.Participant, is executive.Room) bool {
 	return among && (p.RequiresAuth || p.Can(participants.Operate))
 }
 
-// NoRoom is the error of whoever asks for a room that is not there for them.
+// NoRoom is the error for a room that does not exist for the person who asks.
 func NoRoom(id earshot.RoomID, open []executive.Room) error {
 	var names []string
 	for _, r := range open {

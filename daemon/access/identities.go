@@ -9,7 +9,7 @@ import (
 	"earshot/participants"
 )
 
-// Identities returns the IDs of those who are called so, or have such an ID.
+// Identities returns the IDs of the participants with a name, or with that ID.
 func Identities(people *participants.Registry, me earshot.ParticipantID, names []string) (all []earshot.ParticipantID, err error) {
 	for _, name := range names {
 		who, known := people.Find(name)

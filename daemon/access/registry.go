@@ -14,29 +14,29 @@ import (
 	"earshot/store"
 )
 
-// How many changes of who exists are looked at, at once and in all: each of them was made by
-// somebody by hand, or is that somebody arrived by a provider or is called something else
-// there. Whose arrival is older arrives anew. Those of people who have lapsed count for
-// nothing, or a flood of names would have others forgotten.
+// How many changes of the registry are read, at once and in all. A person made each of them by
+// hand, or arrived through a provider or got a new name there. Older arrivals are dropped, and
+// those people arrive anew. Changes of people who have lapsed do not count, or a flood of names
+// would make others forgotten.
 const (
 	changesAtOnce = 5_000
 	mostChanges   = 20_000
-	mostPages     = 400 // a million who have lapsed
+	mostPages     = 400 // a million lapsed people
 )
 
-// A RegistryBuilder finds out who exists, the same for the daemon and for a command that
-// reads beside it.
+// A RegistryBuilder builds the registry of participants, for the daemon and for the commands that
+// read beside it.
 type RegistryBuilder struct {
 	*config.Config
-	Account earshot.Handle // of the person whose account this is
-	Name    string         // what the account is called
+	Account earshot.Handle // of the person who owns this account
+	Name    string         // the name of the account
 	Record  func(context.Context, earshot.ParticipantID, earshot.Actor) error
 	NewID   func() earshot.EventID
-	Book    *agents.Directory // of the agents; nil where none has been written yet
+	Book    *agents.Directory // of the agents; nil if none was written yet
 }
 
-// Build returns who exists: those of the configuration, with what the
-// journal, if there is one yet, says has changed since.
+// Build returns the registry: the people of the configuration, with the later changes in the
+// journal, if there is one yet.
 func (c RegistryBuilder) Build(ctx context.Context, journal func(earshot.Audience) *store.Reader) (*participants.Registry, error) {
 	s := participants.Setup{
 		Account: c.Account, AccountName: c.Name, Actors: c.ExternalActors, Agents: c.agents(),
@@ -62,7 +62,7 @@ func (c RegistryBuilder) Build(ctx context.Context, journal func(earshot.Audienc
 	return r, nil
 }
 
-// changesIn returns the changes of who exists, the newest first, without those of people who
+// changesIn returns the changes of the registry, the newest first, without those of people who
 // have lapsed since.
 func changesIn(ctx context.Context, journal *store.Reader) (changes []earshot.Actor, err error) {
 	lapsed := make(map[earshot.ParticipantID]bool)
@@ -78,7 +78,7 @@ func changesIn(ctx context.Context, journal *store.Reader) (changes []earshot.Ac
 			case ok && a.Act == earshot.Lapsed:
 				lapsed[a.Participant] = true
 			case ok && a.Act == earshot.Created && lapsed[a.Participant]:
-				delete(lapsed, a.Participant) // who arrives anew has the same ID
+				delete(lapsed, a.Participant) // somebody who arrives anew has the same ID
 			case ok && !lapsed[a.Participant]:
 				changes = append(changes, a)
 			}
@@ -91,8 +91,8 @@ func changesIn(ctx context.Context, journal *store.Reader) (changes []earshot.Ac
 	return changes, nil
 }
 
-// hasToken returns what reports whether somebody has a token. Where that cannot be found out,
-// everybody may have one.
+// hasToken returns a function that reports whether somebody has a token. If that cannot be found
+// out, everybody may have one.
 func hasToken(cfg *config.Config) func(earshot.ParticipantID) bool {
 	tokens := token.In(cfg.Store.Directory)
 	return func(id earshot.ParticipantID) bool {
@@ -101,7 +101,7 @@ func hasToken(cfg *config.Config) func(earshot.ParticipantID) bool {
 	}
 }
 
-// operators are the handles on Discord that may operate the daemon.
+// operators are the Discord handles that may operate the daemon.
 func (c RegistryBuilder) operators() (all []earshot.Handle) {
 	for _, id := range c.Providers.Discord.Operators {
 		all = append(all, earshot.Handle{Provider: Discord, ID: id})
@@ -109,7 +109,7 @@ func (c RegistryBuilder) operators() (all []earshot.Handle) {
 	return all
 }
 
-// BuildFrom returns who exists as a journal says that somebody else writes.
+// BuildFrom returns the registry from a journal that another process writes.
 func (c RegistryBuilder) BuildFrom(ctx context.Context, archive *store.Archive) (r *participants.Registry, err error) {
 	if c.Book, err = agents.Read(ctx, archive); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (c RegistryBuilder) BuildFrom(ctx context.Context, archive *store.Archive) 
 	return c.Build(ctx, archive.For)
 }
 
-// agents are the internal ones: those of the book, or else of the configuration.
+// agents are the internal agents: those of the directory, or else of the configuration.
 func (c RegistryBuilder) agents() []participants.Participant {
 	if c.Book != nil {
 		return c.Book.Participants()
@@ -129,14 +129,14 @@ func (c RegistryBuilder) agents() []participants.Participant {
 	return all
 }
 
-// OpenAgents returns the book of the agents of cfg, which is written in s.
+// OpenAgents returns the directory of the agents of cfg, which is stored in s.
 func OpenAgents(ctx context.Context, cfg *config.Config, s *store.Store, newID func() earshot.EventID) (*agents.Directory, error) {
 	set := AgentSetup(cfg)
 	set.Journal, set.Now, set.NewID = s, time.Now, newID
 	return agents.Open(ctx, set)
 }
 
-// AgentSetup is what cfg says of agents.
+// AgentSetup returns the settings of cfg for agents.
 func AgentSetup(cfg *config.Config) agents.Setup {
 	set := agents.Setup{Main: MainAgent(cfg), Config: cfg.Agents, Actors: cfg.ExternalActors, Engines: cfg.Executive.LLM.Names()}
 	for _, r := range cfg.Rooms.All() {
@@ -145,7 +145,7 @@ func AgentSetup(cfg *config.Config) agents.Setup {
 	return set
 }
 
-// MainAgent is what the section executive says of the main agent.
+// MainAgent returns the settings of the section executive for the main agent.
 func MainAgent(cfg *config.Config) earshot.Profile {
 	return earshot.Profile{
 		Name: participants.OneLine(cfg.Executive.Name), Prompt: earshot.Text(cfg.Executive.Conversational.SystemPrompt), AutoReply: true,

@@ -6,7 +6,7 @@ import (
 	"earshot"
 )
 
-// Self is the person whose account this is.
+// Self is the person who owns this account.
 func Self() (h earshot.Handle, name string) {
 	u, err := user.Current()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package admin has what operators of earshot look after: its agents, and whose the voices are that
-// it hears.
+// Package admin has what operators of earshot manage: its agents, and the owners of the voices
+// that it hears.
 package admin
 
 import (
@@ -12,28 +12,27 @@ import (
 	"earshot/participants/agents"
 )
 
-// Ended is the state of an agent that is no more; see also [api.Active].
+// Ended is the state of an ended agent; see also [api.Active].
 const Ended = "ended"
 
 const (
-	// mostGone is how many agents that have ended are listed: those that somebody
-	// may still remember.
+	// mostGone is how many ended agents are listed: those that somebody may still remember.
 	mostGone = 200
 
-	// mostBelow is how many are listed that others have made for a task, which is
-	// more than people look through.
+	// mostBelow is how many agents made by others for a task are listed: more than people look
+	// through.
 	mostBelow = 200
 )
 
-// AgentInfo returns the portrait of an agent.
+// AgentInfo returns the description of an agent.
 func AgentInfo(r agents.Record, called, state string) api.AgentInfo {
 	p := api.AgentInfo{ID: r.ID, Path: r.Path, Kind: r.Kind, Role: r.Role, User: r.User, State: state, Configured: r.Configured, Profile: r.Profile}
 	p.Name = cmp.Or(p.Name, called)
 	return p
 }
 
-// ListAgents returns those of all agents in a book, by path, and if all is set of
-// those that have ended, too. State returns that of one that lives.
+// ListAgents returns all agents of a directory, by path, and if all is set the ended ones too.
+// State returns the state of a living agent.
 func ListAgents(ctx context.Context, b *agents.Directory, all bool, state func(earshot.ParticipantID) string) ([]api.AgentInfo, error) {
 	list, below := []api.AgentInfo{}, 0
 	for _, r := range b.List() {

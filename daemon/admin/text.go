@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// RoomsText returns where an agent sits.
+// RoomsText returns the rooms of an agent.
 func RoomsText(p api.AgentInfo) string {
 	switch {
 	case len(p.Rooms) > 0:
 	case p.Kind == paths.Agent:
 		return agents.Everywhere
 	default:
-		return "-" // it is where others call it
+		return "-" // it is wherever others call it
 	}
 	var names []string
 	for _, r := range p.Rooms {
@@ -31,7 +31,7 @@ func RoomsText(p api.AgentInfo) string {
 	return strings.Join(names, ",")
 }
 
-// ModelText returns which model an agent has of its own.
+// ModelText returns the model of an agent that has its own.
 func ModelText(p api.AgentInfo) string {
 	switch {
 	case p.Engine == "" && p.Model == "":
@@ -44,7 +44,7 @@ func ModelText(p api.AgentInfo) string {
 	return p.Model + " of " + p.Engine
 }
 
-// MainText says that an agent answers what is for nobody in particular.
+// MainText says that an agent answers what is addressed to nobody in particular.
 func MainText(p api.AgentInfo) string {
 	if p.Main {
 		return "main"
@@ -85,7 +85,7 @@ func PrintAgent(w io.Writer, p api.AgentInfo) {
 
 func yesNo(is bool) string { return map[bool]string{true: "yes", false: "no"}[is] }
 
-// PersonText returns whose a voice is.
+// PersonText returns the owner of a voice.
 func PersonText(s api.VoiceInfo) string {
 	if s.Name == "" {
 		return "unknown"
@@ -101,7 +101,7 @@ func LastText(s api.VoiceInfo) string {
 	return english.When(s.Last)
 }
 
-// KeptText returns since when a voice is kept, and who has said so.
+// KeptText returns since when a voice is kept, and who said so.
 func KeptText(s api.VoiceInfo) string {
 	if !s.Kept {
 		return "no"
@@ -109,18 +109,18 @@ func KeptText(s api.VoiceInfo) string {
 	return "since " + s.Said.At.Local().Format(time.DateOnly) + ", by " + s.SaidBy
 }
 
-// SecondsText writes a length of time.
+// SecondsText formats a length of time.
 func SecondsText(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
 
-// An Enrolment is how far it has come to hear enough of one voice.
+// An Enrolment is the progress towards hearing enough of one voice.
 type Enrolment struct {
 	Need   time.Duration
-	before map[earshot.Handle]time.Duration // how long each had spoken
+	before map[earshot.Handle]time.Duration // how long each voice had spoken before
 	told   string
 }
 
-// Step returns what is to be said of the voices as they are now, if it is another
-// thing than before, and the voice of which enough was heard since the first step.
+// Step returns the progress text for the current voices, if it changed, and the voice of which
+// enough was heard since the first step.
 func (l *Enrolment) Step(list []api.VoiceInfo) (line string, enough earshot.Handle) {
 	if l.before == nil {
 		l.before = make(map[earshot.Handle]time.Duration)

@@ -18,22 +18,22 @@ import (
 	"earshot/speakers"
 )
 
-// Voices keeps the registries of voices and of people in step: whose a voice is, and which voices
-// are one. Its methods may be called from many goroutines.
+// Voices keeps the registries of voices and of people in step: who owns a voice, and which voices
+// are the same. Its methods may be called from many goroutines.
 type Voices struct {
 	Registry *speakers.Registry
 	People   *participants.Registry
-	Account  earshot.Handle           // of this machine, in whose name people come to be known
-	Owner    participants.Participant // whose account that is
+	Account  earshot.Handle           // of this machine, on whose behalf people become known
+	Owner    participants.Participant // the owner of the account
 	Log      *slog.Logger
 
-	// Changed is told of each change of whose a voice is, after the registry of people was: a
-	// room that looks it up finds it.
+	// Changed is called for each change of a voice's owner, after the registry of people was
+	// updated, so that a room that looks it up finds it.
 	Changed func(speakers.Change)
 }
 
-// Open opens the registry of the voices that are kept in a directory. Where the file cannot be
-// used they are told apart all the same, nothing is kept, and c.Report is told.
+// Open opens the registry of the voices kept in a directory. If the file cannot be used, voices
+// are still told apart, nothing is kept, and c.Report is called.
 func (v *Voices) Open(ctx context.Context, directory string, c speakers.Config) error {
 	c.Changed = func(c speakers.Change) { v.apply(context.WithoutCancel(ctx), c) }
 	var err error
@@ -51,8 +51,8 @@ func (v *Voices) Open(ctx context.Context, directory string, c speakers.Config) 
 	return err
 }
 
-// acquaint lets the registry of people know whose the voices are that are kept, where the
-// journal does not: it may be another one.
+// acquaint tells the registry of people who owns the kept voices, where the journal does not: it
+// may be a different one.
 func (v *Voices) acquaint(ctx context.Context) {
 	for _, s := range v.Registry.Known() {
 		if err := v.recognise(ctx, s.Handle, s.Said.By); err != nil {
@@ -61,7 +61,7 @@ func (v *Voices) acquaint(ctx context.Context) {
 	}
 }
 
-// apply takes over a change of whose a voice is.
+// apply applies a change of a voice's owner.
 func (v *Voices) apply(ctx context.Context, c speakers.Change) {
 	if err := v.join(ctx, c); err != nil {
 		v.Log.Warn("the owner of a voice could not be recorded", "err", err)
@@ -69,7 +69,7 @@ func (v *Voices) apply(ctx context.Context, c speakers.Change) {
 	v.Changed(c)
 }
 
-// join lets the registry know which voices are one, and whose.
+// join tells the registry which voices are the same, and who owns them.
 func (v *Voices) join(ctx context.Context, c speakers.Change) error {
 	var faults []error
 	switch {
@@ -90,8 +90,8 @@ func (v *Voices) join(ctx context.Context, c speakers.Change) error {
 	return errors.Join(faults...)
 }
 
-// recognise lets the registry know whose a voice is, because somebody says so: nobody's,
-// if it began with what was taken back.
+// recognise records the owner of a voice because somebody named them; or nobody, if the ownership
+// began with an event that was taken back.
 func (v *Voices) recognise(ctx context.Context, h earshot.Handle, says earshot.ParticipantID) error {
 	s, _ := v.Registry.Speaker(h)
 	is := v.meet(h)
@@ -113,7 +113,7 @@ func (v *Voices) recognise(ctx context.Context, h earshot.Handle, says earshot.P
 	return v.People.Recognise(ctx, by, is.Reader(), s.Who)
 }
 
-// meet returns who has a voice.
+// meet returns the owner of a voice.
 func (v *Voices) meet(h earshot.Handle) participants.Participant {
 	name := "voice"
 	if s, known := v.Registry.Speaker(h); known && s.Number > 0 {
@@ -122,7 +122,7 @@ func (v *Voices) meet(h earshot.Handle) participants.Participant {
 	return v.People.Meet(h, name)
 }
 
-// ListVoices returns voices as they are told of.
+// ListVoices returns voices in the form that is shown.
 func ListVoices(all []speakers.Speaker, name func(earshot.ParticipantID) string) []api.VoiceInfo {
 	list := []api.VoiceInfo{}
 	for _, s := range all {
@@ -142,29 +142,29 @@ func ListVoices(all []speakers.Speaker, name func(earshot.ParticipantID) string)
 	return list
 }
 
-// List returns the voices that are known.
+// List returns the known voices.
 func (v *Voices) List() []api.VoiceInfo { return ListVoices(v.Registry.Known(), v.People.Name) }
 
-// Tell carries out what somebody says about voices. If anything came of it, the change has an act,
-// also beside an error.
+// Tell carries out a request about voices. If anything changed, the change has an act, even beside
+// an error.
 func (v *Voices) Tell(ctx context.Context, by participants.Participant, t api.VoiceRequest) (api.VoiceChange, error) {
 	before := v.labels()
 	c, err := v.change(ctx, by, t)
 	if c.Act == "" {
 		return api.VoiceChange{}, err
 	}
-	maps.Copy(before, v.labels()) // what is gone is called as it was
+	maps.Copy(before, v.labels()) // voices that are gone keep their earlier name
 	return VoiceChange(c, v.changeText(c, before)), err
 }
 
-// VoiceChange returns c as people and programs are told of it, in the words of text.
+// VoiceChange returns c in the form that people and programs are shown, with text as its words.
 func VoiceChange(c speakers.Change, text string) api.VoiceChange {
 	return api.VoiceChange{
 		Act: string(c.Act), Voice: c.Voice, Other: c.Other, Who: c.Who, Was: c.Was, Said: api.Attestation(c.Said), Moved: c.Moved, Undo: c.Undo, Text: text,
 	}
 }
 
-// change carries out what somebody says about voices.
+// change carries out a request about voices.
 func (v *Voices) change(ctx context.Context, by participants.Participant, t api.VoiceRequest) (c speakers.Change, err error) {
 	said := speakers.Attestation{By: by.ID, At: time.Now()}
 	var voices []earshot.Handle
@@ -206,8 +206,8 @@ func (v *Voices) change(ctx context.Context, by participants.Participant, t api.
 	return c, fmt.Errorf("%q is not possible; use enroll, name, merge, split, forget or undo", t.Act)
 }
 
-// whoever returns the person of a name, who comes to be known if nobody is called
-// so. That lets nobody in.
+// whoever returns the person with a name, who becomes known if nobody has it. That gives them no
+// access.
 func (v *Voices) whoever(ctx context.Context, name string) (participants.Participant, error) {
 	p, known := v.People.Find(name)
 	if !known {
@@ -219,8 +219,8 @@ func (v *Voices) whoever(ctx context.Context, name string) (participants.Partici
 	return p, nil
 }
 
-// FindVoice returns the voice that is called so: "3", "voice 3", its handle, or the name
-// of the person whose it is, if only one is.
+// FindVoice returns the voice that text means: "3", "voice 3", its handle, or the name of its
+// owner, if they own only one.
 func FindVoice(all []speakers.Speaker, text string, name func(earshot.ParticipantID) string) (earshot.Handle, error) {
 	key := participants.Key(text) // in which a one is an l
 	number, _ := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(strings.ToLower(text), "voice ")))
@@ -243,7 +243,7 @@ func FindVoice(all []speakers.Speaker, text string, name func(earshot.Participan
 	return earshot.Handle{}, speakers.ErrUnknown
 }
 
-// changeText tells people what has changed.
+// changeText describes what changed.
 func (v *Voices) changeText(c speakers.Change, called map[earshot.Handle]string) string {
 	text := map[speakers.Act]string{
 		speakers.Named:     "%[1]s is %[3]s until earshot stops",
@@ -263,7 +263,7 @@ func (v *Voices) changeText(c speakers.Change, called map[earshot.Handle]string)
 	return fmt.Sprintf(text+"%.0[1]s%.0[2]s%.0[3]s", called[c.Voice], called[c.Other], who)
 }
 
-// labels returns what people call the voices that are known.
+// labels returns the names of the known voices.
 func (v *Voices) labels() map[earshot.Handle]string {
 	all := make(map[earshot.Handle]string)
 	for _, s := range v.List() {

@@ -1,5 +1,5 @@
-// Package cameras has the cameras of this machine: which there are, how each sees now, and what
-// somebody is shown who looks through one.
+// Package cameras manages the cameras of this machine: which exist, how well each sees, and what a
+// person who looks through one is shown.
 package cameras
 
 import (
@@ -21,15 +21,15 @@ import (
 	"earshot/providers/webcam"
 )
 
-// A Camera is a camera that is looked through as long as it runs. It is opened anew by
-// each run: the device may stand at another place then.
+// A Camera is a camera that is watched while it runs. Each run opens it anew: the device may have
+// moved to another path.
 type Camera struct {
 	Name   string
-	Source string // as anybody may see it
+	Source string // in a form that anybody may see
 	Config webcam.Camera
 	open   func(alive func()) *see.Camera // alive is called for each picture
 	hides  redact.SourceRedactor
-	tell   func(string) // tells those who may be seen; may be nil
+	tell   func(string) // tells those who may be in the picture; may be nil
 
 	mu            sync.Mutex
 	camera        *see.Camera // nil while nobody looks
@@ -38,18 +38,18 @@ type Camera struct {
 	told          map[earshot.ParticipantID]time.Time // when people were told that somebody looked
 }
 
-// A state is how a camera sees.
+// A state is how well a camera sees.
 type state struct {
 	eyes   earshot.Eyesight
-	since  time.Time // since when; zero before it has looked for the first time
+	since  time.Time // since when; zero before the first look
 	glance earshot.Glance
 	fault  error // why it was lost, until it sees again
 }
 
-// errBlind is what a camera is lost for that is open and sees nothing at all.
+// errBlind is the fault of a camera that is open and gives no pictures at all.
 var errBlind = errors.New("it is open but gives no pictures")
 
-// Run implements [webcam.CameraSource]. No helper is started for a device that is not there.
+// Run implements [webcam.CameraSource]. It starts no helper for a device that is missing.
 func (e *Camera) Run(ctx context.Context) error {
 	if f := probe.Camera(e.Config); !f.Works {
 		e.mu.Lock()
@@ -79,7 +79,7 @@ func (e *Camera) Run(ctx context.Context) error {
 	return err
 }
 
-// announceOpen says that it is open again, if its hours had closed it.
+// announceOpen says that the camera is open again, if its hours had closed it.
 func (e *Camera) announceOpen() {
 	e.mu.Lock()
 	rested := e.closedByHours
@@ -90,7 +90,7 @@ func (e *Camera) announceOpen() {
 	}
 }
 
-// announceClosed says that it is closed, if its hours have closed it and nothing else has.
+// announceClosed says that the camera is closed, if only its hours closed it.
 func (e *Camera) announceClosed(ctx context.Context, now func() time.Time) {
 	if ctx.Err() == nil || e.Config.Hours == "" || e.Config.Hours.Has(now()) {
 		return
@@ -104,15 +104,15 @@ func (e *Camera) announceClosed(ctx context.Context, now func() time.Time) {
 	}
 }
 
-// An absence is a camera that cannot be opened, or not now.
+// An absence is the error of a camera that cannot be opened, or not now.
 type absence struct{ probe.Finding }
 
 func (a *absence) Error() string { return a.Text }
 
-// Cure says what mends it.
+// Cure says what to do about it.
 func (a *absence) Cure() string { return a.Finding.Cure }
 
-// state returns how it sees now.
+// state returns how well it sees now.
 func (e *Camera) state() state {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -140,11 +140,12 @@ func (e *Camera) Look(ctx context.Context, at time.Time, boxes bool) (earshot.Pi
 	return p, e.hides.Error(err)
 }
 
-// Observe returns an emit that remembers how it sees; once it is closed, nothing does.
+// Observe returns an emit that also records how well the camera sees; after the camera is closed,
+// it records nothing.
 func (e *Camera) Observe(emit providers.Emit) providers.Emit {
 	return func(ctx context.Context, event earshot.Event) error {
 		e.mu.Lock()
-		if err := ctx.Err(); err != nil { // before Run has noted that it is away
+		if err := ctx.Err(); err != nil { // before Run has recorded that it is away
 			e.mu.Unlock()
 			return err
 		}
@@ -160,7 +161,7 @@ func (e *Camera) Observe(emit providers.Emit) providers.Emit {
 	}
 }
 
-// changed notes how it sees since at. Its mutex is held.
+// changed records how well it sees since at. The caller holds the mutex.
 func (e *Camera) changed(is earshot.Eyesight, at time.Time) {
 	if is != cmp.Or(e.now.eyes, earshot.Away) {
 		e.now.eyes, e.now.since = is, at
@@ -170,8 +171,8 @@ func (e *Camera) changed(is earshot.Eyesight, at time.Time) {
 	}
 }
 
-// New returns a camera, and the sense that sees through it. Looked is called for each
-// picture that was looked at.
+// New returns a camera, and the provider that watches through it. Looked is called for each
+// picture that was examined.
 func New(c webcam.Camera, hidden redact.SourceRedactor, log *slog.Logger, notice func(earshot.Notice), dropped func(int), looked func()) (*Camera, *webcam.Provider) {
 	e := &Camera{Name: c.Name, hides: hidden, Source: probe.CameraSource(c), Config: c}
 	sense := webcam.New(c, webcam.Parts{Source: e, Notice: notice, Dropped: dropped, Log: log})
@@ -190,7 +191,7 @@ func New(c webcam.Camera, hidden redact.SourceRedactor, log *slog.Logger, notice
 	return e, sense
 }
 
-// ShouldTell reports whether people are to be told that somebody looks at now.
+// ShouldTell reports whether people must be told that somebody looks at now.
 func (e *Camera) ShouldTell(who earshot.ParticipantID, now time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -205,17 +206,16 @@ func (e *Camera) ShouldTell(who earshot.ParticipantID, now time.Time) bool {
 }
 
 // AnnounceHours has tell called when the hours of the camera close it, and when they open it
-// again. Closed is whether they do now.
+// again. Closed says whether they close it now.
 func (e *Camera) AnnounceHours(tell func(string), closed bool) {
 	e.tell, e.closedByHours = tell, closed
 }
 
-// View returns what is known of the camera without looking. Closed says why nobody wants it to
-// look now.
+// View returns what is known of the camera without looking. Closed says why it is not to look now.
 func (e *Camera) View(closed string) api.CameraView {
 	v := e.state()
 	g := v.glance
-	if v.eyes == earshot.Away { // who was there is nobody's business any more
+	if v.eyes == earshot.Away { // who was in view is nobody's business any more
 		g = earshot.Glance{}
 	}
 	s := api.CameraView{

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// opening is how long a camera may take until its first picture that is opened for
-	// one look: a stream over the net takes some seconds, and one that is silent is not
-	// waited for.
+	// opening is how long a camera that is opened for one look may take until its first picture: a
+	// network stream takes some seconds, and a silent one is not waited for.
 	opening = 15 * time.Second
 
-	// leastLook is for how long it looks, since who moves is better seen than who does not, and
-	// mostLook for how long if it does not see clearly: no room is dark by one picture.
+	// leastLook is how long it looks, since people who move are seen better than those who do not;
+	// mostLook is the limit if it does not see clearly, since one picture does not make a room
+	// dark.
 	leastLook, mostLook = time.Second, 5 * time.Second
 )
 
-// Peek opens a camera, looks for a while, and closes it. S is what is known beforehand.
+// Peek opens a camera, looks for a while, and closes it. S holds what is known beforehand.
 func Peek(ctx context.Context, c webcam.Camera, s api.CameraView, want api.LookRequest) api.CameraView {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -60,7 +60,7 @@ func Peek(ctx context.Context, c webcam.Camera, s api.CameraView, want api.LookR
 	cancel()
 	if !over {
 		if err := <-ended; err != nil && fault != nil {
-			fault = err // which knows more
+			fault = err // it has more detail
 		}
 	}
 	if fault != nil {
@@ -74,7 +74,7 @@ func (e *Camera) settled(ctx context.Context, boxes bool) (p earshot.Picture, er
 	for began := time.Now(); ; {
 		next, bad := e.Look(ctx, time.Time{}, boxes)
 		if bad != nil {
-			if len(p.JPEG) > 0 { // such as of a short recording
+			if len(p.JPEG) > 0 { // for example, of a short recording
 				return p, nil
 			}
 			return p, bad

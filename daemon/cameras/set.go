@@ -12,16 +12,16 @@ import (
 	"earshot/providers/webcam"
 )
 
-// A Set has the cameras of the daemon. Where agents may look through them is for
-// executive.sight.rooms to say.
+// A Set holds the cameras of the daemon. The setting executive.sight.rooms says where agents may
+// look through them.
 type Set struct {
 	mu       sync.Mutex
 	all      []*Camera
 	expected []string // the names of those that the start still looks for
 }
 
-// Expect takes in which cameras are configured, before the start has looked for any: none of
-// them works yet, which is not the same as that there is none.
+// Expect records which cameras are configured, before the start has looked for them: none works
+// yet, which is not the same as having none.
 func (all *Set) Expect(c webcam.Config) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -32,7 +32,7 @@ func (all *Set) Expect(c webcam.Config) {
 	}
 }
 
-// Replace makes these the cameras.
+// Replace replaces the cameras.
 func (all *Set) Replace(list []*Camera) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -46,7 +46,7 @@ func (all *Set) List() []*Camera {
 	return all.all[:len(all.all):len(all.all)]
 }
 
-// Find returns the camera of that name; the first if nothing is said.
+// Find returns the camera with a name; the first if the name is empty.
 func (all *Set) Find(name string) *Camera {
 	for _, e := range all.List() {
 		if name == "" || e.Name == name {
@@ -56,7 +56,7 @@ func (all *Set) Find(name string) *Camera {
 	return nil
 }
 
-// errNoCamera is that there is none, or none of that name.
+// errNoCamera says that there is no camera, or none with the name.
 var errNoCamera = errors.New("there is no such camera")
 
 // Cameras implements [room.Cameras].
@@ -86,7 +86,7 @@ func (all *Set) Look(ctx context.Context, camera string, at time.Time) (earshot.
 	return p, nil
 }
 
-// Names returns what the cameras are called.
+// Names returns the names of the cameras.
 func (all *Set) Names() (names []string) {
 	for _, e := range all.List() {
 		names = append(names, e.Name)

@@ -10,7 +10,7 @@ import (
 	"earshot/executive/scene"
 )
 
-// ViewText tells people at now what a camera sees. What codes say is foreign: the caller makes it safe
+// ViewText says what a camera sees at now. The text of codes is foreign: the caller makes it safe
 // for a terminal.
 func ViewText(s api.CameraView, now time.Time) string {
 	the := Title(s.Camera)
@@ -78,7 +78,7 @@ func inViewText(s api.CameraView) string {
 	return fmt.Sprintf("%s people, of whom %s", several(s.People), map[bool]string{true: "one faces it", false: several(s.Faces) + " face it"}[s.Faces == 1])
 }
 
-// several writes a number as one says it.
+// several writes a number in words.
 func several(n int) string {
 	words := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
 	if n >= 0 && n < len(words) {
@@ -87,14 +87,14 @@ func several(n int) string {
 	return fmt.Sprint(n)
 }
 
-// The brightness below which a room is called dim, and the share of a picture from which
-// on something is said to move. Both are only words: nothing is decided by them.
+// The brightness below which a room is called dim, and the share of a picture from which on
+// something is said to move. Both only affect wording: nothing is decided by them.
 const (
 	dim   = 0.2
 	stirs = 0.01
 )
 
-// lightText says what the light is like, and whether anything moves.
+// lightText describes the light, and whether anything moves.
 func lightText(s api.CameraView) string {
 	text := "It is light"
 	if s.Brightness < dim {
@@ -106,10 +106,10 @@ func lightText(s api.CameraView) string {
 	return text + "."
 }
 
-// longestCode is how much of a code is shown, in bytes: an address, and not a page.
+// longestCode is how much of a code is shown, in bytes: an address, not a page.
 const longestCode = 300
 
-// codesIn returns what the codes say that are in view, each in quotation marks.
+// codesIn returns the text of the codes in view, each in quotation marks.
 func codesIn(s api.CameraView) (all []string) {
 	for _, seen := range s.Seen {
 		if seen.What != earshot.Code || seen.Text == "" {
@@ -124,7 +124,7 @@ func codesIn(s api.CameraView) (all []string) {
 	return all
 }
 
-// InfoText tells people of a camera at now.
+// InfoText describes a camera at now.
 func InfoText(l api.CameraInfo, now time.Time) string {
 	s := api.CameraView{Camera: l.Camera, Closed: l.Closed, Eyes: l.Eyes, Since: l.Since, Fault: l.Fault}
 	if !l.Open {
@@ -135,7 +135,7 @@ func InfoText(l api.CameraInfo, now time.Time) string {
 	case l.Eyes == earshot.Clear:
 		return open
 	case l.Since.IsZero():
-		return open + " There was none yet."
+		return open + " There has been none yet."
 	}
 	s.Closed = ""
 	return open + " " + ViewText(s, now)

@@ -16,27 +16,27 @@ import (
 	"earshot/participants"
 )
 
-// LookTimeout is how long somebody waits who asks what a camera sees: for the next picture
-// at a low rate, and for what is found in it.
+// LookTimeout is how long a request to look waits: for the next picture at a low rate, and for
+// what is found in it.
 const LookTimeout = 10 * time.Second
 
-// seldomTold is how often people are told at most that the same person asks what a
-// camera sees. That a picture was taken away they are always told.
+// seldomTold is the least time between two notices that the same person asks what a camera sees.
+// Notices that a picture was taken are never left out.
 const seldomTold = 10 * time.Minute
 
-// SetFault notes why there is no picture.
+// SetFault records why there is no picture.
 func SetFault(s *api.CameraView, err error) {
 	s.Fault, s.Cure = err.Error(), probe.Cure(err)
 	if said, ok := errors.AsType[*helper.DeathError](err); ok {
-		s.Fault = strings.TrimPrefix(s.Fault, said.Name+": ") // which program it was is for the log
+		s.Fault = strings.TrimPrefix(s.Fault, said.Name+": ") // the name of the helper is for the log only
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.Fault = "it sent none within " + LookTimeout.String()
 	}
 }
 
-// SetPicture adds a picture to s, without its JPEG unless keep is set. A person who stands still is
-// not found in every picture, so the counts of people and faces only rise.
+// SetPicture adds a picture to s, without its JPEG unless keep is set. A person who stands still
+// is not found in every picture, so the counts of people and faces only rise.
 func SetPicture(s *api.CameraView, p earshot.Picture, keep bool) {
 	s.At, s.Width, s.Height, s.Seen = p.At, p.Width, p.Height, p.Seen
 	faces := 0
@@ -51,7 +51,7 @@ func SetPicture(s *api.CameraView, p earshot.Picture, keep bool) {
 	}
 }
 
-// InfoOf returns what a sighting says of its camera alone.
+// InfoOf returns the part of a sighting that describes the camera alone.
 func InfoOf(s api.CameraView, open bool) api.CameraInfo {
 	return api.CameraInfo{Camera: s.Camera, Source: s.Source, Open: open, Closed: s.Closed, Eyes: s.Eyes, Since: s.Since, Fault: s.Fault, Cure: s.Cure}
 }
@@ -59,10 +59,10 @@ func InfoOf(s api.CameraView, open bool) api.CameraInfo {
 // Sees reports whether a camera sees anything.
 func Sees(s api.CameraView) bool { return s.Eyes == earshot.Clear && !s.At.IsZero() }
 
-// Title is a camera at the beginning of a sentence.
+// Title is the name of a camera at the beginning of a sentence.
 func Title(camera string) string { return "The " + earshot.CameraCalled(camera) }
 
-// LookedBy tells those who may be in the picture.
+// LookedBy tells those who may be in the picture who looked.
 func LookedBy(who participants.Participant, camera string, took bool) string {
 	name, camera := cmp.Or(who.Name, "somebody"), "the "+earshot.CameraCalled(camera)
 	if took {

@@ -1,5 +1,5 @@
-// Package diagnosis makes the report of a fault that people may send to others: what runs, what is
-// wrong, and the end of the log, without anybody's name or words.
+// Package diagnosis makes a bug report that people may send to others: what runs, what is wrong,
+// and the end of the log, without anybody's name or words.
 package diagnosis
 
 import (
@@ -19,10 +19,10 @@ import (
 	"earshot/config"
 )
 
-// Started is when this program did.
+// Started is when this program started.
 var Started = time.Now()
 
-// New returns what is known of any earshot of this configuration.
+// New returns what is known without a running daemon, from the configuration.
 func New(cfg *config.Config, version string, s Redactor) api.Diagnosis {
 	d := api.Diagnosis{
 		Made: time.Now().UTC(), Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
@@ -35,7 +35,7 @@ func New(cfg *config.Config, version string, s Redactor) api.Diagnosis {
 	return d
 }
 
-// machineOf says what kind of machine this is.
+// machineOf describes the machine.
 func machineOf() map[string]string {
 	is := map[string]string{"processors": fmt.Sprint(runtime.NumCPU())}
 	for name, file := range map[string]string{"kernel": "/proc/sys/kernel/osrelease", "memory": "/proc/meminfo", "system": "/etc/os-release"} {
@@ -56,11 +56,11 @@ func machineOf() map[string]string {
 	return is
 }
 
-// KeepTurns is of how many turns a diagnosis tells.
+// KeepTurns is how many turns a diagnosis lists.
 const KeepTurns = 50
 
-// FaultKeys returns what is at fault in a room: the words may be a server's, who may repeat
-// what it was asked.
+// FaultKeys returns the keys of the faults in a room, without their texts: those may come from a
+// server, which may quote a request.
 func FaultKeys(s api.RoomState) (keys []string) {
 	for _, n := range s.Faults {
 		keys = append(keys, n.Key)
@@ -68,7 +68,7 @@ func FaultKeys(s api.RoomState) (keys []string) {
 	return keys
 }
 
-// Memory returns what the program holds, in bytes or in numbers.
+// Memory returns the memory statistics of the program, in bytes or in numbers.
 func Memory() map[string]int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -79,8 +79,7 @@ func Memory() map[string]int64 {
 	return is
 }
 
-// Goroutines returns what each goroutine is at: the names of functions and where they
-// stand, without arguments.
+// Goroutines returns the stack of each goroutine: function names and positions, without arguments.
 func Goroutines() string {
 	var b bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&b, 1); err != nil {
@@ -101,7 +100,7 @@ func Goroutines() string {
 	return root + " " + short.String()
 }
 
-// Scrub returns d with nobody's name in any of its texts.
+// Scrub returns d with all names removed from its texts.
 func Scrub(d api.Diagnosis, s Redactor) (clean api.Diagnosis, err error) {
 	text, err := json.Marshal(d)
 	if err != nil {

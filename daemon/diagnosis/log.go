@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// mostLog is how much of the log is looked at, in bytes, and mostLines how many lines
-	// of it are shown: what led to a fault is seldom further back.
+	// mostLog is how many bytes of the log are examined, and mostLines how many of its lines are
+	// shown: the cause of a fault is seldom further back.
 	mostLog   = 256 << 10
 	mostLines = 300
 )
 
-// telling are the attributes of a line of the log that say nothing of anybody; wordy are
-// those that may name somebody or a file, and are scrubbed. No other is shown.
+// telling are the log attributes that reveal nothing about anybody; wordy are those that may name
+// a person or a file, and are scrubbed. No others are shown.
 var (
 	telling = map[string]bool{
 		"time": true, "level": true, "msg": true, "outcome": true, "offered": true, "delivered": true, "took": true, "outlets": true, "model": true,
@@ -27,11 +27,11 @@ var (
 	wordy = map[string]bool{"err": true, "text": true, "helper": true}
 )
 
-// tailOf returns the last lines of the log that cfg names, as anybody may read them. Where
-// nobody is known, of what may name somebody it is only said that it is there.
+// tailOf returns the last lines of the log that cfg names, in a form that anybody may read.
+// Without a redactor, attributes that may name somebody are only said to be present.
 func tailOf(cfg config.Log, s Redactor) ([]string, error) {
 	if cfg.File == "-" {
-		return nil, nil // whoever began it has it
+		return nil, nil // a foreground run logs to its own terminal
 	}
 	f, err := logfile.OpenFile(cfg.File, os.O_RDONLY)
 	if err != nil {
@@ -49,7 +49,7 @@ func tailOf(cfg config.Log, s Redactor) ([]string, error) {
 	}
 	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
 	if from > 0 {
-		lines = lines[1:] // which is half a one
+		lines = lines[1:] // which is incomplete
 	}
 	lines = lines[max(0, len(lines)-mostLines):]
 	for i, l := range lines {
@@ -58,7 +58,7 @@ func tailOf(cfg config.Log, s Redactor) ([]string, error) {
 	return lines, nil
 }
 
-// line returns a line of the log as anybody may read it.
+// line returns a log line in a form that anybody may read.
 func (s Redactor) line(l string) string {
 	var shown []string
 	for l != "" {

@@ -16,23 +16,23 @@ import (
 	"earshot/participants"
 )
 
-// A Redactor takes out of a text what says who somebody is: names, IDs and handles that it
-// knows, numbers that a chat knows people by, and what is secret of an address. The zero
-// value knows nobody.
+// A Redactor removes from a text what identifies a person: the names, IDs and handles it knows,
+// numbers by which a chat knows people, and the secret parts of addresses. The zero value knows
+// nobody.
 type Redactor struct{ names []*regexp.Regexp }
 
-// somebody stands where a name was.
+// somebody replaces a name.
 const somebody = "[somebody]"
 
-// common are names of the daemon that say nothing of anybody, and stand everywhere.
+// common are names of the daemon itself, which reveal nothing and appear everywhere.
 var common = []string{
 	"earshot", string(participants.Owner), string(participants.Agent), string(participants.Generic), string(earshot.Desk), "console", "microphone", "discord",
 }
 
-// NewRedactor returns one that knows some names.
+// NewRedactor returns a redactor that knows some names.
 func NewRedactor(names ...string) Redactor {
 	var s Redactor
-	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
+	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) }) // a name may be a part of another
 	for _, n := range slices.Compact(names) {
 		n = strings.TrimSpace(n)
 		if n == "" || slices.ContainsFunc(common, func(c string) bool { return strings.EqualFold(c, n) }) {
@@ -45,8 +45,8 @@ func NewRedactor(names ...string) Redactor {
 	return s
 }
 
-// telltale is how long a name is that is taken out wherever it stands, in characters: a
-// shorter one is a part of other words, too.
+// telltale is the length, in characters, from which on a name is removed anywhere: a shorter one
+// is a part of other words, too.
 const telltale = 4
 
 var (
@@ -56,7 +56,7 @@ var (
 	folders    = regexp.MustCompile(`(^|[\s"'=(:])/[^\s"'<>():]*`)
 )
 
-// Text returns t without what says who somebody is.
+// Text returns t without what identifies a person.
 func (s Redactor) Text(t string) string {
 	t = addresses.ReplaceAllStringFunc(t, redact.Source)
 	for _, name := range s.names {
@@ -66,8 +66,7 @@ func (s Redactor) Text(t string) string {
 	return snowflakes.ReplaceAllString(t, "[number]")
 }
 
-// File is text for what may name files: where they are is told only of those in the places
-// of the system.
+// File is Text for a text that may name files: their directories are kept only for system paths.
 func (s Redactor) File(t string) string {
 	return s.Text(folders.ReplaceAllStringFunc(t, func(path string) string {
 		at := strings.IndexByte(path, '/')
@@ -80,7 +79,7 @@ func (s Redactor) File(t string) string {
 	}))
 }
 
-// nameless returns t without a name where it stands by itself, or is long enough.
+// nameless returns t without a name, where the name stands by itself or is long enough.
 func nameless(t string, name *regexp.Regexp) string {
 	var b strings.Builder
 	from := 0
@@ -98,7 +97,7 @@ func nameless(t string, name *regexp.Regexp) string {
 
 func lettered(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
-// value returns v, as encoding/json makes it, without the same.
+// value returns v, as encoding/json decodes it, with the same things removed.
 func (s Redactor) value(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -115,7 +114,7 @@ func (s Redactor) value(v any) any {
 	return v
 }
 
-// MachineNames are the names that this machine has for who uses it.
+// MachineNames returns the names that this machine has for its user.
 func MachineNames() (names []string) {
 	names = append(names, xdg.Home)
 	if is, err := user.Current(); err == nil && is.Username != "root" {
@@ -127,7 +126,7 @@ func MachineNames() (names []string) {
 	return names
 }
 
-// NameWords returns the words of a name by which somebody may be called, too.
+// NameWords returns the words of a name that may be used alone.
 func NameWords(name string) (all []string) {
 	for _, w := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		if utf8.RuneCountInString(w) >= telltale-1 {

@@ -1,5 +1,5 @@
-// Package erase forgets what somebody wants forgotten, wherever it is kept, and shows first what
-// that is, without a word of it.
+// Package erase forgets what somebody wants forgotten, wherever it is kept. Before that it shows
+// what would go, without a word of the content.
 package erase
 
 import (
@@ -29,13 +29,12 @@ import (
 	"earshot/store"
 )
 
-// An Eraser forgets, wherever something is kept: in the journal, in what rooms remember,
-// in the book of voices, in the workspaces of agents, in the registry. It may be used from
-// many goroutines, and forgets one thing after the other.
+// An Eraser forgets everything, wherever it is kept: in the journal, in the memory of rooms, in
+// the registry of voices, in the workspaces of agents, in the registry of people. It may be used
+// from many goroutines, and carries out one request after another.
 //
-// What is to be forgotten is written down first, as the selection that it is and never as
-// words, and that is taken away when it is done: whatever cut it off in between, the next
-// start finishes it.
+// A request is written down first, as a selection and never as words, and removed when it is done:
+// if it is interrupted, the next start completes it.
 type Eraser struct {
 	Dir    string // of the journal
 	Store  *store.Store
@@ -44,26 +43,26 @@ type Eraser struct {
 	Files  *workspace.Store
 	Tokens *token.Store
 
-	ForgetPosts func(map[earshot.TurnID]bool) error // of the replies of some turns on Discord
-	ForgetName  func(name string) error             // that somebody of this name came in last
-	OnDiscord   func(earshot.RoomID) bool           // reports whether a room is there
-	Rooms       func() []Room                       // that run; nil where no earshot does
+	ForgetPosts func(map[earshot.TurnID]bool) error // for the replies of some turns on Discord
+	ForgetName  func(name string) error             // removes the record that this name came in last
+	OnDiscord   func(earshot.RoomID) bool           // reports whether a room is on Discord
+	Rooms       func() []Room                       // that run; nil if no daemon runs
 
 	NewID func() earshot.EventID
 	Log   *slog.Logger
 
-	doing  sync.Mutex                         // held while something is forgotten
-	yields atomic.Pointer[context.CancelFunc] // ends what holds it without hurry; nil if nothing does
+	doing  sync.Mutex                         // held while a request is carried out
+	yields atomic.Pointer[context.CancelFunc] // interrupts a holder that is in no hurry; nil if there is none
 }
 
-// A Room is a room that runs.
+// A Room is a running room.
 type Room struct {
 	Room *room.Room
 	ID   earshot.RoomID
 	Name string
 }
 
-// hold takes doing, before whatever is in no hurry. It is an error if ctx ends first.
+// hold locks doing, ahead of holders that are in no hurry. It returns an error if ctx ends first.
 func (o *Eraser) hold(ctx context.Context) error {
 	for !o.doing.TryLock() {
 		if yield := o.yields.Load(); yield != nil {
@@ -78,18 +77,18 @@ func (o *Eraser) hold(ctx context.Context) error {
 	return nil
 }
 
-// A Request is what is to be forgotten, as it is written down.
+// A Request is what is to be forgotten, in its stored form.
 type Request struct {
 	ID        earshot.EventID        `json:"id"`
 	At        time.Time              `json:"at"`
-	By        earshot.ParticipantID  `json:"by,omitempty"` // who operates the house, if it was they
+	By        earshot.ParticipantID  `json:"by,omitempty"` // the operator, if one asked
 	Selection store.Selection        `json:"selection"`
 	Voices    []earshot.Handle       `json:"voices,omitempty"`
-	Rooms     map[earshot.RoomID]int `json:"rooms,omitempty"` // how much in each
+	Rooms     map[earshot.RoomID]int `json:"rooms,omitempty"` // the number of events in each
 }
 
-// Erase forgets what f says, if that is what was shown with its digest, and what came of the
-// same since. It returns when it is written down as forgotten; see [Eraser.Clean].
+// Erase forgets what f selects, if it is what was shown with its digest, and what came from it
+// since. It returns when it is recorded as forgotten; see [Eraser.Clean].
 func (o *Eraser) Erase(ctx context.Context, by participants.Participant, f api.EraseRequest) (none api.ErasePreview, _ error) {
 	if err := o.hold(ctx); err != nil {
 		return none, err
@@ -118,7 +117,7 @@ func (o *Eraser) Erase(ctx context.Context, by participants.Participant, f api.E
 			return none, err
 		}
 	}
-	if err := o.resume(ctx); err != nil { // it would be written over
+	if err := o.resume(ctx); err != nil { // otherwise it would be overwritten
 		return none, err
 	}
 	if err := o.writeRequest(p.request); err != nil {
@@ -132,7 +131,7 @@ func (o *Eraser) Erase(ctx context.Context, by participants.Participant, f api.E
 	return p.ErasePreview, nil
 }
 
-// Clean waits until no trace is left that can be removed.
+// Clean waits until every trace that can be removed is gone.
 func (o *Eraser) Clean(ctx context.Context) error {
 	if err := o.Store.Clean(ctx); err != nil {
 		return fmt.Errorf("it is forgotten, but the last traces are still in the files and will be removed by themselves: %w", err)
@@ -140,10 +139,10 @@ func (o *Eraser) Clean(ctx context.Context) error {
 	return nil
 }
 
-// RequestFile is where what is to be forgotten stands, beside the journal.
+// RequestFile is the name of the file, beside the journal, that holds the current request.
 const RequestFile = "forgetting.json"
 
-// writeRequest writes down what is to be forgotten.
+// writeRequest stores the current request.
 func (o *Eraser) writeRequest(w Request) error {
 	data, err := json.Marshal(w)
 	if err == nil {
@@ -155,15 +154,15 @@ func (o *Eraser) writeRequest(w Request) error {
 	return nil
 }
 
-// Finish carries out what an earlier earshot had no time to, if there is anything, and
-// takes out of files and lists what was made of events that are erased already.
+// Finish completes a request that was interrupted, if there is one, and removes from files and
+// lists what was made of events that are already erased.
 func (o *Eraser) Finish(ctx context.Context) error {
 	o.doing.Lock()
 	defer o.doing.Unlock()
 	return errors.Join(o.resume(ctx), o.orphans(ctx))
 }
 
-// resume carries out what was written down and cut off. It is called with doing.
+// resume completes the stored request. The caller holds doing.
 func (o *Eraser) resume(ctx context.Context) error {
 	data, err := os.ReadFile(filepath.Join(o.Dir, RequestFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -180,11 +179,11 @@ func (o *Eraser) resume(ctx context.Context) error {
 	return err
 }
 
-// carryOut carries out a wish, and what else belongs to it once the journal has forgotten.
+// carryOut carries out a request, and what remains to do once the journal has forgotten.
 func (o *Eraser) carryOut(ctx context.Context, w Request, also ...func(context.Context) error) (n int, err error) {
 	all, err := o.Store.Select(ctx, w.Selection)
 	if err == nil {
-		err = o.forgetPostsOf(all) // while it can be told which they are
+		err = o.forgetPostsOf(all) // while they can still be identified
 	}
 	if err != nil {
 		return 0, err
@@ -214,7 +213,7 @@ func (o *Eraser) carryOut(ctx context.Context, w Request, also ...func(context.C
 	return n, nil
 }
 
-// tellRooms lets the rooms that run forget what is erased, and people.
+// tellRooms has the running rooms forget what is erased, and people.
 func (o *Eraser) tellRooms(ctx context.Context, some []store.SelectedEvent, people []earshot.ParticipantID) {
 	if o.Rooms == nil {
 		return
@@ -232,13 +231,13 @@ func (o *Eraser) tellRooms(ctx context.Context, some []store.SelectedEvent, peop
 	}
 }
 
-// forgetFiles takes what was made of erased events out of what is kept beside the journal.
+// forgetFiles removes what was made of erased events from the files beside the journal.
 func (o *Eraser) forgetFiles(all []store.SelectedEvent) error {
 	_, err := o.Files.Forget(contains(all))
 	return errors.Join(err, o.forgetPostsOf(all))
 }
 
-// forgetPostsOf takes out of what is known of Discord which messages were parts of some replies.
+// forgetPostsOf forgets which Discord messages were parts of some replies.
 func (o *Eraser) forgetPostsOf(all []store.SelectedEvent) error {
 	turns := TurnsOf(all)
 	if len(turns) == 0 {
@@ -258,7 +257,7 @@ func TurnsOf(all []store.SelectedEvent) map[earshot.TurnID]bool {
 	return turns
 }
 
-// forgetPerson forgets somebody themselves.
+// forgetPerson forgets the persons themselves.
 func (o *Eraser) forgetPerson(ctx context.Context, w Request) error {
 	people := w.Selection.People
 	var faults []error
@@ -280,7 +279,7 @@ func (o *Eraser) forgetPerson(ctx context.Context, w Request) error {
 	return errors.Join(faults...)
 }
 
-// record writes down in each room that something is forgotten there, once.
+// record records in each room that something was forgotten there, once.
 func (o *Eraser) record(ctx context.Context, w Request) {
 	for _, id := range slices.Sorted(maps.Keys(w.Rooms)) {
 		if w.Rooms[id] == 0 {
@@ -300,8 +299,8 @@ func (o *Eraser) record(ctx context.Context, w Request) {
 	}
 }
 
-// orphans takes out of the files of agents what was made of events that are erased: a crash
-// may have come in between, or whoever erased them did not know of it.
+// orphans removes from the files of agents what was made of erased events: a crash may have
+// interrupted that, or the eraser did not know of the file.
 func (o *Eraser) orphans(ctx context.Context) error {
 	made, err := o.Files.Sources()
 	if err != nil {
@@ -315,7 +314,7 @@ func (o *Eraser) orphans(ctx context.Context) error {
 	return err
 }
 
-// erased returns which of some events are.
+// erased returns the erased ones among some events.
 func (o *Eraser) erased(ctx context.Context, ids []earshot.EventID) (map[earshot.EventID]bool, error) {
 	gone := make(map[earshot.EventID]bool)
 	list, err := json.Marshal(ids)
@@ -340,7 +339,7 @@ func (o *Eraser) erased(ctx context.Context, ids []earshot.EventID) (map[earshot
 	return gone, err
 }
 
-// find returns the room that is called id, if it runs.
+// find returns the running room with an ID.
 func (o *Eraser) find(id earshot.RoomID) (Room, bool) {
 	if o.Rooms == nil {
 		return Room{}, false
@@ -353,8 +352,8 @@ func (o *Eraser) find(id earshot.RoomID) (Room, bool) {
 	return all[i], true
 }
 
-// Expire forgets what is older than keep says, until somebody wants something forgotten at
-// once; the rest goes the next time. Loosen is called before something overheard is erased.
+// Expire forgets what is older than keep allows, until an urgent request comes; the rest waits for
+// the next time. Loosen is called before an overheard event is erased.
 func (o *Eraser) Expire(ctx context.Context, keep store.Retention, loosen func([]earshot.EventID) error) {
 	if keep.Always() {
 		return

@@ -23,16 +23,16 @@ import (
 	"earshot/store"
 )
 
-// A plan is what would be forgotten, with the request by which it is.
+// A plan is what would be forgotten, with the request for it.
 type plan struct {
 	api.ErasePreview
 	request Request
 }
 
-// mostReplies is how many replies to others are named.
+// mostReplies is how many replies to others are listed.
 const mostReplies = 10
 
-// Preview returns what would be forgotten if f were. By is who wants it.
+// Preview returns what would be forgotten by f. By is the person who asks.
 func (o *Eraser) Preview(ctx context.Context, by participants.Participant, f api.EraseRequest) (api.ErasePreview, error) {
 	p, err := o.plan(ctx, by, f)
 	if err != nil {
@@ -41,7 +41,7 @@ func (o *Eraser) Preview(ctx context.Context, by participants.Participant, f api
 	return p.ErasePreview, nil
 }
 
-// plan returns what would be forgotten, and the request by which it is.
+// plan returns what would be forgotten, and the request for it.
 func (o *Eraser) plan(ctx context.Context, by participants.Participant, f api.EraseRequest) (*plan, error) {
 	p := &plan{request: Request{At: time.Now(), ID: o.NewID()}}
 	if err := o.interpret(ctx, by, f, p); err != nil {
@@ -55,7 +55,7 @@ func (o *Eraser) plan(ctx context.Context, by participants.Participant, f api.Er
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(d store.SelectedEvent) bool { return d.Sequence > last }) // it came in between
+	all = slices.DeleteFunc(all, func(d store.SelectedEvent) bool { return d.Sequence > last }) // it came after the preview
 	p.Digest = p.digest(all, last)
 	p.request.Selection.Until = last
 	o.count(p, all)
@@ -72,7 +72,7 @@ func (o *Eraser) plan(ctx context.Context, by participants.Participant, f api.Er
 	return p, nil
 }
 
-// interpret notes what f means, if by may have that forgotten.
+// interpret translates f into a selection, if by may have that forgotten.
 func (o *Eraser) interpret(ctx context.Context, by participants.Participant, f api.EraseRequest, p *plan) error {
 	sel := store.Selection{Events: f.Events, Room: f.Room, From: f.From, To: f.To}
 	operates := by.Can(participants.Operate)
@@ -110,7 +110,7 @@ func (o *Eraser) interpret(ctx context.Context, by participants.Participant, f a
 	return nil
 }
 
-// findPerson notes in sel who is meant by a word.
+// findPerson records in sel the person that a word means.
 func (o *Eraser) findPerson(by participants.Participant, word string, sel *store.Selection) error {
 	who := by
 	switch provider, id, isHandle := strings.Cut(word, ":"); {
@@ -128,7 +128,7 @@ func (o *Eraser) findPerson(by participants.Participant, word string, sel *store
 		if !known && isHandle {
 			h := earshot.Handle{Provider: provider, ID: id}
 			if found = o.People.Resolve(h); found.ID == "" {
-				sel.Handle = h // of somebody whom nobody knew
+				sel.Handle = h // a handle without a known person
 				return nil
 			}
 			known = true
@@ -145,7 +145,7 @@ func (o *Eraser) findPerson(by participants.Participant, word string, sel *store
 	return nil
 }
 
-// agents returns the IDs of all agents that there are and were.
+// agents returns the IDs of all present and former agents.
 func (o *Eraser) agents(ctx context.Context) (all []earshot.ParticipantID, err error) {
 	err = o.Store.Look(ctx, func(v earshot.View) error {
 		rows, err := v.QueryContext(ctx, "SELECT id FROM agents")
@@ -173,7 +173,7 @@ func (o *Eraser) last(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// voicesOf returns the voices that are known as somebody's.
+// voicesOf returns the voices that belong to somebody.
 func (o *Eraser) voicesOf(people []earshot.ParticipantID) (all []earshot.Handle) {
 	for _, s := range o.Voices.Known() {
 		if slices.Contains(people, s.Who) || slices.Contains(people, o.People.Resolve(s.Handle).Reader()) {
@@ -183,7 +183,7 @@ func (o *Eraser) voicesOf(people []earshot.ParticipantID) (all []earshot.Handle)
 	return all
 }
 
-// becomes says what becomes of somebody who is forgotten.
+// becomes says what happens to a person who is forgotten.
 func (o *Eraser) becomes(people []earshot.ParticipantID) string {
 	p, known := o.People.Get(people[0])
 	switch {
@@ -199,7 +199,7 @@ func (o *Eraser) becomes(people []earshot.ParticipantID) string {
 	return "nobody is called " + p.Name + " any more"
 }
 
-// describe says what was asked for.
+// describe describes the selection.
 func (o *Eraser) describe(f api.EraseRequest, sel store.Selection) string {
 	var b strings.Builder
 	switch {
@@ -230,7 +230,7 @@ func (o *Eraser) describe(f api.EraseRequest, sel store.Selection) string {
 	return b.String()
 }
 
-// roomName returns what a room is called.
+// roomName returns the name of a room.
 func (o *Eraser) roomName(id earshot.RoomID) string {
 	if r, ok := o.find(id); ok {
 		return cmp.Or(r.Name, string(id))
@@ -238,7 +238,7 @@ func (o *Eraser) roomName(id earshot.RoomID) string {
 	return string(id)
 }
 
-// count notes how much goes.
+// count counts what would go.
 func (o *Eraser) count(p *plan, all []store.SelectedEvent) {
 	p.Events, p.Kinds, p.Rooms, p.request.Rooms = len(all), make(map[earshot.Kind]int), make(map[string]int), make(map[earshot.RoomID]int)
 	for _, d := range all {
@@ -254,8 +254,8 @@ func (o *Eraser) count(p *plan, all []store.SelectedEvent) {
 	}
 }
 
-// addReplies notes which replies to others go. Who does not operate the daemon is told of none
-// that they may not see.
+// addReplies lists the replies to others that would go. A person who is not an operator is told of
+// none that they may not see.
 func (o *Eraser) addReplies(ctx context.Context, by participants.Participant, p *plan, all []store.SelectedEvent) error {
 	people := p.request.Selection.People
 	goes := contains(all)
@@ -294,7 +294,7 @@ func (o *Eraser) filesAside(p *plan) []string {
 	return all
 }
 
-// listRemains says what cannot be reached.
+// listRemains lists what cannot be reached.
 func (o *Eraser) listRemains(p *plan) []string {
 	all := []string{
 		"copies that somebody made: exports, backups, printouts, the window of a terminal; a backup that is restored over this journal forgets it again, one that is restored elsewhere brings it back",
@@ -304,7 +304,7 @@ func (o *Eraser) listRemains(p *plan) []string {
 		all = append(all, "what is posted on Discord, where its author must delete it")
 	}
 	if p.request.Selection.Whole() {
-		all = append(all, "the fact that this person asked not to be heard, if they did, which is kept as a number")
+		all = append(all, "the fact that this person asked not to be heard, if they did, which is stored as a number")
 	}
 	if p.Files > 0 || len(p.Kinds) > 0 && p.Kinds[earshot.KindUse] > 0 {
 		all = append(all, "files of agents that were written before earshot recorded their sources, or were changed by hand")
@@ -312,7 +312,7 @@ func (o *Eraser) listRemains(p *plan) []string {
 	return all
 }
 
-// contains reports of an event whether it is one of some.
+// contains returns a function that reports whether an event is in a set.
 func contains(all []store.SelectedEvent) func(earshot.EventID) bool {
 	is := make(map[earshot.EventID]bool, len(all))
 	for _, d := range all {
@@ -321,12 +321,12 @@ func contains(all []store.SelectedEvent) func(earshot.EventID) bool {
 	return func(id earshot.EventID) bool { return is[id] }
 }
 
-// digest returns that of what goes, up to a sequence.
+// digest returns the digest of what would go, up to a sequence.
 func (p *plan) digest(all []store.SelectedEvent, last int64) string {
 	sum := sha256.New()
 	sel := p.request.Selection
 	sel.Until, sel.Agents = 0, nil
-	_ = json.NewEncoder(sum).Encode(sel) // of numbers and names, which cannot fail
+	_ = json.NewEncoder(sum).Encode(sel) // it holds numbers and names, and cannot fail
 	for _, d := range slices.SortedFunc(slices.Values(all), func(a, b store.SelectedEvent) int { return cmp.Compare(a.Sequence, b.Sequence) }) {
 		fmt.Fprintf(sum, "%d ", d.Sequence)
 	}
@@ -334,7 +334,7 @@ func (p *plan) digest(all []store.SelectedEvent, last int64) string {
 	return strconv.FormatInt(last, 36) + "-" + hex.EncodeToString(sum.Sum(nil)[:4])
 }
 
-// upTo returns the sequence up to which somebody was shown what goes.
+// upTo returns the sequence up to which a preview reached.
 func upTo(digest string) (int64, error) {
 	text, _, ok := strings.Cut(digest, "-")
 	n, err := strconv.ParseInt(text, 36, 64)

@@ -64,7 +64,7 @@ func ResultText(p api.ErasePreview) string {
 	return text
 }
 
-// tally says how many there are of each kind, most first.
+// tally lists how many there are of each kind, most first.
 func tally(kinds map[earshot.Kind]int) string {
 	all := slices.SortedFunc(maps.Keys(kinds), func(a, b earshot.Kind) int { return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b)) })
 	var words []string
@@ -74,18 +74,18 @@ func tally(kinds map[earshot.Kind]int) string {
 	return strings.Join(words, ", ")
 }
 
-// many returns what several of a kind are called.
+// many returns the plural name of a kind.
 func many(k earshot.Kind) string {
 	switch k {
 	case earshot.KindReply:
 		return "replies"
-	case earshot.KindWhose, earshot.KindErased, earshot.KindForgotten: // which are no nouns
+	case earshot.KindWhose, earshot.KindErased, earshot.KindForgotten: // which are not nouns
 		return string(k)
 	}
 	return string(k) + "s"
 }
 
-// places says how much happened in each room.
+// places lists how much happened in each room.
 func places(rooms map[string]int) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(rooms)) {

@@ -9,8 +9,8 @@ import (
 	"earshot/participants"
 )
 
-// ParseTime returns the time that people mean by a text: 10:00 is the last time that it was
-// that, 2h and 3d so long ago. The zero time is that of no text.
+// ParseTime parses a time as people write it: 10:00 is the last time that the clock showed it, 2h
+// and 3d are that long ago. An empty text gives the zero time.
 func ParseTime(text string, now time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -43,7 +43,7 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a time; write 10:00, 2h, 3d, 2027-01-31 or \"2027-01-31 10:00\"", participants.OneLine(text))
 }
 
-// CutSpan takes a span of time out of a text.
+// CutSpan extracts a time span from a text.
 func CutSpan(text string) (rest, from, to string) {
 	padded := " " + text + " "
 	for _, word := range []string{" since ", " from "} {

@@ -22,47 +22,46 @@ import (
 	"earshot/llm"
 )
 
-// CostsFile is where it is written down what the models have cost, beside the journal: no
-// words and no people, so nothing of it is forgotten.
+// CostsFile is the file, beside the journal, that records the costs of the models. It has no words
+// and no people, so nothing in it needs to be forgotten.
 const CostsFile = "usage.json"
 
 const (
-	// SaveInterval is how often the costs are written down, if they have changed: a loss of power
-	// loses no more.
+	// SaveInterval is how often changed costs are saved: a power loss loses no more than that.
 	SaveInterval = 10 * time.Second
 
-	// BatteryInterval is how often it is looked whether the machine runs on its battery.
+	// BatteryInterval is how often the power supply is checked.
 	BatteryInterval = 30 * time.Second
 )
 
-// Costs are what the models of a house have cost. They may be used from many goroutines, and
-// nothing but Write waits.
+// Costs records what the models have cost. It may be used from many goroutines, and only Write
+// blocks.
 type Costs struct {
 	*usage.Ledger
-	PowerSupplies string // where the machine tells what it runs on; "" where it is not asked
+	PowerSupplies string // where the machine reports its power supply; "" to ignore it
 
 	path    string
 	log     *slog.Logger
-	battery atomic.Bool // it runs on its battery
+	battery atomic.Bool // the machine runs on its battery
 
-	mu    sync.Mutex // held while it is written
+	mu    sync.Mutex // held while the file is written
 	fails bool
 }
 
-// Open reads what was spent before. What cannot be read is counted anew, and set aside.
+// Open reads the earlier costs. A file that cannot be read is set aside, and counting starts
+// again.
 func (c *Costs) Open(directory string, log *slog.Logger) {
 	c.path, c.log = filepath.Join(directory, CostsFile), log
 	is, err := ReadCosts(directory)
 	if err != nil {
 		log.Warn("the record of model costs cannot be read, so counting starts again", "err", err)
-		_ = os.Rename(c.path, c.path+".damaged") // where that fails it is written over
+		_ = os.Rename(c.path, c.path+".damaged") // if that fails, the file is overwritten
 		is = new(usage.Ledger)
 	}
 	c.Ledger = is
 }
 
-// ReadCosts reads what is written down in the directory of a journal; where nothing is, nothing
-// was spent.
+// ReadCosts reads the costs recorded in the directory of a journal. Without a file there are none.
 func ReadCosts(directory string) (*usage.Ledger, error) {
 	path := filepath.Join(directory, CostsFile)
 	data, err := os.ReadFile(path)
@@ -79,7 +78,7 @@ func ReadCosts(directory string) (*usage.Ledger, error) {
 	return is, nil
 }
 
-// Write writes down what was spent since it was written last. That it cannot be is logged once.
+// Write saves the costs that changed since the last call. It logs the first failure.
 func (c *Costs) Write() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +89,7 @@ func (c *Costs) Write() {
 	c.fails = err != nil
 }
 
-// CountRequest counts what a question has cost.
+// CountRequest counts the cost of a request.
 func (c *Costs) CountRequest(s llm.Usage) {
 	u := api.UsagePurpose{Kind: usage.Reply, Asked: !s.Origin.Unasked, Agent: s.Origin.Agent, Engine: s.Engine}
 	id := "" // replies are counted when they are said; see CountReply
@@ -110,7 +109,7 @@ func (c *Costs) CountRequest(s llm.Usage) {
 	c.Asked(time.Now(), u, id, a)
 }
 
-// CountReply counts a reply that a model has made.
+// CountReply counts a reply that a model produced.
 func (c *Costs) CountReply(l api.Latency) {
 	if !l.Reflex && (l.Outcome == earshot.Completed || l.Outcome == earshot.Interrupted) {
 		c.Made(time.Now(), usage.Reply, !l.Unasked, string(l.Agent))
@@ -120,15 +119,15 @@ func (c *Costs) CountReply(l api.Latency) {
 // Today returns what was spent today.
 func (c *Costs) Today() api.UsageDay { return c.Days(time.Now(), 1)[0] }
 
-// CheckBattery looks what the machine runs on.
+// CheckBattery checks the power supply.
 func (c *Costs) CheckBattery() {
 	c.battery.Store(c.PowerSupplies != "" && power.OnBattery(c.PowerSupplies))
 }
 
-// OnBattery reports whether the machine ran on its battery when it was looked last.
+// OnBattery reports whether the machine ran on its battery at the last check.
 func (c *Costs) OnBattery() bool { return c.battery.Load() }
 
-// CostsText tells people what was spent on a day.
+// CostsText describes what was spent on a day.
 func CostsText(d api.UsageDay) string {
 	all := usage.Sum(d, nil)
 	if all.Requests == 0 {
@@ -159,7 +158,7 @@ func CostsText(d api.UsageDay) string {
 	return text + TokensText(unasked.Tokens()) + ", " + timeText(unasked.Seconds)
 }
 
-// TokensText writes a number of tokens as people read large ones.
+// TokensText formats a number of tokens for people.
 func TokensText(n int64) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -171,7 +170,7 @@ func TokensText(n int64) string {
 	return text + " tokens"
 }
 
-// timeText writes some seconds as people read them.
+// timeText formats a number of seconds for people.
 func timeText(seconds float64) string {
 	d := time.Duration(min(seconds, 1e9) * float64(time.Second))
 	switch {

@@ -1,5 +1,5 @@
-// Package health says how the daemon is: how each of its parts is, which keeps it from its work
-// and which does not; what the models have cost; and the watchdog, which tells a service manager.
+// Package health reports the state of the daemon: of each of its parts, and whether a fault keeps
+// it from its work; what the models have cost; and the watchdog, which informs a service manager.
 package health
 
 import (
@@ -17,25 +17,25 @@ import (
 	"earshot/llm"
 )
 
-// Parts says how each part of the daemon is. The zero value knows of none; its methods may
-// be called from many goroutines, and none of them waits.
+// Parts holds the state of each part of the daemon. The zero value is empty; its methods may be
+// called from many goroutines, and none of them blocks.
 type Parts struct {
-	Counts *metrics.Metrics // counts what is lost and begun again; may be nil
+	Counts *metrics.Metrics // counts losses and restarts; may be nil
 
 	mu     sync.Mutex
 	all    []part    // in the order in which they became known
-	probed time.Time // when engines were last asked whether they are well
+	probed time.Time // when engines were last probed
 }
 
-// A part is how a part is, and what it is described as while it is well.
+// A part is the state of a part, and its description while it is well.
 type part struct {
 	api.Part
 	about string
-	made  llm.EngineConfig // of an engine, what it was made of
+	made  llm.EngineConfig // the configuration of an engine
 }
 
-// The parts of which people may never have heard unless they fail, by what their loss
-// keeps the daemon from; and the keys of faults that are those of a part.
+// The parts that people may never have heard of unless they fail, each with what its loss keeps
+// the daemon from; and the keys of notices that concern a part.
 var (
 	inner = map[string]string{
 		"sound card": api.Sense, "recognition": api.Sense, "recognition of calls": api.Sense, "sound of calls": api.Sense, "calls": api.Sense,
@@ -45,12 +45,12 @@ var (
 	faultsOf = map[string]string{"store.full": "journal", "store.damaged": "journal", "unsaved": "journal", "memory": "journal"}
 )
 
-// kinds are the parts that a configuration names, each with what it is.
+// kinds are the parts named by a configuration, each with its kind.
 var kinds = map[string]string{
 	"microphone": api.Sense, "discord": api.Sense, "webcam": api.Sense, "loudspeaker": api.Outlet, "console": api.Outlet, "journal": api.Machine,
 }
 
-// kindOf returns what kind of part has that name, and false for none.
+// kindOf returns the kind of the part with a name, or false if there is none.
 func kindOf(name string) (string, bool) {
 	switch {
 	case inner[name] != "":
@@ -61,7 +61,7 @@ func kindOf(name string) (string, bool) {
 	return "", false
 }
 
-// label returns under what a part is counted: cameras have names that people give them.
+// label returns the label under which a part is counted: cameras have names that people chose.
 func label(name string) string {
 	if strings.HasPrefix(name, "webcam") || strings.HasSuffix(name, "camera") || strings.HasPrefix(name, "camera") {
 		return "webcam"
@@ -69,12 +69,12 @@ func label(name string) string {
 	return name
 }
 
-// Counted are the parts that are counted each by itself.
+// Counted are the parts that are counted individually.
 func Counted() []string {
 	return slices.Concat([]string{"engine"}, slices.Collect(maps.Keys(kinds)), slices.Collect(maps.Keys(inner)))
 }
 
-// set notes how a part is at now, and reports whether that is news.
+// set records the state of a part at now, and reports whether it is news.
 func (v *Parts) set(p api.Part, now time.Time) (news bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -95,14 +95,14 @@ func (v *Parts) set(p api.Part, now time.Time) (news bool) {
 	return news
 }
 
-// NoteFinding takes in what was found out about a part at the start.
+// NoteFinding records a finding about a part at the start.
 func (v *Parts) NoteFinding(f probe.Finding) {
 	if kind, ok := kindOf(f.Thing); ok {
 		v.set(api.Part{Name: f.Thing, Kind: kind, Well: f.Works, Text: f.Text, Cure: f.Cure}, time.Now())
 	}
 }
 
-// NoteEngine takes in what was found out about an engine.
+// NoteEngine records a finding about an engine.
 func (v *Parts) NoteEngine(l probe.Engine) {
 	name := cmp.Or(l.Config.Name, string(l.Config.Provider))
 	v.set(api.Part{Name: name, Kind: api.Engine, Well: l.Works, Text: l.Text, Cure: l.Cure}, time.Now())
@@ -113,15 +113,15 @@ func (v *Parts) NoteEngine(l probe.Engine) {
 	}
 }
 
-// Remove forgets a part that there is no longer.
+// Remove removes a part that no longer exists.
 func (v *Parts) Remove(name string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.all = slices.DeleteFunc(v.all, func(had part) bool { return had.Kind != api.Engine && had.Name == name })
 }
 
-// SetEngines says which engines there are: those of a ladder, and what each was made of. One that
-// is new, or made of something else, is well until it shows otherwise.
+// SetEngines sets the engines: those of a ladder, each with its configuration. A new or changed
+// one counts as well until it fails.
 func (v *Parts) SetEngines(l *llm.Ladder, made []llm.EngineConfig) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -134,8 +134,8 @@ func (v *Parts) SetEngines(l *llm.Ladder, made []llm.EngineConfig) {
 	}
 }
 
-// Working returns what works, for people: the engines that are well, and of some parts those
-// that are not ill.
+// Working lists what works, for people: the engines that are well, and of some parts those that
+// are not ill.
 func (v *Parts) Working(parts []string) (all []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -156,7 +156,7 @@ func (v *Parts) Working(parts []string) (all []string) {
 	return all
 }
 
-// NoteNotice takes in what a part has reported of itself.
+// NoteNotice records what a part has reported about itself.
 func (v *Parts) NoteNotice(n earshot.Notice) {
 	name := cmp.Or(faultsOf[n.Key], n.Key)
 	kind, known := kindOf(name)
@@ -168,7 +168,7 @@ func (v *Parts) NoteNotice(n earshot.Notice) {
 	}
 }
 
-// partText returns what a notice says of a part, while it is not well.
+// partText returns what a notice says about a part that is not well.
 func partText(n earshot.Notice) string {
 	if n.Over {
 		return ""
@@ -176,7 +176,7 @@ func partText(n earshot.Notice) string {
 	return strings.TrimPrefix(n.Text, n.Key+": ")
 }
 
-// CountStarts counts that a part is begun again.
+// CountStarts counts a restart of a part.
 func (v *Parts) CountStarts(name string) func() {
 	first := true
 	return func() {
@@ -187,16 +187,16 @@ func (v *Parts) CountStarts(name string) func() {
 	}
 }
 
-// NoteStep takes in what an engine has done.
+// NoteStep records a step of an engine.
 func (v *Parts) NoteStep(s llm.Step) {
 	name := cmp.Or(s.Called, s.Engine)
 	p := api.Part{Name: name, Kind: api.Engine, Well: s.Kind == llm.Answered}
 	switch {
 	case p.Well:
 	case s.Kind != llm.Onward && s.Kind != llm.GaveUp && s.Kind != llm.Dropped:
-		return // it is asked again
+		return // it will be asked again
 	case s.Err == nil || s.Err.Fault == llm.TooLong || s.Err.Fault == llm.Unsupported:
-		return // which is no fault of its own
+		return // the fault is not the engine's
 	default:
 		p.Text, p.Cure = name+": "+string(s.Err.Fault), s.Err.Cure
 	}
@@ -205,7 +205,7 @@ func (v *Parts) NoteStep(s llm.Step) {
 	}
 }
 
-// List returns how each part is: those of which people know, and of the others those that
+// List returns the state of each part: of those that people know, and of the others only if they
 // are not well.
 func (v *Parts) List() (all []api.Part) {
 	v.mu.Lock()
@@ -218,8 +218,8 @@ func (v *Parts) List() (all []api.Part) {
 	return all
 }
 
-// Obstacles are what keeps a house of these parts from its work: a journal that cannot be
-// written, all its engines, and each sense and outlet that it should have.
+// Obstacles returns what keeps the daemon from its work: a journal that cannot be written, the
+// loss of all engines, and each lost input and outlet that it should have.
 func Obstacles(parts []api.Part) (all []api.Obstacle) {
 	engines, well := 0, 0
 	for _, p := range parts {
@@ -241,11 +241,10 @@ func Obstacles(parts []api.Part) (all []api.Obstacle) {
 	return all
 }
 
-// probing is how often engines that are not well are asked whether they are again, when
-// somebody wants to know.
+// probing is how often engines that are not well may be probed when somebody asks for the state.
 const probing = 10 * time.Second
 
-// WantsProbe reports whether they are to be asked at now, since none is well.
+// WantsProbe reports whether to probe the engines at now, since none is well.
 func (v *Parts) WantsProbe(now time.Time) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -10,23 +10,22 @@ import (
 	"earshot/internal/sdnotify"
 )
 
-// statusEvery is how often a service manager that has no watchdog is told how it
-// stands: as often as somebody looks again.
+// statusEvery is how often a service manager without a watchdog is sent the status: as often as
+// somebody looks again.
 const statusEvery = 10 * time.Second
 
-// A Watchdog tells a service manager how the daemon is. It beats as long as every room
-// turns: a daemon of which one room is stuck is not well, although it runs, and the
-// manager starts another. What it says is how many and which mode, nothing of what
-// anybody said.
+// A Watchdog tells a service manager the state of the daemon. It beats as long as every room
+// responds: a daemon with a stuck room is not well, although it runs, and the manager restarts it.
+// The status has counts and the mode, and nothing that anybody said.
 type Watchdog struct {
 	Notifier sdnotify.Notifier
-	Rooms    func() []func(context.Context) error // of each room, returns when it has come round
+	Rooms    func() []func(context.Context) error // of each room: returns when its loop has come round
 	Status   func() string
 	Log      *slog.Logger
 }
 
-// Run beats until ctx ends. The manager hears it four times in the time that it gives,
-// so that one beat may be late.
+// Run beats until ctx ends. It beats four times in the manager's interval, so that one beat may be
+// late.
 func (h Watchdog) Run(ctx context.Context) {
 	if !h.Notifier.Asked() {
 		return
@@ -56,7 +55,7 @@ func (h Watchdog) Run(ctx context.Context) {
 	}
 }
 
-// well reports whether every room comes round within d.
+// well reports whether every room responds within d.
 func (h Watchdog) well(ctx context.Context, d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -71,8 +70,8 @@ func (h Watchdog) well(ctx context.Context, d time.Duration) bool {
 	return true
 }
 
-// Reload tells the manager that the configuration is read again, while that lasts: it may
-// have asked for it, and waits.
+// Reload tells the manager that the configuration is being reloaded, and when that ends: the
+// manager may have asked for it, and waits.
 func (h Watchdog) Reload(read func()) {
 	if !h.Notifier.Asked() {
 		read()
@@ -83,7 +82,7 @@ func (h Watchdog) Reload(read func()) {
 	h.say(h.Notifier.Ready())
 }
 
-// say notes that the manager could not be told.
+// say logs that the manager could not be reached.
 func (h Watchdog) say(err error) {
 	if err != nil {
 		h.Log.Warn("the service manager cannot be told", "err", err)
