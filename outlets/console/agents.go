@@ -9,18 +9,18 @@ import (
 	"earshot/internal/terminal"
 )
 
-// mostWorks is how many messages between agents are known to be without an
-// answer: they ask one another four deep.
+// mostWorks is how many unanswered messages between agents are remembered: agents ask one another
+// four deep.
 const mostWorks = 16
 
-// An agentRequest is a message by which one agent asked another, which has not answered.
+// An agentRequest is an unanswered message by which one agent asked another.
 type agentRequest struct {
 	id   earshot.EventID
 	turn earshot.TurnID
-	of   string // the name of who was asked
+	of   string // the name of the agent that was asked
 }
 
-// agentRequests are those of the turn that is live. The zero value is ready.
+// agentRequests are the requests of the live turn. The zero value is ready.
 type agentRequests struct {
 	mu  sync.Mutex
 	all []agentRequest // the newest last
@@ -35,13 +35,12 @@ func (w *agentRequests) begin(one agentRequest) {
 	w.all = append(w.all, one)
 }
 
-// answered returns whose answer is waited for after that to a message came, or
-// nothing.
+// answered returns whose answer is still awaited after the answer to a message came, or "".
 func (w *agentRequests) answered(id earshot.EventID) string {
 	return w.drop(func(one agentRequest) bool { return one.id == id })
 }
 
-// end forgets what a turn left open.
+// end forgets the requests that a turn left open.
 func (w *agentRequests) end(turn earshot.TurnID) {
 	w.drop(func(one agentRequest) bool { return one.turn == turn })
 }
@@ -56,9 +55,9 @@ func (w *agentRequests) drop(over func(agentRequest) bool) string {
 	return w.all[len(w.all)-1].of
 }
 
-// exchange shows what one agent wrote to another: whoever reads is not meant, so
-// it has both names at the left, and says whose answer is waited for. That it is
-// so no text can claim, for the marks at the left are the house's.
+// exchange shows what one agent wrote to another. It is not meant for the reader, so it has both
+// names at the left, and says whose answer is awaited. No text can imitate that, since the marks
+// at the left are ours.
 func (c *Console) exchange(e earshot.Event, m earshot.Message) {
 	head := c.who(e)
 	if e.Visibility.Scope == earshot.Private {
@@ -89,7 +88,7 @@ func (c *Console) deed(e earshot.Event, what earshot.Text) {
 	}
 }
 
-// by says who did something, if it was somebody.
+// by says who did something, if anybody is named.
 func (c *Console) by(e earshot.Event) string {
 	if e.Author == "" {
 		return ""

@@ -10,9 +10,9 @@ import (
 	"earshot/internal/terminal"
 )
 
-// Show implements [earshot.Board]. What came in beside this outlet is not
-// shown, since whoever wrote it has seen it; but a private message is, because
-// what was typed is a command and says nothing of whom it reached.
+// Show implements [earshot.Board]. What came in beside this outlet is not shown, since its author
+// has seen it. A private message is an exception, because what was typed is a command and does not
+// say whom it reached.
 func (c *Console) Show(e earshot.Event) {
 	if p, ok := e.Body.(earshot.Presence); e.Via == c.cfg.Outlet && e.Author != "" && (!ok || p.Here) {
 		c.reader.Store(e.Author)
@@ -44,7 +44,7 @@ func (c *Console) Show(e earshot.Event) {
 	case earshot.Notice:
 		c.term.Note(notice(b))
 	case earshot.Reply:
-		c.asked.add(e, false) // agents may answer it, or not, and nobody here waits for that
+		c.asked.add(e, false) // agents may answer it or not, and nobody here waits for that
 		c.reply(c.cfg.Name(e.Author), b)
 	case earshot.Decision:
 		c.decision(b)
@@ -69,7 +69,7 @@ func (c *Console) Show(e earshot.Event) {
 	}
 }
 
-// words shows what somebody is saying, until it is an utterance or came to nothing.
+// words shows what somebody is saying, until it becomes an utterance or comes to nothing.
 func (c *Console) words(e earshot.Event, s earshot.Speech) {
 	l := terminal.Line{}
 	if s.Stage == earshot.VoiceWords {
@@ -78,8 +78,8 @@ func (c *Console) words(e earshot.Event, s earshot.Speech) {
 	c.term.Hear(e.From.String(), l)
 }
 
-// message shows what somebody wrote. What was never kept is off the record:
-// nothing will come to it.
+// message shows what somebody wrote. An unsaved message is off the record: nothing will be added
+// to it.
 func (c *Console) message(e earshot.Event, m earshot.Message) {
 	c.asked.add(e, c.here(e))
 	secret, unkept := e.Visibility.Scope == earshot.Private, e.Sequence == 0
@@ -92,8 +92,8 @@ func (c *Console) message(e earshot.Event, m earshot.Message) {
 	c.term.Note(terminal.Line{Head: c.head(e, secret, unkept) + ": ", Text: string(m.Whole())})
 }
 
-// head says who wrote e, how, and if it is secret to whom: last, since of what
-// is too long the end is cut off.
+// head says who wrote e, how, and to whom if it is secret. The recipient comes last, since the end
+// is cut off if it is too long.
 func (c *Console) head(e earshot.Event, secret, unkept bool) string {
 	head := c.who(e)
 	switch {
@@ -125,16 +125,16 @@ func (c *Console) presence(e earshot.Event, p earshot.Presence) {
 	c.quietly(text)
 }
 
-// here reports whether e came in here, or from who reads here.
+// here reports whether e came in here, or is from the reader here.
 func (c *Console) here(e earshot.Event) bool {
 	return e.Via == c.cfg.Outlet || c.reads(e.Author)
 }
 
-// reads reports whether it is id who reads here.
+// reads reports whether id is the reader here.
 func (c *Console) reads(id earshot.ParticipantID) bool { return id != "" && c.reader.Load() == id }
 
-// who returns the name of who wrote e. Of somebody unknown only the provider
-// is said: what they call themselves could be anybody's name.
+// who returns the name of the author of e. For an unknown author it gives only the provider: what
+// they call themselves could be anybody's name.
 func (c *Console) who(e earshot.Event) string {
 	if e.Author == "" {
 		return "somebody (" + e.From.Provider + ")"
@@ -142,7 +142,7 @@ func (c *Console) who(e earshot.Event) string {
 	return c.name(e.Author)
 }
 
-// name returns what id is called, to who reads here.
+// name returns the name of id, as shown to the reader here.
 func (c *Console) name(id earshot.ParticipantID) string {
 	if c.reads(id) {
 		return "you"
@@ -150,7 +150,7 @@ func (c *Console) name(id earshot.ParticipantID) string {
 	return c.cfg.Name(id)
 }
 
-// names returns what some participants are called, to who reads here.
+// names returns the names of some participants, as shown to the reader here.
 func (c *Console) names(ids []earshot.ParticipantID) string {
 	var all []string
 	for _, id := range ids {
@@ -176,7 +176,7 @@ func notice(n earshot.Notice) terminal.Line {
 	return l
 }
 
-// reply says what became of a reply that did not come to its end.
+// reply says what happened to a reply that did not reach its end.
 func (c *Console) reply(by string, r earshot.Reply) {
 	c.works.end(r.Turn)
 	how := map[earshot.Outcome]string{earshot.Interrupted: "cut off", earshot.Failed: "broken off"}[r.Outcome]
@@ -190,7 +190,7 @@ func (c *Console) reply(by string, r earshot.Reply) {
 		}
 		c.quietly(text + ")")
 	case r.Outcome == earshot.Failed && rest == "":
-		c.quietly("(broken off)") // a cut leaves its mark, a model that breaks does not
+		c.quietly("(broken off)") // a cut leaves its mark, a model that breaks off does not
 	case how != "" && rest != "":
 		said, all := utf8.RuneCountInString(string(r.Delivered())), utf8.RuneCountInString(string(r.Offered))
 		text := fmt.Sprintf("(%s after %d of %d characters", how, said, all)
@@ -201,11 +201,10 @@ func (c *Console) reply(by string, r earshot.Reply) {
 	}
 }
 
-// decision says that an agent keeps silent, and why, where somebody waits for
-// it: not if the line was to others or to nobody, as most among people are, or
-// from somebody who sees it too; and not of what the agent itself has found, which
-// nobody here knows of until it is said. As long as it does for the same reason,
-// that is said once.
+// decision says that an agent stays silent, and why, if somebody waits for an answer. It says
+// nothing if the line was for others or for nobody, as most talk among people is, or if it was
+// from somebody who sees the decision too; and nothing about what the agent found itself, which
+// nobody here knows until it is said. The same reason is given only once in a row.
 func (c *Console) decision(d earshot.Decision) {
 	if d.Verdict == earshot.Speak {
 		c.silence.Store("")

@@ -2,12 +2,12 @@ package console
 
 import "strings"
 
-// A call is that of somebody at the beginning of a text, such as "@Bob, ", where it
-// stands to the left already whom the text is for: it is shown once.
-type call struct{ name string } // of whom; if empty, there is none
+// A call is a name at the beginning of a text, such as "@Bob, ". It is removed where the recipient
+// is already shown at the left.
+type call struct{ name string } // the recipient; if empty, there is no call
 
-// in returns by how many bytes text begins with the call, and whether what follows
-// may belong to it.
+// in returns how many bytes of text the call takes, and whether it may continue in the text that
+// follows.
 func (c call) in(text string) (n int, open bool) {
 	at := "@" + c.name
 	if len(text) <= len(at) {
@@ -20,8 +20,8 @@ func (c call) in(text string) (n int, open bool) {
 	return len(text) - len(rest), rest == ""
 }
 
-// Uncalled returns text without the call of name that it may begin with. It is for
-// where it is said already whom the text is for.
+// Uncalled returns text without the call of name with which it may begin. Use it where the
+// recipient is already shown.
 func Uncalled(text, name string) string {
 	n, _ := call{name}.in(text)
 	return text[n:]

@@ -1,9 +1,8 @@
-// Package console is the outlet that prints replies on a terminal, as they
-// come, and the board that shows whatever else there is to know. It is the
-// same in the daemon and in a client that is attached to it.
+// Package console is the outlet that prints replies on a terminal as they come, and the board that
+// shows everything else. It is the same in the daemon and in a client that is attached to it.
 //
-// A reply waits for the terminal, and so does whoever says it; a cut waits for
-// nothing. What was heard is what the terminal has taken: a write has returned.
+// A reply waits for the terminal, and so does its speaker; a cut waits for nothing. What was heard
+// is what the terminal has accepted: a write has returned.
 package console
 
 import (
@@ -14,15 +13,15 @@ import (
 	"earshot/internal/terminal"
 )
 
-// Config is who the outlet is. Its zero value lacks a name.
+// Config describes the outlet. The zero value lacks a name.
 type Config struct {
-	Outlet string // its name, which is the Via of the sense beside it
+	Outlet string // its name, which is the Via of the provider beside it
 
-	// Name returns what people call a participant. If nil, their ID is used.
+	// Name returns the name of a participant. If nil, their ID is used.
 	Name func(earshot.ParticipantID) string
 
-	// Reader is who reads here at first. From then on it is whoever writes
-	// here, since they may say that they are somebody else.
+	// Reader is the first reader here. Later it is whoever writes here, since the person may turn
+	// out to be somebody else.
 	Reader earshot.ParticipantID
 }
 
@@ -35,10 +34,10 @@ type Console struct {
 	works agentRequests
 
 	reader  atomic.Value // of earshot.ParticipantID
-	silence atomic.Value // the text by which an agent was last said to keep silent
+	silence atomic.Value // the last text that said that an agent stays silent
 }
 
-// New returns the outlet on t, which stays the caller's.
+// New returns the outlet on t, which still belongs to the caller.
 func New(cfg Config, t *terminal.Terminal) *Console {
 	if cfg.Name == nil {
 		cfg.Name = func(id earshot.ParticipantID) string { return string(id) }
@@ -51,7 +50,7 @@ func New(cfg Config, t *terminal.Terminal) *Console {
 // Name implements [earshot.Outlet].
 func (c *Console) Name() string { return c.cfg.Outlet }
 
-// Reader returns who reads here, as far as that is known.
+// Reader returns the reader here, as far as known.
 func (c *Console) Reader() earshot.ParticipantID {
 	id, _ := c.reader.Load().(earshot.ParticipantID)
 	return id
@@ -60,13 +59,13 @@ func (c *Console) Reader() earshot.ParticipantID {
 // Flows implements [earshot.Flowing].
 func (c *Console) Flows() bool { return true }
 
-// Open implements [earshot.Outlet]. A speech that is still going on is cut, and
-// its end waited for.
+// Open implements [earshot.Outlet]. It cuts a speech that is still going on, and waits for its
+// end.
 func (c *Console) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 	s := &speech{term: c.term, heard: heard, changed: make(chan struct{}), over: make(chan struct{})}
 	err := c.last.replace(ctx, s, func() {
 		whom := c.answers(o)
-		if whom != "" && !c.term.Piped() { // where it is shown
+		if whom != "" && !c.term.Piped() { // shown there
 			s.call.name = c.cfg.Name(o.To)
 		}
 		c.term.Begin(o.Name + whom)
@@ -78,8 +77,8 @@ func (c *Console) Open(ctx context.Context, o earshot.Opening, heard func(earsho
 	return s, nil
 }
 
-// answers says whom a reply answers, if that is not to be seen: somebody else,
-// or nobody else may see it.
+// answers says whom a reply answers, if the reader cannot see that: the reader is somebody else,
+// or nobody else may see the reply.
 func (c *Console) answers(o earshot.Opening) string {
 	if o.Private {
 		return " (private) → " + c.name(o.To)

@@ -7,18 +7,18 @@ import (
 	"earshot"
 )
 
-// remembered is how many questions are known by their ID when an answer comes:
-// a room answers one at a time, and the others that wait are given up.
+// remembered is how many questions are kept for an answer that refers to them: a room answers one
+// at a time, and the others that wait are given up.
 const remembered = 64
 
-// A question is something that was said, by whomever, to which a reply may come.
+// A question is a line, by anybody, that a reply may answer.
 type question struct {
 	id    earshot.EventID
 	to    []earshot.ParticipantID
 	waits bool // somebody here waits for the answer
 }
 
-// A questionLog is what was said of late. The zero value is ready.
+// A questionLog holds the recent questions. The zero value is ready.
 type questionLog struct {
 	mu  sync.Mutex
 	all []question // the newest last
@@ -33,7 +33,7 @@ func (a *questionLog) add(e earshot.Event, waits bool) {
 	a.all = append(a.all, question{e.ID, e.To, waits})
 }
 
-// find returns what has an ID.
+// find returns the question with an ID.
 func (a *questionLog) find(id earshot.EventID) (question, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -9,23 +9,23 @@ import (
 	"earshot/internal/terminal"
 )
 
-// Recorder is a console that remembers what became of the replies to what was
-// said here, and of those to these, where agents answer each other; it shows
-// nothing of what others say meanwhile. Faults are said at the end; see [faults].
+// Recorder is a console that follows the replies to what was said here, and the replies to those,
+// where agents answer each other. It shows nothing of what others say meanwhile. Faults are
+// printed at the end; see [faults].
 type Recorder struct {
 	*Console
 	term    *terminal.Terminal
-	several bool // agents may answer, so it is said who does
+	several bool // agents may answer, so each reply names its agent
 	ids     func() earshot.EventID
 	Replies []earshot.Event
 
 	mu    sync.Mutex
-	own   map[earshot.EventID]bool // what was said here, and what came to that
-	turns map[earshot.TurnID]bool  // in which it came
+	own   map[earshot.EventID]bool // what was said here, and the replies to it
+	turns map[earshot.TurnID]bool  // the turns of those replies
 }
 
-// NewRecorder returns a recorder that shows replies by console, on term. Several is whether agents
-// may answer, so that it is said who does.
+// NewRecorder returns a recorder that shows replies through console, on term. Several says whether
+// agents may answer, so that each reply names its agent.
 func NewRecorder(console *Console, term *terminal.Terminal, several bool, newID func() earshot.EventID) *Recorder {
 	return &Recorder{
 		Console: console, term: term, several: several, ids: newID,
@@ -33,10 +33,10 @@ func NewRecorder(console *Console, term *terminal.Terminal, several bool, newID 
 	}
 }
 
-// errOthers is why a reply is not printed.
+// errOthers is the reason for not printing a reply.
 var errOthers = errors.New("this reply is meant for somebody else")
 
-// NewID gives what is said here a name, by which the reply is known.
+// NewID gives what is said here an ID, to which the reply refers.
 func (r *Recorder) NewID() earshot.EventID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +64,7 @@ func (r *Recorder) here(id earshot.EventID) bool {
 	return r.own[id]
 }
 
-// Passes implements [attach.Passing]: who says one thing has not come in.
+// Passes implements [attach.Passing]: saying one thing is not coming in.
 func (r *Recorder) Passes() bool { return true }
 
 // Open implements [earshot.Outlet].

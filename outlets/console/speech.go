@@ -8,44 +8,44 @@ import (
 	"earshot/internal/terminal"
 )
 
-// cutMark stands where a reply was cut.
+// cutMark marks where a reply was cut.
 const cutMark = " [cut off]"
 
-// A speech is one reply on its way to the terminal. Only Say moves its
-// position, and whoever comes last, Say or what ended it, reports the end. So
-// heard is called by one goroutine at a time. Say that waits while s is paused moves
-// nothing: a cut ends s at once then, before anything is shown of who cut it.
+// A speech is one reply on its way to the terminal. Only Say moves its position, and the last to
+// act, Say or what ended the speech, reports the end. So heard is called by one goroutine at a
+// time. A Say that waits while s is paused moves nothing: a cut then ends s at once, before the
+// terminal shows who cut it.
 type speech struct {
 	term  *terminal.Terminal
 	heard func(earshot.Heard)
 	over  chan struct{} // closed when the end has been reported
 
 	mu       sync.Mutex
-	changed  chan struct{} // closed, and made new, by every control
+	changed  chan struct{} // closed, and replaced, by every control
 	paused   bool
 	cut      bool
 	finished bool
 	saying   bool
-	waiting  bool // Say does, while it is paused
+	waiting  bool // Say waits while the speech is paused
 	ended    bool
 	pos      earshot.Heard // what has been heard
 	all      earshot.Heard // what has been said
-	release  func() bool   // of the context
+	release  func() bool   // releases the context
 
-	held earshot.Text // the beginning of a rune at the end of a clause, or of a call; Say's own
-	call call         // which it may begin with, and is not shown; likewise
+	held earshot.Text // the beginning of a rune or of a call at the end of a clause; Say's own
+	call call         // a call that it may begin with, which is not shown; likewise
 }
 
-// endWith makes the end of ctx the end of s.
+// endWith ends s when ctx ends.
 func (s *speech) endWith(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.release = context.AfterFunc(ctx, func() { s.Do(earshot.Cut) })
 }
 
-// Say implements [earshot.Speaking]. It returns when the clause has been
-// shown, but for a rune or the end of a line that it only begins, and for whom it
-// calls if that stands to the left.
+// Say implements [earshot.Speaking]. It returns when the clause has been shown, except for an
+// incomplete rune or line end at its end, and for the call of a recipient who is shown at the
+// left.
 func (s *speech) Say(c earshot.Clause) error {
 	s.mu.Lock()
 	if s.cut || s.finished || s.ended {
@@ -110,8 +110,8 @@ func (s *speech) unlock() {
 	}
 }
 
-// end reports that s has ended at pos, and shows it by mark. What is held of the last
-// clause then shows nothing, and counts as heard if it was not cut.
+// end reports that s has ended at pos, and marks the place. The held rest of the last clause is
+// not shown, and counts as heard if it was not cut.
 func (s *speech) end(pos earshot.Heard, mark string) {
 	s.release()
 	s.term.End(mark)
@@ -150,8 +150,7 @@ func (s *speech) print(c earshot.Clause) error {
 	return nil
 }
 
-// uncalled returns by how much text, with which s begins, is not shown, as soon as
-// that is known.
+// uncalled returns how many bytes at the beginning of s are not shown, as soon as that is known.
 func (s *speech) uncalled(text string) (n int, ok bool) {
 	if s.call.name == "" {
 		return 0, true
@@ -164,8 +163,8 @@ func (s *speech) uncalled(text string) (n int, ok bool) {
 	return n, true
 }
 
-// turn waits while s is paused, and reports false when it has been cut. Stop
-// is closed when that may have changed.
+// turn waits while s is paused, and returns false when it has been cut. Stop is closed when that
+// may have changed.
 func (s *speech) turn() (stop <-chan struct{}, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,7 +179,7 @@ func (s *speech) turn() (stop <-chan struct{}, ok bool) {
 	return s.changed, !s.cut
 }
 
-// reach says that all until pos has been heard.
+// reach records that everything up to pos has been heard.
 func (s *speech) reach(pos earshot.Heard) {
 	s.mu.Lock()
 	s.pos = pos
@@ -194,8 +193,8 @@ type lastSpeech struct {
 	s  *speech
 }
 
-// replace waits until the speech before has ended, begins s, and makes it the last: nobody
-// can cut it before it has begun. If ctx ends first, the one before stays.
+// replace waits until the previous speech has ended, begins s, and makes it the last: nobody can
+// cut it before it has begun. If ctx ends first, the previous one stays.
 func (l *lastSpeech) replace(ctx context.Context, s *speech, begin func()) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,9 +6,8 @@ import (
 	"earshot/internal/field"
 )
 
-// Config is the section outlets.discord of the configuration: how a reply comes out on
-// Discord, where providers.discord is enabled. The zero value is silent; start from
-// [DefaultConfig].
+// Config is the section outlets.discord of the configuration: how replies come out on Discord, if
+// providers.discord is enabled. The zero value is silent; start from [DefaultConfig].
 type Config struct {
 	// Text writes replies in text channels.
 	Text bool `yaml:"text"`
@@ -16,17 +15,17 @@ type Config struct {
 	// Voice says replies in voice channels.
 	Voice bool `yaml:"voice"`
 
-	// Transcript also writes, in the chat of a voice channel, what is said there.
+	// Transcript also writes what is said in a voice channel to its chat.
 	Transcript bool `yaml:"transcript"`
 
 	// VoiceName is the name of the voice.
 	VoiceName string `yaml:"voice_name"`
 
-	// Speed is how fast the voice speaks; 1 is as it was taught.
+	// Speed is how fast the voice speaks; 1 is its natural speed.
 	Speed float64 `yaml:"speed"`
 }
 
-// DefaultConfig returns the configuration of somebody who wrote none.
+// DefaultConfig returns the configuration of a user who wrote none.
 func DefaultConfig() Config {
 	return Config{Text: true, Voice: true, VoiceName: "slt", Speed: 1}
 }
@@ -37,8 +36,8 @@ const (
 	fastest = 2.5
 )
 
-// Validate reports every fault in c, not only the first. That there is such a voice is
-// found out when it is opened.
+// Validate reports every fault in c, not only the first. Whether the voice exists is found out
+// when it is opened.
 func (c Config) Validate() error {
 	var faults []error
 	if c.VoiceName == "" {

@@ -13,71 +13,69 @@ import (
 	"earshot/internal/discord/compose"
 )
 
-// TextName is the name of the outlet of a channel, which is the Via of what is written
-// there.
+// TextName is the name of the outlet of a channel, which is the Via of what is written there.
 const TextName = "discord"
 
-// REST is Discord's. [discord.Session] is one.
+// REST is Discord's REST interface. [discord.Session] is one.
 type REST interface {
 	Do(ctx context.Context, r discord.Request) error
 }
 
-// TextConfig is what the outlet of a channel is made of. Its functions may be called
-// from any goroutine, and must not block.
+// TextConfig configures the outlet of a channel. Its functions may be called from any goroutine,
+// and must not block.
 type TextConfig struct {
 	Channel uint64
 	REST    REST
 
-	// Dropped, if set, is told how many lines were not shown, since Discord was slow. It
-	// returns at once.
+	// Dropped, if set, receives the number of lines that were not shown because Discord was slow.
+	// It returns at once.
 	Dropped func(n int)
 
-	// Self is the name of the agent whose bot it is. What another one says begins with
-	// its name. Empty means that nothing does.
+	// Self is the name of the agent that owns the bot. A reply of another agent begins with its
+	// name. If empty, no reply begins with a name.
 	Self string
 
-	// Beside says that it is the chat of a call: what answers something that was said
-	// aloud does not come out of it.
+	// Beside says that the channel is the chat of a call: replies to what was said aloud do not
+	// come out there.
 	Beside bool
 
-	// Names returns who and what may be mentioned there, in what is said to somebody. If
-	// nil, that is nobody.
+	// Names returns who and what may be mentioned there, in a reply to somebody. If nil, nobody
+	// may.
 	Names func(to earshot.ParticipantID) compose.Names
 
-	// Calls reports whether a reply pings the author of the message that it answers. If
-	// nil, none does.
+	// Calls reports whether a reply pings the author of the message it answers. If nil, none does.
 	Calls func(o earshot.Opening) bool
 
-	// Called returns what people call a participant. If nil, their ID is used.
+	// Called returns the name of a participant. If nil, their ID is used.
 	Called func(earshot.ParticipantID) string
 
-	// Posted is told which message is a part of which turn's reply, as soon as it is
-	// there. It may be nil.
+	// Posted is called with each message and the turn of its reply, as soon as the message exists.
+	// It may be nil.
 	Posted func(turn earshot.TurnID, message uint64)
 
-	// Refused is told why a reply was not posted to its end, unless it was cut; such an
-	// error may have a cure. It may be nil.
+	// Refused is called with the reason why a reply was not posted to its end, unless it was cut;
+	// such an error may have a cure. It may be nil.
 	Refused func(error)
 }
 
-// ErrClosed is a speech in a channel whose outlet does not run.
+// ErrClosed is the error of a speech in a channel whose outlet does not run.
 var ErrClosed = errors.New("the channel is closed")
 
-// A Text is the outlet and the board of a text channel, a thread or a direct message.
-// Its methods may be called from any goroutine.
+// A Text is the outlet and the board of a text channel, a thread or a direct message. Its methods
+// may be called from any goroutine.
 type Text struct {
 	cfg      TextConfig
-	path     string         // of its messages
+	path     string         // of the channel's messages
 	speeches sync.WaitGroup // their goroutines
 
-	opening sync.Mutex // held while one speech takes the place of another
+	opening sync.Mutex // held while one speech replaces another
 	mu      sync.Mutex
 	last    *textSpeech
 	running bool
 	board   lineQueue
 }
 
-// NewText returns the outlet of a channel, which can be opened while it runs.
+// NewText returns the outlet of a channel. It can be opened while it runs.
 func NewText(cfg TextConfig) *Text {
 	if cfg.Names == nil {
 		cfg.Names = func(earshot.ParticipantID) compose.Names { return compose.Names{} }
@@ -97,9 +95,9 @@ func NewText(cfg TextConfig) *Text {
 	return &Text{cfg: cfg, path: "channels/" + strconv.FormatUint(cfg.Channel, 10), board: lineQueue{more: make(chan struct{}, 1)}}
 }
 
-// Run keeps the outlet in the room until ctx ends, and posts what the house has to say
-// there. When it returns, every speech has ended. It never fails: what Discord refuses
-// is the end of a speech.
+// Run keeps the outlet in the room until ctx ends, and posts the daemon's own messages there. When
+// it returns, every speech has ended. It never fails: if Discord refuses something, the speech
+// ends.
 func (t *Text) Run(ctx context.Context, enter func(earshot.Outlet) (leave func())) error {
 	t.run(true)
 	leave := enter(t)
@@ -112,7 +110,7 @@ func (t *Text) Run(ctx context.Context, enter func(earshot.Outlet) (leave func()
 	return nil
 }
 
-// run says whether it runs from now on, and returns the last speech.
+// run sets whether the outlet runs, and returns the last speech.
 func (t *Text) run(now bool) (last *textSpeech) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -129,8 +127,8 @@ func (t *Text) Flows() bool { return true }
 // Written implements [earshot.Written].
 func (t *Text) Written() bool { return t.cfg.Beside }
 
-// Open implements [earshot.Outlet]. A speech that is still going on is cut, and its end
-// waited for.
+// Open implements [earshot.Outlet]. It cuts a speech that is still going on, and waits for its
+// end.
 func (t *Text) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 	t.opening.Lock()
 	defer t.opening.Unlock()
@@ -166,7 +164,7 @@ func (t *Text) hush(ctx context.Context) error {
 	}
 }
 
-// A message is one as it is posted.
+// A message is the JSON of a message to post.
 type message struct {
 	Content   string     `json:"content"`
 	Allowed   allowed    `json:"allowed_mentions"`
@@ -175,21 +173,21 @@ type message struct {
 	Enforce   bool       `json:"enforce_nonce,omitempty"`
 }
 
-// allowed says whom a message tells: nobody but these users and, if replied is set, the
-// author of the message that it refers to. Discord's default is everybody.
+// allowed says whom a message notifies: only these users and, if replied is set, the author of the
+// message that it refers to. Discord's default is everybody.
 type allowed struct {
-	Parse   []string `json:"parse"` // none; not left out
+	Parse   []string `json:"parse"` // empty, but not left out
 	Users   []string `json:"users"`
 	Replied bool     `json:"replied_user"`
 }
 
-// reference says which message one answers.
+// reference names the message that is answered.
 type reference struct {
 	Message string `json:"message_id"`
-	Fail    bool   `json:"fail_if_not_exists"` // not: it may be deleted meanwhile
+	Fail    bool   `json:"fail_if_not_exists"` // false: it may have been deleted meanwhile
 }
 
-// tells returns that a message tells these users alone.
+// tells returns an allowed with these users alone.
 func tells(users []uint64) allowed {
 	a := allowed{Parse: []string{}, Users: []string{}}
 	for _, id := range users {
@@ -198,7 +196,7 @@ func tells(users []uint64) allowed {
 	return a
 }
 
-// post posts m and returns which message it has become.
+// post posts m and returns the message's number.
 func (t *Text) post(ctx context.Context, m message) (id uint64, err error) {
 	var got struct{ ID string }
 	err = t.cfg.REST.Do(ctx, discord.Request{
@@ -211,7 +209,7 @@ func (t *Text) post(ctx context.Context, m message) (id uint64, err error) {
 	return id, nil
 }
 
-// take takes a message back, although ctx has ended.
+// take deletes a message, even if ctx has ended.
 func (t *Text) take(ctx context.Context, message uint64) {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer done()

@@ -15,26 +15,26 @@ import (
 const (
 	// mostLines is how many lines wait to be posted.
 	mostLines = 8
-	// between is the least time between two messages of the house: they are not what
-	// people come for.
+	// between is the least time between two of the daemon's own messages: people do not come for
+	// those.
 	between = 5 * time.Second
-	// longestLine bounds what somebody wrote elsewhere, and longestNotice what the house
-	// says, which may be the answer to a command, in characters.
+	// longestLine bounds what somebody wrote elsewhere, and longestNotice the daemon's own text,
+	// which may be the answer to a command. Both are in characters.
 	longestLine   = 1500
 	longestNotice = 6000
 )
 
-// A lineQueue holds the lines of the house that are not posted yet.
+// A lineQueue holds the daemon's lines that are not posted yet.
 type lineQueue struct {
-	lines   []string // as they are posted
+	lines   []string // as they will be posted
 	dropped int
 	more    chan struct{} // there is a line
 }
 
-// Show implements [earshot.Board]: it shows what concerns the people of the channel and
-// what they cannot see otherwise. That is what somebody wrote to them from elsewhere,
-// what becomes of their room, what a call for nobody came to, and that no reply comes.
-// What the house has to say of its own parts is for where they are.
+// Show implements [earshot.Board]: it shows what concerns the people of the channel and what they
+// cannot see otherwise. That is what somebody wrote to them from elsewhere, changes of their room,
+// calls that reached nobody, and missing replies. Notices about parts of the daemon are shown
+// where those parts are.
 func (t *Text) Show(e earshot.Event) {
 	line := t.line(e)
 	if line == "" {
@@ -57,7 +57,7 @@ func (t *Text) Show(e earshot.Event) {
 	}
 }
 
-// line is how an event is shown; empty if it is not.
+// line returns an event as it is shown, or "" if it is not.
 func (t *Text) line(e earshot.Event) string {
 	switch b := e.Body.(type) {
 	case earshot.Message:
@@ -85,7 +85,7 @@ func (t *Text) line(e earshot.Event) string {
 	return ""
 }
 
-// failures says what went wrong, by the kind with which a fault ends.
+// failures describes what went wrong, by the kind with which a fault ends.
 var failures = []struct{ kind, says string }{
 	{"unreachable", "the model does not answer"},
 	{"no model", "its model is not there"},
@@ -101,8 +101,8 @@ var failures = []struct{ kind, says string }{
 	{"bad answer", "the model's server does not answer as it should"},
 }
 
-// failure tells the channel what went wrong. Before the kind stands where the engine is,
-// which is nobody's business there.
+// failure tells the channel what went wrong. The part of the fault before the kind says where the
+// engine is, which is not for the channel.
 func failure(fault string) string {
 	for _, f := range failures {
 		if strings.HasSuffix(fault, ": "+f.kind) {
@@ -121,7 +121,7 @@ func small(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// brief returns text in so many characters at most.
+// brief shortens text to a number of characters.
 func brief(text string, most int) string {
 	if utf8.RuneCountInString(text) > most {
 		text = string([]rune(text)[:most-1]) + "…"
@@ -129,7 +129,7 @@ func brief(text string, most int) string {
 	return text
 }
 
-// tend posts the lines that wait, in as few messages as they go into, until ctx ends.
+// tend posts the waiting lines, in as few messages as possible, until ctx ends.
 func (t *Text) tend(ctx context.Context) {
 	for {
 		select {
@@ -138,7 +138,7 @@ func (t *Text) tend(ctx context.Context) {
 		case <-t.board.more:
 		}
 		for _, p := range compose.All(t.lines(), compose.Names{}) {
-			_, _ = t.post(ctx, message{Content: p.Content, Allowed: tells(nil)}) // if it fails, a reply will as well, and says so
+			_, _ = t.post(ctx, message{Content: p.Content, Allowed: tells(nil)}) // if it fails, a reply will fail as well, and report it
 		}
 		if !pause(ctx, between) {
 			return
@@ -146,7 +146,7 @@ func (t *Text) tend(ctx context.Context) {
 	}
 }
 
-// lines takes what waits.
+// lines takes the waiting lines.
 func (t *Text) lines() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -159,7 +159,7 @@ func (t *Text) lines() string {
 	return text
 }
 
-// pause waits for d, and reports false if ctx ended first.
+// pause waits for d, and returns false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

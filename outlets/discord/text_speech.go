@@ -17,31 +17,31 @@ import (
 )
 
 const (
-	// soon is how long a first paragraph is waited for: who sees nothing for longer takes
-	// it for slow.
+	// soon is how long to wait for the first paragraph: people who see nothing for longer think the
+	// agent is slow.
 	soon = 1200 * time.Millisecond
-	// gather is how long more is gathered after a message until a paragraph is worth one
-	// of its own; twice that, a sentence. Discord allows about one message a second.
+	// gather is how long text is gathered after a message until a paragraph is worth a message of
+	// its own; a sentence is after twice that. Discord allows about one message a second.
 	gather = 4 * time.Second
-	// hesitation is how long a reply may take before it is shown that it is being
-	// written: one that is there by then, or that is suppressed, needs nothing shown.
+	// hesitation is how long a reply may take before the typing indicator is shown: a reply that
+	// comes before that, or is suppressed, needs none.
 	hesitation = 300 * time.Millisecond
-	// renewal is how often that is shown again; Discord shows it for ten seconds.
+	// renewal is how often the indicator is renewed; Discord shows it for ten seconds.
 	renewal = 8 * time.Second
-	// grace is how long Discord's answer is waited for after a cut.
+	// grace is how long to wait for Discord's answer after a cut.
 	grace = 10 * time.Second
-	// backlog is how much may wait to be posted, in bytes: some eight messages. A model
-	// that runs ahead of Discord's limits says what a cut would throw away.
+	// backlog is how much may wait to be posted, in bytes: about eight messages. A model that runs
+	// further ahead of Discord's limits produces what a cut would throw away.
 	backlog = 16 << 10
 )
 
-// A pace decides when a part is posted. Its zero value has seen nothing.
+// A pace decides when a part is posted. The zero value has seen nothing.
 type pace struct {
 	began time.Time // when the first text came
 	last  time.Time // when the last part was posted
 }
 
-// urge is how much a part is wanted at now, and when it will be more.
+// urge returns how much a part is wanted at now, and when it will be wanted more.
 func (p pace) urge(now time.Time) (u compose.Urge, more time.Duration) {
 	since, levels := p.began, []time.Duration{0, soon}
 	if !p.last.IsZero() {
@@ -55,18 +55,18 @@ func (p pace) urge(now time.Time) (u compose.Urge, more time.Duration) {
 	return compose.Sentence, 0
 }
 
-// A textSpeech is one reply on its way into a channel. One goroutine posts it, and calls
-// heard; another one types.
+// A textSpeech is one reply on its way into a channel. One goroutine posts it, and calls heard;
+// another one shows the typing indicator.
 type textSpeech struct {
 	text  *Text
 	open  earshot.Opening
 	heard func(earshot.Heard)
-	over  chan struct{}      // closed when the end has been told
+	over  chan struct{}      // closed when the end has been reported
 	wake  chan struct{}      // something below has changed
-	stop  context.CancelFunc // of posting what is not on its way yet
+	stop  context.CancelFunc // ends posting what is not on its way yet
 
 	mu       sync.Mutex
-	moved    sync.Cond // parts was, or it is over
+	moved    sync.Cond // parts has changed, or the speech is over
 	parts    *compose.Composer
 	pace     pace
 	clauses  []clause
@@ -77,12 +77,12 @@ type textSpeech struct {
 	ended    bool
 	err      error // why not all was posted
 
-	// What follows is run's.
+	// The following fields belong to run.
 	posted int // parts
-	done   int // bytes of what was said that were posted, or are not seen
+	done   int // bytes of what was said that were posted, or are not visible
 }
 
-// A clause is where one begins.
+// A clause is where a clause begins.
 type clause struct{ n, start int }
 
 func newTextSpeech(t *Text, o earshot.Opening, heard func(earshot.Heard), stop context.CancelFunc) *textSpeech {
@@ -114,10 +114,10 @@ func (w *textSpeech) Say(c earshot.Clause) error {
 	return w.err
 }
 
-// stopped reports whether nothing more is posted; w.mu is held.
+// stopped reports whether nothing more will be posted; w.mu is held.
 func (w *textSpeech) stopped() bool { return w.cut || w.ended || w.err != nil }
 
-// nudge has run look again.
+// nudge wakes run.
 func (w *textSpeech) nudge() {
 	select {
 	case w.wake <- struct{}{}:
@@ -153,8 +153,8 @@ func (w *textSpeech) Finish() {
 	w.nudge()
 }
 
-// run posts the reply until it has come to its end, and tells it. A cut ends posting,
-// and nobody listens any more when ctx has ended.
+// run posts the reply to its end, and reports the end. A cut ends posting, and nobody listens any
+// more when ctx has ended.
 func (w *textSpeech) run(ctx, posting context.Context) {
 	defer close(w.over)
 	defer w.stop()
@@ -167,7 +167,7 @@ func (w *textSpeech) run(ctx, posting context.Context) {
 		case ok && part.Blank:
 			w.reach(part.Size)
 		case ok:
-			hush() // it goes by itself when the message is there
+			hush() // the indicator goes by itself when the message is there
 			if err := w.deliver(ctx, posting, part); err != nil {
 				if posting.Err() != nil {
 					err = nil // it was cut, or the turn was given up
@@ -184,8 +184,8 @@ func (w *textSpeech) run(ctx, posting context.Context) {
 	}
 }
 
-// next returns the next part if it is due; else how long to wait for it unless something
-// changes, where 0 is for ever and less that there is nothing to wait for.
+// next returns the next part if it is due. Otherwise it returns how long to wait unless something
+// changes, where 0 is for ever and a negative time means that there is nothing to wait for.
 func (w *textSpeech) next() (part compose.Part, ok bool, wait time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -205,7 +205,7 @@ func (w *textSpeech) next() (part compose.Part, ok bool, wait time.Duration) {
 	return part, false, wait
 }
 
-// rest waits until something has changed, or for so long if that is not 0.
+// rest waits until something has changed, or for a time if that is not 0.
 func (w *textSpeech) rest(wait time.Duration) {
 	var late <-chan time.Time
 	if wait > 0 {
@@ -219,7 +219,7 @@ func (w *textSpeech) rest(wait time.Duration) {
 	}
 }
 
-// deliver posts a part. A cut ends that unless it is on its way.
+// deliver posts a part. A cut ends that, unless the part is on its way.
 func (w *textSpeech) deliver(ctx, posting context.Context, p compose.Part) error {
 	m := message{Content: p.Content, Allowed: tells(p.Users), Nonce: w.nonce(), Enforce: true}
 	if w.posted == 0 {
@@ -243,13 +243,13 @@ func (w *textSpeech) deliver(ctx, posting context.Context, p compose.Part) error
 	return nil
 }
 
-// nonce is by what Discord knows the next part if it is sent twice.
+// nonce identifies the next part to Discord, in case it is sent twice.
 func (w *textSpeech) nonce() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%d", w.open.Turn, w.text.cfg.Channel, w.posted))
 	return hex.EncodeToString(sum[:12]) // Discord takes 25 characters
 }
 
-// answers is which message the reply refers to, if it answers one of the channel.
+// answers is the message that the reply refers to, if it answers one of the channel.
 func (w *textSpeech) answers() *reference {
 	id, ok := discord.MessageOf(w.text.cfg.Channel, w.open.About)
 	if !ok {
@@ -258,7 +258,7 @@ func (w *textSpeech) answers() *reference {
 	return &reference{Message: strconv.FormatUint(id, 10)}
 }
 
-// reach says that so many bytes more have been heard.
+// reach records that more bytes have been heard.
 func (w *textSpeech) reach(size int) {
 	w.done += size
 	w.heard(w.position())
@@ -267,7 +267,7 @@ func (w *textSpeech) reach(size int) {
 	w.mu.Unlock()
 }
 
-// position is how far it has come.
+// position returns how far the speech has come.
 func (w *textSpeech) position() earshot.Heard {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -278,7 +278,7 @@ func (w *textSpeech) position() earshot.Heard {
 	return earshot.Heard{Clause: w.clauses[i].n, Byte: w.done - w.clauses[i].start}
 }
 
-// end tells that nothing more is heard, and why if not all was posted.
+// end reports that nothing more will be heard, and why, if not everything was posted.
 func (w *textSpeech) end(err error) {
 	w.mu.Lock()
 	w.err = err
@@ -293,7 +293,7 @@ func (w *textSpeech) end(err error) {
 	}
 }
 
-// typing shows that the reply is being written, until it is told to stop; then it has.
+// typing shows the typing indicator until it is told to stop, and returns once it has stopped.
 func (w *textSpeech) typing(ctx context.Context) (hush func()) {
 	ctx, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -305,7 +305,7 @@ func (w *textSpeech) typing(ctx context.Context) (hush func()) {
 				return
 			case <-time.After(wait):
 			}
-			// If it fails nobody misses it.
+			// A failure does no harm.
 			_ = w.text.cfg.REST.Do(ctx, discord.Request{Method: http.MethodPost, Path: w.text.path + "/typing", Again: true})
 		}
 	}()

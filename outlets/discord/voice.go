@@ -10,17 +10,17 @@ import (
 	"earshot/internal/playback"
 )
 
-// A Call is the call in which is spoken, of which nobody else uses these methods.
+// A Call is the call to speak in; nobody else uses these methods of it.
 // [earshot/internal/discord/voice.Call] is one. They may be called from any goroutine.
 type Call interface {
-	// Say queues one Opus frame of 20 ms. It waits while ten are ahead.
+	// Say queues one Opus frame of 20 ms. It waits while ten are queued.
 	Say(ctx context.Context, opus []byte) error
 
-	// Hush drops what has not left; when it returns, none of it leaves any more.
+	// Hush drops the frames that have not left; when it returns, none of them will leave any more.
 	Hush() (dropped int)
 
-	// Sent returns how many frames have left, and Moved what is closed when another
-	// has, or is hushed.
+	// Sent returns how many frames have left. Moved returns a channel that is closed when another
+	// has left or was dropped.
 	Sent() int64
 	Moved() <-chan struct{}
 
@@ -28,30 +28,29 @@ type Call interface {
 	Over() <-chan struct{}
 }
 
-// An Encoder makes Opus of sound. [earshot/internal/codec.Opus] is one. What it makes
-// it hands to [Voice.Encoded].
+// An Encoder encodes sound as Opus. [earshot/internal/codec.Opus] is one. It passes its frames to
+// [Voice.Encoded].
 type Encoder interface {
-	// Encode takes samples. It fails, in whatever way, if what it has taken before
-	// and not handed on is lost, and begins anew with the next ones.
+	// Encode takes samples. If it fails, what it has taken before and not passed on is lost, and it
+	// begins anew with the next samples.
 	Encode(ctx context.Context, rate int, pcm []int16) error
 
-	// Flush returns when all of it has been handed on.
+	// Flush returns when everything has been passed on.
 	Flush(ctx context.Context) error
 
-	// Drop gives up what has not been handed on.
+	// Drop discards what has not been passed on.
 	Drop()
 }
 
-// errUnheard is an announcement that was not heard to its end.
+// errUnheard says that an announcement was not heard to its end.
 var errUnheard = errors.New("it was not heard to its end")
 
-// A Voice is the outlet that says replies in one call after the other. It is in the room
-// while there is a call and a voice. Its methods may be called from any goroutine.
+// A Voice is the outlet that says replies in one call after another. It is in the room while there
+// is a call and a voice. Its methods may be called from any goroutine.
 //
-// What is heard is what has left: a frame that waits because encryption is not ready
-// is not. At most 100 ms are made into frames in advance. A pause or a cut drops them,
-// so that the next frame which leaves is silence, and a speech that goes on does so at
-// the sample that has not left.
+// What is heard is what has left: a frame that waits for encryption is not heard yet. At most 100
+// ms are encoded in advance. A pause or a cut drops those frames, so that the next frame is
+// silence; a speech that goes on continues at the first sample that has not left.
 type Voice struct {
 	*playback.Outlet
 
@@ -60,7 +59,7 @@ type Voice struct {
 	comes chan struct{} // closed when there is a call, and a voice for it
 }
 
-// NewVoice returns one that is in no call. It speaks with voice.
+// NewVoice returns a Voice that is in no call. It speaks with voice.
 func NewVoice(voice playback.Voice) *Voice {
 	return &Voice{Outlet: playback.New(voice), comes: make(chan struct{})}
 }
@@ -68,9 +67,9 @@ func NewVoice(voice playback.Voice) *Voice {
 // Name implements [earshot.Outlet].
 func (v *Voice) Name() string { return "discord voice" }
 
-// Run speaks in a call, and keeps the outlet in the room while there is a voice, until
-// ctx or the call ends. When it returns every speech has ended, with what was heard of
-// it, and nothing uses call and enc any more. It is not called twice at a time.
+// Run speaks in a call, and keeps the outlet in the room while there is a voice, until ctx or the
+// call ends. When it returns, every speech has ended and reported what was heard, and nothing uses
+// call and enc any more. Calls must not overlap.
 func (v *Voice) Run(ctx context.Context, call Call, enc Encoder, enter func(earshot.Outlet) (leave func())) {
 	m := newCallPlayer(call, enc)
 	speaking, stop := context.WithCancel(ctx)
@@ -91,14 +90,14 @@ func (v *Voice) Run(ctx context.Context, call Call, enc Encoder, enter func(ears
 	select {
 	case <-comes:
 		v.comes = make(chan struct{})
-	default: // who waits for it waits on
+	default: // a goroutine that waits for it goes on waiting
 	}
 	v.mu.Unlock()
 	stop()
 	life.Wait()
 }
 
-// Encoded takes a frame that the encoder of the call has made. It does not wait.
+// Encoded takes a frame from the encoder of the call. It does not block.
 func (v *Voice) Encoded(ctx context.Context, opus []byte) {
 	v.mu.Lock()
 	m := v.mouth
@@ -108,9 +107,9 @@ func (v *Voice) Encoded(ctx context.Context, opus []byte) {
 	}
 }
 
-// Announce says something that everybody must hear to its end, such as that there is
-// somebody who listens. It waits for a call and a voice, and until it was heard; a reply waits for
-// its end. What it cuts itself is a reply that is going on.
+// Announce says something that everybody must hear to its end, such as that somebody is listening.
+// It waits for a call and a voice, and until everything was heard; replies wait for its end. It
+// cuts a reply that is going on.
 func (v *Voice) Announce(ctx context.Context, text earshot.Text) error {
 	v.mu.Lock()
 	comes := v.comes

@@ -12,25 +12,25 @@ import (
 	"earshot/internal/sound"
 )
 
-// patience is how long sound may wait to leave: while a connection is lost for a
-// moment, it does, and is said afterwards. Later nobody remembers what it was about.
+// patience is how long sound may wait to leave: while a connection is lost for a moment, it waits,
+// and is said afterwards. Later nobody remembers what it was about.
 const patience = 5 * time.Second
 
-// lull is how long a voice may make no sound until what there is of it is encoded to its
-// end, in the middle of a frame: it is between two clauses then.
+// lull is how long a voice may make no sound before what it has made is encoded to its end, in the
+// middle of a frame: it is between two clauses then.
 const lull = 2 * audio.Time
 
-// again is how long an encoder that fails is left alone.
+// again is how long a failing encoder is left alone.
 const again = 100 * time.Millisecond
 
-// errStuck is sound that does not leave.
+// errStuck is the error of sound that does not leave.
 var errStuck = errors.New("the bot cannot speak in the call: it is not connected, not encrypted yet, or there is no encoder")
 
-// errLeft is a speech in a call that is over.
+// errLeft is the error of a speech in a call that is over.
 var errLeft = errors.New("the call is over")
 
-// A callPlayer is the player on a call. One goroutine encodes what is said, and tells what has
-// left; controls act on the call at once, and have it begin anew.
+// A callPlayer is the player on a call. One goroutine encodes what is said, and reports what has
+// left; controls act on the call at once, and make the encoder begin anew.
 type callPlayer struct {
 	call Call
 	enc  Encoder
@@ -111,23 +111,23 @@ type callSpeech struct {
 	moved   func(sound.Position)
 	stirred chan struct{} // holds a token when there may be something to do
 	room    chan struct{} // holds a token when there may be room to write
-	over    chan struct{} // closed when the end is about to be told
+	over    chan struct{} // closed when the end is about to be reported
 
-	// Of the goroutine that says it.
+	// The following fields belong to the goroutine that says it.
 	buf   [audio.Samples]int16
 	told  int64
-	well  time.Time // when something left last, or nothing was to
+	well  time.Time // when something last left, or nothing was to leave
 	until time.Time // when it is time to look again; zero for never
 
 	mu     sync.Mutex
 	reel   *speechBuffer
-	wrote  time.Time // when sound came last
-	sentAt int64     // what the call had sent when the run began
-	dirty  bool      // what the encoder has is given up
+	wrote  time.Time // when sound last came
+	sentAt int64     // how many frames the call had sent when the run began
+	dirty  bool      // the encoder's content is to be dropped
 	paused bool
 	cut    bool
 	err    error
-	hasten context.CancelFunc // ends the waiting for the encoder; nil if nobody does
+	hasten context.CancelFunc // ends the waiting for the encoder; nil if nobody waits
 }
 
 // Write implements [playback.Playing].
@@ -193,7 +193,7 @@ func (s *callSpeech) Do(c earshot.Control) {
 	s.stir()
 }
 
-// giveUp silences what has not left; s.mu is held.
+// giveUp drops what has not left; s.mu is held.
 func (s *callSpeech) giveUp() {
 	if s.dirty {
 		return
@@ -213,7 +213,7 @@ func (s *callSpeech) stir() {
 	}
 }
 
-// encoded takes a frame. There is room for it: fewer than ten are on their way.
+// encoded takes a frame. There is always room: fewer than ten are on their way.
 func (s *callSpeech) encoded(ctx context.Context, opus []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,18 +222,18 @@ func (s *callSpeech) encoded(ctx context.Context, opus []byte) {
 	}
 }
 
-// A speechAction is what is to be done next.
+// A speechAction is what to do next.
 type speechAction int
 
 const (
 	wait   speechAction = iota // for anything to change
 	encode                     // what is in the buffer
 	flush                      // what the encoder holds back
-	anew                       // have the encoder begin anew
+	anew                       // reset the encoder
 	ended
 )
 
-// run says it, until its end, which it tells.
+// run says the speech to its end, and reports the end.
 func (s *callSpeech) run(ctx context.Context) {
 	for {
 		moved := s.mouth.call.Moved()
@@ -256,8 +256,8 @@ func (s *callSpeech) run(ctx context.Context) {
 	}
 }
 
-// look notes what has left, and says what is to be done next; what is to be encoded is
-// valid until the next look.
+// look records what has left, and returns what to do next; the samples to encode are valid until
+// the next look.
 func (s *callSpeech) look(ctx context.Context) (do speechAction, pcm []int16) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -290,7 +290,7 @@ func (s *callSpeech) look(ctx context.Context) (do speechAction, pcm []int16) {
 	return s.feed(now)
 }
 
-// feed says what the encoder is to be given; s.mu is held.
+// feed returns what to give the encoder; s.mu is held.
 func (s *callSpeech) feed(now time.Time) (do speechAction, pcm []int16) {
 	if s.reel.over() {
 		s.sentAt = s.mouth.call.Sent()
@@ -313,7 +313,7 @@ func (s *callSpeech) feed(now time.Time) (do speechAction, pcm []int16) {
 	return wait, nil
 }
 
-// tell tells what has left.
+// tell reports what has left.
 func (s *callSpeech) tell() {
 	s.mu.Lock()
 	at := s.reel.at()
@@ -346,8 +346,8 @@ func (s *callSpeech) wait(ctx context.Context, moved <-chan struct{}) {
 	}
 }
 
-// try has the encoder do something, unless what it has is given up. If it fails, that
-// is.
+// try has the encoder do something, unless its content is to be dropped. If it fails, the content
+// is dropped.
 func (s *callSpeech) try(ctx context.Context, do func(context.Context) error) {
 	trying, stop := context.WithDeadline(ctx, s.well.Add(patience))
 	defer stop()
@@ -374,7 +374,7 @@ func (s *callSpeech) try(ctx context.Context, do func(context.Context) error) {
 	}
 }
 
-// flush gets the last of a run.
+// flush gets the last frames of a run.
 func (s *callSpeech) flush(ctx context.Context) error {
 	if err := s.mouth.enc.Flush(ctx); err != nil {
 		return err
@@ -393,7 +393,7 @@ func (s *callSpeech) begin() {
 	s.reel.rewind()
 }
 
-// end tells the end. Nothing of the speech is on its way any more.
+// end reports the end. Nothing of the speech is on its way any more.
 func (s *callSpeech) end() {
 	s.mu.Lock()
 	if !s.reel.gone() {

@@ -6,27 +6,26 @@ import (
 	"earshot/internal/field"
 )
 
-// Config is the section outlets.loudspeaker of the configuration. The zero
-// value is silent; start from [DefaultConfig].
+// Config is the section outlets.loudspeaker of the configuration. The zero value is silent; start
+// from [DefaultConfig].
 type Config struct {
-	// Enabled lets the agent be heard.
+	// Enabled turns the agent's voice on.
 	Enabled bool `yaml:"enabled"`
 
 	// Device is the name of the loudspeaker; empty means the system's default.
 	Device string `yaml:"device"`
 
-	// Volume is how loud the voice is, from 0 to 1, which is as loud as it was
-	// made.
+	// Volume is the volume of the voice, from 0 to 1; 1 is its natural volume.
 	Volume float64 `yaml:"volume"`
 
 	// Voice is the name of the voice.
 	Voice string `yaml:"voice"`
 
-	// Speed is how fast the voice speaks; 1 is as it was taught.
+	// Speed is how fast the voice speaks; 1 is its natural speed.
 	Speed float64 `yaml:"speed"`
 }
 
-// DefaultConfig returns the configuration of somebody who wrote none.
+// DefaultConfig returns the configuration of a user who wrote none.
 func DefaultConfig() Config {
 	return Config{Enabled: true, Volume: 1, Voice: "slt", Speed: 1}
 }
@@ -37,8 +36,8 @@ const (
 	fastest = 2.5
 )
 
-// Validate reports every fault in c, not only the first. That there is such a
-// device and such a voice is found out when they are opened.
+// Validate reports every fault in c, not only the first. Whether the device and the voice exist is
+// found out when they are opened.
 func (c Config) Validate() error {
 	var faults []error
 	if !(c.Volume >= 0 && c.Volume <= 1) {

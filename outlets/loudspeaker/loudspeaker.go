@@ -1,6 +1,6 @@
-// Package loudspeaker is the outlet that says replies aloud. What was heard is
-// what the device has played, to the word. How a reply becomes sound, and what waits
-// for whom, is in package playback; at most 200 ms of it are ahead in the helper.
+// Package loudspeaker is the outlet that says replies aloud. What was heard is what the device has
+// played, to the word. Package playback turns a reply into sound, and says what waits for what; at
+// most 200 ms of sound are ahead in the helper.
 package loudspeaker
 
 import (
@@ -13,8 +13,8 @@ import (
 	"earshot/internal/sound"
 )
 
-// A Voice makes sound of words; a Fickle one is not always there. A Playing is one
-// speech on a [Player].
+// A Voice synthesises speech; a Fickle one is not always available. A Playing is one speech on a
+// [Player].
 type (
 	Voice   = playback.Voice
 	Fickle  = playback.Fickle
@@ -25,15 +25,15 @@ type (
 type Player interface {
 	playback.Player
 
-	// Err says why the device is lost, once it is.
+	// Err says why the device was lost, once it is.
 	Err() error
 }
 
-// An Open opens the loudspeaker of that name, or for "" the default one. It
-// waits for one until ctx ends.
+// An Open opens the loudspeaker with a name, or the default one for "". It waits for it until ctx
+// ends.
 type Open func(ctx context.Context, device string, volume float64) (Player, error)
 
-// OnCard returns how to open the loudspeakers of a card.
+// OnCard returns an Open for the loudspeakers of a card.
 func OnCard(c *sound.Card) Open {
 	return func(ctx context.Context, device string, volume float64) (Player, error) {
 		o, err := c.Output(ctx, device, volume)
@@ -54,14 +54,14 @@ func (o output) Play(moved func(sound.Position)) (Playing, error) {
 	return p, nil
 }
 
-// ErrClosed is a speech where no loudspeaker is open.
+// ErrClosed is the error of a speech while no loudspeaker is open.
 var ErrClosed = playback.ErrClosed
 
-// errGone is a device that is lost without a reason.
+// errGone is the error of a device that is lost without a reason.
 var errGone = errors.New("the loudspeaker is gone")
 
-// A Loudspeaker is the outlet. It is in the room while its device is open and it
-// has a voice. Its methods may be called from any goroutine.
+// A Loudspeaker is the outlet. It is in the room while its device is open and it has a voice. Its
+// methods may be called from any goroutine.
 type Loudspeaker struct {
 	*playback.Outlet
 	cfg  Config
@@ -76,9 +76,9 @@ func New(cfg Config, open Open, voice Voice) *Loudspeaker {
 // Name implements [earshot.Outlet].
 func (l *Loudspeaker) Name() string { return "loudspeaker" }
 
-// Run opens the device and keeps the outlet in the room, while there is a voice,
-// until the device is lost, which is the error, or ctx ends, which is none. It neither
-// retries nor reports: a supervisor does both. When it returns, every speech has ended.
+// Run opens the device and keeps the outlet in the room, while there is a voice, until the device
+// is lost, which is an error, or ctx ends, which is not. It neither retries nor reports: a
+// supervisor does both. When it returns, every speech has ended.
 func (l *Loudspeaker) Run(ctx context.Context, enter func(earshot.Outlet) (leave func())) error {
 	player, err := l.open(ctx, l.cfg.Device, l.cfg.Volume)
 	if err != nil {
