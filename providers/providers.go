@@ -1,5 +1,5 @@
-// Package providers defines what a sense is. Each sense is a package below it;
-// [earshot/providers/replay] is the smallest.
+// Package providers defines what a provider, an input of the daemon, is. Each provider is a
+// package below it; [earshot/providers/replay] is the smallest.
 package providers
 
 import (
@@ -8,9 +8,8 @@ import (
 	"earshot"
 )
 
-// Emit hands an event to the room. It blocks until the room has admitted the
-// event, which for one that is kept means that it is on disk, or until ctx
-// ends. It may be called from any goroutine.
+// Emit hands an event to the room. It blocks until the room has admitted the event, which for a
+// stored event means that it is on disk, or until ctx ends. It may be called from any goroutine.
 type Emit func(ctx context.Context, e earshot.Event) error
 
 // A Provider turns one source, such as a console or a chat room, into events.
@@ -18,10 +17,9 @@ type Provider interface {
 	// Name is the provider's key in the configuration file and in the log.
 	Name() string
 
-	// Run emits events until ctx ends or the source fails. It returns only
-	// after every goroutine it started has returned. A nil error means that
-	// the source came to its own end, as a recording does. It neither retries
-	// nor logs its own death: a supervisor does both.
+	// Run emits events until ctx ends or the source fails. It returns only after every goroutine it
+	// started has returned. A nil error means that the source ended by itself, as a recording does.
+	// It neither retries nor logs its own failure: a supervisor does both.
 	//
 	// Emit must not be called after Run has returned. Sound never goes
 	// through it.

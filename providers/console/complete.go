@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// listed is how many of several completions are shown: some rows.
+// listed is how many of several completions are shown: a few rows.
 const listed = 30
 
-// complete completes the word before the cursor: a /command, whom a private message is for,
-// or an @name. Of several it writes what they have in common, and shows them where that is
-// nothing more.
+// complete completes the word before the cursor: a /command, the recipient of a private message,
+// or an @name. Of several completions it writes the common beginning, or lists them if that adds
+// nothing.
 func (s *session) complete(commands, names []string) keyEffect {
 	word, sign := completed(s.line.Text()[:s.line.Cursor()])
 	all := names
@@ -43,11 +43,11 @@ func (s *session) complete(commands, names []string) keyEffect {
 	return keyEffect{hint: mark + strings.Join(fit, " "+mark) + more}
 }
 
-// whom is the sign of somebody to whom a private message goes.
+// whom marks the recipient of a private message.
 const whom = "to"
 
-// completed returns the word at the end of what stands before the cursor, and what it
-// begins with: / a command, @ a name, or whom; nothing if it is none of these.
+// completed returns the word before the cursor, and its kind: / for a command, @ for a name, or
+// whom; "" if it is none of these.
 func completed(before string) (word, sign string) {
 	if name, is := strings.CutPrefix(before, "/"); is && !strings.ContainsFunc(name, unicode.IsSpace) && !strings.HasPrefix(name, "/") {
 		return name, "/"
@@ -68,8 +68,8 @@ func completed(before string) (word, sign string) {
 	return before[at+1:], "@"
 }
 
-// completions returns those of all that begin with a word, whatever its case, in their order
-// and once each, and what they have in common, in the spelling of the first.
+// completions returns those of all that begin with a word, ignoring case, in their order and once
+// each, and their common beginning, in the spelling of the first.
 func completions(all []string, word string) (fit []string, common string) {
 	sorted := slices.Clone(all)
 	slices.SortFunc(sorted, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
@@ -88,8 +88,8 @@ func completions(all []string, word string) (fit []string, common string) {
 	return fit, common
 }
 
-// begins returns with how many of its bytes text begins with a word, whatever its case; -1 if
-// it does not.
+// begins returns how many bytes of text match a word at its beginning, ignoring case; -1 if it
+// does not begin with it.
 func begins(text, word string) int {
 	n := 0
 	for range word {

@@ -1,25 +1,25 @@
-// Package console is the sense of a terminal: what is typed becomes events. It
-// is the same in the daemon and in a client that is attached to it.
+// Package console is the input of a terminal: it turns what is typed into events. It is the same
+// in the daemon and in a client that is attached to it.
 //
-// Keys do not wait for the room. What they make waits in a queue, in order, for
-// a room that waits for its disk:
+// Keys do not wait for the room. Their events wait in a queue, in order, for a room that waits for
+// its disk:
 //
 //   - messages and commands: [unsent] bytes; beyond that no key is read until
 //     the room has taken some;
 //   - what is only of use at once, that somebody types or says stop: where
 //     [fleeting] of that wait in sequence, one more takes the place of its like.
 //
-// What the room did not take is said, and put back into the line.
+// What the room did not accept is reported, and put back into the line.
 //
-// Lines that come faster than anybody types are one message, whether the terminal
-// marks a paste or not. A command in them is given by itself where it does not,
-// and one that is longer than a message may be is refused as a whole.
+// Lines that come faster than anybody types are one message, whether or not the terminal marks a
+// paste. In an unmarked paste, a command is given by itself; a paste longer than a message may be
+// is refused as a whole.
 //
-// Tab completes commands and names, and ^R searches what was sent: what the person
-// may know now, of all sessions, and nothing that was private or off the record.
+// Tab completes commands and names, and ^R searches what was sent: what the person may know now,
+// from all sessions, and nothing that was private or off the record.
 //
-// Where nobody types, each line that is read is a question, and the next is
-// read when the answer to the last has been shown.
+// If the input is not a person typing, each line that is read is a question, and the next is read
+// when the answer to the last has been shown.
 package console
 
 import (
@@ -31,20 +31,21 @@ import (
 	"earshot/providers"
 )
 
-// Config is who types. All of it must be set but what says otherwise.
+// Config describes the person who types. Every field must be set unless its comment says
+// otherwise.
 type Config struct {
-	Handle earshot.Handle         // whose terminal it is
-	Via    string                 // the outlet beside this sense
-	NewID  func() earshot.EventID // gives what is asked a name, by which its answer is known
-	Whole  bool                   // all that is read from a pipe is one message; may be false
+	Handle earshot.Handle         // the person at the terminal
+	Via    string                 // the outlet beside this provider
+	NewID  func() earshot.EventID // gives each question an ID, by which its answer is recognised
+	Whole  bool                   // all input from a pipe is one message; may be false
 	Known  Known                  // what can be written here; may be nil
 }
 
-// Known is what the person at a terminal may know that helps them to write. Its methods may
+// Known returns what the person at a terminal may know that helps them to write. Its methods may
 // wait for a daemon, and may be called from many goroutines.
 type Known interface {
-	// Words returns the commands that they may give, without the slash, and the names of
-	// those whom they may call.
+	// Words returns the commands that they may give, without the slash, and the names that they may
+	// mention.
 	Words(ctx context.Context) (commands, names []string, err error)
 
 	// Sent returns the messages that they have sent here, in public and on the record, the
@@ -52,14 +53,13 @@ type Known interface {
 	Sent(ctx context.Context) ([]string, error)
 }
 
-// A Console is the sense on one terminal.
+// A Console is the provider for one terminal.
 type Console struct {
 	cfg  Config
 	term *terminal.Terminal
 }
 
-// New returns the sense on t, which stays the caller's. It panics if cfg has no
-// NewID.
+// New returns the provider on t, which still belongs to the caller. It panics if cfg has no NewID.
 func New(cfg Config, t *terminal.Terminal) *Console {
 	if cfg.NewID == nil {
 		panic("providers/console: no NewID")

@@ -10,22 +10,22 @@ import (
 	"earshot/providers"
 )
 
-// goodbye is how long what was typed last may take to be kept after the person
-// has left, since from then on no key is read.
+// goodbye is how long the room may take to keep the last input after the person has left, since no
+// key is read from then on.
 const goodbye = 5 * time.Second
 
-// A keyboard is one Run where somebody types. What is not sent comes back from
-// another goroutine than the keys, so a mutex guards the session.
+// A keyboard is one Run while somebody types. Refused input comes back from a goroutine other than
+// that of the keys, so a mutex guards the session.
 type keyboard struct {
 	*Console
 	queue *queue
 
 	mu      sync.Mutex
 	session session
-	beside  sync.WaitGroup // what is asked while somebody types
+	beside  sync.WaitGroup // lookups while somebody types
 }
 
-// keys reads what is typed until the person leaves.
+// keys handles keys until the person leaves.
 func (c *Console) keys(ctx context.Context, emit providers.Emit) error {
 	k := &keyboard{Console: c, queue: newQueue()}
 	sending, giveUp := context.WithCancel(ctx)
@@ -48,7 +48,7 @@ func (c *Console) keys(ctx context.Context, emit providers.Emit) error {
 	return err
 }
 
-// read does what is typed until the person leaves.
+// read handles the input until the person leaves.
 func (k *keyboard) read(ctx context.Context) error {
 	k.paint()
 	for key, err := range k.term.Keys(ctx) {
@@ -65,15 +65,14 @@ func (k *keyboard) read(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// means returns the keys that key is.
+// means translates a key.
 func (k *keyboard) means(key terminal.Key) []terminal.Key {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.session.split(key)
 }
 
-// press does what key means, and reports whether that was to leave. What it asks for ends
-// with ctx.
+// press handles a key, and reports whether it means to leave. Lookups that it starts end with ctx.
 func (k *keyboard) press(ctx context.Context, now time.Time, key terminal.Key) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -95,7 +94,7 @@ func (k *keyboard) press(ctx context.Context, now time.Time, key terminal.Key) b
 	return d.over
 }
 
-// complete completes the line when it is known by what, unless it is another by then.
+// complete completes the line when the candidates are known, unless the line has changed by then.
 func (k *keyboard) complete(ctx context.Context) {
 	if k.cfg.Known == nil {
 		k.term.Bell()
@@ -118,7 +117,7 @@ func (k *keyboard) complete(ctx context.Context) {
 	})
 }
 
-// search begins to search; what was sent earlier is searched as soon as it is known.
+// search begins a search; older messages are added as soon as they are known.
 func (k *keyboard) search(ctx context.Context) {
 	k.session.begin(k.cfg.Known != nil)
 	k.paint()
@@ -143,7 +142,7 @@ func (k *keyboard) search(ctx context.Context) {
 func (k *keyboard) say(body earshot.Body, line string) {
 	e := k.event(body)
 	if body == stop {
-		k.term.SettleAll() // so that ^C leaves, should nothing come of it
+		k.term.SettleAll() // so that ^C leaves if nothing comes of it
 	}
 	if body.Kind() == earshot.KindMessage {
 		k.term.Expect(e.ID)
@@ -151,7 +150,7 @@ func (k *keyboard) say(body earshot.Body, line string) {
 	k.queue.add(item{e, line})
 }
 
-// failed puts back what the room did not take.
+// failed puts back what the room did not accept.
 func (k *keyboard) failed(i item, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -163,7 +162,7 @@ func (k *keyboard) back(e earshot.Event, line, why string) {
 	k.term.Settle(e.ID)
 	switch {
 	case e.Body.Kind() == earshot.KindTyping:
-		return // the message will say it
+		return // the message will announce it
 	case line == "":
 		k.term.Note(terminal.Line{Head: "! ", Text: "not sent: " + why})
 	case k.session.restore(line):
@@ -175,7 +174,7 @@ func (k *keyboard) back(e earshot.Event, line, why string) {
 	k.paint()
 }
 
-// excerpt returns enough of line to know it by.
+// excerpt returns enough of line to recognise it.
 func excerpt(line string) string {
 	const enough = 40 // runes
 	n := 0
@@ -187,7 +186,7 @@ func excerpt(line string) string {
 	return "“" + line + "”"
 }
 
-// show does the rest of d.
+// show handles the rest of d.
 func (k *keyboard) show(d keyEffect) {
 	if d.hint != "" {
 		k.term.Note(terminal.Line{Text: d.hint, Quiet: true})

@@ -12,12 +12,12 @@ import (
 	"earshot/providers"
 )
 
-// errOrder is why a command is not given that was prepared.
+// errOrder is the reason for not running a command from prepared input.
 var errOrder = errors.New("it begins with a slash like a command, and commands need a terminal: earshot chat. To send a text that begins with a slash, write //")
 
-// lines reads lines. At a terminal, commands are given; in a pipe, where nobody is asked
-// whether they were meant, they are refused. Behind what was to be hidden nothing is said,
-// which may have been meant for as few.
+// lines reads lines. At a terminal, commands are run; in a pipe, where nobody can be asked whether
+// they were meant, they are refused. After a refused private command nothing more is sent, since
+// it may have been just as private.
 func (c *Console) lines(ctx context.Context, emit providers.Emit) error {
 	if c.cfg.Whole {
 		return c.whole(ctx, emit)
@@ -60,8 +60,7 @@ func (c *Console) lines(ctx context.Context, emit providers.Emit) error {
 	return ctx.Err()
 }
 
-// questions yields what is read; of lines that a person gave at once, each command by
-// itself.
+// questions yields what is read; from lines that a person gave at once, each command by itself.
 func (c *Console) questions(ctx context.Context) iter.Seq2[terminal.Question, error] {
 	return func(yield func(terminal.Question, error) bool) {
 		for q, err := range c.term.Questions(ctx) {
@@ -78,7 +77,7 @@ func (c *Console) questions(ctx context.Context) iter.Seq2[terminal.Question, er
 	}
 }
 
-// whole says all that is read as one message, or nothing of it.
+// whole sends all input as one message, or nothing.
 func (c *Console) whole(ctx context.Context, emit providers.Emit) error {
 	var all strings.Builder
 	for q, err := range c.term.Questions(ctx) {
@@ -106,7 +105,7 @@ func (c *Console) whole(ctx context.Context, emit providers.Emit) error {
 	return c.ask(ctx, emit, message)
 }
 
-// read returns what q says, nil if that is nothing.
+// read returns the body for q, or nil if it is empty.
 func (c *Console) read(q terminal.Question) earshot.Body {
 	switch {
 	case q.Over:
@@ -124,8 +123,7 @@ func left(body earshot.Body) bool {
 	return ok && (c.Name == "exit" || c.Name == "quit")
 }
 
-// ask emits body, and waits for the answer if it is a question that was
-// prepared.
+// ask emits body, and waits for the answer if it is a prepared question.
 func (c *Console) ask(ctx context.Context, emit providers.Emit, body earshot.Body) error {
 	e := c.event(body)
 	answered := c.term.Expect(e.ID)

@@ -9,12 +9,12 @@ import (
 	"earshot/providers"
 )
 
-// unsent is how much may wait for the room of messages and commands: sixteen of the
-// longest, or some thousand lines. Nobody types more while a disk recovers.
+// unsent is how many bytes of messages and commands may wait for the room: sixteen of the longest,
+// or some thousand lines. Nobody types more while a disk recovers.
 const unsent = 1 << 20
 
-// fleeting is how much may wait in sequence of what is only of use at once. A
-// person who is as fast as that changes nothing by it but the last.
+// fleeting is how many events in sequence may wait that matter only at once. Only the last of them
+// changes anything.
 const fleeting = 8
 
 // An item is an event on its way to the room, and the line it was typed as.
@@ -23,10 +23,10 @@ type item struct {
 	line  string
 }
 
-// size is how much of [unsent] i takes.
+// size is how many bytes of [unsent] i takes.
 func (i item) size() int { return 256 + len(i.line) }
 
-// passing reports whether the event is of use only at once.
+// passing reports whether the event matters only at once.
 func (i item) passing() bool {
 	return i.event.Body.Kind() == earshot.KindTyping || i.event.Body == stop
 }
@@ -35,7 +35,7 @@ func (i item) passing() bool {
 type queue struct {
 	mu     sync.Mutex
 	items  []item
-	bytes  int // of those that do not pass, with the one on its way
+	bytes  int // of the lasting items, with the one on its way
 	closed bool
 	more   chan struct{} // of capacity 1: not empty, or closed
 	less   chan struct{} // of capacity 1: something was sent
@@ -58,7 +58,8 @@ func (q *queue) add(i item) {
 	q.wake()
 }
 
-// room waits until there is room for more, or ctx ends. One goroutine at a time.
+// room waits until there is room for more, or ctx ends. It must be called by one goroutine at a
+// time.
 func (q *queue) room(ctx context.Context) {
 	for {
 		q.mu.Lock()
@@ -75,7 +76,7 @@ func (q *queue) room(ctx context.Context) {
 	}
 }
 
-// replace takes out what i says anew, if much of that kind waits already.
+// replace removes an item that i supersedes, if many of that kind wait already.
 func (q *queue) replace(i item) {
 	from := len(q.items)
 	for from > 0 && q.items[from-1].passing() {
@@ -88,7 +89,7 @@ func (q *queue) replace(i item) {
 	q.items = q.items[:from+len(rest)]
 }
 
-// close says that nothing will be added.
+// close says that nothing more will be added.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -103,8 +104,8 @@ func (q *queue) wake() {
 	}
 }
 
-// send emits what is queued until the queue is closed and empty, or ctx ends.
-// It calls failed for what the room did not take.
+// send emits what is queued until the queue is closed and empty, or ctx ends. It calls failed for
+// what the room did not accept.
 func (q *queue) send(ctx context.Context, emit providers.Emit, failed func(item, error)) {
 	for {
 		i, ok, closed := q.take()

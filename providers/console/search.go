@@ -10,17 +10,16 @@ import (
 	"earshot/internal/terminal"
 )
 
-// A search looks backwards through the lines that somebody has sent. The line that was being
-// written waits meanwhile.
+// A search looks backwards through the lines that somebody has sent. The current line waits
+// meanwhile.
 type search struct {
 	lines []string // the newest last
 	query string
-	at    int    // of the line that was found
-	found string // it; empty if there is none
+	at    int    // the index of the line that was found
+	found string // the line; empty if there is none
 }
 
-// find looks for the query from a place on, backwards. Where there is none the last find
-// stays.
+// find looks for the query from a place on, backwards. Without a match, the last one stays.
 func (f *search) find(from int) bool {
 	for at := min(from, len(f.lines)-1); at >= 0 && f.query != ""; at-- {
 		if f.lines[at] != f.found && strings.Contains(strings.ToLower(f.lines[at]), strings.ToLower(f.query)) {
@@ -37,7 +36,7 @@ func (f *search) anew() bool {
 	return f.find(len(f.lines) - 1)
 }
 
-// prompt is what stands in the place of the line, and where the cursor is.
+// prompt returns what is shown in place of the line, and where the cursor is.
 func (f *search) prompt() (line string, at int) {
 	head := fmt.Sprintf("(search: %s) ", f.query)
 	is := strings.Index(strings.ToLower(f.found), strings.ToLower(f.query))
@@ -47,9 +46,9 @@ func (f *search) prompt() (line string, at int) {
 	return head + f.found, len(head) + is
 }
 
-// begin begins to search in what was sent from here. What was to be hidden is not found; and
-// where all that was sent is known from elsewhere, of what was sent from here only commands
-// are: whether the rest was kept, nobody here can tell.
+// begin begins to search what was sent from here. Private commands are not found. If the sent
+// messages are also known from the daemon, only commands are searched here, since nobody here can
+// tell whether the rest was kept.
 func (s *session) begin(elsewhere bool) {
 	s.search = &search{}
 	for _, line := range s.line.Past() {
@@ -60,7 +59,7 @@ func (s *session) begin(elsewhere bool) {
 	}
 }
 
-// add adds messages that were sent, the newest last, to what is searched.
+// add adds sent messages, the newest last, to what is searched.
 func (s *session) add(messages []string) {
 	if s.search == nil {
 		return
@@ -73,8 +72,8 @@ func (s *session) add(messages []string) {
 	s.search.anew()
 }
 
-// seek does what k means while somebody searches, and reports false if it ends the search
-// and means something to the line that was found.
+// seek handles k during a search. It returns false if k ends the search and applies to the line
+// that was found.
 func (s *session) seek(k terminal.Key) (d keyEffect, done bool) {
 	f := s.search
 	switch k.Does {
@@ -104,7 +103,7 @@ func (s *session) seek(k terminal.Key) (d keyEffect, done bool) {
 	return d, true
 }
 
-// prompt is what stands where somebody writes, and where the cursor is.
+// prompt returns what is shown where somebody writes, and where the cursor is.
 func (s *session) prompt() (line string, at int) {
 	if s.search != nil {
 		return s.search.prompt()
@@ -112,6 +111,6 @@ func (s *session) prompt() (line string, at int) {
 	return s.line.Text(), s.line.Cursor()
 }
 
-// suggesting is how long it may take to find out what can be completed, or what was sent: who
-// has waited longer has typed it.
+// suggesting is how long looking up completions or sent messages may take: after a longer wait the
+// person has typed it.
 const suggesting = 2 * time.Second

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// twice is within what time a second ^C means it.
+	// twice is the time within which a second ^C confirms the first.
 	twice = 2 * time.Second
 
-	// goesOn is how long after it was told so a room is told with the next key that
-	// somebody still types: it takes who is silent for two minutes to have left.
+	// goesOn is how often the room is told, on a key press, that somebody is still typing: it takes
+	// a person who is silent for two minutes to have left.
 	goesOn = 10 * time.Second
 )
 
-// What is said to the person who types.
+// What the person who types is told.
 const (
 	howToLeave = "(^C again, ^D or /exit to leave)"
 	tooMuch    = "(too long to paste: a message can have at most 64 KiB, so send it in parts; your line is unchanged)"
@@ -26,20 +26,20 @@ const (
 	noCommand  = "(a command needs a name, such as /help; to begin a message with a slash, write //)"
 )
 
-// A session is the line that is being typed, and what keys have done lately.
-// It has no clock: the caller steps it. The zero value is ready.
+// A session is the line being typed, and the recent keys. It has no clock: the caller steps it.
+// The zero value is ready.
 type session struct {
 	line   terminal.Editor
-	back   string    // the line begins with it, which was not sent and came back
-	key    time.Time // when a letter was typed behind that
+	back   string    // the beginning of the line, if it was not sent and came back
+	key    time.Time // when a letter was typed after that
 	typing bool      // the room was told so
-	told   time.Time // when it was
-	full   bool      // the last key did not fit, and that was said
-	search *search   // for what was sent; nil if nobody searches
-	asked  time.Time // of the last ^C that had nothing else to do
+	told   time.Time // when the room was told
+	full   bool      // the last key did not fit, and that was reported
+	search *search   // in what was sent; nil if nobody searches
+	asked  time.Time // when ^C last had nothing else to do
 }
 
-// A keyEffect is what one key makes happen, in the order of the fields.
+// A keyEffect is the effect of one key, in the order of the fields.
 type keyEffect struct {
 	say  []earshot.Body
 	echo string
@@ -49,8 +49,7 @@ type keyEffect struct {
 	over bool            // the person leaves
 }
 
-// step does what k means at now. Busy says that there is a reply that could be
-// stopped.
+// step handles k at now. Busy says that there is a reply that could be stopped.
 func (s *session) step(now time.Time, k terminal.Key, busy bool) keyEffect {
 	if s.search != nil {
 		if d, done := s.seek(k); done {
@@ -83,7 +82,7 @@ func (s *session) step(now time.Time, k terminal.Key, busy bool) keyEffect {
 	return keyEffect{say: s.tell(now)}
 }
 
-// split returns the keys that k means, which are several if it is lines without marks.
+// split returns the keys that k stands for: several, if it is an unmarked paste of lines.
 func (s *session) split(k terminal.Key) (keys []terminal.Key) {
 	if k.Does != terminal.Burst || s.line.Cursor() < len(s.line.Text()) {
 		return []terminal.Key{k}
@@ -97,8 +96,8 @@ func (s *session) split(k terminal.Key) (keys []terminal.Key) {
 	return keys
 }
 
-// replace takes away what came back to the line when a program goes on with its next one:
-// two letters came faster than anybody types. A person goes on with the line.
+// replace removes the text that came back to the line when a program continues with its next one,
+// which shows by two letters that come faster than anybody types. A person continues the line.
 func (s *session) replace(now time.Time, k terminal.Key) {
 	text, at := s.line.Text(), s.key
 	typed, is := strings.CutPrefix(text, s.back)
@@ -116,9 +115,8 @@ func (s *session) replace(now time.Time, k terminal.Key) {
 	}
 }
 
-// refuse says that the line is full: once in words, then only by the bell. Of lines
-// without marks the first stands there already, and what comes next is not to be one
-// with it.
+// refuse says that the line is full: once in words, then only by the bell. The first line of an
+// unmarked paste is in the input already, and must not be joined to what comes next.
 func (s *session) refuse(k terminal.Key) keyEffect {
 	if k.Does == terminal.Burst {
 		s.line.Drop()
@@ -133,7 +131,7 @@ func (s *session) refuse(k terminal.Key) keyEffect {
 
 // enter sends the line.
 func (s *session) enter(now time.Time) keyEffect {
-	text := strings.TrimRight(s.line.Text(), "\n") // with which a paste may end
+	text := strings.TrimRight(s.line.Text(), "\n") // a paste may end with them
 	if strings.TrimSpace(text) == "" {
 		s.line.Drop()
 		return keyEffect{say: s.tell(now)}
@@ -151,12 +149,12 @@ func (s *session) enter(now time.Time) keyEffect {
 		return keyEffect{say: append([]earshot.Body{body}, s.tell(now)...), echo: text}
 	}
 	s.line.Take()
-	s.typing = false // the message says so
+	s.typing = false // the message announces it
 	return keyEffect{say: []earshot.Body{body}, echo: text}
 }
 
-// interrupt does the first of these that there is: empty the line, stop the
-// reply, ask for a second ^C, leave.
+// interrupt does the first of these that applies: empty the line, stop the reply, ask for a second
+// ^C, leave.
 func (s *session) interrupt(now time.Time, busy bool) keyEffect {
 	switch {
 	case s.line.Text() != "":
@@ -171,11 +169,10 @@ func (s *session) interrupt(now time.Time, busy bool) keyEffect {
 	return keyEffect{hint: howToLeave}
 }
 
-// stop is what ^C says.
+// stop is the event for ^C.
 var stop = earshot.Command{Name: "stop"}
 
-// tell returns what the room must be told of whether somebody types something that
-// is said.
+// tell returns what to tell the room about whether somebody is typing a message.
 func (s *session) tell(now time.Time) []earshot.Body {
 	began := talks(s.line.Text())
 	if began == s.typing && !(began && now.Sub(s.told) >= goesOn) {
@@ -185,8 +182,8 @@ func (s *session) tell(now time.Time) []earshot.Body {
 	return []earshot.Body{earshot.Typing{Began: began}}
 }
 
-// restore puts back what was not sent, and reports false if it had to leave
-// the line alone. The room is not told until a key is pressed.
+// restore puts back what was not sent, and returns false if it had to leave the line alone. The
+// room is told only when a key is pressed.
 func (s *session) restore(text string) bool {
 	is := s.line.Restore(text)
 	if is {
@@ -196,14 +193,14 @@ func (s *session) restore(text string) bool {
 }
 
 // hides reports whether a line is a command that keeps something from others, or from being
-// kept.
+// stored.
 func hides(line string) bool {
 	c, is := earshot.Typed(line).(earshot.Command)
 	return is && (strings.EqualFold(c.Name, "msg") || strings.EqualFold(c.Name, "offrecord"))
 }
 
-// split parts text, which goes on with a line and came at once, where a command begins or
-// ends: each is given by itself, and all lines between two are one message.
+// split splits text, which continues a line and came at once, at its commands: each command is
+// given by itself, and all lines between two of them are one message.
 func split(before, text string) (parts []string) {
 	from, was := 0, orders(before+firstLine(text))
 	for i := range len(text) {
@@ -225,12 +222,12 @@ func firstLine(text string) string {
 	return line
 }
 
-// orders reports whether a line is a command, and no path; one that hides something is also
-// behind space.
+// orders reports whether a line is a command, and not a path; a private command counts even after
+// spaces.
 func orders(line string) bool { return terminal.Orders(line) || hides(line) }
 
-// talks reports whether a line that is being typed is talk, to which those who are
-// there give way from its first key. A command is none, unless it says something.
+// talks reports whether a line being typed is talk, for which agents yield from its first key. A
+// command is not, unless it says something.
 func talks(line string) bool {
 	command, is := earshot.Typed(line).(earshot.Command)
 	return line != "" && (!is || strings.EqualFold(command.Name, "msg") || strings.EqualFold(command.Name, earshot.OwnWords))

@@ -13,13 +13,13 @@ import (
 	"earshot/internal/discord/compose"
 )
 
-// asks is the command that the sense itself answers: a message to the agent.
+// asks is the command that the provider itself answers: a message to the agent.
 var asks = Command{Name: "ask", Args: "TEXT", Help: "ask me something, for all to see"}
 
-// optionName is what the one option of a command is called.
+// optionName is the name of the one option of a command.
 const optionName = "args"
 
-// The bounds of what Discord takes.
+// Discord's limits.
 const (
 	mostCommands = 100
 	mostHelp     = 100 // characters
@@ -34,7 +34,7 @@ type request struct {
 	event   earshot.Event // without a body
 }
 
-// A question is a text that somebody asks before all.
+// A question is a text that somebody asks in public.
 type question struct {
 	to    ticket
 	own   bool // with their own words alone; see [earshot.OwnWords]
@@ -43,24 +43,24 @@ type question struct {
 	event earshot.Event // without a name or a body
 }
 
-// A privateAnswer answers at once, to who asked alone.
+// A privateAnswer answers at once, visible only to the person who asked.
 type privateAnswer struct {
 	to   ticket
 	text string
 }
 
-// staleCommands are the commands of a guild that are to be made new.
+// staleCommands are the commands of a guild that must be registered again.
 type staleCommands struct{ guild uint64 }
 
-// A ticket is what an answer to an interaction needs. Its token is a secret: whoever has
-// it can answer.
+// A ticket is what an answer to an interaction needs. Its token is a secret: anybody who has it
+// can answer.
 type ticket struct {
 	id, app string
 	token   string
 }
 
-// giver returns who gave a command, and what they are in the guild, nil if it was in
-// none. Somebody has.
+// giver returns who gave a command, and their membership of the guild, nil outside a guild. Every
+// command has a giver.
 func giver(i *discordgo.Interaction) (*discordgo.User, *discordgo.Member) {
 	if i.Member != nil && i.Member.User != nil {
 		return i.Member.User, i.Member
@@ -68,14 +68,14 @@ func giver(i *discordgo.Interaction) (*discordgo.User, *discordgo.Member) {
 	return i.User, nil
 }
 
-// mayAsk reports whether a command is one for the house.
+// mayAsk reports whether a command may be carried out.
 func (w *guildState) mayAsk(i *discordgo.Interaction) bool {
 	u, _ := giver(i)
 	c := w.channels[number(i.ChannelID)]
 	return u != nil && c != nil && !u.Bot && in(w.listed.users, number(u.ID)) && w.takesPart(c) && (c.with == 0 || c.with == number(u.ID))
 }
 
-// asked is a command that somebody gave by a slash.
+// asked handles a slash command.
 func (w *guildState) asked(i *discordgo.Interaction, now time.Time) []action {
 	u, _ := giver(i)
 	if u == nil || i.Type == discordgo.InteractionPing || number(i.ID) == 0 || i.Token == "" {
@@ -83,7 +83,7 @@ func (w *guildState) asked(i *discordgo.Interaction, now time.Time) []action {
 	}
 	to := ticket{digits(number(i.ID)), digits(cmp.Or(number(i.AppID), w.app)), i.Token}
 	if i.Type == discordgo.InteractionApplicationCommandAutocomplete {
-		return nil // nothing of ours completes
+		return nil // we offer no autocompletion
 	}
 	d, ok := i.Data.(discordgo.ApplicationCommandInteractionData)
 	switch {
@@ -115,8 +115,7 @@ func (w *guildState) asked(i *discordgo.Interaction, now time.Time) []action {
 	return []action{request{to, c, earshot.Command{Name: d.Name, Args: earshot.Text(given)}, e}}
 }
 
-// offered returns the commands as Discord wants to know them; alone, for direct
-// messages only.
+// offered returns the commands in Discord's form; alone is set for direct messages.
 func offered(rows []Command, alone bool) []*discordgo.ApplicationCommand {
 	list := []*discordgo.ApplicationCommand{}
 	for _, row := range append([]Command{asks}, rows...) {
@@ -140,11 +139,10 @@ func offered(rows []Command, alone bool) []*discordgo.ApplicationCommand {
 	return list
 }
 
-// needed reports whether a command cannot do without its arguments: they are not in
-// brackets.
+// needed reports whether a command requires its arguments: they are not in brackets.
 func needed(args string) bool { return !strings.HasPrefix(args, "[") }
 
-// sameCommands reports whether Discord has the commands that it should.
+// sameCommands reports whether Discord has the right commands.
 func sameCommands(have, want []*discordgo.ApplicationCommand) bool {
 	if len(have) != len(want) {
 		return false
@@ -157,7 +155,7 @@ func sameCommands(have, want []*discordgo.ApplicationCommand) bool {
 
 func sameCommand(a, b *discordgo.ApplicationCommand) bool {
 	contexts := func(c *discordgo.ApplicationCommand) []discordgo.InteractionContextType {
-		if c.Contexts == nil || b.Contexts == nil { // Discord tells of some that nobody asked for
+		if c.Contexts == nil || b.Contexts == nil { // Discord lists some that were not requested
 			return nil
 		}
 		return *c.Contexts
@@ -168,7 +166,7 @@ func sameCommand(a, b *discordgo.ApplicationCommand) bool {
 		})
 }
 
-// answers returns an answer in parts that Discord takes. It is text for a terminal, with
+// answers splits an answer into parts that Discord accepts. It is text for a terminal, with
 // columns, and is shown as such.
 func answers(text string) (parts []string) {
 	text = strings.TrimRight(tidy(text), "\n ")
@@ -185,7 +183,7 @@ func answers(text string) (parts []string) {
 	return parts
 }
 
-// nobody is whom an answer may mention.
+// nobody is the list of people that an answer may mention.
 var nobody = map[string]any{"parse": []string{}}
 
-const ephemeral = 1 << 6 // shown to who asked alone
+const ephemeral = 1 << 6 // visible only to the person who asked

@@ -13,69 +13,68 @@ import (
 // Config is the section providers.discord of the configuration. The zero value is
 // off; start from [DefaultConfig].
 type Config struct {
-	// Enabled lets the agent be on Discord. That needs a token.
+	// Enabled turns Discord on. That needs a token.
 	Enabled bool `yaml:"enabled"`
 
-	// TokenFile is the absolute path of the file whose first line is the bot's token. Nobody else
+	// TokenFile is the absolute path of the file whose first line is the bot's token. No other user
 	// may be able to read it.
 	TokenFile string `yaml:"token_file"`
 
-	// Token is the bot's token if the environment has it, which goes before the file.
-	// It cannot be written in the configuration.
+	// Token is the bot's token from the environment, which takes precedence over the file. It
+	// cannot be written in the configuration.
 	Token field.Secret `yaml:"-"`
 
-	// Guilds, Channels and Users are who and where it takes part, by their numbers at
-	// Discord; an empty list is all of them. A thread belongs to its channel.
+	// Guilds, Channels and Users are where and with whom the bot takes part, by their numbers at
+	// Discord; an empty list means all. A thread belongs to its channel.
 	Guilds   []string `yaml:"guilds"`
 	Channels []string `yaml:"channels"`
 	Users    []string `yaml:"users"`
 
-	// Operators are the users who operate this earshot when they write there.
+	// Operators are the users who may operate this earshot through Discord.
 	Operators []string `yaml:"operators"`
 
-	// Bots is what other bots and webhooks are: ignored, or agents.
+	// Bots says how other bots and webhooks are treated: ignored, or as agents.
 	Bots string `yaml:"bots"`
 
 	// DirectMessages lets people write to it alone.
 	DirectMessages bool `yaml:"direct_messages"`
 
-	// Join is when it comes into a voice channel: never, when somebody gives the command,
-	// or also when people are there.
+	// Join is when the bot joins a voice channel: never, on command, or also when people are there.
 	Join string `yaml:"join"`
 
-	// VoiceChannels are those which it may come into; empty means every one.
+	// VoiceChannels are those that it may join; empty means all.
 	VoiceChannels []string `yaml:"voice_channels"`
 
-	// Announce says, in text and aloud, that it listens, when it comes into a channel.
+	// Announce says, in text and aloud, that the bot listens, when it joins a channel.
 	Announce bool `yaml:"announce"`
 
-	// EncryptedCalls leaves voice channels that Discord does not encrypt end to end.
+	// EncryptedCalls makes it leave voice channels that Discord does not encrypt end to end.
 	EncryptedCalls bool `yaml:"require_encrypted_calls"`
 
-	// Recognisers is how many people who speak at once are understood at once.
+	// Recognisers is how many people can be recognised while they speak at the same time.
 	Recognisers int `yaml:"recognisers"`
 
-	// Base is where Discord's REST interface is, if not at Discord. It is for tests.
+	// Base is the address of Discord's REST interface, if not the real one. It is for tests.
 	Base string `yaml:"base"`
 }
 
-// What other bots are, see [Config.Bots].
+// The treatment of other bots, see [Config.Bots].
 const (
 	Ignored = "ignore"
 	Agents  = "agents"
 )
 
-// When it comes into a voice channel, see [Config.Join].
+// When to join a voice channel, see [Config.Join].
 const (
 	JoinNever   = "never"
 	JoinCommand = "command"
 	JoinPeople  = "people"
 )
 
-// mostRecognisers is more than a machine of today can run at once.
+// mostRecognisers is more than a current machine can run at once.
 const mostRecognisers = 16
 
-// DefaultConfig returns the configuration of somebody who wrote none.
+// DefaultConfig returns the configuration of a user who wrote none.
 func DefaultConfig() Config {
 	return Config{Bots: Agents, DirectMessages: true, Join: JoinCommand, Announce: true, EncryptedCalls: true, Recognisers: 2}
 }
@@ -86,7 +85,7 @@ func (c Config) Validate() error {
 	fault := func(key, format string, args ...any) { faults = append(faults, field.Errorf(key, format, args...)) }
 	switch {
 	case c.TokenFile != "" && !filepath.IsAbs(c.TokenFile):
-		fault("token_file", "is not an absolute path; write the whole path, from the root") // what it is may be the token
+		fault("token_file", "is not an absolute path; write the whole path, from the root") // it may be the token itself
 	case c.Enabled && c.TokenFile == "" && c.Token == "":
 		fault("token_file", "is empty, and %s is not set; write the bot's token into a file that only you can read, and name it here (docs/discord.md)", Variable)
 	}

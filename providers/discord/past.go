@@ -10,7 +10,7 @@ import (
 	"earshot/internal/discord"
 )
 
-// remember takes in what the house has of channels that will come.
+// remember records what the daemon has of channels that will come.
 func (w *guildState) remember(past []Past) {
 	w.past, w.letters = make(map[uint64]Past), make(map[uint64]Past)
 	for _, p := range past {
@@ -23,7 +23,7 @@ func (w *guildState) remember(past []Past) {
 	}
 }
 
-// recall takes in what the house has of c, so that what was missed can be told from it.
+// recall takes what the daemon has of c, to find out what was missed.
 func (c *channel) recall(p Past) {
 	for _, m := range p.Written {
 		if id, ok := discord.MessageOf(c.id, m.Event); ok {
@@ -45,8 +45,8 @@ func (c *channel) recall(p Past) {
 // An opening is a channel whose room is to be open.
 type opening struct{ in *channel }
 
-// waiting returns what is to be done in a guild, or in direct messages for 0, where
-// something waits for its time.
+// waiting returns the rooms to open in a guild, or in direct messages for 0, because something
+// there waits for its time.
 func (w *guildState) waiting(guild uint64) (acts []action) {
 	for _, c := range w.sorted() {
 		if c.waits && c.guild == guild && w.takesPart(c) {
@@ -57,7 +57,7 @@ func (w *guildState) waiting(guild uint64) (acts []action) {
 	return acts
 }
 
-// correspondents returns with whom there were direct messages that have not come.
+// correspondents returns the people of earlier direct messages whose channels have not come.
 func (w *guildState) correspondents() (all []uint64) {
 	for user := range w.letters {
 		all = append(all, user)
@@ -66,8 +66,8 @@ func (w *guildState) correspondents() (all []uint64) {
 	return all
 }
 
-// behind returns the channels of a guild, or the direct messages for 0, in which
-// something may have been missed, and takes them to be asked about.
+// behind returns the channels of a guild, or the direct messages for 0, in which something may
+// have been missed, and marks them as requested.
 func (w *guildState) behind(guild uint64) (all []*channel) {
 	for _, c := range w.sorted() {
 		if c.behind && c.guild == guild && c.last != 0 && w.takesPart(c) {
@@ -78,9 +78,9 @@ func (w *guildState) behind(guild uint64) (all []*channel) {
 	return all
 }
 
-// company returns who has written of late in c, as the newest messages tell, newest
-// first: the arrivals, as events, and their authors. Who takes part in a talk is known
-// then before any of it comes in.
+// company returns the recent authors in c, according to the newest messages, newest first: their
+// arrivals, as events, and the authors. So everybody who takes part in a talk is known before any
+// of it comes in.
 func (w *guildState) company(c *channel, newest []*discordgo.Message, now time.Time) (all []*discordgo.MessageCreate) {
 	for _, m := range slices.Backward(newest) {
 		if m != nil && m.Author != nil && w.reads(c, m) && now.Sub(discord.Made(number(m.ID))) < stays {
@@ -91,10 +91,10 @@ func (w *guildState) company(c *channel, newest []*discordgo.Message, now time.T
 	return all
 }
 
-// missed returns what happened in a channel while nobody looked: the newest messages
-// there are, newest first, tell it. What came and was deleted meanwhile was never
-// here; what is of another time than they are, nobody can tell, and what is older than
-// [mostMissed] comes too late. What has come since it was asked for is none of it.
+// missed returns what happened in a channel while it was not observed, according to its newest
+// messages, newest first. A message that came and was deleted meanwhile is lost. Nothing is known
+// about times before the oldest of these messages, and what is older than [mostMissed] comes too
+// late. Messages that came after the request are left out.
 func (w *guildState) missed(c *channel, newest []*discordgo.Message, now time.Time) (events []any) {
 	there := make(map[uint64]*discordgo.Message)
 	oldest := uint64(0)

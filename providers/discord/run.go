@@ -18,39 +18,36 @@ import (
 	"earshot/providers"
 )
 
-// proper is what a command may be called.
+// proper matches the allowed names of commands.
 var proper = regexp.MustCompile(`^[-_a-z0-9]{1,32}$`)
 
 const (
-	// mostAtOnce is how much is asked of Discord for what somebody does, or done for
-	// commands, at once.
+	// mostAtOnce is how many requests to Discord, or commands, run at once.
 	mostAtOnce = 16
 
-	// mostGuildsAtOnce is how many guilds are asked about at once, when a session begins.
+	// mostGuildsAtOnce is how many guilds are queried at once, when a session begins.
 	mostGuildsAtOnce = 2
 
-	// mostWaiting is how many of them may wait for that: each comes with its commands
-	// and with what was missed, and the direct messages too.
+	// mostWaiting is how many of these may wait: each guild has its commands and its missed
+	// messages, and so have the direct messages.
 	mostWaiting = 2*mostGuilds + 2
 )
 
-// answerWithin is how long a command may take: Discord forgets it after a quarter of an
-// hour.
+// answerWithin is how long a command may take: Discord forgets it after a quarter of an hour.
 const answerWithin = 14 * time.Minute
 
-// A run is one run of the sense. What is in it is used by the loop alone, but for work
-// and fed.
+// A run is one run of the provider. Its fields belong to the loop, except work and fed.
 type run struct {
 	*Sense
 	world *guildState
 	emit  providers.Emit
 	work  *errgroup.Group // what the loop does not wait for
 	slow  *errgroup.Group // likewise, of whole guilds
-	turns chan struct{}   // held by who asks for a whole guild
-	fed   chan *page      // what was asked for
+	turns chan struct{}   // held while a whole guild is queried
+	fed   chan *page      // the results of requests
 }
 
-// A page is what was said in a channel, or what one is.
+// A page is the newest messages of a channel, or what a channel is.
 type page struct {
 	in     *channel
 	newest []*discordgo.Message // newest first
@@ -58,10 +55,10 @@ type page struct {
 	lookup *lookup
 	with   uint64             // or of direct messages, whom they are with
 	found  *discordgo.Channel // nil if there is none
-	failed bool               // nobody can say
+	failed bool               // it could not be found out
 }
 
-// loop takes what happens until ctx ends.
+// loop handles events until ctx ends.
 func (r *run) loop(ctx context.Context, events <-chan any) error {
 	rest := time.NewTimer(0)
 	defer rest.Stop()
@@ -89,7 +86,7 @@ func (r *run) loop(ctx context.Context, events <-chan any) error {
 	}
 }
 
-// happens does what is to be done about an event.
+// happens handles an event.
 func (r *run) happens(ctx context.Context, event any) {
 	came := r.world.learn(event)
 	for _, guild := range came {
@@ -115,7 +112,7 @@ func (r *run) happens(ctx context.Context, event any) {
 	}
 }
 
-// arrive makes the house know who must be known before an event is understood.
+// arrive makes the daemon know the people who must be known before an event is understood.
 func (r *run) arrive(ctx context.Context, event any) {
 	for _, a := range r.world.arrivals(event) {
 		known, err := r.parts.House.Arrive(ctx, handle(a.user), a.is)
@@ -127,13 +124,13 @@ func (r *run) arrive(ctx context.Context, event any) {
 	}
 }
 
-// resumes goes on in a guild, or in direct messages for 0, where something was before.
+// resumes catches up in a guild, or in direct messages for 0.
 func (r *run) resumes(ctx context.Context, guild uint64) {
 	r.do(ctx, r.world.waiting(guild))
 	r.catchUp(ctx, guild)
 }
 
-// do does what the guildState has found is to be done.
+// do carries out an action of the guildState.
 func (r *run) do(ctx context.Context, acts []action) {
 	for _, a := range acts {
 		switch a := a.(type) {
@@ -171,24 +168,23 @@ func (r *run) say(ctx context.Context, s roomEvent) {
 	}
 }
 
-// failed notes that something could not be done. The room has said why to whom it
-// concerns; what it refuses is refused again.
+// failed logs that something could not be done. The room has reported the reason where it matters;
+// what it refuses would be refused again.
 func (r *run) failed(ctx context.Context, doing string, err error) {
 	if ctx.Err() == nil {
 		r.parts.Log.Info("discord: "+doing+" failed", "err", err)
 	}
 }
 
-// background does something that the loop does not wait for, or something else if there
-// is too much of that already.
+// background runs something beside the loop, or runs something else if too much is running
+// already.
 func (r *run) background(do, busy func()) {
 	if !r.work.TryGo(func() error { do(); return nil }) {
 		busy()
 	}
 }
 
-// inTurn does something that is asked for a whole guild, in the background, when it is
-// its turn.
+// inTurn queries a whole guild, in the background, when its turn has come.
 func (r *run) inTurn(ctx context.Context, do, busy func()) {
 	started := r.slow.TryGo(func() error {
 		select {
@@ -204,7 +200,7 @@ func (r *run) inTurn(ctx context.Context, do, busy func()) {
 	}
 }
 
-// feed hands the loop what was asked for.
+// feed hands a result to the loop.
 func (r *run) feed(ctx context.Context, p *page) {
 	select {
 	case r.fed <- p:
@@ -212,7 +208,7 @@ func (r *run) feed(ctx context.Context, p *page) {
 	}
 }
 
-// learns takes in what was asked for.
+// learns handles a result.
 func (r *run) learns(ctx context.Context, p *page) {
 	switch {
 	case p.failed:
@@ -245,7 +241,7 @@ func (r *run) learns(ctx context.Context, p *page) {
 	}
 }
 
-// looksUp asks what a channel is.
+// looksUp asks Discord what a channel is.
 func (r *run) looksUp(ctx context.Context, l lookup) {
 	r.background(func() {
 		p := &page{lookup: &l}
@@ -258,13 +254,13 @@ func (r *run) looksUp(ctx context.Context, l lookup) {
 	}, func() { r.lose(l.channel) })
 }
 
-// lose drops what has happened in a channel of which nobody can say what it is.
+// lose drops what has happened in a channel that could not be looked up.
 func (r *run) lose(channel uint64) {
-	r.parts.Log.Info("discord: what happened in a channel is lost, since nobody can say what it is", "events", len(r.world.missing(channel)))
+	r.parts.Log.Info("discord: what happened in a channel is lost, because the channel could not be looked up", "events", len(r.world.missing(channel)))
 }
 
-// catchUp asks what was said in a guild, or in direct messages for 0, while nobody
-// looked, where something was said before.
+// catchUp requests the messages that were missed in a guild, or in direct messages for 0, in
+// channels where something was said before.
 func (r *run) catchUp(ctx context.Context, guild uint64) {
 	behind := r.world.behind(guild)
 	if len(behind) == 0 {
@@ -290,17 +286,17 @@ func (r *run) catchUp(ctx context.Context, guild uint64) {
 	})
 }
 
-// A look is what was said in a channel, where a message is known to have been.
+// A look is the newest messages of a channel, where a message is known to have been.
 type look struct {
 	path  string
 	known uint64
 }
 
-// errHidden is a channel of whose messages none are shown.
+// errHidden is the error of a channel that shows none of its messages.
 var errHidden = errors.New("the history of a channel cannot be read: the bot's role lacks Read Message History there")
 
-// looksAt returns the newest messages of a channel. That there are none is believed if the
-// one is gone that was known: it is also what somebody is told who may not read them.
+// looksAt returns the newest messages of a channel. An empty answer is believed only if the known
+// message is gone: Discord also gives it to bots that may not read the history.
 func (r *run) looksAt(ctx context.Context, l look) (newest []*discordgo.Message, err error) {
 	err = r.parts.Session.Ask(ctx, http.MethodGet, fmt.Sprintf("%s?limit=%d", l.path, mostRecent), nil, &newest)
 	if err != nil || len(newest) > 0 || l.known == 0 {
@@ -313,10 +309,10 @@ func (r *run) looksAt(ctx context.Context, l look) (newest []*discordgo.Message,
 	return nil, errHidden
 }
 
-// unknownMessage is Discord's code for a message that there is not.
+// unknownMessage is Discord's code for a message that does not exist.
 const unknownMessage = 10008
 
-// corresponds asks which channels the direct messages are in that there were before.
+// corresponds looks up the channels of earlier direct messages.
 func (r *run) corresponds(ctx context.Context) {
 	all := r.world.correspondents()
 	if len(all) == 0 {
@@ -335,8 +331,7 @@ func (r *run) corresponds(ctx context.Context) {
 	}, func() {})
 }
 
-// offers brings the commands up to date that people of a guild are offered, or in direct
-// messages for 0.
+// offers updates the registered commands of a guild, or of direct messages for 0.
 func (r *run) offers(ctx context.Context, guild uint64) {
 	want := offered(r.parts.Commands, guild == 0)
 	path := "applications/" + digits(r.world.app)
@@ -361,7 +356,7 @@ func (r *run) offers(ctx context.Context, guild uint64) {
 	}, func() {})
 }
 
-// requests has a command carried out, and answers who gave it.
+// requests has a command carried out, and answers its giver.
 func (r *run) requests(ctx context.Context, q request) {
 	place := r.world.place(q.in)
 	r.background(func() {
@@ -390,7 +385,7 @@ func (r *run) carryOut(ctx context.Context, place Channel, q request) string {
 	return answer
 }
 
-// answer answers a command that was taken.
+// answer answers a command that was acknowledged.
 func (r *run) answer(ctx context.Context, to ticket, text string) {
 	for i, part := range answers(text) {
 		body := map[string]any{"content": part, "allowed_mentions": nobody}
@@ -408,21 +403,20 @@ func (r *run) answer(ctx context.Context, to ticket, text string) {
 	}
 }
 
-// respond is the first that is said to an interaction, which Discord wants to hear
-// within three seconds.
+// respond sends the first response to an interaction, which Discord wants within three seconds.
 func (r *run) respond(ctx context.Context, to ticket, kind int, data map[string]any) error {
 	return r.parts.Session.Ask(ctx, http.MethodPost, "interactions/"+to.id+"/"+to.token+"/callback", map[string]any{"type": kind, "data": data}, nil)
 }
 
-// retorts answers at once, to who asked alone.
+// retorts answers at once, visible only to the person who asked.
 func (r *run) retorts(ctx context.Context, to ticket, text string) {
 	if err := r.respond(ctx, to, 4, map[string]any{"content": text, "flags": ephemeral, "allowed_mentions": nobody}); err != nil {
 		r.failed(ctx, "answering a command", err)
 	}
 }
 
-// questions shows everybody what somebody asks, and brings it in as the message that
-// it is then, so that the reply refers to it.
+// questions shows a question to everybody, and brings it in as the resulting message, so that the
+// reply refers to it.
 func (r *run) questions(ctx context.Context, q question) {
 	place := r.world.place(q.in)
 	r.background(func() {

@@ -13,99 +13,98 @@ import (
 	"earshot/providers"
 )
 
-// name is that of the sense, and of the provider of its handles.
+// name is the name of the provider, and of the provider in its handles.
 const name = "discord"
 
-// A Session is the bot's, as far as the sense needs it; a [*discord.Session] is one.
+// A Session is the bot's session, as far as the provider needs it; a [*discord.Session] is one.
 type Session interface {
-	// Run keeps the session open until ctx ends. While it runs, [Sense.Take] is called
-	// with what happens.
+	// Run keeps the session open until ctx ends. While it runs, it calls [Sense.Take] with the
+	// events.
 	Run(ctx context.Context) error
 
 	// Ask asks the REST interface, see [discord.Session.Ask].
 	Ask(ctx context.Context, method, path string, body, into any) error
 }
 
-// A House is where what happens on Discord is brought. Its methods may be called from
-// many goroutines and give up when ctx ends.
+// A House receives what happens on Discord. Its methods may be called from many goroutines and
+// give up when ctx ends.
 type House interface {
-	// Room opens the room of a channel unless it is open, and returns its name.
+	// Room opens the room of a channel if it is not open, and returns its name.
 	Room(ctx context.Context, c Channel) (earshot.RoomID, error)
 
-	// Past returns what it has of channels from before it began to run. It is asked once a
-	// run.
+	// Past returns what the daemon has of channels from before this run. It is called once a run.
 	Past(ctx context.Context) ([]Past, error)
 
-	// Arrive makes somebody known, or says how they are called and what they are from now
-	// on, and returns the name that they have here, which nobody else has; none if they are
-	// not known and need not be. Discord has proved who they are.
+	// Arrive makes a person known, or updates their name and properties. It returns their name
+	// here, which is unique, or "" if they are not known and need not be. Discord has proved who
+	// they are.
 	Arrive(ctx context.Context, who earshot.Handle, p Person) (name string, err error)
 
-	// Do carries out a command, whose event has a room, and returns the answer, which only the
-	// person who gave it sees.
+	// Do carries out a command, whose event has a room, and returns the answer, which only its
+	// giver sees.
 	Do(ctx context.Context, e earshot.Event) (string, error)
 }
 
-// A Person is somebody as Discord knows them.
+// A Person is a user as Discord knows them.
 type Person struct {
-	Name    string   // as people see it; not unique, and chosen by themselves
+	Name    string   // the shown name; not unique, and chosen by themselves
 	Account string   // the name of their account, which may say more
 	Bot     bool     // or a webhook
 	Roles   []string // the names of their roles in the guild; at most [mostRoles]
 
-	// Member says that a guild says so. What an account alone says of somebody who is
-	// known already is less than that.
+	// Member says that the data come from a guild. The data of an account alone are less complete,
+	// and do not replace those of a known person.
 	Member bool
 
-	// IfKnown says that nothing is done for somebody who is not known.
+	// IfKnown says that a person who is not known is ignored.
 	IfKnown bool
 }
 
-// A Past is what the house has of a channel from before it began to run.
+// A Past is what the daemon has of a channel from before this run.
 type Past struct {
-	Channel string // Discord's number; empty for direct messages, of which nobody knows it
-	With    string // of direct messages, the number of whom they are with
+	Channel string // Discord's number; empty for direct messages, whose channel is not known
+	With    string // of direct messages, the number of the other person
 
-	Written []Written // what was written there, in order; of more than [mostRecent] the last
-	Own     []uint64  // Discord's numbers of the messages of its own, in order; likewise
+	Written []Written // what was written there, in order; at most the last [mostRecent]
+	Own     []uint64  // Discord's numbers of the agent's own messages, in order; likewise
 
-	// Since is when it begins to matter what was written there that the house has not: what
-	// is older it did not want.
+	// Since is the time from which on a message that the daemon does not have was missed: older
+	// ones it did not want.
 	Since time.Time
 
-	// Waits says that something will be said in the room at some time, so the room must be open.
+	// Waits says that something is scheduled to be said in the room, so the room must be open.
 	Waits bool
 }
 
 // A Written is a message that the house has.
 type Written struct {
 	Event  earshot.EventID
-	Edited time.Time // when it was last; zero if it never was
+	Edited time.Time // the last edit; zero if there was none
 }
 
-// A Command is one that people are offered where they type a slash.
+// A Command is a command offered after a slash.
 type Command struct {
 	Name string // without the slash
-	Args string // how its arguments are written, for help; without any it takes none
+	Args string // the arguments as help shows them; empty if it takes none
 	Help string
 }
 
-// Parts are what a sense is made of. All must be set but Event and Tell.
+// Parts are the dependencies of a Sense. All must be set except Event, Also and Tell.
 type Parts struct {
 	Session  Session
 	House    House
-	Agent    func() string // what the agent is called that the bot is
+	Agent    func() string // the name of the agent that owns the bot
 	Commands []Command     // that are offered, besides /ask
 
 	// Event returns the event of a message. If nil, it is [discord.EventOf]; a daemon whose own
 	// replies have other names provides its own.
 	Event func(channel, message uint64) earshot.EventID
 
-	// Also is told what happens, before the sense has looked at it, by one goroutine; it
-	// does not wait. It may be nil.
+	// Also is called with each event before the provider looks at it, by one goroutine; it must not
+	// block. It may be nil.
 	Also func(event any)
 
-	// Tell says what is wrong there, and how to mend it; each fault once. It may be nil.
+	// Tell receives faults with their cures, each once. It may be nil.
 	Tell func(earshot.Notice)
 
 	Log *slog.Logger
@@ -120,13 +119,13 @@ type Sense struct {
 	intake *eventIntake // nil unless it runs
 }
 
-// An eventIntake is where a run takes what happens.
+// An eventIntake is where a run receives events.
 type eventIntake struct {
 	events chan any
-	done   <-chan struct{} // closed when nothing is taken any more
+	done   <-chan struct{} // closed when nothing more is taken
 }
 
-// New returns the sense. The session's receiver of events must be its Take.
+// New returns the provider. The session must pass its events to Take.
 func New(cfg Config, parts Parts) *Sense {
 	if parts.Event == nil {
 		parts.Event = discord.EventOf
@@ -146,8 +145,8 @@ func New(cfg Config, parts Parts) *Sense {
 // Name implements [providers.Provider].
 func (*Sense) Name() string { return name }
 
-// Take takes in an event of the session. It waits for the room, and drops events while the sense
-// does not run: a session that begins again repeats them.
+// Take takes an event of the session. It waits for the room, and drops events while the provider
+// does not run: a new session repeats them.
 func (s *Sense) Take(event any) {
 	s.mu.Lock()
 	in := s.intake

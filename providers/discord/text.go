@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	mostText  = 4000 // characters of a message, which those who pay may write
+	mostText  = 4000 // characters of a message, the limit for paying users
 	mostName  = 40   // characters of a name in a text; Discord's own have 32, channels 100
 	mostFiles = earshot.MaxAttachments
 	mostFile  = 120 // characters of the name of a file
 )
 
-// message returns what a message says, and reports whether that is anything.
+// message returns the text of a message, and whether it has any content.
 func (w *guildState) message(c *channel, m *discordgo.Message) (earshot.Message, bool) {
 	body := earshot.Message{Text: earshot.Text(w.words(c, m)), Attachments: attached(m)}
 	if r := m.MessageReference; r != nil && r.Type == discordgo.MessageReferenceTypeDefault && m.Type == discordgo.MessageTypeReply && number(r.MessageID) != 0 {
@@ -47,13 +47,12 @@ func attached(m *discordgo.Message) (all []earshot.Attachment) {
 	return all
 }
 
-// media is what the name of a kind of file looks like, without what follows it.
+// media matches a media type, without its parameters.
 var media = regexp.MustCompile(`^[a-z]+/[a-z0-9][a-z0-9.+-]{0,60}`)
 
 func mediaType(s string) string { return media.FindString(strings.ToLower(s)) }
 
-// words returns a message as people read it, and what it brings that is no words by its
-// name.
+// words returns a message as people read it, with the names of its non-text contents.
 func (w *guildState) words(c *channel, m *discordgo.Message) string {
 	var parts []string
 	add := func(s string) {
@@ -77,7 +76,7 @@ func (w *guildState) words(c *channel, m *discordgo.Message) string {
 	if m.Poll != nil {
 		add("[poll: " + w.read(c, m, m.Poll.Question.Text) + "]")
 	}
-	if m.Author != nil && (m.Author.Bot || m.WebhookID != "") { // of a person they are what a link shows
+	if m.Author != nil && (m.Author.Bot || m.WebhookID != "") { // for a person they are previews of links
 		for _, e := range m.Embeds {
 			if e != nil {
 				add(w.read(c, m, strings.TrimSpace(e.Title+"\n"+e.Description)))
@@ -87,13 +86,11 @@ func (w *guildState) words(c *channel, m *discordgo.Message) string {
 	return bounded(strings.Join(parts, "\n"), mostText)
 }
 
-// marked is what Discord writes for what it shows otherwise: people, channels, roles,
-// its own pictures, times, commands.
+// marked matches Discord's notation for people, channels, roles, custom emoji, times and commands.
 var marked = regexp.MustCompile(`<(@!?|@&|#|a?:[A-Za-z0-9_]{1,64}:|t:|/[^<>:\n]{1,100}:)(-?\d{1,20})(:[tTdDfFR])?>`)
 
-// read returns what Discord shows for a text of m. Who is called is called by the name
-// that they have here. What a name that the house did not give could do is harmless: it
-// stands without the sign that calls.
+// read returns the text of m as Discord shows it. A mentioned person appears under the name they
+// have here. A name that the daemon did not give is harmless: it appears without the mention sign.
 func (w *guildState) read(c *channel, m *discordgo.Message, s string) string {
 	s = bounded(tidy(s), mostText)
 	return marked.ReplaceAllStringFunc(s, func(mark string) string {
@@ -128,7 +125,7 @@ func (w *guildState) read(c *channel, m *discordgo.Message, s string) string {
 	})
 }
 
-// mentioned returns how somebody is called who is mentioned.
+// mentioned returns the name of a mentioned person.
 func (w *guildState) mentioned(m *discordgo.Message, user uint64) string {
 	if user == w.me {
 		return "@" + w.agent()
@@ -144,9 +141,9 @@ func (w *guildState) mentioned(m *discordgo.Message, user uint64) string {
 	return "user " + digits(user)
 }
 
-// tidy returns s without what cannot be seen and could deceive: what steers a terminal,
-// turns the direction, or has no width. Lines stay, and what joins letters and pictures
-// where languages need it.
+// tidy removes invisible characters that could deceive: those that control a terminal, change the
+// direction, or have no width. It keeps line breaks, and joiners of letters and pictures where
+// languages need them.
 func tidy(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.ReplaceAll(s, "\r\n", "\n")
@@ -163,13 +160,13 @@ func tidy(s string) string {
 	}, s)
 }
 
-// shown returns a name as it is shown: one line without what cannot be seen.
+// shown returns a name for display: one line without invisible characters.
 func shown(s string) string {
 	return bounded(strings.Join(strings.Fields(tidy(s)), " "), mostFile)
 }
 
-// plain returns of a name that anybody may choose what may stand in a text: letters,
-// digits and what joins them. If nothing is left it is or.
+// plain returns the parts of a freely chosen name that may appear in a text: letters, digits and
+// what joins them. If nothing is left, it returns or.
 func plain(s, or string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -201,7 +198,7 @@ func bounded(s string, most int) string {
 	return s
 }
 
-// args returns the option of a command that is a text.
+// args returns the text option of a command.
 func args(options []*discordgo.ApplicationCommandInteractionDataOption) string {
 	i := slices.IndexFunc(options, func(o *discordgo.ApplicationCommandInteractionDataOption) bool {
 		return o != nil && o.Type == discordgo.ApplicationCommandOptionString

@@ -9,10 +9,10 @@ import (
 	"earshot/internal/field"
 )
 
-// Variable is the variable of the environment that holds the bot's token.
+// Variable is the environment variable that holds the bot's token.
 const Variable = "EARSHOT_DISCORD_TOKEN"
 
-// A TokenError says why there is no token, and what to do. It never repeats what was found.
+// A TokenError says why there is no token, and what to do. It never quotes what was found.
 type TokenError struct {
 	What string
 	Fix  string
@@ -23,7 +23,7 @@ func (e *TokenError) Error() string { return e.What + "; " + e.Fix }
 // Cure returns what to do about it.
 func (e *TokenError) Cure() string { return e.Fix }
 
-// Is says that no restart mends it: somebody has to.
+// Is says that a restart does not help: a person must act.
 func (e *TokenError) Is(target error) bool { return target == errors.ErrUnsupported }
 
 // Secret returns the bot's token, from the environment or from the first line of the file. A file

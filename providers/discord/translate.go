@@ -12,39 +12,39 @@ import (
 	"earshot/internal/discord"
 )
 
-// text is the outlet where an answer to what was written belongs.
+// text is the outlet for answers to written messages.
 const text = "discord"
 
 const (
-	// typingLasts is how long Discord shows that somebody types, unless it says so again.
+	// typingLasts is how long Discord shows that somebody types, unless it is renewed.
 	typingLasts = 10 * time.Second
 
-	// stays is for how long somebody is there of whom nothing more is seen: as long as a
-	// talk may rest. Who only reads cannot be seen.
+	// stays is how long a person counts as present without a sign of them: as long as a talk may
+	// rest. People who only read are invisible.
 	stays = 6 * time.Hour
 
-	// mostTyping bounds who is remembered to type.
+	// mostTyping bounds how many people are remembered as typing.
 	mostTyping = 1000
 )
 
-// What is to be done about what happened, in order. Each is one of the types below.
+// The actions for an event, in order. Each is one of the types below.
 type action any
 
-// A roomEvent is an event of a channel's room, which is opened for it.
+// A roomEvent is an event for a channel's room, which is opened for it.
 type roomEvent struct {
 	in    *channel
 	event earshot.Event
 }
 
-// A lookup is of a channel that is not known, in which something has happened: direct
-// messages of which nobody knows whose they are, or a thread that was asleep.
+// A lookup asks about an unknown channel in which something has happened: direct messages with an
+// unknown person, or a thread that was asleep.
 type lookup struct{ channel uint64 }
 
-// A fault is something that is wrong at Discord.
+// A fault is a fault at Discord.
 type fault struct{ notice earshot.Notice }
 
-// translate returns what is to be done about an event, of which the guildState has learned
-// already. Now is when it came.
+// translate returns the actions for an event, which the guildState has learned already. Now is
+// when it came.
 func (w *guildState) translate(event any, now time.Time) []action {
 	switch e := event.(type) {
 	case *discordgo.MessageCreate:
@@ -65,7 +65,7 @@ func (w *guildState) translate(event any, now time.Time) []action {
 	return nil
 }
 
-// created is a message that somebody wrote.
+// created handles a new message.
 func (w *guildState) created(m *discordgo.Message, member *discordgo.Member, now time.Time) []action {
 	c := w.channels[number(m.ChannelID)]
 	if c == nil {
@@ -83,7 +83,7 @@ func (w *guildState) created(m *discordgo.Message, member *discordgo.Member, now
 	if !ok {
 		return w.wordless(m)
 	}
-	delete(w.typing, typist{user, c.id}) // what was typed is sent
+	delete(w.typing, typist{user, c.id}) // the typed text is sent
 	at := moment(m, now)
 	return append(w.comes(c, user, at), roomEvent{c, earshot.Event{
 		ID: w.event(c.id, number(m.ID)), At: at, From: handle(user), Via: text, Body: body,
@@ -98,7 +98,7 @@ func moment(m *discordgo.Message, now time.Time) time.Time {
 	return now
 }
 
-// comes says that somebody is there who was not seen there before.
+// comes reports the presence of a person who was not seen there before.
 func (w *guildState) comes(c *channel, user uint64, at time.Time) []action {
 	if _, here := c.here[user]; here {
 		c.here[user] = later(c.here[user], at)
@@ -108,7 +108,7 @@ func (w *guildState) comes(c *channel, user uint64, at time.Time) []action {
 	return []action{roomEvent{c, earshot.Event{At: at, From: handle(user), Via: text, Body: earshot.Presence{Session: name, Here: true}}}}
 }
 
-// gone says that somebody has left the guild, wherever they were seen.
+// gone reports that a person has left the guild, wherever they were seen.
 func (w *guildState) gone(guild, user uint64, now time.Time) (acts []action) {
 	for _, c := range w.sorted() {
 		if _, here := c.here[user]; here && c.guild == guild {
@@ -123,7 +123,7 @@ func (w *guildState) goes(c *channel, user uint64, now time.Time) action {
 	return roomEvent{c, earshot.Event{At: now, From: handle(user), Via: text, Body: earshot.Presence{Session: name}}}
 }
 
-// idle says that those have gone of whom nothing was seen for long.
+// idle reports the departure of people without a sign for long.
 func (w *guildState) idle(now time.Time) (acts []action) {
 	for _, c := range w.sorted() {
 		for _, user := range slices.Sorted(maps.Keys(c.here)) {
@@ -142,7 +142,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// sorted returns the channels in order, so that the same always does the same.
+// sorted returns the channels in order, for determinism.
 func (w *guildState) sorted() (all []*channel) {
 	for _, c := range w.channels {
 		all = append(all, c)
@@ -161,8 +161,8 @@ func compare(a, b uint64) int {
 	return 0
 }
 
-// wordless is a message that came without its words: if they were kept back from the
-// bot, somebody has to know.
+// wordless handles a message without text: if Discord kept the text from the bot, somebody has to
+// know.
 func (w *guildState) wordless(m *discordgo.Message) []action {
 	if w.blind || m.Author.Bot || m.WebhookID != "" || len(m.Mentions) > 0 || m.GuildID == "" || m.Flags != 0 {
 		return nil
@@ -174,8 +174,8 @@ func (w *guildState) wordless(m *discordgo.Message) []action {
 	}}}
 }
 
-// changed is a message that its author edited. Discord also says so when it has found
-// the picture of a link.
+// changed handles an edit by the author. Discord also sends one when it has found the preview of a
+// link.
 func (w *guildState) changed(e *discordgo.MessageUpdate, now time.Time) []action {
 	m := e.Message
 	c := w.channels[number(m.ChannelID)]
@@ -206,8 +206,8 @@ func (w *guildState) changed(e *discordgo.MessageUpdate, now time.Time) []action
 	}}}
 }
 
-// deleted are messages that somebody deleted: their authors, or who keeps order there.
-// Discord does not say who, and lets nobody else do it.
+// deleted handles deleted messages: deleted by their authors, or by moderators. Discord does not
+// say who, and lets nobody else do it.
 func (w *guildState) deleted(event any, in uint64, ids []string, now time.Time) (acts []action) {
 	c := w.channels[in]
 	if c == nil {
@@ -236,8 +236,8 @@ func (w *guildState) withdrawn(c *channel, message uint64, now time.Time) action
 	return roomEvent{c, earshot.Event{At: now, From: earshot.Handle{Provider: name}, Via: text, Body: earshot.Withdrawal{Of: w.event(c.id, message)}}}
 }
 
-// unknown is something that happened in a channel that is not known. If that may be one
-// where it takes part, it is looked up, once, and what happens there waits, in order.
+// unknown handles an event in an unknown channel. If the bot may take part there, the channel is
+// looked up, once, and its events wait, in order.
 func (w *guildState) unknown(event any, channel uint64, guild string) []action {
 	switch {
 	case channel == 0 || w.strange[channel]:
@@ -255,8 +255,8 @@ func (w *guildState) unknown(event any, channel uint64, guild string) []action {
 	return []action{lookup{channel}}
 }
 
-// found takes in what a channel is, nil if it is none, and returns what has happened
-// there, if something may be written there.
+// found records what a channel is, nil if it does not exist, and returns its events, if people can
+// write there.
 func (w *guildState) found(channel uint64, is *discordgo.Channel) (events []any) {
 	events = w.missing(channel)
 	if is != nil {
@@ -273,15 +273,15 @@ func (w *guildState) found(channel uint64, is *discordgo.Channel) (events []any)
 	return nil
 }
 
-// missing takes in that nobody can say at present what a channel is, and returns what has
-// happened there. It is asked again when more does.
+// missing records that a channel cannot be looked up at present, and returns its events. The next
+// event there starts another lookup.
 func (w *guildState) missing(channel uint64) (events []any) {
 	events = w.unplaced[channel]
 	delete(w.unplaced, channel)
 	return events
 }
 
-// types is somebody who types where something was said already.
+// types handles typing in a channel where something was said already.
 func (w *guildState) types(e *discordgo.TypingStart, now time.Time) []action {
 	c, user := w.channels[number(e.ChannelID)], number(e.UserID)
 	if c == nil || user == w.me || !w.takesPart(c) || c.here[user].IsZero() || w.people[user] == nil || w.people[user].is.Bot || !in(w.listed.users, user) {
@@ -304,7 +304,7 @@ func (w *guildState) typed(c *channel, user uint64, began bool, at time.Time) ac
 	return roomEvent{c, earshot.Event{At: at, From: handle(user), Via: text, Body: earshot.Typing{Began: began}}}
 }
 
-// rests returns whoever has stopped typing.
+// rests returns the people who have stopped typing.
 func (w *guildState) rests(now time.Time) (acts []action) {
 	for _, who := range w.typists() {
 		if until := w.typing[who]; until.After(now) {
@@ -331,7 +331,7 @@ func (w *guildState) typists() (all []typist) {
 	return all
 }
 
-// until returns when somebody may have stopped typing; zero if nobody types.
+// until returns when the next person may have stopped typing; zero if nobody types.
 func (w *guildState) until() (first time.Time) {
 	for _, t := range w.typing {
 		if first.IsZero() || t.Before(first) {
@@ -341,10 +341,10 @@ func (w *guildState) until() (first time.Time) {
 	return first
 }
 
-// digits writes one of Discord's numbers.
+// digits formats one of Discord's numbers.
 func digits(id uint64) string { return strconv.FormatUint(id, 10) }
 
-// orNone writes one, or nothing for 0.
+// orNone formats one, or returns "" for 0.
 func orNone(id uint64) string {
 	if id == 0 {
 		return ""

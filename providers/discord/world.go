@@ -13,13 +13,13 @@ import (
 	"earshot/internal/discord"
 )
 
-// A Channel is a place where people write: a channel of a guild, a thread, the chat of
-// a voice channel, or the direct messages of one person.
+// A Channel is a place where people write: a channel of a guild, a thread, the chat of a voice
+// channel, or the direct messages with one person.
 type Channel struct {
 	ID     string // Discord's number
 	Guild  string // likewise; empty for direct messages
 	Parent string // of a thread, the channel that it is in
-	With   string // of direct messages, the number of whom they are with
+	With   string // of direct messages, the number of the other person
 	Name   string // as people see it: "#general", or "The House / #general" among several guilds
 }
 
@@ -34,31 +34,31 @@ func (c Channel) Room() earshot.RoomID {
 // Private reports whether what is said there is for one person alone.
 func (c Channel) Private() bool { return c.With != "" }
 
-// The bounds of what is remembered. Discord has less of most of it.
+// The bounds of what is remembered. Discord's own limits are mostly lower.
 const (
 	mostGuilds   = 200
 	mostChannels = 20_000  // of all guilds, with threads
-	mostPeople   = 100_000 // of whom a name is known
-	mostStrange  = 1000    // channels that were looked up for nothing
+	mostPeople   = 100_000 // whose name is known
+	mostStrange  = 1000    // channels whose lookup found nothing
 	mostUnplaced = 100     // events of a channel that is being looked up
-	mostRoles    = 10      // of one person that are told
+	mostRoles    = 10      // of one person that are passed on
 	mostRecent   = 100     // messages of a channel that are remembered by number
 	mostArrivals = 20      // of people who are mentioned in one message
 	mostMembers  = 1000    // of a guild that are looked at when it comes
 	mostLetters  = 20      // direct messages that are looked up when a session begins
 )
 
-// mostMissed is how old a message may be at most that is looked up.
+// mostMissed is the greatest age of a missed message that is still brought in.
 const mostMissed = 24 * time.Hour
 
-// A guildState is what is known of the guilds, as plain state. It is used by one goroutine.
+// A guildState is what is known of the guilds, as plain state. One goroutine uses it.
 type guildState struct {
 	cfg   Config
 	agent func() string
 	event func(channel, message uint64) earshot.EventID
 
 	commands []Command                                         // that are offered
-	listed   struct{ guilds, channels, users map[uint64]bool } // empty is all
+	listed   struct{ guilds, channels, users map[uint64]bool } // empty means all
 
 	me       uint64 // 0 until it is known
 	app      uint64
@@ -67,12 +67,12 @@ type guildState struct {
 	channels map[uint64]*channel
 	people   map[uint64]*person
 	typing   map[typist]time.Time // until when
-	strange  map[uint64]bool      // channels of which it is known that they are none
-	unplaced map[uint64][]any     // what happened in channels that are being looked up
-	blind    bool                 // it was said that messages come without their words
+	strange  map[uint64]bool      // channels that are known not to exist
+	unplaced map[uint64][]any     // events of channels that are being looked up
+	blind    bool                 // it was reported that messages come without their text
 
-	// What the house had of channels that have not come yet, and of direct messages by whom
-	// they are with.
+	// What the daemon had of channels that have not come yet, and of direct messages, by the other
+	// person.
 	past, letters map[uint64]Past
 }
 
@@ -87,24 +87,24 @@ type channel struct {
 	kind                    discordgo.ChannelType
 	name                    string
 
-	here   map[uint64]time.Time // who was seen there, and when last
-	last   uint64               // the newest message that was seen
-	asked  uint64               // what that was when it was asked what was missed
+	here   map[uint64]time.Time // people seen there, and when last
+	last   uint64               // the newest message seen
+	asked  uint64               // the value of last at the last request for missed messages
 	recent []recent             // the last ones, oldest first
 	behind bool                 // something may have been missed
-	waits  bool                 // its room is to be opened
+	waits  bool                 // its room must be opened
 }
 
-// A recent message is remembered to see what became of it while nobody looked.
+// A recent message is remembered to find out what happened to it while it was not observed.
 type recent struct {
 	id     uint64
 	edited time.Time
 }
 
-// A person is somebody whom the house knows.
+// A person is a user whom the daemon knows.
 type person struct {
 	is   Person
-	name string // that they have here
+	name string // their name here
 }
 
 type typist struct{ user, channel uint64 }
@@ -127,20 +127,19 @@ func newWorld(cfg Config, parts Parts) *guildState {
 	return w
 }
 
-// number reads one of Discord's numbers; 0 if it is none.
+// number parses one of Discord's numbers; 0 if it is invalid.
 func number(id string) uint64 {
 	n, _ := discord.Number(id)
 	return n
 }
 
-// in reports whether a list lets somebody or something take part.
+// in reports whether a list allows an ID.
 func in(list map[uint64]bool, id uint64) bool { return len(list) == 0 || list[id] }
 
-// handle is how the house knows a user.
+// handle returns the handle of a user.
 func handle(user uint64) earshot.Handle { return earshot.Handle{Provider: name, ID: digits(user)} }
 
-// learn takes in what an event says of what there is. It returns the guilds that have
-// come.
+// learn records what an event says about what exists. It returns the guilds that have come.
 func (w *guildState) learn(event any) (came []uint64) {
 	switch e := event.(type) {
 	case *discordgo.Ready:
@@ -169,7 +168,7 @@ func (w *guildState) learn(event any) (came []uint64) {
 			w.roles(g, e.Roles)
 		}
 	case *discordgo.GuildDelete:
-		if !e.Unavailable { // it was thrown out; else it is back soon
+		if !e.Unavailable { // the bot was removed; otherwise the guild is back soon
 			delete(w.guilds, number(e.ID))
 			maps.DeleteFunc(w.channels, func(_ uint64, c *channel) bool { return c.guild == number(e.ID) })
 		}
@@ -216,7 +215,7 @@ func (w *guildState) learn(event any) (came []uint64) {
 	return came
 }
 
-// guild takes in a guild, and reports whether it takes part in it.
+// guild records a guild, and reports whether the bot takes part in it.
 func (w *guildState) guild(e *discordgo.Guild) bool {
 	id := number(e.ID)
 	if id == 0 || e.Unavailable || !in(w.listed.guilds, id) || w.guilds[id] == nil && len(w.guilds) >= mostGuilds {
@@ -248,7 +247,7 @@ func (w *guildState) role(e *discordgo.GuildRole) {
 	}
 }
 
-// channel takes in a channel where people can write.
+// channel records a channel where people can write.
 func (w *guildState) channel(e *discordgo.Channel) {
 	if e == nil || number(e.ID) == 0 {
 		return
@@ -291,7 +290,7 @@ func written(t discordgo.ChannelType) bool {
 	return false
 }
 
-// direct takes in the direct messages with somebody.
+// direct records the direct messages with a person.
 func (w *guildState) direct(id, with uint64) {
 	if id == 0 || with == 0 || w.channels[id] != nil || len(w.channels) >= mostChannels {
 		return
@@ -302,7 +301,7 @@ func (w *guildState) direct(id, with uint64) {
 	delete(w.letters, with)
 }
 
-// takesPart reports whether what is written in c is read.
+// takesPart reports whether messages in c are read.
 func (w *guildState) takesPart(c *channel) bool {
 	if c.with != 0 {
 		return w.cfg.DirectMessages && in(w.listed.users, c.with)
@@ -310,7 +309,7 @@ func (w *guildState) takesPart(c *channel) bool {
 	return w.guilds[c.guild] != nil && (in(w.listed.channels, c.id) || c.parent != 0 && w.listed.channels[c.parent])
 }
 
-// place returns c as the house is told of it.
+// place returns c in the form for the daemon.
 func (w *guildState) place(c *channel) Channel {
 	if c.with != 0 {
 		who := digits(c.with)
@@ -329,7 +328,7 @@ func (w *guildState) place(c *channel) Channel {
 	return p
 }
 
-// described returns somebody as Discord knows them; m may be nil.
+// described returns a user as Discord knows them; m may be nil.
 func (w *guildState) described(u *discordgo.User, m *discordgo.Member, guild uint64) Person {
 	p := Person{Name: cmp.Or(u.GlobalName, u.Username), Account: shown(u.Username), Bot: u.Bot}
 	if m != nil {
@@ -346,13 +345,13 @@ func (w *guildState) described(u *discordgo.User, m *discordgo.Member, guild uin
 	return p
 }
 
-// An arrival is somebody of whom the house is to know, or to know better.
+// An arrival is a person whom the daemon must know, or know better.
 type arrival struct {
 	user uint64
 	is   Person
 }
 
-// arrivals returns who must be known before what event says is understood.
+// arrivals returns the people who must be known before an event is understood.
 func (w *guildState) arrivals(event any) (all []arrival) {
 	add := func(u *discordgo.User, m *discordgo.Member, guild uint64) {
 		if u == nil || number(u.ID) == 0 || number(u.ID) == w.me || len(all) > mostArrivals {
@@ -362,7 +361,7 @@ func (w *guildState) arrivals(event any) (all []arrival) {
 		known := w.people[a.user]
 		switch {
 		case known != nil && m == nil:
-			return // a guild's name for them is better than none
+			return // the name in a guild is better than none
 		case known != nil && known.is.Name == a.is.Name && slices.Equal(known.is.Roles, a.is.Roles):
 			return
 		case slices.ContainsFunc(all, func(b arrival) bool { return b.user == a.user }):
@@ -375,7 +374,7 @@ func (w *guildState) arrivals(event any) (all []arrival) {
 		if c := w.channels[number(e.ChannelID)]; c != nil && w.reads(c, e.Message) {
 			m := e.Member
 			if e.WebhookID != "" {
-				e.Author.Bot, m = true, nil // it may call itself something else each time
+				e.Author.Bot, m = true, nil // it may use another name each time
 			}
 			add(e.Author, m, number(e.GuildID))
 			for _, u := range e.Mentions {
@@ -396,7 +395,7 @@ func (w *guildState) arrivals(event any) (all []arrival) {
 		if w.guilds[number(e.ID)] == nil {
 			break
 		}
-		for _, m := range e.Members[:min(len(e.Members), mostMembers)] { // of whom the house knows it may know what they were
+		for _, m := range e.Members[:min(len(e.Members), mostMembers)] { // the daemon may still have old properties of those it knows
 			if w.people[number(m.User.ID)] == nil && number(m.User.ID) != w.me {
 				all = append(all, arrival{number(m.User.ID), w.described(m.User, m, number(e.ID))})
 				all[len(all)-1].is.IfKnown = true
@@ -410,14 +409,14 @@ func (w *guildState) arrivals(event any) (all []arrival) {
 	return all
 }
 
-// arrived takes in by which name the house knows somebody; by none, if it need not.
+// arrived records the name under which the daemon knows a person; "" if it need not know them.
 func (w *guildState) arrived(a arrival, name string) {
 	if name != "" && (w.people[a.user] != nil || len(w.people) < mostPeople) {
 		w.people[a.user] = &person{a.is, name}
 	}
 }
 
-// reads reports whether a message in c is one for the house. It has an author.
+// reads reports whether a message in c is for the daemon. It has an author.
 func (w *guildState) reads(c *channel, m *discordgo.Message) bool {
 	user := number(m.Author.ID)
 	switch {
@@ -431,8 +430,8 @@ func (w *guildState) reads(c *channel, m *discordgo.Message) bool {
 	return in(w.listed.users, user) && spoken(m.Type)
 }
 
-// spoken reports whether messages of a type are somebody's words, and not Discord's own
-// of what happened.
+// spoken reports whether messages of a type are somebody's words, and not Discord's own about an
+// event.
 func spoken(t discordgo.MessageType) bool {
 	switch t {
 	case discordgo.MessageTypeDefault, discordgo.MessageTypeReply, discordgo.MessageTypeChatInputCommand, discordgo.MessageTypeContextMenuCommand:
@@ -455,7 +454,7 @@ func (c *channel) note(m *discordgo.Message) {
 	}
 }
 
-// known returns the newest message that is remembered, 0 if none is.
+// known returns the newest remembered message, 0 if there is none.
 func (c *channel) known() uint64 {
 	if len(c.recent) == 0 {
 		return 0
@@ -467,8 +466,8 @@ func (c *channel) forget(id uint64) {
 	c.recent = slices.DeleteFunc(c.recent, func(r recent) bool { return r.id == id })
 }
 
-// roleIsMine reports whether a role is the one that the bot was given when it was
-// invited, which people take for it.
+// roleIsMine reports whether a role is the one that the bot was given when it was invited, which
+// people mistake for the bot.
 func (w *guildState) roleIsMine(r *discordgo.Role) bool {
 	return r.Managed && strings.EqualFold(strings.TrimSpace(r.Name), strings.TrimSpace(w.agent()))
 }

@@ -8,8 +8,7 @@ import (
 	"earshot/internal/sound"
 )
 
-// OnCard returns the microphone of that name on a card, or for "" the system's
-// default.
+// OnCard returns the microphone with a name on a card, or the system's default for "".
 func OnCard(c *sound.Card, device string) Capture { return cardCapture{c, device} }
 
 type cardCapture struct {

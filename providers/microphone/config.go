@@ -7,10 +7,10 @@ import (
 	"earshot/models/hear"
 )
 
-// Config is the section providers.microphone of the configuration. The zero
-// value is not usable; start from [DefaultConfig].
+// Config is the section providers.microphone of the configuration. The zero value is not usable;
+// start from [DefaultConfig].
 type Config struct {
-	// Enabled lets the agent hear what is said at this machine. Somebody must say so.
+	// Enabled lets the agent hear what is said at this machine. It is off by default.
 	Enabled bool `yaml:"enabled"`
 
 	// Device is the name of the microphone; empty means the system's default.
@@ -20,21 +20,21 @@ type Config struct {
 	// no speech, or as not understood.
 	LeastConfidence float64 `yaml:"least_confidence"`
 
-	// Deaf is after how long without any sound at all, not even noise, the
-	// microphone is reported to be muted; 0 is never.
+	// Deaf is the time without any sound at all, not even noise, after which the microphone is
+	// reported as muted; 0 is never.
 	Deaf field.Seconds `yaml:"deaf_seconds"`
 
-	// Ear is how it listens.
+	// Ear says how it listens.
 	Ear hear.Config `yaml:"ear"`
 }
 
-// DefaultConfig returns the configuration of somebody who wrote none.
+// DefaultConfig returns the configuration of a user who wrote none.
 func DefaultConfig() Config {
 	return Config{LeastConfidence: 0.25, Deaf: 60, Ear: hear.DefaultConfig()}
 }
 
-// Validate reports every fault in c, not only the first. That there is such a
-// device is found out when it is opened.
+// Validate reports every fault in c, not only the first. Whether the device exists is found out
+// when it is opened.
 func (c Config) Validate() error {
 	var faults []error
 	if !(c.LeastConfidence >= 0 && c.LeastConfidence <= 1) {

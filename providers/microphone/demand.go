@@ -9,24 +9,23 @@ import (
 )
 
 const (
-	// mostKept is how many utterances wait for the disk beside each other: more
-	// than anybody says while a disk is only slow.
+	// mostKept is how many utterances wait for the disk at the same time: more than anybody says
+	// while a disk is only slow.
 	mostKept = 16
 
-	// headStart is how long one waits for what an utterance does in the room
-	// beside being kept, which takes microseconds.
+	// headStart is how long to wait for the effects of an utterance in the room besides being
+	// stored, which take microseconds.
 	headStart = 5 * time.Millisecond
 
 	// farewell is how long a room may take for what is said when Run ends.
 	farewell = 100 * time.Millisecond
 )
 
-// A demand is what the newest voice asks of the room, by the stage that the
-// room was told last: whoever has the floor is held back until it is told what
-// came of it.
+// A demand is what the newest voice asks of the room, according to the last stage that the room
+// was told: the speaker who has the floor is held back until the room is told the outcome.
 type demand struct {
 	emit providers.Emit
-	turn chan struct{} // of capacity 1: held while the room is told
+	turn chan struct{} // of capacity 1: held while telling the room
 	last item          // of voice 0 if there is nothing to take back
 }
 
@@ -34,8 +33,7 @@ func newDemand(emit providers.Emit) *demand {
 	return &demand{emit: emit, turn: make(chan struct{}, 1)}
 }
 
-// hold waits until nobody else tells the room anything, and reports false if
-// ctx ends before.
+// hold waits until nobody else is telling the room anything, and returns false if ctx ends first.
 func (d *demand) hold(ctx context.Context) bool {
 	select {
 	case d.turn <- struct{}{}:
@@ -47,7 +45,7 @@ func (d *demand) hold(ctx context.Context) bool {
 
 func (d *demand) release() { <-d.turn }
 
-// tell tells the room a stage, which is of use at once or never.
+// tell tells the room a stage, which matters at once or never.
 func (d *demand) tell(ctx context.Context, e item) {
 	if !d.hold(ctx) {
 		return
@@ -56,7 +54,7 @@ func (d *demand) tell(ctx context.Context, e item) {
 	d.stage(ctx, e)
 }
 
-// stage tells the room e, and notes what that asks for.
+// stage tells the room e, and records what that asks for.
 func (d *demand) stage(ctx context.Context, e item) {
 	if err := d.emit(ctx, e.Event); err != nil || e.voice == 0 {
 		return
@@ -67,9 +65,8 @@ func (d *demand) stage(ctx context.Context, e item) {
 	}
 }
 
-// settle waits until the room has been told the utterance e, which takes back
-// what every voice asked for. So a voice that began since then asks again. An
-// utterance that was refused takes nothing back.
+// settle waits until the room has been told the utterance e, which takes back the demands of every
+// voice. So a voice that began since then asks again. A refused utterance takes nothing back.
 func (d *demand) settle(ctx context.Context, e item, done <-chan error) {
 	var refused error
 	select {
@@ -92,8 +89,8 @@ func (d *demand) settle(ctx context.Context, e item, done <-chan error) {
 	}
 }
 
-// again asks for what the newest voice asks for: that it is there, and then
-// perhaps which words it has said, which alone might hold nobody back.
+// again repeats the demand of the newest voice: that it is there, and then perhaps the words it
+// has said, which alone might hold nobody back.
 func (d *demand) again(ctx context.Context) {
 	last := d.last
 	if s := last.Body.(earshot.Speech); s.Stage == earshot.VoiceWords {
@@ -104,8 +101,7 @@ func (d *demand) again(ctx context.Context) {
 	d.stage(ctx, last)
 }
 
-// end takes back what was asked for when nobody else tells the room anything
-// any more.
+// end takes the demand back once nobody else is telling the room anything any more.
 func (d *demand) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer cancel()
@@ -122,7 +118,7 @@ func (d *demand) withdraw(ctx context.Context) {
 	d.stage(ctx, over)
 }
 
-// stage returns which one e is.
+// stage returns the stage of e.
 func stage(e item) earshot.Stage {
 	s, _ := e.Body.(earshot.Speech)
 	return s.Stage

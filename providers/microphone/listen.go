@@ -16,67 +16,65 @@ import (
 )
 
 const (
-	// spotting is for how many frames after the agent's own sound one listens
-	// for phrases: half a second, since whoever says "stop" does not stop with
-	// it.
+	// spotting is how many frames after the agent's own sound phrases are still listened for: half
+	// a second, since a person who says "stop" does not stop together with it.
 	spotting = 25
 
-	// mostSessions is how many utterances may be on their way through a
-	// recogniser. A recogniser that is that far behind is of no help.
+	// mostSessions is how many utterances may be in a recogniser. A recogniser that is further
+	// behind is of no help.
 	mostSessions = 8
 
-	// unchanged is how long words must have been the same for an answer to be
-	// prepared to them, and silent how long it must have been still: what a
-	// recogniser says at every step has then been said of the last sound, too.
+	// unchanged is how long words must have been the same before an answer is prepared, and silent
+	// how long it must have been silent: by then even a recogniser that reports at every step has
+	// included the last sound.
 	unchanged = 150 * time.Millisecond
 	silent    = 100 * time.Millisecond
 
-	// pauses is how long a voice is still that takes a breath or thinks: gaps between
-	// words are shorter.
+	// pauses is how long a voice is silent for a breath or a thought: gaps between words are
+	// shorter.
 	pauses = 300 * time.Millisecond
 )
 
-// How sure the stages are. Half of all onsets are nothing; what lasts is a
-// voice, or a good imitation; and a recogniser that does not say how sure it is
-// of words that are still being said finds some in noise too.
+// The confidence of the stages. Half of all onsets are nothing; what lasts is a voice, or a good
+// imitation; and a recogniser that gives no confidence for interim words finds some in noise too.
 const (
 	sureOnset = 0.5
 	sureVoice = 0.8
 	sureWords = 0.6
 )
 
-// faintest is how sure a recogniser is at least of speech. What is less than the configuration asks
-// for, and several words, is told as faint: who speaks to the agent then is to have a sign. Found with voices of
-// espeak-ng and Festival; of noise it finds less, or what [noise] knows.
+// faintest is the least confidence of a recogniser in real speech. Several words below the
+// configured confidence are reported as faint, so that a person who speaks to the agent gets a
+// sign. Found with voices of espeak-ng and Festival; in noise it finds less, or what [noise]
+// recognises.
 const faintest = 0.12
 
-// A listener is one Run. The frames come from one goroutine, results from
-// others.
+// A listener is one Run. The frames come from one goroutine, results from others.
 type listener struct {
 	*Provider
-	ear    *hear.Ear // the frames'
+	ear    *hear.Ear // used with the frames only
 	out    *queue
 	throat voicingDetector
-	spot   int  // frames for which one still listens for phrases
-	here   bool // a voice is, or it is in doubt
+	spot   int  // for how many frames to listen for phrases
+	here   bool // a voice is heard, or in doubt
 
 	zero   time.Duration // how long there was no sound at all, at the last frame
 	sounds bool          // there was some, at the last frame
 
 	settled chan struct{} // of capacity 1: a session has ended
 
-	analyser voiceprint.Analyser               // for all who ask for voices
-	turns    *voiceprint.SpeakerChangeDetector // of the open utterance; nil if nobody asks
-	tape     []audio.Frame                     // of it: all that its session was fed
-	measured []voiceprint.Sound                // of the same frames
+	analyser voiceprint.Analyser               // for everything that identifies voices
+	turns    *voiceprint.SpeakerChangeDetector // of the open utterance; nil if nobody asks for it
+	tape     []audio.Frame                     // the frames of it that its session was fed
+	measured []voiceprint.Sound                // measurements of the same frames
 
 	mu       sync.Mutex
-	voices   int    // that began
+	voices   int    // how many began
 	open     *voice // nil between utterances
-	late     *voice // the last that was heard over the agent, and is over, while its words are not known
+	late     *voice // the last one heard over the agent that has ended, while its words are unknown
 	sessions []*voice
 	sampler  *voiceprint.Extractor      // of the open utterance; nil if nobody asks for voices
-	crowd    voiceprint.OverlapDetector // that is heard in it
+	crowd    voiceprint.OverlapDetector // for voices in it
 }
 
 // A voice is one utterance.
@@ -86,22 +84,22 @@ type voice struct {
 	lasted    time.Duration
 	own       float64
 	truncated bool
-	voice     *earshot.Voice // nil if nobody can tell
-	later     bool           // it began while another was listened to
-	overlaps  bool           // somebody else is heard in it
-	over      bool           // the agent's own sound, at some time
-	lost      bool           // there will be no words
-	session   Session        // nil if nobody listens
-	words     earshot.Text   // as far as they were understood
+	voice     *earshot.Voice // nil if it cannot be told
+	later     bool           // it began during another utterance
+	overlaps  bool           // another voice is heard in it
+	over      bool           // it was heard over the agent's own sound
+	lost      bool           // it will have no words
+	session   Session        // nil if nothing recognises it
+	words     earshot.Text   // recognised so far
 	sure      float64        // of them
-	ending    hear.Ending    // what they sound like
-	patience  time.Duration  // how much silence ends it after them; 0 as long as there are none
-	since     time.Duration  // how long they have not changed
+	ending    hear.Ending    // how complete the words sound
+	patience  time.Duration  // how much silence ends it; 0 while it has no words
+	since     time.Duration  // how long the words have not changed
 	still     time.Duration  // how long it had been silent at the last frame
-	fed       time.Duration  // what its session was given
-	stable    bool           // and that the room was told so
+	fed       time.Duration  // how much its session was fed
+	stable    bool           // the words are unchanged, and the room was told so
 	paused    bool           // the room was told that it pauses, and it still does
-	doubt     doubt          // as long as there are no words
+	doubt     doubt          // while there are no words
 }
 
 // listen takes frames until there are no more.
@@ -117,7 +115,7 @@ func (l *listener) listen(ctx context.Context) error {
 	return nil
 }
 
-// hear takes one frame.
+// hear handles one frame.
 func (l *listener) hear(f *audio.Frame) {
 	l.ear.Wait(l.patience(f))
 	edge := l.ear.Step(f)
@@ -145,9 +143,9 @@ func (l *listener) hear(f *audio.Frame) {
 	l.watch()
 }
 
-// patience returns how much silence ends what is being said, and notes in it what
-// is known of f. Who asks for time over the agent's own sound is not waited for:
-// it stops it.
+// patience returns how much silence ends the utterance, and adds what f says about its ending.
+// While the agent's own sound plays, a request for more time is not waited for: it stops the
+// agent.
 func (l *listener) patience(f *audio.Frame) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,9 +161,9 @@ func (l *listener) patience(f *audio.Frame) time.Duration {
 	return v.patience
 }
 
-// settles notes how long it has been silent, and tells the room of words that have not
-// changed for a while and are followed by silence: those that sound like all of it, since
-// it may prepare an answer, and those after which the voice pauses and will go on.
+// settles records how long it has been silent, and tells the room about words that have not
+// changed for a while and are followed by silence: complete ones, since the room may prepare an
+// answer, and incomplete ones, after which the voice will go on.
 func (l *listener) settles() {
 	still := l.ear.Still()
 	l.mu.Lock()
@@ -189,8 +187,8 @@ func (l *listener) settles() {
 	}
 }
 
-// listenFor looks for phrases while the agent's own sound plays, while a voice
-// goes on that began over it, since that makes it pause, and a little longer.
+// listenFor listens for phrases while the agent's own sound plays, while a voice goes on that
+// began over it, since that makes the agent pause, and a little longer.
 func (l *listener) listenFor(f *audio.Frame) {
 	_, _, own := l.ear.Utterance()
 	if f.Own || l.here && own > 0 {
@@ -203,8 +201,7 @@ func (l *listener) listenFor(f *audio.Frame) {
 	l.parts.Recogniser.Spot(f)
 }
 
-// watch tells when the microphone gives nothing, not even noise, and when it
-// does again.
+// watch reports when the microphone gives nothing, not even noise, and when it gives sound again.
 func (l *listener) watch() {
 	zero, deaf := l.ear.Zero(), l.cfg.Deaf.Duration()
 	switch {
@@ -216,7 +213,7 @@ func (l *listener) watch() {
 	l.zero, l.sounds = zero, zero == 0
 }
 
-// feed hands f to whoever listens to the open utterance.
+// feed hands f to the recogniser of the open utterance.
 func (l *listener) feed(f *audio.Frame) {
 	if v := l.open; v != nil && v.session != nil {
 		l.mu.Lock()
@@ -259,8 +256,7 @@ func (l *listener) take(v *voice) {
 	l.admit(v)
 }
 
-// admit makes v one that is on its way through a recogniser, if there is one for
-// it.
+// admit begins to recognise v, if there is a recogniser for it.
 func (l *listener) admit(v *voice) {
 	v.lost = l.parts.Recogniser == nil || len(l.sessions) >= mostSessions
 	if !v.lost {
@@ -268,7 +264,7 @@ func (l *listener) admit(v *voice) {
 	}
 }
 
-// attend has a recogniser listen to v, and reports whether there is one for it.
+// attend has a recogniser listen to v, and reports whether there is one.
 func (l *listener) attend(v *voice) bool {
 	if !v.lost {
 		v.session = l.parts.Recogniser.Begin(func(r Result) { l.result(v, r) })
@@ -276,13 +272,12 @@ func (l *listener) attend(v *voice) bool {
 	return v.session != nil
 }
 
-// emit queues an event of that voice, or for 0 of none.
+// emit queues an event of a voice, or of none for 0.
 func (l *listener) emit(voice int, at time.Time, body earshot.Body) {
 	l.add(l.out, item{l.event(at, body), voice})
 }
 
-// over says that nothing came of a voice. If another has begun, that one tells
-// how it goes on.
+// over says that nothing came of a voice. If another has begun, that one reports for itself.
 func (l *listener) over(number int, at time.Time) {
 	if number == l.voices {
 		l.emit(number, at, earshot.Speech{Stage: earshot.VoiceOver, Confidence: 1})
@@ -316,7 +311,7 @@ func (l *listener) end(truncated bool) {
 	}
 }
 
-// result takes what was understood of v.
+// result handles the final result for v.
 func (l *listener) result(v *voice, r Result) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -342,8 +337,8 @@ func (l *listener) result(v *voice, r Result) {
 	})
 }
 
-// lose notes that v will not be understood. It still speaks until it ends. That
-// there is no recogniser says whoever runs it.
+// lose records that v will not be recognised. It still counts as speaking until it ends. The part
+// that runs the recogniser reports that there is none.
 func (l *listener) lose(v *voice, err error) {
 	if !errors.Is(err, stt.ErrAway) {
 		l.fault("speech", fmt.Errorf("an utterance was not understood: %w", err))
@@ -353,7 +348,7 @@ func (l *listener) lose(v *voice, err error) {
 	}
 }
 
-// partial takes what was understood of v so far, if that is news.
+// partial handles an interim result for v, if it is news.
 func (l *listener) partial(v *voice, r Result) {
 	if v != l.open || r.Text == v.words || noise(string(r.Text), r.Confidence) {
 		return
@@ -368,8 +363,8 @@ func (l *listener) partial(v *voice, r Result) {
 	l.emit(v.number, v.began, l.so(v))
 }
 
-// silent returns how long v had been silent in what had been heard when r became so,
-// however late the recogniser says it.
+// silent returns how long v had been silent in the sound on which r is based, however late r
+// comes.
 func (v *voice) silent(r Result) time.Duration {
 	if r.Heard == 0 {
 		return v.still
@@ -377,7 +372,7 @@ func (v *voice) silent(r Result) time.Duration {
 	return max(0, v.still-max(0, v.fed-r.Heard))
 }
 
-// so returns what v, which is open, has said so far.
+// so returns what the open voice v has said so far.
 func (l *listener) so(v *voice) earshot.Speech {
 	return earshot.Speech{Stage: earshot.VoiceWords, Words: v.words, Confidence: v.sure, Own: v.over, Stable: v.stable, Voice: l.sampled()}
 }
@@ -390,7 +385,7 @@ func (l *listener) talk() hear.Talk {
 	return l.parts.Talk()
 }
 
-// settle takes v out of the sessions, and reports false if it was out.
+// settle removes v from the sessions, and returns false if it was removed already.
 func (l *listener) settle(v *voice) bool {
 	if l.late == v {
 		l.late = nil
@@ -431,7 +426,7 @@ func (l *listener) waiting() bool {
 	return len(l.sessions) > 0
 }
 
-// silentError is a microphone that gives exact zeros, as no live one does.
+// silentError is the error of a microphone that gives exact zeros, as no working one does.
 type silentError struct{}
 
 // Error says what is wrong.

@@ -1,12 +1,10 @@
-// Package microphone is the sense that hears what is said at this machine:
-// frames of sound become stages of a voice, and utterances. Where somebody asks
-// whose voice it is, each comes with what it sounds like; and where another voice
-// takes over without a pause, there are two utterances: what a recogniser has
-// understood of both is thrown away, and each is listened to anew.
+// Package microphone is the provider that hears what is said at this machine: frames of sound
+// become stages of a voice, and utterances. If voices are to be identified, each utterance comes
+// with a voice sample; and where another voice takes over without a pause, there are two
+// utterances: the recognition of both together is thrown away, and each is recognised anew.
 //
-// Frames are never kept waiting, neither by recognition nor by the room; who
-// captures them has a ring in front of them anyway. What they make waits in a
-// queue, in order:
+// Frames never wait for recognition or for the room; the capture has a ring buffer anyway. The
+// events wait in a queue, in order:
 //
 //   - a stage of a voice takes the place of the one before it, if that still
 //     waits: it says more;
@@ -15,13 +13,12 @@
 //   - utterances: [mostUtterances], then the oldest is dropped, and a notice
 //     says so.
 //
-// An utterance that waits for the room's disk holds up no stage, no phrase and,
-// until there are [mostKept] of them, no other utterance. Utterances are brought
-// to the room in the order in which they were understood, each [headStart]
-// after the one before at the latest, so that a room which gives them their
-// places at once keeps that order. Stages may overtake them; an utterance that
-// comes after the next voice has begun does not take back what that one asks
-// for. Whatever ends Run, no stage is left that nothing follows.
+// An utterance that waits for the room's disk delays no stage, no phrase and, until there are
+// [mostKept] of them, no other utterance. Utterances are brought to the room in the order in which
+// they were recognised, each at most [headStart] after the one before, so that a room that gives
+// them their places at once keeps that order. Stages may overtake them; an utterance that comes
+// after the next voice has begun does not take back that voice's demand. However Run ends, no
+// stage is left without a follow-up.
 package microphone
 
 import (
@@ -40,72 +37,71 @@ import (
 	"earshot/providers"
 )
 
-// A Capture is a microphone, or something in its place.
+// A Capture is a microphone, or a substitute.
 type Capture interface {
-	// Frames opens it and yields 20 ms at a time, valid until the next, until
-	// ctx ends or it comes to its own end. An error is yielded once, last.
-	// Leaving the loop closes it.
+	// Frames opens it and yields 20 ms at a time, valid until the next, until ctx ends or it ends
+	// by itself. An error is yielded once, last. Leaving the loop closes it.
 	Frames(ctx context.Context) iter.Seq2[*audio.Frame, error]
 }
 
-// A Recogniser makes words of sound. None of its methods block, nor do those of
-// its sessions.
+// A Recogniser turns sound into words. None of its methods block, nor do those of its sessions.
 type Recogniser interface {
-	// Begin begins an utterance. It calls on, from one goroutine at a time,
-	// with what is understood so far, and last with what is final.
+	// Begin begins an utterance. It calls on, from one goroutine at a time, with interim results,
+	// and last with the final one.
 	Begin(on func(Result)) Session
 
-	// Spot listens in f for the phrases that one listens for. What is found
-	// is told to [Provider.Called].
+	// Spot listens in f for phrases such as "stop talking". It passes what it finds to
+	// [Provider.Called].
 	Spot(f *audio.Frame)
 }
 
-// A Session is one utterance on its way through a [Recogniser].
+// A Session is one utterance in a [Recogniser].
 type Session interface {
-	Feed(f *audio.Frame) // the next 20 ms of it; f is the caller's again afterwards
-	End()                // there is no more; the final result follows, within a bound
-	Cancel()             // nobody wants a result any more
+	Feed(f *audio.Frame) // the next 20 ms of it; f belongs to the caller again afterwards
+	End()                // there is no more; the final result follows within a bound
+	Cancel()             // no result is wanted any more
 }
 
-// A Result is what was understood of an utterance.
+// A Result is what was recognised in an utterance.
 type Result struct {
 	Text       earshot.Text
-	Heard      time.Duration // how much of what was fed had been heard when it became so; 0 is not known
-	Confidence float64       // in Text, 0 to 1; 0 is unknown, as it is of most that are not final
+	Heard      time.Duration // how much of the sound it is based on; 0 is unknown
+	Confidence float64       // in Text, 0 to 1; 0 is unknown, as for most interim results
 	Final      bool          // nothing follows
 	Err        error         // why there is no text; only of a final one
 }
 
-// Parts are what a microphone is made of.
+// Parts are the dependencies of a microphone.
 type Parts struct {
 	Capture    Capture
-	Recogniser Recogniser // nil if there is none: voices are noticed, not understood
+	Recogniser Recogniser // nil if there is none: voices are noticed, not recognised
 
-	// Voices says that utterances come with the sound of their voice, because somebody asks whose
-	// voice it is; see [earshot.Voice].
+	// Voices says that utterances come with the sound of their voice, to identify the speaker; see
+	// [earshot.Voice].
 	Voices bool
 
-	// Talk is what the room knows of the talk that the microphone hears, on which
-	// it depends how long one waits for more words. It is asked whenever there are
-	// new ones, so it must not block. If nil, nothing is known.
+	// Talk returns what the room knows about the conversation, which affects how long to wait for
+	// more words. It is called whenever there are new ones, so it must not block. If nil, nothing
+	// is known.
 	Talk func() hear.Talk
 
-	// Dropped, if set, is told how many utterances could not be kept. It returns at once.
+	// Dropped, if set, receives the number of utterances that could not be stored. It returns at
+	// once.
 	Dropped func(n int)
 
-	Notice func(earshot.Notice) // is told what is wrong beside the device; may be nil; must not block
+	Notice func(earshot.Notice) // receives faults other than of the device; may be nil; must not block
 
-	// Name is that of the sense; "" is "microphone". From is who is heard; the zero
-	// handle is the device, as that of whoever speaks into it. Via is the outlet that
-	// answers what is heard; "" is "loudspeaker". Another sense, in which everybody has
-	// a track of their own, such as a call, makes one of these for each of them.
+	// Name is the name of the provider; "" is "microphone". From is the speaker; the zero handle is
+	// the device, for whoever speaks into it. Via is the outlet for replies; "" is "loudspeaker".
+	// Another provider, in which everybody has a track of their own, such as a call, makes one
+	// Provider for each of them.
 	Name string
 	From earshot.Handle
 	Via  string
 }
 
-// A Provider is the sense. Its methods may be called from any goroutine; it
-// runs once at a time.
+// A Provider is the microphone's provider. Its methods may be called from any goroutine; it runs
+// once at a time.
 type Provider struct {
 	cfg   Config
 	parts Parts
@@ -113,12 +109,12 @@ type Provider struct {
 	mu   sync.Mutex
 	live *listener // nil while it does not run
 
-	telling sync.Mutex      // held while a notice is given, so that they come in order
-	told    map[string]bool // what is wrong
+	telling sync.Mutex      // held while a notice is sent, to keep the order
+	told    map[string]bool // the current faults
 }
 
-// New returns the microphone of that configuration, which must be valid. It
-// opens nothing until it runs.
+// New returns the microphone of a configuration, which must be valid. It opens nothing until it
+// runs.
 func New(cfg Config, parts Parts) *Provider {
 	return &Provider{cfg: cfg, parts: parts, told: make(map[string]bool)}
 }
@@ -126,14 +122,14 @@ func New(cfg Config, parts Parts) *Provider {
 // Name implements [providers.Provider].
 func (p *Provider) Name() string { return cmp.Or(p.parts.Name, "microphone") }
 
-// How long words that were already said may take to be understood and kept.
+// How long the last words may take to be recognised and stored.
 const (
-	goodbye  = 5 * time.Second // when the capture is lost, and opened again afterwards
-	recorded = time.Minute     // when it has come to its own end, as a recording: a busy machine may be late
+	goodbye  = 5 * time.Second // after the capture was lost; it is opened again afterwards
+	recorded = time.Minute     // after the capture ended by itself, as a recording: a busy machine may be late
 )
 
-// Run implements [providers.Provider]. Its own end is that of the capture, as
-// of a recording; what was said until then is still understood.
+// Run implements [providers.Provider]. It ends by itself when the capture does, as a recording
+// does; what was said until then is still recognised.
 func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
 	sending, giveUp := context.WithCancel(ctx)
 	defer giveUp()
@@ -163,8 +159,8 @@ func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
 	return err
 }
 
-// Called takes a phrase that was listened for and heard at that time. It does
-// not block, and may be called at any time.
+// Called handles a spotted phrase that was heard at a time. It does not block, and may be called
+// at any time.
 func (p *Provider) Called(words earshot.Text, at time.Time) {
 	p.mu.Lock()
 	l := p.live
@@ -174,8 +170,7 @@ func (p *Provider) Called(words earshot.Text, at time.Time) {
 	}
 }
 
-// Hearing reports whether somebody is saying something, or has and it is still to be
-// understood.
+// Hearing reports whether somebody is speaking, or has spoken and is still to be recognised.
 func (p *Provider) Hearing() bool {
 	p.mu.Lock()
 	l := p.live
@@ -204,9 +199,9 @@ func (p *Provider) handle() earshot.Handle {
 	return cmp.Or(p.parts.From, earshot.Handle{Provider: p.Name(), ID: cmp.Or(p.cfg.Device, "default")})
 }
 
-// send brings events to the room, until the queue is closed and empty or ctx
-// ends: utterances by another goroutine, once what came before them has been
-// taken. Last it withdraws what the room was told of a voice that will not go on.
+// send brings events to the room, until the queue is closed and empty or ctx ends. Another
+// goroutine brings each utterance, once the room has taken what came before. At the end send
+// withdraws the demand of a voice that will not go on.
 func (p *Provider) send(ctx context.Context, out *queue, emit providers.Emit) {
 	slow, d := newQueue(), newDemand(emit)
 	var keeper sync.WaitGroup
@@ -227,8 +222,8 @@ func (p *Provider) send(ctx context.Context, out *queue, emit providers.Emit) {
 	d.end(ctx)
 }
 
-// keep brings utterances to the room, each by a goroutine of its own, since a
-// word that cuts must not wait for the disk that keeps the words before it.
+// keep brings utterances to the room, each in a goroutine of its own, since a word that cuts must
+// not wait for the disk that stores the words before it.
 func (p *Provider) keep(ctx context.Context, slow *queue, d *demand) {
 	var keeping sync.WaitGroup
 	defer keeping.Wait()
@@ -254,7 +249,7 @@ func (p *Provider) keep(ctx context.Context, slow *queue, d *demand) {
 	}
 }
 
-// add appends e to q, and says if that drops an utterance.
+// add appends e to q, and reports a dropped utterance.
 func (p *Provider) add(q *queue, e item) {
 	if q.add(e) {
 		p.dropped(1)
@@ -262,14 +257,14 @@ func (p *Provider) add(q *queue, e item) {
 	}
 }
 
-// dropped counts what was said and could not be kept.
+// dropped counts utterances that could not be stored.
 func (p *Provider) dropped(n int) {
 	if p.parts.Dropped != nil {
 		p.parts.Dropped(n)
 	}
 }
 
-// kept notes what became of an utterance.
+// kept records the fate of an utterance.
 func (p *Provider) kept(ctx context.Context, err error) {
 	switch {
 	case err == nil:
@@ -279,7 +274,7 @@ func (p *Provider) kept(ctx context.Context, err error) {
 	}
 }
 
-// fault says once that something is wrong.
+// fault reports a fault once.
 func (p *Provider) fault(key string, err error) {
 	n := earshot.Notice{Key: key, Text: err.Error()}
 	if c, ok := errors.AsType[interface {
@@ -291,12 +286,12 @@ func (p *Provider) fault(key string, err error) {
 	p.say(n)
 }
 
-// mend says that something is no longer wrong, if that it was has been said.
+// mend reports the end of a fault that was reported.
 func (p *Provider) mend(key, text string) {
 	p.say(earshot.Notice{Key: key, Text: text, Over: true})
 }
 
-// say gives a notice, unless it changes nothing.
+// say sends a notice, unless it changes nothing.
 func (p *Provider) say(n earshot.Notice) {
 	p.telling.Lock()
 	defer p.telling.Unlock()

@@ -9,23 +9,21 @@ import (
 )
 
 const (
-	// mostUtterances wait for the room: half an hour of talk for a disk to
+	// mostUtterances is how many utterances wait for the room: half an hour of talk for a disk to
 	// recover, in some hundred kilobytes.
 	mostUtterances = 256
 
-	// mostCalls is how often somebody may have said "stop" before the room took
-	// one.
+	// mostCalls is how often somebody may say "stop" before the room has taken one.
 	mostCalls = 8
 )
 
-// An item is an event, and of which voice it tells; 0 is none.
+// An item is an event, and the number of its voice; 0 is none.
 type item struct {
 	earshot.Event
 	voice int
 }
 
-// A queue holds events until the room has taken them, in order and within its
-// bounds.
+// A queue holds events until the room has taken them, in order and within its bounds.
 type queue struct {
 	mu     sync.Mutex
 	events []item
@@ -35,8 +33,7 @@ type queue struct {
 
 func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
 
-// add appends e, and reports whether an utterance was dropped for that. It does
-// not wait.
+// add appends e, and reports whether it dropped an utterance. It does not block.
 func (q *queue) add(e item) (dropped bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -46,14 +43,14 @@ func (q *queue) add(e item) (dropped bool) {
 	case isCall(e):
 		q.drop(isCall, mostCalls)
 	case len(q.events) > 0 && isStage(q.events[len(q.events)-1]):
-		q.events = q.events[:len(q.events)-1] // it says more
+		q.events = q.events[:len(q.events)-1] // e supersedes it
 	}
 	q.events = append(q.events, e)
 	q.wake()
 	return dropped
 }
 
-// drop takes the oldest out of those that are of a kind, if there are most.
+// drop removes the oldest of a kind, if there are most.
 func (q *queue) drop(kind func(item) bool, most int) bool {
 	n, oldest := 0, -1
 	for i, e := range q.events {
@@ -77,10 +74,10 @@ func isCall(e item) bool {
 	return ok && s.Stage == earshot.VoiceCalls
 }
 
-// isStage reports whether the next event makes e worthless.
+// isStage reports whether the next event supersedes e.
 func isStage(e item) bool { return !isUtterance(e) && !isCall(e) }
 
-// utterances returns how many wait.
+// utterances returns how many utterances wait.
 func (q *queue) utterances() (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -92,7 +89,7 @@ func (q *queue) utterances() (n int) {
 	return n
 }
 
-// close says that nothing will be added.
+// close says that nothing more will be added.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -107,8 +104,8 @@ func (q *queue) wake() {
 	}
 }
 
-// take returns the next event, and waits for one. It reports false when there
-// will be none, or ctx has ended.
+// take returns the next event, and waits for one. It returns false when none will come, or ctx has
+// ended.
 func (q *queue) take(ctx context.Context) (item, bool) {
 	for ctx.Err() == nil {
 		q.mu.Lock()

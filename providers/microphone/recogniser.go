@@ -5,7 +5,7 @@ import (
 	"earshot/models/stt"
 )
 
-// A recogniser makes the results of models/stt those of a [Recogniser].
+// A recogniser converts the results of models/stt to those of a [Recogniser].
 type recogniser struct{ sttRecogniser }
 
 type sttRecogniser interface {
@@ -13,8 +13,8 @@ type sttRecogniser interface {
 	Spot(f *audio.Frame)
 }
 
-// UseSTT returns what recognises words by models/stt: a recogniser of its own, or that of one
-// person in a call.
+// UseSTT returns a Recogniser on models/stt: on a recogniser of its own, or on that of one person
+// in a call.
 func UseSTT(r sttRecogniser) Recogniser { return recogniser{r} }
 
 // Begin implements [Recogniser].

@@ -7,21 +7,20 @@ import (
 )
 
 const (
-	// foreign is how much of a frame's energy may be the agent's own sound for it
-	// to tell what somebody else sounds like.
+	// foreign is the largest share of the agent's own sound in a frame's energy for which the frame
+	// is still a sample of another voice.
 	foreign = 0.5
 
-	// another is how likely it must be that what follows is another voice, so that one
-	// voice in a hundred is split: see make bench, figure voices.
+	// another is how likely a change of voice must be for a split; it splits one voice in a hundred
+	// wrongly: see make bench, figure voices.
 	another = 0.87
 
-	// sampleOf is how many frames are enough to tell what a voice sounds like that
-	// has already ended: 5 s.
+	// sampleOf is how many frames are enough for a sample of a voice that has already ended: 5 s.
 	sampleOf = 250
 )
 
-// sample takes f, which the open utterance was fed, into what it sounds like. If
-// somebody else has begun to speak, the utterance is split: see turn.
+// sample adds f, which the open utterance was fed, to its voice sample. If somebody else has begun
+// to speak, the utterance is split: see turn.
 func (l *listener) sample(f *audio.Frame) {
 	if l.sampler == nil {
 		return
@@ -29,7 +28,7 @@ func (l *listener) sample(f *audio.Frame) {
 	l.tape = append(l.tape, *f)
 	s := *l.analyser.Step(f)
 	if f.EchoRatio >= foreign {
-		s = voiceprint.Sound{} // it tells what the agent sounds like
+		s = voiceprint.Sound{} // it belongs to the agent's voice
 	}
 	l.measured = append(l.measured, s)
 	l.mu.Lock()
@@ -40,7 +39,7 @@ func (l *listener) sample(f *audio.Frame) {
 	}
 }
 
-// alone returns s if the agent is not heard in it, which would be another voice.
+// alone returns s if it does not contain the agent's voice.
 func alone(f *audio.Frame, s *voiceprint.Sound) *voiceprint.Sound {
 	if f.Own {
 		return nil
@@ -48,8 +47,8 @@ func alone(f *audio.Frame, s *voiceprint.Sound) *voiceprint.Sound {
 	return s
 }
 
-// lastTurn splits the open utterance, which ends, if it can be told only now that
-// somebody else had begun to speak.
+// lastTurn splits the open utterance, which ends, if only now it can be told that somebody else
+// had begun to speak.
 func (l *listener) lastTurn() {
 	if l.open == nil || l.open.session == nil || l.turns == nil {
 		return
@@ -59,8 +58,8 @@ func (l *listener) lastTurn() {
 	}
 }
 
-// study adds f, of which s was measured, to what somebody sounds like, and to whether
-// somebody else is heard at the same time, who is not the agent.
+// study adds f, measured as s, to the voice sample, and to the detection of another speaker who is
+// not the agent.
 func (l *listener) study(f *audio.Frame, s *voiceprint.Sound) {
 	l.sampler.Take(s)
 	if !f.Own {
@@ -68,8 +67,8 @@ func (l *listener) study(f *audio.Frame, s *voiceprint.Sound) {
 	}
 }
 
-// sampled returns what the open utterance sounds like so far; nil if nobody asks,
-// or if there was too little of it.
+// sampled returns the voice sample of the open utterance so far; nil if nobody asks, or if there
+// was too little sound.
 func (l *listener) sampled() *earshot.Voice {
 	if l.sampler == nil {
 		return nil
@@ -82,7 +81,7 @@ func (l *listener) sampled() *earshot.Voice {
 	return &v
 }
 
-// forget makes room for what the next utterance sounds like.
+// forget resets the samples for the next utterance.
 func (l *listener) forget() {
 	if l.sampler != nil {
 		l.analyser = voiceprint.Analyser{}
@@ -93,7 +92,7 @@ func (l *listener) forget() {
 	}
 }
 
-// wipe overwrites what was heard and is kept: nobody asks for it any more.
+// wipe overwrites the kept sound, which nobody needs any more.
 func (l *listener) wipe() {
 	l.ear.Wipe()
 	clear(l.tape[:cap(l.tape)])

@@ -9,13 +9,13 @@ import (
 	"earshot/models/voiceprint"
 )
 
-// around is how many frames beside the place where a voice seems to change may be
-// the place where it does: 240 ms.
+// around is how many frames on each side of a detected voice change may be the actual place: 240
+// ms.
 const around = 12
 
-// turn splits the open utterance near where another voice seems to begin, if it sounds
-// like another when it is listened to alone. What was understood of both together is not
-// wanted any more: each is listened to anew, the first to its end.
+// turn splits the open utterance near a detected voice change, if what follows sounds like another
+// voice by itself. The recognition of both together is discarded: each is recognised anew, the
+// first to its end.
 func (l *listener) turn(t voiceprint.SpeakerChange) {
 	at := pause(l.tape, len(l.tape)-t.Since)
 	before, after := l.measured[max(0, at-sampleOf):at], l.measured[max(at, len(l.measured)-sampleOf):]
@@ -39,7 +39,7 @@ func (l *listener) turn(t voiceprint.SpeakerChange) {
 	l.keep(at)
 }
 
-// keep forgets of the tape what was before frame at.
+// keep removes from the tape what was before frame at.
 func (l *listener) keep(at int) {
 	l.tape, l.measured = slices.Delete(l.tape, 0, at), slices.Delete(l.measured, 0, at)
 	l.turns.Reset()
@@ -54,8 +54,8 @@ func play(s Session, frames []audio.Frame) {
 	}
 }
 
-// part puts two voices in the place of the open one, of which the first has
-// ended, and tells the room of the second.
+// part replaces the open voice by two, of which the first has ended, and tells the room about the
+// second.
 func (l *listener) part(first, second []audio.Frame) (ended, goesOn *voice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,8 +74,8 @@ func (l *listener) part(first, second []audio.Frame) (ended, goesOn *voice) {
 	return ended, goesOn
 }
 
-// soundOf listens to nothing but the last frames of the tape from one to another, and
-// returns what they sound like, and whether somebody else is heard in them.
+// soundOf analyses only the frames of the tape in a range, and returns their voice, and whether
+// somebody else is heard in them.
 func (l *listener) soundOf(from, to int) (v *earshot.Voice, crowded bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,8 +87,8 @@ func (l *listener) soundOf(from, to int) (v *earshot.Voice, crowded bool) {
 	return l.sampled(), l.crowd.Overlap()
 }
 
-// pause returns the frame near at which is the quietest together with its
-// neighbours, as nobody breaks into the middle of a vowel.
+// pause returns the frame near at that is the quietest together with its neighbours, since nobody
+// breaks into the middle of a vowel.
 func pause(tape []audio.Frame, at int) int {
 	from, to := max(1, at-around), min(at+around, len(tape)-2)
 	best, quiet := at, 0.0 // no sound is louder
@@ -104,9 +104,8 @@ func pause(tape []audio.Frame, at int) int {
 	return best
 }
 
-// extent returns when the first frame of tape began that a voice is in, how long
-// it is to the end of the last, and how much of that voice fell together with the
-// agent's own sound, from 0 to 1.
+// extent returns when the first voiced frame of tape began, the time to the end of the last, and
+// which share of the voice coincided with the agent's own sound, from 0 to 1.
 func extent(tape []audio.Frame) (began time.Time, lasted time.Duration, own float64) {
 	voiced, ours := 0, 0
 	for i := range tape {

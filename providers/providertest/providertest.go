@@ -1,12 +1,11 @@
-// Package providertest puts a provider through what every provider must hold.
-// A new provider's test is one line:
+// Package providertest checks what every provider must guarantee. The test of a new provider is
+// one line:
 //
 //	providertest.Run(t, func(t *testing.T) providers.Provider { return … })
 //
-// Each part opens a provider of its own and runs it in a bubble of
-// testing/synctest. So a provider with a device or a socket is given a fake
-// one, made of channels, which says at least one thing; and a provider that
-// leaves a goroutine behind fails.
+// Each part opens a provider of its own and runs it in a bubble of testing/synctest. So a provider
+// with a device or a socket must be given a fake one, made of channels, that says at least one
+// thing; and a provider that leaves a goroutine behind fails.
 package providertest
 
 import (
@@ -47,7 +46,7 @@ func Run(t *testing.T, open func(t *testing.T) providers.Provider) {
 	}
 }
 
-// hasAName: the name is a key of the configuration file, and stays the same.
+// hasAName: the name is a key of the configuration file, and never changes.
 func hasAName(t *testing.T, p providers.Provider) {
 	name := p.Name()
 	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
@@ -58,8 +57,8 @@ func hasAName(t *testing.T, p providers.Provider) {
 	}
 }
 
-// saysWhatIsWellFormed: an event holds what a provider knows, and nothing of
-// what only the room may decide.
+// saysWhatIsWellFormed: an event holds what a provider knows, and nothing that only the room
+// decides.
 func saysWhatIsWellFormed(t *testing.T, p providers.Provider) {
 	var n atomic.Int64
 	r := start(t.Context(), t, p, func(_ context.Context, e earshot.Event) error {
@@ -74,13 +73,13 @@ func saysWhatIsWellFormed(t *testing.T, p providers.Provider) {
 	}
 }
 
-// checkEvent fails t unless e is as a provider may emit it.
+// checkEvent fails t unless a provider may emit e.
 func checkEvent(t *testing.T, e earshot.Event) {
 	t.Helper()
 	if e.Body == nil {
 		t.Error("an event has no body")
 	}
-	_, back := e.Body.(earshot.Withdrawal) // which a sense may tell of by itself
+	_, back := e.Body.(earshot.Withdrawal) // which a provider may emit by itself
 	if e.From.Provider == "" || e.From.ID == "" && !back {
 		t.Errorf("an event is from %q, which names nobody", e.From)
 	}
@@ -101,7 +100,7 @@ func checkEvent(t *testing.T, e earshot.Event) {
 	}
 }
 
-// stopsWhenToldTo: when ctx ends Run returns, at once, wherever it waits.
+// stopsWhenToldTo: when ctx ends, Run returns at once, wherever it waits.
 func stopsWhenToldTo(t *testing.T, p providers.Provider) {
 	r := start(t.Context(), t, p, func(context.Context, earshot.Event) error { return nil })
 	synctest.Wait() // every goroutine of the provider is now blocked
@@ -114,7 +113,7 @@ func stopsBeforeItBegan(t *testing.T, p providers.Provider) {
 	start(ctx, t, p, func(ctx context.Context, _ earshot.Event) error { return ctx.Err() }).stop()
 }
 
-// stopsWhileTheRoomIsBusy: also while emit blocks, as when the disk is slow.
+// stopsWhileTheRoomIsBusy: the same holds while emit blocks, as when the disk is slow.
 func stopsWhileTheRoomIsBusy(t *testing.T, p providers.Provider) {
 	var busy atomic.Bool
 	r := start(t.Context(), t, p, func(ctx context.Context, _ earshot.Event) error {
@@ -126,8 +125,8 @@ func stopsWhileTheRoomIsBusy(t *testing.T, p providers.Provider) {
 	r.stop()
 }
 
-// stopsWhenTheRoomRefuses: a provider may give up or go on when an event is
-// refused, but it neither hangs nor spins.
+// stopsWhenTheRoomRefuses: a provider may give up or go on when an event is refused, but it must
+// neither hang nor spin.
 func stopsWhenTheRoomRefuses(t *testing.T, p providers.Provider) {
 	var n atomic.Int64
 	r := start(t.Context(), t, p, func(context.Context, earshot.Event) error {
@@ -141,7 +140,7 @@ func stopsWhenTheRoomRefuses(t *testing.T, p providers.Provider) {
 	r.stop()
 }
 
-// runsAgain: a supervisor runs the same provider once more after it failed.
+// runsAgain: a supervisor runs the same provider again after it failed.
 func runsAgain(t *testing.T, p providers.Provider) {
 	for range 3 {
 		r := start(t.Context(), t, p, func(context.Context, earshot.Event) error { return nil })
@@ -176,10 +175,9 @@ func start(ctx context.Context, t *testing.T, p providers.Provider, emit provide
 	return r
 }
 
-// await lets virtual time pass until ok, the end of the run or of patience. Whenever it looks,
-// the provider has gone as far as it goes, so that what is found does not hang on which
-// goroutine is faster. It looks more and more seldom: a look costs real time, on a busy machine
-// milliseconds.
+// await lets virtual time pass until ok, the end of the run or of patience. At each check the
+// provider is blocked, so the result does not depend on which goroutine is faster. It checks less
+// and less often: a check costs real time, on a busy machine milliseconds.
 func (r *run) await(ok func() bool) {
 	wait := 100 * time.Millisecond
 	for end := time.Now().Add(patience); ; wait = min(2*wait, time.Minute) {
@@ -195,7 +193,7 @@ func (r *run) await(ok func() bool) {
 	}
 }
 
-// stop ends the run and waits for it, but no virtual time.
+// stop ends the run and waits for it, without virtual time passing.
 func (r *run) stop() {
 	r.t.Helper()
 	r.cancel()

@@ -10,15 +10,15 @@ import (
 	"earshot"
 )
 
-// Webcam is the provider whose lines say what a camera sees. The name in their handle is that of
-// the camera.
+// Webcam is the provider whose lines say what a camera sees. The name in their handle is the name
+// of the camera.
 const Webcam = "webcam"
 
 const (
-	// often is how often a camera looks that sees the same for a while.
+	// often is the time between two looks of a camera that sees the same for a while.
 	often = time.Second
 
-	// mostGlances is how many times one line looks at most: ten minutes.
+	// mostGlances is how many looks one line makes at most: ten minutes.
 	mostGlances = 600
 
 	// mostSeen is how many people a camera of a scene can see.
@@ -28,8 +28,8 @@ const (
 	bright = 0.5
 )
 
-// parseSight returns what a camera sees by a line of a scene, and until when it sees
-// that; the zero time is no longer than a look.
+// parseSight parses what a camera sees in a line of a scene, and until when; the zero time means
+// one look.
 func parseSight(camera, what string) (body earshot.Body, until time.Duration, err error) {
 	head, text, closed := strings.Cut(what, ")")
 	name, list := word(strings.TrimPrefix(head, "("))
@@ -64,10 +64,10 @@ func parseSight(camera, what string) (body earshot.Body, until time.Duration, er
 	return nil, 0, fmt.Errorf("%q is not something that a camera sees", what[:min(len(what), 40)])
 }
 
-// eyesights are all there are.
+// eyesights are all values.
 var eyesights = []earshot.Eyesight{earshot.Clear, earshot.Dark, earshot.Frozen, earshot.Away}
 
-// parseGlance returns what a camera sees at the moment.
+// parseGlance parses one look.
 func parseGlance(camera string, args []string, text string) (body earshot.Body, until time.Duration, err error) {
 	g := earshot.Glance{Camera: camera, Eyes: earshot.Clear, Sure: sure, Brightness: bright}
 	if len(args) == 0 || text != "" {
@@ -114,7 +114,7 @@ func number(s string) (int, error) {
 	return n, nil
 }
 
-// lasting returns a look and those that follow it, one after the other, until a time.
+// lasting returns a look and its repetitions until a time.
 func lasting(at At, until time.Duration) (all []At, err error) {
 	if until == 0 {
 		return []At{at}, nil

@@ -16,8 +16,8 @@ import (
 	"earshot"
 )
 
-// longest is the latest offset that a scene may have. A longer one is a slip
-// of the pen, and would make a test that waits for it wait for ever.
+// longest is the latest offset that a scene may have. A longer one is a typing error, and would
+// make a test wait for ever.
 const longest = 24 * time.Hour
 
 // Parse returns what is heard in a scene: the part "heard" of a text archive.
@@ -41,20 +41,18 @@ const longest = 24 * time.Hour
 //	13s   discord/bob  (deletes m1)
 //	14s   discord/     (deletes m1)
 //
-// A line is when, who (the provider and its name for them), and what: a
-// message, a command after a slash, (typing) for the first key of a line,
-// (emptied) for a line that was emptied without being sent, or that they come or
-// go: (comes), (goes). A message that begins with a slash is written with two, and
-// one of several lines with \n between them. A voice begins, lasts, or was nothing
-// after all, (voice over); its (words) are understood while it speaks, a phrase
-// that is listened for (calls), and what it said (aloud) comes when it has ended;
-// (aloud as 1) is by voice 1, as voices are called in the order in which they are heard
-// first, and (aloud as 0) by the agent's own, from elsewhere.
-// A message that others speak of has a name, (as m1). It can answer another, or anything
-// else by its ID, (answers m1), and files can hang at it, (attaches NAME TYPE BYTES), also
-// without words. It is changed, (edits m1), and taken back, (deletes m1), by its author
-// or, if nobody is named, by the provider itself.
-// What came together with the agent's own sound is (own words) and (own voice).
+// A line says when, who (the provider and its name for them), and what: a message, a command after
+// a slash, (typing) for the first key of a line, (emptied) for a line that was emptied without
+// being sent, or that they come or go: (comes), (goes). A message that begins with a slash is
+// written with two, and one of several lines with \n between them. A voice begins, lasts, or was
+// nothing after all, (voice over); its (words) are recognised while it speaks, a spotted phrase
+// (calls), and what it said (aloud) comes when it has ended; (aloud as 1) is by voice 1, as voices
+// are numbered in the order in which they are first heard, and (aloud as 0) by the agent's own
+// voice, from elsewhere. A message that others refer to has a name, (as m1). It can answer
+// another, or anything else by its ID, (answers m1), and have files attached, (attaches NAME TYPE
+// BYTES), also without words. It is changed, (edits m1), and taken back, (deletes m1), by its
+// author or, if nobody is named, by the provider itself. What came together with the agent's own
+// sound is (own words) and (own voice).
 //
 // What a camera sees are lines of the provider webcam:
 //
@@ -67,16 +65,15 @@ const longest = 24 * time.Hour
 //	41s   webcam/desk  (caption) somebody holds up a red cup
 //	42s   webcam/desk  (moved)
 //
-// A look, (sees N), is an [earshot.Glance] of a clear picture by day, but for what it says
-// otherwise: one of clear, dark, frozen and away, how many faces, how sure, and shares from
-// 0 to 1. With until it is one look a second until then. The others are an [earshot.Sight]
-// each: how many people came to be in view, how well it sees from then on, what a code or a
-// caption says, and that the whole picture is another one.
+// A look, (sees N), is an [earshot.Glance] of a clear picture by day, unless it says otherwise:
+// one of clear, dark, frozen and away, how many faces, how sure, and shares from 0 to 1. With
+// until it is one look a second until then. The others are an [earshot.Sight] each: how many
+// people are in view now, how well the camera sees from then on, the text of a code or a caption,
+// and that the whole picture has changed.
 //
 // Lines are in the order of time.
 //
-// Every bad line is an error that names its number in the archive, all of them
-// at once.
+// Every bad line is an error that gives its number in the archive, all of them at once.
 func Parse(archive []byte) ([]At, error) {
 	text, line, err := heard(archive)
 	if err != nil {
@@ -109,7 +106,7 @@ func Parse(archive []byte) ([]At, error) {
 	return events, nil
 }
 
-// heard returns the part that is heard, and the number of its first line.
+// heard returns the part "heard", and the number of its first line.
 func heard(archive []byte) (text string, line int, err error) {
 	a := txtar.Parse(archive)
 	at := 1 + bytes.Count(a.Comment, []byte("\n"))
@@ -129,8 +126,8 @@ func heard(archive []byte) (text string, line int, err error) {
 	return text, line, nil
 }
 
-// parseLine returns the event of one line, without a body if there is none, and until
-// when it goes on.
+// parseLine returns the event of one line, without a body if there is none, and until when it
+// repeats.
 func parseLine(line string) (at At, until time.Duration, err error) {
 	if line == "" || line[0] == '#' {
 		return At{}, 0, nil
@@ -166,7 +163,7 @@ func parseLine(line string) (at At, until time.Duration, err error) {
 	return At{offset, earshot.Event{ID: id, From: from, Body: body}}, 0, nil
 }
 
-// word parts the first word of s from the rest.
+// word splits off the first word of s.
 func word(s string) (first, rest string) {
 	i := strings.IndexAny(s, " \t")
 	if i < 0 {
@@ -216,11 +213,10 @@ func parseBody(s string) (earshot.Body, error) {
 	return parseMessage(s), nil
 }
 
-// lines returns a text with its ends of lines.
+// lines returns a text with its line breaks.
 func lines(s string) earshot.Text { return earshot.Text(strings.ReplaceAll(s, `\n`, "\n")) }
 
-// labelled returns the name behind a word in brackets with which s begins, and what comes
-// after it.
+// labelled returns the name after a word in brackets at the beginning of s, and the rest.
 func labelled(s, word string) (name earshot.EventID, rest string, ok bool) {
 	head, rest, closed := strings.Cut(s, ")")
 	label, is := strings.CutPrefix(head, "("+word+" ")
@@ -230,7 +226,7 @@ func labelled(s, word string) (name earshot.EventID, rest string, ok bool) {
 	return earshot.EventID(label), strings.TrimLeft(rest, " \t"), true
 }
 
-// named is labelled for what nothing comes after.
+// named is labelled for labels that nothing may follow.
 func named(s, word string) (name earshot.EventID, ok bool) {
 	name, rest, ok := labelled(s, word)
 	return name, ok && rest == ""
@@ -239,7 +235,7 @@ func named(s, word string) (name earshot.EventID, ok bool) {
 // mostName is the longest name of a message in a scene, in bytes.
 const mostName = 64
 
-// parseName returns how a message is called, if it is, and the rest of it.
+// parseName returns the name of a message, if it has one, and the rest.
 func parseName(s string) (earshot.EventID, string) {
 	id, rest, ok := labelled(s, "as")
 	if !ok || rest == "" || rest[0] == '/' { // a command has no name
@@ -248,7 +244,7 @@ func parseName(s string) (earshot.EventID, string) {
 	return id, rest
 }
 
-// parseMessage returns a message: what it answers, what hangs at it, and its words.
+// parseMessage returns a message: what it answers, its attachments, and its words.
 func parseMessage(s string) earshot.Message {
 	var m earshot.Message
 	m.ReplyTo, s, _ = labelled(s, "answers")
@@ -271,21 +267,21 @@ func parseMessage(s string) earshot.Message {
 }
 
 const (
-	// sure is how well a recogniser understands the voices of a scene.
+	// sure is the confidence in the words of a scene.
 	sure = 0.9
 
 	// aWord is how long a voice takes for a word.
 	aWord = 400 * time.Millisecond
 )
 
-// stages are the ways in which a scene tells of a voice.
+// stages are the notations for the stages of a voice.
 var stages = map[string]earshot.Stage{
 	"(voice began)": earshot.VoiceBegan, "(voice lasts)": earshot.VoiceLasts, "(voice over)": earshot.VoiceOver,
 	"(words)": earshot.VoiceWords, "(calls)": earshot.VoiceCalls,
 }
 
-// parseVoice returns what was said aloud, if s tells of that. What the agent
-// itself may have said, "(own words)" and "(own voice)", came with its sound.
+// parseVoice returns what was said aloud, if s says that. What the agent itself may have said,
+// "(own words)" and "(own voice)", came with its sound.
 func parseVoice(s string) (earshot.Body, bool) {
 	kind, words, _ := strings.Cut(s, ")")
 	kind += ")"
@@ -313,8 +309,8 @@ func parseVoice(s string) (earshot.Body, bool) {
 	return earshot.Speech{Stage: stage, Words: text, Confidence: sure, Own: own}, ok
 }
 
-// whose returns a kind without the number of the voice that speaks, and that voice: its
-// print is the number.
+// whose splits a kind into the kind without the number of the voice, and the voice: its print is
+// the number.
 func whose(kind string) (string, *earshot.Voice) {
 	number, is := strings.CutPrefix(kind, "(aloud as ")
 	n, err := strconv.Atoi(strings.TrimSuffix(number, ")"))

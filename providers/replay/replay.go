@@ -1,6 +1,6 @@
-// Package replay is the sense that performs a recorded scene, for the scene
-// tests, for the demonstration, and for a bug report that is to happen again.
-// It is also the smallest provider, to begin a new one from.
+// Package replay is the provider that performs a recorded scene, for the scene tests, for the
+// demonstration, and to reproduce a bug. It is also the smallest provider, a template for a new
+// one.
 package replay
 
 import (
@@ -12,7 +12,7 @@ import (
 	"earshot/providers"
 )
 
-// An At is an event and when it happens, counted from the beginning.
+// An At is an event and its time, counted from the beginning.
 type At struct {
 	Offset time.Duration
 	Event  earshot.Event
@@ -22,12 +22,10 @@ type At struct {
 type Provider struct {
 	Events []At // in the order of their offsets
 
-	// Speed is how many seconds of the scene pass in one of the clock; 0
-	// means 1.
+	// Speed is how many seconds of the scene pass in one second of the clock; 0 means 1.
 	Speed float64
 
-	// Via is the outlet where what is answered to one event alone is shown,
-	// for events that name none.
+	// Via is the outlet for replies to one event alone, for events that name none.
 	Via string
 }
 
@@ -36,9 +34,9 @@ var _ providers.Provider = (*Provider)(nil)
 // Name implements [providers.Provider].
 func (p *Provider) Name() string { return "replay" }
 
-// Run implements [providers.Provider]. It emits one event after the other: one
-// that the room takes long to admit delays those after it, and one that the
-// room refuses ends the performance. What is late is emitted at once.
+// Run implements [providers.Provider]. It emits one event after another: an event that the room
+// admits slowly delays those after it, and one that the room refuses ends the performance. What is
+// late is emitted at once.
 func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
 	began := time.Now()
 	for i, at := range p.Events {
@@ -53,7 +51,7 @@ func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
 	return nil
 }
 
-// scaled returns how long d of the scene is on the clock.
+// scaled returns how long d of the scene takes on the clock.
 func (p *Provider) scaled(d time.Duration) time.Duration {
 	if p.Speed <= 0 {
 		return d
@@ -61,12 +59,12 @@ func (p *Provider) scaled(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / p.Speed)
 }
 
-// event completes e with what its recording leaves open.
+// event fills in what the recording of e leaves open.
 func (p *Provider) event(e earshot.Event, due time.Time) earshot.Event {
 	if e.At.IsZero() {
 		e.At = due
 		if u, ok := e.Body.(earshot.Utterance); ok {
-			e.At = due.Add(-u.Lasted) // it is told of when it has ended
+			e.At = due.Add(-u.Lasted) // it is reported when it has ended
 		}
 	}
 	if e.From == (earshot.Handle{}) {

@@ -8,26 +8,26 @@ import (
 )
 
 const (
-	// again is how long a code must not have been seen to be told once more.
+	// again is how long a code must have been out of view to be reported again.
 	again = 5 * time.Minute
 
-	// mostCodes is how many are remembered, and at most that many are told within fresh: a
-	// screen may show another one every second.
+	// mostCodes is how many codes are remembered, and at most that many are reported within fresh:
+	// a screen may show another one every second.
 	mostCodes = 10
 	fresh     = time.Minute
 )
 
-// A code is one that was seen.
+// A code is a code that was seen.
 type code struct {
 	text earshot.Text
 	told time.Time
 	seen time.Time // last
 }
 
-// Codes are those that were seen of late. They have no clock.
+// Codes holds the codes seen recently. It has no clock.
 type codes []code
 
-// look returns those that are to be told of what was seen at a time.
+// look returns the codes to report among those seen at a time.
 func (c *codes) look(at time.Time, seen []earshot.Seen) (tell []earshot.Seen) {
 	*c = slices.DeleteFunc(*c, func(k code) bool { return at.Sub(k.seen) >= again })
 	for _, s := range seen {

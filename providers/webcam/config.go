@@ -13,50 +13,49 @@ import (
 	"earshot/models/see/wire"
 )
 
-// Config is the section providers.webcam of the configuration. The zero value looks
-// nowhere; see [DefaultConfig].
+// Config is the section providers.webcam of the configuration. The zero value looks nowhere; see
+// [DefaultConfig].
 type Config struct {
-	// Enabled lets the agent see what is before its cameras. Somebody must say so.
+	// Enabled lets the agent see what is in front of its cameras. It is off by default.
 	Enabled bool `yaml:"enabled"`
 
-	// Cameras are those that it looks through. Where none is listed, it is the first that
-	// is connected, if there is one.
+	// Cameras are the cameras to use. If none is listed, it is the first that is connected, if
+	// there is one.
 	Cameras []Camera `yaml:"cameras"`
 }
 
 // A Camera is one entry of the configuration. Its zero value is the first camera that is
-// connected, with the usual values.
+// connected, with the defaults.
 type Camera struct {
-	Name   string        `yaml:"name"`   // unique; "camera" if nothing is said
+	Name   string        `yaml:"name"`   // unique; the default is "camera"
 	Device string        `yaml:"device"` // its name, its path, a file or an address; empty means the first
-	Masks  []earshot.Box `yaml:"masks"`  // what is blackened before anything looks
+	Masks  []earshot.Box `yaml:"masks"`  // areas that are blackened before anything looks
 	Hours  field.Hours   `yaml:"hours"`  // when it looks, by the clock of this machine; empty means always
 
 	Width  int `yaml:"width"`  // of its pictures, in pixels; 0 means 640
 	Height int `yaml:"height"` // likewise; 0 means 480
 
-	Idle   float64 `yaml:"idle_rate"`   // pictures a second while nothing moves; 0 means 2
-	Active float64 `yaml:"active_rate"` // and while something does; 0 means 5
+	Idle   float64 `yaml:"idle_rate"`   // pictures per second while nothing moves; 0 means 2
+	Active float64 `yaml:"active_rate"` // and while something moves; 0 means 5
 
-	Loop bool `yaml:"loop"` // a file begins again at its end
+	Loop bool `yaml:"loop"` // a file starts over at its end
 }
 
 const (
 	mostCameras = 8 // of one machine: each takes a process and some per cent of a core
 
-	// The rates that are allowed: below, a picture is seconds old; above, nothing more is
-	// seen.
+	// The allowed rates: below, a picture is seconds old; above, nothing more is seen.
 	leastRate, mostRate = 0.2, 30
 
 	// leastSide is the least width and height: smaller ones show nobody.
 	leastSide = 64
 )
 
-// DefaultConfig returns the configuration of somebody who wrote none.
+// DefaultConfig returns the configuration of a user who wrote none.
 func DefaultConfig() Config { return Config{} }
 
-// List returns the cameras that are configured, with the usual values where nothing is
-// said, or the one that there is.
+// List returns the configured cameras, with the defaults where nothing is set, or the single
+// default camera.
 func (c Config) List() []Camera {
 	list := c.Cameras
 	if len(list) == 0 {
@@ -77,7 +76,7 @@ func (c Camera) withDefaults() Camera {
 	return c
 }
 
-// Open returns what the helper of the camera is told, where these devices are connected.
+// Open returns what the camera's helper is told, given the connected devices.
 func (c Camera) Open(devices []see.Device) wire.Open {
 	c = c.withDefaults()
 	return wire.Open{
@@ -86,12 +85,12 @@ func (c Camera) Open(devices []see.Device) wire.Open {
 	}
 }
 
-// Uses reports whether it is the camera c, where these devices are connected.
+// Uses reports whether the camera uses c, given the connected devices.
 func (c Camera) Uses(d see.Device, devices []see.Device) bool {
 	return c.source(devices) == cmp.Or(d.Stable, d.Path)
 }
 
-// source returns where pictures come from: a path that stays the same when others are
+// source returns the source of pictures: a path that stays the same when other devices are
 // connected, if there is one.
 func (c Camera) source(devices []see.Device) string {
 	for _, d := range devices {
@@ -102,8 +101,8 @@ func (c Camera) source(devices []see.Device) string {
 	return cmp.Or(c.Device, "0")
 }
 
-// Validate reports every fault in c, not only the first. That there is such a device is
-// found out when it is opened.
+// Validate reports every fault in c, not only the first. Whether the device exists is found out
+// when it is opened.
 func (c Config) Validate() error {
 	var faults []error
 	if len(c.Cameras) > mostCameras {
@@ -168,6 +167,6 @@ func (c Camera) validate() error {
 	return errors.Join(faults...)
 }
 
-// Deaf is how long a camera that is open may show nothing before it is deaf: longer than
-// the opening of a stream takes, and than it takes from one picture to the next.
+// Deaf is how long an open camera may give no picture before it counts as failed: longer than
+// opening a stream takes, and than the time between two pictures.
 const Deaf = 45 * time.Second

@@ -8,45 +8,46 @@ import (
 )
 
 const (
-	// A picture is dark below dim in brightness and pale in contrast: something before the
-	// lens lets some light through, evenly, and a dark room has a lamp or a window in it. It
-	// is so also without any contrast, however bright. It is so no longer above the second.
+	// A picture becomes dark below dim in brightness and pale in contrast: something in front of
+	// the lens lets some light through, evenly, while a dark room has a lamp or a window in it. A
+	// picture without any contrast is dark, however bright. It stops being dark above the second
+	// values.
 	dim, lit       = 0.06, 0.09
 	pale, rich     = 0.05, 0.07
 	blank, pattern = 0.01, 0.02
 
-	// darkens is how long a picture must be dark, and clears how long it must not be, so
-	// that nobody who walks past the lens is night.
+	// darkens is how long a picture must be dark, and clears how long it must not be, so that a
+	// person who walks past the lens does not count as night.
 	darkens, clears = 3 * time.Second, time.Second
 
-	// freezes is how long the pictures must be the same to be frozen. Those of a camera
-	// never are: light is noise. Thaws is how many must be others to be so no longer.
+	// freezes is how long the pictures must be identical to be frozen. Those of a camera never are:
+	// light is noise. Thaws is how many must differ for the end of that.
 	freezes = 10 * time.Second
 	thaws   = 3
 
 	// missing is how long there may be no picture.
 	missing = 15 * time.Second
 
-	// nightfall is how long it may be dark before people are told, and well how long it
-	// must have been well before they are told that.
+	// nightfall is how long it may be dark before people are told, and well how long it must have
+	// been well before the all-clear.
 	nightfall = time.Minute
 	well      = 5 * time.Second
 )
 
-// An eyesightTracker knows how well a camera sees. It has no clock.
+// An eyesightTracker tracks how well a camera sees. It has no clock.
 type eyesightTracker struct {
 	is    earshot.Eyesight
 	since time.Time
 
-	seems  earshot.Eyesight // what the pictures speak for
+	seems  earshot.Eyesight // what the pictures suggest
 	seemed time.Time        // since when
-	others int              // pictures that were others, since it was frozen
-	last   time.Time        // when there was a picture
+	others int              // different pictures since it was frozen
+	last   time.Time        // when there last was a picture
 
-	told earshot.Eyesight // what people were told is wrong; empty if nothing
+	told earshot.Eyesight // the fault that people were told of; empty if none
 }
 
-// look takes what is known of a picture, and reports whether it sees another way.
+// look adds what is known of a picture, and reports whether the eyesight has changed.
 func (e *eyesightTracker) look(o see.Observation) bool {
 	e.last = o.At
 	switch {
@@ -58,7 +59,7 @@ func (e *eyesightTracker) look(o see.Observation) bool {
 	return e.seem(e.judge(o), o.At)
 }
 
-// judge returns what a picture speaks for.
+// judge returns what a picture suggests.
 func (e *eyesightTracker) judge(o see.Observation) earshot.Eyesight {
 	least, flat, nothing := dim, pale, blank
 	if e.is == earshot.Dark {
@@ -73,7 +74,7 @@ func (e *eyesightTracker) judge(o see.Observation) earshot.Eyesight {
 	return earshot.Clear
 }
 
-// seem takes what speaks for an eyesight, and reports whether it is that now.
+// seem adds a suggestion, and reports whether the eyesight has changed.
 func (e *eyesightTracker) seem(so earshot.Eyesight, at time.Time) bool {
 	if so != e.seems {
 		e.seems, e.seemed = so, at
@@ -89,15 +90,15 @@ func (e *eyesightTracker) seem(so earshot.Eyesight, at time.Time) bool {
 	return true
 }
 
-// wait takes that there was no picture until now.
+// wait records that there was no picture until now.
 func (e *eyesightTracker) wait(now time.Time) bool {
 	return now.Sub(e.last) >= missing && e.seem(earshot.Away, now)
 }
 
-// tell returns what people are to be told at a time, if anything.
+// tell returns what to tell people at a time, if anything.
 func (e *eyesightTracker) tell(camera string, now time.Time) (n earshot.Notice, ok bool) {
 	lasts := now.Sub(e.since)
-	key := earshot.CameraCalled(camera) // as the part is called that looks
+	key := earshot.CameraCalled(camera) // the same name as the part that looks
 	switch {
 	case e.is == earshot.Clear && e.told != "" && lasts >= well:
 		e.told = ""

@@ -9,69 +9,65 @@ import (
 	"earshot"
 )
 
-// Detectors miss one person in five pictures, and in one of twenty see one who is not
-// there. So somebody is there when they were found three or four times, each about where
-// they were before, and have moved meanwhile: a picture on a wall never does. And they are
-// there until detectors miss them again and again after something has moved; what that
-// weighs depends on whether the picture has become another one by as much as they take of
-// it.
+// Detectors miss one person in five pictures, and in one of twenty see one who is not there. So a
+// person counts as there when they were found three or four times, each time about where they were
+// before, and have moved meanwhile: a picture on a wall never does. They stay until detectors miss
+// them again and again after something has moved; how much that weighs depends on whether the
+// picture has changed by as much as the person takes of it.
 const (
-	// found is what it weighs that somebody was found, borne out if as much is new in the
-	// picture as becomes of somebody who came, and faced if there is a face on the body: the
-	// two detectors do not err in the same way.
+	// found is the weight of a detection: borne out if as much of the picture is new as a new
+	// person would take, and faced if the body has a face: the two detectors err in different ways.
 	found, borneOut, faced = 0.9, 1.2, 1.8
 
-	// sure is the weight from which somebody is there, and surest the most that counts.
+	// sure is the weight from which on a person is there, and surest the largest weight.
 	sure, surest = 3.5, 7
 
-	// What a miss weighs: missed in a picture that is much as it was, or doubted if nobody
-	// may be there; left in one that is not; and vanished in one that is empty.
+	// The weights of a miss: missed in a picture that is mostly unchanged, or doubted if the person
+	// may not exist; left in one that has changed; and vanished in one that is empty.
 	doubted, missed, left, vanished = 0.5, 0.2, 1.5, 3.0
 
-	// leaves is how long somebody must not have been found to be gone, over looks how
-	// many looks.
+	// leaves is how long a person must not have been found to be gone, and over in how many looks.
 	leaves, looks = 3 * time.Second, 2
 
-	// likelier is how much farther away somebody may be who is there than one who may be
-	// nobody, to be the one that was found; in widths of a body. A picture on the wall keeps
-	// its place so when somebody leaves.
+	// likelier is how much farther away a person who is there may be, compared with a possible one,
+	// to be matched with a detection; in widths of a body. So the picture on the wall keeps its
+	// place when somebody leaves.
 	likelier = 1.5
 
-	// fades is how long somebody of whom one was not sure is remembered.
+	// fades is how long a possible person is remembered.
 	fades = 10 * time.Second
 
-	// shifts is how far somebody moves who is no picture, in widths of their box: more
-	// than a box jitters that a detector puts around the same thing.
+	// shifts is how far a real person moves, in widths of their box: more than a detector's box
+	// jitters around a still thing.
 	shifts = 0.25
 
-	// empty is the share of the picture that is new where nobody is, at most.
+	// empty is the largest share of the picture that is new while nobody is there.
 	empty = 0.005
 
-	// anywhere is in how many looks everybody may be anywhere when the camera was moved.
+	// anywhere is the number of looks after a camera move in which everybody may be anywhere.
 	anywhere = 3
 
-	// lively is by which share of itself what is new changes in a picture in which many
-	// move, though nobody comes or goes.
+	// lively is the relative change of the new share in a picture in which many move, though nobody
+	// comes or goes.
 	lively = 0.4
 
-	// recalled is of how many looks it is known how many were found. If in none of them as
-	// many were found as are there, there is one less. For one more, one more must have been
-	// found together with the others in so many of the latest; of a crowd all are seldom
-	// found at once.
+	// recalled is of how many looks the counts are remembered. If none of them found as many as are
+	// there, there is one less. For one more, that many must have been found together in several of
+	// the latest; in a crowd all are seldom found at once.
 	recalled, latest, together, crowded, some = 20, 10, 4, 4, 2
 
-	// mostTracks is how many who may be there are followed.
+	// mostTracks is how many possible people are followed.
 	mostTracks = 64
 )
 
-// A figure is one who was found in a picture: a body, a face, or both.
+// A figure is a person found in a picture: a body, a face, or both.
 type figure struct {
 	box   earshot.Box // of the body, or else of the face
 	body  bool
 	faced bool // there is a face, and a body if body is set
 }
 
-// head returns where the head is, and how wide the body; both in widths of the picture.
+// head returns where the head is, and how wide the body is; both in widths of the picture.
 func (f figure) head(ratio float64) (x, y, wide float64) {
 	x = f.box.X + f.box.Width/2
 	if f.body {
@@ -80,7 +76,7 @@ func (f figure) head(ratio float64) (x, y, wide float64) {
 	return x, (f.box.Y + f.box.Height/2) * ratio, min(0.6, 3*f.box.Width)
 }
 
-// share returns about which share of the picture somebody takes.
+// share estimates the share of the picture that the person takes.
 func (f figure) share() float64 {
 	area := f.box.Width * f.box.Height
 	if f.body {
@@ -89,8 +85,8 @@ func (f figure) share() float64 {
 	return min(0.4, area*6) // shoulders and chest below it
 }
 
-// figures joins what detectors have found: of bodies that lie upon each other there is
-// one, and a face in the upper half of a body belongs to it.
+// figures joins detections: overlapping bodies are one, and a face in the upper half of a body
+// belongs to it.
 func figures(seen []earshot.Seen) (all []figure, faces int) {
 	for _, s := range seen {
 		if s.What == earshot.Person && !slices.ContainsFunc(all, func(f figure) bool { return covers(f.box, s.Box) > 0.5 }) {
@@ -113,7 +109,7 @@ func figures(seen []earshot.Seen) (all []figure, faces int) {
 	return all, faces
 }
 
-// covers returns which share of the smaller of two boxes lies in the other.
+// covers returns the share of the smaller of two boxes that lies in the other.
 func covers(a, b earshot.Box) float64 {
 	wide := min(a.X+a.Width, b.X+b.Width) - max(a.X, b.X)
 	high := min(a.Y+a.Height, b.Y+b.Height) - max(a.Y, b.Y)
@@ -123,42 +119,42 @@ func covers(a, b earshot.Box) float64 {
 	return wide * high / min(a.Width*a.Height, b.Width*b.Height)
 }
 
-// wears reports whether a face is where that of a body is.
+// wears reports whether a face is where a body has its own.
 func wears(body, face earshot.Box) bool {
 	x, y := face.X+face.Width/2, face.Y+face.Height/2
 	return x >= body.X && x <= body.X+body.Width && y >= body.Y && y <= body.Y+body.Height/2
 }
 
-// A track is one who may be there.
+// A track is a possible person.
 type track struct {
 	last   figure
-	weight float64 // how much speaks for it
-	there  bool    // somebody is there
+	weight float64 // the evidence for it
+	there  bool    // the person is there
 
-	began, hit time.Time // when they were found first, and last
+	began, hit time.Time // when they were found first and last
 	misses     int       // looks since
 	novelty    float64   // of the picture in which they were found last
 
-	body, face earshot.Box // where each was first found
+	body, face earshot.Box // where each was found first
 	moved      int         // how often they were found elsewhere
 }
 
-// A past is how many were found in one look.
+// A past is the number of people found in one look.
 type past struct {
 	at time.Time
 	n  int
 }
 
-// A peopleTracker is who may be there. It has no clock.
+// A peopleTracker tracks the possible people. It has no clock.
 type peopleTracker struct {
 	tracks []*track
-	looked time.Time // when detectors looked last
+	looked time.Time // when detectors last looked
 	past   []past    // what they found lately
-	moved  time.Time // when anything moved
-	loose  int       // in how many looks everybody may be anywhere
+	moved  time.Time // when anything last moved
+	loose  int       // the number of looks in which everybody may still be anywhere
 }
 
-// count returns how many are there, and how sure that is.
+// count returns how many people are there, and how sure that is.
 func (c *peopleTracker) count() (n int, certain float64) {
 	var doubt float64
 	for _, t := range c.tracks {
@@ -175,8 +171,8 @@ func (c *peopleTracker) count() (n int, certain float64) {
 	return 0, 1 - doubt/2
 }
 
-// look takes what detectors have found at a time, in a picture of which that share is
-// new. The ratio is that of its height to its width.
+// look adds the detections at a time, in a picture with a share that is new. The ratio is its
+// height divided by its width.
 func (c *peopleTracker) look(at time.Time, all []figure, novelty, ratio float64) {
 	if len(c.past) >= recalled {
 		c.past = slices.Delete(c.past, 0, 1)
@@ -209,7 +205,7 @@ func (c *peopleTracker) look(at time.Time, all []figure, novelty, ratio float64)
 	c.recount()
 }
 
-// meet returns whom of the tracks each figure is, the nearest first; nil is somebody new.
+// meet returns the track of each figure, the nearest first; nil is a new one.
 func (c *peopleTracker) meet(at time.Time, all []figure, ratio float64) []*track {
 	type pair struct {
 		t    *track
@@ -237,9 +233,9 @@ func (c *peopleTracker) meet(at time.Time, all []figure, ratio float64) []*track
 	return met
 }
 
-// away returns how far a figure is from where t was found last, in widths of a body, and
-// whether it can be the same: people walk two such widths in a second, and a body is not
-// found twice as large.
+// away returns how far a figure is from the last place of t, in widths of a body, and whether they
+// can be the same: people walk two such widths in a second, and a body is not found twice as
+// large.
 func (t *track) away(at time.Time, f figure, ratio float64, anywhere bool) (float64, bool) {
 	x, y, wide := f.head(ratio)
 	tx, ty, twide := t.last.head(ratio)
@@ -250,7 +246,7 @@ func (t *track) away(at time.Time, f figure, ratio float64, anywhere bool) (floa
 	return away, anywhere || alike && away <= 0.6+1.2*passed
 }
 
-// found notes that t was found.
+// found records that t was found.
 func (t *track) found(at time.Time, f figure, novelty float64) {
 	more := found
 	switch {
@@ -272,13 +268,13 @@ func (t *track) found(at time.Time, f figure, novelty float64) {
 	t.last, t.hit, t.misses, t.novelty = f, at, 0, novelty
 }
 
-// shifted reports whether a box is elsewhere.
+// shifted reports whether a box has moved.
 func shifted(a, b earshot.Box) bool {
 	x, y := (a.X+a.Width/2)-(b.X+b.Width/2), (a.Y+a.Height/2)-(b.Y+b.Height/2)
 	return math.Abs(x) > shifts*a.Width || math.Abs(y) > shifts*a.Height
 }
 
-// miss notes that t was not found.
+// miss records that t was not found.
 func (t *track) miss(novelty float64) {
 	t.misses++
 	changed := math.Abs(novelty-t.novelty) > max(empty, t.last.share()/2, lively*t.novelty)
@@ -294,17 +290,17 @@ func (t *track) miss(novelty float64) {
 	t.weight = max(0, t.weight-less)
 }
 
-// rebase notes that what is usual is another picture: of a helper that was started anew,
-// of a camera that was moved, or in another light. Who is there is in it, so that nothing
-// new is no sign that they have gone.
+// rebase records a new reference picture: of a restarted helper, of a camera that was moved, or in
+// another light. The people present are part of it, so an unchanged picture does not mean that
+// they have gone.
 func (c *peopleTracker) rebase(novelty float64) {
 	for _, t := range c.tracks {
 		t.novelty = novelty
 	}
 }
 
-// recount forgets who has been lost from sight for longest, if as many as are there were
-// not found at once for long.
+// recount removes the person unseen for longest, if for long not as many were found at once as are
+// there.
 func (c *peopleTracker) recount() {
 	n, lost := 0, -1
 	for i, t := range c.tracks {
@@ -322,8 +318,8 @@ func (c *peopleTracker) recount() {
 	}
 }
 
-// admit notes that t is there: as one more, if so many were found in one picture, and
-// else as the one who has been lost from sight for longest.
+// admit makes t a person who is there: an additional one, if that many were found in one picture,
+// otherwise the one unseen for longest.
 func (c *peopleTracker) admit(t *track) {
 	n, enough := 0, 0
 	var lost *track
@@ -350,8 +346,8 @@ func (c *peopleTracker) admit(t *track) {
 	}
 }
 
-// pass forgets who is gone at a time, when that share of the picture moves and that is
-// new. Who has not moved has not gone.
+// pass removes the people who are gone at a time, given the shares of the picture that move and
+// that are new. A person who has not moved has not gone.
 func (c *peopleTracker) pass(at time.Time, moves bool, novelty float64) {
 	if moves {
 		c.moved = at

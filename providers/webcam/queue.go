@@ -7,12 +7,12 @@ import (
 	"earshot/models/see"
 )
 
-// most is how many pictures wait for the room: some seconds of them, as long as a disk
-// takes to recover. The picture matters that is the latest.
+// most is how many pictures wait for the room: some seconds of them, as long as a disk takes to
+// recover. The latest picture is the one that matters.
 const most = 32
 
-// A queue holds what is known of pictures until the loop takes it. What is dropped when
-// it is full is the oldest in which nothing was looked for, and else the oldest.
+// A queue holds observations of pictures until the loop takes them. When it is full, it drops the
+// oldest one without a detection, or else the oldest.
 type queue struct {
 	mu      sync.Mutex
 	waiting []see.Observation
@@ -22,7 +22,7 @@ type queue struct {
 
 func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
 
-// add appends o. It does not wait.
+// add appends o. It does not block.
 func (q *queue) add(o see.Observation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -38,7 +38,7 @@ func (q *queue) add(o see.Observation) {
 	}
 }
 
-// take returns all that waits, and how many were dropped.
+// take returns everything that waits, and how many were dropped.
 func (q *queue) take() (all []see.Observation, dropped int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -9,30 +9,29 @@ import (
 )
 
 const (
-	// steady is how long a count must be another one to be told: two who cross each other
-	// are one for a moment. That somebody comes where nobody was is told at once.
+	// steady is how long a changed count must last to be reported: two people who cross each other
+	// are one for a moment. The first person in an empty view is reported at once.
 	steady = 2 * time.Second
 
-	// forgets is how long nothing must have been seen for those who were there to be
-	// forgotten: who has switched the light off and on again did not come anew.
+	// forgets is how long nothing must have been seen before the people are forgotten: a person who
+	// has switched the light off and on again has not arrived anew.
 	forgets = 5 * time.Minute
 
-	// settles is how long no other picture must have come for the camera to stand still
-	// again, and moves how long it takes until one is told of that once more.
+	// settles is how long the picture must have been stable for the camera to stand still again,
+	// and moves the time until a move is reported once more.
 	settles, moves = 3 * time.Second, 30 * time.Second
 
-	// mostNew is the share that is new at most where the usual picture is not about to be
-	// made anew; see package scenery.
+	// mostNew is the largest new share at which the reference picture is not about to be replaced;
+	// see package scenery.
 	mostNew = 0.5
 
-	// lately is how long what the detectors have found is what is there at the moment,
-	// while something moves.
+	// lately is how long detections count as current while something moves.
 	lately = 3 * time.Second
 )
 
-// A sceneTracker is what is known of what one camera shows. It has no clock and no goroutine:
-// the loop in [Provider.Run] steps it. A step takes a picture, or that there is none, and
-// returns what is to be told, in order.
+// A sceneTracker tracks what one camera shows. It has no clock and no goroutine: the loop in
+// [Provider.Run] steps it. A step takes a picture, or the lack of one, and returns what is to be
+// reported, in order.
 type sceneTracker struct {
 	camera string
 
@@ -42,16 +41,16 @@ type sceneTracker struct {
 	crowd peopleTracker
 	codes codes
 
-	number  uint64  // of the last picture that was looked at
+	number  uint64  // of the last picture in which people were looked for
 	novelty float64 // of it
 
-	people  int       // as it was told last
-	others  int       // how many there are
-	since   time.Time // since when there are as many
+	people  int       // as last reported
+	others  int       // the current number
+	since   time.Time // since when it is that number
 	certain float64
-	faces   int // found last
+	faces   int // last found
 
-	cut, moved time.Time // when the picture became another one, and when that was told; zero if it need not be
+	cut, moved time.Time // when the picture changed as a whole, and when that was reported; zero if not needed
 
 	sights []earshot.Sight // of this step
 }
@@ -60,7 +59,7 @@ func newWatch(camera string) *sceneTracker {
 	return &sceneTracker{camera: camera, eyes: eyesightTracker{is: earshot.Away, seems: earshot.Away}}
 }
 
-// look takes a picture.
+// look handles a picture.
 func (w *sceneTracker) look(o see.Observation, now time.Time) (earshot.Glance, []earshot.Sight) {
 	o.At = w.step(o.At, now)
 	if w.eyes.look(o) {
@@ -69,7 +68,7 @@ func (w *sceneTracker) look(o see.Observation, now time.Time) (earshot.Glance, [
 	switch {
 	case w.eyes.is != earshot.Clear:
 		w.faces = 0
-	case w.eyes.seems == earshot.Clear: // else it may be dark soon, and nobody be found for that
+	case w.eyes.seems == earshot.Clear: // otherwise it may be dark soon, and nobody found because of that
 		w.saw = o.At
 		w.see(o)
 		w.count(o.At)
@@ -84,7 +83,7 @@ func (w *sceneTracker) look(o see.Observation, now time.Time) (earshot.Glance, [
 	}, w.sights
 }
 
-// wait takes that there is no new picture.
+// wait records that there is no new picture.
 func (w *sceneTracker) wait(now time.Time) []earshot.Sight {
 	last := w.at
 	if w.eyes.wait(w.step(now, now)) {
@@ -96,7 +95,7 @@ func (w *sceneTracker) wait(now time.Time) []earshot.Sight {
 	return w.sights
 }
 
-// close takes that there are no pictures any more.
+// close records that pictures have stopped.
 func (w *sceneTracker) close(now time.Time) []earshot.Sight {
 	at := w.step(now, now)
 	if w.eyes.seem(earshot.Away, at) {
@@ -105,8 +104,8 @@ func (w *sceneTracker) close(now time.Time) []earshot.Sight {
 	return w.sights
 }
 
-// step begins a step, and returns its time: that of the picture, which is never after now
-// nor before the last. Those who were there are forgotten when nothing was seen for long.
+// step begins a step, and returns its time: that of the picture, never after now nor before the
+// last. The people are forgotten when nothing was seen for long.
 func (w *sceneTracker) step(at, now time.Time) time.Time {
 	if at.After(now) {
 		at = now
@@ -122,13 +121,13 @@ func (w *sceneTracker) step(at, now time.Time) time.Time {
 	return at
 }
 
-// say adds that something was noticed, with what is so from now on.
+// say adds a sight, with the state from now on.
 func (w *sceneTracker) say(what earshot.Noticed, sure float64) *earshot.Sight {
 	w.sights = append(w.sights, earshot.Sight{Camera: w.camera, What: what, People: w.people, Eyes: w.eyes.is, Sure: sure})
 	return &w.sights[len(w.sights)-1]
 }
 
-// tell adds that so many are in view, if that is new.
+// tell adds the number of people in view, if that is new.
 func (w *sceneTracker) tell(n int, sure float64) {
 	if were := w.people; n != were {
 		w.people, w.others = n, n
@@ -136,7 +135,7 @@ func (w *sceneTracker) tell(n int, sure float64) {
 	}
 }
 
-// see takes what is in a picture.
+// see handles the contents of a picture.
 func (w *sceneTracker) see(o see.Observation) {
 	moving := o.Motion > scenery.Still || o.Cut
 	if o.Cut {
@@ -157,7 +156,7 @@ func (w *sceneTracker) see(o see.Observation) {
 	w.crowd.pass(o.At, moving, o.Novelty)
 }
 
-// count tells how many are there when that has become steady.
+// count reports the number of people when it has become steady.
 func (w *sceneTracker) count(at time.Time) {
 	n, certain := w.crowd.count()
 	w.certain = certain
@@ -169,7 +168,7 @@ func (w *sceneTracker) count(at time.Time) {
 	}
 }
 
-// stand tells that the picture became another one when it has settled.
+// stand reports that the picture changed as a whole, once it has settled.
 func (w *sceneTracker) stand(at time.Time) {
 	if !w.cut.IsZero() && at.Sub(w.cut) >= settles && at.Sub(w.moved) >= moves {
 		w.cut, w.moved = time.Time{}, at

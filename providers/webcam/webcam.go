@@ -1,16 +1,15 @@
-// Package webcam is the sense that sees what is before a camera: what its helper makes
-// of single pictures becomes who is there, whether anything can be seen at all, and which
+// Package webcam is the provider that sees what is in front of a camera: from what its helper
+// finds in single pictures it derives who is there, whether anything can be seen at all, and which
 // codes were held up. What the agent sees at the moment comes with each picture, as an
-// [earshot.Glance]; what changed is an [earshot.Sight], and there are never more of those
-// than changes: people and light come and go, detectors err, and none of that flickers.
+// [earshot.Glance]; a change is an [earshot.Sight], and there are never more of those than
+// changes: people and light come and go, detectors err, and none of that flickers.
 //
-// Pictures are never kept waiting. When the room is slow, some wait, and then the oldest
-// in which nothing was looked for is dropped, counted and logged; of those that wait
-// together only the last is told as a Glance. All times are those of the pictures, in
-// order.
+// Pictures never wait. When the room is slow, some are queued, and then the oldest one without a
+// detection is dropped, counted and logged; of several queued ones only the last is reported as a
+// Glance. All times are those of the pictures, in order.
 //
-// What nobody may see does not come here: masked parts are black before anything looks,
-// and outside its hours the camera is closed.
+// What nobody may see does not come here: masked areas are black before anything looks, and
+// outside its hours the camera is closed.
 package webcam
 
 import (
@@ -24,41 +23,41 @@ import (
 	"earshot/providers"
 )
 
-// A CameraSource is a camera, or something in its place.
+// A CameraSource is a camera, or a substitute.
 type CameraSource interface {
-	// Run looks until ctx ends, which is no error, it comes to its own end, which is none
-	// either, or the camera is lost. What it sees is told to [Provider.Observe].
+	// Run looks until ctx ends or the source ends by itself, neither of which is an error, or until
+	// the camera is lost. It passes what it sees to [Provider.Observe].
 	Run(ctx context.Context) error
 }
 
-// Parts are what the sense of a camera is made of.
+// Parts are the dependencies of the provider of a camera.
 type Parts struct {
 	Source CameraSource
 
-	// Notice is told what is wrong with what is seen, and when that is over; not of the
-	// loss of the camera, which is the error of Run. It may be nil, and must not block.
+	// Notice receives faults of the picture and their ends, but not the loss of the camera, which
+	// is the error of Run. It may be nil, and must not block.
 	Notice func(earshot.Notice)
 
-	// Dropped, if set, is told how many pictures were passed over, since the room was
-	// slow. It returns at once.
+	// Dropped, if set, receives the number of pictures that were dropped, since the room was slow.
+	// It returns at once.
 	Dropped func(n int)
 
 	Log *slog.Logger // may be nil
 }
 
-// A Provider is the sense, for one camera. Its methods may be called from any goroutine;
-// it runs once at a time. What it knows of who is there outlives a run, for some minutes.
+// A Provider is the provider for one camera. Its methods may be called from any goroutine; it runs
+// once at a time. What it knows of the people there outlives a run, for some minutes.
 type Provider struct {
 	camera Camera
 	parts  Parts
 	queue  *queue
 	watch  *sceneTracker // used by Run alone
 	logged time.Time
-	lost   int // pictures that were dropped and not logged
+	lost   int // dropped pictures that were not logged yet
 }
 
-// New returns the sense of that camera, whose configuration must be valid. It opens
-// nothing until it runs.
+// New returns the provider for a camera, whose configuration must be valid. It opens nothing until
+// it runs.
 func New(c Camera, parts Parts) *Provider {
 	if parts.Notice == nil {
 		parts.Notice = func(earshot.Notice) {}
@@ -73,19 +72,19 @@ func New(c Camera, parts Parts) *Provider {
 // Name implements [providers.Provider].
 func (p *Provider) Name() string { return "webcam" }
 
-// Observe takes what the eye made of a picture. It does not block.
+// Observe handles what the helper found in a picture. It does not block.
 func (p *Provider) Observe(o see.Observation) {
 	p.queue.add(o)
 }
 
-// look is how often it is looked whether there are pictures at all, and whether it is time
-// to close the camera.
+// look is how often to check whether there are pictures at all, and whether it is time to close
+// the camera.
 const look = time.Second
 
-// Run implements [providers.Provider]. When ctx ends, nothing more is told: that the
-// camera is closed then is known to who ended it.
+// Run implements [providers.Provider]. When ctx ends, nothing more is reported: whoever ended it
+// knows that the camera is closed then.
 func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
-	p.queue.take() // of the run before
+	p.queue.take() // left by the previous run
 	for ctx.Err() == nil {
 		p.shut(ctx)
 		if ctx.Err() != nil {
@@ -119,8 +118,7 @@ func (p *Provider) shut(ctx context.Context) {
 	}
 }
 
-// open looks through the camera until it may look no longer, or that is over, or ctx
-// ends.
+// open looks through the camera until its hours or the source end, or ctx ends.
 func (p *Provider) open(ctx context.Context, emit providers.Emit) (over bool, err error) {
 	looking, stop := context.WithCancel(ctx)
 	defer stop()
@@ -162,7 +160,7 @@ func (p *Provider) open(ctx context.Context, emit providers.Emit) (over bool, er
 	}
 }
 
-// told tells the room of the pictures that wait.
+// told tells the room about the queued pictures.
 func (p *Provider) told(ctx context.Context, emit providers.Emit) error {
 	all, dropped := p.queue.take()
 	p.drop(dropped)
@@ -181,7 +179,7 @@ func (p *Provider) told(ctx context.Context, emit providers.Emit) error {
 	return nil
 }
 
-// tell tells the room what was noticed.
+// tell tells the room what changed.
 func (p *Provider) tell(ctx context.Context, emit providers.Emit, sights []earshot.Sight) error {
 	for _, s := range sights {
 		if err := p.emit(ctx, emit, s); err != nil {
@@ -199,14 +197,14 @@ func (p *Provider) emit(ctx context.Context, emit providers.Emit, b earshot.Body
 	return nil
 }
 
-// notice tells people what is wrong, and what is so no longer.
+// notice tells people about faults of the picture and their ends.
 func (p *Provider) notice(now time.Time) {
 	if n, ok := p.watch.eyes.tell(p.camera.Name, now); ok {
 		p.parts.Notice(n)
 	}
 }
 
-// drop counts pictures that were dropped, and logs that once a second at most.
+// drop counts dropped pictures, and logs that once a second at most.
 func (p *Provider) drop(n int) {
 	p.lost += n
 	if p.parts.Dropped != nil && n > 0 {

@@ -19,53 +19,53 @@ import (
 )
 
 const (
-	// gathers is how long it waits for others who come, too, before it tells them all
-	// that it listens.
+	// gathers is how long the agent waits for others to come before it tells them together that it
+	// listens.
 	gathers = 2 * time.Second
 
-	// mostGreeted is whom it names in one such message.
+	// mostGreeted is how many people it names in one such message.
 	mostGreeted = 20
 
-	// speaksWithin is how long what is said aloud on coming may take.
+	// speaksWithin bounds the spoken announcement.
 	speaksWithin = time.Minute
 )
 
-// What it says of itself in a call.
+// What the agent says about itself in a call.
 const (
 	announcement = "I am in this call and listen: what is said here becomes text on the machine that I run on, and is kept there. Who does not want that uses /optout; /leave sends me away."
 	aloud        = "Hello. I am in this call, and listen. Who does not want that can opt out in the text chat."
 	greeting     = "%s: I listen in this call, and what is said becomes text and is kept. Who does not want that uses /optout."
 )
 
-// A callSession is one stay in the voice channels of a guild, in which it may be moved.
+// A callSession is one stay in the voice channels of a guild, during which it may be moved.
 type callSession struct {
 	*Calls
 	guild uint64
 	emit  providers.Emit
 
-	news    chan struct{} // of capacity 1: look again
+	news    chan struct{} // of capacity 1: check again
 	decoder Decoder
 	hears   atomic.Pointer[roomHearing] // nil while it is in no room
 	number  uint32                      // of decoders; under the lock of the hearing
-	chores  sync.WaitGroup              // what is said meanwhile, and what is still understood
+	chores  sync.WaitGroup              // announcements, and speech that is still being recognised
 
 	mu      sync.Mutex
-	channel uint64 // where it is, or is about to be
-	out     bool   // it leaves
-	why     string // what is said of that; may be empty
+	channel uint64 // where the agent is, or is about to be
+	out     bool   // it is leaving
+	why     string // what is said about leaving; may be empty
 	cancel  func() // ends the call
 	call    Call   // nil until it has begun
 	trouble map[string]string
 
-	// Of the goroutine that looks:
+	// Of the goroutine that checks:
 	room      earshot.RoomID
 	mouth     RoomVoice
 	listens   bool
 	announced bool
-	told      map[uint64]bool // that it listens
+	told      map[uint64]bool // who was told that the agent listens
 	coming    []uint64        // who has not been told
 	since     time.Time       // when the first of those came
-	there     map[uint64]bool // who was in the channel when it looked last
+	there     map[uint64]bool // who was in the channel at the last check
 }
 
 func (c *Calls) newSession(guild, channel uint64, emit providers.Emit) *callSession {
@@ -81,7 +81,7 @@ func (v *callSession) wake() {
 	}
 }
 
-// leave has it leave, and say why, if anything.
+// leave makes the session leave, and say why, if there is a reason.
 func (v *callSession) leave(why string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -97,7 +97,7 @@ func (v *callSession) leaving() bool {
 	return v.out
 }
 
-// run is the visit: it returns when it is over, and why unless it left.
+// run runs the session. It returns when the session is over, with the reason unless it left.
 func (v *callSession) run(ctx context.Context) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -168,7 +168,7 @@ func (v *callSession) unhear(user uint64) {
 	}
 }
 
-// attends looks after the visit until stay ends; what listens lives as long as ctx.
+// attends handles the session until stay ends; listening lives as long as ctx.
 func (v *callSession) attends(ctx, stay context.Context) {
 	again := time.NewTimer(time.Hour)
 	defer again.Stop()
@@ -187,7 +187,7 @@ func (v *callSession) attends(ctx, stay context.Context) {
 	}
 }
 
-// look does what is to be done now. It must look again when changed is closed, and after
+// look does what is to be done now. It must be called again when changed is closed, and after
 // wait, unless that is 0.
 func (v *callSession) look(ctx, stay context.Context) (wait time.Duration, changed <-chan struct{}) {
 	v.mu.Lock()
@@ -211,15 +211,15 @@ func (v *callSession) look(ctx, stay context.Context) (wait time.Duration, chang
 		return 0, nil
 	}
 	changed = v.obeys(ctx, stay)
-	if there { // else it may come back
+	if there { // otherwise it may come back
 		v.notices(stay, s)
 		wait = v.greets(stay)
 	}
 	return wait, changed
 }
 
-// enter makes the room of a channel the one in which it listens and speaks, and reports
-// whether it may be there.
+// enter makes the room of a channel the one to listen and speak in, and reports whether the agent
+// may be there.
 func (v *callSession) enter(ctx context.Context, call Call, channel uint64) bool {
 	v.Calls.mu.Lock()
 	v.membershipOf(v.guild).moved(channel)
@@ -258,13 +258,13 @@ func (v *callSession) enter(ctx context.Context, call Call, channel uint64) bool
 	return true
 }
 
-// deaf reports whether nobody may listen to a user.
+// deaf reports whether a user must not be listened to.
 func (v *callSession) deaf(user uint64) bool {
 	return v.parts.OptOuts.Out(user) || !allowed(v.cfg.Users, user) || v.cfg.Bots == discord.Ignored && v.world.bot(v.guild, user)
 }
 
-// depart ends listening and speaking in a room. What people have said there is still
-// understood, for which nobody waits here.
+// depart stops listening and speaking in a room. What people have said there is still recognised;
+// nobody waits for that.
 func (v *callSession) depart() {
 	if h := v.hears.Swap(nil); h != nil {
 		v.chores.Go(h.finish())
@@ -278,7 +278,8 @@ func (v *callSession) depart() {
 	}
 }
 
-// obeys listens if the room lets it, and returns what is closed when that may change.
+// obeys listens if the room allows it, and returns a channel that is closed when that may have
+// changed.
 func (v *callSession) obeys(ctx, stay context.Context) <-chan struct{} {
 	may, changed := v.parts.Listens(v.room)
 	h := v.hears.Load()
@@ -298,7 +299,7 @@ func (v *callSession) obeys(ctx, stay context.Context) <-chan struct{} {
 	return changed
 }
 
-// announces says that it listens, in text and aloud.
+// announces says that the agent listens, in text and aloud.
 func (v *callSession) announces(ctx context.Context) {
 	if !v.cfg.Announce {
 		return
@@ -321,7 +322,7 @@ func (v *callSession) announces(ctx context.Context) {
 	}
 }
 
-// people returns who is in the channel with it, bots apart.
+// people returns who is in the channel with the agent, without bots.
 func (v *callSession) people() (all []occupant) {
 	seats, _ := v.world.seats(v.guild)
 	v.mu.Lock()
@@ -330,8 +331,8 @@ func (v *callSession) people() (all []occupant) {
 	return slices.DeleteFunc(seats, func(s occupant) bool { return s.channel != channel || s.bot })
 }
 
-// greets tells people who have come since that it listens, and drops the tracks of those
-// who have left. It returns when it must look again.
+// greets tells people who have come since that the agent listens, and drops the tracks of those
+// who have left. It returns when to check again.
 func (v *callSession) greets(ctx context.Context) (wait time.Duration) {
 	now, there := time.Now(), make(map[uint64]bool)
 	for _, s := range v.people() {
@@ -368,7 +369,7 @@ func (v *callSession) greets(ctx context.Context) (wait time.Duration) {
 	return 0
 }
 
-// notices tells once what keeps it from hearing or being heard, and when that is over.
+// notices reports once what keeps the agent from hearing or being heard, and when that is over.
 func (v *callSession) notices(ctx context.Context, s voice.Status) {
 	_, self := v.world.seats(v.guild)
 	if self.channel != s.Channel {
@@ -379,7 +380,7 @@ func (v *callSession) notices(ctx context.Context, s voice.Status) {
 	v.ails(ctx, "deaf", s.Deaf != "", "I hear nothing in this call though somebody speaks: "+s.Deaf)
 }
 
-// ails says in text, as a notice and in the status that something is wrong, or no longer.
+// ails reports in text, as a notice and in the status that something is wrong, or no longer.
 func (v *callSession) ails(ctx context.Context, what string, wrong bool, text string) {
 	v.mu.Lock()
 	was, channel := v.trouble[what], v.channel
@@ -398,7 +399,7 @@ func (v *callSession) ails(ctx context.Context, what string, wrong bool, text st
 	}
 }
 
-// heals ends what was wrong with a visit that is over.
+// heals ends the faults of a session that is over.
 func (v *callSession) heals() {
 	v.mu.Lock()
 	troubles := slices.Sorted(maps.Keys(v.trouble))

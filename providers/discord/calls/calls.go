@@ -1,16 +1,14 @@
-// Package calls is the part of the sense on Discord that hears: it comes into voice
-// channels and leaves them as people ask, or by itself as they come and go, and has an
-// ear of its own for each of them.
+// Package calls is the part of the Discord provider that hears: it joins and leaves voice channels
+// as people ask, or by itself as they come and go, and has an ear for each person.
 //
-// From the bottom up: a membership decides where to be, a track makes of somebody's
-// packets a sound with silence in it, an overlapTracker knows who spoke at the same time; these
-// have neither a clock nor a goroutine. The voiceState is what is known of the voice
-// channels. A roomHearing is the ears of one room, a callSession one stay in a call, and [Calls]
-// all of them.
+// From the bottom up: a membership decides where to be, a track turns somebody's packets into a
+// sound with silence in it, an overlapTracker knows who spoke at the same time; these have neither
+// a clock nor a goroutine. The voiceState is what is known of the voice channels. A roomHearing is
+// the ears of one room, a callSession one stay in a call, and [Calls] all of them.
 //
-// When a reader is slow: packets that the decoder does not take are dropped by it, and
-// counted; frames that an ear does not take wait for two seconds, then the oldest are
-// dropped. Nothing waits for what is said in text.
+// When a reader is slow: packets that the decoder does not accept are dropped by it, and counted;
+// frames that an ear does not accept wait for two seconds, then the oldest are dropped. Nothing
+// waits for messages in text.
 package calls
 
 import (
@@ -32,74 +30,74 @@ import (
 	"earshot/providers/discord"
 )
 
-// Parts are what calls are made of. None of the functions may be nil, unless it says
+// Parts are the dependencies of Calls. None of the functions may be nil, unless its comment says
 // so.
 type Parts struct {
 	// Call joins a voice channel, as [gateway.Session.Call] does.
 	Call func(ctx context.Context, cfg voice.Config, use func(Call)) error
 
-	// Ear makes what listens to one person in a room, and Decoder what makes frames of what
-	// everybody says in one call. Heard is called from one goroutine, and does not wait.
+	// Ear makes the listener for one person in a room, and Decoder the decoder for everybody in one
+	// call. Heard is called from one goroutine, and must not block.
 	Ear     func(from earshot.Handle, room earshot.RoomID, c Capture) Ear
 	Decoder func(heard func(speaker uint32, f *audio.Frame)) Decoder
 
-	// Room opens the room of a channel. Listens reports whether one may listen there at
+	// Room opens the room of a channel. Listens reports whether listening is allowed there at
 	// present, and returns a channel that is closed when that may have changed.
 	Room    func(ctx context.Context, guild, channel uint64) (earshot.RoomID, error)
 	Listens func(room earshot.RoomID) (bool, <-chan struct{})
 
-	// Arrive makes somebody known to the house before anything is that they say.
+	// Arrive makes a person known to the daemon before anything that they say arrives.
 	Arrive func(ctx context.Context, guild, user uint64) error
 
-	// Tell says something in the text of a channel; nobody may be pinged by it. Numbers
-	// of users and channels stand there as Discord writes them: <@1>, <#2>.
+	// Tell posts text in a channel; it must not ping anybody. Users and channels appear in it as
+	// Discord writes them: <@1>, <#2>.
 	Tell func(ctx context.Context, channel uint64, text string) error
 
-	// Enter gives the agent a voice in a call that it has come into. It may be nil.
+	// Enter gives the agent a voice in a call that it has joined. It may be nil.
 	Enter func(ctx context.Context, call Call, room earshot.RoomID) (RoomVoice, error)
 
-	// OptOuts are who does not want to be heard.
+	// OptOuts are the people who do not want to be heard.
 	OptOuts interface {
 		Out(user uint64) bool
 		Set(user uint64, out bool) error
 	}
 
-	Report func(earshot.Notice) // is told of what is wrong; must not wait; may be nil
-	Log    *slog.Logger         // nil is none
+	Report func(earshot.Notice) // receives faults; must not block; may be nil
+	Log    *slog.Logger         // nil means none
 }
 
-// A Call is one that has begun, a [*voice.Call].
+// A Call is a call that has begun, a [*voice.Call].
 type Call interface{ Status() voice.Status }
 
 // A RoomVoice is the agent's voice in one room of a call.
 type RoomVoice interface {
 	Announce(ctx context.Context, text earshot.Text) error // says it aloud; it is not cut
-	Leave()                                                // the agent has no voice there any more
+	Leave()                                                // removes the agent's voice from the room
 }
 
-// A Status is what a person may want to know of a call.
+// A Status is what people may want to know about a call.
 type Status struct {
 	Guild, Channel uint64
-	Room           earshot.RoomID // empty while it is not there yet
+	Room           earshot.RoomID // empty until it is there
 	Listens        bool
 	Trouble        []string // what is wrong, with the cure
 	Voice          voice.Status
 }
 
-// Calls are the voice channels that the agent is in: at most one a guild. It comes and
-// leaves as people ask, or by itself as they do, and listens to each of them. Its
-// methods may be called from any goroutine.
+// Calls manages the voice channels that the agent is in: at most one per guild. It joins and
+// leaves as people ask, or by itself as they come and go, and listens to each of them. Its methods
+// may be called from any goroutine.
 type Calls struct {
 	cfg   discord.Config
 	parts Parts
 	world *voiceState
-	news  chan struct{} // of capacity 1: look again
+	news  chan struct{} // of capacity 1: check again
 
 	mu       sync.Mutex
 	guilds   map[uint64]*membership
 	sessions map[uint64]*callSession
 
-	told map[uint64]string // of the goroutine of Run: why it does not come where people are
+	told map[uint64]string // owned by Run: why it does not join where people are
 }
 
 // New returns calls that join nothing until they run.
@@ -113,8 +111,7 @@ func New(cfg discord.Config, parts Parts) *Calls {
 	}
 }
 
-// Take takes an event of the gateway, in order. It does not wait, and keeps nothing of
-// the event.
+// Take takes an event of the gateway, in order. It does not block, and keeps nothing of the event.
 func (c *Calls) Take(event any) {
 	if c.world.take(event) {
 		c.wake()
@@ -128,8 +125,7 @@ func (c *Calls) wake() {
 	}
 }
 
-// Run comes into voice channels and leaves them until ctx ends. Then it has left them
-// all.
+// Run joins voice channels and leaves them until ctx ends. When it returns, it has left them all.
 func (c *Calls) Run(ctx context.Context, emit providers.Emit) error {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -150,7 +146,7 @@ func (c *Calls) Run(ctx context.Context, emit providers.Emit) error {
 	}
 }
 
-// look looks at every guild at now, and returns when it must look again.
+// look checks every guild at now, and returns when to check again.
 func (c *Calls) look(ctx context.Context, all *sync.WaitGroup, emit providers.Emit, now time.Time) (wait time.Duration) {
 	for _, guild := range c.world.guilds() {
 		if !allowed(c.cfg.Guilds, guild) {
@@ -184,7 +180,7 @@ func (c *Calls) look(ctx context.Context, all *sync.WaitGroup, emit providers.Em
 	return wait
 }
 
-// membershipOf returns that of a guild. The caller holds the lock.
+// membershipOf returns the membership of a guild. The caller holds the lock.
 func (c *Calls) membershipOf(guild uint64) *membership {
 	a := c.guilds[guild]
 	if a == nil {
@@ -194,7 +190,7 @@ func (c *Calls) membershipOf(guild uint64) *membership {
 	return a
 }
 
-// attend is one visit, from coming to leaving.
+// attend runs one session, from joining to leaving.
 func (c *Calls) attend(ctx context.Context, v *callSession) {
 	err := v.run(ctx)
 	var ended *voice.Ended
@@ -204,7 +200,7 @@ func (c *Calls) attend(ctx context.Context, v *callSession) {
 	channel := v.channel
 	if a := c.membershipOf(v.guild); !v.leaving() {
 		a.ended(time.Now(), thrown)
-	} else if a.in != 0 { // it left of itself, since it may not be there
+	} else if a.in != 0 { // it left by itself, since it may not be there
 		a.sent()
 	}
 	c.mu.Unlock()
@@ -220,8 +216,8 @@ func (c *Calls) attend(ctx context.Context, v *callSession) {
 	c.wake()
 }
 
-// stage says why it does not stay in a channel that is a stage, where no call is encrypted; ""
-// for another channel.
+// stage says why the agent does not stay in a stage channel, where no call is encrypted; "" for
+// another channel.
 func (c *Calls) stage(guild, channel uint64) string {
 	for _, h := range c.world.voiceChannels(guild) {
 		if h.channel == channel && h.stage {
@@ -246,7 +242,7 @@ func (c *Calls) places(guild uint64) (all []place) {
 	return all
 }
 
-// unfit says why it may not come into a channel, and what helps; "" if it may.
+// unfit says why the agent may not join a channel, and what helps; "" if it may.
 func (c *Calls) unfit(h voiceChannel) string {
 	switch {
 	case len(c.cfg.VoiceChannels) > 0 && !allowed(c.cfg.VoiceChannels, h.channel):
@@ -261,11 +257,11 @@ func (c *Calls) unfit(h voiceChannel) string {
 	return ""
 }
 
-// unlisted is why it does not come into a channel that the configuration does not name.
-// Nobody has to be told of that who has not asked.
+// unlisted is why it does not join a channel that the configuration does not name. Only those who
+// have asked are told.
 const unlisted = "I may not come into that voice channel; whoever runs me can add it to providers.discord.voice_channels"
 
-// complain says once why it does not come where people are, if it would come by itself.
+// complain reports once why the agent does not join where people are, if it would join by itself.
 func (c *Calls) complain(ctx context.Context, all *sync.WaitGroup, places []place) {
 	if c.cfg.Join != discord.JoinPeople {
 		return
@@ -290,10 +286,10 @@ func (c *Calls) report(n earshot.Notice) {
 	}
 }
 
-// sayWithin is how long something may take to be said in text.
+// sayWithin bounds how long posting a text may take.
 const sayWithin = 30 * time.Second
 
-// say says something in the text of a channel. Who may not write there says it nowhere.
+// say posts text in a channel. If the agent may not write there, it says nothing.
 func (c *Calls) say(ctx context.Context, channel uint64, text string) {
 	ctx, done := context.WithTimeout(ctx, sayWithin)
 	defer done()
@@ -302,8 +298,8 @@ func (c *Calls) say(ctx context.Context, channel uint64, text string) {
 	}
 }
 
-// Join has it come into a channel of a guild; if that is 0, into the one where a user is.
-// It returns what to answer. What goes wrong later is said in the text of the channel.
+// Join makes the agent join a channel of a guild, or the one where a user is if channel is 0. It
+// returns the answer. Later failures are reported in the text of the channel.
 func (c *Calls) Join(guild, channel, user uint64) string {
 	if c.cfg.Join == discord.JoinNever || !allowed(c.cfg.Guilds, guild) {
 		return "I do not come into voice channels here; whoever runs me can allow it by providers.discord.join"
@@ -340,7 +336,7 @@ func (c *Calls) Join(guild, channel, user uint64) string {
 	return fmt.Sprintf("I am coming into <#%d>", channel)
 }
 
-// Leave sends it out of the voice channel of a guild, and returns what to answer.
+// Leave makes the agent leave the voice channel of a guild, and returns the answer.
 func (c *Calls) Leave(guild uint64) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -357,8 +353,8 @@ func (c *Calls) Leave(guild uint64) string {
 	return fmt.Sprintf("I have left <#%d>", was)
 }
 
-// OptOut says whether a user wants not to be heard in any call, and returns what to
-// answer. It holds at once: what they are just saying is thrown away.
+// OptOut records whether a user refuses to be heard in any call, and returns the answer. It takes
+// effect at once: what they are just saying is thrown away.
 func (c *Calls) OptOut(user uint64, out bool) string {
 	err := c.parts.OptOuts.Set(user, out)
 	if out {
@@ -381,10 +377,10 @@ func (c *Calls) OptOut(user uint64, out bool) string {
 	return "I listen to you again in voice channels"
 }
 
-// OptedOut reports whether a user wants not to be heard.
+// OptedOut reports whether a user refuses to be heard.
 func (c *Calls) OptedOut(user uint64) bool { return c.parts.OptOuts.Out(user) }
 
-// Status returns the calls that there are.
+// Status returns the current calls.
 func (c *Calls) Status() (all []Status) {
 	c.mu.Lock()
 	visits := make([]*callSession, 0, len(c.sessions))
@@ -399,7 +395,7 @@ func (c *Calls) Status() (all []Status) {
 	return all
 }
 
-// allowed reports whether a list of numbers has one; an empty list has all.
+// allowed reports whether a list of numbers has one; an empty list allows all.
 func allowed(list []string, id uint64) bool {
 	return len(list) == 0 || slices.ContainsFunc(list, func(s string) bool {
 		n, ok := gateway.Number(s)

@@ -15,7 +15,7 @@ import (
 	"earshot/providers"
 )
 
-// An Ear listens to one person. It is what cmd makes of a microphone's provider.
+// An Ear listens to one person. cmd makes it from a microphone's provider.
 type Ear interface {
 	Run(ctx context.Context, emit providers.Emit) error
 }
@@ -27,27 +27,26 @@ type Decoder interface {
 	Run(ctx context.Context) error
 }
 
-// A roomHearing is what is heard in one room: an ear for each person who speaks there. Who
-// that is stands fixed when their first packet comes, so that words which are understood
-// late are still theirs.
+// A roomHearing is what is heard in one room: an ear for each person who speaks there. The speaker
+// is fixed when their first packet comes, so that words recognised late are still theirs.
 //
-// Packets of people whom nobody may listen to are dropped before they are decoded. They
-// are neither counted nor kept.
+// Packets of people who must not be listened to are dropped before they are decoded. They are
+// neither counted nor kept.
 type roomHearing struct {
 	room    earshot.RoomID
 	ear     func(from earshot.Handle, c Capture) Ear
 	decoder Decoder
 	emit    providers.Emit
-	deaf    func(user uint64) bool                       // nobody may listen to them; must not wait
-	arrive  func(ctx context.Context, user uint64) error // makes them known to the house
-	failed  func(err error)                              // an ear has ended by itself
+	deaf    func(user uint64) bool                       // they must not be listened to; must not block
+	arrive  func(ctx context.Context, user uint64) error // makes them known to the daemon
+	failed  func(err error)                              // is called when an ear ends by itself
 
 	ears  sync.WaitGroup
 	crowd overlapTracker
 
 	mu     sync.Mutex
-	begin  func(user uint64) *speaker // has an ear for somebody; nil while nobody may listen
-	number *uint32                    // of decoders, across the hearings of one decoder
+	begin  func(user uint64) *speaker // makes an ear for a person; nil while listening is not allowed
+	number *uint32                    // the last decoder number, across the hearings of one decoder
 	people map[uint64]*speaker
 	tracks map[uint32]*speaker // by decoder
 	batch  []codec.Packet
@@ -56,16 +55,16 @@ type roomHearing struct {
 // A speaker is one person who is listened to.
 type speaker struct {
 	user  uint64
-	ssrc  uint32 // the stream by which they were heard last
+	ssrc  uint32 // the stream in which they were last heard
 	track *track
-	coder uint32 // which decoder is theirs
+	coder uint32 // the number of their decoder
 	stop  context.CancelCauseFunc
-	gone  atomic.Bool // nobody may listen to them any more
+	gone  atomic.Bool // they must not be listened to any more
 
-	failed time.Time // when their ear did; zero if it did not
+	failed time.Time // when their ear failed; zero if it did not
 }
 
-// errUnheard ends an ear whose person does not want to be heard, or that may not listen.
+// errUnheard ends an ear whose person refuses to be heard, or that may not listen.
 var errUnheard = errors.New("nobody listens any more")
 
 // listen begins to listen, until ctx ends or [roomHearing.hush] ends it.
@@ -109,12 +108,12 @@ func (h *roomHearing) heard(now time.Time, batch []voice.Packet) {
 	clear(h.batch)
 }
 
-// tired is how long nobody listens to somebody whose ear has failed, such as because
+// tired is how long a person is not listened to after their ear has failed, such as because
 // Discord could not be asked who they are.
 const tired = 5 * time.Second
 
-// speaker returns who said p, and listens to them from now on if nobody has; nil if there
-// are too many, or if p is only the end of what nobody listened to.
+// speaker returns the speaker of p, and begins to listen to them if nobody has. It returns nil if
+// there are too many, or if p is only the end of something that was not listened to.
 func (h *roomHearing) speaker(now time.Time, p *voice.Packet) *speaker {
 	s := h.people[p.User]
 	if s != nil && !s.failed.IsZero() {
@@ -139,7 +138,7 @@ func (h *roomHearing) speaker(now time.Time, p *voice.Packet) *speaker {
 	return s
 }
 
-// follow has an ear for a person, until ctx ends. The caller holds the lock.
+// follow makes an ear for a person, until ctx ends. The caller holds the lock.
 func (h *roomHearing) follow(ctx context.Context, user uint64) *speaker {
 	ctx, stop := context.WithCancelCause(ctx)
 	s := &speaker{user: user, track: newTrack(), stop: stop}
@@ -177,11 +176,11 @@ func HandleOf(user uint64) earshot.Handle {
 	return earshot.Handle{Provider: "discord", ID: strconv.FormatUint(user, 10)}
 }
 
-// emits returns how what an ear makes of a person gets to the room.
+// emits returns the function that passes the events of a person's ear to the room.
 func (h *roomHearing) emits(s *speaker) providers.Emit {
 	return func(ctx context.Context, e earshot.Event) error {
 		e.Room = h.room
-		unheard := s.gone.Load() || h.deaf(s.user) // who has left may opt out as well
+		unheard := s.gone.Load() || h.deaf(s.user) // a person who has left may opt out as well
 		switch body := e.Body.(type) {
 		case earshot.Utterance:
 			if unheard {
@@ -212,7 +211,7 @@ func (h *roomHearing) decoded(coder uint32, f *audio.Frame) {
 	s.track.put(f)
 }
 
-// left says that somebody is no longer there. What they said is still understood.
+// left says that a person is no longer there. What they said is still recognised.
 func (h *roomHearing) left(user uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -222,7 +221,7 @@ func (h *roomHearing) left(user uint64) {
 	}
 }
 
-// unhear stops listening to somebody at once: what they are saying is thrown away.
+// unhear stops listening to a person at once: what they are saying is thrown away.
 func (h *roomHearing) unhear(user uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -244,8 +243,8 @@ func (h *roomHearing) hush() {
 	h.ears.Wait()
 }
 
-// finish ends everybody's track, and returns what waits until what they said has been
-// understood, or cannot be any more.
+// finish ends everybody's track, and returns a function that waits until what they said has been
+// recognised, or cannot be any more.
 func (h *roomHearing) finish() (wait func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -257,7 +256,7 @@ func (h *roomHearing) finish() (wait func()) {
 	return h.ears.Wait
 }
 
-// silence throws away what somebody is saying. The caller holds the lock.
+// silence throws away what a person is saying. The caller holds the lock.
 func (h *roomHearing) silence(s *speaker) {
 	s.gone.Store(true)
 	h.drop(s)
@@ -265,13 +264,13 @@ func (h *roomHearing) silence(s *speaker) {
 	s.track.wipe()
 }
 
-// drop takes somebody out of those who are listened to.
+// drop removes a person from those who are listened to.
 func (h *roomHearing) drop(s *speaker) {
 	delete(h.people, s.user)
 	h.forget(s)
 }
 
-// forget gives up the decoder of somebody.
+// forget releases the decoder of a person.
 func (h *roomHearing) forget(s *speaker) {
 	delete(h.tracks, s.coder)
 	h.decoder.Forget(s.coder)

@@ -3,51 +3,51 @@ package calls
 import "time"
 
 const (
-	// lonely is how long it stays in a channel in which nobody is: long enough to reload a
-	// client, or to be called somewhere for a moment.
+	// lonely is how long the agent stays in an empty channel: long enough for a person to reload a
+	// client, or to be called away for a moment.
 	lonely = time.Minute
 
-	// After a call that came to an end by itself it comes back by itself no sooner than
-	// this, doubled each time up to the longest.
+	// After a call that ended unexpectedly the agent rejoins no sooner than this, doubled each time
+	// up to the longest.
 	firstRest   = time.Minute
 	longestRest = 15 * time.Minute
 
-	// settled is how long a call must have lasted for the next rest to be the first again.
+	// settled is how long a call must have lasted for the next rest to be the shortest again.
 	settled = 5 * time.Minute
 )
 
-// A place is a voice channel as the policy sees it.
+// A place is a voice channel in the form that the policy uses.
 type place struct {
 	channel uint64
-	people  int    // who may talk with it there
-	why     string // it cannot come there, with the cure; "" if it can
+	people  int    // who may talk with the agent there
+	why     string // why the agent cannot join it, with the cure; "" if it can
 }
 
-// A membership decides in which voice channel of one guild it is. It has no clock: time
-// is an argument.
+// A membership decides in which voice channel of one guild the agent is. It has no clock: time is
+// an argument.
 type membership struct {
-	people bool // it comes by itself where people are
+	people bool // it joins by itself where people are
 
-	in      uint64 // where it is, or is about to be; 0 is nowhere
+	in      uint64 // where the agent is, or is about to be; 0 is nowhere
 	since   time.Time
-	empty   time.Time // since when nobody is there; zero if somebody is
+	empty   time.Time // since when nobody else is there; zero if somebody is
 	shunned map[uint64]bool
-	rest    time.Time // it does not come by itself before that
-	fails   int       // calls in a row that came to an end by themselves
+	rest    time.Time // it does not join by itself before that
+	fails   int       // calls in a row that ended unexpectedly
 }
 
 // A move is what a membership wants.
 type move struct {
-	join  uint64 // a channel to come into; 0 is none
+	join  uint64 // a channel to join; 0 is none
 	leave bool
-	wait  time.Duration // until it may want something though nothing happens; 0 is never
+	wait  time.Duration // when to step again even if nothing happens; 0 is never
 }
 
-// step says what to do at now. Places are the voice channels of the guild.
+// step decides what to do at now. Places are the voice channels of the guild.
 func (a *membership) step(now time.Time, places []place) move {
 	for _, p := range places {
 		if p.people == 0 {
-			delete(a.shunned, p.channel) // who sent it away has gone
+			delete(a.shunned, p.channel) // the person who sent it away has gone
 		}
 	}
 	if a.in != 0 {
@@ -72,7 +72,7 @@ func (a *membership) step(now time.Time, places []place) move {
 	return move{join: best.channel}
 }
 
-// stay says whether to stay where it is.
+// stay decides whether to stay.
 func (a *membership) stay(now time.Time, places []place) move {
 	for _, p := range places {
 		if p.channel == a.in && p.people > 0 {
@@ -90,21 +90,21 @@ func (a *membership) stay(now time.Time, places []place) move {
 	return move{leave: true}
 }
 
-// joins says that it is about to come into a channel: by itself, or since somebody has
-// asked it to.
+// joins records that the agent is about to join a channel: by itself, or because somebody asked.
 func (a *membership) joins(now time.Time, channel uint64) {
 	a.in, a.since, a.empty = channel, now, time.Time{}
 	delete(a.shunned, channel)
 }
 
-// moved says that somebody has moved it.
+// moved records that somebody has moved the agent.
 func (a *membership) moved(channel uint64) { a.in, a.empty = channel, time.Time{} }
 
-// sent says that somebody has sent it away: it does not come back by itself while those
-// are there who did.
+// sent records that somebody has sent the agent away: it does not come back by itself while the
+// people who did are there.
 func (a *membership) sent() { a.shun(); a.in, a.fails = 0, 0 }
 
-// ended says that the call has come to an end at now: thrown out by a moderator, or not.
+// ended records that the call ended at now: because a moderator disconnected the agent, or for
+// another reason.
 func (a *membership) ended(now time.Time, thrown bool) {
 	if a.in == 0 {
 		return // it left

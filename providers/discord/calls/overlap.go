@@ -7,33 +7,33 @@ import (
 )
 
 const (
-	// breath is how long somebody may be silent within one stretch of speech.
+	// breath is the longest silence within one stretch of speech.
 	breath = 200 * time.Millisecond
 
-	// together is for how long somebody else must speak within what one says for the two
-	// to overlap: longer than a click, shorter than a word.
+	// together is how long somebody else must speak during an utterance for the two to overlap:
+	// longer than a click, shorter than a word.
 	together = 200 * time.Millisecond
 
-	// stretches is how many of one person are remembered: an utterance, which lasts half
-	// a minute at most, has not more.
+	// stretches is how many stretches of one person are remembered: an utterance lasts half a
+	// minute at most, and has no more.
 	stretches = 128
 
-	// longAgo is when nobody asks any more who spoke: later than an utterance that lasts
-	// half a minute is understood.
+	// longAgo is the age after which a stretch is not needed any more: later than an utterance of
+	// half a minute is recognised.
 	longAgo = 2 * time.Minute
 )
 
-// An overlapTracker knows who spoke when in one call, so as to tell who spoke at the same time.
+// An overlapTracker knows who spoke when in one call, to tell who spoke at the same time.
 type overlapTracker struct {
 	mu    sync.Mutex
 	spoke map[uint64][]stretch
 }
 
-// A stretch is when a voice was heard.
+// A stretch is a period in which a voice was heard.
 type stretch struct{ from, to time.Time }
 
-// speaks says that the voice of a user was heard for a while at a time. Times of one
-// user do not go back far.
+// speaks records that the voice of a user was heard for a while at a time. The times of one user
+// do not go back far.
 func (c *overlapTracker) speaks(user uint64, at time.Time, lasts time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

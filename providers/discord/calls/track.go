@@ -12,54 +12,54 @@ import (
 )
 
 const (
-	// ahead is how many frames of somebody wait for their ear: two seconds, for which
-	// who they are may have to be asked for first. Then the oldest are dropped.
+	// ahead is how many frames of a person wait for their ear: two seconds, since Discord may first
+	// have to be asked who they are. Then the oldest are dropped.
 	ahead = 100
 
-	// bridged is how many frames of silence stand in a gap at most; for more of them one
-	// frame says how many are missing, which is the same to an ear.
+	// bridged is how many frames of silence are put into a gap at most; for a longer gap, one frame
+	// says how many are missing, which is the same to an ear.
 	bridged = 25
 
-	// unsaid is how long nothing comes until somebody is taken to be silent whose end of
-	// speech nobody has told: longer than a call waits for a packet, with the decoder.
+	// unsaid is how long nothing must come until a speaker counts as silent although no end of
+	// speech was announced: longer than a call waits for a packet, plus the decoder.
 	unsaid = 400 * time.Millisecond
 
-	// decoding is how long the decoder may take for the last frames before an end of
-	// speech that was told.
+	// decoding is how long the decoder may take for the last frames before an announced end of
+	// speech.
 	decoding = 100 * time.Millisecond
 
-	// lingers is for how long silence goes on after the last word: longer than an ear
-	// waits for more of them, which is 10 s at most. After that a track rests.
+	// lingers is how long silence goes on after the last word: longer than an ear waits for more
+	// words, which is 10 s at most. After that a track rests.
 	lingers = 11 * time.Second
 )
 
 // errLeft ends a track whose speaker has left.
 var errLeft = errors.New("they left the call")
 
-// A Capture is the track of one person in a call, as an ear takes it.
+// A Capture is the track of one person in a call, in the form that an ear takes.
 type Capture interface {
 	// Frames yields 20 ms at a time, valid until the next, until ctx ends or the person
 	// has left, which is an error.
 	Frames(ctx context.Context) iter.Seq2[*audio.Frame, error]
 }
 
-// A track is what one person says in a call. Nothing is sent while they are silent, so
-// the track makes the silence: that nothing comes is evidence of it as soon as the call
-// says that they have stopped, and so is a gap of which nobody has said anything for a
-// while. When the silence has lasted it makes none, and costs nothing.
+// A track is what one person says in a call. Nothing is sent while they are silent, so the track
+// makes the silence. That nothing comes counts as silence as soon as the call announces that they
+// have stopped, and so does an unannounced gap after a while. When the silence has lasted, the
+// track makes no more, and costs nothing.
 //
 // Its own methods are steps; time is an argument. Frames is the loop around them.
 type track struct {
-	more chan struct{} // of capacity 1: look again
+	more chan struct{} // of capacity 1: check again
 
 	mu    sync.Mutex
 	ring  [ahead]audio.Frame
 	first int
 	kept  int
-	next  time.Time // when the frame is due that follows what was taken; zero before the first
-	spoke time.Time // when the last one that was sent was over
-	ended time.Time // when they stopped, if that was told; zero if not
-	told  time.Time // when that was told
+	next  time.Time // when the frame after the last one taken is due; zero before the first
+	spoke time.Time // when the last frame that was sent ended
+	ended time.Time // when they stopped, if that was announced; zero if not
+	told  time.Time // when it was announced
 	left  bool
 }
 
@@ -97,7 +97,7 @@ func (t *track) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 	}
 }
 
-// put takes a frame that was sent. It does not wait.
+// put takes a frame that was sent. It does not block.
 func (t *track) put(f *audio.Frame) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,7 +113,7 @@ func (t *track) put(f *audio.Frame) {
 	t.wake()
 }
 
-// ends says at now that the speaker had stopped at a time.
+// ends records at now that the speaker had stopped at a time.
 func (t *track) ends(now, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,7 +121,7 @@ func (t *track) ends(now, at time.Time) {
 	t.wake()
 }
 
-// leave says that nothing comes any more. What came is still taken.
+// leave says that nothing more will come. What came is still taken.
 func (t *track) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -151,8 +151,8 @@ func (t *track) wake() {
 	}
 }
 
-// take puts the frame into f that is next at now, and reports false if there is none;
-// then it says how long nothing will be due, or 0 for as long as nothing comes.
+// take puts the next frame at now into f. It returns false if there is none, and then how long
+// nothing will be due, or 0 for as long as nothing comes.
 func (t *track) take(now time.Time, f *audio.Frame) (ok bool, wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -173,7 +173,7 @@ func (t *track) take(now time.Time, f *audio.Frame) (ok bool, wait time.Duration
 	return true, 0
 }
 
-// sent puts the oldest frame that was sent into f, or silence that belongs before it.
+// sent puts the oldest received frame into f, or the silence that belongs before it.
 func (t *track) sent(f *audio.Frame) {
 	head := &t.ring[t.first]
 	missing := 0
@@ -187,7 +187,7 @@ func (t *track) sent(f *audio.Frame) {
 	*f, *head = *head, audio.Frame{}
 	t.first = (t.first + 1) % len(t.ring)
 	t.kept--
-	f.Lost = uint16(min(max(0, missing), math.MaxUint16)) // its time says all that is missing
+	f.Lost = uint16(min(max(0, missing), math.MaxUint16)) // its time says how many are missing in all
 	t.next = f.At.Add(audio.Time)
 	t.spoke = t.next
 	if !f.At.Before(t.ended) {
@@ -195,7 +195,7 @@ func (t *track) sent(f *audio.Frame) {
 	}
 }
 
-// silent returns from when on it counts as silence that nothing comes.
+// silent returns the time from which on the absence of frames counts as silence.
 func (t *track) silent() time.Time {
 	switch {
 	case t.ended.IsZero():

@@ -11,8 +11,8 @@ import (
 	gateway "earshot/internal/discord"
 )
 
-// A voiceState is what is known about voice channels: which there are, who is in them, and
-// what we may do there. It keeps copies of what it needs, since events are shared.
+// A voiceState is what is known about voice channels: which exist, who is in them, and what the
+// agent may do there. It keeps copies of what it needs, since events are shared.
 type voiceState struct {
 	mu    sync.Mutex
 	self  string
@@ -33,7 +33,7 @@ func (w *voiceState) forget() {
 	w.state.TrackPresences, w.state.TrackEmojis, w.state.TrackThreads, w.state.TrackThreadMembers = false, false, false, false
 }
 
-// take takes in an event, and reports whether it may have changed anything.
+// take handles an event, and reports whether it may have changed anything.
 func (w *voiceState) take(event any) (news bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,7 +75,7 @@ func (w *voiceState) take(event any) (news bool) {
 	return true
 }
 
-// guild returns a copy of what is needed of g.
+// guild returns a copy of the needed parts of g.
 func (w *voiceState) guild(g *discordgo.Guild) *discordgo.Guild {
 	made := &discordgo.Guild{ID: g.ID, Name: g.Name, OwnerID: g.OwnerID, Roles: roles(g.Roles)}
 	for _, c := range g.Channels {
@@ -84,7 +84,7 @@ func (w *voiceState) guild(g *discordgo.Guild) *discordgo.Guild {
 		}
 	}
 	there := map[string]bool{w.self: true}
-	made.VoiceStates, made.Members = []*discordgo.VoiceState{}, []*discordgo.Member{} // nil would keep those of before
+	made.VoiceStates, made.Members = []*discordgo.VoiceState{}, []*discordgo.Member{} // nil would keep the previous ones
 	for _, v := range g.VoiceStates {
 		if v == nil {
 			continue
@@ -102,7 +102,7 @@ func (w *voiceState) guild(g *discordgo.Guild) *discordgo.Guild {
 	return made
 }
 
-// member takes in somebody who is in a channel, or ourselves.
+// member records a person who is in a channel, or the agent.
 func (w *voiceState) member(guild string, m *discordgo.Member) {
 	if m != nil && m.User != nil {
 		_ = w.state.MemberAdd(person(guild, m))
@@ -111,7 +111,7 @@ func (w *voiceState) member(guild string, m *discordgo.Member) {
 
 func channel(c *discordgo.Channel) *discordgo.Channel {
 	made := &discordgo.Channel{ID: c.ID, GuildID: c.GuildID, Type: c.Type, UserLimit: c.UserLimit}
-	made.PermissionOverwrites = []*discordgo.PermissionOverwrite{} // nil would keep those of before
+	made.PermissionOverwrites = []*discordgo.PermissionOverwrite{} // nil would keep the previous ones
 	for _, o := range c.PermissionOverwrites {
 		if o != nil {
 			copied := *o
@@ -143,13 +143,13 @@ type occupant struct {
 	user     uint64
 	channel  uint64
 	bot      bool
-	silenced bool // by a moderator, who let nobody hear them
-	deafened bool // by a moderator, who let them hear nobody
+	silenced bool // a moderator has muted them
+	deafened bool // a moderator has deafened them
 	hushed   bool // in a stage channel, as a listener
 }
 
-// seats returns who is in the voice channels of a guild, by their numbers, and who of
-// them we are.
+// seats returns who is in the voice channels of a guild, by their numbers, and which of them is
+// the agent.
 func (w *voiceState) seats(guild uint64) (all []occupant, self occupant) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -174,7 +174,7 @@ func (w *voiceState) seats(guild uint64) (all []occupant, self occupant) {
 	return all, self
 }
 
-// guilds returns which there are.
+// guilds returns the known guilds.
 func (w *voiceState) guilds() (all []uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -185,12 +185,12 @@ func (w *voiceState) guilds() (all []uint64) {
 	return all
 }
 
-// A voiceChannel is a voice channel, with what keeps us out of it.
+// A voiceChannel is a voice channel, with what keeps the agent out of it.
 type voiceChannel struct {
 	channel uint64
 	stage   bool
-	lacks   []string // permissions, as Discord calls them where they are given
-	full    int      // how many it takes, if it is full and we may not come in nevertheless
+	lacks   []string // missing permissions, by Discord's names for them
+	full    int      // its limit, if it is full and the agent may not join nevertheless
 }
 
 // voiceChannels returns the voice channels of a guild, by their numbers.
@@ -209,7 +209,7 @@ func (w *voiceState) voiceChannels(guild uint64) (all []voiceChannel) {
 		h := voiceChannel{channel: id, stage: c.Type == discordgo.ChannelTypeGuildStageVoice}
 		may := int64(0)
 		if may, err = w.state.UserChannelPermissions(w.self, c.ID); err != nil {
-			may = discordgo.PermissionAll // what is not known is found out by trying
+			may = discordgo.PermissionAll // what is unknown is found out by trying
 		}
 		h.lacks = lacking(may)
 		in, here := 0, false
@@ -228,7 +228,7 @@ func (w *voiceState) voiceChannels(guild uint64) (all []voiceChannel) {
 	return all
 }
 
-// lacking returns the names of the permissions that a call needs and may has not.
+// lacking returns the names of the permissions that a call needs and that may does not include.
 func lacking(may int64) (names []string) {
 	for _, n := range []struct {
 		bit  int64
