@@ -17,26 +17,25 @@ import (
 const (
 	// attempts is how often a request is sent at most.
 	attempts = 5
-	// answers is how long Discord may take to answer one.
+	// answers is how long Discord may take to answer a request.
 	answers = 15 * time.Second
-	// tolerable is the longest wait that Discord may ask for: less than the half minute
-	// after which a reply that does not move is given up.
+	// tolerable is the longest wait that Discord may demand: less than the half minute after which
+	// a reply without progress is given up.
 	tolerable = 25 * time.Second
-	// retry is the wait before a request is sent again that was not answered well; it
-	// doubles.
+	// retry is the wait before a failed request is sent again; it doubles.
 	retry = 500 * time.Millisecond
 )
 
-// A Request is one to the REST interface.
+// A Request is a request to the REST interface.
 type Request struct {
 	Method string
 	Path   string // below the version, such as "channels/1/messages?limit=100"
-	Body   any    // is sent as JSON; nil is none
-	Into   any    // takes the answer's JSON; nil is none
+	Body   any    // sent as JSON; nil means none
+	Into   any    // receives the answer's JSON; nil means none
 
-	// Again says that Discord does the same once if it gets a POST twice, such as a
-	// message with an enforced nonce, so that it may be sent again when an answer was
-	// lost. All other methods may.
+	// Again says that a POST may be sent again when its answer was lost, because Discord carries it
+	// out once, such as a message with an enforced nonce. All other methods may always be sent
+	// again.
 	Again bool
 
 	// Grace is how long to wait for an answer after the context has ended, so that the outcome of
@@ -44,7 +43,8 @@ type Request struct {
 	Grace time.Duration
 }
 
-// A Limited is a request that was abandoned because Discord's limit would delay it for too long.
+// A Limited is the error of a request that was abandoned because Discord's rate limit would delay
+// it for too long.
 type Limited struct {
 	After time.Duration
 	Slow  bool // the channel is in slow mode
@@ -57,7 +57,7 @@ func (l *Limited) Error() string {
 	return fmt.Sprintf("Discord takes no more such requests for %v", l.After)
 }
 
-// Cure says what mends it.
+// Cure says what helps.
 func (l *Limited) Cure() string {
 	if l.Slow {
 		return "give the bot's role the permission to bypass slow mode in the channel"
@@ -65,19 +65,19 @@ func (l *Limited) Cure() string {
 	return "wait; if it happens again, the bot is in more channels than Discord lets it serve"
 }
 
-// Ask is [Session.Do] of the method, path, body and answer alone.
+// Ask is [Session.Do] with only the method, path, body and answer.
 func (s *Session) Ask(ctx context.Context, method, path string, body, into any) error {
 	return s.Do(ctx, Request{Method: method, Path: path, Body: body, Into: into})
 }
 
-// Do sends a request of the REST interface and waits for the answer: before it is sent,
-// for as long as Discord's limits want, and before it is sent again, which it is at most
-// four times, after 429, 5xx and lost answers. What is no success is a [*Refusal]; if
-// Discord wants more time to pass than is worth it, a [*Limited]. Errors hold neither
-// the path nor anybody's words. It may be called from any goroutine.
+// Do sends a request to the REST interface and waits for the answer. It first waits as long as
+// Discord's limits demand, and retries at most four times, after 429, 5xx and lost answers. An
+// unsuccessful answer is a [*Refusal]; if Discord demands a longer wait than is worth it, a
+// [*Limited]. Errors contain neither the path nor anybody's words. It may be called from any
+// goroutine.
 //
-// It stands beside discordgo's client since that sleeps without a context, and its
-// errors tell the address.
+// It replaces discordgo's client, which sleeps without a context, and whose errors contain the
+// address.
 func (s *Session) Do(ctx context.Context, r Request) error {
 	var body []byte
 	if r.Body != nil {
@@ -99,7 +99,7 @@ func (s *Session) Do(ctx context.Context, r Request) error {
 		if n > 0 && wait == 0 {
 			wait = time.Duration(float64(retry<<(n-1)) * (1 + s.jitter()/2))
 			if r := (*Refusal)(nil); errors.As(last, &r) && r.Status == http.StatusTooManyRequests {
-				wait = 0 // it was asked for, and has passed
+				wait = 0 // it was demanded, and has passed
 			}
 		}
 		if !pause(ctx, wait) {
@@ -151,7 +151,7 @@ func (s *Session) send(ctx context.Context, r Request, to, route string, body []
 		return true, &Refusal{Status: code}
 	case code/100 != 2:
 		var why struct{ Code int }
-		_ = json.Unmarshal(said, &why) // a proxy answers otherwise
+		_ = json.Unmarshal(said, &why) // a proxy gives other answers
 		return code >= 500 && repeatable, &Refusal{Status: code, Code: why.Code}
 	case err != nil:
 		return repeatable, errors.New("asking Discord: the answer broke off")
@@ -172,15 +172,15 @@ func bare(err error) error {
 	return err
 }
 
-// mostPage bounds what is read of an answer, in bytes: a hundred messages of four
-// thousand characters with all that hangs at them.
+// mostPage bounds how much of an answer is read, in bytes: a hundred messages of four thousand
+// characters with everything attached to them.
 const mostPage = 8 << 20
 
 // A Refusal is an unsuccessful answer of the REST interface. It contains nothing of the request,
 // which may hold somebody's words or the token of an interaction.
 type Refusal struct {
-	Status int // of HTTP
-	Code   int // Discord's own; 0 if it said none
+	Status int // the HTTP status
+	Code   int // Discord's own; 0 if there is none
 }
 
 func (r *Refusal) Error() string {
@@ -194,7 +194,7 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("Discord answered %d: %s (%d)", r.Status, what, r.Code)
 }
 
-// Cure returns what to do about it; empty if that is not known.
+// Cure returns what to do about it; empty if unknown.
 func (r *Refusal) Cure() string {
 	if r.Status == http.StatusUnauthorized {
 		return refusal(r.Status, 0).Fix
@@ -202,7 +202,7 @@ func (r *Refusal) Cure() string {
 	return refusals[r.Code].cure
 }
 
-// refusals are Discord's codes that somebody may read about, in our words.
+// refusals are Discord's error codes that people may read about, in our words.
 var refusals = map[int]struct{ what, cure string }{
 	10003: {"the channel no longer exists", "take it out of providers.discord.channels"},
 	10008: {"the message no longer exists", ""},
@@ -213,7 +213,7 @@ var refusals = map[int]struct{ what, cure string }{
 	50083: {"the thread is archived", "ask somebody to reopen it"},
 }
 
-// bound returns a number of seconds that Discord wrote as a time that is one.
+// bound converts Discord's number of seconds to a duration within bounds.
 func bound(seconds float64) time.Duration {
 	if math.IsNaN(seconds) || seconds < 0 {
 		return 0
@@ -221,7 +221,7 @@ func bound(seconds float64) time.Duration {
 	return time.Duration(min(seconds, longest.Seconds()) * float64(time.Second))
 }
 
-// slowMode reports whether a refusal is that of a channel in slow mode.
+// slowMode reports whether a refusal comes from a channel in slow mode.
 func slowMode(code int, message string) bool {
 	return code == 20016 || strings.Contains(message, "slowmode")
 }

@@ -12,17 +12,17 @@ import (
 	"earshot/internal/discord/voice"
 )
 
-// A callSlot is our place in the voice channels of one guild.
+// A callSlot is the bot's place in the voice channels of one guild.
 type callSlot struct {
 	call *voice.Call
-	wish voiceTarget // what was asked for last
-	owed bool        // the session has begun anew since, and does not know of it
+	wish voiceTarget // the last request
+	owed bool        // a new session has begun since, and does not know the wish
 }
 
 // mostComing bounds the guilds that are waited for; Discord allows a session 2,500.
 const mostComing = 1 << 13
 
-// A voiceTarget is where we want to be: in no channel if it is 0.
+// A voiceTarget is the wanted channel: none if it is 0.
 type voiceTarget struct {
 	channel    uint64
 	mute, deaf bool
@@ -31,10 +31,10 @@ type voiceTarget struct {
 // ErrBusy means that there is a call in the guild already.
 var ErrBusy = errors.New("the bot is in a call in this guild already")
 
-// Call joins a voice channel and is in it until ctx ends, or until the call has come
-// to an end otherwise, which is a [*voice.Ended]. It waits for the session to be open.
-// Use is handed the call before it begins. The session fills in the line and who we
-// are. There is one call a guild; another one is [ErrBusy].
+// Call joins a voice channel and stays in it until ctx ends, or until the call ends otherwise,
+// which gives a [*voice.Ended]. It waits for the session to be open. Use receives the call before
+// it begins. The session fills in the line and the bot's identity. There is one call per guild; a
+// second is [ErrBusy].
 func (s *Session) Call(ctx context.Context, cfg voice.Config, use func(*voice.Call)) error {
 	_, self, err := s.open(ctx, nil)
 	if err != nil {
@@ -79,8 +79,8 @@ func (s *Session) rise(guild uint64) {
 // A callLine is what a call needs of the session.
 type callLine struct{ s *Session }
 
-// Move implements [voice.Line]. It waits for the session to be open, and does not know
-// whether Discord does what it is asked for: that comes as an event.
+// Move implements [voice.Line]. It waits for the session to be open, and does not wait for the
+// result, which comes as an event.
 func (l callLine) Move(ctx context.Context, guild, channel uint64, mute, deaf bool) error {
 	w := voiceTarget{channel, mute, deaf}
 	var failed *connection
@@ -97,7 +97,7 @@ func (l callLine) Move(ctx context.Context, guild, channel uint64, mute, deaf bo
 		} else if ctx.Err() != nil {
 			return err
 		}
-		failed = conn // has ended, or is about to
+		failed = conn // it has ended, or is about to
 	}
 }
 
@@ -108,8 +108,8 @@ func (l callLine) Away() bool {
 	return l.s.conn == nil
 }
 
-// want remembers what is asked for, so that it can be asked for again, and reports
-// whether it will be by itself: Discord ignores it until the guild is there.
+// want records what is requested, so that it can be requested again. It reports whether that will
+// happen by itself: Discord ignores requests until the guild is there.
 func (s *Session) want(guild uint64, w voiceTarget) (later bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *Session) want(guild uint64, w voiceTarget) (later bool) {
 	return later
 }
 
-// expect takes which guilds READY names. Each comes as an event of its own.
+// expect records the guilds in READY. Each comes as an event of its own.
 func (s *Session) expect(guilds []*discordgo.Guild) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,8 +133,8 @@ func (s *Session) expect(guilds []*discordgo.Guild) {
 	}
 }
 
-// move sends what is asked for. This is what discordgo's ChannelVoiceJoinManual sends,
-// which needs discordgo's own connection.
+// move sends the request. This is what discordgo's ChannelVoiceJoinManual sends, which needs
+// discordgo's own connection.
 func (s *Session) move(ctx context.Context, conn *connection, guild uint64, w voiceTarget) error {
 	s.mu.Lock()
 	wait := conn.room.take(time.Now())
@@ -147,14 +147,14 @@ func (s *Session) move(ctx context.Context, conn *connection, guild uint64, w vo
 		id := strconv.FormatUint(w.channel, 10)
 		channel = &id
 	}
-	// A websocket that is written to under a context which ends is cut.
+	// Writing to a websocket under a context that ends closes the websocket.
 	return conn.write(context.WithoutCancel(ctx), opVoiceState, map[string]any{
 		"guild_id": strconv.FormatUint(guild, 10), "channel_id": channel, "self_mute": w.mute, "self_deaf": w.deaf,
 	})
 }
 
-// rejoin asks again for what a session that has ended was asked for, once the guild is
-// there: until then Discord ignores it.
+// rejoin repeats the request of an ended session, once the guild is there: until then Discord
+// ignores it.
 func (s *Session) rejoin(ctx context.Context, conn *connection, guild string) {
 	id := number(guild)
 	s.mu.Lock()
@@ -171,7 +171,7 @@ func (s *Session) rejoin(ctx context.Context, conn *connection, guild string) {
 	}
 }
 
-// voiceState tells a call where we are.
+// voiceState tells a call where the bot is.
 func (s *Session) voiceState(e *discordgo.VoiceStateUpdate) {
 	s.mu.Lock()
 	c := s.calls[number(e.GuildID)]
@@ -181,13 +181,13 @@ func (s *Session) voiceState(e *discordgo.VoiceStateUpdate) {
 	}
 	channel := number(e.ChannelID)
 	if channel != 0 && c.wish.channel != 0 {
-		c.wish.channel = channel // somebody may have moved us
+		c.wish.channel = channel // somebody may have moved the bot
 	}
 	s.mu.Unlock()
 	c.call.State(channel, e.SessionID)
 }
 
-// voiceServer tells a call which server it is on.
+// voiceServer tells a call which server it uses.
 func (s *Session) voiceServer(e *discordgo.VoiceServerUpdate) {
 	s.mu.Lock()
 	c := s.calls[number(e.GuildID)]

@@ -12,8 +12,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// needs are the permissions without which a bot cannot take part, and what Discord
-// calls them where they are given.
+// needs are the permissions without which a bot cannot take part, with Discord's names for them.
 var needs = []struct {
 	bit  int64
 	name string
@@ -27,18 +26,18 @@ var needs = []struct {
 	{discordgo.PermissionVoiceUseVAD, "Use Voice Activity"},
 }
 
-// mostGuilds is how many guilds a check looks at: one page of the interface.
+// mostGuilds is how many guilds a check examines: one page of the interface.
 const mostGuilds = 200
 
-// Check says what is wrong with the token, the intents and the permissions, without
-// opening the gateway, so it costs no session start. What is wrong comes joined, each a
-// [*Fault] with its cure; permissions are those of the guild, which a channel may
-// change. If Discord cannot be asked, that is the error, and no Fault.
+// Check finds faults of the token, the intents and the permissions without opening the gateway, so
+// it uses up no session start. It returns the faults joined, each a [*Fault] with its cure;
+// permissions are those of the guild, which a channel may change. If Discord cannot be reached,
+// the error is no Fault.
 func (s *Session) Check(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, s.within)
 	defer done()
 	if err := s.checkToken(ctx); err != nil {
-		return err // the rest cannot be asked
+		return err // the rest cannot be checked
 	}
 	var app application
 	if _, _, err := s.fetch(ctx, "applications/@me", &app); err != nil {
@@ -63,7 +62,7 @@ func (s *Session) Check(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// checkToken says whether the token is one, and a bot's.
+// checkToken reports whether the token is valid, and a bot's.
 func (s *Session) checkToken(ctx context.Context) error {
 	if s.token() == "" {
 		return &Fault{What: "there is no token", Fix: "make a bot at https://discord.com/developers/applications and copy its token under Bot, Reset Token"}
@@ -88,15 +87,15 @@ func (s *Session) unasked(what string, err error) error {
 	return errors.New("asking Discord about " + what + ": " + s.clean(err))
 }
 
-// A guild is what the interface says of one that we are in.
+// A guild is a guild in the interface's form.
 type guild struct {
 	ID          string `json:"id"`
 	Permissions string `json:"permissions"`
 	Owner       bool   `json:"owner"`
 }
 
-// lacks returns the fault of what the bot may not do in g, or nil. The guild is named
-// by its number: how people call it is theirs.
+// lacks returns a fault for missing permissions in g, or nil. It gives the guild's number, not its
+// name, which belongs to its people.
 func (g guild) lacks(app string) *Fault {
 	have, _ := strconv.ParseInt(g.Permissions, 10, 64)
 	if g.Owner || have&discordgo.PermissionAdministrator != 0 {
@@ -117,7 +116,7 @@ func (g guild) lacks(app string) *Fault {
 	}
 }
 
-// invitation returns the address that invites a bot into a guild with what it needs.
+// invitation returns the address that invites a bot into a guild with the needed permissions.
 func invitation(app string) string {
 	var all int64
 	for _, n := range needs {

@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// version is the gateway's and the REST interface's: the one that discordgo's
+	// version is the version of the gateway and the REST interface: the one that discordgo's
 	// structs are for.
 	version = "9"
 	// mostMessage bounds one message of the gateway, in bytes: a guild of some
 	// thousands of channels and roles is a few megabytes.
 	mostMessage = 16 << 20
-	// shortest and slowest bound the heartbeat that a server may ask for; Discord's is
+	// shortest and slowest bound the heartbeat interval that a server may demand; Discord's is
 	// 41.25 s.
 	shortest = 100 * time.Millisecond
 	slowest  = 5 * time.Minute
-	// patience is how long writing one message may take, and taking leave.
+	// patience is how long writing one message, or saying goodbye, may take.
 	patience = 10 * time.Second
 	leave    = time.Second
 )
@@ -36,13 +36,13 @@ type connection struct {
 	ws    *websocket.Conn
 	seq   atomic.Int64 // of the last event taken
 	sent  atomic.Int64 // when the last heartbeat was, in ns since 1970; 0 if it was answered
-	round atomic.Int64 // ns from the last heartbeat to its answer
+	round atomic.Int64 // nanoseconds from the last heartbeat to its answer
 	stop  context.CancelCauseFunc
 	room  sendLimiter
 	open  bool // of the reader: READY or RESUMED has come
 }
 
-// An ended is the cause that a connection's context is cancelled with.
+// An ended is the cause with which a connection's context is cancelled.
 type ended struct{ cause disconnectCause }
 
 func (e *ended) Error() string { return e.cause.String() }
@@ -50,7 +50,7 @@ func (e *ended) Error() string { return e.cause.String() }
 // errLeaving ends a connection because the session is told to stop.
 var errLeaving = errors.New("told to stop")
 
-// attend opens a connection, keeps it, and says how it ended.
+// attend opens a connection, serves it, and returns how it ended.
 func (s *Session) attend(ctx context.Context, c *sessionState, how step) disconnection {
 	opening, done := context.WithTimeout(ctx, s.within)
 	defer done()
@@ -76,8 +76,8 @@ func (s *Session) attend(ctx context.Context, c *sessionState, how step) disconn
 	return s.keep(ctx, opening, c, ws, how.resume)
 }
 
-// address returns the websocket's address, which the token is sent to: it must be
-// encrypted, unless the REST interface is not.
+// address returns the websocket's address. The token is sent there, so it must be encrypted,
+// unless the REST interface is not.
 func (s *Session) address(gateway string) (string, error) {
 	u, err := url.Parse(gateway)
 	if err != nil || u.Host == "" || u.Scheme != "wss" && !(u.Scheme == "ws" && s.base.Scheme == "http") {
@@ -92,9 +92,9 @@ func (s *Session) address(gateway string) (string, error) {
 
 // keep speaks with the gateway until the connection ends.
 func (s *Session) keep(ctx, opening context.Context, c *sessionState, ws *websocket.Conn, resume bool) disconnection {
-	// Cancelling what a websocket is read under cuts it without a word, and a bot that
-	// leaves without a word is shown as present for a minute: so the connection lives
-	// under a context of its own, and the end of ctx says farewell first.
+	// Cancelling the read context of a websocket closes it without a goodbye, and a bot that leaves
+	// like that is shown as present for a minute. So the connection has a context of its own, and
+	// the end of ctx says goodbye first.
 	life, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	conn := &connection{ws: ws, stop: stop}
 	conn.seq.Store(c.seq)
@@ -144,7 +144,7 @@ func (s *Session) keep(ctx, opening context.Context, c *sessionState, ws *websoc
 	return e
 }
 
-// judge says what an error of a connection means.
+// judge classifies an error of a connection.
 func judge(life context.Context, err error) disconnection {
 	if why, ok := errors.AsType[*ended](context.Cause(life)); ok {
 		return disconnection{cause: why.cause, err: why}
@@ -157,18 +157,18 @@ func judge(life context.Context, err error) disconnection {
 	}
 	e := disconnection{cause: lost, err: err}
 	if code := websocket.CloseStatus(err); code > 0 {
-		// The reason is somebody else's text. The codes are known.
+		// The reason text is the server's, and not trusted. The codes are known.
 		e.code, e.err = int(code), fmt.Errorf("closed with code %d", code)
 	}
 	return e
 }
 
-// An invalidated session is not known to the gateway, or not at the moment.
+// The gateway does not know an invalidated session, or not at the moment.
 type invalidated struct{ resumable bool }
 
 func (e *invalidated) Error() string { return invalid.String() }
 
-// hello reads the first message and returns how often a heartbeat is due.
+// hello reads the first message and returns the heartbeat interval.
 func (c *connection) hello(ctx context.Context) (time.Duration, error) {
 	e, _, err := c.read(ctx)
 	if err != nil {
@@ -190,8 +190,8 @@ func (c *connection) hello(ctx context.Context) (time.Duration, error) {
 	return min(max(time.Duration(min(d.Every, 1e9)*1e6), shortest), slowest), nil
 }
 
-// beat sends heartbeats, and ends the connection when one was not acknowledged before
-// the next is due.
+// beat sends heartbeats, and ends the connection when one was not acknowledged before the next is
+// due.
 func (c *connection) beat(ctx context.Context, every time.Duration, jitter float64) {
 	wait := time.NewTimer(time.Duration(jitter * float64(every)))
 	defer wait.Stop()
@@ -207,7 +207,7 @@ func (c *connection) beat(ctx context.Context, every time.Duration, jitter float
 		}
 		c.sent.Store(time.Now().UnixNano())
 		if err := c.heartbeat(ctx); err != nil {
-			return // the reader finds out, too
+			return // the reader notices it, too
 		}
 		wait.Reset(every)
 	}
@@ -228,7 +228,7 @@ func (s *Session) introduce(ctx context.Context, conn *connection, c *sessionSta
 	}
 	c.identifying(time.Now())
 	conn.seq.Store(0)
-	// Not discordgo.Identify: it always sends a presence, in a form of years ago.
+	// Not discordgo.Identify: it always sends a presence, in an obsolete form.
 	return conn.write(ctx, opIdentify, map[string]any{
 		"token":           s.token(),
 		"intents":         c.intents,
@@ -237,7 +237,7 @@ func (s *Session) introduce(ctx context.Context, conn *connection, c *sessionSta
 	})
 }
 
-// listen reads events until the connection ends. Opened is called when the session is.
+// listen reads events until the connection ends. It calls opened when the session is open.
 func (s *Session) listen(ctx context.Context, conn *connection, c *sessionState, opened func()) error {
 	for {
 		e, size, err := conn.read(ctx)
@@ -267,7 +267,7 @@ func (s *Session) listen(ctx context.Context, conn *connection, c *sessionState,
 	}
 }
 
-// dispatch takes one event.
+// dispatch handles one event.
 func (s *Session) dispatch(ctx context.Context, conn *connection, c *sessionState, e envelope, size int, opened func()) error {
 	if !c.take(e.Seq) && (e.Type != "RESUMED" || conn.open) {
 		s.count(func(st *Status) { st.Repeated++ })
@@ -282,9 +282,9 @@ func (s *Session) dispatch(ctx context.Context, conn *connection, c *sessionStat
 		s.expect(event.Guilds)
 		s.opened(conn, event.User.ID, false)
 		opened()
-		event.SessionID, event.ResumeGatewayURL = "", "" // with them a session can be taken over
+		event.SessionID, event.ResumeGatewayURL = "", "" // they would let somebody take over a session
 	case *discordgo.Resumed:
-		if !conn.open { // another one may be among what is sent again
+		if !conn.open { // a replay may contain another one
 			conn.open = true
 			c.resumed()
 			s.opened(conn, "", true)
@@ -292,7 +292,7 @@ func (s *Session) dispatch(ctx context.Context, conn *connection, c *sessionStat
 		}
 	case *discordgo.VoiceServerUpdate:
 		s.voiceServer(event)
-		return nil // it holds a token, and is for the call alone
+		return nil // it holds a token, and is only for the call
 	case *discordgo.VoiceStateUpdate:
 		s.voiceState(event)
 		event.SessionID = ""
@@ -306,12 +306,12 @@ func (s *Session) dispatch(ctx context.Context, conn *connection, c *sessionStat
 		case "READY":
 			return errors.New("READY does not say which session it is")
 		case "VOICE_SERVER_UPDATE", "VOICE_STATE_UPDATE":
-			return nil // not understood, and it may hold what lets into a call
+			return nil // it was not understood, and may contain a token for a call
 		case "GUILD_CREATE":
 			var d struct {
 				ID string `json:"id"`
 			}
-			json.Unmarshal(e.Data, &d) // it is there, whatever it is like
+			json.Unmarshal(e.Data, &d) // it exists, whatever its form
 			s.rejoin(ctx, conn, d.ID)
 		}
 	}
@@ -327,7 +327,7 @@ func (c *connection) read(ctx context.Context) (envelope, int, error) {
 	}
 	var e envelope
 	if json.Unmarshal(data, &e) != nil {
-		// What does not parse could be what somebody wrote; so the error is not told.
+		// A message that does not parse may be somebody's text, so the error does not quote it.
 		return envelope{}, 0, fmt.Errorf("a message of %d bytes does not follow the gateway's protocol", len(data))
 	}
 	return e, len(data), nil
@@ -344,15 +344,14 @@ func (c *connection) write(ctx context.Context, op int, data any) error {
 	return c.ws.Write(ctx, websocket.MessageText, text)
 }
 
-// A sendLimiter bounds how much is sent. Discord allows 120 messages in 60 s, of which
-// we leave some for heartbeats, and cuts who sends more.
+// A sendLimiter bounds how much is sent. Discord allows 120 messages in 60 s, of which some are
+// reserved for heartbeats, and disconnects clients that send more.
 type sendLimiter struct {
 	sent [100]time.Time
 	next int
 }
 
-// take returns how long to wait before a message may be sent at now, and takes its
-// place.
+// take returns how long to wait before a message may be sent at now, and reserves its place.
 func (a *sendLimiter) take(now time.Time) time.Duration {
 	at := now
 	if free := a.sent[a.next].Add(time.Minute); free.After(now) {
@@ -363,5 +362,5 @@ func (a *sendLimiter) take(now time.Time) time.Duration {
 	return at.Sub(now)
 }
 
-// random is the jitter of a session that is not tested.
+// random is the jitter of a session outside tests.
 func random() float64 { return rand.Float64() }

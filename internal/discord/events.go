@@ -6,7 +6,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// An envelope is what every message of the gateway comes in.
+// An envelope is the outer form of every gateway message.
 type envelope struct {
 	Op   int             `json:"op"`
 	Data json.RawMessage `json:"d"`
@@ -27,8 +27,7 @@ const (
 	opHeartbeatAck = 11
 )
 
-// structs are discordgo's structs for the events that somebody here may want. Its own
-// table is not exported.
+// structs are discordgo's structs for the events that we may need. Its own table is not exported.
 var structs = map[string]func() any{
 	"READY":                         func() any { return new(discordgo.Ready) },
 	"RESUMED":                       func() any { return new(discordgo.Resumed) },
@@ -68,12 +67,12 @@ var structs = map[string]func() any{
 	"INTERACTION_CREATE":            func() any { return new(discordgo.InteractionCreate) },
 }
 
-// Decode returns what the gateway says under a name, such as MESSAGE_CREATE, as the
-// receiver of events is handed it.
+// Decode returns the gateway's data for an event name, such as MESSAGE_CREATE, in the form for the
+// receiver of events.
 func Decode(name string, data []byte) any { return decode(envelope{Type: name, Data: data}) }
 
-// decode returns the event in e as discordgo's struct. What has none, or does not fit
-// it, stays as it came.
+// decode returns the event in e as discordgo's struct. An event without one, or that does not fit
+// it, is returned unchanged.
 func decode(e envelope) any {
 	if made, ok := structs[e.Type]; ok {
 		for _, data := range [][]byte{e.Data, plain(e)} {
@@ -86,8 +85,8 @@ func decode(e envelope) any {
 	return &discordgo.Event{Operation: e.Op, Sequence: e.Seq, Type: e.Type, RawData: e.Data}
 }
 
-// plain returns a message without what is not its words: discordgo refuses a whole
-// message for one button that it does not know.
+// plain removes from a message what is not its words: discordgo refuses a whole message for one
+// button that it does not know.
 func plain(e envelope) []byte {
 	if e.Type != "MESSAGE_CREATE" && e.Type != "MESSAGE_UPDATE" {
 		return nil
@@ -99,13 +98,13 @@ func plain(e envelope) []byte {
 	for _, part := range []string{"components", "embeds", "message_snapshots", "poll", "sticker_items", "interaction_metadata", "interaction"} {
 		delete(fields, part)
 	}
-	delete(fields, "referenced_message") // message_reference still says which it is
+	delete(fields, "referenced_message") // message_reference still names it
 	data, _ := json.Marshal(fields)
 	return data
 }
 
-// whole completes an event, and reports false if what it is about is missing: null is
-// valid JSON for all of them.
+// whole completes an event, and returns false if its subject is missing: null is valid JSON for
+// all of them.
 func whole(event any) bool {
 	switch e := event.(type) {
 	case *discordgo.Ready:
@@ -166,8 +165,8 @@ func whole(event any) bool {
 	return true
 }
 
-// placed writes into what a guild holds which guild that is, which Discord leaves out,
-// and reports true unless there are holes in it.
+// placed sets the guild in the parts of a guild, where Discord leaves it out, and returns false if
+// parts are missing.
 func placed(g *discordgo.Guild) bool {
 	for _, c := range append(g.Channels[:len(g.Channels):len(g.Channels)], g.Threads...) {
 		if c == nil {

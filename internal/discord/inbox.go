@@ -9,12 +9,12 @@ import (
 type inbox struct {
 	mu    sync.Mutex
 	queue *queue
-	more  chan struct{} // something may be there
-	lost  Lost          // in all
-	stale bool          // states were lost, and have not come anew
+	more  chan struct{} // there may be an event
+	lost  Lost          // in total
+	stale bool          // states were lost, and have not been sent again
 }
 
-// hand puts an event into the inbox. It does not wait.
+// hand adds an event to the inbox. It does not block.
 func (s *Session) hand(w waiting) {
 	if s.events == nil {
 		return
@@ -35,7 +35,7 @@ func (b *inbox) wake() {
 	}
 }
 
-// deliver hands events to their receiver until ctx ends.
+// deliver passes events to their receiver until ctx ends.
 func (s *Session) deliver(ctx context.Context) {
 	for ctx.Err() == nil {
 		event, renew, ok := s.inbox.take()
@@ -56,9 +56,8 @@ func (s *Session) deliver(ctx context.Context) {
 	}
 }
 
-// take returns the next event, and whether the session is to begin anew, so that what
-// it is about comes again: once the receiver has caught up, since it would be lost
-// again before.
+// take returns the next event, and whether the session must begin anew, so that lost states are
+// sent again: once the receiver has caught up, since they would be lost again before.
 func (b *inbox) take() (event any, renew, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,7 +70,7 @@ func (b *inbox) take() (event any, renew, ok bool) {
 	return event, b.stale && !ok, ok
 }
 
-// renew ends the connection, if there is one, in favour of a new session.
+// renew ends the connection, if there is one, so that a new session begins.
 func (s *Session) renew() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +87,7 @@ func (b *inbox) fresh(anew bool) {
 	b.wake()
 }
 
-// counts returns how many events wait, and how many were lost in all.
+// counts returns how many events wait, and how many were lost in total.
 func (b *inbox) counts() (waiting int, lost Lost) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

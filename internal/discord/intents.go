@@ -7,12 +7,11 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// privileged are the intents that have to be switched on for an application.
+// privileged are the intents that must be switched on for an application.
 const privileged = discordgo.IntentGuildPresences | discordgo.IntentGuildMembers | discordgo.IntentMessageContent
 
-// switches are the privileged intents, what they are called where they are switched
-// on, and the flags of an application that show it: of one that Discord has approved,
-// and of one in fewer than 100 guilds.
+// switches are the privileged intents, their names in Discord's settings, and the application
+// flags that show them: for an approved application, and for one in fewer than 100 guilds.
 var switches = []struct {
 	intent discordgo.Intent
 	name   string
@@ -23,7 +22,7 @@ var switches = []struct {
 	{discordgo.IntentMessageContent, "Message Content Intent", 1<<18 | 1<<19},
 }
 
-// off returns which of the intents an application with these flags may not have.
+// off returns which of the intents an application with these flags may not use.
 func off(intents discordgo.Intent, flags int) discordgo.Intent {
 	var not discordgo.Intent
 	for _, s := range switches {

@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// mostRoutes is how many routes limits are known of: those of all channels that a bot is
-// read in, several times over.
+// mostRoutes is how many routes have known limits: those of all channels that a bot reads, several
+// times over.
 const mostRoutes = 1 << 10
 
-// Limits are how long which requests have to wait. Discord counts by route and, with a
-// channel in it, by channel; what it counts together without saying so it refuses, and
-// says for how long. The zero value knows of none.
+// Limits says how long requests must wait. Discord counts by route and, for a route with a
+// channel, by channel; where it counts several together without announcing it, it refuses and says
+// for how long. The zero value knows no limits.
 type limits struct {
 	mu     sync.Mutex
-	all    time.Time // before it there is no request at all
+	all    time.Time // before this time there are no requests at all
 	routes map[string]time.Time
 }
 
-// wait is how long a request has to wait at now.
+// wait returns how long a request must wait at now.
 func (l *limits) wait(now time.Time, route string) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return max(l.all.Sub(now), l.routes[route].Sub(now), 0)
 }
 
-// until has a route wait.
+// until makes a route wait.
 func (l *limits) until(now time.Time, route string, t time.Time) {
 	if l.routes == nil {
 		l.routes = make(map[string]time.Time)
@@ -37,7 +37,7 @@ func (l *limits) until(now time.Time, route string, t time.Time) {
 	if len(l.routes) >= mostRoutes {
 		maps.DeleteFunc(l.routes, func(_ string, t time.Time) bool { return !t.After(now) })
 	}
-	for other := range l.routes { // one has to give way, to a limit that is met just now
+	for other := range l.routes { // one must go, in favour of a limit just met
 		if len(l.routes) < mostRoutes {
 			break
 		}
@@ -48,7 +48,7 @@ func (l *limits) until(now time.Time, route string, t time.Time) {
 	}
 }
 
-// answered takes what an answer says of the limit of its route.
+// answered records the limit that an answer gives for its route.
 func (l *limits) answered(now time.Time, route string, h http.Header) {
 	if h.Get("X-RateLimit-Remaining") != "0" {
 		return
@@ -59,8 +59,7 @@ func (l *limits) answered(now time.Time, route string, h http.Header) {
 	l.until(now, route, now.Add(bound(seconds)))
 }
 
-// refused takes what a 429 says, and returns how long to wait and whether the channel is
-// in slow mode.
+// refused records a 429, and returns how long to wait and whether the channel is in slow mode.
 func (l *limits) refused(now time.Time, route string, h http.Header, said []byte) (after time.Duration, slow bool) {
 	var d struct {
 		After   float64 `json:"retry_after"` // seconds
@@ -68,7 +67,7 @@ func (l *limits) refused(now time.Time, route string, h http.Header, said []byte
 		Code    int
 		Message string
 	}
-	if json.Unmarshal(said, &d) != nil || d.After <= 0 { // not Discord's own, as before its servers
+	if json.Unmarshal(said, &d) != nil || d.After <= 0 { // not from Discord itself, but from a proxy before it
 		d.After, _ = strconv.ParseFloat(h.Get("Retry-After"), 64)
 	}
 	after = max(bound(d.After), 100*time.Millisecond)

@@ -10,11 +10,10 @@ const (
 	seldom = 50 * time.Millisecond // often enough that nobody notices, too seldom to load the machine
 )
 
-// Await waits until ok reports true, and fails the test with what was waited
-// for if that takes longer than deadline. It is for real processes, sockets
-// and devices, which can only be asked; whatever lives within the program is
-// tested in a testing/synctest bubble. It calls ok from the calling goroutine,
-// at least once, and must itself be called from the test's own.
+// Await waits until ok reports true, and fails the test with what was waited for if that takes
+// longer than deadline. It is for real processes, sockets and devices, which can only be polled;
+// code within the program is tested in a testing/synctest bubble. It calls ok from the calling
+// goroutine, at least once, and must itself be called from the test's own.
 func Await(t testing.TB, deadline time.Duration, what string, ok func() bool) {
 	t.Helper()
 	if !poll(deadline, ok) {
@@ -22,8 +21,8 @@ func Await(t testing.TB, deadline time.Duration, what string, ok func() bool) {
 	}
 }
 
-// poll calls ok, at least once, until it reports true or the deadline has passed, and
-// returns what it reported last.
+// poll calls ok, at least once, until it reports true or the deadline has passed, and returns its
+// last result.
 func poll(deadline time.Duration, ok func() bool) bool {
 	end := time.Now().Add(deadline)
 	for wait := soon; !ok(); wait = min(2*wait, seldom) {

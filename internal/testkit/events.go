@@ -8,7 +8,7 @@ import (
 	"earshot"
 )
 
-// Forms are all that a word may look like in a file.
+// Forms are all the forms that a word may have in a file.
 func Forms(word string) (all []string) {
 	small := strings.ToLower(word)
 	wide := utf16.Encode([]rune(small))

@@ -10,8 +10,8 @@ import (
 	"earshot"
 )
 
-// A Journal keeps events in memory, with the promises of the real one: an ID
-// that is known comes back with its old sequence, and what fails is not kept.
+// A Journal keeps events in memory, with the guarantees of the real one: an ID that is known keeps
+// its old sequence, and an event whose append fails is not kept.
 type Journal struct {
 	mu     sync.Mutex
 	takes  time.Duration
@@ -21,7 +21,7 @@ type Journal struct {
 	events []earshot.Event
 }
 
-// Append keeps events, all or none.
+// Append stores events, all or none.
 func (j *Journal) Append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error) {
 	j.mu.Lock()
 	takes := j.takes
@@ -83,7 +83,7 @@ func (j *Journal) keep(e earshot.Event) (earshot.Event, error) {
 	return e, nil
 }
 
-// find returns where an event is, -1 if it is not there.
+// find returns the index of an event, -1 if it is not there.
 func (j *Journal) find(id earshot.EventID) int {
 	return slices.IndexFunc(j.events, func(e earshot.Event) bool { return e.ID == id })
 }
@@ -94,14 +94,14 @@ func (j *Journal) gone(id earshot.EventID) bool {
 	return i >= 0 && j.events[i].Body.Kind() == earshot.KindErased
 }
 
-// erase leaves of e that it was there.
+// erase leaves nothing of e but the fact that it was there.
 func erase(e *earshot.Event) {
 	*e = earshot.Event{ID: e.ID, Sequence: e.Sequence, At: e.At, Room: e.Room, Visibility: e.Visibility, Body: earshot.Tombstone{Was: e.Body.Kind()}}
 }
 
 var errNothing = errors.New("it is about a message that this room has not")
 
-// revise makes a message what it was revised to.
+// revise replaces a message by its revision.
 func (j *Journal) revise(by earshot.Event, b earshot.Revision) error {
 	i := j.find(b.Of)
 	if i < 0 {
@@ -131,14 +131,14 @@ func (j *Journal) revise(by earshot.Event, b earshot.Revision) error {
 	return nil
 }
 
-// withdraw erases a message and all that was derived from it.
+// withdraw erases a message and everything derived from it.
 func (j *Journal) withdraw(b earshot.Withdrawal) (earshot.Withdrawal, error) {
 	i := j.find(b.Of)
 	if i < 0 {
 		return b, errNothing
 	}
 	erase(&j.events[i])
-	for k := range j.events { // what is derived comes later
+	for k := range j.events { // derived events come later
 		if slices.ContainsFunc(j.events[k].Sources, j.gone) {
 			erase(&j.events[k])
 			b.With = append(b.With, j.events[k].ID)
@@ -147,11 +147,11 @@ func (j *Journal) withdraw(b earshot.Withdrawal) (earshot.Withdrawal, error) {
 	return b, nil
 }
 
-// Forget erases events and all that was derived from them, and returns which those are.
+// Forget erases events and everything derived from them, and returns their IDs.
 func (j *Journal) Forget(ids ...earshot.EventID) (gone []earshot.EventID) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for k := range j.events { // what is derived comes later
+	for k := range j.events { // derived events come later
 		e := &j.events[k]
 		if e.Body.Kind() != earshot.KindErased && (slices.Contains(ids, e.ID) || slices.ContainsFunc(e.Sources, j.gone)) {
 			gone = append(gone, e.ID)
@@ -175,19 +175,17 @@ func (j *Journal) Fail(err error) {
 	j.fault = err
 }
 
-// RefuseIf makes every Append fail that has an event for which why returns an
-// error.
+// RefuseIf makes every Append fail that contains an event for which why returns an error.
 func (j *Journal) RefuseIf(why func(earshot.Event) error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.refuse = why
 }
 
-// From makes the first event the one behind a sequence, as if there had been
-// others.
+// From gives the first event the sequence after this one, as if there had been others.
 func (j *Journal) From(sequence int64) { j.from = sequence }
 
-// Events returns all that was kept, in order.
+// Events returns all stored events, in order.
 func (j *Journal) Events() []earshot.Event {
 	j.mu.Lock()
 	defer j.mu.Unlock()

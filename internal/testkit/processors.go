@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// enoughShare is how much of the processors a test in real time needs. A second program
-	// that computes all the time on each of them leaves a half.
+	// enoughShare is the share of the processors that a test in real time needs. A second program
+	// that computes all the time on each of them leaves half.
 	enoughShare = 0.75
 
-	shareSample = 250 * time.Millisecond // long enough for the scheduler of the system to divide fairly
+	shareSample = 250 * time.Millisecond // long enough for the system's scheduler to divide fairly
 )
 
-// patience is how long [NeedProcessors] waits for other programs to be done.
+// patience is how long [NeedProcessors] waits for other programs to finish.
 var patience = 20 * time.Second
 
 var skips atomic.Int64
 
-// NeedProcessors skips a test of what happens in real time, such as talk, if other programs
-// use so much of the processors that the test would fail for that alone. It waits 20 seconds
-// for them first. [Skips] counts such tests.
+// NeedProcessors skips a test of real-time behaviour, such as talk, if other programs use so much
+// of the processors that the test would fail for that reason alone. It waits 20 seconds for them
+// first. [Skips] counts such tests.
 func NeedProcessors(t testing.TB) {
 	t.Helper()
 	var share float64
@@ -37,7 +37,7 @@ func NeedProcessors(t testing.TB) {
 // Skips returns how many tests [NeedProcessors] has skipped in this process.
 func Skips() int { return int(skips.Load()) }
 
-// processorShare computes on all processors for a moment, and returns how much of them it
+// processorShare computes on all processors for a moment, and returns the share of them that it
 // was given: 1 if nothing else runs.
 func processorShare() float64 {
 	var used [2]syscall.Rusage

@@ -1,4 +1,4 @@
-// Package testkit holds what several packages test with. Only tests import it.
+// Package testkit holds helpers for the tests of several packages. Only tests import it.
 package testkit
 
 import (
@@ -12,9 +12,9 @@ import (
 	"earshot"
 )
 
-// A Voice is an honest outlet without a device: it plays one rune after the
-// other at a steady pace, reports each as heard when it has been played, and
-// keeps what came out. It may be opened again after a speech has ended.
+// A Voice is a correct outlet without a device: it plays one rune after another at a steady pace,
+// reports each as heard when it has been played, and keeps what came out. It may be opened again
+// after a speech has ended.
 type Voice struct {
 	Called string
 	Every  time.Duration // from one rune to the next; 0 is at once
@@ -23,7 +23,7 @@ type Voice struct {
 
 	mu     sync.Mutex
 	played strings.Builder
-	signs  strings.Builder // of the clauses without a text
+	signs  strings.Builder // of the clauses without text
 	told   []earshot.Control
 	shown  []earshot.Event
 	ends   int
@@ -45,22 +45,22 @@ func (v *Voice) Show(e earshot.Event) {
 	v.shown = append(v.shown, e)
 }
 
-// Played returns all that came out so far.
+// Played returns everything that came out so far.
 func (v *Voice) Played() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.played.String()
 }
 
-// Signs returns what came out so far of the signs that a reply is late, which are no part
-// of one.
+// Signs returns the signs that came out so far to say that a reply is late. They are not part of a
+// reply.
 func (v *Voice) Signs() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.signs.String()
 }
 
-// Told returns the controls that came, in order.
+// Told returns the controls that it received, in order.
 func (v *Voice) Told() []earshot.Control {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -95,7 +95,7 @@ type speech struct {
 
 	mu       sync.Mutex
 	clauses  []earshot.Clause
-	signed   int // how much came out of the sign at the position
+	signed   int // how much of the sign at the position came out
 	finished bool
 	state    earshot.Control
 	changed  chan struct{}
@@ -181,9 +181,9 @@ func (s *speech) play(ctx context.Context) {
 	}
 }
 
-// next returns the rune at the position, and whether it is one of a sign, having moved it
-// into the next clause if the last is at its end; and whether there is none and none will
-// follow.
+// next returns the rune at the position, after moving into the next clause if the last is at its
+// end. It also returns whether the rune belongs to a sign, and whether no rune is left and none
+// will follow.
 func (s *speech) next(at *earshot.Heard) (r string, sign bool, state earshot.Control, over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,8 +207,8 @@ func (s *speech) next(at *earshot.Heard) (r string, sign bool, state earshot.Con
 	return "", false, s.state, s.finished
 }
 
-// wait is how long one rune takes; it reports false if the speech is cut or
-// paused meanwhile, so that the rune is not heard.
+// wait waits for the duration of one rune; it returns false if the speech is cut or paused
+// meanwhile, so that the rune is not heard.
 func (s *speech) wait(ctx context.Context) bool {
 	if s.voice.Every == 0 {
 		return ctx.Err() == nil

@@ -1,5 +1,5 @@
-// Package bot is the daemon on Discord: it opens a room for each channel, writes there, joins voice
-// channels, and answers the commands of Discord.
+// Package bot is the daemon on Discord: it opens a room for each channel, writes there, joins
+// voice channels, and answers slash commands.
 package bot
 
 import (
@@ -24,67 +24,67 @@ import (
 
 // Rooms are the rooms of the daemon. Its methods may be called from many goroutines.
 type Rooms interface {
-	// Open returns the room of a channel, with the name in is. One that is not open is opened,
-	// and another may be closed for that.
+	// Open returns the room of a channel, with the name in is. A closed one is opened, and another
+	// may be closed for that.
 	Open(ctx context.Context, is executive.Room) (Room, error)
 
-	// Find returns a room that is open.
+	// Find returns an open room.
 	Find(id earshot.RoomID) (Room, bool)
 
-	// Channel returns the room of a channel, whether or not it is open; false if an ID is none
-	// of a channel.
+	// Channel returns the room of a channel, whether or not it is open; false if an ID belongs to
+	// no channel.
 	Channel(id earshot.RoomID) (executive.Room, bool)
 
-	// Audiences returns each agent of a room as an audience, and nobody.
+	// Audiences returns each agent of a room as an audience, and an empty one.
 	Audiences(id earshot.RoomID) []earshot.Audience
 
 	// Commands returns the commands that every room has.
 	Commands() command.Table
 
-	// Admit brings an event into its room; Do does the same, and waits for what came of it.
+	// Admit brings an event into its room; Do also waits for its result.
 	Admit(ctx context.Context, e earshot.Event) error
 	Do(ctx context.Context, e earshot.Event) (string, error)
 }
 
-// A Room is a room that is open.
+// A Room is an open room.
 type Room struct {
 	Room   *room.Room
 	ID     earshot.RoomID
-	Closed <-chan struct{} // closed when the room is no more; nil if it stays
+	Closed <-chan struct{} // closed when the room has ended; nil if it stays
 }
 
 // A Config is what a bot needs of the daemon.
 type Config struct {
-	Settings func() *config.Config // those in force
+	Settings func() *config.Config // the configuration in force
 	People   *participants.Registry
 	Store    *store.Store
 	Rooms    Rooms
 	Report   func(earshot.Notice)
 	Dropped  func(queue string) func(int) // counts what a queue drops
-	Restarts supervise.Config             // how patiently its parts are started again
+	Restarts supervise.Config             // how patiently its parts are restarted
 	Log      *slog.Logger
 
-	// Hears is whether it joins voice channels, and Speaks whether it also speaks there.
+	// Hears says whether it joins voice channels, and Speaks whether it also speaks there.
 	Hears, Speaks bool
 }
 
-// A Bot is the daemon on Discord: one session of a bot, which the sense of what is
-// written, the calls and the outlets share.
+// A Bot is the daemon on Discord: one session of a bot, shared by the text provider, the calls and
+// the outlets.
 type Bot struct {
 	c       Config
 	session *gateway.Session
 	sense   *discord.Sense
-	line    *ringing.Calls // nil where nothing is heard
+	line    *ringing.Calls // nil if it does not hear
 	pool    *stt.Pool      // likewise
 
 	posts posts // into the rooms that were opened
 	own   *PostLog
 }
 
-// New returns a bot, which is there once it runs. What is missing may still come; what has to be
-// mended by somebody is the error.
+// New returns a bot, which connects once it runs. What is missing may still come; the error is
+// what a person has to fix.
 func New(ctx context.Context, c Config) (*Bot, error) {
-	ctx = context.WithoutCancel(ctx) // it is asked as long as it runs
+	ctx = context.WithoutCancel(ctx) // it is used as long as the bot runs
 	set := c.Settings()
 	token, err := set.Providers.Discord.Secret()
 	if err != nil {
@@ -107,7 +107,7 @@ func New(ctx context.Context, c Config) (*Bot, error) {
 	return b, nil
 }
 
-// Recognise runs what recognises words in calls, until ctx ends. Only a bot that hears has it.
+// Recognise runs the speech recognition for calls, until ctx ends. Only a bot that hears has it.
 func (b *Bot) Recognise(ctx context.Context) error { return b.pool.Run(ctx) }
 
 // Forget forgets which messages were parts of some replies.
@@ -123,8 +123,8 @@ func (b *Bot) Room(ctx context.Context, c discord.Channel) (earshot.RoomID, erro
 	return room.ID, nil
 }
 
-// Run is the bot, until ctx ends. The session goes last, since a call is left by it, and so does what
-// is being written.
+// Run runs the bot until ctx ends. The session goes last, since calls are left through it, and
+// pending posts are sent through it.
 func (b *Bot) Run(ctx context.Context) error {
 	last, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

@@ -24,10 +24,10 @@ import (
 	"earshot/providers/microphone"
 )
 
-// inCalls is what hears in calls, and what speaks there.
+// inCalls is the speech input and output of calls.
 const inCalls = "discord voice"
 
-// listen gives the bot ears, and if speaks is set a voice.
+// listen lets the bot hear and, if speaks is set, speak.
 func (b *Bot) listen(speaks bool) error {
 	out, err := OpenOptOuts(b.c.Settings().Store.Directory)
 	if err != nil {
@@ -74,7 +74,7 @@ func (b *Bot) roomOf(ctx context.Context, guild, channel uint64) (earshot.RoomID
 	return b.Room(ctx, c)
 }
 
-// arrives makes somebody known who is in a call and has never written.
+// arrives makes known a person who is in a call and has never written.
 func (b *Bot) arrives(ctx context.Context, guild, user uint64) error {
 	who := ringing.HandleOf(user)
 	if b.c.People.Resolve(who).ID != "" {
@@ -97,7 +97,8 @@ func (b *Bot) arrives(ctx context.Context, guild, user uint64) error {
 	return err
 }
 
-// mayListen reports whether a room listens, and returns what is closed when that changes.
+// mayListen reports whether a room listens, and returns a channel that is closed when that
+// changes.
 func (b *Bot) mayListen(id earshot.RoomID) (bool, <-chan struct{}) {
 	r, ok := b.c.Rooms.Find(id)
 	if !ok {
@@ -107,17 +108,17 @@ func (b *Bot) mayListen(id earshot.RoomID) (bool, <-chan struct{}) {
 	return mode.Listens(), changed
 }
 
-// tell writes something of the daemon into a channel. It pings nobody.
+// tell posts a message of the daemon in a channel. It pings nobody.
 func (b *Bot) tell(ctx context.Context, channel uint64, text string) error {
 	return b.session.Ask(ctx, http.MethodPost, fmt.Sprintf("channels/%d/messages", channel),
 		map[string]any{"content": text, "allowed_mentions": map[string]any{"parse": []string{}}}, nil)
 }
 
-// ear listens to one person in the call of a room. How long it waits for more words
-// depends on what the agent has just asked there.
+// ear listens to one person in the call of a room. How long it waits for more words depends on
+// what the agent has just asked there.
 func (b *Bot) ear(from earshot.Handle, in earshot.RoomID, c ringing.Capture) ringing.Ear {
 	set := b.c.Settings().Providers.Microphone
-	set.Deaf = 0 // who is silent sends nothing
+	set.Deaf = 0 // a silent person sends nothing
 	return microphone.New(set, microphone.Parts{
 		Dropped: b.c.Dropped("microphone"),
 		Capture: c, Recogniser: microphone.UseSTT(b.pool.Listener()), Name: inCalls, From: from, Via: inCalls, Notice: b.c.Report,

@@ -20,11 +20,11 @@ import (
 	ringing "earshot/providers/discord/calls"
 )
 
-// unfit are the commands that make no sense on Discord, where everybody is who they are,
-// all read what is written, and a voice is an account's.
+// unfit are the commands that make no sense on Discord, where identities are fixed, everybody
+// reads what is written, and a voice belongs to an account.
 var unfit = []string{"identity", "msg", "voice"}
 
-// offered are the commands that people are offered where they type a slash.
+// offered are the commands that are offered after a slash.
 func (b *Bot) offered() (all []discord.Command) {
 	for _, c := range append(b.c.Rooms.Commands(), Commands(nil)...) {
 		if !slices.Contains(unfit, c.Name) {
@@ -35,7 +35,7 @@ func (b *Bot) offered() (all []discord.Command) {
 }
 
 // Commands are the commands of the rooms on Discord. Rooms outlast the bot that they were opened
-// for, which begins again when it is configured otherwise: now returns the one that runs, or nil.
+// for, which restarts when its configuration changes: now returns the current bot, or nil.
 func Commands(now func() *Bot) command.Table {
 	const group = "Discord"
 	by := func(do func(*Bot, context.Context, command.Call) (string, error)) func(context.Context, command.Call) (string, error) {
@@ -55,7 +55,7 @@ func Commands(now func() *Bot) command.Table {
 	}
 }
 
-// errNoCalls is the answer where nothing is heard.
+// errNoCalls is the answer of a bot that does not hear.
 var errNoCalls = errors.New("hearing and speaking in voice channels is not installed or is turned off; earshot doctor says why")
 
 // asker returns where on Discord a command was given, and by whom.
@@ -84,11 +84,10 @@ func (b *Bot) join(ctx context.Context, c command.Call) (string, error) {
 	return b.line.Join(guild, channel, user), nil
 }
 
-// linked is a channel as Discord writes it in a text, or by its number alone.
+// linked returns a channel in Discord's notation for texts, or its number alone.
 var linked = regexp.MustCompile(`^(?:<#)?([0-9]{17,20})>?$`)
 
-// hall returns the voice channel that somebody names, by a link or as it is called; 0 if
-// they name none.
+// hall returns the voice channel that somebody names, by a link or by name; 0 if they name none.
 func (b *Bot) hall(ctx context.Context, guild uint64, named string) (uint64, error) {
 	if named == "" {
 		return 0, nil
@@ -104,7 +103,7 @@ func (b *Bot) hall(ctx context.Context, guild uint64, named string) (uint64, err
 	return hallCalled(all, strings.TrimPrefix(named, "#"))
 }
 
-// hallCalled returns the one voice channel of that name.
+// hallCalled returns the only voice channel with a name.
 func hallCalled(all []*discordgo.Channel, name string) (uint64, error) {
 	all = slices.DeleteFunc(all, func(c *discordgo.Channel) bool {
 		return c == nil || c.Type != discordgo.ChannelTypeGuildVoice && c.Type != discordgo.ChannelTypeGuildStageVoice || !strings.EqualFold(c.Name, name)
@@ -135,8 +134,7 @@ func (b *Bot) optOut(_ context.Context, c command.Call) (string, error) {
 	return b.line.OptOut(user, !strings.EqualFold(strings.TrimSpace(string(c.Args)), "off")), nil
 }
 
-// status tells how it stands with the session and the call of the guild where it is
-// asked.
+// status describes the session and the call of the guild in which it is asked.
 func (b *Bot) status(_ context.Context, c command.Call) (string, error) {
 	var text strings.Builder
 	st := b.session.Status()
@@ -161,7 +159,7 @@ func (b *Bot) status(_ context.Context, c command.Call) (string, error) {
 	return text.String(), nil
 }
 
-// tellCall tells how it stands with a call.
+// tellCall describes a call.
 func tellCall(c ringing.Status) string {
 	v := c.Voice
 	text := cmp.Or(v.Phase, "coming")

@@ -15,22 +15,22 @@ import (
 	"earshot/internal/atomicfile"
 )
 
-// OptOutsFile is where they are kept, in the directory of the journal.
+// OptOutsFile is the name of the file, in the directory of the journal.
 const OptOutsFile = "optouts.json"
 
-// OptOuts are the users of Discord who do not want to be heard. They are kept beside
-// the journal, which they would be erased from with what they said. Its methods may be
-// called from any goroutine.
+// OptOuts are the Discord users who refuse to be heard. They are stored beside the journal,
+// because erasing what a user said would also erase the refusal. Its methods may be called from
+// any goroutine.
 type OptOuts struct {
 	path string
 
-	setting sync.Mutex // held while they are written
+	setting sync.Mutex // held while the file is written
 
 	mu  sync.Mutex
-	all map[uint64]bool // is never changed, but another
+	all map[uint64]bool // never changed, only replaced
 }
 
-// An optOutsError is why it is not known who does not want to be heard.
+// An optOutsError says why the refusals are not known.
 type optOutsError struct {
 	path string
 	err  error
@@ -42,16 +42,16 @@ func (e *optOutsError) Error() string {
 
 func (e *optOutsError) Unwrap() error { return e.err }
 
-// Cure says what mends it.
+// Cure says what to do about it.
 func (e *optOutsError) Cure() string {
 	return "mend " + e.path + ", or remove it and ask everybody to opt out again"
 }
 
-// Is says that no restart mends it.
+// Is says that a restart does not help.
 func (e *optOutsError) Is(target error) bool { return target == errors.ErrUnsupported }
 
-// OpenOptOuts reads those in a directory. Without a file there are none; one that cannot be read is an
-// error, since nobody may be heard who has said no.
+// OpenOptOuts reads those in a directory. Without a file there are none; an unreadable file is an
+// error, since nobody who has refused may be heard.
 func OpenOptOuts(directory string) (*OptOuts, error) {
 	o := &OptOuts{path: filepath.Join(directory, OptOutsFile), all: make(map[uint64]bool)}
 	data, err := os.ReadFile(o.path)
@@ -84,7 +84,7 @@ func users(data []byte) (all []uint64, err error) {
 	return all, nil
 }
 
-// CheckOptOuts reports why a copy of the file, in a backup, cannot be had back.
+// CheckOptOuts reports why a copy of the file, in a backup, cannot be restored.
 func CheckOptOuts(data []byte) error {
 	if _, err := users(data); err != nil {
 		return fmt.Errorf("%s in it is damaged, so it is not known who does not want to be heard: %w\n  → restore another backup", OptOutsFile, err)
@@ -92,8 +92,8 @@ func CheckOptOuts(data []byte) error {
 	return nil
 }
 
-// Join adds those of a copy of the file that fits: nobody is heard again because an older one
-// is had back.
+// Join adds those of a valid copy of the file: restoring an older one must not make anybody heard
+// again.
 func (o *OptOuts) Join(data []byte) error {
 	if err := o.take(data); err != nil {
 		return err
@@ -101,15 +101,15 @@ func (o *OptOuts) Join(data []byte) error {
 	return o.write(o.all)
 }
 
-// Out reports whether a user does not want to be heard. It does not wait for a disk.
+// Out reports whether a user refuses to be heard. It does not wait for a disk.
 func (o *OptOuts) Out(user uint64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.all[user]
 }
 
-// Set notes that a user does not want to be heard, or does again. The first holds at
-// once, whether or not it can be kept; the second only if it can.
+// Set records that a user refuses to be heard, or agrees again. A refusal takes effect at once,
+// even if it cannot be stored; an agreement only if it can.
 func (o *OptOuts) Set(user uint64, out bool) error {
 	o.setting.Lock()
 	defer o.setting.Unlock()
@@ -138,7 +138,7 @@ func (o *OptOuts) are(all map[uint64]bool) {
 	o.all = all
 }
 
-// write keeps them, whole or not at all.
+// write stores them, all or nothing.
 func (o *OptOuts) write(all map[uint64]bool) error {
 	var data bytes.Buffer
 	if err := json.NewEncoder(&data).Encode(slices.Sorted(maps.Keys(all))); err != nil {

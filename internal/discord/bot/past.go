@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// mostPast is how many channels are gone on with after a restart: those in which
-	// something was said last, and those in which something waits.
+	// mostPast is how many channels are continued after a restart: those with the latest messages,
+	// and those in which something is scheduled.
 	mostPast = 64
 
-	// mostMissed is how many messages of a channel are compared with what stands there: a
-	// page of Discord's.
+	// mostMissed is how many messages of a channel are compared with Discord's: one page of
+	// Discord's.
 	mostMissed = 100
 
-	// slack is how far the clocks of Discord and of this machine may be apart.
+	// slack is how far the clocks of Discord and of this machine may differ.
 	slack = 2 * time.Minute
 )
 
@@ -42,7 +42,7 @@ func (b *Bot) Past(ctx context.Context) (all []discord.Past, err error) {
 	for _, id := range append(waits[:len(waits):len(waits)], slices.DeleteFunc(lately, waiting)...) {
 		is, ok := b.c.Rooms.Channel(id)
 		if !ok || len(all) == 2*mostPast {
-			continue // it is on no Discord
+			continue // it is not on Discord
 		}
 		p := discord.Past{Own: b.own.in(is.ID), Waits: waiting(is.ID)}
 		if with, direct := strings.CutPrefix(string(is.ID), access.DirectPrefix); direct {
@@ -72,8 +72,8 @@ func (b *Bot) written(ctx context.Context, id earshot.RoomID) (all []discord.Wri
 	return all, err
 }
 
-// wanted returns since when it is wanted that what is written in a room is kept: what was
-// off the record stays that, and nothing is looked up where it still is.
+// wanted returns the time since when messages in a room are to be stored: what was off the record
+// stays so, and nothing is looked up in a room that still is.
 func (b *Bot) wanted(ctx context.Context, id earshot.RoomID) (time.Time, error) {
 	modes, err := b.c.Store.For(earshot.Audience{Room: id}).Last(ctx, []earshot.Kind{earshot.KindMode}, 1)
 	if err != nil || len(modes) == 0 {

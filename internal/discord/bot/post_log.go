@@ -18,8 +18,8 @@ import (
 	gateway "earshot/internal/discord"
 )
 
-// eventOf returns the event that a message is: of a part of a reply, that reply, which is
-// named by its turn as long as it goes on.
+// eventOf returns the event of a message: for a part of a reply, that reply, which has the name of
+// its turn while it goes on.
 func (b *Bot) eventOf(ctx context.Context, channel, message uint64) earshot.EventID {
 	said, ok := b.own.get(message)
 	if !ok {
@@ -39,34 +39,34 @@ func (b *Bot) eventOf(ctx context.Context, channel, message uint64) earshot.Even
 	return earshot.EventID(said.Turn)
 }
 
-// mostOwn is how many of its own messages are remembered: what people still answer.
+// mostOwn is how many of the agent's own messages are remembered: those that people still answer.
 const mostOwn = 4096
 
-// PostsFile is where the posts are kept, in the directory of the journal.
+// PostsFile is the name of the file, in the directory of the journal.
 const PostsFile = "discord.jsonl"
 
-// A post is of which reply a message is part, and where.
+// A post says to which reply a message belongs, and where it is.
 type post struct {
 	Message uint64         `json:"message"`
 	Room    earshot.RoomID `json:"room"`
 	Turn    earshot.TurnID `json:"turn"`
 }
 
-// PostLog are the last messages that were posted on Discord. They are kept beside the
-// journal, since they are no more than numbers, which Discord alone would miss. Its
-// methods may be called from many goroutines.
+// PostLog remembers the last messages posted on Discord. They are stored beside the journal, since
+// they are only numbers, which nothing but Discord needs. Its methods may be called from many
+// goroutines.
 type PostLog struct {
-	path string // where they are kept; nowhere if it is empty
+	path string // of the file; empty stores nothing
 	log  *slog.Logger
 
 	mu    sync.Mutex
 	of    map[uint64]post
 	order []uint64 // the oldest first
 	kept  int      // lines in the file
-	ill   bool     // it was said that they cannot be kept
+	ill   bool     // a failure to store was reported
 }
 
-// OpenPostLog reads them. What cannot be read is not remembered, which is said in the log.
+// OpenPostLog reads the file. What cannot be read is not remembered, and the log says so.
 func OpenPostLog(directory string, log *slog.Logger) *PostLog {
 	s := &PostLog{path: filepath.Join(directory, PostsFile), log: log, of: make(map[uint64]post)}
 	data, err := os.ReadFile(s.path)
@@ -76,14 +76,14 @@ func OpenPostLog(directory string, log *slog.Logger) *PostLog {
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
 		var is post
 		s.kept++
-		if json.Unmarshal(lines.Bytes(), &is) == nil && is.Message != 0 { // else it was cut off
+		if json.Unmarshal(lines.Bytes(), &is) == nil && is.Message != 0 { // otherwise it was cut off
 			s.remember(is)
 		}
 	}
 	return s
 }
 
-// remember takes one in, and forgets the oldest if there are too many.
+// remember adds a post, and forgets the oldest if there are too many.
 func (s *PostLog) remember(is post) {
 	if len(s.order) == mostOwn {
 		delete(s.of, s.order[0])
@@ -92,7 +92,7 @@ func (s *PostLog) remember(is post) {
 	s.of[is.Message], s.order = is, append(s.order, is.Message)
 }
 
-// add notes that a message was posted.
+// add records that a message was posted.
 func (s *PostLog) add(is post) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,9 +104,8 @@ func (s *PostLog) add(is post) {
 	s.ill = err != nil
 }
 
-// keep writes one behind the others, and all of them anew when most are outdated, whole
-// or not at all. Nobody waits for the disk otherwise: the last of them may be lost with
-// the machine.
+// keep appends a post to the file, or rewrites the file, all or nothing, when most of it is
+// outdated. Appending does not sync: a crash of the machine may lose the last posts.
 func (s *PostLog) keep(is post) error {
 	if s.kept >= 2*mostOwn {
 		s.kept = len(s.order)
@@ -121,17 +120,17 @@ func (s *PostLog) keep(is post) error {
 	return errors.Join(err, f.Close())
 }
 
-// lines returns messages as they stand in the file.
+// lines returns messages in the form of the file.
 func (s *PostLog) lines(messages ...uint64) []byte {
 	var data bytes.Buffer
 	out := json.NewEncoder(&data)
 	for _, id := range messages {
-		_ = out.Encode(s.of[id]) // of numbers and names, which cannot fail
+		_ = out.Encode(s.of[id]) // they are numbers and names, and cannot fail
 	}
 	return data.Bytes()
 }
 
-// get returns of which reply a message is part.
+// get returns to which reply a message belongs.
 func (s *PostLog) get(message uint64) (post, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

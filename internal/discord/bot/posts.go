@@ -17,23 +17,23 @@ import (
 	"earshot/providers/discord"
 )
 
-// A posting is a channel and its room while that is open, with what writes there.
+// A posting is a channel and its open room, with the outlet that writes there.
 type posting struct {
 	discord.Channel
 	room Room
 	talk talk
 
-	stop    context.CancelFunc // ends what writes, which may wait for Discord
-	entered chan struct{}      // closed when it is in the room
-	over    chan struct{}      // closed when it has ended
+	stop    context.CancelFunc // ends the outlet, which may wait for Discord
+	entered chan struct{}      // closed when the outlet is in the room
+	over    chan struct{}      // closed when the outlet has ended
 }
 
-// posts are the channels whose rooms are open. Its methods may be called from many
-// goroutines, and do not wait for Discord but for close.
+// posts are the channels whose rooms are open. Its methods may be called from many goroutines;
+// only close waits for Discord.
 type posts struct {
 	mu      sync.Mutex
 	of      map[earshot.RoomID]*posting
-	writing map[*posting]bool // what has not ended, also of rooms that were closed
+	writing map[*posting]bool // those that have not ended, also of closed rooms
 }
 
 // posted returns the channel of a room.
@@ -46,8 +46,7 @@ func (p *posts) posted(room earshot.RoomID) (discord.Channel, bool) {
 	return discord.Channel{}, false
 }
 
-// begin makes a channel that of its room, and returns what writes there, which is to be
-// run if it is new.
+// begin assigns a channel to its room, and returns its posting, which must be run if it is new.
 func (p *posts) begin(room Room, c discord.Channel, stop context.CancelFunc) (is *posting, begun bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,7 +66,7 @@ func (p *posts) begin(room Room, c discord.Channel, stop context.CancelFunc) (is
 	return is, true
 }
 
-// end takes away what has ended.
+// end removes what has ended.
 func (p *posts) end(done *posting) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +77,7 @@ func (p *posts) end(done *posting) {
 	close(done.over)
 }
 
-// close ends what is being written everywhere, and waits for it.
+// close ends all writing, and waits for it.
 func (p *posts) close() {
 	p.mu.Lock()
 	all := slices.Collect(maps.Keys(p.writing))
@@ -91,7 +90,7 @@ func (p *posts) close() {
 	}
 }
 
-// heard notes that something was written in a room, and by whom.
+// heard records that something was written in a room, and by whom.
 func (p *posts) heard(room earshot.RoomID, by earshot.ParticipantID, event earshot.EventID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +99,7 @@ func (p *posts) heard(room earshot.RoomID, by earshot.ParticipantID, event earsh
 	}
 }
 
-// between reports whether somebody else has written in a room since somebody did.
+// between reports whether somebody else has written in a room since a person did.
 func (p *posts) between(room earshot.RoomID, by earshot.ParticipantID, event earshot.EventID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,10 +107,10 @@ func (p *posts) between(room earshot.RoomID, by earshot.ParticipantID, event ear
 	return here != nil && here.talk.between(by, event)
 }
 
-// A talk is who wrote last, and who wrote last of all others.
+// A talk is the last author, and the last author other than that one.
 type talk struct{ last, other word }
 
-// A word is what somebody wrote. Names of messages sort by when they were written.
+// A word is a message and its author. Names of messages sort by time.
 type word struct {
 	by    earshot.ParticipantID
 	event earshot.EventID
@@ -132,8 +131,8 @@ func (t *talk) between(by earshot.ParticipantID, event earshot.EventID) bool {
 	return cmp.Or(t.last.by, by) != by && t.last.event > event || cmp.Or(t.other.by, by) != by && t.other.event > event
 }
 
-// post lets what writes into a channel into its room, until that closes or the posting
-// ends. It returns when that is there: before anything comes in that is answered there.
+// post adds the outlet of a channel to its room, until the room closes or the posting ends. It
+// returns when the outlet is there: before anything comes in that is to be answered there.
 func (b *Bot) post(ctx context.Context, room Room, c discord.Channel) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p, begun := b.posts.begin(room, c, stop)
@@ -149,7 +148,7 @@ func (b *Bot) post(ctx context.Context, room Room, c discord.Channel) {
 	<-p.entered
 }
 
-// write writes into a channel until its room closes or ctx ends.
+// write runs the outlet of a channel until its room closes or ctx ends.
 func (b *Bot) write(ctx context.Context, p *posting, c discord.Channel) {
 	var watching sync.WaitGroup
 	defer watching.Wait()
@@ -179,7 +178,7 @@ func (b *Bot) around(c discord.Channel) earshot.Audience {
 	if c.Private() {
 		return earshot.Audience{Members: []earshot.ParticipantID{b.c.People.Resolve(earshot.Handle{Provider: access.Discord, ID: c.With}).Reader()}}
 	}
-	return earshot.Audience{Unknown: true} // nobody knows who reads along
+	return earshot.Audience{Unknown: true} // unknown people may read it
 }
 
 // outlet returns the outlet of a channel.
@@ -202,7 +201,8 @@ func (b *Bot) outlet(room earshot.RoomID, c discord.Channel) *outlet.Text {
 	})
 }
 
-// names returns who may be mentioned in a room: those who are there, and who is answered.
+// names returns who may be mentioned in a room: those who are there, and the person who is
+// answered.
 func (b *Bot) names(room earshot.RoomID, to earshot.ParticipantID) (all compose.Names) {
 	who := b.c.People.Here(room)
 	if p, known := b.c.People.Get(to); known && !slices.ContainsFunc(who, func(h participants.Participant) bool { return h.ID == to }) {
@@ -218,14 +218,14 @@ func (b *Bot) names(room earshot.RoomID, to earshot.ParticipantID) (all compose.
 	return all
 }
 
-// calls reports whether a reply pings whom it answers: a person, when others have written
-// since, so that they may have looked away. Bots are not called, which would answer.
+// calls reports whether a reply pings the person it answers: if others have written since, so that
+// the person may have looked away. Bots are not pinged, since they would answer.
 func (b *Bot) calls(room earshot.RoomID, o earshot.Opening) bool {
 	p, known := b.c.People.Get(o.To)
 	return known && p.Type == participants.Human && b.posts.between(room, o.To, o.About)
 }
 
-// admit brings an event into its room, and notes who has written.
+// admit brings an event into its room, and records the author.
 func (b *Bot) admit(ctx context.Context, ev earshot.Event) error {
 	if ev.Body.Kind() == earshot.KindMessage {
 		b.posts.heard(ev.Room, b.c.People.Resolve(ev.From).ID, ev.ID)

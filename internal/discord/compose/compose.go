@@ -9,65 +9,65 @@ import (
 // Longest is the longest message, in code points.
 const Longest = 2000
 
-// little is the shortest part that is posted before the text is there, in code points:
-// a line that says something.
+// little is the shortest part that is posted before the text is complete, in code points: a
+// meaningful line.
 const little = 24
 
 // A Part is one message.
 type Part struct {
 	Content string
-	Users   []uint64 // whom it pings: each once, and at most 100, which is what Discord takes
-	Size    int      // how many bytes of the text it stands for, also those that are not seen
+	Users   []uint64 // whom it pings: each once, and at most 100, Discord's limit
+	Size    int      // how many bytes of the text it stands for, also invisible ones
 
-	// Blank says that there is nothing to post: only white space was left.
+	// Blank says that there is nothing to post: only white space is left.
 	Blank bool
 }
 
-// An Urge is how much a part is wanted.
+// An Urge says how much a part is wanted.
 type Urge int
 
-// The urges.
+// The values of Urge.
 const (
-	Full      Urge = iota // only what Discord takes at once
+	Full      Urge = iota // only what makes a full message
 	Paragraph             // or if paragraphs are complete
 	Sentence              // or if a line or a sentence is
 )
 
-// A Composer makes parts of a text that is still being written. Its zero value is of no
-// use; see [New]. It is for one goroutine.
+// A Composer splits a text into parts while it is still being written. The zero value is not
+// usable; see [New]. It is for one goroutine.
 type Composer struct {
 	scan  *scanner
-	head  string // what the first part begins with
-	text  string // that is not taken apart yet
-	atoms []atom // that are in no part yet
-	fence fence  // that is open where they begin
+	head  string // the beginning of the first part
+	text  string // not scanned yet
+	atoms []atom // in no part yet
+	fence fence  // open where atoms begin
 	size  int    // of the text that is in no part yet
-	whole bool   // no text follows
+	whole bool   // no more text follows
 }
 
-// New returns the composer of a text that names people and channels so. Head stands
-// before it, as it is, and must be short.
+// New returns a composer for a text that may mention the people and channels in names. Head is put
+// before the text, unchanged, and must be short.
 func New(names Names, head string) *Composer {
 	return &Composer{scan: newScanner(names.sorted()), head: head}
 }
 
-// Add takes more of the text.
+// Add adds text.
 func (c *Composer) Add(text string) {
 	c.size += len(text)
 	c.text += text
 	c.take()
 }
 
-// End says that no text follows.
+// End says that no more text follows.
 func (c *Composer) End() {
 	c.whole = true
 	c.take()
 }
 
-// Left is how many bytes of the text are in no part yet.
+// Left returns how many bytes of the text are in no part yet.
 func (c *Composer) Left() int { return c.size }
 
-// take takes the text apart, as far as it is known.
+// take scans the text, as far as possible.
 func (c *Composer) take() {
 	for {
 		a, ok := c.scan.next(c.text, c.whole)
@@ -79,8 +79,8 @@ func (c *Composer) take() {
 	}
 }
 
-// Next returns the next part, if there is one as it is wanted. Once the text has ended,
-// all of it comes, and false when nothing is left.
+// Next returns the next part, if one is due by the urge. Once the text has ended, all of it comes,
+// and then false.
 func (c *Composer) Next(u Urge) (Part, bool) {
 	from := c.lead()
 	if from == len(c.atoms) {
@@ -96,7 +96,7 @@ func (c *Composer) Next(u Urge) (Part, bool) {
 	return c.part(from, n), true
 }
 
-// lead is how many atoms at the beginning are not seen.
+// lead returns how many atoms at the beginning are invisible.
 func (c *Composer) lead() int {
 	if c.fence.open() {
 		return 0
@@ -108,7 +108,7 @@ func (c *Composer) lead() int {
 	return i
 }
 
-// opening is what the next part begins with.
+// opening returns what the next part begins with.
 func (c *Composer) opening() string {
 	if c.fence.open() {
 		return c.head + c.fence.head()
@@ -116,7 +116,7 @@ func (c *Composer) opening() string {
 	return c.head
 }
 
-// cut returns how many atoms the next part ends after, or 0 if it is not due.
+// cut returns the number of atoms in the next part, or 0 if it is not due.
 func (c *Composer) cut(from int, u Urge) int {
 	var best [never]int   // the last gap of each kind
 	var better [never]int // the same within the second half of a part
@@ -149,7 +149,7 @@ func (c *Composer) cut(from int, u Urge) int {
 	return c.early(from, u, best)
 }
 
-// closes is what it takes to close a block of code after a text, in code points.
+// closes returns how many code points it takes to close a code block after a text.
 func closes(text string) int {
 	if strings.HasSuffix(text, "\n") {
 		return len(foot)
@@ -157,7 +157,7 @@ func closes(text string) int {
 	return len("\n" + foot)
 }
 
-// gap is how good a place it is to cut after atom i.
+// gap returns how good a place for a cut is after atom i.
 func (c *Composer) gap(i int) gap {
 	a := c.atoms[i]
 	if i+1 < len(c.atoms) && c.atoms[i+1].opens && a.gap == line {
@@ -166,8 +166,8 @@ func (c *Composer) gap(i int) gap {
 	return a.gap
 }
 
-// choose returns the best gap there is, which is the best kind that fills half a part, or
-// else the best kind at all; if there is none, it is before atom i.
+// choose returns the best gap, which is the best kind that fills half a part, or else the best
+// kind of all; if there is none, it is before atom i.
 func choose(better, best [never]int, i int) int {
 	for _, list := range [][never]int{better, best} {
 		for _, g := range []gap{paragraph, line, sentence, word} {
@@ -179,7 +179,7 @@ func choose(better, best [never]int, i int) int {
 	return i
 }
 
-// early returns where a part may end although more would go into it.
+// early returns where a part may end before it is full.
 func (c *Composer) early(from int, u Urge, best [never]int) int {
 	n := 0
 	switch u {
@@ -188,7 +188,7 @@ func (c *Composer) early(from int, u Urge, best [never]int) int {
 	case Sentence:
 		n = max(best[paragraph], best[line], best[sentence])
 	}
-	if n == 0 || c.atoms[n-1].fence.open() { // a block of code is posted as one
+	if n == 0 || c.atoms[n-1].fence.open() { // a code block is posted as one
 		n = best[paragraph]
 		if u == Full || n == 0 {
 			return 0
@@ -204,8 +204,7 @@ func (c *Composer) early(from int, u Urge, best [never]int) int {
 	return n
 }
 
-// part makes a part of the atoms from one to another, and takes what is not seen after
-// it as well.
+// part makes a part of a range of atoms, and includes the invisible ones after it.
 func (c *Composer) part(from, to int) Part {
 	var b strings.Builder
 	b.WriteString(c.opening())
@@ -248,8 +247,8 @@ func (c *Composer) part(from, to int) Part {
 	return p
 }
 
-// closed returns after which atom the block of code is closed that is open at one, if
-// nothing is seen until then; otherwise at.
+// closed returns the atom that closes the code block open at an atom, if nothing visible comes
+// before that; otherwise at.
 func (c *Composer) closed(at int) int {
 	for i := at; i < len(c.atoms); i++ {
 		if !c.atoms[i].fence.open() {
@@ -286,10 +285,9 @@ var marks = strings.NewReplacer(
 	"<", "<"+zero, "@", "@"+zero, "://", ":"+zero+"//", "\r\n", "\n", "\r", "\n",
 )
 
-// Escape returns text that looks the same as a part of a message as it does here: it has
-// no marks, mentions nobody and links nowhere. It is for what others call themselves, and
-// for what they said. The marks of Discord that count only at the beginning of a line
-// stand for themselves as well.
+// Escape returns text that shows unchanged as a part of a message: it has no formatting, mentions
+// nobody and links nowhere. It is for names that people chose, and for what they said. Formatting
+// marks that count only at the beginning of a line are escaped as well.
 func Escape(text string) string {
 	lines := strings.Split(marks.Replace(text), "\n")
 	for i, l := range lines {

@@ -14,17 +14,17 @@ import (
 const (
 	// widest is the longest thing that is kept whole, in bytes: less than a part.
 	widest = 1500
-	// longestCharacter bounds what a reader may take as one character, in bytes: no
-	// family of emoji is longer, and only mischief piles up more accents.
+	// longestCharacter bounds what a reader may see as one character, in bytes: no family emoji is
+	// longer, and only mischief piles up more accents.
 	longestCharacter = 128
-	// longestLine bounds the line that begins a block of code, in bytes.
+	// longestLine bounds the line that opens a code block, in bytes.
 	longestLine = 200
 )
 
-// zero parts what looks like a mention: a zero-width space.
+// zero breaks what looks like a mention: a zero-width space.
 const zero = "\u200b"
 
-// A gap is how good a place it is to cut, after an atom.
+// A gap is how good a place for a cut is after an atom.
 type gap int
 
 const (
@@ -32,23 +32,23 @@ const (
 	word                 // after white space
 	sentence             // after the end of a sentence
 	line                 // after a line
-	paragraph            // after a paragraph or a block of code
-	never                // nothing would be on one side
+	paragraph            // after a paragraph or a code block
+	never                // one side would be empty
 )
 
-// An atom is a piece of text that is not torn.
+// An atom is a piece of text that is never split.
 type atom struct {
 	size  int    // bytes of the text
 	shown string // what is posted for it
 	runes int    // of shown
 	gap   gap
-	blank bool   // nothing of it is seen at the edge of a message
+	blank bool   // invisible at the edge of a message
 	user  uint64 // whom it pings
-	fence fence  // the block of code that is open after it
+	fence fence  // the code block that is open after it
 	opens bool   // it opens a block
 }
 
-// A fence is an open block of code. The zero value is none.
+// A fence is an open code block. The zero value is none.
 type fence struct {
 	run      int // of backticks
 	language string
@@ -56,26 +56,26 @@ type fence struct {
 
 func (f fence) open() bool { return f.run > 0 }
 
-// head is how the block is opened, and foot how it is closed.
+// head opens the block, and foot closes it.
 func (f fence) head() string { return "```" + f.language + "\n" }
 
 const foot = "```"
 
-// A scanner takes a text apart. It is told whether more of the text will come: then it
-// takes nothing that more text could change.
+// A scanner splits a text into atoms. It is told whether more text will come: then it returns
+// nothing that more text could change.
 type scanner struct {
 	names Names
 	fence fence
 
-	// What came before.
-	begun bool // a line, with something else than white space
+	// The preceding text.
+	begun bool // the line has more than white space
 	last  rune // 0 at the beginning
 	stop  bool // a sentence may end here
 }
 
 func newScanner(n Names) *scanner { return &scanner{names: n} }
 
-// next returns the atom that text begins with; false if that is not known yet.
+// next returns the first atom of text; false if that is not known yet.
 func (s *scanner) next(text string, all bool) (atom, bool) {
 	if text == "" {
 		return atom{}, false
@@ -90,7 +90,7 @@ func (s *scanner) next(text string, all bool) (atom, bool) {
 	return a, true
 }
 
-// pass remembers what follows need to know, and finds out how good a gap a leaves.
+// pass records what later atoms depend on, and rates the gap after a.
 func (s *scanner) pass(source string, a *atom) {
 	last, _ := utf8.DecodeLastRuneInString(source)
 	switch {
@@ -113,7 +113,7 @@ func (s *scanner) pass(source string, a *atom) {
 		case strings.ContainsRune("。！？", last):
 			a.gap, s.stop = sentence, true
 		case strings.ContainsRune(".!?…", last):
-			s.stop = !unicode.IsDigit(s.last) // else it may be the number of a list
+			s.stop = !unicode.IsDigit(s.last) // otherwise it may be the number of a list
 		case s.stop && strings.ContainsRune(`"'”’»)]*_`, last):
 		default:
 			s.stop = false
@@ -122,7 +122,7 @@ func (s *scanner) pass(source string, a *atom) {
 	s.last = last
 }
 
-// find finds the atom, without what follows from it.
+// find finds the atom, without effects on later ones.
 func (s *scanner) find(text string, all bool) (atom, bool) {
 	if s.fence.open() {
 		return s.code(text, all)
@@ -199,7 +199,7 @@ func seen(r rune) rune {
 // character is what a reader takes as one.
 func character(text string, all bool) (atom, bool) {
 	switch c := text[0]; {
-	case c == '\n', c == ' ': // nothing worth it joins them
+	case c == '\n', c == ' ': // no joiner follows them
 		return shownAs(text[:1]), true
 	case c < utf8.RuneSelf && len(text) > 1 && text[1] < utf8.RuneSelf && c != '\r':
 		return shownAs(text[:1]), true
@@ -245,8 +245,8 @@ var (
 
 var language = regexp.MustCompile(`^[A-Za-z0-9_+\-.#]{1,40}$`)
 
-// opening is the line that opens a block of code, if the line that text begins with is
-// one, as far as that is known.
+// opening returns the line that opens a code block, if text begins with one, as far as that is
+// known.
 func (s *scanner) opening(text string, all bool) (a atom, known, is bool) {
 	ticks := strings.TrimLeft(text[:min(len(text), longestLine)], " \t")
 	if strings.Trim(ticks[:min(3, len(ticks))], "`") != "" {
@@ -271,7 +271,7 @@ func (s *scanner) open(m []string) atom {
 
 var closing = regexp.MustCompile("^`{3,}[ \t\r]*(\n|$)")
 
-// code is what is within a block of code, or closes it.
+// code returns the content of a code block, or its closing line.
 func (s *scanner) code(text string, all bool) (atom, bool) {
 	ticks := run(text, '`')
 	if ticks == 0 {
@@ -439,22 +439,22 @@ func (s *scanner) address(text string, all bool) (atom, bool) {
 	return character(text, all)
 }
 
-// A Names is who and what in a channel may be mentioned.
+// A Names lists who and what may be mentioned in a channel.
 type Names struct {
 	People   []Name
 	Channels []Name
 }
 
-// A Name is what somebody, or a channel, is called there, without the mark before it.
+// A Name is the name of a person or a channel there, without the mark before it.
 type Name struct {
 	Name string
 	ID   uint64
 }
 
-// mention is what Discord shows as the name of id.
+// mention returns Discord's notation for id.
 func mention(mark string, id uint64) string { return mark + strconv.FormatUint(id, 10) + ">" }
 
-// sorted returns n with the longest names first, and none empty.
+// sorted returns n with the longest names first, without empty ones.
 func (n Names) sorted() Names {
 	order := func(list []Name) []Name {
 		list = slices.DeleteFunc(slices.Clone(list), func(n Name) bool { return strings.TrimSpace(n.Name) == "" || n.ID == 0 })

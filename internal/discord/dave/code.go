@@ -9,8 +9,8 @@ import (
 	"golang.org/x/crypto/scrypt"
 )
 
-// codeGroup is how many digits, and how many bytes they are made of, are a group of a
-// displayable code; 10^codeGroup bounds one.
+// codeGroup is how many digits, and how many bytes, make a group of a displayable code;
+// 10^codeGroup bounds one.
 const (
 	codeGroup = 5
 	codeLimit = 100_000
@@ -39,14 +39,14 @@ const (
 	fingerprintGroups = 9 // of the 64 bytes of a fingerprint
 )
 
-// fingerprint returns what two users compare to know that each has the key that the
-// other has ("Verification Fingerprint"), whose order does not matter.
+// fingerprint returns what two users compare to prove that each has the other's key ("Verification
+// Fingerprint"). The order of the users does not matter.
 func fingerprint(a uint64, keyA []byte, b uint64, keyB []byte) (string, error) {
 	first, second := identityOf(a, keyA), identityOf(b, keyB)
 	if bytes.Compare(first, second) > 0 {
 		first, second = second, first
 	}
-	// Salt, cost and length are the protocol's.
+	// Salt, cost and length are given by the protocol.
 	hash, err := scrypt.Key(append(first, second...), fingerprintSalt, 1<<14, 8, 2, 64)
 	if err != nil {
 		return "", err
@@ -56,7 +56,7 @@ func fingerprint(a uint64, keyA []byte, b uint64, keyB []byte) (string, error) {
 
 var fingerprintSalt = []byte("\x24\xca\xb1\x7a\x7a\xf8\xec\x2b\x82\xb4\x12\xb9\x2d\xab\x19\x2e")
 
-// identityOf writes version 0 of what a fingerprint is made of.
+// identityOf writes version 0 of the data that a fingerprint is made of.
 func identityOf(user uint64, key []byte) []byte {
 	b := binary.BigEndian.AppendUint16(nil, 0)
 	b = append(b, key...)

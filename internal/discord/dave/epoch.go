@@ -9,8 +9,8 @@ import (
 	"earshot/internal/discord/mls"
 )
 
-// An epoch is what a session needs of a group when it has it: the keys of everybody
-// in it, and who that is. It outlives the group.
+// An epoch holds what a session needs of a group: its members and their keys. It outlives the
+// group.
 type epoch struct {
 	number    uint64
 	members   []uint64 // in the order of their leaves
@@ -19,11 +19,11 @@ type epoch struct {
 	send      *sender
 	receivers map[uint64]*receiver // of everybody but ourselves
 
-	until time.Time // when it is forgotten; zero as long as it is executed or prepared
+	until time.Time // when it is forgotten; zero while it is executed or prepared
 }
 
-// newEpoch derives the keys of a group, and refuses one in which an identity is not a
-// user, or is there twice ("Client Commit Validity"), or is not among them itself.
+// newEpoch derives the keys of a group. It refuses a group in which an identity is not a user, or
+// appears twice ("Client Commit Validity"), or in which self is missing.
 func newEpoch(g *mls.Group, self uint64, now time.Time) (*epoch, error) {
 	e := &epoch{number: g.Epoch(), keys: make(map[uint64][]byte), receivers: make(map[uint64]*receiver)}
 	members := g.Members()
@@ -49,7 +49,7 @@ func newEpoch(g *mls.Group, self uint64, now time.Time) (*epoch, error) {
 	return e, nil
 }
 
-// distinct wants every member to be a user, none twice, and self among them.
+// distinct requires every member to be a user, none twice, and self among them.
 func distinct(members []mls.Member, self uint64) error {
 	seen := make(map[uint64]bool, len(members))
 	for _, m := range members {

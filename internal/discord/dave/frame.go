@@ -10,8 +10,8 @@ import (
 //
 //	media, its secret parts sealed | tag 8 | nonce | ranges | size 1 | FA FA
 //
-// in which the nonce and the offset and length of each part that is left readable
-// are ULEB128, and the size counts everything behind the media.
+// where the nonce and the offset and length of each readable part are ULEB128, and the size covers
+// everything after the media.
 
 const (
 	marker = "\xfa\xfa"
@@ -22,13 +22,13 @@ const (
 	// maxSupplement is what sealing an Opus frame adds at the most.
 	maxSupplement = minSupplement + 4
 
-	// maxFrame bounds what is handled at all. 20 ms of Opus are at most 1,276 bytes
-	// (RFC 6716 §3.2); frames of other media are longer.
+	// maxFrame bounds the frames that are handled. 20 ms of Opus are at most 1,276 bytes (RFC 6716
+	// §3.2); frames of other media are longer.
 	maxFrame = 1 << 16
 )
 
-// silence is an Opus frame that the forwarding server makes itself; it passes as it
-// is ("Silence Packets").
+// silence is an Opus frame that the forwarding server makes itself; it passes unencrypted
+// ("Silence Packets").
 const silence = "\xf8\xff\xfe"
 
 // A span is a stretch of a frame.
@@ -36,18 +36,18 @@ type span struct{ offset, length int }
 
 func (s span) end() int { return s.offset + s.length }
 
-// A frame is a protocol frame taken apart.
+// A frame is a parsed protocol frame.
 type frame struct {
-	media  []byte // as it came
-	sealed []byte // its secret parts, one after the other
-	aad    []byte // and those that anybody may read
+	media  []byte // as received
+	sealed []byte // its secret parts, joined
+	aad    []byte // its readable parts, joined
 	tag    []byte
 	nonce  uint32
-	ranges []span // where those are
+	ranges []span // the places of the readable parts
 }
 
-// parse takes b apart and reports whether it is a protocol frame ("Protocol Frame
-// Check"). What it returns points into b and s.
+// parse parses b and reports whether it is a protocol frame ("Protocol Frame Check"). Its result
+// points into b and s.
 func parse(b []byte, s *scratch) (f frame, ok bool) {
 	n := len(b)
 	if n < minSupplement || n > maxFrame || !marked(b) {
@@ -72,7 +72,7 @@ func parse(b []byte, s *scratch) (f frame, ok bool) {
 		if length, rest, ok = uleb128(rest); !ok {
 			return f, false
 		}
-		if offset > maxFrame || length > maxFrame { // before they are an int, which may have 32 bits
+		if offset > maxFrame || length > maxFrame { // before conversion to int, which may have 32 bits
 			return f, false
 		}
 		r := span{int(offset), int(length)}
@@ -106,7 +106,7 @@ func split(secret, open, media []byte, ranges []span) ([]byte, []byte) {
 	return append(secret, media[at:]...), open
 }
 
-// join appends media to dst, with plain in the place of what was sealed.
+// join appends media to dst, with plain in place of the sealed parts.
 func (f *frame) join(dst, plain []byte) []byte {
 	at := 0
 	for _, r := range f.ranges {
@@ -122,7 +122,7 @@ func (f *frame) join(dst, plain []byte) []byte {
 // seal appends to dst an Opus frame as a protocol frame: all of it is secret.
 func (s *sender) seal(dst, opus []byte) []byte {
 	nonce := s.advance()
-	dst = slices.Grow(dst, len(opus)+16+8) // the whole tag for a moment; then nonce, size and marker
+	dst = slices.Grow(dst, len(opus)+16+8) // the whole tag temporarily; then nonce, size and marker
 	dst = s.key.seal(dst, nonce, opus, nil)
 	before := len(dst)
 	dst = appendULEB128(dst, nonce)
@@ -131,8 +131,8 @@ func (s *sender) seal(dst, opus []byte) []byte {
 	return append(dst, marker...)
 }
 
-// uleb128 reads a number of at most 32 bits from the beginning of b, and returns what
-// is behind it. Zeros in front of it are no fault, as long as it has five bytes.
+// uleb128 reads a number of at most 32 bits from the beginning of b, and returns the rest. Leading
+// zeros are accepted, up to five bytes.
 func uleb128(b []byte) (n uint32, rest []byte, ok bool) {
 	var v uint64
 	for i := 0; i < len(b) && i < 5; i++ {

@@ -7,24 +7,23 @@ import (
 	"time"
 )
 
-// A frameCrypto is where frames go through: which keys seal and open them now, and what
-// may pass without. It has a lock of its own, so that a frame never waits for a
-// commit to be computed.
+// A frameCrypto handles frames: which keys seal and open them now, and what may pass unencrypted.
+// It has a lock of its own, so that a frame never waits for the computation of a commit.
 type frameCrypto struct {
 	mu      sync.Mutex
 	version uint16 // executed
-	plain   bool   // what is sent is not encrypted, as version 0 was executed
-	live    *epoch // whose keys seal; nil if none do
+	plain   bool   // sent frames are not encrypted, since version 0 was executed
+	live    *epoch // whose keys seal; nil if there are none
 	epochs  []*epoch
-	leaving time.Time // until when plain frames are let in before version 0 is executed
+	leaving time.Time // until when plain frames are accepted before version 0 is executed
 	scratch scratch
 }
 
-// maxEpochs bounds how many epochs can open frames at a time. In ten seconds of
-// people coming and going there are not more.
+// maxEpochs bounds how many epochs can open frames at a time: more than ten seconds of people
+// coming and going produce.
 const maxEpochs = 32
 
-// add lets frames of an epoch in, before anybody seals with its keys.
+// add accepts frames of an epoch, before anybody seals with its keys.
 func (p *frameCrypto) add(e *epoch, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -39,8 +38,7 @@ func (p *frameCrypto) add(e *epoch, now time.Time) {
 	}
 }
 
-// keep reports whether an epoch is not forgotten yet, and sees to it that it is not
-// until the next is executed.
+// keep reports whether an epoch is not forgotten yet, and keeps it until the next is executed.
 func (p *frameCrypto) keep(e *epoch, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,8 +50,8 @@ func (p *frameCrypto) keep(e *epoch, now time.Time) bool {
 	return true
 }
 
-// execute makes version the one that is spoken, with the keys of e, which may be nil.
-// All epochs but e and those that are still to come are forgotten after [Keep].
+// execute switches to a version, with the keys of e, which may be nil. All epochs except e and
+// future ones are forgotten after [Keep].
 func (p *frameCrypto) execute(version uint16, e *epoch, coming []*epoch, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,7 +71,7 @@ func (p *frameCrypto) execute(version uint16, e *epoch, coming []*epoch, now tim
 	p.sweep(now)
 }
 
-// leave lets plain frames in for a while, as version 0 is about to be executed.
+// leave accepts plain frames for a while, since version 0 is about to be executed.
 func (p *frameCrypto) leave(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -123,8 +121,8 @@ func (p *frameCrypto) open(dst []byte, user uint64, b []byte, now time.Time) ([]
 		}
 		return dst, ErrClosed
 	}
-	// What ends as a protocol frame and is none is noise to a decoder, whatever it
-	// was meant to be.
+	// A frame that ends like a protocol frame and is not one would be noise to a decoder, whatever
+	// it was.
 	if (p.plain || now.Before(p.leaving)) && len(b) <= maxFrame && !marked(b) {
 		return append(dst, b...), nil
 	}

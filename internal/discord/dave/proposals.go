@@ -9,7 +9,7 @@ import (
 	"earshot/internal/discord/mls"
 )
 
-// A commit is one that we have sent, with the group that it leads to.
+// A commit is a commit that was sent, with the group that it leads to.
 type commit struct {
 	message []byte
 	refs    [][]byte
@@ -20,7 +20,7 @@ func (c *commit) has(ref []byte) bool {
 	return slices.ContainsFunc(c.refs, func(r []byte) bool { return bytes.Equal(r, ref) })
 }
 
-// propose takes op 27.
+// propose handles op 27.
 func (s *Session) propose(body []byte) ([]Answer, error) {
 	if s.group == nil {
 		return nil, errors.New("dave: proposals for a group that does not exist yet")
@@ -49,7 +49,7 @@ func (s *Session) propose(body []byte) ([]Answer, error) {
 	return answers, errors.Join(err, cannot)
 }
 
-// append takes the proposals of list, as far as they may be followed.
+// append adds the proposals of a list that are acceptable.
 func (s *Session) append(list []byte) (changed bool, err error) {
 	var wrong faults
 	for len(list) > 0 {
@@ -80,8 +80,8 @@ func (s *Session) append(list []byte) (changed bool, err error) {
 	return changed, wrong.err()
 }
 
-// A faults is what was wrong with a list: the first fault and how many there were, so
-// that what is told of a long list stays short.
+// A faults is what was wrong with a list: the first fault and the number of faults, so that the
+// error of a long list stays short.
 type faults struct {
 	first error
 	count int
@@ -101,7 +101,7 @@ func (f *faults) err() error {
 	return fmt.Errorf("%w (the first of %d faults)", f.first, f.count)
 }
 
-// wanted refuses to add who is not connected ("Member Add").
+// wanted refuses to add users who are not connected ("Member Add").
 func (s *Session) wanted(p *mls.Proposal) error {
 	if p.Add == nil {
 		return nil
@@ -113,8 +113,8 @@ func (s *Session) wanted(p *mls.Proposal) error {
 	return err
 }
 
-// replace drops the proposal to add whom p adds, too: nobody uses two key packages at
-// a time ("Key Packages"), and both can never be committed.
+// replace drops the proposal to add the same user as p: nobody uses two key packages at a time
+// ("Key Packages"), and both can never be committed.
 func (s *Session) replace(p *mls.Proposal) {
 	if p.Add == nil {
 		return
@@ -126,7 +126,7 @@ func (s *Session) replace(p *mls.Proposal) {
 	}
 }
 
-// revoke drops the proposals whose references list has.
+// revoke drops the proposals whose references are in list.
 func (s *Session) revoke(list []byte) (changed bool, err error) {
 	refs, err := references(list)
 	for _, ref := range refs {
@@ -135,7 +135,7 @@ func (s *Session) revoke(list []byte) (changed bool, err error) {
 	return changed, err
 }
 
-// drop forgets a proposal, and the commits that have it.
+// drop forgets a proposal, and the commits that contain it.
 func (s *Session) drop(ref []byte) bool {
 	i := slices.IndexFunc(s.proposals, func(p *mls.Proposal) bool { return bytes.Equal(p.Ref, ref) })
 	if i < 0 {
@@ -152,13 +152,13 @@ func (s *Session) drop(ref []byte) bool {
 	return true
 }
 
-// commit commits all proposals that are known. The gateway takes the first commit of
-// all of them that it gets from anybody; so ours before may still be the one.
+// commit commits all known proposals. The gateway takes the first commit that it gets from
+// anybody, so an earlier commit of ours may still win.
 func (s *Session) commit() ([]Answer, error) {
 	refs := make([][]byte, len(s.proposals))
 	for i, p := range s.proposals {
 		if p.Add == nil && p.Remove == s.group.Own().Leaf {
-			return nil, nil // nobody commits that they are removed; somebody else will
+			return nil, nil // a member does not commit its own removal; another one will
 		}
 		refs[i] = p.Ref
 	}

@@ -14,18 +14,17 @@ const (
 	keySize = 16 // AES-128-GCM, the media ciphersuite of version 1
 	tagSize = 8  // its tag is truncated
 
-	// generationShift is where a nonce has its generation: a key seals 2^24 frames.
+	// generationShift is the position of the generation in a nonce: a key seals 2^24 frames.
 	generationShift = 24
 
-	// fastest is how many frames a second somebody may send at the most, with two
-	// videos beside the voice, and then some. It bounds which generation can have
-	// been reached in the age of an epoch: a nonce beyond it is a lie, for which
-	// nothing is derived.
+	// fastest is a generous bound on the frames per second of one sender, with two videos beside
+	// the voice. It limits the generation that can have been reached at the age of an epoch: a
+	// nonce beyond it is a lie, and no keys are derived for it.
 	fastest = 1000
 )
 
-// A ratchet derives the keys of one sender in one epoch, a generation after the
-// other, and cannot go back ("Sender Key Derivation"; RFC 9420 §9.1).
+// A ratchet derives the keys of one sender in one epoch, one generation after another, and cannot
+// go back ("Sender Key Derivation"; RFC 9420 §9.1).
 type ratchet struct {
 	secret []byte // of generation next
 	next   uint64
@@ -33,8 +32,8 @@ type ratchet struct {
 
 func newRatchet(base []byte) ratchet { return ratchet{secret: append([]byte(nil), base...)} }
 
-// at returns the ratchet moved on to a generation that is not behind it. The one it is
-// called on stays.
+// at returns the ratchet advanced to a generation that is not behind it. The receiver is
+// unchanged.
 func (r ratchet) at(generation uint64) ratchet {
 	r.secret = append([]byte(nil), r.secret...)
 	for r.next < generation {
@@ -58,8 +57,8 @@ func (r *ratchet) clear() {
 	r.secret = nil
 }
 
-// derive is DeriveTreeSecret (RFC 9420 §9): ExpandWithLabel (§8) whose context is a
-// generation. It has 32 bits there, which is 2^56 frames.
+// derive is DeriveTreeSecret (RFC 9420 §9): ExpandWithLabel (§8) with a generation as context,
+// which has 32 bits there: 2^56 frames.
 func derive(secret []byte, label string, generation uint64, length int) []byte {
 	label = "MLS 1.0 " + label
 	info := binary.BigEndian.AppendUint16(nil, uint16(length))
@@ -100,9 +99,9 @@ func (c *shortGCM) seal(dst []byte, nonce uint32, plain, aad []byte) []byte {
 	return dst[:len(dst)-tagSize]
 }
 
-// open returns the plaintext, in memory of s. The cipher is a key stream, which takes
-// off what it has put on: sealing the ciphertext gives the plaintext, and sealing that
-// gives the whole tag, of which eight bytes have come with the frame.
+// open returns the plaintext, in memory of s. The cipher is a key stream, which removes what it
+// has added: sealing the ciphertext gives the plaintext, and sealing that gives the whole tag, of
+// which eight bytes have come with the frame.
 func (c *shortGCM) open(s *scratch, nonce uint32, sealed, tag, aad []byte) ([]byte, bool) {
 	binary.LittleEndian.PutUint32(c.nonce[8:], nonce)
 	s.plain = c.gcm.Seal(s.plain[:0], c.nonce[:], sealed, nil)
@@ -114,18 +113,18 @@ func (c *shortGCM) open(s *scratch, nonce uint32, sealed, tag, aad []byte) ([]by
 	return plain, true
 }
 
-// A scratch is what opening a frame needs for a moment.
+// A scratch is temporary memory for opening a frame.
 type scratch struct {
 	plain, again []byte
 	sealed, aad  []byte
 	ranges       []span
 }
 
-// A sender seals one's own frames in one epoch.
+// A sender seals the agent's own frames in one epoch.
 type sender struct {
 	ratchet ratchet
 	key     *shortGCM
-	nonce   uint64 // of the last frame; on the wire are its lowest 32 bits
+	nonce   uint64 // of the last frame; its lowest 32 bits are sent
 }
 
 func newSender(base []byte) *sender {
@@ -133,7 +132,7 @@ func newSender(base []byte) *sender {
 	return &sender{ratchet: r, key: r.key()}
 }
 
-// advance returns the nonce of the next frame. The first is 1, as it is everywhere.
+// advance returns the nonce of the next frame. The first is 1, as in all clients.
 func (s *sender) advance() uint32 {
 	s.nonce++
 	if g := s.nonce >> generationShift; g != s.ratchet.next {
@@ -150,15 +149,15 @@ func (s *sender) clear() {
 	s.key = nil
 }
 
-// A receiver opens the frames of one other in one epoch, each once.
+// A receiver opens the frames of one other member in one epoch, each once.
 type receiver struct {
-	since   time.Time    // when the epoch began for us
+	since   time.Time    // when the epoch began here
 	ratchet ratchet      // at the newest generation of which a frame was opened
-	kept    []generation // that one's key last
+	kept    []generation // that generation's key last
 	seen    window
 }
 
-// A generation is a key that is kept: the newest, and for [Keep] those before.
+// A generation is a stored key: the newest, and for [Keep] earlier ones.
 type generation struct {
 	number uint64
 	key    *shortGCM
@@ -170,12 +169,12 @@ func newReceiver(base []byte, now time.Time) *receiver {
 	return &receiver{since: now, ratchet: r, kept: []generation{{key: r.key()}}}
 }
 
-// open returns the plaintext of a frame, in memory of s, and whether its key opens it.
-// Only a frame that it opens changes anything.
+// open returns the plaintext of a frame, in memory of s, and whether this receiver's key opens it.
+// Only a frame that it opens changes any state.
 func (r *receiver) open(s *scratch, f *frame, now time.Time) ([]byte, bool) {
 	r.expire(now)
 	if len(r.kept) == 0 {
-		return nil, false // it is cleared
+		return nil, false // it was cleared
 	}
 	number := unwrap(r.kept[0].number, f.nonce>>generationShift)
 	nonce := number<<generationShift | uint64(f.nonce&(1<<generationShift-1))
@@ -209,7 +208,7 @@ func (r *receiver) open(s *scratch, f *frame, now time.Time) ([]byte, bool) {
 	return plain, true
 }
 
-// reachable returns the newest generation in which a sender can be.
+// reachable returns the newest generation that a sender can have reached.
 func (r *receiver) reachable(now time.Time) uint64 {
 	age := max(0, now.Sub(r.since)) + Keep
 	return uint64(age/time.Second) * fastest >> generationShift
@@ -228,17 +227,17 @@ func (r *receiver) clear() {
 	r.kept = nil
 }
 
-// unwrap returns the first generation from oldest on whose lowest eight bits are low:
-// a nonce has no more of them.
+// unwrap returns the first generation from oldest on whose lowest eight bits are low: a nonce has
+// only those.
 func unwrap(oldest uint64, low uint32) uint64 {
 	return oldest + uint64(uint8(uint64(low)-oldest))
 }
 
-// windowSize is how far behind the newest frame another may come: 40 s of speech, and
-// 7 s where two videos take nonces too.
+// windowSize is how far a frame may be behind the newest: 40 s of speech, and 7 s where two videos
+// use nonces too.
 const windowSize = 2048
 
-// A window knows which of the last nonces were used.
+// A window records which of the last nonces were used.
 type window struct {
 	end  uint64 // the first nonce after the newest
 	used [windowSize / 64]uint64

@@ -13,11 +13,11 @@ import (
 	"earshot/internal/discord/mls"
 )
 
-// Version is the highest version of the protocol that is spoken here.
+// Version is the highest supported version of the protocol.
 const Version = 1
 
-// The opcodes of the voice gateway that concern encryption. Those to 24, and 31, are
-// JSON; the others are binary.
+// The opcodes of the voice gateway that concern encryption. Those up to 24, and 31, are JSON; the
+// others are binary.
 const (
 	OpReady          = 4  // select_protocol_ack: its dave_protocol_version
 	OpConnect        = 11 // clients_connect
@@ -35,51 +35,49 @@ const (
 	OpInvalid        = 31 // dave_mls_invalid_commit_welcome, ours
 )
 
-// An Answer is what a session wants said to the gateway: for OpKeyPackage and
-// OpCommitWelcome the body of a binary message, else the transition.
+// An Answer is what a session sends to the gateway: for OpKeyPackage and OpCommitWelcome the body
+// of a binary message, else the transition.
 type Answer struct {
 	Op         byte
 	Body       []byte
 	Transition uint16
 }
 
-// Keep is how long keys of an epoch that is over still open frames that were on
-// their way.
+// Keep is how long keys of an ended epoch still open frames that were on their way.
 const Keep = 10 * time.Second
 
 var (
-	// ErrNotReady is that encryption is due and nobody has agreed upon keys.
+	// ErrNotReady says that encryption is required and no keys are agreed upon.
 	ErrNotReady = errors.New("dave: encryption is required and not ready")
 
-	// ErrClosed is that a frame could not be opened. It must not reach a decoder.
+	// ErrClosed says that a frame could not be opened. It must not reach a decoder.
 	ErrClosed = errors.New("dave: the frame cannot be decrypted")
 )
 
-// A Session is one member's part in the encryption of one call. Its methods may be
-// called from any goroutine. Frames do not wait for what the gateway says to be
-// worked out.
+// A Session is one member's part in the encryption of one call. Its methods may be called from any
+// goroutine. Frames do not wait for the handling of gateway messages.
 type Session struct {
 	self, channel uint64
 	rand          io.Reader
 	frames        frameCrypto
 
 	mu          sync.Mutex
-	fault       error // of the source of randomness: without one nothing goes on
+	fault       error // of the source of randomness: without it nothing works
 	closed      bool
 	signer      *mls.Signer
-	external    *mls.ExternalSender // of op 25
+	external    *mls.ExternalSender // from op 25
 	users       map[uint64]bool     // who may be added
-	pack        *mls.KeyPackage     // published, and nobody has welcomed us by it yet
-	group       *mls.Group          // the newest; at epoch 0 it is ours alone
+	pack        *mls.KeyPackage     // published, and not used in a welcome yet
+	group       *mls.Group          // the newest; at epoch 0 it has only us
 	newest      *epoch              // its keys, once somebody may use them
 	proposals   []*mls.Proposal     // for group
-	commits     []commit            // ours of them, each of which may be the one that is followed
+	commits     []commit            // ours for these proposals, each of which may win
 	transitions transitions
 	executed    int
 	resets      int
 }
 
-// Bounds of what a gateway can make a session keep in one epoch.
+// Bounds of what a gateway can make a session store in one epoch.
 const (
 	maxMessage   = 1 << 20
 	maxProposals = 1 << 10
@@ -87,16 +85,16 @@ const (
 	maxUsers     = 1 << 14 // a stage may have ten thousand listeners
 )
 
-// New returns a session of a user in a voice channel, both Discord's numbers. Its
-// signature key is new, and the same for as long as the session is.
+// New returns a session of a user in a voice channel, both by Discord's numbers. Its signature key
+// is new, and stays the same during the session.
 func New(rand io.Reader, self, channel uint64) *Session {
 	s := &Session{self: self, channel: channel, rand: rand, users: make(map[uint64]bool)}
 	s.signer, s.fault = mls.NewSigner(rand)
 	return s
 }
 
-// Select takes the version of op 4: 0 is no encryption. All begins anew, but for who
-// is connected.
+// Select handles the version in op 4: 0 is no encryption. It starts anew, except for the list of
+// connected users.
 func (s *Session) Select(version uint16, now time.Time) []Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +107,7 @@ func (s *Session) Select(version uint16, now time.Time) []Answer {
 	return s.begin(version)
 }
 
-// Connected and Disconnected take ops 11 and 13. Nobody else may be added.
+// Connected and Disconnected handle ops 11 and 13. Only connected users may be added.
 func (s *Session) Connected(users ...uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +124,7 @@ func (s *Session) Disconnected(user uint64) {
 	delete(s.users, user)
 }
 
-// Prepare, Execute and Epoch take ops 21, 22 and 24.
+// Prepare, Execute and Epoch handle ops 21, 22 and 24.
 func (s *Session) Prepare(id, version uint16, now time.Time) []Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +132,7 @@ func (s *Session) Prepare(id, version uint16, now time.Time) []Answer {
 		return nil
 	}
 	var e *epoch
-	if spoken(version) && (id == 0 || s.established()) { // the group of one who is pending is for who is alone
+	if spoken(version) && (id == 0 || s.established()) { // a pending member needs a group only when it is alone
 		e = s.keys(now)
 	}
 	t := s.transitions.prepare(id, version, e)
@@ -164,15 +162,15 @@ func (s *Session) Epoch(number uint64, version uint16, now time.Time) []Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || number != 1 {
-		return nil // the group stays as it is; a transition says which version it is for
+		return nil // the group stays; a transition says which version it is for
 	}
-	// What is executed, or is going to be, is used until the new group is.
+	// The current and announced keys are used until the new group exists.
 	s.forget()
 	return s.begin(version)
 }
 
-// Binary takes a binary message of the gateway: its opcode and what follows it. An
-// error is for the log: what is to be done about it is among the answers.
+// Binary handles a binary message of the gateway: its opcode and the rest. An error is for the
+// log: the reaction to it is among the answers.
 func (s *Session) Binary(op byte, body []byte, now time.Time) ([]Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,14 +209,14 @@ func (s *Session) Open(dst []byte, user uint64, frame []byte, now time.Time) ([]
 	return s.frames.open(dst, user, frame, now)
 }
 
-// Whose tries the key of each of users on a frame of which it is not known who sent
-// it. Only the key of who did opens it; but a member who lies can have sealed it with
-// the key of another, since each can derive those of all.
+// Whose tries the keys of some users on a frame from an unknown sender. Only the sender's key
+// opens it; but a member who lies can have sealed it with the key of another, since each can
+// derive all of them.
 func (s *Session) Whose(dst []byte, users []uint64, frame []byte, now time.Time) (user uint64, opus []byte, ok bool) {
 	return s.frames.whose(dst, users, frame, now)
 }
 
-// A State is what a status shows of a session.
+// A State is what a status shows about a session.
 type State struct {
 	Version     uint16 // 0: the call is not encrypted
 	Ready       bool   // frames can be sealed, or need not be
@@ -229,7 +227,7 @@ type State struct {
 	Resets      int    // after a commit or welcome that could not be followed
 }
 
-// State returns it.
+// State returns the state of the session.
 func (s *Session) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -244,9 +242,9 @@ func (s *Session) State() State {
 	return st
 }
 
-// Fingerprint returns the code by which two users prove to each other whose keys
-// they have: nine groups of five digits. It takes 50 ms. It is [ErrNotReady] for who
-// is not in the epoch that is executed.
+// Fingerprint returns the code by which two users prove to each other whose keys they have: nine
+// groups of five digits. It takes 50 ms. For a user who is not in the executed epoch, the error is
+// [ErrNotReady].
 func (s *Session) Fingerprint(user uint64) (string, error) {
 	s.frames.mu.Lock()
 	var own, other []byte
@@ -270,10 +268,10 @@ func (s *Session) Close() {
 	s.frames.close()
 }
 
-// spoken reports whether version is encrypted in a way that is known here.
+// spoken reports whether version is a supported kind of encryption.
 func spoken(version uint16) bool { return version >= 1 && version <= Version }
 
-// forget leaves the group, and what belongs to it. Epochs that it had stay.
+// forget leaves the group, and discards its state. Its epochs stay.
 func (s *Session) forget() {
 	if s.pack != nil {
 		s.pack.Clear()
@@ -282,7 +280,7 @@ func (s *Session) forget() {
 	s.advance(nil)
 }
 
-// advance makes next the group, with nothing proposed.
+// advance makes next the current group, without proposals.
 func (s *Session) advance(next *mls.Group) {
 	for _, c := range s.commits {
 		if c.next != next {
@@ -295,8 +293,8 @@ func (s *Session) advance(next *mls.Group) {
 	s.group, s.newest, s.proposals, s.commits = next, nil, nil, nil
 }
 
-// begin makes a pending member of us, where the call is encrypted: one that has
-// published a key package, and has a group of its own ("Initial Group Creation").
+// begin makes us a pending member, if the call is encrypted: one that has published a key package,
+// and has a group of its own ("Initial Group Creation").
 func (s *Session) begin(version uint16) []Answer {
 	if !spoken(version) || s.fault != nil {
 		return nil
@@ -310,7 +308,7 @@ func (s *Session) begin(version uint16) []Answer {
 	return []Answer{{Op: OpKeyPackage, Body: s.pack.Marshal()}}
 }
 
-// found creates the group of a pending member as soon as it knows who proposes.
+// found creates the group of a pending member as soon as it knows the external sender.
 func (s *Session) found() error {
 	if s.pack == nil || s.external == nil {
 		return nil
@@ -323,11 +321,11 @@ func (s *Session) found() error {
 	return nil
 }
 
-// established reports whether the group is one that others are in, or were.
+// established reports whether others are, or were, in the group.
 func (s *Session) established() bool { return s.group != nil && s.group.Epoch() > 0 }
 
-// meet takes op 25. It may come before op 4, and once more at any time. A group that
-// is established keeps who it has.
+// meet handles op 25. It may come before op 4, and again at any time. An established group keeps
+// its external sender.
 func (s *Session) meet(body []byte) error {
 	e, err := mls.ParseExternalSender(body)
 	if err != nil {
@@ -343,13 +341,13 @@ func (s *Session) meet(body []byte) error {
 	return s.found()
 }
 
-// announce takes op 29: the commit that everybody follows.
+// announce handles op 29: the commit that everybody follows.
 func (s *Session) announce(id uint16, message []byte, now time.Time) ([]Answer, error) {
 	if i := slices.IndexFunc(s.commits, func(c commit) bool { return bytes.Equal(c.message, message) }); i >= 0 {
 		return s.follow(id, s.commits[i].next, now)
 	}
-	// A pending member is told of no commit but its own. Others are for those who are
-	// in the group already, and a welcome will come.
+	// A pending member follows only its own commit. Others are for members of the group, and a
+	// welcome will come.
 	if !s.established() {
 		return nil, errors.New("dave: a commit for a group that we are not in")
 	}
@@ -367,7 +365,7 @@ func (s *Session) announce(id uint16, message []byte, now time.Time) ([]Answer, 
 	return s.follow(id, next, now)
 }
 
-// welcome takes op 30.
+// welcome handles op 30.
 func (s *Session) welcome(id uint16, message []byte, now time.Time) ([]Answer, error) {
 	if s.pack == nil {
 		return s.invalid(id, now), errors.New("dave: a welcome for nobody")
@@ -385,8 +383,8 @@ func (s *Session) welcome(id uint16, message []byte, now time.Time) ([]Answer, e
 	return s.follow(id, next, now)
 }
 
-// expected judges a group that a welcome leads to ("Invalid Groups"). That its
-// members were announced is not asked: who has left since is in it, too.
+// expected checks a group that a welcome leads to ("Invalid Groups"). Its members need not be
+// connected: some may have left since.
 func (s *Session) expected(g *mls.Group) error {
 	senders := g.ExternalSenders()
 	switch {
@@ -404,7 +402,7 @@ func (s *Session) expected(g *mls.Group) error {
 	return err
 }
 
-// follow makes next the group, and prepares the transition to its keys.
+// follow makes next the current group, and prepares the transition to its keys.
 func (s *Session) follow(id uint16, next *mls.Group, now time.Time) ([]Answer, error) {
 	e, err := newEpoch(next, s.self, now)
 	if err != nil {
@@ -426,8 +424,8 @@ func (s *Session) follow(id uint16, next *mls.Group, now time.Time) ([]Answer, e
 	return t.ready(), nil
 }
 
-// keys returns the keys of the group as it is, nil if there is none, or if they have
-// been forgotten since: they are never derived twice, as nonces would be used twice.
+// keys returns the keys of the current group, nil if there is none, or if they have been forgotten
+// since: they are never derived twice, or nonces would be used twice.
 func (s *Session) keys(now time.Time) *epoch {
 	if s.newest != nil && !s.frames.keep(s.newest, now) {
 		return nil
@@ -443,8 +441,8 @@ func (s *Session) keys(now time.Time) *epoch {
 	return s.newest
 }
 
-// execute executes a transition, and gives those up that it has overtaken. One that
-// is not known is over already.
+// execute executes a transition, and drops those that it overtakes. An unknown one is over
+// already.
 func (s *Session) execute(id uint16, now time.Time) {
 	t, ok := s.transitions.execute(id)
 	if !ok {
@@ -454,15 +452,15 @@ func (s *Session) execute(id uint16, now time.Time) {
 	s.executed++
 }
 
-// invalid answers a commit or a welcome that cannot be followed ("Recovery from
-// Invalid Commit or Welcome"). The others go on to an epoch that we do not know; so
-// nothing is sent until there is one that we do.
+// invalid answers a commit or a welcome that cannot be followed ("Recovery from Invalid Commit or
+// Welcome"). The others go on to an epoch that we do not know, so nothing is sent until there is a
+// known one.
 func (s *Session) invalid(id uint16, now time.Time) []Answer {
 	s.resets++
 	return append([]Answer{{Op: OpInvalid, Transition: id}}, s.leave(now)...)
 }
 
-// leave makes a pending member of us who is in no group.
+// leave makes us a pending member without a group.
 func (s *Session) leave(now time.Time) []Answer {
 	s.forget()
 	s.transitions = nil

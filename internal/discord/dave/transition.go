@@ -2,13 +2,13 @@ package dave
 
 import "slices"
 
-// A transition is a change of version or epoch that was announced, and that everybody
-// makes at the same moment.
+// A transition is an announced change of version or epoch, which everybody makes at the same
+// moment.
 type transition struct {
 	id      uint16
 	version uint16
-	epoch   *epoch // nil if its keys are not known (yet)
-	told    bool   // that we are ready
+	epoch   *epoch // nil while its keys are unknown
+	told    bool   // we answered that we are ready
 }
 
 // ready answers that we are ready for it, once.
@@ -20,15 +20,15 @@ func (t *transition) ready() []Answer {
 	return []Answer{{Op: OpReadyFor, Transition: t.id}}
 }
 
-// maxTransitions bounds those that are announced and not executed. A gateway waits
-// two seconds for those who are not ready.
+// maxTransitions bounds the announced transitions that are not executed. A gateway waits two
+// seconds for members who are not ready.
 const maxTransitions = 16
 
-// transitions are those that were announced and not executed, the oldest first.
+// transitions are the announced transitions that are not executed, the oldest first.
 type transitions []*transition
 
-// prepare takes op 21: a transition to a version. The keys are those that it was
-// announced with before; e if there are none.
+// prepare handles op 21: a transition to a version. Its keys are those announced with it before,
+// or e if there are none.
 func (ts *transitions) prepare(id, version uint16, e *epoch) *transition {
 	t := ts.get(id)
 	t.version = version
@@ -38,15 +38,15 @@ func (ts *transitions) prepare(id, version uint16, e *epoch) *transition {
 	return t
 }
 
-// lead takes the keys of op 29 or 30. They are there to be used: only op 21 ever
-// leads to a call that is not encrypted.
+// lead handles the keys of op 29 or 30. They are for an encrypted call: only op 21 ever leads to
+// an unencrypted one.
 func (ts *transitions) lead(id uint16, e *epoch) *transition {
 	t := ts.get(id)
 	t.version, t.epoch, t.told = Version, e, false
 	return t
 }
 
-// get returns the transition with a number, made if need be.
+// get returns the transition with a number, and creates it if necessary.
 func (ts *transitions) get(id uint16) *transition {
 	if i := ts.index(id); i >= 0 {
 		return (*ts)[i]
@@ -63,7 +63,7 @@ func (ts transitions) index(id uint16) int {
 	return slices.IndexFunc(ts, func(t *transition) bool { return t.id == id })
 }
 
-// execute takes a transition out, and all that were announced before it.
+// execute removes a transition, and all that were announced before it.
 func (ts *transitions) execute(id uint16) (transition, bool) {
 	i := ts.index(id)
 	if i < 0 {
@@ -74,7 +74,7 @@ func (ts *transitions) execute(id uint16) (transition, bool) {
 	return t, true
 }
 
-// epochs returns the keys that are going to be used.
+// epochs returns the keys of the announced transitions.
 func (ts transitions) epochs() []*epoch {
 	var list []*epoch
 	for _, t := range ts {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// vector reads a vector whose length has one, two or four bytes (RFC 9420 §2.1.2),
-// and returns what is behind it.
+// vector reads a vector whose length has one, two or four bytes (RFC 9420 §2.1.2), and returns the
+// rest.
 func vector(b []byte) (v, rest []byte, ok bool) {
 	if len(b) == 0 {
 		return nil, nil, false
@@ -29,9 +29,9 @@ func vector(b []byte) (v, rest []byte, ok bool) {
 // refSize is the length of a reference to a proposal: SHA-256.
 const refSize = 32
 
-// references reads the list of a revocation. Each is a vector, as the protocol says
-// and its reference implementation does; others write them without their lengths,
-// which cannot be mistaken for it.
+// references reads the list in a revocation. Each entry is a vector, as in the protocol and its
+// reference implementation; other implementations omit the lengths, which cannot be confused with
+// it.
 func references(list []byte) ([][]byte, error) {
 	var refs [][]byte
 	for rest := list; len(rest) > 0; {

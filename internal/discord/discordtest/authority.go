@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// An authority is a certificate that vouches for the voice gateway on loopback.
+// An authority is a certificate authority for the voice gateway on loopback.
 type authority struct {
 	file string
 	pool *x509.CertPool
 	leaf tls.Certificate
 }
 
-// newAuthority makes one, and writes its certificate into a folder.
+// newAuthority makes one, and writes its certificate to a directory.
 func newAuthority(dir string) (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -57,7 +57,7 @@ func newAuthority(dir string) (*authority, error) {
 	return a, os.WriteFile(a.file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
 }
 
-// config is what a listener needs. Websockets need HTTP/1.1.
+// config returns the TLS configuration of a listener. Websockets need HTTP/1.1.
 func (a *authority) config() *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{a.leaf}, NextProtos: []string{"http/1.1"}}
 }

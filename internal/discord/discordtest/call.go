@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A call is what goes on in a channel: who is there, the socket by which they hear
-// each other, and how they agree upon keys.
+// A call is the state of a voice channel: its members, the socket that forwards their packets, and
+// their key agreement.
 type call struct {
 	*Server
 	channel  *Channel
@@ -29,7 +29,7 @@ func (s *Server) callIn(channel uint64) *call {
 func (s *Server) startCall(channel *Channel, r *region) *call {
 	udp, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
-		panic(err) // there is no loopback: no test can go on
+		panic(err) // without loopback no test can go on
 	}
 	_ = udp.SetReadBuffer(1 << 20)
 	c := &call{Server: s, channel: channel, region: r, udp: udp, members: make(map[uint64]*member)}
@@ -60,7 +60,7 @@ func (s *Server) startCall(channel *Channel, r *region) *call {
 	return c
 }
 
-// end throws everybody out of a call, which is over.
+// end disconnects everybody from a call, which is over.
 func (c *call) end(code int, reason string) {
 	for _, m := range c.sorted() {
 		c.leave(m, code, reason)
@@ -69,7 +69,7 @@ func (c *call) end(code int, reason string) {
 	delete(c.calls, c.channel.ID)
 }
 
-// address is where packets are sent to.
+// address is the address for packets.
 func (c *call) address() netip.AddrPort {
 	here := c.udp.LocalAddr().(*net.UDPAddr).AddrPort()
 	return netip.AddrPortFrom(here.Addr().Unmap(), here.Port())
@@ -77,7 +77,7 @@ func (c *call) address() netip.AddrPort {
 
 func (c *call) encrypted() bool { return c.channel.Kind != StageChannel }
 
-// sorted returns the members in an order that is the same each time.
+// sorted returns the members in a fixed order.
 func (c *call) sorted() []*member {
 	var list []*member
 	for _, m := range c.members {
@@ -87,7 +87,7 @@ func (c *call) sorted() []*member {
 	return list
 }
 
-// leave takes somebody out of a call, and closes its connection if there is a code.
+// leave removes a member from a call, and closes its connection if there is a code.
 func (c *call) leave(m *member, code int, reason string) {
 	user := m.account.user.ID
 	if c.members[user] != m {
@@ -111,7 +111,7 @@ func (c *call) leave(m *member, code int, reason string) {
 	}
 }
 
-// leaveCall takes somebody out of the call they are in, if they are in one.
+// leaveCall removes a user from the call they are in, if any.
 func (s *Server) leaveCall(a *account, code int, reason string) {
 	if c := s.calls[a.voice]; c != nil {
 		if m := c.members[a.user.ID]; m != nil {

@@ -11,7 +11,7 @@ import (
 	"earshot/internal/discord/mls"
 )
 
-// commit takes op 28. The error says why it is passed over.
+// commit handles op 28. The error says why it is ignored.
 func (d *delivery) commit(user uint64, body []byte) error {
 	if _, _, err := d.check(user, body); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (d *delivery) commit(user uint64, body []byte) error {
 	return nil
 }
 
-// draw lets one of the commits win that are still right.
+// draw lets one of the still valid commits win.
 func (d *delivery) draw() {
 	d.drawing = false
 	d.rivals = slices.DeleteFunc(d.rivals, func(r rival) bool {
@@ -51,8 +51,8 @@ func (d *delivery) draw() {
 	}
 }
 
-// check says what a commit commits, and how much of the body it is, or why it is not
-// valid (protocol.md, "Voice Gateway Commit Validity").
+// check returns what a commit commits, and its length in the body, or why it is not valid
+// (protocol.md, "Voice Gateway Commit Validity").
 func (d *delivery) check(user uint64, body []byte) (committed []*proposal, welcome []byte, err error) {
 	h, welcome, err := mls.Inspect(body)
 	switch {
@@ -91,7 +91,7 @@ func (d *delivery) check(user uint64, body []byte) (committed []*proposal, welco
 	return committed, welcome, nil
 }
 
-// win brings the group to the next epoch by a commit.
+// win moves the group to the next epoch by a commit.
 func (d *delivery) win(r rival) {
 	committed, welcome, err := d.check(r.from, r.body)
 	if err != nil {
@@ -128,7 +128,7 @@ func (d *delivery) win(r rival) {
 		}
 		part, err := mls.WelcomeFor(welcome, key)
 		if err != nil {
-			part = welcome // the client will say that it is of no use
+			part = welcome // the client will report that it is invalid
 		}
 		d.binary(user, daveWelcome, d.spoiled(user, append(body, part...)))
 		d.clients[user].keyPackage = nil
@@ -139,7 +139,7 @@ func (d *delivery) win(r rival) {
 	d.drain()
 }
 
-// spoiled damages a message that is to be damaged.
+// spoiled damages a message, if a test asked for it.
 func (d *delivery) spoiled(user uint64, body []byte) []byte {
 	if spoil := d.rules().spoil; spoil[user] {
 		delete(spoil, user)
@@ -148,8 +148,8 @@ func (d *delivery) spoiled(user uint64, body []byte) []byte {
 	return body
 }
 
-// change puts everybody at their leaf (RFC 9420 §7.7, §12.3): first are removed who are
-// removed, then each who is added has the first leaf that is free.
+// change updates the leaves (RFC 9420 §7.7, §12.3): removals come first, then each addition takes
+// the first free leaf.
 func (d *delivery) change(committed []*proposal) (added map[uint64][]byte) {
 	for _, p := range committed {
 		if p.remove {

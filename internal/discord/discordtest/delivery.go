@@ -21,55 +21,55 @@ type service struct {
 	dice   func(n int) int
 }
 
-// Rules are what a delivery service is free to do.
+// Rules are the freedoms of a delivery service.
 type rules struct {
-	batch   time.Duration   // how long it collects what it will propose
+	batch   time.Duration   // how long it collects changes before it proposes them
 	compete bool            // waits for everybody's commit and draws lots
 	overlap bool            // proposes more while something is not committed yet
-	spoil   map[uint64]bool // whose next commit or welcome is damaged
+	spoil   map[uint64]bool // users whose next commit or welcome is damaged
 }
 
-// A delivery is the delivery service of one call's encryption (protocol.md, "Delivery
-// Service"): it proposes as the external sender who is added and removed, lets one
-// commit win, and brings everybody from one epoch to the next. It knows the epoch, and
-// who is at which leaf; it has no keys but its own to sign with.
+// A delivery is the delivery service of one call's encryption (protocol.md, "Delivery Service"):
+// as the external sender, it proposes additions and removals, lets one commit win, and moves
+// everybody from one epoch to the next. It knows the epoch, and who is at which leaf; its only key
+// is its own signature key.
 type delivery struct {
 	service
-	wait   time.Duration // of a transition for who is not ready
+	wait   time.Duration // how long a transition waits for members who are not ready
 	group  []byte
 	signer *mls.Signer
 
-	version     int // that has been executed
+	version     int // the executed one
 	settling    bool
 	upgrading   bool
 	epoch       uint64
 	established bool
-	leaves      []uint64 // who is at each; 0 is a blank
+	leaves      []uint64 // the user at each; 0 is a blank
 	clients     map[uint64]*candidate
-	queue       []change // to be proposed
+	queue       []change // not proposed yet
 	live        []*proposal
 	rivals      []rival
 	collecting  bool
 	drawing     bool
 	last        uint16
 	pending     []*transition // the oldest first; executed in order
-	generation  int           // of resets: timers of before are of no use
+	generation  int           // of resets: earlier timers are ignored
 	resets      int
 }
 
-// A candidate is somebody in the call who can be in the group.
+// A candidate is a user in the call who can be in the group.
 type candidate struct {
-	keyPackage []byte // nil if there is none that has not been used
+	keyPackage []byte // nil if there is no unused one
 	ref        []byte
 }
 
-// A change is somebody to be added or removed.
+// A change is a user to be added or removed.
 type change struct {
 	user   uint64
 	remove bool
 }
 
-// A proposal has been told to some and is neither revoked nor committed.
+// A proposal was sent to some members and is neither revoked nor committed.
 type proposal struct {
 	ref     []byte
 	message []byte
@@ -77,7 +77,7 @@ type proposal struct {
 	remove  bool
 	leaf    int
 	key     []byte          // reference of the key package that it adds
-	told    map[uint64]bool // who knows it
+	told    map[uint64]bool // users who know it
 }
 
 type rival struct {
@@ -90,7 +90,7 @@ type transition struct {
 	id      uint16
 	waiting map[uint64]bool
 	overdue bool
-	version int // -1: the one there is
+	version int // -1: unchanged
 	to      []uint64
 }
 
@@ -111,14 +111,13 @@ func (d *delivery) externalSender() []byte {
 	return mls.ExternalSender{SignatureKey: d.signer.Public(), Identity: []byte("voice gateway")}.Marshal()
 }
 
-// due reports whether a frame that is not encrypted is a fault.
+// due reports whether an unencrypted frame is a fault.
 func (d *delivery) due() bool { return d.version != 0 && !d.settling }
 
-// connected takes somebody who has joined the call.
+// connected handles a user who has joined the call.
 func (d *delivery) connected(user uint64) { d.clients[user] = new(candidate) }
 
-// disconnected takes somebody who has left it: what was proposed for them is revoked,
-// and they are removed.
+// disconnected handles a user who has left: their proposals are revoked, and they are removed.
 func (d *delivery) disconnected(user uint64) {
 	if d.clients[user] == nil {
 		return
@@ -142,12 +141,12 @@ func (d *delivery) disconnected(user uint64) {
 
 func (d *delivery) leaf(user uint64) int { return slices.Index(d.leaves, user) }
 
-// unqueue takes back what was to be proposed of somebody.
+// unqueue drops the queued changes of a user.
 func (d *delivery) unqueue(user uint64) {
 	d.queue = slices.DeleteFunc(d.queue, func(c change) bool { return c.user == user && !c.remove })
 }
 
-// revoke takes back a proposal to add somebody, with everybody who knows it.
+// revoke revokes a proposal to add a user, for everybody who knows it.
 func (d *delivery) revoke(user uint64) {
 	for i, p := range d.live {
 		if p.user != user || p.remove {
@@ -164,7 +163,7 @@ func (d *delivery) revoke(user uint64) {
 	}
 }
 
-// forget begins with no group.
+// forget starts without a group.
 func (d *delivery) forget() {
 	d.epoch, d.established, d.leaves = 0, false, nil
 	d.queue, d.live, d.rivals, d.pending = nil, nil, nil, nil
@@ -175,7 +174,7 @@ func (d *delivery) forget() {
 	}
 }
 
-// reset has everybody begin with a group of their own.
+// reset has everybody start with a group of their own.
 func (d *delivery) reset() {
 	d.forget()
 	d.resets++
@@ -195,10 +194,10 @@ func (d *delivery) sorted() []uint64 {
 	return users
 }
 
-// always is the lifetime that Discord asks for, and the source of the leaf before it.
+// always is the lifetime that Discord asks for, and the leaf source before it.
 var always = []byte{1, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255}
 
-// keyPackage takes op 26. A new one takes the place of an older one.
+// keyPackage handles op 26. A new key package replaces an older one.
 func (d *delivery) keyPackage(user uint64, b []byte) error {
 	c := d.clients[user]
 	if c == nil || d.version == 0 && !d.upgrading && !d.established {
@@ -224,14 +223,14 @@ func (d *delivery) keyPackage(user uint64, b []byte) error {
 	return nil
 }
 
-// leaving reports whether somebody is to be removed already.
+// leaving reports whether a user is to be removed already.
 func (d *delivery) leaving(user uint64) bool {
 	return slices.Contains(d.queue, change{user, true}) ||
 		slices.ContainsFunc(d.live, func(p *proposal) bool { return p.user == user && p.remove })
 }
 
-// invalid takes op 31: the member is removed, and added again when it has sent a new
-// key package.
+// invalid handles op 31: the member is removed, and added again when it has sent a new key
+// package.
 func (d *delivery) invalid(user uint64) {
 	c := d.clients[user]
 	if c == nil {
@@ -247,7 +246,7 @@ func (d *delivery) invalid(user uint64) {
 	d.drain()
 }
 
-// drain proposes what is to be proposed, at once or when enough time has passed.
+// drain proposes the queued changes, at once or after the batching time.
 func (d *delivery) drain() {
 	batch := d.rules().batch
 	switch {
@@ -266,7 +265,7 @@ func (d *delivery) drain() {
 	}
 }
 
-// later calls f unless there has been a reset.
+// later calls f after a delay, unless there has been a reset.
 func (d *delivery) later(wait time.Duration, f func()) {
 	generation := d.generation
 	d.after(wait, func() {
@@ -276,8 +275,8 @@ func (d *delivery) later(wait time.Duration, f func()) {
 	})
 }
 
-// propose tells everybody in the group what is proposed and they do not know yet; in a
-// group that is not established that is everybody with a key package.
+// propose sends the proposals to everybody in the group who does not know them yet; if the group
+// is not established, to everybody with a key package.
 func (d *delivery) propose() {
 	slices.SortStableFunc(d.queue, func(a, b change) int { return cmp.Compare(b2i(b.remove), b2i(a.remove)) })
 	for _, c := range d.queue {
@@ -314,7 +313,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// committing reports whether somebody has a group in which they can commit.
+// committing reports whether any client has a group in which it can commit.
 func (d *delivery) committing(user uint64) bool {
 	c := d.clients[user]
 	if !d.established {
@@ -323,7 +322,7 @@ func (d *delivery) committing(user uint64) bool {
 	return c != nil && d.leaf(user) >= 0 && !d.leaving(user)
 }
 
-// proposal makes one of a change. There is none if nothing is to be changed any more.
+// proposal makes the proposal for a change. There is none if the change is no longer needed.
 func (d *delivery) proposal(c change) (p *proposal, err error) {
 	p = &proposal{user: c.user, remove: c.remove, told: make(map[uint64]bool)}
 	if c.remove {
@@ -342,7 +341,7 @@ func (d *delivery) proposal(c change) (p *proposal, err error) {
 	return p, err
 }
 
-// vector puts its length before a value (RFC 9420 §2.1.2).
+// vector prefixes a value with its length (RFC 9420 §2.1.2).
 func vector(b []byte) []byte {
 	var head []byte
 	switch n := len(b); {

@@ -7,13 +7,13 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Faults are what is not well, and what has been noticed.
+// Faults are the simulated faults, and what the server has observed.
 type faults struct {
 	rules
 	modes     []string
 	early     bool              // op 25 before op 4
-	speaking  time.Duration     // how late op 5 is; never if it is negative
-	mistaken  map[uint64]uint64 // whom op 5 takes somebody's stream for
+	speaking  time.Duration     // the delay of op 5; never sent if negative
+	mistaken  map[uint64]uint64 // the user that op 5 gives for somebody's stream
 	extension bool
 
 	loss, pad, reorder, duplicate float64
@@ -28,7 +28,7 @@ type faults struct {
 	wire         []Forwarded
 }
 
-// A fault happens to somebody a number of times.
+// A fault happens to a user a number of times.
 type fault struct {
 	user uint64
 	kind faultKind
@@ -42,7 +42,7 @@ const (
 	refuseResume
 )
 
-// well is a Discord that is well.
+// well is a healthy Discord.
 func well() faults {
 	return faults{
 		rules:        rules{spoil: make(map[uint64]bool)},
@@ -60,7 +60,7 @@ func well() faults {
 	}
 }
 
-// garbage is something that is no JSON.
+// garbage is invalid JSON.
 var garbage = outgoing{kind: websocket.MessageText, data: []byte(`{"op":0,"d":{"id`)}
 
 // take reports whether a fault happens this time.
@@ -72,7 +72,7 @@ func (f *faults) take(user uint64, kind faultKind) bool {
 	return true
 }
 
-// with does something with the mutex held.
+// with calls f with the mutex held.
 func (s *Server) with(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *Server) with(f func()) {
 	}
 }
 
-// sessionsOf does something with each connected session of a user's.
+// sessionsOf calls f with each connected session of a user.
 func (s *Server) sessionsOf(user uint64, f func(g *gatewaySession)) {
 	s.with(func() {
 		for _, g := range slices.Clone(s.sessions) {
@@ -123,29 +123,28 @@ func (s *Server) Forget(user uint64) {
 	})
 }
 
-// HoldAcks has heartbeats on the main gateway acknowledged no longer, or again.
+// HoldAcks stops or resumes acknowledging heartbeats on the main gateway.
 func (s *Server) HoldAcks(user uint64, hold bool) {
 	s.sessionsOf(user, func(g *gatewaySession) { g.held = hold })
 }
 
-// Drop cuts a user's main gateway without a word. The session can be resumed.
+// Drop cuts a user's main gateway without a close frame. The session can be resumed.
 func (s *Server) Drop(user uint64) {
 	s.sessionsOf(user, func(g *gatewaySession) { g.link.drop() })
 }
 
-// CloseGateway closes it with a code. The reason that is said repeats the user's token:
-// nobody knows what a server says.
+// CloseGateway closes it with a code. The reason repeats the user's token: a server may say
+// anything.
 func (s *Server) CloseGateway(user uint64, code int) {
 	s.sessionsOf(user, func(g *gatewaySession) { g.link.close(code, "As a test wants it: "+g.account.user.Token) })
 }
 
-// Garbage sends something that is no JSON on the main gateway.
+// Garbage sends invalid JSON on the main gateway.
 func (s *Server) Garbage(user uint64) {
 	s.sessionsOf(user, func(g *gatewaySession) { g.link.queue(garbage) })
 }
 
-// Identified returns when a user has identified, and Resumed how often it has tried to
-// resume.
+// Identified returns when a user has identified, and Resumed how often it has tried to resume.
 func (s *Server) Identified(user uint64) []time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +164,7 @@ func (s *Server) Connected(user uint64) bool {
 	return slices.ContainsFunc(s.sessions, func(g *gatewaySession) bool { return g.account.user.ID == user && g.link != nil && !g.gone })
 }
 
-// memberOf does something with a user's part in its call.
+// memberOf calls f with a user's membership of its call.
 func (s *Server) memberOf(user uint64, f func(m *member)) {
 	s.with(func() {
 		if a := s.accounts[user]; a != nil && s.calls[a.voice] != nil {
@@ -176,13 +175,13 @@ func (s *Server) memberOf(user uint64, f func(m *member)) {
 	})
 }
 
-// Kick closes a user's voice gateway with a code, and a reason that repeats its token. After 4015 and codes below 4000 it
-// can be resumed; after others the user has left the call, though not the channel: that
-// is [Server.Disconnect].
+// Kick closes a user's voice gateway with a code, and a reason that repeats its token. After 4015
+// and codes below 4000 it can be resumed; after others the user has left the call, though not the
+// channel: that is [Server.Disconnect].
 func (s *Server) Kick(user uint64, code int) {
 	s.memberOf(user, func(m *member) {
 		if code >= 4000 && code != 4015 {
-			m.account.token = "" // it has to be asked for anew
+			m.account.token = "" // it has to be requested again
 			m.call.leave(m, code, "As a test wants it: "+m.token)
 		} else if m.link != nil {
 			m.link.close(code, "As a test wants it: "+m.token)
@@ -190,7 +189,7 @@ func (s *Server) Kick(user uint64, code int) {
 	})
 }
 
-// DropVoice cuts a user's voice gateway without a word. It can be resumed.
+// DropVoice cuts a user's voice gateway without a close frame. It can be resumed.
 func (s *Server) DropVoice(user uint64) {
 	s.memberOf(user, func(m *member) {
 		if m.link != nil {
@@ -199,28 +198,27 @@ func (s *Server) DropVoice(user uint64) {
 	})
 }
 
-// Refuse closes a user's next identifying in a call with a code.
+// Refuse closes a user's next identify in a call with a code.
 func (s *Server) Refuse(user uint64, code int) {
 	s.with(func() { s.faults.refuse[user] = code })
 }
 
-// RefuseResume has the next attempts to resume a call fail.
+// RefuseResume makes the next attempts to resume a call fail.
 func (s *Server) RefuseResume(user uint64, times int) {
 	s.with(func() { s.faults.counts[fault{user, refuseResume}] = times })
 }
 
-// Disconnect throws a user out of its channel, as a moderator does: its call is closed
-// with 4014, and the main gateway says that it is in none.
+// Disconnect removes a user from its channel, as a moderator does: its call is closed with 4014,
+// and the main gateway says that it is in no channel.
 func (s *Server) Disconnect(user uint64) { s.Move(user, 0) }
 
-// Move puts a user into another channel, as a moderator does: its call is closed with
-// 4014, and the main gateway tells it of another.
+// Move moves a user to another channel, as a moderator does: its call is closed with 4014, and the
+// main gateway names the other channel.
 func (s *Server) Move(user, channel uint64) {
 	s.with(func() { s.place(s.accounts[user], s.accounts[user].session, channel) })
 }
 
-// Silence has nobody hear a user, and the user nobody, as a moderator does, until it is
-// said otherwise.
+// Silence mutes and deafens a user, as a moderator does, until it is undone.
 func (s *Server) Silence(user uint64, silenced, deafened bool) {
 	s.with(func() {
 		a := s.accounts[user]
@@ -229,8 +227,8 @@ func (s *Server) Silence(user uint64, silenced, deafened bool) {
 	})
 }
 
-// Region moves the call in a channel to another region. All connections are closed
-// with 4014; the main gateway says that there is no endpoint, and then which there is.
+// Region moves the call in a channel to another region. All connections are closed with 4014; the
+// main gateway says first that there is no endpoint, and then which.
 func (s *Server) Region(channel uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -266,47 +264,45 @@ func (s *Server) EndCall(channel uint64) {
 	})
 }
 
-// HoldVoiceAcks has heartbeats on a user's voice gateway acknowledged no longer, or
-// again.
+// HoldVoiceAcks stops or resumes acknowledging heartbeats on a user's voice gateway.
 func (s *Server) HoldVoiceAcks(user uint64, hold bool) {
 	s.with(func() { s.faults.heldVoice[user] = hold })
 }
 
-// DropUDP has no datagram from or to a user come through, or again.
+// DropUDP stops or resumes all datagrams from and to a user.
 func (s *Server) DropUDP(user uint64, drop bool) {
 	s.with(func() { s.faults.deaf[user] = drop })
 }
 
-// Muffle has no voice packet come to a user any more, or again, though it is told who
-// speaks.
+// Muffle stops or resumes the voice packets to a user, though speaking events still come.
 func (s *Server) Muffle(user uint64, muffle bool) {
 	s.with(func() { s.faults.muffled[user] = muffle })
 }
 
-// DropDiscovery has a user's next questions for its address go unanswered.
+// DropDiscovery ignores a user's next IP discovery requests.
 func (s *Server) DropDiscovery(user uint64, times int) {
 	s.with(func() { s.faults.counts[fault{user, dropDiscovery}] = times })
 }
 
-// Modes are the transport encryptions that are offered from now on.
+// Modes sets the transport encryptions that are offered from now on.
 func (s *Server) Modes(modes ...string) { s.with(func() { s.faults.modes = modes }) }
 
-// EarlyExternalSender has op 25 come before op 4.
+// EarlyExternalSender sends op 25 before op 4.
 func (s *Server) EarlyExternalSender(early bool) { s.with(func() { s.faults.early = early }) }
 
-// LateSpeaking has op 5 come so much later; never if it is negative.
+// LateSpeaking delays op 5; never sent if negative.
 func (s *Server) LateSpeaking(late time.Duration) { s.with(func() { s.faults.speaking = late }) }
 
-// Mistake has op 5 say that the stream of one user is another's.
+// Mistake makes op 5 give another user for the stream of one.
 func (s *Server) Mistake(user, as uint64) { s.with(func() { s.faults.mistaken[user] = as }) }
 
-// Batch has changes of a group collected for so long before they are proposed.
+// Batch sets how long changes of a group are collected before they are proposed.
 func (s *Server) Batch(window time.Duration) { s.with(func() { s.faults.batch = window }) }
 
-// Compete has the delivery service wait for everybody's commit, and draw lots.
+// Compete makes the delivery service wait for everybody's commit, and draw lots.
 func (s *Server) Compete(compete bool) { s.with(func() { s.faults.compete = compete }) }
 
-// Overlap has it propose more while something is not committed yet.
+// Overlap makes it propose more while something is not committed yet.
 func (s *Server) Overlap(overlap bool) { s.with(func() { s.faults.overlap = overlap }) }
 
 // Spoil damages the next commit or welcome that a user is sent.
@@ -319,24 +315,23 @@ func (s *Server) Pad(share float64)       { s.with(func() { s.faults.pad = share
 func (s *Server) Reorder(share float64)   { s.with(func() { s.faults.reorder = share }) }
 func (s *Server) Duplicate(share float64) { s.with(func() { s.faults.duplicate = share }) }
 
-// Extension has packets have the header extension of the real server, which they have
-// unless a test says otherwise.
+// Extension sets whether packets have the header extension of the real server, which is the
+// default.
 func (s *Server) Extension(there bool) { s.with(func() { s.faults.extension = there }) }
 
-// Downgrade has the call in a channel be encrypted end to end no longer, and Upgrade
-// has it be so again.
+// Downgrade ends the end-to-end encryption of the call in a channel, and Upgrade starts it again.
 func (s *Server) Downgrade(channel uint64) {
 	s.with(func() { s.callIn(channel).delivery.downgrade() })
 }
 
 func (s *Server) Upgrade(channel uint64) { s.with(func() { s.callIn(channel).delivery.upgrade() }) }
 
-// Reset has everybody in a call begin with a group of their own.
+// Reset has everybody in a call start with a group of their own.
 func (s *Server) Reset(channel uint64) { s.with(func() { s.callIn(channel).delivery.reset() }) }
 
 // A Group is what the delivery service knows of a call's encryption.
 type Group struct {
-	Version     int // that has been executed; 0 is no encryption
+	Version     int // the executed one; 0 is no encryption
 	Established bool
 	Epoch       uint64
 	Members     []uint64 // in the order of their leaves
@@ -345,7 +340,7 @@ type Group struct {
 	Resets      int
 }
 
-// Group returns it.
+// Group returns the group of the call in a channel.
 func (s *Server) Group(channel uint64) (g Group) {
 	s.with(func() {
 		d := s.callIn(channel).delivery
@@ -358,7 +353,8 @@ func (s *Server) Group(channel uint64) (g Group) {
 	return g
 }
 
-// InCall returns who has a description of the call in a channel, and is not lost.
+// InCall returns the users with a session description of the call in a channel whose connection is
+// not lost.
 func (s *Server) InCall(channel uint64) (users []uint64) {
 	s.with(func() {
 		for _, m := range s.callIn(channel).sorted() {
@@ -376,27 +372,27 @@ func (s *Server) VoiceResumed(user uint64) (n int) {
 	return n
 }
 
-// Traffic returns what became of a user's packets since it came into the call.
+// Traffic returns the fate of a user's packets since it joined the call.
 func (s *Server) Traffic(user uint64) (t Traffic) {
 	s.memberOf(user, func(m *member) { t = m.count })
 	return t
 }
 
-// Wire returns what was forwarded, the newest 65,536 packets.
+// Wire returns the forwarded packets, the newest 65,536.
 func (s *Server) Wire() (wire []Forwarded) {
 	s.with(func() { wire = slices.Clone(s.faults.wire) })
 	return wire
 }
 
-// Plain returns those of a user that were neither encrypted nor silence though
-// encryption was due.
+// Plain returns the packets of a user that were neither encrypted nor silence although encryption
+// was required.
 func (s *Server) Plain(user uint64) []Forwarded {
 	return slices.DeleteFunc(s.Wire(), func(f Forwarded) bool {
 		return f.User != user || !f.Due || f.Encrypted() || f.Silent()
 	})
 }
 
-// Voices returns where everybody is who is in a voice channel.
+// Voices returns the voice channel of each user who is in one.
 func (s *Server) Voices() map[uint64]uint64 {
 	where := make(map[uint64]uint64)
 	s.with(func() {

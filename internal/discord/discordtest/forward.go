@@ -19,13 +19,13 @@ const (
 	ModeXChaCha20 = "aead_xchacha20_poly1305_rtpsize"
 )
 
-// A transport is how one member's packets come and go.
+// A transport is the path of one member's packets.
 type transport struct {
 	ssrc       uint32
 	mode       string
 	key        [32]byte
 	aead       cipher.AEAD
-	discovered netip.AddrPort // what discovery has told the client
+	discovered netip.AddrPort // the address that discovery has returned
 	nonces     map[uint32]bool
 	nonce      uint32 // of the last packet to the client
 	announced  bool   // it has said that it speaks
@@ -33,15 +33,15 @@ type transport struct {
 	count      Traffic
 }
 
-// Traffic is what became of a member's packets.
+// Traffic counts the packets of a member.
 type Traffic struct {
-	In, Out int // taken from it, and sent to it
+	In, Out int // received from it, and sent to it
 
-	Refused     int // not to be opened, or no voice packet at all
-	Reused      int // with a nonce that had been there
-	Unannounced int // before its first op 5; the last 50 are passed on when that comes
-	Lost        int // those to it that the dice took
-	Late        int // those to it that are held up, and will be sent
+	Refused     int // not decryptable, or not a voice packet
+	Reused      int // with a used nonce
+	Unannounced int // before its first op 5; the last 50 are forwarded when that comes
+	Lost        int // packets to it that were randomly lost
+	Late        int // packets to it that are delayed
 }
 
 // choose makes a key for a mode.
@@ -70,8 +70,8 @@ func (t *transport) use(mode string, key [32]byte) (err error) {
 	return errors.New("unknown mode")
 }
 
-// A Forwarded packet is one that a member has sent and the server has passed on. Its
-// frame is what the server could read of it: nothing, if it is encrypted end to end.
+// A Forwarded packet is one that a member has sent and the server has forwarded. Its frame is what
+// the server could read of it: nothing, if it is encrypted end to end.
 type Forwarded struct {
 	At        time.Time
 	Channel   uint64
@@ -81,8 +81,8 @@ type Forwarded struct {
 	Timestamp uint32
 	Frame     []byte
 
-	// Due says that encryption was due: the call had a version that is not 0, and no
-	// transition from or to 0 was under way.
+	// Due says that encryption was required: the call had a version other than 0, and no transition
+	// from or to 0 was under way.
 	Due bool
 }
 
@@ -97,10 +97,10 @@ func (f Forwarded) Encrypted() bool { return bytes.HasSuffix(f.Frame, marker) }
 // Silent reports whether it is the frame of silence that is never encrypted.
 func (f Forwarded) Silent() bool { return bytes.Equal(f.Frame, silence) }
 
-// kept is how many packets of the wire are kept: twenty minutes of one speaker.
+// kept is how many forwarded packets are kept: twenty minutes of one speaker.
 const kept = 1 << 16
 
-// forward passes packets on until the socket is closed.
+// forward forwards packets until the socket is closed.
 func (c *call) forward() {
 	buf := make([]byte, 2048)
 	for {
@@ -121,13 +121,13 @@ func (c *call) datagram(p []byte, from netip.AddrPort) {
 	switch {
 	case len(p) == 74 && binary.BigEndian.Uint16(p) == 1 && binary.BigEndian.Uint16(p[2:]) == 70:
 		c.discover(p, from)
-	case len(p) == 8: // a keep-alive is said back
+	case len(p) == 8: // a keep-alive is echoed
 		if m := c.at(from); m != nil && !c.faults.deaf[m.account.user.ID] {
 			_, _ = c.udp.WriteToUDPAddrPort(p, from)
 		}
 	case len(p) >= 12 && p[0]>>6 == 2 && p[1]&0x7f == 0x78: // version 2; the voice's payload type
 		c.voice(p, from)
-	case len(p) >= 12 && p[0]>>6 == 2 && p[1] >= 200 && p[1] <= 207: // RTCP goes no further
+	case len(p) >= 12 && p[0]>>6 == 2 && p[1] >= 200 && p[1] <= 207: // RTCP is not forwarded
 	default:
 		if m := c.at(from); m != nil {
 			m.count.Refused++
@@ -153,7 +153,7 @@ func (c *call) bySSRC(ssrc uint32) *member {
 	return nil
 }
 
-// discover tells a client how it is seen from here.
+// discover tells a client its external address.
 func (c *call) discover(p []byte, from netip.AddrPort) {
 	m := c.bySSRC(binary.BigEndian.Uint32(p[4:]))
 	if m == nil || c.faults.deaf[m.account.user.ID] || c.faults.take(m.account.user.ID, dropDiscovery) {
@@ -173,7 +173,7 @@ func (c *call) discover(p []byte, from netip.AddrPort) {
 func (c *call) voice(p []byte, from netip.AddrPort) {
 	m := c.bySSRC(binary.BigEndian.Uint32(p[8:]))
 	if m == nil || !m.selected || m.discovered != from {
-		return // nobody's, or not from where it was discovered
+		return // from nobody, or not from the discovered address
 	}
 	user := m.account.user.ID
 	if c.faults.deaf[user] {
@@ -200,7 +200,7 @@ func (c *call) voice(p []byte, from netip.AddrPort) {
 	c.passOn(m, packet)
 }
 
-// A voicePacket is what there is of one when its transport is taken away.
+// A voicePacket is a packet without its transport encryption.
 type voicePacket struct {
 	header [12]byte
 	frame  []byte
@@ -230,7 +230,7 @@ func (s *Server) remember(f Forwarded) {
 	}
 }
 
-// pass sends a frame to one member, as the dice say.
+// pass sends a frame to one member, subject to the simulated faults.
 func (c *call) pass(o *member, p voicePacket) {
 	if c.faults.deaf[o.account.user.ID] || c.faults.muffled[o.account.user.ID] {
 		return
@@ -262,7 +262,7 @@ func (c *call) pass(o *member, p voicePacket) {
 
 func (s *Server) roll(p float64) bool { return p > 0 && s.dice.Float64() < p }
 
-// nonceOf returns the number at a packet's end.
+// nonceOf returns the nonce at a packet's end.
 func nonceOf(p []byte) uint32 { return binary.BigEndian.Uint32(p[len(p)-4:]) }
 
 func (t *transport) nonceFor(counter []byte) []byte {
@@ -271,8 +271,8 @@ func (t *transport) nonceFor(counter []byte) []byte {
 
 var errPacket = errors.New("no packet of this transport")
 
-// open returns what is in a client's packet. What is not encrypted is the header, the
-// list of contributors, and the first four bytes of an extension.
+// open decrypts a client's packet. Not encrypted are the header, the list of contributors, and the
+// first four bytes of an extension.
 func (t *transport) open(p []byte) ([]byte, error) {
 	clear := 12 + 4*int(p[0]&0x0f)
 	if p[0]&0x10 != 0 {
@@ -301,8 +301,8 @@ func (t *transport) open(p []byte) ([]byte, error) {
 	return body, nil
 }
 
-// seal makes a packet for a client, whose header is the sender's but for what is added:
-// an extension of two words, as the real server adds it, and padding.
+// seal makes a packet for a client, with the sender's header plus an extension of two words, as
+// the real server adds it, and padding.
 func (t *transport) seal(header [12]byte, frame []byte, extension, padding bool) []byte {
 	head := append(make([]byte, 0, 64+len(frame)), header[:]...)
 	head[0] = 0x80

@@ -10,7 +10,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// The intents that are looked at, Discord's bits.
+// The intents that matter here, Discord's bits.
 const (
 	intentGuilds         = 1 << 0
 	intentMembers        = 1 << 1
@@ -26,18 +26,18 @@ const (
 	known      = 1<<26 - 1
 )
 
-// remembered is how many events a session keeps to be resumed with.
+// remembered is how many events a session keeps for a resume.
 const remembered = 1 << 14
 
-// A gatewaySession is what a client can come back to: what it was told, by number.
+// A gatewaySession is what a client can resume: the events sent to it, by number.
 type gatewaySession struct {
 	account *account
 	id      string
 	intents int
 	seq     int      // of the last event
-	events  [][]byte // the last ones up to it
+	events  [][]byte // the last ones up to seq
 	link    *link    // nil while it is not connected
-	line    *Line    // or it is no websocket at all
+	line    *Line    // or it has no websocket
 	gone    bool     // cannot be resumed
 	held    bool     // its heartbeats are not acknowledged
 }
@@ -49,7 +49,7 @@ func (g *gatewaySession) end() {
 	}
 }
 
-// tell appends an event, and sends it if somebody is there.
+// tell appends an event, and sends it if the client is connected.
 func (g *gatewaySession) tell(event string, data any) {
 	if g.gone {
 		return
@@ -71,10 +71,10 @@ func (g *gatewaySession) tell(event string, data any) {
 	}
 }
 
-// wants reports whether it has asked for events of an intent.
+// wants reports whether it has requested events of an intent.
 func (g *gatewaySession) wants(intent int) bool { return intent == 0 || g.intents&intent != 0 }
 
-// broadcast tells everybody who wants to know.
+// broadcast sends an event to everybody who wants it.
 func (s *Server) broadcast(event string, data any, intent int) {
 	for _, g := range s.sessions {
 		if g.wants(intent) {
@@ -83,7 +83,7 @@ func (s *Server) broadcast(event string, data any, intent int) {
 	}
 }
 
-// tellUser tells one user, whatever it has asked for.
+// tellUser sends an event to one user, whatever it has requested.
 func (s *Server) tellUser(user uint64, event string, data any) {
 	for _, g := range s.sessions {
 		if g.account.user.ID == user {
@@ -99,7 +99,7 @@ type gateway struct {
 	beaten  time.Time
 }
 
-// gatewayURL is where the main gateway is.
+// gatewayURL is the address of the main gateway.
 func (s *Server) gatewayURL() string { return "ws://" + s.rest.Addr().String() + "/gateway" }
 
 func (s *Server) openGateway(w http.ResponseWriter, r *http.Request) {
@@ -132,7 +132,7 @@ func (g *gateway) opened(l *link) {
 	g.listen(l)
 }
 
-// listen closes the connection of somebody who has no heart beat any more.
+// listen closes a connection without heartbeats.
 func (g *gateway) listen(l *link) {
 	g.after(2*g.cfg.Heartbeat, func() {
 		switch {
@@ -268,7 +268,7 @@ func (g *gateway) resume(l *link, data json.RawMessage) {
 		if old.id != d.SessionID || old.account.user != user || old.gone || old.line != nil {
 			continue
 		}
-		first := old.seq - len(old.events) // the number before the first that is kept
+		first := old.seq - len(old.events) // the number before the first kept one
 		switch {
 		case *d.Seq > old.seq:
 			l.close(4007, "Invalid seq.")
@@ -291,8 +291,8 @@ func (g *gateway) resume(l *link, data json.RawMessage) {
 	l.text(object{"op": 9, "d": false})
 }
 
-// forget ends a session: it cannot be resumed, and its user is in no call by it. It is
-// told nothing more, but its connection is open until somebody closes it.
+// forget ends a session: it cannot be resumed, and its user is in no call by it. It gets no more
+// events, but its connection stays open until somebody closes it.
 func (s *Server) forget(g *gatewaySession) {
 	g.end()
 	if a := g.account; a.voice != 0 && a.session == g.id {
@@ -306,7 +306,7 @@ func (s *Server) forget(g *gatewaySession) {
 func (g *gateway) ended(l *link, code websocket.StatusCode) {
 	old := g.session
 	if old == nil || old.link != l {
-		return // resumed elsewhere
+		return // resumed on another connection
 	}
 	old.link = nil
 	byClient := l.closing == 0 && (code == websocket.StatusNormalClosure || code == websocket.StatusGoingAway)

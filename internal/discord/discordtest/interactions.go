@@ -9,23 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// withinReach is how long a command can be answered at first, and for how long at all.
+// withinReach is the deadline of the first answer to a command, and of all answers.
 const (
 	firstWithin = 3 * time.Second
 	validFor    = 15 * time.Minute
 )
 
-// An Interaction is a command that somebody gave, and how it was answered.
+// An Interaction is a command that a user gave, with its answers.
 type Interaction struct {
 	ID      uint64
 	User    uint64
 	Channel uint64
 	Command string
 
-	Deferred  bool     // it was said that an answer comes
-	Ephemeral bool     // the answer is shown to the user alone
+	Deferred  bool     // an answer was announced
+	Ephemeral bool     // only the user sees the answer
 	Answers   []string // what the user sees, in order
-	Public    uint64   // the message that everybody sees instead; 0 if there is none
+	Public    uint64   // the public answer message; 0 if there is none
 	First     time.Duration
 
 	token    string
@@ -34,8 +34,8 @@ type Interaction struct {
 	answered bool
 }
 
-// Invoke has a user give a command of a bot in a channel, with its option if it has one.
-// It panics if the bot offers no such command there, since nobody could choose it.
+// Invoke has a user give a command of a bot in a channel, with its option if it has one. It panics
+// if the bot offers no such command there, since nobody could choose it.
 func (s *Server) Invoke(user, bot, channel uint64, name, args string) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +60,7 @@ func (s *Server) Press(user, bot, channel uint64) uint64 {
 	return s.interact(user, bot, s.channel(channel), 3, object{"custom_id": "old", "component_type": 2})
 }
 
-// interact tells a bot of an interaction.
+// interact sends an interaction to a bot.
 func (s *Server) interact(user, bot uint64, c *Channel, kind int, data object) uint64 {
 	u := s.accounts[user].user
 	x := &Interaction{ID: s.snowflake(), User: user, Channel: c.ID, token: s.secret("the token of an interaction"), bot: s.accounts[bot].user, given: time.Now()}
@@ -90,7 +90,7 @@ func (s *Server) offered(c *Channel) []object {
 	return append(slices.Clip(s.commands[s.guild.ID]), s.commands[0]...)
 }
 
-// Interaction returns one as it is now.
+// Interaction returns the current state of one.
 func (s *Server) Interaction(number uint64) (found Interaction) {
 	s.with(func() {
 		for _, x := range s.interactions {
@@ -103,10 +103,10 @@ func (s *Server) Interaction(number uint64) (found Interaction) {
 	return found
 }
 
-// Token returns the secret of an interaction, for tests that look for it.
+// Token returns the secret of an interaction, for tests that search for it.
 func (i Interaction) Token() string { return i.token }
 
-// words is what an answer may hold.
+// words is the JSON of an answer.
 type words struct {
 	Content string
 	Flags   int
@@ -126,7 +126,7 @@ func (x *exchange) fits(w words) bool {
 	return false
 }
 
-// callback is the first answer to an interaction.
+// callback handles the first answer to an interaction.
 func (x *exchange) callback() {
 	var d struct {
 		Type int
@@ -167,7 +167,7 @@ func (s *Server) answers(to *Interaction, w words) *Message {
 	return m
 }
 
-// ofInteraction finds what a later answer is to.
+// ofInteraction finds the interaction of a later answer.
 func (x *exchange) ofInteraction(f func(to *Interaction)) {
 	for _, to := range x.interactions {
 		if to.token == x.r.PathValue("token") && to.answered && time.Since(to.given) < validFor && to.bot.ID == number(x.r.PathValue("application")) {

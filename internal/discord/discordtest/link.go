@@ -8,8 +8,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// A link is one websocket, and what is still to be written on it. All of it but
-// reading and writing is guarded by the server's mutex.
+// A link is one websocket, and its unsent messages. The server's mutex guards all of it except
+// reading and writing.
 type link struct {
 	ws      *websocket.Conn
 	out     chan outgoing
@@ -27,19 +27,19 @@ type outgoing struct {
 const (
 	backlog   = 4096     // messages to a client that does not read
 	largest   = 64 << 10 // bytes of a message that a client may send
-	dropped   = -1       // closing without a word
+	dropped   = -1       // closing without a close frame
 	policyBad = websocket.StatusPolicyViolation
 )
 
-// A listener is what a gateway does with a link.
+// A listener handles the events of a link.
 type listener interface {
 	opened(l *link)
 	message(l *link, kind websocket.MessageType, data []byte)
-	ended(l *link, code websocket.StatusCode) // by the client's word; -1 if it said none
+	ended(l *link, code websocket.StatusCode) // the client's code; -1 if it sent none
 }
 
-// accept makes a link of a request, and serves it until it is closed. The gateway is
-// called with the mutex held.
+// accept upgrades a request to a link, and serves it until it is closed. The gateway is called
+// with the mutex held.
 func (s *Server) accept(w http.ResponseWriter, r *http.Request, gateway listener) {
 	s.mu.Lock()
 	if s.closed {
@@ -85,7 +85,7 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request, gateway listener
 	_ = ws.CloseNow()
 }
 
-// write writes what is to be told, in order, until the link is closed.
+// write writes the queued messages, in order, until the link is closed.
 func (l *link) write(ctx context.Context) {
 	for {
 		select {
@@ -121,8 +121,8 @@ func (l *link) queue(m outgoing) {
 	}
 }
 
-// text sends JSON. close closes with a code, and drop does
-// without a word. Nothing is sent after them.
+// text sends JSON. close closes with a code, and drop without a close frame. Nothing is sent after
+// them.
 func (l *link) text(v any) {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -11,26 +11,26 @@ import (
 	"unicode/utf8"
 )
 
-// A Message is one in a text channel.
+// A Message is a message in a text channel.
 type Message struct {
 	ID      uint64
 	Channel uint64
 	Author  uint64
 	Content string
-	ReplyTo uint64 // 0 if it answers none
+	ReplyTo uint64 // 0 if it is not a reply
 	Files   []File
 	Edited  bool
 	Deleted bool
-	Webhook string // the name of a webhook that wrote it, instead of its author; which is its number
+	Webhook string // the name of the webhook that wrote it; Author is then the webhook's number
 
 	edited  time.Time
-	command bool // it answers one
+	command bool // it answers a command
 
-	// Allowed is what was said of whom it may mention, as it was said; nil if nothing
-	// was, which lets it mention everybody.
+	// Allowed is its allowed_mentions as sent; nil if there is none, which lets it mention
+	// everybody.
 	Allowed json.RawMessage
 
-	Nonce string // by which Discord knows it from another one of its author; empty if it has none
+	Nonce string // distinguishes it from other messages of its author; may be empty
 }
 
 // A File is attached to a message.
@@ -39,7 +39,7 @@ type File struct {
 	Data []byte
 }
 
-// post is a message from a bot.
+// post handles a bot's message.
 func (x *exchange) post(c *Channel) {
 	var d struct {
 		Content   string
@@ -100,7 +100,7 @@ const (
 	mostAllowed  = 100 // users, or roles, that a message may mention
 )
 
-// allows reports whether Discord takes what a message says of whom it may mention.
+// allows reports whether Discord accepts a message's allowed_mentions.
 func allows(said json.RawMessage) bool {
 	var d struct {
 		Parse        []string
@@ -126,7 +126,7 @@ func allows(said json.RawMessage) bool {
 	return true
 }
 
-// say keeps a message, and tells everybody who wants to know.
+// say stores a message, and sends it to everybody who wants it.
 func (s *Server) say(m Message) *Message {
 	m.ID = s.snowflake()
 	s.messages = append(s.messages, m)
@@ -135,8 +135,8 @@ func (s *Server) say(m Message) *Message {
 	return kept
 }
 
-// tellMessage tells everybody of a message. Who has no intent for content gets none,
-// but of its own messages and those that mention it.
+// tellMessage sends a message to everybody. A client without the content intent gets no content,
+// except in its own messages and those that mention it.
 func (s *Server) tellMessage(event string, m *Message) {
 	for _, g := range s.sessions {
 		me := g.account.user.ID
@@ -204,7 +204,7 @@ func (s *Server) messageObject(m *Message, content bool) object {
 	return o
 }
 
-// authorObject is who wrote a message: a webhook is nobody who has an account.
+// authorObject is the author of a message: a webhook has no account.
 func (s *Server) authorObject(m *Message) object {
 	if m.Webhook != "" {
 		return object{"id": id(m.Author), "username": m.Webhook, "discriminator": "0000", "avatar": nil, "bot": true}
@@ -212,7 +212,7 @@ func (s *Server) authorObject(m *Message) object {
 	return s.accounts[m.Author].user.object()
 }
 
-// history shows the newest messages; none to who may not read them.
+// history returns the newest messages; none to a client that may not read them.
 func (x *exchange) history(c *Channel) {
 	if c.deny[x.user.ID]&ReadMessageHistory != 0 {
 		x.ok([]object{})
@@ -261,14 +261,14 @@ func (x *exchange) remove(m *Message) {
 	x.nothing()
 }
 
-// Say has a user say something in a text channel, as people do: not by REST.
+// Say has a user write in a text channel, as people do: not by REST.
 func (s *Server) Say(user, channel uint64, text string) Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return *s.say(Message{Channel: channel, Author: user, Content: text})
 }
 
-// Messages returns what there is in a text channel, the deleted too.
+// Messages returns the messages of a text channel, with the deleted ones.
 func (s *Server) Messages(channel uint64) (list []Message) {
 	s.with(func() {
 		for _, m := range s.messages {

@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// The kinds of channels that people make themselves, Discord's numbers.
+// The kinds of channels that people make themselves, by Discord's numbers.
 const (
-	directChannel = 1 // between two, in no guild
+	directChannel = 1 // between two users, in no guild
 	PublicThread  = 11
 )
 
-// direct returns the direct messages of two users, who can have some if one of them is
-// a bot.
+// direct returns the direct messages of two users, which exist if one of them is a bot.
 func (s *Server) direct(a, b uint64) *Channel {
 	for _, c := range s.channels {
 		if c.Kind == directChannel && slices.Contains(c.between, a) && slices.Contains(c.between, b) {
@@ -23,7 +22,7 @@ func (s *Server) direct(a, b uint64) *Channel {
 	return s.addChannel(Channel{Kind: directChannel, between: []uint64{a, b}})
 }
 
-// sees reports whether a user knows that a channel is there.
+// sees reports whether a user can see a channel.
 func (c *Channel) sees(user uint64) bool {
 	if c.Kind == directChannel {
 		return slices.Contains(c.between, user)
@@ -31,8 +30,7 @@ func (c *Channel) sees(user uint64) bool {
 	return c.deny[user]&ViewChannel == 0
 }
 
-// intent is what a client must ask for to be told what is said in c: the one for
-// guilds, or for direct messages.
+// intent is the intent needed for messages in c: the one for guilds, or for direct messages.
 func (c *Channel) intent(guild, direct int) int {
 	if c.Kind == directChannel {
 		return direct
@@ -40,8 +38,8 @@ func (c *Channel) intent(guild, direct int) int {
 	return guild
 }
 
-// tellOf tells those who see a channel, and want to know, of something in it. In a guild
-// it says which.
+// tellOf sends an event in a channel to those who see it and want it. For a guild it adds the
+// guild's number.
 func (s *Server) tellOf(c *Channel, event string, o object, intent int) {
 	if c.Kind != directChannel {
 		o["guild_id"] = id(s.guild.ID)
@@ -60,7 +58,7 @@ func (s *Server) Direct(user, bot uint64) Channel {
 	return *s.direct(user, bot)
 }
 
-// AddThread begins a thread in a text channel, and tells everybody.
+// AddThread starts a thread in a text channel, and announces it.
 func (s *Server) AddThread(parent uint64, name string) Channel {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,8 +67,8 @@ func (s *Server) AddThread(parent uint64, name string) Channel {
 	return *c
 }
 
-// Write has a user write a message, as [Server.Say] does, with all that there may be at
-// one. Its number is made.
+// Write has a user write a message, as [Server.Say] does, with all possible fields. It gets a new
+// number.
 func (s *Server) Write(m Message) Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,14 +84,13 @@ func (s *Server) Edit(channel, message uint64, text string) {
 	})
 }
 
-// Unfurl tells everybody of a message again, as Discord does when it has found what is
-// at a link.
+// Unfurl sends an update of a message, as Discord does when it has found the preview of a link.
 func (s *Server) Unfurl(channel, message uint64) {
 	s.with(func() { s.tellMessage("MESSAGE_UPDATE", s.message(channel, message)) })
 }
 
-// Delete deletes messages, as their authors or moderators do; several at once, as only
-// bots of moderators do. Discord does not say who it was.
+// Delete deletes messages, as their authors or moderators do; several at once, as only moderators'
+// bots do. Discord does not say who it was.
 func (s *Server) Delete(channel uint64, messages ...uint64) {
 	s.with(func() {
 		ids := []string{}
@@ -110,7 +107,7 @@ func (s *Server) Delete(channel uint64, messages ...uint64) {
 	})
 }
 
-// message returns a message that there is. It panics if there is none.
+// message returns an existing message. It panics if there is none.
 func (s *Server) message(channel, message uint64) *Message {
 	for i := range s.messages {
 		if m := &s.messages[i]; m.Channel == channel && m.ID == message && !m.Deleted {
@@ -120,7 +117,7 @@ func (s *Server) message(channel, message uint64) *Message {
 	panic("discordtest: no message " + id(message))
 }
 
-// Type has a user begin to type.
+// Type has a user start typing.
 func (s *Server) Type(user, channel uint64) {
 	s.with(func() { s.types(s.accounts[user].user, s.channel(channel)) })
 }
@@ -161,7 +158,7 @@ func (s *Server) AddRole(name string, users ...uint64) (role uint64) {
 	return role
 }
 
-// A Role is one of the guild's, besides that of everybody.
+// A Role is a role of the guild, besides that of everybody.
 type Role struct {
 	ID   uint64
 	Name string
@@ -176,7 +173,7 @@ func (r *Role) object() object {
 	}
 }
 
-// openDirect is a bot that wants to write to somebody alone.
+// openDirect handles a bot's request for direct messages.
 func (x *exchange) openDirect() {
 	var d struct {
 		Recipient string `json:"recipient_id"`

@@ -106,7 +106,7 @@ type exchange struct {
 	*Server
 	w    http.ResponseWriter
 	r    *http.Request
-	user *User // who asks; nil where nobody needs to be known
+	user *User // who asks; nil if that does not matter
 
 	body  []byte
 	files []File
@@ -127,13 +127,13 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request, answer func(x 
 	}
 	s.mu.Unlock()
 	if lost {
-		panic(http.ErrAbortHandler) // the connection is cut
+		panic(http.ErrAbortHandler) // cut the connection
 	}
 	w.WriteHeader(x.status)
 	_, _ = w.Write(x.answer)
 }
 
-// decide finds the answer, which is written when the mutex is free.
+// decide produces the answer, which is written after the mutex is released.
 func (s *Server) decide(x *exchange, bodyErr error, answer func(x *exchange)) {
 	r := x.r
 	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
@@ -213,7 +213,7 @@ func (x *exchange) fail(status, code int, message string) {
 	x.write(status, object{"message": message, "code": code})
 }
 
-// limit tells a client that it asks too often.
+// limit tells a client that it is rate limited.
 func (x *exchange) limit(wait time.Duration) {
 	h := x.w.Header()
 	h.Set("X-RateLimit-Limit", "5")
@@ -226,7 +226,7 @@ func (x *exchange) limit(wait time.Duration) {
 	x.write(http.StatusTooManyRequests, object{"message": "You are being rate limited.", "retry_after": wait.Seconds(), "global": false})
 }
 
-// someone is the user that a path names, who is asking if it is "@me" or nobody's.
+// someone is the user in a path, or the author of the request for "@me".
 func (x *exchange) someone(key string) *User {
 	if a := x.accounts[number(x.r.PathValue(key))]; a != nil {
 		return a.user
@@ -305,7 +305,7 @@ const mostCommands = 100
 
 var commandName = regexp.MustCompile(`^[-_\p{Ll}\p{Lo}\p{N}]{1,32}$`)
 
-// proper reports whether Discord takes a command.
+// proper reports whether Discord accepts a command.
 func proper(c object) bool {
 	name, _ := c["name"].(string)
 	help, _ := c["description"].(string)
@@ -338,7 +338,7 @@ func (x *exchange) register(c object) {
 	c["id"], c["application_id"], c["version"] = id(x.snowflake()), id(x.user.ID), id(x.snowflake())
 }
 
-// raiseHand asks to speak in a stage channel, or speaks or stops speaking there.
+// raiseHand handles a request to speak in a stage channel, or to start or stop speaking there.
 func (x *exchange) raiseHand() {
 	var d struct {
 		Suppress *bool
@@ -366,19 +366,19 @@ func (x *exchange) raiseHand() {
 	x.nothing()
 }
 
-// RateLimit has the next requests refused with 429, each with a time to wait.
+// RateLimit refuses the next requests with 429, each with a time to wait.
 func (s *Server) RateLimit(waits ...time.Duration) {
 	s.with(func() { s.limits = append(s.limits, waits...) })
 }
 
-// Break has the next requests answered with 503, and not done. The answer repeats what
-// was asked, and by which token.
+// Break answers the next requests with 503, and does not carry them out. The answer repeats the
+// request and its token.
 func (s *Server) Break(times int) { s.with(func() { s.broken = times }) }
 
-// LoseAnswers has the next requests done and their answers lost.
+// LoseAnswers carries out the next requests and loses their answers.
 func (s *Server) LoseAnswers(times int) { s.with(func() { s.lose = times }) }
 
-// Requests returns what REST was asked for: the method and the path.
+// Requests returns the REST requests so far: the method and the path.
 func (s *Server) Requests() (list []string) {
 	s.with(func() { list = slices.Clone(s.requests) })
 	return list

@@ -8,29 +8,29 @@ import (
 	"strings"
 )
 
-// A Secret is a text that only Discord and one client may know: with it somebody could
-// be taken for that client, or listen.
+// A Secret is a text that only Discord and one client may know: with it anybody could impersonate
+// that client, or listen.
 type Secret struct{ What, Text string }
 
-// Secrets returns all that there have been so far, for a test that looks where they are
-// not to be. A key is there in each way in which somebody could have printed it.
+// Secrets returns all secrets so far, for a test that searches for leaks. A key is listed in every
+// form in which it could have been printed.
 func (s *Server) Secrets() (all []Secret) {
 	s.with(func() { all = slices.Clone(s.secrets) })
 	return all
 }
 
-// secret makes a word that cannot be guessed, and keeps what it is.
+// secret makes an unguessable word, and records it.
 func (s *Server) secret(what string) string {
 	word := random()
 	s.secrets = append(s.secrets, Secret{what, word})
 	return word
 }
 
-// enough is how many bytes of a key nobody else has by chance.
+// enough is how many bytes of a key do not occur elsewhere by chance.
 const enough = 9
 
-// Printed returns a key of 16 bytes or more in each way in which somebody could print it,
-// or some of it.
+// Printed returns a key of 16 bytes or more in every form in which it, or some of it, could be
+// printed.
 func Printed(what string, key []byte) (all []Secret) {
 	some := key[:enough]
 	list := strings.Trim(fmt.Sprint(some), "[]")

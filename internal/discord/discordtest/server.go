@@ -14,22 +14,22 @@ import (
 	"time"
 )
 
-// Config is what a server is made of. Its zero value is a Discord that is well.
+// Config configures a server. The zero value is a healthy Discord.
 type Config struct {
 	Log  *slog.Logger // nil is none
-	Seed uint64       // of the dice that lose, pad, reorder and choose
+	Seed uint64       // of the generator that loses, pads, reorders and chooses
 
 	Heartbeat      time.Duration // of the main gateway; 0 is 41.25 s
 	VoiceHeartbeat time.Duration // of the voice gateway; 0 is 13.75 s
-	Transition     time.Duration // how long a transition waits for who is not ready; 0 is 2 s
+	Transition     time.Duration // how long a transition waits for members who are not ready; 0 is 2 s
 	Hold           time.Duration // how long a lost connection to a call can be resumed; 0 is 15 s
 
-	// IdentifyEvery refuses who identifies sooner after the last time, as Discord does
-	// at 5 s. If 0 nobody is refused; the times are kept in any case.
+	// IdentifyEvery refuses an identify that comes sooner after the last one; Discord uses 5 s. If
+	// 0, none is refused; the times are recorded in any case.
 	IdentifyEvery time.Duration
 
-	// FirstSeq is the first number that the voice gateway gives a message less one, so
-	// that a test sees it wrap.
+	// FirstSeq is the number before the first one of the voice gateway, so that a test sees it
+	// wrap.
 	FirstSeq uint16
 }
 
@@ -65,8 +65,8 @@ type Server struct {
 	commands     map[uint64][]object // by guild; 0 is everywhere
 	roles        []*Role
 	limits       []time.Duration // the next requests are told to wait so long
-	broken       int             // so many of the next are answered with 503
-	lose         int             // the answers of so many of the next are lost
+	broken       int             // how many of the next requests are answered with 503
+	lose         int             // the answers of how many of the next requests are lost
 	requests     []string
 
 	sessions []*gatewaySession
@@ -74,7 +74,7 @@ type Server struct {
 	faults   faults
 }
 
-// Start starts a server, for programs that are no tests. It keeps a certificate in dir.
+// Start starts a server, for programs that are not tests. It stores a certificate in dir.
 func Start(cfg Config, dir string) (*Server, error) { return start(cfg, dir) }
 
 // New starts a server that is closed when the test ends.
@@ -183,7 +183,7 @@ func (s *Server) after(d time.Duration, f func()) {
 	s.timers[timer] = struct{}{}
 }
 
-// Base is where REST is: http, with a slash at the end.
+// Base is the address of REST: http, with a slash at the end.
 func (s *Server) Base() string { return "http://" + s.rest.Addr().String() + "/" }
 
 // HTTP is a client that trusts the voice gateway's certificate.
@@ -192,7 +192,7 @@ func (s *Server) HTTP() *http.Client { return s.http }
 // CAFile is a PEM file of the authority that signed it, for other processes.
 func (s *Server) CAFile() string { return s.ca.file }
 
-// snowflake makes a number that nobody has, which tells when it was made.
+// snowflake makes a new number, which contains its time.
 func (s *Server) snowflake() uint64 {
 	s.ids = max(s.ids+1, snowflakeOf(time.Now()))
 	return s.ids
@@ -203,7 +203,7 @@ const epoch = 1420070400000
 
 func snowflakeOf(t time.Time) uint64 { return uint64(t.UnixMilli()-epoch) << 22 }
 
-// made returns when a number was made.
+// made returns the time in a number.
 func made(id uint64) time.Time { return time.UnixMilli(int64(id>>22) + epoch) }
 
 // random makes a word that cannot be guessed.

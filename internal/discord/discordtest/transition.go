@@ -2,7 +2,7 @@ package discordtest
 
 import "time"
 
-// number is the next transition's. 0 is no number: it is executed at once.
+// number returns the number of the next transition. 0 means that it is executed at once.
 func (d *delivery) number() uint16 {
 	if d.last++; d.last == 0 {
 		d.last = 1
@@ -10,7 +10,7 @@ func (d *delivery) number() uint16 {
 	return d.last
 }
 
-// await executes a transition when everybody is ready, or it takes too long.
+// await executes a transition when everybody is ready, or after a timeout.
 func (d *delivery) await(next *transition) {
 	d.pending = append(d.pending, next)
 	d.later(d.wait, func() {
@@ -20,7 +20,7 @@ func (d *delivery) await(next *transition) {
 	d.advance()
 }
 
-// ready takes op 23.
+// ready handles op 23.
 func (d *delivery) ready(user uint64, id uint16) {
 	for _, next := range d.pending {
 		if next.id == id {
@@ -30,7 +30,7 @@ func (d *delivery) ready(user uint64, id uint16) {
 	d.advance()
 }
 
-// excuse waits for somebody no longer.
+// excuse no longer waits for a member.
 func (d *delivery) excuse(user uint64) {
 	for _, next := range d.pending {
 		delete(next.waiting, user)
@@ -38,7 +38,7 @@ func (d *delivery) excuse(user uint64) {
 	d.advance()
 }
 
-// advance executes what is ready, in order.
+// advance executes the transitions that are ready, in order.
 func (d *delivery) advance() {
 	for len(d.pending) > 0 && (d.pending[0].overdue || len(d.pending[0].waiting) == 0) {
 		next := d.pending[0]
@@ -59,12 +59,12 @@ func (d *delivery) advance() {
 	}
 }
 
-// settle is how long frames that were not encrypted may still be on their way after a
-// call has become encrypted.
+// settle is how long unencrypted frames may still be on their way after a call has become
+// encrypted.
 const settle = 250 * time.Millisecond
 
-// downgrade has the call be encrypted no longer, and upgrade has it be encrypted
-// (protocol.md, "Initial Transitory Phase").
+// downgrade ends the encryption of a call, and upgrade starts it (protocol.md, "Initial Transitory
+// Phase").
 func (d *delivery) downgrade() {
 	next := &transition{id: d.number(), waiting: make(map[uint64]bool), to: d.sorted()}
 	for _, user := range next.to {

@@ -42,11 +42,11 @@ const (
 	daveInvalid        = 31
 )
 
-// unnumbered are the messages that have no sequence number, since they answer something
-// that a new connection asks anew.
+// unnumbered are the messages without a sequence number, since they answer something that a new
+// connection requests again.
 var unnumbered = []int{voiceReady, voiceDescription, voiceHeartbeatAck, voiceHello, voiceResumed}
 
-// A member is somebody in a call, from identifying to being gone for good.
+// A member is a user in a call, from identifying until it has left for good.
 type member struct {
 	call    *call
 	account *account
@@ -55,7 +55,7 @@ type member struct {
 	link    *link // nil while the connection is lost and may be resumed
 
 	seq  uint16
-	sent []numbered // what can be said again, the oldest first
+	sent []numbered // can be sent again, the oldest first
 
 	selected bool // has had its session description
 	dave     int
@@ -67,8 +67,7 @@ type numbered struct {
 	m   outgoing
 }
 
-// json tells the member something. What has a number is kept, and told to whoever
-// resumes.
+// json sends a message to the member. A numbered message is kept for a resume.
 func (m *member) json(op int, d any) {
 	o := object{"op": op, "d": d}
 	if slices.Contains(unnumbered, op) {
@@ -125,7 +124,7 @@ func (v *voiceLink) opened(l *link) {
 	v.listen(l)
 }
 
-// listen closes the connection of somebody who has no heart beat any more.
+// listen closes a connection without heartbeats.
 func (v *voiceLink) listen(l *link) {
 	v.after(2*v.cfg.VoiceHeartbeat, func() {
 		switch {
@@ -307,7 +306,7 @@ func (v *voiceLink) resume(l *link, data json.RawMessage) {
 	}
 }
 
-// lost finds the member who a client says that it is.
+// lost finds the member that a resuming client claims to be.
 func (s *Server) lost(session, token string) *member {
 	for _, c := range s.calls {
 		for _, m := range c.members {
@@ -334,7 +333,7 @@ func (v *voiceLink) heartbeat(l *link, data json.RawMessage) {
 	}
 }
 
-// choose is the client's choice of an address and a mode.
+// choose handles the client's choice of an address and a mode.
 func (v *voiceLink) choose(l *link, data json.RawMessage) {
 	var d struct {
 		Protocol string

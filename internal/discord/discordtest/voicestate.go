@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// A region is a place where calls can be: a voice gateway of its own.
+// A region hosts calls: a voice gateway of its own.
 type region struct {
 	listener net.Listener
 	endpoint string
 }
 
-// addRegion opens another one.
+// addRegion adds a region.
 func (s *Server) addRegion() (*region, error) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -27,8 +27,7 @@ func (s *Server) addRegion() (*region, error) {
 	return r, nil
 }
 
-// join is what a client asks with op 4. What is not allowed is not answered, as
-// Discord does not answer it.
+// join handles a client's op 4. A request that is not allowed gets no answer, as on Discord.
 func (s *Server) join(g *gatewaySession, channel uint64, mute, deaf bool) {
 	a := g.account
 	if channel != 0 && !s.may(a, channel) {
@@ -43,7 +42,7 @@ func (s *Server) join(g *gatewaySession, channel uint64, mute, deaf bool) {
 	s.place(a, g.id, channel)
 }
 
-// may reports whether somebody is allowed into a channel.
+// may reports whether a user is allowed into a channel.
 func (s *Server) may(a *account, channel uint64) bool {
 	c := s.channel(channel)
 	if c == nil || c.Kind == TextChannel || c.deny[a.user.ID]&(ViewChannel|Connect) != 0 {
@@ -61,8 +60,8 @@ func (s *Server) may(a *account, channel uint64) bool {
 	return inside < c.Limit
 }
 
-// place puts somebody into a channel, or takes them out of all if it is 0, and says so
-// to everybody. The old connection to a call is of no use afterwards.
+// place moves a user into a channel, or out of all if it is 0, and announces it. The old
+// connection to a call is then useless.
 func (s *Server) place(a *account, session string, channel uint64) {
 	if a.voice == 0 && channel == 0 {
 		return
@@ -78,7 +77,7 @@ func (s *Server) place(a *account, session string, channel uint64) {
 	}
 }
 
-// invite gives somebody a new token to the call of their channel.
+// invite gives a user a new token for the call of their channel.
 func (s *Server) invite(a *account) {
 	c := s.callIn(a.voice)
 	a.token, a.region = s.secret("the token of a call"), c.region
@@ -88,7 +87,7 @@ func (s *Server) invite(a *account) {
 	})
 }
 
-// tellState tells everybody of a voice state, its owner in any case.
+// tellState announces a voice state to everybody, and to its owner in any case.
 func (s *Server) tellState(a *account) {
 	state := s.voiceState(a)
 	for _, g := range s.sessions {
@@ -98,13 +97,13 @@ func (s *Server) tellState(a *account) {
 	}
 }
 
-// A Line is the main gateway of a user, without one: for a voice client alone.
+// A Line replaces a user's main gateway: for a voice client alone.
 type Line struct {
 	s       *Server
 	session *gatewaySession
 	user    User
 
-	mu     sync.Mutex // of what follows; never held while the server's is waited for
+	mu     sync.Mutex // guards the following; never held while waiting for the server's
 	state  func(channel uint64, session string)
 	server func(token, endpoint string)
 	queue  []func()
@@ -112,9 +111,9 @@ type Line struct {
 	done   chan struct{}
 }
 
-// Line logs a user in without a gateway. State is told of the user's own voice state,
-// the channel it is in and the name of the session; server of where the call is. Both
-// are called in order, by one goroutine.
+// Line logs a user in without a gateway. State receives the user's own voice state, the channel
+// and the name of the session; server receives the location of the call. Both are called in order,
+// by one goroutine.
 func (s *Server) Line(user User, state func(channel uint64, session string), server func(token, endpoint string)) *Line {
 	l := &Line{s: s, user: user, state: state, server: server, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	s.mu.Lock()

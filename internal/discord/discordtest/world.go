@@ -12,29 +12,29 @@ type User struct {
 	ID    uint64
 	Name  string
 	Token string // to log in with; it has the shape of Discord's
-	Human bool   // shown as a person; it can log in all the same
+	Human bool   // shown as a person; it can log in nevertheless
 
-	// Privileged says that message content, members and presences may be asked for.
+	// Privileged says that message content, members and presences may be requested.
 	Privileged bool
 
 	nick string
 }
 
-// A Guild is the one there is.
+// A Guild is the only guild.
 type Guild struct {
 	ID    uint64
 	Name  string
 	Owner uint64
 }
 
-// The kinds of channels, Discord's numbers.
+// The kinds of channels, by Discord's numbers.
 const (
 	TextChannel  = 0
 	VoiceChannel = 2
 	StageChannel = 13 // not encrypted end to end
 )
 
-// A Channel is one of the guild's.
+// A Channel is a channel of the guild.
 type Channel struct {
 	ID    uint64
 	Kind  int
@@ -55,11 +55,11 @@ const (
 	Speak              = 1 << 21
 )
 
-// everything is what the role of everybody allows: all but what administrators need.
+// everything is what the everybody role allows: all except administration.
 const everything = ViewChannel | SendMessages | ReadMessageHistory | Connect | Speak |
 	1<<6 /* reactions */ | 1<<9 /* stream */ | 1<<14 /* embeds */ | 1<<15 /* files */ | 1<<25 /* voice activity */ | 1<<31 /* commands */ | 1<<32 /* ask to speak */ | 1<<38 /* threads */
 
-// An account is where a user is, as far as the guild knows.
+// An account is the state of a user in the guild.
 type account struct {
 	user       *User
 	voice      uint64 // the channel that it is in
@@ -71,7 +71,7 @@ type account struct {
 	raised     time.Time
 
 	token  string          // to the call, new with each join
-	tokens map[string]bool // all that there have been
+	tokens map[string]bool // all tokens so far
 	region *region         // where the call is
 }
 
@@ -92,8 +92,8 @@ func (s *Server) populate() {
 // Guild returns the guild.
 func (s *Server) Guild() Guild { return s.guild }
 
-// Channel returns a channel by its name: "general", "voice", "other", "stage" or one
-// that was added. It panics if there is none.
+// Channel returns a channel by its name: "general", "voice", "other", "stage" or an added one. It
+// panics if there is none.
 func (s *Server) Channel(name string) Channel {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *Server) Channel(name string) Channel {
 	panic("discordtest: no channel " + name)
 }
 
-// AddChannel adds one, and tells everybody. What is empty is filled in.
+// AddChannel adds one, and announces it. Empty fields are filled in.
 func (s *Server) AddChannel(c Channel) Channel {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +123,7 @@ func (s *Server) addChannel(c Channel) *Channel {
 	return &c
 }
 
-// AddUser adds a member of the guild, and tells everybody. What is empty is filled in.
+// AddUser adds a member of the guild, and announces it. Empty fields are filled in.
 func (s *Server) AddUser(u User) User {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,10 +147,10 @@ func (s *Server) addUser(u User) *User {
 	return &u
 }
 
-// Bot adds a bot that may ask for everything.
+// Bot adds a bot with all privileges.
 func (s *Server) Bot(name string) User { return s.AddUser(User{Name: name, Privileged: true}) }
 
-// Deny takes permissions away from a user in a channel, and says so to everybody.
+// Deny takes permissions away from a user in a channel, and announces it.
 func (s *Server) Deny(channel, user, permissions uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,7 +177,7 @@ func (s *Server) userByToken(token string) *User {
 	return nil
 }
 
-// An object is what is written as JSON.
+// An object is a JSON object.
 type object = map[string]any
 
 func id(n uint64) string { return strconv.FormatUint(n, 10) }
@@ -291,7 +291,7 @@ func (s *Server) roleObjects() []object {
 	return list
 }
 
-// guildObject is what REST says of a guild.
+// guildObject is REST's form of a guild.
 func (s *Server) guildObject() object {
 	return object{
 		"id": id(s.guild.ID), "name": s.guild.Name, "owner_id": id(s.guild.Owner), "icon": nil,
@@ -305,7 +305,7 @@ func (s *Server) guildObject() object {
 	}
 }
 
-// guildCreate is what the gateway says of it.
+// guildCreate is the gateway's form of it.
 func (s *Server) guildCreate() object {
 	o := s.guildObject()
 	states := []object{}
