@@ -10,17 +10,17 @@ const (
 	// mostEvents is how many events wait for a slow receiver: some minutes of a busy
 	// guild.
 	mostEvents = 4096
-	// mostBytes bounds the same in bytes of JSON: a large guild is some megabytes.
+	// mostBytes bounds the same in bytes of JSON: a large guild has some megabytes.
 	mostBytes = 64 << 20
 )
 
-// A kind says what it means that an event is dropped.
+// A kind says what the loss of an event means.
 type kind int
 
 const (
 	minor   kind = iota // presence and typing: nothing
-	message             // what was said, and commands: told
-	state               // who is where, and what there is: told, and asked for anew
+	message             // messages and commands: reported
+	state               // who is where, and what exists: reported, and requested again
 )
 
 // kindOf returns the kind of an event.
@@ -55,9 +55,9 @@ type queue struct {
 
 func newQueue() *queue { return &queue{most: mostEvents, room: mostBytes} }
 
-// put adds an event, and drops others if there is no room: presence and typing first,
-// then the oldest. It reports whether a state is among what was dropped. A single
-// event is taken whatever its size.
+// put adds an event, and drops others if there is no room: presence and typing first, then the
+// oldest. It reports whether a state is among the dropped ones. A single event is accepted
+// whatever its size.
 func (q *queue) put(w waiting) (stale bool) {
 	q.events = append(q.events, w)
 	q.kinds[w.kind]++
@@ -68,7 +68,7 @@ func (q *queue) put(w waiting) (stale bool) {
 	return stale
 }
 
-// drop drops the first of the least worth.
+// drop drops the first of the least valuable kind.
 func (q *queue) drop() kind {
 	i := 0
 	if q.kinds[minor] > 0 {

@@ -14,14 +14,13 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// mostAnswer bounds what is read of an answer of ours, in bytes.
+// mostAnswer bounds how much is read of an answer, in bytes.
 const mostAnswer = 1 << 20
 
-// A restTransport is the way to the REST interface. It adds the token, so that nothing before it
-// knows the token: no request that an error holds on to, no struct that somebody
-// prints. And it leads what discordgo asks of Discord to the base. Discordgo's own way,
-// to set some hundred package variables again, would be one base for all sessions of
-// the program, and a race.
+// A restTransport is the transport to the REST interface. It adds the token, so that nothing above
+// it knows the token: no request that an error holds on to, no struct that somebody prints. It
+// also directs discordgo's requests to the base. Discordgo's own way, changing some hundred
+// package variables, would set one base for all sessions of the program, and be a race.
 type restTransport struct {
 	next  http.RoundTripper
 	base  *url.URL
@@ -32,7 +31,7 @@ type restTransport struct {
 func (d *restTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	out := r.Clone(r.Context())
 	if !d.ours() {
-		// A test's Discord gets all of it, so that nothing ever leaves the machine.
+		// A test's Discord gets all requests, so that nothing ever leaves the machine.
 		out.URL.Scheme, out.URL.Host, out.Host = d.base.Scheme, d.base.Host, ""
 	}
 	if out.URL.Host == d.base.Host && out.URL.Scheme == d.base.Scheme {
@@ -44,7 +43,7 @@ func (d *restTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // ours reports whether the base is Discord itself.
 func (d *restTransport) ours() bool { return d.base.String() == home }
 
-// client returns a client of the REST interface, over the transport of another.
+// client returns a client of the REST interface, over another transport.
 func client(like *http.Client, base *url.URL, token func() string) *http.Client {
 	next := like.Transport
 	if next == nil {
@@ -58,19 +57,18 @@ func client(like *http.Client, base *url.URL, token func() string) *http.Client 
 	}
 }
 
-// library returns discordgo for REST alone.
+// library returns discordgo with only REST.
 func library(c *http.Client) *discordgo.Session {
 	dg, _ := discordgo.New("") // never fails
 	dg.Client = c
-	dg.LogLevel = -1 // it logs what was said
+	dg.LogLevel = -1 // it would log messages
 	dg.StateEnabled = false
 	dg.ShouldReconnectOnError = false
 	dg.ShouldReconnectVoiceOnSessionError = false
 	return dg
 }
 
-// fetch asks for what is at a path of the interface. After is how long the server
-// wants us to wait.
+// fetch requests a path of the interface. After is how long the server wants us to wait.
 func (s *Session) fetch(ctx context.Context, path string, into any) (code int, after time.Duration, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base.JoinPath("api/v"+version, path).String(), nil)
 	if err != nil {
@@ -88,7 +86,7 @@ func (s *Session) fetch(ctx context.Context, path string, into any) (code int, a
 	}
 	if answer.StatusCode != http.StatusOK {
 		seconds, _ := strconv.ParseFloat(answer.Header.Get("Retry-After"), 64)
-		if seconds > 0 { // not a NaN either
+		if seconds > 0 { // excludes NaN too
 			after = time.Duration(min(seconds, longest.Seconds()) * float64(time.Second))
 		}
 		return answer.StatusCode, after, fmt.Errorf("answered %d", answer.StatusCode)
@@ -99,8 +97,8 @@ func (s *Session) fetch(ctx context.Context, path string, into any) (code int, a
 	return answer.StatusCode, 0, nil
 }
 
-// ask returns the gateway's address, or why there is none. It shows as well, at no
-// cost, whether the token is good and how many sessions may still begin today.
+// ask returns the gateway's address, or why there is none. At no cost, it also shows whether the
+// token is valid and how many session starts are left today.
 func (s *Session) ask(ctx context.Context, resume bool) (string, *disconnection) {
 	var found discordgo.GatewayBotResponse
 	code, after, err := s.fetch(ctx, "gateway/bot", &found)
@@ -117,7 +115,7 @@ func (s *Session) ask(ctx context.Context, resume bool) (string, *disconnection)
 	return strings.TrimSuffix(found.URL, "/"), nil
 }
 
-// explain makes a fault say more, where Discord can be asked.
+// explain adds detail to a fault, if Discord can be asked.
 func (s *Session) explain(ctx context.Context, f *Fault) *Fault {
 	s.note(f.Error())
 	if f.Code != 4014 {
@@ -134,7 +132,7 @@ func (s *Session) explain(ctx context.Context, f *Fault) *Fault {
 	return f
 }
 
-// An application is what a bot belongs to.
+// An application is the application of a bot.
 type application struct {
 	ID    string `json:"id"`
 	Flags int    `json:"flags"`

@@ -21,25 +21,25 @@ import (
 	"earshot/internal/supervise"
 )
 
-// home is where Discord's REST interface is.
+// home is the address of Discord's REST interface.
 const home = "https://discord.com/"
 
-// Config is what a session is made of.
+// Config configures a session.
 type Config struct {
-	Token   field.Secret // of the bot, without the word "Bot"; printed nowhere
+	Token   field.Secret // of the bot, without the word "Bot"; never printed
 	Intents discordgo.Intent
 
-	// Base is where the REST interface is; "" is https://discord.com/, a test has its
-	// own. The gateway's address is asked there.
+	// Base is the address of the REST interface; "" is https://discord.com/, tests have their own.
+	// It gives the gateway's address.
 	Base string
 
-	// Events takes each event of the main gateway, in order, as discordgo's structs:
-	// *discordgo.MessageCreate and so on; those that have none, as *discordgo.Event;
-	// and *Lost. It may take its time. It may be nil.
+	// Events receives each event of the main gateway, in order, as discordgo's structs:
+	// *discordgo.MessageCreate and so on; those without one, as *discordgo.Event; and *Lost. It may
+	// block. It may be nil.
 	Events func(event any)
 
-	HTTP *http.Client // nil is http.DefaultClient
-	Log  *slog.Logger // nil is none
+	HTTP *http.Client // nil means http.DefaultClient
+	Log  *slog.Logger // nil means none
 
 	// Within is how long opening may take. If 0, 20 s.
 	Within time.Duration
@@ -47,22 +47,22 @@ type Config struct {
 
 // A Lost marks where events were dropped because their receiver was slow.
 type Lost struct {
-	Messages int // what was said, and commands: REST still has them
-	States   int // who is where, and what there is: it comes anew by itself
+	Messages int // messages and commands: REST still has them
+	States   int // who is where, and what exists: it comes again by itself
 	Minor    int // presence and typing
 }
 
-// A Status is what a person may want to know of a session.
+// A Status is what people may want to know about a session.
 type Status struct {
 	Open      bool
-	Since     time.Time     // when it became so, or began
-	Why       string        // it is not open; empty while it opens for the first time
+	Since     time.Time     // when the state began
+	Why       string        // why it is not open; empty while it opens for the first time
 	RoundTrip time.Duration // of a heartbeat
 
-	Identified, Resumed int   // how often it began anew, and how often it went on
-	Repeated            int64 // events that came again, and were not handled again
+	Identified, Resumed int   // how often it began anew, and how often it resumed
+	Repeated            int64 // repeated events, which were ignored
 	Waiting             int   // events that the receiver has not taken yet
-	Lost                Lost  // in all
+	Lost                Lost  // in total
 }
 
 // A Session is one bot. Its methods may be called from any goroutine.
@@ -80,17 +80,17 @@ type Session struct {
 	limits  limits
 
 	running sync.Mutex   // held by Run
-	state   sessionState // of the goroutine of Run
+	state   sessionState // owned by the goroutine of Run
 
 	mu      sync.Mutex
 	conn    *connection   // nil if it is not open
 	changed chan struct{} // closed when conn or self changes
-	self    uint64        // who we are; 0 until it was open once
+	self    uint64        // our number; 0 until it was open once
 	calls   map[uint64]*callSlot
-	coming  map[uint64]bool // guilds that READY named and that are not there yet
+	coming  map[uint64]bool // guilds that READY named and that have not come yet
 	status  Status
-	outages supervise.Outages // what is said of them
-	steady  *time.Timer       // until it is said that the gateway is back; nil if it never was lost
+	outages supervise.Outages // decides what is reported of them
+	steady  *time.Timer       // until the gateway is reported as back; nil if it was never lost
 
 	inbox inbox
 }
@@ -121,13 +121,13 @@ func New(cfg Config) *Session {
 	return s
 }
 
-// Format prints that it is one, for every verb: what it is made of changes all the time.
+// Format prints a fixed text, for every verb: the contents change all the time.
 func (s *Session) Format(f fmt.State, _ rune) { io.WriteString(f, "[discord session]") }
 
-// Run opens the gateway and keeps it open until ctx ends, which is no error, or until
-// trying again is of no use, which is a [*Fault]. It resumes where that is allowed. It
-// returns only after all its goroutines have, so it waits for the receiver of events.
-// It may be called again, but not twice at the same time.
+// Run opens the gateway and keeps it open until ctx ends, which is not an error, or until trying
+// again is useless, which is a [*Fault]. It resumes where that is allowed. It returns only after
+// all its goroutines have, so it waits for the receiver of events. It may be called again, but not
+// twice at the same time.
 func (s *Session) Run(ctx context.Context) error {
 	if !s.running.TryLock() {
 		panic("discord: a session runs twice")
@@ -152,7 +152,7 @@ func (s *Session) Run(ctx context.Context) error {
 	s.count(func(st *Status) { st.Why = "" })
 	c := &s.state
 	c.intents, c.jitter = s.intents, s.jitter
-	c.forget() // the farewell of a run before ended what could be resumed
+	c.forget() // the goodbye of the last run ended the resumable session
 	for how := c.begin(time.Now()); ; {
 		if how.fault != nil {
 			return s.explain(ctx, how.fault)
@@ -170,7 +170,7 @@ func (s *Session) Run(ctx context.Context) error {
 	}
 }
 
-// pause waits for d, and reports false if ctx ended first.
+// pause waits for d, and returns false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -182,12 +182,11 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// REST is discordgo's client of the REST interface, to be used as it is; nothing else
-// of discordgo's session may be touched: it knows no token, and its gateway is not
-// ours.
+// REST is discordgo's client of the REST interface, to be used as it is; nothing else of
+// discordgo's session may be used: it knows no token, and its gateway is not ours.
 func (s *Session) REST() *discordgo.Session { return s.dg }
 
-// Status returns it.
+// Status returns the status of the session.
 func (s *Session) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +198,7 @@ func (s *Session) Status() Status {
 	return st
 }
 
-// opened says that conn is open, as the user self, or as before.
+// opened records that conn is open, as the user self, or as the previous one.
 func (s *Session) opened(conn *connection, self string, resumed bool) {
 	s.mu.Lock()
 	was := s.status.Why
@@ -225,8 +224,8 @@ func (s *Session) opened(conn *connection, self string, resumed bool) {
 	}
 }
 
-// outage takes in that the gateway is lost, or back, and reports whether that is said at
-// once. One that comes and goes is said as [supervise.Outages] says.
+// outage records that the gateway is lost, or back, and reports whether that is reported at once.
+// A connection that comes and goes is reported by the rules of [supervise.Outages].
 func (s *Session) outage(n earshot.Notice) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -242,7 +241,7 @@ func (s *Session) outage(n earshot.Notice) bool {
 	return false
 }
 
-// settles says that the gateway is back, if it still is.
+// settles reports that the gateway is back, if it still is.
 func (s *Session) settles() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -251,7 +250,7 @@ func (s *Session) settles() {
 	}
 }
 
-// closed says that conn has ended.
+// closed records that conn has ended.
 func (s *Session) closed(conn *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,7 +260,7 @@ func (s *Session) closed(conn *connection) {
 	}
 }
 
-// change wakes up who waits for another connection. The caller holds the lock.
+// change wakes everybody who waits for another connection. The caller holds the lock.
 func (s *Session) change() {
 	close(s.changed)
 	s.changed = make(chan struct{})
@@ -284,7 +283,7 @@ func (s *Session) open(ctx context.Context, but *connection) (*connection, uint6
 	}
 }
 
-// tell says once that the gateway is lost, and counts.
+// tell reports once that the gateway is lost, and counts.
 func (s *Session) tell(e disconnection, how step) {
 	text := e.cause.String()
 	if e.err != nil {
@@ -298,7 +297,7 @@ func (s *Session) tell(e disconnection, how step) {
 	s.log.Debug("discord gateway is still lost", "cause", e.cause.String(), "err", text, "wait", how.wait, "resume", how.resume)
 }
 
-// note remembers why the session is not open, and reports whether it was until now.
+// note records why the session is not open, and reports whether it was until now.
 func (s *Session) note(why string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -317,8 +316,7 @@ func (s *Session) count(change func(*Status)) {
 	change(&s.status)
 }
 
-// clean returns the text of an error without the token, which a server that errors
-// come from could have repeated.
+// clean returns the text of an error without the token, which a server's error could repeat.
 func (s *Session) clean(err error) string {
 	text := err.Error()
 	if token := s.token(); token != "" {
@@ -327,13 +325,13 @@ func (s *Session) clean(err error) string {
 	return text
 }
 
-// number reads one of Discord's numbers; 0 if it is none.
+// number parses one of Discord's numbers; 0 if it is invalid.
 func number(id string) uint64 {
 	n, _ := strconv.ParseUint(id, 10, 64)
 	return n
 }
 
-// A Fault is what keeps a session from being open, and the cure for it.
+// A Fault is what keeps a session from being open, with its cure.
 type Fault struct {
 	Code int // of the websocket or of HTTP
 	What string
@@ -345,6 +343,6 @@ func (f *Fault) Error() string { return f.What + "; " + f.Fix }
 // Cure returns what to do about it.
 func (f *Fault) Cure() string { return f.Fix }
 
-// Is says that a fault is what no restart mends: another try with it costs one of the
-// 1,000 session starts of the day.
+// Is says that a restart does not help: each attempt costs one of the 1,000 session starts of the
+// day.
 func (f *Fault) Is(target error) bool { return target == errors.ErrUnsupported }

@@ -10,23 +10,23 @@ import (
 const (
 	// apart is the least time between two identifies. Discord allows one in 5 s.
 	apart = 5 * time.Second
-	// soonest and latest bound the wait before connecting again: a router that starts
-	// again is back within the one, and nobody mends by hand what waits for the other.
+	// soonest and latest bound the wait before reconnecting: a restarting router is back within the
+	// first, and nobody repairs anything by hand faster than the second.
 	soonest = 500 * time.Millisecond
 	latest  = 30 * time.Second
-	// rarest is the longest wait before an identify. Discord allows 1,000 a day and
-	// takes the token away from who needs more; one in two minutes is 720.
+	// rarest is the longest wait before an identify. Discord allows 1,000 a day and revokes the
+	// token of a bot that needs more; one in two minutes is 720.
 	rarest = 2 * time.Minute
 	// well is how long a session must have been open for its failures to be forgotten.
 	well = time.Minute
-	// tries is how often one session is tried to be resumed before it is given up.
+	// tries is how often resuming one session is tried.
 	tries = 3
-	// longest bounds what a server may ask us to wait: the day after which the number
-	// of identifies starts anew.
+	// longest bounds the wait that a server may demand: the day after which the number of
+	// identifies starts anew.
 	longest = 24 * time.Hour
 )
 
-// A disconnectCause is why a connection to the gateway ended, or did not come about.
+// A disconnectCause is why a connection to the gateway ended, or failed.
 type disconnectCause int
 
 const (
@@ -36,7 +36,7 @@ const (
 	invalid                            // op 9
 	zombie                             // no heartbeat was acknowledged
 	slow                               // neither READY nor RESUMED came in time
-	stale                              // we lost too much of what it said: it is to say it anew
+	stale                              // we lost too many events, and want them again
 	exhausted                          // no identify is left for today
 )
 
@@ -51,10 +51,10 @@ type disconnection struct {
 	code      int           // of the websocket or of HTTP; 0 if there is none
 	resumable bool          // of op 9
 	opened    bool          // READY or RESUMED had come
-	lasted    time.Duration // since then
-	reached   bool          // Discord answered, so that it is not the network
+	lasted    time.Duration // since READY or RESUMED
+	reached   bool          // Discord answered, so it is not the network
 	after     time.Duration // the least time to wait, if the server says so
-	fault     *Fault        // if trying again is of no use
+	fault     *Fault        // if trying again is useless
 	err       error         // for the log
 }
 
@@ -62,7 +62,7 @@ type disconnection struct {
 type step struct {
 	wait   time.Duration
 	resume bool   // otherwise identify
-	ask    bool   // ask for the gateway's address first, which shows whether Discord can be reached
+	ask    bool   // request the gateway's address first, which shows whether Discord is reachable
 	fault  *Fault // stop
 }
 
@@ -72,11 +72,11 @@ type sessionState struct {
 	intents discordgo.Intent
 	jitter  func() float64 // from 0 to 1
 
-	session    string // "" if there is none to resume
+	session    string // "" if none can be resumed
 	url        string // where to resume
 	seq        int64  // of the last event taken
-	fails      int    // connections in a row that were not well
-	unresumed  int    // attempts to resume in a row that RESUMED did not answer
+	fails      int    // failed connections in a row
+	unresumed  int    // attempts to resume in a row without RESUMED
 	identified time.Time
 }
 
@@ -85,20 +85,20 @@ func (c *sessionState) begin(now time.Time) step {
 	return step{ask: true, wait: max(c.identified.Add(apart).Sub(now), 0)}
 }
 
-// identifying says that an identify is sent at now: whatever came before has ended.
+// identifying records that an identify is sent at now: the previous session has ended.
 func (c *sessionState) identifying(now time.Time) {
 	c.identified = now
 	c.forget()
 }
 
-// ready says that READY came.
+// ready records READY.
 func (c *sessionState) ready(session, url string) { c.session, c.url, c.unresumed = session, url, 0 }
 
-// resumed says that RESUMED came.
+// resumed records RESUMED.
 func (c *sessionState) resumed() { c.unresumed = 0 }
 
-// take reports whether the event numbered seq is a new one. A resumed session is sent
-// again what the server does not know to have arrived.
+// take reports whether the event numbered seq is new. In a resumed session the server repeats what
+// it does not know to have arrived.
 func (c *sessionState) take(seq int64) bool {
 	if seq <= c.seq {
 		return false
@@ -109,7 +109,7 @@ func (c *sessionState) take(seq int64) bool {
 
 func (c *sessionState) forget() { c.session, c.url, c.seq, c.unresumed = "", "", 0, 0 }
 
-// next judges a connection that ended at now.
+// next decides what to do about a connection that ended at now.
 func (c *sessionState) next(now time.Time, e disconnection) step {
 	if e.fault == nil {
 		e.fault = refusal(e.code, c.intents)
@@ -133,7 +133,7 @@ func (c *sessionState) next(now time.Time, e disconnection) step {
 	return s
 }
 
-// reckon counts what e says of the session and of the way to it.
+// reckon updates the state of the session and of the network from e.
 func (c *sessionState) reckon(e disconnection) {
 	if e.opened && e.lasted >= well {
 		c.fails = 0
@@ -150,8 +150,8 @@ func (c *sessionState) reckon(e disconnection) {
 	}
 }
 
-// backoff returns a wait in the second half of what the failures so far have doubled
-// first to, so that many who lost the same server do not come back together.
+// backoff returns a wait in the second half of first doubled once per failure, so that many
+// clients of a failed server do not come back together.
 func (c *sessionState) backoff(first, most time.Duration) time.Duration {
 	d := most
 	if n := c.fails - 1; n < 16 { // far beyond most, and far from an overflow
@@ -160,7 +160,7 @@ func (c *sessionState) backoff(first, most time.Duration) time.Duration {
 	return d/2 + time.Duration(c.jitter()*float64(d/2))
 }
 
-// refusal returns the fault that a code stands for, or nil if trying again may help.
+// refusal returns the fault for a code, or nil if trying again may help.
 func refusal(code int, intents discordgo.Intent) *Fault {
 	switch code {
 	case 401, 4004:

@@ -54,17 +54,15 @@ func (c *commit) write(w *writer) {
 	}
 }
 
-// pathRequired is section 12.4: only a commit that does nothing but add may do
-// without a path.
+// pathRequired is section 12.4: only a commit that only adds may lack a path.
 func pathRequired(list []*Proposal) bool {
 	return len(list) == 0 || slices.ContainsFunc(list, func(p *Proposal) bool { return p.Add == nil })
 }
 
-// Commit makes a commit of proposals, in this order, and the group of the next
-// epoch, in which the caller is if the commit is the one that everybody follows
-// (section 12.4.1). It always has a path, so that the keys of the committer are fresh.
-// The welcome is nil if nobody is added; it carries the tree. The commit is an
-// MLSMessage, the welcome a bare Welcome. The reader is crypto/rand's if it is nil.
+// Commit makes a commit of proposals, in this order, and the group of the next epoch, which the
+// caller is in if everybody follows this commit (section 12.4.1). It always has a path, so that
+// the keys of the committer are fresh. The welcome is nil if nobody is added; it carries the tree.
+// The commit is an MLSMessage, the welcome a bare Welcome. A nil reader means crypto/rand's.
 func (g *Group) Commit(rand io.Reader, proposals []*Proposal) (message, welcome []byte, next *Group, err error) {
 	if g.secrets == nil {
 		return nil, nil, nil, ErrCleared
@@ -109,8 +107,8 @@ func (g *Group) Commit(rand io.Reader, proposals []*Proposal) (message, welcome 
 	return m.marshal(), welcome, next, nil
 }
 
-// Apply follows another member's commit, all of whose proposals must be references
-// to known ones (section 12.4.2). It returns [ErrRemoved] if that removes the caller.
+// Apply follows another member's commit, which must contain only references to known proposals
+// (section 12.4.2). It returns [ErrRemoved] if that removes the caller.
 func (g *Group) Apply(message []byte, known []*Proposal) (next *Group, err error) {
 	return g.apply(message, func(p proposalOrRef) (*Proposal, error) {
 		if p.proposal != nil {
@@ -188,9 +186,8 @@ func (g *Group) apply(message []byte, resolve func(proposalOrRef) (*Proposal, er
 	return next, nil
 }
 
-// advance is the group after a commit: the transcript, the key schedule and the
-// private keys that are still or newly of use (section 12.4.1, 12.4.2). The context is
-// the provisional one.
+// advance returns the group after a commit: the transcript, the key schedule and the private keys
+// that stay or become useful (section 12.4.1, 12.4.2). The context is the provisional one.
 func (g *Group) advance(m *publicMessage, tree ratchetTree, context groupContext, derived privateKeys, commitSecret secret) (next *Group, joiner secret) {
 	context.confirmedTranscriptHash = confirmedTranscriptHash(g.interim, m)
 	next = &Group{
@@ -212,7 +209,7 @@ func (g *Group) advance(m *publicMessage, tree ratchetTree, context groupContext
 	return next, joiner
 }
 
-// enter completes a group whose context is final with the secrets of its epoch.
+// enter adds the secrets of the epoch to a group whose context is final.
 func (g *Group) enter(member secret) {
 	epoch := epochSecret(member, g.context.marshal())
 	defer epoch.clear()

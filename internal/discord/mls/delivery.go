@@ -1,8 +1,7 @@
 package mls
 
-// What a delivery service does, which is no member (RFC 9750, section 4): it proposes
-// as the external sender, orders commits, and hands each new member its part of a
-// welcome.
+// What a delivery service does, which is not a member (RFC 9750, section 4): it proposes as the
+// external sender, orders commits, and hands each new member its part of a welcome.
 
 // ProposeAdd returns an MLSMessage that proposes to add a published key package, and
 // its reference. The sender is the first in the group's list.
@@ -31,17 +30,17 @@ func propose(s *Signer, group []byte, epoch uint64, p *proposal) (message, ref [
 	return m.marshal(), makeProposalRef(m.authenticatedContent()), nil
 }
 
-// A Handshake is what can be read in a commit by one who is no member.
+// A Handshake is what a non-member can read in a commit.
 type Handshake struct {
 	Group  []byte
 	Epoch  uint64
 	Sender uint32   // a leaf
 	Refs   [][]byte // of its proposals, in order
-	Inline bool     // it has proposals that are no references
+	Inline bool     // it has proposals by value
 }
 
-// Inspect reads a commit, an MLSMessage at the beginning of b, and returns what is
-// behind it. Nothing is verified but the form: only members can.
+// Inspect reads a commit, an MLSMessage at the beginning of b, and returns the rest. It verifies
+// only the form: only members can verify more.
 func Inspect(b []byte) (h Handshake, rest []byte, err error) {
 	m, rest, err := readSome(b, readPublicMessage)
 	if err != nil {
@@ -61,8 +60,8 @@ func Inspect(b []byte) (h Handshake, rest []byte, err error) {
 	return h, rest, nil
 }
 
-// ReadKeyPackage checks a published key package, its signatures included, and
-// returns whom it would add and its reference.
+// ReadKeyPackage checks a published key package, with its signatures, and returns the member it
+// would add and its reference.
 func ReadKeyPackage(b []byte) (m Member, ref []byte, err error) {
 	k, err := read(b, readKeyPackage)
 	if err != nil {

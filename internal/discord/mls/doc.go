@@ -5,25 +5,22 @@
 // welcomes in both roles; the exporter. There are no pre-shared keys, no
 // external commits, no updates, no application messages.
 //
-// A [Group] is one member's view of one epoch. It does not change: a commit, its
-// own or another's, makes the group of the next epoch, and whoever holds the old
-// one may still use it until it is cleared. So a commit that loses against
-// another is simply forgotten.
+// A [Group] is one member's view of one epoch. It does not change: a commit, its own or another's,
+// makes the group of the next epoch, and the old one may still be used until it is cleared. So a
+// commit that loses against another is simply forgotten.
 //
-// Everything here is pure: no goroutine, no clock, no network. A group is read
-// from any goroutine. Whatever comes from outside is bounded before it is
-// allocated, and is an [Error] if it is wrong; names, section numbers and labels
-// are the RFC's.
+// Everything here is pure: no goroutine, no clock, no network. A group may be read from any
+// goroutine. External input is bounded before memory is allocated for it, and gives an [Error] if
+// it is wrong; names, section numbers and labels are the RFC's.
 //
-// What DAVE does not use is refused: a member that updates its leaf by a proposal, brings
-// a pre-shared key, changes the group's context or encrypts its commits, a group of more
-// than maxLeaves members, and a commit that changes the name or the signature key of its
-// author. Every commit of ours renews our keys, also one that only adds; that costs a
-// group of 25 a millisecond. Signatures are accepted with either value of s, since other
-// implementations produce both.
+// What DAVE does not use is refused: a member that updates its leaf by a proposal, brings a
+// pre-shared key, changes the group's context or encrypts its commits, a group of more than
+// maxLeaves members, and a commit that changes the name or the signature key of its author. Every
+// commit of ours renews our keys, even one that only adds; that costs a group of 25 a millisecond.
+// Signatures are accepted with either value of s, since other implementations produce both.
 //
-// Keys and secrets come from the reader that is given; the ephemeral keys of
-// encryptions are always crypto/rand's, and signatures are deterministic (RFC
-// 6979). Secrets are overwritten when they are over; the copies that the standard
-// library makes while it computes are beyond our reach.
+// Keys and secrets come from the given reader; the ephemeral keys of encryptions are always
+// crypto/rand's, and signatures are deterministic (RFC 6979). Secrets are overwritten when they
+// are no longer needed; we cannot reach the copies that the standard library makes while it
+// computes.
 package mls

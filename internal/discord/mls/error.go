@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// An Error is that something from outside is not as the protocol demands, or that
-// the caller asks for what it does not allow.
+// An Error says that external input violates the protocol, or that the caller asks for something
+// the protocol does not allow.
 type Error struct {
 	Section string // of RFC 9420
 	Reason  string
@@ -18,8 +18,8 @@ func faultf(section, format string, args ...any) error {
 	return &Error{Section: section, Reason: fmt.Sprintf(format, args...)}
 }
 
-// ErrRemoved is that a commit has removed the one who applies it.
+// ErrRemoved says that a commit has removed the member who applies it.
 var ErrRemoved = errors.New("mls: removed from the group")
 
-// ErrCleared is that the secrets which would be needed have been overwritten.
+// ErrCleared says that the necessary secrets have been overwritten.
 var ErrCleared = errors.New("mls: secrets have been cleared")

@@ -2,8 +2,8 @@ package mls
 
 import "bytes"
 
-// Messages as section 6 frames them. All of ours are a PublicMessage: the delivery
-// service has to read them.
+// Messages as framed by section 6. All of ours are a PublicMessage: the delivery service has to
+// read them.
 
 const (
 	wirePublicMessage = 1
@@ -101,8 +101,8 @@ func readPublicMessage(r *reader) *publicMessage {
 	return m
 }
 
-// Next returns the MLSMessage at the beginning of b, and what is behind it: in a list
-// of them, nothing else says where one ends. Only its form is looked at.
+// Next returns the MLSMessage at the beginning of b, and the rest: in a list, nothing else marks
+// its end. Only the form is checked.
 func Next(b []byte) (message, rest []byte, err error) {
 	if len(b) > maxMessage {
 		return nil, nil, faultf("2", "a message of %d bytes", len(b))
@@ -162,8 +162,8 @@ func (m *publicMessage) membership(c *groupContext, key secret) []byte {
 	return mac(key, append(m.tbs(c), m.auth()...))
 }
 
-// authenticate checks that a message is for this group and epoch and from whom it
-// says (section 6.1, 6.2); not its confirmation tag.
+// authenticate checks that a message is for this group and epoch and comes from its stated sender
+// (section 6.1, 6.2), but not its confirmation tag.
 func (g *Group) authenticate(m *publicMessage) error {
 	if !bytes.Equal(m.group, g.context.groupID) {
 		return faultf("6", "a message for another group")

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// An ExternalSender is who may propose without being a member (section 12.1.8.1).
+// An ExternalSender may propose without being a member (section 12.1.8.1).
 type ExternalSender struct {
 	SignatureKey []byte // an uncompressed point
 	Identity     []byte // of a basic credential
@@ -29,7 +29,7 @@ func readExternalSender(r *reader) (e ExternalSender) {
 	return e
 }
 
-// Marshal is its wire form.
+// Marshal returns its wire form.
 func (e ExternalSender) Marshal() []byte {
 	var w writer
 	w.opaque(e.SignatureKey)
@@ -50,15 +50,15 @@ func externalSendersOf(extensions []extension) ([]ExternalSender, error) {
 	return read(data, func(r *reader) []ExternalSender { return vector(r, readExternalSender) })
 }
 
-// A Member is a leaf of the tree that is not blank.
+// A Member is a non-blank leaf of the tree.
 type Member struct {
 	Leaf         uint32
 	Identity     []byte
 	SignatureKey []byte
 }
 
-// A Group is a member's view of an epoch. It does not change but for [Group.Clear],
-// and is used from any goroutine as long as nobody clears it.
+// A Group is a member's view of an epoch. It does not change except by [Group.Clear], and may be
+// used from any goroutine as long as nobody clears it.
 type Group struct {
 	signer          *Signer
 	own             leafIndex
@@ -71,9 +71,8 @@ type Group struct {
 	interim         []byte // interim_transcript_hash
 }
 
-// New creates a group of one member, at epoch 0 (section 11). It uses the leaf of k
-// and not its init key, so that a [Join] with k is still possible. The reader is
-// crypto/rand's if it is nil.
+// New creates a group of one member, at epoch 0 (section 11). It uses the leaf of k and not its
+// init key, so that a [Join] with k is still possible. A nil reader means crypto/rand's.
 func New(rand io.Reader, k *KeyPackage, id []byte, e ExternalSender) (*Group, error) {
 	if len(id) > maxGroupID {
 		return nil, faultf("8.1", "a group identifier of %d bytes", len(id))
@@ -114,7 +113,7 @@ func (g *Group) ID() []byte { return bytes.Clone(g.context.groupID) }
 // Epoch returns the number of commits so far.
 func (g *Group) Epoch() uint64 { return g.context.epoch }
 
-// Own returns the leaf of whose view it is.
+// Own returns the leaf of the member whose view it is.
 func (g *Group) Own() Member { return g.tree.leaf(g.own).member(g.own) }
 
 // Members returns everybody, in the order of their leaves.
@@ -126,7 +125,7 @@ func (g *Group) Members() []Member {
 	return list
 }
 
-// ExternalSenders returns who may propose.
+// ExternalSenders returns the external senders.
 func (g *Group) ExternalSenders() []ExternalSender {
 	var list []ExternalSender
 	for _, e := range g.externalSenders {
@@ -135,8 +134,8 @@ func (g *Group) ExternalSenders() []ExternalSender {
 	return list
 }
 
-// Extensions returns the types of the extensions of the group context: of a group
-// that [New] has made, 5 alone, external_senders.
+// Extensions returns the types of the extensions of the group context: for a group made by [New],
+// only 5, external_senders.
 func (g *Group) Extensions() []uint16 {
 	var list []uint16
 	for _, e := range g.context.extensions {
@@ -145,7 +144,7 @@ func (g *Group) Extensions() []uint16 {
 	return list
 }
 
-// maxExport is as far as the key derivation goes, 255 hashes.
+// maxExport is the limit of the key derivation, 255 hashes.
 const maxExport = 255 * hashSize
 
 // Export derives a secret of length bytes (section 8.5).
@@ -168,8 +167,8 @@ func (g *Group) EpochAuthenticator() []byte {
 	return bytes.Clone(g.secrets.authenticator)
 }
 
-// Clear overwrites the secrets of the epoch and the private keys of this view. What
-// needs them is [ErrCleared] after it. It must not run beside other methods.
+// Clear overwrites the secrets of the epoch and the private keys of this view. Methods that need
+// them return [ErrCleared] after it. It must not run in parallel with other methods.
 func (g *Group) Clear() {
 	if g.secrets != nil {
 		g.secrets.clear()

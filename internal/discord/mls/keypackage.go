@@ -58,16 +58,16 @@ func (k *keyPackage) validate(need []extension) error {
 	return verify(k.leaf.signatureKey, "KeyPackageTBS", k.signed, k.signature)
 }
 
-// A KeyPackage is an invitation to be added to a group, with the private keys by
-// which a [Join] is possible (section 10). It may be joined with once.
+// A KeyPackage is an invitation to be added to a group, with the private keys for a [Join]
+// (section 10). It can be used for one join.
 type KeyPackage struct {
 	signer *Signer
 	public *keyPackage
-	init   secret // nil once joined with
+	init   secret // nil after a join
 	leaf   secret // of the leaf node's encryption key
 }
 
-// NewKeyPackage makes one whose credential is identity, valid at all times.
+// NewKeyPackage makes a key package with identity as its credential, valid at all times.
 func NewKeyPackage(rand io.Reader, s *Signer, identity []byte) (*KeyPackage, error) {
 	if len(identity) > maxIdentity {
 		return nil, faultf("5.3", "an identity of %d bytes", len(identity))
@@ -113,14 +113,14 @@ func (k *keyPackage) sign(s *Signer) (err error) {
 	return nil
 }
 
-// Marshal returns what is published of it: a bare KeyPackage, not an MLSMessage.
+// Marshal returns its published form: a bare KeyPackage, not an MLSMessage.
 func (k *KeyPackage) Marshal() []byte { return bytes.Clone(k.public.raw) }
 
 // Ref returns the reference by which a welcome names it, of 32 bytes (section 5.2).
 func (k *KeyPackage) Ref() []byte { return makeKeyPackageRef(k.public.raw) }
 
-// Clear overwrites its private keys. No [Join] or [New] is possible with it any more;
-// groups that there are already are not touched.
+// Clear overwrites its private keys. It cannot be used for [Join] or [New] any more; existing
+// groups are not affected.
 func (k *KeyPackage) Clear() {
 	k.init.clear()
 	k.leaf.clear()

@@ -20,8 +20,8 @@ const (
 // maxIdentity bounds the identity of a credential. Discord's have eight bytes.
 const maxIdentity = 1 << 10
 
-// maxLeafNode bounds a leaf node, of which a group keeps one for each member. Those of
-// Discord's clients have 300 bytes.
+// maxLeafNode bounds a leaf node; a group stores one for each member. Those of Discord's clients
+// have 300 bytes.
 const maxLeafNode = 1 << 12
 
 // maxExtensions bounds a list of extensions.
@@ -90,7 +90,7 @@ type capabilities struct {
 	versions, cipherSuites, extensions, proposals, credentials []uint16
 }
 
-// own is what this package can do.
+// own lists what this package supports.
 var own = capabilities{
 	versions:     []uint16{protocolVersion},
 	cipherSuites: []uint16{cipherSuite},
@@ -202,9 +202,8 @@ func (l *leafNode) sign(s *Signer, group []byte, index leafIndex) (err error) {
 	return nil
 }
 
-// validate is section 7.3, as far as it concerns one leaf alone: the credential has
-// been read, lifetimes are not for members to check (DAVE), and what has to be
-// unique is for the tree to see.
+// validate is section 7.3, as far as it concerns one leaf alone: the credential has been read,
+// members do not check lifetimes (DAVE), and the tree checks uniqueness.
 func (l *leafNode) validate(group []byte, index leafIndex, need []extension) error {
 	if len(l.raw) > maxLeafNode {
 		return faultf("7.2", "a leaf node of %d bytes", len(l.raw))
@@ -218,8 +217,8 @@ func (l *leafNode) validate(group []byte, index leafIndex, need []extension) err
 	return l.supports(need)
 }
 
-// supports checks that the member can do what it uses itself and what the group
-// needs, whose extensions are need.
+// supports checks that the member supports what it uses itself and what the group needs, whose
+// extensions are need.
 func (l *leafNode) supports(need []extension) error {
 	c := &l.capabilities
 	switch {

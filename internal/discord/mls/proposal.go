@@ -39,9 +39,9 @@ func (p *proposal) write(w *writer) {
 	w.uint32(uint32(p.remove))
 }
 
-// A Proposal is a change that an external sender of this group has proposed, and
-// that can be committed: its signature, group and epoch are right, and so is the key
-// package that it adds (section 12.1). It does not change.
+// A Proposal is a valid change that an external sender of this group has proposed, and that can be
+// committed: its signature, group and epoch are right, and so is the key package that it adds
+// (section 12.1). It does not change.
 type Proposal struct {
 	Ref    []byte  // by which a commit names it, 32 bytes
 	Add    *Member // whom it adds, without a leaf; nil if it removes
@@ -64,7 +64,7 @@ func (g *Group) Proposal(message []byte) (*Proposal, error) {
 	return g.accept(m)
 }
 
-// accept checks a message with a proposal, whoever has sent it.
+// accept checks a message with a proposal, whoever sent it.
 func (g *Group) accept(m *publicMessage) (*Proposal, error) {
 	if m.proposal == nil {
 		return nil, faultf("12.1", "no proposal")

@@ -65,9 +65,9 @@ func (n node) parentHash() []byte {
 	return nil
 }
 
-// A ratchetTree is the public part of a group's tree (section 4.1, 7): always full,
-// as an array of nodes, whose length is a power of two less one. What the nodes
-// point to is shared between trees and never changed.
+// A ratchetTree is the public part of a group's tree (section 4.1, 7): always full, as an array of
+// nodes, whose length is a power of two minus one. The contents of nodes are shared between trees
+// and never changed.
 type ratchetTree []node
 
 func (t ratchetTree) leaves() int     { return (len(t) + 1) / 2 }
@@ -149,8 +149,8 @@ func (t ratchetTree) write(w *writer) {
 	})
 }
 
-// add puts a leaf into the leftmost blank place, and extends the tree if there is
-// none (section 7.7, 12.1.1).
+// add puts a leaf into the leftmost blank place, and extends the tree if there is none (section
+// 7.7, 12.1.1).
 func (t *ratchetTree) add(leaf *leafNode) (leafIndex, error) {
 	free := t.leaves()
 	for x := 0; x < len(*t); x += 2 {
@@ -177,8 +177,7 @@ func (t *ratchetTree) add(leaf *leafNode) (leafIndex, error) {
 	return l, nil
 }
 
-// remove blanks a leaf and what is above it, and truncates the tree (section 7.7,
-// 12.1.3).
+// remove blanks a leaf and the nodes above it, and truncates the tree (section 7.7, 12.1.3).
 func (t *ratchetTree) remove(l leafIndex) {
 	(*t)[l.node()] = node{}
 	t.blankPath(l)
@@ -198,7 +197,7 @@ func (t ratchetTree) blankPath(l leafIndex) {
 	}
 }
 
-// resolution is the nodes that together cover the members below x (section 4.1.1).
+// resolution returns the nodes that together cover the members below x (section 4.1.1).
 func (t ratchetTree) resolution(x nodeIndex) []nodeIndex {
 	return t.resolve(nil, x)
 }
@@ -219,8 +218,8 @@ func (t ratchetTree) resolve(list []nodeIndex, x nodeIndex) []nodeIndex {
 	return t.resolve(t.resolve(list, x.left()), x.right())
 }
 
-// filteredDirectPath is the nodes above a leaf whose other child has members, each
-// with that child (section 4.1.2).
+// filteredDirectPath returns the nodes above a leaf whose other child has members, each with that
+// child (section 4.1.2).
 func (t ratchetTree) filteredDirectPath(l leafIndex) (path, copath []nodeIndex) {
 	below := l.node()
 	for _, x := range directPath(below, t.leaves()) {
@@ -232,12 +231,12 @@ func (t ratchetTree) filteredDirectPath(l leafIndex) (path, copath []nodeIndex) 
 	return path, copath
 }
 
-// hash is the tree hash of the whole tree (section 7.8).
+// hash returns the tree hash of the whole tree (section 7.8).
 func (t ratchetTree) hash() []byte { return t.hashWithout(t.root(), nil) }
 
-// hashWithout is the tree hash of the subtree under x as it would be without some
-// leaves, in ascending order: with nil the tree hash (section 7.8), with the unmerged
-// leaves of a parent the original_sibling_tree_hash (section 7.9).
+// hashWithout returns the tree hash of the subtree under x without some leaves, given in ascending
+// order: with nil the tree hash (section 7.8), with the unmerged leaves of a parent the
+// original_sibling_tree_hash (section 7.9).
 func (t ratchetTree) hashWithout(x nodeIndex, without []leafIndex) []byte {
 	var w writer
 	if x.isLeaf() {
@@ -260,7 +259,7 @@ func (t ratchetTree) hashWithout(x nodeIndex, without []leafIndex) []byte {
 	return hash(w)
 }
 
-// difference is the leaves in a that are not in b. Both are in ascending order.
+// difference returns the leaves in a that are not in b. Both are in ascending order.
 func difference(a, b []leafIndex) []leafIndex {
 	if len(b) == 0 {
 		return a
@@ -271,15 +270,14 @@ func difference(a, b []leafIndex) []leafIndex {
 	})
 }
 
-// within is the leaves of an ascending list that are under x.
+// within returns the leaves of an ascending list that are under x.
 func within(list []leafIndex, x nodeIndex) []leafIndex {
 	from, _ := slices.BinarySearch(list, x.first())
 	to, _ := slices.BinarySearch(list, x.after())
 	return list[from:to]
 }
 
-// parentHashOf is the parent hash of the parent at p with a copath child (section
-// 7.9).
+// parentHashOf returns the parent hash of the parent at p with a copath child (section 7.9).
 func (t ratchetTree) parentHashOf(p, copathChild nodeIndex) []byte {
 	n := t[p].parent
 	var w writer
@@ -289,8 +287,8 @@ func (t ratchetTree) parentHashOf(p, copathChild nodeIndex) []byte {
 	return hash(w)
 }
 
-// validate checks a tree that somebody else has sent, for a group and its extensions
-// (section 12.4.3.1), all but its tree hash.
+// validate checks a tree from somebody else, for a group and its extensions (section 12.4.3.1),
+// except its tree hash.
 func (t ratchetTree) validate(group []byte, need []extension) error {
 	for l, leaf := range t.occupied {
 		if err := leaf.validate(group, l, need); err != nil {
@@ -306,8 +304,8 @@ func (t ratchetTree) validate(group []byte, need []extension) error {
 	return t.validateParentHashes()
 }
 
-// validateUnmerged checks that unmerged leaves are what they must be: under their
-// node, not blank, in order, and unmerged in all that is between.
+// validateUnmerged checks the unmerged leaves: they must be under their node, not blank, in order,
+// and unmerged in all nodes in between.
 func (t ratchetTree) validateUnmerged() error {
 	for x, n := range t {
 		if n.parent == nil {
@@ -338,7 +336,7 @@ func (t ratchetTree) validateUnmerged() error {
 	return nil
 }
 
-// validateUnique checks that no key is in two places (section 7.3, 12.4.3.1).
+// validateUnique checks that no key is used twice (section 7.3, 12.4.3.1).
 func (t ratchetTree) validateUnique() error {
 	encryption := make(map[string]bool, len(t))
 	signature := make(map[string]bool, len(t)/2+1)
@@ -384,8 +382,8 @@ func (t ratchetTree) validateParentHashes() error {
 	return nil
 }
 
-// merged returns the one node in the resolution of a child of p that is no unmerged
-// leaf of p. There is none unless the others are all the unmerged leaves under it.
+// merged returns the one node in the resolution of a child of p that is not an unmerged leaf of p.
+// There is none unless the others are all the unmerged leaves under it.
 func (t ratchetTree) merged(p, child nodeIndex) (d nodeIndex, ok bool) {
 	unmerged := within(t[p].parent.unmergedLeaves, child)
 	resolution := t.resolution(child)

@@ -38,7 +38,7 @@ func (c *groupContext) marshal() []byte {
 	return w
 }
 
-// epochSecrets are those secrets of section 8 that something here needs.
+// epochSecrets are the secrets of section 8 that are needed here.
 type epochSecrets struct {
 	init          secret
 	exporter      secret
@@ -53,8 +53,8 @@ func (s *epochSecrets) clear() {
 	}
 }
 
-// joinerSecret is the first step of section 8: from the epoch before to what a new
-// member is told.
+// joinerSecret is the first step of section 8: from the previous epoch to the secret for new
+// members.
 func joinerSecret(init, commitSecret secret, context []byte) secret {
 	s := extract(init, commitSecret)
 	defer s.clear()

@@ -28,8 +28,8 @@ const (
 	tagSize   = 16 // of the AEAD
 )
 
-// A secret is something that is overwritten when it is no longer needed. The copies
-// that the standard library makes while it computes are beyond our reach.
+// A secret is overwritten when it is no longer needed. We cannot reach the copies that the
+// standard library makes while it computes.
 type secret []byte
 
 func (s secret) clear() { clear(s) }
@@ -58,8 +58,7 @@ func makeProposalRef(authenticatedContent []byte) []byte {
 	return refHash("MLS 1.0 Proposal Reference", authenticatedContent)
 }
 
-// labelled is what SignContent (section 5.1.2) and EncryptContext (section 5.1.3)
-// have in common.
+// labelled is the common part of SignContent (section 5.1.2) and EncryptContext (section 5.1.3).
 func labelled(label string, content []byte) []byte {
 	w := make(writer, 0, 16+len(label)+len(content))
 	w.opaque([]byte("MLS 1.0 " + label))
@@ -84,7 +83,7 @@ func expandWithLabel(s secret, label string, context []byte, length int) secret 
 	w.opaque(context)
 	out, err := hkdf.Expand(sha256.New, s, string(w), length)
 	if err != nil {
-		panic("mls: " + err.Error()) // the callers know the lengths that are possible
+		panic("mls: " + err.Error()) // the callers use valid lengths
 	}
 	return out
 }
@@ -128,7 +127,7 @@ func newKeyPair(r io.Reader) (private secret, public []byte, err error) {
 	return deriveKeyPair(ikm)
 }
 
-// random returns a fresh secret. A nil reader is crypto/rand's.
+// random returns a fresh secret. A nil reader means crypto/rand's.
 func random(r io.Reader) (secret, error) {
 	if r == nil {
 		r = rand.Reader
@@ -138,8 +137,8 @@ func random(r io.Reader) (secret, error) {
 	return s, err
 }
 
-// checkPoint returns an error unless key is an uncompressed point of the curve. Keys
-// are of any length when a message is read; what uses one or keeps it checks it.
+// checkPoint returns an error unless key is an uncompressed point of the curve. Keys of any length
+// are accepted when a message is read; code that uses or stores one checks it.
 func checkPoint(key []byte) error {
 	if _, err := ecdh.P256().NewPublicKey(key); err != nil {
 		return faultf("5.1.1", "a public key that is no point of the curve")
@@ -181,7 +180,7 @@ func encryptWithLabel(public []byte, label string, context, plaintext []byte) (c
 func decryptWithLabel(private secret, label string, context []byte, c hpkeCiphertext) (secret, error) {
 	k, err := kem().NewPrivateKey(private)
 	if err != nil {
-		return nil, ErrCleared // nobody but ourselves makes private keys
+		return nil, ErrCleared // nobody but us makes private keys
 	}
 	recipient, err := hpke.NewRecipient(c.kemOutput, k, hpke.HKDFSHA256(), hpke.AES128GCM(), labelled(label, context))
 	if err != nil {
@@ -203,16 +202,16 @@ func aead(key secret) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// A Signer is a signature key pair of a member or an external sender (section 5.1):
-// ECDSA over P-256. It is used from any goroutine.
+// A Signer is a signature key pair of a member or an external sender (section 5.1): ECDSA over
+// P-256. It may be used from any goroutine.
 type Signer struct {
 	private *ecdsa.PrivateKey
 	public  []byte
 }
 
-// NewSigner makes one. The reader is crypto/rand's if it is nil.
+// NewSigner makes one. A nil reader means crypto/rand's.
 func NewSigner(rand io.Reader) (*Signer, error) {
-	private, _, err := newKeyPair(rand) // DeriveKeyPair is a uniform scalar, whatever it is used for
+	private, _, err := newKeyPair(rand) // DeriveKeyPair gives a uniform scalar, good for any use
 	if err != nil {
 		return nil, err
 	}
@@ -232,15 +231,15 @@ func signerOf(private secret) (*Signer, error) {
 // Public returns the public key, as an uncompressed point of 65 bytes.
 func (s *Signer) Public() []byte { return append([]byte(nil), s.public...) }
 
-// sign is SignWithLabel of section 5.1.2. Signatures are deterministic (RFC 6979),
-// since a nonce that repeats would give the key away.
+// sign is SignWithLabel of section 5.1.2. Signatures are deterministic (RFC 6979), since a
+// repeated nonce would reveal the key.
 func (s *Signer) sign(label string, content []byte) ([]byte, error) {
 	digest := sha256.Sum256(labelled(label, content))
 	return s.private.Sign(nil, digest[:], crypto.SHA256)
 }
 
-// verify is VerifyWithLabel of section 5.1.2. A signature is strict DER. Both values
-// of s are right: neither the RFC nor the other members ask for the lower one.
+// verify is VerifyWithLabel of section 5.1.2. A signature is strict DER. Both values of s are
+// accepted: neither the RFC nor the other members require the lower one.
 func verify(public []byte, label string, content, signature []byte) error {
 	k, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), public)
 	if err != nil {

@@ -1,7 +1,7 @@
 package mls
 
-// The transcript hashes (section 8.2): one over all commits as far as their
-// signature, and one that also covers the confirmation tag of the last.
+// The transcript hashes (section 8.2): one over all commits up to their signature, and one that
+// also covers the confirmation tag of the last.
 
 func confirmedTranscriptHash(interim []byte, commit *publicMessage) []byte {
 	var w writer

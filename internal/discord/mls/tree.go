@@ -2,9 +2,8 @@ package mls
 
 import "math/bits"
 
-// The arithmetic of array-based trees (appendix C). A tree of n leaves, a power of
-// two, has 2n-1 nodes; leaf i is node 2i. The arithmetic knows nothing of what the
-// nodes hold.
+// The arithmetic of array-based trees (appendix C). A tree of n leaves, a power of two, has 2n-1
+// nodes; leaf i is node 2i. The arithmetic does not depend on the contents of the nodes.
 
 type (
 	leafIndex uint32
@@ -19,7 +18,7 @@ func (x nodeIndex) leaf() leafIndex { return leafIndex(x / 2) }
 // level is the height of a node above the leaves.
 func (x nodeIndex) level() int { return bits.TrailingZeros32(^uint32(x)) }
 
-// left and right are the children of a node that is no leaf.
+// left and right are the children of a node that is not a leaf.
 func (x nodeIndex) left() nodeIndex  { return x ^ 1<<(x.level()-1) }
 func (x nodeIndex) right() nodeIndex { return x ^ 3<<(x.level()-1) }
 
@@ -45,7 +44,7 @@ func (x nodeIndex) after() leafIndex { return x.first() + 1<<x.level() }
 // over reports whether leaf l is below x, or is x.
 func (x nodeIndex) over(l leafIndex) bool { return x.first() <= l && l < x.after() }
 
-// rootOf is the root of a tree with so many leaves.
+// rootOf is the root of a tree with a number of leaves.
 func rootOf(leaves int) nodeIndex { return nodeIndex(leaves - 1) }
 
 // directPath is the nodes above x, from its parent to the root.

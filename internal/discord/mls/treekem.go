@@ -37,7 +37,7 @@ func (p *updatePath) write(w *writer) {
 	})
 }
 
-// privateKeys are those a member has: of its leaf, and of nodes above it.
+// privateKeys are the private keys of a member: of its leaf, and of nodes above it.
 type privateKeys map[nodeIndex]secret
 
 func (k privateKeys) clear() {
@@ -67,7 +67,7 @@ func (t ratchetTree) setPath(l leafIndex, path, copath []nodeIndex, keys [][]byt
 	return parentHash
 }
 
-// A freshPath is an update path in the making, by its sender.
+// A freshPath is an update path under construction, by its sender.
 type freshPath struct {
 	leaf        *leafNode
 	path        []nodeIndex // the filtered direct path
@@ -128,15 +128,15 @@ func (f *freshPath) clear() {
 	f.commit.clear()
 }
 
-// recipients is the nodes to which the path secret above a copath child is encrypted:
-// its resolution without those who are added by the same commit (section 7.5).
+// recipients returns the nodes to which the path secret above a copath child is encrypted: its
+// resolution without the members added by the same commit (section 7.5).
 func (t ratchetTree) recipients(copathChild nodeIndex, added []leafIndex) []nodeIndex {
 	return slices.DeleteFunc(t.resolution(copathChild), func(x nodeIndex) bool {
 		return x.isLeaf() && slices.Contains(added, x.leaf())
 	})
 }
 
-// seal encrypts the path secrets to the group, whose provisional context is given.
+// seal encrypts the path secrets to the group, for its provisional context.
 func (f *freshPath) seal(t ratchetTree, added []leafIndex, context []byte) (*updatePath, error) {
 	p := &updatePath{leaf: f.leaf}
 	for i, child := range f.copath {
@@ -153,8 +153,7 @@ func (f *freshPath) seal(t ratchetTree, added []leafIndex, context []byte) (*upd
 	return p, nil
 }
 
-// merge checks a path that another member has sent and puts it into the tree
-// (section 7.5, 12.4.2).
+// merge checks a path from another member and puts it into the tree (section 7.5, 12.4.2).
 func (p *updatePath) merge(t ratchetTree, l leafIndex, group []byte, need []extension) error {
 	if p.leaf.source != sourceCommit {
 		return faultf("12.4.2", "a path with a leaf node from source %d", p.leaf.source)
@@ -162,9 +161,9 @@ func (p *updatePath) merge(t ratchetTree, l leafIndex, group []byte, need []exte
 	if err := p.leaf.validate(group, l, need); err != nil {
 		return err
 	}
-	// Who a member is stays as it was when it was added: DAVE allows no commit to change
-	// the credential or the signature key of who makes it, by which a member could take
-	// the name of somebody whom nobody has added.
+	// A member's identity stays as it was when the member was added: DAVE allows no commit to
+	// change the credential or the signature key of its author, or a member could take the name of
+	// somebody whom nobody has added.
 	switch old := t.leaf(l); {
 	case !bytes.Equal(p.leaf.identity, old.identity):
 		return faultf("5.3.1", "a path with another identity")
@@ -199,8 +198,8 @@ func (p *updatePath) merge(t ratchetTree, l leafIndex, group []byte, need []exte
 	return t.validateUnique()
 }
 
-// open decrypts the path secret that is for the member at own, after merge, and
-// derives what follows from it: the private keys above, and commit_secret.
+// open decrypts the path secret for the member at own, after merge, and derives from it the
+// private keys above, and commit_secret.
 func (p *updatePath) open(t ratchetTree, l, own leafIndex, keys privateKeys, added []leafIndex, context []byte) (derived privateKeys, commitSecret secret, err error) {
 	path, copath := t.filteredDirectPath(l)
 	from := slices.IndexFunc(copath, func(x nodeIndex) bool { return x.over(own) })

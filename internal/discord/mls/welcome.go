@@ -43,7 +43,7 @@ func (w *welcome) marshal() []byte {
 	return out
 }
 
-// only is the welcome with the secrets for one key package alone.
+// only returns the welcome with the secrets for one key package.
 func (w *welcome) only(ref []byte) (*welcome, error) {
 	for _, s := range w.secrets {
 		if bytes.Equal(s.newMember, ref) {
@@ -71,7 +71,7 @@ func readGroupSecrets(r *reader) (s groupSecrets) {
 }
 
 func (s groupSecrets) marshal() secret {
-	w := make(writer, 0, 2*hashSize+8) // not to leave copies behind while it grows
+	w := make(writer, 0, 2*hashSize+8) // so that growing leaves no copies behind
 	w.opaque(s.joiner)
 	if w.present(s.path != nil) {
 		w.opaque(s.path)
@@ -107,9 +107,8 @@ func readGroupInfo(r *reader) (i groupInfo) {
 	return i
 }
 
-// groupInfo describes the group, with its tree and nothing else in the extensions:
-// other members refuse a description with the external senders in it, which belong
-// into the group context.
+// groupInfo describes the group, with only its tree in the extensions: other members refuse a
+// description that contains the external senders, which belong in the group context.
 func (g *Group) groupInfo() ([]byte, error) {
 	var tree, w writer
 	g.tree.write(&tree)
@@ -154,8 +153,8 @@ func welcomeKey(member secret) (key, nonce secret) {
 	return expandWithLabel(s, "key", nil, keySize), expandWithLabel(s, "nonce", nil, nonceSize)
 }
 
-// welcome makes the Welcome for those whom a commit has added. The group is the one
-// after it.
+// welcome makes the Welcome for the members that a commit has added. The group is the one after
+// it.
 func (g *Group) welcome(joiner secret, fresh *freshPath, proposals []*Proposal, added []leafIndex) ([]byte, error) {
 	info, err := g.groupInfo()
 	if err != nil {
@@ -187,9 +186,9 @@ func (g *Group) welcome(joiner secret, fresh *freshPath, proposals []*Proposal, 
 	return w.marshal(), nil
 }
 
-// Join enters the group that a Welcome leads to, whose tree it must carry (section
-// 12.4.3.1). What the group is like, such as who its external sender is, is for the
-// caller to judge. If it succeeds the key package's init key is overwritten.
+// Join enters the group that a Welcome leads to, which must carry the tree (section 12.4.3.1). The
+// caller judges the group itself, such as its external sender. On success the key package's init
+// key is overwritten.
 func Join(message []byte, k *KeyPackage) (*Group, error) {
 	w, err := read(message, readWelcome)
 	if err != nil {

@@ -8,24 +8,23 @@ import (
 // The presentation language of TLS as section 2.1 extends it: numbers are big-endian,
 // vectors begin with their length in bytes, in one, two or four bytes.
 
-// maxMessage bounds everything that comes from outside. The welcome to a group of
-// maxLeaves is half of it.
+// maxMessage bounds all external input. The welcome to a group of maxLeaves is half of it.
 const maxMessage = 1 << 20
 
-// maxList bounds the lists whose elements may be as short as a byte, so that what is
-// allocated stays in proportion to what was sent.
+// maxList bounds the lists whose elements may be as short as a byte, so that the allocated memory
+// stays in proportion to the input.
 const maxList = 1 << 11
 
-// A reader takes a message apart. After the first fault it returns zeros, and err
-// says what it was. What it returns points into the message.
+// A reader parses a message. After the first fault it returns zeros, and err describes the fault.
+// Its results point into the message.
 type reader struct {
 	whole []byte
 	at    int
 	err   error
 }
 
-// read takes b apart by f, copied, so that the caller may do with b what it likes.
-// Whatever f leaves over is a fault.
+// read parses a copy of b with f, so that the caller may change b. Anything that f leaves over is
+// a fault.
 func read[T any](b []byte, f func(*reader) T) (T, error) {
 	v, rest, err := readSome(b, f)
 	if err == nil && len(rest) > 0 {
@@ -118,7 +117,7 @@ func (r *reader) length() int {
 // opaque reads opaque<V>.
 func (r *reader) opaque() []byte { return r.bytes(r.length()) }
 
-// sized reads an opaque<V> that has to have a certain length.
+// sized reads an opaque<V> of a fixed length.
 func (r *reader) sized(n int, what string) []byte {
 	b := r.opaque()
 	if r.err == nil && len(b) != n {
@@ -161,7 +160,7 @@ func vector[T any](r *reader, element func(*reader) T) []T {
 	return list
 }
 
-// A writer is a message in the making.
+// A writer builds a message.
 type writer []byte
 
 func (w *writer) uint8(v uint8)   { *w = append(*w, v) }
@@ -187,7 +186,7 @@ func (w *writer) opaque(b []byte) {
 	w.bytes(b)
 }
 
-// nested writes what f writes as one vector.
+// nested writes the output of f as one vector.
 func (w *writer) nested(f func(*writer)) {
 	var in writer
 	f(&in)

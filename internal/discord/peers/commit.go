@@ -11,8 +11,8 @@ import (
 //go:embed commit.cjs
 var commits string
 
-// Commits returns how many milliseconds it takes davey to add somebody to a group of
-// so many members, so many times.
+// Commits returns how many milliseconds davey takes to add a member to a group of a size, for a
+// number of repetitions.
 func Commits(ctx context.Context, members, rounds int) (times []float64, err error) {
 	c, err := Command(ctx, commits, strconv.Itoa(members), strconv.Itoa(rounds))
 	if err != nil {
@@ -25,5 +25,5 @@ func Commits(ctx context.Context, members, rounds int) (times []float64, err err
 	return times, json.Unmarshal(out, &times)
 }
 
-// PID is the number of the peer's process.
+// PID is the ID of the peer's process.
 func (p *Peer) PID() int { return p.command.Process.Pid }

@@ -1,12 +1,11 @@
-// Package peers runs other people's Discord clients, so that tests can have a call
-// with somebody who knows nothing of this project: discord.js with its own voice and
-// its own encryption, in the versions of package-lock.json, none of them changed.
+// Package peers runs other people's Discord clients, so that tests can have a call with clients
+// that know nothing of this project: discord.js with its own voice and its own encryption, in the
+// versions of package-lock.json, none of them changed.
 //
-// scripts/discord/build installs them, once and outside the tree. Where they are
-// missing a test fails, unless EARSHOT_WITHOUT names discord.
+// scripts/discord/build installs them, once and outside the tree. If they are missing, a test
+// fails, unless EARSHOT_WITHOUT names discord.
 //
-// A [Peer] is a process: it is told what to do by lines, and answers with lines of
-// JSON. What it plays are tagged frames ([Frame]) that pass for Opus, so that whoever
-// hears one knows whose it is and that nothing is missing in it, and so that a test
-// that searches a wire knows one when it sees it.
+// A [Peer] is a process: it receives commands as lines, and answers with lines of JSON. It plays
+// tagged frames ([Frame]) in place of Opus, so that a listener knows whose frame it is and that
+// nothing is missing, and a test that searches the traffic recognises one.
 package peers

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Words are in every tagged frame, and in nothing else. Where they are found on a
-// wire, somebody has said something that everybody can read.
+// Words are in every tagged frame, and nowhere else. If they are found in network traffic,
+// something was sent unencrypted.
 const Words = "nobody may read this but those who are in the same call!"
 
 const (
@@ -25,7 +25,7 @@ func Frame(tag byte, n uint32) []byte {
 	return append(f, Words...)
 }
 
-// ReadFrame returns whose a frame is, if it is a tagged one and whole.
+// ReadFrame returns the tag of a frame, if it is a tagged one and complete.
 func ReadFrame(f []byte) (tag byte, n uint32, ok bool) {
 	if len(f) != size || f[0] != celt || string(f[6:]) != Words {
 		return 0, 0, false
@@ -33,12 +33,12 @@ func ReadFrame(f []byte) (tag byte, n uint32, ok bool) {
 	return f[1], binary.BigEndian.Uint32(f[2:]), true
 }
 
-// A Heard is what somebody has heard of one user.
+// A Heard is what a peer has heard of one user.
 type Heard struct {
 	Silence int
 	Tags    map[byte]int // whole tagged frames
 	Last    int64        // the number of the last of them, or -1
-	Other   int          // what is neither: damaged, or not decrypted
+	Other   int          // neither: damaged, or not decrypted
 }
 
 // Count adds a frame.
@@ -67,14 +67,14 @@ func Packets(packets [][]byte) (file []byte) {
 	return file
 }
 
-// A Packet is one of Opus that a peer has heard, and when.
+// A Packet is an Opus packet that a peer has heard, and its time.
 type Packet struct {
 	At   time.Time
 	Opus []byte
 }
 
-// ReadRecord reads what a peer has recorded so far, by the clock of this machine. What
-// is being written is left out.
+// ReadRecord reads what a peer has recorded so far, with the times of this machine's clock. An
+// incomplete last record is left out.
 func ReadRecord(file []byte) (all []Packet) {
 	for len(file) >= 10 {
 		at, n := time.UnixMilli(int64(binary.BigEndian.Uint64(file))), int(binary.BigEndian.Uint16(file[8:]))

@@ -25,7 +25,7 @@ var participant string
 //go:embed package-lock.json
 var lock []byte
 
-// Folder returns where scripts/discord/build puts the clients.
+// Folder returns the directory into which scripts/discord/build installs the clients.
 func Folder() string {
 	cache := os.Getenv("XDG_CACHE_HOME")
 	if cache == "" {
@@ -35,10 +35,10 @@ func Folder() string {
 	return filepath.Join(cache, "earshot", fmt.Sprintf("discord-%x", sum[:6]))
 }
 
-// ErrMissing is that there are no clients.
+// ErrMissing says that the clients are not installed.
 var ErrMissing = errors.New("there are no Discord clients to test with: install them with scripts/discord/build, or set EARSHOT_WITHOUT=discord")
 
-// Command returns a command that runs a script with the clients at hand.
+// Command returns a command that runs a script with the clients available.
 func Command(ctx context.Context, script string, args ...string) (*exec.Cmd, error) {
 	modules := filepath.Join(Folder(), "node_modules")
 	node := filepath.Join(modules, "node", "bin", "node")
@@ -50,20 +50,20 @@ func Command(ctx context.Context, script string, args ...string) (*exec.Cmd, err
 	return c, nil
 }
 
-// A Config is what a peer is made of.
+// A Config configures a peer.
 type Config struct {
-	Base   string // where REST is, with a slash at the end
+	Base   string // the address of REST, with a slash at the end
 	CAFile string // the authority that signed the voice gateway's certificate
 	Token  string
 	Guild  uint64
 
-	// Reads says that it wants to know what is written, for which its user needs to be
-	// privileged. What it then sees is in [Peer.Seen] and [Peer.Typing].
+	// Reads says that it reads messages, for which its user must be privileged. What it then sees
+	// is in [Peer.Seen] and [Peer.Typing].
 	Reads bool
 }
 
-// A Peer is somebody in a process of their own, who is logged in. Its methods may be
-// called from any goroutine.
+// A Peer is a logged-in client in a process of its own. Its methods may be called from any
+// goroutine.
 type Peer struct {
 	User uint64
 
@@ -83,14 +83,14 @@ type Peer struct {
 	typing  map[Typist]int
 }
 
-// A Message is one that a peer sees.
+// A Message is a message that a peer sees.
 type Message struct {
 	ID, Channel, Author uint64
-	ReplyTo             uint64 // 0 if it answers none
+	ReplyTo             uint64 // 0 if it is not a reply
 	Text                string
 }
 
-// A Typist is who types where.
+// A Typist is a user who types, and where.
 type Typist struct{ User, Channel uint64 }
 
 // A Report is what a peer knows.
@@ -153,7 +153,7 @@ const (
 	quitWithin   = 3 * time.Second
 )
 
-// read takes what the peer says until it ends.
+// read reads the output of the peer until it ends.
 func (p *Peer) read(r io.Reader) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
@@ -202,7 +202,7 @@ func (p *Peer) read(r io.Reader) {
 	_, _ = io.Copy(io.Discard, r) // a line that is too long does not stop it
 }
 
-// with does something with the mutex held.
+// with calls f with the mutex held.
 func (p *Peer) with(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -230,7 +230,7 @@ func (p *Peer) tell(format string, args ...any) {
 func (p *Peer) Join(channel uint64) { p.tell("join %d", channel) }
 func (p *Peer) Leave()              { p.tell("leave") }
 
-// Play begins to play tagged frames; Stop ends it, with five frames of silence.
+// Play starts playing tagged frames; Stop ends it, with five frames of silence.
 func (p *Peer) Play(tag byte) { p.tell("play %d", tag) }
 func (p *Peer) Stop()         { p.tell("stop") }
 
@@ -239,11 +239,10 @@ func (p *Peer) Stop()         { p.tell("stop") }
 func (p *Peer) Speak(file string)       { p.tell("speak %s", file) }
 func (p *Peer) Spoken() <-chan struct{} { return p.spoken }
 
-// Record begins to write what is heard of a user into a file, from which [ReadRecord]
-// reads it.
+// Record starts writing what is heard of a user to a file, which [ReadRecord] reads.
 func (p *Peer) Record(user uint64, file string) { p.tell("record %d %s", user, file) }
 
-// Forget begins to count anew what is heard.
+// Forget resets the counters of what is heard.
 func (p *Peer) Forget() { p.tell("forget") }
 
 // Write writes a message in a channel, and returns its number.
@@ -266,22 +265,21 @@ func (p *Peer) Delete(message uint64) error {
 	return err
 }
 
-// Direct opens its direct messages with another user, and returns their channel.
+// Direct opens direct messages with another user, and returns their channel.
 func (p *Peer) Direct(user uint64) (channel uint64, err error) {
 	r, err := p.ask("direct %d " + strconv.FormatUint(user, 10))
 	return r.Channel, err
 }
 
-// Answer has it answer from now on everything that others write, with the same text each
-// time; nothing, if that is empty.
+// Answer makes it answer everything that others write, with the same text each time; an empty text
+// ends that.
 func (p *Peer) Answer(text string) error {
 	_, err := p.ask("answer %d " + quoted(text))
 	return err
 }
 
-// Seen returns the messages that it has seen since it logged in, in their order, as they
-// are now and without those that were deleted. Typing returns how often it was told that
-// somebody types.
+// Seen returns the messages that it has seen since it logged in, in order, in their current form
+// and without the deleted ones. Typing returns how many typing events it received.
 func (p *Peer) Seen() (all []Message) {
 	p.with(func() { all = slices.Clone(p.seen) })
 	return all
@@ -303,17 +301,16 @@ func (p *Peer) writes(what string, number uint64, text string) (message uint64, 
 	return r.Message, err
 }
 
-// quoted returns a text as JSON, in a question of [Peer.ask].
+// quoted returns a text as JSON, for a command of [Peer.ask].
 func quoted(text string) string {
-	b, _ := json.Marshal(text) // fails for no text
+	b, _ := json.Marshal(text) // it cannot fail for text
 	return strings.ReplaceAll(string(b), "%", "%%")
 }
 
 // Report asks what the peer knows.
 func (p *Peer) Report() (Report, error) { return p.ask("report %d") }
 
-// Verify asks for the code by which the peer and a user prove to each other whose
-// keys they have.
+// Verify asks for the code by which the peer and a user prove to each other whose keys they have.
 func (p *Peer) Verify(user uint64) (string, error) {
 	r, err := p.ask("verify %d " + strconv.FormatUint(user, 10))
 	return r.Code, err
@@ -340,14 +337,14 @@ func (p *Peer) ask(question string) (Report, error) {
 	}
 }
 
-// Errors returns what the peer has complained about.
+// Errors returns the errors that the peer has reported.
 func (p *Peer) Errors() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.errors...)
 }
 
-// Output returns the last of what the peer has said, in its own words.
+// Output returns the end of the peer's raw output.
 func (p *Peer) Output() string { return p.output.String() }
 
 // Close has the peer leave and end.
@@ -361,7 +358,7 @@ func (p *Peer) Close() {
 	p.wg.Wait()
 }
 
-// A tail keeps the last of what is written, for when a test has failed.
+// A tail keeps the end of what is written, for failed tests.
 type tail struct {
 	mu   sync.Mutex
 	text strings.Builder

@@ -14,17 +14,17 @@ import (
 	"earshot/internal/discord/dave"
 )
 
-// A Packet is what one speaker said in 20 ms, as nearly every client sends it.
+// A Packet is what one speaker said in 20 ms, the usual length.
 type Packet struct {
-	User uint64    // who; what is nobody's is not handed over
+	User uint64    // who; a packet of an unknown speaker is not delivered
 	SSRC uint32    // the stream it came by
-	At   time.Time // when it was due: 20 ms after the one before, while somebody speaks
-	Lost int       // how many before it are missing and get silence instead
+	At   time.Time // when it was due: 20 ms after the previous one, while somebody speaks
+	Lost int       // how many before it are missing; silence replaces them
 	Opus []byte    // one packet of Opus, valid until the batch is taken; empty if it only ends
 	Ends bool      // the speaker has stopped: nothing follows for a while
 }
 
-// A Place is a channel of a guild and who we are there, in Discord's numbers.
+// A Place is a channel of a guild and our user there, by Discord's numbers.
 type Place struct{ Guild, Channel, Self uint64 }
 
 // A Line is what a call needs of the main gateway.
@@ -33,40 +33,39 @@ type Line interface {
 	Move(ctx context.Context, guild, channel uint64, mute, deaf bool) error
 }
 
-// An Absent is a line that knows whether the main gateway is away. Whoever has lost that
-// for good is closed as for a move, and is let in again when it is back: a call waits for
-// it, for a minute. It is optional.
+// An Absent is a line that knows whether the main gateway is away. A client whose main gateway is
+// lost for good is disconnected as for a move, and let in again when it is back: a call waits for
+// that, for a minute. It is optional.
 type Absent interface{ Away() bool }
 
-// Config is what a call is made of.
+// Config configures a call.
 type Config struct {
 	Place Place
 	Line  Line
 
-	// Heard takes a batch every 20 ms in which somebody speaks. It must not wait.
+	// Heard receives a batch every 20 ms in which somebody speaks. It must not block.
 	Heard func(batch []Packet)
 
-	// Changed is told of each change of the status, but not of its numbers, within
-	// 20 ms. It must not wait. It may be nil.
+	// Changed is called after each change of the status, except of its numbers, within 20 ms. It
+	// must not block. It may be nil.
 	Changed func(Status)
 
-	// Encrypted ends the call, with the code [Plain], before anything is said or heard in it
-	// that is not encrypted end to end.
+	// Encrypted ends the call, with the code [Plain], before anything is said or heard in it that
+	// is not encrypted end to end.
 	Encrypted bool
 
-	// HTTP opens websockets; nil is http.DefaultClient. Tests have certificates of
-	// their own.
+	// HTTP opens websockets; nil means http.DefaultClient. Tests have their own certificates.
 	HTTP *http.Client
 
 	Log *slog.Logger
 }
 
 const (
-	answerWithin = 15 * time.Second // of the main gateway, to the wish to be in a channel
-	moveWithin   = 5 * time.Second  // of a connection that was closed as for a move
-	serverWithin = 30 * time.Second // of a voice server that was announced
+	answerWithin = 15 * time.Second // of the main gateway, to a request to join a channel
+	moveWithin   = 5 * time.Second  // after a connection was closed as for a move
+	serverWithin = 30 * time.Second // after a voice server was announced
 	leaveWithin  = 2 * time.Second
-	asks         = 3  // without an answer, once a call has been there
+	asks         = 3  // without an answer, once a call has been open
 	waits        = 12 // for a move, while the main gateway is away: a minute
 	wellAfter    = 30 * time.Second
 	longestPause = 30 * time.Second // between attempts
@@ -84,14 +83,14 @@ var (
 type Call struct {
 	cfg Config
 
-	// connect runs a link; a test has another.
+	// connect runs a link; tests replace it.
 	connect func(context.Context, *link) error
 
-	dirty atomic.Bool // the status may have changed since it was told
+	dirty atomic.Bool // the status may have changed since it was reported
 
 	mu            sync.Mutex
 	ticketBuilder ticketBuilder
-	news          chan struct{} // closed and made anew when the ticketBuilder changes
+	news          chan struct{} // closed and replaced when the ticketBuilder changes
 	over          chan struct{} // closed when Run has ended
 	phase         string
 	deaf          string
@@ -107,7 +106,7 @@ type Call struct {
 	ending batch // of speakers of a session that is over
 
 	schedule *schedule
-	room     chan struct{} // closed and made anew when a frame has left
+	room     chan struct{} // closed and replaced when a frame has left
 
 	leaving sync.Mutex // held while a frame leaves; taken before mu
 
@@ -129,9 +128,8 @@ func New(cfg Config) *Call {
 	}
 }
 
-// Run joins and stays until ctx ends, which leaves the channel and is no error; or
-// until it ends otherwise, with an [*Ended]. It returns only after all its goroutines
-// have.
+// Run joins and stays until ctx ends, which leaves the channel and is not an error; or until it
+// ends otherwise, with an [*Ended]. It returns only after all its goroutines have.
 func (c *Call) Run(ctx context.Context) error {
 	within, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var loops sync.WaitGroup
@@ -142,7 +140,7 @@ func (c *Call) Run(ctx context.Context) error {
 	c.phase = "left"
 	c.dirty.Store(true)
 	c.mu.Unlock()
-	stop() // only now: who spoke when the session ended has to be told of
+	stop() // only now: the speakers at the end of the session must be reported
 	loops.Wait()
 	close(c.over)
 
@@ -159,18 +157,18 @@ func (c *Call) Run(ctx context.Context) error {
 	return err
 }
 
-// A callState is what a call remembers from one connection to the next.
+// A callState is what a call keeps from one connection to the next.
 type callState struct {
 	do     action // next
 	code   int    // of the last close
-	fails  int    // connections in a row that came to nothing, or to little
-	asked  int    // times in a row without an answer
-	been   bool   // in the call, ever
+	fails  int    // failed connections in a row
+	asked  int    // requests in a row without an answer
+	been   bool   // the call was ever open
 	ticket ticket
 	serial int // of the ticket
 
 	session *media
-	seq     int64 // of the session: up to which message we have heard
+	seq     int64 // of the session: up to which message we have received
 }
 
 // stay keeps a session with a voice server.
@@ -201,8 +199,7 @@ func (c *Call) stay(ctx context.Context) error {
 	}
 }
 
-// admit gets the ticket for what is to be done next. It reports false if something
-// else is to be done instead.
+// admit gets the ticket for the next action. It returns false if another action is needed first.
 func (c *Call) admit(ctx context.Context, v *callState) (in bool, err error) {
 	switch v.do {
 	case ask:
@@ -243,8 +240,8 @@ func (c *Call) admit(ctx context.Context, v *callState) (in bool, err error) {
 	return false, rest(ctx, v.asked)
 }
 
-// judge decides what to do after a connection has ended with an error, and waits as
-// long as is polite. Well says that the connection was there for a while.
+// judge decides what to do after a connection has ended with an error, and waits as long as is
+// polite. Well says that the connection was open for a while.
 func (c *Call) judge(ctx context.Context, v *callState, well bool, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -258,7 +255,7 @@ func (c *Call) judge(ctx context.Context, v *callState, well bool, err error) er
 	v.do, v.code = next(err, v.session.ready.Load(), v.fails)
 	switch {
 	case c.newer(v.serial):
-		v.do = await // it is there already
+		v.do = await // it has come already
 	case v.do == end:
 		over := ended(v.code)
 		over.Channel = v.ticket.channel // it may have been moved there
@@ -273,7 +270,7 @@ func (c *Call) judge(ctx context.Context, v *callState, well bool, err error) er
 	return nil
 }
 
-// next says what to do after a connection has ended with an error.
+// next decides what to do after a connection has ended with an error.
 func next(err error, resumable bool, fails int) (action, int) {
 	var by *closed
 	switch {
@@ -287,8 +284,8 @@ func next(err error, resumable bool, fails int) (action, int) {
 	return after(0, resumable, fails), 0
 }
 
-// follow runs a link until it ends, or until there are newer credentials, and reports
-// whether the session was there by it.
+// follow runs a link until it ends, or until there are newer credentials, and reports whether it
+// opened the session.
 func (c *Call) follow(ctx context.Context, v *callState) (up bool, err error) {
 	l := newLink(Place{c.cfg.Place.Guild, v.ticket.channel, c.cfg.Place.Self}, v.ticket, v.session, v.seq, v.do == continued)
 	ctx, stop := context.WithCancelCause(ctx)
@@ -347,7 +344,7 @@ func (c *Call) follow(ctx context.Context, v *callState) (up bool, err error) {
 	return up, err
 }
 
-// ask asks to be in the channel, and waits for what the main gateway says.
+// ask requests to join the channel, and waits for the answer of the main gateway.
 func (c *Call) ask(ctx context.Context) (ticket, int, error) {
 	c.mu.Lock()
 	c.ticketBuilder.ask()
@@ -389,15 +386,14 @@ func (c *Call) await(ctx context.Context, serial int, within time.Duration) (tic
 	}
 }
 
-// newer reports whether there are credentials after those of a serial number, or
-// none any more.
+// newer reports whether there are credentials after a serial number, or none any more.
 func (c *Call) newer(serial int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ticketBuilder.serial > serial || c.ticketBuilder.gone
 }
 
-// promised reports whether a voice server is to come that is not known yet.
+// promised reports whether a new voice server has been announced and is not known yet.
 func (c *Call) promised() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -416,7 +412,7 @@ func (c *Call) removed() bool {
 	return c.ticketBuilder.gone
 }
 
-// unanswered is the end of a call that nobody lets in.
+// unanswered is the end of a call that nobody lets us into.
 func unanswered(been bool, err error) error {
 	switch {
 	case !errors.Is(err, errLate):
@@ -440,7 +436,7 @@ func rest(ctx context.Context, attempt int) error {
 	}
 }
 
-// enter makes a session the one that is heard and spoken by.
+// enter makes a session the current one.
 func (c *Call) enter(m *media) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -449,7 +445,7 @@ func (c *Call) enter(m *media) {
 	c.dirty.Store(true)
 }
 
-// retire ends a session. Who spoke in it has stopped.
+// retire ends a session. Its speakers have stopped.
 func (c *Call) retire(m *media) {
 	if m == nil {
 		return
@@ -463,7 +459,7 @@ func (c *Call) retire(m *media) {
 	c.dirty.Store(true)
 }
 
-// lost says that a connection has ended.
+// lost records that a connection has ended.
 func (c *Call) lost(do action, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -480,9 +476,9 @@ func (c *Call) lost(do action, err error) {
 	c.dirty.Store(true)
 }
 
-// State takes our own VOICE_STATE_UPDATE: in which channel we are, 0 for none, and
-// the session's name. Server takes a VOICE_SERVER_UPDATE; an empty endpoint means
-// that another will come. Neither waits.
+// State handles our own VOICE_STATE_UPDATE: our channel, 0 for none, and the session's name.
+// Server handles a VOICE_SERVER_UPDATE; an empty endpoint means that another will come. Neither
+// blocks.
 func (c *Call) State(channel uint64, session string) {
 	c.learn(func(now time.Time) bool { return c.ticketBuilder.state(now, channel, session) })
 }
@@ -501,9 +497,9 @@ func (c *Call) learn(change func(now time.Time) bool) {
 	}
 }
 
-// Say hands over one Opus frame of 20 ms, and waits until there is room for it: at
-// most 200 ms are ahead. While frames may not leave they wait. Five frames of silence
-// follow when Say is not called in time.
+// Say queues one Opus frame of 20 ms, and waits until there is room: at most 200 ms are ahead.
+// While frames may not leave, they wait. Five frames of silence follow when Say is not called in
+// time.
 func (c *Call) Say(ctx context.Context, opus []byte) error {
 	if len(opus) == 0 || len(opus) > longestFrame {
 		return fmt.Errorf("voice: a frame of %d bytes", len(opus))
@@ -530,8 +526,8 @@ func (c *Call) Say(ctx context.Context, opus []byte) error {
 	}
 }
 
-// Hush drops what has not left yet, and returns how many frames that were: none of it
-// leaves any more, and [Call.Sent] stays what it is. Five frames of silence follow.
+// Hush drops the frames that have not left, and returns how many: none of them will leave any
+// more, and [Call.Sent] does not change. Five frames of silence follow.
 func (c *Call) Hush() (dropped int) {
 	c.leaving.Lock()
 	defer c.leaving.Unlock()
@@ -541,7 +537,7 @@ func (c *Call) Hush() (dropped int) {
 	return c.schedule.hush()
 }
 
-// stir wakes who waits for frames to leave; c.mu is held.
+// stir wakes everybody who waits for frames to leave; c.mu is held.
 func (c *Call) stir() {
 	close(c.room)
 	c.room = make(chan struct{})
@@ -554,20 +550,19 @@ func (c *Call) Sent() int64 {
 	return c.schedule.sent
 }
 
-// Moved returns what is closed when the next frame has left, or is hushed.
+// Moved returns a channel that is closed when the next frame has left or was dropped.
 func (c *Call) Moved() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.room
 }
 
-// Over returns what is closed when Run has ended.
+// Over returns a channel that is closed when Run has ended.
 func (c *Call) Over() <-chan struct{} { return c.over }
 
-// Fingerprint returns the code by which somebody in the call and we prove to each
-// other that each has the key which the other has: nine groups of five digits, which
-// a client of Discord shows as well. It takes 50 ms. It is an error while there are no
-// keys.
+// Fingerprint returns the code by which a user in the call and we prove to each other that each
+// has the other's key: nine groups of five digits, which Discord's clients show as well. It takes
+// 50 ms. It is an error while there are no keys.
 func (c *Call) Fingerprint(user uint64) (string, error) {
 	c.mu.Lock()
 	m := c.live
@@ -578,7 +573,7 @@ func (c *Call) Fingerprint(user uint64) (string, error) {
 	return m.dave.Fingerprint(user)
 }
 
-// An Ended call has come to an end that trying again does not mend.
+// An Ended call has ended in a way that a retry does not help.
 type Ended struct {
 	Code int    // of the websocket, or [Plain], or 0
 	Why  string // for a person, with the cure

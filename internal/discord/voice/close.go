@@ -2,27 +2,26 @@ package voice
 
 import "fmt"
 
-// An action is what is done after a connection to the voice gateway has ended.
+// An action is what to do after a connection to the voice gateway has ended.
 type action int
 
 const (
-	ask       action = iota // the main gateway for new credentials
-	await                   // what the main gateway says: this is how a move looks
+	ask       action = iota // request new credentials from the main gateway
+	await                   // wait for the main gateway: this is how a move looks
 	again                   // identify with the same credentials
 	continued               // resume the session
-	end                     // nothing: trying again does not mend it
+	end                     // nothing: a retry does not help
 )
 
 func (a action) String() string {
 	return [...]string{"ask", "await", "again", "resume", "end"}[a]
 }
 
-// tries is how often the same is tried before something else is.
+// tries is how often the same action is tried before another.
 const tries = 3
 
-// after says what to do when a connection has ended with a code, or with 0 if it just
-// broke: a session that was there can be resumed, and fails connections in a row have
-// come to nothing.
+// after says what to do when a connection has ended with a code, or with 0 if it just broke: a
+// session that was open can be resumed, and fails connections in a row have failed.
 func after(code int, resumable bool, fails int) action {
 	switch {
 	case code == 4014, code == 4022:
@@ -37,13 +36,13 @@ func after(code int, resumable bool, fails int) action {
 	return again
 }
 
-// Plain is the code of a call that was ended here, since it is not encrypted end to end.
+// Plain is the code of a call that we ended because it is not encrypted end to end.
 const Plain = -1
 
-// errPlain ends a connection for that.
+// errPlain ends a connection for that reason.
 var errPlain = &closed{Plain}
 
-// endings has what a person can do about the codes after which nothing helps.
+// endings says what a person can do about the codes after which a retry does not help.
 var endings = map[int]string{
 	4004: "Discord did not accept the bot in the voice channel (authentication failed); if joining again does not help, make a new token for the bot",
 	4011: "Discord's voice server was not found; join again in a minute",
@@ -55,7 +54,7 @@ var endings = map[int]string{
 	4021: "Discord refuses more voice connections for now (rate limited); join again in some minutes",
 }
 
-// ended is the end of a call by a code.
+// ended returns the end of a call by a code.
 func ended(code int) *Ended {
 	switch {
 	case code == 4014:

@@ -10,16 +10,15 @@ import (
 	"time"
 )
 
-// IP discovery: how we are seen from outside is asked of the server that forwards
-// packets, since the gateway wants to know. Both are datagrams, so that the question
-// is asked again until there is an answer.
+// IP discovery: the gateway needs our external address, which the server that forwards packets
+// returns. Both messages are datagrams, so the request is repeated until there is an answer.
 const (
 	discoveryLen   = 74 // u16 type, u16 length of the rest, u32 SSRC, 64 of address, u16 port
 	discoveryTries = 5
 	discoveryWait  = time.Second
 )
 
-// askAddress is the question.
+// askAddress is the request.
 func askAddress(ssrc uint32) []byte {
 	b := make([]byte, discoveryLen)
 	binary.BigEndian.PutUint16(b, 1)
@@ -28,8 +27,7 @@ func askAddress(ssrc uint32) []byte {
 	return b
 }
 
-// readAddress reads the answer. That it is one is not sure: packets of sound may come
-// before.
+// readAddress parses the answer. It may not be one: packets of sound may come first.
 func readAddress(b []byte, ssrc uint32) (netip.AddrPort, error) {
 	if len(b) != discoveryLen || binary.BigEndian.Uint16(b) != 2 || binary.BigEndian.Uint32(b[4:]) != ssrc {
 		return netip.AddrPort{}, errors.New("voice: not an answer to IP discovery")
@@ -52,7 +50,7 @@ func discover(conn net.Conn, ssrc uint32) (netip.AddrPort, error) {
 		if err := conn.SetReadDeadline(time.Now().Add(discoveryWait)); err != nil {
 			return netip.AddrPort{}, err
 		}
-		for range 1024 { // a bound for errors that do not wait
+		for range 1024 { // bounds errors that come at once
 			n, err := conn.Read(b)
 			if errors.Is(err, net.ErrClosed) {
 				return netip.AddrPort{}, err
@@ -62,7 +60,7 @@ func discover(conn net.Conn, ssrc uint32) (netip.AddrPort, error) {
 				break
 			}
 			if err != nil {
-				continue // such as that nobody listens there yet, which is told once a question
+				continue // such as that nobody listens there yet, reported once per request
 			}
 			if a, err := readAddress(b[:n], ssrc); err == nil {
 				return a, conn.SetReadDeadline(time.Time{})

@@ -10,37 +10,37 @@ const (
 	places  = 128                        // kept, and some that tell a duplicate from a late one
 	quiet   = 200 * time.Millisecond     // without a packet, somebody has stopped speaking
 	hushes  = 3                          // of five frames of silence; two may be lost
-	astray  = 100                        // packets backwards that are late, and not of a stream that began anew
-	leap    = 3000                       // packets forwards that are lost, and not the same (RFC 3550 §A.1)
-	turn    = 2 * time.Second            // that a stream's time may be off before it counts as new
-	era     = 5 * time.Second            // after which a transit time that was quicker is forgotten
+	astray  = 100                        // packets backwards that count as late, not as a stream that began anew
+	leap    = 3000                       // packets forwards that count as lost, not as a new stream (RFC 3550 §A.1)
+	turn    = 2 * time.Second            // deviation of a stream's time before it counts as new
+	era     = 5 * time.Second            // after which a quicker transit time is forgotten
 	drift   = 200 * time.Millisecond     // of a sender's clock within one stretch of speech
-	shelf   = 2 * time.Second / frame    // frames of silence at most for one gap
-	least   = 20 * time.Millisecond      // that a missing packet is waited for
-	longest = 120 * time.Millisecond     // the same at most
-	covers  = 0.97                       // of packets come within that time
-	forget  = 1 - 1.0/64                 // of what was measured, with each packet
+	shelf   = 2 * time.Second / frame    // most frames of silence for one gap
+	least   = 20 * time.Millisecond      // the shortest wait for a missing packet
+	longest = 120 * time.Millisecond     // the longest
+	covers  = 0.97                       // share of packets that come within that time
+	forget  = 1 - 1.0/64                 // decay of the measurements, per packet
 	steps   = int(longest / (frame / 2)) // of the histogram of delays
 )
 
-// A packetResult is what has become of a packet.
+// A packetResult is what happened to a packet.
 type packetResult int
 
 const (
 	taken     packetResult = iota
-	late                   // what comes after it has been handed over
+	late                   // later ones have been delivered
 	duplicate              // it is there already
 	strange                // it does not fit; if the next one continues it, the stream began anew
 )
 
-// A jitter buffer puts the packets of one stream in order, and says which are
-// missing. It has no clock: time is an argument, and it is stepped every 20 ms.
+// A jitter buffer puts the packets of one stream in order, and says which are missing. It has no
+// clock: time is an argument, and it is stepped every 20 ms.
 //
-// It is for a listener that is a machine, so what is in order is handed over at the
-// next step: playing it out evenly would only be slower, and the time at which each
-// packet is due says the same. What it waits for is a packet that is missing while
-// later ones are there: for as long as nearly all packets have lately been late at
-// most, from 20 to 120 ms. Then it counts as lost, and comes too late if it comes.
+// It serves a machine, so packets in order are delivered at the next step: playing them out evenly
+// would only be slower, and the due time of each packet gives the same information. It waits only
+// for a packet that is missing while later ones are there: at most as long as nearly all packets
+// have lately been late, from 20 to 120 ms. Then the packet counts as lost, and is late if it
+// comes.
 type jitter struct {
 	ring [places]place
 	live bool  // the stream has begun
@@ -48,22 +48,22 @@ type jitter struct {
 	high int64 // the highest so far
 	when int64 // its timestamp, counted on beyond 32 bits
 
-	fits   bool   // strangeSeq is set
+	fits   bool   // oddSeq is set
 	oddSeq uint16 // that would continue a strange packet
 
-	came    time.Time // when the last packet did
+	came    time.Time // when the last packet came
 	quick   [2]time.Time
 	since   time.Time // when quick[0] began
 	anchor  bool      // quick is set
 	delays  [steps]float64
-	waited  [steps]float64 // between coming and being handed over
-	patient time.Duration  // from delays
+	waited  [steps]float64 // between arrival and delivery
+	patient time.Duration  // computed from delays
 
 	speaking bool
 	hushed   int       // frames of silence in a row
-	expect   int64     // the timestamp that continues what was handed over
+	expect   int64     // the timestamp that continues what was delivered
 	zero     time.Time // when timestamp 0 of this stretch was due
-	ended    time.Time // when the last stretch of speech did
+	ended    time.Time // when the last stretch of speech ended
 
 	lost, late, duplicates, dropped int64
 }
@@ -78,9 +78,9 @@ type place struct {
 	opus []byte
 }
 
-// put takes a packet that came now. It copies the frame.
+// put adds a packet that came now. It copies the frame.
 func (j *jitter) put(now time.Time, seq uint16, stamp uint32, opus []byte) packetResult {
-	busy := j.speaking || j.live && j.high >= j.next // something is expected
+	busy := j.speaking || j.live && j.high >= j.next // a packet is expected
 	step := int64(int16(seq - uint16(j.high)))
 	switch {
 	case !j.live:
@@ -105,7 +105,7 @@ func (j *jitter) put(now time.Time, seq uint16, stamp uint32, opus []byte) packe
 		return duplicate
 	case n < j.next:
 		if busy && j.anchor {
-			j.due(now, when) // it is the late ones that teach patience
+			j.due(now, when) // the late ones determine the patience
 		}
 		j.late++
 		return late
@@ -114,7 +114,7 @@ func (j *jitter) put(now time.Time, seq uint16, stamp uint32, opus []byte) packe
 		j.drop()
 	}
 	if !busy {
-		j.anchor = false // a pause says nothing of the network
+		j.anchor = false // a pause tells nothing about the network
 	}
 	due := j.due(now, when)
 	*p = place{seq: n, full: true, when: when, due: due, came: now, opus: append(p.opus[:0], opus...)}
@@ -125,8 +125,7 @@ func (j *jitter) put(now time.Time, seq uint16, stamp uint32, opus []byte) packe
 	return taken
 }
 
-// seen reports whether a packet has come before, as far as is remembered, and counts
-// it if so.
+// seen reports whether a packet has come before, as far as is remembered, and counts it if so.
 func (j *jitter) seen(seq uint16) bool {
 	n := j.high + int64(int16(seq-uint16(j.high)))
 	if p := &j.ring[n%places]; !j.live || p.seq != n || !p.full && n >= j.next {
@@ -149,7 +148,7 @@ func (j *jitter) begin(seq uint16, stamp uint32) {
 	j.high, j.when = j.next-1, 1<<40+int64(stamp)
 }
 
-// drop gives up the oldest place.
+// drop drops the oldest place.
 func (j *jitter) drop() {
 	if p := &j.ring[j.next%places]; p.full && p.seq == j.next {
 		p.full = false
@@ -160,8 +159,8 @@ func (j *jitter) drop() {
 	j.next++
 }
 
-// due returns when a packet that comes now would have come if the network had been as
-// quick as it has been at best in the last seconds, and learns from it.
+// due returns when a packet that comes now would have come over the network at its recent best,
+// and updates that.
 func (j *jitter) due(now time.Time, when int64) time.Time {
 	zero := now.Add(-span(when))
 	if j.anchor {
@@ -221,7 +220,7 @@ func quantile(h *[steps]float64, part float64) time.Duration {
 func (j *jitter) step(now time.Time) (p Packet, ok bool) {
 	for j.live && j.next <= j.high {
 		head := j.next
-		for !j.has(head) { // there is one: high has come and was not handed over
+		for !j.has(head) { // this ends: high has come and was not delivered
 			head++
 		}
 		s := &j.ring[head%places]
@@ -252,7 +251,7 @@ func (j *jitter) has(seq int64) bool {
 // at returns when a timestamp of this stretch of speech is due.
 func (j *jitter) at(when int64) time.Time { return j.zero.Add(span(when)) }
 
-// hand makes a packet of a place, or nothing of silence before anybody speaks.
+// hand makes a packet of a place, or returns nil for silence before anybody speaks.
 func (j *jitter) hand(s *place) (Packet, bool) {
 	silent := string(s.opus) == string(silence)
 	if !j.speaking && silent {

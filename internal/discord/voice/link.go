@@ -33,8 +33,8 @@ var (
 	errLate = errors.New("voice gateway: not ready in time")
 )
 
-// A closed connection was closed by the gateway, with a code. Its reason is somebody
-// else's text, which could repeat the token; the codes are known.
+// A closed connection was closed by the gateway, with a code. The reason text is not trusted,
+// since it could repeat the token; the codes are known.
 type closed struct{ code int }
 
 func (c *closed) Error() string { return fmt.Sprintf("voice gateway: closed with %d", c.code) }
@@ -48,10 +48,10 @@ type link struct {
 	http   *http.Client
 	log    *slog.Logger
 
-	encrypted bool // it must be, end to end
+	encrypted bool // end-to-end encryption is required
 
-	// up is called once, when the session is there or resumed, and changed when
-	// something that a status shows may be another. Neither waits.
+	// up is called once, when the session is open or resumed, and changed when something that a
+	// status shows may have changed. Neither blocks.
 	up      func()
 	changed func()
 	speaks  func(user uint64, on bool) // a speaking event
@@ -59,8 +59,8 @@ type link struct {
 	out   chan outgoing
 	beat  chan time.Duration
 	fault chan error
-	skip  int64        // when resumed: up to which number we have heard; -1 for nothing
-	seq   atomic.Int64 // up to which number we have heard; -1 for nothing
+	skip  int64        // when resumed: the last number received; -1 for none
+	seq   atomic.Int64 // the last number received; -1 for none
 
 	beats struct {
 		sync.Mutex
@@ -85,8 +85,7 @@ type outgoing struct {
 	data []byte
 }
 
-// text and binary queue a message. They do not wait: a gateway that takes nothing is
-// given up.
+// text and binary queue a message. They do not block: a gateway that accepts nothing is given up.
 func (l *link) text(op byte, d any) { l.send(outgoing{websocket.MessageText, writeText(op, d)}) }
 
 func (l *link) binary(op byte, body []byte) {
@@ -101,7 +100,7 @@ func (l *link) send(o outgoing) {
 	}
 }
 
-// fail ends the link with a fault, if it has none yet.
+// fail ends the link with a fault, unless it has one.
 func (l *link) fail(err error) {
 	select {
 	case l.fault <- err:
@@ -118,9 +117,8 @@ func (t ticket) address() (string, error) {
 	return u.String(), nil
 }
 
-// run opens the websocket and stays until it ends, which is always an error: a
-// [*closed] if the gateway has closed it, ctx's own if ctx has ended, and then the
-// session is left.
+// run opens the websocket and stays until it ends, which is always an error: a [*closed] if the
+// gateway has closed it, ctx's own if ctx has ended, and then the session is left.
 func (l *link) run(ctx context.Context) error {
 	address, err := l.ticket.address()
 	if err != nil {
@@ -134,7 +132,7 @@ func (l *link) run(ctx context.Context) error {
 	}
 	ws.SetReadLimit(most)
 
-	// The connection outlives ctx by a moment, to be closed in order.
+	// The connection outlives ctx by a moment, to be closed properly.
 	reading, cut := context.WithCancel(context.WithoutCancel(ctx))
 	var loops sync.WaitGroup
 	loops.Go(func() { l.fail(l.read(ctx, reading, ws)) })
@@ -160,8 +158,8 @@ func (l *link) run(ctx context.Context) error {
 	return err
 }
 
-// read takes what the gateway says, until the connection ends. A session is not
-// waited for for ever.
+// read handles the messages of the gateway, until the connection ends. It does not wait for ever
+// for a session.
 func (l *link) read(ctx, reading context.Context, ws *websocket.Conn) error {
 	late := time.AfterFunc(readyWithin, func() { l.fail(errLate) })
 	defer late.Stop()
@@ -200,9 +198,9 @@ func (l *link) read(ctx, reading context.Context, ws *websocket.Conn) error {
 	}
 }
 
-// repeated reports whether a message is said again, though we had heard it before the
-// session was resumed. It compares with the last one that is new, since numbers have
-// 16 bits: half of them later all would seem to be old.
+// repeated reports whether a message is repeated although we had received it before the session
+// was resumed. It compares with the last new one, since numbers have 16 bits: after half of them,
+// all would seem to be old.
 func (l *link) repeated(seq int) bool {
 	if !l.resume || l.skip < 0 {
 		return false
@@ -214,7 +212,7 @@ func (l *link) repeated(seq int) bool {
 	return false
 }
 
-// take takes a message, and reports whether the session is there by it.
+// take handles a message, and reports whether it opens the session.
 func (l *link) take(ctx context.Context, m message) (up bool, err error) {
 	now := time.Now()
 	d := l.media.dave
@@ -241,7 +239,7 @@ func (l *link) take(ctx context.Context, m message) (up bool, err error) {
 		}
 		clear(m.key)
 		l.answer(d.Select(m.version, now))
-		l.text(opSpeaking, speaking{0, 0, l.media.ssrc}) // packets of a stream that nobody knows of are dropped
+		l.text(opSpeaking, speaking{0, 0, l.media.ssrc}) // packets of an unannounced stream are dropped
 		l.changed()
 		return true, nil
 	case opResumed:
@@ -285,13 +283,13 @@ func (l *link) take(ctx context.Context, m message) (up bool, err error) {
 	return false, nil
 }
 
-// plain reports whether a message makes the call one that is not encrypted end to end in a way
-// that is known here, and it must be.
+// plain reports whether a message leaves the call without a known end-to-end encryption although
+// it is required.
 func (l *link) plain(m message) bool {
 	return l.encrypted && (m.version < 1 || m.version > dave.Version)
 }
 
-// answer says what encryption wants said.
+// answer sends the answers of the encryption.
 func (l *link) answer(answers []dave.Answer) {
 	for _, a := range answers {
 		switch a.Op {
@@ -303,7 +301,7 @@ func (l *link) answer(answers []dave.Answer) {
 	}
 }
 
-// connect opens the way for sound, and chooses how it is encrypted.
+// connect opens the path for sound, and chooses its encryption.
 func (l *link) connect(ctx context.Context, m message) error {
 	if l.media.conn != nil {
 		return errors.New("voice gateway: ready out of turn")
@@ -332,7 +330,7 @@ func (l *link) connect(ctx context.Context, m message) error {
 	return nil
 }
 
-// write says what is queued, and the heartbeats.
+// write writes the queued messages, and the heartbeats.
 func (l *link) write(ctx context.Context, ws *websocket.Conn) error {
 	var beat <-chan time.Time
 	var ticker *time.Ticker
@@ -364,7 +362,7 @@ func (l *link) write(ctx context.Context, ws *websocket.Conn) error {
 		err := ws.Write(within, o.kind, o.data)
 		cancel()
 		if err != nil && websocket.CloseStatus(err) < 0 && ctx.Err() == nil {
-			// Who reads may know more: that it was closed, and with which code.
+			// The reader may know more: that it was closed, and with which code.
 			select {
 			case <-ctx.Done():
 			case <-time.After(closeWithin):
@@ -376,7 +374,7 @@ func (l *link) write(ctx context.Context, ws *websocket.Conn) error {
 	}
 }
 
-// pulse numbers a heartbeat, and reports false if too many had no answer.
+// pulse numbers a heartbeat, and returns false if too many had no answer.
 func (l *link) pulse(now time.Time) (number int64, alive bool) {
 	b := &l.beats
 	b.Lock()
@@ -400,7 +398,7 @@ func (l *link) ack(now time.Time, number int64) {
 	}
 }
 
-// roundTrip returns that of the last heartbeat, 0 before the first.
+// roundTrip returns the round trip of the last heartbeat, 0 before the first.
 func (l *link) roundTrip() time.Duration {
 	l.beats.Lock()
 	defer l.beats.Unlock()

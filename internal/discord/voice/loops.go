@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// listen hands over what is heard every 20 ms, looks after the session every second,
-// and tells of changes.
+// listen delivers what is heard every 20 ms, checks the session every second, and reports changes.
 func (c *Call) listen(ctx context.Context) {
 	var (
 		b     batch
@@ -52,13 +51,13 @@ func (c *Call) listen(ctx context.Context) {
 			if m != nil && now.Sub(alive) >= keepAlive {
 				alive = now
 				beat[0]++
-				m.conn.Write(beat[:]) // that it may fail, the watchdog sees
+				m.conn.Write(beat[:]) // the watchdog notices if it fails
 			}
 		}
 	}
 }
 
-// watch looks whether anything can be heard, and returns the session if there is one.
+// watch checks whether anything can be heard, and returns the session if there is one.
 func (c *Call) watch(now time.Time) *media {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,9 +77,9 @@ func (c *Call) watch(now time.Time) *media {
 	return c.live
 }
 
-// announced takes that somebody is said to speak.
+// announced records that a user is said to speak.
 func (c *Call) announced(_ uint64, on bool) {
-	c.dirty.Store(true) // somebody may be there of whom nothing else was said
+	c.dirty.Store(true) // they may not have been known to be there
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if on {
@@ -106,17 +105,17 @@ func (c *Call) speak(ctx context.Context) {
 	}
 }
 
-// A frameSender is what the goroutine that sends remembers.
+// A frameSender is the state of the goroutine that sends.
 type frameSender struct {
 	seq       uint16
 	zero      uint32 // the timestamp of the schedule's beginning
-	announced *link  // who knows that we speak
+	announced *link  // the link that was told that we speak
 
 	opus, sealed, datagram []byte
 }
 
-// utter sends the next frame that is due, and reports whether there was one. While it
-// may not leave it waits, and the time passes all the same.
+// utter sends the next frame that is due, and reports whether there was one. While it may not
+// leave it waits, and time goes on all the same.
 func (c *Call) utter(v *frameSender, now time.Time) bool {
 	c.leaving.Lock()
 	defer c.leaving.Unlock()
@@ -137,7 +136,7 @@ func (c *Call) utter(v *frameSender, now time.Time) bool {
 	return true
 }
 
-// uttered notes what became of a frame of speech.
+// uttered records the fate of a frame of speech.
 func (c *Call) uttered(sent bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,7 +166,7 @@ func (v *frameSender) send(m *media, l *link, s slot) bool {
 		return false
 	}
 	v.seq++
-	m.conn.Write(v.datagram) // what is lost on the way is lost
+	m.conn.Write(v.datagram) // loss on the way is accepted
 	if l != nil && s.last {
 		l.text(opSpeaking, speaking{0, 0, m.ssrc})
 		v.announced = nil

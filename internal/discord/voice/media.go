@@ -14,12 +14,12 @@ import (
 
 const (
 	streams   = 256              // of one connection
-	forgotten = 30 * time.Second // after its last packet, a stream is
-	keepAlive = 5 * time.Second  // between datagrams that keep a way through a router open
+	forgotten = 30 * time.Second // after its last packet, a stream is forgotten
+	keepAlive = 5 * time.Second  // datagrams that keep the path through a router open
 )
 
-// media is the sound of one session with a voice server: a socket, keys, and who
-// speaks. It outlives the websocket, since a session can be resumed.
+// media is the sound of one session with a voice server: a socket, keys, and the speakers. It
+// outlives the websocket, since a session can be resumed.
 type media struct {
 	self uint64
 	dave *dave.Session
@@ -36,7 +36,7 @@ type media struct {
 	streams []*stream
 	count   counts
 	clear   []byte // of a frame that has been opened
-	found   []byte // the same, of one by which it turned out whose it is
+	found   []byte // the same, when trying keys for an unknown owner
 	over    bool   // it has been finished
 }
 
@@ -47,12 +47,12 @@ type stream struct {
 	jitter
 }
 
-// counts is what has happened to packets.
+// counts says what has happened to packets.
 type counts struct {
 	packets, decrypted, delivered, lost, late, duplicates, dropped, refused, unknown int64
 
-	blank  int64 // of the packets, those that say nothing of keys: padding, duplicates, and silence in plain
-	silent int64 // of those decrypted, the last
+	blank  int64 // packets that say nothing about keys: padding, duplicates, and plain silence
+	silent int64 // of those decrypted, silence
 }
 
 func (c *counts) add(o counts) {
@@ -73,7 +73,7 @@ func newMedia(self, channel uint64) *media {
 	return &media{self: self, dave: dave.New(rand.Reader, self, channel), bind: newBinding(self)}
 }
 
-// begin takes the key of the transport, and listens.
+// begin takes the transport's key, and listens.
 func (m *media) begin(mode string, key []byte) error {
 	aead, err := newCipher(mode, key)
 	if err != nil {
@@ -95,7 +95,7 @@ func (m *media) close() {
 	m.dave.Close()
 }
 
-// receive takes packets until the socket is closed.
+// receive handles packets until the socket is closed.
 func (m *media) receive(o *opener) {
 	b := make([]byte, 2048) // no datagram of Discord's is longer
 	for {
@@ -118,14 +118,14 @@ func (m *media) receive(o *opener) {
 	}
 }
 
-// take takes a packet of somebody.
+// take handles a packet.
 func (m *media) take(now time.Time, p packet) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.count.packets++
 	if len(p.payload) == 0 {
 		m.count.blank++
-		return // padding alone, by which a server measures the way
+		return // padding alone, by which a server measures the path
 	}
 	if plain(p) {
 		m.count.blank++
@@ -136,7 +136,7 @@ func (m *media) take(now time.Time, p packet) {
 			if !plain(p) {
 				m.count.blank++
 			}
-			return // which would be taken for a forgery
+			return // which would count as a forgery
 		}
 		if m.open(now, now, of.user, p) {
 			return
@@ -160,11 +160,11 @@ func (m *media) take(now time.Time, p packet) {
 	}
 }
 
-// plain reports whether a packet is silence that is let through as it is: servers make
-// it, and there are clients that do not encrypt it.
+// plain reports whether a packet is silence that is accepted unencrypted: servers make it, and
+// some clients do not encrypt it.
 func plain(p packet) bool { return string(p.payload) == string(silence) }
 
-// open opens a packet of a user that came at a time, and puts it in its order.
+// open decrypts a packet of a user that came at a time, and orders it.
 func (m *media) open(now, came time.Time, user uint64, p packet) bool {
 	opus, err := m.dave.Open(m.clear[:0], user, p.payload, now)
 	if err != nil {
@@ -193,7 +193,7 @@ func (m *media) put(now time.Time, user uint64, p packet, opus []byte) {
 	s.put(now, p.seq, p.time, opus)
 }
 
-// stream returns that of a user, nil if nothing has come of it.
+// stream returns the stream of a user, nil if nothing has come from them.
 func (m *media) stream(user uint64, ssrc uint32) *stream {
 	for _, s := range m.streams {
 		if s.ssrc == ssrc && s.user == user {
@@ -203,7 +203,7 @@ func (m *media) stream(user uint64, ssrc uint32) *stream {
 	return nil
 }
 
-// bound says whose a stream is, and takes what was held of it.
+// bound records the owner of a stream, and handles the packets that were held of it.
 func (m *media) bound(now time.Time, ssrc uint32, o owner) {
 	for _, h := range m.bind.bind(ssrc, o) {
 		if !m.open(now, h.came, o.user, h.packet) {
@@ -212,7 +212,7 @@ func (m *media) bound(now time.Time, ssrc uint32, o owner) {
 	}
 }
 
-// speaking takes a speaking event: a stream is of a user.
+// speaking handles a speaking event: it names the user of a stream.
 func (m *media) speaking(now time.Time, ssrc uint32, user uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -234,7 +234,7 @@ func (m *media) left(user uint64) {
 	m.bind.left(user)
 }
 
-// A batch is what is handed over at once. It owns its bytes.
+// A batch is what is delivered at once. It owns its bytes.
 type batch struct {
 	packets []Packet
 	bytes   []byte
@@ -242,8 +242,7 @@ type batch struct {
 
 func (b *batch) reset() { b.packets, b.bytes = b.packets[:0], b.bytes[:0] }
 
-// step adds what can be handed over now. It allocates nothing once a batch has its
-// size.
+// step adds what can be delivered now. It does not allocate once a batch has its size.
 func (m *media) step(now time.Time, b *batch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -283,9 +282,9 @@ func (m *media) add(b *batch, s *stream, p Packet) {
 	b.packets = append(b.packets, p)
 }
 
-// finish adds what still waits and the end of everybody who speaks, and is the last.
+// finish adds what still waits and the ends of all speakers. It is the last call.
 func (m *media) finish(now time.Time, b *batch) {
-	m.step(now.Add(longest), b) // nothing that is missing will come
+	m.step(now.Add(longest), b) // no missing packet will come
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.over = true
@@ -301,7 +300,7 @@ func (s *stream) counts() counts {
 	return counts{lost: s.lost, late: s.late, duplicates: s.duplicates, dropped: s.dropped}
 }
 
-// counts returns what has happened so far, and how long packets waited.
+// counts returns the counts so far, and how long packets waited.
 func (m *media) counts(waited *[steps]float64) counts {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -316,7 +315,7 @@ func (m *media) counts(waited *[steps]float64) counts {
 	return c
 }
 
-// people returns who is in the call with us.
+// people returns the other users in the call.
 func (m *media) people() []uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

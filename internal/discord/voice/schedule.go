@@ -3,17 +3,17 @@ package voice
 import "time"
 
 const (
-	ahead  = 10 // frames that are handed over in advance: 200 ms
-	tail   = 5  // frames of silence at the end of speech, so that nobody's decoder goes on
-	makeUp = 2  // frames that are late and still sent, at once; more would be a burst
+	ahead  = 10 // frames that may be queued in advance: 200 ms
+	tail   = 5  // frames of silence at the end of speech, so that no decoder goes on
+	makeUp = 2  // late frames that are still sent, at once; more would be a burst
 )
 
 // silence is a frame of Opus without any sound.
 var silence = []byte{0xF8, 0xFF, 0xFE}
 
-// A schedule says which frame leaves when: one in each 20 ms since it began, whatever
-// happened in between, so that no delay adds up. RTP timestamps are this time, also
-// where nothing is said and where nothing may leave. It has no clock.
+// A schedule says which frame leaves when: one in each 20 ms since it began, whatever happened in
+// between, so that no delay adds up. RTP timestamps follow this time, even while nothing is said
+// or nothing may leave. It has no clock.
 type schedule struct {
 	zero  time.Time
 	done  int64 // slots of 20 ms that are over
@@ -27,7 +27,7 @@ type schedule struct {
 
 func newSchedule(zero time.Time) *schedule { return &schedule{zero: zero} }
 
-// say queues a frame, which it copies, and reports false if there is no room.
+// say queues a frame, which it copies, and returns false if there is no room.
 func (s *schedule) say(opus []byte) bool {
 	if s.count == ahead {
 		return false
@@ -45,18 +45,17 @@ func (s *schedule) hush() int {
 	return n
 }
 
-// A slot is what a step of the schedule says to do.
+// A slot is what one step of the schedule does.
 type slot struct {
-	opus  []byte // to send, valid until the next step; nil if nothing is
+	opus  []byte // to send, valid until the next step; nil if nothing is to be sent
 	stamp uint32 // since the schedule began, in samples
-	mine  bool   // it is speech, not the silence after it
+	mine  bool   // speech, not the silence after it
 	last  bool   // nothing follows
 }
 
-// step returns the next slot that is due, and false if none is; it is called until
-// there is none. A frame of speech stays the next one until left says that it has
-// left. What was due long ago is not sent later: the frames wait, and the time of what
-// was missed passes.
+// step returns the next slot that is due, and false if there is none; it is called until there is
+// none. A frame of speech stays the next one until left reports that it has left. What was due
+// long ago is not sent later: the frames wait, and the missed time passes.
 func (s *schedule) step(now time.Time) (slot, bool) {
 	due := int64(now.Sub(s.zero)/frame) + 1 // slots that have begun
 	if s.done >= due {
@@ -78,7 +77,7 @@ func (s *schedule) step(now time.Time) (slot, bool) {
 	return out, true
 }
 
-// left says that the frame of the last slot has left.
+// left records that the frame of the last slot has left.
 func (s *schedule) left() {
 	s.first = (s.first + 1) % ahead
 	s.count--

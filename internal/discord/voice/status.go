@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// A Status is what a person may want to know of a call.
+// A Status is what people may want to know about a call.
 type Status struct {
 	Phase     string // "joining", "connecting", "securing", "in the call", "lost: …", "left"
-	Channel   uint64 // where the main gateway says that we are; 0 for nowhere
+	Channel   uint64 // where the main gateway says we are; 0 for nowhere
 	Encrypted bool   // end to end
 	Code      string // the voice privacy code
 	People    []uint64
 	Deaf      string // why nothing can be heard though somebody speaks; "" if it can
 
-	Packets, Decrypted, Delivered int64         // received, of those opened, of those handed over
-	Lost, Late, Refused           int64         // not come, come too late, not to be opened
-	Duplicates, Dropped, Unknown  int64         // come twice, for want of room, and of nobody that is known
+	Packets, Decrypted, Delivered int64         // received; of those opened; of those delivered
+	Lost, Late, Refused           int64         // missing; too late; not decryptable
+	Duplicates, Dropped, Unknown  int64         // received twice; dropped for lack of room; of an unknown speaker
 	SentFrames                    int64         // that have left
-	HeldFrames                    int64         // times 20 ms for which one was not allowed to
+	HeldFrames                    int64         // times 20 ms in which a frame was not allowed to leave
 	Delay                         time.Duration // that the jitter buffer adds at the median, in steps of 10 ms
 	RoundTrip                     time.Duration // of a heartbeat
 	Resumed, Rejoined             int
@@ -30,7 +30,7 @@ func (s Status) like(o Status) bool {
 		s.Deaf == o.Deaf && slices.Equal(s.People, o.People)
 }
 
-// Status returns it.
+// Status returns the status of the call.
 func (c *Call) Status() Status {
 	c.mu.Lock()
 	s := Status{
@@ -39,7 +39,7 @@ func (c *Call) Status() Status {
 		RoundTrip: c.stats.trip, Resumed: c.stats.resumed, Rejoined: c.stats.rejoined,
 	}
 	n, waited, m, l := c.past, c.stats.waited, c.live, c.link
-	c.mu.Unlock() // encryption may take its time to answer, and what is said must not
+	c.mu.Unlock() // the encryption may take its time to answer, and speech must not wait
 
 	if m != nil {
 		n.add(m.counts(&waited))

@@ -6,35 +6,35 @@ import (
 )
 
 const (
-	unknowns  = 16              // streams of which nobody knows whose they are
+	unknowns  = 16              // streams without a known owner
 	holds     = kept            // packets that are held of each
-	patience  = 2 * time.Second // for which they are
+	patience  = 2 * time.Second // how long they are held
 	strangers = 128             // users whose keys are tried on a frame
 	mostHere  = 1 << 14         // users; a stage may have ten thousand listeners
-	mostOwned = 1 << 14         // streams of which it is known whose they are
+	mostOwned = 1 << 14         // streams with a known owner
 )
 
-// streamOwners knows whose the streams of a call are. Speaking events say so, which may
-// come early, late, or never; where they do not, that the key of a user opens a frame
-// does. Against them it says nothing: every member can make the keys of all others. It
-// has no clock.
+// streamOwners knows who owns the streams of a call. Speaking events name the owner, early, late,
+// or never; without one, the user whose key opens a frame counts as the owner. A key proves
+// nothing against a speaking event: every member can derive the keys of all others. It has no
+// clock.
 type streamOwners struct {
-	self   uint64           // ours is nobody's here
+	self   uint64           // our own streams are not listed
 	owners map[uint32]owner // by SSRC
-	here   []uint64         // who is in the call, ascending
+	here   []uint64         // the users in the call, ascending
 	order  []uint64         // the same, those without a stream first; made when needed
 	held   []*unknown
 	spare  []*unknown
-	lost   int64 // packets that were dropped because nobody knew whose they were
+	lost   int64 // packets that were dropped because their owner was unknown
 }
 
-// An owner is whose a stream is.
+// An owner is the owner of a stream.
 type owner struct {
 	user uint64
-	said bool // by the gateway; else a key has told
+	said bool // by the gateway; otherwise by a key
 }
 
-// An unknown stream waits to be somebody's.
+// An unknown stream waits for its owner.
 type unknown struct {
 	ssrc    uint32
 	packets []heldPacket
@@ -49,7 +49,7 @@ func newBinding(self uint64) *streamOwners {
 	return &streamOwners{self: self, owners: make(map[uint32]owner)}
 }
 
-// arrived and left say who is in the call. Who left owns nothing any more.
+// arrived and left record who is in the call. A user who left owns nothing any more.
 func (b *streamOwners) arrived(users ...uint64) {
 	for _, u := range users {
 		if at, found := slices.BinarySearch(b.here, u); !found && u != 0 && u != b.self && len(b.here) < mostHere {
@@ -71,14 +71,14 @@ func (b *streamOwners) left(user uint64) {
 	b.order = b.order[:0]
 }
 
-// owner returns whose a stream is: user 0 if that is unknown.
+// owner returns the owner of a stream: user 0 if unknown.
 func (b *streamOwners) owner(ssrc uint32) owner { return b.owners[ssrc] }
 
-// bind says whose a stream is, and returns what is held of it, valid until the next
-// packet is held.
+// bind records the owner of a stream, and returns the held packets, valid until the next packet is
+// held.
 func (b *streamOwners) bind(ssrc uint32, o owner) []heldPacket {
 	if b.owners[ssrc].user == 0 && len(b.owners) == mostOwned {
-		for other := range b.owners { // no real call has as many; the keys tell again
+		for other := range b.owners { // no real call has as many; keys can identify them again
 			delete(b.owners, other)
 			break
 		}
@@ -95,7 +95,7 @@ func (b *streamOwners) bind(ssrc uint32, o owner) []heldPacket {
 	return nil
 }
 
-// candidates returns whose keys are worth trying on a stream, most likely first.
+// candidates returns the users whose keys are worth trying on a stream, most likely first.
 func (b *streamOwners) candidates() []uint64 {
 	if len(b.order) > 0 || len(b.here) == 0 {
 		return b.order
@@ -114,8 +114,8 @@ func (b *streamOwners) candidates() []uint64 {
 	return b.order
 }
 
-// hold keeps a packet until somebody turns out to own it. Where there is no room, the
-// oldest packet of its stream is dropped, or the stream that has waited longest.
+// hold keeps a packet until its owner is known. If there is no room, it drops the oldest packet of
+// the stream, or the stream that has waited longest.
 func (b *streamOwners) hold(now time.Time, p packet) {
 	at := slices.IndexFunc(b.held, func(s *unknown) bool { return s.ssrc == p.ssrc })
 	if at < 0 {
@@ -135,7 +135,7 @@ func (b *streamOwners) hold(now time.Time, p packet) {
 	}
 	var room []byte
 	if n := len(s.packets); n < cap(s.packets) {
-		room = s.packets[:n+1][n].payload[:0] // what was there before
+		room = s.packets[:n+1][n].payload[:0] // reuses the buffer
 	}
 	p.payload = append(room, p.payload...)
 	s.packets = append(s.packets, heldPacket{now, p})
@@ -164,7 +164,7 @@ func (b *streamOwners) drop(i, n int) {
 		b.spare = append(b.spare, s)
 		return
 	}
-	// The buffers of those that go are those of the next that come.
+	// The buffers of dropped packets are reused for the next ones.
 	for ; n > 0; n-- {
 		first := s.packets[0].payload
 		copy(s.packets, s.packets[1:])

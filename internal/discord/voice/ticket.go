@@ -2,37 +2,37 @@ package voice
 
 import "time"
 
-// pairing is how far apart the two halves of a ticket come at most: a token that is
-// older when we turn out to be in another channel is of the channel before.
+// pairing is how far apart the two halves of a ticket may come: a token that is older when our
+// channel changes belongs to the previous channel.
 const pairing = time.Second
 
-// A ticket is what a voice server lets us in with.
+// A ticket is what a voice server requires to let us in.
 type ticket struct {
 	channel                  uint64
 	session, token, endpoint string
 }
 
-// A ticketBuilder makes tickets of what the main gateway says about us, which comes in two
-// halves and in any order. It has no clock.
+// A ticketBuilder makes tickets of the main gateway's messages about us, which come in two halves
+// and in any order. It has no clock.
 type ticketBuilder struct {
-	channel uint64 // 0: we are nowhere, or nobody has said
+	channel uint64 // 0: none, or unknown
 	session string
-	token   string // "": none, or used up
+	token   string // "": none, or used
 	address string
 	served  time.Time // when the token came
 
-	promised bool // another server is to come
-	asked    bool // and nothing has come since: that we are nowhere is old news
-	gone     bool // we were in a channel and are in none
+	promised bool // another server was announced
+	asked    bool // and nothing has come since, so a missing channel is old news
+	gone     bool // we were in a channel and are in none now
 
 	serial int // of the ticket; grows with each
 }
 
-// ask forgets the token, since another is asked for.
+// ask drops the token, since another is requested.
 func (d *ticketBuilder) ask() { d.token, d.asked, d.gone, d.promised = "", true, false, false }
 
-// state takes where we are, and server where the voice server is. They report whether
-// anything has changed.
+// state records our channel, and server the voice server. They report whether anything has
+// changed.
 func (d *ticketBuilder) state(now time.Time, channel uint64, session string) bool {
 	if channel == 0 {
 		if d.asked || d.channel == 0 {
@@ -48,7 +48,7 @@ func (d *ticketBuilder) state(now time.Time, channel uint64, session string) boo
 	first := d.channel == 0
 	d.channel, d.session = channel, session
 	if !first && now.Sub(d.served) >= pairing {
-		d.token = "" // another comes
+		d.token = "" // another will come
 	}
 	if d.token != "" {
 		d.serial++
@@ -57,7 +57,7 @@ func (d *ticketBuilder) state(now time.Time, channel uint64, session string) boo
 }
 
 func (d *ticketBuilder) server(now time.Time, token, endpoint string) bool {
-	if endpoint == "" || token == "" { // the server is gone; we are told of the next
+	if endpoint == "" || token == "" { // the server is gone; the next will be announced
 		d.token, d.promised = "", true
 		return true
 	}
@@ -73,7 +73,7 @@ func (d *ticketBuilder) server(now time.Time, token, endpoint string) bool {
 	return true
 }
 
-// ticket returns the newest, and false if it is not complete.
+// ticket returns the newest ticket, and false if it is not complete.
 func (d *ticketBuilder) ticket() (ticket, bool) {
 	if d.channel == 0 || d.token == "" {
 		return ticket{}, false

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// The ways of encrypting packets, by preference: hardware helps with the first, the
-// second is the one that every server must offer.
+// The encryption modes for packets, by preference: hardware helps with the first, the second is
+// the one that every server must offer.
 const (
 	modeGCM     = "aead_aes256_gcm_rtpsize"
 	modeXChaCha = "aead_xchacha20_poly1305_rtpsize"
@@ -23,7 +23,7 @@ var modes = []string{modeGCM, modeXChaCha}
 const (
 	keyLen   = 32
 	headLen  = 12 // an RTP header without its list of sources
-	tailLen  = 4  // the counter behind the ciphertext, which is the head of the nonce
+	tailLen  = 4  // the counter after the ciphertext, which is the beginning of the nonce
 	tagLen   = 16
 	opusType = 0x78
 
@@ -31,7 +31,7 @@ const (
 	bitExtension = 0x10
 )
 
-// pick returns the mode to use of those that a server offers, "" if there is none.
+// pick returns the mode to use among those that a server offers, "" if there is none.
 func pick(offered []string) string {
 	for _, m := range modes {
 		if slices.Contains(offered, m) {
@@ -41,7 +41,7 @@ func pick(offered []string) string {
 	return ""
 }
 
-// newCipher returns what a mode encrypts with.
+// newCipher returns the cipher of a mode.
 func newCipher(mode string, key []byte) (cipher.AEAD, error) {
 	switch mode {
 	case modeGCM:
@@ -61,7 +61,7 @@ var (
 	errSpent = errors.New("voice: all nonces of the key are spent")
 )
 
-// A packet is one of RTP, without the encryption of the transport.
+// A packet is an RTP packet, without the transport encryption.
 type packet struct {
 	ssrc    uint32
 	seq     uint16
@@ -69,8 +69,7 @@ type packet struct {
 	payload []byte
 }
 
-// An opener undoes the encryption of the transport. It is used by one goroutine and
-// allocates nothing.
+// An opener undoes the transport encryption. It is used by one goroutine and allocates nothing.
 type opener struct {
 	aead  cipher.AEAD
 	nonce []byte
@@ -131,8 +130,8 @@ func (o *opener) open(b []byte) (packet, error) {
 	return p, nil
 }
 
-// A sealer encrypts for the transport. It is used by one goroutine, and by one only
-// as long as its key lives: no nonce is used twice.
+// A sealer encrypts for the transport. It is used by one goroutine, and its key by no other
+// sealer: no nonce is used twice.
 type sealer struct {
 	aead  cipher.AEAD
 	nonce []byte

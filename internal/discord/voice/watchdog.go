@@ -3,43 +3,42 @@ package voice
 import "time"
 
 const (
-	deafAfter   = 5 * time.Second  // of nothing, somebody ought to know
-	rejoinAfter = 10 * time.Second // of nothing, it is worth the interruption
+	deafAfter   = 5 * time.Second  // of nothing, after which somebody should be told
+	rejoinAfter = 10 * time.Second // of nothing, after which rejoining is worth the interruption
 	rejoinEvery = time.Minute      // at most, and twice as long each time that it did not help
 	rejoinMost  = 16 * time.Minute
-	enough      = 50 // packets of which none could be opened, that tell of a fault
-	doubts      = 3  // times that nothing came, though packets came before: some announce themselves and are mute
+	enough      = 50 // packets that could not be decrypted, which show a fault
+	doubts      = 3  // times that nothing came, though packets came before: some clients announce speech and are muted
 )
 
-// A watchdog notices that a call is joined and deaf: somebody is said to speak and no
-// packet comes, or packets come and none can be opened. It has no clock.
+// A watchdog notices a joined call in which nothing can be heard: somebody is said to speak and no
+// packet comes, or packets come and none can be decrypted. It has no clock.
 type watchdog struct {
-	packets, opened int64     // when it last looked
+	packets, opened int64     // at the last check
 	blank           int64     // as well
-	refused         int64     // packets in a row of which none could be opened
+	refused         int64     // packets in a row that could not be decrypted
 	since           time.Time // the first of them
-	came            time.Time // when the last did that should have been
-	said            time.Time // when somebody was last said to begin to speak, and no packet has come yet
+	came            time.Time // when the last good one came
+	said            time.Time // when somebody was last said to begin to speak, without a packet so far
 	unheard         int       // times in a row that nothing came
 
 	rejoined time.Time
 	pause    time.Duration
 }
 
-// speaking says that somebody begins to speak.
+// speaking records that somebody begins to speak.
 func (w *watchdog) speaking(now time.Time) {
 	if w.said.IsZero() {
 		w.said = now
 	}
 }
 
-// quiet says that nobody does who has been announced.
+// quiet records that no announced speaker speaks any more.
 func (w *watchdog) quiet() { w.said = time.Time{} }
 
-// look takes how many packets of others have come in a call, how many of them could be
-// opened, and how many are blank: those from which neither can be told, as they hold
-// nothing that is encrypted. It returns why nothing can be heard, "" if nothing is
-// known to be wrong, and whether to join anew.
+// look handles the packet counts of a call: how many have come, how many of them could be
+// decrypted, and how many are blank, with nothing encrypted in them, so that they prove neither.
+// It returns why nothing can be heard, "" if no fault is known, and whether to rejoin.
 func (w *watchdog) look(now time.Time, packets, opened, blank int64) (deaf string, rejoin bool) {
 	if packets < w.packets || blank < w.blank { // another connection
 		w.packets, w.opened, w.blank = 0, 0, 0
@@ -73,7 +72,7 @@ func (w *watchdog) look(now time.Time, packets, opened, blank int64) (deaf strin
 	}
 	if w.refused < enough && packets > 0 {
 		if w.unheard++; w.unheard < doubts {
-			w.said = time.Time{} // whoever it was may have a microphone that is off
+			w.said = time.Time{} // that speaker may have a microphone that is off
 			return "", false
 		}
 	}

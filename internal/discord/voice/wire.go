@@ -20,24 +20,23 @@ const (
 	opReady       = 2
 	opHeartbeat   = 3 // ours
 	opDescription = dave.OpReady
-	opSpeaking    = 5 // of both
+	opSpeaking    = 5 // both directions
 	opAck         = 6
 	opResume      = 7 // ours
 	opHello       = 8
 	opResumed     = 9
 )
 
-// opUnknown stands for what is no opcode at all. Like every opcode that is not known,
-// it is passed over.
+// opUnknown stands for an invalid opcode. Like every unknown opcode, it is ignored.
 const opUnknown = 255
 
 // most is the longest message that is read: a welcome to a large call is some 100 kB.
 const most = 1 << 20
 
-// A message is what the gateway says: its opcode says which fields are set.
+// A message is a gateway message: its opcode says which fields are set.
 type message struct {
 	op  byte
-	seq int // of what can be replayed; -1 if it has none
+	seq int // for a resume; -1 if it has none
 
 	beat time.Duration // opHello
 	acks int64         // opAck: the number of the heartbeat
@@ -50,14 +49,14 @@ type message struct {
 	mode string // opDescription
 	key  []byte // opDescription: 32 bytes
 
-	users    []uint64 // OpConnect; of one in opSpeaking and OpDisconnect
+	users    []uint64 // OpConnect; one user in opSpeaking and OpDisconnect
 	speaking bool     // opSpeaking
 
 	transition uint16
 	version    uint16 // OpPrepare, OpEpoch, opDescription
 	epoch      uint64
 
-	body []byte // of a binary message, within what was read
+	body []byte // of a binary message, a part of the buffer read
 }
 
 // A snowflake is a number of Discord's, in decimal within a string.
@@ -76,7 +75,7 @@ func (s snowflake) MarshalJSON() ([]byte, error) {
 	return strconv.AppendQuote(nil, strconv.FormatUint(uint64(s), 10)), nil
 }
 
-// readText reads a message in JSON.
+// readText parses a message in JSON.
 func readText(b []byte) (m message, err error) {
 	var frame struct {
 		Op  *int            `json:"op"`
@@ -106,7 +105,7 @@ func readText(b []byte) (m message, err error) {
 	return m, nil
 }
 
-// readers has a reader of the data of each opcode that has any.
+// readers has a reader for the data of each opcode with data.
 var readers = map[byte]func(m *message, data []byte) error{
 	opHello: func(m *message, data []byte) error {
 		var d struct {
@@ -168,7 +167,7 @@ var readers = map[byte]func(m *message, data []byte) error{
 		}
 		err := json.Unmarshal(data, &d)
 		if err != nil {
-			err = json.Unmarshal(data, &d.T) // before version 8 it was the number alone
+			err = json.Unmarshal(data, &d.T) // before version 8 it was only the number
 		}
 		m.acks = d.T
 		return err
@@ -207,8 +206,8 @@ func readTransition(m *message, data []byte) error {
 	return err
 }
 
-// readBinary reads a binary message: a sequence number of two bytes, an opcode of
-// one, and a body. The body is part of b.
+// readBinary parses a binary message: a sequence number of two bytes, an opcode of one, and a
+// body. The body is part of b.
 func readBinary(b []byte) (message, error) {
 	if len(b) < 3 {
 		return message{}, fmt.Errorf("voice gateway: a binary message of %d bytes", len(b))
@@ -216,12 +215,12 @@ func readBinary(b []byte) (message, error) {
 	return message{op: b[2], seq: int(binary.BigEndian.Uint16(b)), body: b[3:]}, nil
 }
 
-// writeBinary is a binary message of ours, which has no sequence number.
+// writeBinary builds a binary message of ours, which has no sequence number.
 func writeBinary(op byte, body []byte) []byte {
 	return append(append(make([]byte, 0, 1+len(body)), op), body...)
 }
 
-// What we say in JSON.
+// Our messages in JSON.
 type (
 	identify struct {
 		Server  snowflake `json:"server_id"`
@@ -259,7 +258,7 @@ type (
 	}
 )
 
-// writeText is a message in JSON.
+// writeText builds a message in JSON.
 func writeText(op byte, d any) []byte {
 	b, err := json.Marshal(struct {
 		Op byte `json:"op"`
