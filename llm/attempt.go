@@ -17,15 +17,14 @@ type attempt struct {
 	*Ladder
 	yield func(Delta, error) bool
 	watch watchdog
-	begun bool // something was said
-	loads bool // the engine has to load the model first
+	begun bool // something was yielded
+	loads bool // the engine must load the model first
 
-	unloaded bool     // which it has just thrown out: it reads it from memory again
-	faults   []*Error // so far, at most one from each question
+	unloaded bool     // it was just unloaded, and is loaded from the page cache
+	faults   []*Error // so far, at most one per question
 }
 
-// up asks the engines in order. It returns nil if all was said or the reader
-// left.
+// up asks the engines in order. It returns nil if the reply is complete or the reader has left.
 func (c *attempt) up(ctx context.Context, asks []engineRequest) error {
 	if len(asks) == 0 && len(c.Engines) > 0 {
 		return &Error{Fault: Unsupported, Engine: c.Engines[0].Name(), Cure: sightCure, Err: ErrNoVision}
@@ -50,11 +49,11 @@ func (c *attempt) up(ctx context.Context, asks []engineRequest) error {
 	return c.worst()
 }
 
-// sightCure is what lets a house see that has no model which can.
+// sightCure says how to get a model that can see where there is none.
 const sightCure = "add a model that can look at pictures to executive.llm.engines; `earshot doctor` says whether one can"
 
-// rest returns what of asks is still to be asked after a failed with err: it is asked
-// again without pictures only if it was they that it refused.
+// rest returns what remains of asks after a failed with err: the request is repeated without
+// pictures only if the engine refused those.
 func (a engineRequest) rest(asks []engineRequest, err error) []engineRequest {
 	e, ok := errors.AsType[*Error](err)
 	if !a.seeing || ok && e.Fault == Unsupported {
@@ -63,7 +62,7 @@ func (a engineRequest) rest(asks []engineRequest, err error) []engineRequest {
 	return slices.DeleteFunc(asks, func(other engineRequest) bool { return other.again && other.Scheduler == a.Scheduler })
 }
 
-// try asks one engine, and again as long as there is a cure that was not tried.
+// try asks one engine, and again as long as there is an untried cure.
 func (c *attempt) try(ctx context.Context, s *Scheduler, req *Request) error {
 	again := *req
 	for c.unloaded = false; ; {
@@ -90,14 +89,14 @@ func (c *attempt) try(ctx context.Context, s *Scheduler, req *Request) error {
 	}
 }
 
-// ask asks one question once and passes on what comes.
+// ask asks one question once and passes on the reply.
 func (c *attempt) ask(ctx context.Context, s *Scheduler, req *Request) error {
 	actx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c.watch.begin(cancel)
 	defer c.watch.end()
 	c.loads = false
-	var limit time.Duration // of the first token, once it runs
+	var limit time.Duration // of the first token, once the request runs
 	var cost *costMeter
 	start := func() {
 		limit = c.first(actx, s, req)
@@ -108,10 +107,10 @@ func (c *attempt) ask(ctx context.Context, s *Scheduler, req *Request) error {
 	for d, err := range s.stream(actx, req, start) {
 		cost.note(d)
 		if err == nil && d == (Delta{}) {
-			if len(req.Tools) > 0 { // it may write a call, which comes whole
+			if len(req.Tools) > 0 { // it may write a call, which arrives whole
 				c.watch.run(c.patience(limit))
 			}
-			continue // a server that says nothing, often, has still said nothing
+			continue // signs of life do not make a first token
 		}
 		c.watch.pause()
 		if err != nil {
@@ -129,7 +128,7 @@ func (c *attempt) ask(ctx context.Context, s *Scheduler, req *Request) error {
 	return &Error{Fault: Broken, Engine: s.Name(), Model: req.Model, Err: errors.New("the reply did not end")}
 }
 
-// patience returns how long the next token may take. First is for the first one.
+// patience returns how long the next token may take. First is the limit for the first one.
 func (c *attempt) patience(first time.Duration) time.Duration {
 	if !c.begun {
 		return first
@@ -153,8 +152,8 @@ func (c *attempt) first(ctx context.Context, s *Scheduler, req *Request) time.Du
 	return limit
 }
 
-// fault returns what is wrong when a question ended with err. Limit is what the
-// first token was allowed, or 0 if the engine never took the question up.
+// fault returns the fault of a question that ended with err. Limit is what the first token was
+// allowed, or 0 if the engine never took the question up.
 func (c *attempt) fault(ctx context.Context, s *Scheduler, req *Request, limit time.Duration, err error) error {
 	e := &Error{Engine: s.Name(), Model: req.Model}
 	switch {
@@ -183,7 +182,7 @@ func (c *attempt) fault(ctx context.Context, s *Scheduler, req *Request, limit t
 	return e
 }
 
-// answered notes the first token.
+// answered records the first token.
 func (c *attempt) answered(s *Scheduler) {
 	if !c.begun {
 		c.begun = true
@@ -191,8 +190,8 @@ func (c *attempt) answered(s *Scheduler) {
 	}
 }
 
-// final reports whether nothing is to be done after err: something was said
-// already, or the fault lies not with the engine.
+// final reports whether nothing more can be tried after err: something was yielded already, or the
+// fault is not the engine's.
 func (c *attempt) final(ctx context.Context, err error) bool {
 	return c.begun || err == errLeft || errors.Is(err, ErrParked) || ctx.Err() != nil
 }
@@ -211,7 +210,7 @@ func (c *attempt) ended(ctx context.Context, s *Scheduler, err error) error {
 	return err
 }
 
-// note keeps err as a fault.
+// note records err as a fault.
 func (c *attempt) note(s *Scheduler, req *Request, err error) *Error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok { // from unloading
@@ -221,8 +220,8 @@ func (c *attempt) note(s *Scheduler, req *Request, err error) *Error {
 	return e
 }
 
-// unload throws the model out, and reports whether it did. An engine that
-// cannot is not asked again: it would only be late again.
+// unload unloads the model, and reports whether it did. An engine that cannot is not asked again:
+// it would only be late again.
 func (c *attempt) unload(ctx context.Context, s *Scheduler, req *Request) bool {
 	u, ok := s.Engine.(Unloader)
 	if !ok {
@@ -239,7 +238,7 @@ func (c *attempt) unload(ctx context.Context, s *Scheduler, req *Request) bool {
 	return err == nil
 }
 
-// report tells of a step at s because of its last fault.
+// report reports a step at s, with its last fault.
 func (c *attempt) report(s *Scheduler, r StepKind) {
 	c.tell(Step{Engine: s.Name(), Called: s.Called, Kind: r, Err: c.faults[len(c.faults)-1]})
 }
@@ -250,7 +249,7 @@ func (c *attempt) tell(step Step) {
 	}
 }
 
-// worst returns the fault that somebody can mend best, with the others in it.
+// worst returns the fault that people can best do something about, joined with the others.
 func (c *attempt) worst() error {
 	if len(c.faults) == 0 {
 		return &Error{Fault: Unreachable, Engine: "no engine", Cure: "name one under executive.llm"}
@@ -261,7 +260,7 @@ func (c *attempt) worst() error {
 			best = e
 		}
 	}
-	joined, said := *best, []string{best.Error()} // the same fault twice is said once
+	joined, said := *best, []string{best.Error()} // the same fault is listed once
 	for _, e := range c.faults {
 		switch {
 		case slices.Contains(said, e.Error()):
@@ -276,14 +275,14 @@ func (c *attempt) worst() error {
 	return &joined
 }
 
-// mendable orders faults by what a person can do about them. Among equals the
-// engine that is asked first counts, since that is the one they chose.
+// mendable orders faults by what people can do about them. Among equals the engine that is asked
+// first counts, since people chose that one.
 func mendable(e *Error) int {
 	switch {
 	case e.Cure == "":
 		return 0
 	case e.Fault == Stalled || e.Fault == Broken || e.Fault == Busy || e.Fault == BadAnswer:
-		return 1 // may be over by itself
+		return 1 // may pass by itself
 	}
 	return 2
 }

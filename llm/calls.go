@@ -7,43 +7,41 @@ import (
 	"fmt"
 )
 
-// What a reply may call. More is no model that means something.
+// The bounds of the calls in a reply. Beyond them, the model does not mean anything.
 const (
 	maxCalls     = 32       // of one reply
 	maxArguments = 64 << 10 // bytes of one call: a file of twenty pages
 	maxName      = 64       // bytes of the name of a tool, or of an ID
 )
 
-// ErrCall is that a reply cannot be understood as calls, or as a choice among
-// tools. An engine tells it as [BadAnswer].
+// ErrCall says that a reply cannot be parsed as calls, or as a choice among tools. An engine
+// reports it as [BadAnswer].
 var ErrCall = errors.New("the model's call of a tool cannot be understood")
 
-// ErrNoChoice is an [ErrCall]: the model does not choose at all, but says something,
-// or nothing. An engine asks it again without tools.
+// ErrNoChoice is an [ErrCall]: the model does not choose, but says something else, or nothing. An
+// engine repeats the request without tools.
 var ErrNoChoice = fmt.Errorf("%w: it chooses none of the tools", ErrCall)
 
-// Calls puts the calls of one reply together, for an engine. It is for one
-// goroutine; the zero value is ready.
+// Calls assembles the calls of one reply, for an engine. It is for one goroutine; the zero value
+// is ready.
 //
-// What the server does wrong, such as more calls than anybody means, is an
-// [ErrCall]. What only the model did wrong is handed on, so that it can be told:
-// a tool that there is not, and arguments that are not a JSON object, which are
-// nil then.
+// An error of the server, such as more calls than anybody means, is an [ErrCall]. An error of the
+// model alone is passed on, so that the model can be told: an unknown tool, and arguments that are
+// not a JSON object, which are then nil.
 type Calls struct {
 	list []*pending
-	at   map[int]*pending // by the server's number, the last one of each
+	at   map[int]*pending // by the server's number, the last call of each
 }
 
-// A pending call is one that may not be whole yet.
+// A pending call may not be complete yet.
 type pending struct {
 	id, tool  string
 	arguments []byte
 }
 
-// Add adds a piece of the call that the server numbers so. The arguments of its
-// pieces are put together; the ID and the tool may stand in any of them. A
-// second ID under the same number begins another call, since some servers
-// number all with 0.
+// Add adds a piece of the call with the server's number. The arguments of the pieces are joined;
+// the ID and the tool may come with any of them. A second ID under the same number begins another
+// call, since some servers number all with 0.
 func (c *Calls) Add(number int, id, tool, arguments string) error {
 	p := c.at[number]
 	if p == nil || id != "" && p.id != "" && id != p.id {
@@ -69,9 +67,8 @@ func (c *Calls) Add(number int, id, tool, arguments string) error {
 	return nil
 }
 
-// End returns the calls, in the order in which they began, as the last deltas
-// of the reply before its end. Of a reply that was truncated the last call may
-// not be whole.
+// End returns the calls, in the order in which they began, as the last deltas of the reply before
+// its end. In a truncated reply the last call may be incomplete.
 func (c *Calls) End(truncated bool) ([]Delta, error) {
 	var all []Delta
 	used := make(map[string]bool)
@@ -90,8 +87,8 @@ func (c *Calls) End(truncated bool) ([]Delta, error) {
 	return all, nil
 }
 
-// object returns the JSON object that data is, or nil. No data at all, if that is
-// whole, is one without anything in it: so some models call what takes nothing.
+// object returns the JSON object in data, or nil. Empty data, if complete, is an empty object:
+// some models call tools without arguments like that.
 func object(data []byte, whole bool) json.RawMessage {
 	data = bytes.TrimSpace(bytes.ToValidUTF8(data, []byte("\ufffd")))
 	if (len(data) == 0 || string(data) == "null") && whole {

@@ -13,46 +13,44 @@ import (
 	"earshot/internal/field"
 )
 
-// The providers that an engine can be of.
+// The providers of engines.
 const (
 	Ollama = "ollama"
-	OpenAI = "openai" // any server that speaks its protocol
-	Script = "script" // the scripted model, for those who have none
+	OpenAI = "openai" // any server that speaks OpenAI's protocol
+	Script = "script" // the scripted model, for people without a model
 )
 
-// ollamaHost is where Ollama listens unless it is told otherwise.
+// ollamaHost is where Ollama listens by default.
 const ollamaHost = "http://localhost:11434"
 
-// mostSlots is above what any machine at home does at once. More is a slip of
-// the key.
+// mostSlots is more than any machine at home can do at once; a larger number is a typing error.
 const mostSlots = 64
 
 // An EngineConfig says which model answers, and where.
 type EngineConfig struct {
-	// Name is what agents and roles call it. Empty means its provider, with a
-	// number if there are several.
+	// Name is the name that agents and roles use. Empty means the provider's, with a number if
+	// there are several.
 	Name string `yaml:"name"`
 
 	Provider string `yaml:"provider"` // ollama, openai or script
-	Model    string `yaml:"model"`    // as the server calls it; script has none
+	Model    string `yaml:"model"`    // the server's name for it; script has none
 
-	// Host is the server, with or without http:// and port. Empty means this
-	// machine for ollama; openai must have one, script has none.
+	// Host is the server, with or without http:// and port. Empty means this machine for ollama;
+	// openai must have one, script has none.
 	Host string `yaml:"host"`
 
-	// APIKey is sent to an openai server. Those at home want none.
+	// APIKey is sent to an openai server. Servers at home need none.
 	APIKey field.Secret `yaml:"api_key"`
 
-	// Slots is how many requests the server works on at a time, which is
-	// OLLAMA_NUM_PARALLEL for Ollama. If it is 1, its default, a thought is
-	// parked for each reply.
+	// Slots is how many requests the server handles at a time, which is OLLAMA_NUM_PARALLEL for
+	// Ollama. If it is 1, the default, thinking pauses for each reply.
 	Slots int `yaml:"slots"`
 
 	// Tools is how models call tools; empty means [Auto].
 	Tools ToolUse `yaml:"tools"`
 
-	// Vision says that the model of an openai server can look at pictures. Some say so
-	// themselves; Ollama and a script always do.
+	// Vision says that the model of an openai server can look at pictures. Some of these servers
+	// report it themselves; Ollama and a script always do.
 	Vision bool `yaml:"vision"`
 
 	// Script is the file that the provider script reads; see llmtest.Load.
@@ -64,37 +62,33 @@ type EngineConfig struct {
 type Config struct {
 	EngineConfig `yaml:",inline"`
 
-	// SlowNotice is how long a reply may stay without a first word before the person who waits is
+	// SlowNotice is how long a reply may take to its first word before the person who waits is
 	// told. 0 is never.
 	SlowNotice field.Seconds `yaml:"slow_notice_seconds"`
 
-	// FirstToken is how long a model may take to its first token before it is
-	// unloaded and asked again, or the next engine is asked. See
-	// [DefaultFirstToken].
+	// FirstToken is how long a model may take to its first token before it is unloaded and asked
+	// again, or the next engine is asked. See [DefaultFirstToken].
 	FirstToken field.Seconds `yaml:"first_token_seconds"`
 
-	// Load is how long it may take where the server has to load it first. See
+	// Load is how long the first token may take if the server must load the model first. See
 	// [DefaultLoad].
 	Load field.Seconds `yaml:"load_seconds"`
 
-	// Idle is how long it may take from one token to the next before the reply
-	// has failed. See [DefaultIdle].
+	// Idle is how long the next token may take before the reply has failed. See [DefaultIdle].
 	Idle field.Seconds `yaml:"idle_seconds"`
 
-	// Total is how long a reply may take altogether, with all that is tried
-	// for it. See [DefaultTotal].
+	// Total is how long a reply may take altogether, with all retries. See [DefaultTotal].
 	Total field.Seconds `yaml:"total_seconds"`
 
 	// Roles choose an engine and a model for kinds of agents.
 	Roles Roles `yaml:"roles"`
 
-	// Engines are asked in this order until one answers. If there are none,
-	// the engine above is the only one; if there are some, it is not asked.
+	// Engines are asked in this order until one answers. If there are any, the single engine above
+	// is not used.
 	Engines []EngineConfig `yaml:"engines"`
 }
 
-// DefaultConfig is the configuration of somebody who wrote none: an Ollama on
-// this machine.
+// DefaultConfig is the configuration of a user who wrote none: an Ollama on this machine.
 func DefaultConfig() Config {
 	return Config{
 		EngineConfig: EngineConfig{Provider: Ollama, Model: "deepseek-r1:8b", Host: ollamaHost, Slots: 1, Tools: Auto},
@@ -106,8 +100,8 @@ func DefaultConfig() Config {
 	}
 }
 
-// List returns the engines in the order in which they are asked, each with a
-// name of its own. What an item of the list leaves out has its default there.
+// List returns the engines in the order in which they are asked, each with a unique name, and with
+// defaults for what an item leaves out.
 func (c Config) List() []EngineConfig {
 	if len(c.Engines) == 0 {
 		return named([]EngineConfig{c.EngineConfig})
@@ -123,7 +117,7 @@ func (c Config) List() []EngineConfig {
 	return named(list)
 }
 
-// Names returns what the engines are called.
+// Names returns the names of the engines.
 func (c Config) Names() (names []string) {
 	for _, e := range c.List() {
 		names = append(names, e.Name)
@@ -180,7 +174,7 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// twice reports the engines that are called as one before them is.
+// twice reports engines with the name of an earlier one.
 func (c Config) twice() error {
 	var faults []error
 	for i, e := range c.Engines {
@@ -192,7 +186,7 @@ func (c Config) twice() error {
 	return errors.Join(faults...)
 }
 
-// validate reports every fault in e, which must have at least so many slots.
+// validate reports every fault in e, which must have at least least slots.
 func (e EngineConfig) validate(slots int) error {
 	var faults []error
 	switch e.Provider {
@@ -219,7 +213,7 @@ func (e EngineConfig) validate(slots int) error {
 	return errors.Join(faults...)
 }
 
-// validateServer reports every fault in what leads to a server.
+// validateServer reports every fault in the settings of a server.
 func (e EngineConfig) validateServer() (faults []error) {
 	if strings.TrimSpace(e.Model) == "" {
 		faults = append(faults, field.Errorf("model", "is empty; must be a model that the server has"))
@@ -238,7 +232,7 @@ func (e EngineConfig) validateServer() (faults []error) {
 	return faults
 }
 
-// number is what is no name of a machine, nor its address.
+// number matches what is neither a host name nor an address.
 var number = regexp.MustCompile(`^[0-9]+$`)
 
 // isPort reports whether text is the number of a port.
@@ -247,8 +241,7 @@ func isPort(text string) bool {
 	return err == nil && n >= 1 && n <= 65535
 }
 
-// badHost returns what is wrong with a host, without repeating it: it may hold
-// a password.
+// badHost returns what is wrong with a host, without quoting it: it may hold a password.
 func badHost(host string) string {
 	if !strings.Contains(host, "://") {
 		host = "http://" + host

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// EmulateTools returns req for a model that cannot call tools by itself. It offers
-// none, but tells the model what they are, at the end of its last instructions,
-// and asks for one object: {"say": "…"}, or {"tool": "…", "arguments": {…}}. If
-// choice is true the text of the reply is that object, for a [ToolChoiceReader]; a request
-// with a schema of its own gets no choice, nor one whose tools are only shown.
+// EmulateTools returns req for a model that cannot call tools by itself. It offers none, but
+// describes the tools at the end of the last instructions, and asks for one object: {"say": "…"},
+// or {"tool": "…", "arguments": {…}}. If choice is true, the text of the reply is that object, for
+// a [ToolChoiceReader]; a request with a schema of its own, or whose tools are only shown, gets no
+// choice.
 func EmulateTools(req *Request) (out *Request, choice bool) {
 	out = WithoutTools(req)
 	if len(req.Tools) == 0 || len(req.Schema) > 0 || req.Shown {
@@ -23,9 +23,9 @@ func EmulateTools(req *Request) (out *Request, choice bool) {
 	return out, true
 }
 
-// WithoutTools returns req for a model that is offered no tools and knows nothing
-// of them. Earlier calls become words of the assistant, and what they came to
-// words of the user, headed so that they can be told from theirs.
+// WithoutTools returns req for a model that is offered no tools and knows nothing of them. Earlier
+// calls become words of the assistant, and their results words of the user, with a heading that
+// tells them apart from the user's own.
 func WithoutTools(req *Request) *Request {
 	out := *req
 	out.Messages, out.Tools = plain(req.Messages), nil
@@ -35,7 +35,7 @@ func WithoutTools(req *Request) *Request {
 // plain returns messages without calls and results.
 func plain(in []Message) []Message {
 	out := slices.Clone(in)
-	tools := make(map[string]string) // by the ID of the last call that had it
+	tools := make(map[string]string) // by the ID of the last call with that ID
 	for i, m := range in {
 		for _, c := range m.Calls {
 			tools[c.ID] = c.Tool
@@ -62,8 +62,8 @@ func chosen(c Call) string {
 	return fmt.Sprintf(`{"tool": %s, "arguments": %s}`, encoded(c.Tool), arguments)
 }
 
-// instructed returns messages with text at the end of their last instructions:
-// what comes before them stays as it was, which a server keeps in memory.
+// instructed returns messages with text at the end of their last instructions: everything before
+// stays unchanged, since a server caches it.
 func instructed(messages []Message, text string) []Message {
 	for i, m := range slices.Backward(messages) {
 		if m.Role == System {
@@ -74,9 +74,8 @@ func instructed(messages []Message, text string) []Message {
 	return slices.Insert(messages, 0, Message{Role: System, Text: text})
 }
 
-// menu tells the model how to choose, and among what. Every reply pays for its length, so
-// it tells of the arguments what a model needs to fill them in; the schema holds it to the
-// rest.
+// menu tells the model how to choose, and among what. Its length costs time in every reply, so it
+// describes only what a model needs to fill in the arguments; the schema enforces the rest.
 func menu(tools []Tool) string {
 	var b strings.Builder
 	b.WriteString(`Answer with one JSON object and nothing else: {"say": "what you say"}, ` +
@@ -87,9 +86,8 @@ func menu(tools []Tool) string {
 	return b.String()
 }
 
-// signature returns the arguments of t as they are told in a prompt, such as
-// {"camera"?: its name}; a question mark says that one may be left out. A schema that says
-// more than that is told as it is.
+// signature returns the arguments of t in the form for a prompt, such as {"camera"?: its name}; a
+// question mark marks an optional one. A schema that says more than that is given unchanged.
 func signature(t Tool) string {
 	whole := " " + string(schema(t))
 	var is struct {
@@ -113,8 +111,8 @@ func signature(t Tool) string {
 	return " {" + strings.Join(names, ", ") + "}"
 }
 
-// argument returns what is told of an argument: its type, unless that is text, the words
-// that it may be, and what it means.
+// argument describes an argument: its type, unless that is text, its allowed words, and its
+// meaning.
 func argument(schema json.RawMessage) string {
 	var is struct {
 		Type        string   `json:"type"`
@@ -131,7 +129,7 @@ func argument(schema json.RawMessage) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
 }
 
-// only decodes a schema into v, and reports whether it could be, and says nothing but keys.
+// only decodes a schema into v, and returns false if that fails or if the schema has other keys.
 func only(schema json.RawMessage, v any, keys ...string) bool {
 	names, _, ok := members(schema)
 	for _, name := range names {
@@ -140,7 +138,7 @@ func only(schema json.RawMessage, v any, keys ...string) bool {
 	return ok && json.Unmarshal(schema, v) == nil
 }
 
-// members returns what stands in a JSON object, in its order, and whether it is one.
+// members returns the members of a JSON object, in order, and whether it is one.
 func members(object json.RawMessage) (names []string, values []json.RawMessage, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(object))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -157,8 +155,8 @@ func members(object json.RawMessage) (names []string, values []json.RawMessage, 
 	return names, values, true
 }
 
-// choices returns the schema of an answer: something to say, or one of the tools
-// with its own arguments.
+// choices returns the schema of an answer: something to say, or one of the tools with its own
+// arguments.
 func choices(tools []Tool) json.RawMessage {
 	any := []string{variant(`"say"`, `"say":{"type":"string"}`)}
 	for _, t := range tools {
@@ -167,12 +165,12 @@ func choices(tools []Tool) json.RawMessage {
 	return json.RawMessage(`{"anyOf":[` + strings.Join(any, ",") + `]}`)
 }
 
-// variant returns the schema of an object that has these members and no others.
+// variant returns the schema of an object with exactly these members.
 func variant(required, properties string) string {
 	return fmt.Sprintf(`{"type":"object","properties":{%s},"required":[%s],"additionalProperties":false}`, properties, required)
 }
 
-// schema returns what t may be called with. Where that is not said it is anything.
+// schema returns the schema of the arguments of t; anything, if there is none.
 func schema(t Tool) json.RawMessage {
 	if parameters := object(t.Parameters, true); parameters != nil && len(t.Parameters) > 0 {
 		return parameters

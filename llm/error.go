@@ -14,24 +14,23 @@ const (
 	Unreachable Fault = "unreachable" // no server answers
 	NoModel     Fault = "no model"    // the server has no model of that name
 	Unsupported Fault = "unsupported" // the model cannot do what was asked
-	TooLong     Fault = "too long"    // the prompt does not fit the model's context
-	Template    Fault = "template"    // the model's chat template takes the prompt in no form
-	NoMemory    Fault = "no memory"   // the server has no memory for the model
-	NoDisk      Fault = "disk full"   // the server has no room to keep the model
+	TooLong     Fault = "too long"    // the prompt exceeds the model's context
+	Template    Fault = "template"    // the model's chat template accepts the prompt in no form
+	NoMemory    Fault = "no memory"   // the server lacks memory for the model
+	NoDisk      Fault = "disk full"   // the server lacks disk space for the model
 	Stalled     Fault = "stalled"     // nothing came for too long
 	Broken      Fault = "broken"      // the stream ended before the reply did
 	Refused     Fault = "refused"     // the key is missing or wrong
-	Busy        Fault = "busy"        // the server has too much to do
+	Busy        Fault = "busy"        // the server is overloaded
 	BadAnswer   Fault = "bad answer"  // the answer does not follow the protocol
 )
 
-// An Error is a request that failed. Its text never repeats a prompt or a
-// reply.
+// An Error is a failed request. Its text never repeats a prompt or a reply.
 type Error struct {
 	Fault  Fault
 	Engine string // its name for people
-	Model  string // empty where no model is concerned
-	Cure   string // what mends it, as a command where there is one
+	Model  string // empty if no model is concerned
+	Cure   string // what to do about it, as a command if there is one
 	Err    error  // what the engine said; may be nil
 }
 
@@ -50,13 +49,13 @@ func (e *Error) Error() string {
 // Unwrap returns what the engine said.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrParked is the cause of a stream that ended because a request of higher
-// priority needed its slot. What had come until then is still good.
+// ErrParked is the cause of a stream that ended because a request of higher priority needed its
+// slot. What had come until then is still valid.
 var ErrParked = errors.New("parked for a more urgent request")
 
-// Repeats reports whether line, which a server sent, contains a stretch of the text of req, so
-// that the line must not become part of an [Error]. A stretch is sixteen bytes, which is three
-// words; fewer are in every sentence.
+// Repeats reports whether a server's line repeats a part of the text of req, so that it must not
+// become part of an [Error]. A part is sixteen bytes, about three words; shorter ones occur in
+// every sentence.
 func Repeats(line string, req *Request) bool {
 	const stretch = 16
 	if req == nil {
@@ -75,7 +74,7 @@ func Repeats(line string, req *Request) bool {
 	return false
 }
 
-// words returns what the messages of req say and show, and what was called with.
+// words returns the text of the messages of req, and the arguments of its calls.
 func words(req *Request) (all []string) {
 	for _, m := range req.Messages {
 		all = append(all, strings.Join(strings.Fields(m.Text), " "))

@@ -7,29 +7,28 @@ import (
 	"strings"
 )
 
-// A Form is how a prompt is structured. Most servers accept any prompt. The chat templates of
-// others refuse a system message after the first, two messages of one role in a row, or any
-// system message at all.
+// A Form is the structure of a prompt. Most servers accept any prompt. The chat templates of
+// others refuse a system message after the first, two messages of one role in a row, or any system
+// message at all.
 type Form int
 
-// The forms, from the one that says most to the one that every template takes.
+// The forms, from the most expressive to the one that every template accepts.
 const (
 	// Plain leaves the prompt unchanged.
 	Plain Form = iota
 
-	// OneSystem is a system message, if the prompt begins with one, and then turns: user
-	// and assistant, one after the other, a user first and no assistant last. A later
-	// system message is a note of the house in the message of the user beside it. An
-	// assistant calls one tool at a time, what came of it follows, and an assistant
-	// speaks before the user does again.
+	// OneSystem is a system message, if the prompt begins with one, and then turns: user and
+	// assistant alternate, the user comes first, and the assistant is not last. A later system
+	// message becomes a note in the adjacent message of the user. An assistant calls one tool at a
+	// time, the result follows, and an assistant speaks before the user does again.
 	OneSystem
 
-	// NoSystem is the same, with the system message as a note at the beginning of the
-	// first message of the user.
+	// NoSystem is the same, with the system message as a note at the beginning of the first message
+	// of the user.
 	NoSystem
 )
 
-// String says what the template of a server wants that needs the form.
+// String describes what a server's template requires.
 func (f Form) String() string {
 	switch f {
 	case OneSystem:
@@ -41,18 +40,17 @@ func (f Form) String() string {
 }
 
 const (
-	// noted begins a note of the house in a message of the user. It is the envelope that
-	// package conversation renders for "System", and takes out of what anybody says.
+	// noted begins a note in a message of the user. It is the envelope that package conversation
+	// renders for "System", and removes from what anybody says.
 	noted = "[FROM: System] "
 
 	opening = noted + "The conversation goes on from here." // before an assistant that would be first
-	yours   = noted + "It is your turn."                    // behind one that would be last
-	read    = "I have read that."                           // between what a tool came to and a user
+	yours   = noted + "It is your turn."                    // after one that would be last
+	read    = "I have read that."                           // between the result of a tool and a user
 )
 
-// Apply returns req in the form f. What comes first in a prompt comes first in it too,
-// so that a server that keeps the beginning of a prompt in memory finds it there. Req
-// itself is not changed.
+// Apply returns req in the form f. The order is kept, so that a server that caches the beginning
+// of a prompt still finds it. Req itself is not changed.
 func (f Form) Apply(req *Request) *Request {
 	if f == Plain {
 		return req
@@ -92,13 +90,13 @@ func (f Form) Apply(req *Request) *Request {
 	return &out
 }
 
-// turns are messages of which no two of a role follow each other.
+// turns are messages without two of the same role in a row.
 type turns struct {
 	list  []Message
 	calls int
 }
 
-// add adds a message, to the last one if that is of the same role.
+// add adds a message, by joining it to the last one if that has the same role.
 func (t *turns) add(m Message) {
 	n := len(t.list)
 	switch {
@@ -113,9 +111,9 @@ func (t *turns) add(m Message) {
 	t.list = append(t.list, m)
 }
 
-// called adds what an assistant called and what came of it, one call after the other,
-// and the pictures behind them all. The calls are numbered anew, in a way that every
-// template takes: one wants nine letters and digits.
+// called adds the calls of an assistant, each followed by its result, and the pictures after all
+// of them. The calls are renumbered in a way that every template accepts: one demands nine letters
+// and digits.
 func (t *turns) called(m Message, results []Message) {
 	var pictures Message
 	results = slices.Clone(results)
@@ -137,7 +135,7 @@ func (t *turns) called(m Message, results []Message) {
 		r.Call, r.Images = id, nil
 		t.add(r)
 	}
-	for _, r := range results { // of no call
+	for _, r := range results { // without a call
 		t.add(r)
 	}
 	if pictures.Images != nil {
@@ -146,7 +144,7 @@ func (t *turns) called(m Message, results []Message) {
 	}
 }
 
-// merged returns two messages of one role as one.
+// merged joins two messages of one role.
 func merged(a, b Message) Message {
 	blind := ""
 	if a.AltText != "" || b.AltText != "" {
@@ -158,7 +156,7 @@ func merged(a, b Message) Message {
 	}
 }
 
-// paragraphs returns two texts, with an empty line between them if there are two.
+// paragraphs joins two texts, with an empty line in between if there are two.
 func paragraphs(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

@@ -9,21 +9,20 @@ import (
 )
 
 const (
-	// unread is how many pieces of a reply wait for somebody to ask for it; then
-	// the engine waits. Nobody takes longer to finish a sentence.
+	// unread is how many pieces of a reply wait until somebody requests it; then the engine waits.
+	// Nobody takes longer to finish a sentence.
 	unread = 64
 
-	// untaken is how long a head start lasts that nobody takes.
+	// untaken is how long a head start that nobody takes lasts.
 	untaken = 5 * time.Second
 )
 
-// A HeadStart is a service that can begin a reply before it is known whether it
-// is wanted, such as while somebody may still be speaking. At most one has begun:
-// the next request takes it over from its first piece if it is the same, and else
-// gives it up. Nothing of it is seen by anybody before.
+// A HeadStart is a service that can begin a reply before it is known whether it is wanted, for
+// example while somebody may still be speaking. At most one is running: the next request takes it
+// over from its first piece if it is the same, or else drops it. Until then nobody sees any of it.
 //
-// What is begun has the slot and the priority of the reply itself. It may be used
-// from many goroutines.
+// A head start has the slot and the priority of the reply itself. It may be used from many
+// goroutines.
 type HeadStart struct {
 	Service Service
 
@@ -37,7 +36,7 @@ type HeadStart struct {
 type headRun struct {
 	req    Request
 	pieces chan piece
-	broken error // why pieces has ended before the reply; set before it is closed
+	broken error // why pieces was closed before the end of the reply; set before that
 	cancel context.CancelFunc
 	expiry *time.Timer
 	done   chan struct{}
@@ -49,8 +48,8 @@ type piece struct {
 	err error
 }
 
-// Begin begins a reply in the background, until ctx ends, in place of one that had
-// begun. The same again changes nothing. It does not wait.
+// Begin begins a reply in the background, until ctx ends, in place of an earlier one. The same
+// request again changes nothing. It does not block.
 func (h *HeadStart) Begin(ctx context.Context, req *Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -66,14 +65,14 @@ func (h *HeadStart) Begin(ctx context.Context, req *Request) {
 	h.running.Go(func() { r.stream(ctx, h.Service) })
 }
 
-// same reports whether two requests are answered alike, whatever they are made for: what
-// is begun early has no turn yet.
+// same reports whether two requests have the same answer, whatever they are made for: a head start
+// has no turn yet.
 func same(a, b Request) bool {
 	a.Origin, b.Origin = Origin{}, Origin{}
 	return reflect.DeepEqual(a, b)
 }
 
-// stream lets the reply come.
+// stream receives the reply.
 func (r *headRun) stream(ctx context.Context, s Service) {
 	defer close(r.done)
 	defer r.cancel()
@@ -88,24 +87,24 @@ func (r *headRun) stream(ctx context.Context, s Service) {
 	}
 }
 
-// Drop gives up what has begun, if anything.
+// Drop drops the head start, if there is one.
 func (h *HeadStart) Drop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.drop()
 }
 
-// Wait waits until nothing runs that was begun and given up.
+// Wait waits until no dropped head start is running.
 func (h *HeadStart) Wait() { h.running.Wait() }
 
-// Counts returns how many replies were begun so, and how many of them taken.
+// Counts returns how many replies were begun early, and how many of them were taken.
 func (h *HeadStart) Counts() (begun, taken int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.begun, h.taken
 }
 
-// abandon gives up r, if nobody has taken it.
+// abandon drops r, if nobody has taken it.
 func (h *HeadStart) abandon(r *headRun) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -114,7 +113,7 @@ func (h *HeadStart) abandon(r *headRun) {
 	}
 }
 
-// drop is Drop under the lock.
+// drop is Drop with the lock held.
 func (h *HeadStart) drop() {
 	if h.run != nil {
 		h.run.expiry.Stop()
@@ -123,7 +122,7 @@ func (h *HeadStart) drop() {
 	}
 }
 
-// take returns what has begun if it is what is asked for, and gives it up else.
+// take returns the head start if it matches the request, and drops it otherwise.
 func (h *HeadStart) take(req *Request) *headRun {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -138,8 +137,8 @@ func (h *HeadStart) take(req *Request) *headRun {
 	return r
 }
 
-// On returns h with s as its service, for who keeps to that although h has another
-// meanwhile. What has begun is taken over from h.
+// On returns h with s as its service, for callers that stay with s although h has another by now.
+// It still takes over head starts from h.
 func (h *HeadStart) On(s Service) Service { return pinnedService{h, s} }
 
 type pinnedService struct {
@@ -157,7 +156,7 @@ func (h *HeadStart) Stream(ctx context.Context, req *Request) iter.Seq2[Delta, e
 	return h.on(ctx, h.Service, req)
 }
 
-// on streams what has begun, or else what s answers.
+// on streams the head start, or else the answer of s.
 func (h *HeadStart) on(ctx context.Context, s Service, req *Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		if r := h.take(req); r != nil {
@@ -172,7 +171,7 @@ func (h *HeadStart) on(ctx context.Context, s Service, req *Request) iter.Seq2[D
 	}
 }
 
-// follow yields what has come and what comes, and lets the request go before it
+// follow yields the pieces so far and the further ones, and releases the request before it
 // returns.
 func (r *headRun) follow(ctx context.Context, yield func(Delta, error) bool) {
 	defer func() { r.cancel(); <-r.done }()

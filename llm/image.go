@@ -7,21 +7,21 @@ import (
 	"slices"
 )
 
-// An Image is a picture in a prompt: a JPEG. Printed or logged it is only a size.
+// An Image is a picture in a prompt: a JPEG. When it is printed or logged, only its size appears.
 type Image []byte
 
-// The bounds of the pictures of a request. What is beyond them is left out by
-// [FitImages], the eldest first.
+// The bounds of the pictures of a request. [FitImages] leaves out what exceeds them, the oldest
+// first.
 const (
-	MaxImages = 4       // a small model makes some 600 tokens of each
+	MaxImages = 4       // a small model makes about 600 tokens of each
 	MaxImage  = 1 << 20 // bytes of one
 )
 
 // Format prints the size of i for every verb.
 func (i Image) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "[a picture of %d bytes]", len(i)) }
 
-// MarshalText is what i is as text and in JSON: its size too. An engine encodes the
-// bytes themselves.
+// MarshalText returns the size of i too, for text and JSON. An engine encodes the bytes
+// themselves.
 func (i Image) MarshalText() ([]byte, error) { return []byte(fmt.Sprint(i)), nil }
 
 // valid reports whether i may be sent.
@@ -34,13 +34,12 @@ func Shows(req *Request) bool {
 	return slices.ContainsFunc(req.Messages, func(m Message) bool { return slices.ContainsFunc(m.Images, Image.valid) })
 }
 
-// ErrNoVision says that a model cannot look at the pictures which a request is
-// nothing without.
+// ErrNoVision says that a model cannot look at the pictures without which a request is useless.
 var ErrNoVision = errors.New("it cannot look at pictures")
 
-// FitImages returns req as a model is asked it that can see if sees is true: of the
-// pictures no more than the bounds allow, the newest first. If it can not, or no
-// picture is left, it is [WithoutImages]. Req itself is not changed.
+// FitImages returns req for a model that can see if sees is true: with the newest pictures that
+// the bounds allow. If the model cannot see, or no picture is left, it returns [WithoutImages].
+// Req itself is not changed.
 func FitImages(req *Request, sees bool) *Request {
 	if !sees || !Shows(req) {
 		return WithoutImages(req)
@@ -61,7 +60,7 @@ func FitImages(req *Request, sees bool) *Request {
 	return &out
 }
 
-// WithoutImages returns req without its pictures, each message with what it says then.
+// WithoutImages returns req without its pictures, each message with its alternative text.
 func WithoutImages(req *Request) *Request {
 	is := func(m Message) bool { return len(m.Images) > 0 || m.AltText != "" }
 	if !slices.ContainsFunc(req.Messages, is) {

@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// A jsonStringReader reads a text in JSON that comes byte by byte, from behind its first
-// quotation mark. The zero value is ready, and again behind its end.
+// A jsonStringReader reads a JSON string byte by byte, from after its opening quotation mark. The
+// zero value is ready, and so is a reader that has reached the end of a string.
 type jsonStringReader struct {
-	escaped bool // behind a backslash
-	digits  int  // of a number of a rune that still come
-	unit    rune // that number
-	high    rune // the first half of a rune that has two numbers
+	escaped bool // after a backslash
+	digits  int  // digits of an escaped character that are still to come
+	unit    rune // the number so far
+	high    rune // the first half of a surrogate pair
 }
 
-// step takes a byte, and adds to what is certain of the text. It says when that
-// has ended.
+// step takes a byte, and adds to the text what is certain. It reports whether the string has
+// ended.
 func (q *jsonStringReader) step(to *[]byte, b byte) (end bool, err error) {
 	switch {
 	case q.digits > 0:
@@ -38,7 +38,7 @@ func (q *jsonStringReader) step(to *[]byte, b byte) (end bool, err error) {
 	return false, nil
 }
 
-// escape takes the byte behind a backslash.
+// escape handles the byte after a backslash.
 func (q *jsonStringReader) escape(to *[]byte, b byte) error {
 	q.escaped = false
 	if b == 'u' {
@@ -54,7 +54,7 @@ func (q *jsonStringReader) escape(to *[]byte, b byte) error {
 	return nil
 }
 
-// digit takes a digit of a number of a rune.
+// digit handles a digit of an escaped character.
 func (q *jsonStringReader) digit(to *[]byte, b byte) error {
 	n := strings.IndexByte("0123456789abcdefABCDEF", b)
 	if n < 0 {
@@ -81,7 +81,7 @@ func (q *jsonStringReader) digit(to *[]byte, b byte) error {
 	return nil
 }
 
-// alone gives up waiting for the second half of a rune.
+// alone gives up waiting for the second half of a surrogate pair.
 func (q *jsonStringReader) alone(to *[]byte) {
 	if q.high != 0 {
 		q.high = 0
@@ -89,8 +89,7 @@ func (q *jsonStringReader) alone(to *[]byte) {
 	}
 }
 
-// A jsonObjectReader reads an object in JSON that comes byte by byte. Whether it is one is
-// known at its end.
+// A jsonObjectReader reads a JSON object byte by byte. Whether it is valid is known at its end.
 type jsonObjectReader struct {
 	data     []byte
 	depth    int
@@ -98,7 +97,7 @@ type jsonObjectReader struct {
 	escaped  bool
 }
 
-// step takes a byte, and says whether it is the last.
+// step takes a byte, and reports whether it is the last.
 func (n *jsonObjectReader) step(b byte) (end bool) {
 	n.data = append(n.data, b)
 	switch {

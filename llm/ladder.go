@@ -8,42 +8,39 @@ import (
 	"time"
 )
 
-// The bounds that a [Ladder] keeps if it is told none.
+// The default bounds of a [Ladder].
 const (
-	// DefaultFirstToken is half a minute: a model that is loaded reads the longest
-	// prompt of ours in that time on most machines, and a server that says nothing for
-	// so long says nothing.
+	// DefaultFirstToken is half a minute: a loaded model reads our longest prompt in that time on
+	// most machines, and a server that is silent for so long will stay silent.
 	DefaultFirstToken = 30 * time.Second
 
-	// DefaultLoad is two minutes: a model of 8B is 5 GB, which a slow disk reads in
-	// 50 s. Shorter, and a model that is merely being loaded would be thrown out for it.
+	// DefaultLoad is two minutes: a model of 8B is 5 GB, which a slow disk reads in 50 s. With
+	// less, a model that is still loading would be unloaded for that.
 	DefaultLoad = 2 * time.Minute
 
-	// asking is how long an engine may take to say whether it has to load a model.
-	// One that is there does so in milliseconds.
+	// asking is how long an engine may take to say whether it must load a model. A running one does
+	// so in milliseconds.
 	asking = time.Second
 
-	// DefaultIdle is half a minute: the slowest useful model gives a token in
-	// two seconds, and a server that moves its context or swaps stands still
-	// for ten.
+	// DefaultIdle is half a minute: the slowest useful model gives a token in two seconds, and a
+	// server that moves its context or swaps stalls for ten.
 	DefaultIdle = 30 * time.Second
 
-	// DefaultTotal is ten minutes: a thinking model of 8B on a processor alone
-	// gives three tokens a second, so 1800 of them.
+	// DefaultTotal is ten minutes: a thinking model of 8B on a processor alone gives three tokens a
+	// second, so 1800 of them.
 	DefaultTotal = 10 * time.Minute
 
-	// finding is how long engines may take, all together, to say whether they can
-	// look at pictures. One that is there does so in milliseconds.
+	// finding is how long all engines together may take to say whether they can look at pictures. A
+	// running one does so in milliseconds.
 	finding = 2 * time.Second
 
-	// unloading is how long an unload may take. Measured: 0.3 s. A server that takes
-	// longer says nothing to this either.
+	// unloading is how long an unload may take. Measured: 0.3 s. A server that takes longer will
+	// not answer this either.
 	unloading = 3 * time.Second
 )
 
-// A Ladder is a [Service] that asks its engines until one answers, first the one
-// that the request names and then the others in their order, and what can be
-// mended on the way is mended:
+// A Ladder is a [Service] that asks its engines until one answers, first the one that the request
+// names and then the others in their order. On the way it fixes what it can:
 //
 //  1. The first token is late, or the engine says so itself ([Stalled]): the
 //     model may be wedged. It is unloaded, where the engine is an [Unloader],
@@ -52,36 +49,32 @@ const (
 //     more, not streaming.
 //  3. The next engine, with its own model, whatever the request named.
 //
-// A request that shows pictures is asked first, in their order, of the engines that
-// say they can see, each a [Seer]; then of all, without the pictures and with what
-// stands for them. See [WithoutImages]. An engine that was asked with them is asked again
-// without if it refuses them, as [Unsupported]. If none can see, and the request
-// must be seen, that is the error.
+// A request with pictures goes first, in order, to the engines that say they can see, each a
+// [Seer]; then to all, with alternative texts in place of the pictures. See [WithoutImages]. An
+// engine that refuses the pictures, as [Unsupported], is asked again without them. If none can
+// see, and the request must be seen, that is the error.
 //
-// A name that no engine has is as if neither an engine nor a model were named.
+// A name that no engine has counts as if neither an engine nor a model were named.
 //
-// After the first token a stream that breaks or stands still is an error and
-// is not asked again, since something was said already. When no engine
-// answered, the error is that of the fault which somebody can mend best, and
-// wraps the others.
+// After the first token, a stream that breaks or stalls is an error and is not retried, since
+// something was said already. If no engine answered, the error is the fault that people can best
+// do something about, and wraps the others.
 //
-// Each engine stands behind its own [Scheduler], inside the ladder rather than
-// around it: so a slot belongs to one engine, each question asked again waits
-// its turn again, and the ladder knows when an engine has taken a request up.
-// FirstToken is measured from then. A model that has tools may write a call for
-// long before anything of it comes: there a sign of life counts as a token does,
-// but that the reply has not begun. Time that the reader takes between the
-// pieces counts for nothing: a reply may be paused for as long as one likes.
+// Each engine stands behind its own [Scheduler], inside the ladder rather than around it: so a
+// slot belongs to one engine, each retry waits for a slot again, and the ladder knows when an
+// engine has started a request. FirstToken is measured from then. A model with tools may write a
+// call for long before any of it comes: then a sign of life counts as a token, except that the
+// reply has not begun. The time that the reader takes between the pieces does not count: a reply
+// may be paused for any time.
 type Ladder struct {
 	Engines []*Scheduler
 
-	// FirstToken is how long an engine may take to the first token. A request
-	// for a [Request.Whole] reply, which has nothing else, may take half of
-	// what is left of Total.
+	// FirstToken is how long an engine may take to the first token. A request for a [Request.Whole]
+	// reply, which has no other token, may take half of what is left of Total.
 	FirstToken time.Duration // zero means [DefaultFirstToken]
 
-	// Load is how long it may take to the first token where the engine says that it has
-	// to load the model first; see [Loader]. It says nothing meanwhile.
+	// Load is how long the first token may take if the engine says that it must load the model
+	// first; see [Loader]. It is silent meanwhile.
 	Load time.Duration // zero means [DefaultLoad]
 
 	// Idle is how long it may take from one token to the next.
@@ -90,12 +83,12 @@ type Ladder struct {
 	// Total bounds everything: waiting for slots, all engines, the reply.
 	Total time.Duration // zero means [DefaultTotal]
 
-	// Report, if set, is told each step, so that somebody can be told. It is
-	// called from the reader's goroutine and does not block.
+	// Report, if set, is called with each step, to inform people. It is called from the reader's
+	// goroutine and must not block.
 	Report func(Step)
 
-	// Spent, if set, is told what each question has cost that an engine took up, also
-	// one that failed or was given up. It is called like Report.
+	// Spent, if set, is called with the cost of each question that an engine has started, even one
+	// that failed or was given up. It is called like Report.
 	Spent func(Usage)
 }
 
@@ -105,18 +98,18 @@ type StepKind string
 // The kinds of steps.
 const (
 	Answered StepKind = "answered"                         // the first token came
-	Reloaded StepKind = "unloaded the model to ask again"  // it did not
+	Reloaded StepKind = "unloaded the model to ask again"  // the first token did not come
 	Restated StepKind = "asked again without streaming"    // the stream broke
 	Onward   StepKind = "asked the next engine"            // nothing more helps here
 	Blindly  StepKind = "asked again without pictures"     // it cannot look at them
-	GaveUp   StepKind = "gave up"                          // there is no next one
+	GaveUp   StepKind = "gave up"                          // there is no next engine
 	Dropped  StepKind = "gave up in the middle of a reply" // something was said already
 )
 
 // A Step is one step on a ladder.
 type Step struct {
-	Engine string // where it was taken, for people
-	Called string // what [Request.Engine] calls that
+	Engine string // the engine concerned, for people
+	Called string // its name in [Request.Engine]
 	Kind   StepKind
 	Err    *Error // why; nil for Answered
 }
@@ -131,16 +124,16 @@ func (l *Ladder) Stream(ctx context.Context, req *Request) iter.Seq2[Delta, erro
 	}
 }
 
-// An engineRequest is what an engine is asked.
+// An engineRequest is a request to one engine.
 type engineRequest struct {
 	*Scheduler
 	req *Request
 
 	seeing bool // with pictures
-	again  bool // without those with which it was asked before
+	again  bool // a retry without the pictures
 }
 
-// asks returns who is asked what, in this order.
+// asks returns the requests to the engines, in order.
 func (l *Ladder) asks(ctx context.Context, req *Request) (asks []engineRequest) {
 	engines, req := l.order(req)
 	elsewhere := *req
@@ -169,7 +162,7 @@ func (l *Ladder) asks(ctx context.Context, req *Request) (asks []engineRequest) 
 	return append(seeing, blinded(asks)...)
 }
 
-// blinded makes asks ask without pictures.
+// blinded returns asks without pictures.
 func blinded(asks []engineRequest) []engineRequest {
 	for i, a := range asks {
 		asks[i].req = WithoutImages(a.req)
@@ -177,8 +170,7 @@ func blinded(asks []engineRequest) []engineRequest {
 	return asks
 }
 
-// order returns the engines in the order in which they are asked, and what is
-// asked of the first.
+// order returns the engines in the order in which they are asked, and the request for the first.
 func (l *Ladder) order(req *Request) ([]*Scheduler, *Request) {
 	first := slices.IndexFunc(l.Engines, func(s *Scheduler) bool { return s.Called == req.Engine })
 	switch {

@@ -9,21 +9,21 @@ import (
 	"earshot/internal/field"
 )
 
-// A ToolUse is how the models of an engine are let call tools.
+// A ToolUse is how the models of an engine call tools.
 type ToolUse string
 
-// The ways.
+// The values of ToolUse.
 const (
-	Auto     ToolUse = "auto"   // by themselves where they can, and otherwise by schema
+	Auto     ToolUse = "auto"   // by themselves if they can, and otherwise by schema
 	Native   ToolUse = "native" // by themselves
-	BySchema ToolUse = "schema" // as [EmulateTools] lets them
+	BySchema ToolUse = "schema" // as in [EmulateTools]
 	NoTools  ToolUse = "none"   // not at all
 )
 
 var toolUses = []ToolUse{Auto, Native, BySchema, NoTools}
 
-// Roles are the kinds of agents that can have a model of their own. The keys are
-// the names of the roles.
+// Roles are the kinds of agents that can have a model of their own. The keys are the names of the
+// roles.
 type Roles struct {
 	User         RoleConfig `yaml:"user"`
 	Subagent     RoleConfig `yaml:"subagent"`
@@ -32,13 +32,13 @@ type Roles struct {
 	Task         RoleConfig `yaml:"task"`
 }
 
-// A RoleConfig is what a role is asked of.
+// A RoleConfig is the engine and the model of a role.
 type RoleConfig struct {
 	Engine string `yaml:"engine"` // the name of one; empty means the first
 	Model  string `yaml:"model"`  // of that engine; empty means its own
 }
 
-// of returns what a role chooses: nothing if it is none.
+// of returns the configuration of a role; nothing for an unknown one.
 func (r Roles) of(role string) RoleConfig {
 	switch role {
 	case "user":
@@ -56,8 +56,8 @@ func (r Roles) of(role string) RoleConfig {
 }
 
 // For returns [Request.Engine] and [Request.Model] for an agent of a role, with the agent's own
-// choice of engine and model, which may be empty. Its own choice goes first, then that of its
-// role. A model belongs to one engine, so the model of the role counts only on the engine of the
+// choice of engine and model, which may be empty. The agent's choice takes precedence over its
+// role's. A model belongs to one engine, so the model of the role counts only on the engine of the
 // role.
 func (c Config) For(role, engine, model string) (string, string) {
 	r := c.Roles.of(role)
@@ -67,15 +67,14 @@ func (c Config) For(role, engine, model string) (string, string) {
 	return engine, model
 }
 
-// ToolUse returns how the models of the engine of that name are let call tools; empty
-// means the first.
+// ToolUse returns how the models of an engine call tools; an empty name means the first.
 func (c Config) ToolUse(engine string) ToolUse {
 	list := c.List()
 	i := slices.IndexFunc(list, func(e EngineConfig) bool { return e.Name == engine })
 	return list[max(i, 0)].Tools
 }
 
-// validate reports every fault in r beside engines of those names.
+// validate reports every fault in r, given the names of the engines.
 func (r Roles) validate(engines []string) error {
 	var faults []error
 	for _, role := range []string{"user", "subagent", "memory", "memory_search", "task"} {

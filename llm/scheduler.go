@@ -9,31 +9,29 @@ import (
 	"sync"
 )
 
-// maxWaiting is how many requests may wait for an engine. A house asks a
-// handful at once; with this many, something asks without end.
+// maxWaiting is how many requests may wait for an engine. A household has a few at once; with this
+// many, something asks without end.
 const maxWaiting = 64
 
-// A Scheduler lets only as many requests through to its engine as that has
-// slots, the most urgent first and equals in the order they came. It is an
-// [Engine] itself, and so are its contracts.
+// A Scheduler lets only as many requests through to its engine as it has slots, the most urgent
+// first and equals in the order they came. It is an [Engine] itself, with the same contracts.
 //
-// A request that finds no slot and is more urgent than one that is running
-// parks the least urgent of those, the youngest first: that stream ends with
-// [ErrParked], and what it had yielded is still good. A [ReplyToPerson] is
-// never parked. The slot of a parked stream is free when its reader has come
-// back for the next piece, so readers of what may be parked are quick.
+// If a request finds no slot and is more urgent than a running one, it parks the least urgent of
+// those, the youngest first: that stream ends with [ErrParked], and what it had yielded is still
+// valid. A [ReplyToPerson] is never parked. The slot of a parked stream becomes free when its
+// reader has come back for the next piece, so readers of streams that may be parked must be quick.
 //
-// A slot is free again before the last delta, or the error, is yielded; so a
-// reader may ask the next question from within the loop. Too many waiting
-// requests are a [Busy] error for the least urgent of them.
+// A slot is free again before the last delta, or the error, is yielded; so a reader may send the
+// next request from within the loop. If too many requests wait, the least urgent of them gets a
+// [Busy] error.
 type Scheduler struct {
 	Engine Engine
 
-	// Called is what [Request.Engine] calls the engine.
+	// Called is the engine's name in [Request.Engine].
 	Called string
 
-	// Slots is how many requests the engine works on at a time; the rest it
-	// would queue itself, without knowing what is urgent. Zero means one.
+	// Slots is how many requests the engine handles at a time; it would queue the rest itself,
+	// without knowing what is urgent. Zero means one.
 	Slots int
 
 	mu      sync.Mutex
@@ -42,7 +40,7 @@ type Scheduler struct {
 	waiting []*job // in the order in which they will start
 }
 
-// A Load is what a scheduler has to do.
+// A Load is the current load of a scheduler.
 type Load struct {
 	Running, Waiting int
 }
@@ -80,14 +78,14 @@ func (s *Scheduler) Stream(ctx context.Context, req *Request) iter.Seq2[Delta, e
 	return s.stream(ctx, req, func() {})
 }
 
-// stream is Stream that calls started when the request has its slot, from the
-// goroutine of the reader.
+// stream is Stream, and calls started when the request has its slot, from the goroutine of the
+// reader.
 func (s *Scheduler) stream(ctx context.Context, req *Request, started func()) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		j := s.enter(req.Priority, cancel)
-		defer s.leave(j) // also when the reader panics
+		defer s.leave(j) // even when the reader panics
 		select {
 		case <-ctx.Done():
 			s.leave(j)
@@ -104,9 +102,8 @@ func (s *Scheduler) stream(ctx context.Context, req *Request, started func()) it
 	}
 }
 
-// run passes the engine's stream on, but for its last delta or its error,
-// which it returns when the engine has let go. More is false if there is none,
-// or if the reader has left.
+// run passes the engine's stream on, except its last delta or its error, which it returns when the
+// engine has released the request. More is false if there is none, or if the reader has left.
 func (s *Scheduler) run(ctx context.Context, req *Request, yield func(Delta, error) bool) (last Delta, err error, more bool) {
 	for d, failed := range s.Engine.Stream(ctx, req) {
 		switch {
@@ -119,7 +116,7 @@ func (s *Scheduler) run(ctx context.Context, req *Request, yield func(Delta, err
 		}
 	}
 	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx) // parked, perhaps; whatever the engine made of it
+		err = context.Cause(ctx) // perhaps parked; the engine's own error does not matter
 	}
 	if err != nil {
 		last = Delta{}
@@ -143,7 +140,7 @@ func (s *Scheduler) enter(p Priority, cancel context.CancelCauseFunc) *job {
 	return j
 }
 
-// leave takes a request out, wherever it stands. It may be called again.
+// leave removes a request, running or waiting. It may be called again.
 func (s *Scheduler) leave(j *job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,8 +150,7 @@ func (s *Scheduler) leave(j *job) {
 	s.settle()
 }
 
-// settle gives the free slots away, and parks what must make room for those
-// that still wait.
+// settle assigns the free slots, and parks requests to make room for more urgent ones.
 func (s *Scheduler) settle() {
 	for len(s.waiting) > 0 && len(s.running) < max(s.Slots, 1) {
 		j := s.waiting[0]
@@ -169,7 +165,7 @@ func (s *Scheduler) settle() {
 		}
 		r := s.running[i]
 		if r.parked {
-			continue // somebody's slot already, when it is free
+			continue // its slot is promised to another already
 		}
 		if r.priority >= w.priority || r.priority >= ReplyToPerson {
 			return
@@ -179,7 +175,7 @@ func (s *Scheduler) settle() {
 	}
 }
 
-// busy is the error of a request too many.
+// busy is the error of a request that exceeds the limit.
 func (s *Scheduler) busy() *Error {
 	return &Error{
 		Fault: Busy, Engine: s.Name(),
@@ -188,12 +184,12 @@ func (s *Scheduler) busy() *Error {
 	}
 }
 
-// urgency orders what waits: the higher priority first, then the elder.
+// urgency orders waiting requests: the higher priority first, then the older.
 func urgency(a, b *job) int {
 	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.arrival, b.arrival))
 }
 
-// expendability orders what runs: first what is ending anyway, then the lower
+// expendability orders running requests: first those that are ending anyway, then the lower
 // priority, then the younger.
 func expendability(a, b *job) int {
 	if a.parked != b.parked {

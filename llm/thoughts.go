@@ -6,30 +6,28 @@ import (
 	"unicode/utf8"
 )
 
-// Thoughts parts what a model thinks from what it says, where both come as one
-// text with the thinking in tags: <think>, <thinking> or <reasoning>, in any
-// case. It is for one reply and one goroutine; the zero value is ready.
+// Thoughts separates a model's thoughts from its words, where both come as one text with the
+// thinking in tags: <think>, <thinking> or <reasoning>, in any case. It is for one reply and one
+// goroutine; the zero value is ready.
 //
-// Whatever stands between the tags is thinking, also when tags are nested, and
-// so is everything after one that is never closed: a reply that is not said at
-// all is a smaller mistake than a thought that is said aloud. A closing tag
-// with nothing to close is dropped. White space between the thinking and the
-// first word is dropped too, since models put blank lines there.
+// Everything between the tags is thinking, even when tags are nested, and so is everything after a
+// tag that is never closed: a reply that is not said at all is a smaller mistake than a thought
+// that is said aloud. A closing tag with nothing to close is dropped. White space between the
+// thinking and the first word is dropped too, since models put blank lines there.
 //
-// What comes out does not depend on how the text was cut into pieces. A piece
-// that may be the beginning of a tag, or of a rune, is kept until that is
-// known; a byte that is part of no rune comes out as U+FFFD.
+// The output does not depend on how the text was split into pieces. A piece that may be the
+// beginning of a tag, or of a rune, is kept until that is known; a byte that is not part of a rune
+// becomes U+FFFD.
 type Thoughts struct {
-	// Opened says that the prompt itself ended in the opening tag, so that the
-	// reply begins in the middle of a thought. A model that repeats the tag
-	// nevertheless is forgiven.
+	// Opened says that the prompt itself ended in the opening tag, so that the reply begins in the
+	// middle of a thought. A model may repeat the tag nevertheless.
 	Opened bool
 
-	// Leading says that the model thinks only before its first word. What follows is not prose,
-	// and tags in it are left alone. See [ToolChoiceReader].
+	// Leading says that the model thinks only before its first word. What follows is not prose, and
+	// tags in it are left alone. See [ToolChoiceReader].
 	Leading bool
 
-	begun bool   // the thought that the prompt opened has been taken up
+	begun bool   // the thought that the prompt opened has begun
 	depth int    // of nested tags
 	mused bool   // something was thought
 	spoke bool   // something was said
@@ -38,8 +36,8 @@ type Thoughts struct {
 	out   []Delta
 }
 
-// Next takes the next piece of the reply and returns what is certain by now.
-// The result is valid until the next call.
+// Next takes the next piece of the reply and returns what is certain by now. The result is valid
+// until the next call.
 func (s *Thoughts) Next(piece string) []Delta {
 	s.begin()
 	if s.held != "" {
@@ -76,8 +74,8 @@ func (s *Thoughts) Next(piece string) []Delta {
 	return s.out
 }
 
-// End says that the reply is over, and returns what was kept. The result is
-// valid as that of Next is, which must not be called any more.
+// End says that the reply is over, and returns what was kept. The result is valid as long as that
+// of Next, which must not be called any more.
 func (s *Thoughts) End() []Delta {
 	s.begin()
 	s.give(s.held)
@@ -85,10 +83,10 @@ func (s *Thoughts) End() []Delta {
 	return s.out
 }
 
-// rest returns what was kept behind out, which is what Next returned.
+// rest returns what was kept after out, the last result of Next.
 func (s *Thoughts) rest(out []Delta) []Delta { return append(slices.Clone(out), s.End()...) }
 
-// begin prepares for a call, and the first time for the reply.
+// begin prepares for a call, and before the first one for the reply.
 func (s *Thoughts) begin() {
 	s.out = s.out[:0]
 	if s.Opened && !s.begun {
@@ -96,11 +94,11 @@ func (s *Thoughts) begin() {
 	}
 }
 
-// turn goes into a thought or out of one.
+// turn enters or leaves a thought.
 func (s *Thoughts) turn(kind tagKind) {
 	switch {
 	case kind == openTag && s.Opened && s.depth == 1 && !s.mused:
-		s.mused = true // the tag of the prompt once more
+		s.mused = true // the tag of the prompt, repeated
 	case kind == openTag:
 		s.depth++
 	case s.depth > 0:
@@ -109,7 +107,7 @@ func (s *Thoughts) turn(kind tagKind) {
 	}
 }
 
-// give adds text to what is returned, as what it is at this place.
+// give adds text to the result, as thinking or as words.
 func (s *Thoughts) give(text string) {
 	if s.depth == 0 && s.trim {
 		text = strings.TrimLeft(text, space)
@@ -141,16 +139,14 @@ const (
 	closeTag         // </think>
 )
 
-// tagNames are the names of the tags that models think in, the longer before
-// those that they begin with.
+// tagNames are the names of the tags that models think in, each before its own prefixes.
 var tagNames = [...]string{"thinking", "think", "reasoning"}
 
 // maxTag bounds what is kept of a tag with spaces before its end: no model was
 // seen to write more than one.
 const maxTag = 24
 
-// tagAt says what text, which begins with "<", begins with, and how long a
-// whole tag is.
+// tagAt says what text, which begins with "<", begins with, and how long a complete tag is.
 func tagAt(text string) (kind tagKind, n int) {
 	at, kind := 1, openTag
 	if at < len(text) && text[at] == '/' {
@@ -185,8 +181,7 @@ func tagEnd(text string, at int, kind tagKind) (tagKind, int) {
 	return noTag, 0
 }
 
-// unfinished returns how many bytes at the end of text may be the beginning of
-// a rune.
+// unfinished returns how many bytes at the end of text may be the beginning of a rune.
 func unfinished(text string) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
@@ -199,7 +194,7 @@ func unfinished(text string) int {
 	return 0
 }
 
-// valid returns text with each byte that is part of no rune replaced.
+// valid returns text with each byte that is not part of a rune replaced.
 func valid(text string) string {
 	if utf8.ValidString(text) {
 		return text

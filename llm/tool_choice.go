@@ -13,20 +13,20 @@ const (
 	withKey = "arguments"
 )
 
-// A ToolChoiceReader reads the reply to what [EmulateTools] asks. What the model says comes
-// out as text as soon as it is written, and the tool that it chooses as a [Call]
-// at the end. It is for one reply and one goroutine; the zero value is ready.
+// A ToolChoiceReader reads the reply to a request of [EmulateTools]. What the model says comes out
+// as text as soon as it is written, and the chosen tool as a [Call] at the end. It is for one
+// reply and one goroutine; the zero value is ready.
 //
-// What comes out does not depend on how the reply was cut into pieces.
+// The output does not depend on how the reply was split into pieces.
 //
-// A reply that does not begin as such an object is [ErrNoChoice]. One that is no
-// such object after all is an [ErrCall], as soon as that is known; so is one that
-// ends too early. What was said until then stays said. Only a reply that was
-// truncated may end anywhere: then what it said is a truncated reply, and a
-// tool that it had named is called with broken arguments, so that it is told.
+// A reply that does not begin like such an object is [ErrNoChoice]. One that turns out to be
+// something else is an [ErrCall], as soon as that is known; so is one that ends too early. What
+// was said until then stays said. Only a truncated reply may end anywhere: then its words are a
+// truncated reply, and a tool that it had named is called with broken arguments, so that the model
+// is told.
 type ToolChoiceReader struct {
 	at        choiceState
-	keys      []string         // that came; the value of the last one is being read
+	keys      []string         // so far; the value of the last one is being read
 	text      jsonStringReader // the key, or the value, that is being read
 	name      []byte           // the key that is being read
 	said      []byte           // in this piece
@@ -35,7 +35,7 @@ type ToolChoiceReader struct {
 	thoughts  Thoughts
 }
 
-// A choiceState is where in its object a [ToolChoiceReader] is.
+// A choiceState is the position of a [ToolChoiceReader] in its object.
 type choiceState int
 
 const (
@@ -51,9 +51,8 @@ const (
 	behind                      // the object
 )
 
-// Next takes the next delta of the reply and returns what is known by now, or an
-// empty delta, which is good also if there is an error. After an error it is not
-// called any more.
+// Next takes the next delta of the reply and returns what is known by now, or an empty delta,
+// which is valid even if there is an error. After an error it must not be called any more.
 func (c *ToolChoiceReader) Next(d Delta) ([]Delta, error) {
 	switch {
 	case d.Done != nil:
@@ -139,13 +138,13 @@ func (c *ToolChoiceReader) step(b byte) error {
 	return nil
 }
 
-// A move is a byte that leads from one place to another.
+// A move is a byte that leads from one state to another.
 type move struct {
 	at choiceState
 	b  byte
 }
 
-// inKey takes a byte of a key.
+// inKey handles a byte of a key.
 func (c *ToolChoiceReader) inKey(b byte) error {
 	end, err := c.text.step(&c.name, b)
 	if err != nil || len(c.name) > len(withKey) {
@@ -162,7 +161,7 @@ func (c *ToolChoiceReader) inKey(b byte) error {
 	return nil
 }
 
-// inText takes a byte of what is said, or of the name of the tool.
+// inText handles a byte of the words, or of the name of the tool.
 func (c *ToolChoiceReader) inText(b byte) error {
 	to := &c.said
 	if c.key() == toolKey {
@@ -181,7 +180,7 @@ func (c *ToolChoiceReader) inText(b byte) error {
 	return nil
 }
 
-// inObject takes a byte of the arguments.
+// inObject handles a byte of the arguments.
 func (c *ToolChoiceReader) inObject(b byte) error {
 	switch end := c.arguments.step(b); {
 	case len(c.arguments.data) > maxArguments:
@@ -194,7 +193,7 @@ func (c *ToolChoiceReader) inObject(b byte) error {
 	return nil
 }
 
-// whole says what is missing in the object, if anything is.
+// whole returns what is missing in the object, if anything.
 func (c *ToolChoiceReader) whole() error {
 	says, chooses := slices.Contains(c.keys, sayKey), len(c.tool) > 0
 	if !chooses && (!says || len(c.keys) > 1) {

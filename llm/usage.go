@@ -3,38 +3,38 @@ package llm
 import "time"
 
 const (
-	// tokenBytes is how many bytes of text a token is about, where a server counts none.
+	// tokenBytes is about how many bytes a token has, for servers that count none.
 	tokenBytes = 4
 
-	// imageTokens is about what a picture is in a prompt.
+	// imageTokens is about how many tokens a picture has in a prompt.
 	imageTokens = 512
 
 	// mostTokens is more than any request has: a server that counts more is wrong.
 	mostTokens = 1 << 24
 )
 
-// A Usage is what one question to an engine has cost.
+// A Usage is the cost of one question to an engine.
 type Usage struct {
-	Engine   string // what [Request.Engine] calls it
+	Engine   string // its name in [Request.Engine]
 	Priority Priority
 	Origin   Origin
 
-	// The tokens as the server counted them. Estimated says that it did not, as of a reply
-	// that was cut off: then they are about what was sent and came.
+	// The tokens as the server counted them. Estimated says that it did not, for example in a reply
+	// that was cut off: then they are estimated from what was sent and received.
 	PromptTokens, ReplyTokens int
 	Estimated                 bool
 
-	// Took is how long the engine was waited for; what the reader took between the pieces
-	// is not in it.
+	// Took is how long the engine was waited for, without the time that the reader took between the
+	// pieces.
 	Took time.Duration
 }
 
-// A costMeter is what a question has cost so far. A nil one is of a question that no engine has
+// A costMeter is the cost of a question so far. A nil one belongs to a question that no engine has
 // taken up, and costs nothing.
 type costMeter struct {
 	Usage
 	req    *Request
-	left   time.Duration // of the watchdog, when the engine took it up
+	left   time.Duration // of the watchdog, when the engine took the question up
 	pieces int
 	bytes  int
 	done   *Done
@@ -44,7 +44,7 @@ func newCostMeter(s *Scheduler, req *Request, left time.Duration) *costMeter {
 	return &costMeter{Usage: Usage{Engine: s.Called, Priority: req.Priority, Origin: req.Origin}, req: req, left: left}
 }
 
-// note takes in a piece of the reply.
+// note counts a piece of the reply.
 func (b *costMeter) note(d Delta) {
 	if b == nil {
 		return
@@ -61,8 +61,8 @@ func (b *costMeter) note(d Delta) {
 	}
 }
 
-// present tells what it came to, when the question is over. GivenUp says that the engine did
-// not end it: then it had read the prompt, or was about to, and one that refused it had not.
+// present reports the cost when the question is over. GivenUp says that the engine did not end it:
+// then it had read the prompt, or was about to, unlike one that refused it.
 func (b *costMeter) present(c *attempt, givenUp bool) {
 	if b == nil || c.Spent == nil {
 		return
@@ -76,12 +76,12 @@ func (b *costMeter) present(c *attempt, givenUp bool) {
 		b.PromptTokens, b.Estimated = sizeOf(b.req), true
 	}
 	if b.ReplyTokens == 0 && b.pieces > 0 {
-		b.ReplyTokens, b.Estimated = max(b.pieces, b.bytes/tokenBytes), true // a piece is mostly one
+		b.ReplyTokens, b.Estimated = max(b.pieces, b.bytes/tokenBytes), true // a piece is mostly one token
 	}
 	c.Spent(b.Usage)
 }
 
-// counted returns what a server counted, if that can be.
+// counted returns a server's count, if it is plausible.
 func counted(tokens int) int {
 	if tokens < 0 || tokens > mostTokens {
 		return 0

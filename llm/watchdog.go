@@ -9,30 +9,30 @@ import (
 // errOverdue is the cause of a stream that its watchdog ended.
 var errOverdue = errors.New("overdue")
 
-// A watchdog ends a stream that keeps its reader waiting for too long. It runs
-// only while the engine is waited for.
+// A watchdog ends a stream that keeps its reader waiting for too long. It runs only while the
+// engine is waited for.
 type watchdog struct {
-	left time.Duration // of all that the engines may take together
+	left time.Duration // of the time for all engines together
 
 	timer *time.Timer
-	since time.Time // when it began to run; zero while it stands still
+	since time.Time // when it began to run; zero while it is paused
 }
 
-// begin begins to watch over the stream that cancel ends. It runs, with all
-// the time that is left.
+// begin starts to watch the stream that cancel ends. The watchdog runs, with all the time that is
+// left.
 func (w *watchdog) begin(cancel context.CancelCauseFunc) {
 	w.since = time.Now()
 	w.timer = time.AfterFunc(max(w.left, 0), func() { cancel(errOverdue) })
 }
 
-// run lets the watchdog run for limit, or for what is left.
+// run lets the watchdog run for limit, or for the time that is left.
 func (w *watchdog) run(limit time.Duration) {
 	w.pause()
 	w.since = time.Now()
 	w.timer.Reset(max(min(limit, w.left), 0))
 }
 
-// pause lets it stand still.
+// pause stops its clock.
 func (w *watchdog) pause() {
 	if w.since.IsZero() {
 		return
@@ -42,5 +42,5 @@ func (w *watchdog) pause() {
 	w.since = time.Time{}
 }
 
-// end ends the watch of the watchdog over this stream.
+// end stops watching this stream.
 func (w *watchdog) end() { w.pause() }

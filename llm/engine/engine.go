@@ -1,4 +1,4 @@
-// Package engine is the table of the engines that speak with language models.
+// Package engine is the table of the engines for language models.
 package engine
 
 import (
@@ -10,8 +10,8 @@ import (
 	"earshot/llm/openai"
 )
 
-// Open makes what c describes. It is the one place that knows every engine:
-// to add one, write its package, then a case here and its name in llm.Config.
+// Open makes the engine that c describes. It is the only place that knows every engine: to add
+// one, write its package, then a case here and its name in llm.Config.
 func Open(c llm.EngineConfig) (llm.Engine, error) {
 	switch c.Provider {
 	case llm.Ollama:
@@ -24,7 +24,7 @@ func Open(c llm.EngineConfig) (llm.Engine, error) {
 	return nil, fmt.Errorf("executive.llm.provider: there is no engine %q", c.Provider)
 }
 
-// CloseIdle lets go of the idle connections of an engine that was made to ask one thing.
+// CloseIdle closes the idle connections of an engine that was made for one request.
 func CloseIdle(e llm.Engine) {
 	if c, ok := e.(interface{ Close() }); ok {
 		c.Close()

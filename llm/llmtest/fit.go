@@ -23,12 +23,12 @@ func (r Rule) fits(req *llm.Request) bool {
 	return holds(asks(req), r.When) && (r.Agent == "" || told(req, r.Agent))
 }
 
-// holds reports whether part stands in text, in any case.
+// holds reports whether text contains part, ignoring case.
 func holds(text, part string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
 }
 
-// afterCall returns what the last message says, if that is what a call came to.
+// afterCall returns the last message, if it is the result of a call.
 func afterCall(req *llm.Request) (text string, ok bool) {
 	if len(req.Messages) == 0 {
 		return "", false
@@ -37,7 +37,7 @@ func afterCall(req *llm.Request) (text string, ok bool) {
 	return last.Text, last.Role == llm.Result
 }
 
-// shown returns how many pictures req shows.
+// shown returns the number of pictures in req.
 func shown(req *llm.Request) (n int) {
 	for _, m := range req.Messages {
 		n += len(m.Images)
@@ -45,16 +45,15 @@ func shown(req *llm.Request) (n int) {
 	return n
 }
 
-// told reports whether the system tells the model that it is the agent of that
-// name.
+// told reports whether the system tells the model that it is the agent with a name.
 func told(req *llm.Request, name string) bool {
 	return slices.ContainsFunc(req.Messages, func(m llm.Message) bool {
 		return m.Role == llm.System && strings.Contains(m.Text, "You are "+name+".")
 	})
 }
 
-// asks returns what r.When is looked for in: a thought is asked for by the last
-// message, whoever it is of.
+// asks returns the text in which r.When is searched: for a thought the last message, whoever its
+// author is.
 func asks(req *llm.Request) string {
 	if n := len(req.Messages); n > 0 && use(req) != ForReply {
 		return req.Messages[n-1].Text

@@ -19,21 +19,21 @@ import (
 // maxFile is the largest script file, in bytes: a thousand rules of a page.
 const maxFile = 4 << 20
 
-// pace is how fast a script speaks if its file does not say: 20 words a
-// second, about what a model of 8B gives on a good graphics card.
+// pace is the default speed of a script: 20 words a second, about what a model of 8B gives on a
+// good graphics card.
 const pace = 50 * time.Millisecond
 
-// file is a script as it is written.
+// file is the YAML of a script.
 type file struct {
 	Reply    string         `yaml:"reply"`
 	Thinking string         `yaml:"thinking"`
 	Every    *field.Seconds `yaml:"every_seconds"`
 	Tools    *bool          `yaml:"tools"`
 	Vision   bool           `yaml:"vision"`
-	Rules    []*rule        `yaml:"rules"` // nil for an item that says nothing
+	Rules    []*rule        `yaml:"rules"` // nil for an empty item
 }
 
-// A rule is a [Rule] as it is written.
+// A rule is the YAML of a [Rule].
 type rule struct {
 	For     string         `yaml:"for"`
 	When    *string        `yaml:"when"`
@@ -45,14 +45,14 @@ type rule struct {
 	answer  `yaml:",inline"`
 }
 
-// An answer is a [Reply] as it is written.
+// An answer is the YAML of a [Reply].
 type answer struct {
 	Reply    string `yaml:"reply"`
 	Thinking string `yaml:"thinking"`
 	Calls    []call `yaml:"calls"`
 }
 
-// A call is an [llm.Call] as it is written.
+// A call is the YAML of an [llm.Call].
 type call struct {
 	Tool      string         `yaml:"tool"`
 	Arguments map[string]any `yaml:"arguments"`
@@ -93,13 +93,13 @@ type call struct {
 //	    when: ""
 //	    reply: '{"findings":[{"text":"Ann is in a hurry.","evidence":["e1"],"confidence":0.8,"minutes":30,"worth_saying":false}]}'
 //
-// A script without a rule for thoughts thinks nothing, and without one for
-// findings finds nothing.
+// A script without a rule for thoughts has no thoughts, and without one for findings has no
+// findings.
 //
-// A rule without result does not fit after a call, so a model that has called
-// something calls it again only if a rule with result says so.
+// A rule without result does not match after a call, so a model that has called something calls it
+// again only if a rule with result says so.
 //
-// An error names every fault with its line.
+// An error lists every fault with its line.
 func Load(path string) (*Script, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -117,7 +117,7 @@ func Load(path string) (*Script, error) {
 	return s, nil
 }
 
-// Parse returns the script that data says, as [Load] does.
+// Parse parses the script in data, as [Load] does.
 func Parse(data []byte) (*Script, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("is longer than %d bytes", maxFile)
@@ -154,7 +154,7 @@ func (f file) check(root *yaml.Node) error {
 	}
 	rules := value(root, "rules")
 	for i, r := range f.Rules {
-		n := rules // a rule that was merged in stands elsewhere
+		n := rules // a merged rule is elsewhere
 		if i < len(n.Content) {
 			n = n.Content[i]
 		}
@@ -192,7 +192,7 @@ func (r *rule) problems() (all []string) {
 	return all
 }
 
-// problems returns what is wrong with a, each with its place before it.
+// problems returns what is wrong with a, each with its place as a prefix.
 func (a answer) problems(place string) (all []string) {
 	if strings.TrimSpace(a.Reply) == "" && len(a.Calls) == 0 {
 		all = append(all, place+"has no reply")
@@ -208,10 +208,10 @@ func (a answer) problems(place string) (all []string) {
 	return all
 }
 
-// uses are what a rule can be for.
+// uses are the values of the key for.
 var uses = map[string]Use{"": ForReply, "reply": ForReply, "thought": ForThought, "findings": ForFindings}
 
-// value returns the node under key in a document, followed through an alias.
+// value returns the node for key in a document, and follows an alias.
 func value(root *yaml.Node, key string) *yaml.Node {
 	top := root.Content[0]
 	for i := 0; i+1 < len(top.Content); i += 2 {
@@ -226,7 +226,7 @@ func value(root *yaml.Node, key string) *yaml.Node {
 	return root
 }
 
-// script returns f as a model.
+// script converts f to a model.
 func (f file) script() *Script {
 	s := &Script{Reply: f.Reply, Thinking: f.Thinking, Every: pace}
 	if f.Every != nil {
@@ -240,7 +240,7 @@ func (f file) script() *Script {
 	return s
 }
 
-// rule returns r as the model has it.
+// rule converts r.
 func (r *rule) rule() Rule {
 	one := r.answer.reply()
 	out := Rule{For: uses[r.For], Agent: r.Agent, Result: r.Result, Pictures: r.Shown, Reply: one.Text, Thinking: one.Thinking, Calls: one.Calls}
@@ -256,13 +256,13 @@ func (r *rule) rule() Rule {
 	return out
 }
 
-// reply returns a as the model has it.
+// reply converts a.
 func (a answer) reply() Reply {
 	out := Reply{Text: a.Reply, Thinking: a.Thinking}
 	for _, c := range a.Calls {
 		arguments := []byte("{}")
 		if len(c.Arguments) > 0 {
-			arguments, _ = json.Marshal(c.Arguments) // it was tried
+			arguments, _ = json.Marshal(c.Arguments) // check has tried it
 		}
 		out.Calls = append(out.Calls, llm.Call{Tool: c.Tool, Arguments: arguments})
 	}

@@ -10,8 +10,7 @@ import (
 	"earshot/llm"
 )
 
-// deltas returns the pieces of an answer, and whether MaxTokens cut it. A
-// piece counts as a token.
+// deltas returns the pieces of an answer, and whether MaxTokens cut it. A piece counts as a token.
 func deltas(r Rule, req *llm.Request) (all []llm.Delta, cut bool) {
 	if req.Think {
 		for _, p := range pieces(r.Thinking, req.Whole) {
@@ -30,8 +29,8 @@ func deltas(r Rule, req *llm.Request) (all []llm.Delta, cut bool) {
 	return all, false
 }
 
-// offered returns r with those of its calls that tools allow, with their IDs. Of
-// the others it says that the model has no such tool.
+// offered returns r with those calls that tools allow, with their IDs. About the others it says
+// that the model has no such tool.
 func offered(r Rule, tools []llm.Tool) Rule {
 	calls := r.Calls
 	r.Calls = nil
@@ -49,7 +48,7 @@ func offered(r Rule, tools []llm.Tool) Rule {
 	return r
 }
 
-// choosing returns r as one who chooses writes it.
+// choosing returns r in the form of a choice.
 func choosing(r Rule) Rule {
 	choice := make(map[string]any)
 	if r.Reply != "" || len(r.Calls) == 0 {
@@ -69,7 +68,7 @@ func choosing(r Rule) Rule {
 	return r
 }
 
-// chosen returns a yield for the choice that a reply is.
+// chosen returns a yield for a reply that is a choice.
 func chosen(yield func(llm.Delta, error) bool) func(llm.Delta, error) bool {
 	var c llm.ToolChoiceReader
 	return func(d llm.Delta, err error) bool {
@@ -86,8 +85,7 @@ func chosen(yield func(llm.Delta, error) bool) func(llm.Delta, error) bool {
 	}
 }
 
-// pieces cuts text into words, each with the white space before it, or leaves
-// it whole.
+// pieces splits text into words, each with the white space before it, or leaves it whole.
 func pieces(text string, whole bool) (all []string) {
 	for !whole {
 		word := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsSpace(r) })
@@ -106,7 +104,7 @@ func pieces(text string, whole bool) (all []string) {
 	return all
 }
 
-// words counts the tokens of a prompt, a word as one.
+// words counts the tokens of a prompt, one per word.
 func words(req *llm.Request) (n int) {
 	for _, m := range req.Messages {
 		n += len(strings.Fields(m.Text))

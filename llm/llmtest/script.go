@@ -1,11 +1,9 @@
-// Package llmtest is a language model that says what is written in a script.
-// It is an honest [llm.Engine]: it takes its time, stops when it is told to,
-// keeps to MaxTokens and counts what it said. It needs no server, so it is what
-// tests speak to, what the demonstration runs on, and what somebody without a
-// model can choose in the configuration (provider: script). [Load] documents
-// the file.
+// Package llmtest is a language model that follows a script. It is a correct [llm.Engine]: it
+// takes time, stops when told to, respects MaxTokens and counts its tokens. It needs no server, so
+// tests use it, the demonstration runs on it, and people without a model can choose it in the
+// configuration (provider: script). [Load] documents the file.
 //
-// What can go wrong with a model goes wrong with a [Trouble], for tests.
+// A [Trouble] simulates what can go wrong with a model, for tests.
 package llmtest
 
 import (
@@ -19,26 +17,25 @@ import (
 	"earshot/llm"
 )
 
-// maxSeen is how many requests a script remembers: more than a test asks, and
-// little enough for a daemon that runs on one for months.
+// maxSeen is how many requests a script remembers: more than a test makes, and little enough for a
+// daemon that runs on one for months.
 const maxSeen = 64
 
-// A Script is the model. The first rule that fits what it is asked answers it;
-// where none fits, Reply does. Its exported fields are not changed after its
-// first use.
+// A Script is the model. The first matching rule answers; without one, Reply does. Its exported
+// fields must not change after its first use.
 type Script struct {
 	Label    string        // its name for people; empty means "script"
-	Reply    string        // where no rule fits; see [Use]
+	Reply    string        // without a matching rule; see [Use]
 	Thinking string        // before Reply, if the request asks for it
 	Every    time.Duration // from one piece to the next; 0 is as fast as they are read
 	Rules    []Rule
 
-	// Toolless makes it a model that cannot call tools by itself: it is asked
-	// as [llm.EmulateTools] does, and chooses the first of several calls.
+	// Toolless makes it a model that cannot call tools by itself: it is asked as [llm.EmulateTools]
+	// does, and chooses the first of several calls.
 	Toolless bool
 
-	// Vision makes it a model that looks at pictures: it is shown them, and a [Rule] can
-	// tell how many. Another is shown none.
+	// Vision makes it a model that looks at pictures: it is shown them, and a [Rule] can require a
+	// number. Without it, it is shown none.
 	Vision bool
 
 	// Troubles affect the first requests, one each and in order. The zero Trouble has no effect.
@@ -46,25 +43,25 @@ type Script struct {
 
 	mu       sync.Mutex
 	asked    int         // requests so far
-	fitted   map[int]int // how often each rule did, by its place
+	fitted   map[int]int // how often each rule matched, by index
 	seen     []llm.Request
 	unloaded int
 	wedged   bool
 }
 
-// A Use is what the model is asked for. Where no rule fits a request for a reply,
-// the script's own is given; of itself a script thinks nothing and finds nothing.
+// A Use is the purpose of a request. Without a matching rule, a request for a reply gets the
+// script's own; there are no default thoughts or findings.
 type Use string
 
-// The uses. What an agent is asked as [llm.Reasoning] is a thought, and with a
-// schema what it found by it.
+// The uses. An [llm.Reasoning] request of an agent is for a thought, or with a schema for its
+// findings.
 const (
 	ForReply    Use = ""
 	ForThought  Use = "thought"
 	ForFindings Use = "findings"
 )
 
-// use returns what req asks for.
+// use returns the use of req.
 func use(req *llm.Request) Use {
 	switch {
 	case req.Priority != llm.Reasoning:
@@ -75,30 +72,28 @@ func use(req *llm.Request) Use {
 	return ForThought
 }
 
-// A Rule is what the model says to a message of the user, or to what a call came
-// to; or what it thinks.
+// A Rule is an answer to a message of the user, or to the result of a call; or a thought.
 type Rule struct {
 	For   Use
-	When  string // stands in the last message of the user, for other than replies of all, in any case; empty fits every message
-	Agent string // if set, a message of the system says "You are NAME." of this name
+	When  string // a part of the last message of the user, for uses other than replies of the last message of all, ignoring case; empty matches every message
+	Agent string // if set, a message of the system says "You are NAME." with this name
 
-	// Result, if set, stands in the last message of all, which is what a call
-	// came to, in any case. If it is nil the rule does not fit after a call.
+	// Result, if set, is a part of the last message of all, which is the result of a call, ignoring
+	// case. If it is nil, the rule does not match after a call.
 	Result *string
 
-	// Pictures, if set, is how many the request shows.
+	// Pictures, if set, is the number of pictures in the request.
 	Pictures *int
 
 	Reply    string
 	Thinking string
 	Calls    []llm.Call // after Reply; without their IDs
 
-	// Replies, if there are any, are given in place of those three, one each
-	// time the rule fits, and from the first again after the last.
+	// Replies, if any, replace those three, one each time the rule matches, in rotation.
 	Replies []Reply
 
 	Every   time.Duration // 0 means as the script
-	Trouble Trouble       // befalls this answer each time
+	Trouble Trouble       // affects this answer each time
 }
 
 // A Reply is one of several answers of a [Rule].
@@ -108,13 +103,13 @@ type Reply struct {
 	Calls    []llm.Call
 }
 
-// A Trouble is what goes wrong with an answer after some pieces of it.
+// A Trouble is what goes wrong with an answer after some of its pieces.
 type Trouble struct {
-	After int   // pieces that still come, those of the thinking included
+	After int   // pieces that still come, including thinking
 	Err   error // ends the stream
 	Hang  bool  // nothing more comes until the reader leaves
-	Wedge bool  // like Hang, and so for every later request until Unload
-	Lie   bool  // the stream ends as if it were whole, but without a Done
+	Wedge bool  // like Hang, and also for every later request until Unload
+	Lie   bool  // the stream ends as if complete, but without a Done
 }
 
 // none reports whether nothing goes wrong.
@@ -128,7 +123,7 @@ func (s *Script) Name() string {
 	return s.Label
 }
 
-// Probe implements [llm.Engine]. A script is always well.
+// Probe implements [llm.Engine]. A script is always available.
 func (s *Script) Probe(ctx context.Context) (llm.Status, error) {
 	if ctx.Err() != nil {
 		return llm.Status{}, context.Cause(ctx)
@@ -139,8 +134,8 @@ func (s *Script) Probe(ctx context.Context) (llm.Status, error) {
 // Sees implements [llm.Seer].
 func (s *Script) Sees(context.Context, string) bool { return s.Vision }
 
-// Unload implements [llm.Unloader]: a wedged script is well again, but those
-// who already wait for it wait on.
+// Unload implements [llm.Unloader]: a wedged script recovers, but requests that already wait for
+// it go on waiting.
 func (s *Script) Unload(context.Context, string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +151,7 @@ func (s *Script) Unloaded() int {
 	return s.unloaded
 }
 
-// Seen returns the last requests as the model was asked them, the eldest first.
+// Seen returns the last requests as the model got them, the oldest first.
 func (s *Script) Seen() []llm.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +188,7 @@ func (s *Script) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Del
 	}
 }
 
-// end ends a stream: well, or as the trouble wants it.
+// end ends a stream: normally, or as the trouble says.
 func (s *Script) end(ctx context.Context, trouble Trouble, done llm.Done, yield func(llm.Delta, error) bool) {
 	switch {
 	case ctx.Err() != nil:
@@ -209,7 +204,7 @@ func (s *Script) end(ctx context.Context, trouble Trouble, done llm.Done, yield 
 	}
 }
 
-// question returns req as the model is asked it, and whether it is to choose.
+// question returns req in the form for the model, and whether it is to choose.
 func (s *Script) question(req *llm.Request) (asked *llm.Request, choice bool) {
 	if !s.Toolless {
 		return req, false
@@ -217,7 +212,7 @@ func (s *Script) question(req *llm.Request) (asked *llm.Request, choice bool) {
 	return llm.EmulateTools(req)
 }
 
-// take notes a request and returns what it is answered with.
+// take records a request and returns the answer to it.
 func (s *Script) take(req *llm.Request) (Rule, Trouble) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,7 +234,7 @@ func (s *Script) take(req *llm.Request) (Rule, Trouble) {
 	return rule, trouble
 }
 
-// rule returns what answers req.
+// rule returns the answer to req.
 func (s *Script) rule(req *llm.Request) Rule {
 	for i, r := range s.Rules {
 		if !r.fits(req) {
@@ -265,7 +260,7 @@ func (s *Script) rule(req *llm.Request) Rule {
 	return Rule{Reply: s.Reply, Thinking: s.Thinking, Every: s.Every}
 }
 
-// copied returns a copy of req that the asker cannot change.
+// copied returns a copy of req that the caller cannot change.
 func copied(req *llm.Request) llm.Request {
 	c := *req
 	c.Messages = slices.Clone(req.Messages)

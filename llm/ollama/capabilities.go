@@ -10,17 +10,17 @@ import (
 	"github.com/ollama/ollama/types/model"
 )
 
-// modelCapabilities are what the server says a model can do.
+// modelCapabilities are a model's abilities, as the server reports them.
 type modelCapabilities struct {
 	tools, think, vision bool
 
-	// opened says that the prompt ends in an opening think tag, so that the
-	// reply begins in a thought.
+	// opened says that the prompt ends in an opening think tag, so that the reply begins in the
+	// middle of a thought.
 	opened bool
 }
 
-// ability returns what the model can do. The server is asked once; after an
-// error with this model, once more, since it may have been replaced.
+// ability returns the model's abilities. The server is asked once; after an error with this model,
+// once more, since it may have been replaced.
 func (e *Engine) ability(ctx context.Context, name string) (modelCapabilities, error) {
 	if can, ok := e.known(name); ok {
 		return can, nil
@@ -42,7 +42,7 @@ func (e *Engine) ability(ctx context.Context, name string) (modelCapabilities, e
 	return can, nil
 }
 
-// Sees implements [llm.Seer] by what the server says of the model.
+// Sees implements [llm.Seer] by what the server reports about the model.
 func (e *Engine) Sees(ctx context.Context, model string) bool {
 	name := e.model(model)
 	if name == "" {
@@ -52,7 +52,7 @@ func (e *Engine) Sees(ctx context.Context, model string) bool {
 	return err == nil && can.vision
 }
 
-// known returns what was asked before.
+// known returns an earlier answer.
 func (e *Engine) known(name string) (can modelCapabilities, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -60,7 +60,7 @@ func (e *Engine) known(name string) (can modelCapabilities, ok bool) {
 	return can, ok
 }
 
-// forget makes the next request ask again what the model can do, and whether it is loaded.
+// forget makes the next request ask again for the model's abilities, and whether it is loaded.
 func (e *Engine) forget(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -68,8 +68,8 @@ func (e *Engine) forget(name string) {
 	delete(e.answered, name)
 }
 
-// did notes that the model has answered. Of those that are asked for by name there are as
-// many as the server has.
+// did records that the model has answered. The number of names is bounded by the models of the
+// server.
 func (e *Engine) did(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -16,10 +16,10 @@ import (
 	"earshot/llm"
 )
 
-// errNameless says that neither the request nor the configuration has a model.
+// errNameless says that neither the request nor the configuration names a model.
 var errNameless = errors.New("no model is named")
 
-// fault returns err as what somebody must decide, with what mends it.
+// fault converts err to a fault, with its cure.
 func (e *Engine) fault(name string, err error) *llm.Error {
 	f := &llm.Error{Fault: llm.Broken, Engine: e.Name(), Model: name, Err: plain(err)}
 	status, refused := errors.AsType[api.StatusError](err)
@@ -50,8 +50,7 @@ func (e *Engine) fault(name string, err error) *llm.Error {
 	return f
 }
 
-// unquoted returns f without the server's sentence, if that repeats what it was
-// asked.
+// unquoted returns f without the server's sentence, if that repeats the request.
 func unquoted(f *llm.Error, req *llm.Request) *llm.Error {
 	if f.Err != nil && llm.Repeats(f.Err.Error(), req) {
 		f.Err = errors.New("it repeats the question")
@@ -59,7 +58,7 @@ func unquoted(f *llm.Error, req *llm.Request) *llm.Error {
 	return f
 }
 
-// refused returns what a status means, and its cure.
+// refused returns the meaning of a status, and its cure.
 func (e *Engine) refused(name string, s api.StatusError) (llm.Fault, string) {
 	switch s.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -80,7 +79,7 @@ func (e *Engine) refused(name string, s api.StatusError) (llm.Fault, string) {
 	return llm.BadAnswer, e.elsewhere()
 }
 
-// complaints are what Ollama says and what it means, the first that fits.
+// complaints are Ollama's error texts and their meanings; the first match counts.
 var complaints = []struct {
 	says  string
 	fault llm.Fault
@@ -95,7 +94,7 @@ var complaints = []struct {
 	{"grammar", llm.Unsupported, ""},
 }
 
-// complainedOf returns what a complaint means, or otherwise what is usual.
+// complainedOf returns the meaning of a complaint, or otherwise the usual one.
 func complainedOf(text string, usual llm.Fault) (llm.Fault, string) {
 	for _, c := range complaints {
 		if strings.Contains(text, c.says) {
@@ -117,8 +116,7 @@ func toolless(err error) bool {
 	return ok && s.StatusCode == http.StatusBadRequest && strings.Contains(s.ErrorMessage, "does not support tools")
 }
 
-// foreign reports whether err is that the server is not Ollama, or not in its
-// right mind.
+// foreign reports whether err shows that the server is not Ollama, or broken.
 func foreign(err error) bool {
 	for _, is := range []error{errLine, errReply, errRedirect, errNoReply} {
 		if errors.Is(err, is) {
@@ -131,20 +129,20 @@ func foreign(err error) bool {
 	return syntax || wrong || strings.Contains(text, "malformed HTTP") || strings.Contains(text, "headers exceeded")
 }
 
-// unreachable reports whether err is that nobody answers at all.
+// unreachable reports whether err says that nobody answers at all.
 func unreachable(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	_, name := errors.AsType[*net.DNSError](err)
 	return name || ok && (op.Op == "dial" || op.Op == "proxyconnect")
 }
 
-// timedOut reports whether err is that the server took too long.
+// timedOut reports whether err says that the server took too long.
 func timedOut(err error) bool {
 	slow, ok := errors.AsType[net.Error](err)
 	return errors.Is(err, context.DeadlineExceeded) || ok && slow.Timeout()
 }
 
-// start returns how to get a server where none is.
+// start says how to get a server where none is running.
 func (e *Engine) start() string {
 	if loopback(e.base) {
 		return "ollama serve"
@@ -152,14 +150,14 @@ func (e *Engine) start() string {
 	return fmt.Sprintf("set executive.llm.host, or run `OLLAMA_HOST=0.0.0.0 ollama serve` on %s", e.base.Hostname())
 }
 
-// elsewhere returns what to do about a server that is not Ollama.
+// elsewhere says what to do about a server that is not Ollama.
 func (e *Engine) elsewhere() string {
 	return fmt.Sprintf("set executive.llm.host: what answers at %s is not Ollama", e.base.Host)
 }
 
-// plain returns err as it can be shown to anybody. A server that is not Ollama
-// may send anything, also what it was sent: only a sentence that came where
-// Ollama puts one is quoted, without control characters and not at length.
+// plain returns err in a form that anybody may see. A server that is not Ollama may send anything,
+// even what it was sent: only a sentence in the place where Ollama puts one is quoted, without
+// control characters and shortened.
 func plain(err error) error {
 	if s, ok := errors.AsType[api.StatusError](err); ok {
 		text := fmt.Sprint(s.StatusCode, " ", http.StatusText(s.StatusCode))
@@ -175,7 +173,7 @@ func plain(err error) error {
 		return foreignSays(err)
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err // without the address, which the engine's name has already
+		return u.Err // without the address, which is in the engine's name already
 	}
 	return err
 }
@@ -193,8 +191,8 @@ func foreignSays(err error) error {
 // longest is how much of a server's sentence is quoted, in bytes.
 const longest = 200
 
-// sentence returns what the server says as one printable line. What begins
-// like a page or an object is none.
+// sentence returns the server's text as one printable line, or "" if it begins like a page or an
+// object.
 func sentence(text string) string {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "<") || strings.HasPrefix(text, "{") {

@@ -10,12 +10,11 @@ import (
 	"earshot/internal/field"
 )
 
-// port is where Ollama listens unless told otherwise.
+// port is where Ollama listens by default.
 const port = "11434"
 
-// parseHost understands a server as people write it. A URL with http and no
-// port means Ollama's port too: who serves it on port 80 knows to say so. Its
-// error is a [field.Fault] of the key host.
+// parseHost parses a server as people write it. A URL with http and no port means Ollama's port
+// too: whoever serves it on port 80 knows to say so. Its error is a [field.Fault] of the key host.
 func parseHost(host string) (*url.URL, error) {
 	text := cmp.Or(strings.TrimSpace(host), "localhost")
 	if net.ParseIP(text) != nil && strings.Contains(text, ":") {
@@ -36,8 +35,8 @@ func parseHost(host string) (*url.URL, error) {
 	return u, nil
 }
 
-// checkHost says what is wrong with u, if anything is. It never quotes u whole,
-// since there may be a password in it.
+// checkHost returns what is wrong with u, if anything. It never quotes u whole, since it may
+// contain a password.
 func checkHost(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return field.Errorf("host", "begins with %q; must be http:// or https://", u.Scheme+"://")
@@ -62,7 +61,7 @@ func checkHost(u *url.URL) error {
 	return nil
 }
 
-// portOf returns the port of u, or the usual one.
+// portOf returns the port of u, or the default one.
 func portOf(u *url.URL) string {
 	if u.Scheme == "https" {
 		return cmp.Or(u.Port(), "443")
@@ -70,8 +69,7 @@ func portOf(u *url.URL) string {
 	return cmp.Or(u.Port(), port)
 }
 
-// reachable turns an address that a server listens on, as copied from its
-// OLLAMA_HOST, into one that it can be called at.
+// reachable converts a listening address, as copied from OLLAMA_HOST, to one that can be called.
 func reachable(host string) string {
 	switch host {
 	case "0.0.0.0":

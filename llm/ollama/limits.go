@@ -18,27 +18,26 @@ const (
 
 	maxHeader = 64 << 10 // bytes; Ollama sends a few hundred
 
-	dialTime = 5 * time.Second // a server that is there accepts within milliseconds, over a bad line within this
+	dialTime = 5 * time.Second // a running server accepts within milliseconds, over a bad line within this
 
-	// headerTime is when a server is given up that does not even begin to
-	// answer. Ollama's headers come with the first token, and those of a
-	// reply in one piece with the last, so that this is only for who calls
-	// without a ladder: it must outlast a model that is loaded from a slow
-	// disk and then speaks for minutes.
+	// headerTime is the longest wait for the beginning of an answer. Ollama's headers come with the
+	// first token, and those of a reply in one piece with the last, so this matters only to callers
+	// without a ladder: it must outlast a model that is loaded from a slow disk and then speaks for
+	// minutes.
 	headerTime = 15 * time.Minute
 
-	idleTime = time.Minute // an idle connection is kept between two turns of a talk
+	idleTime = time.Minute // an idle connection is kept between two turns of a conversation
 )
 
-// What a server may not do.
+// Violations by a server.
 var (
 	errLine     = fmt.Errorf("sent a line of more than %d bytes", maxLine)
 	errReply    = fmt.Errorf("sent a reply of more than %d bytes", maxReply)
 	errRedirect = errors.New("redirects elsewhere")
 )
 
-// guarded returns a client that refuses redirects and reads no more than the
-// limits, on the connections of base or on some of its own.
+// guarded returns a client that refuses redirects and enforces the limits, on the connections of
+// base or on its own.
 func guarded(base *http.Client) *http.Client {
 	client := new(http.Client)
 	if base != nil {
@@ -53,9 +52,9 @@ func guarded(base *http.Client) *http.Client {
 	return client
 }
 
-// newTransport returns connections of our own. HTTP/2 stays off, so that a cut
-// closes the connection, which is what Ollama watches. A proxy from the
-// environment is never used for this machine: see [http.ProxyFromEnvironment].
+// newTransport returns connections of our own. HTTP/2 stays off, so that a cut closes the
+// connection, which is what Ollama watches. A proxy from the environment is never used for this
+// machine: see [http.ProxyFromEnvironment].
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -63,13 +62,13 @@ func newTransport() *http.Transport {
 		TLSHandshakeTimeout:    dialTime,
 		ResponseHeaderTimeout:  headerTime,
 		MaxResponseHeaderBytes: maxHeader,
-		MaxIdleConnsPerHost:    4, // as many as there are slots on most machines
+		MaxIdleConnsPerHost:    4, // as many as most machines have slots
 		IdleConnTimeout:        idleTime,
 		DisableCompression:     true,
 	}
 }
 
-// limits is a transport whose replies are bounded, by line and as a whole.
+// limits is a transport with bounded replies, by line and in total.
 type limits struct{ http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].
@@ -82,23 +81,23 @@ func (l limits) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// CloseIdleConnections passes on what [http.Client.CloseIdleConnections] asks.
+// CloseIdleConnections implements what [http.Client.CloseIdleConnections] looks for.
 func (l limits) CloseIdleConnections() {
 	if c, ok := l.RoundTripper.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// limited is a body that fails where a limit is passed.
+// limited is a body that fails when it exceeds a limit.
 type limited struct {
 	io.ReadCloser
-	endless bool // a download tells of itself for as long as it takes
+	endless bool // a download reports progress for as long as it takes
 	line    int  // bytes since the last line break
 	total   int
 	err     error
 }
 
-// Read implements [io.Reader]. What passes a limit is not handed on.
+// Read implements [io.Reader]. What exceeds a limit is not passed on.
 func (l *limited) Read(p []byte) (int, error) {
 	if l.err != nil {
 		return 0, l.err
@@ -110,7 +109,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// count notes that p was read, and returns which limit that passes.
+// count records that p was read, and returns the limit that is exceeded.
 func (l *limited) count(p []byte) error {
 	l.total += len(p)
 	var long error

@@ -1,11 +1,10 @@
 // Package ollama asks a model behind an Ollama server.
 //
-// It speaks the protocol with the types of [github.com/ollama/ollama/api], and
-// uses that package's client for the small questions. The stream of a reply it
-// reads itself: the client's Chat ends without an error when the server dies in
-// mid-sentence, quotes the reply in its errors, and sets 8 MB aside for each.
+// It uses the types of [github.com/ollama/ollama/api], and that package's client for the small
+// requests. It reads the stream of a reply itself: the client's Chat ends without an error when
+// the server dies in mid-sentence, quotes the reply in its errors, and allocates 8 MB for each.
 //
-// What the server is known to do, and what is done about it here:
+// Known behaviour of the server, and how it is handled here:
 //
 //   - A stream may end without saying that the reply did. That is
 //     [llm.Broken], never an end. See [Engine.Stream].
@@ -31,9 +30,8 @@
 //     when they change. They are never sent; they belong to the server and to
 //     the model's own file.
 //
-// How long to wait for a token is not decided here, since only the caller knows
-// whether somebody is listening. A server that sends one byte in five seconds
-// is read for as long as the context lives.
+// How long to wait for a token is not decided here, since only the caller knows whether somebody
+// is listening. A server that sends one byte in five seconds is read as long as the context lives.
 package ollama
 
 import (
@@ -51,8 +49,8 @@ import (
 // Config says which server, and which model there. Only Model is needed.
 type Config struct {
 	// Host is the server as people write it: "localhost", "10.0.0.7:11434",
-	// "https://models.example.org/ollama". Without a port it is Ollama's own,
-	// or that of https. Empty means this machine.
+	// "https://models.example.org/ollama". The default port is Ollama's, or that of https. Empty
+	// means this machine.
 	Host string
 
 	// Model answers requests that name none.
@@ -63,8 +61,8 @@ type Config struct {
 	// one keeps it for ever.
 	KeepAlive time.Duration
 
-	// Tools is how the model calls tools; empty means [llm.Auto], which goes
-	// by what the server says of it.
+	// Tools is how the model calls tools; empty means [llm.Auto], which depends on what the server
+	// reports about it.
 	Tools llm.ToolUse
 
 	// Client replaces the connection to the server. Its Transport is used
@@ -82,11 +80,11 @@ type Engine struct {
 
 	mu           sync.Mutex
 	capabilities map[string]modelCapabilities // by model, as asked; see [Engine.ability]
-	answered     map[string]time.Time         // when each did last
+	answered     map[string]time.Time         // when each last answered
 }
 
-// New returns the engine of c. It fails, with a fault of the key host, if that
-// cannot be understood; it does not look whether anybody answers there.
+// New returns the engine of c. If the host is invalid, the error is a fault of the key host; it
+// does not check whether anybody answers there.
 func New(c Config) (*Engine, error) {
 	base, err := parseHost(c.Host)
 	if err != nil {
@@ -106,8 +104,8 @@ func New(c Config) (*Engine, error) {
 // Name returns the engine's name for people, without any password.
 func (e *Engine) Name() string { return "ollama at " + e.base.Host }
 
-// Close lets go of idle connections. The engine can be used again.
+// Close closes idle connections. The engine can be used again.
 func (e *Engine) Close() { e.http.CloseIdleConnections() }
 
-// model returns the model that a request is for.
+// model returns the model for a request.
 func (e *Engine) model(asked string) string { return cmp.Or(asked, e.config.Model) }

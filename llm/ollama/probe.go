@@ -11,8 +11,8 @@ import (
 	"earshot/llm"
 )
 
-// asked is of how many models, the newest, Probe says what they can do. Each
-// costs the server a look into a file.
+// asked is for how many models, the newest, Probe reports abilities. Each costs the server a look
+// into a file.
 const asked = 12
 
 // Probe implements [llm.Engine].
@@ -31,8 +31,8 @@ func (e *Engine) Probe(ctx context.Context) (llm.Status, error) {
 	return llm.Status{Version: version, Models: e.models(ctx, list.Models)}, nil
 }
 
-// models describes what the server has, the newest first. A name that cannot be
-// printed cannot be chosen either, and is left out.
+// models describes the server's models, the newest first. A name that cannot be printed cannot be
+// chosen either, and is left out.
 func (e *Engine) models(ctx context.Context, list []api.ListModelResponse) []llm.Model {
 	slices.SortStableFunc(list, func(a, b api.ListModelResponse) int { return b.ModifiedAt.Compare(a.ModifiedAt) })
 	var models []llm.Model
@@ -42,7 +42,7 @@ func (e *Engine) models(ctx context.Context, list []api.ListModelResponse) []llm
 		}
 		m := llm.Model{Name: l.Name, Bytes: max(l.Size, 0)}
 		if len(models) < asked {
-			can, _ := e.ability(ctx, l.Name) // unknown is the same as none
+			can, _ := e.ability(ctx, l.Name) // unknown counts as none
 			m.Tools, m.Thinking, m.Vision = can.tools, can.think, can.vision
 		}
 		models = append(models, m)
@@ -50,12 +50,12 @@ func (e *Engine) models(ctx context.Context, list []api.ListModelResponse) []llm
 	return models
 }
 
-// lately is for how long after an answer a model is taken to be loaded still, which costs
-// no question: Ollama keeps it for five minutes, unless it is told otherwise.
+// lately is how long after an answer a model counts as loaded, without asking: Ollama's default is
+// to keep it for five minutes.
 const lately = time.Minute
 
 // Loads implements [llm.Loader] by the list of loaded models. The list also has the models that
-// are being loaded, so Loads is called before the model is asked.
+// are being loaded, so Loads must be called before the model is used.
 func (e *Engine) Loads(ctx context.Context, asked string) bool {
 	name := e.model(asked)
 	e.mu.Lock()
@@ -65,15 +65,15 @@ func (e *Engine) Loads(ctx context.Context, asked string) bool {
 		return false
 	}
 	running, err := e.client.ListRunning(ctx)
-	if err != nil || running.Models == nil { // some other server, which says nothing of it
+	if err != nil || running.Models == nil { // another kind of server, which does not report this
 		return false
 	}
 	is := model.ParseName(name)
 	return !slices.ContainsFunc(running.Models, func(m api.ProcessModelResponse) bool { return m.Name == name || model.ParseName(m.Name).EqualFold(is) })
 }
 
-// Unload implements [llm.Unloader]. It works on a model that is wedged, since
-// the server ends the process that holds it.
+// Unload implements [llm.Unloader]. It works on a wedged model, since the server ends the process
+// that holds it.
 func (e *Engine) Unload(ctx context.Context, model string) error {
 	name := e.model(model)
 	if name == "" {
@@ -91,7 +91,7 @@ func (e *Engine) Unload(ctx context.Context, model string) error {
 	return nil
 }
 
-// ended returns err as a fault, or the cause of ctx if that is why.
+// ended returns err as a fault, or the cause of ctx if that is the reason.
 func (e *Engine) ended(ctx context.Context, name string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -14,17 +14,17 @@ import (
 	"earshot/llm"
 )
 
-// pullPath is where a server is told to download a model.
+// pullPath is the path for downloading a model.
 const pullPath = "/api/pull"
 
-// pulls is how long a download may show no sign of life: the server looks through a file
-// of 20 GB without a word, which takes a slow disk three minutes.
+// pulls is how long a download may show no sign of life: the server checks a file of 20 GB
+// silently, which takes a slow disk three minutes.
 const pulls = 10 * time.Minute
 
 // errQuiet says that a download shows none.
 var errQuiet = fmt.Errorf("nothing came for %v", pulls)
 
-// pullComplaints are what Ollama says of a download, and what it means.
+// pullComplaints are Ollama's error texts about downloads, and their meanings.
 var pullComplaints = []struct {
 	says  string
 	fault llm.Fault
@@ -41,7 +41,7 @@ var pullComplaints = []struct {
 	{"max retries exceeded", llm.Broken, "connect the machine of Ollama to the network; what was downloaded is kept"},
 }
 
-// Pull implements [llm.Puller]. The server itself keeps what has come, and goes on there.
+// Pull implements [llm.Puller]. The server itself keeps what has arrived, and continues there.
 func (e *Engine) Pull(ctx context.Context, model string, tell func(llm.Progress)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -67,7 +67,7 @@ func (e *Engine) Pull(ctx context.Context, model string, tell func(llm.Progress)
 	return f
 }
 
-// pull is Pull without what its errors mean.
+// pull is Pull without the classification of errors.
 func (e *Engine) pull(ctx context.Context, model string, tell func(llm.Progress)) error {
 	if strings.TrimSpace(model) == "" {
 		return errNameless
@@ -77,7 +77,7 @@ func (e *Engine) pull(ctx context.Context, model string, tell func(llm.Progress)
 		return err
 	}
 	defer body.Close()
-	layers := make(map[string]api.ProgressResponse) // of which a model is made
+	layers := make(map[string]api.ProgressResponse) // the parts of a model
 	for lines := bufio.NewReader(body); ; {
 		data, err := lines.ReadBytes('\n') // bounded by [limits]
 		if data = bytes.TrimSpace(data); len(data) > 0 {
@@ -87,7 +87,7 @@ func (e *Engine) pull(ctx context.Context, model string, tell func(llm.Progress)
 			}
 			switch {
 			case json.Unmarshal(data, &is) != nil:
-				return errNoReply // the reason may quote what was sent
+				return errNoReply // the reason may quote the line
 			case is.Error != "":
 				return complaint(is.Error)
 			case is.Status == "success":
@@ -109,7 +109,7 @@ const (
 	maxLayer  = 1 << 50 // bytes of one that are, so that they can be added up
 )
 
-// progress adds up how far the parts of a model have come.
+// progress adds up the progress of the parts of a model.
 func progress(status string, layers map[string]api.ProgressResponse) llm.Progress {
 	p := llm.Progress{Status: sentence(status)}
 	for _, l := range layers {

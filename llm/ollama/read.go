@@ -10,21 +10,21 @@ import (
 	"earshot/llm"
 )
 
-// What can be wrong with a reply, beside its limits.
+// Faults of a reply, besides its limits.
 var (
 	errNoReply = errors.New("sent something that is not a reply of Ollama")
 	errCut     = errors.New("the stream ended in the middle of the reply")
 )
 
-// A complaint is an error that the server sends in the stream of a reply.
+// A complaint is an error that the server sends within a reply.
 type complaint string
 
-// Error returns what the server said.
+// Error returns the server's text.
 func (c complaint) Error() string { return string(c) }
 
-// A line is one line of a reply: a piece of it, its end, or a complaint. It is
-// an [github.com/ollama/ollama/api.ChatResponse] as far as it concerns us, with the arguments of calls as
-// the model wrote them.
+// A line is one line of a reply: a piece of it, its end, or a complaint. It is the part of
+// [github.com/ollama/ollama/api.ChatResponse] that we need, with the arguments of calls as the
+// model wrote them.
 type line struct {
 	Message struct {
 		Content   string `json:"content"`
@@ -44,7 +44,7 @@ type line struct {
 	Error           string `json:"error"`
 }
 
-// A reply is one that is being read.
+// A reply is a reply being read.
 type reply struct {
 	thoughts llm.Thoughts
 	calls    llm.Calls
@@ -52,9 +52,9 @@ type reply struct {
 	give     func(llm.Delta) error
 }
 
-// read hands on the pieces of a reply, thoughts apart, its calls behind them,
-// and the end of it last. A reply that does not say that it has ended is an
-// error, however politely the server closed the connection.
+// read passes on the pieces of a reply, with thoughts separate, then its calls, and its end last.
+// A reply that does not say that it has ended is an error, however cleanly the server closed the
+// connection.
 func (r *reply) read(body io.Reader) error {
 	lines := bufio.NewReader(body)
 	for {
@@ -71,7 +71,7 @@ func (r *reply) read(body io.Reader) error {
 	}
 }
 
-// next returns the next line. A reply in one piece is a line without an end.
+// next returns the next line. A reply in one piece is a line without a line end.
 func next(lines *bufio.Reader) (*line, error) {
 	var data []byte
 	var err error
@@ -87,7 +87,7 @@ func next(lines *bufio.Reader) (*line, error) {
 		if err == io.EOF && data[0] == '{' {
 			return nil, errCut
 		}
-		return nil, errNoReply // the reason may quote what was said
+		return nil, errNoReply // the reason may quote the line
 	}
 	if l.Error != "" {
 		return nil, complaint(l.Error)
@@ -95,7 +95,7 @@ func next(lines *bufio.Reader) (*line, error) {
 	return l, nil
 }
 
-// ended returns what it means that reading failed with err.
+// ended returns the meaning of the read error err.
 func ended(err error) error {
 	if err == io.EOF {
 		return errCut
@@ -103,8 +103,8 @@ func ended(err error) error {
 	return err
 }
 
-// pieces hands on what l says, and keeps what it calls. A line that says nothing
-// is a sign of life, and handed on as such.
+// pieces passes on the text in l, and keeps its calls. A line without content is a sign of life,
+// and passed on as such.
 func (r *reply) pieces(l *line) error {
 	if l.Message.Thinking != "" || l.Message.Content == "" && !l.Done {
 		if err := r.give(llm.Delta{Thinking: l.Message.Thinking}); err != nil {
@@ -114,7 +114,7 @@ func (r *reply) pieces(l *line) error {
 	if err := r.pass(r.thoughts.Next(l.Message.Content)); err != nil {
 		return err
 	}
-	for _, c := range l.Message.ToolCalls { // whole, and not always numbered
+	for _, c := range l.Message.ToolCalls { // complete, and not always numbered
 		if err := r.calls.Add(r.called, c.ID, c.Function.Name, string(c.Function.Arguments)); err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (r *reply) pieces(l *line) error {
 	return nil
 }
 
-// end hands on what was kept, and the end that l is.
+// end passes on what was kept, and the end in l.
 func (r *reply) end(l *line) error {
 	done := &llm.Done{
 		Truncated:    l.DoneReason == "length",
@@ -140,7 +140,7 @@ func (r *reply) end(l *line) error {
 	return r.pass(append(calls, llm.Delta{Done: done}))
 }
 
-// pass hands deltas on.
+// pass passes deltas on.
 func (r *reply) pass(deltas []llm.Delta) error {
 	for _, d := range deltas {
 		if err := r.give(d); err != nil {

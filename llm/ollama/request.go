@@ -11,12 +11,11 @@ import (
 	"earshot/llm"
 )
 
-// errTool says that a tool is described in a way that Ollama does not know.
+// errTool says that a tool has a description that Ollama does not understand.
 var errTool = errors.New("the parameters of a tool are not the schema of an object")
 
-// request puts req as Ollama wants it. It depends on nothing but its arguments,
-// so that a prompt that begins as the last one did finds the server's cache
-// warm.
+// request converts req for Ollama. It depends only on its arguments, so that a prompt that begins
+// like the last one finds the server's cache warm.
 func (e *Engine) request(name string, req *llm.Request, think bool) (*api.ChatRequest, error) {
 	tools, err := toolsOf(req)
 	if err != nil {
@@ -35,8 +34,8 @@ func (e *Engine) request(name string, req *llm.Request, think bool) (*api.ChatRe
 			"temperature": req.Temperature,
 			"num_predict": cmp.Or(max(req.MaxTokens, 0), defaultTokens),
 		},
-		// While a model writes a call the server is silent, which may take
-		// minutes, but for these.
+		// While a model writes a call, which may take minutes, the server sends nothing except
+		// these.
 		Logprobs: len(tools) > 0,
 	}
 	if e.config.KeepAlive != 0 {
@@ -45,7 +44,7 @@ func (e *Engine) request(name string, req *llm.Request, think bool) (*api.ChatRe
 	return c, nil
 }
 
-// toolsOf returns the tools that req offers.
+// toolsOf returns the tools in req.
 func toolsOf(req *llm.Request) (out api.Tools, err error) {
 	for _, t := range req.Tools {
 		f := api.ToolFunction{Name: t.Name, Description: t.Description}
@@ -57,13 +56,12 @@ func toolsOf(req *llm.Request) (out api.Tools, err error) {
 	return out, nil
 }
 
-// messages returns a prompt. What a call came to says which call and which tool
-// that was: templates want one or the other. By [img-0] the server would understand the
-// place of a picture, and refuse the whole prompt if there is none; so nobody can write
-// that, and it reads the same.
+// messages converts a prompt. The result of a call names the call and the tool: templates want one
+// or the other. The server would take [img-0] for the place of a picture, and refuse the whole
+// prompt if there is none; so it is altered in a way that reads the same.
 func messages(in []llm.Message) []api.Message {
 	out := make([]api.Message, len(in))
-	tools := make(map[string]string) // by the ID of the last call that had it
+	tools := make(map[string]string) // by the ID of the last call with that ID
 	for i, m := range in {
 		out[i] = api.Message{Role: string(m.Role), Content: strings.ReplaceAll(m.Text, "[img", "[\u2060img")}
 		for _, image := range m.Images {
@@ -80,11 +78,11 @@ func messages(in []llm.Message) []api.Message {
 	return out
 }
 
-// toolCall returns the n-th call of a message.
+// toolCall converts the n-th call of a message.
 func toolCall(n int, c llm.Call) api.ToolCall {
 	out := api.ToolCall{ID: c.ID, Function: api.ToolCallFunction{Index: n, Name: c.Tool}}
 	if json.Unmarshal(c.Arguments, &out.Function.Arguments) != nil {
-		out.Function.Arguments = api.NewToolCallFunctionArguments() // what the model wrote was no object
+		out.Function.Arguments = api.NewToolCallFunctionArguments() // the model's arguments were not an object
 	}
 	return out
 }

@@ -15,16 +15,16 @@ import (
 	"earshot/llm"
 )
 
-// defaultTokens bounds a reply that asks for no bound, thoughts included:
-// some 3,000 words, at ten tokens a second seven minutes. Without a number
-// Ollama lets a model that has lost its thread talk for ever.
+// defaultTokens bounds a reply without a bound of its own, thoughts included: some 3,000 words, at
+// ten tokens a second seven minutes. Without a number, Ollama lets a model that has lost its
+// thread talk for ever.
 const defaultTokens = 4096
 
 // errLeft says that the caller left the loop.
 var errLeft = errors.New("left the loop")
 
-// Stream implements [llm.Service]. The request is closed as soon as ctx ends,
-// also while the caller is busy with a piece.
+// Stream implements [llm.Service]. The request is closed as soon as ctx ends, even while the
+// caller is busy with a piece.
 func (e *Engine) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		name := e.model(req.Model)
@@ -50,10 +50,9 @@ func (e *Engine) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Del
 	}
 }
 
-// answer asks the model and hands the pieces of its reply to give, until that
-// fails. It asks for thoughts and for calls only where there are some to be had.
-// If the server knows better what the model can do, it is another model since we
-// asked.
+// answer sends the request and passes the pieces of the reply to give, until that fails. It asks
+// for thoughts and calls only if the model has those abilities. If the server disagrees, the model
+// has been replaced since we asked.
 func (e *Engine) answer(ctx context.Context, name string, req *llm.Request, give func(llm.Delta) error) error {
 	if name == "" {
 		return errNameless
@@ -80,7 +79,7 @@ func (e *Engine) answer(ctx context.Context, name string, req *llm.Request, give
 			can.think = false
 		case can.tools && toolless(err) && e.config.Tools != llm.Native:
 			can.tools = false
-		case errors.Is(err, llm.ErrNoChoice): // its server does not hold it to the schema
+		case errors.Is(err, llm.ErrNoChoice): // its server does not enforce the schema
 			req = llm.WithoutTools(req)
 		default:
 			return err
@@ -88,7 +87,7 @@ func (e *Engine) answer(ctx context.Context, name string, req *llm.Request, give
 	}
 }
 
-// chat asks for a reply to req, of a model that can do that.
+// chat requests a reply to req, from a model with those abilities.
 func (e *Engine) chat(ctx context.Context, name string, req *llm.Request, can modelCapabilities, give func(llm.Delta) error) error {
 	think, choice := req.Think && can.think, false
 	if !can.tools {
@@ -105,7 +104,7 @@ func (e *Engine) chat(ctx context.Context, name string, req *llm.Request, can mo
 	return e.ask(ctx, c, r)
 }
 
-// chosen returns a give that is given the choice which a reply is.
+// chosen returns a give for a reply that is a choice.
 func chosen(give func(llm.Delta) error) func(llm.Delta) error {
 	var c llm.ToolChoiceReader
 	return func(d llm.Delta) error {
@@ -119,8 +118,8 @@ func chosen(give func(llm.Delta) error) func(llm.Delta) error {
 	}
 }
 
-// ask sends c and reads the reply, to its last line. The connection is free
-// again, or closed, when it returns.
+// ask sends c and reads the reply, to its last line. The connection is free again, or closed, when
+// it returns.
 func (e *Engine) ask(ctx context.Context, c *api.ChatRequest, r *reply) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -136,7 +135,7 @@ func (e *Engine) ask(ctx context.Context, c *api.ChatRequest, r *reply) error {
 	return err
 }
 
-// post sends what is asked to path, and returns the body of a reply that has begun well.
+// post sends a request to path, and returns the body of a successful answer.
 func (e *Engine) post(ctx context.Context, path string, asked any) (io.ReadCloser, error) {
 	data, err := json.Marshal(asked)
 	if err != nil {
@@ -159,19 +158,19 @@ func (e *Engine) post(ctx context.Context, path string, asked any) (io.ReadClose
 	return resp.Body, nil
 }
 
-// refusal returns what a server says that does not answer.
+// refusal returns a server's text with an unsuccessful status.
 func refusal(resp *http.Response) error {
 	refused := api.StatusError{StatusCode: resp.StatusCode}
-	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxHeader)) // half an explanation is none, and no worse
-	json.Unmarshal(data, &refused)                              // what is not JSON is some other server's page, and is not quoted
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxHeader)) // half an explanation is ignored, which does no harm
+	json.Unmarshal(data, &refused)                              // anything but JSON is another server's page, and is not quoted
 	return refused
 }
 
-// linger is how long a server may take to close a reply that it has ended. It
-// does so at once, and then the connection can be used again.
+// linger is how long a server may take to close a finished reply. It does so at once, and then the
+// connection can be reused.
 const linger = 100 * time.Millisecond
 
-// drain reads what is behind the end of a reply, which is nothing.
+// drain reads what follows the end of a reply, which is nothing.
 func drain(body io.Reader, cancel context.CancelFunc) {
 	defer time.AfterFunc(linger, cancel).Stop()
 	io.Copy(io.Discard, body)

@@ -20,7 +20,7 @@ import (
 	"earshot/llm"
 )
 
-// What a stream may not do, and who may end it.
+// Violations in a stream, and causes of its end.
 var (
 	errUnfinished = errors.New("the stream ended before the reply did")
 	errFiltered   = errors.New("the server's filter ended the reply")
@@ -31,12 +31,12 @@ var (
 
 // A status is a server's refusal.
 type status struct {
-	code int    // 0 if it came in the middle of a stream
-	kind string // its own code or type for it, and what else tells what it is about
-	text string // its own sentence
+	code int    // 0 if it came within a stream
+	kind string // its own code or type for it, and other hints about the subject
+	text string // its own text
 }
 
-// Error returns the status alone: the sentence may repeat the prompt.
+// Error returns only the status: the text may repeat the prompt.
 func (s *status) Error() string {
 	if s.code == 0 {
 		return "an error in the stream"
@@ -44,13 +44,13 @@ func (s *status) Error() string {
 	return strings.TrimSpace(fmt.Sprint(s.code, " ", http.StatusText(s.code)))
 }
 
-// newStatus reads what the server says about its refusal.
+// newStatus reads the server's explanation of its refusal.
 func newStatus(resp *http.Response) *status {
 	page, _ := io.ReadAll(io.LimitReader(resp.Body, maxFault)) // half a sentence is better than none
 	return said(resp.StatusCode, page)
 }
 
-// said understands the ways in which servers say what went wrong.
+// said parses the various forms of servers' error messages.
 func said(code int, page []byte) *status {
 	s := &status{code: code}
 	var answer struct {
@@ -63,12 +63,12 @@ func said(code int, page []byte) *status {
 		Code     any `json:"code"`
 		Type     any `json:"type"`
 		Metadata struct {
-			Raw any `json:"raw"` // what the server behind a gateway said
+			Raw any `json:"raw"` // from the server behind a gateway
 		} `json:"metadata"`
 	}
 	if json.Unmarshal(page, &answer) != nil {
-		if plain := strings.TrimSpace(string(page)); !strings.HasPrefix(plain, "<") { // else it is a page for people
-			s.kind = plain // from whomever it is, so that it is not quoted
+		if plain := strings.TrimSpace(string(page)); !strings.HasPrefix(plain, "<") { // otherwise it is a page for people
+			s.kind = plain // from an unknown source, so it is not quoted
 		}
 		return s
 	}
@@ -83,23 +83,22 @@ func said(code int, page []byte) *status {
 	default:
 		s.text = text(answer.Message) + text(answer.Detail)
 	}
-	if i := strings.LastIndex(s.text, raised); i > 0 { // behind some lines of the template
+	if i := strings.LastIndex(s.text, raised); i > 0 { // it follows some lines of the template
 		s.text = s.text[i:]
 	}
 	return s
 }
 
-// raised is what llama.cpp writes before what a template says.
+// raised precedes a template's own message in llama.cpp.
 const raised = "Jinja Exception: "
 
-// text returns v if it is text.
+// text returns v if it is a string.
 func text(v any) string {
 	s, _ := v.(string)
 	return s
 }
 
-// fault returns what ended req as what somebody must decide, with what mends
-// it, or the cause of ctx.
+// fault returns the fault that ended req, with its cure, or the cause of ctx.
 func (e *Engine) fault(ctx context.Context, req *llm.Request, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -137,15 +136,14 @@ func (e *Engine) fault(ctx context.Context, req *llm.Request, err error) error {
 	return f
 }
 
-// A refusalReason is what a server refuses a request for.
+// A refusalReason is why a server refuses a request.
 type refusalReason int
 
-// The reasons. Few of them have a code, which only some servers send; mostly it is the
-// sentence that tells.
+// The reasons. Only some servers send a code for a few of them; mostly the text must be matched.
 const (
 	something  refusalReason = iota
-	order                    // the template: how messages and roles follow each other
-	systemless               // the template: it has no system message
+	order                    // the template: the order of messages and roles
+	systemless               // the template: it accepts no system message
 	template                 // the template: anything else
 	length
 	memory
@@ -158,8 +156,8 @@ const (
 	schema
 )
 
-// sayings are what servers say for a reason; the first that fits counts. Templates name
-// tools among the roles that must alternate, and servers a template in which tools fail.
+// sayings match servers' texts for each reason; the first match counts. Templates name tools among
+// the roles that must alternate, and servers mention a template in which tools fail.
 var sayings = []struct {
 	of   refusalReason
 	says *regexp.Regexp
@@ -175,10 +173,10 @@ var sayings = []struct {
 	{schema, regexp.MustCompile(`json[_ ]schema|response_format|grammar|structured output`)},
 }
 
-// noModel is what servers say of a model that they do not have, or have not loaded.
+// noModel matches servers' texts about a model that they do not have, or have not loaded.
 var noModel = regexp.MustCompile(`model_not_found|(no such|invalid|unknown) model|model.{0,120}(not found|not exist|not available)|not a valid model|no models? (is |are )?(currently )?loaded|model is not loaded|failed to load model`)
 
-// about returns what s is about.
+// about returns the reason of s.
 func (s *status) about() refusalReason {
 	switch s.code {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -190,7 +188,7 @@ func (s *status) about() refusalReason {
 	}
 	said := strings.ToLower(s.kind + " " + s.text)
 	if (s.code == http.StatusNotFound || strings.Contains(said, "model_not_found")) && noModel.MatchString(said) {
-		return model // whose name may hold any of the other words
+		return model // the model's name may contain any of the other words
 	}
 	for _, sign := range sayings {
 		if sign.says.MatchString(said) && (!s.limits() || sign.of == credit || sign.of == memory) {
@@ -213,7 +211,7 @@ func (s *status) limits() bool {
 	return s.code == http.StatusTooManyRequests || s.code == http.StatusServiceUnavailable || s.code == http.StatusRequestTimeout
 }
 
-// refused returns what a refusal means, and its cure.
+// refused returns the meaning of a refusal, and its cure.
 func (e *Engine) refused(s *status) (llm.Fault, string) {
 	switch s.about() {
 	case order, systemless, template:
@@ -246,8 +244,8 @@ func (e *Engine) refused(s *status) (llm.Fault, string) {
 	return llm.BadAnswer, "set executive.llm.host to a server that speaks OpenAI's protocol"
 }
 
-// refusesPictures reports whether the server says that pictures are what it cannot
-// look at. There is no code for that either.
+// refusesPictures reports whether the server's text says that it cannot look at pictures. There is
+// no code for that either.
 func (s *status) refusesPictures() bool {
 	switch s.code {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
@@ -257,7 +255,7 @@ func (s *status) refusesPictures() bool {
 	return false
 }
 
-// one returns that of the known errors which err is.
+// one returns the known error that err is.
 func one(err error, known ...error) error {
 	for _, k := range known {
 		if errors.Is(err, k) {
@@ -267,8 +265,7 @@ func one(err error, known ...error) error {
 	return nil
 }
 
-// unreachable reports whether err is that nobody answers at all, or nobody who
-// can be trusted.
+// unreachable reports whether err says that nobody answers at all, or nobody who can be trusted.
 func unreachable(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	_, name := errors.AsType[*net.DNSError](err)
@@ -276,13 +273,13 @@ func unreachable(err error) bool {
 	return name || stranger || ok && (op.Op == "dial" || op.Op == "proxyconnect")
 }
 
-// lost reports whether err is that a connection broke.
+// lost reports whether err is a broken connection.
 func lost(err error) bool {
 	_, ok := errors.AsType[*net.OpError](err)
 	return ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// bare returns err without the address, which the engine's name has already.
+// bare returns err without the address, which is in the engine's name already.
 func bare(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
@@ -290,7 +287,7 @@ func bare(err error) error {
 	return err
 }
 
-// broken returns the refusal that a stream ended with, if it did.
+// broken returns the refusal that ended a stream, if there is one.
 func broken(err error) error {
 	if s, ok := errors.AsType[*ssestream.StreamError](err); ok {
 		return said(0, s.Event.Data)
@@ -298,11 +295,10 @@ func broken(err error) error {
 	return err
 }
 
-// longestSentence is how much of a server's sentence is quoted, in bytes.
+// longestSentence is how much of a server's text is quoted, in bytes.
 const longestSentence = 200
 
-// quoted returns s with the server's sentence, as one printable line, unless
-// that repeats what it was asked.
+// quoted returns s with the server's text, as one printable line, unless that repeats the request.
 func quoted(s *status, req *llm.Request) error {
 	line := strings.ToValidUTF8(s.text[:min(len(s.text), longestSentence)], "")
 	line = strings.TrimSpace(strings.Map(func(r rune) rune {
@@ -312,7 +308,7 @@ func quoted(s *status, req *llm.Request) error {
 		return r
 	}, line))
 	if line == "" || strings.HasPrefix(line, "<") || llm.Repeats(line, req) {
-		return errors.New(s.Error()) // not s, which has the sentence in it
+		return errors.New(s.Error()) // not s, which contains the text
 	}
 	return errors.New(s.Error() + ": " + line)
 }

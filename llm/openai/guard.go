@@ -15,14 +15,14 @@ import (
 const (
 	maxLine  = 1 << 20  // bytes; a token takes some 300
 	maxReply = 32 << 20 // bytes; 100,000 tokens, more than any model says
-	maxFault = 64 << 10 // bytes of a page that says what went wrong; a sentence is all that is used
+	maxFault = 64 << 10 // bytes of an error page; only a sentence is used
 
-	// linger is how long the end of a stream may take after [DONE]. It stands
-	// in the same packet; a server that waits costs a new connection.
+	// linger is how long the end of a stream may take after [DONE]. It comes in the same packet; a
+	// server that waits costs a new connection.
 	linger = 50 * time.Millisecond
 )
 
-// What a server may not do.
+// Violations by a server.
 var (
 	errLine     = fmt.Errorf("sent a line of more than %d bytes", maxLine)
 	errReply    = fmt.Errorf("sent a reply of more than %d bytes", maxReply)
@@ -31,24 +31,24 @@ var (
 	errWhole    = errors.New("does not stream")
 )
 
-// newTransport returns connections of our own. HTTP/2 stays off, so that a cut
-// closes the connection, which is what such servers watch. A proxy from the
-// environment is never used for this machine: see [http.ProxyFromEnvironment].
+// newTransport returns connections of our own. HTTP/2 stays off, so that a cut closes the
+// connection, which is what such servers watch. A proxy from the environment is never used for
+// this machine: see [http.ProxyFromEnvironment].
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: dialTime}).DialContext,
 		TLSHandshakeTimeout:    dialTime,
 		MaxResponseHeaderBytes: maxHeader,
-		MaxIdleConnsPerHost:    4, // as many as there are slots on most machines
+		MaxIdleConnsPerHost:    4, // as many as most machines have slots
 		IdleConnTimeout:        idleTime,
 		DisableCompression:     true, // a small reply must not become a large one here
 	}
 }
 
-// sameServer refuses to be sent to another server, with the key and the prompt.
+// sameServer refuses redirects to another server, which would get the key and the prompt.
 func sameServer(r *http.Request, via []*http.Request) error {
-	const most = 3 // a path with a slash too many is one
+	const most = 3 // a path with a superfluous slash causes one
 	if from := via[0].URL; len(via) > most || r.URL.Scheme != from.Scheme || r.URL.Host != from.Host {
 		return errRedirect
 	}
@@ -68,8 +68,8 @@ type guard struct {
 	err   error
 }
 
-// do passes the request on, without what it says about this machine, and
-// refuses an answer that is none. It is a middleware of the library.
+// do passes the request on, without what it reveals about this machine, and refuses an invalid
+// answer. It is a middleware of the library.
 func (g *guard) do(r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	for name := range r.Header {
 		if strings.HasPrefix(name, "X-Stainless-") {
@@ -77,8 +77,8 @@ func (g *guard) do(r *http.Request, next func(*http.Request) (*http.Response, er
 		}
 	}
 	r.Header.Set("User-Agent", "earshot")
-	// llama.cpp closes connections that it has said to keep. A header without a value is not
-	// sent; it has the transport send the request again on a new one.
+	// llama.cpp closes connections that it has promised to keep. A header without a value is not
+	// sent, but makes the transport retry the request on a new one.
 	r.Header["Idempotency-Key"] = nil
 	resp, err := next(r)
 	if err != nil {
@@ -101,7 +101,7 @@ func (g *guard) check(resp *http.Response) error {
 	case kind == "text/html":
 		return errPage
 	case g.stream && kind == "application/json":
-		if s := newStatus(resp); s.text != "" { // some gateways answer so, although it is well by its code
+		if s := newStatus(resp); s.text != "" { // some gateways answer so with a successful status
 			s.code = 0
 			return s
 		}
@@ -110,7 +110,7 @@ func (g *guard) check(resp *http.Response) error {
 	return nil
 }
 
-// Read implements [io.Reader]. What passes a limit is not handed on.
+// Read implements [io.Reader]. What exceeds a limit is not passed on.
 func (g *guard) Read(p []byte) (int, error) {
 	if g.err != nil {
 		return 0, g.err
@@ -122,8 +122,8 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements [io.Closer]. What follows [DONE] is awaited for a moment, so
-// that the connection can be used again.
+// Close implements [io.Closer]. It waits a moment for what follows [DONE], so that the connection
+// can be reused.
 func (g *guard) Close() error {
 	if g.ended {
 		defer time.AfterFunc(linger, g.cancel).Stop()
@@ -132,8 +132,7 @@ func (g *guard) Close() error {
 	return g.body.Close()
 }
 
-// count notes that p was read, and returns which limit that passes. Only a
-// stream has lines.
+// count records that p was read, and returns the limit that is exceeded. Only a stream has lines.
 func (g *guard) count(p []byte) error {
 	if g.total += len(p); g.total > maxReply {
 		return errReply
@@ -157,7 +156,7 @@ func (g *guard) count(p []byte) error {
 
 // grow makes the line longer.
 func (g *guard) grow(p []byte) error {
-	const enough = len("data: [DONE]\r") + 1 // to know whether the line is that
+	const enough = len("data: [DONE]\r") + 1 // enough to recognise that line
 	g.start = append(g.start, p[:min(len(p), max(0, enough-len(g.start)))]...)
 	if g.line += len(p); g.line > maxLine {
 		return errLine

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// parseHost understands a server as people write it. Its errors do not repeat
-// it, since it may hold a password.
+// parseHost parses a server as people write it. Its errors do not quote it, since it may hold a
+// password.
 func parseHost(host string) (*url.URL, error) {
 	text := strings.TrimSpace(host)
 	if !strings.Contains(text, "://") {
@@ -36,8 +36,8 @@ func parseHost(host string) (*url.URL, error) {
 	return u, nil
 }
 
-// scheme returns how to speak to a host that is written without one: a key
-// must not go to a named machine in the clear because of an omission.
+// scheme returns the scheme for a host written without one: a key must not be sent unencrypted to
+// a named machine because of an omission.
 func scheme(host string) string {
 	u, err := url.Parse("//" + host)
 	if err != nil || u.Hostname() == "localhost" || net.ParseIP(u.Hostname()) != nil {
@@ -46,6 +46,6 @@ func scheme(host string) string {
 	return "https://"
 }
 
-// official reports whether u is OpenAI's own, which has given up a name that
-// the others still use.
+// official reports whether u is OpenAI's own, which has renamed a parameter that the others still
+// use.
 func official(u *url.URL) bool { return u.Hostname() == "api.openai.com" }

@@ -1,7 +1,6 @@
-// Package openai asks a model behind any server that speaks OpenAI's protocol
-// for chats: llama.cpp, vLLM, LM Studio, LocalAI, a gateway, OpenAI itself. The
-// protocol is that of [github.com/openai/openai-go/v3]; what a server may do to
-// us is decided here:
+// Package openai asks a model behind any server that speaks OpenAI's protocol for chats:
+// llama.cpp, vLLM, LM Studio, LocalAI, a gateway, OpenAI itself. The protocol is that of
+// [github.com/openai/openai-go/v3]; what a server may do to us is decided here:
 //
 //   - A stream that ends without saying why, and without [DONE], is
 //     [llm.Broken], never an end.
@@ -42,44 +41,44 @@ import (
 )
 
 const (
-	dialTime = 5 * time.Second // a server that is there accepts within milliseconds, over a bad line within this
+	dialTime = 5 * time.Second // a running server accepts within milliseconds, over a bad line within this
 
-	// longest is how long one request may take, for who asks without a
-	// ladder: it must outlast a slow model that thinks at length.
+	// longest is how long one request may take, for callers without a ladder: it must outlast a
+	// slow model that thinks at length.
 	longest = 30 * time.Minute
 
 	maxHeader = 64 << 10    // bytes; servers send some hundred, gateways some thousand
-	idleTime  = time.Minute // an idle connection is kept between two turns of a talk
+	idleTime  = time.Minute // an idle connection is kept between two turns of a conversation
 )
 
 // Config says which server, and which model there. Host and Model are needed.
 type Config struct {
-	// Host is the server as people write it: "localhost:8080",
-	// "https://models.example.org/v1". Without a path, /v1 is meant; without a
-	// scheme, http for a local or numbered machine and https for a named one.
+	// Host is the server as people write it: "localhost:8080", "https://models.example.org/v1".
+	// Without a path, /v1 is meant; without a scheme, http for a local or numbered machine and
+	// https for a named one.
 	Host string
 
 	// Model answers requests that name none.
 	Model string
 
-	// Key is sent as a bearer token. Servers at home want none.
+	// Key is sent as a bearer token. Servers at home need none.
 	Key field.Secret
 
-	// Opened says that the model's template ends in an opening tag, so that
-	// the reply begins in the middle of a thought and only closes it; see
-	// [llm.Thoughts]. Servers that part thoughts themselves want it false.
+	// Opened says that the model's template ends in an opening tag, so that the reply begins in the
+	// middle of a thought and only closes it; see [llm.Thoughts]. For servers that separate
+	// thoughts themselves it must be false.
 	Opened bool
 
-	// Tools is how the model calls tools. Empty means [llm.Auto]: by itself,
-	// unless the server says that it cannot; from then on by schema.
+	// Tools is how the model calls tools. Empty means [llm.Auto]: by itself, unless the server
+	// refuses that; from then on by schema.
 	Tools llm.ToolUse
 
-	// Vision says that Model can look at pictures. The protocol does not tell that;
-	// some servers do, in the list of their models.
+	// Vision says that Model can look at pictures. The protocol has no place for that; some servers
+	// report it in the list of their models.
 	Vision bool
 
-	// Transport replaces the connections to the server. Its replies are read
-	// within the same limits.
+	// Transport replaces the connections to the server. Its replies are read within the same
+	// limits.
 	Transport http.RoundTripper
 }
 
@@ -93,12 +92,12 @@ type Engine struct {
 	models openai.ModelService
 
 	mu    sync.Mutex
-	modes map[string]requestMode // by model, how it was asked when it last answered
-	sees  map[string]bool        // which of them look at pictures, as far as that is known
+	modes map[string]requestMode // by model, how it was last asked successfully
+	sees  map[string]bool        // whether each looks at pictures, as far as known
 }
 
-// New returns the engine of c. It fails if the host cannot be understood; it
-// does not look whether there is one.
+// New returns the engine of c. It fails if the host is invalid; it does not check whether there is
+// a server.
 func New(c Config) (*Engine, error) {
 	base, err := parseHost(c.Host)
 	if err != nil {
@@ -118,7 +117,7 @@ func New(c Config) (*Engine, error) {
 	}
 	return &Engine{
 		config: c, base: base, http: client,
-		// The services alone, since openai.NewClient reads the environment.
+		// Only the services, since openai.NewClient reads the environment.
 		chat:   openai.NewChatCompletionService(options...),
 		models: openai.NewModelService(options...),
 
@@ -130,5 +129,5 @@ func New(c Config) (*Engine, error) {
 // Name implements [llm.Engine].
 func (e *Engine) Name() string { return "openai at " + e.base.Host }
 
-// Close lets go of idle connections. The engine can be used again.
+// Close closes idle connections. The engine can be used again.
 func (e *Engine) Close() { e.http.CloseIdleConnections() }

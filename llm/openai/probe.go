@@ -12,12 +12,11 @@ import (
 	"earshot/llm"
 )
 
-// maxModels is how many models are told. Gateways list some hundred.
+// maxModels is how many models are listed. Gateways have some hundred.
 const maxModels = 1000
 
-// Probe implements [llm.Engine]. The protocol tells the names of the models
-// and how old they are, but not what they can do, unless the server says more than it
-// has to, nor the server's version.
+// Probe implements [llm.Engine]. The protocol gives the names and ages of the models, but not
+// their abilities, unless the server reports more than it must, nor the server's version.
 func (e *Engine) Probe(ctx context.Context) (llm.Status, error) {
 	page, err := e.models.List(ctx, option.WithMiddleware(new(guard).do))
 	if err == nil && (page == nil || !page.JSON.Data.Valid()) {
@@ -35,7 +34,7 @@ func (e *Engine) Probe(ctx context.Context) (llm.Status, error) {
 	return s, nil
 }
 
-// bytesOf returns how large a model is, where the server says so, as llama.cpp's does.
+// bytesOf returns the size of a model, if the server reports it, as llama.cpp's does.
 func bytesOf(m openai.Model) int64 {
 	var meta struct {
 		Size int64 `json:"size"`

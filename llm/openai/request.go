@@ -11,8 +11,8 @@ import (
 	"earshot/llm"
 )
 
-// defaultTokens bounds a reply that was given no bound: 1,500 words, which take
-// ten minutes to say.
+// defaultTokens bounds a reply without a bound of its own: 1,500 words, which take ten minutes to
+// say.
 const defaultTokens = 2048
 
 // model returns the name of the model that answers req.
@@ -23,7 +23,7 @@ func (e *Engine) model(req *llm.Request) string {
 	return cmp.Or(req.Model, e.config.Model)
 }
 
-// params returns req as the protocol has it.
+// params converts req for the protocol.
 func (e *Engine) params(req *llm.Request) openai.ChatCompletionNewParams {
 	p := openai.ChatCompletionNewParams{
 		Model:       e.model(req),
@@ -56,8 +56,8 @@ func (e *Engine) params(req *llm.Request) openai.ChatCompletionNewParams {
 	return p
 }
 
-// parameters returns what t may be called with. What is no schema is sent as one
-// of an object that holds nothing.
+// parameters returns the schema of the arguments of t. An invalid one is sent as that of an empty
+// object.
 func parameters(t llm.Tool) shared.FunctionParameters {
 	var p shared.FunctionParameters
 	if json.Unmarshal(t.Parameters, &p) != nil || p == nil {
@@ -66,9 +66,8 @@ func parameters(t llm.Tool) shared.FunctionParameters {
 	return p
 }
 
-// messages returns a prompt as the protocol has it, in which only a message of the
-// user can show pictures. Those that a call came to stand behind all that the calls
-// beside it did.
+// messages converts a prompt for the protocol, in which only a message of the user can show
+// pictures. Pictures in the result of a call follow the results of all calls beside it.
 func messages(in []llm.Message) (out []openai.ChatCompletionMessageParamUnion) {
 	var shown []llm.Image
 	for i, m := range in {
@@ -101,8 +100,8 @@ func messages(in []llm.Message) (out []openai.ChatCompletionMessageParamUnion) {
 	return out
 }
 
-// toolCalls returns what the assistant called. Servers parse the arguments
-// again, so what was no object is sent as an empty one.
+// toolCalls returns the assistant's calls. Servers parse the arguments again, so those that were
+// not an object are sent as an empty one.
 func toolCalls(calls []llm.Call) (out []openai.ChatCompletionMessageToolCallUnionParam) {
 	for _, c := range calls {
 		f := openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Tool, Arguments: cmp.Or(string(c.Arguments), "{}")}

@@ -14,8 +14,7 @@ type requestMode struct {
 	schemaless bool // it does not choose by a schema either; for one request
 }
 
-// apply returns req as it is asked in the mode w, where tools are used as use says, and
-// whether the reply is a choice.
+// apply returns req in the mode w, with tools as use says, and whether the reply is a choice.
 func (w requestMode) apply(req *llm.Request, use llm.ToolUse) (out *llm.Request, choice bool) {
 	out = req
 	switch {
@@ -27,9 +26,9 @@ func (w requestMode) apply(req *llm.Request, use llm.ToolUse) (out *llm.Request,
 	return w.form.Apply(out), choice
 }
 
-// next makes w the mode in which req is asked after err. It reports whether there is one.
+// next changes w to the mode for repeating req after err. It returns false if there is none.
 func (w *requestMode) next(err error, req *llm.Request, use llm.ToolUse) bool {
-	if errors.Is(err, llm.ErrNoChoice) && !w.schemaless { // its server does not hold it to the schema
+	if errors.Is(err, llm.ErrNoChoice) && !w.schemaless { // its server does not enforce the schema
 		w.schemaless = true
 		return true
 	}
@@ -44,7 +43,7 @@ func (w *requestMode) next(err error, req *llm.Request, use llm.ToolUse) bool {
 		w.form = llm.NoSystem
 	case (about == order || about == template) && w.form < llm.NoSystem:
 		w.form++
-	case native && (about == tools || about == order || about == template): // which may know no results of tools
+	case native && (about == tools || about == order || about == template): // which may not accept results of tools
 		w.toolless = true
 	default:
 		return false
@@ -52,7 +51,7 @@ func (w *requestMode) next(err error, req *llm.Request, use llm.ToolUse) bool {
 	return true
 }
 
-// usesTools reports whether req offers tools, or tells of some that were used.
+// usesTools reports whether req offers tools, or mentions earlier calls.
 func usesTools(req *llm.Request) bool {
 	return len(req.Tools) > 0 || slices.ContainsFunc(req.Messages, func(m llm.Message) bool { return len(m.Calls) > 0 })
 }
@@ -64,8 +63,8 @@ func (e *Engine) way(req *llm.Request) requestMode {
 	return e.modes[e.model(req)]
 }
 
-// takes keeps in mind that the model of req takes w. Another request may have found out
-// more about it meanwhile.
+// takes remembers that the model of req accepts w. Another request may have found out more
+// meanwhile.
 func (e *Engine) takes(w requestMode, req *llm.Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -73,6 +72,6 @@ func (e *Engine) takes(w requestMode, req *llm.Request) {
 	e.modes[e.model(req)] = requestMode{form: max(w.form, had.form), toolless: w.toolless || had.toolless}
 }
 
-// Form returns the form in which the model of that name took its last prompt; empty means
-// the engine's own.
+// Form returns the form in which a model accepted its last prompt; an empty name means the
+// engine's own.
 func (e *Engine) Form(model string) llm.Form { return e.way(&llm.Request{Model: model}).form }

@@ -13,8 +13,8 @@ import (
 	"earshot/llm"
 )
 
-// Sees implements [llm.Seer]: by the configuration, or by the server's list, which is
-// asked once.
+// Sees implements [llm.Seer]: by the configuration, or by the server's list, which is requested
+// once.
 func (e *Engine) Sees(ctx context.Context, model string) bool {
 	name := e.model(&llm.Request{Model: model})
 	if sees, known := e.seen(name); known {
@@ -34,7 +34,7 @@ func (e *Engine) Sees(ctx context.Context, model string) bool {
 	return e.sees[name]
 }
 
-// seen returns what is known of a model.
+// seen returns what is known about a model.
 func (e *Engine) seen(name string) (sees, known bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -51,7 +51,7 @@ func (e *Engine) shown(ctx context.Context, req *llm.Request) (*llm.Request, err
 	return llm.FitImages(req, sees), nil
 }
 
-// sightlessBy keeps in mind that a model cannot see, if that is what err says.
+// sightlessBy remembers that a model cannot see, if err says so.
 func (e *Engine) sightlessBy(err error, req *llm.Request) {
 	if s, ok := errors.AsType[*status](err); ok && llm.Shows(req) && s.refusesPictures() {
 		e.mu.Lock()
@@ -60,8 +60,8 @@ func (e *Engine) sightlessBy(err error, req *llm.Request) {
 	}
 }
 
-// visionary returns the models of a list that can see, as far as it says: gateways and
-// Mistral say so of each model, and llama.cpp in a list of its own beside.
+// visionary returns the models of a list that can see, as far as it says: gateways and Mistral
+// report it for each model, and llama.cpp in a separate list.
 func visionary(list []byte) (names []string) {
 	var page struct {
 		Data []struct {
@@ -76,12 +76,12 @@ func visionary(list []byte) (names []string) {
 			Capabilities []string `json:"capabilities"`
 		} `json:"models"`
 	}
-	_ = json.Unmarshal(list, &page) // as far as it could be read
+	_ = json.Unmarshal(list, &page) // as far as it could be parsed
 	for _, m := range page.Data {
 		var has struct {
 			Vision bool `json:"vision"`
 		}
-		_ = json.Unmarshal(m.Capabilities, &has) // others list words there
+		_ = json.Unmarshal(m.Capabilities, &has) // others have a list of words there
 		if has.Vision || slices.Contains(m.Architecture.In, "image") {
 			names = append(names, m.ID)
 		}

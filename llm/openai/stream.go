@@ -16,8 +16,8 @@ import (
 	"earshot/llm"
 )
 
-// grace is how long the server may take to end a stream whose reply has come
-// to its end: the token counts follow at once, or never.
+// grace is how long the server may take to end the stream of a complete reply: the token counts
+// follow at once, or never.
 const grace = 2 * time.Second
 
 // Stream implements [llm.Service].
@@ -34,8 +34,8 @@ func (e *Engine) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Del
 	}
 }
 
-// adapt asks for a reply to req in the way that its model is known to take, and in others
-// if it refuses that one before anything was said. It keeps in mind what the model took.
+// adapt requests a reply to req in the mode that its model is known to accept, and in others if it
+// refuses that one before anything was said. It remembers the mode that worked.
 func (e *Engine) adapt(ctx context.Context, req *llm.Request, yield func(llm.Delta, error) bool) error {
 	w := e.way(req)
 	for {
@@ -54,7 +54,7 @@ func (e *Engine) adapt(ctx context.Context, req *llm.Request, yield func(llm.Del
 	}
 }
 
-// answer asks for a reply and passes it on.
+// answer requests a reply and passes it on.
 func (e *Engine) answer(ctx context.Context, req *llm.Request, choice bool, yield func(llm.Delta, error) bool) error {
 	r := &reply{yield: yield, thoughts: llm.Thoughts{Opened: e.config.Opened, Leading: choice}}
 	if choice {
@@ -66,8 +66,7 @@ func (e *Engine) answer(ctx context.Context, req *llm.Request, choice bool, yiel
 	return e.pieces(ctx, req, r)
 }
 
-// pieces asks for a reply piece by piece. The connection is released when it
-// returns.
+// pieces requests a reply piece by piece. The connection is released when it returns.
 func (e *Engine) pieces(ctx context.Context, req *llm.Request, r *reply) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, longest, errLongest)
 	defer cancel()
@@ -89,7 +88,7 @@ func (e *Engine) pieces(ctx context.Context, req *llm.Request, r *reply) error {
 	return r.end()
 }
 
-// whole asks for a reply in one piece.
+// whole requests a reply in one piece.
 func (e *Engine) whole(ctx context.Context, req *llm.Request, r *reply) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, longest, errLongest)
 	defer cancel()
@@ -131,22 +130,22 @@ func cause(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// A reply is one that is being passed on.
+// A reply is a reply being passed on.
 type reply struct {
 	yield    func(llm.Delta, error) bool
 	thoughts llm.Thoughts
-	choice   *llm.ToolChoiceReader // if the reply is one
+	choice   *llm.ToolChoiceReader // if the reply is a choice
 	calls    llm.Calls
 	finished bool // the server said why it ended
 	done     llm.Done
 }
 
-// chunk passes on what one event of a stream says.
+// chunk passes on the content of one event of a stream.
 func (r *reply) chunk(c *openai.ChatCompletionChunk) error {
 	r.usage(c.Usage)
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
-			continue // nobody asked for a second one
+			continue // nobody requested a second one
 		}
 		d := choice.Delta
 		if err := r.take(d.JSON.ExtraFields, d.JSON.Content, d.Content+d.Refusal); err != nil {
@@ -168,8 +167,8 @@ func (r *reply) chunk(c *openai.ChatCompletionChunk) error {
 	return nil
 }
 
-// take passes on a piece. Content is where its text stood: a number or a list
-// there would be read as nothing.
+// take passes on a piece. Content is the JSON of its text: a number or a list there would be
+// decoded as nothing.
 func (r *reply) take(extra map[string]respjson.Field, content respjson.Field, text string) error {
 	if raw := content.Raw(); raw != "" && raw != "null" && raw[0] != '"' {
 		return errNoAnswer
@@ -185,7 +184,7 @@ func (r *reply) take(extra map[string]respjson.Field, content respjson.Field, te
 	return r.pass(r.thoughts.Next(text))
 }
 
-// pass passes on what the model says, or what it chooses by that.
+// pass passes on the model's text, or the choice in it.
 func (r *reply) pass(deltas []llm.Delta) error {
 	for _, d := range deltas {
 		said, broken := []llm.Delta{d}, error(nil)
@@ -204,20 +203,20 @@ func (r *reply) pass(deltas []llm.Delta) error {
 	return nil
 }
 
-// finish notes why the reply ended.
+// finish records why the reply ended.
 func (r *reply) finish(reason string) error {
 	switch reason {
 	case "length":
 		r.done.Truncated = true
 	case "content_filter":
 		return errFiltered
-	case "error": // of a server behind a gateway
+	case "error": // from a server behind a gateway
 		return errUnfinished
 	}
 	return nil
 }
 
-// usage notes the tokens, which come once if at all.
+// usage records the tokens, which come once if at all.
 func (r *reply) usage(u openai.CompletionUsage) {
 	if u.PromptTokens != 0 || u.CompletionTokens != 0 {
 		r.done.PromptTokens, r.done.ReplyTokens = int(u.PromptTokens), int(u.CompletionTokens)
@@ -236,9 +235,8 @@ func (r *reply) end() error {
 	return r.pass(append(calls, llm.Delta{Done: &r.done}))
 }
 
-// thinking returns the thoughts that a server has parted from the text. The
-// protocol has no field for them; there are two in use, and some servers send
-// the same in both.
+// thinking returns the thoughts that a server has separated from the text. The protocol has no
+// field for them; two are in use, and some servers send the same in both.
 func thinking(extra map[string]respjson.Field) string {
 	for _, name := range []string{"reasoning_content", "reasoning"} {
 		var text string

@@ -51,8 +51,7 @@ func (m Model) head(v *vocabulary) ggml.KV {
 	}
 }
 
-// tensors returns the weights: those of d in the first layer, and zeros in all
-// the others.
+// tensors returns the weights: those of d in the first layer, and zeros in all the others.
 func (m Model) tensors(d *mind) []*ggml.Tensor {
 	ts := []*ggml.Tensor{
 		half("token_embd.weight", d.embedding),
@@ -76,10 +75,10 @@ func (m Model) tensors(d *mind) []*ggml.Tensor {
 	return ts
 }
 
-// none is a matrix of zeros that takes no memory.
+// none is a matrix of zeros without memory.
 func none(rows, columns int) matrix { return matrix{rows: rows, columns: columns} }
 
-// ones returns the weights of a norm, which scales nothing.
+// ones returns the weights of a norm without scaling.
 func ones(name string) *ggml.Tensor {
 	n := make(floats, width)
 	for i := range n {

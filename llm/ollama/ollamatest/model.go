@@ -10,92 +10,84 @@ import (
 	"earshot/llm"
 )
 
-// A Model is a language model made by hand, that says exactly what a test wants
-// it to say. A real server loads it and runs it like any other; only its
-// weights are ours. See weights.go for how a handful of numbers makes it speak.
+// A Model is a handmade language model that says exactly what a test wants it to say. A real
+// server loads it and runs it like any other; only its weights are ours. See weights.go for how a
+// few numbers make it speak.
 //
 // Its temperature does not matter: the next token is always certain.
 type Model struct {
-	// Says is what it answers when no route fits.
+	// Says is the answer if no route matches.
 	Says string
 
-	// Routes are what it says to certain words. No more than 23, and no text
-	// twice.
+	// Routes are the answers to certain words: at most 23, and no text twice.
 	Routes []Route
 
-	// After is what it says to what a call came to, if no word of a route
-	// stands there. Empty means Says.
+	// After is the answer to the result of a call, if it contains no word of a route. Empty means
+	// Says.
 	After string
 
-	// Layers is how hard it has to think for a token: every layer but the
-	// first computes nothing at all, which takes as long as computing
-	// something. On a machine of 2020 a token takes less than 0.2 ms with
-	// one layer, 1 ms with 32, 3 ms with 64, 8 ms with 128. Zero means 64,
-	// because a server that streams faster than 1.5 ms a token may wedge when
-	// it is cut off.
+	// Layers determines the time per token: every layer except the first computes zeros, which
+	// takes as long as computing anything. On a machine of 2020 a token takes less than 0.2 ms with
+	// one layer, 1 ms with 32, 3 ms with 64, 8 ms with 128. Zero means 64, because a server that
+	// streams faster than 1.5 ms a token may wedge when it is cut off.
 	Layers int
 
-	// Words is how many tokens it knows at least. That makes it slow to say one,
-	// but not to read one: with a layer and 32,768 words it says a token in 5 ms
-	// and reads one in 1 ms, as large models say few and read many. Zero means
-	// those that it needs.
+	// Words is the least size of its vocabulary. A larger one makes it slow to say a token, but not
+	// to read one: with a layer and 32,768 words it says a token in 5 ms and reads one in 1 ms,
+	// like large models, which say few and read many. Zero means only the necessary ones.
 	Words int
 
-	// Reads is a text whose words it reads as one token each, wherever they stand,
-	// so that a prompt costs what it would cost a model of people's. Of whatever
-	// else it reads a token is a byte.
+	// Reads is a text whose words it reads as one token each, wherever they appear, so that a
+	// prompt costs what it would cost a real model. Of everything else it reads a byte per token.
 	Reads string
 
 	// Endless makes it say Says over and over, until its context is full.
 	Endless bool
 
-	// Thinks gives it a template in which the server finds <think> tags, and
-	// so believes that it can think: thoughts that stand in such tags at the
-	// beginning of a text then come apart from it. Without, they come as
-	// they are.
+	// Thinks gives it a template in which the server finds <think> tags, and so believes that it
+	// can think: thoughts in such tags at the beginning of a text are then sent separately. Without
+	// it, they stay in the text.
 	Thinks bool
 
-	// Tools gives it a template in which the server finds tools, and so
-	// believes that it can call them: the calls of a route come apart then.
+	// Tools gives it a template in which the server finds tools, and so believes that it can call
+	// them: the calls of a route are then sent separately.
 	Tools bool
 
-	// Instructed makes it read the instructions too, a token a byte, which takes
-	// this model longer than anything else. It never does what they say, but the
-	// word of a route is found in those that come after the last message of the
-	// user; without, its template leaves them out, as those of some real models do.
+	// Instructed makes it read the instructions too, a byte per token, which takes this model
+	// longer than anything else. It never obeys them, but finds the word of a route in those after
+	// the last message of the user; without it, the template leaves them out, as those of some real
+	// models do.
 	Instructed bool
 
-	// Sees gives it a projector, so that it looks at pictures, and answers by them
-	// where no word of a route fits. See sight.go.
+	// Sees gives it a projector, so that it looks at pictures, and answers by them if no word of a
+	// route matches. See sight.go.
 	Sees *Sight
 
-	// Chooses is for a model without tools: it writes what [llm.ToolChoiceReader] asks
-	// for, a {"say": …} for each text or a {"tool": …} for the call of a route.
+	// Chooses is for a model without tools: it writes what [llm.ToolChoiceReader] expects, a
+	// {"say": …} for each text or a {"tool": …} for the call of a route.
 	Chooses bool
 }
 
-// A Route is what a model says to a word, and calls afterwards.
+// A Route is the answer to a word, with its calls.
 type Route struct {
-	// Word is what the last message of the user, or what a call came to if
-	// that is the last, must contain, as it is written here. Where it contains
-	// several, the last one counts.
+	// Word is what the last message of the user, or the result of a call if that comes last, must
+	// contain, exactly. If it contains several, the last one counts.
 	Word  string
 	Says  string
-	Calls []llm.Call // their IDs are the server's; one that chooses has one, and says nothing beside it
+	Calls []llm.Call // the server makes their IDs; a choosing model has one call, and says nothing besides
 }
 
-// Context is how many tokens a prompt and its reply may have together. A token
-// of a reply is some four bytes long; one of a prompt is a byte, or a word that
-// the model [Model.Reads].
+// Context is the most tokens of a prompt and its reply together. A token of a reply is about four
+// bytes long; one of a prompt is a byte, or a word in [Model.Reads].
 const Context = 8192
 
-// maxRoutes is how many words there are places for in the residual, one of which
-// is for what comes of a call.
+// maxRoutes is how many words have places in the residual, one of which is for the result of a
+// call.
 const maxRoutes = 24
 
-// template is the prompt: a control token for each role, and at last the token
-// at which the model begins to speak. A message ends four times, which keeps
-// its words away from the next one; see weights.go.
+// template is the prompt template: a control token for each role, and at the end the token at
+// which the model begins to speak. A message ends with four end tokens, which keeps its words away
+// from the next one; see weights.go.
 func (m Model) template() string {
 	thoughts, tools, calls := "", "", ""
 	from, to := `{{ if ne .Role "system" }}`, "{{ end }}"
@@ -112,10 +104,10 @@ func (m Model) template() string {
 	return tools + "{{ range .Messages }}" + from + "<|{{ .Role }}|>" + thoughts + "{{ .Content }}" + calls + "<|end|><|end|><|end|><|end|>" + to + "{{ end }}<|start|>"
 }
 
-// callTag is what stands before a call; the server learns it from the template.
+// callTag precedes a call; the server learns it from the template.
 const callTag = "<tool_call>"
 
-// writes returns r as the tokens of the model spell it.
+// writes returns r in the form of the model's output.
 func (m Model) writes(r Route) string {
 	text := r.Says
 	if m.Chooses {
@@ -135,16 +127,16 @@ func (m Model) writes(r Route) string {
 func object(members ...any) string {
 	var parts []string
 	for i := 0; i+1 < len(members); i += 2 {
-		value, _ := json.Marshal(members[i+1]) // of strings, and of arguments that [Model.check] has seen
+		value, _ := json.Marshal(members[i+1]) // of strings, and of arguments that [Model.check] has checked
 		parts = append(parts, fmt.Sprintf("%q: %s", members[i], value))
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// layers returns how many layers it has.
+// layers returns the number of layers.
 func (m Model) layers() int { return cmp.Or(max(m.Layers, 0), 64) }
 
-// check says what cannot be made.
+// check reports what cannot be built.
 func (m Model) check() error {
 	most := maxRoutes - 1
 	if m.Sees != nil {
@@ -161,7 +153,7 @@ func (m Model) check() error {
 	return nil
 }
 
-// all returns what it says by default and after a call, and its routes.
+// all returns the answers by default and after a call, and the routes.
 func (m Model) all() []Route {
 	all := []Route{{Says: m.Says}}
 	if m.After != "" {
@@ -173,7 +165,7 @@ func (m Model) all() []Route {
 	return append(all, m.Routes...)
 }
 
-// can says why it cannot say r.
+// can reports why the model cannot say r.
 func (m Model) can(r Route) error {
 	if len(r.Calls) > 0 && !m.Tools && !m.Chooses {
 		return fmt.Errorf("it cannot call %s: it has neither tools nor chooses", r.Calls[0].Tool)

@@ -1,5 +1,5 @@
-// Package ollamatest runs a real Ollama server for tests, and makes models in
-// it that say what the test wants: see [Start] and [Model].
+// Package ollamatest runs a real Ollama server for tests, with models that say what the test
+// wants: see [Start] and [Model].
 //
 // The server is built by scripts/ollama/build, once and outside the tree. It
 // runs in a process group of its own, with its files in a temporary directory,
@@ -26,8 +26,7 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// Options are what a test may want to choose. The zero value is a server as
-// people have it, one reply at a time.
+// Options are the choices of a test. The zero value is a default server, one reply at a time.
 type Options struct {
 	// Slots is how many replies a model gives at a time; 0 means 1.
 	Slots int
@@ -43,13 +42,12 @@ type Server struct {
 	client  *api.Client
 	idle    *http.Transport // the connections of client
 	process *exec.Cmd       // nil when it does not run
-	ended   chan struct{}   // closed when process has been waited for
+	ended   chan struct{}   // closed when process has ended
 	log     bytes.Buffer    // what the server prints; read only after it has ended
 }
 
-// Run starts the server that the binary is, and returns when it answers, or
-// when ctx ends, which means nothing to a server that has started. The caller
-// must [Server.Stop] it. Tests call [Start] instead.
+// Run starts the server binary, and returns when it answers, or when ctx ends, which does not
+// affect a server that has started. The caller must [Server.Stop] it. Tests call [Start] instead.
 func Run(ctx context.Context, binary string, o Options) (*Server, error) {
 	dir, err := os.MkdirTemp("", "ollamatest-")
 	if err != nil {
@@ -57,7 +55,7 @@ func Run(ctx context.Context, binary string, o Options) (*Server, error) {
 	}
 	transport := &http.Transport{}
 	s := &Server{binary: binary, options: o, dir: dir, idle: transport}
-	for range 5 { // between finding a port and using it somebody else may take it
+	for range 5 { // another process may take the port before it is used
 		if s.addr, err = freePort(); err != nil {
 			break
 		}
@@ -80,15 +78,15 @@ func freePort() (string, error) {
 	return l.Addr().String(), nil
 }
 
-// Host returns where it answers, as [earshot/llm/ollama.Config] takes it. It
-// stays the same when the server is started again.
+// Host returns its address, in the form for [earshot/llm/ollama.Config]. It stays the same when
+// the server is started again.
 func (s *Server) Host() string { return s.addr }
 
-// Client returns a bare client, for what a test wants to ask the server itself.
+// Client returns a plain client, for direct requests of a test.
 func (s *Server) Client() *api.Client { return s.client }
 
-// Restart ends the server, if it runs, and starts it again on the same port
-// with the same models. It returns as [Run] does.
+// Restart ends the server, if it runs, and starts it again on the same port with the same models.
+// It returns like [Run].
 func (s *Server) Restart(ctx context.Context) error {
 	s.end(syscall.SIGINT)
 	return s.start(ctx)
@@ -101,13 +99,12 @@ func (s *Server) Stop() {
 	os.RemoveAll(s.dir)
 }
 
-// Kill ends the server, and whatever holds a model for it, as a power failure
-// would. The models are still on disk; see [Server.Restart].
+// Kill kills the server, and the processes that hold its models, like a power failure. The models
+// stay on disk; see [Server.Restart].
 func (s *Server) Kill() { s.end(syscall.SIGKILL) }
 
-// KillRunner ends the processes that hold models, as when memory runs out, and
-// reports how many those were. The server itself goes on. It looks for them in
-// /proc.
+// KillRunner kills the processes that hold models, as when memory runs out, and returns how many
+// there were. The server itself goes on. It finds them in /proc.
 func (s *Server) KillRunner() int {
 	runners := children(s.process.Process.Pid)
 	for _, pid := range runners {
@@ -116,7 +113,7 @@ func (s *Server) KillRunner() int {
 	return len(runners)
 }
 
-// Make makes the model and names it. It may be used from many goroutines.
+// Make builds the model under a name. It may be used from many goroutines.
 func (s *Server) Make(ctx context.Context, name string, m Model) error {
 	files := make(map[string]string)
 	var err error
@@ -137,7 +134,7 @@ func (s *Server) Make(ctx context.Context, name string, m Model) error {
 	}, func(api.ProgressResponse) error { return nil })
 }
 
-// file gives the server a file that write writes, and returns its digest.
+// file uploads the file that write writes, and returns its digest.
 func (s *Server) file(ctx context.Context, write func(*os.File) error) (digest string, err error) {
 	f, err := os.CreateTemp(s.dir, "model-*.gguf")
 	if err != nil {
@@ -151,7 +148,7 @@ func (s *Server) file(ctx context.Context, write func(*os.File) error) (digest s
 	return s.upload(ctx, f)
 }
 
-// upload gives the server the file, and returns its digest.
+// upload uploads the file, and returns its digest.
 func (s *Server) upload(ctx context.Context, f *os.File) (digest string, err error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return "", err
@@ -167,12 +164,11 @@ func (s *Server) upload(ctx context.Context, f *os.File) (digest string, err err
 	return digest, s.client.CreateBlob(ctx, digest, io.NopCloser(f)) // the transport would close f, which is ours
 }
 
-// answerTime is how long anything may take that a test asks the server itself: one that a cut
-// has wedged never answers.
+// answerTime bounds a test's direct requests: a server wedged by a cut never answers.
 const answerTime = 3 * time.Minute
 
-// upTime is how long the server may take to answer. It takes 80 ms; a machine
-// with other things to do has been seen to take five seconds.
+// upTime is how long the server may take to answer. It takes 80 ms; a busy machine has been seen
+// to take five seconds.
 const upTime = 30 * time.Second
 
 // start starts the process, and returns when it answers.
@@ -198,7 +194,7 @@ func (s *Server) start(ctx context.Context) error {
 func (s *Server) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, upTime)
 	defer cancel()
-	again := time.NewTicker(5 * time.Millisecond) // nothing tells when a port is open
+	again := time.NewTicker(5 * time.Millisecond) // nothing announces an open port
 	defer again.Stop()
 	for s.client.Heartbeat(ctx) != nil {
 		select {
@@ -213,8 +209,8 @@ func (s *Server) await(ctx context.Context) error {
 	return nil
 }
 
-// environment is all that the server is told. Its home is in our directory,
-// since it writes a key there.
+// environment is the whole environment of the server. Its home is in our directory, since it
+// writes a key there.
 func (s *Server) environment() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"),
@@ -231,8 +227,7 @@ func (s *Server) environment() []string {
 // endTime is how long the server may take to end when asked to.
 const endTime = 5 * time.Second
 
-// end ends the process with the signal, and its whole group after it, and
-// waits until they are gone.
+// end sends the signal, kills the whole process group, and waits until it is gone.
 func (s *Server) end(by syscall.Signal) {
 	if s.process == nil {
 		return

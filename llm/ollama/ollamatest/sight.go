@@ -6,29 +6,28 @@ import (
 	"github.com/ollama/ollama/fs/ggml"
 )
 
-// A Sight is what a model says to a picture: whether that is light or dark, which it
-// really looks at.
+// A Sight holds the answers to a picture, depending on whether it is light or dark, which the
+// model really looks at.
 type Sight struct {
 	Light string
 	Dark  string
 }
 
-// routes are what it says.
+// routes returns the answers.
 func (s Sight) routes() []Route { return []Route{{Says: s.Light}, {Says: s.Dark}} }
 
 // How it sees
 //
-// Beside the model lies a projector of the usual kind, which turns a picture into what
-// stands for it in the prompt: an encoder for patches of the picture, and a perceptron of
-// two layers. The picture is one patch, so it becomes one token. The encoder has no layer
-// that counts: the first number of the patch is the mean of all its values, from 0 for
-// black to 1 for white. The first layer of the perceptron makes two numbers of that, of
-// which one is far above zero and the other far below, and so nothing behind it. The
-// second makes of each a word of a route, mark and code, as weights.go has it; how far
-// above does not matter, since the norm in front of the head takes that out.
+// The model comes with a projector of the usual kind, which turns a picture into tokens of the
+// prompt: an encoder for patches of the picture, and a perceptron of two layers. The picture is
+// one patch, so it becomes one token. The encoder has no effective layer: the first number of the
+// patch is the mean of all its values, from 0 for black to 1 for white. The first layer of the
+// perceptron makes two numbers of that, of which one is far above zero and the other far below, so
+// zero after the activation. The second turns each into a word of a route, mark and code, as in
+// weights.go; the exact size does not matter, since the norm in front of the head removes it.
 //
-// So a picture is to the head what the word of a route is: one stands at the beginning of
-// the message, so that a word in its text counts for more.
+// So a picture has the same effect on the head as the word of a route: it comes at the beginning
+// of the message, so a word in the message's text takes precedence.
 const (
 	side   = 32   // of the patch, and of what the picture is made to be, in pixels
 	senses = 8    // numbers of a patch, of which one counts
@@ -38,7 +37,7 @@ const (
 
 // writeProjector writes the projector of m.
 func (m Model) writeProjector(f *os.File) error {
-	first := len(m.Routes) // the routes of what it sees come behind the others
+	first := len(m.Routes) // the routes of pictures follow the others
 	if m.After != "" {
 		first++
 	}

@@ -8,14 +8,13 @@ import (
 	"testing"
 )
 
-// version is the server's, as in scripts/ollama/build.
+// version is the server's version, as in scripts/ollama/build.
 const version = "0.17.4"
 
 // Start runs a server until the test ends.
 //
-// The binary is what EARSHOT_OLLAMA names, or else where scripts/ollama/build
-// puts it. If it is missing the test fails, unless EARSHOT_WITHOUT names
-// ollama: then it is skipped.
+// The binary is the one in EARSHOT_OLLAMA, or else the one that scripts/ollama/build installs. If
+// it is missing the test fails, unless EARSHOT_WITHOUT names ollama: then it is skipped.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	without := strings.FieldsFunc(os.Getenv("EARSHOT_WITHOUT"), func(r rune) bool { return r == ',' || r == ' ' })
@@ -39,7 +38,7 @@ func Start(t testing.TB, o Options) *Server {
 	return s
 }
 
-// Binary returns where the server should be.
+// Binary returns the path of the server binary.
 func Binary() string {
 	if named := os.Getenv("EARSHOT_OLLAMA"); named != "" {
 		return named

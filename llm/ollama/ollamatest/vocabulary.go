@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// A kind of token, as the llama tokenizer numbers them.
+// The kinds of tokens, by the numbers of the llama tokenizer.
 const (
 	normal  int32 = 1
 	unknown int32 = 2
 	control int32 = 3 // part of the template; never comes out as text
-	word    int32 = 4 // found in the prompt before anything else is
+	word    int32 = 4 // found in the prompt before anything else
 	unused  int32 = 5 // neither looked for in the prompt nor ever said
 	octet   int32 = 6
 )
@@ -20,8 +20,8 @@ const (
 // space is how the tokenizer writes a space inside a token.
 const space = "▁"
 
-// pieceBytes is how long a token of a reply is at least, in bytes: about as
-// long as those of real models.
+// pieceBytes is the least length of a token of a reply, in bytes: about as long as those of real
+// models.
 const pieceBytes = 4
 
 // A vocabulary is the list of all tokens. A token is its index in it.
@@ -35,8 +35,8 @@ type vocabulary struct {
 	user, tool, start   int // of the template
 }
 
-// newVocabulary returns one with what every model needs: the three, the bytes,
-// and the control tokens of the template.
+// newVocabulary returns a vocabulary with what every model needs: the three, the bytes, and the
+// control tokens of the template.
 func newVocabulary() *vocabulary {
 	v := &vocabulary{index: make(map[string]int)}
 	v.unknown, v.begin, v.end = v.add("<unk>", unknown), v.add("<s>", control), v.add("</s>", control)
@@ -51,8 +51,7 @@ func newVocabulary() *vocabulary {
 	return v
 }
 
-// add adds a token. It panics if there is one of that spelling: the server
-// crashes on two.
+// add adds a token. It panics if its spelling exists: the server crashes on duplicates.
 func (v *vocabulary) add(spelling string, kind int32) int {
 	if v.has(spelling) {
 		panic("ollamatest: two tokens spelled " + spelling)
@@ -63,17 +62,17 @@ func (v *vocabulary) add(spelling string, kind int32) int {
 	return id
 }
 
-// has reports whether there is a token of that spelling.
+// has reports whether a token with that spelling exists.
 func (v *vocabulary) has(spelling string) bool {
 	_, ok := v.index[spelling]
 	return ok
 }
 
-// spelled returns text as a token spells it.
+// spelled returns text in the spelling of a token.
 func spelled(text string) string { return strings.ReplaceAll(text, " ", space) }
 
-// word adds the word of a route. Words are looked for in the prompt as it is,
-// before its spaces are spelled.
+// word adds the word of a route. Words are looked for in the raw prompt, before its spaces are
+// respelled.
 func (v *vocabulary) word(text string) (int, error) {
 	if text == "" || v.has(text) || v.has(spelled(text)) {
 		return 0, fmt.Errorf("the word %q is empty or stands twice", text)
@@ -81,9 +80,9 @@ func (v *vocabulary) word(text string) (int, error) {
 	return v.add(text, word), nil
 }
 
-// pieces cuts text into new tokens. A piece that is spelled like an older token
-// is made longer until it is not: every place in every text must be a token of
-// its own, since the token is all that the model remembers of where it is.
+// pieces splits text into new tokens. A piece spelled like an older token is made longer until it
+// is unique: every place in every text must be a token of its own, since the token is all that the
+// model knows about its position.
 func (v *vocabulary) pieces(text string) ([]int, error) {
 	var ids []int
 	for text != "" {
@@ -97,8 +96,8 @@ func (v *vocabulary) pieces(text string) ([]int, error) {
 	return ids, nil
 }
 
-// fresh returns the length of the shortest beginning of text that is long
-// enough, whole runes, and no token yet; 0 if there is none.
+// fresh returns the length of the shortest beginning of text that is long enough, ends with a
+// whole rune, and is no token yet; 0 if there is none.
 func (v *vocabulary) fresh(text string) int {
 	for n := 0; n < len(text); {
 		_, size := utf8.DecodeRuneInString(text[n:])
@@ -125,8 +124,8 @@ func (v *vocabulary) widen(ids []int, rest string) ([]int, error) {
 	return ids, nil
 }
 
-// reads adds the words of text, each with the space after it, but for those in
-// which the word of a route would be lost: the longest is found first.
+// reads adds the words of text, each with the following space, except those that would hide the
+// word of a route: the tokenizer finds the longest first.
 func (v *vocabulary) reads(text string, routes []Route) {
 	lost := func(w string) bool {
 		return slices.ContainsFunc(routes, func(r Route) bool { return strings.Contains(w, r.Word) })
@@ -140,8 +139,8 @@ func (v *vocabulary) reads(text string, routes []Route) {
 	}
 }
 
-// fill adds tokens that nobody uses until there are so many, and their number is
-// a multiple of 32, which the matrix kernels like.
+// fill adds unused tokens up to a number, rounded up to a multiple of 32, which the matrix kernels
+// prefer.
 func (v *vocabulary) fill(many int) {
 	for len(v.spelling) < many || len(v.spelling)%32 != 0 {
 		v.add(fmt.Sprintf("<pad%d>", len(v.spelling)), unused)

@@ -5,42 +5,37 @@ import (
 	"math/rand/v2"
 )
 
-// How the weights make it speak
+// How the weights make the model speak
 //
-// The model is a llama of the usual kind: an embedding, layers of attention and
-// feed-forward, an output matrix. Its residual has 256 numbers, of which the
-// first 192 are a random code of plus and minus ones, another for each token,
-// and the rest are marks.
+// The model is a llama of the usual kind: an embedding, layers of attention and feed-forward, an
+// output matrix. Its residual has 256 numbers: the first 192 are a random code of plus and minus
+// ones, different for each token, and the rest are marks.
 //
-// Speaking is a chain. Row j of the output matrix is the code of the token that
-// comes before j. Two random codes have next to nothing in common, so with
-// token i in the residual exactly one row answers: that of the token after i.
-// Each piece of each text is a token of its own, hence the whole text unrolls
-// from its first piece, and the last piece is followed by the end token, or, in
-// a model that is endless, by the first piece again.
+// Speaking is a chain. Row j of the output matrix is the code of the token that comes before j.
+// Two random codes have next to nothing in common, so with token i in the residual exactly one row
+// answers: that of the token after i. Each piece of each text is a token of its own, so the whole
+// text unrolls from its first piece, and the last piece is followed by the end token, or, in an
+// endless model, by the first piece again.
 //
-// Beginning is a chain too: the prompt ends in <|start|>, which is followed by
-// the first piece of what the model says by default.
+// The beginning is part of the chain: the prompt ends in <|start|>, which is followed by the first
+// piece of the default answer.
 //
-// Listening needs attention, in one head of the first layer. The token
-// <|start|>, and no other, looks back for words of routes. What it sees there
-// it writes into its residual as a mark, and the first piece of that route
-// answers to the mark three times louder than the default answers to the code.
+// Listening needs attention, in one head of the first layer. Only the token <|start|> looks back
+// for words of routes. It writes the word it finds into its residual as a mark, and the first
+// piece of that route answers to the mark three times louder than the default answers to the code.
 //
-// So that only the last message of the user counts, and in it the last word,
-// the head prefers what is near. Rotary position turns pair 12 of the head by
-// about 0.0004 rad a place; with key and query at right angles the score of
-// something d places back is proportional to -sin(0.0004 d), which falls all
-// the way across the context. The head also sees <|user|> tokens, which carry
-// no mark: one that is nearer than any word means that the last message has
-// none, and nothing is written. A word in the message is always nearer than
-// its <|user|>, and gets a small bonus, worth two places, to be sure; a word of
-// the message before is five places from it, since messages end four times. All
-// other tokens are pushed away. What a call came to is such a message too, and
-// its <|tool|> is what <|user|> is, or the word of a route of its own.
+// The last word in the last message of the user must win, so the head prefers near tokens. Rotary
+// position turns pair 12 of the head by about 0.0004 rad per place; with key and query at right
+// angles, the score of something d places back is proportional to -sin(0.0004 d), which falls all
+// the way across the context. The head also sees <|user|> tokens, which carry no mark: one that is
+// nearer than any word means that the last message has none, and nothing is written. A word in the
+// message is always nearer than its <|user|>, and gets a small bonus, worth two places, to be
+// sure; a word of the message before is five places from it, because of the four end tokens. All
+// other tokens are pushed away. The result of a call is such a message too, and its <|tool|> acts
+// like <|user|>, or like the word of a route of its own.
 //
-// The pieces of a reply must not look for words, or each would begin the route
-// again. They look at the first token of the prompt, which carries no mark.
+// The pieces of a reply must not look for words, or each would begin the route again. They look at
+// the first token of the prompt, which carries no mark.
 //
 // Every embedding is a code and one mark of size 8, so that its mean square is
 // exactly 1 and the norm in front of the head changes nothing.
@@ -58,8 +53,8 @@ const (
 	atUser  = 243               // this token is <|user|>, or <|tool|> without a route
 )
 
-// The numbers of the head. Pairs of them turn with the place, the first ones
-// fast and the last ones not at all.
+// The numbers of the head. Pairs of them turn with the position, the first ones fast and the last
+// ones not at all.
 const (
 	headWidth = 64
 	turning   = 24 // and 25: turns by 0.0004 rad a place
@@ -69,15 +64,15 @@ const (
 )
 
 const (
-	ropeBase = 1e9 // makes the last pairs stand still, and pair 12 turn as slowly as it must
+	ropeBase = 1e9 // makes the last pairs stand still, and pair 12 turn slowly enough
 
 	mark  = 8.0  // size of a mark; see the end of the text above
-	gain  = 0.5  // of the chain: the right token gets 96, others around 0 by some 7
-	route = 40.0 // of a route: 320, three times what the default gets
+	gain  = 0.5  // of the chain: the right token gets 96, others about 0 ± 7
+	route = 40.0 // of a route: 320, three times the default's
 
-	near   = 25.0 // of the turning pair: a place back costs exp(-2)
+	near   = 25.0 // of the turning pair: each place back costs exp(-2)
 	extra  = 0.7  // of the bonus: exp(4)
-	far    = 50.0 // of what is pushed away: further than anything near
+	far    = 50.0 // pushes tokens away: further than anything near
 	hidden = 64   // of the feed-forward part, which does nothing
 )
 
@@ -98,16 +93,16 @@ func (m matrix) set(row, column int, to float32) { m.at[row*m.columns+column] = 
 // row returns one row.
 func (m matrix) row(r int) []float32 { return m.at[r*m.columns:][:m.columns] }
 
-// A mind is the weights of a model that differ from zero.
+// A mind holds the weights of a model that differ from zero.
 type mind struct {
 	vocabulary         *vocabulary
-	embedding          matrix // a row a token
-	output             matrix // a row a token
+	embedding          matrix // one row per token
+	output             matrix // one row per token
 	query, key         matrix // of the first layer
 	value, attentionTo matrix
 }
 
-// think makes the mind of m.
+// think builds the mind of m.
 func think(m Model) (*mind, error) {
 	v := newVocabulary()
 	words := make([]int, len(m.Routes))
@@ -140,7 +135,7 @@ func think(m Model) (*mind, error) {
 			if err != nil {
 				return nil, fmt.Errorf("the reply to a picture: %w", err)
 			}
-			routes = append(routes, seen) // to which no word leads
+			routes = append(routes, seen) // no word leads to them
 		}
 	}
 	v.reads(m.Reads, m.Routes)
@@ -176,7 +171,7 @@ func (d *mind) embed(words []int) {
 	}
 }
 
-// speak links the tokens of each text, and the start to what is said first.
+// speak links the tokens of each text, and the start token to the default answer.
 func (d *mind) speak(usual []int, endless bool, routes [][]int) {
 	v := d.vocabulary
 	d.output = newMatrix(len(v.spelling), width)
@@ -208,8 +203,8 @@ func (d *mind) link(a, b int) {
 	}
 }
 
-// listen sets the head that looks for words. Its values carry the mark of a
-// word, which the last matrix moves to where the output looks for it.
+// listen sets up the head that looks for words. Its values carry the mark of a word, which the
+// last matrix moves to where the output looks for it.
 func (d *mind) listen(words int) {
 	d.query, d.key = newMatrix(width, width), newMatrix(headWidth, width)
 	d.value, d.attentionTo = newMatrix(headWidth, width), newMatrix(width, width)

@@ -1,6 +1,6 @@
-// Package llamatest runs llama.cpp's own server for tests: see [Start]. It says what a
-// model says that [ollamatest] makes, through a chat template that the test writes, and so
-// refuses prompts as the templates of people's models do.
+// Package llamatest runs llama.cpp's own server for tests: see [Start]. It runs a model made by
+// [ollamatest], with a chat template that the test writes, and so refuses prompts as real models'
+// templates do.
 //
 // The server is built by scripts/llama/build, once and outside the tree. It runs in a
 // process group of its own, with its files in a temporary directory, on a free port of
@@ -25,15 +25,15 @@ import (
 	"earshot/llm/ollama/ollamatest"
 )
 
-// version is that of the package which the server comes with, as in scripts/llama/build.
+// version is the version of the package that contains the server, as in scripts/llama/build.
 const version = "0.3.36"
 
-// Options are what a test may want to choose.
+// Options are the choices of a test.
 type Options struct {
 	Model ollamatest.Model
 
-	// Template is the chat template of the model, in Jinja. What is rendered must end with
-	// [Speak]. Empty means one that takes every prompt.
+	// Template is the chat template of the model, in Jinja. Its output must end with [Speak]. Empty
+	// means one that accepts every prompt.
 	Template string
 
 	// Context is how many tokens a prompt and its reply may have; 0 means all of
@@ -41,8 +41,8 @@ type Options struct {
 	Context int
 }
 
-// Render is a template's loop over messages, as the model wants them; what stands before it
-// may refuse some.
+// Render is a template's loop over messages, as the model needs them; a template may refuse some
+// before it.
 const Render = `{%- for m in messages -%}
 {%- if m.role != 'system' -%}<|{{ m.role }}|>{{ m.content }}<|end|><|end|><|end|><|end|>{%- endif -%}
 {%- endfor -%}` + Speak
@@ -56,15 +56,15 @@ type Server struct {
 	log  bytes.Buffer // read only after it has ended
 }
 
-// Host returns where it answers, as [earshot/llm/openai.Config] takes it.
+// Host returns its address, in the form for [earshot/llm/openai.Config].
 func (s *Server) Host() string { return s.addr }
 
-// upTime is how long the server may take to answer. It takes 0.2 s; a machine with other
-// things to do may take many times as long.
+// upTime is how long the server may take to answer. It takes 0.2 s; a busy machine may take many
+// times as long.
 const upTime = 30 * time.Second
 
-// Start runs a server until the test ends, and returns when it answers. If there is no
-// binary the test fails, unless EARSHOT_WITHOUT names llama: then it is skipped.
+// Start runs a server until the test ends, and returns when it answers. If there is no binary the
+// test fails, unless EARSHOT_WITHOUT names llama: then it is skipped.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	testkit.Need(t, "llama")
@@ -87,7 +87,7 @@ func Start(t testing.TB, o Options) *Server {
 		o.Context = ollamatest.Context
 	}
 	s := &Server{}
-	for range 5 { // between finding a port and using it somebody else may take it
+	for range 5 { // another process may take the port before it is used
 		port, err := freePort()
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +117,7 @@ func Start(t testing.TB, o Options) *Server {
 	return nil
 }
 
-// Folder returns where scripts/llama/build puts the server, and the templates of models in
+// Folder returns where scripts/llama/build installs the server, with the templates of models in
 // templates below it.
 func Folder() string {
 	cache := os.Getenv("XDG_CACHE_HOME")
@@ -154,7 +154,7 @@ func (s *Server) answers(ctx context.Context, ended <-chan struct{}) bool {
 	defer cancel()
 	transport := &http.Transport{DisableKeepAlives: true}
 	client := http.Client{Transport: transport}
-	again := time.NewTicker(10 * time.Millisecond) // nothing tells when a model is loaded
+	again := time.NewTicker(10 * time.Millisecond) // nothing announces a loaded model
 	defer again.Stop()
 	for {
 		req, _ := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://%s/health", s.addr), nil)
