@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxAnswer is the longest answer of a helper that is asked, in bytes; ours have some hundred.
+// maxAnswer is the longest answer of a helper that is asked, in bytes; ours have a few hundred.
 const maxAnswer = 1 << 20
 
-// errAnswer is what a helper answers that prints without end.
+// errAnswer is the error of a helper that prints without end.
 var errAnswer = errors.New("it prints too much")
 
-// Ask runs the helper at path without the protocol, and returns what it prints. When ctx ends,
-// or the helper has, it and whatever it has started are killed.
+// Ask runs the helper at path without the protocol, and returns what it prints. When ctx ends, or
+// the helper has, it and everything it has started are killed.
 func Ask(ctx context.Context, path string, args ...string) ([]byte, error) {
 	mark, answer := newBrand(), new(answer)
 	defer mark.kill()
@@ -28,9 +28,9 @@ func Ask(ctx context.Context, path string, args ...string) ([]byte, error) {
 	c.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error {
 		defer mark.kill()
-		return unix.Kill(-c.Process.Pid, unix.SIGKILL) // it is waited for afterwards, so the number is its own
+		return unix.Kill(-c.Process.Pid, unix.SIGKILL) // it is waited for only afterwards, so the process ID is still its own
 	}
-	c.WaitDelay = 100 * time.Millisecond // for whoever holds its output open
+	c.WaitDelay = 100 * time.Millisecond // in case another process holds its output open
 	err := c.Run()
 	return answer.said.Bytes(), err
 }

@@ -11,16 +11,16 @@ import (
 	"sync"
 )
 
-// A Conn is one end of the four pipes. Sending may be done from many
-// goroutines; each pipe has one reader at a time.
+// A Conn is one end of the four pipes. Many goroutines may send; each pipe has one reader at a
+// time.
 type Conn struct {
 	control, sound     writer
 	controlIn, soundIn reader
-	exit               func(code int) // ends the process; nil where there is none of its own
+	exit               func(code int) // ends the process; nil in a goroutine
 }
 
-// NewConn returns the end of a connection that reads and writes these. Of the
-// readers, those that can be closed are closed when a [Server] is told to end.
+// NewConn returns the end of a connection over these readers and writers. Readers that can be
+// closed are closed when a [Server] is told to end.
 func NewConn(controlIn io.Reader, controlOut io.Writer, soundIn io.Reader, soundOut io.Writer) *Conn {
 	return &Conn{
 		controlIn: newReader(controlIn), control: writer{w: controlOut},
@@ -28,8 +28,7 @@ func NewConn(controlIn io.Reader, controlOut io.Writer, soundIn io.Reader, sound
 	}
 }
 
-// Send sends a message of control. When nobody is there to receive it, that is
-// [ErrGone].
+// Send sends a control message. If nobody is there to receive it, the error is [ErrGone].
 func (c *Conn) Send(name string, body any) error {
 	m := Control{Name: name}
 	if body != nil {
@@ -48,8 +47,8 @@ func (c *Conn) Send(name string, body any) error {
 	return c.control.write(nil, b)
 }
 
-// SendSound sends sound, under the same conditions. It waits while the pipe is
-// full; data may be used again when it returns.
+// SendSound sends sound, with the same errors. It blocks while the pipe is full; data may be
+// reused when it returns.
 func (c *Conn) SendSound(stream uint32, data []byte) error {
 	if len(data) > MaxSound {
 		return fmt.Errorf("sound of %d bytes; at most %d", len(data), MaxSound)
@@ -59,8 +58,8 @@ func (c *Conn) SendSound(stream uint32, data []byte) error {
 	return c.sound.write(head[:], data)
 }
 
-// Controls calls take with each message of control until it returns an error,
-// which Controls returns, or the pipe is closed at either end, which is io.EOF.
+// Controls calls take with each control message until it returns an error, which Controls returns,
+// or until the pipe is closed at either end, which is io.EOF.
 func (c *Conn) Controls(take func(Control) error) error {
 	return c.controlIn.each(MaxControl, func(b []byte) error {
 		var m Control
@@ -81,7 +80,7 @@ func (c *Conn) Sounds(take func(Sound) error) error {
 	})
 }
 
-// hangUp closes what is read from, so that reading ends.
+// hangUp closes the readers, so that reading ends.
 func (c *Conn) hangUp() {
 	c.controlIn.close()
 	c.soundIn.close()
@@ -94,7 +93,7 @@ type writer struct {
 	buf []byte // reused
 }
 
-// write writes a message of two parts, with one call of the system as a rule.
+// write writes a message of two parts, usually with one system call.
 func (w *writer) write(head, body []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,7 +105,7 @@ func (w *writer) write(head, body []byte) error {
 	return nil
 }
 
-// A reader takes the messages out of a pipe.
+// A reader reads messages from a pipe.
 type reader struct {
 	*bufio.Reader
 	pipe io.Reader
@@ -115,8 +114,8 @@ type reader struct {
 
 func newReader(r io.Reader) reader { return reader{Reader: bufio.NewReader(r), pipe: r} }
 
-// each calls take with each message. One that is longer than most is refused
-// before anything is kept for it.
+// each calls take with each message. A message longer than most is refused before any memory is
+// allocated for it.
 func (r *reader) each(most int, take func([]byte) error) error {
 	for {
 		b, err := r.next(most)
@@ -156,8 +155,8 @@ func (r *reader) close() {
 	}
 }
 
-// ended returns how a pipe ended: there is one end for a pipe that was closed
-// at either end, and another for one that the writer left within a message.
+// ended returns how a pipe ended: one error for a pipe that was closed at either end, and another
+// for one that ended within a message.
 func ended(err error, within bool) error {
 	switch {
 	case errors.Is(err, os.ErrClosed), errors.Is(err, io.ErrClosedPipe), errors.Is(err, os.ErrDeadlineExceeded):

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// A Credit is how much sound a sender may still send. The receiver grants what
-// its device has taken, so that what is ahead of the device is bounded. The
-// zero value grants nothing yet; it may be used from many goroutines.
+// A Credit is how much sound a sender may still send. The receiver grants what its device has
+// consumed, so that what is ahead of the device is bounded. The zero value has granted nothing
+// yet; it may be used from many goroutines.
 type Credit struct {
 	mu   sync.Mutex
 	left int
 	some chan struct{} // holds a token when there may be something to take
 }
 
-// Grant adds n bytes, up to most that may be unused at once: a receiver that
-// grants without end is not believed.
+// Grant adds n bytes, up to most unused bytes at once: a receiver that grants without end is not
+// believed.
 func (c *Credit) Grant(n, most int) {
 	if n <= 0 {
 		return
@@ -41,7 +41,7 @@ func (c *Credit) Take(ctx context.Context, n int) (int, error) {
 	}
 }
 
-// take takes what there is, or returns where to wait. Whoever leaves something
+// take takes what is available, or returns a channel to wait for. A taker that leaves something
 // wakes the next.
 func (c *Credit) take(n int) (int, <-chan struct{}) {
 	c.mu.Lock()
@@ -52,7 +52,7 @@ func (c *Credit) take(n int) (int, <-chan struct{}) {
 	return got, c.some
 }
 
-// wake wakes one that waits, if there is something for it.
+// wake wakes one waiter, if something is available.
 func (c *Credit) wake() {
 	if c.some == nil {
 		c.some = make(chan struct{}, 1)

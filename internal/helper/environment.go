@@ -12,10 +12,10 @@ var (
 		"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS",
 		"PULSE_*", "PIPEWIRE_*", "ALSA_*", "JACK_*", "PA_*",
 	}
-	proxies = []string{"http_proxy", "https_proxy", "all_proxy", "no_proxy"} // in capitals, too
+	proxies = []string{"http_proxy", "https_proxy", "all_proxy", "no_proxy"} // in upper case, too
 )
 
-// environment returns what a helper gets of all.
+// environment returns the part of the environment for a helper.
 func environment(all []string, net bool) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -23,7 +23,7 @@ func environment(all []string, net bool) []string {
 	})
 }
 
-// passes reports whether every helper gets the variable of that name.
+// passes reports whether every helper gets a variable.
 func passes(name string) bool {
 	return slices.ContainsFunc(passed, func(p string) bool {
 		start, open := strings.CutSuffix(p, "*")

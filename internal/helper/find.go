@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// A MissingError is a helper that is not installed. No restart mends that, so
-// it is an [errors.ErrUnsupported].
+// A MissingError says that a helper is not installed. A restart does not help, so it is an
+// [errors.ErrUnsupported].
 type MissingError struct {
 	Name string // of the program
 }
@@ -25,8 +25,7 @@ func (e *MissingError) Cure() string {
 // Is reports that the error is lasting.
 func (e *MissingError) Is(target error) bool { return target == errors.ErrUnsupported }
 
-// Find returns the program of that name: beside this one, else in
-// ../libexec/earshot, else in PATH.
+// Find returns the path of a program: beside this one, else in ../libexec/earshot, else in PATH.
 func Find(name string) (string, error) {
 	if self, err := os.Executable(); err == nil {
 		if real, err := filepath.EvalSymlinks(self); err == nil {

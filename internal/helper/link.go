@@ -6,29 +6,26 @@ import (
 	"fmt"
 )
 
-// A Handler is what a client does with what its helper says. Both functions
-// are called in order, each from a goroutine of its own; control must be taken
-// at once. An error is a fault of the helper, which is killed for it. What a
-// Sound holds is valid until the function returns. Run waits for them, so they
-// may wait for nothing but what ends with the context of Run. A helper that may
-// say nothing of a kind has a nil function for it.
+// A Handler is what a client does with its helper's messages. Each function is called in order,
+// from a goroutine of its own; control must be handled at once. An error is a fault of the helper,
+// which is killed for it. The contents of a Sound are valid until the function returns. Run waits
+// for the functions, so they may wait only for something that ends with the context of Run. If a
+// helper must not send a kind of message, its function is nil.
 type Handler struct {
 	Control func(Control) error
 	Sound   func(Sound) error
 }
 
-// A Link is a helper as its client sees it: a [Process], or a fake one in a
-// test.
+// A Link is a helper as its client sees it: a [Process], or a fake in a test.
 type Link interface {
-	// Send sends control, SendSound sound; see [Conn]. A helper that does not
-	// take control for some seconds is killed as hung. Both return when the
-	// helper ends.
+	// Send sends control, SendSound sound; see [Conn]. A helper that does not read control for some
+	// seconds is killed as hung. Both return when the helper ends.
 	Send(name string, body any) error
 	SendSound(stream uint32, data []byte) error
 
-	// Run hands what the helper says to h until the helper ends, which is a
-	// *[DeathError], or ctx ends, which is no error: the helper is then ended
-	// too. It is called once. When it returns, nothing of the helper is left.
+	// Run passes the helper's messages to h until the helper ends, which is a *[DeathError], or ctx
+	// ends, which is not an error: the helper is then ended too. It must be called once. When it
+	// returns, nothing of the helper is left.
 	Run(ctx context.Context, h Handler) error
 }
 

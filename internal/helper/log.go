@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// The longest line of a helper's log that is kept, in bytes, and how many are a minute: enough
-// for the last words of a library that crashes, and a library that shouts must not push out
-// of the log what else befell the daemon.
+// The longest line of a helper's log that is kept, in bytes, and how many lines are kept per
+// minute: enough for the last words of a library that crashes, while a chatty library must not
+// push everything else out of the log.
 const (
 	maxLine  = 1 << 10
 	maxLines = 60
 )
 
-// keep puts the lines of r, a helper's standard error, into the log, as far as
-// they may go. They are written by libraries, and never hold what was said.
+// keep copies the lines of r, a helper's standard error, to the log, within the limits. Libraries
+// write them, and they never contain what was said.
 func keep(log *slog.Logger, r io.Reader, a *LogLimit) {
 	lines := bufio.NewReaderSize(r, maxLine)
 	for {
@@ -40,22 +40,22 @@ func nextLine(r *bufio.Reader) (line string, cut int, err error) {
 		cut += len(b)
 	}
 	if line != "" {
-		return line, cut, nil // of a pipe that ended within it, too
+		return line, cut, nil // even if the pipe ended within it
 	}
 	return line, cut, err
 }
 
 // A LogLimit bounds how much of a helper's output gets into the log. All processes of one role
-// share it, one after the other, so a helper that dies repeatedly gets no more. The zero value is
+// share it, one after another, so a helper that dies repeatedly gets no more. The zero value is
 // ready.
 type LogLimit struct {
 	mu           sync.Mutex
 	minute       time.Time // when it began
 	kept         int       // lines in this minute
-	lines, bytes int       // left out since that was last said
+	lines, bytes int       // left out since the last report
 }
 
-// line keeps a line, of which some bytes were skipped, or counts it.
+// line logs a line, of which some bytes were skipped, or counts it.
 func (a *LogLimit) line(log *slog.Logger, now time.Time, line string, cut int) {
 	a.mu.Lock()
 	fresh := now.Sub(a.minute) >= time.Minute
@@ -78,7 +78,7 @@ func (a *LogLimit) line(log *slog.Logger, now time.Time, line string, cut int) {
 	}
 }
 
-// left says how much was left out.
+// left reports how much was left out.
 func (a *LogLimit) left(log *slog.Logger) {
 	a.mu.Lock()
 	lines, bytes := a.lines, a.bytes

@@ -10,47 +10,46 @@ import (
 	"time"
 )
 
-// The patience of the daemon with a helper. Silence is counted in looks, one a
-// beat, and not in time: when the whole machine stood still, or the daemon
-// alone, there was one look and nobody is to blame.
+// The daemon's patience with a helper. Silence is counted in checks, one per beat, and not in
+// time: if the whole machine, or the daemon alone, stood still, there was one check and nobody is
+// to blame.
 var (
 	beat     = Beat
-	patience = 6  // looks without a sign of life; a machine under load is late by a few
-	startup  = 40 // the same before hello: some hundred shared libraries from a cold disk take seconds
+	patience = 6  // checks without a sign of life; on a machine under load a few are late
+	startup  = 40 // the same before hello: loading some hundred shared libraries from a cold disk takes seconds
 
-	// grace is how long a helper may take to end by itself when its input has
-	// closed.
+	// grace is how long a helper may take to end by itself when its input has closed.
 	grace = 500 * time.Millisecond
 )
 
-// A Life is what a helper lives in: a process, or a goroutine in a test.
+// A Life is what a helper runs in: a process, or a goroutine in a test.
 type Life interface {
-	// HangUp closes the helper's input, and Kill ends the helper. Neither
-	// blocks; both may be called at any time, from any goroutine, again.
+	// HangUp closes the helper's input, and Kill kills the helper. Neither blocks; both may be
+	// called at any time, from any goroutine, repeatedly.
 	HangUp()
 	Kill()
 
-	// Wait returns when the helper has ended, and how: nil is by itself and
-	// well. What it said can be read until then, and ends soon after. It is
-	// called once. Of ctx it takes only the values.
+	// Wait returns when the helper has ended, and how: nil means by itself and successfully. Its
+	// messages can be read until then, and end soon after. It must be called once. Of ctx it uses
+	// only the values.
 	Wait(ctx context.Context) error
 }
 
-// A Peer is the daemon's end of a helper, wherever that lives: it listens to it,
-// watches it, and kills it when it must.
+// A Peer is the daemon's end of a helper, whatever that runs in: it reads its messages, watches
+// it, and kills it when it must.
 type Peer struct {
 	*Conn
 	name string
 	life Life
 	gone chan struct{}
 
-	lively, greeted atomic.Bool // since the last look; said hello
+	lively, greeted atomic.Bool // since the last check; said hello
 
 	mu    sync.Mutex
 	fault error // what it is killed for
 }
 
-// NewPeer returns the end c of a helper of that name that has just been started.
+// NewPeer returns the end c of a helper with a name that has just been started.
 func NewPeer(name string, c *Conn, life Life) *Peer {
 	return &Peer{Conn: c, name: name, life: life, gone: make(chan struct{})}
 }
@@ -77,7 +76,7 @@ func (p *Peer) Run(ctx context.Context, h Handler) error {
 	return &DeathError{p.name, p.reason(how)}
 }
 
-// reason says what a helper died of that ended in some way.
+// reason returns the cause of death of a helper that ended in some way.
 func (p *Peer) reason(how error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,7 +89,7 @@ func (p *Peer) reason(how error) error {
 	return ErrDied
 }
 
-// controls takes what every helper says, and hands on the rest.
+// controls handles the messages that every helper sends, and passes on the rest.
 func (p *Peer) controls(take func(Control) error) error {
 	flood := rateLimiter{most: mostControl}
 	return p.Controls(func(c Control) error {
@@ -111,7 +110,7 @@ func (p *Peer) controls(take func(Control) error) error {
 	})
 }
 
-// greet takes the first message.
+// greet handles the first message.
 func (p *Peer) greet(c Control) error {
 	var h hello
 	if c.Name != "hello" || c.Decode(&h) != nil {
@@ -124,7 +123,7 @@ func (p *Peer) greet(c Control) error {
 	return nil
 }
 
-// sounds hands on the sound.
+// sounds passes on the sound.
 func (p *Peer) sounds(take func(Sound) error) error {
 	flood := rateLimiter{most: mostSound}
 	return p.Sounds(func(s Sound) error {
@@ -138,8 +137,8 @@ func (p *Peer) sounds(take func(Sound) error) error {
 	})
 }
 
-// heard takes the reason why a pipe is not read any more. One that the helper
-// closed is none if the helper is about to end.
+// heard handles the error that ended reading a pipe. If the helper closed the pipe, that is not an
+// error if the helper is about to end.
 func (p *Peer) heard(err error) {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		if p.ends(grace) {
@@ -162,7 +161,7 @@ func (p *Peer) ends(limit time.Duration) bool {
 	}
 }
 
-// fail notes the helper's fault, if it is the first, and kills it.
+// fail records the helper's first fault, and kills it.
 func (p *Peer) fail(err error) {
 	p.mu.Lock()
 	if p.fault == nil {
@@ -199,7 +198,7 @@ func (p *Peer) watch(ctx context.Context) {
 	}
 }
 
-// allowed returns how many looks without a sign of life there may be.
+// allowed returns how many checks may pass without a sign of life.
 func (p *Peer) allowed() int {
 	if p.greeted.Load() {
 		return patience

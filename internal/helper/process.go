@@ -13,21 +13,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Command is a helper to be started.
+// A Command says how to start a helper.
 type Command struct {
 	Name string   // of the program; found by [Find]
 	Path string   // instead of finding it; may be empty
 	Args []string // such as its role
-	Env  []string // added to what it gets of the daemon's; see [Start]
-	Net  bool     // it fetches from the net, and so gets the daemon's proxies
+	Env  []string // added to its part of the daemon's; see [Start]
+	Net  bool     // it uses the network, and so gets the daemon's proxies
 	Log  *slog.Logger
 
 	// Said bounds how much of its output gets into Log, together with earlier processes of its
-	// role; nil is a bound of its own.
+	// role; nil means a limit of its own.
 	Said *LogLimit
 }
 
-// A Process is a helper that runs.
+// A Process is a running helper.
 type Process struct {
 	*Peer
 	child *child
@@ -37,13 +37,11 @@ type Process struct {
 
 // Start starts a helper. The caller calls [Process.Run], which ends it.
 //
-// The helper has a process group of its own: a ^C at the terminal is for the
-// daemon, which then lets its helpers end, and no process of theirs outlives
-// them: see [processMark].
+// The helper has a process group of its own: a ^C at the terminal is for the daemon, which then
+// lets its helpers end, and no process of theirs survives them: see [processMark].
 //
-// Of the daemon's environment it gets what libraries need to find files and
-// sound, and nothing else: it reads bytes from anywhere, and the daemon may have
-// been given secrets.
+// Of the daemon's environment it gets what libraries need to find files and sound, and nothing
+// else: it reads untrusted bytes, and the daemon may have been given secrets.
 func Start(c Command) (*Process, error) {
 	path := c.Path
 	if path == "" {
@@ -69,7 +67,7 @@ func Start(c Command) (*Process, error) {
 	}, nil
 }
 
-// Pid returns the process's.
+// Pid returns the process ID.
 func (p *Process) Pid() int { return p.child.cmd.Process.Pid }
 
 // Run implements [Link].
@@ -87,7 +85,7 @@ type child struct {
 	cmd  *exec.Cmd
 	ends ends
 	mark processMark
-	hunt sync.WaitGroup // for who has left the group
+	hunt sync.WaitGroup // for processes that have left the group
 
 	mu   sync.Mutex
 	dead bool
@@ -109,7 +107,7 @@ func (c *child) start() error {
 	return nil
 }
 
-// HangUp implements [Life]. What is being written returns.
+// HangUp implements [Life]. A write in progress returns.
 func (c *child) HangUp() {
 	c.ends.sound.Close()
 	c.ends.control.Close()
@@ -124,13 +122,12 @@ func (c *child) Kill() {
 	}
 }
 
-// killGroup kills the process and those of its group.
+// killGroup kills the process and its group.
 func (c *child) killGroup() { unix.Kill(-c.cmd.Process.Pid, unix.SIGKILL) }
 
-// Wait implements [Life]. All pipes are files, so it waits for the process
-// alone, and not for others that hold them open. The group is killed while the
-// process still has its number, which then cannot belong to anybody else, and whoever left the
-// group from then on.
+// Wait implements [Life]. All pipes are files, so it waits only for the process, and not for
+// others that hold them open. The group is killed while the process still has its ID, which then
+// cannot belong to another process; processes that have left the group are killed after that.
 func (c *child) Wait(context.Context) error {
 	awaitExit(c.cmd.Process.Pid)
 	c.mu.Lock()
@@ -141,7 +138,7 @@ func (c *child) Wait(context.Context) error {
 	c.hunt.Go(c.mark.kill)
 
 	c.HangUp()
-	until := time.Now().Add(grace) // for its last words, even if somebody keeps the pipes open
+	until := time.Now().Add(grace) // for its last messages, even if another process keeps the pipes open
 	for _, f := range []*os.File{c.ends.reply, c.ends.back, c.ends.log} {
 		f.SetReadDeadline(until)
 	}
@@ -156,7 +153,7 @@ type ends struct {
 
 func (e ends) close() {
 	for _, f := range []*os.File{e.sound, e.control, e.back, e.reply, e.log} {
-		f.Close() // one that was never made, too
+		f.Close() // even one that was never made
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A processMark is a variable in the environment of a helper, another for each. Whatever the helper
-// starts inherits it, and is found by it where nothing else leads to it any more: it may have
-// a group and a session of its own, and a parent that is gone.
+// A processMark is a variable in the environment of a helper, different for each. Everything that
+// the helper starts inherits it, and can be found by it even if nothing else leads to it any more:
+// it may have a group and a session of its own, and a parent that is gone.
 type processMark string
 
 // branding begins every mark.
@@ -24,20 +24,20 @@ const branding = "EARSHOT_HELPER="
 
 var brands atomic.Int64
 
-// newBrand returns a mark that no other process has.
+// newBrand returns a new mark.
 func newBrand() processMark {
 	return processMark(fmt.Sprintf("%s%d-%d-%d", branding, os.Getpid(), time.Now().UnixNano(), brands.Add(1)))
 }
 
-// How often it is looked for processes with a mark at most, and how long apart: until in one
-// look there is none that has it or may have it. One that ends may just have started another,
-// and what that has of an environment cannot be seen before it runs.
+// How often processes with a mark are searched for at most, and the time in between: until a
+// search finds none that has it or may have it. A process that ends may just have started another,
+// whose environment cannot be seen before it runs.
 const (
 	looks = 60
 	apart = 5 * time.Millisecond
 )
 
-// kill kills all processes with the mark. It looks for them in /proc.
+// kill kills all processes with the mark. It finds them in /proc.
 func (b processMark) kill() {
 	for range looks {
 		if !b.killSome() {
@@ -47,7 +47,7 @@ func (b processMark) kill() {
 	}
 }
 
-// killSome kills those that there are now, and reports whether there may be more.
+// killSome kills those that exist now, and reports whether there may be more.
 func (b processMark) killSome() (more bool) {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {
@@ -61,8 +61,8 @@ func (b processMark) killSome() (more bool) {
 	return more
 }
 
-// killOne kills a process if it has the mark, and reports whether it does or may. It is held by
-// a descriptor meanwhile, since its number may become that of another.
+// killOne kills a process if it has the mark, and reports whether it has or may have it. It holds
+// the process by a descriptor meanwhile, since its ID may be reused.
 func (b processMark) killOne(pid int) bool {
 	if is, may := b.on(pid); !is {
 		return may
@@ -76,27 +76,27 @@ func (b processMark) killOne(pid int) bool {
 	return is && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
 }
 
-// on reports whether a process has the mark, or else may have it, or may have had it until just
-// now and left another. Those of other people are none of ours.
+// on reports whether a process has the mark, and whether it may have it, or may have had it until
+// just now and left another process. Processes of other users are not ours.
 func (b processMark) on(pid int) (is, may bool) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	environ, err := os.ReadFile(filepath.Join(dir, "environ"))
 	if errors.Is(err, fs.ErrPermission) {
 		return false, false
 	}
-	if err != nil || len(environ) == 0 { // it begins, or has ended, or is one of the kernel's
+	if err != nil || len(environ) == 0 { // it is starting, or has ended, or is a kernel thread
 		return false, fresh(dir)
 	}
 	return bytes.Contains(append(append([]byte{0}, environ...), 0), []byte("\x00"+string(b)+"\x00")), false
 }
 
-// beginning is how long a process may take until its program runs, on a machine that is busy.
-// One without an environment that is older has none.
+// beginning is how long a process may take until its program runs, on a busy machine. An older one
+// without an environment has none.
 const beginning = 2 * time.Second
 
-// fresh reports whether the process of that directory of /proc is that young, or is gone.
+// fresh reports whether the process in a directory of /proc is that young, or is gone.
 func fresh(dir string) bool {
-	const ticks = time.Second / 100 // in which the kernel tells it, on every machine
+	const ticks = time.Second / 100 // the kernel's unit, on every machine
 	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
 	if err != nil {
 		return true

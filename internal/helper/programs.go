@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// The helpers of earshot: the programs that hold C.
+// The helpers of earshot: the programs that contain C.
 const (
 	SoundProgram  = "earshot-sound"
 	SpeechProgram = "earshot-speech"
 	CameraProgram = "earshot-camera"
 )
 
-// NewDialer returns what starts a helper of earshot. What it writes of itself goes to log, of
-// all that are started together no more than of one.
+// NewDialer returns a dialer for a helper of earshot. Its own output goes to log; all processes
+// that it starts share one limit.
 func NewDialer(log *slog.Logger, name string, args ...string) Dialer {
 	said := new(LogLimit)
 	return func() (Link, error) {

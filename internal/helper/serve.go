@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// linger is how long a helper process may still be there when the daemon is
-// gone, or its own work done: with a beat before it, a second. A call of C that
-// hangs, or a library that will not be closed, does not keep it.
+// linger is how long a helper process may exist after the daemon is gone, or after its own work is
+// done: a second, with the beat before it. A C call that hangs, or a library that does not close,
+// does not extend it.
 var linger = 500 * time.Millisecond
 
 // hello is the helper's first message.
 type hello struct {
 	Version int    `json:"version"`
-	Name    string `json:"name"` // for who looks into the pipe; the daemon does not ask
+	Name    string `json:"name"` // for people who look into the pipe; the daemon does not use it
 }
 
 // A Server is the helper's end of the connection.
@@ -27,14 +27,14 @@ type Server struct {
 	guards []*guard // as many as were ever needed at once
 }
 
-// A guard is one limit in time, or none when it is not in use.
+// A guard is one deadline; it has none when it is not in use.
 type guard struct {
 	until time.Time
 	done  func()
 }
 
-// Controls is like that of [Conn]. When it returns, for whatever reason, Sounds
-// does too, so that a helper which hears only half is not taken for a good one.
+// Controls is like that of [Conn]. When it returns, for whatever reason, Sounds does too, so that
+// a helper that hears only half does not appear healthy.
 func (s *Server) Controls(take func(Control) error) error {
 	defer s.hangUp()
 	return s.Conn.Controls(take)
@@ -46,10 +46,9 @@ func (s *Server) Sounds(take func(Sound) error) error {
 	return s.Conn.Sounds(take)
 }
 
-// Guard says that what follows must be done within limit; the function that it
-// returns says that it is, and must be called once. When a call of C does not
-// come back in time, the helper says so instead of beating, and the daemon kills
-// the process, which is the only cure.
+// Guard says that what follows must be done within limit; the function it returns says that it is
+// done, and must be called once. If a C call does not return in time, the helper reports that
+// instead of beating, and the daemon kills the process, which is the only cure.
 func (s *Server) Guard(limit time.Duration) (done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,8 +57,8 @@ func (s *Server) Guard(limit time.Duration) (done func()) {
 	return g.done
 }
 
-// idle returns a guard that is not in use. The guards are reused, since they
-// stand around every 20 ms of sound.
+// idle returns a guard that is not in use. Guards are reused, since there is one around every 20
+// ms of sound.
 func (s *Server) idle() *guard {
 	for _, g := range s.guards {
 		if g.until.IsZero() {
@@ -76,7 +75,7 @@ func (s *Server) idle() *guard {
 	return g
 }
 
-// stuck reports whether something that is guarded takes too long.
+// stuck reports whether a guarded call takes too long.
 func (s *Server) stuck(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,12 +87,11 @@ func (s *Server) stuck(now time.Time) bool {
 	return false
 }
 
-// Serve is a helper at work on its end c: it says hello as name, beats, and
-// runs work, which calls Controls and Sounds in goroutines of its own. When ctx
-// ends, or the daemon is gone, the context of work ends and what it reads is
-// closed; a helper ends when its input does, which is no error. Serve returns
-// when work has. With a c of [Stdio] the process then has half a second left,
-// and so it has when the daemon is gone and work does not return.
+// Serve runs a helper on its end c: it says hello as name, beats, and runs work, which calls
+// Controls and Sounds in goroutines of its own. When ctx ends, or the daemon is gone, the context
+// of work ends and its readers are closed; a helper ends when its input does, which is not an
+// error. Serve returns when work has. With a c of [Stdio] the process then has half a second left;
+// so it has if the daemon is gone and work does not return.
 func Serve(ctx context.Context, name string, c *Conn, work func(context.Context, *Server) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -112,7 +110,7 @@ func Serve(ctx context.Context, name string, c *Conn, work func(context.Context,
 	stop()
 	beats.Wait()
 	if c.exit != nil && s.Send("beat", nil) != nil {
-		c.exit(1) // the daemon is gone, and does not end what this process has started
+		c.exit(1) // the daemon is gone, and cannot end the processes that this one has started
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, ErrGone) || errors.Is(err, context.Canceled) {
 		return nil
@@ -120,7 +118,7 @@ func Serve(ctx context.Context, name string, c *Conn, work func(context.Context,
 	return err
 }
 
-// beat shows that the helper lives until ctx ends or nobody is there to see it.
+// beat sends beats until ctx ends or nobody reads them.
 func (s *Server) beat(ctx context.Context) {
 	t := time.NewTicker(beat)
 	defer t.Stop()
@@ -141,7 +139,7 @@ func (s *Server) beat(ctx context.Context) {
 	}
 }
 
-// leave ends the process soon, if it is not gone by then.
+// leave ends the process soon, if it has not ended by then.
 func (c *Conn) leave() {
 	if c.exit != nil {
 		time.AfterFunc(linger, func() { c.exit(1) })

@@ -8,20 +8,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where a helper finds its control.
+// The descriptors of a helper's control pipes.
 const (
 	controlIn  = 3
 	controlOut = 4
 )
 
-// errAlone is a helper that somebody starts by hand.
+// errAlone is the error of a helper that somebody starts by hand.
 var errAlone = errors.New("this program does not run alone; earshot starts it")
 
-// Stdio returns the helper's end of the pipes that [Start] made; in and out are
-// the standard ones. They are taken away from everybody else: what a library
-// prints goes to standard error and so into the log, and no process that a
-// library starts keeps them open. If they are not ours, the first message sent
-// fails and says so.
+// Stdio returns the helper's end of the pipes that [Start] made; in and out are the standard ones.
+// They are hidden from everything else: a library's output goes to standard error and so into the
+// log, and no process that a library starts keeps the pipes open. If they are not ours, the first
+// message sent fails and says so.
 func Stdio(in, out *os.File) *Conn {
 	fds := [4]int{controlIn, controlOut, int(in.Fd()), int(out.Fd())}
 	p, err := privates(fds)
@@ -36,8 +35,8 @@ func Stdio(in, out *os.File) *Conn {
 	return c
 }
 
-// exit ends the process, and those of its group if it leads one, as one that [Start] has
-// started does: of what it has started, nobody else may be left who knows.
+// exit ends the process and, if it leads a group, as one started by [Start] does, the rest of the
+// group: nobody else may be left who knows what it has started.
 func exit(code int) {
 	if unix.Getpgrp() == os.Getpid() {
 		unix.Kill(0, unix.SIGKILL)
@@ -54,8 +53,8 @@ func privates(fds [4]int) (pipes [4]*os.File, err error) {
 	return pipes, nil
 }
 
-// private returns a pipe under a number that no library knows and no child
-// inherits. Reading it ends when it is closed.
+// private returns a pipe under a descriptor that no library knows and no child inherits. Reading
+// it ends when it is closed.
 func private(fd int) (*os.File, error) {
 	var about unix.Stat_t
 	if err := unix.Fstat(fd, &about); err != nil || about.Mode&unix.S_IFMT != unix.S_IFIFO {
@@ -71,7 +70,7 @@ func private(fd int) (*os.File, error) {
 	return os.NewFile(uintptr(own), "pipe"), nil
 }
 
-// vacate leaves nothing of the pipes under their old numbers.
+// vacate removes the pipes from their old descriptors.
 func vacate(fds [4]int) error {
 	nothing, err := os.Open(os.DevNull)
 	if err != nil {
@@ -86,7 +85,7 @@ func vacate(fds [4]int) error {
 	)
 }
 
-// noPipe is the pipe of a helper that has none.
+// noPipe replaces a missing pipe.
 type noPipe struct{ error }
 
 func (a noPipe) Read([]byte) (int, error)  { return 0, a.error }

@@ -10,17 +10,16 @@ import (
 	"earshot/internal/testkit"
 )
 
-// built is where the real helpers are, and why one could not be built.
+// built holds the directory of the real helpers, and why one could not be built.
 var built struct {
 	sync.Mutex
 	dir  string
 	errs map[string]error
 }
 
-// Build builds the real helpers of these names, such as earshot-sound, once for
-// a test binary, and returns the folder that they are in. A test that may do
-// without a voice, or without a camera, is skipped; see [testkit.Need]. Who builds calls [Remove] when
-// all tests are over.
+// Build builds the real helpers with these names, such as earshot-sound, once per test binary, and
+// returns their directory. A test that may run without a voice, or without a camera, is skipped;
+// see [testkit.Need]. The caller must call [Remove] when all tests are over.
 func Build(t testing.TB, names ...string) (dir string) {
 	t.Helper()
 	for _, name := range names {
@@ -46,7 +45,7 @@ func Build(t testing.TB, names ...string) (dir string) {
 	return built.dir
 }
 
-// needed returns what a test needs that needs the helper of that name.
+// needed returns what a test needs in order to use a helper.
 func needed(name string) string {
 	if name == "earshot-camera" {
 		return "camera"

@@ -1,7 +1,6 @@
-// Package helpertest makes helpers for tests that need no process: the same
-// protocol, over pipes in memory, watched by the same code. It works within a
-// testing/synctest bubble. A pipe in memory holds nothing, so that a slow reader
-// is noticed at once.
+// Package helpertest makes helpers for tests without a process: the same protocol, over pipes in
+// memory, supervised by the same code. It works within a testing/synctest bubble. A pipe in memory
+// has no buffer, so a slow reader is noticed at once.
 package helpertest
 
 import (
@@ -12,13 +11,12 @@ import (
 	"earshot/internal/helper"
 )
 
-// A Link is a helper in this process. It implements [helper.Link] as a
-// [helper.Process] does: it is told to end by its input, half a second before
-// its context, and a work that does not return then never ends.
+// A Link is a helper in this process. It implements [helper.Link] as a [helper.Process] does: it
+// is told to end by its input, half a second before its context. A work that does not return then
+// never ends.
 type Link struct{ *helper.Peer }
 
-// New returns a helper that does work once it runs. The helper dies with what
-// work returns.
+// New returns a helper that does work once it runs. The helper dies with the result of work.
 func New(name string, work func(context.Context, *helper.Server) error) *Link {
 	var l life
 	control, controlOut := l.pipe(&l.inputs)
@@ -36,10 +34,10 @@ func Dialer(name string, work func(context.Context, *helper.Server) error) helpe
 	return func() (helper.Link, error) { return New(name, work), nil }
 }
 
-// A life is the goroutine in which a helper lives. It implements [helper.Life].
+// A life is the goroutine of a helper. It implements [helper.Life].
 type life struct {
 	serve           func(context.Context) error
-	inputs, outputs []io.Closer // both ends of the pipes to it and from it
+	inputs, outputs []io.Closer // both ends of the pipes to and from it
 	killed          chan struct{}
 	once            sync.Once
 }
