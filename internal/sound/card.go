@@ -11,50 +11,48 @@ import (
 	"earshot/internal/helper"
 )
 
-// The patience with a helper that beats, and yet does not do what it should.
+// The patience with a helper that sends beats and yet does not do its work.
 const (
-	// opening is how long a device may take to open or to close. A wireless one
-	// takes one to two seconds; a machine under load takes longer.
+	// opening is how long a device may take to open or to close. A wireless one takes one to two
+	// seconds; a machine under load takes longer.
 	opening = 6 * time.Second
 
-	// deaf is how many looks an open input may be without a frame: three seconds.
-	// They come every 20 ms, and a machine under load holds them up for more than
-	// one.
+	// deaf is how many checks an open input may be without a frame: three seconds. Frames come
+	// every 20 ms, and a machine under load holds them up for more than one second.
 	deaf = int(3 * time.Second / glance)
 
-	// stuck is how many looks a speech may stand still although there is sound:
-	// three seconds, which is longer than any wireless loudspeaker holds it back.
+	// stuck is how many checks a speech may stand still although there is sound: three seconds,
+	// longer than any wireless loudspeaker delays it.
 	stuck = int(3 * time.Second / glance)
 
-	// glance is how often that is looked at. Looks are counted, and not time: when
-	// the whole machine stood still, or the daemon alone, there was one look and
-	// nobody is to blame.
+	// glance is the time between two checks. Checks are counted, and not time: if the whole
+	// machine, or the daemon alone, stood still, there was one check and nobody is to blame.
 	glance = 250 * time.Millisecond
 )
 
-// frozen is the fault of a sound server that does nothing any more.
+// frozen is the fault of a sound server that no longer responds.
 var frozen = &Fault{Text: "the sound system does not respond", Fix: "systemctl --user restart pipewire-pulse, or pulseaudio -k"}
 
-// A Card is the machine's sound. Its methods may be called from many
-// goroutines; inputs and outputs can be opened while it is down, and wait.
+// A Card is the machine's sound. Its methods may be called from many goroutines; inputs and
+// outputs can be opened while it is down, and wait.
 type Card struct {
 	dial helper.Dialer
 	log  *slog.Logger
 
 	mu      sync.Mutex
 	line    *connection   // to the helper, once it is ready
-	changed chan struct{} // closed, and made new, when line changes
+	changed chan struct{} // closed and replaced when line changes
 	number  uint32        // of the last stream or speech
 }
 
-// New returns a card whose helper dial starts. It does nothing until it runs.
+// New returns a card whose helper is started by dial. It does nothing until it runs.
 func New(dial helper.Dialer, log *slog.Logger) *Card {
 	return &Card{dial: dial, log: log, changed: make(chan struct{})}
 }
 
-// Run is one life of the helper: it returns what it died of, or nil when ctx
-// has ended. Then nothing of the helper is left, and all inputs and outputs
-// have ended. It is not called twice at a time.
+// Run is one life of the helper: it returns the cause of its death, or nil when ctx has ended.
+// Then nothing of the helper is left, and all inputs and outputs have ended. It must not be called
+// twice at a time.
 func (c *Card) Run(ctx context.Context) error {
 	link, err := c.dial()
 	if err != nil {
@@ -76,7 +74,7 @@ func (c *Card) Run(ctx context.Context) error {
 	return err
 }
 
-// set makes l the line, or none.
+// set makes l the connection, or none.
 func (c *Card) set(l *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +83,7 @@ func (c *Card) set(l *connection) {
 	c.changed = make(chan struct{})
 }
 
-// next returns a number that nothing had before.
+// next returns a new number.
 func (c *Card) next() uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,7 +91,7 @@ func (c *Card) next() uint32 {
 	return c.number
 }
 
-// await returns the line once there is one.
+// await returns the connection once there is one.
 func (c *Card) await(ctx context.Context) (*connection, error) {
 	for {
 		c.mu.Lock()
@@ -110,7 +108,7 @@ func (c *Card) await(ctx context.Context) (*connection, error) {
 	}
 }
 
-// open opens a stream, on the card that is there or comes.
+// open opens a stream, on the present card or the next one.
 func (c *Card) open(ctx context.Context, o Open) (*stream, error) {
 	for {
 		l, err := c.await(ctx)
@@ -122,7 +120,7 @@ func (c *Card) open(ctx context.Context, o Open) (*stream, error) {
 		if !errors.Is(err, ErrCard) {
 			return s, err
 		}
-		select { // until it is quite gone; then the next may come
+		select { // until the old stream is gone; then the next may come
 		case <-l.gone:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)

@@ -9,7 +9,7 @@ import (
 	"earshot/internal/helper"
 )
 
-// A connection is that to one life of the helper.
+// A connection is the connection to one life of the helper.
 type connection struct {
 	card *Card
 	link helper.Link
@@ -27,7 +27,7 @@ func newConnection(c *Card, link helper.Link, stop context.CancelCauseFunc) *con
 	return &connection{card: c, link: link, stop: stop, gone: make(chan struct{})}
 }
 
-// slot returns where s belongs.
+// slot returns the field for s.
 func (l *connection) slot(s *stream) **stream {
 	if s.output {
 		return &l.output
@@ -68,8 +68,8 @@ func (l *connection) open(ctx context.Context, o Open) (*stream, error) {
 	}
 }
 
-// close closes s and waits until the helper has done so, or is gone: then no
-// sound goes in or out any more.
+// close closes s and waits until the helper has done so, or is gone: then no sound goes in or out
+// any more.
 func (l *connection) close(s *stream) {
 	s.lose(ErrOver)
 	l.endPlaying(s)
@@ -96,7 +96,7 @@ func (l *connection) forget(s *stream) {
 	}
 }
 
-// find returns the open stream of that number, or nil if it is gone.
+// find returns the open stream with a number, or nil if it is gone.
 func (l *connection) find(number uint32) *stream {
 	for _, s := range []*stream{l.input, l.output} {
 		if s != nil && s.number == number {
@@ -106,7 +106,7 @@ func (l *connection) find(number uint32) *stream {
 	return nil
 }
 
-// control takes what the helper says.
+// control handles the helper's messages.
 func (l *connection) control(c helper.Control) error {
 	switch c.Name {
 	case SayReady:
@@ -130,7 +130,7 @@ func (l *connection) control(c helper.Control) error {
 	return fmt.Errorf("%w: it said %q", helper.ErrProtocol, c.Name)
 }
 
-// news takes what became of a stream.
+// news handles what happened to a stream.
 func (l *connection) news(c helper.Control) error {
 	var n struct {
 		Lost
@@ -143,7 +143,7 @@ func (l *connection) news(c helper.Control) error {
 	err, s := l.known(n.Number), l.find(n.Number)
 	l.mu.Unlock()
 	if s == nil || err != nil {
-		return err // it is late, or a lie
+		return err // it is late, or wrong
 	}
 	switch c.Name {
 	case SayOpened:
@@ -155,7 +155,7 @@ func (l *connection) news(c helper.Control) error {
 		l.forget(s) // first: whoever learns of it may open the next at once
 		s.lose(&n.Fault)
 		l.endPlaying(s)
-		s.close() // for who is closing it just now
+		s.close() // for a caller that is just closing it
 	case SayClosed:
 		s.close()
 	}
@@ -183,7 +183,7 @@ func (l *connection) known(number uint32) error {
 	return nil
 }
 
-// sound takes a frame.
+// sound handles a frame.
 func (l *connection) sound(m helper.Sound) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -197,14 +197,14 @@ func (l *connection) sound(m helper.Sound) error {
 	return s.frame(m.Data, time.Now())
 }
 
-// played takes how far a speech has come.
+// played handles the progress of a speech.
 func (l *connection) played(r Played) error {
 	l.mu.Lock()
 	p := l.playing
 	err := l.known(r.Play)
 	l.mu.Unlock()
 	if p == nil || p.number != r.Play || err != nil {
-		return err // it is late, or a lie
+		return err // it is late, or wrong
 	}
 	moved, err := p.played(r)
 	switch {
@@ -218,7 +218,7 @@ func (l *connection) played(r Played) error {
 	return nil
 }
 
-// watch ends a helper that does not do what it should.
+// watch ends a helper that does not do its work.
 func (l *connection) watch(ctx context.Context) {
 	look := time.NewTicker(glance)
 	defer look.Stop()
@@ -235,7 +235,7 @@ func (l *connection) watch(ctx context.Context) {
 	}
 }
 
-// still looks whether what should move does not.
+// still checks for things that should move and do not.
 func (l *connection) still() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 // An Input is an open microphone.
 type Input struct{ s *stream }
 
-// Input opens the microphone of that name, or for "" the system's default. It
-// waits while the card is down, until ctx ends; a device that cannot be opened
-// is a *[Fault]. There is one at a time.
+// Input opens the microphone with a name, or the system's default for "". It waits while the card
+// is down, until ctx ends; a device that cannot be opened is a *[Fault]. There can be one at a
+// time.
 func (c *Card) Input(ctx context.Context, device string) (*Input, error) {
 	s, err := c.open(ctx, Open{Device: device})
 	if err != nil {
@@ -22,11 +22,10 @@ func (c *Card) Input(ctx context.Context, device string) (*Input, error) {
 	return &Input{s}, nil
 }
 
-// Frames yields what is captured, until ctx ends, which is no error, or the
-// device or the card is lost, which is one, yielded last with a nil frame. A
-// frame is valid until the next one. Leaving the loop closes the input: when the
-// range statement completes, nothing is captured any more. It can be ranged over
-// once.
+// Frames yields the captured frames, until ctx ends, which is not an error, or the device or the
+// card is lost, which is an error, yielded last with a nil frame. A frame is valid until the next
+// one. Leaving the loop closes the input: when the range statement completes, nothing is captured
+// any more. It can be ranged over once.
 func (i *Input) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 	return func(yield func(*audio.Frame, error) bool) {
 		defer i.Close()
@@ -45,8 +44,8 @@ func (i *Input) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 	}
 }
 
-// Close closes the input, for those who do not range over its frames. It
-// returns when nothing is captured any more.
+// Close closes the input, for callers that do not range over its frames. It returns when nothing
+// is captured any more.
 func (i *Input) Close() { i.s.end() }
 
 // end closes the stream, unless it is over.

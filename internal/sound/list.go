@@ -8,15 +8,14 @@ import (
 	"earshot/internal/helper"
 )
 
-// listing is how long a list may take, with the start of a helper from a cold
-// disk.
+// listing is how long a list may take, with the start of a helper from a cold disk.
 const listing = 10 * time.Second
 
 // errListed ends the helper that was started for a list.
 var errListed = errors.New("listed")
 
-// List asks a helper of its own for the devices. An error says why there are
-// none, with the cure where it is known.
+// List starts a helper of its own and asks it for the devices. An error says why there are none,
+// with the cure if it is known.
 func List(ctx context.Context, dial helper.Dialer) (Devices, error) {
 	link, err := dial()
 	if err != nil {

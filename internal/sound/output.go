@@ -9,10 +9,9 @@ import (
 // goroutines.
 type Output struct{ s *stream }
 
-// Output opens the loudspeaker of that name, or for "" the system's default, at
-// a volume from 0 to 1, which is a gain. It waits while the card is down, until
-// ctx ends; a device that cannot be opened is a *[Fault]. There is one at a
-// time.
+// Output opens the loudspeaker with a name, or the system's default for "", at a volume from 0 to
+// 1, which is a gain. It waits while the card is down, until ctx ends; a device that cannot be
+// opened is a *[Fault]. There can be one at a time.
 func (c *Card) Output(ctx context.Context, device string, volume float64) (*Output, error) {
 	if !(volume >= 0) {
 		volume = 0
@@ -35,17 +34,16 @@ func (o *Output) Err() error {
 	return o.s.err
 }
 
-// Close ends the output and the speech on it, and returns when nothing is
-// played any more. It is not called from within a moved function.
+// Close ends the output and the speech on it, and returns when nothing is played any more. It must
+// not be called from within a moved function.
 func (o *Output) Close() { o.s.end() }
 
-// Play begins a speech; there is one at a time, and the next can begin as soon
-// as the end of the one before has been told, or else is [ErrBusy].
+// Play begins a speech. There can be one at a time: before the end of the previous one was
+// reported, the error is [ErrBusy].
 //
-// The position is told by moved, from one goroutine at a time: it never goes
-// back, and its last is the one with End set, exactly once: when all was played
-// after Finish, after a cut, or when the output is over. The function must not
-// block.
+// moved receives the position, from one goroutine at a time: it never goes back, and the last one
+// has End set, exactly once: when everything was played after Finish, after a cut, or when the
+// output is over. The function must not block.
 func (o *Output) Play(moved func(Position)) (*Playing, error) {
 	l := o.s.line
 	p := newPlaying(l, o.s, l.card.next(), moved)

@@ -14,16 +14,15 @@ import (
 // A Position is how far a speech has come.
 type Position struct {
 	Samples int64 // that were played, by the device's own account
-	End     bool  // nothing more of it will be
+	End     bool  // nothing more of it will be played
 }
 
-// credit is how many bytes may be ahead of the device. The helper gives it when
-// it has begun the speech: sound has a pipe of its own, and would overtake the
-// beginning.
+// credit is how many bytes may be ahead of the device. The helper grants it when it has begun the
+// speech: sound has a pipe of its own, and would overtake the beginning.
 const credit = 2 * deck.Most
 
-// A Playing is one speech. Do may be called from any goroutine at any time;
-// calls of Write and Finish do not overlap each other.
+// A Playing is one speech. Do may be called from any goroutine at any time; calls of Write and
+// Finish must not overlap.
 type Playing struct {
 	line   *connection
 	out    *stream
@@ -33,12 +32,12 @@ type Playing struct {
 
 	calls sync.Mutex // held while moved is called
 	moved func(Position)
-	told  bool // the end
+	told  bool // the end was reported
 
 	mu       sync.Mutex
 	sent     int64
 	pos      int64
-	looks    int // since something moved last, or began to be due
+	looks    int // since something last moved, or became due
 	paused   bool
 	finished bool
 	cut      bool
@@ -49,9 +48,8 @@ func newPlaying(l *connection, out *stream, number uint32, moved func(Position))
 	return &Playing{line: l, out: out, number: number, moved: moved}
 }
 
-// Write plays pcm behind what was written before. It waits for credit, until
-// ctx ends. A speech that is cut or over takes no more: [ErrOver], at once, or
-// why the output is over.
+// Write appends pcm to the speech. It waits for credit, until ctx ends. For a speech that was cut
+// or is over it returns at once: [ErrOver], or why the output is over.
 func (p *Playing) Write(ctx context.Context, pcm []int16) error {
 	for len(pcm) > 0 {
 		n, err := p.credit.Take(ctx, 2*len(pcm))
@@ -71,7 +69,7 @@ func (p *Playing) Write(ctx context.Context, pcm []int16) error {
 	return nil
 }
 
-// sending notes that n samples are about to be sent.
+// sending records that n samples are about to be sent.
 func (p *Playing) sending(n int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,7 +92,7 @@ func (p *Playing) why() error {
 	return ErrOver
 }
 
-// Finish says that nothing more is written. What was is played to its end.
+// Finish says that nothing more will be written. What was written is played to its end.
 func (p *Playing) Finish() {
 	p.mu.Lock()
 	if p.finished || p.ended {
@@ -107,7 +105,7 @@ func (p *Playing) Finish() {
 	p.send(SayFinish, Finish{p.number, sent})
 }
 
-// Do acts on the speech before what was written earlier is played.
+// Do applies a control to the speech, ahead of what was written and not played yet.
 func (p *Playing) Do(c earshot.Control) {
 	p.mu.Lock()
 	if p.cut || p.ended {
@@ -122,17 +120,17 @@ func (p *Playing) Do(c earshot.Control) {
 		p.paused = false
 	case earshot.Cut:
 		p.paused, p.cut = false, true
-		p.credit.Grant(credit, credit) // who waits in Write learns of it
+		p.credit.Grant(credit, credit) // wakes a waiting Write
 	}
 	p.mu.Unlock()
 	p.send(SayDo, Do{p.number, c})
 }
 
-// send tells the helper. One that cannot be told is gone, and whoever runs the
-// card learns of it.
+// send sends a message to the helper. If that fails the helper is gone, and the caller of Card.Run
+// learns of it.
 func (p *Playing) send(name string, body any) { _ = p.line.link.Send(name, body) }
 
-// played takes how far the speech has come, and reports whether that is news.
+// played handles the progress of the speech, and reports whether that is news.
 func (p *Playing) played(r Played) (moved bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,17 +143,17 @@ func (p *Playing) played(r Played) (moved bool, err error) {
 	return moved, nil
 }
 
-// end ends the speech where it is.
+// end ends the speech at its current position.
 func (p *Playing) end() {
 	p.mu.Lock()
 	p.ended = true
 	pos := p.pos
 	p.mu.Unlock()
-	p.credit.Grant(credit, credit) // who waits in Write learns of it
+	p.credit.Grant(credit, credit) // wakes a waiting Write
 	p.tell(Position{pos, true})
 }
 
-// tell tells the position, unless the end was told.
+// tell reports the position, unless the end was reported.
 func (p *Playing) tell(at Position) {
 	p.calls.Lock()
 	defer p.calls.Unlock()
@@ -165,7 +163,7 @@ func (p *Playing) tell(at Position) {
 	}
 }
 
-// stuck looks whether the speech should move and does not.
+// stuck checks whether the speech should move and does not.
 func (p *Playing) stuck() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

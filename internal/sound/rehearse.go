@@ -10,31 +10,30 @@ import (
 	"earshot/internal/helper"
 )
 
-// RehearseArg is the argument by which the helper does not look for a sound
-// card, but rehearses: see [Rehearse].
+// RehearseArg is the argument that makes the helper rehearse instead of looking for a sound card:
+// see [Rehearse].
 const RehearseArg = "rehearse"
 
 // The streams of a rehearsal.
 const (
-	RehearseNear = 1 // frames of the microphone, which come back
+	RehearseNear = 1 // frames of the microphone, which are returned
 	RehearseFar  = 2 // frames of the loudspeaker
 )
 
 // A Take is a frame of a rehearsal.
 type Take struct {
-	// Far says that Frame is what the loudspeaker plays, from At on as far as the
-	// device says; with Lost, it does not follow on the one before. Else it is what
-	// the microphone captures, and only At, Lost and PCM count.
+	// Far says that Frame is what the loudspeaker plays, from At on according to the device; with
+	// Lost, it does not follow the one before. Otherwise it is what the microphone captures, and
+	// only At, Lost and PCM count.
 	Far   bool
 	Frame *audio.Frame
 }
 
-// Rehearse has a helper of its own, which dial starts with [RehearseArg], do with
-// recorded sound what it does with that of a card, as fast as it can: yielded
-// are the frames of the microphone, as [Input.Frames] would. A frame is valid
-// until the next one; takes must come in the order of their times. Leaving the
-// loop, or the end of ctx, ends the helper before the range statement completes;
-// an error is yielded last, with a nil frame.
+// Rehearse starts a helper of its own, by dial with [RehearseArg], which processes recorded sound
+// like that of a card, as fast as it can. It yields the frames of the microphone, as
+// [Input.Frames] would. A frame is valid until the next one; takes must come in the order of their
+// times. Leaving the loop, or the end of ctx, ends the helper before the range statement
+// completes; an error is yielded last, with a nil frame.
 func Rehearse(ctx context.Context, dial helper.Dialer, takes iter.Seq[Take]) iter.Seq2[*audio.Frame, error] {
 	return func(yield func(*audio.Frame, error) bool) {
 		link, err := dial()
@@ -60,11 +59,11 @@ func Rehearse(ctx context.Context, dial helper.Dialer, takes iter.Seq[Take]) ite
 	}
 }
 
-// A rehearsal is one, on its way.
+// A rehearsal is the state of one rehearsal.
 type rehearsal struct {
 	link   helper.Link
 	frames chan audio.Frame // closed when the helper is gone
-	given  chan int         // how many frames are to come back, once that is known
+	given  chan int         // how many frames will come back, once known
 }
 
 // give sends the takes.
@@ -104,7 +103,7 @@ func (r *rehearsal) yield(yield func(*audio.Frame, error) bool) (whole bool) {
 	return true
 }
 
-// sound takes a frame that comes back.
+// sound handles a frame that comes back.
 func (r *rehearsal) sound(ctx context.Context, m helper.Sound) error {
 	var f audio.Frame
 	if err := f.Decode(m.Data); err != nil {
@@ -118,7 +117,7 @@ func (r *rehearsal) sound(ctx context.Context, m helper.Sound) error {
 	}
 }
 
-// control takes what a rehearsal never says.
+// control refuses control messages, which a rehearsal never sends.
 func (r *rehearsal) control(m helper.Control) error {
 	return fmt.Errorf("%w: it said %q", helper.ErrProtocol, m.Name)
 }

@@ -10,21 +10,20 @@ import (
 )
 
 const (
-	// kept is how many captured frames wait for a slow reader: more than anybody
-	// waits for a processor, since what is late is still understood, and what is
-	// lost tears a sentence in two.
+	// kept is how many captured frames wait for a slow reader: more than anybody waits for a
+	// processor, since late frames are still recognised, and lost ones tear a sentence in two.
 	kept = int(Late / audio.Time)
 
-	// settling is how long a helper keeps the first frames of a capture to
-	// itself; until then nothing is missed.
+	// settling is how long a helper keeps the first frames of a capture to itself; until then none
+	// count as missing.
 	settling = 500 * time.Millisecond
 
-	// ahead is how many frames may be more than the time that has passed has
-	// room for: what a device that was held up catches up with.
+	// ahead is how many frames may come beyond what the elapsed time allows: a device that was held
+	// up catches up.
 	ahead = 2 * kept
 )
 
-// A stream is one capture or playback on one connection, from the asking to the end.
+// A stream is one capture or playback on one connection, from the request to the end.
 type stream struct {
 	line   *connection
 	output bool
@@ -38,7 +37,7 @@ type stream struct {
 	err   error     // why it is over
 	since time.Time // when it was opened
 	got   int       // frames
-	seen  int       // of those, at the last look
+	seen  int       // at the last check
 	looks int       // since a frame came, or the first was due
 	next  audio.Frame
 }
@@ -52,7 +51,7 @@ func newStream(l *connection, o Open) *stream {
 	return s
 }
 
-// open notes that the stream is open since now.
+// open records that the stream is open since now.
 func (s *stream) open(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +61,7 @@ func (s *stream) open(now time.Time) {
 	}
 }
 
-// lose ends the stream for that reason. Only the first counts.
+// lose ends the stream with a reason. Only the first call counts.
 func (s *stream) lose(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +75,7 @@ func (s *stream) lose(err error) {
 	close(s.lost)
 }
 
-// close notes that the helper has closed it.
+// close records that the helper has closed it.
 func (s *stream) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +86,7 @@ func (s *stream) close() {
 	}
 }
 
-// frame takes a frame.
+// frame handles a frame.
 func (s *stream) frame(b []byte, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +100,7 @@ func (s *stream) frame(b []byte, now time.Time) error {
 	return nil
 }
 
-// deaf looks whether the stream is open and yet nothing comes.
+// deaf reports whether the stream is open and yet nothing comes.
 func (s *stream) deaf() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

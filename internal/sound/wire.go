@@ -8,10 +8,10 @@ import (
 // Helper is the name of the helper's program.
 const Helper = "earshot-sound"
 
-// What the client says. Every stream has a number of its own, which no later
-// one gets, so that what is late is known for it.
+// The client's messages. Every stream has a number of its own, which is not reused, so that late
+// messages are recognised.
 const (
-	SayDevices = "devices" // List what there is.
+	SayDevices = "devices" // requests a list of devices.
 	SayOpen    = "open"    // with an [Open]
 	SayClose   = "close"   // with a [Stream]
 	SayPlay    = "play"    // with a [Play]; its sound comes as that of stream Play.Number
@@ -19,10 +19,10 @@ const (
 	SayFinish  = "finish"  // with a [Finish]
 )
 
-// What the helper says. Frames come as the sound of their stream.
+// The helper's messages. Frames come as the sound of their stream.
 const (
 	SayReady  = "ready"  // the helper has found a sound system
-	SayDown   = "down"   // with a [Fault]: there is none, or no more; the helper ends
+	SayDown   = "down"   // with a [Fault]: there is none, or it is gone; the helper ends
 	SayListed = "listed" // with [Devices]
 	SayOpened = "opened" // with an [Opened]
 	SayLost   = "lost"   // with a [Lost]: it did not open, or is gone
@@ -39,18 +39,18 @@ type Open struct {
 	Volume float64 `json:"volume,omitempty"` // of an output, 0 to 1
 }
 
-// A Stream names one.
+// A Stream names a stream.
 type Stream struct {
 	Number uint32 `json:"number"`
 }
 
-// An Opened says on which device a stream is.
+// An Opened says which device a stream is on.
 type Opened struct {
 	Number uint32 `json:"number"`
 	Device string `json:"device"`
 }
 
-// A Lost says why a stream is no more.
+// A Lost says why a stream has ended.
 type Lost struct {
 	Number uint32 `json:"number"`
 	Fault

@@ -1,11 +1,10 @@
-// Package deck decides, sample by sample, what a loudspeaker is given: the
-// speech that is sent to it, ducked, paused or cut, and else silence. It has no
-// clock, no goroutine and no device. Whoever writes to one asks [Deck.Next] for
-// every block, says how much the device still holds, and so learns what was
-// really played.
+// Package deck decides, sample by sample, what a loudspeaker is given: the speech that is sent to
+// it, ducked, paused or cut, or else silence. It has no clock, no goroutine and no device. The
+// driver of the device asks [Deck.Next] for every block, reports how much the device still holds,
+// and so learns what was really played.
 //
-// What happens when a reader is slow: a deck holds at most [Most] of a speech
-// and gives credit for what it handed on, so that the sender waits.
+// What happens when a reader is slow: a deck holds at most [Most] of a speech and gives credit for
+// what it handed on, so that the sender waits.
 package deck
 
 import (
@@ -17,38 +16,38 @@ import (
 	"earshot/internal/audio"
 )
 
-// Most is how much of a speech a deck holds, in samples: 200 ms, enough for a
-// sender that is held up, and little to throw away at a cut. It is the credit
-// that every speech begins with; what a Report gives is in addition.
+// Most is how much of a speech a deck holds, in samples: 200 ms, enough for a sender that is held
+// up, and little to throw away at a cut. Every speech begins with this credit; the credit of a
+// Report is in addition.
 const Most = audio.Rate / 5
 
 const (
-	// Fade is how long a pause or a cut takes to be silent, and a resumed
-	// speech to be loud: too short to be heard as a fade, and no click.
+	// Fade is how long a pause or a cut takes to become silent, and a resumed speech to become
+	// loud: too short to be heard as a fade, and without a click.
 	Fade        = 5 * time.Millisecond
 	fadeSamples = int(Fade * audio.Rate / time.Second)
 
-	// Ramp is how long ducking takes. At once it would be heard as a fault.
+	// Ramp is how long ducking takes. A sudden change would sound like a fault.
 	Ramp = 20 * time.Millisecond
 
-	// Ducked is how much lower a ducked voice is, in dB: understood still, and
-	// easily spoken over.
+	// Ducked is how much lower a ducked voice is, in dB: still intelligible, and easy to speak
+	// over.
 	Ducked = -12
 )
 
-// ErrFull is sound beyond the credit.
+// ErrFull is the error of sound beyond the credit.
 var ErrFull = errors.New("more sound than the credit allows")
 
 // A mode is what a deck does with its speech.
 type mode int
 
 const (
-	empty    mode = iota // there is none
+	empty    mode = iota // there is no speech
 	sounding             // its samples are handed on
-	pausing              // the next block fades out, and keeps what it faded
+	pausing              // the next block fades out, and is kept
 	paused
 	cutting // the next block fades out
-	cut     // silent, until the device has played what it got
+	cut     // silent, until the device has played what it was given
 )
 
 // A Deck plays one speech at a time. Its methods may be called from many
@@ -64,15 +63,14 @@ type Deck struct {
 	queue  queue
 	given  int64 // samples of the speech that were handed on
 	total  int64 // samples that it has, or unknown
-	endAt  int64 // where in out it is over, once known
-	out    int64 // samples that were handed on in all, silence too
+	endAt  int64 // its end in out, once known
+	out    int64 // samples that were handed on in total, with silence
 	marks  marks
 	report Report
-	told   int64 // position that was reported last
+	told   int64 // position that was last reported
 }
 
-// unknown is the length of a speech that is still being sent, and the end of
-// one that is not over.
+// unknown is the length of a speech that is still being sent, and the end of one that is not over.
 const unknown = -1
 
 // New returns a deck. The volume is the gain of everything, 0 to 1.
@@ -83,8 +81,8 @@ func New(volume float64) *Deck {
 // Woken signals that there is something to play, after there was nothing.
 func (d *Deck) Woken() <-chan struct{} { return d.woken }
 
-// Play begins the speech of that number. What was left of another is gone
-// without a word, since its sender has gone on.
+// Play begins the speech with a number. The rest of an earlier one is dropped silently, since its
+// sender has moved on.
 func (d *Deck) Play(play uint32) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,8 +98,8 @@ func (d *Deck) Play(play uint32) {
 	}
 }
 
-// Add adds sound to the speech. Sound of another speech, or behind a cut, is
-// late and left out. More than there is credit for is [ErrFull].
+// Add adds sound to the speech. Sound of another speech, or after a cut, is late and ignored.
+// Sound beyond the credit is [ErrFull].
 func (d *Deck) Add(play uint32, pcm []int16) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -124,7 +122,7 @@ func (d *Deck) Finish(play uint32, total int64) {
 	}
 }
 
-// Do acts on the speech from the next block on.
+// Do applies a control to the speech from the next block on.
 func (d *Deck) Do(play uint32, c earshot.Control) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -145,7 +143,7 @@ func (d *Deck) Do(play uint32, c earshot.Control) {
 	}
 }
 
-// goOn goes on as loud as that; after a pause, at the sample where it began.
+// goOn continues at a volume; after a pause, at the sample where the pause began.
 func (d *Deck) goOn(gain float64) {
 	over := Ramp
 	if d.mode == paused {
@@ -155,7 +153,7 @@ func (d *Deck) goOn(gain float64) {
 	d.fader.Set(gain, over)
 }
 
-// cut fades out, where there is something that sounds.
+// cut fades out, if anything sounds.
 func (d *Deck) cut() {
 	if d.mode == paused {
 		d.mode, d.endAt = cut, d.out
@@ -164,8 +162,8 @@ func (d *Deck) cut() {
 	d.mode = cutting
 }
 
-// Next fills pcm with what comes next, and reports whether there is a speech;
-// if not it is silence. Blocks are best no shorter than the fade.
+// Next fills pcm with what comes next, and reports whether there is a speech; otherwise it is
+// silence. Blocks should not be shorter than the fade.
 func (d *Deck) Next(pcm []int16) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -189,7 +187,7 @@ func (d *Deck) Next(pcm []int16) bool {
 	return d.mode != empty
 }
 
-// awake forgets that somebody was to be woken, who is awake.
+// awake drops a pending wake-up of a caller that is awake.
 func (d *Deck) awake() {
 	select {
 	case <-d.woken:
@@ -197,7 +195,7 @@ func (d *Deck) awake() {
 	}
 }
 
-// sound hands on what there is of the speech.
+// sound hands on the available part of the speech.
 func (d *Deck) sound(pcm []int16) int {
 	n := d.queue.peek(pcm)
 	d.queue.drop(n)
@@ -209,9 +207,8 @@ func (d *Deck) sound(pcm []int16) int {
 	return n
 }
 
-// fade hands on a little of the speech, ever more softly, and keeps it: it was
-// not heard as it should be, so it does not count, and a resumed speech begins
-// with it.
+// fade hands on a little of the speech, fading out, and keeps it: it was not properly heard, so it
+// does not count, and a resumed speech begins with it.
 func (d *Deck) fade(pcm []int16) int {
 	n := d.queue.peek(pcm[:min(fadeSamples, len(pcm))])
 	d.fader.Set(0, time.Duration(n)*time.Second/audio.Rate)
@@ -219,7 +216,7 @@ func (d *Deck) fade(pcm []int16) int {
 	return n
 }
 
-// finished notes where the speech is over, when the last of it was handed on.
+// finished records where the speech ends, when the last of it was handed on.
 func (d *Deck) finished() {
 	if d.total != unknown && d.given >= d.total && d.endAt == unknown && d.mode != empty {
 		d.endAt = d.marks.end(d.out)
@@ -234,11 +231,11 @@ type Report struct {
 	End     bool   `json:"end,omitempty"`    // nothing more of it is played
 }
 
-// step is how far a speech goes before it is worth a report, in samples.
+// step is how many samples are worth a report.
 const step = audio.Samples
 
-// Played takes in that the device has played all that it was given but the last
-// held samples, and returns a report where there is one to make.
+// Played records that the device has played everything it was given except the last held samples,
+// and returns a report if one is due.
 func (d *Deck) Played(held int64) (r Report, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -259,8 +256,7 @@ func (d *Deck) Played(held int64) (r Report, ok bool) {
 	return r, true
 }
 
-// worth reports whether there is something to tell: a step, or the last of what
-// there is.
+// worth reports whether a report is due: after a step, or at the end of what there is.
 func (d *Deck) worth() bool {
 	news := d.report.Samples - d.told
 	return d.report.End || d.report.Credit >= step || news >= step || news > 0 && d.report.Samples == d.given

@@ -35,28 +35,28 @@ func (q *queue) drop(n int) {
 	q.n -= n
 }
 
-// A mark says that n samples of a speech, from the one numbered from on, were
-// handed on as the samples at and following.
+// A mark says that n samples of a speech, beginning with number from, were handed on as the
+// samples beginning with at.
 type mark struct {
 	at, from int64
 	n        int64
 }
 
-// maxMarks is how many pieces of a speech may be on their way through a device
-// at once. A speech is one piece as long as it is not held up.
+// maxMarks is how many pieces of a speech may be on their way through a device at once. A speech
+// without interruptions is one piece.
 const maxMarks = 32
 
-// marks are the pieces that the device has not been heard of to have played.
+// marks are the pieces that the device may not have played yet.
 type marks struct {
 	all [maxMarks]mark
 	n   int
-	pos int64 // what was played of the pieces that are gone
+	pos int64 // samples played of the pieces that are gone
 }
 
 func (m *marks) clear() { m.n, m.pos = 0, 0 }
 
-// add adds a piece. Where there are too many the oldest is forgotten, and counts
-// as played once the next one begins to be.
+// add adds a piece. If there are too many, the oldest is removed, and counts as played once the
+// next one begins to play.
 func (m *marks) add(at, from int64, n int) {
 	if n == 0 {
 		return
@@ -76,8 +76,7 @@ func (m *marks) add(at, from int64, n int) {
 	m.n++
 }
 
-// played returns how far the speech has come when the device has played
-// everything before at.
+// played returns how far the speech has come when the device has played everything before at.
 func (m *marks) played(at int64) int64 {
 	gone := 0
 	for _, k := range m.all[:m.n] {
@@ -94,7 +93,7 @@ func (m *marks) played(at int64) int64 {
 	return m.pos
 }
 
-// end returns where the last piece ends, or if there is none, now.
+// end returns the end of the last piece, or now if there is none.
 func (m *marks) end(now int64) int64 {
 	if m.n == 0 {
 		return now

@@ -1,10 +1,9 @@
-// Package pulse asks a PulseAudio server, or PipeWire in its place, what
-// PortAudio cannot tell: which devices there are by names that stay, where the
-// streams of a process really end, and whether the server is alive.
+// Package pulse asks a PulseAudio server, or PipeWire in its place, what PortAudio cannot tell:
+// the devices with stable names, where the streams of a process really end, and whether the server
+// is alive.
 //
-// What happens when a reader is slow: of the server's events only that there
-// was one is kept, in a channel of one; questions are answered within [Patience]
-// or the server counts as dead.
+// What happens when a reader is slow: of the server's events, a channel of one keeps only that
+// there was one; requests are answered within [Patience] or the server counts as dead.
 package pulse
 
 import (
@@ -25,12 +24,12 @@ import (
 // less than a millisecond; on a machine under load, more than a second.
 const Patience = 3 * time.Second
 
-// Errors of a server, beside those that it answers with.
+// Errors of a server, besides those in its answers.
 var (
 	// ErrNone says that there is no server here, and none is expected.
 	ErrNone = errors.New("no PulseAudio or PipeWire here")
 
-	// ErrSilent says that there is or was one, and that it does not answer.
+	// ErrSilent says that there is, or was, a server that does not answer.
 	ErrSilent = errors.New("the sound server does not answer")
 )
 
@@ -42,8 +41,8 @@ type Server struct {
 	changed chan struct{}
 }
 
-// Dial connects to the server that the environment names, else to the usual
-// one. Where there is no sign of any it returns [ErrNone].
+// Dial connects to the server that the environment names, or to the usual one. If there is no sign
+// of any, it returns [ErrNone].
 func Dial() (*Server, error) {
 	network, address := address(os.Getenv)
 	if address == "" {
@@ -57,7 +56,7 @@ func Dial() (*Server, error) {
 		return nil, ErrSilent
 	}
 	s := &Server{client: new(proto.Client), conn: conn, changed: make(chan struct{}, 1)}
-	s.client.Callback = s.event // before Open: it is called also when the connection ends
+	s.client.Callback = s.event // before Open: it is also called when the connection ends
 	s.client.SetTimeout(Patience)
 	s.client.Open(conn)
 	if err := s.greet(); err != nil {
@@ -67,7 +66,7 @@ func Dial() (*Server, error) {
 	return s, nil
 }
 
-// ask asks the server, whose own errors are told apart from none at all.
+// ask sends a request, and distinguishes the server's own errors from the lack of an answer.
 func (s *Server) ask(what proto.RequestArgs, reply proto.Reply) error {
 	err := s.client.Request(what, reply)
 	if answer, ok := err.(proto.Error); ok {
@@ -79,7 +78,7 @@ func (s *Server) ask(what proto.RequestArgs, reply proto.Reply) error {
 	return nil
 }
 
-// greet says who we are, and that we want to be told of changes.
+// greet sends our name, and subscribes to changes.
 func (s *Server) greet() error {
 	var auth proto.AuthReply
 	if err := s.ask(&proto.Auth{Version: s.client.Version(), Cookie: cookie(os.Getenv)}, &auth); err != nil {
@@ -95,7 +94,7 @@ func (s *Server) greet() error {
 	return s.ask(&proto.Subscribe{Mask: streamsAndDevices}, nil)
 }
 
-// event notes that something changed.
+// event records that something changed.
 func (s *Server) event(any) {
 	select {
 	case s.changed <- struct{}{}:
@@ -103,15 +102,14 @@ func (s *Server) event(any) {
 	}
 }
 
-// Changed tells that devices or streams may have changed, or that the server is
-// gone.
+// Changed receives a value when devices or streams may have changed, or when the server is gone.
 func (s *Server) Changed() <-chan struct{} { return s.changed }
 
 // Close ends the connection.
 func (s *Server) Close() error { return s.conn.Close() }
 
-// address returns where the server is by the rules of its own library, as far
-// as they name a socket on this machine or a host; "" if nowhere.
+// address returns the address of the server by the rules of its own library, as far as they name a
+// socket on this machine or a host; "" if there is none.
 func address(env func(string) string) (network, address string) {
 	for server := range strings.FieldsSeq(env("PULSE_SERVER")) {
 		if _, rest, ok := strings.Cut(server, "}"); ok && server[0] == '{' {
@@ -144,8 +142,8 @@ func withPort(host string) string {
 	return net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(4713))
 }
 
-// cookieSize is the length of the secret that shows the server that we may read
-// this account's files. One that needs none takes zeros.
+// cookieSize is the length of the secret that proves to the server that we may read this account's
+// files. A server that needs none accepts zeros.
 const cookieSize = 256
 
 // cookie returns that secret.

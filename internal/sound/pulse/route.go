@@ -18,16 +18,15 @@ type Device struct {
 	Default     bool
 	Suspended   bool
 
-	// Monitors is the sink whose sound this source repeats, if it does: it is no
+	// Monitors is the sink whose sound this source repeats, if it does: then it is not a
 	// microphone.
 	Monitors string
 
-	// Cleaned says of a source that the server removes from it what comes back of
-	// the loudspeaker.
+	// Cleaned says that the server removes the loudspeaker's echo from this source.
 	Cleaned bool
 }
 
-// suspended is the state of a device that takes and gives no sound.
+// suspended is the state of a device that neither captures nor plays.
 const suspended = 2
 
 // Devices returns the sources and the sinks, each sorted by name.
@@ -57,17 +56,17 @@ func (s *Server) Devices() (sources, sinks []Device, err error) {
 	return sources, sinks, nil
 }
 
-// source describes a source. One that monitors a sink has the sink's number
-// where a sink has its monitor's.
+// source describes a source. If it monitors a sink, it has the sink's number in the field in which
+// a sink has its monitor's.
 func source(in *proto.GetSourceInfoReply, byDefault string) Device {
 	return Device{Name: in.SourceName, Description: in.Device, Default: in.SourceName == byDefault,
 		Suspended: in.State == suspended, Monitors: in.MonitorSourceName,
 		Cleaned: cleaned(in.SourceName, in.Driver, in.Properties["node.name"].String(), in.Properties["media.name"].String())}
 }
 
-// cleaned reports whether one of the names of a source says that it is one
-// without echo: PulseAudio has its driver module-echo-cancel, PipeWire calls the
-// node so, unless somebody has called it otherwise.
+// cleaned reports whether one of the names of a source says that it has no echo: PulseAudio has
+// its driver module-echo-cancel, PipeWire gives the node that name, unless somebody has changed
+// it.
 func cleaned(names ...string) bool {
 	for _, name := range names {
 		if name = strings.ToLower(name); strings.Contains(name, "echo-cancel") || strings.Contains(name, "echo_cancel") {
@@ -77,24 +76,22 @@ func cleaned(names ...string) bool {
 	return false
 }
 
-// A Route is where the streams of a process end: at most one each way.
+// A Route says where the streams of a process end: at most one each way.
 type Route struct {
 	Source, Sink *Device // nil where there is no such stream
 
-	// In and Out are how long sound is in the source before it comes to the
-	// stream, and in the sink after it has left it.
+	// In and Out are how long sound is in the source before it reaches the stream, and in the sink
+	// after it has left the stream.
 	In, Out time.Duration
 }
 
-// Looped reports that what is played comes back in what is captured, without a
-// room between them.
+// Looped says that what is played comes back in what is captured, without a room in between.
 func (r Route) Looped() bool {
 	return r.Source != nil && r.Sink != nil && r.Source.Monitors == r.Sink.Name
 }
 
-// Route returns where the streams of the process with that number end. A sink
-// that sleeps under a stream that rests is not told to be suspended: it wakes
-// with the stream.
+// Route returns where the streams of a process end. A sink that sleeps under a paused stream is
+// not reported as suspended: it wakes with the stream.
 func (s *Server) Route(pid int) (r Route, err error) {
 	var ins proto.GetSourceOutputInfoListReply
 	if err := s.ask(&proto.GetSourceOutputInfoList{}, &ins); err != nil {
@@ -131,7 +128,7 @@ func of(p proto.PropList, pid int) bool {
 	return p["application.process.id"].String() == strconv.Itoa(pid)
 }
 
-// source returns the source of that number; nil if it is gone by now.
+// source returns the source with a number; nil if it is gone by now.
 func (s *Server) source(index uint32) (*Device, error) {
 	var in proto.GetSourceInfoReply
 	if err := s.ask(&proto.GetSourceInfo{SourceIndex: index}, &in); err != nil {
@@ -141,7 +138,7 @@ func (s *Server) source(index uint32) (*Device, error) {
 	return &d, nil
 }
 
-// sink returns the sink of that number; nil if it is gone by now.
+// sink returns the sink with a number; nil if it is gone by now.
 func (s *Server) sink(index uint32) (*Device, error) {
 	var out proto.GetSinkInfoReply
 	if err := s.ask(&proto.GetSinkInfo{SinkIndex: index}, &out); err != nil {
@@ -150,7 +147,7 @@ func (s *Server) sink(index uint32) (*Device, error) {
 	return &Device{Name: out.SinkName, Description: out.Device, Suspended: out.State == suspended}, nil
 }
 
-// ifGone forgives that something has gone between two questions.
+// ifGone ignores the error that something has gone between two requests.
 func ifGone(err error) error {
 	if errors.Is(err, proto.ErrNoSuchEntity) {
 		return nil

@@ -3,18 +3,18 @@ package soundtest
 import "earshot/internal/audio"
 
 const (
-	// strong is how far the samples of a cipher are from zero: lowered and faded they
-	// are still told from silence.
+	// strong is the size of the samples of a cipher: lowered and faded they can still be told from
+	// silence.
 	strong = 16000
 
-	// faded is how long a fade is at most, in samples: what fades out is repeated when
-	// a speech goes on, and does not count when it does not.
+	// faded is the longest fade, in samples: what fades out is repeated when a speech goes on, and
+	// otherwise does not count.
 	faded = 5 * audio.Rate / 1000
 )
 
-// Cipher fills pcm with sound that says where it belongs, of which the first sample
-// is number from: up or down, as by chance, so that no two stretches of it are
-// alike, however soft they are.
+// Cipher fills pcm with sound that identifies its position; its first sample is number from.
+// Samples are pseudo-randomly up or down, so that no two stretches are alike, however soft they
+// are.
 func Cipher(pcm []int16, from int) {
 	for i := range pcm {
 		pcm[i] = strong
@@ -24,7 +24,7 @@ func Cipher(pcm []int16, from int) {
 	}
 }
 
-// up reports whether sample i of a cipher is.
+// up reports whether sample i of a cipher is up.
 func up(i int) bool {
 	x := uint64(i)*0x9E3779B97F4A7C15 + 1
 	x ^= x >> 31
@@ -32,10 +32,10 @@ func up(i int) bool {
 	return x>>40&1 == 1
 }
 
-// Follow returns how far a recording has come in a cipher from its beginning, in
-// samples, at least and at most: a last block that is as short as a fade may have
-// been one. The recording is in the blocks that a device was given. Follow reports
-// false if something is lost, or twice but for fades.
+// Follow returns how far a recording has come in a cipher from its beginning, in samples, at least
+// and at most: a last block as short as a fade may have been one. The recording is given as the
+// blocks that a device was given. Follow returns false if something is lost, or repeated other
+// than by fades.
 func Follow(recorded [][]int16) (least, most int, ok bool) {
 	at := map[int]bool{0: true}
 	for _, block := range recorded {
@@ -63,8 +63,8 @@ func Follow(recorded [][]int16) (least, most int, ok bool) {
 	return least, most, true
 }
 
-// FollowRuns is the same for a recording of which the blocks are not known: between
-// silences what was played goes on where it was, or a fade before.
+// FollowRuns is Follow for a recording with unknown blocks: after a silence the sound continues
+// where it was, or a fade earlier.
 func FollowRuns(recorded []int16) (least, most int, ok bool) {
 	at := map[int]bool{0: true}
 	for len(recorded) > 0 {
@@ -100,8 +100,8 @@ func FollowRuns(recorded []int16) (least, most int, ok bool) {
 	return least, most, true
 }
 
-// follows returns how much of a cipher a block has, which goes on at from, and
-// reports whether it has nothing else.
+// follows returns how much of a cipher a block has, beginning at from, and reports whether it has
+// nothing else.
 func follows(block []int16, from int) (n int, ok bool) {
 	for n < len(block) && block[n] != 0 && block[n] > 0 == up(from+n) {
 		n++

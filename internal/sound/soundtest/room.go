@@ -10,32 +10,31 @@ import (
 	"earshot/internal/sound"
 )
 
-// A Room is a loudspeaker and a microphone that are two devices, in a room that
-// rings. What it does to sound is made up, and the same for the same Seed.
+// A Room is a loudspeaker and a microphone that are two devices, in a room with reverberation. Its
+// effects are made up, and the same for the same Seed.
 type Room struct {
-	Echo   float64       // how much softer the loudspeaker arrives than it is played, dB; below -90 never
-	Delay  time.Duration // by how much later than the devices say
-	Ring   time.Duration // until the room has died away by 60 dB; 0 means 250 ms
-	PPM    float64       // by how much the loudspeaker is faster than the microphone
-	Clips  bool          // the loudspeaker is small, and distorts what is loud
+	Echo   float64       // attenuation from the loudspeaker to the microphone, dB; below -90 never
+	Delay  time.Duration // additional to what the devices report
+	Ring   time.Duration // reverberation time to -60 dB; 0 means 250 ms
+	PPM    float64       // by how much the loudspeaker's clock is faster than the microphone's
+	Clips  bool          // the loudspeaker is small, and distorts loud sound
 	Noise  float64       // level of the microphone's, dB; 0 means -66
-	Jitter time.Duration // by how much the devices say wrong when something is heard
+	Jitter time.Duration // error of the devices' times
 	Gap    time.Duration // of silence, whenever the loudspeaker stutters
 	Seed   uint64
 }
 
-// stutters is after how much sound it does so, in samples: every seven seconds.
+// stutters is the time between two stutters, in samples: seven seconds.
 const stutters = 7 * audio.Rate
 
-// density is how many reflections a second come back: more cannot be told from a
-// tail that is dense.
+// density is how many reflections come back per second: more cannot be told from a dense tail.
 const density = 2000
 
 // written is how much earlier something is written than heard.
 const written = 80 * time.Millisecond
 
-// Captured returns what a microphone captures while far is played: its echo and
-// noise, beside near.
+// Captured returns what a microphone captures while far is played: its echo and noise, beside
+// near.
 func (m Room) Captured(far, near []int16) []int16 {
 	r := rand.New(rand.NewPCG(m.Seed, 1))
 	out := m.reflect(m.play(far), len(near), r)
@@ -51,7 +50,7 @@ func (m Room) Captured(far, near []int16) []int16 {
 	return pcm
 }
 
-// play returns how the loudspeaker moves, by the clock of the microphone.
+// play returns the movement of the loudspeaker, by the clock of the microphone.
 func (m Room) play(far []int16) []float64 {
 	const clips = 9000
 	out := make([]float64, len(far))
@@ -66,8 +65,8 @@ func (m Room) play(far []int16) []float64 {
 	return out
 }
 
-// at returns which of its samples a loudspeaker plays that has moved n times, if
-// it does not stutter.
+// at returns which of its samples a loudspeaker plays that has moved n times, if it does not
+// stutter.
 func (m Room) at(n float64) (t float64, ok bool) {
 	gap := m.Gap.Seconds() * audio.Rate
 	whole := math.Floor(n / (stutters + gap))
@@ -89,7 +88,7 @@ func at(pcm []int16, t float64) (s float64) {
 	return s
 }
 
-// reflect returns what comes back of sound: directly, and from everywhere.
+// reflect returns the direct sound and the reflections.
 func (m Room) reflect(sound []float64, n int, r *rand.Rand) []float64 {
 	out := make([]float64, n)
 	if m.Echo < -90 {
@@ -124,8 +123,8 @@ func (m Room) reflect(sound []float64, n int, r *rand.Rand) []float64 {
 	return out
 }
 
-// Takes returns what the helper is told of it for a rehearsal, from a time on:
-// far and captured, each with the times that the devices say.
+// Takes returns the helper's input for a rehearsal, from a time on: far and captured, each with
+// the times that the devices report.
 func (m Room) Takes(from time.Time, far, captured []int16) iter.Seq[sound.Take] {
 	return func(yield func(sound.Take) bool) {
 		r := rand.New(rand.NewPCG(m.Seed, 2))

@@ -12,18 +12,16 @@ import (
 	"earshot/internal/audio"
 )
 
-// format is how pacat and parec speak: raw sound, as package audio has it.
+// format is the format of pacat and parec: raw sound, as in package audio.
 var format = []string{"--raw", "--rate=16000", "--channels=1", "--format=s16le"}
 
-// whole is how much sound the server takes at once, in milliseconds: all that is
-// said in most tests. So nobody stutters, however late the player or the server is;
-// the sound still comes in its own time. The player waits for no more than half a
-// minute until all is played that the server has.
+// whole is how much sound the server takes at once, in milliseconds: everything that is said in
+// most tests. So nothing stutters, however late the player or the server is; the sound still comes
+// in its own time. The player waits at most half a minute until the server has played everything.
 const whole = "20000"
 
-// Play plays pcm into the virtual microphone, and returns when it was played or
-// ctx has ended. It arrives in one piece, unless the machine stands still for
-// longer than others have patience.
+// Play plays pcm into the virtual microphone, and returns when it was played or ctx has ended. It
+// arrives in one piece, unless the machine stands still for longer than others wait.
 func (s *Server) Play(ctx context.Context, pcm []int16) error {
 	file, err := s.keep(pcm)
 	if err != nil {
@@ -38,8 +36,8 @@ func (s *Server) Play(ctx context.Context, pcm []int16) error {
 	return nil
 }
 
-// keep writes pcm into a file: from a pipe that has ended the player reads
-// without end, and takes most of a core.
+// keep writes pcm to a file: from a pipe that has ended, the player reads without end, and takes
+// most of a core.
 func (s *Server) keep(pcm []int16) (string, error) {
 	f, err := os.CreateTemp(s.dir, "said")
 	if err != nil {
@@ -49,8 +47,7 @@ func (s *Server) keep(pcm []int16) (string, error) {
 	return f.Name(), errors.Join(err, f.Close())
 }
 
-// A Recording is what comes out of the virtual loudspeaker, from when it was
-// begun.
+// A Recording is what comes out of the virtual loudspeaker, from its beginning on.
 type Recording struct {
 	cmd  *exec.Cmd
 	done sync.WaitGroup
@@ -59,8 +56,8 @@ type Recording struct {
 	pcm []int16
 }
 
-// Record begins a recording; the caller stops it. It returns when the first
-// samples, perhaps of silence, are there, or ctx has ended.
+// Record begins a recording; the caller stops it. It returns when the first samples, perhaps of
+// silence, have arrived, or ctx has ended.
 func (s *Server) Record(ctx context.Context) (*Recording, error) {
 	cmd := exec.Command("parec", append(format, "--latency-msec=10", "--device="+Echo)...)
 	cmd.Env = append(os.Environ(), s.Env()...)
@@ -83,7 +80,7 @@ func (s *Server) Record(ctx context.Context) (*Recording, error) {
 	}
 }
 
-// read keeps what comes, and calls some at the first, or the end.
+// read keeps what arrives, and calls some at the first samples, or at the end.
 func (r *Recording) read(out io.Reader, some func()) {
 	defer some()
 	buf := make([]byte, 640)
@@ -101,7 +98,7 @@ func (r *Recording) read(out io.Reader, some func()) {
 	}
 }
 
-// Pid returns the number of the process that records.
+// Pid returns the ID of the recording process.
 func (r *Recording) Pid() int { return r.cmd.Process.Pid }
 
 // Len returns how many samples there are.
@@ -111,8 +108,7 @@ func (r *Recording) Len() int {
 	return len(r.pcm)
 }
 
-// PCM returns the samples from the one numbered from on. They may not be
-// changed.
+// PCM returns the samples from number from on. They must not be changed.
 func (r *Recording) PCM(from int) []int16 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -3,8 +3,8 @@
 // variables only, so that nothing of the machine's own sound is touched. It
 // needs the programs pulseaudio, pactl, pacat and parec.
 //
-// What happens when a reader is slow: a recording keeps every sample from its
-// beginning to its end, as a test wants it; two minutes are four megabytes.
+// What happens when a reader is slow: a recording keeps every sample from its beginning to its
+// end, as a test needs it; two minutes are four megabytes.
 package soundtest
 
 import (
@@ -30,13 +30,12 @@ const (
 	Echo       = Speaker + ".monitor" // what an assistant must never listen to
 )
 
-// module is how a virtual device is loaded: at the rate of package audio, so
-// that nothing is resampled and sound can be compared sample by sample.
-// Without norewinds the first two seconds are missing.
+// module is how a virtual device is loaded: at the rate of package audio, so that nothing is
+// resampled and sound can be compared sample by sample. Without norewinds the first two seconds
+// are missing.
 const module = "module-null-sink sink_name=%s norewinds=1 rate=16000 channels=1 sink_properties=device.description=%s"
 
-// A Server is a PulseAudio server of its own. Its methods may be called from
-// many goroutines.
+// A Server is a private PulseAudio server. Its methods may be called from many goroutines.
 type Server struct {
 	dir string
 
@@ -56,8 +55,7 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// New starts a server and waits until it answers, or ctx ends. The caller
-// closes it.
+// New starts a server and waits until it answers, or ctx ends. The caller closes it.
 func New(ctx context.Context) (*Server, error) {
 	dir, err := os.MkdirTemp("", "pulse") // short: the path of a socket has 108 bytes at most
 	if err != nil {
@@ -74,15 +72,14 @@ func New(ctx context.Context) (*Server, error) {
 	return s, nil
 }
 
-// write writes what the server and its clients are configured by. Clients must
-// not use shared memory: those that do hang for ever when the server dies.
+// write writes the configuration of the server and its clients. Clients must not use shared
+// memory: those that do hang for ever when the server dies.
 func (s *Server) write() error {
 	script := "load-module module-native-protocol-unix auth-anonymous=1 socket=" + s.socket() + "\n"
 	for _, name := range []string{Microphone, Speaker} {
 		script += "load-module " + fmt.Sprintf(module, name, name) + "\n"
 	}
-	// Every desktop has its server put devices to sleep that nobody uses; after
-	// five seconds there, here sooner.
+	// A desktop's server suspends unused devices; after five seconds there, here sooner.
 	script += "load-module module-suspend-on-idle timeout=1\n"
 	script += "set-default-source " + Source + "\nset-default-sink " + Speaker + "\n"
 	const pcm = "pcm.%[1]s {\n type pulse\n hint {\n show on\n description \"PulseAudio\"\n }\n}\nctl.%[1]s {\n type pulse\n}\n"
@@ -93,8 +90,8 @@ func (s *Server) write() error {
 	)
 }
 
-// Unplug has ALSA lead a program that is started from now on to a card that is
-// not the server's, as where its plug-in is missing.
+// Unplug makes ALSA lead programs that are started from now on to a card that is not the server's,
+// as on systems without its plug-in.
 func (s *Server) Unplug() error {
 	return s.put("alsa.conf", "pcm.!default {\n type null\n hint {\n show on\n description \"other card\"\n }\n}\n")
 }
@@ -105,8 +102,7 @@ func (s *Server) put(name, text string) error {
 
 func (s *Server) socket() string { return filepath.Join(s.dir, "native") }
 
-// Env returns what a program must have in its environment to use this server,
-// and no other sound.
+// Env returns the environment that a program needs to use this server, and no other sound.
 func (s *Server) Env() []string {
 	return []string{
 		"PULSE_SERVER=unix:" + s.socket(),
@@ -126,7 +122,7 @@ func (s *Server) Env() []string {
 // answers, or ctx ends.
 func (s *Server) Restart(ctx context.Context) error {
 	s.Kill()
-	// An orphan, left behind by a test that was killed, ends by itself.
+	// An orphan of a killed test ends by itself.
 	cmd := exec.Command("pulseaudio", "-n", "-F", filepath.Join(s.dir, "server.pa"),
 		"--daemonize=no", "--exit-idle-time=300", "--use-pid-file=no", "--realtime=no", "--high-priority=no",
 		"--log-target=file:"+filepath.Join(s.dir, "server.log"))
@@ -180,7 +176,7 @@ func (s *Server) Close() {
 	os.RemoveAll(s.dir)
 }
 
-// Freeze makes the server stand still, as a hung one does; Thaw ends that.
+// Freeze makes the server hang; Thaw ends that.
 func (s *Server) Freeze() error { return s.signal(syscall.SIGSTOP) }
 
 // Thaw lets a frozen server go on.
@@ -201,14 +197,14 @@ func (s *Server) Load(name string) error {
 	return err
 }
 
-// AddSource adds a microphone that is silent, and no loudspeaker's monitor.
+// AddSource adds a silent microphone, which is not the monitor of a loudspeaker.
 func (s *Server) AddSource(name string) error {
 	_, err := s.pactl("load-module", "module-null-source", "source_name="+name, "rate=16000", "channels=1")
 	return err
 }
 
-// Unload takes the virtual device name away, as pulling its plug does. Streams
-// on it are moved by the server, or ended where there is nothing to move to.
+// Unload removes the virtual device name, like pulling its plug. The server moves the streams on
+// it, or ends those that it cannot move.
 func (s *Server) Unload(name string) error {
 	modules, err := s.pactl("list", "short", "modules")
 	if err != nil {
@@ -223,19 +219,17 @@ func (s *Server) Unload(name string) error {
 	return fmt.Errorf("no device %s", name)
 }
 
-// Default makes Microphone and Speaker the defaults again, which they are not
-// by themselves after they were gone.
+// Default makes Microphone and Speaker the defaults again, which they do not become by themselves
+// after they were gone.
 func (s *Server) Default() error {
 	_, err := s.pactl("set-default-source", Source)
 	_, err2 := s.pactl("set-default-sink", Speaker)
 	return errors.Join(err, err2)
 }
 
-// Leak lets what comes out of the loudspeaker be heard by the microphone, as in
-// a room, at so many percent of PulseAudio's volume: 60 is 13 dB softer. The
-// loudspeaker is another one afterwards, whose sound goes the way of the
-// microphone's own: a loopback comes ever later when the machine is busy, as no
-// echo does.
+// Leak lets the microphone hear the loudspeaker, as in a room, at a percentage of PulseAudio's
+// volume: 60 is 13 dB softer. It replaces the loudspeaker by one whose sound goes the same way as
+// the microphone's own: a loopback becomes ever later when the machine is busy, as no echo does.
 func (s *Server) Leak(percent int) error {
 	err := s.Unload(Speaker)
 	if err != nil {
@@ -247,11 +241,11 @@ func (s *Server) Leak(percent int) error {
 	return errors.Join(s.soften("module-remap-sink", percent), s.Default())
 }
 
-// LeakCancelled does so too, and has the server itself take it out again, as many
-// desktops do. Who uses the default devices uses that. It is by a loopback, since a
-// canceller between a loudspeaker and a microphone of one thread gives nothing; and it
-// leaves alone how loud the microphone is, of which a virtual one has no knob: it would
-// turn it down by 27 dB for its first twenty seconds.
+// LeakCancelled does the same, and has the server itself remove the echo again, as many desktops
+// do. Users of the default devices get that. It uses a loopback, since a canceller between a
+// loudspeaker and a microphone of one thread gives nothing; and it leaves the microphone's volume
+// alone, for which a virtual one has no knob: it would turn it down by 27 dB for the first twenty
+// seconds.
 func (s *Server) LeakCancelled(percent int) error {
 	const cancelled = ".echo-cancel"
 	_, err := s.pactl("load-module", "module-loopback", "source="+Echo, "sink="+Microphone, "rate=16000", "channels=1", "latency_msec=20")
@@ -271,7 +265,7 @@ func (s *Server) LeakCancelled(percent int) error {
 	return errors.Join(err, err2)
 }
 
-// soften sets at how many percent a module plays.
+// soften sets the volume of a module, in percent.
 func (s *Server) soften(module string, percent int) error {
 	all, err := s.pactl("list", "short", "sink-inputs")
 	for line := range strings.Lines(all) {
@@ -283,14 +277,14 @@ func (s *Server) soften(module string, percent int) error {
 	return err
 }
 
-// Suspend suspends the source named, or ends that.
+// Suspend suspends a source, or ends that.
 func (s *Server) Suspend(source string, on bool) error {
 	_, err := s.pactl("suspend-source", source, map[bool]string{true: "1", false: "0"}[on])
 	return err
 }
 
-// MoveSources moves all captures to the source named, as somebody does in the
-// mixer, or a server by itself.
+// MoveSources moves all captures to a source, as a person does in the mixer, or a server by
+// itself.
 func (s *Server) MoveSources(source string) error {
 	all, err := s.pactl("list", "short", "source-outputs")
 	for line := range strings.Lines(all) {
@@ -307,13 +301,13 @@ func (s *Server) Streams() (in, out int, err error) {
 	return strings.Count(ins, "\n"), strings.Count(outs, "\n"), errors.Join(err, err2)
 }
 
-// Playing returns how many playbacks run: one that rests is not among them.
+// Playing returns how many playbacks run: paused ones do not count.
 func (s *Server) Playing() (int, error) {
 	all, err := s.pactl("list", "sink-inputs")
 	return strings.Count(all, "Corked: no"), err
 }
 
-// Sleeping reports whether the sink named is suspended.
+// Sleeping reports whether a sink is suspended.
 func (s *Server) Sleeping(sink string) (bool, error) {
 	all, err := s.pactl("list", "short", "sinks")
 	for line := range strings.Lines(all) {
@@ -324,7 +318,7 @@ func (s *Server) Sleeping(sink string) (bool, error) {
 	return false, errors.Join(err, fmt.Errorf("no sink %s", sink))
 }
 
-// pactl asks the server, for at most two seconds: it may be frozen.
+// pactl sends a request to the server, for at most two seconds: it may be frozen.
 func (s *Server) pactl(args ...string) (string, error) {
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)
 	defer stop()
