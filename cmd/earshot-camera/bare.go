@@ -17,9 +17,8 @@ import (
 // bares is how many pictures are taken for [bare].
 const bares = 40
 
-// bare says, as JSON, what each stage costs when gocv alone does it, with nothing around:
-// milliseconds of a thread for each picture. It is what make bench puts beside our own
-// figures.
+// bare reports, as JSON, what each stage costs when only gocv runs, with nothing around it:
+// milliseconds of a thread per picture. make bench prints it beside our own figures.
 func bare(source string) int {
 	runtime.LockOSThread()
 	a, err := parse(source)

@@ -11,7 +11,7 @@ import (
 	"earshot"
 )
 
-// pixels returns b in a picture of that size: every pixel that it touches.
+// pixels returns b in a picture of a size: every pixel that it touches.
 func pixels(b earshot.Box, width, height int) image.Rectangle {
 	w, h := float64(width), float64(height)
 	return image.Rect(
@@ -20,8 +20,7 @@ func pixels(b earshot.Box, width, height int) image.Rectangle {
 	).Intersect(image.Rect(0, 0, width, height))
 }
 
-// share returns r as a part of a picture of that size, and whether there is something of
-// it within.
+// share returns r as a share of a picture of a size, and whether any of it is within.
 func share(r image.Rectangle, width, height int) (earshot.Box, bool) {
 	r = r.Intersect(image.Rect(0, 0, width, height))
 	if r.Empty() {
@@ -34,12 +33,12 @@ func share(r image.Rectangle, width, height int) (earshot.Box, bool) {
 	}, true
 }
 
-// same is how much of the smaller of two boxes must lie in the other for both to be of
-// the same thing.
+// same is how much of the smaller of two boxes must lie in the other for both to show the same
+// thing.
 const same = 0.6
 
-// distinct returns the things that are not the same as a surer one, the surest first, at
-// most so many.
+// distinct returns the detections without those that show the same thing as a surer one, the
+// surest first, at most most of them.
 func distinct(things []earshot.Seen, most int) (kept []earshot.Seen) {
 	slices.SortStableFunc(things, func(a, b earshot.Seen) int { return cmp.Compare(b.Sure, a.Sure) })
 	for _, t := range things {

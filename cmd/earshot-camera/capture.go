@@ -27,7 +27,7 @@ type capture struct {
 func openDevice(a address, width, height int, most float64) (source, sourceInfo, error) {
 	path := a.path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a stable name is a link, and OpenCV looks at what the name says
+		path = real // a stable name is a link, and OpenCV looks at the name
 	}
 	n := sourceInfo{live: true, warm: true}
 	video, err := gocv.VideoCaptureFileWithAPI(path, gocv.VideoCaptureV4L2)
@@ -41,7 +41,7 @@ func openDevice(a address, width, height int, most float64) (source, sourceInfo,
 		video.Set(gocv.VideoCaptureFrameWidth, float64(width))
 		video.Set(gocv.VideoCaptureFrameHeight, float64(height))
 	}
-	if most > 0 { // a camera that is asked for few pictures costs little
+	if most > 0 { // a camera that delivers few pictures costs little
 		video.Set(gocv.VideoCaptureFPS, math.Ceil(max(most, 5)))
 	}
 	n.rate = rate(video)
@@ -58,9 +58,8 @@ func openCapture(a address, n sourceInfo) (source, sourceInfo, error) {
 	return c, c.sourceInfo, nil
 }
 
-// options are what FFmpeg may do: a playlist that comes from the net must not lead to a
-// file, nor one in a file to the net; and nobody waits for ever. Times are in
-// microseconds.
+// options restrict FFmpeg: a playlist from the network must not lead to a file, nor one in a file
+// to the network; and nothing waits for ever. Times are in microseconds.
 func (a address) options() string {
 	wait := silence
 	options := []string{"protocol_whitelist;file"}
@@ -94,7 +93,7 @@ func (c *capture) open() (err error) {
 	return &fault{text: c.address.says + " is not a video that FFmpeg can read", cure: "give another file", lasting: true}
 }
 
-// rate returns what a source says of its own, or 0.
+// rate returns a source's own rate, or 0.
 func rate(v *gocv.VideoCapture) float64 {
 	if r := v.Get(gocv.VideoCaptureFPS); r > 0.01 && r <= 1000 {
 		return r
@@ -103,8 +102,8 @@ func rate(v *gocv.VideoCapture) float64 {
 }
 
 const (
-	// swiftly is faster than any picture comes, and tooSwift how many in sequence may be
-	// passed over like that: gocv does not say that there was none.
+	// swiftly is faster than any picture comes, and tooSwift how many in sequence may be skipped
+	// like that: gocv does not report that there was none.
 	swiftly  = 50 * time.Microsecond
 	tooSwift = 100
 )
@@ -129,7 +128,7 @@ func (c *capture) take(m *gocv.Mat) error {
 	return nil
 }
 
-// rewind implements [source]. It opens the file again, since not all can be wound.
+// rewind implements [source]. It opens the file again, since not every file can be rewound.
 func (c *capture) rewind() error {
 	if c.sourceInfo.live {
 		return errors.New("a live stream cannot be rewound")

@@ -18,19 +18,19 @@ import (
 )
 
 const (
-	// bodies is how many pixels wide a picture is in which people are sought. Whoever
-	// is shorter than 96 of them is not found; at 320, which takes a fifth of the time,
-	// that is almost everybody who is not near.
+	// bodies is the width of a picture, in pixels, in which people are searched. People shorter
+	// than 96 pixels are not found; at 320, which takes a fifth of the time, that is almost
+	// everybody who is not near.
 	bodies = 640
 
 	// features is the same for faces, of which the smallest has 24 pixels.
 	features = 320
 
-	// finer is by how much the sizes differ at which people and faces are sought.
+	// finer is the ratio between the sizes at which people and faces are searched.
 	bodiesFiner   = 1.07
 	featuresFiner = 1.1
 
-	// beside is how many windows beside each other must find the same thing.
+	// beside is how many adjacent windows must find the same thing.
 	beside = 2
 )
 
@@ -42,7 +42,7 @@ var cascades = []string{
 	"/usr/share/opencv/haarcascades", "/opt/homebrew/share/opencv4/haarcascades",
 }
 
-// cureDetectors is what mends that it is missing.
+// cureDetectors says how to install it.
 const cureDetectors = "apt-get install opencv-data"
 
 // detectors find who and what is in a picture. They are used by one goroutine at a time.
@@ -83,7 +83,7 @@ func (d *detectors) close() {
 	d.feature.Close()
 }
 
-// look returns what is in a grey picture. Who is seen with a face and a body is in it
+// look returns what is in a grey picture. A person who is seen with a face and a body appears
 // twice: as a person and as a face, one within the other.
 func (d *detectors) look(grey gocv.Mat, cost *wire.Cost) []earshot.Seen {
 	var people, faces, codes []earshot.Seen
@@ -101,7 +101,7 @@ func (d *detectors) look(grey gocv.Mat, cost *wire.Cost) []earshot.Seen {
 	return append(append(codes, faces...), distinct(people, earshot.MaxSeen-len(faces)-len(codes))...)
 }
 
-// narrowed returns a picture as it is, or made smaller into m.
+// narrowed returns a picture unchanged, or scaled down into m.
 func narrowed(grey gocv.Mat, m *gocv.Mat, width int) gocv.Mat {
 	if grey.Cols() <= width {
 		return grey
@@ -113,8 +113,8 @@ func narrowed(grey gocv.Mat, m *gocv.Mat, width int) gocv.Mat {
 // window is the smallest picture in which people can be sought, in pixels.
 var window = image.Pt(64, 128)
 
-// found returns what a detector finds, as what it is, where the thing is within what the
-// detector returns.
+// found returns a detector's results as a kind of thing; within says where the thing is inside a
+// result.
 func found(d detector, grey gocv.Mat, finer float64, is func(detection) earshot.Seen, within func(image.Rectangle) image.Rectangle) (all []earshot.Seen) {
 	if grey.Cols() < window.X || grey.Rows() < window.Y {
 		return nil
@@ -136,20 +136,19 @@ func person(r image.Rectangle) image.Rectangle {
 	return image.Rect(r.Min.X+r.Dx()/6, r.Min.Y+r.Dy()/12, r.Max.X-r.Dx()/6, r.Max.Y-r.Dy()/12)
 }
 
-// unsure is how sure one must be at least to say anything.
+// unsure is the least confidence that is reported at all.
 const unsure = 0.3
 
-// How sure one is, from how far the best window lies beyond the threshold of its
-// detector: a logistic curve, set by eye on the pictures and videos of Debian's
-// opencv-doc, so that a half stands where about as many are wrong as right. It rises with
-// the weight and is no probability.
+// The confidence, from how far the best window lies beyond the threshold of its detector: a
+// logistic curve, set by eye on the pictures and videos of Debian's opencv-doc, so that one half
+// is where about as many are wrong as right. It rises with the weight and is not a probability.
 func sureOfPerson(weight float64) float64 { return logistic(2.5 * (weight - 0.6)) }
 func sureOfFace(weight float64) float64   { return logistic(1.5 * (weight - 55.2)) }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// read returns the code in a picture. OpenCV is not asked: here it finds codes but cannot
-// read them, and finding one takes it five times as long.
+// read returns the code in a picture. OpenCV is not used: here it finds codes but cannot read
+// them, and finding one takes it five times as long.
 func (d *detectors) read(grey gocv.Mat) []earshot.Seen {
 	width, height := grey.Cols(), grey.Rows()
 	code := d.decode(grey.ToBytes(), width, height)
@@ -169,9 +168,9 @@ func (d *detectors) read(grey gocv.Mat) []earshot.Seen {
 	return []earshot.Seen{{What: earshot.Code, Box: box, Sure: 1, Text: earshot.Text(text)}} // it has a checksum
 }
 
-// decode returns the code in a picture, nil if there is none. A code that makes the
-// library panic is none: whoever holds one up must not blind us. This is the one place
-// where a panic is caught.
+// decode returns the code in a picture, nil if there is none. A code that makes the library panic
+// counts as none: nobody must be able to blind us by holding one up. This is the only place where
+// a panic is caught.
 func (d *detectors) decode(grey []byte, width, height int) (code *gozxing.Result) {
 	defer func() {
 		if recover() != nil {

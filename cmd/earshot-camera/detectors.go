@@ -19,8 +19,8 @@ import (
 
 // A detector finds things of one kind. It is used by one goroutine at a time.
 //
-// gocv has detectors of its own; they say nothing of how sure they are, and its
-// coefficients for people are a pointer to memory that has been given back.
+// gocv's own detectors do not say how sure they are, and its coefficients for people are a pointer
+// to freed memory.
 type detector struct{ c C.detector }
 
 // A detection is one thing that was found.
@@ -43,8 +43,8 @@ func newFaceDetector(path string) (detector, bool) {
 	return detector{c}, c != nil
 }
 
-// find returns what it finds in a grey picture, at sizes that differ by scale, in
-// least windows beside each other.
+// find returns the detections in a grey picture, at sizes that differ by scale, confirmed by least
+// adjacent windows.
 func (d detector) find(grey gocv.Mat, scale float64, least int) []detection {
 	var found [maxFound]C.detection
 	n := int(C.detector_find(d.c, unsafe.Pointer(grey.Ptr()), C.double(scale), C.int(least), &found[0], maxFound))

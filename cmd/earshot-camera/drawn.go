@@ -12,22 +12,22 @@ import (
 	"earshot"
 )
 
-// quality is that of the pictures that are kept, of 100; poor that of those which are too
-// large with it.
+// quality is the JPEG quality of the pictures that are kept, of 100; poor is for those that are
+// too large with it.
 const (
 	quality = 80
 	poor    = 40
 )
 
-// colours are those of the boxes, by what is in them.
+// colours are the colours of the boxes, by what is in them.
 var colours = map[earshot.Thing]color.RGBA{
 	earshot.Person: {0, 200, 80, 255},
 	earshot.Face:   {255, 200, 0, 255},
 	earshot.Code:   {0, 140, 255, 255},
 }
 
-// drawn returns a picture with boxes around what was seen; without them if it is none, or
-// becomes too large by them.
+// drawn returns a picture with boxes around what was seen; without them if it cannot be decoded,
+// or becomes too large.
 func drawn(picture []byte, seen []earshot.Seen) []byte {
 	if len(seen) == 0 {
 		return picture

@@ -11,22 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The patience with a source; variables, so that tests need less of it.
+// The patience with a source; variables, so that tests can shorten it.
 var (
-	// opening is how long it may take to open one and get its first picture.
+	// opening is how long opening a source and getting its first picture may take.
 	opening = 15 * time.Second
 
-	// silence is for how long none may come.
+	// silence is how long no picture may come.
 	silence = 5 * time.Second
 
-	// stuck is by how much a library may overrun that before it is taken to hang, which
-	// only killing the process cures.
+	// stuck is by how much a library may overrun that before it counts as hung, which only killing
+	// the process cures.
 	stuck = 5 * time.Second
 )
 
-// memory is how much of its own the process may have, in bytes: an address that leads to
-// a picture of a billion pixels must not cost the machine its memory. The largest picture
-// that is taken needs a quarter of it, in all its copies.
+// memory is how much memory of its own the process may have, in bytes: an address that leads to a
+// picture of a billion pixels must not exhaust the machine. The largest accepted picture needs a
+// quarter of it, in all its copies.
 const memory = 1 << 30
 
 // bound sets limits on what the libraries may take.
@@ -38,8 +38,8 @@ func bound() error {
 	return nil
 }
 
-// configure tells OpenCV, which reads that from the environment before anything else,
-// to work in one thread, without a GPU.
+// configure makes OpenCV, which reads this from the environment first, work in one thread, without
+// a GPU.
 func configure() {
 	for name, value := range map[string]string{
 		"OPENCV_FOR_THREADS_NUM":            "1",
@@ -51,8 +51,8 @@ func configure() {
 	}
 }
 
-// silenced throws away what libraries print: it repeats addresses, in which passwords
-// are. What it returns is where standard error led, and a crash of Go is still told there.
+// silenced discards what libraries print: it repeats addresses, which contain passwords. It
+// returns the original standard error; a crash of Go is still reported there.
 func silenced() (*os.File, error) {
 	fd, err := unix.FcntlInt(uintptr(unix.Stderr), unix.F_DUPFD_CLOEXEC, 5) // 3 and 4 are the protocol's
 	if err != nil {

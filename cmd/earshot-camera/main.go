@@ -1,18 +1,18 @@
 //go:build cgo
 
-// Command earshot-camera is the helper for what a camera sees, by OpenCV: one process a
-// camera. It takes pictures of a device, a file or a stream, says of each that it looks
-// at what moves and what is new in it, and now and then who and what is in it; and it
-// keeps those of the last ten seconds, in memory, for who asks to look.
+// Command earshot-camera is the helper for what a camera sees, with OpenCV: one process per
+// camera. It takes pictures from a device, a file or a stream, reports for each one that it
+// examines what moves and what is new in it, and now and then who and what is in it; and it keeps
+// the pictures of the last ten seconds, in memory, for requests to look.
 //
-// It decides nothing: the daemon says which camera and how, over the protocol of package
-// helper; see the messages of earshot/models/see/wire. With check as its first argument
-// it says, as JSON, what works on this machine; with bare and a source, what OpenCV alone
-// costs, for make bench.
+// It decides nothing: the daemon says which camera and how, over the protocol of package helper;
+// see the messages of earshot/models/see/wire. With check as its first argument it reports, as
+// JSON, what works on this machine; with bare and a source, what OpenCV alone costs, for make
+// bench.
 //
-// What happens when a reader is slow: an observation waits for its reader, and pictures
-// are passed over meanwhile. One picture is sent at a time, and who asks for another
-// beyond wire.MaxRequests is told that there is none.
+// What happens when a reader is slow: an observation waits for its reader, and pictures are
+// skipped meanwhile. One picture is sent at a time, and a request for another beyond
+// wire.MaxRequests is answered that there is none.
 package main
 
 import (
@@ -32,8 +32,8 @@ const name = "earshot-camera"
 
 func main() { os.Exit(run(context.Background(), os.Args[1:])) }
 
-// run is the program; it returns the exit code. Standard output belongs to the
-// protocol before any library can print there.
+// run is the program; it returns the exit code. Standard output is reserved for the protocol
+// before any library can print there.
 func run(ctx context.Context, args []string) int {
 	configure()
 	switch {

@@ -13,8 +13,8 @@ import (
 // most is how many bytes of pictures are kept: ten seconds at ten a second, as a rule.
 const most = 16 << 20
 
-// unlike is how far from the picture that is meant the one may be that is shown instead,
-// unless pictures are rarer than that.
+// unlike is how far in time the picture shown may be from the one requested, unless pictures are
+// rarer than that.
 const unlike = time.Second
 
 // A bufferedPicture is one picture that is kept, as JPEG.
@@ -26,8 +26,8 @@ type bufferedPicture struct {
 	searched      bool           // in it, and in no other
 }
 
-// A pictureBuffer keeps the pictures of the last while, in memory. When there is no more room
-// the oldest goes. It may be used from many goroutines; what is in a page is not changed.
+// A pictureBuffer keeps the recent pictures, in memory. When it is full the oldest goes. It may be
+// used from many goroutines; a page's content is not changed.
 type pictureBuffer struct {
 	mu      sync.Mutex
 	pages   []*bufferedPicture // the oldest first
@@ -39,8 +39,8 @@ type pictureBuffer struct {
 
 func newPictureBuffer() *pictureBuffer { return &pictureBuffer{wish: make(chan struct{}, 1)} }
 
-// alone says whether the pictures have a time of their own: those of a recording that is
-// read as fast as it can be.
+// alone says whether the pictures have a time of their own: those of a recording that is read as
+// fast as possible.
 func (a *pictureBuffer) alone(own bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -55,8 +55,7 @@ func (a *pictureBuffer) now() time.Time {
 	return time.Now()
 }
 
-// await calls show with the next picture, or with nil if that cannot be kept. Show must
-// not wait.
+// await calls show with the next picture, or with nil if that cannot be kept. Show must not block.
 func (a *pictureBuffer) await(show func(*bufferedPicture)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -74,8 +73,8 @@ func (a *pictureBuffer) wanted() bool {
 	return len(a.waiting) > 0
 }
 
-// put keeps a picture, and shows it to who waits, if it was searched: what is said to be
-// in a picture for which somebody asks is there.
+// put keeps a picture and, if it was searched, shows it to those who wait: so the detections given
+// with a requested picture are really in it.
 func (a *pictureBuffer) put(p *bufferedPicture) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -92,7 +91,7 @@ func (a *pictureBuffer) put(p *bufferedPicture) {
 	}
 }
 
-// miss tells who waits that there is no picture: the next could not be kept.
+// miss tells those who wait that there is no picture: the next could not be kept.
 func (a *pictureBuffer) miss() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -111,8 +110,7 @@ func (a *pictureBuffer) show(p *bufferedPicture) {
 	}
 }
 
-// nearest returns the picture that was taken nearest to that long ago, nil if there is
-// none like it.
+// nearest returns the picture taken nearest to a time that long ago, nil if none is near enough.
 func (a *pictureBuffer) nearest(age time.Duration) *bufferedPicture {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -129,7 +127,7 @@ func (a *pictureBuffer) nearest(age time.Duration) *bufferedPicture {
 	return best
 }
 
-// gap is how rare pictures are.
+// gap returns the usual time between two pictures.
 func (a *pictureBuffer) gap() time.Duration {
 	return a.pages[len(a.pages)-1].at.Sub(a.pages[0].at) / time.Duration(max(1, len(a.pages)-1))
 }
@@ -141,5 +139,5 @@ func (a *pictureBuffer) age(p *bufferedPicture) time.Duration {
 	return bounded(a.now().Sub(p.at))
 }
 
-// bounded is an age as the daemon believes it.
+// bounded limits an age to what the daemon accepts.
 func bounded(age time.Duration) time.Duration { return min(max(age, 0), wire.MaxAge) }

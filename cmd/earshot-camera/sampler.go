@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// warming is for how long a camera that was just switched on sets its exposure, and
-	// warmings how many pictures of that time are passed over at most.
+	// warming is how long a camera that was just switched on adjusts its exposure, and warmings how
+	// many pictures of that time are skipped at most.
 	warming  = time.Second
 	warmings = 60
 
-	// usual is how many pictures a second a recording has that does not say.
+	// usual is the rate of a recording that does not state one, in pictures per second.
 	usual = 25
 
 	// rarest is the longest that pictures are taken to be apart.
 	rarest = 2 * time.Second
 )
 
-// A sampler takes the pictures of a source that are to be looked at, when they are due, and
-// passes over the others. The time of a recording goes on when it begins again.
+// A sampler takes the pictures of a source that are to be examined, when they are due, and skips
+// the others. The time of a recording continues when it starts over.
 type sampler struct {
 	source     source
 	server     *helper.Server
@@ -70,8 +70,7 @@ func (p *sampler) first(ctx context.Context, m *gocv.Mat) error {
 	return p.take(m)
 }
 
-// next takes the next picture that is to be looked at, with that many a second; or the
-// next at all, if one is wanted.
+// next takes the next picture to be examined, at a rate; or the very next, if one is wanted.
 func (p *sampler) next(ctx context.Context, rate float64, a *pictureBuffer, m *gocv.Mat) error {
 	due := p.at.Add(time.Duration(float64(time.Second) / rate))
 	if p.sourceInfo.live {
@@ -106,7 +105,7 @@ func (p *sampler) next(ctx context.Context, rate float64, a *pictureBuffer, m *g
 // time is when the next picture of the recording was taken.
 func (p *sampler) time() time.Time { return p.began.Add(time.Duration(p.taken) * p.gap) }
 
-// await takes the live picture that is nearest to when it is due.
+// await takes the live picture nearest to its due time.
 func (p *sampler) await(ctx context.Context, due time.Time, a *pictureBuffer, m *gocv.Mat) error {
 	for ctx.Err() == nil {
 		expected := p.last.Add(p.gap)
@@ -126,8 +125,8 @@ func (p *sampler) await(ctx context.Context, due time.Time, a *pictureBuffer, m 
 	return context.Cause(ctx)
 }
 
-// take takes a picture of the source, within the time that this may take. At the end of a
-// recording that is to be looped it begins again.
+// take takes a picture of the source, within its time limit. At the end of a recording that is to
+// be looped it starts over.
 func (p *sampler) take(m *gocv.Mat) error {
 	defer p.server.Guard(silence + stuck)()
 	err := p.source.take(m)
@@ -150,7 +149,7 @@ func (p *sampler) take(m *gocv.Mat) error {
 	return nil
 }
 
-// learn takes how long a live picture took to come.
+// learn records how long a live picture took to come.
 func (p *sampler) learn(gap time.Duration) {
 	if p.gap == 0 {
 		p.gap = gap

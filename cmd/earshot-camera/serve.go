@@ -14,8 +14,8 @@ import (
 	"earshot/models/see/wire"
 )
 
-// serve is the helper at work: it opens the camera that it is told, and shows what it
-// has seen to who asks, until its input closes.
+// serve runs the helper: it opens the camera it is told, and shows recent pictures on request,
+// until its input closes.
 func serve(ctx context.Context, s *helper.Server) error {
 	ctx, stop := context.WithCancel(ctx)
 	d := &requestHandler{server: s, pictureBuffer: newPictureBuffer(), answers: make(chan answer, requests), open: make(chan wire.Open, 1)}
@@ -36,7 +36,7 @@ func serve(ctx context.Context, s *helper.Server) error {
 			if err != nil {
 				return errors.Join(err, tell(s, err))
 			}
-			// A recording is over; who looks back may still do so.
+			// A recording is over; its pictures may still be requested.
 		}
 	}
 }
@@ -49,7 +49,7 @@ func tell(s *helper.Server, err error) error {
 	return nil
 }
 
-// A requestHandler takes what the daemon asks for, and answers it.
+// A requestHandler receives and answers the daemon's requests.
 type requestHandler struct {
 	server        *helper.Server
 	pictureBuffer *pictureBuffer
@@ -61,8 +61,8 @@ type requestHandler struct {
 	waiting int // requests that are not answered
 }
 
-// requests is how many there may be at a time: the daemon knows of an answer before its
-// sender does that it is sent.
+// requests is how many there may be at a time: the daemon receives an answer before its sender
+// knows that it is sent.
 const requests = 2 * wire.MaxRequests
 
 // An answer is one picture for who asked.

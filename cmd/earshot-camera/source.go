@@ -19,7 +19,7 @@ import (
 	"earshot/models/see/wire"
 )
 
-// largest is the side of the largest picture that is taken, in pixels.
+// largest is the side of the largest accepted picture, in pixels.
 const largest = wire.MaxSide
 
 // A kind is what a source is.
@@ -36,10 +36,10 @@ const (
 type address struct {
 	kind kind
 	path string // of a device or file, or the whole address of a stream
-	says string // what may be said of it: nothing that might be a secret
+	says string // the form for reports: without anything that might be secret
 }
 
-// parse makes an address of what the daemon says, or says what is wrong with it.
+// parse parses the daemon's source, or returns what is wrong with it.
 func parse(source string) (address, error) {
 	remote := strings.Contains(source, "://")
 	if n, err := strconv.Atoi(source); err == nil && n >= 0 && n < 256 {
@@ -84,14 +84,13 @@ type fault struct {
 
 func (f *fault) Error() string { return f.text }
 
-// wire returns it as the daemon is told.
+// wire returns it in the form for the daemon.
 func (f *fault) wire() wire.Fault { return wire.Fault{Text: f.text, Cure: f.cure, Lasting: f.lasting} }
 
 // A source is where pictures are taken from. It is used by one goroutine at a time.
 type source interface {
-	// take waits for the next picture and puts it into m, if m is not nil: one that is
-	// passed over may cost less. It returns io.EOF at the end of a recording, and a
-	// [fault] when there will be no more.
+	// take waits for the next picture and puts it into m, if m is not nil: skipping one may cost
+	// less. It returns io.EOF at the end of a recording, and a [fault] when there will be no more.
 	take(m *gocv.Mat) error
 
 	// rewind goes back to the beginning of a recording.
@@ -107,8 +106,8 @@ type sourceInfo struct {
 	warm bool    // a camera of our own, which has just been switched on
 }
 
-// open opens a source; the pictures are to be of that size if it can be chosen, and are
-// looked at at most so many times a second.
+// open opens a source; width and height are used if they can be chosen, and most is how many
+// pictures per second are examined at most.
 func open(ctx context.Context, a address, width, height int, most float64) (source, sourceInfo, error) {
 	switch a.kind {
 	case device:
@@ -130,8 +129,8 @@ func open(ctx context.Context, a address, width, height int, most float64) (sour
 	return openCapture(a, sourceInfo{live: true})
 }
 
-// missing says why what is at a cannot be opened, as far as the system knows. It does not
-// open it: whoever writes into a pipe would take us for the reader.
+// missing says why the file of a cannot be opened, as far as the system knows. It does not open
+// it: the writer of a pipe would take us for the reader.
 func missing(a address, cure string) error {
 	about, err := os.Stat(a.path)
 	switch {

@@ -21,17 +21,16 @@ import (
 // errNoStream is an address that leads to something else than a stream of JPEG.
 var errNoStream = errors.New("this is not a stream of JPEG pictures")
 
-// jpegs are how much of a stream of JPEG is believed. A picture of 4096 by 4096 pixels
-// has 4 MB as a rule; one that is damaged is smaller than what may be wasted, in those
-// that cameras send.
+// jpegs are the accepted bounds of a stream of JPEG. A picture of 4096 by 4096 pixels usually has
+// 4 MB; damaged ones that cameras send are smaller than the bound on waste.
 var jpegs = mjpeg.Limits{Bytes: 16 << 20, Waste: 4 << 20, Side: largest}
 
 // damages is how many pictures in sequence may be damaged before a stream is given up.
 const damages = 50
 
-// A stream is a source that sends one JPEG after the other over HTTP, as most cameras in
-// a network do. It is read here and not by FFmpeg: what is passed over is not decoded, no
-// picture is made room for before its size is known, and nothing hangs.
+// A stream is a source that sends one JPEG after another over HTTP, as most network cameras do. It
+// is read here and not by FFmpeg: skipped pictures are not decoded, no memory is allocated for a
+// picture before its size is known, and nothing hangs.
 type stream struct {
 	address  address
 	body     io.ReadCloser
@@ -82,7 +81,7 @@ func openStream(ctx context.Context, a address) (_ source, err error) {
 	return s, nil
 }
 
-// unreachable says why nothing is answered.
+// unreachable says why there is no answer.
 func (s *stream) unreachable(ctx context.Context, err error) error {
 	f := &fault{text: s.address.says + " cannot be reached", cure: "check that the camera is on, and that its address is right"}
 	var name *net.DNSError
@@ -149,8 +148,7 @@ func (s *stream) close() {
 	}
 }
 
-// browser asks for streams. It follows a few redirections, which lead nowhere but to
-// HTTP.
+// browser requests streams. It follows a few redirections, to HTTP only.
 var browser = &http.Client{
 	Transport: &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,

@@ -22,23 +22,21 @@ import (
 )
 
 const (
-	// smallWidth and smallHeight are the size in which is compared what moves.
+	// smallWidth and smallHeight are the size in which pictures are compared for motion.
 	smallWidth  = 160
 	smallHeight = 120
 
-	// kept is the side of the largest picture that is kept, in pixels: more than
-	// vision models look at.
+	// kept is the side of the largest picture that is kept, in pixels: more than vision models use.
 	kept = 1280
 
-	// stays is for how long pictures are taken at the higher rate after something
-	// moved.
+	// stays is how long pictures are taken at the higher rate after something moved.
 	stays = 3 * time.Second
 
-	// around is how old what detectors found may be to be said of another picture.
+	// around is how old detections may be to be attributed to another picture.
 	around = time.Second
 )
 
-// Rates, in pictures a second, where the daemon names none; and what it may name.
+// Rates, in pictures per second, if the daemon gives none; and their limits.
 const (
 	idle, active     = 2, 4
 	slowest, fastest = 0.05, 30
@@ -59,12 +57,12 @@ type watcher struct {
 	moved       time.Time      // when something last did
 	detected    time.Time      // when the detectors looked
 	seen        []earshot.Seen // what they found then
-	picture     gocv.Mat       // as it came, but for what is masked
+	picture     gocv.Mat       // unchanged except for the masks
 	grey, small gocv.Mat
 }
 
-// watch opens a camera and looks at its pictures until ctx ends, which is no error, or
-// there are no more. That is nil at the end of a recording.
+// watch opens a camera and examines its pictures until ctx ends, which is not an error, or there
+// are no more, which is nil at the end of a recording.
 func watch(ctx context.Context, s *helper.Server, o wire.Open, a *pictureBuffer) error {
 	runtime.LockOSThread() // whose time is measured
 	defer runtime.UnlockOSThread()
@@ -109,7 +107,7 @@ func rateOf(r, usual float64) float64 {
 	return min(max(r, slowest), fastest)
 }
 
-// begin opens the source, takes its first picture, and says what they are like.
+// begin opens the source, takes its first picture, and reports what the pictures are like.
 func (e *watcher) begin(ctx context.Context) error {
 	where, err := parse(e.open.Source)
 	if err != nil {
@@ -155,7 +153,7 @@ func (e *watcher) next(ctx context.Context) error {
 	return e.look(e.sampler.at, cpu()-began)
 }
 
-// check refuses a picture that is none.
+// check refuses an invalid picture.
 func (e *watcher) check() error {
 	w, h := e.picture.Cols(), e.picture.Rows()
 	switch {
@@ -191,14 +189,14 @@ func (e *watcher) look(at time.Time, read time.Duration) error {
 	return e.server.Send(wire.ObservationName, o)
 }
 
-// due reports whether the detectors are to look: when something moves, as [scenery.Looks]
-// says; at the first picture, since who sits still is there too; and when somebody asks.
+// due reports whether the detectors are to run: when something moves, as [scenery.Looks] says; on
+// the first picture, since a person who sits still is there too; and on request.
 func (e *watcher) due(at time.Time, v scenery.View) bool {
 	due := e.looks.Due(at, v)
 	return due || e.number == 1 || e.pictureBuffer.wanted()
 }
 
-// compare blackens what is masked, and compares the picture with those before.
+// compare blackens the masks, and compares the picture with the earlier ones.
 func (e *watcher) compare(at time.Time) scenery.View {
 	for _, m := range e.open.Masks {
 		if r := pixels(m, e.picture.Cols(), e.picture.Rows()); !r.Empty() {
@@ -221,7 +219,7 @@ func (e *watcher) compare(at time.Time) scenery.View {
 	return e.scenery.Look(at, small, sum)
 }
 
-// keep keeps the picture for who looks later.
+// keep keeps the picture for later requests.
 func (e *watcher) keep(at time.Time) {
 	p := &bufferedPicture{at: at, width: e.picture.Cols(), height: e.picture.Rows()}
 	m := e.picture

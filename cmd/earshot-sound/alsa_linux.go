@@ -11,6 +11,6 @@ static void hush_alsa(void) { snd_lib_error_set_handler(say_nothing); }
 */
 import "C"
 
-// hushALSA keeps ALSA from writing what its callers are told anyway, a line for
-// each time that a busy machine lets the loudspeaker run empty.
+// hushALSA keeps ALSA from printing what its callers are told anyway, a line each time that the
+// loudspeaker runs empty on a busy machine.
 func hushALSA() { C.hush_alsa() }

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// settling is how many frames after opening are thrown away: the detector of
-	// voices reports one in the first, and devices click.
+	// settling is how many frames after opening are thrown away: the voice detector reports a voice
+	// in the first, and devices click.
 	settling = int(500 * time.Millisecond / audio.Time)
 
 	// ringed is how many frames wait for the daemon.
@@ -34,17 +34,17 @@ type capture struct {
 	halt   sync.Once
 }
 
-// A place is where a stream is. Only the number is not guarded by card.mu.
+// A place says where a stream is. All of it but the number is guarded by card.mu.
 type place struct {
 	number   uint32
-	want     string        // the device that was named, or ""
-	on       string        // the one that it is on, as far as is known
+	want     string        // the requested device, or ""
+	on       string        // the device that it is on, as far as known
 	monitors string        // the sink that this repeats
 	cleaned  bool          // the server removes the echo from it
 	latency  audio.Latency // in the server, on the way
-	delay    time.Duration // what is believed of it
+	delay    time.Duration // the current estimate of it
 	away     time.Time     // since when it is not where it should be; zero if it is
-	lost     bool          // it was told to be, and is being closed
+	lost     bool          // the loss was reported, and it is being closed
 }
 
 // frameOf returns how many samples a stream moves at a time.
@@ -72,7 +72,7 @@ func (c *card) startCapture(at place, s *portaudio.Stream, buf []int16) error {
 	return nil
 }
 
-// end ends the capture, as soon as the device lets go of it.
+// end ends the capture, as soon as the device allows it.
 func (k *capture) end() <-chan struct{} {
 	k.halt.Do(func() { close(k.stop) })
 	return k.done
@@ -132,8 +132,7 @@ func (k *capture) read() error {
 	}
 }
 
-// captured returns when the first sample of the frame that was read by now was
-// captured.
+// captured returns when the first sample of the frame just read was captured.
 func (k *capture) captured(now time.Time) time.Time {
 	behind := audio.Samples
 	if n, err := k.stream.AvailableToRead(); err == nil {
@@ -144,21 +143,21 @@ func (k *capture) captured(now time.Time) time.Time {
 	return now.Add(-samples(int64(behind)) - k.delay)
 }
 
-// reference returns what the loudspeaker plays meanwhile, whether that follows on
-// what it played last, and whether the sound server removes the echo of it.
+// reference returns what the loudspeaker plays meanwhile, whether that continues what it played
+// last, and whether the sound server removes its echo.
 func (k *capture) reference(f *audio.Frame, far *[audio.Samples]int16) (follows, off bool) {
 	k.card.mu.Lock()
 	defer k.card.mu.Unlock()
 	return k.card.far.Captured(f.At, f.Lost, far), k.cleaned
 }
 
-// missing returns how many frames a device that overflowed has lost, when so
-// much time has passed since the one before.
+// missing returns how many frames an overflowed device has lost, given the time since the previous
+// one.
 func missing(passed time.Duration) uint16 {
 	return uint16(max(1, min(passed/audio.Time-1, 1<<16-1)))
 }
 
-// send hands the frames to the daemon, which may be slow.
+// send sends the frames to the daemon, which may be slow.
 func (k *capture) send() {
 	var f audio.Frame
 	buf := make([]byte, 0, audio.Size)

@@ -24,20 +24,17 @@ const (
 	// no longer either.
 	opening = 6 * time.Second
 
-	// letting is how long a device that was lost may take to let go, before the
-	// next is opened.
+	// letting is how long a lost device may take to be released, before the next is opened.
 	letting = time.Second
 
-	// arriving is how long a stream that was opened may take to be known to the
-	// sound server, which knows it before it has answered.
+	// arriving is how long the sound server may take to list a stream that was opened.
 	arriving = time.Second
 
-	// jobs is how many things may wait to be opened and closed: more than one
-	// client asks for.
+	// jobs is how many requests to open and close may wait: more than one client sends.
 	jobs = 16
 )
 
-// A card is the sound card at work.
+// A card is the running sound card.
 type card struct {
 	server *helper.Server
 	pulse  *pulse.Server // nil where there is none
@@ -91,12 +88,12 @@ func (c *card) start() (err error) {
 	return c.server.Send(sound.SayReady, nil)
 }
 
-// serverGone is the fault of a sound server, whose error that is.
+// serverGone returns the fault of a sound server that failed with err.
 func serverGone(err error) error {
 	return &sound.Fault{Text: err.Error(), Fix: "systemctl --user restart pipewire-pulse, or pulseaudio --start"}
 }
 
-// fail says, once, that all is over. The daemon then ends this process.
+// fail reports, once, that everything is over. The daemon then ends this process.
 func (c *card) fail(err error) {
 	c.mu.Lock()
 	said := c.down
@@ -111,7 +108,7 @@ func (c *card) fail(err error) {
 	}
 }
 
-// desk opens and closes, one after the other, so that a cut never waits for it.
+// desk opens and closes streams, one after another, so that a cut never waits for it.
 func (c *card) desk(ctx context.Context) error {
 	for {
 		select {
@@ -137,7 +134,7 @@ func (c *card) end() {
 	c.loops.Wait() // if a device does not let go, the process ends without it
 }
 
-// control does at once what must not wait, and puts the rest on the desk.
+// control handles urgent messages at once, and queues the rest for desk.
 func (c *card) control(m helper.Control) error {
 	switch m.Name {
 	case sound.SayPlay:
@@ -172,7 +169,7 @@ func (c *card) control(m helper.Control) error {
 	return fmt.Errorf("%w: the daemon said %q", helper.ErrProtocol, m.Name)
 }
 
-// with calls do with the body of m.
+// with calls do with the decoded body of m.
 func with[T any](m helper.Control, do func(T)) error {
 	var body T
 	if err := m.Decode(&body); err != nil {
@@ -182,7 +179,7 @@ func with[T any](m helper.Control, do func(T)) error {
 	return nil
 }
 
-// later puts a job on the desk.
+// later queues a job for desk.
 func (c *card) later(job func()) error {
 	select {
 	case c.jobs <- job:
@@ -192,7 +189,7 @@ func (c *card) later(job func()) error {
 	}
 }
 
-// deck returns that of the loudspeaker, or nil if it is closed.
+// deck returns the deck of the loudspeaker, or nil if it is closed.
 func (c *card) deck() *deck.Deck {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,7 +210,7 @@ func (c *card) play(p sound.Play) {
 	}
 }
 
-// sound takes sound for the loudspeaker.
+// sound handles sound for the loudspeaker.
 func (c *card) sound(m helper.Sound) error {
 	k := c.deck()
 	if k == nil {
@@ -230,7 +227,7 @@ func (c *card) sound(m helper.Sound) error {
 	return nil
 }
 
-// listed answers what devices there are.
+// listed answers with the devices.
 func (c *card) listed() {
 	defer c.server.Guard(opening)()
 	d, err := c.devices()
@@ -241,8 +238,7 @@ func (c *card) listed() {
 	c.server.Send(sound.SayListed, d)
 }
 
-// devices returns what there is, by the names of the sound server if there is
-// one.
+// devices returns the devices, with the names of the sound server if there is one.
 func (c *card) devices() (sound.Devices, error) {
 	if c.pulse == nil {
 		return list()
@@ -261,8 +257,8 @@ func named(all []pulse.Device) (d []sound.Device) {
 	return d
 }
 
-// ended is told by a loop that its device failed, with the number of its
-// stream. If it is the whole server that is gone, that alone is said.
+// ended is called by a loop whose device failed, with the number of its stream. If the whole
+// server is gone, only that is reported.
 func (c *card) ended(number uint32, err error) {
 	if c.pulse != nil {
 		if _, err := c.pulse.Route(os.Getpid()); err != nil {
@@ -273,7 +269,7 @@ func (c *card) ended(number uint32, err error) {
 	c.lost(number, &sound.Fault{Text: "the device failed: " + describe(err), Fix: "plug it in again; list the devices with earshot devices"})
 }
 
-// lost says that a stream is gone, if that was not asked for.
+// lost reports that a stream is gone, unless that was requested.
 func (c *card) lost(number uint32, f *sound.Fault) {
 	c.mu.Lock()
 	over := c.down

@@ -13,7 +13,7 @@ import (
 	"earshot/internal/sound"
 )
 
-// open opens a stream, or says why not.
+// open opens a stream, or reports why not.
 func (c *card) open(o sound.Open) {
 	defer c.server.Guard(opening)()
 	on, fault := c.choose(o)
@@ -37,7 +37,7 @@ func (c *card) begin(o sound.Open, on sound.Device) *sound.Fault {
 	c.mu.Unlock()
 	buf := make([]int16, frameOf(o))
 	stream, err := open(c.where(o.Device, o.Output), o.Output, buf)
-	if err != nil && idle { // the list of devices may be an old one
+	if err != nil && idle { // the list of devices may be old
 		if err = initialize(true); err == nil {
 			stream, err = open(c.where(o.Device, o.Output), o.Output, buf)
 		}
@@ -52,7 +52,7 @@ func (c *card) begin(o sound.Open, on sound.Device) *sound.Fault {
 	return nil
 }
 
-// run starts the loop of a stream, once it is known where that is.
+// run starts the loop of a stream, once its place is known.
 func (c *card) run(o sound.Open, on sound.Device, s *portaudio.Stream, buf []int16) *sound.Fault {
 	at := place{number: o.Number, want: o.Device, on: on.Name, monitors: on.Monitors, cleaned: on.Cleaned}
 	size, err := capacity(s, o.Output) // at once: nothing is in it yet
@@ -76,10 +76,10 @@ func (c *card) run(o sound.Open, on sound.Device, s *portaudio.Stream, buf []int
 	return nil
 }
 
-// errNoSize is a loudspeaker of which it cannot be known what it has played.
+// errNoSize is the error of a loudspeaker that cannot tell what it has played.
 var errNoSize = errors.New("its buffer is empty")
 
-// capacity returns how many samples a loudspeaker that was just opened can take.
+// capacity returns how many samples a newly opened loudspeaker can take.
 func capacity(s *portaudio.Stream, output bool) (int, error) {
 	if !output {
 		return 0, nil
@@ -91,9 +91,8 @@ func capacity(s *portaudio.Stream, output bool) (int, error) {
 	return size, err
 }
 
-// arrival waits until the sound server has the stream that was opened, and
-// returns how long sound is on its way there. A stream that never arrives is on
-// some other device than the one that was chosen.
+// arrival waits until the sound server lists the stream that was opened, and returns the delay of
+// sound on its way there. A stream that never arrives is on another device than the chosen one.
 func (c *card) arrival(output bool) (delay time.Duration, f *sound.Fault) {
 	limit := time.NewTimer(arriving)
 	defer limit.Stop()
@@ -118,7 +117,7 @@ func (c *card) arrival(output bool) (delay time.Duration, f *sound.Fault) {
 	}
 }
 
-// free waits until the stream before is closed, and reports whether it is.
+// free waits until the previous stream is closed, and reports whether it is.
 func (c *card) free(output bool) bool {
 	c.mu.Lock()
 	var done <-chan struct{}
@@ -141,10 +140,10 @@ func (c *card) free(output bool) bool {
 	}
 }
 
-// plugIn is how ALSA, which is what PortAudio speaks, gets the way to the server.
+// plugIn is the package that leads ALSA, which PortAudio uses, to the server.
 const plugIn = "apt-get install libasound2-plugins"
 
-// unopened says why a device could not be opened.
+// unopened returns why a device could not be opened.
 func (c *card) unopened(o sound.Open, err error) *sound.Fault {
 	f := &sound.Fault{Text: fmt.Sprintf("the %s cannot be opened: %s", what(o.Output), describe(err))}
 	switch {
@@ -158,7 +157,7 @@ func (c *card) unopened(o sound.Open, err error) *sound.Fault {
 	return f
 }
 
-// what a device is called.
+// what returns the name of a kind of device.
 func what(output bool) string {
 	if output {
 		return "loudspeaker"
@@ -181,9 +180,8 @@ func (c *card) close(s sound.Stream) {
 	c.server.Send(sound.SayClosed, s)
 }
 
-// where returns PortAudio's name of a device. With a sound server that is the
-// server's, and the device is chosen through the environment, which its library
-// reads whenever it opens one.
+// where returns PortAudio's name of a device. With a sound server that is the server's, and the
+// device is chosen through the environment, which its library reads whenever it opens one.
 func (c *card) where(device string, output bool) string {
 	if c.pulse == nil {
 		return device
@@ -192,15 +190,15 @@ func (c *card) where(device string, output bool) string {
 	if output {
 		name = "PULSE_SINK"
 	}
-	os.Unsetenv(name) // an empty one is not the default but a device without a name
+	os.Unsetenv(name) // an empty variable would mean a device without a name
 	if device != "" {
 		os.Setenv(name, device)
 	}
 	return viaPulse
 }
 
-// choose returns which device o means, by the names of the server, and refuses
-// what is not there and what would let the assistant hear itself.
+// choose returns the device that o means, by the names of the server. It refuses a missing device,
+// and one that would let the assistant hear itself.
 func (c *card) choose(o sound.Open) (on sound.Device, f *sound.Fault) {
 	d, err := c.devices()
 	if err != nil {
@@ -217,7 +215,7 @@ func (c *card) choose(o sound.Open) (on sound.Device, f *sound.Fault) {
 		}
 	}
 	if o.Device == "" && len(all) > 0 && c.pulse == nil {
-		return on, nil // PortAudio knows no default by name
+		return on, nil // PortAudio has no name for a default
 	}
 	f = &sound.Fault{Text: "there is no " + what(o.Output), Fix: "plug one in; list the devices with earshot devices"}
 	if o.Device != "" {

@@ -8,12 +8,12 @@ import (
 	"earshot/internal/audio"
 )
 
-// vadMode is how strict the detector of voices is, 0 to 3. At 2 it follows speech
-// and leaves keyboards alone.
+// vadMode is how strict the voice detector is, 0 to 3. At 2 it follows speech and ignores
+// keyboards.
 const vadMode = 2
 
-// resting is for how many frames of silence of our own the canceller is still at
-// work: what was said before may come back.
+// resting is for how many silent frames of our own sound the canceller goes on working: earlier
+// sound may still come back.
 const resting = int(tail / audio.Time)
 
 // An echoRemover annotates the frames of a microphone, and removes our own sound from
@@ -41,10 +41,9 @@ func newEchoRemover() (*echoRemover, error) {
 
 func (c *echoRemover) close() { c.canceller.close() }
 
-// clean does so with f, while the loudspeaker played far, which follows on that
-// of the frame before. The canceller is at work while something is played and may
-// come back; where it never does, frames stay what they were. Where others
-// remove the echo already, ours is off.
+// clean does so with f, while the loudspeaker played far, which continues the far of the frame
+// before. The canceller works while something is played and may come back; without echo, frames
+// stay unchanged. If others remove the echo already, ours is off.
 func (c *echoRemover) clean(f *audio.Frame, far *[audio.Samples]int16, follows, off bool) {
 	c.quiet++
 	if audio.Level(far[:]) > audio.Silence {
@@ -66,7 +65,7 @@ func (c *echoRemover) clean(f *audio.Frame, far *[audio.Samples]int16, follows, 
 	f.Voiced, _ = c.vad.Process(audio.Rate, c.raw) // it fails only for another rate or length
 }
 
-// put puts what the canceller made into f, fading from one to the other.
+// put puts the canceller's output into f, fading from one to the other.
 func (c *echoRemover) put(f *audio.Frame, use bool) {
 	switch {
 	case use != c.used:
@@ -77,7 +76,7 @@ func (c *echoRemover) put(f *audio.Frame, use bool) {
 	c.used = use
 }
 
-// fade turns pcm into out, or the other way round, within the frame.
+// fade fades pcm into out, or the other way round, within the frame.
 func fade(pcm, out *[audio.Samples]int16, in bool) {
 	for i := range pcm {
 		part := int32(i)

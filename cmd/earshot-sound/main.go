@@ -1,14 +1,13 @@
 //go:build cgo
 
-// Command earshot-sound is the helper that holds the sound card: a thin loop
-// between PortAudio and the daemon, over the protocol of package helper. What is
-// said there stands in package sound, which is its client; what the loudspeaker
-// is given is decided by package deck; where streams really end is asked of the
-// sound server by package pulse.
+// Command earshot-sound is the helper that holds the sound card: a thin loop between PortAudio and
+// the daemon, over the protocol of package helper. Package sound, its client, defines the
+// messages; package deck decides what the loudspeaker is given; package pulse asks the sound
+// server where streams really end.
 //
-// What happens when a reader is slow: the microphone is read whatever happens;
-// of its frames the newest wait, for [sound.Late], and the next one says how many
-// are missing. Sound for the loudspeaker waits at its sender, by credit.
+// What happens when a reader is slow: the microphone is always read; its newest frames wait, for
+// [sound.Late], and the next one says how many are missing. Sound for the loudspeaker waits at its
+// sender, by credit.
 package main
 
 import (
@@ -42,7 +41,7 @@ func run(ctx context.Context, args []string, in, out *os.File) int {
 	return 0
 }
 
-// environment is how the libraries are told what they cannot be asked.
+// environment holds settings that the libraries take only from there.
 var environment = map[string]string{
 	"PA_ALSA_PLUGHW":       "1", // devices that do not know our rate are adapted
 	"PULSE_PROP":           "application.name=earshot",

@@ -15,10 +15,9 @@ import (
 	"earshot/internal/sound/deck"
 )
 
-// idle is how long silence is played before the device is stopped, which saves
-// a part of a core in a hundred. It is longer than the pauses of a conversation,
-// since starting takes time, and so long that nothing of a speech is left in the
-// device: stopping throws away what is.
+// idle is how long silence is played before the device is stopped, which saves about one per cent
+// of a core. It is longer than the pauses of a conversation, since starting takes time, and so
+// long that nothing of a speech is left in the device: stopping discards what is.
 const idle = 10 * time.Second
 
 // A playback is an open loudspeaker.
@@ -34,16 +33,16 @@ type playback struct {
 	halt      sync.Once
 	underruns underruns
 	rests     bool // the device is stopped; guarded by card.mu
-	gap       bool // what is heard next does not follow on what was heard before
+	gap       bool // what is heard next does not continue what was heard before
 }
 
 // underruns counts how often the device ran empty.
 type underruns struct {
 	n     int
-	since time.Time // when that was last said
+	since time.Time // when that was last reported
 }
 
-// note counts one more, and returns how many there were, once a minute, else 0.
+// note counts one more, and returns the count once a minute, else 0.
 func (g *underruns) note(now time.Time) int {
 	g.n++
 	if now.Sub(g.since) < time.Minute {
@@ -66,13 +65,13 @@ func (c *card) startPlayback(at place, volume float64, size int, s *portaudio.St
 	c.loops.Go(k.run)
 }
 
-// end ends the playback, as soon as the device lets go of it.
+// end ends the playback, as soon as the device allows it.
 func (k *playback) end() <-chan struct{} {
 	k.halt.Do(func() { close(k.stop) })
 	return k.done
 }
 
-// run gives the device what the deck has until it is closed or fails.
+// run gives the device the deck's sound until it is closed or fails.
 func (k *playback) run() {
 	err := k.write()
 	done := k.card.server.Guard(opening)
@@ -87,7 +86,7 @@ func (k *playback) run() {
 	}
 }
 
-// write writes one block after the other. The device holds it back.
+// write writes one block after another. The device sets the pace.
 func (k *playback) write() error {
 	silent := 0
 	for {
@@ -111,7 +110,7 @@ func (k *playback) write() error {
 	}
 }
 
-// put writes a block, and tells how far the device has come.
+// put writes a block, and reports how far the device has come.
 func (k *playback) put() error {
 	err := k.stream.Write()
 	switch {
@@ -131,8 +130,8 @@ func (k *playback) put() error {
 	return nil
 }
 
-// held returns how many samples were written and not heard yet: those in the
-// device, and those on the way behind it.
+// held returns how many samples were written and not heard yet: those in the device, and those on
+// their way after it.
 func (k *playback) held() int64 {
 	free, err := k.stream.AvailableToWrite()
 	if err != nil {
@@ -143,8 +142,7 @@ func (k *playback) held() int64 {
 	return int64(max(0, k.size-free)) + int64(k.delay*audio.Rate/time.Second)
 }
 
-// heard tells the microphone what it is going to hear: the block that was
-// written last, behind what is held.
+// heard tells the microphone what it is going to hear: the block written last, after what is held.
 func (k *playback) heard(held int64) {
 	at := time.Now().Add(samples(held - int64(len(k.buf))))
 	k.card.mu.Lock()
@@ -174,8 +172,8 @@ func (k *playback) rest() error {
 	return k.stream.Start()
 }
 
-// resting notes whether the device is stopped, where the server may do with the
-// stream as it likes.
+// resting records whether the device is stopped; meanwhile the server may do with the stream what
+// it likes.
 func (k *playback) resting(rests bool) {
 	k.card.mu.Lock()
 	defer k.card.mu.Unlock()

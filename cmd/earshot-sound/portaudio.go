@@ -28,8 +28,8 @@ const (
 	inputLatency  = 40 * time.Millisecond
 )
 
-// pa guards what PortAudio cannot do twice at once: open and close streams, and
-// start and end itself.
+// pa guards what PortAudio cannot do concurrently: open and close streams, and start and end
+// itself.
 var pa sync.Mutex
 
 // initialize starts PortAudio, or starts it again, so that its list of devices
@@ -38,14 +38,14 @@ func initialize(again bool) error {
 	pa.Lock()
 	defer pa.Unlock()
 	if again {
-		portaudio.Terminate() // an error says only that it was not started
+		portaudio.Terminate() // an error only says that it was not started
 	}
 	defer hush()()
 	return portaudio.Initialize()
 }
 
-// hush keeps quiet what the libraries shout about sound systems that are not
-// there, until the function that it returns is called.
+// hush suppresses the libraries' messages about missing sound systems, until the function that it
+// returns is called.
 func hush() (speak func()) {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
@@ -65,8 +65,8 @@ func hush() (speak func()) {
 	}
 }
 
-// open opens a stream on the device of that name, or the default one, and
-// starts it. Input goes to buf, output comes from it.
+// open opens a stream on the device with a name, or the default one, and starts it. Input goes to
+// buf, output comes from it.
 func open(device string, output bool, buf []int16) (*portaudio.Stream, error) {
 	pa.Lock()
 	defer pa.Unlock()
@@ -95,18 +95,18 @@ func open(device string, output bool, buf []int16) (*portaudio.Stream, error) {
 func closeStream(s *portaudio.Stream) {
 	pa.Lock()
 	defer pa.Unlock()
-	s.Abort() // of a device that is gone both return errors that say so
+	s.Abort() // for a device that is gone, both return errors that say so
 	s.Close()
 }
 
-// viaPulse is the device that leads to PulseAudio. Where PipeWire is used
-// without its name, the default one does.
+// viaPulse is the device that leads to PulseAudio. Where PipeWire is used without that name, the
+// default device does.
 const viaPulse = "pulse"
 
-// errNoDevice is a name that PortAudio does not have.
+// errNoDevice is the error of a name that PortAudio does not have.
 var errNoDevice = errors.New("no such device")
 
-// find returns the device of that stable name, or for "" the default one.
+// find returns the device with a stable name, or the default one for "".
 func find(device string, output bool) (*portaudio.DeviceInfo, error) {
 	all, err := portaudio.Devices()
 	if err != nil {
@@ -141,7 +141,7 @@ func list() (d sound.Devices, err error) {
 	if err != nil {
 		return d, err
 	}
-	in, _ := portaudio.DefaultInputDevice() // there need not be one
+	in, _ := portaudio.DefaultInputDevice() // there may be none
 	out, _ := portaudio.DefaultOutputDevice()
 	d.Server = "PortAudio"
 	for _, dev := range all {
@@ -158,7 +158,7 @@ func list() (d sound.Devices, err error) {
 	return d, nil
 }
 
-// describe says what an error of PortAudio is; its text is sometimes empty.
+// describe describes an error of PortAudio, whose text is sometimes empty.
 func describe(err error) string {
 	if text := err.Error(); text != "" {
 		return text

@@ -12,8 +12,7 @@ import (
 	"earshot/internal/sound"
 )
 
-// rehearse does with frames that come from a client what is done with those of a
-// card: see [sound.Rehearse].
+// rehearse processes a client's frames like those of a card: see [sound.Rehearse].
 func rehearse(s *helper.Server) error {
 	clean, err := newEchoRemover()
 	if err != nil {
@@ -38,7 +37,7 @@ type rehearsal struct {
 	buf    []byte
 }
 
-// take takes a frame, and answers one of the microphone.
+// take processes a frame, and answers one of the microphone.
 func (r *rehearsal) take(m helper.Sound) error {
 	if err := r.f.Decode(m.Data); err != nil {
 		return fmt.Errorf("%w: %w", helper.ErrProtocol, err)

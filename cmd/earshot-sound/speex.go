@@ -24,34 +24,34 @@ const (
 	// what it cleans is late.
 	step = audio.Samples / 2
 
-	// tail is for how long a sound may come back: 200 ms late by what no device
-	// tells, and then ring in the room.
+	// tail is the longest delay of an echo: 200 ms that no device reports, and the reverberation of
+	// the room.
 	tail = 400 * time.Millisecond
 
-	// What is left of an echo is lowered by so many dB, and where somebody speaks
-	// as well by so many: more would lower him too.
+	// How much the rest of an echo is lowered, in dB, and how much while somebody speaks: more
+	// would lower their voice too.
 	suppress      = -45
 	suppressAside = -15
 
-	// For its first seconds in a room, in frames, it is played the last second again
-	// and again: it then knows the room twice as soon. What is played again ends with
-	// what came last, so that the next follows on it.
+	// In its first seconds in a room, in frames, it is trained again and again with the last
+	// second: so it knows the room twice as soon. The training ends with the latest sound, so that
+	// the next frame continues it.
 	novice = int(2500 * time.Millisecond / audio.Time)
 	again  = int(240 * time.Millisecond / audio.Time)
 	lesson = int(time.Second / audio.Time)
 )
 
-// A canceller removes the echo of what a loudspeaker plays from what a microphone
-// captures, by the library Speex. It is for one goroutine; close frees it.
+// A canceller removes the echo of a loudspeaker from the sound of a microphone, with the library
+// Speex. It is for one goroutine; close frees it.
 type canceller struct {
 	echo  *C.SpeexEchoState
 	clean *C.SpeexPreprocessState
 
 	past  [lesson]trainingFrame // the last ones, as a ring
-	known int                   // frames that it was taught of this room
+	known int                   // frames in the training of this room
 }
 
-// A trainingFrame is a frame of sound that it learns from.
+// A trainingFrame is a frame of sound for training.
 type trainingFrame struct{ mic, far [audio.Samples]int16 }
 
 func newCanceller() *canceller {
@@ -61,8 +61,8 @@ func newCanceller() *canceller {
 	}
 	C.echo_set(k.echo, C.SPEEX_ECHO_SET_SAMPLING_RATE, audio.Rate)
 	C.clean_after(k.clean, k.echo)
-	// What lowers noise must be on for echo to be lowered. It lowers none:
-	// recognisers know noise, and not what removing it leaves.
+	// Noise suppression must be on for echo suppression to work. It lowers no noise: recognisers
+	// are trained on noise, and not on what removing it leaves.
 	C.clean_set(k.clean, C.SPEEX_PREPROCESS_SET_DENOISE, 1)
 	C.clean_set(k.clean, C.SPEEX_PREPROCESS_SET_NOISE_SUPPRESS, 0)
 	C.clean_set(k.clean, C.SPEEX_PREPROCESS_SET_ECHO_SUPPRESS, suppress)
@@ -70,8 +70,8 @@ func newCanceller() *canceller {
 	return k
 }
 
-// cancel fills left with mic without what came back of far, as well as it is
-// known, and out with the same, where what is still left of that is lowered.
+// cancel fills left with mic minus the known echo of far, and out with the same, with the
+// remaining echo lowered.
 func (k *canceller) cancel(mic, far, left, out *[audio.Samples]int16) {
 	for at := 0; at < audio.Samples; at += step {
 		C.speex_echo_cancellation(k.echo, (*C.spx_int16_t)(&mic[at]), (*C.spx_int16_t)(&far[at]), (*C.spx_int16_t)(&left[at]))
@@ -81,7 +81,7 @@ func (k *canceller) cancel(mic, far, left, out *[audio.Samples]int16) {
 	k.learn(mic, far)
 }
 
-// learn has it learn once more from what it heard, if it is new in the room.
+// learn trains it once more with the recent sound, if the room is new.
 func (k *canceller) learn(mic, far *[audio.Samples]int16) {
 	if k.known == novice {
 		return
@@ -99,8 +99,8 @@ func (k *canceller) learn(mic, far *[audio.Samples]int16) {
 	}
 }
 
-// forget has it learn the room again, which takes it seconds, and longer from
-// what it knew of another.
+// forget makes it learn the room again, which takes seconds, and would take longer from its
+// knowledge of another room.
 func (k *canceller) forget() {
 	C.speex_echo_state_reset(k.echo)
 	k.known = 0

@@ -13,15 +13,15 @@ import (
 	"earshot/internal/sound/pulse"
 )
 
-// look is how often the server is asked where the streams are, beside when it
-// says that something changed; so it is known too whether it answers at all.
+// look is how often the server is asked where the streams are, besides when it reports a change;
+// this also shows whether it answers at all.
 const look = time.Second
 
-// straying is how long a stream may be nowhere, or its loudspeaker asleep:
-// servers say so, too, of a stream that is moved and of a device that wakes.
+// straying is how long a stream may be nowhere, or its loudspeaker suspended: servers also report
+// that of a stream that is being moved and of a device that is waking.
 const straying = look / 2
 
-// watch looks after the streams until ctx ends or the server is gone.
+// watch watches the streams until ctx ends or the server is gone.
 func (c *card) watch(ctx context.Context) error {
 	every := time.NewTicker(look)
 	defer every.Stop()
@@ -41,12 +41,12 @@ func (c *card) watch(ctx context.Context) error {
 	}
 }
 
-// routed compares where the streams are with where they should be. When sound
-// comes straight back it is the stream that was moved which is at fault.
+// routed compares where the streams are with where they should be. If sound comes straight back,
+// the stream that was moved is at fault.
 func (c *card) routed(r pulse.Route) {
 	c.mu.Lock()
 	in, out := c.capture, c.playback
-	if out != nil && out.lost { // what is being closed is nobody's fault any more
+	if out != nil && out.lost { // the fault of a stream that is being closed is of no interest
 		out = nil
 	}
 	if in != nil && in.lost {
@@ -72,8 +72,8 @@ func (c *card) routed(r pulse.Route) {
 	}
 }
 
-// judge notes where a stream is, on nothing if on is nil, and returns what is to
-// be done about it. c.mu is held.
+// judge records where a stream is, nowhere if on is nil, and returns what to do about it. c.mu is
+// held.
 func (c *card) judge(p *place, on *pulse.Device, delay time.Duration, loop, output bool, end func() <-chan struct{}) func() {
 	number, before := p.number, p.on
 	if on != nil {
@@ -107,7 +107,7 @@ func (c *card) judge(p *place, on *pulse.Device, delay time.Duration, loop, outp
 	}
 }
 
-// strays reports whether a stream is away, as it is now if so, for too long.
+// strays reports whether a stream has been away for too long.
 func (p *place) strays(away bool, now time.Time) bool {
 	switch {
 	case !away:

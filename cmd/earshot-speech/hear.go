@@ -19,26 +19,23 @@ import (
 )
 
 const (
-	// partialEvery is how many samples pass between two looks at what was
-	// understood so far: 100 ms, in which somebody says a syllable.
+	// partialEvery is how many samples pass between two interim results: 100 ms, about a syllable.
 	partialEvery = audio.Rate / 10
 
-	// sure and enough are how clear an utterance must be, and how many words it
-	// must have, for the microphone to be learnt from it. Noise, which often is
-	// one word that nothing competes with, would make the next sentences
-	// unintelligible.
+	// sure and enough are how clear an utterance must be, and how many words it must have, for
+	// learning the microphone from it. Noise, which often is one word without an alternative, would
+	// make the next sentences unintelligible.
 	sure, enough = 0.5, 3
 
-	// opens and steps are how long the library may take to load the models, and
-	// for anything else. On a machine under load both take ten times as long as
-	// on an idle one, which is less than a tenth of these; and the daemon waits 20
-	// seconds for a helper to open.
+	// opens and steps are how long the library may take to load the models, and for anything else.
+	// On a machine under load both take ten times as long as on an idle one, which is less than a
+	// tenth of these; and the daemon waits 20 seconds for a helper to open.
 	opens = 15 * time.Second
 	steps = 10 * time.Second
 )
 
-// hear recognises; see package wire. The models are sought in the folders args,
-// or in the usual ones. When it is slow, the pipe to it fills.
+// hear recognises; see package wire. The models are sought in the folders args, or in the usual
+// ones. When it is slow, the pipe to it fills.
 func hear(ctx context.Context, s *helper.Server, args []string) error {
 	ctx, stop := context.WithCancel(ctx)
 	h := &recogniser{s: s, opened: make(chan struct{})}
@@ -58,7 +55,7 @@ func hear(ctx context.Context, s *helper.Server, args []string) error {
 	})
 	if err := h.open(args); err != nil {
 		s.Send(wire.FaultName, fault(err))
-		return <-ended // the fault is in a pipe, which must not vanish before it was read
+		return <-ended // the fault is in a pipe, which must stay open until it was read
 	}
 	defer h.words.close()
 	phraseSpotter, err := newPhraseSpotter(s, h.words, append(h.config.Phrases, h.config.Names...), args)
@@ -74,7 +71,7 @@ func hear(ctx context.Context, s *helper.Server, args []string) error {
 	return s.Sounds(func(m helper.Sound) error { return h.take(ctx, m) })
 }
 
-// fault says what is wrong so that the daemon can say it to people.
+// fault describes err for people, for the daemon to report.
 func fault(err error) wire.Fault {
 	f := wire.Fault{Text: err.Error(), Lasting: errors.Is(err, errors.ErrUnsupported)}
 	if c := interface{ Cure() string }(nil); errors.As(err, &c) {
@@ -83,7 +80,7 @@ func fault(err error) wire.Fault {
 	return f
 }
 
-// A recogniser turns streams into words. All but control belongs to one goroutine.
+// A recogniser turns streams into words. All of it but control belongs to one goroutine.
 type recogniser struct {
 	s         *helper.Server
 	config    wire.OpenHear
@@ -99,7 +96,7 @@ type recogniser struct {
 	said          string    // the last partial result
 }
 
-// control takes what the daemon says.
+// control handles the daemon's messages.
 func (h *recogniser) control(c helper.Control) error {
 	switch c.Name {
 	case wire.OpenName:
@@ -124,7 +121,7 @@ func (h *recogniser) control(c helper.Control) error {
 	return fmt.Errorf("%w: %q", helper.ErrProtocol, c.Name)
 }
 
-// open loads what understands everything.
+// open loads the recognition models.
 func (h *recogniser) open(in []string) (err error) {
 	defer h.s.Guard(opens)()
 	h.means = h.config.Means
@@ -137,7 +134,7 @@ func (h *recogniser) open(in []string) (err error) {
 	return err
 }
 
-// take takes sound. A stream that is not the one before begins an utterance.
+// take handles sound. A stream other than the previous one begins an utterance.
 func (h *recogniser) take(ctx context.Context, m helper.Sound) error {
 	if m.Stream&wire.Spot != 0 {
 		return h.phraseSpotter.take(ctx, m)
@@ -167,7 +164,7 @@ func samples(data []byte) []int16 {
 	return pcm
 }
 
-// abandon ends what is being heard, if anything, without a result.
+// abandon ends the current utterance, if there is one, without a result.
 func (h *recogniser) abandon() error {
 	if !h.hearing {
 		return nil
@@ -184,8 +181,7 @@ func (h *recogniser) begin(stream uint32) error {
 	return h.words.start(h.means)
 }
 
-// hear hears more of the utterance, and says what it has understood if that has
-// changed.
+// hear processes more of the utterance, and sends an interim result if it has changed.
 func (h *recogniser) hear(pcm []int16) error {
 	for piece := range slices.Chunk(pcm, audio.Samples) {
 		if h.stream <= h.cancelled.Load() {
@@ -210,7 +206,7 @@ func (h *recogniser) hear(pcm []int16) error {
 	return nil
 }
 
-// finish says what was understood in the end.
+// finish sends the final result.
 func (h *recogniser) finish() error {
 	if err := h.abandon(); err != nil {
 		return err
@@ -229,8 +225,8 @@ func (h *recogniser) finish() error {
 	return h.s.Send(wire.FinalName, r)
 }
 
-// checkHear tries what hear needs. A library that would end the process is held
-// for ever instead; the process ends soon, with all that was found.
+// checkHear tests what hear needs. A library that would end the process is blocked for ever
+// instead; the process ends soon, with all findings.
 func checkHear(in []string) roleCheck {
 	tried := make(chan error, 1)
 	watchLibrary(func(err error) {

@@ -32,7 +32,7 @@ func (d *decoder) learn(word, sounds string) error {
 	return nil
 }
 
-// hear makes d listen for everything that people say, and the more for names.
+// hear makes d recognise general speech, with names more likely.
 func (d *decoder) hear(names []string, in []string) error {
 	dir, err := models.Find(models.Language, in...)
 	if err != nil {
@@ -46,8 +46,8 @@ func (d *decoder) hear(names []string, in []string) error {
 	if language == nil {
 		return &brokenError{models.Language}
 	}
-	defer C.ngram_model_free(language) // the decoder has its own hold
-	known := make(map[string]bool)     // the library refuses what it has already
+	defer C.ngram_model_free(language) // the decoder holds its own reference
+	known := make(map[string]bool)     // the library refuses duplicates
 	for _, name := range names {
 		if word := token(name); !known[word] {
 			known[word] = true
@@ -62,14 +62,13 @@ func (d *decoder) hear(names []string, in []string) error {
 	return d.try()
 }
 
-// boost is how much likelier than the average word a name is. At 1, 29 of 32
-// names that synthetic voices called were understood, at 30 31, and no sentence
-// without the name was understood otherwise than before.
+// boost is how much likelier than the average word a name is. At 1, 29 of 32 names that synthetic
+// voices called were recognised, at 30 31, and no sentence without the name was recognised
+// differently than before.
 const boost = 30
 
-// expect makes name, in each way that it may be pronounced, likelier than the
-// average word. The language model has most names for all but impossible: 14 of
-// 32 were understood.
+// expect makes name, in each of its pronunciations, likelier than the average word. In the
+// language model most names are all but impossible: 14 of 32 were recognised.
 func (d *decoder) expect(language *C.ngram_model_t, name string) error {
 	word, ways := token(name), d.ways(name)
 	if len(ways) == 0 {
@@ -92,8 +91,8 @@ func (d *decoder) expect(language *C.ngram_model_t, name string) error {
 	return nil
 }
 
-// ways returns how a name of one or more words may be pronounced: as the
-// dictionary has it, and as the voices would say it.
+// ways returns the pronunciations of a name of one or more words: that of the dictionary, and that
+// of the voices.
 func (d *decoder) ways(name string) (ways []string) {
 	var known, said []string
 	complete := len(letters(name)) > 0

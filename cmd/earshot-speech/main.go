@@ -7,11 +7,10 @@
 //	say    synthesis, by flite
 //	media  sound files and streams, and the Opus of calls, by FFmpeg
 //
-// It decides nothing: the daemon says what is to be done, over the protocol of
-// package helper. With check instead of a role it says, as JSON, what works on
-// this machine.
+// It decides nothing: the daemon says what to do, over the protocol of package helper. With check
+// instead of a role it reports, as JSON, what works on this machine.
 //
-// What happens when a reader is slow is each role's affair and stands there.
+// What happens when a reader is slow is described with each role.
 package main
 
 import (
@@ -26,14 +25,12 @@ import (
 	"earshot/internal/helper"
 )
 
-// A role is one thing that a process of this program does.
+// A role is one job of this program.
 type role struct {
-	// work does it until the input closes. What follows the role on the
-	// command line are args.
+	// work does the job until the input closes. Args follow the role on the command line.
 	work func(ctx context.Context, s *helper.Server, args []string) error
 
-	// check says whether it could be done here, with the args that work would
-	// have.
+	// check reports whether the job could be done here, with the args that work would have.
 	check func(args []string) roleCheck
 }
 
@@ -54,8 +51,8 @@ type roleCheck struct {
 
 func main() { os.Exit(run(context.Background(), os.Args[1:])) }
 
-// run is the program; it returns the exit code. Standard output belongs to the
-// protocol before any library can print there.
+// run is the program; it returns the exit code. Standard output is reserved for the protocol
+// before any library can print there.
 func run(ctx context.Context, args []string) int {
 	names := slices.Sorted(maps.Keys(roles))
 	if len(args) > 0 && args[0] == "check" {

@@ -15,10 +15,9 @@ import (
 	"earshot/internal/helper"
 )
 
-// media turns one file or stream into frames, or is the codec of a call; see the
-// messages of package codec. When the client is slow it waits, and so does what it
-// reads from. It stays until its input closes, so that what is still in the pipe is
-// read.
+// media turns one file or stream into frames, or is the codec of a call; see the messages of
+// package codec. When the client is slow it waits, and so does its source. It stays until its
+// input closes, so that what is still in the pipe is read.
 func media(ctx context.Context, s *helper.Server, _ []string) error {
 	astiav.SetLogLevel(astiav.LogLevelQuiet) // FFmpeg's log has titles and addresses in it
 	ctx, stop := context.WithCancel(ctx)
@@ -46,14 +45,14 @@ func media(ctx context.Context, s *helper.Server, _ []string) error {
 	})
 	stop()
 	working.Wait()
-	if fault != nil && errors.Is(err, io.EOF) { // which is why there is no more control
+	if fault != nil && errors.Is(err, io.EOF) { // the reason for the end of control
 		return fault
 	}
 	return err
 }
 
-// performMedia plays a source and says how it ended. What cannot be sent, nobody
-// waits for.
+// performMedia plays a source and reports how it ended. Nobody waits for messages that cannot be
+// sent.
 func performMedia(ctx context.Context, s *helper.Server, r codec.Request) {
 	out, err := newFramer(r.Longest, func(b []byte) error {
 		if ctx.Err() != nil {
@@ -80,8 +79,8 @@ func performMedia(ctx context.Context, s *helper.Server, r codec.Request) {
 	s.Send(codec.MsgEnded, end)
 }
 
-// playMedia opens a source and hands all of its sound to out. It returns how many
-// packets of it were damaged.
+// playMedia opens a source and passes all of its sound to out. It returns how many of its packets
+// were damaged.
 func playMedia(ctx context.Context, s *helper.Server, r codec.Request, out *framer) (int64, error) {
 	interrupter := newInterrupter(r.Patient)
 	defer context.AfterFunc(ctx, interrupter.blow)()
@@ -105,7 +104,7 @@ func playMedia(ctx context.Context, s *helper.Server, r codec.Request, out *fram
 	return src.damaged, err
 }
 
-// A sourceError is what is wrong with a source.
+// A sourceError says what is wrong with a source.
 type sourceError struct {
 	problem codec.Problem
 	detail  string
@@ -113,7 +112,7 @@ type sourceError struct {
 
 func (t *sourceError) Error() string { return string(t.problem) + ": " + t.detail }
 
-// checkMedia says which of the usual codecs are there.
+// checkMedia reports which of the usual codecs are present.
 func checkMedia([]string) roleCheck {
 	usual := []astiav.CodecID{
 		astiav.CodecIDAac, astiav.CodecIDFlac, astiav.CodecIDMp3, astiav.CodecIDOpus,

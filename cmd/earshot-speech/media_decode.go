@@ -15,12 +15,12 @@ import (
 	"earshot/internal/codec"
 )
 
-// mostSamples is the longest frame of sound that is taken: no codec has
-// frames of more than some seconds.
+// mostSamples is the longest accepted frame of sound: no codec has frames of more than some
+// seconds.
 const mostSamples = 1 << 20
 
-// A mediaDecoder makes samples of 16 kHz, mono, of the packets of one stream. It
-// knows nothing of files, so that packets from a network may be given to it.
+// A mediaDecoder decodes the packets of one stream to samples of 16 kHz, mono. It does not know
+// about files, so it can be given packets from a network.
 type mediaDecoder struct {
 	codec   *astiav.CodecContext
 	frame   *astiav.Frame
@@ -52,8 +52,8 @@ func openMediaDecoder(c *astiav.Codec, set func(*astiav.CodecContext) error) (*m
 	return d, nil
 }
 
-// decode calls take with each frame of packet p; nil stands for the end. The
-// frame is valid until take returns. What is damaged is counted and left out.
+// decode calls take with each frame of packet p; nil stands for the end. The frame is valid until
+// take returns. Damaged packets are counted and left out.
 func (d *mediaDecoder) decode(p *astiav.Packet, take func(*astiav.Frame) error) (damaged int, err error) {
 	if err := d.codec.SendPacket(p); err != nil && !errors.Is(err, astiav.ErrEof) {
 		return 1, nil
@@ -77,7 +77,7 @@ func (d *mediaDecoder) decode(p *astiav.Packet, take func(*astiav.Frame) error) 
 	}
 }
 
-// mostChanges is how often a stream may change the kind of its sound.
+// mostChanges is how often a stream may change its format.
 const mostChanges = 1000
 
 // convert hands the samples of f to take; nil stands for the end.
@@ -112,7 +112,7 @@ func (d *mediaDecoder) close() {
 	d.codec.Free()
 }
 
-// A soundKind is how sound is laid out.
+// A soundKind is a format of sound.
 type soundKind struct {
 	rate     int
 	format   astiav.SampleFormat
@@ -123,8 +123,8 @@ type soundKind struct {
 // layouts name how so many channels usually are laid out.
 var layouts = [...]string{1: "mono", 2: "stereo", 3: "2.1", 4: "4.0", 5: "5.0", 6: "5.1", 7: "6.1", codec.MaxChannels: "7.1"}
 
-// kindOf returns the kind of f. Where f does not say what each of its channels
-// is, their number does.
+// kindOf returns the kind of f. If f does not say what each of its channels is, their number
+// decides.
 func kindOf(f *astiav.Frame) soundKind {
 	l := f.ChannelLayout()
 	k := soundKind{f.SampleRate(), f.SampleFormat(), l.NbChannels(), ""}
@@ -138,8 +138,8 @@ func kindOf(f *astiav.Frame) soundKind {
 	return k
 }
 
-// A resampler makes mono samples at some rate of sound of one kind. This version of the
-// binding has no resampler but the one in a filter graph.
+// A resampler converts sound of one kind to mono samples at some rate. The only resampler of this
+// version of the binding is the one in a filter graph.
 type resampler struct {
 	takes    soundKind
 	graph    *astiav.FilterGraph
@@ -192,7 +192,7 @@ func (r *resampler) connect(rate int) error {
 	return r.graph.Configure()
 }
 
-// push hands the samples that f makes to take; nil stands for the end.
+// push passes the samples made from f to take; nil stands for the end.
 func (r *resampler) push(f *astiav.Frame, take func([]int16) error) error {
 	if err := r.from.BuffersrcAddFrame(f, astiav.NewBuffersrcFlags(astiav.BuffersrcFlagKeepRef)); err != nil {
 		return err
@@ -217,8 +217,8 @@ func (r *resampler) close() {
 	r.graph.Free()
 }
 
-// frameHead is how every AVFrame begins, from FFmpeg 5 on: data, line sizes, extended
-// data, width, height, number of samples. The binding does not show sound.
+// frameHead is the beginning of every AVFrame, from FFmpeg 5 on: data, line sizes, extended data,
+// width, height, number of samples. The binding does not expose sound.
 type frameHead struct {
 	data [8]unsafe.Pointer
 }

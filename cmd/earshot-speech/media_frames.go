@@ -11,13 +11,12 @@ import (
 	"earshot/internal/codec"
 )
 
-// vadMode is the mode of the voice detector: of 0 to 3, the one that was
-// measured to know a voice from a noise without losing its onset.
+// vadMode is the mode of the voice detector: of 0 to 3, the one that by measurement tells a voice
+// from noise without losing its onset.
 const vadMode = 2
 
-// vadBlind is how many frames a new voice detector takes for a voice whatever
-// they are, if there is any noise: 100 ms. Who speaks within them is not lost:
-// what is before an onset is kept.
+// vadBlind is how many frames a new voice detector takes for a voice, whatever they are, if there
+// is any noise: 100 ms. Speech within them is not lost: what comes before an onset is kept.
 const vadBlind = 5
 
 // A framer makes frames of samples.

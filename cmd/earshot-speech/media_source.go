@@ -19,8 +19,8 @@ import (
 	"earshot/internal/codec"
 )
 
-// mostFailures is how many packets in sequence may be unreadable before a
-// source is given up: a demultiplexer may fail for ever on the same byte.
+// mostFailures is how many packets in sequence may be unreadable before a source is given up: a
+// demultiplexer may fail for ever on the same byte.
 const mostFailures = 100
 
 // A mediaSource is an open file or stream.
@@ -37,9 +37,9 @@ type mediaSource struct {
 	line        timeline
 }
 
-// openMedia opens what r asks for, and finds its first sound. Only the
-// protocols that belong to the source are open to it: a playlist does not lead
-// from the network to a file, nor from a file to the network.
+// openMedia opens what r asks for, and finds its first sound stream. Only the protocols of that
+// kind of source are allowed: a playlist cannot lead from the network to a file, nor from a file
+// to the network.
 func openMedia(r codec.Request, f *interrupter) (_ *mediaSource, err error) {
 	s := &mediaSource{interrupter: f, remote: r.URL != "", input: astiav.AllocFormatContext(), packet: astiav.AllocPacket()}
 	defer func() {
@@ -110,7 +110,7 @@ func (s *mediaSource) choose(longest time.Duration) error {
 	return &sourceError{codec.NoSound, ""}
 }
 
-// tooMuch says why sound of a kind is not taken; what is 0 is not known yet.
+// tooMuch says why a kind of sound is refused; 0 means not known yet.
 func tooMuch(rate, channels int) error {
 	switch {
 	case channels > codec.MaxChannels:
@@ -121,7 +121,7 @@ func tooMuch(rate, channels int) error {
 	return nil
 }
 
-// duration is what the source says, as far as that can be.
+// duration returns the source's duration, if it is plausible.
 func (s *mediaSource) duration() time.Duration {
 	d := s.input.Duration() // in microseconds
 	if d <= 0 || d > math.MaxInt64/1000 {
@@ -130,8 +130,8 @@ func (s *mediaSource) duration() time.Duration {
 	return time.Duration(d) * time.Microsecond
 }
 
-// play hands all sound to out. What cannot be decoded is counted, and silent
-// where the source says how long it was.
+// play passes all sound to out. What cannot be decoded is counted, and replaced by silence if the
+// source says how long it was.
 func (s *mediaSource) play(out *framer) error {
 	for failed := 0; failed < mostFailures; {
 		err := s.interrupter.during(func() error { return s.input.ReadFrame(s.packet) })
@@ -174,7 +174,7 @@ func (s *mediaSource) decode(p *astiav.Packet, out *framer) error {
 	return err
 }
 
-// nothing says why a source has come to its end without a sound.
+// nothing says why a source has ended without any sound.
 func (s *mediaSource) nothing() error {
 	if s.damaged > 0 {
 		return &sourceError{codec.Unreadable, ""}
@@ -193,7 +193,7 @@ func (s *mediaSource) close() {
 	runtime.KeepAlive(s.interrupter) // whose interrupter C looks at
 }
 
-// sourceError says what an error of FFmpeg is to a user.
+// sourceError describes an error of FFmpeg for people.
 func (s *mediaSource) sourceError(err error) error {
 	code := astiav.Error(0)
 	errors.As(err, &code)
@@ -213,20 +213,20 @@ func (s *mediaSource) sourceError(err error) error {
 	return &sourceError{problem, err.Error()}
 }
 
-// A timeline finds what is missing in a stream: where the time stamps go on
-// further than the sound does.
+// A timeline finds gaps in a stream: places where the time stamps advance further than the sound
+// does.
 type timeline struct {
 	began bool
-	at    float64 // seconds; where the sound is
+	at    float64 // seconds; the position of the sound
 }
 
 const (
-	// unsure is how far time stamps may be from the sound: containers round
-	// them, and encoders begin before 0.
+	// unsure is how far time stamps may be from the sound: containers round them, and encoders
+	// begin before 0.
 	unsure = 0.1
 
-	// leap is a gap that is none, but another time: a stream that was joined
-	// together.
+	// leap is the size from which on a gap counts as a change of the time base, as in a stream that
+	// was joined together.
 	leap = 10
 )
 
@@ -248,8 +248,8 @@ func (t *timeline) gap(f *astiav.Frame, base astiav.Rational) (samples int) {
 	return samples
 }
 
-// An interrupter ends a call of FFmpeg that waits too long, or is no longer wanted. It
-// cannot be mended: what it guards is given up.
+// An interrupter ends a call of FFmpeg that waits too long, or is no longer wanted. It works once:
+// what it guards is given up.
 type interrupter struct {
 	patient time.Duration
 	timer   *time.Timer
@@ -291,14 +291,14 @@ func (f *interrupter) blow() {
 	}
 }
 
-// during does something that must not take longer than the fuse is patient.
+// during runs f, which must not take longer than the fuse allows.
 func (f *interrupter) during(do func() error) error {
 	f.timer.Reset(f.patient)
 	defer f.timer.Stop()
 	return do()
 }
 
-// late reports whether something did take longer.
+// late reports whether something took longer.
 func (f *interrupter) late() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

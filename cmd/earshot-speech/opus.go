@@ -12,18 +12,17 @@ import (
 	"earshot/internal/helper"
 )
 
-// opusRate is that of all Opus, and opusSamples are 20 ms of it.
+// opusRate is the rate of all Opus, and opusSamples are 20 ms of it.
 const (
 	opusRate    = 48000
 	opusSamples = opusRate / 50
 )
 
-// promptly is how long coding a message may take: thousands of times as long as it
-// does.
+// promptly is how long coding a message may take: thousands of times what it needs.
 const promptly = 2 * time.Second
 
-// A call decodes what its speakers say, and encodes what is said to them. It decides
-// nothing, and does everything in the order in which it is told to.
+// A call decodes the sound of its speakers, and encodes the sound for them. It decides nothing,
+// and handles everything in order.
 type call struct {
 	server  *helper.Server
 	decoder *astiav.Codec
@@ -34,12 +33,12 @@ type call struct {
 	batch []byte // frames to be sent
 
 	mouth *opusEncoder // nil between utterances
-	last  uint32       // number of an utterance
+	last  uint32       // the number of the last utterance
 	pcm   []int16
 }
 
-// newCall returns nil where there is no libopus. FFmpeg has a decoder of its own,
-// too, but that one makes less than 20 ms of some packets and more of the next.
+// newCall returns nil without libopus. FFmpeg has a decoder of its own, too, but that one makes
+// less than 20 ms of some packets and more of the next.
 func newCall(s *helper.Server) *call {
 	c := &call{
 		server:  s,
@@ -52,7 +51,7 @@ func newCall(s *helper.Server) *call {
 	return c
 }
 
-// performCall is a call, until its input closes.
+// performCall runs a call until its input closes.
 func performCall(s *helper.Server) error {
 	c := newCall(s)
 	if c == nil {
@@ -77,7 +76,7 @@ func (c *call) hear(b []byte) error {
 	return c.sendBatch()
 }
 
-// decode decodes a packet. One with nothing in it gives the decoder up.
+// decode decodes a packet. An empty one releases the decoder.
 func (c *call) decode(p codec.Packet) error {
 	ear := c.ears[p.Speaker]
 	if p.Lost == 0 && len(p.Data) == 0 {
@@ -102,7 +101,7 @@ func (c *call) decode(p codec.Packet) error {
 	return ear.take(p)
 }
 
-// giveUpQuietest gives up the decoder of who has not spoken for the longest time.
+// giveUpQuietest releases the decoder of the speaker who has been silent longest.
 func (c *call) giveUpQuietest() {
 	var quietest *opusDecoder
 	var who uint32
@@ -135,8 +134,8 @@ func (c *call) sendBatch() error {
 	return err
 }
 
-// say encodes samples of an utterance, or its end. What comes late of one that was
-// given up is nobody's.
+// say encodes samples of an utterance, or its end. Late samples of one that was given up are
+// ignored.
 func (c *call) say(number uint32, b []byte) error {
 	if number < c.last || number == c.last && c.mouth == nil {
 		return nil
@@ -167,7 +166,7 @@ func (c *call) say(number uint32, b []byte) error {
 	return nil
 }
 
-// hush gives up what is being said.
+// hush drops the current utterance.
 func (c *call) hush() {
 	if c.mouth != nil {
 		c.mouth.close()

@@ -12,16 +12,16 @@ import (
 	"earshot/internal/codec"
 )
 
-// strayed is how far the time of a packet may be from that of the sound before it,
-// until it is taken for a new beginning: half a packet.
+// strayed is how far the time of a packet may be from that of the sound before it until it counts
+// as a new beginning: half a packet.
 const strayed = audio.Time / 2
 
-// inputPadding is how many zeros FFmpeg wants behind what it decodes, since it reads
-// ahead: AV_INPUT_BUFFER_PADDING_SIZE.
+// inputPadding is how many zeros FFmpeg needs after its input, since it reads ahead:
+// AV_INPUT_BUFFER_PADDING_SIZE.
 const inputPadding = 64
 
-// An opusDecoder is the decoder of one speaker. Of each packet of 20 ms it makes exactly
-// one frame.
+// An opusDecoder is the decoder of one speaker. From each packet of 20 ms it makes exactly one
+// frame.
 type opusDecoder struct {
 	last int64 // when it was used
 
@@ -33,7 +33,7 @@ type opusDecoder struct {
 	padded  []byte
 }
 
-// newOpusDecoder returns one that hands its frames to send, with how many packets were
+// newOpusDecoder returns a decoder that passes its frames to send, with how many packets were
 // damaged since the last one.
 func newOpusDecoder(c *astiav.Codec, send func(damaged int, frame []byte) error) (_ *opusDecoder, err error) {
 	e := &opusDecoder{packet: astiav.AllocPacket()}
@@ -66,8 +66,8 @@ func mono(c *astiav.CodecContext) error {
 	return nil
 }
 
-// prime fills the resampler with silence, of which it makes a millisecond less than
-// it is given. From then on it makes 20 ms of every 20 ms, that millisecond late.
+// prime fills the resampler with silence, of which it returns a millisecond less than it is given.
+// From then on it makes 20 ms of every 20 ms, a millisecond late.
 func (e *opusDecoder) prime() error {
 	silence, err := monoFrame(opusRate, make([]int16, opusSamples))
 	if err != nil {
@@ -77,8 +77,8 @@ func (e *opusDecoder) prime() error {
 	return e.down.push(silence, func([]int16) error { return nil })
 }
 
-// take hands on the sound of a packet, after the silence of those that are missing
-// before it. A damaged one is silent.
+// take passes on the sound of a packet, after silence for the missing ones before it. A damaged
+// one is silent.
 func (e *opusDecoder) take(p codec.Packet) error {
 	begins := p.At.Add(-time.Duration(p.Lost) * audio.Time)
 	if e.frames.filled == 0 || begins.Sub(e.due()).Abs() >= strayed {

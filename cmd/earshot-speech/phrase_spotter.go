@@ -12,8 +12,8 @@ import (
 	"earshot/models/wire"
 )
 
-// A phraseSpotter listens for phrases only, beside the hearer: while an utterance is
-// being finished it goes on with what it has, up to a second of sound.
+// A phraseSpotter listens for phrases only, beside the hearer: while an utterance is being
+// finished it continues with its backlog, up to a second of sound.
 type phraseSpotter struct {
 	s      *helper.Server
 	d      *decoder // nil if there are no phrases
@@ -31,12 +31,12 @@ type stretch struct {
 	pcm    []int16
 }
 
-// ahead is how many messages may wait for the seeker, a second of frames. Then
-// the pipe waits: a machine that is so slow hears nothing in time anyway.
+// ahead is how many messages may wait, a second of frames. Then the pipe waits: a machine that is
+// so slow finds nothing in time anyway.
 const ahead = 50
 
-// newPhraseSpotter returns one that seeks those of the phrases that can be said; words
-// knows how they sound. If there are none it only listens.
+// newPhraseSpotter returns a spotter for those of the phrases that have a pronunciation; words has
+// the pronunciations. Without any it only drains its input.
 func newPhraseSpotter(s *helper.Server, words *decoder, phrases, in []string) (*phraseSpotter, error) {
 	defer s.Guard(opens)()
 	d, err := openPhrases(words, phrases, in)
@@ -46,7 +46,7 @@ func newPhraseSpotter(s *helper.Server, words *decoder, phrases, in []string) (*
 	return &phraseSpotter{s: s, d: d, sounds: make(chan stretch, ahead), failed: make(chan error, 1)}, nil
 }
 
-// take hands sound to run, or returns why that has ended.
+// take passes sound to run, or returns why that has ended.
 func (k *phraseSpotter) take(ctx context.Context, m helper.Sound) error {
 	select {
 	case k.sounds <- stretch{m.Stream, samples(m.Data)}:
@@ -76,7 +76,7 @@ func (k *phraseSpotter) run(ctx context.Context) {
 	}
 }
 
-// listen listens to more of a stream, or to the first of another.
+// listen processes more of a stream, or the beginning of another.
 func (k *phraseSpotter) listen(m stretch) error {
 	if k.d == nil {
 		return nil
@@ -100,8 +100,8 @@ func (k *phraseSpotter) listen(m stretch) error {
 	return nil
 }
 
-// tell says what was found, and begins anew: what was found once stays found
-// until the library's utterance ends.
+// tell reports what was found, and begins anew: a found phrase stays found until the library's
+// utterance ends.
 func (k *phraseSpotter) tell() error {
 	found := k.d.found()
 	for _, phrase := range found {

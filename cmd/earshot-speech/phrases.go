@@ -15,9 +15,9 @@ import (
 	"unsafe"
 )
 
-// openPhrases returns a decoder that listens for phrases only, or nil if nobody
-// can say any of them. It knows their words alone: the whole dictionary would
-// cost some fifty megabytes once more.
+// openPhrases returns a decoder that listens for phrases only, or nil if none of them has a
+// pronunciation. It knows only their words: the whole dictionary would cost some fifty megabytes
+// once more.
 func openPhrases(words *decoder, phrases, in []string) (*decoder, error) {
 	var list, dictionary strings.Builder
 	known, listed := make(map[string]bool), make(map[string]bool) // words, phrases
@@ -56,7 +56,7 @@ func openPhrases(words *decoder, phrases, in []string) (*decoder, error) {
 	return d, nil
 }
 
-// sounds returns how each of some words is said, or nil if one cannot be.
+// sounds returns the pronunciations of some words, or nil if one has none.
 func (d *decoder) sounds(words []string) (sounds []string) {
 	for _, word := range words {
 		s := d.pronunciation(word)
@@ -71,7 +71,7 @@ func (d *decoder) sounds(words []string) (sounds []string) {
 	return sounds
 }
 
-// inFile has use read content from a file, which is how the library wants it.
+// inFile has use read content from a file, as the library requires.
 func inFile(content string, use func(path string) error) error {
 	file, path, done, err := scratch()
 	if err != nil {
@@ -95,12 +95,10 @@ func (d *decoder) seek(list string) error {
 	return d.try()
 }
 
-// threshold is how sure the recogniser must be of a phrase of so many sounds. The
-// smaller the
-// number the more is heard, and heard wrongly; a longer phrase stands out more
-// and may have a smaller one. With these, each of 48 sentences of four synthetic
-// voices in which a phrase was said was noticed, and none of 80 in which none
-// was.
+// threshold is how sure the recogniser must be of a phrase with a number of sounds. A smaller
+// value finds more, and more wrongly; a longer phrase stands out more and may have a smaller one.
+// With these, each of 48 sentences of four synthetic voices that contained a phrase was noticed,
+// and none of 80 that contained none.
 func threshold(sounds int) float64 {
 	switch {
 	case sounds <= 4: // "stop"

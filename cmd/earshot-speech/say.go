@@ -14,8 +14,8 @@ import (
 	"earshot/models/wire"
 )
 
-// say speaks; see package wire. When the daemon is slow to take the sound, the
-// voice waits in the middle of it.
+// say speaks; see package wire. When the daemon is slow to take the sound, the voice waits in the
+// middle of it.
 func say(ctx context.Context, s *helper.Server, _ []string) error {
 	t := &synthesiser{s: s, opened: make(chan struct{})}
 	var parts sync.WaitGroup
@@ -37,7 +37,7 @@ func say(ctx context.Context, s *helper.Server, _ []string) error {
 	return s.Sounds(t.take)
 }
 
-// A synthesiser turns texts into sound. All but control belongs to one goroutine.
+// A synthesiser turns texts into sound. All of it but control belongs to one goroutine.
 type synthesiser struct {
 	s         *helper.Server
 	config    wire.OpenSay
@@ -49,7 +49,7 @@ type synthesiser struct {
 	err   error // why nothing more can be sent
 }
 
-// control takes what the daemon says.
+// control handles the daemon's messages.
 func (t *synthesiser) control(c helper.Control) error {
 	switch c.Name {
 	case wire.OpenName:
@@ -83,7 +83,7 @@ func (t *synthesiser) open() (err error) {
 // take says one text.
 func (t *synthesiser) take(m helper.Sound) error {
 	working := t.s.Guard(steps)
-	// Waiting for the daemon is not being stuck.
+	// Waiting for the daemon does not count as being stuck.
 	send := func(stream uint32, data []byte) bool {
 		working()
 		if t.err == nil && m.Stream > t.cancelled.Load() {
@@ -105,7 +105,7 @@ func (t *synthesiser) take(m helper.Sound) error {
 	return t.err
 }
 
-// sendMarks says where the words begin.
+// sendMarks sends where the words begin.
 func (t *synthesiser) sendMarks(marks []wire.Mark, stream uint32, send func(uint32, []byte) bool) bool {
 	for some := range slices.Chunk(marks, wire.MaxMarks) {
 		t.buf = t.buf[:0]
@@ -119,8 +119,7 @@ func (t *synthesiser) sendMarks(marks []wire.Mark, stream uint32, send func(uint
 	return true
 }
 
-// sayable returns text without NULs, which would end it; every byte stays where
-// it was.
+// sayable returns text without NULs, which would end it; every byte keeps its position.
 func sayable(text []byte) string {
 	text = slices.Clone(text)
 	for i, b := range text {

@@ -4,8 +4,8 @@ package main
 
 import "os"
 
-// scratch returns a file, the path by which this process opens it, and what to do
-// when it is done with. If the library dies before that, the file is left.
+// scratch returns a file, the path by which this process opens it, and a function to call when it
+// is no longer needed. If the library dies before that, the file is left.
 func scratch() (file *os.File, path string, done func(), err error) {
 	file, err = os.CreateTemp("", "earshot-*")
 	if err != nil {

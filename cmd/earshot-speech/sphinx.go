@@ -15,9 +15,9 @@ package main
 
 extern void libraryDies(uintptr_t);
 
-// What the library logs holds what was said, so only its errors are let through,
-// and only while nothing has been said yet. After a fatal one it ends the
-// process; before that, somebody is told.
+// The library's log contains what was said, so only its errors are let through, and only while
+// nothing has been said yet. After a fatal one it ends the process; before that, libraryDies is
+// called.
 static int opening;
 static void log_some(void *handle, err_lvl_t level, const char *format, ...) {
 	if (opening && level >= ERR_ERROR) {
@@ -76,9 +76,8 @@ import (
 	"earshot/models/wire"
 )
 
-// watchLibrary has dies called, with the reason, before the library ends the
-// process, as it does when a model is damaged. It must be called before anything
-// else here.
+// watchLibrary has dies called, with the reason, before the library ends the process, as it does
+// when a model is damaged. It must be called before anything else here.
 func watchLibrary(dies func(error)) { C.watch_library(C.uintptr_t(cgo.NewHandle(dies))) }
 
 //export libraryDies
@@ -87,7 +86,7 @@ func libraryDies(handle C.uintptr_t) { cgo.Handle(handle).Value().(func(error))(
 // read is the model that the library reads at this moment, or nil.
 var read atomic.Pointer[models.Model]
 
-// errDied is a library that ends the process.
+// errDied says that the library ends the process.
 var errDied = errors.New("the recogniser died")
 
 // cause returns why the library dies while it reads a model, or nil.
@@ -98,8 +97,8 @@ func cause(m *models.Model) error {
 	return &brokenError{*m}
 }
 
-// reading notes that the library reads m, and lets its errors be seen, until the
-// function that it returns is called.
+// reading records that the library reads m, and lets its errors through, until the function that
+// it returns is called.
 func reading(m models.Model) (done func()) {
 	read.Store(&m)
 	C.log_errors(1)
@@ -111,10 +110,9 @@ func reading(m models.Model) (done func()) {
 
 // A decoder is one of pocketsphinx. It is used from one goroutine at a time.
 //
-// Of the three passes that the library can make over an utterance it makes the
-// first, while the utterance is spoken, and the last, which picks the best path
-// through what the first found. On clean speech that understands as much as all
-// three, and the end of an utterance is known ten times sooner.
+// The library can make three passes over an utterance. This uses the first, while the utterance is
+// spoken, and the last, which picks the best path through what the first found. On clean speech
+// that recognises as much as all three, and the end of an utterance is known ten times sooner.
 type decoder struct {
 	ps    *C.ps_decoder_t
 	prior []float32 // what the model takes a microphone for
@@ -123,8 +121,8 @@ type decoder struct {
 // hop is how many samples one step of the decoder is.
 const hop = 160
 
-// openWords returns a decoder with the whole dictionary. It hears nothing until
-// it is told what to listen for.
+// openWords returns a decoder with the whole dictionary. It recognises nothing until it is told
+// what to listen for.
 func openWords(in []string) (*decoder, error) {
 	dir, err := models.Find(models.Dictionary, in...)
 	if err != nil {
@@ -134,7 +132,7 @@ func openWords(in []string) (*decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.pronunciation("the") == "" { // the library takes any file for a dictionary
+	if d.pronunciation("the") == "" { // the library accepts any file as a dictionary
 		d.close()
 		return nil, &brokenError{models.Dictionary}
 	}
@@ -161,7 +159,7 @@ func openDecoder(dictionary string, in []string) (*decoder, error) {
 
 func (d *decoder) close() { C.ps_free(d.ps) }
 
-// A brokenError is a model that is here and cannot be used.
+// A brokenError is the error of a model that is installed and cannot be used.
 type brokenError struct{ model models.Model }
 
 func (e *brokenError) Error() string { return fmt.Sprintf("the %s is damaged", e.model.Name) }
@@ -181,7 +179,7 @@ func (d *decoder) pronunciation(word string) string {
 	return C.GoString(p)
 }
 
-// try has d hear a moment of silence: some faults show only then.
+// try has d process a moment of silence: some faults show only then.
 func (d *decoder) try() error {
 	if err := d.start(nil); err != nil {
 		return err
@@ -194,9 +192,9 @@ func (d *decoder) try() error {
 
 var errDecoder = errors.New("the recogniser does not start")
 
-// start begins an utterance. Means are what was learnt about the microphone, or
-// nil if nothing was. All else that d has learnt is forgotten, so that the same
-// sound is always understood in the same way, by this process or the next.
+// start begins an utterance. Means are what was learned about the microphone, or nil. Everything
+// else that d has learned is forgotten, so that the same sound is always recognised in the same
+// way, by this process or the next.
 func (d *decoder) start(means []float32) error {
 	if C.ps_start_stream(d.ps) != 0 {
 		return errDecoder
