@@ -1,9 +1,8 @@
-// Package models is the catalogue of what runs on this machine to hear and to
-// speak: what each model is for, where it comes from, under which licence, and
-// whether it is here. The packages below it are the clients of those that run.
+// Package models is the catalogue of the speech models on this machine: what each is for, where it
+// comes from, its licence, and whether it is installed. The packages below it are the clients of
+// those that run.
 //
-// It looks at the disk when it is asked and keeps nothing, so nobody can be
-// slow.
+// It looks at the disk when it is asked and keeps nothing, so there is no slow reader.
 package models
 
 import (
@@ -13,14 +12,14 @@ import (
 	"path/filepath"
 )
 
-// A Model is one trained model. All so far come unchanged from the package that holds them, so
+// A Model is one trained model. So far all come unchanged from the package that holds them, so
 // earshot keeps no checksum of its own.
 type Model struct {
 	Name    string   // for people
 	For     string   // what it does
 	Origin  string   // the Debian package that it comes in, or [Linked]
 	Licence string   // by its SPDX name where there is one
-	Files   []string // what must be there, below one folder; none if it is linked
+	Files   []string // required files, below one folder; none if it is linked
 }
 
 // Linked is the origin of a model that is part of a helper's program.
@@ -45,7 +44,7 @@ var (
 	}
 )
 
-// sphinx is the Debian package of everything that recognises.
+// sphinx is the Debian package of the recognition models.
 const sphinx = "pocketsphinx-en-us"
 
 // Catalogue lists every model.
@@ -58,9 +57,9 @@ var places = []string{
 	"/opt/homebrew/share/pocketsphinx/model/en-us",
 }
 
-// Find returns the folder that holds the files of m: the first of these, or of
-// the usual ones if there are none. If there is no such folder, the error is a
-// [*MissingError]; a model that is linked has no folder and is never missing.
+// Find returns the folder with the files of m: the first of these folders, or of the usual ones if
+// none are given. If there is none, the error is a [*MissingError]; a linked model has no folder
+// and is never missing.
 func Find(m Model, in ...string) (string, error) {
 	if m.Origin == Linked {
 		return "", nil
@@ -87,8 +86,8 @@ func (m Model) isIn(dir string) bool {
 	return true
 }
 
-// A MissingError is a model that is not here. No restart mends that, so it is
-// an [errors.ErrUnsupported].
+// A MissingError says that a model is not installed. A restart does not help, so it is an
+// [errors.ErrUnsupported].
 type MissingError struct{ Model Model }
 
 // Error says what is missing.

@@ -10,43 +10,39 @@ import (
 
 // Config is how an ear listens. [DefaultConfig] has good values.
 type Config struct {
-	// Duck is how many of 5 frames in sequence, 100 ms, must be voiced for
-	// [Began].
+	// Duck is how many of 5 frames in sequence, 100 ms, must be voiced for [Began].
 	Duck int `yaml:"duck_frames"`
 
 	// Begin is how many of 8 frames in sequence, 160 ms, must be voiced for
 	// [Lasts].
 	Begin int `yaml:"begin_frames"`
 
-	// End is how much silence ends an utterance. The others are how much does when
-	// its words say more: EndFinished after what is clearly all, such as a question,
-	// if the words have settled;
-	// EndOpen in an open sentence, and in the first words of an answer; EndDictated
-	// while somebody thinks, or dictates a number, an address, a date or letters;
-	// EndWait after "one moment". The first is never longer than End, and the last
-	// two never shorter than EndOpen.
+	// End is how much silence ends an utterance. The other fields apply when its words say more:
+	// EndFinished after clearly complete words, such as a question, if the words have settled;
+	// EndOpen in an open sentence, and in the first words of an answer; EndDictated while somebody
+	// thinks, or dictates a number, an address, a date or letters; EndWait after "one moment". The
+	// first is never longer than End, and the last two never shorter than EndOpen.
 	End         field.Seconds `yaml:"end_seconds"`
 	EndFinished field.Seconds `yaml:"end_finished_seconds"`
 	EndOpen     field.Seconds `yaml:"end_open_seconds"`
 	EndDictated field.Seconds `yaml:"end_dictated_seconds"`
 	EndWait     field.Seconds `yaml:"end_wait_seconds"`
 
-	// PreRoll is how much is kept from before the onset: words begin with
-	// consonants that no detector takes for a voice.
+	// PreRoll is how much sound is kept from before the onset: words begin with consonants that no
+	// detector takes for a voice.
 	PreRoll field.Seconds `yaml:"pre_roll_seconds"`
 
-	// Longest is where an utterance is ended although the voice goes on.
+	// Longest is the length at which an utterance is ended although the voice goes on.
 	Longest field.Seconds `yaml:"longest_seconds"`
 
-	// Margin is how much louder than what is always there a voice must be, in
-	// dB.
+	// Margin is how much louder than the background a voice must be, in dB.
 	Margin float64 `yaml:"margin_db"`
 }
 
-// DefaultConfig returns what was measured to be quick and not nervous: a voice
-// is noticed after 60 ms and believed after 100 ms, and a sentence is over at once
-// when it is clearly finished, and else when a pause for thought would be: most within
-// sentences last 0.3 to 0.8 s.
+// DefaultConfig returns values that by measurement are quick and not nervous: a voice is noticed
+// after 60 ms and believed after 100 ms, and a sentence is over at once when it is clearly
+// finished, and otherwise when a pause for thought would be: most within sentences last 0.3 to 0.8
+// s.
 func DefaultConfig() Config {
 	return Config{
 		Duck: 3, Begin: 5,
@@ -56,7 +52,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate returns all that is wrong with c, each fault under its key.
+// Validate returns every fault in c, each under its key.
 func (c Config) Validate() error {
 	return errors.Join(
 		frames("duck_frames", c.Duck, duckOf),

@@ -6,14 +6,13 @@ import (
 	"unicode"
 )
 
-// lastWords is how much of the end of what was said is looked at, in bytes: the
-// longest sentence that anybody asks in.
+// lastWords is how much of the end of the words is examined, in bytes: the longest sentence that
+// anybody asks in.
 const lastWords = 256
 
-// Judge says what words sound like, when nothing follows. They are English, as a
-// recogniser writes them: it may be wrong in a word and knows no punctuation, but
-// what it knows is used. It is a guess, which costs some patience where it is
-// wrong.
+// Judge says how complete words sound when nothing follows. They are English, as a recogniser
+// writes them: a word may be wrong and punctuation may be missing, but it is used if present. The
+// result is a guess, which costs some patience where it is wrong.
 func Judge(words string, about Talk) Ending {
 	words = strings.TrimSpace(words[max(0, len(words)-lastWords):])
 	said := split(words)
@@ -45,11 +44,11 @@ func Judge(words string, about Talk) Ending {
 	return Unclear
 }
 
-// fewWords is how many words of an answer are its first.
+// fewWords is how many words count as the first of an answer.
 const fewWords = 2
 
-// Asks returns the kind of answer that the last sentence of the agent asks for: none, unless it
-// is a question.
+// Asks returns the kind of answer that the last sentence of the agent asks for: none, unless it is
+// a question.
 func Asks(said string) Talk {
 	said = strings.TrimSpace(said)
 	if !strings.HasSuffix(said, "?") {
@@ -63,7 +62,7 @@ func Asks(said string) Talk {
 	return Talk{Asked: true, Dictation: in(dictated) && len(words) > 0 && !offers[words[0]], List: in(several)}
 }
 
-// split returns the words in lower case, without what stands around them.
+// split returns the words in lower case, without surrounding punctuation.
 func split(words string) []string {
 	return strings.FieldsFunc(strings.ToLower(words), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
@@ -74,8 +73,8 @@ func trails(words string, any ...string) bool {
 	return slices.ContainsFunc(any, func(s string) bool { return strings.HasSuffix(words, s) })
 }
 
-// uncall takes the agent's name, and what one says around it, off both ends, and
-// reports whether it did.
+// uncall removes the agent's name, and the words around it, from both ends, and reports whether it
+// did.
 func uncall(said []string, name string) (rest []string, calls bool) {
 	names := split(name)
 	for len(said) > 0 {
@@ -95,7 +94,7 @@ func uncall(said []string, name string) (rest []string, calls bool) {
 	return said, calls
 }
 
-// ends returns said without phrase at its end, and whether it stood there.
+// ends removes phrase from the end of said, and reports whether it was there.
 func ends(said []string, phrase string) ([]string, bool) {
 	p := strings.Fields(phrase)
 	if n := len(said) - len(p); n >= 0 && slices.Equal(said[n:], p) {
@@ -108,7 +107,7 @@ func endsAny(said, phrases []string) bool {
 	return slices.ContainsFunc(phrases, func(p string) bool { _, is := ends(said, p); return is })
 }
 
-// trimAny takes any of the phrases off the end.
+// trimAny removes any of the phrases from the end.
 func trimAny(said, phrases []string) []string {
 	for _, p := range phrases {
 		if rest, is := ends(said, p); is {
@@ -135,13 +134,13 @@ func asksForTime(said []string) bool {
 	return endsAny(said, moments)
 }
 
-// thinks reports whether somebody looks for words.
+// thinks reports whether the speaker is searching for words.
 func thinks(said []string) bool {
 	return fillers[last(said, 1)] || len(said) > 0 && !helps[said[0]] && endsAny(said, pondering)
 }
 
-// dictates reports whether somebody is in the middle of a number, an address, a
-// date, or letters: of one that is announced, whatever has come of it.
+// dictates reports whether the speaker is in the middle of a number, an address, a date, or
+// letters: or has announced one, whatever has followed.
 func dictates(said []string, about Talk) bool {
 	l, before := last(said, 1), last(said, 2)
 	switch {
@@ -156,10 +155,10 @@ func dictates(said []string, about Talk) bool {
 
 func letter(w string) bool { return len(w) == 1 && unicode.IsLetter(rune(w[0])) }
 
-// answers reports whether these few words are an answer, or all that one says.
+// answers reports whether these few words are a complete answer or saying.
 func answers(said []string) bool { return slices.Contains(sayings, strings.Join(said, " ")) }
 
-// hangs reports whether the words ask for another.
+// hangs reports whether the words require another.
 func hangs(said []string) bool {
 	l, before := last(said, 1), last(said, 2)
 	switch {
@@ -177,8 +176,8 @@ func hangs(said []string) bool {
 	return len(said) == 2 && takes[before] && particles[l] // "turn on"
 }
 
-// whole reports whether it is a question or a command that could end here. "When you
-// have time" is no question.
+// whole reports whether it is a question or a command that could end here. "When you have time" is
+// not a question.
 func whole(said []string) bool {
 	switch {
 	case len(said) >= 3 && (asking[said[0]] && !subjects[said[1]] || helps[said[0]] && persons[said[1]] || being[said[0]]):
@@ -187,15 +186,13 @@ func whole(said []string) bool {
 	return len(said) >= 2 && commands[said[0]]
 }
 
-// lacks reports whether a question or a command, which could end here, rarely does:
-// its verb has not been given all that it asks for, it has only come to who does what,
-// or it has just been said which one is meant.
+// lacks reports whether a question or a command that could end here rarely does: its verb lacks a
+// complement, it ends with a bare subject, or in a relative clause.
 func lacks(said []string) bool {
 	return wants(said) || bare(said) || relates(said)
 }
 
-// wants reports whether a command has not yet what its verb asks for, such as the
-// time of a timer.
+// wants reports whether a command lacks what its verb needs, such as the time of a timer.
 func wants(said []string) bool {
 	said = ordered(said)
 	if len(said) == 0 {
@@ -219,8 +216,7 @@ func ordered(said []string) []string {
 	return said
 }
 
-// bare reports whether the last that was said is who does what, after "does" or
-// "because", and not yet what.
+// bare reports whether the words end with a subject, after "does" or "because", without its verb.
 func bare(said []string) bool {
 	begins := func(n int) bool {
 		w := last(said, n)
@@ -229,8 +225,8 @@ func bare(said []string) bool {
 	return articles[last(said, 2)] && (does[last(said, 3)] || begins(3)) || articles[last(said, 3)] && begins(4) || verbless(said)
 }
 
-// verbless reports whether a question with "does" has come to who, and to where they
-// are or go, and not yet to a verb, as in "when does the next train to the city".
+// verbless reports whether a question with "does" has a subject and a place, and no verb yet, as
+// in "when does the next train to the city".
 func verbless(said []string) bool {
 	from := slices.IndexFunc(said, func(w string) bool { return does[w] })
 	if from < 0 || from > 1 || len(said) < from+6 || !articles[said[from+1]] || !articles[last(said, 2)] || !places[last(said, 3)] {
@@ -240,13 +236,13 @@ func verbless(said []string) bool {
 	return len(between) <= 2 && !slices.ContainsFunc(between, func(w string) bool { return commands[w] || takes[w] || moves[w] })
 }
 
-// relates reports whether a clause that says which one is meant has only come to its
-// verb, as in "the song that we heard".
+// relates reports whether the words end with the verb of a relative clause, as in "the song that
+// we heard".
 func relates(said []string) bool {
 	return relatives[last(said, 3)] && subjects[last(said, 2)] && len(said) > 3
 }
 
-// closes reports whether a statement has come to when it was, with which most end.
+// closes reports whether a statement has reached its time expression, with which most end.
 func closes(said []string) bool {
 	if len(said) < 4 || subordinates[said[0]] {
 		return false

@@ -1,11 +1,9 @@
-// Package hear is an ear: it finds the utterances in a stream of annotated
-// frames. It is one step function, with neither goroutine nor clock: time is
-// what the frames say, so the same ear hears a microphone, a voice channel and
-// a file, and a test needs no sound to be one.
+// Package hear finds the utterances in a stream of annotated frames. It is one step function, with
+// neither goroutine nor clock: time is what the frames say, so the same ear hears a microphone, a
+// voice channel and a file, and a test needs no sound.
 //
-// An ear has no reader that could be slow: a Step does not wait, and allocates
-// nothing. Frames that were lost on the way to it are time that has passed in
-// silence.
+// An ear has no reader that could be slow: a Step does not block, and allocates nothing. Frames
+// that were lost on the way count as silence.
 package hear
 
 import (
@@ -55,20 +53,20 @@ const (
 	duckOf  = 5 // frames that Config.Duck is counted in
 	beginOf = 8 // frames that Config.Begin is counted in
 
-	// doubt is how many frames an ear may take to decide whether an onset is a
-	// voice: 500 ms, so that nobody is held back for longer by a rattle.
+	// doubt is how many frames an ear may take to decide whether an onset is a voice: 500 ms, so
+	// that a rattle holds nobody back for longer.
 	doubt = 25
 
-	// echo is the share of a frame's energy that makes it our own sound rather
-	// than somebody's voice.
+	// echo is the share of our own sound in a frame's energy from which on the frame counts as ours
+	// rather than somebody's voice.
 	echo = 0.874
 
-	// vague is the share from which somebody may be in a frame, and is believed to be
-	// if that goes on, but nothing begins with it.
+	// vague is the share from which on somebody may be in a frame. They are believed to be if that
+	// goes on, but nothing begins with it.
 	vague = 0.82
 )
 
-// A state is where in an utterance the ear is.
+// A state is the position of the ear in an utterance.
 type state int
 
 const (
@@ -83,12 +81,12 @@ type Ear struct {
 	end, roll, longest int64 // of cfg, in frames
 
 	state  state
-	now    int64  // the frame stepped last; counts lost ones too
-	voiced uint64 // whether the last 64 frames were; the last is bit 0
+	now    int64  // the last frame stepped; counts lost ones too
+	voiced uint64 // for the last 64 frames; the last is bit 0
 	plain  uint64 // the same without those that are vague
 	own    uint64 // the same for Frame.Own
-	beside bool   // whether the last was, and had Frame.Beside
-	least  int    // of how many an onset is made
+	beside bool   // the last frame was voiced and had Frame.Beside
+	least  int    // the voiced frames needed for an onset
 	last   int64  // the last voiced frame of the utterance that is not alone
 	first  int64  // its first
 	before int64  // the last voiced frame of the utterance before
@@ -99,7 +97,7 @@ type Ear struct {
 
 	level level
 	ring  []audio.Frame // the last frames; the newest is at (kept-1) mod len
-	when  []int64       // what now was when each was stepped
+	when  []int64       // the value of now when each was stepped
 	kept  int64
 }
 
@@ -117,8 +115,7 @@ func New(c Config) *Ear {
 	return e
 }
 
-// Step tells the ear the next frame, and returns what it revealed. The ear
-// keeps no reference to f.
+// Step takes the next frame, and returns what it revealed. The ear keeps no reference to f.
 //
 // The frames of an utterance are those of [Ear.PreRoll] at its beginning, and
 // each that is stepped after it, that of its End or TooLong included.
@@ -134,7 +131,7 @@ func (e *Ear) Step(f *audio.Frame) Edge {
 	}
 }
 
-// hear takes f into what the ear remembers.
+// hear adds f to the ear's memory.
 func (e *Ear) hear(f *audio.Frame) {
 	lost := int64(f.Lost)
 	e.now += 1 + lost
@@ -165,8 +162,8 @@ func (e *Ear) hear(f *audio.Frame) {
 // among returns how many of the last n frames were voiced.
 func (e *Ear) among(n int) int { return bits.OnesCount64(e.voiced & (1<<n - 1)) }
 
-// whileQuiet waits for a voice. Over our own sound, behind which the first of it is
-// hidden, one frame will do in which it is plainly heard: that only lowers ours.
+// whileQuiet waits for a voice. Over our own sound, which hides the beginning of a voice, one
+// frame in which it is clearly heard is enough: that only lowers our volume.
 func (e *Ear) whileQuiet() Edge {
 	e.least = min(e.cfg.Duck, e.cfg.Begin)
 	if bits.OnesCount64(e.plain&(1<<duckOf-1)) < e.cfg.Duck {
@@ -185,7 +182,7 @@ func (e *Ear) whileQuiet() Edge {
 	return Began
 }
 
-// at returns when the frame was captured that the ear has as n.
+// at returns when frame n was captured.
 func (e *Ear) at(n int64) (at time.Time) {
 	for f, when := range e.remembered() {
 		if when == n {
@@ -195,9 +192,9 @@ func (e *Ear) at(n int64) (at time.Time) {
 	return at
 }
 
-// inDoubt decides whether an onset is a voice. It gives it up when the voiced
-// frames become fewer than Began needed, and when it takes too long; then it
-// forgets them, so that they are not taken for an onset again.
+// inDoubt decides whether an onset is a voice. It gives up when there are fewer voiced frames than
+// Began needed, or when it takes too long; then it forgets them, so that they do not count as an
+// onset again.
 func (e *Ear) inDoubt() Edge {
 	e.follow()
 	n := e.among(beginOf)
@@ -212,8 +209,8 @@ func (e *Ear) inDoubt() Edge {
 	return None
 }
 
-// follow notes that the voice is still there. One voiced frame between others
-// that are none is a click, and keeps nothing open.
+// follow records that the voice is still there. One voiced frame between unvoiced ones is a click,
+// and keeps nothing open.
 func (e *Ear) follow() {
 	if e.voiced&1 == 1 && e.among(3) >= 2 {
 		e.last = e.now
@@ -225,30 +222,28 @@ func (e *Ear) whileOpen() Edge {
 	e.follow()
 	limit, still := cmp.Or(e.wait, e.end), e.now-e.last
 	switch {
-	case still > limit, still == limit && e.voiced&1 == 0: // else the next frame tells whether it goes on
+	case still > limit, still == limit && e.voiced&1 == 0: // otherwise the next frame tells whether it goes on
 		e.state, e.before = quiet, e.last
 		return End
 	case e.now-e.first+1 >= e.longest:
 		e.state, e.before = quiet, e.now
-		e.voiced, e.plain, e.own = 0, 0, 0 // these have been said
+		e.voiced, e.plain, e.own = 0, 0, 0 // these belong to the past utterance
 		return TooLong
 	}
 	return None
 }
 
-// Wait says how much silence ends the open utterance, as [Config.Patience] has
-// it from its words; 0 is Config.End. It holds until the next call, at most until
-// the utterance ends.
+// Wait sets how much silence ends the open utterance, as [Config.Patience] computes it from its
+// words; 0 is Config.End. It holds until the next call, at most until the utterance ends.
 func (e *Ear) Wait(silence time.Duration) { e.wait = inFrames(field.Seconds(silence.Seconds())) }
 
-// Still returns for how long the open utterance has been silent.
+// Still returns how long the open utterance has been silent.
 func (e *Ear) Still() time.Duration { return inTime(e.now - e.last) }
 
-// PreRoll returns the frames of an utterance up to and including the one that
-// was stepped last: Config.PreRoll before its first voiced one, but nothing
-// that was voice of the utterance before. It is complete after Began and Lasts,
-// and while neither Lasts nor Nothing has followed Began; the frames are valid
-// until the next Step.
+// PreRoll returns the frames of an utterance up to and including the last one stepped:
+// Config.PreRoll before its first voiced one, without voiced frames of the previous utterance. It
+// is complete after Began and Lasts, and while neither Lasts nor Nothing has followed Began; the
+// frames are valid until the next Step.
 func (e *Ear) PreRoll() iter.Seq[*audio.Frame] {
 	return func(yield func(*audio.Frame) bool) {
 		from := max(e.first-e.roll, e.before+1)
@@ -260,14 +255,13 @@ func (e *Ear) PreRoll() iter.Seq[*audio.Frame] {
 	}
 }
 
-// Wipe overwrites the frames that are kept. The ear is of no use afterwards.
+// Wipe overwrites the stored frames. The ear cannot be used afterwards.
 func (e *Ear) Wipe() {
 	clear(e.ring)
 	e.kept = 0
 }
 
-// remembered returns the frames that are kept, the oldest first, with their
-// numbers.
+// remembered returns the stored frames, the oldest first, with their numbers.
 func (e *Ear) remembered() iter.Seq2[*audio.Frame, int64] {
 	return func(yield func(*audio.Frame, int64) bool) {
 		size := int64(len(e.ring))
@@ -279,9 +273,9 @@ func (e *Ear) remembered() iter.Seq2[*audio.Frame, int64] {
 	}
 }
 
-// Utterance returns when the voice of the utterance that is open, or was last,
-// began; how long it lasted so far, from its first sound to its last; and how
-// much of it fell together with the agent's own sound, from 0 to 1.
+// Utterance returns when the voice of the open utterance, or of the last one, began; its length so
+// far, from its first sound to its last; and how much of it coincided with the agent's own sound,
+// from 0 to 1.
 func (e *Ear) Utterance() (began time.Time, lasted time.Duration, own float64) {
 	if e.count == 0 {
 		return e.began, 0, 0

@@ -2,13 +2,12 @@ package hear
 
 import "strings"
 
-// The words of [Judge]. Where a word is on the edge, it is where a mistake costs
-// less: to wait for nothing costs half a second, to answer too soon a sentence.
+// The words of [Judge]. A borderline word is listed where a mistake costs less: waiting in vain
+// costs half a second, answering too soon a sentence.
 var (
-	// hanging are the words that an English sentence rarely ends with. Particles
-	// that many end with, such as "on" and "up", and words that are an answer by
-	// themselves, such as "well", are not among them: who says "turn it on" should
-	// not wait.
+	// hanging are words with which an English sentence rarely ends. Particles with which many end,
+	// such as "on" and "up", and words that are an answer by themselves, such as "well", are not
+	// included: nobody who says "turn it on" should wait.
 	hanging = set(`
 		and but or nor so because if unless although whenever whereas since until which whose whether then than
 		a an the my your our their its every
@@ -19,23 +18,23 @@ var (
 		hey
 	`)
 
-	// takes are verbs that ask for what they are done to.
+	// takes are verbs that need an object.
 	takes = set("want need get give tell show put make set play turn send buy bring take find switch know add pick mean let")
 
-	// giving are those that ask for it also when it is said for whom it is done.
+	// giving are verbs that need one even after an indirect object.
 	giving = set("give tell show ask remind send let bring told asked giving telling")
 
 	reports   = set("said says say think thought know knew believe guess told so sure afraid hope")
 	particles = set("on off up down in out over")
 	persons   = set("i you he she we they me him her us them it")
 
-	// asking are the words that a question begins with, helps and being those that
-	// it begins with before whom it is about.
+	// asking are the words with which a question begins; helps and being begin it directly before
+	// the subject.
 	asking = set("what who when where why how which whose what's who's where's when's how's whom")
 	helps  = set("can could do does did will would should shall may might have has must don't can't won't didn't isn't aren't")
 	being  = set("is are was were am")
 
-	// commands are what people begin with who want something done.
+	// commands are the words with which a command begins.
 	commands = set(`
 		turn switch set play stop start begin end open close shut read write show tell give say sing count repeat
 		explain describe list name add remove delete remind call ring find look search check make cook put take bring
@@ -48,11 +47,9 @@ var (
 	summons = set("hey hi hello")
 	fillers = set("um uh er erm uhm hm hmm ehm mm")
 
-	// does are those that a verb follows after whom it is about. Subordinates begin a
-	// clause and nothing else, as "after" does, clauses one within a question, and
-	// articles whom it is about.
-	// Relatives begin one that says which of several is meant, and subjects whom that
-	// is about.
+	// does are the auxiliaries after whose subject a verb follows. Subordinates only begin clauses,
+	// unlike "after"; clauses begin one within a question, and articles a subject. Relatives begin
+	// a relative clause, and subjects are its subjects.
 	does         = set("do does did")
 	subordinates = set("because if whether although though unless while when that so")
 	clauses      = set("when where how why")
@@ -60,30 +57,30 @@ var (
 	relatives    = set("that which who whom")
 	subjects     = set("i you he she we they")
 
-	// places stand before where something is or goes, and moves are what people ask
-	// of it most, beside what commands and takes hold.
+	// places precede a place or a direction, and moves are the verbs most often asked about with
+	// one, besides those in commands and takes.
 	places = set("to in on at from of for by with near behind under over through")
 	moves  = set("get run work live drive fly walk sit stand lie lead belong happen look sound arrive taste like love hate cost mean eat drink sleep")
 
-	// times end what they stand behind: when it was. Spans do so after near.
+	// times end a sentence: they say when. Spans do so after near.
 	times = set("today tonight tomorrow yesterday now already again together")
 	near  = set("this last next every")
 	spans = set("morning afternoon evening night week weekend month year time monday tuesday wednesday thursday friday saturday sunday")
 
-	// digits are the words of a number that is dictated digit by digit, and joins
-	// what stands within one, or within an address of the net.
+	// digits are the words of a number dictated digit by digit, and joins occur within one, or
+	// within an internet address.
 	digits = set("zero oh one two three four five six seven eight nine double triple")
 	joins  = set("double triple dot point minus plus underscore dash slash")
 
-	// dictated is what one asks for that is dictated, and several what may be more
-	// than one thing. What begins like offers is answered with yes or no.
+	// dictated are things that people dictate, and several may be more than one thing. A question
+	// that begins like offers is answered with yes or no.
 	dictated = set("number address postcode code zip email mail birthday born date spell spelled spelt password street")
 	several  = set("list things items ingredients need names else everything everybody everyone")
 	offers   = set("do does did is are shall should have has was were")
 )
 
-// complements are what must follow a verb somewhere for a command with it to be all:
-// one sets a timer for some time, and puts something on a list.
+// complements must follow a verb somewhere for its command to be complete: one sets a timer for
+// some time, and puts something on a list.
 var complements = map[string][]string{
 	"set":       {"for", "to", "at", "on", "in"},
 	"put":       {"in", "on", "at", "to", "into", "onto", "under", "back", "away", "down", "up", "off", "out"},
@@ -99,7 +96,7 @@ var complements = map[string][]string{
 }
 
 var (
-	// sayings are all that one says at times.
+	// sayings are complete by themselves.
 	sayings = lines(`
 		yes|no|yeah|yep|nope|sure|okay|ok|right|exactly|correct|of course|certainly|absolutely|definitely|not really
 		stop|stop it|enough|that is enough|that's enough|cancel|never mind|go on|go ahead|continue|next|again|go|help
@@ -111,7 +108,7 @@ var (
 	// courtesies end what they stand behind.
 	courtesies = []string{"please", "thanks", "thank you", "thank you very much", "goodbye", "right now", "right away", "over"}
 
-	// moments ask for time, and pondering says that somebody thinks.
+	// moments ask for time, and pondering shows that somebody thinks.
 	moments = lines(`
 		hold on|hang on|wait wait|wait a second|wait a minute|wait a moment|wait a bit|hold on a second|hold on a minute
 		hang on a second|hang on a minute|hang on a moment|one moment|one second|one minute|just a moment|just a second|just a minute
@@ -124,7 +121,7 @@ var (
 		where was i|i am thinking|sort of|kind of
 	`)
 
-	// announces are what is said before something that is dictated.
+	// announces are said before something that is dictated.
 	announces = lines(`
 		number is|number's|code is|postcode is|address is|email is|mail is|birthday is|date is|password is|spelled|spelt|spell it
 		born on|born in|live at|lives at|that is spelled|it's spelled|serial number
@@ -139,7 +136,7 @@ func set(words string) map[string]bool {
 	return m
 }
 
-// lines returns the phrases of a text in which each line has some, divided by bars.
+// lines returns the phrases of a text that has several per line, separated by bars.
 func lines(text string) (phrases []string) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		phrases = append(phrases, strings.Split(strings.TrimSpace(line), "|")...)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A Device is a camera that is connected.
+// A Device is a connected camera.
 type Device struct {
 	Index  int    `json:"index"`
 	Name   string `json:"name"`             // what it calls itself
@@ -17,16 +17,16 @@ type Device struct {
 	Stable string `json:"stable,omitempty"` // a path that stays the same when others are connected; empty if there is none
 }
 
-// mostDevices is how many are listed, and mostName how long what one calls itself may be:
-// foreign bytes.
+// mostDevices is how many are listed, and mostName bounds the length of a device's name, which is
+// foreign text.
 const (
 	mostDevices = 64
 	mostName    = 64
 )
 
-// Devices returns the cameras that the system knows, by their index. Of a camera that has
-// several devices only the first takes pictures; the others tell about them. The file
-// system is that of the whole machine, such as os.DirFS("/").
+// Devices returns the system's cameras, by their index. If a camera has several devices, only the
+// first takes pictures; the others provide metadata. The file system is that of the whole machine,
+// such as os.DirFS("/").
 func Devices(root fs.FS) (list []Device) {
 	const class = "sys/class/video4linux"
 	entries, _ := fs.ReadDir(root, class) // where there is none, there is no camera
@@ -66,8 +66,7 @@ func links(root fs.FS) map[int]string {
 	return stable
 }
 
-// line returns the first line of a file, in which nothing is that cannot be shown, or
-// what stands for it.
+// line returns the first line of a file, without unprintable characters, or a substitute.
 func line(root fs.FS, name, otherwise string) string {
 	data, err := fs.ReadFile(root, name)
 	text, _, _ := strings.Cut(string(data), "\n")

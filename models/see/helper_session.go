@@ -11,7 +11,7 @@ import (
 	"earshot/models/see/wire"
 )
 
-// A helperSession is one life of the helper, and the pictures that it was asked for.
+// A helperSession is one life of the helper, with the pictures requested from it.
 type helperSession struct {
 	c     *Camera
 	link  helper.Link
@@ -25,8 +25,8 @@ type helperSession struct {
 	asked map[uint32]*pictureRequest
 }
 
-// A pictureRequest is a picture that was asked for. Its size is told by control and its bytes
-// come as sound; either may be first.
+// A pictureRequest is a requested picture. Its size comes by control and its bytes as sound;
+// either may be first.
 type pictureRequest struct {
 	request uint32
 	late    *time.Timer // ends the life of a helper that does not answer
@@ -51,12 +51,12 @@ func newLife(c *Camera, link helper.Link, stop context.CancelCauseFunc) *helperS
 	}
 }
 
-// tell has the helper told what it is to do, and does not wait for that: each that is
-// asked for has a place in looks until it is sent, and is not answered before.
+// tell has a request sent, and does not wait for that: each request has a place in looks until it
+// is sent, and is not answered before.
 func (l *helperSession) tell(ask wire.Look) { l.looks <- ask }
 
-// send tells the helper what there is to tell until ctx ends or it cannot be told any
-// more, which the helper's end explains.
+// send sends what there is to send until ctx ends or sending fails, which the helper's end
+// explains.
 func (l *helperSession) send(ctx context.Context) {
 	err := l.link.Send(wire.OpenName, l.c.config.Open)
 	for err == nil {
@@ -70,7 +70,7 @@ func (l *helperSession) send(ctx context.Context) {
 	}
 }
 
-// sending notes that a request is sent: before that, nothing can come of it.
+// sending records that a request is sent: before that, no answer is valid.
 func (l *helperSession) sending(request uint32) {
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()
@@ -79,7 +79,7 @@ func (l *helperSession) sending(request uint32) {
 	}
 }
 
-// control takes what the helper says.
+// control handles the helper's messages.
 func (l *helperSession) control(m helper.Control, late *time.Timer) error {
 	switch m.Name {
 	case wire.FaultName:
@@ -125,7 +125,7 @@ func (l *helperSession) open() bool {
 	return l.c.life == l
 }
 
-// ready takes that pictures come from now on.
+// ready records that pictures come from now on.
 func (l *helperSession) ready(r wire.Ready, late *time.Timer) error {
 	if !late.Stop() || l.open() {
 		return fmt.Errorf("%w: ready twice, or too late", helper.ErrProtocol)
@@ -135,7 +135,7 @@ func (l *helperSession) ready(r wire.Ready, late *time.Timer) error {
 	return nil
 }
 
-// observed tells of an observation. Pictures are numbered in order.
+// observed reports an observation. Pictures are numbered in order.
 func (l *helperSession) observed(o wire.Observation) error {
 	if o.Number <= l.number {
 		return fmt.Errorf("%w: the helper reported a picture twice", helper.ErrProtocol)
@@ -150,7 +150,7 @@ func (l *helperSession) observed(o wire.Observation) error {
 	return nil
 }
 
-// head takes what is said of a picture that was asked for.
+// head handles the head of a requested picture.
 func (l *helperSession) head(p wire.Picture) error {
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()
@@ -165,7 +165,7 @@ func (l *helperSession) head(p wire.Picture) error {
 	return l.complete(a)
 }
 
-// bytes takes some of a picture, or that it is complete.
+// bytes handles a part of a picture, or its end.
 func (l *helperSession) bytes(s helper.Sound) error {
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()
@@ -194,7 +194,7 @@ func (a *pictureRequest) most() int {
 	return earshot.MaxPicture
 }
 
-// room is for how many bytes there is to be room at first.
+// room is for how many bytes memory is allocated at first.
 func (a *pictureRequest) room() int {
 	if a.told {
 		return a.head.Bytes
@@ -202,7 +202,7 @@ func (a *pictureRequest) room() int {
 	return wire.MaxChunk
 }
 
-// complete hands a on if all of it has come.
+// complete finishes a if all of it has come.
 func (l *helperSession) complete(a *pictureRequest) error {
 	if !a.told || !a.ended {
 		return nil
@@ -224,7 +224,7 @@ func (l *helperSession) complete(a *pictureRequest) error {
 	return nil
 }
 
-// finish says what has come of it, once.
+// finish reports the result, once.
 func (a *pictureRequest) finish(p earshot.Picture, err error) {
 	if !a.closed {
 		a.closed, a.picture, a.err = true, p, err

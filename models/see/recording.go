@@ -13,10 +13,10 @@ import (
 	"earshot/models/see/wire"
 )
 
-// A Recording is what a helper saw of something, such as a film, without its pictures. As
-// text its first line is their width and height, and each further line one picture: when,
-// in seconds since the first; brightness, contrast, motion and novelty; a full stop, with
-// ! where the picture is another one and + where detectors looked; and what they found.
+// A Recording is what a helper saw in something, such as a film, without the pictures. As text,
+// its first line is their width and height, and each further line one picture: when, in seconds
+// since the first; brightness, contrast, motion and novelty; a full stop, with ! if the whole
+// picture changed and + if the detectors ran; and their detections.
 //
 //	768 576
 //	0.00 0.470 0.197 0.0000 0.0000 .+ person,0.833,0.300,0.083,0.277,0.80
@@ -32,8 +32,7 @@ type Recorded struct {
 // longestRecording is how much text is read as a recording, in bytes: hours.
 const longestRecording = 4 << 20
 
-// ParseRecording reads a recording. What no helper could have seen is a fault, told with
-// its line.
+// ParseRecording parses a recording. Impossible values are faults, reported with their line.
 func ParseRecording(text []byte) (all Recording, err error) {
 	if len(text) > longestRecording {
 		return nil, fmt.Errorf("a recording of %d bytes; at most %d", len(text), longestRecording)
@@ -98,7 +97,7 @@ func parseRecorded(line string) (r Recorded, err error) {
 	return r, nil
 }
 
-// String returns the text of a recording. What a code says is not in it.
+// String returns the text of a recording, without the text of codes.
 func (all Recording) String() string {
 	if len(all) == 0 {
 		return ""
@@ -122,8 +121,8 @@ func (all Recording) String() string {
 	return b.String()
 }
 
-// Play shows a recording as if it were seen now, each picture in its time, until it is
-// over or ctx ends. Show must return at once.
+// Play shows a recording as if it were seen now, each picture at its time, until it is over or ctx
+// ends. Show must return at once.
 func (all Recording) Play(ctx context.Context, show func(Observation)) {
 	began := time.Now()
 	for _, r := range all {

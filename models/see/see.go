@@ -1,11 +1,10 @@
-// Package see is the daemon's side of earshot-camera: what that process sees of one
-// camera, and its pictures. Detection itself happens in that process, which may die at
-// any time.
+// Package see is the daemon's side of earshot-camera: what that process sees with one camera, and
+// its pictures. Detection itself happens in that process, which may die at any time.
 //
-// What happens when a reader is slow: observations are told from the goroutine that
-// reads what the helper says, so whoever is told must return at once. A picture that
-// was asked for is put together here, under limits, for at most [wire.MaxRequests] who
-// ask at a time; more are refused. Nobody waits longer than [Patience].
+// What happens when a reader is slow: observations are reported from the goroutine that reads the
+// helper's messages, so their receiver must return at once. A requested picture is assembled here,
+// under limits, for at most [wire.MaxRequests] requests at a time; more are refused. Nobody waits
+// longer than [Patience].
 package see
 
 import (
@@ -47,14 +46,14 @@ type Config struct {
 	Dial helper.Dialer // starts the helper
 	Open wire.Open     // what the helper is told first
 
-	// On is told of each picture that was looked at, from one goroutine, and must return
-	// at once. It may be nil.
+	// On receives each examined picture, from one goroutine, and must return at once. It may be
+	// nil.
 	On func(Observation)
 
 	Log *slog.Logger // which says of which camera it is; may be nil
 }
 
-// An Observation is what the helper made of the picture of a time.
+// An Observation is what the helper found in the picture of a time.
 type Observation struct {
 	At time.Time // when the picture was taken, by this process's clock; never before the one before
 	wire.Observation
@@ -114,21 +113,21 @@ func (c *Camera) Run(ctx context.Context) error {
 }
 
 var (
-	// errSilent is what a helper is killed for that lives and does not answer.
+	// errSilent is the reason for killing a helper that lives and does not answer.
 	errSilent = errors.New("the camera did not answer, and its helper was killed")
 
 	// errOver ends the helper when a recording has ended.
 	errOver = errors.New("the recording is over")
 )
 
-// opened notes that pictures come from now on.
+// opened records that pictures come from now on.
 func (c *Camera) opened(l *helperSession) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.life = l
 }
 
-// closed notes that none come any more, and tells those who wait for one.
+// closed records that no more come, and tells those who wait for one.
 func (c *Camera) closed(l *helperSession) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,10 +141,9 @@ func (c *Camera) closed(l *helperSession) {
 	clear(l.asked)
 }
 
-// Look returns the picture that was taken nearest to at, if the camera still has it, or
-// for the zero time the next one, with boxes drawn into it around what was seen if boxes
-// is true. It waits until there is one, ctx ends or [Patience] is over. While the camera
-// is not there it returns ErrAway at once.
+// Look returns the picture taken nearest to at, if the camera still has it, or for the zero time
+// the next one, with boxes drawn around what was seen if boxes is true. It waits until there is
+// one, ctx ends or [Patience] is over. While the camera is away it returns ErrAway at once.
 func (c *Camera) Look(ctx context.Context, at time.Time, boxes bool) (earshot.Picture, error) {
 	l, a, err := c.ask()
 	if err != nil {
@@ -185,8 +183,8 @@ func (c *Camera) ask() (*helperSession, *pictureRequest, error) {
 	return l, a, nil
 }
 
-// giveUp forgets what was asked for, unless it has just come. What comes of it later is
-// thrown away; until then its place stays taken, since the helper is at work on it.
+// giveUp drops a request, unless its picture has just come. A later answer is thrown away; until
+// then its place stays taken, since the helper is working on it.
 func (c *Camera) giveUp(a *pictureRequest, why error) (earshot.Picture, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,7 +192,7 @@ func (c *Camera) giveUp(a *pictureRequest, why error) (earshot.Picture, error) {
 	return a.picture, a.err
 }
 
-// A FaultError is what the helper itself says is wrong with the camera.
+// A FaultError is a fault that the helper itself reports.
 type FaultError struct{ fault wire.Fault }
 
 // Error says what is wrong.

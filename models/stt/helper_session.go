@@ -10,8 +10,8 @@ import (
 	"earshot/models/wire"
 )
 
-// A helperSession is one life of the helper. What it has been told is in here, so that the
-// next one is told all of it again.
+// A helperSession is one life of the helper. It records what the helper has been told, so that the
+// next one can be told all of it again.
 type helperSession struct {
 	r    *Recogniser
 	link helper.Link
@@ -32,12 +32,12 @@ type helperSession struct {
 }
 
 const (
-	// mostStale is how many results may come for utterances that are over,
-	// while one is heard: what was in the pipe.
+	// mostStale is how many results may come for earlier utterances while one is heard: those that
+	// were in the pipe.
 	mostStale = 64
 
-	// framesOfPhrase is how many frames the shortest phrase has, on average of
-	// all that are heard: nobody says two of them within 100 ms.
+	// framesOfPhrase is how many frames the shortest phrase has, on average over everything heard:
+	// nobody says two phrases within 100 ms.
 	framesOfPhrase = 5
 )
 
@@ -53,8 +53,8 @@ func (l *helperSession) poke() {
 	}
 }
 
-// send tells the helper what there is to tell until ctx ends or it cannot be
-// told any more, which the helper's end explains.
+// send sends what there is to send until ctx ends or sending fails, which the helper's end
+// explains.
 func (l *helperSession) send(ctx context.Context) {
 	l.r.mu.Lock()
 	open := wire.OpenHear{Names: l.r.config.Names, Phrases: l.r.config.Phrases, Means: l.r.means}
@@ -82,8 +82,7 @@ func (l *helperSession) send(ctx context.Context) {
 	}
 }
 
-// burst is how many samples are sent at once: 100 ms, so that what is more
-// urgent never waits for long.
+// burst is how many samples are sent at once: 100 ms, so that urgent messages never wait long.
 const burst = audio.Rate / 10
 
 // A step is one thing to send.
@@ -101,8 +100,7 @@ const (
 	sound
 )
 
-// next returns what is to be sent, with its sound appended to buf: first what is
-// urgent.
+// next returns the next thing to send, with its sound appended to buf: urgent ones first.
 func (l *helperSession) next(buf []byte) (step, []byte) {
 	r := l.r
 	r.mu.Lock()
@@ -139,7 +137,7 @@ func (l *helperSession) spotting(s spot, buf []byte) (uint32, []byte) {
 	return l.spot | wire.Spot, audio.AppendPCM(buf, s.pcm[:])
 }
 
-// hearing returns the next of the utterance: some of its sound, or its end.
+// hearing returns the next part of the utterance: some of its sound, or its end.
 func (l *helperSession) hearing(buf []byte) (step, []byte) {
 	pcm := l.of.pcm[l.sent:]
 	switch {
@@ -154,7 +152,7 @@ func (l *helperSession) hearing(buf []byte) (step, []byte) {
 	return step{}, buf
 }
 
-// control takes what the helper says.
+// control handles the helper's messages.
 func (l *helperSession) control(c helper.Control, load *time.Timer) error {
 	switch c.Name {
 	case wire.ReadyName:
@@ -185,8 +183,8 @@ func (l *helperSession) control(c helper.Control, load *time.Timer) error {
 	return fmt.Errorf("%w: %q", helper.ErrProtocol, c.Name)
 }
 
-// understood hands a result to whom it belongs to. One for an utterance that
-// nobody wants any more is late; more of them, or any other, are lies.
+// understood passes a result to its session. One for a past utterance is late; too many of those,
+// or any other, are lies.
 func (l *helperSession) understood(h wire.Hypothesis, final bool) error {
 	l.r.mu.Lock()
 	s := l.of
@@ -200,11 +198,11 @@ func (l *helperSession) understood(h wire.Hypothesis, final bool) error {
 	if final {
 		if lie = !l.complete; !lie {
 			l.of, l.r.means = nil, h.Means
-			s.unlist() // or it would be heard again
+			s.unlist() // or it would be recognised again
 		}
 	} else {
 		l.partials++
-		lie = l.partials > l.sent/burst+1 // nobody understands more often than that
+		lie = l.partials > l.sent/burst+1 // no helper has results more often than that
 	}
 	l.r.mu.Unlock()
 	switch {
@@ -225,7 +223,7 @@ func falsely(lie bool) error {
 	return fmt.Errorf("%w: the helper reported something that it was not sent", helper.ErrProtocol)
 }
 
-// result returns h as it is told.
+// result converts h.
 func result(h wire.Hypothesis, final bool) Result {
 	res := Result{Text: h.Text, Heard: lasts(h.Heard), Confidence: h.Confidence, Final: final}
 	for _, w := range h.Words {
@@ -234,7 +232,7 @@ func result(h wire.Hypothesis, final bool) Result {
 	return res
 }
 
-// phrase tells of a phrase.
+// phrase reports a phrase.
 func (l *helperSession) phrase(p wire.Phrase) error {
 	stream := p.Stream &^ wire.Spot
 	l.r.mu.Lock()
@@ -244,7 +242,7 @@ func (l *helperSession) phrase(p wire.Phrase) error {
 	recent := stream+uint32(len(l.spotted)) > l.spot
 	at := l.spotted[stream%uint32(len(l.spotted))]
 	l.r.mu.Unlock()
-	if !lie && recent { // else it is too late to act on it
+	if !lie && recent { // otherwise it is too late to act on it
 		l.r.config.On(Phrase{Text: p.Text, At: at.Add(lasts(p.Sample))})
 	}
 	return falsely(lie)

@@ -6,14 +6,14 @@ import (
 	"earshot/internal/audio"
 )
 
-// phraseFrames is a ring of frames in which phrases are sought. A second is more than
-// a helper is ever behind; after that it is too late to stop anybody.
+// phraseFrames is a ring of frames in which phrases are sought. A helper is never more than a
+// second behind; after that it is too late to stop anybody.
 type phraseFrames struct {
 	ring    [50]spot
 	first   int // the oldest
 	n       int
 	next    time.Time // when a frame is due that follows the last one
-	torn    bool      // one before the next is missing
+	torn    bool      // a frame before the next is missing
 	dropped int       // frames, since that was reported
 	told    time.Time // when it was
 }
@@ -25,8 +25,8 @@ type spot struct {
 	fresh bool // it does not follow the one before
 }
 
-// jitter is how much the clock of a frame may be off from that of the one
-// before, for the two to follow each other: half a frame.
+// jitter is how much the clocks of two frames may deviate for the second to follow the first: half
+// a frame.
 const jitter = audio.Time / 2
 
 // Spot seeks the phrases in a frame. It does not block.
@@ -73,7 +73,7 @@ func (q *phraseFrames) report(now time.Time) (dropped int) {
 	return dropped
 }
 
-// clear forgets all frames: they were for a helper that is no more.
+// clear drops all frames: they were for a helper that has ended.
 func (q *phraseFrames) clear() {
 	clear(q.ring[:])
 	q.n, q.torn = 0, true

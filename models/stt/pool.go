@@ -13,22 +13,20 @@ import (
 	"earshot/internal/supervise"
 )
 
-// idle is how long a recogniser of a pool rests before its helper is ended: longer than
-// the pauses of a talk, of which each would cost the second in which a model loads.
+// idle is how long an unused recogniser of a pool keeps its helper: longer than the pauses of a
+// conversation, each of which would cost the second that loading a model takes.
 const idle = 3 * time.Minute
 
-// A PoolConfig is what a pool is made of.
+// A PoolConfig configures a pool.
 type PoolConfig struct {
-	// Each is what its recognisers are. Phrases are sought by none of them: see
-	// [Listener.Spot].
+	// Each configures its recognisers. None of them seeks phrases: see [Listener.Spot].
 	Each Config
 
-	// Most is how many there are, at least 1: how many people are understood while they
-	// speak at the same time. Whoever is one too many is understood when somebody else
-	// has finished.
+	// Most is how many there are, at least 1: how many people are recognised while they speak at
+	// the same time. Anybody beyond that is recognised when another has finished.
 	Most int
 
-	// Name is what they are called in what Report is told; "" is "recognition".
+	// Name is the name used for Report; "" is "recognition".
 	Name   string
 	Report func(earshot.Notice)
 
@@ -36,10 +34,10 @@ type PoolConfig struct {
 	Restarts supervise.Config
 }
 
-// A Pool is some recognisers for several people who may speak at the same time, each
-// with a track of their own. The first helper lives as long as the pool runs, the
-// others from when they are needed until nobody has needed them for some minutes. Its
-// methods may be called from any goroutine, before it runs and between its runs.
+// A Pool is several recognisers for people who may speak at the same time, each with a track of
+// their own. The first helper lives as long as the pool runs, the others from when they are needed
+// until they were unused for some minutes. Its methods may be called from any goroutine, before it
+// runs and between its runs.
 type Pool struct {
 	cfg     PoolConfig
 	members []*member
@@ -68,8 +66,8 @@ func NewPool(cfg PoolConfig) *Pool {
 	return p
 }
 
-// Run keeps the helpers running until ctx ends, which is no error, or until it is known that none
-// can run here, which is an [errors.ErrUnsupported]. It must not be called twice at a time.
+// Run keeps the helpers running until ctx ends, which is not an error, or until it is known that
+// none can run here, which is an [errors.ErrUnsupported]. It must not be called twice at a time.
 // Failures of a helper go to Report.
 func (p *Pool) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
@@ -102,7 +100,7 @@ func (p *Pool) lend(ctx context.Context, m *member) {
 		life, end := context.WithCancel(ctx)
 		var watch sync.WaitGroup
 		watch.Go(func() { m.rest(life); end() })
-		rested := supervise.Run(life, m.name, m.Run, p.cfg.Restarts) == nil // what the first says of a fault is enough
+		rested := supervise.Run(life, m.name, m.Run, p.cfg.Restarts) == nil // the first helper reports faults for all
 		end()
 		watch.Wait()
 		if rested {
@@ -111,8 +109,8 @@ func (p *Pool) lend(ctx context.Context, m *member) {
 	}
 }
 
-// again has a helper wanted if somebody has begun to speak since the last one was ended,
-// and only then: who spoke while it lived has said so, too.
+// again requests a helper if somebody has begun to speak since the last one was ended, and only
+// then: those who spoke while it lived have requested it, too.
 func (m *member) again() {
 	select {
 	case <-m.wanted:
@@ -123,7 +121,7 @@ func (m *member) again() {
 	}
 }
 
-// rest returns when nobody has needed m for a while, or ctx ends.
+// rest returns when m has been unused for a while, or ctx ends.
 func (m *member) rest(ctx context.Context) {
 	t := time.NewTimer(idle)
 	defer t.Stop()
@@ -158,8 +156,8 @@ func (r *Recogniser) load() int {
 	return len(r.sessions)
 }
 
-// wake has a helper started for m, if there is none because nobody needed it, and has
-// who speaks wait for that.
+// wake has a helper started for m, if it has none because it was unused, and lets the speaker wait
+// for it.
 func (m *member) wake() {
 	if !m.lent {
 		return
@@ -175,12 +173,12 @@ func (m *member) wake() {
 	}
 }
 
-// Listener returns what one person is understood by.
+// Listener returns the listener for one person.
 func (p *Pool) Listener() *Listener { return &Listener{of: p} }
 
-// A Listener is a pool as one person has it: it keeps to the recogniser that understood
-// them last, which knows how their microphone sounds, as long as that has nothing else
-// to do. It may be used from many goroutines.
+// A Listener is the pool for one person: it prefers the recogniser that recognised them last,
+// which knows how their microphone sounds, as long as that is idle. It may be used from many
+// goroutines.
 type Listener struct {
 	of *Pool
 
@@ -188,8 +186,8 @@ type Listener struct {
 	last *member // nil at first
 }
 
-// Begin begins an utterance, as [Recogniser.Begin] does, by a recogniser that it stays
-// with to its end.
+// Begin begins an utterance, as [Recogniser.Begin] does, on a recogniser that it stays with to its
+// end.
 func (l *Listener) Begin(on func(Result)) *Session {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,13 +197,13 @@ func (l *Listener) Begin(on func(Result)) *Session {
 	return s
 }
 
-// Spot does nothing. Phrases are sought while the agent speaks, in sound in which it is
-// heard itself; nobody hears it in somebody's track of a call. There the words of an
-// utterance say the same as soon, and a helper seeks phrases in one sound only.
+// Spot does nothing. Phrases are sought while the agent speaks, in sound that contains the agent;
+// in somebody's track of a call nobody else is heard. There the words of an utterance come just as
+// soon, and a helper seeks phrases in one sound only.
 func (l *Listener) Spot(*audio.Frame) {}
 
-// choose returns the recogniser with the least to do: of several the one that was used
-// last, and then the first.
+// choose returns the recogniser with the least to do: among equals the last one used, and then the
+// first.
 func (p *Pool) choose(last *member) *member {
 	best, least := p.members[0], p.members[0].load()
 	for _, m := range p.members[1:] {

@@ -20,16 +20,14 @@ type Session struct {
 	pcm      []int16
 	ended    time.Time   // when it was complete; zero while it is not
 	died     int         // helpers, while they heard it
-	over     bool        // its final result was told, or nobody wants it
+	over     bool        // its final result was reported, or nobody wants it
 	busy     bool        // there were too many before it
 	patience *time.Timer // calls late
 	deadline time.Time   // when it does so; zero is never
 }
 
-// Begin begins an utterance. On is told what was understood so far, and then
-// exactly once the final result, from one goroutine at a time; it must not be
-// called for the first time before Begin returns, and is not. It may use the
-// session.
+// Begin begins an utterance. On receives interim results, and then exactly once the final result,
+// from one goroutine at a time; never before Begin has returned. It may use the session.
 func (r *Recogniser) Begin(on func(Result)) *Session {
 	s := &Session{r: r, on: on}
 	r.mu.Lock()
@@ -57,9 +55,9 @@ func (s *Session) Feed(f *audio.Frame) {
 	s.r.poke()
 }
 
-// End says that the utterance is complete. The final result follows, within a
-// tenth of a second on most machines. On any it does within twenty seconds, and
-// as many again while a helper loads.
+// End says that the utterance is complete. The final result follows, within a tenth of a second on
+// most machines. On any machine it follows within twenty seconds, and as many again while a helper
+// loads.
 func (s *Session) End() {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
@@ -71,17 +69,16 @@ func (s *Session) End() {
 	s.r.poke()
 }
 
-// Cancel says that no result is wanted any more. One that is just being told is
-// still told to its end.
+// Cancel says that no result is wanted any more. A call of on that is running still finishes.
 func (s *Session) Cancel() {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
 	s.leave()
 }
 
-// arm sets when the session's patience ends: never while it listens, soon after
-// that if there is no helper, late if there is one that has yet to load or to
-// finish it. Where there has been none for long, nobody waits.
+// arm sets when the session's patience ends: never while it listens, soon after that if there is
+// no helper, late if there is one that has yet to load or to finish it. If there has been none for
+// long, at once.
 func (s *Session) arm() {
 	now := time.Now()
 	switch {
@@ -126,7 +123,7 @@ func (s *Session) late() {
 	s.finish(Result{Final: true, Err: err})
 }
 
-// tell tells a result that is not final.
+// tell reports an interim result.
 func (s *Session) tell(res Result) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
@@ -138,7 +135,7 @@ func (s *Session) tell(res Result) {
 	}
 }
 
-// finish tells the final result, if there was none.
+// finish reports the final result, if there was none.
 func (s *Session) finish(res Result) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
@@ -162,8 +159,8 @@ func (s *Session) leave() {
 	s.r.poke()
 }
 
-// unlist makes room for the next session, and keeps its memory for a later one,
-// without the sound in it. Two are enough: one ends while the next begins.
+// unlist makes room for the next session, and keeps its memory for a later one, without the sound
+// in it. Two are enough: one ends while the next begins.
 func (s *Session) unlist() {
 	r := s.r
 	r.used = time.Now()

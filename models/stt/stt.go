@@ -2,12 +2,11 @@
 // of earshot-speech; recognition itself happens in that process, which may die
 // at any time without a word being lost.
 //
-// What happens when a reader is slow: nobody who brings sound waits. An open
-// utterance is kept here, up to [Longest], and sent as fast as the helper takes
-// it, again from its beginning if the helper died; what is longer is cut off.
-// Sound in which only phrases are sought is kept for a second and then dropped,
-// the oldest first, counted and logged. Whoever is told a result must return
-// soon, since the next one waits.
+// What happens when a reader is slow: callers that bring sound never wait. An open utterance is
+// kept here, up to [Longest], and sent as fast as the helper takes it, again from its beginning if
+// the helper died; the excess is cut off. Sound in which only phrases are sought is kept for a
+// second and then dropped, the oldest first, counted and logged. The receiver of a result must
+// return soon, since the next one waits.
 package stt
 
 import (
@@ -35,21 +34,20 @@ const (
 	// died is back within two seconds.
 	away = 5 * time.Second
 
-	// hopeless is how long there may be none before nobody waits for one any
-	// more: as long as a supervisor waits at most.
+	// hopeless is how long there may be no helper before nobody waits for one any more: as long as
+	// a supervisor waits at most.
 	hopeless = 30 * time.Second
 
 	// deadly is how many helpers may die while they hear one utterance. Then it
 	// is the utterance that kills them.
 	deadly = 3
 
-	// slow is how long a helper may take to load its models, and how long to
-	// finish an utterance. Thirty seconds of sound, sent again to a new helper
-	// on a slow machine, take it half of that.
+	// slow is how long a helper may take to load its models, and how long to finish an utterance.
+	// Thirty seconds of sound, sent again to a new helper on a slow machine, take it half of that.
 	slow = 20 * time.Second
 
-	// most is how many utterances may wait for each other. They come one after
-	// the other, so that more than two is a helper that cannot keep up.
+	// most is how many utterances may wait. They come one after another, so more than two mean a
+	// helper that cannot keep up.
 	most = 8
 )
 
@@ -63,12 +61,12 @@ var (
 // A Config says how a [Recogniser] hears.
 type Config struct {
 	Dial    helper.Dialer // starts the helper
-	Names   []string      // that somebody may call, so that they are understood; also sought
+	Names   []string      // that people may call, to be recognised better; also sought
 	Phrases []string      // to be sought by [Recogniser.Spot]
 	Log     *slog.Logger
 
-	// On is told of each phrase that was found, from one goroutine. It may be
-	// nil, and should return soon.
+	// On receives each phrase that was found, from one goroutine. It may be nil, and should return
+	// soon.
 	On func(Phrase)
 }
 
@@ -85,10 +83,10 @@ type Phrase struct {
 	At   time.Time    // when it had been said
 }
 
-// A Result is what was understood of an utterance.
+// A Result is what was recognised in an utterance.
 type Result struct {
 	Text       earshot.Text  // from its beginning; the next may revise it
-	Heard      time.Duration // how much of the utterance had been heard when it became so; 0 is not known
+	Heard      time.Duration // how much of the utterance it is based on; 0 is unknown
 	Confidence float64       // in the words, 0 to 1; only if Final
 	Words      []Word        // only if Final
 	Final      bool          // it is the last of its session
@@ -102,8 +100,8 @@ type Word struct {
 	Confidence float64       // 0 to 1
 }
 
-// A Recogniser understands one utterance after the other. It may be used from
-// many goroutines, before it runs and between its runs.
+// A Recogniser recognises one utterance after another. It may be used from many goroutines, before
+// it runs and between its runs.
 type Recogniser struct {
 	config Config
 
@@ -112,9 +110,9 @@ type Recogniser struct {
 	spare    [][]int16      // for the samples of the next sessions
 	life     *helperSession // of the helper; nil if there is none
 	since    time.Time      // when there was none
-	loaded   time.Time      // when the one that is loading must be ready; zero if none is
+	loaded   time.Time      // deadline of the one that is loading; zero if none is
 	used     time.Time      // when a session began or was over
-	means    []float32      // what the last helper had learnt about the microphone
+	means    []float32      // what the last helper had learned about the microphone
 	spots    phraseFrames
 }
 

@@ -1,12 +1,10 @@
-// Package mjpeg takes the pictures out of a stream of JPEG, such as cameras send
-// over HTTP as multipart/x-mixed-replace: one picture after the other, with
-// something between them.
+// Package mjpeg extracts the pictures from a stream of JPEG, such as cameras send over HTTP as
+// multipart/x-mixed-replace: one picture after another, with something between them.
 //
-// Where a picture begins and ends it says itself (ITU-T T.81, annex B), so that
-// what stands between them does not matter: the boundaries and headers that
-// cameras send are wrong in many ways. No picture is decoded here; how large it is
-// stands in its header, and one that is larger than the limits is refused before
-// anybody makes room for it.
+// Each picture marks its own beginning and end (ITU-T T.81, annex B), so what comes between them
+// does not matter: the boundaries and headers that cameras send are wrong in many ways. No picture
+// is decoded here; its size is in its header, and one beyond the limits is refused before memory
+// is allocated for it.
 //
 // When the reader of the pictures is slow, the stream waits.
 package mjpeg
@@ -20,22 +18,22 @@ import (
 )
 
 var (
-	// ErrTooLarge is a picture beyond the limits.
+	// ErrTooLarge says that a picture is beyond the limits.
 	ErrTooLarge = errors.New("the picture is too large")
 
-	// ErrNone is a stream that has no pictures, or no more pictures.
+	// ErrNone says that a stream has no pictures, or no more pictures.
 	ErrNone = errors.New("the data is not a picture")
 
 	errDamaged = errors.New("the picture is damaged")
 )
 
-// A Picture is one JPEG as it came, and what its header says: pixels.
+// A Picture is one unchanged JPEG, with the size in its header, in pixels.
 type Picture struct {
 	Width, Height int
 	JPEG          []byte // valid until the next one is read
 }
 
-// Limits are what is believed.
+// Limits bound what is accepted.
 type Limits struct {
 	Bytes int // of a picture
 	Waste int // bytes that belong to no whole picture, in sequence
@@ -64,9 +62,9 @@ const (
 	scan  = 0xda
 )
 
-// Next returns the next whole picture. What is damaged is passed over; when
-// nothing else comes, that is [ErrNone]. At the end of the stream it returns io.EOF,
-// or io.ErrUnexpectedEOF within a picture.
+// Next returns the next complete picture. It skips damaged ones; if nothing else comes, the error
+// is [ErrNone]. At the end of the stream it returns io.EOF, or io.ErrUnexpectedEOF within a
+// picture.
 func (r *Reader) Next() (Picture, error) {
 	m, err := r.seek()
 	for err == nil {
@@ -111,7 +109,7 @@ func (r *Reader) waste(n int) error {
 	return nil
 }
 
-// seek passes over everything until a picture begins, and returns that marker.
+// seek skips everything until a picture begins, and returns that marker.
 func (r *Reader) seek() (byte, error) {
 	for {
 		skipped, err := r.r.ReadSlice(mark)
@@ -135,8 +133,8 @@ func (r *Reader) seek() (byte, error) {
 	}
 }
 
-// picture reads what stands behind the marker m of the beginning. It returns the
-// marker at which it gave up.
+// picture reads what follows the marker m of the beginning. It returns the marker at which it gave
+// up.
 func (r *Reader) picture(m byte) (byte, error) {
 	r.buf, r.size = append(r.buf[:0], mark, m), [2]int{}
 	m, err := r.marker()
@@ -199,7 +197,7 @@ func (r *Reader) add(b ...byte) error {
 	return nil
 }
 
-// segment reads one that says its length, and looks at that of the frame.
+// segment reads a segment with a length, and checks a frame header.
 func (r *Reader) segment(m byte) error {
 	head, err := r.r.Peek(2)
 	if err != nil {

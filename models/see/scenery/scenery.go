@@ -1,19 +1,17 @@
-// Package scenery says of small grey pictures what of them moves, and what is not as it
-// usually is. It is pure: it has no clock and no goroutine, and takes no memory for a
-// picture.
+// Package scenery says which part of a small grey picture moves, and which part is not as usual.
+// It is pure: it has no clock and no goroutine, and allocates nothing per picture.
 //
-// A picture is compared with the one before it for what moves, and with a baseline for
-// what is new. Both times what changed everywhere alike is taken out first: one gain and
-// one offset, fitted to the means of small blocks so that what moves has little weight
-// (iteratively reweighted least squares with Cauchy's weights). So slow daylight and a
-// camera that sets its exposure are nothing new. What is left is measured against the
-// noise of each pixel, which a running median estimates (Manzanera and Richefeu, "A new
-// motion detection algorithm based on Σ-Δ background estimation", 2007); and a pixel
-// alone is nothing, only cells of which a good part differs count.
+// A picture is compared with the previous one for motion, and with a baseline for novelty. In both
+// comparisons uniform changes are removed first: one gain and one offset, fitted to the means of
+// small blocks so that moving things have little weight (iteratively reweighted least squares with
+// Cauchy's weights). So slow daylight and a camera that adjusts its exposure are nothing new. The
+// rest is measured against the noise of each pixel, which a running median estimates (Manzanera
+// and Richefeu, "A new motion detection algorithm based on Σ-Δ background estimation", 2007); a
+// single pixel does not count, only cells of which a good part differs.
 //
-// The baseline follows what is not new. What is new and stays, with nothing moving in it,
-// becomes usual after some minutes; where something moves in it now and then, such as
-// somebody who sits there, it never does. After a change of light it is made anew.
+// The baseline follows what is not new. Something new that stays, without motion in it, becomes
+// usual after some minutes; if something moves in it now and then, such as a person who sits
+// there, it never does. After a change of light the baseline is made anew.
 package scenery
 
 import (
@@ -23,8 +21,8 @@ import (
 	"earshot"
 )
 
-// Still is up to which share of a picture moves in one where nothing does: below it is
-// a hand at the other end of a room, or what compression leaves.
+// Still is the largest share that moves in a picture in which nothing does: below it is a hand at
+// the other end of a room, or compression noise.
 const Still = 0.004
 
 const (
@@ -41,26 +39,26 @@ const (
 	// part is how many pixels of a cell must differ.
 	part = side * side / 4
 
-	// follows is how fast the baseline follows where nothing is new: slower than the sun
-	// behind a cloud is no motion, and noise is averaged away.
+	// follows is how fast the baseline follows where nothing is new: slowly enough that the sun
+	// behind a cloud is not motion, and noise averages out.
 	follows = 20 * time.Second
 
 	// stays is how long something must be there, and still, to become usual.
 	stays = 3 * time.Minute
 
-	// lights is how long it takes after most has become new at once, and nothing moves.
+	// lights is the time after most has become new at once, without motion.
 	lights = 5 * time.Second
 
-	// another is which share of the parts with a structure must have another one to be
-	// another picture, and textured which share must have one at all to tell.
+	// another is the share of the structured parts whose structure must have changed for another
+	// picture, and textured the least share of structured parts needed to tell.
 	another  = 0.7
 	textured = 0.1
 
-	// alike is the correlation below which the structure of a block is another one.
+	// alike is the correlation below which the structure of a block has changed.
 	alike = 0.5
 
-	// noise is what a pixel is taken to have at first, as a standard deviation, and
-	// quietest and noisiest what it may become.
+	// noise is the initial noise of a pixel, as a standard deviation, and quietest and noisiest are
+	// its bounds.
 	noise, quietest, noisiest = 2, 0.5, 20
 
 	// Noise grows by rises with each picture that differs more and falls by the other with
@@ -70,8 +68,8 @@ const (
 	rises, falls = 0.045, 0.015
 	quarter      = 1.1503 * math.Sqrt2
 
-	// farthest is how far what is usual may lie beyond what a picture can show: as much as
-	// the brightest in the least light that is learned by.
+	// farthest is how far the baseline may lie beyond what a picture can show: as much as the
+	// brightest in the least light that is learned by.
 	farthest = 4 * 255
 
 	// half is how many standard deviations the difference of half of all pixels is below.
@@ -498,7 +496,7 @@ func (s *Scenery) learn(grey []uint8, v View, dt time.Duration) {
 	s.remember()
 }
 
-// know notes in which blocks nothing is new.
+// know records in which blocks nothing is new.
 func (s *Scenery) know() {
 	copy(s.known, s.weigh)
 	for i := range s.cells {
@@ -526,8 +524,8 @@ func (s *Scenery) remember() {
 	}
 }
 
-// settle counts for how long what is new has been still: each stretch of it as a whole,
-// so that somebody who only moves the head does not become usual from the feet up.
+// settle counts how long new areas have been still: each connected area as a whole, so that a
+// person who only moves the head does not become usual from the feet up.
 func (s *Scenery) settle(dt time.Duration) {
 	for i := range s.cells {
 		s.cells[i].visited = false
@@ -542,8 +540,8 @@ func (s *Scenery) settle(dt time.Duration) {
 	}
 }
 
-// stretch visits all that is new and hangs together with a cell, twice: to see whether
-// anything moves in it, and to note that.
+// stretch visits all new cells connected to a cell, twice: to see whether anything moves in them,
+// and to record that.
 func (s *Scenery) stretch(first int32, dt time.Duration) {
 	moves := false
 	s.stack = append(s.stack[:0], first)
