@@ -20,9 +20,9 @@ const (
 	// load is how long a helper may take to load its voice.
 	load = 20 * time.Second
 
-	// slow is how long it may take for the next sound. A voice makes sound twenty
-	// times faster than it is heard, but where others have the processor a long
-	// number takes it many seconds, and a new helper would take longer.
+	// slow is how long it may take to the next sound. A voice makes sound twenty times faster than
+	// it is heard, but on a busy machine a long number takes it many seconds, and a new helper
+	// would take longer.
 	slow = 20 * time.Second
 
 	// tries is how often a text may kill the helper at the same place.
@@ -47,7 +47,7 @@ type Config struct {
 // goroutines, before it runs and between its runs; each waits for its turn.
 type Synthesiser struct {
 	config Config
-	turn   chan struct{} // whoever holds it is the one who speaks
+	turn   chan struct{} // its holder is the one who speaks
 
 	mu      sync.Mutex
 	life    *helperSession // nil if there is no helper
@@ -80,7 +80,7 @@ func (s *Synthesiser) Run(ctx context.Context) error {
 	defer loading.Stop()
 	var opening sync.WaitGroup
 	opening.Go(func() {
-		// What cannot be told, the helper's end explains.
+		// The helper's end explains why sending failed.
 		link.Send(wire.OpenName, wire.OpenSay{Voice: s.config.Voice, Speed: s.config.Speed})
 	})
 	err = link.Run(ctx, helper.Handler{
@@ -97,10 +97,10 @@ func (s *Synthesiser) Run(ctx context.Context) error {
 	return err
 }
 
-// errSilent is what a helper is killed for that lives and does not speak.
+// errSilent is the reason for killing a helper that lives and does not speak.
 var errSilent = errors.New("the voice did not answer and was killed")
 
-// control takes what the helper says.
+// control handles the helper's messages.
 func (s *Synthesiser) control(c helper.Control, l *helperSession, loading *time.Timer) error {
 	switch c.Name {
 	case wire.ReadyName:
@@ -119,15 +119,15 @@ func (s *Synthesiser) control(c helper.Control, l *helperSession, loading *time.
 	return fmt.Errorf("%w: %q", helper.ErrProtocol, c.Name)
 }
 
-// Ready reports whether there is a helper that speaks, and returns what is closed
-// when that changes.
+// Ready reports whether there is a helper that speaks, and returns a channel that is closed when
+// that changes.
 func (s *Synthesiser) Ready() (ready bool, changed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.life != nil, s.changed
 }
 
-// set notes which helper there is.
+// set sets the current helper.
 func (s *Synthesiser) set(l *helperSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +160,7 @@ func (s *Synthesiser) wait(ctx context.Context) (*helperSession, error) {
 	}
 }
 
-// A FaultError is what the helper itself says is wrong with it.
+// A FaultError is a fault that the helper itself reports.
 type FaultError struct{ fault wire.Fault }
 
 // Error says what is wrong.

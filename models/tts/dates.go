@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// forNumbers are the rules for what begins with a digit.
+// forNumbers are the rules for text that begins with a digit.
 var forNumbers = []rule{
 	{regexp.MustCompile(`^([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?Z?)?\b`), all((*scanner).stamp)},
 	{regexp.MustCompile(`^([0-9]{1,2})[./]([0-9]{1,2})[./]([0-9]{4})\b`), all((*scanner).numericDate)},
@@ -42,7 +42,7 @@ func (s *scanner) stamp(m []string) bool {
 	return true
 }
 
-// numericDate says a date in numbers, if it can mean but one.
+// numericDate says a date in numbers, if it is unambiguous.
 func (s *scanner) numericDate(m []string) bool {
 	day, month := m[1], m[2]
 	a, _ := strconv.Atoi(day)
@@ -60,8 +60,7 @@ func (s *scanner) numericDate(m []string) bool {
 	return ok
 }
 
-// groups says numbers with strokes between them: most are a date that means one
-// day to some and another to others.
+// groups says numbers with strokes between them: most are ambiguous dates.
 func (s *scanner) groups(m []string) bool {
 	var said strings.Builder
 	for i, group := range strings.Split(m[0], "/") {
@@ -89,7 +88,7 @@ func date(day, month, in string) (string, bool) {
 	return monthNames[m-1] + " " + ordinal(uint64(d)) + " " + year(y), true
 }
 
-// dayMonth says such as 5 March 2024.
+// dayMonth says dates such as 5 March 2024.
 func (s *scanner) dayMonth(m []string) bool {
 	d, _ := strconv.Atoi(m[1])
 	if d < 1 || d > 31 {
@@ -103,7 +102,7 @@ func (s *scanner) dayMonth(m []string) bool {
 	return true
 }
 
-// monthDay says such as March 5th, 2024.
+// monthDay says dates such as March 5th, 2024.
 func (s *scanner) monthDay(m []string) bool {
 	d, _ := strconv.Atoi(m[2])
 	if d < 1 || d > 31 {
@@ -144,7 +143,7 @@ func (s *scanner) time(m []string) bool {
 	return ok
 }
 
-// hour says such as 3 pm.
+// hour says times such as 3 pm.
 func (s *scanner) hour(m []string) bool {
 	said, ok := timeOf([]string{m[1], "00", ""}, lowered(m[2]))
 	if ok {

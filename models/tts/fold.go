@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold returns word in ASCII letters and digits, accents taken off, and reports
-// false for a script that has nothing to do with them.
+// fold returns word in ASCII letters and digits, without accents, or false for a script that
+// cannot be converted.
 func fold(word string) (string, bool) {
 	if isASCII(word) {
 		return word, true

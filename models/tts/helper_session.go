@@ -20,8 +20,7 @@ type helperSession struct {
 	stream  uint32   // the last that was asked for
 	request *request // the one that is wanted, or nil
 
-	// Of the goroutine that takes sound: whoever reads has one buffer while the
-	// other is filled.
+	// Owned by the goroutine that handles sound: one buffer is read while the other is filled.
 	pcm   [2][helper.MaxSound / 2]int16
 	which int
 }
@@ -30,7 +29,7 @@ type helperSession struct {
 type request struct {
 	stream uint32
 	text   int // its length, in bytes
-	most   int // samples that are still believed
+	most   int // samples that are still plausible
 	pieces chan piece
 	left   chan struct{} // closed when nobody reads pieces any more
 
@@ -56,8 +55,8 @@ func (l *helperSession) ask(text, most int) *request {
 	return l.request
 }
 
-// leave ends a request. What the helper still sends for it is thrown away, so
-// that it gets to read the next.
+// leave ends a request. What the helper still sends for it is discarded, so that it can read the
+// next.
 func (l *helperSession) leave(r *request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +64,7 @@ func (l *helperSession) leave(r *request) {
 	close(r.left)
 }
 
-// sound takes what the helper sends, and waits until somebody wants it.
+// sound handles the helper's sound, and waits until it is wanted.
 func (l *helperSession) sound(ctx context.Context, m helper.Sound) error {
 	stream := m.Stream &^ wire.Words
 	l.mu.Lock()
@@ -89,7 +88,7 @@ func (l *helperSession) sound(ctx context.Context, m helper.Sound) error {
 	return nil
 }
 
-// piece reads what the helper sent, and believes what is possible.
+// piece decodes the helper's message, and refuses what is impossible.
 func (l *helperSession) piece(r *request, m helper.Sound) (p piece, err error) {
 	if m.Stream&wire.Words != 0 {
 		if r.begun {

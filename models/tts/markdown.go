@@ -16,8 +16,7 @@ var (
 	row      = regexp.MustCompile(`^[ \t]*\|`)
 )
 
-// lineStart takes what a line begins with, and reports whether that was more
-// than nothing.
+// lineStart handles the markup at the beginning of a line, and reports whether there was any.
 func (s *scanner) lineStart() bool {
 	text := s.ahead()
 	if m := quote.FindString(text); m != "" { // other beginnings may follow
@@ -55,15 +54,14 @@ func (s *scanner) lineStart() bool {
 	return true
 }
 
-// item begins a line that stands for itself, n bytes on.
+// item begins a separate line, n bytes on.
 func (s *scanner) item(n int) {
 	s.out.pause('.')
 	s.ends = '.'
 	s.at += n
 }
 
-// ruled reports whether the line is only drawn, as under a heading or in a
-// table.
+// ruled reports whether the line is only a drawn rule, as under a heading or in a table.
 func (s *scanner) ruled() bool {
 	line, _, _ := strings.Cut(s.text[s.at:], "\n")
 	strokes := 0
@@ -103,7 +101,7 @@ func (s *scanner) newLine() {
 	}
 }
 
-// inCode goes over a line of code, which may be what closes it.
+// inCode handles a line of code, which may be the closing fence.
 func (s *scanner) inCode() {
 	line, _, _ := strings.Cut(s.text[s.at:], "\n")
 	if bare := strings.TrimSpace(line); !s.inLine && len(bare) >= len(s.fence) && strings.Trim(bare, s.fence[:1]) == "" {
@@ -114,7 +112,7 @@ func (s *scanner) inCode() {
 	s.endLine()
 }
 
-// target goes over where a link leads to.
+// target skips the target of a link.
 func (s *scanner) target(m []string) int {
 	if !strings.HasSuffix(m[0], ")") { // it is longer than a rule looks, or not complete
 		rest := s.text[s.at:]

@@ -1,10 +1,10 @@
-// Package tts turns text into sound. [Normalise] says how a voice says a text;
-// a [Synthesiser] has it said by the role say of earshot-speech, a process that
-// may die at any time without a word being lost.
+// Package tts turns text into sound. [Normalise] says how a voice says a text; a [Synthesiser] has
+// it said by the role say of earshot-speech, a process that may die at any time without a word
+// being lost.
 //
-// Normalising is pure: nobody waits for anybody, and nothing is dropped but
-// what [Speech.Skipped] names. When the reader of a sound is slow, the voice
-// waits for it, some seconds of sound ahead, and nothing is dropped either.
+// Normalising is pure: it never blocks, and drops only what [Speech.Skipped] names. When the
+// reader of a sound is slow, the voice waits for it, some seconds of sound ahead, and nothing is
+// dropped either.
 package tts
 
 import (
@@ -18,15 +18,14 @@ type Speech struct {
 	Spoken string         // printable ASCII; empty if there is nothing to say
 	Marks  []earshot.Mark // where Spoken and the text meet, ascending; the last is the end of both
 
-	// Skipped is what kinds of things were left out, each once, whether Spoken
-	// says so or not.
+	// Skipped lists the kinds of things that were left out, each once, whether Spoken mentions them
+	// or not.
 	Skipped []string
 }
 
-// Text returns how much of the text has been said when the first n bytes of
-// Spoken have. It does not fall as n rises, knows every n, and stands on the
-// edge of a rune. What became several words, such as a number, is said when
-// the last of them is.
+// Text returns how much of the text has been said when the first n bytes of Spoken have. It does
+// not fall as n rises, accepts every n, and returns the edge of a rune. A number that became
+// several words is said when the last of them is.
 func (s Speech) Text(n int) int {
 	i := sort.Search(len(s.Marks), func(i int) bool { return s.Marks[i].Spoken > n })
 	if i == 0 {
@@ -35,22 +34,20 @@ func (s Speech) Text(n int) int {
 	return s.Marks[i-1].Text
 }
 
-// Normalise returns how a voice says text, for an English voice that knows
-// nothing but ASCII: without markup, addresses and pictures, numbers and what
-// goes with them in words. What a voice cannot say it says to be left out.
+// Normalise returns how an English voice that knows only ASCII says text: without markup,
+// addresses and pictures, and with numbers and their units in words. It says that something was
+// left out.
 //
-// Any text will do, also one that is no UTF-8. Spoken is at most some twenty
-// times as long.
+// Any text is accepted, even invalid UTF-8. Spoken is at most about twenty times as long.
 func Normalise(text string) Speech { return new(Reader).Next(text) }
 
-// A Reader normalises a text that comes in pieces: code that was begun in one
-// is still code in the next. The zero value begins a text. It must not be used
-// from several goroutines at once.
+// A Reader normalises a text that comes in pieces: code that was begun in one is still code in the
+// next. The zero value begins a text. It must not be used from several goroutines at once.
 type Reader struct {
-	inLine bool     // the piece before did not end with its line
-	ends   byte     // the pause that the end of this line is, beside what it ends with
+	inLine bool     // the previous piece did not end with its line
+	ends   byte     // the pause at the end of this line, besides its own punctuation
 	fence  string   // what closes the block of code; empty outside of one
-	left   leftover // the last thing that was said, if it was to be left out
+	left   leftover // the last thing said, if it announces an omission
 }
 
 // Next returns how a voice says text, which follows what the reader was given
@@ -74,8 +71,7 @@ const (
 	gibber   leftover = "a long code"
 )
 
-// instead is what is said in the place of what is left out. Nobody wants to be
-// told of a smile.
+// instead is what is said in place of what is left out. Nobody wants to hear about a smile.
 var instead = map[leftover]string{
 	code:   "code left out",
 	script: "some words in another script left out",
@@ -83,8 +79,8 @@ var instead = map[leftover]string{
 	gibber: "a long code left out",
 }
 
-// skip leaves the text from s.at out, and says so, but not again as long as
-// nothing else is said, nor twice in one piece.
+// skip leaves out the text from s.at, and says so, but not again before something else is said,
+// nor twice in one piece.
 func (s *scanner) skip(kind leftover) {
 	if fresh := s.out.skip(kind); fresh && s.left != kind && instead[kind] != "" {
 		s.out.pause(',')
@@ -94,7 +90,7 @@ func (s *scanner) skip(kind leftover) {
 	}
 }
 
-// say says words in the place of the text from s.at.
+// say says words in place of the text from s.at.
 func (s *scanner) say(words string) {
 	if words != "" {
 		s.left = ""
@@ -123,8 +119,7 @@ func (o *speechBuilder) say(at int, words string) {
 	o.text = append(o.text, words...)
 }
 
-// pause makes a pause before the next word, or a longer one of the one that is
-// there already.
+// pause makes a pause before the next word, or a longer one if there is one already.
 func (o *speechBuilder) pause(c byte) {
 	if len(o.text) > 0 && (o.next == 0 || o.next == ',') {
 		o.next = c
@@ -137,7 +132,7 @@ func (o *speechBuilder) breathe() {
 	}
 }
 
-// skip notes that something was left out, and reports whether that is new.
+// skip records that something was left out, and reports whether that is new.
 func (o *speechBuilder) skip(kind leftover) bool {
 	for _, k := range o.skipped {
 		if k == string(kind) {
@@ -148,7 +143,7 @@ func (o *speechBuilder) skip(kind leftover) bool {
 	return true
 }
 
-// speech returns what was made of a text of n bytes.
+// speech returns the result for a text of n bytes.
 func (o *speechBuilder) speech(n int) Speech {
 	o.breathe()
 	marks := append(o.marks, earshot.Mark{Spoken: len(o.text), Text: n})

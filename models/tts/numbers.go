@@ -14,13 +14,13 @@ var (
 	powers = [...]string{"", "thousand", "million", "billion", "trillion", "quadrillion", "quintillion"}
 )
 
-// irregular are the ordinals that do not only take a "th".
+// irregular are the ordinals that do not just add "th".
 var irregular = map[string]string{
 	"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth", "twelve": "twelfth",
 }
 
-// mostDigits is the longest number that is said as one. Nobody follows a longer
-// one, so its digits are said.
+// mostDigits is the longest number that is said as one. Nobody can follow a longer one, so its
+// digits are said.
 const mostDigits = 15
 
 // cardinal returns n in words.
@@ -69,7 +69,7 @@ func join(b *strings.Builder, words string) {
 	b.WriteString(words)
 }
 
-// ordinal returns which one n is, in words.
+// ordinal returns n as an ordinal, in words.
 func ordinal(n uint64) string {
 	head, last := "", cardinal(n)
 	if i := strings.LastIndexByte(last, ' '); i >= 0 {
@@ -84,7 +84,7 @@ func ordinal(n uint64) string {
 	return head + last + "th"
 }
 
-// plural returns words, the last of them a number, for many of them.
+// plural returns the plural of words that end with a number.
 func plural(words string) string {
 	switch {
 	case strings.HasSuffix(words, "y"):
@@ -106,8 +106,8 @@ func digits(s string) string {
 	return b.String()
 }
 
-// whole returns the digits of s as one number in words; a leading zero, or too
-// many of them, makes them a code whose digits are said.
+// whole returns the digits of s as one number in words; with a leading zero, or too many digits,
+// it is a code whose digits are said.
 func whole(s string) string {
 	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || len(s) > mostDigits || len(s) > 1 && s[0] == '0' {
@@ -156,7 +156,7 @@ func minutes(m int) string {
 	return cardinal(uint64(m))
 }
 
-// fraction returns a of b in words, if people have a name for that.
+// fraction returns a of b in words, if there is a name for it.
 func fraction(a, b uint64) (string, bool) {
 	if a == 0 || b < 2 || b > 10 || a >= b {
 		return "", false

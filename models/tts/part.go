@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// longestPart is how many bytes are said at once. A voice looks at all of them
-// before its first sound, for a time that grows with their square: two sentences
-// take it 100 ms, and a page some seconds.
+// longestPart is how many bytes are said at once. A voice processes all of them before its first
+// sound, for a time that grows with their square: two sentences take it 100 ms, and a page some
+// seconds.
 const longestPart = 200
 
-// parts yields a text in parts that are short enough, each with where it begins.
-// It divides at the end of a sentence if it can, else at a pause, else between
-// words.
+// parts yields a text in parts that are short enough, each with its position. It divides at the
+// end of a sentence if possible, else at a pause, else between words.
 func parts(text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for at := 0; at < len(text); {

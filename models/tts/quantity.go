@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What a number is written with.
+// The notation of numbers.
 var (
 	amount     = regexp.MustCompile(`^([-−+±~≈]?)([$£€¥₹]?)\s?([0-9]{1,3}(?:[,_'\x{a0}\x{202f}][0-9]{3})+|[0-9]*)(\.[0-9]+)?(?:[eE]([-+]?[0-9]{1,3})\b)?`)
 	magnitude  = regexp.MustCompile(`^(?: ?(thousand|million|billion|trillion)|([kKmMbBT]|mn|bn|tn))(?:[^\pL0-9]|$)`)
@@ -79,8 +79,7 @@ func (s *scanner) quantity([]string) int {
 	return n + more
 }
 
-// mostCode is the longest row of digits, or of letters and digits, that is
-// worth being read out.
+// mostCode is the longest run of digits, or of letters and digits, that is worth reading out.
 const mostCode = 32
 
 // bare returns the digits of s.
@@ -93,7 +92,7 @@ func bare(s string) string {
 	}, s)
 }
 
-// measured returns f with what it measures, and how much of rest that took.
+// measured returns f with its unit, and how much of rest that took.
 func (s *scanner) measured(f figure, rest string) (said string, n int) {
 	if f.coin != "" {
 		said, n = money(f, rest)
@@ -137,7 +136,7 @@ func second(s string) rune {
 	return ' '
 }
 
-// length returns how long a unit is that was matched in parts.
+// length returns the length of a unit that was matched in parts.
 func length(parts []string) int {
 	n := len(parts[0]) + len(parts[1])
 	if parts[2] != "" {
@@ -146,7 +145,7 @@ func length(parts []string) int {
 	return n
 }
 
-// ranked returns which one f is, or which decade.
+// ranked returns f as an ordinal, or as a decade.
 func ranked(f figure, tail string) (string, bool) {
 	n, err := strconv.ParseUint(f.whole, 10, 64)
 	switch {
@@ -190,9 +189,8 @@ func among(one bool, single, many string) string {
 	return many
 }
 
-// yearly returns f as a year, if it looks like one: four digits from 1100 on,
-// the later ones anywhere but before what can be counted, the earlier ones
-// where a year is expected.
+// yearly returns f as a year, if it looks like one: four digits from 1100 on, recent ones anywhere
+// except before something countable, earlier ones where a year is expected.
 func (s *scanner) yearly(f figure, rest string) (string, bool) {
 	n, err := strconv.Atoi(f.whole)
 	if err != nil || len(f.whole) != 4 || f.grouped || f.decimal != "" || f.sign != "" || n < 1100 || n > 2099 {

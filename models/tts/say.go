@@ -14,10 +14,9 @@ import (
 // digit of a number takes half of it.
 const longest = 2 * time.Second
 
-// Say yields the sound of a text in what a voice can say; see [Normalise].
-// Leaving the loop, or the end of ctx, makes the helper stop at once. If the
-// helper dies in the middle, the next one says the same again, which takes the
-// same time, and Say goes on at the sample where it was.
+// Say yields the sound of a text in what a voice can say; see [Normalise]. Leaving the loop, or
+// the end of ctx, makes the helper stop at once. If the helper dies in the middle, the next one
+// says the same again, which takes the same time, and Say continues at the sample it had reached.
 //
 // An error comes at most once, last, with an empty Chunk: [ErrAway] if there is
 // no helper for five seconds, [ErrFatal], or the cause of the end of ctx.
@@ -46,8 +45,8 @@ func (s *Synthesiser) Say(ctx context.Context, spoken string) iter.Seq2[Chunk, e
 	}
 }
 
-// tell has one life of the helper after the other say a part, until one has said
-// it all or nobody listens any more.
+// tell has one life of the helper after another say a part, until one has said all of it or nobody
+// listens any more.
 func (s *Synthesiser) tell(ctx context.Context, t *partSynthesis) error {
 	for vain := 0; vain < tries; vain++ {
 		l, err := s.wait(ctx)
@@ -66,7 +65,7 @@ func (s *Synthesiser) tell(ctx context.Context, t *partSynthesis) error {
 	return ErrFatal
 }
 
-// A partSynthesis is one part of a text on its way.
+// A partSynthesis is the synthesis of one part of a text.
 type partSynthesis struct {
 	text   string
 	most   int // samples that it can have
@@ -80,8 +79,8 @@ type partSynthesis struct {
 	left   bool   // nobody listens any more
 }
 
-// by has the helper l say the part, and hands on what is new of it. It reports
-// whether that is over, because all was said or nobody listens.
+// by has the helper l say the part, and passes on what is new of it. It reports whether that is
+// over, because everything was said or nobody listens.
 func (t *partSynthesis) by(ctx context.Context, l *helperSession) (over bool, err error) {
 	r := l.ask(len(t.text), t.most)
 	var sending sync.WaitGroup
@@ -118,7 +117,7 @@ func (t *partSynthesis) by(ctx context.Context, l *helperSession) (over bool, er
 	}
 }
 
-// learn keeps where words begin for the next chunk.
+// learn keeps the beginnings of words for the next chunk.
 func (t *partSynthesis) learn(marks []wire.Mark) {
 	if t.marked {
 		return
@@ -128,7 +127,7 @@ func (t *partSynthesis) learn(marks []wire.Mark) {
 	}
 }
 
-// give hands out sound, and reports whether more is wanted.
+// give passes on sound, and reports whether more is wanted.
 func (t *partSynthesis) give(pcm []int16) bool {
 	if len(pcm) == 0 {
 		return true

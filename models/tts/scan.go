@@ -16,8 +16,8 @@ type scanner struct {
 	out  speechBuilder
 }
 
-// window is how far a rule looks, in bytes, so that a long text is not looked
-// through again for each of its words.
+// window is how far a rule looks, in bytes, so that a long text is not searched again for each of
+// its words.
 const window = 160
 
 // ahead returns what a rule may look at.
@@ -51,8 +51,8 @@ func (s *scanner) after(n int) rune {
 	return r
 }
 
-// A rule says one kind of thing. Take returns how many bytes it has said, or 0
-// if it does not fit after all.
+// A rule says one kind of thing. Take returns how many bytes it has said, or 0 if it does not
+// apply after all.
 type rule struct {
 	pattern *regexp.Regexp
 	take    func(s *scanner, m []string) int
@@ -68,7 +68,7 @@ func all(say func(s *scanner, m []string) bool) func(*scanner, []string) int {
 	}
 }
 
-// try says what the first of rules that fits says.
+// try applies the first matching rule.
 func (s *scanner) try(rules []rule) bool {
 	text := s.ahead()
 	for _, r := range rules {
@@ -117,7 +117,7 @@ func (s *scanner) sign(r rune) {
 	switch {
 	case emoji(r) && symbols[r] == "":
 		s.skip(pictures)
-	case r == '@' && !inWord(before) && unicode.IsLetter(next): // whoever is mentioned is called by the name
+	case r == '@' && !inWord(before) && unicode.IsLetter(next): // a mention is said as the name
 	case symbols[r] != "":
 		s.say(symbols[r])
 	case r == '.' && inWord(next) && (within || before == '/' || unicode.IsSpace(before)):
@@ -154,7 +154,7 @@ func (s *scanner) dash(r, before, next rune, within bool) {
 	}
 }
 
-// forSigns are the rules for what begins with neither a letter nor a digit.
+// forSigns are the rules for text that begins with neither a letter nor a digit.
 var forSigns = []rule{
 	{regexp.MustCompile(`^!?\[\^?[0-9]{1,3}\](\([^)\s]{0,100}\))?`), all(func(*scanner, []string) bool { return true })}, // a reference
 	{regexp.MustCompile(`^\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:"[^"\n]{0,80}"|\s)*\)?`), (*scanner).target},
@@ -187,15 +187,13 @@ func (s *scanner) times([]string) int {
 	return 1
 }
 
-// afterNumber reports whether a digit stands before the position, perhaps with
-// a space between.
+// afterNumber reports whether a digit is before the position, perhaps with a space in between.
 func (s *scanner) afterNumber() bool {
 	head := strings.TrimSuffix(s.text[:s.at], " ")
 	return head != "" && digit(rune(head[len(head)-1]))
 }
 
-// coded reports whether the digits before the position belong to a word, as in
-// the name of a thing.
+// coded reports whether the digits before the position belong to a word, as in a product name.
 func (s *scanner) coded() bool {
 	head := strings.TrimRight(s.text[max(0, s.at-window):s.at], "0123456789.,")
 	return head != "" && letter(rune(head[len(head)-1]))

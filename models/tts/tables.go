@@ -2,8 +2,7 @@ package tts
 
 import "strings"
 
-// What voices of this kind were taught is American, so that is how words are
-// spelled here that somebody is to hear.
+// The voices were trained on American English, so spoken words are spelled that way here.
 
 // units are what a number is of, for one and for many.
 var units = map[string][2]string{
@@ -36,8 +35,8 @@ var units = map[string][2]string{
 	"€": {"euro", "euros"}, "£": {"pound", "pounds"}, "¥": {"yen", "yen"}, "EUR": {"euro", "euros"}, "USD": {"dollar", "dollars"}, "GBP": {"pound", "pounds"},
 }
 
-// near are units that are also words or names of other things, so that they
-// count only where they touch their number.
+// near are units that are also words or names of other things, so they count only directly after
+// their number.
 var near = set("in cal x")
 
 // per are the units that stand after a slash.
@@ -63,7 +62,7 @@ var magnitudes = map[string]string{
 	"thousand": "thousand", "million": "million", "billion": "billion", "trillion": "trillion",
 }
 
-// countable are words after which a number is no year.
+// countable are words before which a number is not a year.
 var countable = map[string]bool{
 	"bytes": true, "bits": true, "people": true, "words": true, "lines": true, "files": true, "items": true, "points": true, "times": true,
 	"steps": true, "tokens": true, "years": true, "days": true, "hours": true, "minutes": true, "seconds": true, "meters": true, "metres": true,
@@ -98,7 +97,7 @@ var counted = map[string]string{
 	"no": "number", "nr": "number", "p": "page", "pp": "pages", "fig": "figure", "vol": "volume", "ch": "chapter", "sec": "section", "art": "article", "ver": "version",
 }
 
-// undotted are words that are said otherwise than they are written.
+// undotted are words that are not pronounced as written.
 var undotted = map[string]string{
 	"vs": "versus", "etc": "et cetera", "Mr": "Mister", "Mrs": "Missus", "Ms": "Miz", "Dr": "Doctor", "Prof": "Professor",
 	"Mt": "Mount", "PhD": "P H D", "SQL": "sequel", "JSON": "jason", "json": "jason", "YAML": "yammel", "yaml": "yammel", "ASCII": "askey", "GUI": "gooey",
@@ -107,8 +106,8 @@ var undotted = map[string]string{
 	"tsp": "teaspoon", "tbsp": "tablespoon", "AM": "A M", "PM": "P M", "wifi": "why fie", "WiFi": "why fie",
 }
 
-// asWords are short, written in capitals and said as words: abbreviations, and
-// what is only stressed.
+// asWords are short, written in capitals and said as words: abbreviations, and words that are only
+// stressed.
 var asWords = set("NASA NATO RAM ROM LAN WAN GIF PIN SIM LED CAD DOS RAID SAT " +
 	"A I AN AND ANY ALL ARE AS AT BE BUT BY CAN DO DID FOR GET GO HAS HE HER HIM HIS HOW IF IN IS IT ITS ME MAY MY NO NOR NOT NOW OF OFF ON ONE OR OUR OUT " +
 	"SEE SHE SO THE TIP TO TOO TRY TWO UP USE WAS WAY WE WHO WHY WILL YES YET YOU")
@@ -124,7 +123,7 @@ func set(words string) map[string]bool {
 	return all
 }
 
-// symbols are what single runes are said as wherever they stand.
+// symbols are the words for single runes, wherever they occur.
 var symbols = map[rune]string{
 	'&': "and", '=': "equals", '≠': "is not equal to", '≈': "about", '≤': "at most", '≥': "at least", '×': "times", '÷': "divided by", '±': "plus or minus",
 	'∞': "infinity", '√': "the square root of", '∑': "the sum of", '∫': "the integral of", '∆': "delta", '∂': "partial", '∈': "in", '∪': "union", '∩': "intersection",
@@ -135,13 +134,13 @@ var symbols = map[rune]string{
 	'Γ': "gamma", 'Δ': "delta", 'Θ': "theta", 'Λ': "lambda", 'Π': "pi", 'Σ': "sigma", 'Φ': "phi", 'Ψ': "psi", 'Ω': "omega",
 }
 
-// pauses are what makes a voice take a breath.
+// pauses are runes that make a voice take a breath.
 var pauses = map[rune]byte{
 	'.': '.', '!': '!', '?': '?', ',': ',', ';': ',', ':': ',', '…': ',', '(': ',', ')': ',', '|': ',', '•': ',', '—': ',', '–': ',',
 	'。': '.', '！': '!', '？': '?', '，': ',', '、': ',', '；': ',', '：': ',',
 }
 
-// unfolded are letters that have no accent to take off.
+// unfolded are letters without an accent to remove.
 var unfolded = map[rune]string{
 	'ß': "ss", 'ẞ': "SS", 'æ': "ae", 'Æ': "Ae", 'œ': "oe", 'Œ': "Oe", 'ø': "o", 'Ø': "O", 'đ': "d", 'Đ': "D", 'ð': "d", 'Ð': "D", 'þ': "th", 'Þ': "Th", 'ł': "l", 'Ł': "L", 'ı': "i", 'ħ': "h", 'Ħ': "H",
 }

@@ -11,8 +11,7 @@ import (
 // longCode is what nobody can follow by ear: a key, a sum, an identifier.
 var longCode = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z+/=_-]{31,}`)
 
-// forWords are the rules for what begins with a letter, or a digit in some
-// cases.
+// forWords are the rules for text that begins with a letter, or in some cases a digit.
 var forWords = []rule{
 	{regexp.MustCompile(`^(?i:https?|ftp|wss?|file)://`), func(s *scanner, _ []string) int { return s.url() }},
 	{regexp.MustCompile(`^www\.[a-zA-Z0-9]`), func(s *scanner, _ []string) int { return s.url() }},

@@ -20,9 +20,8 @@ const (
 	changeSecond = 0.414
 )
 
-// Change says how likely another voice is heard in what was measured after a place than
-// before it, where a [SpeakerChangeDetector] has found one that gained so much. If there is too little of
-// either to tell, it is 0.5.
+// Change returns how likely the sound after a place is another voice than before it, where a
+// [SpeakerChangeDetector] has found a gain. If either side is too short to tell, it is 0.5.
 func Change(before, after []Sound, gained float64) float64 {
 	x := New()
 	a, b := x.of(before), x.of(after)

@@ -2,7 +2,7 @@ package voiceprint
 
 import "hash/crc32"
 
-// Kind says what the numbers of a print mean: prints of two kinds cannot be
-// compared, so who keeps prints keeps it beside them. It is another one for each
-// model, which says itself for which kind of measuring it was made.
+// Kind identifies the meaning of a print's numbers: prints of two kinds cannot be compared, so it
+// must be stored beside prints. It is different for each model, which itself says for which kind
+// of measurement it was made.
 var Kind = int(crc32.ChecksumIEEE(voices))

@@ -1,10 +1,10 @@
 package voiceprint
 
-// An OverlapDetector listens for two people who speak at the same time, by their pitches. It
-// is used from one goroutine; its zero value has heard nothing. Two whose pitches
-// are an octave or a fifth apart, or the same, are one to it, and so is somebody
-// who is much softer than the other: of 100 pairs of synthetic voices at 0 to 6 dB that
-// go on for some seconds it notices 82 through a good microphone, and 56 in a room.
+// An OverlapDetector detects two people who speak at the same time, by their pitches. It is used
+// from one goroutine; the zero value has heard nothing. It misses two whose pitches are equal, or
+// an octave or a fifth apart, and somebody who is much softer than the other: of 100 pairs of
+// synthetic voices at 0 to 6 dB that go on for some seconds it notices 82 through a good
+// microphone, and 56 in a room.
 type OverlapDetector struct{ one, two int } // frames
 
 const (

@@ -11,10 +11,10 @@ const half = 8
 // scales are those of the model.
 var scales = model.Scales()
 
-// Score says how alike two prints are, which may have been centred, see [Centre]:
-// from -1 to 1, higher is more alike, the same whichever comes first. Beyond 0
-// they are likelier of one voice than of two, as the model of voices has it; what
-// that is worth says [Probability]. Prints that are none are as alike as any two: 0.
+// Score returns how similar two prints are, which may have been centred, see [Centre]: from -1 to
+// 1, higher is more similar, and symmetric. Above 0 they are likelier of one voice than of two, by
+// the model of voices; [Probability] says how reliable that is. Invalid prints score 0, like any
+// two.
 func Score(a, b []float32) float64 {
 	if len(a) != Size || len(b) != Size {
 		return 0
@@ -29,10 +29,9 @@ func Score(a, b []float32) float64 {
 	return e / (half + math.Abs(e))
 }
 
-// Probability says how likely two prints with that [Score] are of one voice,
-// where that is as likely as not before they are compared; heard is the length of
-// the shorter one. It was learnt from voices that the model did not know, and
-// from utterances of 0.6 to 2.4 seconds.
+// Probability returns how likely two prints with a [Score] are of one voice, if both cases were
+// equally likely before; heard is the length of the shorter one. It was trained on voices that the
+// model did not know, and on utterances of 0.6 to 2.4 seconds.
 func Probability(score float64, heard time.Duration) float64 {
 	return sure(model.Odds.Of(evidence(score), heard), heard, score)
 }
@@ -51,9 +50,9 @@ func sure(logOdds float64, heard time.Duration, score float64) float64 {
 	return 1 / (1 + math.Exp(-logOdds))
 }
 
-// Shift estimates what a channel adds to every voice, from prints of the voices
-// that were heard through it, one for each, as they are. Of few voices it is
-// little: one alone hardly tells what is the channel's and what is its own.
+// Shift estimates what a channel adds to every voice, from uncentred prints of the voices heard
+// through it, one for each. With few voices it is small: one alone hardly shows what belongs to
+// the channel.
 func Shift(voices [][]float32) []float32 {
 	shift := make([]float32, Size)
 	for i := range shift {

@@ -6,19 +6,18 @@ import (
 	"earshot/models/voiceprint/acoustic"
 )
 
-// How a change of voice is looked for: as the place where what was said before
-// and what was said after are told apart best by the shape of their sound. Both
-// are described by the mean and the covariance of their cepstra, and what two
-// such descriptions gain over one is weighed against how many numbers they need
-// more (the Bayesian information criterion).
+// How a change of voice is found: as the place that best separates what was said before from what
+// was said after, by the shape of the sound. Each side is described by the mean and the covariance
+// of its cepstra, and the gain of two such descriptions over one is weighed against the additional
+// numbers they need (the Bayesian information criterion).
 const (
 	shapes = acoustic.Cepstra // that are looked at
 
 	// step is how many frames lie between the places that are tried: 100 ms.
 	step = 5
 
-	// least is how many windows of 10 ms must be on either side: a second of
-	// voice. In less, what is said differs more than who says it.
+	// least is how many windows of 10 ms must be on either side: a second of voice. In less, the
+	// words differ more than the speakers.
 	least = 100
 
 	// behind is how many must follow the best place for it to be believed to be
@@ -26,9 +25,9 @@ const (
 	behind = 60
 	far    = 250
 
-	// gain is how much better two voices must explain what was heard than one.
-	// It is low: one voice that says some sentences comes to more at times, and
-	// who asks compares the prints of both sides, see [Change], and refuses those.
+	// gain is how much better two voices must explain the sound than one. It is low: one voice that
+	// says several sentences sometimes exceeds it, and callers compare the prints of both sides,
+	// see [Change], and refuse those.
 	gain = 300
 
 	// decide is how many steps a change is looked at before it is believed, since
@@ -43,7 +42,7 @@ const (
 )
 
 // A SpeakerChangeDetector looks for the place in one utterance where another voice takes over. It
-// is used from one goroutine; a Take does not wait and allocates nothing.
+// is used from one goroutine; a Take does not block and allocates nothing.
 type SpeakerChangeDetector struct {
 	gate acoustic.Gate
 
@@ -77,9 +76,8 @@ type SpeakerChange struct {
 	Gained float64 // how much better two voices explain what was heard than one, in nats
 }
 
-// Take takes in 20 ms, in which nil is what tells nothing, such as what sounds
-// together with the agent. It reports whether somebody else seems to speak than at
-// the beginning, see [Change].
+// Take takes 20 ms, where nil means nothing useful, such as sound together with the agent. It
+// reports whether somebody else seems to speak than at the beginning, see [Change].
 func (t *SpeakerChangeDetector) Take(s *Sound) (turn SpeakerChange, changed bool) {
 	if s != nil {
 		t.hear(s)
@@ -116,11 +114,10 @@ func (t *SpeakerChangeDetector) hear(s *Sound) {
 	}
 }
 
-// Refuse says that the change that was just found is not one.
+// Refuse says that the change just found is not one.
 func (t *SpeakerChangeDetector) Refuse() { t.found, t.quiet = 0, len(t.before)+rest }
 
-// Last is Take at the end of an utterance, when nothing follows that would tell
-// better.
+// Last is Take at the end of an utterance, when no later sound would tell better.
 func (t *SpeakerChangeDetector) Last() (turn SpeakerChange, changed bool) {
 	if t.found == 0 {
 		return SpeakerChange{}, false

@@ -1,23 +1,21 @@
-// Package voiceprint turns a voice into numbers, a print, so that two prints of
-// one voice are more alike than those of two. It is pure Go, needs no model that
-// has to be fetched, and has neither goroutine nor clock: an [Extractor] is
-// stepped with frames.
+// Package voiceprint turns a voice into numbers, a print, so that two prints of one voice are more
+// similar than those of two. It is pure Go, needs no downloaded model, and has neither goroutine
+// nor clock: an [Extractor] is stepped with frames.
 //
-// What tells voices apart was learnt by tools/voiceprint (go generate) from
-// people who do not exist, see package cast. Of two utterances of others like
-// them, of 1.5 to 5 seconds, 5 % are judged wrongly on one channel, and 8 % across
-// two (make bench prints it as B12, with intervals; where as many are of one voice
-// as of two). Real people are harder; networks, which must be fetched, are far
+// The model was trained by tools/voiceprint (go generate) on fictitious people, see package cast.
+// For two utterances of other such people, of 1.5 to 5 seconds, 5 % are judged wrongly on one
+// channel, and 8 % across two (make bench prints it as B12, with intervals; half of the pairs are
+// of one voice). Real people are harder; neural networks, which must be downloaded, are far
 // better. So "nobody can tell" must always be a possible answer.
 //
-// A print tells who somebody is, as a fingerprint does. It stands in no log and
-// in no journal; who keeps it has asked.
+// A print identifies a person, as a fingerprint does. It is in no log and in no journal; it may be
+// stored only with the person's consent.
 //
-// An [Extractor] says what somebody sounds like, a [SpeakerChangeDetector] where another takes over, an
-// [OverlapDetector] whether two speak at once. Who asks for more than one of them measures each
-// frame once, with an [Analyser], and lets them take that.
+// An [Extractor] makes the print of a voice, a [SpeakerChangeDetector] finds where another takes
+// over, an [OverlapDetector] whether two speak at once. A caller of more than one measures each
+// frame once, with an [Analyser], and passes the result to their Take.
 //
-// Nobody can be slow: a Step and a Take do not wait and allocate nothing.
+// There is no slow reader: a Step and a Take do not block and allocate nothing.
 package voiceprint
 
 import (
@@ -35,9 +33,9 @@ const Size = acoustic.Size
 // Least is how much of a voice must have been heard for a print of it.
 const Least = 600 * time.Millisecond
 
-// What else a voice must have had: windows of 10 ms that were loud enough, as a
-// third of what a detector of voices lets through are pauses; and frames with a
-// pitch, which noise, clicks and whispers have not.
+// Further requirements on a voice: windows of 10 ms that were loud enough, since a third of what a
+// voice detector lets through are pauses; and frames with a pitch, which noise, clicks and
+// whispers do not have.
 const (
 	enough = 40
 	sung   = 8
@@ -48,8 +46,8 @@ const (
 //go:embed voices.bin
 var voices []byte
 
-// model is what is known about voices. It is part of the program, so it can only
-// be wrong if the program was built wrong.
+// model is the knowledge about voices. It is part of the program, so it can only be invalid if the
+// program was built wrongly.
 var model = func() *acoustic.Model {
 	m, err := acoustic.Decode(voices)
 	if err != nil {
@@ -58,14 +56,14 @@ var model = func() *acoustic.Model {
 	return m
 }()
 
-// deaf is what every extractor begins as.
+// deaf is the initial state of every extractor.
 var deaf = model.Mixture.Listen()
 
-// A Sound is what is measured of 20 ms. See there for what stands in it.
+// A Sound is the measurement of 20 ms. Its own comments describe its fields.
 type Sound = acoustic.Sound
 
-// An Analyser measures sound, 20 ms with each Step. Its zero value has heard nothing;
-// it is used from one goroutine.
+// An Analyser measures sound, 20 ms with each Step. The zero value has heard nothing; it is used
+// from one goroutine.
 type Analyser = acoustic.Analyser
 
 // An Extractor listens to one voice. It is used from one goroutine.
@@ -83,13 +81,13 @@ func (x *Extractor) Reset() {
 	x.frames = 0
 }
 
-// Step takes in 20 ms, unless no voice is in it.
+// Step takes 20 ms, unless they have no voice.
 func (x *Extractor) Step(f *audio.Frame) {
 	x.listener.Step(f)
 	x.count(f.Voiced)
 }
 
-// Take is Step for what an [Analyser] has measured. An extractor is given frames in one
+// Take is Step for the measurement of an [Analyser]. An extractor must be given frames in only one
 // of the two ways.
 func (x *Extractor) Take(s *Sound) {
 	x.listener.Take(s)
@@ -102,8 +100,8 @@ func (x *Extractor) count(voiced bool) {
 	}
 }
 
-// Voice returns what was heard since Reset, through channel; false if it was too
-// little, see [Least]. More may follow it.
+// Voice returns the voice heard since Reset, through channel; false if it was too little, see
+// [Least]. More may follow it.
 func (x *Extractor) Voice(channel string) (earshot.Voice, bool) {
 	heard := time.Duration(x.frames) * audio.Time
 	if heard < Least || x.listener.Windows() < enough || x.listener.Hums() < sung {

@@ -1,18 +1,16 @@
-// Package wire is what the daemon and the helper earshot-speech say to each
-// other, in the roles hear and say, over the pipes of package helper.
+// Package wire defines the messages between the daemon and the helper earshot-speech, in the roles
+// hear and say, over the pipes of package helper.
 //
-// To hear. The daemon sends Open first, and the helper answers Ready, or Fault
-// and ends. Sound then goes to the helper in streams of samples as package
-// audio encodes them, each with a number of its own that is never used again:
-// an utterance, whose end is an empty message, or, with the bit [Spot] set, a
-// stretch in which only the phrases of Open are sought. Streams of utterances
-// come one after the other. The helper answers with Partial, Final and Phrase;
-// a Cancel, which overtakes the sound, makes it throw one utterance away.
+// Hearing. The daemon sends Open first, and the helper answers Ready, or Fault and ends. Sound
+// then goes to the helper in streams of samples as package audio encodes them, each with a number
+// of its own that is never reused: an utterance, whose end is an empty message, or, with the bit
+// [Spot] set, a stretch in which only the phrases of Open are sought. Streams of utterances come
+// one after another. The helper answers with Partial, Final and Phrase; a Cancel, which overtakes
+// the sound, makes it discard one utterance.
 //
-// To say. Open and Ready as before. What comes to the helper as sound is the
-// text to be said, one message a stream; what comes back with the bit [Words]
-// set is where its words begin, then samples follow, and an empty message when
-// all has been said. Cancel ends it early, in silence.
+// Saying. Open and Ready are the same. The sound to the helper is the text to say, one message per
+// stream; from the helper, messages with the bit [Words] set give where its words begin, then
+// samples follow, and an empty message when all has been said. Cancel ends it early, in silence.
 //
 // What happens when a reader is slow: both sides read control at once. Sound
 // waits in the pipe, which holds two seconds, and then in its sender.
@@ -58,25 +56,25 @@ type Fault struct {
 
 // OpenHear says what the helper listens for.
 type OpenHear struct {
-	Names   []string `json:"names,omitempty"`   // that are called, and so are likelier than the language has them
-	Phrases []string `json:"phrases,omitempty"` // that are sought in streams with [Spot]
+	Names   []string `json:"names,omitempty"`   // names that are called, and so are likelier than in the language model
+	Phrases []string `json:"phrases,omitempty"` // to be sought in streams with [Spot]
 
-	// Means is what an earlier helper had learnt about the microphone, so that
-	// a new one understands the same words.
+	// Means is what an earlier helper had learned about the microphone, so that a new one
+	// recognises the same words.
 	Means []float32 `json:"means,omitempty"`
 }
 
-// A Hypothesis is what the helper makes of an utterance, so far or in the end.
+// A Hypothesis is the recognition of an utterance, interim or final.
 type Hypothesis struct {
 	Stream     uint32       `json:"stream"`
 	Text       earshot.Text `json:"text"`
-	Heard      int          `json:"heard,omitempty"` // how many samples of it had been heard when it became so; 0 is not known
-	Confidence float64      `json:"confidence"`      // 0 to 1; only in the end
-	Words      []Word       `json:"words,omitempty"` // only in the end
-	Means      []float32    `json:"means,omitempty"` // only in the end
+	Heard      int          `json:"heard,omitempty"` // how many samples of it it is based on; 0 is unknown
+	Confidence float64      `json:"confidence"`      // 0 to 1; only if final
+	Words      []Word       `json:"words,omitempty"` // only if final
+	Means      []float32    `json:"means,omitempty"` // only if final
 }
 
-// A Word is one that was understood, in samples since the utterance began.
+// A Word is a recognised word, in samples since the utterance began.
 type Word struct {
 	Text       earshot.Text `json:"text"`
 	From       int          `json:"from"`
@@ -91,14 +89,14 @@ type Phrase struct {
 	Sample int          `json:"sample"` // how much of the stream had been heard then
 }
 
-// The limits of what is believed.
+// The limits of what is accepted.
 const (
 	MaxMeans = 64      // coefficients; the model has 13
 	MaxWords = 1 << 10 // in an utterance; the longest holds 150
 	maxMean  = 1 << 10 // of one coefficient; those of speech are below 100
 )
 
-// DecodeHypothesis reads one, and refuses what no honest helper says.
+// DecodeHypothesis decodes one, and refuses what no correct helper sends.
 func DecodeHypothesis(c helper.Control) (h Hypothesis, err error) {
 	if err := c.Decode(&h); err != nil {
 		return h, err
@@ -118,7 +116,7 @@ func DecodeHypothesis(c helper.Control) (h Hypothesis, err error) {
 
 func probable(p float64) bool { return p >= 0 && p <= 1 }
 
-// DecodePhrase reads one, and refuses what no honest helper says.
+// DecodePhrase decodes one, and refuses what no correct helper sends.
 func DecodePhrase(c helper.Control) (p Phrase, err error) {
 	if err := c.Decode(&p); err != nil {
 		return p, err
@@ -150,8 +148,8 @@ func AppendMark(b []byte, m Mark) []byte {
 	return binary.LittleEndian.AppendUint32(b, m.Sample)
 }
 
-// DecodeMarks appends to marks what AppendMark wrote, and refuses marks that do
-// not ascend, or lie behind the text's end.
+// DecodeMarks appends to marks what AppendMark wrote, and refuses marks that do not ascend, or are
+// after the text's end.
 func DecodeMarks(marks []Mark, b []byte, text int) ([]Mark, error) {
 	wrong := len(b)%markSize != 0
 	for ; len(b) >= markSize && !wrong; b = b[markSize:] {

@@ -1,5 +1,5 @@
-// Package seetest holds what a camera is tested with: one that is a server on this
-// machine, as many are in the real world, and pictures for it to show.
+// Package seetest holds test cameras: a server on this machine, like many real cameras, and
+// pictures for it to show.
 package seetest
 
 import (
@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// A Camera is a camera that sends what it is shown as multipart/x-mixed-replace
-// over HTTP, again and again, and that can misbehave. It may be used from many
-// goroutines; anybody may look at it, and more than one at a time.
+// A Camera sends its pictures as multipart/x-mixed-replace over HTTP, again and again, and can
+// misbehave. It may be used from many goroutines; any number of clients may watch it.
 type Camera struct {
 	server *httptest.Server
 	every  time.Duration
@@ -23,9 +22,9 @@ type Camera struct {
 	once   sync.Once
 
 	mu      sync.Mutex
-	film    [][]byte // JPEG; from the beginning again when it is over
+	film    [][]byte // JPEG; starts over at the end
 	fault   Fault
-	changed chan struct{} // closed when film or fault is another
+	changed chan struct{} // closed when film or fault changes
 	sent    int
 	viewers int
 }
@@ -40,14 +39,14 @@ const (
 	Halfway  Fault = "halfway"  // stops within a picture
 	Breaks   Fault = "breaks"   // hangs up within a picture
 	Ends     Fault = "ends"     // hangs up between two pictures
-	Junk     Fault = "junk"     // sends what is no picture, without end
-	Bomb     Fault = "bomb"     // says that a picture is very large
+	Junk     Fault = "junk"     // sends data without a picture, without end
+	Bomb     Fault = "bomb"     // claims that a picture is very large
 	Endless  Fault = "endless"  // sends a picture that does not end
 	Nowhere  Fault = "nowhere"  // has no such page
-	Barred   Fault = "barred"   // wants to know who asks
+	Barred   Fault = "barred"   // demands a user and a password
 	WebPage  Fault = "web page" // sends a page for people
 	Snapshot Fault = "snapshot" // sends one picture and nothing else
-	Sideways Fault = "sideways" // sends whoever asks to a file of his own
+	Sideways Fault = "sideways" // redirects the client to a local file
 )
 
 // NewCamera returns a camera that sends rate pictures a second. The caller closes it.
@@ -67,18 +66,18 @@ func (c *Camera) Close() {
 	c.server.Close()
 }
 
-// Show has it send another picture from now on, at once the first time.
+// Show makes it send another picture from now on, at once the first time.
 func (c *Camera) Show(m image.Image) { c.ShowJPEG(JPEG(m)) }
 
 // ShowJPEG is the same for one that is encoded already. It belongs to the camera
 // from then on.
 func (c *Camera) ShowJPEG(b []byte) { c.Play([][]byte{b}) }
 
-// Play has it send pictures that are encoded already, one after the other, and again
-// from the first one. There is at least one.
+// Play makes it send some encoded pictures, one after another, in a loop. There must be at least
+// one.
 func (c *Camera) Play(film [][]byte) { c.change(func() { c.film = film }) }
 
-// Misbehave has it do so from now on; with [Well] it behaves again.
+// Misbehave sets its fault from now on; [Well] ends it.
 func (c *Camera) Misbehave(f Fault) { c.change(func() { c.fault = f }) }
 
 func (c *Camera) change(do func()) {
@@ -142,7 +141,7 @@ func (c *Camera) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// send sends one picture, or misbehaves, and reports whether it goes on.
+// send sends one picture, or misbehaves, and reports whether to go on.
 func (c *Camera) send(w http.ResponseWriter, r *http.Request) bool {
 	jpeg, fault, changed := c.now()
 	part := fmt.Appendf(nil, "--%s\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n", boundary, len(jpeg))
@@ -192,7 +191,7 @@ func (c *Camera) pace(r *http.Request) bool {
 	return false
 }
 
-// wait waits until something is another, and reports whether it goes on then.
+// wait waits for a change, and reports whether to go on.
 func (c *Camera) wait(r *http.Request, changed chan struct{}) bool {
 	select {
 	case <-changed:

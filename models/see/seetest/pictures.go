@@ -45,7 +45,7 @@ var room = sync.OnceValue(func() *image.RGBA {
 	return m
 })
 
-// Clutter returns a place full of things, another one for each seed.
+// Clutter returns a picture full of things, different for each seed.
 func Clutter(seed uint64) *image.RGBA {
 	m, r := Room(), rand.New(rand.NewPCG(seed, 2))
 	for range 120 {
@@ -71,9 +71,8 @@ func ellipse(m *image.RGBA, r image.Rectangle, c color.RGBA) {
 	}
 }
 
-// Person draws somebody who stands in m: seen from the front, with the middle at x
-// and the feet at y, so many pixels tall. Detectors of people and, if large enough, of
-// faces take it for one.
+// Person draws a standing person into m: seen from the front, with the middle at x and the feet at
+// y, so many pixels tall. Detectors of people and, if it is large enough, of faces recognise it.
 func Person(m *image.RGBA, x, y, tall int) {
 	u := float64(tall) / 100
 	box := func(x0, y0, x1, y1 float64) image.Rectangle {
@@ -110,8 +109,8 @@ func Face(m *image.RGBA, x, y, tall int) {
 	ellipse(m, box(-17, 24, 17, 34), color.RGBA{130, 60, 60, 255})
 }
 
-// Code holds a machine-readable code into m that says text, with its upper left
-// corner at x, y and of that side in pixels. It panics where the text is too long.
+// Code draws a machine-readable code for text into m, with its upper left corner at x, y and a
+// side in pixels. It panics if the text is too long.
 func Code(m *image.RGBA, x, y, side int, text string) {
 	code, err := qrcode.NewQRCodeWriter().Encode(text, gozxing.BarcodeFormat_QR_CODE, side, side, nil)
 	if err != nil {
@@ -120,7 +119,7 @@ func Code(m *image.RGBA, x, y, side int, text string) {
 	draw.Draw(m, image.Rect(x, y, x+side, y+side), code, image.Point{}, draw.Src)
 }
 
-// Lit returns m in other light: 1 is as it was, 0 none.
+// Lit returns m in other light: 1 leaves it unchanged, 0 is none.
 func Lit(m *image.RGBA, light float64) *image.RGBA {
 	var lit [256]uint8
 	for v := range lit {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// An RTSP is a camera that is looked at by RTSP (RFC 2326), with its pictures as JPEG over
-// RTP (RFC 2435) within the same connection. It shows one picture, again and again.
+// An RTSP is a camera that serves RTSP (RFC 2326), with its pictures as JPEG over RTP (RFC 2435)
+// within the same connection. It shows one picture, again and again.
 type RTSP struct {
 	listener net.Listener
 	picture  parts
@@ -45,7 +45,7 @@ func NewRTSP(rate float64, picture []byte) (*RTSP, error) {
 // URL is where it can be seen.
 func (c *RTSP) URL() string { return "rtsp://" + c.listener.Addr().String() + "/stream" }
 
-// Mute has it send nothing more, and hang up nowhere.
+// Mute makes it send nothing more, without closing connections.
 func (c *RTSP) Mute() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

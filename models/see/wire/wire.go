@@ -1,15 +1,14 @@
-// Package wire is what the daemon and the helper earshot-camera say to each other,
-// over the pipes of package helper: one process a camera.
+// Package wire defines the messages between the daemon and the helper earshot-camera, over the
+// pipes of package helper: one process per camera.
 //
-// The daemon sends Open first, and the helper answers Ready, or Fault and ends. From
-// then on it says Observation for each picture that it looks at, some a second at most,
-// and End when a recording is over. A Look is answered by Picture, whose bytes come
-// as messages of sound with the number of the request as their stream, and end with an
-// empty message; the two pipes are not ordered with each other. Of a picture that is not
-// there, nothing comes as sound; nothing else does either.
+// The daemon sends Open first, and the helper answers Ready, or Fault and ends. From then on it
+// sends an Observation for each picture that it examines, a few per second at most, and End when a
+// recording is over. A Look is answered by Picture, whose bytes come as messages of sound with the
+// number of the request as their stream, and end with an empty message; the two pipes are not
+// ordered with each other. For a missing picture, no sound comes; nothing else is sent as sound.
 //
-// Times are ages: how long before the message was sent something was. The two
-// processes need no common clock then, and an age that cannot be is refused.
+// Times are ages: how long before the message was sent something happened. So the two processes
+// need no common clock, and an impossible age is refused.
 //
 // What happens when a reader is slow: control is read at once by both sides, and a
 // helper whose observations are not read is hung. One picture is sent at a time;
@@ -35,7 +34,7 @@ const (
 	EndName         = "end"
 )
 
-// The limits of what is believed.
+// The limits of what is accepted.
 const (
 	MaxSide     = 4096             // of a picture, in pixels
 	MaxSource   = 2048             // bytes of the name of a source
@@ -48,19 +47,19 @@ const (
 
 // Open says which camera, and how to look.
 type Open struct {
-	// Source is the index of a device, its path, that of a file, or an address that
-	// begins with rtsp://, rtsps://, http:// or https://.
+	// Source is the index or the path of a device, the path of a file, or an address that begins
+	// with rtsp://, rtsps://, http:// or https://.
 	Source string `json:"source"`
 
-	Width  int `json:"width"`  // wished; the camera may have others
+	Width  int `json:"width"`  // requested; the camera may have another
 	Height int `json:"height"` // likewise
 
-	// Idle and Active are how many pictures a second are looked at while nothing moves,
-	// and while something does.
+	// Idle and Active are how many pictures per second are examined while nothing moves, and while
+	// something does.
 	Idle   float64 `json:"idle"`
 	Active float64 `json:"active"`
 
-	Masks []earshot.Box `json:"masks,omitempty"` // that are blackened before anything looks
+	Masks []earshot.Box `json:"masks,omitempty"` // areas that are blackened before anything looks
 	Loop  bool          `json:"loop,omitempty"`  // a recording begins again at its end
 
 	// Unpaced reads a recording as fast as it can be, for tests and figures.
@@ -81,7 +80,7 @@ type Fault struct {
 	Lasting bool   `json:"lasting,omitempty"` // no restart mends it
 }
 
-// An Observation is what the helper makes of one picture.
+// An Observation is what the helper finds in one picture.
 type Observation struct {
 	Number uint64        `json:"number"` // of the picture, counted from 1
 	Age    time.Duration `json:"age"`    // since it was taken
@@ -91,13 +90,12 @@ type Observation struct {
 	Brightness float64       `json:"brightness"`     // mean, 0 to 1
 	Contrast   float64       `json:"contrast"`       // standard deviation of brightness, 0 to 1
 	Motion     float64       `json:"motion"`         // share of the picture that moved since the last, 0 to 1
-	Novelty    float64       `json:"novelty"`        // share that is not as the baseline has it, 0 to 1
-	Cut        bool          `json:"cut,omitempty"`  // the whole picture is another one
-	Same       time.Duration `json:"same,omitempty"` // for how long the pictures have been the same to the last bit
+	Novelty    float64       `json:"novelty"`        // share that differs from the baseline, 0 to 1
+	Cut        bool          `json:"cut,omitempty"`  // the whole picture has changed
+	Same       time.Duration `json:"same,omitempty"` // how long the pictures have been identical to the last bit
 
-	// Detected says that the detectors looked at it, and Seen is what they found. They
-	// look when something moves, at most once a second, and some times afterwards: see
-	// scenery.Looks.
+	// Detected says that the detectors ran, and Seen is what they found. They run when something
+	// moves, at most once a second, and some times afterwards: see scenery.Looks.
 	Detected bool           `json:"detected,omitempty"`
 	Seen     []earshot.Seen `json:"seen,omitempty"`
 
@@ -121,17 +119,17 @@ type Look struct {
 	Boxes   bool          `json:"boxes,omitempty"` // draw what was seen into it
 }
 
-// A Picture says what comes, or came, as the sound of its request.
+// A Picture announces the sound of its request, before or after it.
 type Picture struct {
 	Request uint32         `json:"request"`
-	Bytes   int            `json:"bytes"` // 0: there is none so old, or none yet
+	Bytes   int            `json:"bytes"` // 0: no picture that old, or none yet
 	Age     time.Duration  `json:"age"`
 	Width   int            `json:"width"`
 	Height  int            `json:"height"`
 	Seen    []earshot.Seen `json:"seen,omitempty"`
 }
 
-// DecodeObservation reads one, and refuses what no honest helper says.
+// DecodeObservation decodes one, and refuses what no correct helper sends.
 func DecodeObservation(c helper.Control) (o Observation, err error) {
 	if err := c.Decode(&o); err != nil {
 		return o, err
@@ -152,7 +150,7 @@ func (o Observation) Valid() bool {
 	return ok
 }
 
-// DecodePicture reads one, and refuses what no honest helper says.
+// DecodePicture decodes one, and refuses what no correct helper sends.
 func DecodePicture(c helper.Control) (p Picture, err error) {
 	if err := c.Decode(&p); err != nil {
 		return p, err
@@ -163,7 +161,7 @@ func DecodePicture(c helper.Control) (p Picture, err error) {
 	return p, nil
 }
 
-// DecodeReady reads one, and refuses what no honest helper says.
+// DecodeReady decodes one, and refuses what no correct helper sends.
 func DecodeReady(c helper.Control) (r Ready, err error) {
 	if err := c.Decode(&r); err != nil {
 		return r, err

@@ -1,9 +1,8 @@
-// Package acoustic is what is measured of a voice, before anything is known
-// about voices: windows of cepstra, the pitch, and what they come to over an
-// utterance. A [Model] turns that into a print; it is made by the program in
-// tools/voiceprint, which listens through the same code.
+// Package acoustic measures a voice, without any knowledge about voices: windows of cepstra, the
+// pitch, and their statistics over an utterance. A [Model] turns those into a print; the program
+// in tools/voiceprint makes it, with the same measurements.
 //
-// Everything here is a step function, and allocates nothing where it says so.
+// Everything here is a step function, and allocates nothing where its comment says so.
 package acoustic
 
 import (
@@ -15,11 +14,11 @@ import (
 // Version is the version of the measurement. A model works with one version only.
 const Version = 1
 
-// Cepstra is how many numbers say what a window of sound is like.
+// Cepstra is how many numbers describe the spectrum of a window.
 const Cepstra = 20
 
-// A Sound is what is measured of 20 ms, once for all who listen to it: what a
-// voice is like, how high it is, and whether there are two.
+// A Sound is the measurement of 20 ms, made once for all listeners: what a voice is like, its
+// pitch, and whether there are two.
 type Sound struct {
 	// Voiced is that of the frame.
 	Voiced bool
@@ -27,7 +26,7 @@ type Sound struct {
 	// Pitch is how high a voice is, in octaves over 60 Hz; 0 if there is none.
 	Pitch float64
 
-	// Two reports whether a second voice hums at another pitch.
+	// Two reports whether a second voice has another pitch.
 	Two bool
 
 	windows [audio.Samples / hop]Window
@@ -40,12 +39,11 @@ type Window struct {
 	Level float64          // in dB over one, of all its samples together
 }
 
-// Windows returns those that were measured, which are s's: none if no voice was in the
-// frame, or if it was so loud that it was cut off, which sounds like nobody.
+// Windows returns the measured windows, which belong to s: none if the frame had no voice, or if
+// it was clipped, which distorts any voice.
 func (s *Sound) Windows() []Window { return s.windows[:s.n] }
 
-// An Analyser measures sound. Its zero value has heard nothing; it is used from one
-// goroutine.
+// An Analyser measures sound. The zero value has heard nothing; it is used from one goroutine.
 type Analyser struct {
 	spectrum spectrum
 	tail     [window + 1]float64           // the last samples, oldest first
@@ -53,8 +51,7 @@ type Analyser struct {
 	sound    Sound
 }
 
-// Step takes in 20 ms and returns what they are like, valid until the next Step. It
-// allocates nothing.
+// Step takes 20 ms and returns their measurement, valid until the next Step. It allocates nothing.
 func (a *Analyser) Step(f *audio.Frame) *Sound {
 	if f.Lost > 0 {
 		clear(a.tail[:])
@@ -105,13 +102,13 @@ func clipped(pcm *[audio.Samples]int16) bool {
 	return n > audio.Samples/32
 }
 
-// A Gate lets the windows pass in which a voice is about as loud as it has been. Its
-// zero value has heard nothing.
+// A Gate passes the windows in which a voice is about as loud as before. The zero value has heard
+// nothing.
 type Gate struct{ peak float64 } // the level of the voice
 
 const (
-	// soft is how much softer than its peak a window of a voice may be, in dB.
-	// What is softer is a pause that the detector of voices has let through.
+	// soft is how much softer than its peak a window of a voice may be, in dB. Softer ones are
+	// pauses that the voice detector has let through.
 	soft = 30
 
 	// sinks is by how much the peak falls in a window, in dB: 3 dB a second.

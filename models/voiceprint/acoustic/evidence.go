@@ -5,22 +5,21 @@ import (
 	"time"
 )
 
-// wide is the variance from voice to voice that is reckoned with, beside 1 of the
-// voices that were learnt from: people differ more than two programs do. It is
-// also why what all voices have in common that are heard through one channel
-// counts for less. It was chosen with the figures of make bench in sight: 1 has
-// fewer errors across channels (7.3 % instead of 8.4 %), and finds fewer of those
-// who are known (88 % instead of 94 %, where 5 % of the strangers are mistaken).
+// wide is the assumed variance between voices, where the voices of the training have 1: people
+// differ more than two programs do. It also reduces the weight of what all voices heard through
+// one channel have in common. It was chosen with the figures of make bench: 1 has fewer errors
+// across channels (7.3 % instead of 8.4 %), and recognises fewer known voices (88 % instead of 94
+// %, where 5 % of the strangers are mistaken).
 const wide = 2
 
-// Scales weigh two prints against each other. They may be used from many goroutines.
+// Scales compare two prints. They may be used from many goroutines.
 type Scales struct {
 	even          float64       // what two prints speak for one voice that are both usual
 	far, together [Size]float64 // what they weigh that each is unusual, and that they are alike in it
 }
 
-// Scales returns those of m, in which utterances of a voice vary as the model says, and
-// voices as wide.
+// Scales returns the scales of m, in which utterances of a voice vary as the model says, and
+// voices by wide.
 func (m *Model) Scales() *Scales {
 	s := new(Scales)
 	for p, w := range &m.Within {
@@ -32,8 +31,8 @@ func (m *Model) Scales() *Scales {
 	return s
 }
 
-// Evidence returns how much two prints speak for one voice, in nats: the logarithm of
-// how much likelier they are if it is one than if they are two.
+// Evidence returns the evidence that two prints are of one voice, in nats: the logarithm of how
+// much likelier they are for one voice than for two.
 func (s *Scales) Evidence(a, b []float32) float64 {
 	sum := s.even
 	a, b = a[:Size], b[:Size]
@@ -44,9 +43,9 @@ func (s *Scales) Evidence(a, b []float32) float64 {
 	return sum
 }
 
-// Odds are what the log odds that two prints are of one voice consist of: a
-// constant, what a doubling of the length adds, what the evidence counts, and
-// what a doubling of the length adds to that.
+// Odds are the coefficients of the log odds that two prints are of one voice: a constant, the
+// effect of a doubling of the length, the weight of the evidence, and the effect of a doubling of
+// the length on that.
 type Odds [4]float64
 
 // Of returns the logarithm of the odds, which are even before, that two prints
@@ -59,7 +58,7 @@ func (o *Odds) Of(evidence float64, heard time.Duration) float64 {
 	return sum
 }
 
-// Factors returns what each of the Odds is multiplied with.
+// Factors returns the factors of the Odds.
 func Factors(evidence float64, heard time.Duration) Odds {
 	doublings := math.Log2(min(max(heard.Seconds(), shortHeard), longHeard))
 	return Odds{1, doublings, evidence, evidence * doublings}

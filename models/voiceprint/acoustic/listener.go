@@ -19,7 +19,7 @@ func (l *Listener) Again() *Listener { return &Listener{mixture: l.mixture} }
 // Reset forgets what was heard.
 func (l *Listener) Reset() { *l = Listener{mixture: l.mixture} }
 
-// Step takes in 20 ms, unless no voice is in it. It allocates nothing.
+// Step takes 20 ms, unless they have no voice. It allocates nothing.
 func (l *Listener) Step(f *audio.Frame) { l.Take(l.analyser.Step(f)) }
 
 // Take is Step for what was measured already.

@@ -2,8 +2,8 @@ package acoustic
 
 import "math"
 
-// A Mixture parts sounds into a few kinds, such as vowels and hisses, so that a
-// voice is compared kind by kind and not by what it happened to say.
+// A Mixture divides sounds into a few kinds, such as vowels and hisses, so that voices are
+// compared kind by kind and not by what they happened to say.
 type Mixture [Kinds]Kind
 
 // A Kind is one of them: a Gaussian over cepstra.
@@ -13,10 +13,10 @@ type Kind struct {
 	Variance [Cepstra]float64
 }
 
-// Kinds is how many a mixture has. More part a short utterance too finely.
+// Kinds is how many a mixture has. With more, a short utterance is divided too finely.
 const Kinds = 2
 
-// prepared is a mixture with what would else be computed each time.
+// prepared is a mixture with precomputed values.
 type prepared struct {
 	kinds [Kinds]struct {
 		mean  [Cepstra]float64
@@ -62,8 +62,8 @@ func (m *prepared) shares(share *[Kinds]float64, c *[Cepstra]float64) {
 	}
 }
 
-// Shares returns what says how likely a window is of each kind; the answer is
-// valid until the next one.
+// Shares returns a function for how likely a window is of each kind; its result is valid until the
+// next call.
 func (m *Mixture) Shares() func(*[Cepstra]float64) *[Kinds]float64 {
 	p, share := m.prepare(), new([Kinds]float64)
 	return func(c *[Cepstra]float64) *[Kinds]float64 {

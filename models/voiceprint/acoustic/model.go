@@ -11,20 +11,19 @@ import (
 // Size is how many numbers a print has.
 const Size = 24
 
-// A Model is what is known about voices: which differences between two mean that
-// they are two. Its numbers are kept with the precision of float32.
+// A Model is the knowledge about voices: which differences mean two voices. Its numbers have the
+// precision of float32.
 type Model struct {
 	Recipe  string // what it was made from, for people
 	Mixture Mixture
 
-	// Usual is what all voices come to on average, and Project turns the
-	// difference from it into a print whose numbers say nothing about each other
-	// and vary by 1 from voice to voice.
+	// Usual is the average of all voices, and Project turns the difference from it into a print
+	// whose numbers are independent and have variance 1 between voices.
 	Usual   [Raw]float64
 	Project [Size][Raw]float64
 
-	// Within is by how much each number varies from one utterance of a voice to
-	// another, and Drift from channel to channel, both as variances.
+	// Within is the variance of each number between utterances of a voice, and Drift between
+	// channels.
 	Within [Size]float64
 	Drift  [Size]float64
 
@@ -44,8 +43,8 @@ func (m *Model) Print(print []float32, raw *[Raw]float64) {
 	}
 }
 
-// most bounds the numbers of a print: no voice is so different, and what is none
-// must not weigh more than all voices.
+// most bounds the numbers of a print: no voice is so different, and an outlier must not outweigh
+// all voices.
 const most = 8
 
 // head is how a file begins.

@@ -6,8 +6,8 @@ import (
 	"earshot/internal/audio"
 )
 
-// A pitch is sought among the lags of 60 to 400 Hz, where voices are, at a
-// quarter of the rate: 30 ms against what was before.
+// A pitch is sought among the lags of 60 to 400 Hz, the range of voices, at a quarter of the rate:
+// 30 ms are compared with what came before.
 const (
 	deep     = 60.0 // Hz
 	decimate = 4
@@ -21,13 +21,13 @@ const (
 	first = 0.85 // of the best correlation: the shortest lag that has so much is it, the others are octaves below
 )
 
-// A PitchDetector hears whether something has a pitch, for who needs nothing else of an
-// [Analyser]. Its zero value has heard nothing; it is used from one goroutine.
+// A PitchDetector detects whether a sound has a pitch, for callers that need nothing else of an
+// [Analyser]. The zero value has heard nothing; it is used from one goroutine.
 type PitchDetector struct{ low slow }
 
-// Repeats takes in 20 ms and returns how much like itself what is heard is after the
-// best of the lags that voices have, from 0 to 1: the correlation that a pitch is known
-// by. It is 0 if sought is not true. It allocates nothing.
+// Repeats takes 20 ms and returns how similar the sound is to itself after the best of the lags of
+// voices, from 0 to 1: the correlation that identifies a pitch. It is 0 if sought is not true. It
+// allocates nothing.
 func (t *PitchDetector) Repeats(f *audio.Frame, sought bool) float64 {
 	if f.Lost > 0 {
 		t.low = slow{}
@@ -84,8 +84,7 @@ func (s *slow) pitch(least float64) float64 {
 	return 0
 }
 
-// balance takes the mean out of s, which many microphones have and which is like
-// itself after any lag.
+// balance removes the mean of s, which many microphones have and which correlates at any lag.
 func (s *slow) balance() {
 	sum := 0.0
 	for _, v := range s {

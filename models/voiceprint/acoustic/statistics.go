@@ -2,13 +2,12 @@ package acoustic
 
 import "math"
 
-// Raw is how many numbers an utterance comes to: for each kind how the voice
-// differs from it, how much the cepstra vary, how high the voice is and how much
-// that varies.
+// Raw is how many numbers describe an utterance: for each kind how the voice differs from it, how
+// much the cepstra vary, the pitch and how much that varies.
 const Raw = Kinds*Cepstra + Cepstra + 2
 
 const (
-	// few is how many windows of a kind count half.
+	// few is the number of windows of a kind that have half weight.
 	few = 4
 
 	// fewHums is the same for pitches; usualPitch and usualSpan, in octaves,

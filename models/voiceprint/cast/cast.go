@@ -1,8 +1,7 @@
-// Package cast makes people who do not exist, to learn about voices and to be
-// measured by: the voices of flite and espeak-ng with other vocal tracts, in
-// other moods, through channels of all kinds. So no recording of anybody is ever
-// needed. The same person says the same words with the same samples each time,
-// as long as the two programs are of the same version.
+// Package cast makes fictitious people, for training and for measuring: the voices of flite and
+// espeak-ng with other vocal tracts, in other moods, through channels of all kinds. So no
+// recording of a real person is ever needed. The same person says the same words with the same
+// samples each time, with the same versions of the two programs.
 package cast
 
 import (
@@ -26,8 +25,8 @@ const (
 	Festival = "text2wave" // of which no voice has another pitch or pace
 )
 
-// A Person is somebody with a voice. The factors say how it differs from that of
-// the engine as it is, which is 1.
+// A Person is somebody with a voice. The factors say how it differs from the engine's unchanged
+// voice, which is 1.
 type Person struct {
 	Name   string
 	Engine string
@@ -37,13 +36,13 @@ type Person struct {
 	Pace   float64
 }
 
-// A Mood is how somebody speaks once, in factors too.
+// A Mood is how somebody speaks on one occasion, in factors too.
 type Mood struct{ Pitch, Pace float64 }
 
 // Calm is how everybody speaks when nothing is the matter.
 var Calm = Mood{1, 1}
 
-// Say returns what it sounds like when p says text, as samples at [audio.Rate].
+// Say returns the sound of p saying text, as samples at [audio.Rate].
 func (p Person) Say(ctx context.Context, m Mood, text string) ([]float64, error) {
 	pitch, pace := p.Pitch*m.Pitch/p.Tract, p.Pace*m.Pace/p.Tract // playing it faster raises both
 	arguments := p.flite(pitch, pace)
@@ -107,8 +106,8 @@ func parse(b []byte) (pcm []float64, rate float64, err error) {
 	return nil, 0, errors.New("a WAV file without sound")
 }
 
-// Frames returns pcm as an ear gets it. A frame is voiced if it is about as loud
-// as the voice, and for 100 ms after that.
+// Frames returns pcm in the form for an ear. A frame is voiced if it is about as loud as the
+// voice, and for 100 ms after that.
 func Frames(pcm []float64) []audio.Frame {
 	frames := make([]audio.Frame, len(pcm)/audio.Samples)
 	levels, top := make([]float64, len(frames)), audio.Silence

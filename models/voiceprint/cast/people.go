@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Background are the people that one learns from. None of them has a voice of
-// [Strangers].
+// Background are the people for training. None of them has a voice of [Strangers].
 func Background() (all []Person) {
 	luck := rand.New(rand.NewPCG(1, 5))
 	for _, variant := range strings.Fields(variants) {
@@ -26,7 +25,7 @@ func Background() (all []Person) {
 	return named(all)
 }
 
-// Strangers are the people that one is measured with.
+// Strangers are the people for measuring.
 func Strangers() (all []Person) {
 	for _, variant := range strings.Fields("m1 m2 m3 m4 m5 m6 m7 f1 f2 f3 f4 f5") {
 		all = append(all, Person{Engine: Espeak, Voice: "en-us+" + variant, Tract: 1, Pitch: 1, Pace: 1})
@@ -39,9 +38,9 @@ func Strangers() (all []Person) {
 	return named(all)
 }
 
-// Relatives and Passersby are people who are like each other, as those of one family are:
-// several of each voice that no model was learnt from. By the first it is learnt what a
-// judgement is worth, by the others that is measured; none has a voice of the other.
+// Relatives and Passersby are people with similar voices, like those of one family: several of
+// each voice that no model was trained on. The first are for calibrating judgements, the others
+// for measuring them; neither has a voice of the other.
 func Relatives() []Person { return families(0) }
 
 // Passersby: see [Relatives].
