@@ -48,7 +48,7 @@ type canceller struct {
 	clean *C.SpeexPreprocessState
 
 	past  [lesson]trainingFrame // the last ones, as a ring
-	known int                   // frames in the training of this room
+	known int                   // frames of this room that it has learned from
 }
 
 // A trainingFrame is a frame of sound for training.
