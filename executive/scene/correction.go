@@ -9,17 +9,17 @@ import (
 	"earshot"
 )
 
-// fresh is how long after something was taken in "no, that is wrong" is about it.
+// fresh is how long after an entry was taken in "no, that is wrong" refers to it.
 const fresh = 2 * time.Minute
 
-// About returns the entry that somebody's correction is about: the one that has most
-// words in common with it, rare ones before common ones. Of several that are equal it is
-// the only one that is a few minutes old, and so it is where a correction names nothing.
-// If it is not clear, the entries are returned between which to choose.
+// About returns the entry that somebody's correction is about: the one that shares most words with
+// it, rare words counting more than common ones. If several share equally much, it is the only one
+// that is a few minutes old; that also decides for a correction that names nothing. If it is not
+// clear, About returns the entries to choose from.
 //
-// Where that has no word in common with it, or says itself that it is about words, as in
-// "I said ship, not shop", it is about something that was said aloud. What was written, how
-// an agent's own reply ended, and what passes by itself are no matter for a correction.
+// If that entry shares no word with the correction, or if the correction itself is about wording,
+// as in "I said ship, not shop", it is about something that was said aloud. What was written, how
+// an agent's own reply ended, and what passes by itself are never corrected.
 func About(items []Item, correction earshot.Text, now time.Time) (is Item, clear bool, among []Item) {
 	aloud := slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return !i.Aloud })
 	items = slices.DeleteFunc(slices.Clone(items), func(i Item) bool {
@@ -43,8 +43,8 @@ func best(items []Item, correction earshot.Text) (best float64) {
 	return best
 }
 
-// quoted returns a correction without the words by which somebody says what was said, and
-// whether it has such.
+// quoted returns a correction without the words that introduce what was said, such as "I said", and
+// whether it has such words.
 func quoted(correction earshot.Text) (string, bool) {
 	said := strings.TrimSpace(string(correction))
 	for first, rest, more := strings.Cut(said, ","); more && denies(first) && len(words(earshot.Text(first))) == 0; first, rest, more = strings.Cut(said, ",") {
@@ -59,19 +59,19 @@ func quoted(correction earshot.Text) (string, bool) {
 	return said, false
 }
 
-// saying are the words by which one tells what somebody has said.
+// saying are the words that introduce what somebody has said.
 var saying = set("said meant")
 
-// Reheard returns what words that were said aloud are after somebody's correction, if it
-// tells: "ship, not shop" puts the one in the place of the other, and what follows "I
-// said" in the place of all.
+// Reheard returns what words that were said aloud are after somebody's correction, and whether the
+// correction tells: "ship, not shop" replaces the one by the other, and what follows "I said"
+// replaces everything.
 func Reheard(was, correction earshot.Text) (text earshot.Text, tells bool) {
 	said, quotes := quoted(correction)
 	text, out := Corrected(was, earshot.Text(said))
 	return text, !out && (quotes || text != earshot.Text(said))
 }
 
-// about is About for the entries that it can be about.
+// about is [About] over the entries that may be meant.
 func about(items []Item, correction earshot.Text, now time.Time) (is Item, clear bool, among []Item) {
 	in := make(map[string]int)
 	for _, i := range items {
@@ -89,7 +89,7 @@ func about(items []Item, correction earshot.Text, now time.Time) (is Item, clear
 		if score > best {
 			best, among = score, nil
 		}
-		if score == best && (score > 0 || i.By == "") { // nobody means a note of somebody's without a word of it
+		if score == best && (score > 0 || i.By == "") { // a note of somebody's is meant only if a word of it is named
 			among = append(among, i)
 		}
 	}
@@ -105,7 +105,7 @@ func about(items []Item, correction earshot.Text, now time.Time) (is Item, clear
 	return Item{}, false, among
 }
 
-// idle are words that say nothing about what a correction is about.
+// idle are words that do not tell what a correction is about.
 var idle = set("a an the this that these those it its he she they him her them his their is are was were be been am isn't wasn't aren't " +
 	"not no nope never wrong false true right actually really but and or of in on at to for from with by i you we me my your our mine " +
 	"have has had do does did don't doesn't didn't there here so just only please sorry mean meant")
@@ -118,8 +118,8 @@ func set(list string) map[string]bool {
 	return all
 }
 
-// words returns the words of text that say something, as one compares them, and how
-// much they do: whose something is says less than what it is.
+// words returns the telling words of text in the form in which they are compared, with their
+// weights: a possessive weighs less than the thing itself.
 func words(text earshot.Text) map[string]float64 {
 	all := make(map[string]float64)
 	for w := range strings.FieldsFuncSeq(strings.ToLower(strings.ReplaceAll(string(text), "’", "'")), func(c rune) bool {
@@ -138,7 +138,7 @@ func words(text earshot.Text) map[string]float64 {
 	return all
 }
 
-// stem returns a word without the ending of a plural.
+// stem returns a word without a plural ending.
 func stem(w string) string {
 	if len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
 		return w[:len(w)-1]
@@ -146,9 +146,9 @@ func stem(w string) string {
 	return w
 }
 
-// Corrected returns what an entry says after somebody's correction, or that it is
-// taken out, if that only denies it. "Bob's, not Ann's" puts the one in the place of the
-// other; other words stand for themselves.
+// Corrected returns what an entry says after somebody's correction, or that it is removed, if the
+// correction only denies it. "Bob's, not Ann's" replaces the one by the other; any other words
+// become the text.
 func Corrected(was, correction earshot.Text) (text earshot.Text, out bool) {
 	said := strings.TrimSpace(string(correction))
 	if len(words(correction)) == 0 {
@@ -171,7 +171,7 @@ func Corrected(was, correction earshot.Text) (text earshot.Text, out bool) {
 	return earshot.Text(said), false
 }
 
-// denies reports whether words without any of their own say that something is wrong.
+// denies reports whether text only says that something is wrong, without words of its own.
 func denies(text string) bool {
 	for _, w := range []string{"no", "nope", "not", "wrong", "actually", "sorry", "false"} {
 		if slices.Contains(strings.Fields(strings.ToLower(text)), w) {
@@ -181,7 +181,7 @@ func denies(text string) bool {
 	return false
 }
 
-// instead returns what is right instead of what, as in "it is X, not Y" and "not Y but X".
+// instead returns the right words and the wrong ones, as in "it is X, not Y" and "not Y but X".
 func instead(said string) (right, wrong string, ok bool) {
 	said = strings.TrimRight(said, ".!")
 	if before, after, is := strings.Cut(said, ", not "); is {
@@ -195,15 +195,15 @@ func instead(said string) (right, wrong string, ok bool) {
 	return "", "", false
 }
 
-// states reports whether text says by itself how something is.
+// states reports whether text is a statement by itself.
 func states(text string) bool {
 	return slices.ContainsFunc(strings.Fields(strings.ToLower(text)), func(w string) bool { return pointing[w] || verbs[w] })
 }
 
-// verbs are those by which one mostly says how something is.
+// verbs are the usual verbs of a statement.
 var verbs = set("has have had will would can could does did likes wants needs")
 
-// bare returns text without the words that point at what it says something about.
+// bare returns text without the leading words that point at its subject.
 func bare(text string) string {
 	for {
 		text = strings.TrimSpace(text)

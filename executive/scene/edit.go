@@ -31,7 +31,7 @@ type correctedObservation struct {
 	text   earshot.Text
 }
 
-// says reports whether i is that observation again.
+// says reports whether i is that same observation again.
 func (w correctedObservation) says(i Item) bool { return i.Source == w.source && i.Text == w.text }
 
 // A Version is an edit that was made.
@@ -40,14 +40,13 @@ type Version struct {
 	Undone bool
 }
 
-// Edit takes in an edit that is in the journal. One that fits nothing which is
-// there any more does nothing: whether it may be made is for [View.Check] to say,
-// before it is written down.
+// Edit takes in an edit from the journal. An edit of something that no longer exists does nothing:
+// [View.Check] says whether an edit may be made, before it is written down.
 //
-// What a sense has observed and somebody corrects stays corrected until that sense
-// observes something else. Of what it tells by edits of its own that follows from
-// them; of what stands in no journal the source says that it corrects such, and
-// another edit that it is over: see [Over].
+// An observation that somebody corrects stays corrected until its sense observes something else. If
+// the sense reports by edits of its own, that follows from those edits. If its observations are in
+// no journal, the source announces that it corrects one, and another edit announces that the
+// correction is over: see [Over].
 func (s *Scene) Edit(e earshot.Event) {
 	b, ok := e.Body.(earshot.Edit)
 	if _, known := bounds[Field(b.Field)]; !ok || !known {
@@ -69,7 +68,7 @@ func (s *Scene) Edit(e earshot.Event) {
 	s.edits = slices.Delete(s.edits, 0, max(0, len(s.edits)-keepEdits))
 }
 
-// sense does what a sense has told by an edit of its own.
+// sense applies an edit by which a sense reports what it observed.
 func (s *Scene) sense(e earshot.Event, b earshot.Edit) {
 	i := item(e, b)
 	had := s.find(i.Field, i.ID)
@@ -91,13 +90,13 @@ func item(e earshot.Event, b earshot.Edit) Item {
 	})
 }
 
-// drop forgets what the journal has made under an ID.
+// drop removes what the journal has made under an ID.
 func (s *Scene) drop(f Field, id string) {
 	l := s.layer(f)
 	l.entries = slices.DeleteFunc(l.entries, func(e entry) bool { return e.ID == id })
 }
 
-// edit does what e says, and reports whether there was anything to do.
+// edit applies e, and reports whether there was anything to do.
 func (s *Scene) edit(e earshot.Event, b earshot.Edit) bool {
 	had := s.find(Field(b.Field), b.Item)
 	switch {
@@ -121,7 +120,7 @@ func (s *Scene) edit(e earshot.Event, b earshot.Edit) bool {
 	return true
 }
 
-// alter changes an entry, or takes it out.
+// alter changes or removes an entry.
 func (s *Scene) alter(had *entry, e earshot.Event, b earshot.Edit) {
 	if had.wrong == nil && had.By == "" && len(had.before) == 0 {
 		had.wrong = &correctedObservation{had.Source, had.Text}
@@ -129,7 +128,7 @@ func (s *Scene) alter(had *entry, e earshot.Event, b earshot.Edit) {
 	had.before = append(had.before, state{had.Item, had.gone})
 	had.before = slices.Delete(had.before, 0, max(0, len(had.before)-keepStates))
 	had.Event, had.Was = e.ID, had.Text
-	if had.Field == Messages { // they stay somebody's words, of when they were said
+	if had.Field == Messages { // they stay the author's words, from the time they were said
 		had.Mended = e.Author
 	} else {
 		had.At, had.By = e.At, e.Author
@@ -140,8 +139,8 @@ func (s *Scene) alter(had *entry, e earshot.Event, b earshot.Edit) {
 	s.changed(had.Item)
 }
 
-// Over reports whether b says that a sense has observed something else than what
-// somebody had corrected, so that the correction is over.
+// Over reports whether b says that a sense has observed something other than what somebody had
+// corrected, so that the correction is over.
 func Over(b earshot.Edit) bool { return b.Act == earshot.Ended && b.Source != "" && b.Undoes != "" }
 
 // undo takes an edit back, if it is the last of its entry.
@@ -152,7 +151,7 @@ func (s *Scene) undo(e earshot.Event, b earshot.Edit) bool {
 		return false
 	}
 	s.edits[k].Undone = true
-	if len(had.before) == 0 { // it was added by that
+	if len(had.before) == 0 { // that edit added it
 		had.gone = true
 		s.changed(had.Item)
 		return true
@@ -163,17 +162,17 @@ func (s *Scene) undo(e earshot.Event, b earshot.Edit) bool {
 	if len(had.before) == 0 {
 		had.wrong = nil // the sense was right
 	}
-	if had.Event == b.Undoes { // there is nothing of it but what was observed
+	if had.Event == b.Undoes { // nothing is left but the observation
 		s.drop(had.Field, had.ID)
 	}
 	s.changed(last.Item)
 	return true
 }
 
-// Use notes which findings a reply has rested on that said this: of those that came from these
-// events, and so stood in its prompt, the ones whose words are for the most part in it.
-// One that others may see than may see the reply, which is of visibility v, is as new to
-// them as it was.
+// Use marks the findings that a reply which said this has relied on: those that came from these
+// events, and so stood in its prompt, and most of whose words are in it. v is the visibility of the
+// reply. A finding that more people may see than the reply stays unused, because it is still new to
+// them.
 func (s *Scene) Use(said earshot.Text, v earshot.Visibility, events ...earshot.EventID) {
 	words := make(map[string]bool)
 	for _, w := range telling(said) {
@@ -189,8 +188,7 @@ func (s *Scene) Use(said earshot.Text, v earshot.Visibility, events ...earshot.E
 	}
 }
 
-// repeats reports whether most of the words that tell something in text are among
-// words.
+// repeats reports whether most of the telling words of text are among words.
 func repeats(words map[string]bool, text earshot.Text) bool {
 	all, n := telling(text), 0
 	for _, w := range all {
@@ -201,7 +199,7 @@ func repeats(words map[string]bool, text earshot.Text) bool {
 	return len(all) > 0 && 3*n >= 2*len(all)
 }
 
-// telling returns the words of text that tell something: the longer ones, and the numbers.
+// telling returns the telling words of text: the longer ones, and the numbers.
 func telling(text earshot.Text) (all []string) {
 	for w := range strings.FieldsFuncSeq(strings.ToLower(string(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if len(w) > 3 || w[0] >= '0' && w[0] <= '9' {
@@ -211,23 +209,22 @@ func telling(text earshot.Text) (all []string) {
 	return all
 }
 
-// Denied reports whether text is a finding that somebody has said is wrong, as far as
-// everybody may know of it who may see something of visibility v.
+// Denied reports whether text is a finding that somebody has denied, as far as everybody who may
+// see something of visibility v may know that.
 func (s *Scene) Denied(text earshot.Text, v earshot.Visibility) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.denied(text, v)
 }
 
-// denied is Denied for who holds the lock.
+// denied is [Scene.Denied] for callers that hold the lock.
 func (s *Scene) denied(text earshot.Text, v earshot.Visibility) bool {
 	return slices.ContainsFunc(s.layer(Reasoning).entries, func(e entry) bool {
 		return len(e.before) > 0 && e.Visibility.Reaches(v) && conversation.SameWords(e.before[0].Text, text)
 	})
 }
 
-// Versions returns the edits that were made of late, as far as they may be seen, the
-// newest first.
+// Versions returns the recent edits that may be seen, the newest first.
 func (v View) Versions() (all []Version) {
 	v.scene.mu.Lock()
 	defer v.scene.mu.Unlock()
@@ -279,7 +276,7 @@ func (v View) Check(e earshot.Edit) (Item, error) {
 	return had, nil
 }
 
-// wording says why text may not be that of an entry, or nothing.
+// wording says why text cannot be the text of an entry; nil if it can.
 func wording(text earshot.Text, most int) error {
 	switch {
 	case strings.TrimSpace(string(text)) == "":
@@ -290,8 +287,8 @@ func wording(text earshot.Text, most int) error {
 	return nil
 }
 
-// undoable returns the entry to which an edit was made that can be taken back: the
-// last one of an entry.
+// undoable returns the entry that an edit changed, if the edit can be undone: only the last edit of
+// an entry can.
 func (v View) undoable(id earshot.EventID) (Item, error) {
 	all := v.Versions()
 	k := slices.IndexFunc(all, func(had Version) bool { return had.Edit.ID == id })
@@ -319,7 +316,7 @@ func (v View) undoable(id earshot.EventID) (Item, error) {
 	return had.Item, nil
 }
 
-// list returns the names of some fields as one reads them.
+// list returns the names of some fields as a readable list.
 func list(fields []Field) string {
 	var names []string
 	for _, f := range fields {
@@ -328,8 +325,8 @@ func list(fields []Field) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// Wrote returns which part of the house wrote what an edit corrects or takes out, such
-// as a sense; nothing if that is somebody's words, or is not there.
+// Wrote returns which part of the program, such as a sense, wrote what an edit corrects or removes.
+// It is empty if that is somebody's words, or does not exist.
 func (s *Scene) Wrote(b earshot.Edit) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -345,18 +342,17 @@ func (s *Scene) Wrote(b earshot.Edit) string {
 	return had.Source
 }
 
-// A Refutation is a finding that somebody has taken out, or put something else in the
-// place of.
+// A Refutation is a finding that somebody has removed or replaced.
 type Refutation struct {
 	Finding    earshot.Text
-	Instead    earshot.Text // empty if nothing is
-	Name       string       // of who did
+	Instead    earshot.Text // empty if nothing replaces it
+	Name       string       // of the person who refuted it
 	Event      earshot.EventID
 	Visibility earshot.Visibility
 }
 
-// Refuted returns the findings that somebody has refuted, as far as they may be seen,
-// and that would not be stale at now.
+// Refuted returns the findings that somebody has refuted, as far as they may be seen, and that
+// would not be stale at now.
 func (v View) Refuted(now time.Time) (all []Refutation) {
 	var by []earshot.ParticipantID
 	v.scene.mu.Lock()

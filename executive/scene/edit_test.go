@@ -21,10 +21,10 @@ func edited(id, by string, minutes int, b earshot.Edit) earshot.Event {
 	}
 }
 
-// whispered is what ann alone sees.
+// whispered is what only ann sees.
 var whispered = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann"}}
 
-// desk is a scene with a note, a finding, and what is observed of ann.
+// desk is a scene with a note, a finding, and an observation of ann.
 func desk() *scene.Scene {
 	s := new(scene.Scene)
 	s.Put(scene.Item{Field: scene.Notes, Event: "n1", Source: "console", At: noon, Text: "likes tea", By: "ann", Visibility: public})
@@ -33,7 +33,7 @@ func desk() *scene.Scene {
 	return s
 }
 
-// shows returns what is to be seen of some fields.
+// shows returns what some fields show.
 func shows(s *scene.Scene, fields ...scene.Field) string {
 	var all []scene.Item
 	for _, f := range fields {
@@ -88,8 +88,8 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestObservedAgain: what was corrected does not come back by the same observation
-// of the same source, and does by any other.
+// TestObservedAgain: the same observation of the same source does not bring back what was
+// corrected; any other does.
 func TestObservedAgain(t *testing.T) {
 	observed := func(source, text string) scene.Item {
 		return scene.Item{Field: scene.User, Of: "ann", Source: source, At: noon.Add(time.Hour), Text: earshot.Text(text), Visibility: public}
@@ -126,7 +126,7 @@ func TestObservedAgain(t *testing.T) {
 	}
 }
 
-// TestASenseLearns: the same of what a sense tells by edits of its own.
+// TestASenseLearns is the same for a sense that reports by edits of its own.
 func TestASenseLearns(t *testing.T) {
 	told := func(n int, text string) earshot.Event {
 		e := edited(fmt.Sprint("w", n), "", n, earshot.Edit{Act: earshot.Created, Field: string(scene.Visual), Item: "webcam:cup", Text: earshot.Text(text)})
@@ -181,8 +181,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestFindings: of too many the stale ones go first, then the used, then the least
-// sure, and each whole.
+// TestFindings: when there are too many, the stale ones go first, then the used ones, then the
+// least sure; each goes whole.
 func TestFindings(t *testing.T) {
 	s := new(scene.Scene)
 	for n := range 12 {
@@ -220,8 +220,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestAFindingStandsOnce: the same in other cases, spaces and marks takes the place of what
-// stands there, for as many people as see it.
+// TestAFindingStandsOnce: a finding that differs only in case, spaces and punctuation replaces the
+// existing one, if as many people see it.
 func TestAFindingStandsOnce(t *testing.T) {
 	finding := func(id string, minute int, text earshot.Text, v earshot.Visibility) scene.Item {
 		return scene.Item{Field: scene.Reasoning, Event: earshot.EventID(id), Source: "think", At: noon.Add(time.Duration(minute) * time.Minute), Text: text, Until: noon.Add(time.Hour), Visibility: v}
@@ -271,7 +271,7 @@ func TestAFindingStandsOnce(t *testing.T) {
 	}
 }
 
-// TestForgetAnEdit: whatever an edit or what it changed has left goes with it.
+// TestForgetAnEdit: everything that an edit, or the entry it changed, has left goes with it.
 func TestForgetAnEdit(t *testing.T) {
 	for _, id := range []earshot.EventID{"n1", "e1"} {
 		s := desk()
@@ -284,8 +284,8 @@ func TestForgetAnEdit(t *testing.T) {
 	}
 }
 
-// TestRefutedWhileItIsEdited: a finding is refuted and taken up again while others look
-// what was; the race detector would notice.
+// TestRefutedWhileItIsEdited: a finding is refuted and restored while others read the refutations;
+// the race detector would notice.
 func TestRefutedWhileItIsEdited(t *testing.T) {
 	s := desk()
 	wrong := earshot.Edit{Act: earshot.Ended, Field: string(scene.Reasoning), Item: "f1", Was: "ann is late"}

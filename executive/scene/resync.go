@@ -7,8 +7,8 @@ import (
 	"earshot"
 )
 
-// Took notes that the event of the journal with this sequence has been taken in, also
-// if nothing came of it.
+// Took records that the scene has taken in the journal event with this sequence, even if the event
+// changed nothing.
 func (s *Scene) Took(sequence int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -17,16 +17,16 @@ func (s *Scene) Took(sequence int64) {
 	s.last = max(s.last, sequence)
 }
 
-// Counts reports whether the scene has taken in just so many events, in their order.
+// Counts reports whether the scene has taken in exactly this many events, in order.
 func (s *Scene) Counts(events int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.taken == events && !s.outOfOrder
 }
 
-// Resync makes what the journal has made of the scene the same as that of fresh,
-// which was made of it anew, and reports whether it differed. What was observed stays.
-// From then on, events are counted from taken.
+// Resync replaces what the journal has made of the scene by that of fresh, which was rebuilt from
+// the journal, and reports whether the two differed. Observations stay. From then on, events are
+// counted from taken.
 func (s *Scene) Resync(fresh *Scene, taken int64) (differed bool) {
 	fresh.mu.Lock()
 	made, edits, last := fresh.made, fresh.edits, fresh.last
@@ -55,12 +55,12 @@ func (s *Scene) Resync(fresh *Scene, taken int64) (differed bool) {
 	return differed
 }
 
-// same reports whether two layers are alike, counted from their ends.
+// same reports whether two layers are equal, counted from their ends.
 func (l *layer) same(m *layer) bool {
 	return slices.EqualFunc(l.entries, m.entries, func(a, b entry) bool { return l.count-a.nth == m.count-b.nth && a.same(b) })
 }
 
-// same reports whether two entries are.
+// same reports whether two entries are equal.
 func (e entry) same(f entry) bool {
 	if (e.wrong == nil) != (f.wrong == nil) || e.wrong != nil && *e.wrong != *f.wrong {
 		return false
@@ -68,7 +68,7 @@ func (e entry) same(f entry) bool {
 	return state{e.Item, e.gone}.same(state{f.Item, f.gone}) && slices.EqualFunc(e.before, f.before, state.same)
 }
 
-// same reports whether two states are.
+// same reports whether two states are equal.
 func (s state) same(t state) bool {
 	if !s.At.Equal(t.At) || !s.Until.Equal(t.Until) || !alike(s.Visibility, t.Visibility) {
 		return false
@@ -77,10 +77,10 @@ func (s state) same(t state) bool {
 	return reflect.DeepEqual(s, t)
 }
 
-// alike reports whether two visibilities are.
+// alike reports whether two visibilities are equal.
 func alike(v, w earshot.Visibility) bool {
 	return v.Scope == w.Scope && slices.Equal(v.Members, w.Members) && slices.Equal(v.Agents, w.Agents) && (v.Agents == nil) == (w.Agents == nil)
 }
 
-// same reports whether two edits are.
+// same reports whether two edits are equal.
 func (v Version) same(w Version) bool { return v.Edit.ID == w.Edit.ID && v.Undone == w.Undone }

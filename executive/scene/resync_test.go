@@ -12,7 +12,7 @@ import (
 	"earshot/executive/scene"
 )
 
-// give gives a scene one event, as a room does.
+// give hands a scene one event, as a room does.
 func give(s *scene.Scene, e earshot.Event) {
 	s.Took(e.Sequence)
 	switch b := e.Body.(type) {
@@ -90,9 +90,9 @@ var faults = []struct {
 	}},
 }
 
-// TestResync: a scene that was made live is the one which the journal makes. Whatever
-// has gone wrong with it, afterwards it is that; and what was observed has stayed. That
-// something is missing, twice there or in another order shows in the counters.
+// TestResync: a scene that was kept live equals the one that the journal makes. Whatever has gone
+// wrong with it, it equals that one after a resync, and observations stay. The counters show that
+// an event is missing, doubled or out of order.
 func TestResync(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := journal(t)
@@ -131,7 +131,7 @@ func TestResync(t *testing.T) {
 	})
 }
 
-// TestTheEndOfTheJournalIsEnough: of each field no more is needed than what it counts.
+// TestTheEndOfTheJournalIsEnough: each field needs no more of the journal than it counts.
 func TestTheEndOfTheJournalIsEnough(t *testing.T) {
 	s, end := new(scene.Scene), new(scene.Scene)
 	for n := range 200 {

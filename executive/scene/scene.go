@@ -1,16 +1,16 @@
 // Package scene is the side context of a room: what is going on around the
 // conversation, in seven fields.
 //
-// It is pulled, not broadcast. Whoever writes never waits. A reader asks for
-// what he may see, [Scene.For], or keeps his own place in the log of changes,
-// [Scene.Since]; one that fell behind is told how much it missed. Every field
-// is bounded in entries and bytes, and every entry has a source and an age.
+// It is pulled, not broadcast. A writer never waits. A reader asks for what it may see,
+// [Scene.For], or keeps its own place in the log of changes, [Scene.Since]; a reader that fell
+// behind is told how much it missed. Every field is bounded in entries and bytes, and every entry
+// has a source and an age.
 //
-// It has two layers. What the journal has made of it is a function of the journal:
-// the same events, in their order, make the same entries, so that they can be made
-// again at any time and compared, [Scene.Resync]. What is observed in between, such as
-// that somebody types, lasts until the next observation of the same. An [earshot.Edit]
-// belongs to the first layer, and stands before what was observed: see edit.go.
+// It has two layers. The first is a function of the journal: the same events, in the same order,
+// make the same entries, so it can be rebuilt at any time and compared, [Scene.Resync]. The second
+// holds observations in between, such as that somebody types; each lasts until the next observation
+// of the same thing. An [earshot.Edit] belongs to the first layer, and takes precedence over
+// observations: see edit.go.
 package scene
 
 import (
@@ -30,7 +30,7 @@ type Field string
 // The fields.
 const (
 	Environment Field = "current_environment"
-	Messages    Field = "recent_messages" // what was said or written of late
+	Messages    Field = "recent_messages" // what was recently said or written
 	Visual      Field = "recent_visual"
 	User        Field = "user_state"
 	Agent       Field = "agent_state"
@@ -38,13 +38,13 @@ const (
 	Reasoning   Field = "reasoning_buffer"
 )
 
-// bound is how much a field shows, and of one entry. A state is one entry: the new
-// replaces the old, and for people and agents each one's own. The bytes of all
-// fields together, of the agents' states that of one, are about a quarter of the
-// smallest context that models at home are run with, 4,096 tokens.
+// bound is how many entries a field shows, its bytes, and the bytes of one entry. A state is one
+// entry: the new one replaces the old, and each person and agent has its own. All fields together,
+// counting the state of one agent, take about a quarter of the smallest context that models at home
+// are run with, 4,096 tokens.
 //
-// Of what the journal makes, the newest so many count that ever came into the field,
-// whatever became of them: so that what is there follows from the end of the journal.
+// Of what the journal makes, a field counts the newest entries that ever came in, even those that
+// are gone: so the contents follow from the end of the journal.
 type bound struct{ entries, bytes, each, newest int }
 
 var bounds = map[Field]bound{
@@ -64,27 +64,27 @@ func Fields() []Field {
 
 // An Item is one entry of a field.
 type Item struct {
-	ID         string // names it among those of its field; see Put
+	ID         string // identifies it within its field; see Put
 	Field      Field
-	Of         earshot.ParticipantID // whose state it is, of which there is one; else empty
-	Source     string                // the provider, or the part of the house, that wrote it
-	Event      earshot.EventID       // what made it what it is; none made what was only observed
+	Of         earshot.ParticipantID // whose state it is, one for each; empty if it is no state
+	Source     string                // the provider, or the part of the program, that wrote it
+	Event      earshot.EventID       // the event that made it what it is; empty for an observation
 	At         time.Time             // when it was true
 	Text       earshot.Text
 	Visibility earshot.Visibility
 
-	By   earshot.ParticipantID // whose words these are, if they are anybody's
-	Name string                // what they are called; a view fills it in
+	By   earshot.ParticipantID // whose words these are; may be empty
+	Name string                // the name of By; a view fills it in
 	Was  earshot.Text          // what it said before it was last changed
 
-	Aloud   bool                  // it was heard, and may have been misheard
-	Passing bool                  // it is over in a moment by itself, as that somebody types
-	Watched bool                  // it is what a sense observes all the time; see Unseen
-	Mended  earshot.ParticipantID // of what somebody said: who has put it right
-	Mender  string                // what they are called; a view fills it in
+	Aloud   bool                  // it was heard, so it may have been misheard
+	Passing bool                  // it passes in a moment by itself, like somebody's typing
+	Watched bool                  // a sense observes it continuously; see Unseen
+	Mended  earshot.ParticipantID // who corrected this, if it is something that somebody said
+	Mender  string                // the name of Mended; a view fills it in
 
-	// Of a finding: how sure it is, 0 to 1, when it is stale, and whether a reply
-	// has rested on it.
+	// For a finding: how sure it is, 0 to 1, when it becomes stale, and whether a reply has relied
+	// on it.
 	Confidence float64
 	Until      time.Time
 	Used       bool
@@ -94,62 +94,61 @@ type Item struct {
 // minutes of a lively room.
 const keepLog = 256
 
-// A Scene is the side context of one room. It may be used from many
-// goroutines; its zero value is empty.
+// A Scene is the side context of one room. It is safe for concurrent use; its zero value is empty.
 type Scene struct {
-	// Name returns what somebody is called. If nil, it is their ID.
+	// Name returns the name of somebody. If nil, their ID is the name.
 	Name func(earshot.ParticipantID) string
 
-	// Moved, if set, is told of each change. It is called in the middle of it, returns at
-	// once and does not use the scene.
+	// Moved, if set, is called on each change, with the scene locked. It must return at once and
+	// must not use the scene.
 	Moved func()
 
 	mu         sync.Mutex
 	made       map[Field]*layer // of the journal
 	seen       map[Field][]observation
-	edits      []Version // the newest, the oldest first
-	taken      int64     // events of the journal, by Took
+	edits      []Version // the newest ones, oldest first
+	taken      int64     // events of the journal, counted by Took
 	last       int64     // the sequence of the newest of them
-	outOfOrder bool      // they did not come in their order
+	outOfOrder bool      // they did not come in order
 
 	log   []Item
 	next  int64 // position of the next change
 	grown chan struct{}
 }
 
-// A layer is what the journal has made of a field.
+// A layer is what the journal has made of one field.
 type layer struct {
-	entries []entry // the oldest first
-	count   int64   // that ever came in
+	entries []entry // oldest first
+	count   int64   // entries that ever came in
 }
 
-// An entry is an item that the journal has made, and what became of it.
+// An entry is an item that the journal has made, with its history.
 type entry struct {
 	Item
-	nth    int64 // that came in
-	gone   bool  // somebody has taken it out
+	nth    int64 // its number among those that ever came in
+	gone   bool  // somebody has removed it
 	before []state
-	wrong  *correctedObservation // the observation that it stands instead of
+	wrong  *correctedObservation // the observation that it replaces
 }
 
-// A state is what an entry was before an edit.
+// A state is an entry as it was before an edit.
 type state struct {
 	Item
 	gone bool
 }
 
-// An observation is what was observed last.
+// An observation is the latest observation under an ID.
 type observation struct {
 	Item
-	over earshot.EventID // the edit that it overrules: something else is the case by now
+	over earshot.EventID // the edit that it overrules, because something else is true by now
 }
 
-// Put adds an entry. One without an ID is called what it is the state of, or by its
-// event, or else by its field. One that is longer than an entry of its field may be is cut at
-// a rune's edge. A field that does not exist is a mistake of the caller.
+// Put adds an entry. Without an ID it gets that of whose state it is, or of its event, or else its
+// field's name. A text that is too long for its field is cut at a rune's edge. A field that does
+// not exist is a mistake of the caller.
 //
-// One that has an event is made by it, for good; see also [Scene.Edit]. One that has
-// none is an observation, see [Scene.Observe].
+// An entry with an event is permanent; see also [Scene.Edit]. An entry without one is an
+// observation, see [Scene.Observe].
 func (s *Scene) Put(i Item) {
 	if i.Event == "" {
 		s.Observe(i)
@@ -166,9 +165,9 @@ func (s *Scene) Put(i Item) {
 	}
 }
 
-// finds makes room for a finding, and reports whether it is one: the same in the same
-// words stands in the field once. The newer takes the place of the older, whose use it
-// takes over, unless fewer people may see it or somebody has put that right.
+// finds makes room for a finding, and reports whether to add it: the same words stand in the field
+// only once. The newer finding replaces the older and inherits its use, unless fewer people may see
+// it or somebody has corrected the older.
 func (s *Scene) finds(i *Item) bool {
 	l := s.layer(Reasoning)
 	same := func(e entry) bool {
@@ -187,7 +186,7 @@ func (s *Scene) finds(i *Item) bool {
 	return true
 }
 
-// fitted returns i with an ID, and no longer than it may be.
+// fitted returns i with an ID, and no longer than allowed.
 func fitted(i Item) Item {
 	b, ok := bounds[i.Field]
 	if !ok {
@@ -198,10 +197,10 @@ func fitted(i Item) Item {
 	return i
 }
 
-// Observe takes in what a sense has noticed. It replaces the earlier observation under the same
-// ID; an equal one is no change. If somebody has corrected that observation of the same source,
-// the correction stands. If something else has been observed since, the correction is over and is
-// returned; the caller writes that down by an edit that ends it.
+// Observe takes in what a sense has noticed. It replaces the earlier observation under the same ID;
+// an equal one is no change. If somebody has corrected that observation of the same source, the
+// correction stands. If something else has been observed since, the correction is over and is
+// returned; the caller records that by an edit that ends it.
 func (s *Scene) Observe(i Item) (corrected Item, over bool) {
 	i = fitted(i)
 	s.mu.Lock()
@@ -217,7 +216,7 @@ func (s *Scene) Observe(i Item) (corrected Item, over bool) {
 	}
 	all = append(all, now)
 	s.seen[i.Field] = slices.Delete(all, 0, max(0, len(all)-bounds[i.Field].entries))
-	if e := s.find(i.Field, i.ID); !same && (e == nil || now.over != "") { // else who follows the changes would read nothing else
+	if e := s.find(i.Field, i.ID); !same && (e == nil || now.over != "") { // otherwise a reader of the changes would read the same again
 		s.changed(i)
 	}
 	return corrected, over
@@ -239,13 +238,13 @@ func (s *Scene) Vanish(f Field, id string) (corrected Item, over bool) {
 	return corrected, over
 }
 
-// overrules reports whether something else was observed than what i corrects.
+// overrules reports whether a later observation has overruled i, a correction.
 func (s *Scene) overrules(f Field, i Item) bool {
 	return slices.ContainsFunc(s.seen[f], func(had observation) bool { return had.ID == i.ID && had.over == i.Event })
 }
 
-// take makes an entry of i, unless its event has done so already. A state replaces
-// the one before.
+// take makes an entry of i, unless its event has already done so. A state replaces the previous
+// one.
 func (s *Scene) take(i Item) bool {
 	if had := s.find(i.Field, i.ID); had != nil && (had.Event == i.Event || i.ID == string(i.Event)) {
 		return false
@@ -290,7 +289,7 @@ func (s *Scene) Made(f Field, id string) (Item, bool) {
 	return e.Item, true
 }
 
-// changed tells who follows the changes of one.
+// changed adds a change to the log.
 func (s *Scene) changed(i Item) {
 	s.log = append(s.log, i)
 	if len(s.log) > keepLog {
@@ -304,14 +303,14 @@ func (s *Scene) changed(i Item) {
 	}
 }
 
-// moves tells that something has changed.
+// moves calls Moved.
 func (s *Scene) moves() {
 	if s.Moved != nil {
 		s.Moved()
 	}
 }
 
-// Forget drops everything that came from one of the events.
+// Forget drops everything that came from any of the events.
 func (s *Scene) Forget(events ...earshot.EventID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -334,7 +333,7 @@ func (s *Scene) Forget(events ...earshot.EventID) {
 	}
 }
 
-// ForgetPeople takes out what was observed of people, and of nobody else.
+// ForgetPeople removes the observations of these people, and of nobody else.
 func (s *Scene) ForgetPeople(people ...earshot.ParticipantID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -354,8 +353,8 @@ func (s *Scene) ForgetPeople(people ...earshot.ParticipantID) {
 	s.moves()
 }
 
-// Reword says what a message says that its author has changed. What others made of the
-// old one is over.
+// Reword replaces the text of a message that its author has edited. Corrections of the old text by
+// others are dropped.
 func (s *Scene) Reword(event earshot.EventID, text earshot.Text) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -376,7 +375,7 @@ func (s *Scene) Reword(event earshot.EventID, text earshot.Text) {
 	s.changed(e.Item)
 }
 
-// Attribute says who the author of an event is, when that is found out later.
+// Attribute sets the author of an event, when it becomes known later.
 func (s *Scene) Attribute(event earshot.EventID, to earshot.ParticipantID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

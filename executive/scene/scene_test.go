@@ -37,8 +37,7 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestBounded: whatever is put, the scene stays within its bounds, and the
-// newest entry is there.
+// TestBounded: whatever is put, the scene stays within its bounds and holds the newest entry.
 func TestBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s scene.Scene
@@ -64,7 +63,7 @@ func TestBounded(t *testing.T) {
 	})
 }
 
-// TestEachAgentsState: an agent reads its own, and people those of all.
+// TestEachAgentsState: an agent reads only its own state, people read those of all.
 func TestEachAgentsState(t *testing.T) {
 	var s scene.Scene
 	for _, of := range []earshot.ParticipantID{"agent", "scout", "agent"} {
@@ -113,8 +112,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestWatched: what a sense observes all the time is one change as long as it is the same,
-// and is shown however old it is, as something that was so then.
+// TestWatched: a continuous observation is one change as long as it stays the same, and is shown at
+// any age, as something that was so then.
 func TestWatched(t *testing.T) {
 	var s scene.Scene
 	sees := func(text earshot.Text, at time.Duration) {
@@ -145,7 +144,7 @@ func TestWatched(t *testing.T) {
 	}
 }
 
-// TestACorrectionOfWhatVanishes is over with it.
+// TestACorrectionOfWhatVanishes: a correction ends when its observation vanishes.
 func TestACorrectionOfWhatVanishes(t *testing.T) {
 	var s scene.Scene
 	saw := scene.Item{ID: "company", Field: scene.User, Source: "company", At: noon, Text: "1 person is here", Visibility: public}

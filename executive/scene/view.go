@@ -21,14 +21,13 @@ type View struct {
 // For returns the scene as every member of a may see it.
 func (s *Scene) For(a earshot.Audience) View { return View{scene: s, to: a} }
 
-// As returns the view as an agent reads it in its prompt: of the states of agents
-// its own alone.
+// As returns the view as an agent reads it in its prompt: it sees no agent's state but its own.
 func (v View) As(agent earshot.ParticipantID) View {
 	v.by = agent
 	return v
 }
 
-// shows reports whether i is to be seen in the view.
+// shows reports whether the view shows i.
 func (v View) shows(i Item) bool {
 	return i.Visibility.Allows(v.to) && (v.by == "" || i.Field != Agent || i.Of == v.by)
 }
@@ -40,7 +39,7 @@ func (v View) Items(f Field) []Item {
 	items := trim(slices.DeleteFunc(v.scene.items(f), func(i Item) bool { return !v.shows(i) }), f)
 	v.scene.mu.Unlock()
 	for k := range items {
-		if items[k].By != "" || f == Messages { // which are somebody's words, whoever it was
+		if items[k].By != "" || f == Messages { // these are somebody's words, whoever it was
 			items[k].Name = v.scene.called(items[k].By)
 		}
 		if items[k].Mended != "" {
@@ -50,7 +49,7 @@ func (v View) Items(f Field) []Item {
 	return items
 }
 
-// called returns what somebody is called.
+// called returns somebody's name.
 func (s *Scene) called(id earshot.ParticipantID) string {
 	if s.Name == nil {
 		return string(id)
@@ -58,8 +57,8 @@ func (s *Scene) called(id earshot.ParticipantID) string {
 	return s.Name(id)
 }
 
-// items returns what f holds: what the journal has made of it, and what is observed
-// where nobody has corrected that.
+// items returns the entries of f: what the journal has made, and the observations that nobody has
+// corrected.
 func (s *Scene) items(f Field) (all []Item) {
 	for _, e := range s.layer(f).entries {
 		if !e.gone && !s.overrules(f, e.Item) {
@@ -77,9 +76,8 @@ func (s *Scene) items(f Field) (all []Item) {
 	return all
 }
 
-// trim drops entries until the field is within its bound: the oldest ones. Of
-// findings those that are stale go first, then those that were used, then the least
-// sure.
+// trim drops the oldest entries until the field is within its bound. Stale findings go first, then
+// used ones, then the least sure.
 func trim(items []Item, f Field) []Item {
 	b, bytes := bounds[f], 0
 	for _, i := range items {
@@ -96,8 +94,8 @@ func trim(items []Item, f Field) []Item {
 	return items
 }
 
-// leastOf returns which finding can best be done without. The time is that of the
-// newest.
+// leastOf returns the index of the most dispensable finding. It takes the time of the newest one as
+// now.
 func leastOf(items []Item) int {
 	now, least := items[len(items)-1].At, 0
 	for k, i := range items {
@@ -108,7 +106,7 @@ func leastOf(items []Item) int {
 	return least
 }
 
-// less reports whether a finding can better be done without than another.
+// less reports whether finding a is more dispensable than b.
 func less(a, b Item, now time.Time) bool {
 	return cmp.Or(
 		yes(b.Stale(now))-yes(a.Stale(now)), yes(b.Used)-yes(a.Used), cmp.Compare(a.Confidence, b.Confidence),
@@ -122,12 +120,11 @@ func yes(is bool) int {
 	return 0
 }
 
-// Stale reports whether i is a finding that holds no longer at now.
+// Stale reports whether i is a finding that no longer holds at now.
 func (i Item) Stale(now time.Time) bool { return !i.Until.IsZero() && !i.Until.After(now) }
 
-// Since returns the changes from position pos on, the position to ask from
-// next, and a channel that is closed when there is more. Missed counts the
-// changes from pos on that are no longer kept.
+// Since returns the changes from position pos on, the position to ask from next, and a channel that
+// is closed when there are more. Missed counts the changes from pos on that are no longer kept.
 func (v View) Since(pos int64) (items []Item, next, missed int64, more <-chan struct{}) {
 	s := v.scene
 	s.mu.Lock()
@@ -147,21 +144,21 @@ func (v View) Since(pos int64) (items []Item, next, missed int64, more <-chan st
 }
 
 const (
-	// unseen is after what time a sense that observes all the time is said to have
-	// observed nothing since: a camera looks once a second and more often.
+	// unseen is how long a continuous sense may be silent before the prompt says that it has
+	// observed nothing since: a camera looks at least once a second.
 	unseen = 5 * time.Second
 
-	// forgotten is after what time it is not said any more what that was.
+	// forgotten is how long the prompt still says what that sense saw last.
 	forgotten = time.Hour
 )
 
-// Unseen reports whether i is an observation of a sense that has observed nothing for a while
-// since. It is then no longer known to be so, and is never shown as if it were.
+// Unseen reports whether i is an observation of a continuous sense that has since been silent for a
+// while. It may no longer be true, and is never shown as if it were.
 func (i Item) Unseen(age time.Duration) bool { return i.Watched && age >= unseen }
 
-// Recent returns the entries of all fields as a prompt shows them at now: of
-// what was heard and seen, only what is younger than window, but for what a sense saw last
-// that observes all the time; and of what was found what is not stale.
+// Recent returns the entries of all fields as a prompt shows them at now. Of what was heard and
+// seen it has only what is younger than window, except for the last observation of a continuous
+// sense; of the findings, those that are not stale.
 func (v View) Recent(now time.Time, window time.Duration) (items []Item) {
 	for _, f := range Fields() {
 		for _, i := range v.Items(f) {
@@ -175,8 +172,8 @@ func (v View) Recent(now time.Time, window time.Duration) (items []Item) {
 	return items
 }
 
-// Prompt returns items as a model reads them at now: a line an entry, with its
-// age, so that what is stale is said to be; of what was found, how sure that is.
+// Prompt returns items as a model reads them at now: one line for each, with its age, so that old
+// entries are recognisable; a finding also says how sure it is.
 func Prompt(items []Item, now time.Time) string {
 	var b strings.Builder
 	for _, i := range items {
@@ -185,8 +182,8 @@ func Prompt(items []Item, now time.Time) string {
 	return b.String()
 }
 
-// Entry returns i as people read it when it is of an age: what is going on, how old that
-// is, how sure, whose words these are, and what they were before.
+// Entry returns i of that age as people read it: what is going on, how old it is, how sure, who
+// said it, and what it said before.
 func (i Item) Entry(age time.Duration) string { return i.head(age) + i.Line() }
 
 func (i Item) head(age time.Duration) string {
@@ -201,8 +198,8 @@ func (i Item) head(age time.Duration) string {
 	return fmt.Sprintf("%s (%s%s): %s", i.Field, Age(age), sure, since)
 }
 
-// keepWas is how much of what an entry said before is shown beside it, in bytes: so
-// that one knows what the correction is about.
+// keepWas is how many bytes of the previous text are shown beside an entry: enough to recognise
+// what the correction is about.
 const keepWas = 120
 
 // Line returns i in one line: the author, the text and, if somebody has changed it, the earlier
@@ -225,10 +222,10 @@ func (i Item) Line() string {
 	return text
 }
 
-// oneLine returns text without breaks.
+// oneLine returns text without line breaks.
 func oneLine(text earshot.Text) string { return strings.Join(strings.Fields(string(text)), " ") }
 
-// begin returns the beginning of text, in so many bytes.
+// begin returns text, or its first most bytes if it is longer.
 func begin(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -236,7 +233,7 @@ func begin(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// Age returns how long ago something was, as one would say it.
+// Age returns in plain words how long ago something was.
 func Age(d time.Duration) string {
 	switch {
 	case d < 5*time.Second:
