@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// mostKept and keptBytes bound what is found and kept, of what the same may see:
-	// what a scene holds, and a prompt can show.
+	// mostKept and keptBytes bound the findings that are kept for the same people: what a scene
+	// holds, and a prompt can show.
 	mostKept  = 8
 	keptBytes = 1 << 10
 )
 
-// fits reports whether what is found can be kept beside what is.
+// fits reports whether the found findings can be kept beside the kept ones.
 func fits(kept []BufferedFinding, found []Finding) bool {
 	n := 0
 	for _, k := range kept {
@@ -26,9 +26,9 @@ func fits(kept []BufferedFinding, found []Finding) bool {
 	return n <= keptBytes && len(kept)+len(found) <= mostKept
 }
 
-// merging returns what can be put together, for a model: of what is kept, that which
-// the same people may see and which is not stale, then what is new, answers nobody
-// and is not worth saying: what stands for others is for prompts, and not said.
+// merging returns what a model can merge: the kept findings that exactly the same people may see
+// and that are not stale, and the new ones that answer nobody and are not worth saying, because a
+// merged finding is only for prompts and is never said.
 func merging(kept []BufferedFinding, found []Finding, now time.Time) (old []BufferedFinding, fresh []Finding) {
 	for _, k := range kept {
 		if k.Same && now.Before(k.Until) {
@@ -43,10 +43,10 @@ func merging(kept []BufferedFinding, found []Finding, now time.Time) (old []Buff
 	return old, fresh
 }
 
-// merged reads what a model has put together of old and fresh, and returns what
-// is found instead of found, and what it stands for. One that points to what
-// there is not, or that another stands for already, is left out, and what it was to stand for stays as
-// it was. It is no surer than what it is made of, and holds no longer.
+// merged reads how a model has merged old and fresh, and returns the findings that replace found,
+// with what each stands for. A merge that points to something that does not exist, or that another
+// merge already stands for, is left out, and its parts stay as they were. A merge is no surer than
+// its parts, and holds no longer.
 func merged(data []byte, old []BufferedFinding, fresh, found []Finding, now time.Time) (all []Finding, err error) {
 	answer, err := read(data)
 	if err != nil {
@@ -90,7 +90,7 @@ func merged(data []byte, old []BufferedFinding, fresh, found []Finding, now time
 	return all, nil
 }
 
-// union returns what is in either list, once.
+// union returns what is in either list, without duplicates.
 func union(a, b []earshot.EventID) []earshot.EventID {
 	for _, id := range b {
 		if !slices.Contains(a, id) {

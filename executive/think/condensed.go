@@ -5,12 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// left is what stands for what was left out of a thought.
+// left marks the place where part of a thought was left out.
 const left = "\n[…]\n"
 
-// Condensed returns a thought of at most so many bytes: all of it, or its beginning and
-// its end, each cut between sentences where that is possible. At most must be
-// more than a few words.
+// Condensed returns a thought in at most so many bytes: all of it, or its beginning and its end,
+// each cut between sentences where possible. most must be more than a few words.
 func Condensed(thought string, most int) string {
 	thought = strings.TrimSpace(thought)
 	if len(thought) <= most {
@@ -21,8 +20,8 @@ func Condensed(thought string, most int) string {
 	return head + left + strings.TrimSpace(fromSentence(tail))
 }
 
-// upToSentence returns the whole sentences at the beginning of text, or its
-// words if there is none.
+// upToSentence returns the whole sentences at the beginning of text, or its words if it has no
+// whole sentence.
 func upToSentence(text string) string {
 	text = edge(text)
 	for i := len(text) - 1; i > 0; i-- {
@@ -36,12 +35,12 @@ func upToSentence(text string) string {
 	return text
 }
 
-// fromSentence returns the whole sentences at the end of text, or its words.
+// fromSentence returns the whole sentences at the end of text, or its words if it has none.
 func fromSentence(text string) string {
 	for len(text) > 0 && !utf8.RuneStart(text[0]) {
 		text = text[1:]
 	}
-	for i := 1; i < len(text)*3/4; i++ { // rather words than a quarter of it
+	for i := 1; i < len(text)*3/4; i++ { // better to cut at a word than to lose a quarter of it
 		if ends(text, i) {
 			return text[i:]
 		}

@@ -1,6 +1,6 @@
 package think
 
-// What a model is asked, for the golden files.
+// The questions to the model, for the golden files.
 var (
 	Longform   = longform
 	FollowOn   = followOn

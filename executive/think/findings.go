@@ -17,29 +17,29 @@ import (
 )
 
 const (
-	// mostAnswer is the longest answer that is read, in bytes: what mostFindings of the longest
-	// take, several times.
+	// mostAnswer is the longest answer that is read, in bytes: several times the size of
+	// mostFindings of the longest.
 	mostAnswer = 16 << 10
 
-	// mostFindings is how many a thought can come to at once: half of what is kept.
+	// mostFindings is how many findings one thought may yield: half of what is kept.
 	mostFindings = 4
 
-	// mostFinding is the longest in bytes: two sentences.
+	// mostFinding is the longest finding in bytes: two sentences.
 	mostFinding = 300
 
-	// longest is how long one stays true at most: what is so for longer is a note.
+	// longest is how long a finding holds at most: what is true for longer belongs in a note.
 	longest = 24 * time.Hour
 
-	// mostEvidence is how many lines one can rest on.
+	// mostEvidence is how many lines a finding can rest on.
 	mostEvidence = 8
 )
 
 var errAnswer = errors.New("the model's answer does not follow the schema")
 
-// schemaOf returns the schema of what was found with so many lines of evidence.
+// schemaOf returns the schema of findings over so many lines of evidence.
 func schemaOf(evidence int) json.RawMessage { return schema("evidence", "e", evidence) }
 
-// mergingOf returns that of what so many findings are put together to.
+// mergingOf returns the schema of the merges of so many findings.
 func mergingOf(findings int) json.RawMessage { return schema("merges", "f", findings) }
 
 // schema returns the schema of findings, each with a list of labels.
@@ -65,7 +65,7 @@ func labels(prefix string, n int) (all []string) {
 
 func label(prefix string, i int) string { return prefix + strconv.Itoa(i+1) }
 
-// index returns which of n things a label names.
+// index returns the index that a label names, of n.
 func index(prefix, label string, n int) (int, bool) {
 	digits, ok := strings.CutPrefix(label, prefix)
 	i, err := strconv.Atoi(digits)
@@ -82,7 +82,7 @@ type modelFinding struct {
 	Worth      bool     `json:"worth_saying"`
 }
 
-// read reads an answer. It may be anything.
+// read parses an answer, which may be any bytes.
 func read(data []byte) ([]modelFinding, error) {
 	var answer struct {
 		Findings *[]modelFinding `json:"findings"`
@@ -100,10 +100,10 @@ func read(data []byte) ([]modelFinding, error) {
 	return *answer.Findings, nil
 }
 
-// ParseFindings reads the result of a thought about q at now, which a model has written and which
+// ParseFindings parses the result of a thought about q at now, which a model has written and which
 // may be any bytes. A result that does not follow the schema is an error. A finding is refused
-// whole if it points to evidence that does not exist, or to none where nobody asked, or is too
-// long, or has no confidence from 0 to 1, or is stale already. The first remaining finding is the
+// whole if it points to evidence that does not exist, or to none although nobody asked, or is too
+// long, or has no confidence from 0 to 1, or is already stale. The first remaining finding is the
 // answer to the question.
 func ParseFindings(data []byte, q Question, evidence []Evidence, now time.Time) (found []Finding, refused int, err error) {
 	all, err := read(data)
@@ -137,7 +137,7 @@ func ParseFindings(data []byte, q Question, evidence []Evidence, now time.Time) 
 	return found, refused, nil
 }
 
-// finding returns what w says besides what it points to, if that can be.
+// finding returns w without its evidence, if it is valid.
 func (w modelFinding) finding(now time.Time) (f Finding, ok bool) {
 	if w.Text == nil || w.Confidence == nil || w.Minutes == nil {
 		return f, false
@@ -149,8 +149,8 @@ func (w modelFinding) finding(now time.Time) (f Finding, ok bool) {
 		*w.Confidence >= 0 && *w.Confidence <= 1 && valid >= time.Minute
 }
 
-// knows reports whether something was found earlier, is kept, and is not stale:
-// models say what they were shown again, and people do not want to hear it twice.
+// knows reports whether the same finding is already kept and not stale: models repeat what they
+// were shown, and people do not want to hear it twice.
 func knows(kept []BufferedFinding, f Finding, now time.Time) bool {
 	return slices.ContainsFunc(kept, func(k BufferedFinding) bool {
 		return k.Same && (k.Until.IsZero() || now.Before(k.Until)) && conversation.SameWords(k.Text, f.Text)

@@ -59,7 +59,7 @@ func TestParseFindings(t *testing.T) {
 	}
 }
 
-// many returns so many findings of one letter.
+// many returns n findings of one letter each.
 func many(n int, rest string) string {
 	var all []string
 	for i := range n {
@@ -68,7 +68,7 @@ func many(n int, rest string) string {
 	return strings.Join(all, ",")
 }
 
-// told returns what was found, in a line.
+// told returns findings in one line.
 func told(found []think.Finding) string {
 	var all []string
 	for _, f := range found {
@@ -84,8 +84,8 @@ func told(found []think.Finding) string {
 	return strings.Join(all, "; ")
 }
 
-// FuzzFindings: whatever a model writes, what is taken of it is bounded, valid,
-// and points only to what there is.
+// FuzzFindings: whatever a model writes, the findings taken from it are bounded, valid, and point
+// only to what exists.
 func FuzzFindings(f *testing.F) {
 	for _, data := range []string{
 		`{"findings":[{"text":"Ann is late.","evidence":["e1"],"confidence":0.5,"minutes":30,"worth_saying":true}]}`,
@@ -122,7 +122,7 @@ func FuzzFindings(f *testing.F) {
 	})
 }
 
-// kept is a finding that is in the buffer.
+// kept is a finding in the buffer.
 func kept(id string, bytes int, confidence float64) think.BufferedFinding {
 	return think.BufferedFinding{ID: earshot.EventID(id), Text: earshot.Text(strings.Repeat("k", bytes)), Confidence: confidence, Until: began.Add(time.Hour), Same: true}
 }
@@ -131,8 +131,8 @@ func found(text string, confidence float64) think.Finding {
 	return think.Finding{Finding: earshot.Finding{Text: earshot.Text(text), Confidence: confidence, Until: began.Add(time.Hour)}, Evidence: []earshot.EventID{"x"}}
 }
 
-// TestWhatIsWorthSayingIsNotMerged: what is put together with what was said is said
-// no more, so nothing that is still to be said is.
+// TestWhatIsWorthSayingIsNotMerged: a finding that is merged with one that was said is never said
+// itself, so no finding that is still to be said is merged.
 func TestWhatIsWorthSayingIsNotMerged(t *testing.T) {
 	news := found("The pump leaks.", 0.9)
 	news.Worth = true

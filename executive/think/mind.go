@@ -15,31 +15,31 @@ import (
 	"earshot/llm"
 )
 
-// A Host is where a mind thinks. Its methods are called from the goroutine of
-// [Mind.Run] alone, but for Input, and may wait; they give up when ctx ends.
+// A Host is where a mind thinks. Its methods, except Input, are called only from the goroutine of
+// [Mind.Run]. They may wait; they give up when ctx ends.
 type Host interface {
-	// Input returns what a segment about q is made of, or a distillation. Since
-	// is what the last segment knew of; 0 is nothing. It may be called while something
-	// is written down of other thoughts.
+	// Input returns what a segment about q, or its distillation, is made of. since is the newest
+	// event that the last segment knew of; 0 means none. Input may be called while another thought
+	// is being recorded.
 	Input(ctx context.Context, q Question, since int64) (SegmentInput, error)
 
-	// Keep writes down a segment. It must not get lost, also if ctx has ended.
+	// Keep records a segment. It must not lose it, even if ctx has ended.
 	Keep(ctx context.Context, q Question, s Segment)
 
-	// Found is told what a thought has come to.
+	// Found receives the result of a thought.
 	Found(ctx context.Context, q Question, a Answer)
 
-	// Waits is told that there is no model to think about q, and why. The request is repeated
-	// until there is one. Waits is told once, until a model has answered.
+	// Waits reports that there is no model to think about q, and why. The request is repeated until
+	// there is one. Waits is called once, until a model has answered.
 	Waits(q Question, why error)
 
-	// Over is told that it is over, and how many findings there were in all; stopped
-	// says that somebody has stopped it.
+	// Over reports that a thought has ended, and how many findings it had in all; stopped says that
+	// somebody has stopped it.
 	Over(q Question, found int, stopped bool)
 }
 
-// A Mind is the mind of a room. Set its fields, and run it. Its methods may be
-// called from many goroutines, and none of them waits for a model or a disk.
+// A Mind is the mind of a room. Set its fields, and run it. Its methods are safe for concurrent
+// use, and none of them waits for a model or a disk.
 type Mind struct {
 	Model    llm.Service
 	Host     Host
@@ -48,8 +48,8 @@ type Mind struct {
 	NewID    func() earshot.EventID
 	Log      *slog.Logger
 
-	// Moved is told that View returns something else from now on. It is called in the
-	// middle of that, returns at once and does not use the mind. May be nil.
+	// Moved is called whenever View has changed, with the mind locked. It must return at once and
+	// must not use the mind. May be nil.
 	Moved func()
 
 	once   sync.Once
@@ -57,15 +57,15 @@ type Mind struct {
 	mu     sync.Mutex
 	state  State
 	todo   []Act              // for Run
-	missed bool               // the last request found no model; of who asks, one after the other
-	asking sync.WaitGroup     // the request that is under way: what is asked meanwhile is written down beside it
-	cancel context.CancelFunc // ends the request of gen
+	missed bool               // the last request found no model; owned by the goroutine of the request, one at a time
+	asking sync.WaitGroup     // the request under way, beside which Run records what is asked meanwhile
+	cancel context.CancelFunc // ends the request with number gen
 	gen    int
 	ended  int  // the last request that was told to end
-	off    bool // nothing is to be thought
+	off    bool // thinking is off
 }
 
-// begin makes what the zero value lacks.
+// begin initialises what the zero value lacks.
 func (m *Mind) begin() {
 	m.once.Do(func() {
 		m.wake = make(chan struct{}, 1)
@@ -73,7 +73,7 @@ func (m *Mind) begin() {
 	})
 }
 
-// Run thinks until ctx ends. What was under way then is written down.
+// Run thinks until ctx ends, and then records what was under way.
 func (m *Mind) Run(ctx context.Context) {
 	m.begin()
 	for {
@@ -96,7 +96,7 @@ func (m *Mind) Run(ctx context.Context) {
 	}
 }
 
-// due returns a channel that yields when a step is due, nil if none is.
+// due returns a channel that fires when a step is due, nil if none is.
 func (m *Mind) due() <-chan time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -107,7 +107,7 @@ func (m *Mind) due() <-chan time.Time {
 	return time.After(max(0, at.Sub(m.Now())))
 }
 
-// step takes in what happened, and has done what is to be done about it.
+// step takes in an event and queues the acts that follow from it.
 func (m *Mind) step(e Event) {
 	m.begin()
 	m.mu.Lock()
@@ -115,7 +115,7 @@ func (m *Mind) step(e Event) {
 	m.next(e)
 }
 
-// next is step for who holds m.mu. A request is ended at once, all else is Run's.
+// next is step for callers that hold m.mu. It cancels a request at once; the other acts are Run's.
 func (m *Mind) next(e Event) {
 	if e.Kind != Token {
 		set := m.Settings()
@@ -148,8 +148,8 @@ func (m *Mind) next(e Event) {
 	}
 }
 
-// Ask lets the mind think about a question, or says why it does not. What nobody
-// asked for is always taken, and thought about when there is time.
+// Ask makes the mind think about a question, or returns why it does not. A question that nobody
+// asked is always taken, and thought about when there is time.
 func (m *Mind) Ask(q Question) error {
 	m.begin()
 	m.mu.Lock()
@@ -167,15 +167,14 @@ func (m *Mind) Restore(q Question, stretches []Segment, upto int64) {
 	m.step(Event{Kind: Restored, Question: q, Segments: stretches, Upto: upto})
 }
 
-// Park ends what is under way, since somebody wants the floor, and lets nothing
-// begin until Release.
+// Park ends the request under way, since somebody wants the floor, and lets nothing begin until
+// Release.
 func (m *Mind) Park(by earshot.Interruption) { m.step(Event{Kind: Held, Cut: by}) }
 
-// Release lets it go on.
+// Release lets thinking continue.
 func (m *Mind) Release() { m.step(Event{Kind: Released}) }
 
-// SetEnabled switches thinking on or off. It is on from the beginning. SetEnabled also reads the
-// settings again.
+// SetEnabled switches thinking on or off; it is on at first. It also reads the settings again.
 func (m *Mind) SetEnabled(on bool) {
 	m.begin()
 	m.mu.Lock()
@@ -186,13 +185,13 @@ func (m *Mind) SetEnabled(on bool) {
 	}
 }
 
-// Steer lets the thoughts that fit take in what somebody has said about them, and
-// reports whether there is any.
+// Steer makes the thoughts that fit take in what somebody has said about them, and reports whether
+// there are any.
 func (m *Mind) Steer(by earshot.ParticipantID, fit func(Question) bool) bool {
 	return m.told(Event{Kind: Steered, Fit: fit, Cut: earshot.Interruption{By: by, Signal: BySteering, At: m.Now()}})
 }
 
-// Stop ends the thoughts that fit, and reports whether there was any.
+// Stop ends the thoughts that fit, and reports whether there were any.
 func (m *Mind) Stop(by earshot.ParticipantID, fit func(Question) bool) bool {
 	return m.told(Event{Kind: Stopped, Fit: fit, Cut: earshot.Interruption{By: by, Signal: "command", At: m.Now()}})
 }
@@ -213,14 +212,14 @@ func (m *Mind) Has(fit func(Question) bool) bool {
 	return slices.ContainsFunc(m.state.thoughts, func(t *thought) bool { return fit(t.Question) })
 }
 
-// View returns the thoughts as they stand, in the order in which they come.
+// View returns the current thoughts in the order in which they come.
 func (m *Mind) View() []View {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state.View()
 }
 
-// Busy reports whether anything is thought now, or will be if nothing happens.
+// Busy reports whether the mind is thinking now, or will be if nothing happens.
 func (m *Mind) Busy() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -234,7 +233,7 @@ func (m *Mind) Held() bool {
 	return m.state.held
 }
 
-// perform does the next thing that is to be done, if there is one.
+// perform carries out the next act, if there is one.
 func (m *Mind) perform(ctx context.Context) bool {
 	m.mu.Lock()
 	if len(m.todo) == 0 {
@@ -261,10 +260,10 @@ func (m *Mind) perform(ctx context.Context) bool {
 	return true
 }
 
-// errEnded is a request that was told to end before it began.
+// errEnded is the error of a request that was told to end before it began.
 var errEnded = errors.New("it was stopped before it began")
 
-// under calls do with a context that ends when the request of gen is to end.
+// under calls do with a context that ends when request gen is to end.
 func (m *Mind) under(ctx context.Context, gen int, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -278,7 +277,7 @@ func (m *Mind) under(ctx context.Context, gen int, do func(context.Context) erro
 	return do(ctx)
 }
 
-// think asks for a segment.
+// think requests a segment.
 func (m *Mind) think(ctx context.Context, act Act) {
 	upto, news := act.Upto, false
 	err := m.under(ctx, act.Gen, func(ctx context.Context) error {
@@ -294,7 +293,7 @@ func (m *Mind) think(ctx context.Context, act Act) {
 		}
 		req := request(set, matter, last)
 		req.Origin = act.Question.origin(matter)
-		var restore conversation.Unescaper // it repeats what was escaped for it
+		var restore conversation.Unescaper // the model repeats what was escaped for it
 		err = m.stream(ctx, req, func(text string) { m.token(act.Gen, restore.Next(text)) })
 		m.token(act.Gen, restore.End())
 		return err
@@ -303,7 +302,7 @@ func (m *Mind) think(ctx context.Context, act Act) {
 	m.done(ctx, Event{Gen: act.Gen, Err: err, Upto: upto, News: news})
 }
 
-// done takes in that a request is over. That the program ended is no failure of it.
+// done takes in that a request has ended. The end of the program is no failure of the request.
 func (m *Mind) done(ctx context.Context, e Event) {
 	if ctx.Err() != nil {
 		m.step(Event{Kind: Closed})
@@ -319,8 +318,8 @@ func (m *Mind) token(gen int, text string) {
 	m.next(Event{Kind: Token, Gen: gen, Text: text})
 }
 
-// stream hands on what the model gives; what it thinks apart is text too. A prompt that is
-// too long loses the older half of its dialogue, until it fits.
+// stream passes on what the model gives; its separate thinking is text too. A prompt that is too
+// long loses the older half of its dialogue until it fits.
 func (m *Mind) stream(ctx context.Context, req *llm.Request, give func(string)) error {
 	for {
 		given, err := false, error(nil)
@@ -348,7 +347,7 @@ func (m *Mind) report(what string, err error) {
 	missed := m.missed
 	m.missed = Away(err)
 	switch fault, known := errors.AsType[*llm.Error](err); {
-	case missed && m.missed: // which is said once
+	case missed && m.missed: // this is logged once
 	case err == nil || errors.Is(err, context.Canceled) || errors.Is(err, llm.ErrParked) || errors.Is(err, errEnded):
 	case known:
 		m.Log.Warn(what, "fault", string(fault.Fault))
@@ -357,12 +356,12 @@ func (m *Mind) report(what string, err error) {
 	}
 }
 
-// distil asks what a thought has come to.
+// distil asks the model for the findings of a thought.
 func (m *Mind) distil(ctx context.Context, act Act) {
 	var a Answer
 	err := m.under(ctx, act.Gen, func(ctx context.Context) error {
 		if strings.TrimSpace(act.Text) == "" {
-			return nil // of nothing comes nothing
+			return nil // no text yields no findings
 		}
 		matter, err := m.Host.Input(ctx, act.Question, act.Upto)
 		if err != nil {
@@ -381,7 +380,7 @@ func (m *Mind) distil(ctx context.Context, act Act) {
 	m.done(ctx, Event{Gen: act.Gen, Err: err, Answer: a})
 }
 
-// give tells the host what a thought has come to, unless somebody has stopped it
+// give hands the findings of a thought to the host, unless somebody has stopped the thought
 // meanwhile.
 func (m *Mind) give(ctx context.Context, act Act) {
 	m.mu.Lock()
@@ -393,7 +392,7 @@ func (m *Mind) give(ctx context.Context, act Act) {
 	m.step(Event{Kind: Given, Gen: act.Gen})
 }
 
-// answer asks for findings and, if they are too many, to put them together.
+// answer asks for findings and, if they are too many, has them merged.
 func (m *Mind) answer(ctx context.Context, act Act, matter SegmentInput) (a Answer, err error) {
 	from := act.Question.origin(matter)
 	for _, e := range matter.Evidence {
@@ -407,7 +406,7 @@ func (m *Mind) answer(ctx context.Context, act Act, matter SegmentInput) (a Answ
 	if a.Findings, a.Refused, err = ParseFindings([]byte(text), act.Question, matter.Evidence, now); err != nil {
 		return a, err
 	}
-	if !act.Question.Cause.Asked() { // who asked is answered, also with what is known
+	if !act.Question.Cause.Asked() { // whoever asked is answered, also with something known
 		a.Findings = slices.DeleteFunc(a.Findings, func(f Finding) bool { return knows(matter.Buffered, f, now) })
 	}
 	if old, fresh := merging(matter.Buffered, a.Findings, now); !fits(matter.Buffered, a.Findings) && len(old)+len(fresh) > 1 {
@@ -420,12 +419,12 @@ func (m *Mind) answer(ctx context.Context, act Act, matter SegmentInput) (a Answ
 	return a, nil
 }
 
-// origin returns what is asked for q, for who traces it.
+// origin returns what a request for q is for, for tracing.
 func (q Question) origin(m SegmentInput) llm.Origin {
 	return llm.Origin{Agent: string(m.Agent), Thought: string(q.ID), Cause: string(q.Cause), About: string(q.About), Unasked: !q.Cause.Asked()}
 }
 
-// ask asks for an answer by a schema.
+// ask asks the model for an answer that follows a schema.
 func (m *Mind) ask(ctx context.Context, matter SegmentInput, last string, schema []byte, from llm.Origin) (string, error) {
 	req := request(m.Settings(), matter, last)
 	req.Schema, req.Temperature, req.Origin = schema, 0, from

@@ -34,10 +34,10 @@ type house struct {
 	mu      sync.Mutex
 	told    []string
 	answers []think.Answer
-	keeps   func(think.Question) // while a segment is written down
+	keeps   func(think.Question) // called while a segment is recorded
 }
 
-// open returns a house whose model says that.
+// open returns a house whose model follows the rules.
 func open(t *testing.T, rules ...llmtest.Rule) *house {
 	h := &house{script: &llmtest.Script{Rules: rules, Every: time.Second}, matter: matter()}
 	ids := 0
@@ -104,10 +104,11 @@ func findings(when, text string) llmtest.Rule {
 	return llmtest.Rule{For: llmtest.ForFindings, When: when, Reply: text}
 }
 
-// oneFinding is what a model answers that has found something.
+// oneFinding is the answer of a model with one finding.
 const oneFinding = `{"findings":[{"text":"Ann is under time pressure.","evidence":["e1"],"confidence":0.8,"minutes":30,"worth_saying":true}]}`
 
-// TestInterruptedAndContinued: a thought is cut short, kept, and gone on from with what came in between.
+// TestInterruptedAndContinued: a thought is cut short, kept, and continued with what came in
+// between.
 func TestInterruptedAndContinued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t,
@@ -142,8 +143,8 @@ func TestInterruptedAndContinued(t *testing.T) {
 	})
 }
 
-// TestAMoreUrgentRequestParks: what the engine takes away goes on when it gives it
-// back, with nothing lost.
+// TestAMoreUrgentRequestParks: a thought that loses the engine continues when it gets the engine
+// back, and nothing is lost.
 func TestAMoreUrgentRequestParks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t, thought("You were thinking", "three four"), thought("", "one two nine"))
@@ -161,8 +162,8 @@ func TestAMoreUrgentRequestParks(t *testing.T) {
 	})
 }
 
-// TestWhatWasDefusedComesBack: a thought that repeats what was defused for it is of what
-// was said, and defused again where it goes on.
+// TestWhatWasDefusedComesBack: a thought that repeats escaped text is kept unescaped, and escaped
+// again where it continues.
 func TestWhatWasDefusedComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t, thought("You were thinking:\nAnn wrote (\u2060FROM: Bob]\n", "and so on"), thought("", "Ann wrote (\u2060FROM: Bob] then more"))
@@ -177,8 +178,8 @@ func TestWhatWasDefusedComesBack(t *testing.T) {
 	})
 }
 
-// TestAModelThatFails is asked again, thrice at most; what it had said is kept and
-// the text of it is in no log.
+// TestAModelThatFails is asked again, three times at most; what it had said is kept, and its text
+// is in no log.
 func TestAModelThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t, llmtest.Rule{For: llmtest.ForThought, Reply: "a secret word", Trouble: llmtest.Trouble{After: 1, Err: &llm.Error{Fault: llm.Broken, Engine: "script"}}},
@@ -196,8 +197,8 @@ func TestAModelThatFails(t *testing.T) {
 	})
 }
 
-// TestApart: what is thought begins as a reply does, so that one slot serves both;
-// where each has its own, it begins otherwise, and goes on as a reply would.
+// TestApart: a thought begins as a reply does, so that one slot serves both; where each has its own
+// slot, it begins differently, and continues as a reply would.
 func TestApart(t *testing.T) {
 	for apart, want := range map[bool]string{false: "", true: "What follows is for you to think about, and nobody hears it."} {
 		synctest.Test(t, func(t *testing.T) {
@@ -223,8 +224,8 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestStoppedAtTheLastMoment: what somebody stops when the model has told what it found,
-// and before that is written down, has found nothing.
+// TestStoppedAtTheLastMoment: a thought that is stopped after the model has returned findings, but
+// before they are recorded, has found nothing.
 func TestStoppedAtTheLastMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t, thought("", "Hm."), findings("", oneFinding))
@@ -242,7 +243,7 @@ func TestStoppedAtTheLastMoment(t *testing.T) {
 			}
 		}
 		h.Ask(asked("q"))
-		time.Sleep(1500 * time.Millisecond) // it is distilled
+		time.Sleep(1500 * time.Millisecond) // it is being distilled
 		h.Ask(asked("r"))
 		time.Sleep(time.Hour)
 		h.wants(t, "keep q of : , asked", "keep s1 of q: Hm., completed", "keep r of : , asked",
@@ -250,7 +251,7 @@ func TestStoppedAtTheLastMoment(t *testing.T) {
 	})
 }
 
-// TestNoMatter: that what it is about cannot be had is a failure like others.
+// TestNoMatter: if the input of a thought cannot be read, that is a failure like others.
 func TestNoMatter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t)
@@ -264,7 +265,7 @@ func TestNoMatter(t *testing.T) {
 	})
 }
 
-// TestTheProgramEnds in the middle of a thought: it is written down, and so is what has
+// TestTheProgramEnds in the middle of a thought: the thought is recorded, and so is one that has
 // not begun.
 func TestTheProgramEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -280,8 +281,7 @@ func TestTheProgramEnds(t *testing.T) {
 	})
 }
 
-// TestFindingsArePutTogether where there are too many, by the model; and if it
-// cannot, some make room.
+// TestFindingsArePutTogether by the model when there are too many; if it cannot, some make room.
 func TestFindingsArePutTogether(t *testing.T) {
 	for name, tt := range map[string]struct{ answer, want, found string }{
 		"it can": {`{"findings":[{"text":"Old things.","merges":["f1","f2"],"confidence":1,"minutes":600,"worth_saying":false},{"text":"No.","merges":["f1","f9"],"confidence":1,"minutes":600,"worth_saying":false}]}`,
@@ -310,7 +310,7 @@ func TestFindingsArePutTogether(t *testing.T) {
 func TestWhatIsKnownIsNotFoundAgain(t *testing.T) {
 	for name, tt := range map[string]struct {
 		q     think.Question
-		after time.Duration // the finding is so long stale, or still true if less than none
+		after time.Duration // how long the finding has been stale; negative if it still holds
 		want  string
 	}{
 		"unasked":  {fresh("n"), -time.Hour, "keep n of : Hm., completed\nover n: 0 found, stopped: false"},
@@ -331,8 +331,7 @@ func TestWhatIsKnownIsNotFoundAgain(t *testing.T) {
 	}
 }
 
-// TestItIsNotToThink: while nothing is to be thought, nothing is asked, however
-// long that is.
+// TestItIsNotToThink: while thinking is off nothing is asked, however long that is.
 func TestItIsNotToThink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t, thought("", "one two"))

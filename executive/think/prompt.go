@@ -9,21 +9,21 @@ import (
 	"earshot/llm"
 )
 
-// shown is how much of a thought a prompt shows, in bytes: a thousand tokens,
-// which the smallest contexts have room for.
+// shown is how much of a thought a prompt shows, in bytes: a thousand tokens, for which the
+// smallest contexts have room.
 const shown = 4 << 10
 
-// keptHead is how much of that is its beginning, if it is longer.
+// keptHead is how much of a longer thought is its beginning.
 const keptHead = 1 << 10
 
-// longform returns what is asked where a thought about q begins.
+// longform returns the prompt that begins a thought about q.
 func longform(set executive.Reasoning, q Question, m SegmentInput) string {
 	return instructions(set, m) + subject(q, m) +
 		"\nThink it through. Say only what follows from what you can see here, and what is uncertain; stop when you have nothing to add.\n"
 }
 
-// followOn returns what is asked where it goes on. If nothing has come in
-// between, nothing is said of it.
+// followOn returns the prompt that continues it. If nothing has come in between, the prompt does
+// not mention it.
 func followOn(set executive.Reasoning, q Question, thought string, m SegmentInput) string {
 	var b strings.Builder
 	b.WriteString(instructions(set, m) + subject(q, m))
@@ -58,7 +58,7 @@ func instructions(set executive.Reasoning, m SegmentInput) string {
 	return text
 }
 
-// subject tells it what to think about.
+// subject tells the model what to think about.
 func subject(q Question, m SegmentInput) string {
 	text := conversation.Escape(strings.Join(strings.Fields(string(q.Text)), " "))
 	switch {
@@ -72,7 +72,7 @@ func subject(q Question, m SegmentInput) string {
 	return "\nNobody has asked you anything. Think about what is going on: what it means, what will come of it, and what they would want to know.\n"
 }
 
-// distilling returns what is asked to know what a thought has come to.
+// distilling returns the prompt that asks for the findings of a thought.
 func distilling(q Question, thought string, m SegmentInput) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You have thought, and nobody has heard it.\n%s\nThis is what you thought:\n%s\n", strings.TrimSpace(subject(q, m)), conversation.Escape(Condensed(thought, shown)))
@@ -101,7 +101,7 @@ func distilling(q Question, thought string, m SegmentInput) string {
 	return b.String()
 }
 
-// condensing returns what is asked to put findings together.
+// condensing returns the prompt that asks to merge findings.
 func condensing(old []BufferedFinding, fresh []Finding) string {
 	var b strings.Builder
 	b.WriteString("You have found more than you can keep in mind:\n")
@@ -117,11 +117,10 @@ func condensing(old []BufferedFinding, fresh []Finding) string {
 	return b.String()
 }
 
-// beside is how a thought begins that is [SegmentInput.Apart].
+// beside is how a thought begins if its input is [SegmentInput.Apart].
 const beside = "What follows is for you to think about, and nobody hears it."
 
-// request returns what is asked of the model with last as the last word of the
-// house.
+// request returns the request to the model; last is its last instruction.
 func request(set executive.Config, m SegmentInput, last string) *llm.Request {
 	var messages []llm.Message
 	if m.Apart {

@@ -16,12 +16,11 @@ import (
 	"earshot/llm"
 )
 
-// TestNothingIsLost: over any sequence of start, token, signal, park, resume, finish
-// and failure no text of a thought is lost or doubled: its segments are what the
-// model gave. Whatever was asked and is not over stands written, so that it goes on
-// however the program ends. There is never more than one request; what is parked asks nothing,
-// but to be distilled, once a hold; and at the end everything comes to its end. In
-// make proof there are 10,000 sequences.
+// TestNothingIsLost: over any sequence of start, token, signal, park, resume, finish and failure no
+// text of a thought is lost or doubled: its segments are what the model gave. Every question that
+// is not over is recorded, so that it continues however the program ends. There is never more than
+// one request. A parked thought requests nothing except one distillation in each hold. At the end
+// every thought ends. make proof runs 10,000 sequences.
 func TestNothingIsLost(t *testing.T) {
 	if os.Getenv("EARSHOT_PROOF") != "" {
 		old := flag.Lookup("rapid.checks").Value.String()
@@ -46,13 +45,13 @@ type ledger struct {
 	now   time.Time
 	ids   int
 	gen   int             // of the request under way, 0 if there is none
-	of    earshot.EventID // whose it is
+	of    earshot.EventID // the thought of that request
 	sorts bool
-	gives bool // what came of that is being written down
+	gives bool // its findings are being recorded
 	held  bool
 	tried bool                       // something was distilled in this hold
 	given map[earshot.EventID]string // what the model gave to each thought
-	kept  map[earshot.EventID]string // what was written down of it
+	kept  map[earshot.EventID]string // what was recorded of it
 }
 
 func (l *ledger) newID() earshot.EventID {
@@ -60,7 +59,7 @@ func (l *ledger) newID() earshot.EventID {
 	return earshot.EventID(rune('a'+l.ids%26)) + earshot.EventID(strings.Repeat("x", l.ids/26))
 }
 
-// step lets something happen.
+// step draws one event.
 func (l *ledger) step() {
 	l.now = l.now.Add(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, 31 * time.Second, 11 * time.Minute}).Draw(l.T, "pause"))
 	e := think.Event{Now: l.now, Gen: l.gen, Fit: func(q think.Question) bool { return len(q.ID)%2 == 0 }}
@@ -71,7 +70,7 @@ func (l *ledger) step() {
 		e.Kind, e.Question = think.Asked, fresh("n"+string(l.newID()))
 	case 2, 3, 4:
 		if l.gen == 0 {
-			e.Gen = 99 // what comes too late
+			e.Gen = 99 // an event that comes too late
 		}
 		e.Kind, e.Text = think.Token, rapid.SampledFrom([]string{"one ", "", "é", strings.Repeat("long", 1000)}).Draw(l.T, "token")
 	case 5:
@@ -95,7 +94,7 @@ func (l *ledger) step() {
 	l.do(e)
 }
 
-// do takes a step, and looks at what came of it.
+// do takes a step and checks its acts.
 func (l *ledger) do(e think.Event) {
 	if e.Kind == think.Token && e.Gen == l.gen && l.gen != 0 && !l.sorts {
 		l.given[l.of] += e.Text
@@ -148,7 +147,7 @@ func (l *ledger) look(act think.Act) {
 	}
 }
 
-// bounded is as much of what was given as a thought can hold: no part of a rune.
+// bounded returns as much of given as a thought can hold, without a partial rune.
 func bounded(given string) string {
 	if len(given) <= think.MostText {
 		return given
@@ -156,7 +155,7 @@ func bounded(given string) string {
 	return strings.ToValidUTF8(given[:think.MostText], "")
 }
 
-// finish lets everything come to its end.
+// finish lets every thought end.
 func (l *ledger) finish() {
 	l.held = false
 	l.do(think.Event{Kind: think.Released, Now: l.now})

@@ -13,82 +13,82 @@ import (
 )
 
 const (
-	// settle is how long a thought is parked before it is distilled: most
-	// exchanges are over by then, and it goes on.
+	// settle is how long a thought is parked before it is distilled: most exchanges are over by
+	// then, and the thought continues.
 	settle = 30 * time.Second
 
-	// mostTries is how often in a row a request of a thought may fail.
+	// mostTries is how many times in a row a request of a thought may fail.
 	mostTries = 3
 
-	// backOff is how long it waits after the first failure; after each further
-	// one it is four times as long.
+	// backOff is the pause after the first failure; after each further failure it is four times as
+	// long.
 	backOff = 5 * time.Second
 
-	// longestBackOff is the longest that it waits while no model answers at all: so long
-	// after the model is back it is thought on at the latest.
+	// longestBackOff is the longest pause while no model answers at all: thinking continues at the
+	// latest that long after the model is back.
 	longestBackOff = time.Minute
 
-	// longestAside is how long a thought that nobody asked for may be parked. After
-	// that it is about what is over.
+	// longestAside is how long a thought that nobody asked for may be parked. After that its
+	// subject is out of date.
 	longestAside = 10 * time.Minute
 )
 
-// The signals of what a thought gave way to besides those of the floor, as they stand in the journal.
+// The signals, besides those of the floor, that a thought gave way to, as the journal has them.
 const (
 	ByPriority = "priority" // another request needed the engine
-	ByQuestion = "question" // something that somebody asked goes before what nobody did
+	ByQuestion = "question" // a question that somebody asked precedes one that nobody asked
 	BySteering = "steering" // somebody said more about it
-	ByRule     = "off"      // nothing is to be thought any more
+	ByRule     = "off"      // thinking was switched off
 	ByEnding   = "shutdown" // the program ended
 )
 
-// A State is what a mind has to think about. The zero value has nothing.
+// A State is what a mind has to think about. The zero value has nothing to think about.
 type State struct {
 	Rules Rules
-	NewID func() earshot.EventID // for segments after the first; required
+	NewID func() earshot.EventID // makes IDs for segments after the first; required
 
-	thoughts []*thought // those that somebody asked for first, each in the order they came
-	fresh    *Question  // what is new and waits for its time
-	current  *thought   // for which a request is under way, or nil
-	sorts    bool       // that request distils it
-	gives    *Answer    // what it has found and is written down now, or nil
+	thoughts []*thought // those that somebody asked for come first, each group in order of arrival
+	fresh    *Question  // something new that waits for its time
+	current  *thought   // the thought whose request is under way, or nil
+	sorts    bool       // that request distils the thought
+	gives    *Answer    // its findings while they are being recorded, or nil
 	stopping bool       // it was told to end
 	gen      int        // of the last request
 	held     bool       // somebody wants the floor
-	since    time.Time  // when they did
-	tried    bool       // what is parked was distilled, or tried to, in this hold
-	rest     time.Time  // when the last thought was over
+	since    time.Time  // when the hold began
+	tried    bool       // the parked thought was distilled, or that was tried, in this hold
+	rest     time.Time  // when the last thought ended
 	closed   bool
 	acts     []Act // reused from step to step
 }
 
-// A thought is one in a [State].
+// A thought is one thought in a [State].
 type thought struct {
 	Question
 	text     []byte // of all segments
 	from     int    // where the last segment begins
 	spans    []Span
-	heard    int       // how often it went on with something new
-	began    time.Time // the last segment
+	heard    int       // how often it continued with something new
+	began    time.Time // when the last segment began
 	tokens   int
-	kept     int                  // segments that are written down
-	last     earshot.EventID      // the last of those
+	kept     int                  // segments that are recorded
+	last     earshot.EventID      // the last recorded segment
 	upto     int64                // see SegmentInput
 	cut      earshot.Interruption // what it gives way to
-	parked   time.Time            // since when
-	sorted   int                  // how much of text has been distilled
+	parked   time.Time            // since when it is parked
+	sorted   int                  // how many bytes of text have been distilled
 	found    int                  // findings
 	tries    int
-	missed   int       // how often in a row there was no model to ask
-	again    time.Time // before then it is not tried again
-	full     bool      // nothing more fits
-	finished bool      // nothing is left but to distil it
+	missed   int       // how many times in a row there was no model to ask
+	again    time.Time // not tried again before then
+	full     bool      // no more text fits
+	finished bool      // only the distillation is left
 	drop     bool      // somebody has stopped it
 }
 
-// Next takes in what happened and returns what is to be done about it, in order.
-// The acts are valid until the next call. It is total: any event may come at any
-// time, and what comes too late does nothing.
+// Next takes in an event and returns the acts that follow from it, in order. The acts are valid
+// until the next call. Next is total: any event may come at any time, and one that comes too late
+// does nothing.
 func (s *State) Next(e Event) []Act {
 	s.acts = s.acts[:0]
 	switch e.Kind {
@@ -118,13 +118,13 @@ func (s *State) Next(e Event) []Act {
 	return s.acts
 }
 
-// Errors of what is asked. They are told to people, and to models.
+// The errors of Ask. Their texts are shown to people and to models.
 var (
 	ErrFull   = errors.New("too many questions are waiting already; ask again when one is answered")
 	ErrAsking = errors.New("that is being thought about already")
 )
 
-// Takes says why a question cannot be taken, or nothing.
+// Takes says why a question cannot be taken; nil if it can.
 func (s *State) Takes(q Question) error {
 	here, private := 0, 0
 	for _, t := range s.thoughts {
@@ -148,8 +148,8 @@ func (s *State) Takes(q Question) error {
 	return nil
 }
 
-// together reports whether two questions are of the same conversation: that of all, or
-// a private one of the same.
+// together reports whether two questions belong to the same conversation: the public one, or the
+// same private one.
 func together(q, p Question) bool {
 	if q.Visibility.Scope != earshot.Private || p.Visibility.Scope != earshot.Private {
 		return q.Visibility.Scope == p.Visibility.Scope
@@ -157,9 +157,9 @@ func together(q, p Question) bool {
 	return slices.Equal(q.Visibility.Members, p.Visibility.Members)
 }
 
-// ask takes a question in. One that somebody has asked is written down before it is
-// thought about, so that it is not forgotten, however the program ends. What is only
-// new waits for its time, or is news to a thought that is parked.
+// ask takes in a question. A question that somebody asked is recorded before it is thought about,
+// so that it is not lost, however the program ends. Something that is only new waits for its time,
+// or is news to a parked thought.
 func (s *State) ask(q Question, now time.Time) {
 	switch {
 	case s.closed || s.Takes(q) != nil:
@@ -174,7 +174,7 @@ func (s *State) ask(q Question, now time.Time) {
 
 func (t *thought) unasked() bool { return !t.Cause.Asked() }
 
-// insert puts a thought behind those that go before it.
+// insert adds a thought behind those that precede it.
 func (s *State) insert(t *thought) {
 	at := len(s.thoughts)
 	if t.Cause.Asked() {
@@ -185,7 +185,7 @@ func (s *State) insert(t *thought) {
 	s.thoughts = slices.Insert(s.thoughts, at, t)
 }
 
-// restore goes on with a thought of before.
+// restore continues a thought from an earlier run.
 func (s *State) restore(e Event) {
 	if s.closed || s.Takes(e.Question) != nil {
 		return
@@ -208,8 +208,8 @@ func (s *State) restore(e Event) {
 	s.insert(t)
 }
 
-// token adds to the segment that is under way. Also when that was told to end:
-// what the model has given is not lost.
+// token appends to the segment under way, even if that was told to end: nothing that the model has
+// given is lost.
 func (s *State) token(e Event) {
 	t := s.current
 	if t == nil || e.Gen != s.gen || s.sorts || t.full || e.Text == "" {
@@ -227,7 +227,7 @@ func (s *State) token(e Event) {
 	t.text = append(t.text, text...)
 }
 
-// edge returns text without a part of a rune at its end.
+// edge returns text without a partial rune at its end.
 func edge(text string) string {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
@@ -240,7 +240,7 @@ func edge(text string) string {
 	return text
 }
 
-// cancel ends the request that is under way.
+// cancel ends the request under way.
 func (s *State) cancel() {
 	if s.current != nil && !s.stopping {
 		s.stopping = true
@@ -248,7 +248,7 @@ func (s *State) cancel() {
 	}
 }
 
-// hold parks whatever is under way.
+// hold parks the thought under way.
 func (s *State) hold(e Event) {
 	if !s.held {
 		s.held, s.since, s.tried = true, e.Now, false
@@ -256,7 +256,7 @@ func (s *State) hold(e Event) {
 	s.giveWay(e.Cut)
 }
 
-// giveWay ends the request that is under way in favour of something.
+// giveWay ends the request under way in favour of something else.
 func (s *State) giveWay(to earshot.Interruption) {
 	if s.current != nil && !s.stopping {
 		s.current.cut = to
@@ -264,8 +264,8 @@ func (s *State) giveWay(to earshot.Interruption) {
 	s.cancel()
 }
 
-// end takes in that a request is over. What it has found is written down before
-// anything else begins, and until then it can be stopped.
+// end takes in that a request has ended. Its findings are recorded before anything else begins;
+// until then the thought can be stopped.
 func (s *State) end(e Event) {
 	t := s.current
 	if t == nil || e.Gen != s.gen || s.gives != nil {
@@ -287,13 +287,13 @@ func (s *State) end(e Event) {
 	}
 }
 
-// Gives reports whether what the request of gen has found is still to be written
-// down: nobody has stopped it.
+// Gives reports whether the findings of request gen are still to be recorded: nobody has stopped
+// the thought.
 func (s *State) Gives(gen int) bool {
 	return s.gives != nil && s.gen == gen && !s.current.drop
 }
 
-// given takes in that it is written down, or is not since it was stopped.
+// given takes in that the findings are recorded, or are not because the thought was stopped.
 func (s *State) given(e Event) {
 	if t := s.current; s.gives != nil && e.Gen == s.gen {
 		if !t.drop {
@@ -304,7 +304,7 @@ func (s *State) given(e Event) {
 	}
 }
 
-// stretched takes in that a segment is over.
+// stretched takes in that a segment has ended.
 func (s *State) stretched(t *thought, e Event, stopping bool) {
 	st := Segment{At: t.began, Thought: earshot.Thought{Outcome: earshot.Interrupted, Took: max(e.Now.Sub(t.began), 0)}}
 	if e.News {
@@ -349,8 +349,8 @@ func Away(err error) bool {
 	return is && slices.Contains([]llm.Fault{llm.Unreachable, llm.NoModel, llm.NoMemory, llm.Refused, llm.Busy, llm.Stalled}, e.Fault)
 }
 
-// misses takes in that there was no model to ask about t, if that is why a request has failed
-// and somebody has asked for it: that is kept until there is one.
+// misses takes in that request e failed because there was no model, and reports whether t waits for
+// one: it does if somebody asked for it.
 func (s *State) misses(t *thought, e Event) bool {
 	if t.unasked() || !Away(e.Err) {
 		return false
@@ -362,8 +362,7 @@ func (s *State) misses(t *thought, e Event) bool {
 	return true
 }
 
-// keep has what a thought has come to since its last segment written down, if
-// there is anything to be told.
+// keep asks to record what was added to a thought since its last segment, if there is anything.
 func (s *State) keep(t *thought, st Segment) {
 	if len(t.text) == t.from && !st.Dropped && st.Outcome != earshot.Completed && st.Outcome != earshot.Asked {
 		return
@@ -383,7 +382,7 @@ func (s *State) keep(t *thought, st Segment) {
 	s.acts = append(s.acts, Act{Kind: Keep, Question: t.Question, Segment: st})
 }
 
-// sortedOut takes in that a thought was distilled, or was not.
+// sortedOut takes in that a distillation has ended or failed.
 func (s *State) sortedOut(t *thought, e Event, stopping bool) {
 	switch {
 	case t.drop:
@@ -397,7 +396,7 @@ func (s *State) sortedOut(t *thought, e Event, stopping bool) {
 		t.tries++
 		t.again = e.Now.Add(backOff << (2 * (t.tries - 1)))
 		if t.tries >= mostTries {
-			t.sorted, t.tries = len(t.text), 0 // nothing comes of it
+			t.sorted, t.tries = len(t.text), 0 // it yields nothing
 		}
 	}
 	if t.finished && t.sorted == len(t.text) {
@@ -412,7 +411,7 @@ func (s *State) over(t *thought, now time.Time) {
 	s.acts = append(s.acts, Act{Kind: Over, Question: t.Question, Found: t.found, Stopped: t.drop})
 }
 
-// steer lets thoughts take in what somebody has said about them.
+// steer makes thoughts take in what somebody has said about them.
 func (s *State) steer(e Event) {
 	for _, t := range s.thoughts {
 		if !e.Fit(t.Question) {
@@ -460,7 +459,7 @@ func (s *State) close(now time.Time) {
 	s.giveWay(earshot.Interruption{Signal: ByEnding, At: now})
 }
 
-// advance begins what is to be done now. There is at most one request.
+// advance begins what is due now. There is at most one request.
 func (s *State) advance(now time.Time) {
 	if s.closed {
 		return
@@ -495,8 +494,8 @@ func (s *State) advance(now time.Time) {
 	}
 }
 
-// instead returns that another gives way to t: who asked in private is nobody else's
-// business.
+// instead returns the interruption of a thought that gives way to t. It names nobody if t was asked
+// in private, because that is nobody else's business.
 func (t *thought) instead(now time.Time) earshot.Interruption {
 	by := earshot.Interruption{Signal: ByQuestion, At: now}
 	if t.Visibility.Scope != earshot.Private {
@@ -505,7 +504,7 @@ func (t *thought) instead(now time.Time) earshot.Interruption {
 	return by
 }
 
-// settleDown distils what has been parked for a while, once a hold.
+// settleDown distils the thought that has been parked for a while, once in a hold.
 func (s *State) settleDown(now time.Time) {
 	if s.tried || now.Before(s.since.Add(settle)) {
 		return
@@ -519,7 +518,7 @@ func (s *State) settleDown(now time.Time) {
 	}
 }
 
-// forget drops what nobody asked for and what has been parked for too long.
+// forget drops the thoughts that nobody asked for and that were parked for too long.
 func (s *State) forget(now time.Time) {
 	for _, t := range slices.Clone(s.thoughts) {
 		if t != s.current && t.unasked() && !t.parked.IsZero() && now.Sub(t.parked) > longestAside {
@@ -528,8 +527,8 @@ func (s *State) forget(now time.Time) {
 	}
 }
 
-// mindBusiness ends what nobody has asked for and is not thought out: nothing of the kind is
-// thought any more.
+// mindBusiness ends the unfinished thoughts that nobody asked for, when such thoughts are switched
+// off.
 func (s *State) mindBusiness(now time.Time) {
 	by := earshot.Interruption{Signal: ByRule, At: now}
 	for _, t := range slices.Clone(s.thoughts) {
@@ -558,8 +557,7 @@ func (s *State) begin(t *thought, sorts bool, now time.Time) {
 	s.acts = append(s.acts, act)
 }
 
-// told returns the text as the model is told it: what was given in one segment and
-// what in the next stand apart.
+// told returns the text as the model sees it: with a break between segments.
 func (t *thought) told() string {
 	var b strings.Builder
 	for _, s := range t.spans {
@@ -571,8 +569,7 @@ func (t *thought) told() string {
 	return b.String()
 }
 
-// Due returns when a step is due although nothing happens; the zero time if none
-// is.
+// Due returns when a step is due although nothing happens; the zero time if none is.
 func (s *State) Due() (at time.Time) {
 	if s.closed || s.current != nil || s.Rules.Off {
 		return at

@@ -31,7 +31,7 @@ func fresh(text string) think.Question {
 // rules are those of the default configuration.
 var rules = think.Rules{Continuous: true, Interval: 5 * time.Second}
 
-// A play drives a state by a line of steps, and tells what was to be done.
+// A play drives a state by a line of steps, and records the acts.
 type play struct {
 	think.State
 	now time.Time
@@ -46,12 +46,13 @@ func newPlay(r think.Rules) *play {
 	return p
 }
 
-// errNoModel is a model that does not answer.
+// errNoModel is the error of a model that does not answer.
 var errNoModel = errors.New("no model")
 
-// run performs a step: a question "?q", something new "+n", a token ".word", held,
-// released, rests (what nobody asked for), unrests, ended, found (that it has come to something), given (that is written down), failed, parked (by the scheduler; again, after news), cancelled, steer, stop, shut,
-// or a time to pass.
+// run performs one step: a question "?q", something new "+n", a token ".word", held, released,
+// rests (unasked thoughts off), unrests, ended, found (with a finding), given (it is recorded),
+// failed, parked (by the scheduler; again, after news), cancelled, steer, stop, shut, or a time to
+// pass.
 func (p *play) run(step string) {
 	all := func(think.Question) bool { return true }
 	e := think.Event{Now: p.now, Gen: p.gen, Fit: all}
@@ -86,7 +87,7 @@ func (p *play) run(step string) {
 	case step == "off":
 		p.Rules.Off = true
 		e.Kind = think.Ticked
-	case step == "rests", step == "unrests": // what nobody asked for
+	case step == "rests", step == "unrests": // unasked thoughts
 		p.Rules.Continuous = step == "unrests"
 		e.Kind = think.Ticked
 	case step == "shut":
@@ -102,7 +103,7 @@ func (p *play) run(step string) {
 	p.note(p.Next(e))
 }
 
-// note writes down what is to be done.
+// note records the acts.
 func (p *play) note(acts []think.Act) {
 	for _, a := range acts {
 		text := strings.ReplaceAll(strings.ReplaceAll(a.Text, " ", "_"), "\n", "/")
@@ -215,8 +216,8 @@ func TestState(t *testing.T) {
 	}
 }
 
-// forNothing is what comes of a thought that goes on n times, and is parked without
-// news but the last time.
+// forNothing is the expected output of a thought that continues n times, parked without news each
+// time but the last.
 func forNothing(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -225,7 +226,8 @@ func forNothing(n int) string {
 	return b.String()
 }
 
-// TestTooManyQuestions: what waits is bounded, and the one too many is told.
+// TestTooManyQuestions: the waiting questions are bounded, and the one too many is refused with an
+// error.
 func TestTooManyQuestions(t *testing.T) {
 	p := newPlay(rules)
 	for i := range think.MostAsked {
@@ -253,8 +255,8 @@ func TestTooManyQuestions(t *testing.T) {
 	}
 }
 
-// TestQuestionsOfOthers: how many wait in one conversation is nothing to another, and
-// all that are private are bounded.
+// TestQuestionsOfOthers: the questions waiting in one conversation do not count in another, and all
+// private ones together are bounded.
 func TestQuestionsOfOthers(t *testing.T) {
 	p := newPlay(rules)
 	of := func(n int, who ...earshot.ParticipantID) think.Question {
@@ -285,7 +287,7 @@ func TestQuestionsOfOthers(t *testing.T) {
 	}
 }
 
-// TestALongThought ends where it is full, with all that was given until then.
+// TestALongThought ends where it is full, with all the text up to there.
 func TestALongThought(t *testing.T) {
 	p := newPlay(rules)
 	p.run("?q")
@@ -301,7 +303,7 @@ func TestALongThought(t *testing.T) {
 	}
 }
 
-// TestView: a thought can be looked at while it grows.
+// TestView: a thought can be read while it grows.
 func TestView(t *testing.T) {
 	p := newPlay(rules)
 	for step := range strings.FieldsSeq("+n ?q .a held cancelled 1s released .b") {
@@ -319,7 +321,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestRestored: a thought that was parked when the program ended goes on.
+// TestRestored: a thought that was parked when the program ended continues.
 func TestRestored(t *testing.T) {
 	p := newPlay(rules)
 	acts := p.Next(think.Event{Kind: think.Restored, Now: began, Question: asked("q"), Segments: []think.Segment{
@@ -345,8 +347,8 @@ func TestATokenCostsNothing(t *testing.T) {
 	}
 }
 
-// TestAPrivateQuestionIsNobodysBusiness: that a thought which all may see gave way to
-// one that somebody has asked for in private is told without who that was.
+// TestAPrivateQuestionIsNobodysBusiness: a public thought that gives way to a private question does
+// not say who asked it.
 func TestAPrivateQuestionIsNobodysBusiness(t *testing.T) {
 	for _, scope := range []earshot.Scope{earshot.Public, earshot.Private} {
 		p := newPlay(rules)
@@ -363,8 +365,7 @@ func TestAPrivateQuestionIsNobodysBusiness(t *testing.T) {
 	}
 }
 
-// TestWhatIsForgottenIsOver: nothing of a thought stays behind that was parked for
-// too long.
+// TestWhatIsForgottenIsOver: a thought that was parked for too long leaves nothing behind.
 func TestWhatIsForgottenIsOver(t *testing.T) {
 	p := newPlay(rules)
 	p.Next(think.Event{Kind: think.Asked, Now: p.now, Question: fresh("n")})

@@ -6,29 +6,28 @@ import (
 	"earshot"
 )
 
-// Rules are how thoughts share the time with the conversation. They may change
-// from step to step.
+// Rules are how thoughts share the time with the conversation. They may change from step to step.
 type Rules struct {
-	Off        bool          // nothing is thought at all
-	Sequential bool          // a thought is one step, and nobody thinks unasked
-	Continuous bool          // it is also thought about what nobody asked for; what is not thought out when this ends, ends
-	Interval   time.Duration // from the end of one thought to one that nobody asked for
+	Off        bool          // no thinking at all
+	Sequential bool          // a thought is one step, and nothing is thought unasked
+	Continuous bool          // thoughts that nobody asked for too; when this is switched off, the unfinished ones end
+	Interval   time.Duration // from the end of one thought to the next that nobody asked for
 }
 
-// An EventKind is what happened to a mind.
+// An EventKind says what happened to a mind.
 type EventKind int
 
 // The kinds of events.
 const (
 	Asked    EventKind = iota // there is a Question to think about
-	Restored                  // there was one before the program ended, of which this is left: Stretches
+	Restored                  // a Question from an earlier run, with the Segments it left
 	Token                     // the request of Gen gave Text
 	Held                      // somebody wants the floor: Cut
-	Released                  // nobody does
-	Ended                     // the request of Gen is over; Err is why, nil at a good end, and Answer what it found
-	Given                     // what Give asked for is done
-	Steered                   // more is said about the thoughts that Fit fits: Cut
-	Stopped                   // they are to end
+	Released                  // nobody wants it any more
+	Ended                     // the request of Gen has ended; Err is why, nil at a good end, and Answer is its findings
+	Given                     // a Give has been carried out
+	Steered                   // somebody said more about the thoughts that Fit: Cut
+	Stopped                   // the thoughts that Fit are to end
 	Ticked                    // time has passed
 	Closed                    // the program ends
 )
@@ -41,37 +40,37 @@ type Event struct {
 	Segments []Segment
 	Gen      int
 	Text     string
-	Upto     int64 // of Ended and Restored: what the last segment knew of
-	News     bool  // of Ended: the segment went on with something new
+	Upto     int64 // of Ended and Restored: the newest event that the last segment knew of
+	News     bool  // of Ended: the segment continued with something new
 	Err      error
 	Answer   Answer
 	Cut      earshot.Interruption
 	Fit      func(Question) bool
 }
 
-// An ActKind is what a step asks for.
+// An ActKind says what a step asks for.
 type ActKind int
 
 // The kinds of acts.
 const (
 	Think  ActKind = iota // begin a segment
 	Distil                // distil the thought
-	Cancel                // end the request that is under way
-	Keep                  // write Stretch down
-	Give                  // write Answer down, if State.Gives still says so
+	Cancel                // end the request under way
+	Keep                  // record Segment
+	Give                  // record Answer, if State.Gives still says so
 	Over                  // the thought has ended, with Found findings
-	Wait                  // there is no model to ask, which Err says: the thought waits for one
+	Wait                  // there is no model to ask, as Err says: the thought waits for one
 )
 
-// An Act is something to be done after a step.
+// An Act is something to do after a step.
 type Act struct {
 	Kind     ActKind
-	Gen      int // of the request that is to begin
+	Gen      int // of the request to begin
 	Question Question
 	Text     string          // of the thought so far
-	Upto     int64           // what its last segment knew of
-	Goes     bool            // it goes on; it does not begin
-	Plain    bool            // show no tools: with them the answer was none
+	Upto     int64           // the newest event that its last segment knew of
+	Goes     bool            // it continues a thought; it does not begin one
+	Plain    bool            // show no tools: a try with them gave no answer
 	Last     earshot.EventID // its last segment
 	Segment  Segment         // of Keep
 	Answer   Answer          // of Give

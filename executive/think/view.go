@@ -20,20 +20,20 @@ type Phase string
 // The phases.
 const (
 	Waiting  Phase = "waiting"  // it has not begun
-	Thinking Phase = "thinking" // it grows
-	Parked   Phase = "parked"   // it goes on
-	Sorting  Phase = "sorting"  // it is over, and it is looked what came of it
+	Thinking Phase = "thinking" // a request is under way
+	Parked   Phase = "parked"   // it will continue
+	Sorting  Phase = "sorting"  // it has ended and is being distilled
 )
 
-// A View is a thought as it stands.
+// A View is the current state of a thought.
 type View struct {
 	Question
 	Phase  Phase
 	Text   earshot.Text
-	Spans  []Span    // of Text, those that are over; the rest is the segment that grows
-	Began  time.Time // the last segment
+	Spans  []Span    // the places of the finished segments in Text; the rest is the segment that grows
+	Began  time.Time // when the last segment began
 	Tokens int
-	Tries  int  // how often it has failed in a row
+	Tries  int  // how many times in a row it has failed
 	Misses bool // there was no model to ask
 }
 
