@@ -10,8 +10,8 @@ import (
 	"earshot"
 )
 
-// add puts e at the end of the journal and into the views. It returns the
-// event as it is kept, and whether it was added now.
+// add appends e to the journal and updates the views. It returns the event as it is kept, and
+// whether it was added now.
 func (s *Store) add(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, bool, error) {
 	if err := admissible(e); err != nil {
 		return e, false, fmt.Errorf("keeping an event: %w", err)
@@ -42,8 +42,8 @@ func (s *Store) add(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.E
 	return e, true, s.apply(ctx, tx, e)
 }
 
-// find returns the event that has the ID of e, or [sql.ErrNoRows]. Another
-// sender's event is not handed out because somebody guessed its ID.
+// find returns the event with the ID of e, or [sql.ErrNoRows]. An event of another sender is not
+// handed out to somebody who guessed its ID.
 func find(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, error) {
 	var r row
 	if err := r.scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.id = ?", e.ID)); err != nil {
@@ -89,7 +89,7 @@ func insert(ctx context.Context, tx *sql.Tx, e earshot.Event, above int64) (ears
 	return e, lay(ctx, tx, r, e)
 }
 
-// lay writes the row of e, and what helps to find it.
+// lay writes the row of e and the columns that help to find it.
 func lay(ctx context.Context, tx *sql.Tx, r row, e earshot.Event) error {
 	var agents any
 	if e.Visibility.Agents != nil {
@@ -115,7 +115,7 @@ func lay(ctx context.Context, tx *sql.Tx, r row, e earshot.Event) error {
 	return nil
 }
 
-// apply shows e to every view.
+// apply updates every view with e.
 func (s *Store) apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 	for _, p := range s.projections {
 		if err := p.Apply(ctx, tx, e); err != nil {

@@ -14,20 +14,20 @@ import (
 	"earshot"
 )
 
-// An Archive is a journal that is only read, beside the daemon that owns it or
-// when none is running. It may be used from many goroutines.
+// An Archive is a journal that is only read, beside the daemon that owns it or when none is
+// running. It is safe for concurrent use.
 type Archive struct {
-	pool   atomic.Pointer[sql.DB] // of connections that read
+	pool   atomic.Pointer[sql.DB] // of read-only connections
 	path   string
 	log    *slog.Logger
 	index  *messages
-	damage func(error) // hears of every error; nil if nobody listens
-	old    *sql.DB     // of the file that was damaged; nil if none was
+	damage func(error) // called with every error; may be nil
+	old    *sql.DB     // of the damaged file; nil if there was none
 }
 
-// OpenReader opens the journal in the directory for reading. It takes no lock
-// and changes nothing, so it fails with [ErrOther] if the file is of another
-// version than this program, and with [ErrDamaged] if it cannot be read.
+// OpenReader opens the journal in the directory for reading. It takes no lock and changes nothing,
+// so it fails with [ErrOther] if the file has another version than this program, and with
+// [ErrDamaged] if it cannot be read.
 func OpenReader(ctx context.Context, directory string) (*Archive, error) {
 	path := filepath.Join(directory, journalFile)
 	if _, err := os.Stat(path); err != nil {
@@ -45,7 +45,7 @@ func OpenReader(ctx context.Context, directory string) (*Archive, error) {
 	return a, nil
 }
 
-// current returns an error unless the file is of the version of this program.
+// current returns an error unless the file has the version of this program.
 func (a *Archive) current(ctx context.Context) error {
 	v, err := version(ctx, a.db())
 	if err != nil {
@@ -66,16 +66,16 @@ func (a *Archive) current(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the reading.
+// Close closes the archive.
 func (a *Archive) Close() error { return a.db().Close() }
 
-// anew has questions asked of another pool. What was asked already is answered by the old one.
+// anew sends new queries to another pool. The old pool still answers the queries that have begun.
 func (a *Archive) anew(pool *sql.DB) {
 	a.old = a.pool.Swap(pool)
 	a.old.SetMaxIdleConns(-1)
 }
 
-// was closes the pool of the file that was damaged, if there was one.
+// was closes the pool of the damaged file, if there was one.
 func (a *Archive) was() error {
 	if a.old == nil {
 		return nil
@@ -83,7 +83,7 @@ func (a *Archive) was() error {
 	return a.old.Close()
 }
 
-// db is where questions are asked. Whoever asks several at one moment keeps it.
+// db returns the pool for queries. A caller that needs several answers from one moment keeps it.
 func (a *Archive) db() *sql.DB { return a.pool.Load() }
 
 // For returns what a may read.
@@ -107,8 +107,8 @@ func (a *Archive) Export(ctx context.Context) iter.Seq2[earshot.Event, error] {
 	}
 }
 
-// Look shows f the tables that are made of the journal, as they are at one moment.
-// F may take its time, and must not keep the view.
+// Look calls f with the tables that are made from the journal, all as of one moment. f may take its
+// time, and must not keep the view.
 func (a *Archive) Look(ctx context.Context, f func(earshot.View) error) error {
 	tx, err := a.db().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -118,7 +118,7 @@ func (a *Archive) Look(ctx context.Context, f func(earshot.View) error) error {
 	return f(tx)
 }
 
-// failed says what went wrong with a question, and makes damage known.
+// failed describes why a query failed, and reports damage.
 func (a *Archive) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -16,17 +16,16 @@ import (
 	"earshot"
 )
 
-// A Companion is a file of another package that a backup has besides the journal.
+// A Companion is a file of another package that a backup has beside the journal.
 type Companion struct {
 	Name string // without a directory
 	Data []byte
 }
 
-// Backup writes the journal as it is at this moment into a new file at path, for its
-// owner alone, with some files of other packages, and looks through what it wrote. Others
-// write into the journal meanwhile. What was deleted from it is not in the backup, nor
-// are its traces: only what is there is written. It takes the time and the room of a
-// copy; if it fails, there is no file.
+// Backup writes the current journal into a new file at path, readable only by its owner, together
+// with some files of other packages, and checks what it wrote. Others can write into the journal
+// meanwhile. The backup has neither deleted content nor its traces: only what exists is written. It
+// takes the time and the disk space of a copy; if it fails, there is no file.
 func (a *Archive) Backup(ctx context.Context, path string, with ...Companion) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -49,8 +48,8 @@ func (a *Archive) Backup(ctx context.Context, path string, with ...Companion) (e
 	return force(path)
 }
 
-// vacuum writes what is in the journal into the empty file at path. The journal is open
-// for reading alone, on a connection that may make another file.
+// vacuum writes the journal into the empty file at path. The journal is opened read-only, on a
+// connection that may create another file.
 func (a *Archive) vacuum(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", address(a.path, url.Values{"mode": {"ro"}}, always))
 	if err != nil {
@@ -63,7 +62,7 @@ func (a *Archive) vacuum(ctx context.Context, path string) error {
 	return nil
 }
 
-// accompany puts files into a backup, and looks through all of it.
+// accompany adds files to a backup, and checks all of it.
 func accompany(ctx context.Context, path string, with []Companion) (err error) {
 	db, err := sql.Open("sqlite", address(path, url.Values{"_txlock": {"immediate"}}, always, []string{"journal_mode(MEMORY)", "synchronous(FULL)", "secure_delete(1)"}))
 	if err != nil {
@@ -88,8 +87,8 @@ func accompany(ctx context.Context, path string, with []Companion) (err error) {
 	return nil
 }
 
-// sweepCopy removes from a copy of the journal what the index still has of texts that were
-// deleted a moment before.
+// sweepCopy removes from a copy of the journal what the index still has of texts that were deleted
+// a moment before.
 func sweepCopy(ctx context.Context, db *sql.DB) error {
 	var any bool
 	if err := db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM stale)").Scan(&any); err != nil || !any {
@@ -139,24 +138,24 @@ func force(path string) error {
 // A Restoration is the result of restoring a backup.
 type Restoration struct {
 	Totals
-	Aside string // what the journal that was there is called now; empty if there was none
+	Aside string // the new name of the journal that was there; empty if there was none
 
-	// Forgotten is what was erased in the journal that was there and not yet in the backup,
-	// with what was made of it: it was erased again.
+	// Forgotten are the events that are erased in the previous journal but not yet in the backup,
+	// with everything made from them: they were erased again.
 	Forgotten []SelectedEvent
 
-	// Untold is why nobody can tell what else that would be.
+	// Untold is why the list of erased events may be incomplete.
 	Untold error
 
 	// Companions are the files of other packages in the backup. Nothing was done with them.
 	Companions []Companion
 }
 
-// Restore puts a backup in the place of the journal in the directory, which nobody may be
-// using. The backup is looked through first, and not changed. A journal that is there is
-// set aside under another name, never deleted; without instead it is an error that wraps
-// [os.ErrExist]. What is erased in it is erased in the restored one too, which is brought up
-// to date for that. A crash at any moment leaves the one or the other in place.
+// Restore replaces the journal in the directory, which nobody may be using, by a backup. The backup
+// is checked first, and not changed. An existing journal is set aside under another name, never
+// deleted; without instead it is an error that wraps [os.ErrExist]. Events that are erased in it
+// are erased in the restored journal too, which is brought up to date for that. A crash at any
+// moment leaves the one or the other in place.
 func Restore(ctx context.Context, c Config, backup string, instead bool) (r Restoration, err error) {
 	directory, now := c.Directory, time.Now()
 	if c.Now != nil {
@@ -202,8 +201,7 @@ func Restore(ctx context.Context, c Config, backup string, instead bool) (r Rest
 	return r, replace(fresh, path)
 }
 
-// unwrap copies a backup to fresh, takes from it what is not the journal, and looks
-// through it.
+// unwrap copies a backup to fresh, removes what does not belong to the journal, and checks it.
 func unwrap(ctx context.Context, backup, fresh string) (r Restoration, err error) {
 	if err := copied(backup, fresh); err != nil {
 		return r, err
@@ -236,8 +234,8 @@ func unwrap(ctx context.Context, backup, fresh string) (r Restoration, err error
 	return r, err
 }
 
-// forget erases in the journal at fresh what is erased in the one at path, as far as that
-// can be read.
+// forget erases in the journal at fresh what is erased in the one at path, as far as that can be
+// read.
 func (r *Restoration) forget(ctx context.Context, c Config, path, fresh string) (err error) {
 	ids, err := erasedIn(ctx, path)
 	if ctx.Err() != nil {
@@ -249,7 +247,7 @@ func (r *Restoration) forget(ctx context.Context, c Config, path, fresh string) 
 		return err
 	}
 	defer func() { err = shut(ctx, db, err) }()
-	var s *Store // once there is something to erase: it brings the file up to date
+	var s *Store // opened once there is something to erase, because that brings the file up to date
 	for some := range slices.Chunk(ids, asked) {
 		if there, err := anyOf(ctx, db, some); err != nil || !there {
 			if err != nil {
@@ -274,8 +272,8 @@ func (r *Restoration) forget(ctx context.Context, c Config, path, fresh string) 
 	return nil
 }
 
-// erasedIn returns the IDs of the events that are erased in the journal at path; beside an
-// error, of those that could be read.
+// erasedIn returns the IDs of the events that are erased in the journal at path; with an error, the
+// IDs that could be read.
 func erasedIn(ctx context.Context, path string) (ids []earshot.EventID, err error) {
 	if err := head(path); err != nil {
 		return nil, err
@@ -300,20 +298,20 @@ func erasedIn(ctx context.Context, path string) (ids []earshot.EventID, err erro
 	return ids, rows.Err()
 }
 
-// anyOf reports whether any of some events is there, and not erased.
+// anyOf reports whether any of the events exists and is not erased.
 func anyOf(ctx context.Context, db *sql.DB, ids []earshot.EventID) (there bool, err error) {
 	err = db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM json_each(?) s CROSS JOIN journal j ON j.id = s.value WHERE j.kind <> ?)", asJSON(ids), earshot.KindErased).Scan(&there)
 	return there, err
 }
 
-// eraseIn erases some events, and what was made of them, in one step.
+// eraseIn erases the events, and what was made from them, in one step.
 func (s *Store) eraseIn(ctx context.Context, db *sql.DB, ids []earshot.EventID) (gone []SelectedEvent, err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer tx.Rollback()
-	if gone, err = s.lapseIn(ctx, tx, ids); err != nil { // of which the rest would take more with it
+	if gone, err = s.lapseIn(ctx, tx, ids); err != nil { // first, because erasing the rest would take more with it
 		return nil, err
 	}
 	also, err := s.eraseAll(ctx, tx, ids...)
@@ -327,7 +325,7 @@ func (s *Store) eraseIn(ctx context.Context, db *sql.DB, ids []earshot.EventID) 
 	return gone, tx.Commit()
 }
 
-// companions returns the files in an open backup.
+// companions returns the companions in an open backup.
 func companions(ctx context.Context, db *sql.DB) (all []Companion, err error) {
 	var there bool
 	err = db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'companions')").Scan(&there)
@@ -352,8 +350,8 @@ func companions(ctx context.Context, db *sql.DB) (all []Companion, err error) {
 	return all, rows.Err()
 }
 
-// copied copies a database to a new one, for its owner alone, and forces it to the disk: with
-// the log beside it, where a journal that was set aside may have the last of what it knows.
+// copied copies a database to a new one, readable only by its owner, and forces it to the disk. The
+// log is copied too: a journal that was set aside may have its newest events there.
 func copied(from, to string) error {
 	if err := errors.Join(discard(to), copiedFile(from, to)); err != nil {
 		return err

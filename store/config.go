@@ -11,68 +11,64 @@ import (
 	"earshot/internal/field"
 )
 
-// Config is the section store of the configuration file, and what the program
-// hands over beside it.
+// Config is the section store of the configuration file, and what the program supplies beside it.
 type Config struct {
-	// Directory holds the journal and nothing else. It is made, for its owner
-	// alone, if it is missing. In the file, empty means the user's state
-	// directory, which the command chooses; [Open] wants it filled in.
+	// Directory holds the journal and nothing else. If it is missing, it is created, accessible
+	// only to its owner. In the file, empty means the user's state directory, which the command
+	// chooses; [Open] requires it to be set.
 	Directory string `yaml:"directory"`
 
-	// Retention is for how long what happened is kept.
+	// Retention says how long events are kept.
 	Retention Retention `yaml:"retention,omitempty"`
 
-	// Projections are the views of other packages. They are kept in step with
-	// the journal, and made again when their version changes.
+	// Projections are the views of other packages. They are kept in step with the journal, and
+	// rebuilt when their version changes.
 	Projections []earshot.Projection `yaml:"-"`
 
 	Now   func() time.Time       `yaml:"-"` // nil means time.Now
-	NewID func() earshot.EventID `yaml:"-"` // nil means ULIDs that rise within a process; one call at a time
+	NewID func() earshot.EventID `yaml:"-"` // nil means ULIDs that rise within a process; called by one goroutine at a time
 
-	// Heeded are reasons to keep silent that show that the agent was meant all the same, such as
-	// being told to stop. Speech of this kind is not overheard.
+	// Heeded are the reasons for silence that still show that the agent was meant, such as being
+	// told to stop. Such speech does not count as overheard.
 	Heeded []string `yaml:"-"`
 
-	// Unheeded are reasons to speak that have nothing to do with what was said, such as a new
+	// Unheeded are the reasons to speak that have nothing to do with what was said, such as a new
 	// voice.
 	Unheeded []string `yaml:"-"`
 
-	// Log hears of repairs. It is never given what somebody said. Nil means
-	// nobody listens.
+	// Log receives repairs, and never what somebody said. Nil means no log.
 	Log *slog.Logger `yaml:"-"`
 
-	// Fits reports why a file that a backup has besides the journal cannot be had back.
-	// [Restore] asks it before anything is replaced. Nil means that all can be.
+	// Fits reports why a companion in a backup cannot be restored. [Restore] calls it before it
+	// replaces anything. Nil means that all can be restored.
 	Fits func(Companion) error `yaml:"-"`
 
-	// Meter is told what is written, from the writer's goroutine and those of its
-	// callers; it returns at once. Nil means nobody counts.
+	// Meter receives what is written, from the writer's goroutine and those of its callers; it
+	// returns at once. Nil means that nobody counts.
 	Meter Meter `yaml:"-"`
 
-	// Report is told of each fault once, and of its end once. It is called
-	// from a goroutine of its own, so it may wait and may use the store. Nil
-	// means that faults go to Log.
+	// Report is called once for each fault, and once for its end. It is called from a goroutine of
+	// its own, so it may wait and may use the store. Nil means that faults go to Log.
 	Report func(earshot.Notice) `yaml:"-"`
 
-	// Progress is told how many of all events have been gone through while views are made
-	// again, in the goroutine of [Open], which waits for it. Nil means nobody waits.
+	// Progress reports how many of all events have been processed while views are rebuilt. It is
+	// called in the goroutine of [Open], which waits for it. May be nil.
 	Progress func(done, all int64) `yaml:"-"`
 
-	// partition is how many sequences of the index of words share a tag; zero means as usual.
+	// partition is how many sequences share a tag in the index of words; zero means the default.
 	partition int64
 }
 
-// A Meter counts what is written. Its methods may be called from many goroutines.
+// A Meter counts what is written. Its methods must be safe for concurrent use.
 type Meter interface {
-	// Committed is told how long it took to force some steps to the disk, or why that
-	// could not be done.
+	// Committed receives how long it took to force some steps to the disk, or why that failed.
 	Committed(took time.Duration, err error)
 
-	// Kept is told of an event that is on the disk, and was not before.
+	// Kept receives an event that was just written to the disk for the first time.
 	Kept(e earshot.Event)
 }
 
-// DefaultConfig returns the configuration of somebody who wrote none.
+// DefaultConfig returns the configuration for a file without this section.
 func DefaultConfig() Config { return Config{Retention: Retention{Overheard: 24}} }
 
 // Validate reports every fault in c, not only the first.

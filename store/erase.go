@@ -8,8 +8,8 @@ import (
 	"earshot"
 )
 
-// A victim is a row that is going to be erased. Its columns are read too, so
-// that one whose payload is damaged can be.
+// A victim is a row that is going to be erased. Its columns are read too, so that a row with a
+// damaged payload can be erased.
 type victim struct {
 	row
 	id   earshot.EventID
@@ -17,8 +17,8 @@ type victim struct {
 	room earshot.RoomID
 }
 
-// descendants returns the events in the list and all that came of them, except
-// what is erased already.
+// descendants returns the events in the list and everything made from them, except what is already
+// erased.
 func descendants(ctx context.Context, tx *sql.Tx, list string) ([]victim, error) {
 	rows, err := tx.QueryContext(ctx, `
 		WITH RECURSIVE gone (id) AS (
@@ -41,7 +41,7 @@ func descendants(ctx context.Context, tx *sql.Tx, list string) ([]victim, error)
 	return all, rows.Err()
 }
 
-// eraseAll erases some events and all that came of them. It returns what they were.
+// eraseAll erases some events and everything made from them. It returns what they were.
 func (s *Store) eraseAll(ctx context.Context, tx *sql.Tx, ids ...earshot.EventID) (gone []SelectedEvent, err error) {
 	victims, err := descendants(ctx, tx, asJSON(ids))
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Store) eraseAll(ctx context.Context, tx *sql.Tx, ids ...earshot.EventID
 	return gone, nil
 }
 
-// erase overwrites one event and takes it out of the views. It returns what it was.
+// erase overwrites one event and removes it from the views. It returns what the event was.
 func (s *Store) erase(ctx context.Context, tx *sql.Tx, v victim) (SelectedEvent, error) {
 	e, err := v.event()
 	if err != nil { // nobody will see what is left of it

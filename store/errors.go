@@ -8,12 +8,11 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// What a caller of the store may have to decide about. Each error that wraps
-// one of these names the file and what to do.
+// The errors that a caller of the store may have to decide about. Each error that wraps one of
+// these names the file and what to do.
 var (
-	// ErrFull says that the disk took nothing: it is full, or it fails.
-	// Nothing of the call was kept. A later call succeeds by itself once there
-	// is room.
+	// ErrFull says that the disk accepted nothing: it is full, or it fails. Nothing of the call was
+	// kept. A later call succeeds by itself once there is room.
 	ErrFull = errors.New("the journal cannot be written")
 
 	// ErrDamaged says that the file no longer holds what was written to it.
@@ -48,7 +47,7 @@ func (e *ErrLocked) Error() string {
 	return fmt.Sprintf("%s is in use by %s: attach to that one, or stop it", e.Directory, who)
 }
 
-// code returns the primary result code of SQLite behind err, or 0.
+// code returns the primary SQLite result code in err, or 0.
 func code(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff
@@ -56,9 +55,8 @@ func code(err error) int {
 	return 0
 }
 
-// kept wraps err, which SQLite returned about the file at path, in the error
-// that says what to do about it. The texts of SQLite name tables and
-// constraints, and never repeat a value.
+// kept wraps err, an SQLite error about the file at path, in the error that says what to do. The
+// texts of SQLite name tables and constraints, and never repeat a value.
 func kept(path string, err error) error {
 	if errors.Is(err, errAltered) || errors.Is(err, errStrange) {
 		return damaged(path, err)
@@ -70,7 +68,7 @@ func kept(path string, err error) error {
 		return fmt.Errorf("%w: %s: the disk fails or is full: make room or look at the system's log: %w", ErrFull, path, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
 		return fmt.Errorf("%w: %s: earshot may not write it: give it back to the user that runs earshot: %w", ErrFull, path, err)
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT: // what is ours breaks none
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT: // our own data breaks no constraint
 		return damaged(path, err)
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("%s: another program has locked it: close that program: %w", path, err)
@@ -84,7 +82,7 @@ type damage struct {
 	why  error
 }
 
-// damaged says that the file at path is, because of why.
+// damaged returns the error that the file at path is damaged, because of why.
 func damaged(path string, why error) error { return &damage{path, why} }
 
 func (d *damage) Error() string {

@@ -14,8 +14,8 @@ import (
 	"earshot"
 )
 
-// An export is text: an [ExportHeader] on the first line, an event on each line behind it in the
-// order of the journal, what is kept beside the journal if it was asked for, and a
+// An export is text: an [ExportHeader] on the first line, one event on each further line in the
+// order of the journal, then the files kept beside the journal if they were asked for, and an
 // [ExportTrailer] on the last line. Each line is JSON. The same journal makes the same bytes.
 
 // formatName is what the first line of an export begins with.
@@ -25,12 +25,12 @@ const formatName = "earshot export 1"
 type ExportHeader struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`          // of the journal that it was made from
-	Only    string `json:"only,omitempty"`   // which events were chosen, in words; empty means all there are
-	Events  int    `json:"events,omitempty"` // how many of them there are, if that was known
-	Last    int64  `json:"last,omitempty"`   // the highest sequence, likewise
+	Only    string `json:"only,omitempty"`   // which events were chosen, in words; empty means all
+	Events  int    `json:"events,omitempty"` // how many events, if known
+	Last    int64  `json:"last,omitempty"`   // the highest sequence, if known
 }
 
-// An ExportTrailer ends an export, so that one that was cut off is not taken for a whole one.
+// An ExportTrailer ends an export, so that a truncated one is not taken for a whole one.
 type ExportTrailer struct {
 	End    string `json:"end"` // the format again
 	Events int    `json:"events"`
@@ -43,8 +43,8 @@ type ExportCompanion struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// WriteExport writes an export of some events, one at a time. Only says which they are,
-// and is empty if they are all. It returns how many there were.
+// WriteExport writes an export of some events, one at a time. l.Only says which they are, and is
+// empty for all. It returns how many there were.
 func WriteExport(w io.Writer, l ExportHeader, events iter.Seq2[earshot.Event, error], beside ...ExportCompanion) (int, error) {
 	out := &checksumWriter{Writer: bufio.NewWriterSize(w, 1<<16), sum: sha256.New()}
 	l.Format, l.Version = formatName, len(migrations)
@@ -72,7 +72,7 @@ func WriteExport(w io.Writer, l ExportHeader, events iter.Seq2[earshot.Event, er
 	return n, out.Flush()
 }
 
-// A checksumWriter knows the checksum of what was written.
+// A checksumWriter computes the checksum of what was written.
 type checksumWriter struct {
 	*bufio.Writer
 	sum hash.Hash
@@ -89,14 +89,14 @@ func (s *checksumWriter) line(v any) error {
 	return err
 }
 
-// Totals are how much there is in a journal at one moment.
+// Totals says how much there is in a journal at one moment.
 type Totals struct {
 	Events int   // erased ones too
-	Erased int   // how many those are
+	Erased int   // how many of them are erased
 	Last   int64 // the highest sequence
 }
 
-// Totals counts what is there. In a large journal it takes a moment.
+// Totals counts the events. In a large journal that takes a moment.
 func (a *Archive) Totals(ctx context.Context) (c Totals, err error) {
 	err = a.db().QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE kind = ?), coalesce(max(sequence), 0) FROM journal INDEXED BY journal_kind",
 		earshot.KindErased).Scan(&c.Events, &c.Erased, &c.Last)
@@ -106,10 +106,10 @@ func (a *Archive) Totals(ctx context.Context) (c Totals, err error) {
 	return c, nil
 }
 
-// Totals counts what is there; see [Archive.Totals].
+// Totals counts the events; see [Archive.Totals].
 func (s *Store) Totals(ctx context.Context) (Totals, error) { return s.archive.Totals(ctx) }
 
-// Wrote reports whether somebody is the author of any of some events.
+// Wrote reports whether somebody is the author of any of the events.
 func (a *Archive) Wrote(ctx context.Context, who earshot.ParticipantID, ids []earshot.EventID) (wrote bool, err error) {
 	err = a.db().QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE author = ? AND id IN (SELECT value FROM json_each(?)))", who, asJSON(ids)).Scan(&wrote)
 	if err != nil {
@@ -118,8 +118,8 @@ func (a *Archive) Wrote(ctx context.Context, who earshot.ParticipantID, ids []ea
 	return wrote, nil
 }
 
-// All yields every event of every room up to a sequence, as [Archive.Export] does, so
-// that whoever reads beside a daemon comes to an end.
+// All yields every event of every room up to a sequence, as [Archive.Export] does, so that a reader
+// beside a running daemon comes to an end.
 func (a *Archive) All(ctx context.Context, last int64) iter.Seq2[earshot.Event, error] {
 	return func(yield func(earshot.Event, error) bool) {
 		for e, err := range a.Export(ctx) {
@@ -130,7 +130,7 @@ func (a *Archive) All(ctx context.Context, last int64) iter.Seq2[earshot.Event, 
 	}
 }
 
-// faults reports what is wrong with a header, if anything is.
+// faults reports what is wrong with a header, if anything.
 func (l ExportHeader) faults() error {
 	switch {
 	case l.Format != formatName:

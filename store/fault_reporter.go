@@ -8,21 +8,20 @@ import (
 	"earshot"
 )
 
-// A faultReporter tells of each fault once, and of its end once. It does so from a
-// goroutine of its own, because whoever is told may want to write it into the
-// journal, and the writer cannot wait for itself.
+// A faultReporter reports each fault once, and its end once. It does so from a goroutine of its
+// own, because the listener may want to write the fault into the journal, and the writer cannot
+// wait for itself.
 //
-// A slow listener makes nobody wait: a fault that is over before it was told
-// is not told, nor is an end whose fault is back, so that at most one notice
-// of each fault is waiting.
+// A slow listener makes nobody wait: a fault that ended before it was reported is not reported, nor
+// is an end whose fault has returned, so at most one notice of each fault is waiting.
 type faultReporter struct {
 	tell func(earshot.Notice)
-	wake chan struct{} // has one when something is waiting
+	wake chan struct{} // has one value when something is waiting
 	quit chan struct{}
 	told sync.WaitGroup
 
 	mu      sync.Mutex
-	open    map[string]bool // the faults that are not over
+	open    map[string]bool // the faults that have not ended
 	waiting []earshot.Notice
 }
 
@@ -60,7 +59,7 @@ func (r *faultReporter) next() (n earshot.Notice, ok bool) {
 	return n, true
 }
 
-// fault tells n unless it is known.
+// fault reports n unless that fault is already open.
 func (r *faultReporter) fault(n earshot.Notice) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +69,7 @@ func (r *faultReporter) fault(n earshot.Notice) {
 	}
 }
 
-// over tells that the fault called key is over, if there was one.
+// over reports that the fault called key has ended, if there was one.
 func (r *faultReporter) over(key, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +79,7 @@ func (r *faultReporter) over(key, text string) {
 	}
 }
 
-// enqueue adds n, or takes away the opposite that is still waiting.
+// enqueue adds n, or removes the opposite notice that is still waiting.
 func (r *faultReporter) enqueue(n earshot.Notice) {
 	same := func(w earshot.Notice) bool { return w.Key == n.Key }
 	if i := slices.IndexFunc(r.waiting, same); i >= 0 {
@@ -94,7 +93,7 @@ func (r *faultReporter) enqueue(n earshot.Notice) {
 	}
 }
 
-// close waits until what was to be told by now has been.
+// close waits until everything to be reported by now has been.
 func (r *faultReporter) close() {
 	close(r.quit)
 	r.told.Wait()

@@ -17,22 +17,22 @@ import (
 const (
 	journalFile = "earshot.db"
 	lockFile    = "lock"
-	salvageFile = "earshot.db.salvage" // becomes the journal when it is whole
+	salvageFile = "earshot.db.salvage" // becomes the journal when it is complete
 )
 
-// beside are the endings of the files that SQLite keeps beside a database.
+// beside are the suffixes of the files that SQLite keeps beside a database.
 var beside = []string{"-wal", "-shm"}
 
-// always is set on every connection. What is sorted or undone stays in
-// memory, so that nothing of a conversation reaches the directory for
-// temporary files; a lock of another program is waited for so long.
+// always is set on every connection. Sorting and rollback stay in memory, so that nothing of a
+// conversation reaches the directory for temporary files; busy_timeout is how long, in
+// milliseconds, it waits for another program's lock.
 var always = []string{"temp_store(MEMORY)", "busy_timeout(5000)", "trusted_schema(0)"}
 
-// An acknowledged event has been forced to the disk; what is deleted is
-// overwritten; the log beside the file does not stay bigger than 32 MiB.
+// writing is set on the writer's connection. An acknowledged event has been forced to the disk;
+// deleted content is overwritten; the log beside the file stays within 32 MiB.
 var writing = []string{"journal_mode(WAL)", "synchronous(FULL)", "secure_delete(1)", "journal_size_limit(33554432)"}
 
-// address is the name under which the driver opens the file at path.
+// address returns the name under which the driver opens the file at path.
 func address(path string, query url.Values, pragmas ...[]string) string {
 	for _, list := range pragmas {
 		for _, p := range list {
@@ -43,8 +43,8 @@ func address(path string, query url.Values, pragmas ...[]string) string {
 	return u.String()
 }
 
-// openWriter opens the file at path for the one connection that writes. The
-// driver is known as sqlite since errors.go imports it.
+// openWriter opens the file at path for the one connection that writes. The driver is registered as
+// sqlite because errors.go imports it.
 func openWriter(path string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", address(path, url.Values{"_txlock": {"immediate"}}, always, writing))
 	if err != nil {
@@ -54,11 +54,11 @@ func openWriter(path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// readers is how many questions are answered at once; the next one waits.
+// readers is how many queries run at once; the next one waits.
 const readers = 4
 
-// openReaders opens the file at path for connections that only read. They
-// change nothing in it, also when they are the last to close it.
+// openReaders opens the file at path for read-only connections. They change nothing in it, even
+// when they are the last to close it.
 func openReaders(path string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", address(path, url.Values{"mode": {"ro"}}, always, []string{"query_only(1)"}))
 	if err != nil {
@@ -69,8 +69,8 @@ func openReaders(path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// prepare makes the directory, for its owner alone. One that is there already
-// keeps its mode, since it may be more than ours; the files in it do not.
+// prepare creates the directory, accessible only to its owner. An existing directory keeps its
+// mode, since it may hold other files too; our files in it do not.
 func prepare(directory string) error {
 	if !filepath.IsAbs(directory) {
 		return fmt.Errorf("opening the journal: the directory %q is not an absolute path", directory)
@@ -81,8 +81,8 @@ func prepare(directory string) error {
 	return nil
 }
 
-// touch makes the file at path if it is missing, and its owner's alone in any
-// case. SQLite gives the files beside it the same mode.
+// touch creates the file at path if it is missing, and in any case makes it readable only by its
+// owner. SQLite gives the files beside it the same mode.
 func touch(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -91,7 +91,7 @@ func touch(path string) error {
 	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
-// size returns the length of the file at path, and whether there is one.
+// size returns the length of the file at path, and whether it exists.
 func size(path string) (int64, bool, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,11 +106,12 @@ func size(path string) (int64, bool, error) {
 	return info.Size(), true, nil
 }
 
-// head returns an [ErrDamaged] if the file at path cannot be a database that
-// we may write. SQLite takes a file without a whole head for a new one, and
-// one whose head asks for a newer SQLite for one that may only be read.
+// head returns an [ErrDamaged] if the file at path cannot be a database that we may write. SQLite
+// takes a file with an incomplete header for a new database, and one whose header asks for a newer
+// SQLite for a read-only one.
 //
-// It must not be called while this process has the file open as a database,
+// It must not be called while this process has the file open as a database, because that would lose
+// its locks.
 // which would lose its locks.
 func head(path string) error {
 	f, err := os.Open(path)
@@ -133,9 +134,8 @@ func head(path string) error {
 	return nil
 }
 
-// sound looks for damage in the open file, and returns the first that it
-// finds. It reads everything, some 100 MB a second, so it is called only when
-// there is a reason for suspicion.
+// sound looks for damage in the open file, and returns the first that it finds. It reads
+// everything, some 100 MB a second, so it is called only when there is a reason for suspicion.
 func sound(ctx context.Context, db *sql.DB) error {
 	var said string
 	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&said); err != nil {

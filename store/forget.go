@@ -13,29 +13,28 @@ import (
 )
 
 const (
-	// slice is how long one step takes at most, in which events are erased, while nobody
-	// else wants to write: more in one commit cost less. Whoever comes waits for the event
-	// that is being erased, and the commit.
+	// slice is how long one step may erase events while nobody else wants to write: more events in
+	// one commit cost less each. A writer that arrives waits for the event that is being erased,
+	// and for the commit.
 	slice = 50 * time.Millisecond
 
-	// gentle is the same where there is no hurry.
+	// gentle is the same for when there is no hurry.
 	gentle = 3 * time.Millisecond
 
-	// gathered is of how many erased events who forgets is told at once.
+	// gathered is how many erased events the caller of Forget receives at once.
 	gathered = 4096
 )
 
-// Forget erases what a selection means and, in turn, all that was made of it, from the
-// journal, the views and the files, the newest first and in steps so short that others can
-// write in between. What stays is that there was something: its sequence, ID, time, room and
-// visibility. N is how many events lost their content; IDs that nobody knows are passed over.
-// Each is called with some of them when they are on the
-// disk as erased, from the caller's goroutine, until all were; it may be nil.
+// Forget erases the events of a selection and, in turn, everything made from them, from the
+// journal, the views and the files, newest first and in steps so short that others can write in
+// between. What stays is that there was something: its sequence, ID, time, room and visibility. n
+// is how many events lost their content; unknown IDs are skipped. each is called with batches of
+// erased events once they are on the disk as erased, from the caller's goroutine; it may be nil.
 //
-// A selection should say until when: what comes meanwhile is not meant otherwise, except
-// what is made of something that is. If Forget is cut short, by ctx, by a full disk or a
-// crash, some events are erased with all that was made of them and others are not; to
-// forget the same again finishes it.
+// A selection should have an Until: events that arrive meanwhile are not selected, unless they are
+// made from selected ones. If Forget is cut short, by ctx, by a full disk or a crash, some events
+// are erased with everything made from them and others are not; calling it again with the same
+// selection finishes it.
 //
 // The last traces in the files are removed afterwards, in the background; [Store.Clean]
 // waits for that.
@@ -67,8 +66,8 @@ func (s *Store) Forget(ctx context.Context, sel Selection, each func([]SelectedE
 	return n, nil
 }
 
-// forgetSome erases the first of some events, as many as can be in a time, and returns what
-// was erased, and how many of them were looked at.
+// forgetSome erases the first of some events, as many as fit into the given time. It returns what
+// was erased, and how many of them it processed.
 func (s *Store) forgetSome(ctx context.Context, all []SelectedEvent, within time.Duration) (gone []SelectedEvent, taken int, err error) {
 	err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		for began := time.Now(); taken < len(all) && (taken == 0 || time.Since(began) < within && s.write.waiting.Load() == 0); taken++ {
@@ -86,16 +85,16 @@ func (s *Store) forgetSome(ctx context.Context, all []SelectedEvent, within time
 	return gone, taken, err
 }
 
-// Clean removes the last traces of what was deleted from the files, if there are any, and
-// returns when they are gone. If ctx ends first, or another program reads the file, the
-// error says so, and they are removed when that is over.
+// Clean removes the last traces of deleted content from the files, if there are any, and returns
+// when they are gone. If ctx ends first, or another program reads the file, the error says so, and
+// the traces are removed afterwards.
 func (s *Store) Clean(ctx context.Context) error { return s.purge(ctx) }
 
-// Aside returns the files of journals in a directory that were set aside, as a damaged one
-// is. What is in them nothing can be taken out of. What has another name somebody has put
-// there, and is theirs.
+// Aside returns the files in a directory of journals that were set aside, for example as damaged.
+// Nothing can be erased inside such a file. A file with any other name is not ours and is not
+// returned.
 func Aside(directory string) []string {
-	there, _ := os.ReadDir(directory) // of what it can read
+	there, _ := os.ReadDir(directory) // what it could read, even with an error
 	var all []string
 	for _, f := range there {
 		if why, is := strings.CutPrefix(f.Name(), journalFile+"."); is && (strings.HasPrefix(why, wasDamaged+"-") || strings.HasPrefix(why, wasReplaced+"-")) {

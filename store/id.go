@@ -10,8 +10,8 @@ import (
 	"earshot"
 )
 
-// rising returns a function that makes ULIDs, each greater than the one
-// before, also when the clock is set back.
+// rising returns a function that makes ULIDs, each greater than the one before, even when the clock
+// is set back.
 func rising(now func() time.Time) func() earshot.EventID {
 	var (
 		mu      sync.Mutex
@@ -23,7 +23,7 @@ func rising(now func() time.Time) func() earshot.EventID {
 		defer mu.Unlock()
 		last = max(last, ulid.Timestamp(now()))
 		id, err := ulid.New(last, entropy)
-		for err != nil { // the random part came to its end within this millisecond
+		for err != nil { // the random part overflowed within this millisecond
 			last++
 			id, err = ulid.New(last, entropy)
 		}

@@ -9,7 +9,7 @@ import (
 	"earshot"
 )
 
-// NewIDs returns a source of IDs that rise, for many goroutines.
+// NewIDs returns a source of rising IDs that is safe for concurrent use.
 func NewIDs() func() earshot.EventID {
 	var mu sync.Mutex
 	entropy := ulid.DefaultEntropy()

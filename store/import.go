@@ -21,11 +21,11 @@ import (
 	"earshot"
 )
 
-// longestLine is how many bytes a line of an export may have: an event that fills all
-// the room there is for one, and its sequence.
+// longestLine is how many bytes a line of an export may have: an event of the maximum size, and its
+// sequence.
 const longestLine = maxPayload + 1024
 
-// An ErrImport says which line of an export cannot be taken, and why.
+// An ErrImport says which line of an export is refused, and why.
 type ErrImport struct {
 	Line int // from 1
 	Err  error
@@ -53,28 +53,27 @@ type Import struct {
 	Label  ExportHeader
 	Events int // in the file
 	Added  int // to the journal
-	Known  int // it had already, and has as it had them
-	Erased int // of those added, without content: deleted before the export, or derived from what is deleted here
+	Known  int // events that the journal already has, unchanged
+	Erased int // events added without content: deleted before the export, or made from something deleted here
 
-	// Companions are what the export has of other packages. Nothing was done with them.
+	// Companions are the files of other packages in the export. Import does nothing with them.
 	Companions []ExportCompanion
 }
 
-// Examine reads an export from beginning to end and reports what is in it, or the first
-// line that is not as it must be. It needs as much memory as the longest line.
+// Examine reads an export from beginning to end and returns what is in it, or an error about the
+// first invalid line. It needs as much memory as the longest line.
 func Examine(ctx context.Context, from io.Reader) (Import, error) {
 	return unpack(ctx, from, func(earshot.Event) error { return nil })
 }
 
-// Import adds the events of an export, all of them or, if anything is wrong with it,
-// none. An event that the journal has already, by its ID, is kept as it is, and so is
-// one that is deleted. In an empty journal they have the sequences that they had; in
-// another they stand behind what is there, in their order. What was derived from an
-// event that is deleted here is kept as [earshot.Tombstone].
+// Import adds the events of an export: all of them or, if anything is wrong with it, none. An event
+// that the journal already has, by its ID, stays as it is, even if it is deleted. In an empty
+// journal the events keep their sequences; in another they follow the existing events, in their
+// order. An event that was made from an event that is deleted here is kept as [earshot.Tombstone].
 //
-// The file is read twice: to look at all of it, and then in one step, for which the
-// disk must have room twice. Memory does not grow with it. With dry the step is taken
-// back at its end. The error is an [*ErrImport] if it is about a line.
+// The file is read twice: to check all of it, and then in one step, for which the disk needs twice
+// the space. Memory does not grow with the file. With dry the step is rolled back at its end. The
+// error is an [*ErrImport] if it is about a line.
 func (s *Store) Import(ctx context.Context, from io.ReadSeeker, dry bool) (Import, error) {
 	seen, err := Examine(ctx, from)
 	if err != nil {
@@ -111,7 +110,7 @@ func (s *Store) Import(ctx context.Context, from io.ReadSeeker, dry bool) (Impor
 	return done, nil
 }
 
-// An importer adds events that another journal had.
+// An importer adds events of another journal.
 type importer struct {
 	store                *Store
 	tx                   *sql.Tx
@@ -120,7 +119,7 @@ type importer struct {
 	added, known, erased int
 }
 
-// take adds one event, unless it is there.
+// take adds one event, unless it exists.
 func (i *importer) take(ctx context.Context, e earshot.Event) error {
 	switch _, err := i.find(ctx, e); {
 	case err == nil:
@@ -130,7 +129,7 @@ func (i *importer) take(ctx context.Context, e earshot.Event) error {
 		return err
 	}
 	sequence := e.Sequence
-	if i.before > 0 { // it has others already
+	if i.before > 0 { // the journal has others already
 		sequence = i.last + 1
 		var err error
 		if e, err = i.beside(ctx, e); err != nil {
@@ -152,8 +151,8 @@ func (i *importer) take(ctx context.Context, e earshot.Event) error {
 	return i.store.apply(ctx, i.tx, e)
 }
 
-// find returns the event of that ID, or [sql.ErrNoRows]. What was deleted where it comes
-// from, and is here, is the same event: only its content is not known to both.
+// find returns the event with the ID of e, or [sql.ErrNoRows]. An event that is deleted at one end
+// and not at the other is still the same event: only its content is missing at one.
 func (i *importer) find(ctx context.Context, e earshot.Event) (earshot.Event, error) {
 	if _, gone := e.Body.(earshot.Tombstone); !gone {
 		return find(ctx, i.tx, e)
@@ -166,8 +165,8 @@ func (i *importer) find(ctx context.Context, e earshot.Event) (earshot.Event, er
 	return e, err
 }
 
-// beside does what adding e means for what the journal had before: it is erased if what
-// it was derived from is, and what it revises or takes back is revised or erased.
+// beside applies e to what the journal had before: e is erased if what it was made from is, and
+// what it revises or withdraws is revised or erased.
 func (i *importer) beside(ctx context.Context, e earshot.Event) (earshot.Event, error) {
 	gone, err := i.had(ctx, e.Sources, "kind = 'erased'")
 	if err != nil {
@@ -179,7 +178,7 @@ func (i *importer) beside(ctx context.Context, e earshot.Event) (earshot.Event, 
 	var of earshot.EventID
 	switch b := e.Body.(type) {
 	case earshot.Revision:
-		if b.Text == "" { // a later one says what the message says
+		if b.Text == "" { // a later revision says what the message says
 			return e, nil
 		}
 		of = b.Of
@@ -195,7 +194,7 @@ func (i *importer) beside(ctx context.Context, e earshot.Event) (earshot.Event, 
 	return i.store.changes(ctx, i.tx, e)
 }
 
-// had reports whether the journal had any of some events before, of which that holds.
+// had reports whether the journal had, before the import, any of the events that match holds.
 func (i *importer) had(ctx context.Context, ids []earshot.EventID, holds string) (had bool, err error) {
 	if len(ids) == 0 {
 		return false, nil
@@ -219,10 +218,10 @@ func unpack(ctx context.Context, from io.Reader, take func(earshot.Event) error)
 // An exportReader is an export that is being read.
 type exportReader struct {
 	in   *bufio.Reader
-	sum  hash.Hash // of the lines before the present one
+	sum  hash.Hash // of the lines before the current one
 	line int
-	text []byte // the present line
-	last int64  // the sequence of the event before
+	text []byte // the current line
+	last int64  // the sequence of the previous event
 }
 
 func (p *exportReader) read(ctx context.Context, found *Import, take func(earshot.Event) error) error {
@@ -230,7 +229,7 @@ func (p *exportReader) read(ctx context.Context, found *Import, take func(earsho
 		return err
 	}
 	if err := json.Unmarshal(p.text, &found.Label); err != nil {
-		found.Label = ExportHeader{} // what is no JSON is no export either
+		found.Label = ExportHeader{} // what is not JSON is no export either
 	}
 	if err := found.Label.faults(); err != nil {
 		return err
@@ -266,7 +265,7 @@ func (p *exportReader) read(ctx context.Context, found *Import, take func(earsho
 	}
 }
 
-// next reads a line, without its end. What is missing at the end of the file is said.
+// next reads a line, without its end. If the file ends here, the error says what is missing.
 func (p *exportReader) next() error {
 	if p.line > 0 {
 		p.sum.Write(p.text)
@@ -291,13 +290,13 @@ func (p *exportReader) next() error {
 	}
 }
 
-// event returns the event in the present line, if it can be kept.
+// event returns the event in the current line, if it can be kept.
 func (p *exportReader) event() (earshot.Event, error) {
 	var e earshot.Event
 	if err := json.Unmarshal(p.text, &e); err != nil {
 		return e, err
 	}
-	const most = 1 << 53 // beyond it not every program reads a number as it is written
+	const most = 1 << 53 // beyond it some programs do not read a number exactly
 	switch {
 	case e.ID == "":
 		return e, errors.New("the event has no ID")
@@ -316,8 +315,8 @@ func (p *exportReader) event() (earshot.Event, error) {
 	return e, cmp.Or(admissible(e), likely(e))
 }
 
-// likely says why no earshot can have written e, if that is so: a room takes nothing of the
-// kind in, and so it looks at what it has on record no more.
+// likely says why no earshot can have written e; nil if one can. A room accepts no such event, and
+// so does not check the ones it has on record again.
 func likely(e earshot.Event) error {
 	ids := []string{string(e.ID), string(e.Room), string(e.Author)}
 	for _, id := range slices.Concat(e.Sources, referred(e.Body)) {
@@ -347,8 +346,7 @@ func likely(e earshot.Event) error {
 
 func unprintable(c rune) bool { return !unicode.IsPrint(c) }
 
-// referred returns the events that b names, by which it answers, goes on with or takes back
-// another.
+// referred returns the events that b refers to by answering, continuing or undoing them.
 func referred(b earshot.Body) []earshot.EventID {
 	switch b := b.(type) {
 	case earshot.Message:
@@ -369,18 +367,19 @@ func referred(b earshot.Body) []earshot.EventID {
 	return nil
 }
 
-// references are the events that those of the journal j name by which they answer another or go
-// on with it, or were made of it.
+// references are the events that those of the journal j refer to by answering or continuing them,
+// or that they were made from.
 const references = `SELECT j.id AS event, j.sequence AS at, r.value AS other FROM journal j, json_each(json_extract(j.payload,
 		'$.body.reply_to', '$.body.about', '$.body.of', '$.body.resumes', '$.body.thought', '$.body.undoes')) r
 	WHERE j.kind <> 'erased' AND r.value IS NOT NULL`
 
-// mostAhead is how many events may name one that stands behind them: a handful was kept late
-// since a disk was full.
+// mostAhead is how many events may refer to a later one: a handful was kept late because a disk was
+// full.
 const mostAhead = 100
 
-// uncircled returns an error if an event behind a sequence answers itself, or was made of
-// itself, by way of whichever others. Each way round has a step ahead, of which there are few.
+// uncircled returns an error if an event behind a sequence refers to itself through any chain of
+// answers and sources. Each such circle contains a reference to a later event, of which there are
+// few.
 func uncircled(ctx context.Context, tx *sql.Tx, before int64) error {
 	rows, err := tx.QueryContext(ctx, `SELECT a.event, b.id FROM (`+references+` AND j.sequence > ?1) a JOIN journal b ON b.id = a.other WHERE b.sequence >= a.at
 		UNION SELECT d.event, d.source FROM journal j JOIN derived d ON d.event = j.id JOIN journal b ON b.id = d.source WHERE j.sequence > ?1 AND b.sequence >= j.sequence
@@ -419,14 +418,14 @@ func uncircled(ctx context.Context, tx *sql.Tx, before int64) error {
 	return nil
 }
 
-// erasedAs returns what is left of an event that was erased, and no more.
+// erasedAs returns what is left of an erased event, and nothing else.
 func erasedAs(e earshot.Event, gone earshot.Tombstone) earshot.Event {
 	left := erased(e)
 	left.Sequence, left.Body = e.Sequence, gone
 	return left
 }
 
-// end reports what is wrong with the last line, if anything is.
+// end reports what is wrong with the last line, if anything.
 func (p *exportReader) end(found Import) error {
 	var s ExportTrailer
 	if err := json.Unmarshal(p.text, &s); err != nil {

@@ -21,60 +21,61 @@ import (
 // messages is the index of the words of what was written, noted, heard, and seen: one table of
 // FTS5, which for each term has the sequences of the events that have it.
 //
-// A term is a word behind a tag that stands for an audience: everybody in a room, or one member
-// of what is private there. A text is in the index under the tags of those who may see it, and
-// a reader asks for terms under their own. So neither what is found nor how long that takes
-// depends on what others say among themselves, as it does with a table that has the audience in
-// a column: there, a word that others have said takes longer than one that nobody has. What is
-// found is looked at again in the journal, which decides.
+// A term is a word behind a tag that stands for an audience: everybody in a room, or one member of
+// a private conversation there. A text is in the index under the tags of those who may see it, and
+// a reader asks for terms under its own tags. So neither what is found nor how long that takes
+// depends on what others say among themselves. With a table that has the audience in a column it
+// would: there, a word that others have said takes longer than one that nobody has. What is found
+// is checked again in the journal, which decides.
 //
-// The text itself is not in the index, nor where in it a word stands. To take a text out of it
-// each of its terms is looked for, which takes long for a long text. So the step that erases
-// an event leaves its terms in the table stale, and they are taken out in short steps before
+// The index has neither the text itself nor the positions of its words. To remove a text, each of
+// its terms must be looked up, which takes long for a long text. So the step that erases an event
+// leaves its terms in the table stale, and they are removed in short steps before the traces in the
+// file are; see [Store.purge].
 // the traces in the file are; see [Store.purge].
 type messages struct {
-	partition int64 // sequences under one tag; zero means the usual
-	owed      int   // terms that have come since parts of the index were joined
-	done      int   // work so far, in terms that were put in or left behind
+	partition int64 // sequences under one tag; zero means the default
+	owed      int   // terms that were added since parts of the index were last joined
+	done      int   // work so far, in terms that were added or left stale
 }
 
 const (
-	// mostTerms is how many terms an event has in the index at most, under all its tags: a
-	// text of 64 KiB in a natural language has 3,000 to 6,000. Of what has more the first
-	// are found. Twice as many take 30 ms of the commit.
+	// mostTerms is how many terms an event has in the index at most, under all its tags: a text of
+	// 64 KiB in a natural language has 3,000 to 6,000. Of a text with more, only the first are
+	// found. Twice as many take 30 ms of the commit.
 	mostTerms = 8192
 
-	// textWork is how many bytes of a text are as much work as a term, even if they have none:
+	// textWork is how many bytes of a text cost as much work as a term, even if they yield none:
 	// they are read, and written to the journal.
 	textWork = 16
 
-	// mostTags is how many of those who may see a private text find it.
+	// mostTags is how many of those who may see a private text can find it.
 	mostTags = 512
 
-	// usualPartition is how many sequences share a tag: those of some 200,000 texts. It bounds
-	// what the commonest word and the beginning of many words cost in a journal of any size;
-	// what is found nowhere is looked for once in each.
+	// usualPartition is how many sequences share a tag: those of some 200,000 texts. It bounds the
+	// cost of the commonest word, and of the beginning of many words, in a journal of any size. A
+	// word that is nowhere is looked up once in each partition.
 	usualPartition = 1 << 19
 
-	// Each step adds a part to the index, and a search looks into each. So some pages of them
-	// are joined each time that so many terms have come, as which a part counts at least: it
-	// takes some milliseconds, in a transaction of its own behind that of the messages. Where a
-	// step adds very many, as the one that makes the index anew, it is done on the way.
+	// Each step adds a part to the index, and a search looks into each part. So joinPages pages are
+	// joined whenever joinTerms terms have been added, with a minimum counted for each part. That
+	// takes some milliseconds, in a transaction of its own after that of the messages. A step that
+	// adds very many terms, such as the one that rebuilds the index, joins on the way.
 	joinTerms = 4096
 	joinPages = 64
 	partTerms = 256
 	mostOwed  = 16 * joinTerms
 
-	// sweptTerms is how many stale terms are taken out in one step: it takes some milliseconds.
+	// sweptTerms is how many stale terms are removed in one step, which takes some milliseconds.
 	sweptTerms = 64
 
-	// mostStale is how many stale terms of one event are compared with what it says now. Where
-	// there are more, that is put into the index when they are gone.
+	// mostStale is how many stale terms of one event are compared with its new text. If there are
+	// more, the new text is indexed when they are gone.
 	mostStale = 2 * mostTerms
 )
 
-// The settings of the table: what is taken out is overwritten, and parts are joined only when
-// we say so, a few pages at a time: left alone, it would join all of them at once one day.
+// settings of the table: removed content is overwritten, and parts are joined only when we say so,
+// a few pages at a time. Left alone, FTS5 would one day join all of them at once.
 var settings = map[string]int{"secure-delete": 1, "automerge": 0, "crisismerge": 1999, "usermerge": 4}
 
 func (*messages) Name() string { return "messages" }
@@ -83,7 +84,7 @@ func (*messages) Version() int { return 9 }
 func (*messages) Create(ctx context.Context, tx *sql.Tx) error {
 	err := run(ctx, tx,
 		`CREATE VIRTUAL TABLE terms USING fts5(words, content='', columnsize=0, detail=none, tokenize='ascii')`,
-		// When there are texts of which days, to find the sequences of a time.
+		// The first and last sequence of the texts of each day, to search by time.
 		`CREATE TABLE days (day INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL) STRICT`,
 		`CREATE TABLE stale (sequence INTEGER PRIMARY KEY, terms TEXT NOT NULL, again INTEGER NOT NULL DEFAULT 0) STRICT`)
 	for name, value := range settings {
@@ -116,13 +117,13 @@ func (m *messages) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err 
 	return odd(err)
 }
 
-// put adds terms to those of an event. Those that are stale are in the index already.
+// put adds the terms of an event. Stale ones are in the index already.
 func (m *messages) put(ctx context.Context, tx *sql.Tx, sequence int64, terms []string) error {
 	left, _, err := m.stale(ctx, tx, sequence)
 	switch {
 	case err != nil:
 		return err
-	case len(left) > mostStale: // somebody changes a long text again and again
+	case len(left) > mostStale: // somebody edits a long text again and again
 		_, err := tx.ExecContext(ctx, "UPDATE stale SET again = 1 WHERE sequence = ?", sequence)
 		return err
 	case len(left) > 0:
@@ -133,10 +134,10 @@ func (m *messages) put(ctx context.Context, tx *sql.Tx, sequence int64, terms []
 	return m.insert(ctx, tx, sequence, without(terms, left))
 }
 
-// handled returns how much work there was so far, in terms that were put in or left behind.
+// handled returns the work so far, in terms that were added or left stale.
 func (m *messages) handled() int { return m.done }
 
-// begin notes that a step begins, whose events share a part of the index.
+// begin notes that a step begins, whose events share one part of the index.
 func (m *messages) begin() { m.owed += partTerms }
 
 // insert adds terms of an event to the index.
@@ -154,7 +155,7 @@ func (m *messages) insert(ctx context.Context, tx *sql.Tx, sequence int64, terms
 	return m.join(ctx, tx)
 }
 
-// owes reports whether parts of the index are to be joined.
+// owes reports whether parts of the index should be joined.
 func (m *messages) owes() bool { return m.owed >= joinTerms }
 
 // join joins some pages of parts of the index.
@@ -164,8 +165,8 @@ func (m *messages) join(ctx context.Context, tx *sql.Tx) error {
 	return odd(err)
 }
 
-// stale returns the terms in the index of what an event has said before, and whether what it
-// says now is not in the index.
+// stale returns the terms that an event's earlier text still has in the index, and whether its
+// current text is not indexed.
 func (*messages) stale(ctx context.Context, tx *sql.Tx, sequence int64) (terms []string, again bool, err error) {
 	var text string
 	err = tx.QueryRowContext(ctx, "SELECT terms, again FROM stale WHERE sequence = ?", sequence).Scan(&text, &again)
@@ -175,7 +176,7 @@ func (*messages) stale(ctx context.Context, tx *sql.Tx, sequence int64) (terms [
 	return strings.Fields(text), again, err
 }
 
-// leave notes which terms of an event are stale.
+// leave marks terms of an event as stale.
 func (m *messages) leave(ctx context.Context, tx *sql.Tx, sequence int64, terms []string) error {
 	m.done += len(terms)
 	_, err := tx.ExecContext(ctx, "INSERT INTO stale (sequence, terms) VALUES (?, ?) ON CONFLICT (sequence) DO UPDATE SET terms = excluded.terms, again = 0",
@@ -183,7 +184,7 @@ func (m *messages) leave(ctx context.Context, tx *sql.Tx, sequence int64, terms 
 	return err
 }
 
-// attribute adds to an utterance whose words it turned out to be.
+// attribute adds to the index entry of an utterance who turned out to have said it.
 func (m *messages) attribute(ctx context.Context, tx *sql.Tx, e earshot.Event, w earshot.Attribution) error {
 	of, err := target(ctx, tx, e.Room, w.Of)
 	if errors.Is(err, errNothing) || err == nil && of.Body.Kind() != earshot.KindUtterance {
@@ -199,7 +200,7 @@ func (m *messages) attribute(ctx context.Context, tx *sql.Tx, e earshot.Event, w
 	return m.put(ctx, tx, of.Sequence, without(m.terms(of, w.Author), m.terms(of, before...)))
 }
 
-// authors returns who has, or was said to have, said something, before a sequence.
+// authors returns everybody to whom something was attributed before a sequence, its author first.
 func authors(ctx context.Context, tx *sql.Tx, e earshot.Event, before int64) ([]earshot.ParticipantID, error) {
 	all := []earshot.ParticipantID{e.Author}
 	if e.Body.Kind() != earshot.KindUtterance {
@@ -212,7 +213,7 @@ func authors(ctx context.Context, tx *sql.Tx, e earshot.Event, before int64) ([]
 	return all, err
 }
 
-// attributions returns the events before a sequence that say whose an utterance was.
+// attributions returns the events before a sequence that say who made an utterance.
 func attributions(ctx context.Context, tx *sql.Tx, e earshot.Event, before int64) (all []earshot.Event, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM derived d JOIN journal j ON j.id = d.event WHERE d.source = ? AND j.kind = ? AND j.sequence < ? ORDER BY j.sequence",
 		e.ID, earshot.KindWhose, before)
@@ -230,8 +231,8 @@ func attributions(ctx context.Context, tx *sql.Tx, e earshot.Event, before int64
 	return all, err
 }
 
-// remove leaves the terms of an event behind as stale, before it is overwritten. If what it said
-// cannot be read, the index is made anew at the next start.
+// remove leaves the terms of an event stale, before the event is overwritten. If its text cannot be
+// read, the index is rebuilt at the next start.
 func (m *messages) remove(ctx context.Context, tx *sql.Tx, sequence int64) error {
 	e, err := eventAt(ctx, tx, sequence)
 	if errors.Is(err, errAltered) || errors.Is(err, ErrOther) {
@@ -256,7 +257,7 @@ func (m *messages) remove(ctx context.Context, tx *sql.Tx, sequence int64) error
 		if by, err = authors(ctx, tx, of, math.MaxInt64); err != nil {
 			return err
 		}
-		i := slices.Index(by[1:], w.Author) + 1 // said once: the others stay
+		i := slices.Index(by[1:], w.Author) + 1 // attributed only once: the others stay
 		terms = without(m.terms(of, by...), m.terms(of, slices.Delete(slices.Clone(by), i, i+1)...))
 		sequence = of.Sequence
 	}
@@ -273,7 +274,7 @@ func (m *messages) remove(ctx context.Context, tx *sql.Tx, sequence int64) error
 	return odd(m.leave(ctx, tx, sequence, left))
 }
 
-// eventAt returns the event that has a sequence.
+// eventAt returns the event with a sequence.
 func eventAt(ctx context.Context, tx *sql.Tx, sequence int64) (e earshot.Event, err error) {
 	var r row
 	if err := r.scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.sequence = ?", sequence)); err != nil {
@@ -282,7 +283,7 @@ func eventAt(ctx context.Context, tx *sql.Tx, sequence int64) (e earshot.Event, 
 	return r.event()
 }
 
-// sweep takes out some terms that are stale, and reports whether there are more.
+// sweep removes some stale terms, and reports whether there are more.
 func (m *messages) sweep(ctx context.Context, tx *sql.Tx) (more bool, err error) {
 	for n := 0; n < sweptTerms && err == nil; {
 		var sequence int64
@@ -297,7 +298,7 @@ func (m *messages) sweep(ctx context.Context, tx *sql.Tx) (more bool, err error)
 	return true, odd(err)
 }
 
-// sweepOne takes out stale terms of one event, and returns how many it were with those before.
+// sweepOne removes stale terms of one event, and returns n plus their number.
 func (m *messages) sweepOne(ctx context.Context, tx *sql.Tx, sequence int64, n int) (int, error) {
 	terms, again, err := m.stale(ctx, tx, sequence)
 	if err != nil {
@@ -305,8 +306,8 @@ func (m *messages) sweepOne(ctx context.Context, tx *sql.Tx, sequence int64, n i
 	}
 	some := terms[:min(len(terms), sweptTerms-n)]
 	if len(some) > 0 {
-		// The table counts its texts, and takes it for damage if more were taken out than were
-		// put in; this one goes in pieces.
+		// FTS5 counts its texts, and reports damage if more are removed than were added; this one
+		// is removed in pieces.
 		_, err = tx.ExecContext(ctx, "INSERT INTO terms (rowid, words) VALUES (?, '')", sequence)
 		if err == nil {
 			_, err = tx.ExecContext(ctx, "INSERT INTO terms (terms, rowid, words) VALUES ('delete', ?, ?)", sequence, strings.Join(some, " "))
@@ -334,7 +335,7 @@ func (m *messages) sweepOne(ctx context.Context, tx *sql.Tx, sequence int64, n i
 	return n, m.insert(ctx, tx, sequence, m.terms(e, by...))
 }
 
-// without returns terms that are not among others.
+// without returns the terms that are not among others.
 func without(terms, others []string) []string {
 	if len(others) == 0 {
 		return terms
@@ -346,15 +347,15 @@ func without(terms, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return not[t] })
 }
 
-// Behind a tag stands a word, or one of these, which no word begins with.
+// Behind a tag stands a word, or one of these marks, which no word begins with.
 const (
-	markAny     = "·"  // of each text
-	markAuthor  = "·b" // and who has said it
+	markAny     = "·"  // every text
+	markAuthor  = "·b" // and its author
 	markLimited = "·l" // not every agent may see it
-	markAgent   = "·a" // and one that may
+	markAgent   = "·a" // and an agent that may
 )
 
-// terms returns what an event is found by, under each tag of those who may see it.
+// terms returns the terms of an event, under each tag of those who may see it.
 func (m *messages) terms(e earshot.Event, authors ...earshot.ParticipantID) []string {
 	text := search.TextOf(e)
 	if text == "" {
@@ -362,13 +363,13 @@ func (m *messages) terms(e earshot.Event, authors ...earshot.ParticipantID) []st
 	}
 	tags := m.tags(e)
 	if len(tags) == 0 {
-		return nil // nobody may
+		return nil // nobody may see it
 	}
 	marks := []string{markAny}
 	for _, id := range authors {
 		marks = append(marks, markAuthor+digest(string(id)))
 	}
-	room := mostTerms/len(tags) - 4 // under each tag, whoever the author turns out to be
+	room := mostTerms/len(tags) - 4 // for each tag, whoever the author turns out to be
 	if e.Visibility.Agents != nil {
 		marks = append(marks, markLimited)
 		agents := e.Visibility.Agents[:min(len(e.Visibility.Agents), room/2)]
@@ -403,8 +404,8 @@ func (m *messages) tags(e earshot.Event) (all []string) {
 	return all[:min(len(all), mostTags)]
 }
 
-// tag returns the tag of everybody in a room or of one who may see what is private there, for
-// the sequences around one.
+// tag returns the tag of everybody in a room, or of one member of a private conversation there, for
+// the partition of a sequence.
 func (m *messages) tag(sequence int64, room earshot.RoomID, member ...earshot.ParticipantID) string {
 	names := []string{strconv.FormatInt(sequence/m.size(), 10), string(room)}
 	for _, id := range member {
@@ -416,11 +417,11 @@ func (m *messages) tag(sequence int64, room earshot.RoomID, member ...earshot.Pa
 // size returns how many sequences share a tag.
 func (m *messages) size() int64 { return cmp.Or(m.partition, usualPartition) }
 
-// letters are those of a digest: terms are not told apart by case.
+// letters has one case only: the index does not distinguish terms by case.
 var letters = base32.HexEncoding.WithPadding(base32.NoPadding)
 
-// digest returns eight letters that stand for some names. That two have the same costs time,
-// and shows nobody what they may not see.
+// digest returns eight letters that stand for some names. A collision costs time, but shows nobody
+// what they may not see.
 func digest(names ...string) string {
 	h := sha256.New()
 	for _, name := range names {

@@ -10,34 +10,34 @@ import (
 	"syscall"
 )
 
-// What a lock file says of its last owner.
+// A previousExit is what a lock file says about its last owner.
 type previousExit int
 
 const (
-	none   previousExit = iota // there was none
+	none   previousExit = iota // there was no owner
 	closed                     // it closed the journal
 	died                       // it died between two commits
-	broken                     // it died within a commit, or it left a file that it did not trust
+	broken                     // it died within a commit, or left a file that it did not trust
 )
 
-// goodbye is what an owner writes who closed the journal.
+// goodbye is what an owner writes that has closed the journal.
 const goodbye = "closed\n"
 
-// A lock is the right to write in a data directory. The kernel takes it back
-// when the process dies, in whatever way.
+// A lock is the right to write in a data directory. The kernel releases it when the process dies,
+// however it dies.
 type lock struct {
 	file *os.File
-	at   int64 // where it says whether the owner trusts the file
+	at   int64 // the offset at which it says whether the owner trusts the file
 }
 
-// Behind its process id an owner says whether its file may be left as it is, should it die now.
+// After its process ID an owner writes whether its file may be used unchecked if it dies now.
 const (
 	settled  = " "
 	doubtful = "!"
 )
 
-// acquire takes the lock at path, writes the process id into it, and tells how
-// the last owner parted.
+// acquire takes the lock at path, writes the process ID into it, and returns how the last owner
+// ended.
 func acquire(directory, path string) (*lock, previousExit, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -67,7 +67,7 @@ func acquire(directory, path string) (*lock, previousExit, error) {
 	return l, died, nil
 }
 
-// take locks the file, or tells who has it.
+// take locks the file, or says who holds it.
 func (l *lock) take(directory string) error {
 	err := syscall.Flock(int(l.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == nil {
@@ -81,7 +81,7 @@ func (l *lock) take(directory string) error {
 	return &ErrLocked{Directory: directory, PID: pid}
 }
 
-// read returns what the file says, at most as much as an owner writes.
+// read returns the contents of the file, at most as much as an owner writes.
 func (l *lock) read() (string, error) {
 	said, err := io.ReadAll(io.NewSectionReader(l.file, 0, 32))
 	return string(said), err
@@ -95,8 +95,8 @@ func (l *lock) write(said string) error {
 	return err
 }
 
-// doubt notes whether the next start is to look through the file before anything else, should
-// this process die now. If that cannot be noted, what is wrong is found in the background.
+// doubt notes whether the next start must check the whole file before anything else if this process
+// dies now. If that cannot be noted, damage is found in the background.
 func (l *lock) doubt(is bool) {
 	said := settled
 	if is {
@@ -105,8 +105,8 @@ func (l *lock) doubt(is bool) {
 	_, _ = l.file.WriteAt([]byte(said), l.at)
 }
 
-// release gives the lock back. An owner that trusts its file says so, and the
-// next one need not look through all of it.
+// release gives the lock back. An owner that trusts its file says so, and the next one need not
+// check all of it.
 func (l *lock) release(trusted bool) error {
 	var err error
 	if trusted {

@@ -9,13 +9,13 @@ import (
 	"earshot"
 )
 
-// mend puts a new file with what can be read of the damaged one in its place, as a start does,
-// while the store is open. It runs on the writer's goroutine: who writes waits, and who reads
-// goes on in the old file. A disk that goes on damaging files would fill itself with copies, so
-// it is done once in a run. The next time it is only looked whether the new file is damaged too,
-// or the old one was still read, and said.
+// mend replaces a damaged file by a new one with what can be read of it, as a start does, while the
+// store is open. It runs on the writer's goroutine: writers wait, and readers continue in the old
+// file. A disk that keeps damaging files would fill itself with copies, so mending is done once in
+// a run. The next time mend only checks whether the new file is damaged too, or the error still
+// came from the old one, and reports it.
 func (s *Store) mend(ctx context.Context, why error) {
-	s.check.end() // it knows no more
+	s.check.end() // its result is out of date
 	if s.mended {
 		s.look(ctx, func(err error) {
 			s.reports.fault(earshot.Notice{Key: faultDamaged, Text: err.Error(), Cure: "check the disk, and start earshot again"})
@@ -37,11 +37,11 @@ func (s *Store) mend(ctx context.Context, why error) {
 	s.grow()
 }
 
-// renew does it, and returns what there is to tell.
+// renew replaces the file, and returns what to report.
 func (s *Store) renew(ctx context.Context, why error) (notice earshot.Notice, err error) {
 	path, now := s.archive.path, s.now()
 	s.above = max(s.above, highest(ctx, s.archive.db()))
-	_ = s.write.db.Close() // which may stumble over the damage
+	_ = s.write.db.Close() // closing may fail because of the damage
 	if notice, err = salvage(ctx, path, now, why); err == nil {
 		s.write.db, err = s.attempt(ctx, none)
 	}
@@ -59,16 +59,16 @@ func (s *Store) renew(ctx context.Context, why error) (notice earshot.Notice, er
 	return notice, errors.Join(err, settle(path, now), wrong)
 }
 
-// A check looks through a file in the background. The zero value has nothing to look through.
+// A check searches a file for damage in the background. The zero value has nothing to do.
 type check struct {
 	all  sync.WaitGroup
 	stop context.CancelFunc
 
 	mu    sync.Mutex
-	since time.Time // zero: it is over
+	since time.Time // zero when the search has ended
 }
 
-// look begins to look through the file for damage, and has found called with any.
+// look begins to search the file for damage, and calls found with any.
 func (s *Store) look(ctx context.Context, found func(error)) {
 	ctx, s.check.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.check.begin()
@@ -78,7 +78,7 @@ func (s *Store) look(ctx context.Context, found func(error)) {
 			err = s.asMade(ctx, s.archive.db())
 		}
 		if ctx.Err() != nil {
-			return // the next start looks again
+			return // the next start searches again
 		}
 		if s.suspect.Store(err != nil); err != nil {
 			found(damaged(s.archive.path, err))
@@ -87,21 +87,21 @@ func (s *Store) look(ctx context.Context, found func(error)) {
 	})
 }
 
-// begin says that the file is being looked through.
+// begin notes that the search has begun.
 func (c *check) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.since = time.Now()
 }
 
-// over says that the file was looked through.
+// over notes that the search has ended.
 func (c *check) over() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.since = time.Time{}
 }
 
-// end cuts the look short, and reports whether it was over.
+// end cuts the search short, and reports whether it had ended.
 func (c *check) end() bool {
 	if c.stop != nil {
 		c.stop()
@@ -110,8 +110,9 @@ func (c *check) end() bool {
 	return c.since.IsZero()
 }
 
-// Checking returns since when the journal is being looked through for damage in the background,
-// if it is: the last daemon died. It can be used as ever meanwhile.
+// Checking returns since when the journal has been searched for damage in the background, and
+// whether it is: this happens when the last daemon died. The journal can be used normally
+// meanwhile.
 func (s *Store) Checking() (since time.Time, is bool) {
 	s.check.mu.Lock()
 	defer s.check.mu.Unlock()

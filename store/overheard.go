@@ -11,9 +11,9 @@ import (
 	"earshot"
 )
 
-// overheard is what says of the journal j that it was said aloud and for no agent: it
-// addresses none, none answered it, and nothing was done for it. The reasons for which
-// something was are in @heeded, and those for which an agent spoke all the same in @unheeded.
+// overheard is the condition that event j of the journal was said aloud and meant for no agent: it
+// addresses no agent, no agent answered it, and nothing was done for it. @heeded are the reasons
+// for silence that show an agent was meant, @unheeded those for speaking that do not.
 const overheard = `j.kind = 'utterance' AND coalesce(json_array_length(j.payload, '$.to'), 0) = 0
 	AND NOT EXISTS (SELECT 1 FROM derived h CROSS JOIN journal k ON k.id = h.event WHERE h.source = j.id
 		AND (k.kind = 'snooze' OR k.kind = 'decision' AND json_extract(k.payload, '$.body.about') = j.id
@@ -21,13 +21,13 @@ const overheard = `j.kind = 'utterance' AND coalesce(json_array_length(j.payload
 					AND NOT EXISTS (SELECT 1 FROM json_each(k.payload, '$.body.reasons') r WHERE r.value IN (SELECT value FROM json_each(@unheeded)))
 				OR EXISTS (SELECT 1 FROM json_each(k.payload, '$.body.reasons') r WHERE r.value IN (SELECT value FROM json_each(@heeded))))))`
 
-// Lapse erases what was overheard before a time, said aloud and for no agent, the oldest
-// first and at rest between its steps, with what was made of it unasked. What an agent did
-// for somebody who spoke to it stays, and is from then on no longer known to rest on what
-// was overheard meanwhile: else who sits before a television loses every answer with it.
+// Lapse erases what was overheard, said aloud and meant for no agent, before a time. It erases the
+// oldest first, rests between its steps, and includes what was made from it unasked. What an agent
+// did for somebody who spoke to it stays, but no longer lists the overheard events among its
+// sources: otherwise somebody in front of a television would lose every answer.
 //
-// First is called with what is to be erased, before any of it is; it may be nil. Each and n
-// are as for [Store.Expire]. To begin again where it was cut short is no fault.
+// first is called with the IDs to be erased, before any of them is; it may be nil. each and n are
+// as for [Store.Expire]. Lapse may be called again after it was cut short.
 func (s *Store) Lapse(ctx context.Context, before time.Time, first func([]earshot.EventID) error, each func([]SelectedEvent)) (n int, err error) {
 	defer func() {
 		if n > 0 {
@@ -91,15 +91,15 @@ func (s *Store) lapse(ctx context.Context, room earshot.RoomID, before time.Time
 	}
 }
 
-// An overheardPlan is what becomes of what was made of some events that are overheard.
+// An overheardPlan says what happens to what was made from some overheard events.
 type overheardPlan struct {
-	erases  []earshot.EventID // what was made of something before that itself
-	loosens []earshot.EventID // what stays, and is not to rest on any of those
+	erases  []earshot.EventID // each after everything that was made from it
+	loosens []earshot.EventID // these stay, but lose the erased events as sources
 	known   map[earshot.EventID]bool
-	gone    map[earshot.EventID]bool // all that erases had
+	gone    map[earshot.EventID]bool // all that erases had from the beginning
 }
 
-// lapsing looks what was made of some events.
+// lapsing finds out what was made from some events.
 func (s *Store) lapsing(ctx context.Context, v earshot.View, some []SelectedEvent) (*overheardPlan, error) {
 	l := &overheardPlan{known: make(map[earshot.EventID]bool), gone: make(map[earshot.EventID]bool)}
 	for _, d := range some {
@@ -132,7 +132,7 @@ func (s *Store) lapsing(ctx context.Context, v earshot.View, some []SelectedEven
 	return l, nil
 }
 
-// madeOf returns what was made of an event at first hand, and is not erased.
+// madeOf returns what was made directly from an event and is not erased.
 func madeOf(ctx context.Context, v earshot.View, of earshot.EventID) (all []victim, err error) {
 	rows, err := v.QueryContext(ctx, "SELECT "+columns+", j.id, j.at, j.room FROM derived d CROSS JOIN journal j ON j.id = d.event WHERE d.source = ? AND j.kind <> ? ORDER BY j.sequence", of, earshot.KindErased)
 	if err != nil {
@@ -149,8 +149,8 @@ func madeOf(ctx context.Context, v earshot.View, of earshot.EventID) (all []vict
 	return all, rows.Err()
 }
 
-// asked reports whether m, which was made of something overheard among others, was made for
-// somebody who spoke to an agent. What is damaged nobody will read.
+// asked reports whether m, which was made from overheard events among others, was made for somebody
+// who spoke to an agent. A damaged event was not, since nobody will read it.
 func (s *Store) asked(ctx context.Context, v earshot.View, m victim, gone map[earshot.EventID]bool) (is bool, err error) {
 	e, err := m.event()
 	if err != nil {
@@ -173,7 +173,7 @@ func (s *Store) asked(ctx context.Context, v earshot.View, m victim, gone map[ea
 	return is, err
 }
 
-// lapseSome does the first of what l says, within the time of one step, and returns what was
+// lapseSome carries out the first part of l, within the time of one step, and returns what was
 // erased.
 func (s *Store) lapseSome(ctx context.Context, l *overheardPlan) (gone []SelectedEvent, err error) {
 	loosened, erases := 0, 0
@@ -204,7 +204,7 @@ func (s *Store) lapseSome(ctx context.Context, l *overheardPlan) (gone []Selecte
 	return gone, err
 }
 
-// lapseIn erases those of some events that are overheard, as Lapse does, in one step.
+// lapseIn erases the overheard ones of some events, as Lapse does, in one step.
 func (s *Store) lapseIn(ctx context.Context, tx *sql.Tx, ids []earshot.EventID) (gone []SelectedEvent, err error) {
 	some, err := dooms(tx.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE j.id IN (SELECT value FROM json_each(@ids)) AND "+overheard, sql.Named("ids", asJSON(ids)), s.heeded, s.unheeded))
 	if err != nil {
@@ -229,19 +229,19 @@ func (s *Store) lapseIn(ctx context.Context, tx *sql.Tx, ids []earshot.EventID) 
 	return gone, nil
 }
 
-// loosen takes from what an event rests on what goes. No view knows of that.
+// loosen removes the erased events from the sources of an event. No view depends on that.
 func (s *Store) loosen(ctx context.Context, tx *sql.Tx, id earshot.EventID, gone map[earshot.EventID]bool) error {
 	var r row
 	err := r.scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.id = ? AND j.kind <> ?", id, earshot.KindErased))
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil // somebody has had it forgotten meanwhile
+		return nil // somebody has erased it meanwhile
 	}
 	if err != nil {
 		return err
 	}
 	e, err := r.event()
 	if err != nil {
-		return nil // what is damaged is not changed
+		return nil // a damaged event is not changed
 	}
 	for _, source := range e.Sources {
 		if gone[source] {
@@ -258,8 +258,8 @@ func (s *Store) loosen(ctx context.Context, tx *sql.Tx, id earshot.EventID, gone
 	return err
 }
 
-// lapseOne erases one event, unless something was made of it meanwhile: then it goes the
-// next time, with that.
+// lapseOne erases one event, unless something was made from it meanwhile: then it is erased the
+// next time, together with that.
 func (s *Store) lapseOne(ctx context.Context, tx *sql.Tx, id earshot.EventID, known map[earshot.EventID]bool) (gone []SelectedEvent, err error) {
 	made, err := madeOf(ctx, tx, id)
 	if err != nil {

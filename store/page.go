@@ -11,10 +11,9 @@ import (
 	"earshot"
 )
 
-// Page returns the newest events before a sequence, of the given kinds or of all if none
-// is given, in the order in which they happened; before 0 they are the newest there are.
-// With the first sequence of one answer as the next before, one goes back to the
-// beginning and misses nothing.
+// Page returns the newest events before a sequence, of the given kinds or of all if none is given,
+// in the order in which they happened; before 0 means the newest of all. A caller that passes the
+// first sequence of one answer as the next before reaches the beginning and misses nothing.
 func (r *Reader) Page(ctx context.Context, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error) {
 	const earlier = " AND j.sequence < @before"
 	args := []any{sql.Named("before", beforeOf(before))}
@@ -33,8 +32,8 @@ func (r *Reader) Page(ctx context.Context, kinds []earshot.Kind, before int64, l
 	return r.within(ctx, 0, before, events, err)
 }
 
-// within returns events, or what is wrong if the first or the last of them is not between two
-// sequences, of which 0 is none: whoever goes on from there would never come to an end.
+// within returns events, or an error if the first or the last of them is not between two sequences,
+// of which 0 means no bound: otherwise a caller that pages on would never finish.
 func (r *Reader) within(ctx context.Context, after, before int64, events []earshot.Event, err error) ([]earshot.Event, error) {
 	if len(events) == 0 {
 		return events, err
@@ -48,7 +47,7 @@ func (r *Reader) within(ctx context.Context, after, before int64, events []earsh
 	return events, err
 }
 
-// beforeOf returns a sequence that all that is asked for is before; 0 is none.
+// beforeOf returns the sequence that all results must precede; 0 means no bound.
 func beforeOf(before int64) int64 {
 	if before == 0 {
 		return math.MaxInt64

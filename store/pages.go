@@ -11,21 +11,20 @@ import (
 	"slices"
 )
 
-// A pageReader reads the pages of a database file without SQLite, as they would be
-// after the log beside it has been moved in. See sqlite.org/fileformat2.html.
+// A pageReader reads the pages of a database file without SQLite, as they would be after a
+// checkpoint of the log beside it. See sqlite.org/fileformat2.html.
 type pageReader struct {
 	file *os.File
 	log  *os.File        // nil if there is none
 	size int64           // of a page
 	n    int64           // how many pages the file has
-	in   map[int64]int64 // the pages in the log, and where
+	in   map[int64]int64 // the pages in the log, by number, and their offsets
 }
 
-// ordinary is the size of a page that this program makes, for a file whose
-// header cannot be read.
+// ordinary is the page size that this program uses, for a file whose header cannot be read.
 const ordinary = 4096
 
-// openPages opens the file at path and what lies beside it.
+// openPages opens the file at path and its log.
 func openPages(path string) (*pageReader, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -45,7 +44,7 @@ func openPages(path string) (*pageReader, error) {
 	return p, nil
 }
 
-// resize takes a page size from a header, unless no page has that size.
+// resize takes a page size from a header, unless it is not a possible size.
 func (p *pageReader) resize(size int64) {
 	if size == 1 {
 		size = 65536
@@ -55,8 +54,8 @@ func (p *pageReader) resize(size int64) {
 	}
 }
 
-// overlay finds the newest copy of each page in the log. What belongs to the
-// log at present carries its salt; what is left from before does not.
+// overlay finds the newest copy of each page in the log. Frames of the current log carry its salt;
+// older ones do not.
 func (p *pageReader) overlay() {
 	var head [32]byte
 	if _, err := p.log.ReadAt(head[:], 0); err != nil {
@@ -84,8 +83,7 @@ func (p *pageReader) close() {
 	}
 }
 
-// all yields the numbers of the pages in the file, then of those that are
-// only in the log.
+// all yields the numbers of the pages in the file, then of those that are only in the log.
 func (p *pageReader) all() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for n := int64(1); n <= p.n; n++ {
@@ -101,7 +99,7 @@ func (p *pageReader) all() iter.Seq[int64] {
 	}
 }
 
-// page returns page number n, counted from 1, or nil.
+// page returns page n, counted from 1, or nil.
 func (p *pageReader) page(n int64) []byte {
 	from, at := p.file, (n-1)*p.size
 	if in, ok := p.in[n]; ok {
@@ -112,7 +110,7 @@ func (p *pageReader) page(n int64) []byte {
 	}
 	buf := make([]byte, p.size)
 	if got, err := from.ReadAt(buf, at); err != nil && (err != io.EOF || got == 0) {
-		return nil // the rest of a page that was cut off stays zero
+		return nil // the missing rest of a truncated page stays zero
 	}
 	return buf
 }
@@ -120,8 +118,8 @@ func (p *pageReader) page(n int64) []byte {
 // leaf is the first byte of a page that holds rows of a table.
 const leaf = 0x0d
 
-// rows calls do with whatever on page n could be a row of the journal. The
-// checksum says which ones are.
+// rows calls do with everything on page n that could be a row of the journal. The checksum tells
+// which are.
 func (p *pageReader) rows(n int64, do func(row) error) error {
 	page := p.page(n)
 	head := 0
@@ -143,7 +141,7 @@ func (p *pageReader) rows(n int64, do func(row) error) error {
 	return nil
 }
 
-// cell reads the cell at a place of a leaf page.
+// cell reads the cell at an offset of a leaf page.
 func (p *pageReader) cell(page []byte, at int) (row, bool) {
 	if at >= len(page) {
 		return row{}, false
@@ -162,8 +160,7 @@ func (p *pageReader) cell(page []byte, at int) (row, bool) {
 	return r, r.parse(record)
 }
 
-// record puts together a record that begins in a cell and may go on in
-// overflow pages.
+// record assembles a record that begins in a cell and may continue in overflow pages.
 func (p *pageReader) record(cell []byte, length int) ([]byte, bool) {
 	here := p.local(length)
 	if here > len(cell) {
@@ -202,7 +199,7 @@ func (p *pageReader) local(length int) int {
 	return least
 }
 
-// The place of the payload and the sum among the columns of the journal.
+// The positions of payload and sum among the columns of the journal.
 const (
 	columnPayload = 7
 	columnSum     = 8
@@ -233,8 +230,7 @@ func (r *row) parse(record []byte) bool {
 	return false
 }
 
-// wide returns how many bytes a value of that type takes, -1 if there is no
-// such type.
+// wide returns how many bytes a value of that type takes, -1 if there is no such type.
 func wide(kind int64) int64 {
 	switch {
 	case kind >= 12:
@@ -260,8 +256,8 @@ func number(kind int64, value []byte) (n int64) {
 	return n
 }
 
-// varint reads a number of SQLite, and returns how many bytes it took: 0 if
-// there is none.
+// varint reads a variable-length integer of SQLite, and returns how many bytes it took: 0 if there
+// is none.
 func varint(data []byte) (n int64, took int) {
 	for i, b := range data[:min(9, len(data))] {
 		if i == 8 {
@@ -275,7 +271,7 @@ func varint(data []byte) (n int64, took int) {
 	return 0, 0
 }
 
-// pages copies what can be found by looking at each page by itself.
+// pages copies the rows that can be found by looking at each page by itself.
 func (c *rowCopier) pages(ctx context.Context, path string) error {
 	p, err := openPages(path)
 	if err != nil {

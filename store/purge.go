@@ -14,9 +14,9 @@ import (
 	"earshot"
 )
 
-// unpurged is the mark, among the versions, that something was deleted whose
-// traces may still lie in the file. It rises with each deletion, so that whoever
-// has removed the traces of one does not take away the mark of another.
+// unpurged is the mark, among the versions, that something was deleted whose traces may still be in
+// the file. It rises with each deletion, so that removing the traces of one does not clear the mark
+// of another.
 const unpurged = "unpurged"
 
 // mark notes that something is deleted.
@@ -31,33 +31,32 @@ func marked(ctx context.Context, db earshot.View) (mark int, err error) {
 	return mark, err
 }
 
-// unmark takes a mark away, unless something was deleted since it was read.
+// unmark clears a mark, unless something was deleted since it was read.
 func unmark(ctx context.Context, tx *sql.Tx, mark int) error {
 	_, err := tx.ExecContext(ctx, "DELETE FROM versions WHERE name = ? AND version = ?", unpurged, mark)
 	return err
 }
 
 const (
-	// stretch is how many pages are looked at in one go.
+	// stretch is how many pages are examined in one go.
 	stretch = 512
 
-	// cleaned is how many pages are cleaned at most in one step, so that others can write
-	// in between: it takes a few milliseconds.
+	// cleaned is how many pages are cleaned at most in one step, so that others can write in
+	// between: it takes a few milliseconds.
 	cleaned = 32
 )
 
-// purge removes the traces of what was deleted: first from the index of words, and then from
-// the pages of the file.
+// purge removes the traces of deleted content: first from the index of words, and then from the
+// pages of the file.
 //
-// SQLite overwrites what it frees, but when it moves rows from one page to
-// another, to fill them evenly, it leaves the old copies lying between the
-// rows. A row that is deleted later is then overwritten in one place only. So
-// every byte of a page that belongs to no row is set to zero here, then the log
-// beside the file is emptied, and only then the mark is taken away.
+// SQLite overwrites what it frees, but when it moves rows from one page to another to balance them,
+// it leaves the old copies between the rows. A row that is deleted later is then overwritten in one
+// place only. So purge sets every byte of a page that belongs to no row to zero, then empties the
+// log beside the file, and only then clears the mark.
 //
-// Most pages are clean. So they are looked at by a reader, which keeps nobody from
-// writing, and the writer is given the numbers of those that are not: it looks at them
-// again, as they are then. What is moved meanwhile is no trace of what was deleted before.
+// Most pages are clean. So a reader examines them, which lets others write, and passes the numbers
+// of the dirty ones to the writer, which examines them again as they are then. Rows that are moved
+// meanwhile are no traces of earlier deletions.
 func (s *Store) purge(ctx context.Context) error {
 	s.tidier.purging.Lock()
 	defer s.tidier.purging.Unlock()
@@ -86,14 +85,14 @@ func (s *Store) unpurged(ctx context.Context) (was int, err error) {
 	return was, err
 }
 
-// farewell is how long traces are removed when the store is to be closed: whoever waits for the
-// next daemon waits for this one. The next start goes on.
+// farewell is how long traces are removed while the store closes: whoever waits for the next daemon
+// waits for this one. The next start continues.
 const farewell = 500 * time.Millisecond
 
 // errLeft says that there was no more time.
 var errLeft = errors.New("no time was left; the next start continues")
 
-// sweepIndex takes out of the index what was in texts that are there no more.
+// sweepIndex removes the terms of deleted texts from the index.
 func (s *Store) sweepIndex(ctx context.Context) (err error) {
 	for more := true; more && err == nil; {
 		err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (_ bool, err error) {
@@ -130,13 +129,13 @@ func (s *Store) sweepPages(ctx context.Context) (err error) {
 }
 
 const (
-	// patient is how often it is tried to empty the log while somebody else reads it, and
+	// patient is how many times emptying the log is tried while another program reads it, and
 	// breath how long others can write in between.
 	patient = 40
 	breath  = 50 * time.Millisecond
 )
 
-// empty has the writer empty the log beside the file, as soon as nobody reads it.
+// empty makes the writer empty the log beside the file, as soon as nobody reads it.
 func (s *Store) empty(ctx context.Context) (err error) {
 	for range patient {
 		err = s.write.do(ctx, true, func(context.Context, *sql.Tx) (bool, error) { return false, nil })
@@ -152,8 +151,8 @@ func (s *Store) empty(ctx context.Context) (err error) {
 	return err
 }
 
-// finish has the traces removed that an earlier daemon had no time to remove. Nobody waits
-// for that, and what goes wrong with it does not keep this one from its work.
+// finish starts to remove the traces that an earlier daemon had no time to remove. Nobody waits for
+// that, and a failure does not stop this daemon.
 func (s *Store) finish(ctx context.Context) {
 	mark, err := marked(ctx, s.archive.db())
 	if mark > 0 {
@@ -164,8 +163,8 @@ func (s *Store) finish(ctx context.Context) {
 	}
 }
 
-// untidy returns the numbers of the pages of a stretch that have something to be cleaned,
-// as they are now, and whether there are more behind them.
+// untidy returns the numbers of the pages of a stretch that are dirty now, and whether there are
+// more pages behind them.
 func untidy(ctx context.Context, db earshot.View, from int64) (dirty []int64, more bool, err error) {
 	var pages int64
 	if err := db.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
@@ -211,8 +210,7 @@ func sweep(ctx context.Context, tx *sql.Tx, pages []int64) error {
 	return nil
 }
 
-// clean sets to zero what belongs to no row of a page, and reports whether there was
-// anything.
+// clean sets the bytes of a page that belong to no row to zero, and reports whether any were not.
 func clean(page []byte, first bool) (changed bool) {
 	for gap := range unowned(page, first) {
 		changed = wipe(gap) || changed
@@ -220,7 +218,7 @@ func clean(page []byte, first bool) (changed bool) {
 	return changed
 }
 
-// stale reports whether there is anything to be cleaned in a page.
+// stale reports whether a page has anything to clean.
 func stale(page []byte, first bool) bool {
 	for gap := range unowned(page, first) {
 		if !zero(gap) {
@@ -230,9 +228,9 @@ func stale(page []byte, first bool) bool {
 	return false
 }
 
-// unowned yields the parts of a page that belong to no row. A page that is not part of a
-// tree begins with the number of another page, whose first byte is zero in a file of this
-// size; such a page has none. See sqlite.org/fileformat2.html.
+// unowned yields the parts of a page that belong to no row. A page that is not part of a tree
+// begins with the number of another page, whose first byte is zero in a file of this size; such a
+// page has no such parts. See sqlite.org/fileformat2.html.
 func unowned(page []byte, first bool) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		head := 0
@@ -258,7 +256,7 @@ func unowned(page []byte, first bool) iter.Seq[[]byte] {
 			content = 65536
 		}
 		if start > content || content > len(page) {
-			return // damaged; whoever reads it will say so
+			return // damaged; whoever reads it will report that
 		}
 		if !yield(page[start:content]) {
 			return
@@ -283,8 +281,8 @@ func wipe(some []byte) (changed bool) {
 	return changed
 }
 
-// zeros are as many as the largest page has.
+// zeros is as long as the largest page.
 var zeros [65536]byte
 
-// zero reports whether all bytes are.
+// zero reports whether all bytes are zero.
 func zero(some []byte) bool { return bytes.Equal(some, zeros[:len(some)]) }

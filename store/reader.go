@@ -12,24 +12,23 @@ import (
 	"earshot"
 )
 
-// A Reader answers what every member of one audience may know: events of its
-// room that all of them may see. It may be used from many goroutines.
+// A Reader returns what every member of one audience may know: the events of its room that all of
+// them may see. It is safe for concurrent use.
 type Reader struct {
 	archive *Archive
 	who     earshot.Audience
 }
 
-// visible holds for the rows of the journal j that the audience may see. It is
-// [earshot.Visibility.Allows], for a database.
+// visible selects the rows of the journal j that the audience may see. It is
+// [earshot.Visibility.Allows] in SQL.
 const visible = `j.room = @room AND (j.scope IN ('public', 'system') OR j.scope = 'private' AND @known
 	AND NOT EXISTS (SELECT 1 FROM json_each(@members) a WHERE NOT EXISTS
 		(SELECT 1 FROM members m WHERE m.sequence = j.sequence AND m.member = a.value)))
 	AND (j.agents IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(@agents) a WHERE NOT EXISTS
 		(SELECT 1 FROM json_each(j.agents) m WHERE m.value = a.value)))`
 
-// Events returns the first events behind a sequence, the oldest first. With
-// the last sequence of one answer as the next after, a stream misses nothing
-// and resumes anywhere.
+// Events returns the first events behind a sequence, oldest first. A caller that passes the last
+// sequence of one answer as the next after misses nothing and can resume anywhere.
 func (r *Reader) Events(ctx context.Context, after int64, limit int) ([]earshot.Event, error) {
 	events, err := r.ask(ctx, limit, "SELECT "+columns+" FROM journal j WHERE "+visible+" AND j.sequence > @after ORDER BY j.sequence LIMIT @limit",
 		sql.Named("after", after))
@@ -47,10 +46,9 @@ func newest(and string) string {
 	return "SELECT " + columns + " FROM journal j WHERE " + visible + and + " ORDER BY j.sequence DESC LIMIT @limit"
 }
 
-// Lately returns, of the newest events of a room, those that any of some audiences
-// may know, in the order in which they happened: all that several need who go on
-// from them, each from what it may know. It looks at so many of a kind, or of all
-// kinds if that is empty.
+// Lately returns, of the newest events of a room, those that any of some audiences may know, in the
+// order in which they happened. From that, several agents can continue, each from what it may know.
+// It reads many events of a kind, or of all kinds if kind is empty.
 func (s *Store) Lately(ctx context.Context, room earshot.RoomID, kind earshot.Kind, many int, who ...earshot.Audience) ([]earshot.Event, error) {
 	query := "SELECT " + columns + " FROM journal j WHERE j.room = @room"
 	if kind != "" {
@@ -73,9 +71,8 @@ func (s *Store) Lately(ctx context.Context, room earshot.RoomID, kind earshot.Ki
 	return events, nil
 }
 
-// Decisions returns the newest decisions, those of an agent if it is not empty,
-// and from before a sequence if that is not 0, in the order in which they were
-// taken.
+// Decisions returns the newest decisions in the order in which they were taken: those of one agent
+// unless agent is empty, and from before a sequence unless before is 0.
 func (r *Reader) Decisions(ctx context.Context, agent earshot.ParticipantID, before int64, limit int) ([]earshot.Event, error) {
 	events, err := r.ask(ctx, limit, newest(` AND j.kind = 'decision' AND @agent IN ('', j.author) AND (@before = 0 OR j.sequence < @before)`),
 		sql.Named("agent", agent), sql.Named("before", before))
@@ -83,7 +80,7 @@ func (r *Reader) Decisions(ctx context.Context, agent earshot.ParticipantID, bef
 	return r.within(ctx, 0, before, events, err)
 }
 
-// Find returns those of some events that there are, in the order of the journal.
+// Find returns the events with some IDs, as far as they exist, in the order of the journal.
 func (r *Reader) Find(ctx context.Context, ids []earshot.EventID) ([]earshot.Event, error) {
 	return r.ask(ctx, len(ids), "SELECT "+columns+" FROM journal j WHERE "+visible+
 		" AND j.id IN (SELECT value FROM json_each(@ids)) ORDER BY j.sequence LIMIT @limit", sql.Named("ids", asJSON(ids)))
@@ -102,21 +99,21 @@ func (r *Reader) About(ctx context.Context, id earshot.EventID, limit int) ([]ea
 		sql.Named("about", id))
 }
 
-// Turn returns how the turn began and ended, as far as it has: the decision to
-// speak, and the reply.
+// Turn returns how a turn began and ended, as far as it has: the decision to speak, and the reply.
 func (r *Reader) Turn(ctx context.Context, id earshot.TurnID) ([]earshot.Event, error) {
 	return r.ask(ctx, 16, "SELECT "+columns+` FROM journal j WHERE `+visible+` AND j.sequence IN
 		(SELECT sequence FROM decisions WHERE turn = @turn UNION SELECT sequence FROM turns WHERE turn = @turn) ORDER BY j.sequence LIMIT @limit`,
 		sql.Named("turn", id))
 }
 
-// Ends returns how turns ended, those of them that have, in the order of the journal.
+// Ends returns the replies that ended some turns, as far as they have ended, in the order of the
+// journal.
 func (r *Reader) Ends(ctx context.Context, turns []earshot.TurnID) ([]earshot.Event, error) {
 	return r.ask(ctx, len(turns), "SELECT "+columns+" FROM journal j WHERE "+visible+
 		" AND j.sequence IN (SELECT sequence FROM turns WHERE turn IN (SELECT value FROM json_each(@turns))) ORDER BY j.sequence LIMIT @limit", sql.Named("turns", asJSON(turns)))
 }
 
-// ask returns the events that query, which must use visible and @limit, finds.
+// ask returns the events that a query finds. The query must use visible and @limit.
 func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) ([]earshot.Event, error) {
 	if limit < 1 {
 		return nil, nil
@@ -139,7 +136,7 @@ func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) 
 	return events, nil
 }
 
-// these returns those of some events that the audience may see, the newest first.
+// these returns those of some events that the audience may see, newest first.
 func (r *Reader) these(ctx context.Context, tx *sql.Tx, sequences []int64) ([]earshot.Event, error) {
 	members := slices.Concat(r.who.Members, r.who.Agents)
 	list, err := json.Marshal(sequences)
@@ -160,8 +157,8 @@ func (r *Reader) these(ctx context.Context, tx *sql.Tx, sequences []int64) ([]ea
 	return open(found, r.who)
 }
 
-// asJSON returns IDs for a query. One that is not text is in no event, so that a
-// number stands for it, which equals none.
+// asJSON returns IDs for a query. An ID that is not valid text is in no event; it becomes a number,
+// which equals no ID.
 func asJSON[ID ~string](ids []ID) string {
 	values := make([]any, len(ids))
 	for i, id := range ids {
@@ -172,14 +169,13 @@ func asJSON[ID ~string](ids []ID) string {
 	}
 	text, err := json.Marshal(values)
 	if err != nil {
-		panic(fmt.Sprintf("store: %v", err)) // of text and numbers there is always one
+		panic(fmt.Sprintf("store: %v", err)) // text and numbers can always be encoded
 	}
 	return string(text)
 }
 
-// open returns the events in rows that any of some audiences may know. What the
-// columns beside an event said is asked again of the event itself, which alone has
-// a checksum.
+// open returns the events in rows that any of some audiences may know. The columns beside an event
+// only preselect: visibility is checked again in the event itself, which alone has a checksum.
 func open(rows []row, who ...earshot.Audience) ([]earshot.Event, error) {
 	events := make([]earshot.Event, 0, len(rows))
 	for _, row := range rows {
@@ -194,7 +190,7 @@ func open(rows []row, who ...earshot.Audience) ([]earshot.Event, error) {
 	return events, nil
 }
 
-// Merge returns events in their order, each once. It changes events.
+// Merge sorts events in their order and removes duplicates. It changes events.
 func Merge(events []earshot.Event) []earshot.Event {
 	slices.SortFunc(events, func(a, b earshot.Event) int { return cmp.Compare(a.Sequence, b.Sequence) })
 	return slices.CompactFunc(events, func(a, b earshot.Event) bool { return a.Sequence == b.Sequence })

@@ -10,16 +10,16 @@ import (
 	"earshot"
 )
 
-// Rebuild makes every view again from the journal. What they answer does not
-// change; if it does, one of them has a fault.
+// Rebuild makes every view again from the journal. Their answers do not change; if they do, one of
+// them has a fault.
 func (s *Store) Rebuild(ctx context.Context) error {
 	return s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		return false, remake(ctx, tx, s.projections, nil)
 	})
 }
 
-// refresh makes again the views whose version has changed, and forgets those
-// that the program no longer has, so that one that comes back is made again.
+// refresh rebuilds the views whose version has changed, and forgets those that the program no
+// longer has, so that one that comes back is rebuilt.
 func (s *Store) refresh(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Store) refresh(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	var stale []earshot.Projection
-	var other []string // that are there, as another program made them
+	var other []string // views in the file that the program lacks or makes differently
 	for _, p := range s.projections {
 		v, ok := have[p.Name()]
 		if !ok || v != p.Version() {
@@ -43,7 +43,7 @@ func (s *Store) refresh(ctx context.Context, db *sql.DB) error {
 		delete(have, p.Name())
 	}
 	if len(other) > 0 {
-		s.archive.log.Info("views on the journal are made again, as this version has them; in a long one that takes minutes", "views", strings.Join(other, " "))
+		s.archive.log.Info("rebuilding the views of the journal for this version; with a long journal that takes minutes", "views", strings.Join(other, " "))
 	}
 	for name := range have {
 		if name == ours || name == unpurged {
@@ -59,7 +59,7 @@ func (s *Store) refresh(ctx context.Context, db *sql.DB) error {
 	return tx.Commit()
 }
 
-// distinct returns an error if two views have the same name, or one of ours.
+// distinct returns an error if two views share a name, or one uses a name of ours.
 func distinct(views []earshot.Projection) error {
 	seen := map[string]bool{ours: true, unpurged: true}
 	for _, p := range views {
@@ -90,8 +90,8 @@ func versions(ctx context.Context, db earshot.View) (map[string]int, error) {
 	return have, rows.Err()
 }
 
-// remake drops the views and makes them from the journal. An event that was
-// erased comes to them once, as erased. Told, unless it is nil, is told how far it is.
+// remake drops the views and makes them from the journal. An erased event reaches them once, as
+// erased. told reports the progress; it may be nil.
 func remake(ctx context.Context, tx *sql.Tx, stale []earshot.Projection, told func(done, all int64)) error {
 	if len(stale) == 0 {
 		return nil
@@ -141,8 +141,8 @@ func each(ctx context.Context, db earshot.View, do func(earshot.Event) error) er
 // chunk is how many rows are in memory at once when all are read.
 const chunk = 256
 
-// after returns the first rows behind a sequence, of all rooms. In a damaged file a page may
-// be its own descendant: then there is no end of rows, and only their order tells.
+// after returns the first rows behind a sequence, of all rooms. In a damaged file a page may be its
+// own descendant: then the rows never end, and only their order shows it.
 func after(ctx context.Context, db earshot.View, sequence int64) ([]row, error) {
 	rows, err := db.QueryContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.sequence > ? ORDER BY j.sequence LIMIT ?", sequence, chunk)
 	if err != nil {
@@ -155,12 +155,12 @@ func after(ctx context.Context, db earshot.View, sequence int64) ([]row, error) 
 	return all, err
 }
 
-// astray says that a row stands where it cannot.
+// astray returns the error that a row is out of order.
 func astray(sequence int64) error {
 	return fmt.Errorf("event %d: it is out of order: %w", sequence, errAltered)
 }
 
-// collect reads all rows, which ascend or descend, and closes them.
+// collect reads all rows, in ascending or descending order, and closes them.
 func collect(rows *sql.Rows) ([]row, error) {
 	defer rows.Close()
 	var all []row

@@ -11,11 +11,11 @@ import (
 	"earshot/internal/field"
 )
 
-// Retention is for how many days what happened is kept, by kind; 0 is for ever. What was
-// made of something goes with it, also if that is of a kind that is kept for longer. What
-// says who exists and how a room is, is always kept.
+// Retention is how many days events are kept, by kind; 0 means for ever. What was made from an
+// event goes with it, even if its own kind is kept for longer. Events that say who exists and what
+// a room is like are always kept.
 type Retention struct {
-	// Overheard is for how many hours what was said aloud and for no agent is kept; see
+	// Overheard is how many hours speech is kept that was said aloud and meant for no agent; see
 	// [Store.Lapse].
 	Overheard int `yaml:"overheard_hours"`
 
@@ -34,7 +34,7 @@ type Retention struct {
 	Notice    int `yaml:"notice"`
 }
 
-// kinds returns for how many days each kind is kept, in the order of the file.
+// kinds returns how many days each kind is kept, in the order of the file.
 func (r Retention) kinds() []struct {
 	kind earshot.Kind
 	days int
@@ -69,7 +69,7 @@ func (r Retention) Validate() error {
 // Always reports whether everything is kept for ever.
 func (r Retention) Always() bool { return r == Retention{} }
 
-// String says for people what is kept for how long.
+// String says in words what is kept for how long.
 func (r Retention) String() string {
 	if r.Always() {
 		return "keeps everything until it is deleted"
@@ -96,14 +96,14 @@ const (
 	// expiring is how many events of a kind and a room are erased in one go.
 	expiring = 256
 
-	// easing is how many times as long as a step took nobody else is erased: it is no
-	// hurry, and others have the disk meanwhile.
+	// easing is how many times the length of a step the eraser rests after it: there is no hurry,
+	// and others have the disk meanwhile.
 	easing = 4
 )
 
-// Expire erases, as [Store.Forget] does, the events that are older at now than r allows, the
-// oldest first, and rests between its steps. n is how many events lost their content. It may be
-// called again after it was cut short.
+// Expire erases, as [Store.Forget] does, the events that are older at now than r allows, oldest
+// first, and rests between its steps. n is how many events lost their content. Expire may be called
+// again after it was cut short.
 func (s *Store) Expire(ctx context.Context, r Retention, now time.Time, each func([]SelectedEvent)) (n int, err error) {
 	defer func() {
 		if n > 0 {
@@ -130,12 +130,12 @@ func (s *Store) Expire(ctx context.Context, r Retention, now time.Time, each fun
 	return n, nil
 }
 
-// mostRooms is more rooms than there are.
+// mostRooms is more than there are rooms.
 const mostRooms = 1 << 20
 
-// expire erases what is of one kind in a room and began before a time.
+// expire erases the events of one kind and room that began before a time.
 func (s *Store) expire(ctx context.Context, room earshot.RoomID, kind earshot.Kind, before time.Time, each func([]SelectedEvent)) (n int, err error) {
-	for seen := int64(0); ; { // what is older may stand behind what is not: it was imported, or a clock was wrong
+	for seen := int64(0); ; { // older events may stand behind newer ones: they were imported, or a clock was wrong
 		rows, err := s.archive.db().QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE j.room = ? AND j.kind = ? AND j.sequence > ? AND j.at < ? ORDER BY j.sequence LIMIT ?",
 			room, kind, seen, before.UnixMilli(), expiring)
 		all, err := dooms(rows, err)

@@ -10,11 +10,11 @@ import (
 	"earshot"
 )
 
-// errNothing says that an event is about another that is not there, or not of its kind.
+// errNothing says that an event is about another that does not exist or has the wrong kind.
 var errNothing = errors.New("it is about a message that this room has not")
 
-// revise overwrites a message, and what was kept of it before: the text of earlier
-// revisions, and edits that put right what is no longer there.
+// revise overwrites a message and what repeats its old text: earlier revisions, and edits that
+// correct something that is no longer there.
 func (s *Store) revise(ctx context.Context, tx *sql.Tx, e earshot.Event, b earshot.Revision) error {
 	had, err := target(ctx, tx, e.Room, b.Of)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Store) revise(ctx context.Context, tx *sql.Tx, e earshot.Event, b earsh
 	return s.overwrite(ctx, tx, had)
 }
 
-// outdate takes from a row that was derived from a message what repeats its old text.
+// outdate removes the old text of a message from a row that was derived from the message.
 func (s *Store) outdate(ctx context.Context, tx *sql.Tx, r row, of earshot.EventID) error {
 	e, err := r.event()
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Store) outdate(ctx context.Context, tx *sql.Tx, r row, of earshot.Event
 	return nil
 }
 
-// overwrite lays e over what is kept under its sequence, and shows it to the views.
+// overwrite stores e in place of the event with its sequence, and updates the views.
 func (s *Store) overwrite(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 	r, now, err := seal(e, e.Sequence)
 	if err == nil {
@@ -72,14 +72,14 @@ func (s *Store) overwrite(ctx context.Context, tx *sql.Tx, e earshot.Event) erro
 	}
 	gone := erased(now)
 	gone.Sequence = now.Sequence
-	if err := s.apply(ctx, tx, gone); err != nil { // of what it was the views keep nothing
+	if err := s.apply(ctx, tx, gone); err != nil { // the views keep nothing of the old event
 		return err
 	}
 	return s.apply(ctx, tx, now)
 }
 
-// withdraw erases a message, or a reply, and all that was derived from it, and notes in the event
-// that says so what that was.
+// withdraw erases a message or a reply, and everything derived from it, and records in the
+// withdrawal what that was.
 func (s *Store) withdraw(ctx context.Context, tx *sql.Tx, b earshot.Withdrawal, in earshot.RoomID) (earshot.Withdrawal, error) {
 	b.With = nil
 	had, err := target(ctx, tx, in, b.Of)
@@ -87,7 +87,7 @@ func (s *Store) withdraw(ctx context.Context, tx *sql.Tx, b earshot.Withdrawal, 
 		return b, err
 	}
 	switch had.Body.(type) {
-	case earshot.Message, earshot.Utterance, earshot.Reply, earshot.Tombstone: // that, and what came of it since, is erased already
+	case earshot.Message, earshot.Utterance, earshot.Reply, earshot.Tombstone: // a Tombstone is erased already, with what was made from it since
 	default:
 		return b, errNothing
 	}
@@ -106,7 +106,7 @@ func (s *Store) withdraw(ctx context.Context, tx *sql.Tx, b earshot.Withdrawal, 
 	return b, nil
 }
 
-// target returns the event of a room that another is about.
+// target returns the event of a room that another event is about.
 func target(ctx context.Context, tx *sql.Tx, in earshot.RoomID, id earshot.EventID) (earshot.Event, error) {
 	var r row
 	err := r.scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.id = ? AND j.room = ?", id, in))
@@ -119,7 +119,7 @@ func target(ctx context.Context, tx *sql.Tx, in earshot.RoomID, id earshot.Event
 	return r.event()
 }
 
-// stemming returns the rows that were derived from an event at first hand.
+// stemming returns the rows that were derived directly from an event.
 func stemming(ctx context.Context, tx *sql.Tx, from earshot.EventID) ([]row, error) {
 	rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM derived d JOIN journal j ON j.id = d.event WHERE d.source = ? AND j.kind IN (?, ?)",
 		from, earshot.KindRevision, earshot.KindEdit)
@@ -129,7 +129,7 @@ func stemming(ctx context.Context, tx *sql.Tx, from earshot.EventID) ([]row, err
 	return collect(rows)
 }
 
-// changes does to what is kept already what e says of it, and returns e as it is kept.
+// changes applies e to the earlier events that it changes, and returns e as it is kept.
 func (s *Store) changes(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, error) {
 	var err error
 	switch b := e.Body.(type) {
@@ -147,7 +147,7 @@ func (s *Store) changes(ctx context.Context, tx *sql.Tx, e earshot.Event) (earsh
 	return e, mark(ctx, tx)
 }
 
-// rests returns the sources of e, of which what it revises is always one.
+// rests returns the sources of e. The message that a revision changes is always one of them.
 func rests(e earshot.Event) []earshot.EventID {
 	b, is := e.Body.(earshot.Revision)
 	if !is || slices.Contains(e.Sources, b.Of) {
@@ -156,8 +156,8 @@ func rests(e earshot.Event) []earshot.EventID {
 	return append(slices.Clip(e.Sources), b.Of)
 }
 
-// Event returns an event of a room, whoever may see it, and whether it exists. It is for the
-// keeper of the room, to know what another event is about, and never for a prompt or an outlet.
+// Event returns an event of a room, whoever may see it, and whether it exists. It lets the keeper
+// of the room look up what another event is about; it is never for a prompt or an outlet.
 func (s *Store) Event(ctx context.Context, in earshot.RoomID, id earshot.EventID) (earshot.Event, bool, error) {
 	var r row
 	err := r.scan(s.archive.db().QueryRowContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.id = ? AND j.room = ?", id, in))

@@ -6,9 +6,9 @@ import (
 	"earshot"
 )
 
-// Rooms returns the rooms whose names begin with prefix and in which anything has
-// happened, that of the newest event first, at most so many. It is for who keeps the
-// rooms. It takes as long as there are rooms, not as what was said in them.
+// Rooms returns at most limit rooms whose names begin with prefix and in which anything has
+// happened, the one with the newest event first. It is for whoever keeps the rooms. Its time
+// depends on the number of rooms, not on what was said in them.
 func (s *Store) Rooms(ctx context.Context, prefix string, limit int) (rooms []earshot.RoomID, err error) {
 	rows, err := s.archive.db().QueryContext(ctx, `WITH RECURSIVE all_rooms (room) AS (
 			SELECT min(room) FROM journal WHERE room >= ?1

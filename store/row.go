@@ -12,7 +12,7 @@ import (
 	"earshot"
 )
 
-// A row is an event as it lies on the disk.
+// A row is an event as it is stored on the disk.
 type row struct {
 	sequence int64
 	payload  []byte // the event as JSON, without its sequence
@@ -22,11 +22,10 @@ type row struct {
 // columns are those of a row, in the order of scan. The journal is called j.
 const columns = "j.sequence, j.payload, j.sum"
 
-// castagnoli is the polynomial that processors have an instruction for.
+// castagnoli is the polynomial for which processors have an instruction.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// seal makes the row of an event, and returns the event as everybody will
-// read it from there.
+// seal makes the row of an event, and returns the event as everybody will read it from the row.
 func seal(e earshot.Event, sequence int64) (row, earshot.Event, error) {
 	e.Sequence = 0
 	payload, err := json.Marshal(e)
@@ -48,12 +47,11 @@ func (r row) check() int64 {
 	return int64(crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, r.payload))
 }
 
-// whole reports whether the row is what was written.
+// whole reports whether the row is unchanged since it was written.
 func (r row) whole() bool { return r.sum == r.check() }
 
-// scan reads the row, and what more is asked for, from the columns of a
-// result. A value of a wrong type was not written by us; the error does not
-// repeat it.
+// scan reads the row, and further values if asked, from the columns of a result. A value of a wrong
+// type was not written by us; the error does not repeat it.
 func (r *row) scan(from interface{ Scan(...any) error }, more ...any) error {
 	err := from.Scan(append([]any{&r.sequence, &r.payload, &r.sum}, more...)...)
 	if err != nil && code(err) == 0 && !errors.Is(err, sql.ErrNoRows) {
@@ -62,10 +60,10 @@ func (r *row) scan(from interface{ Scan(...any) error }, more ...any) error {
 	return err
 }
 
-// errAltered says that a row is not what was written.
+// errAltered says that a row was changed after it was written.
 var errAltered = errors.New("it was changed after it was written")
 
-// event returns the event that the row was made of.
+// event returns the event in the row.
 func (r row) event() (earshot.Event, error) {
 	var e earshot.Event
 	if !r.whole() {
@@ -79,26 +77,25 @@ func (r row) event() (earshot.Event, error) {
 }
 
 const (
-	// A reply is longer than any message, because a model may go on and on;
-	// a megabyte is ten hours of speech.
+	// A reply may be longer than any message, because a model may go on and on; a megabyte is ten
+	// hours of speech.
 	maxReply = 1 << 20
 
-	// One byte of text takes at most six in JSON, and the rest of an event is
-	// small.
+	// One byte of text takes at most six in JSON, and the rest of an event is small.
 	maxPayload = 8 << 20
 
 	maxID = 128 // a ULID has 26
 
-	// Who somebody is, which stands in every prompt: longer would be a story.
+	// The limits of who somebody is, which stands in every prompt: more would be a story.
 	maxName        = 256
 	maxDescription = 4096
 
-	maxAttachment = 1024 // a name of a file has at most 255 bytes
+	maxAttachment = 1024 // a file name has at most 255 bytes
 
 	maxPath = 512 // see package participants/paths
 )
 
-// admissible says why e cannot be kept, if it cannot.
+// admissible says why e cannot be kept; nil if it can.
 func admissible(e earshot.Event) error {
 	switch {
 	case e.Body == nil:
@@ -113,7 +110,7 @@ func admissible(e earshot.Event) error {
 	return fits(e.Body)
 }
 
-// fits says why b cannot be kept, if it cannot.
+// fits says why b cannot be kept; nil if it can.
 func fits(b earshot.Body) error {
 	switch b := b.(type) {
 	case earshot.Tombstone:
@@ -157,7 +154,7 @@ func fits(b earshot.Body) error {
 	return nil
 }
 
-// fitsMessage says why what belongs to a message cannot be kept, if it cannot.
+// fitsMessage says why the parts of a message cannot be kept; nil if they can.
 func fitsMessage(m earshot.Message) error {
 	if n := len(m.Attachments); n > earshot.MaxAttachments {
 		return fmt.Errorf("the message has %d attachments; at most %d are kept", n, earshot.MaxAttachments)
@@ -169,7 +166,7 @@ func fitsMessage(m earshot.Message) error {
 	return errors.Join(faults...)
 }
 
-// fitsAgent says why what happened to an agent cannot be kept, if it cannot.
+// fitsAgent says why an agent event cannot be kept; nil if it can.
 func fitsAgent(a earshot.Agent) error {
 	faults := []error{
 		short("the ID", max(len(a.ID), len(a.User)), maxID), short("the path", len(a.Path), maxPath),
@@ -182,7 +179,7 @@ func fitsAgent(a earshot.Agent) error {
 	return errors.Join(faults...)
 }
 
-// short says that something is too long, if it is.
+// short returns an error if something is too long.
 func short(what string, bytes, most int) error {
 	if bytes > most {
 		return fmt.Errorf("%s has %d bytes; at most %d are kept", what, bytes, most)

@@ -12,14 +12,13 @@ import (
 	"earshot"
 )
 
-// salvage makes a new journal of what can be read in the damaged one at path,
-// sets that one aside, and puts the new one in its place. It returns what to
-// tell the user. A crash at any moment leaves either the damaged file in its
-// place, or a whole new one that [settle] puts there.
+// salvage makes a new journal of what can be read in the damaged one at path, sets the damaged one
+// aside, and puts the new one in its place. It returns what to tell the user. A crash at any moment
+// leaves either the damaged file in its place, or a complete new one that [settle] puts there.
 //
-// The damaged file is read twice: by SQLite, which also knows what lies in the
-// log beside it, and page by page, which needs none of the structure that may
-// be broken. The checksum of each event says whether it is what was written.
+// The damaged file is read twice: by SQLite, which also reads the log beside it, and page by page,
+// which needs none of the structure that may be broken. The checksum of each event shows whether it
+// is intact.
 func salvage(ctx context.Context, path string, now time.Time, why error) (earshot.Notice, error) {
 	fresh := filepath.Join(filepath.Dir(path), salvageFile)
 	saved, lost, err := rescue(ctx, path, fresh)
@@ -33,7 +32,7 @@ func salvage(ctx context.Context, path string, now time.Time, why error) (earsho
 	return told(path, name, saved, lost, why), replace(fresh, path)
 }
 
-// told puts a salvage into words.
+// told describes a salvage in words.
 func told(path, name string, saved int, lost []span, why error) earshot.Notice {
 	if d, ok := errors.AsType[*damage](why); ok {
 		why = d.why
@@ -46,8 +45,8 @@ func told(path, name string, saved int, lost []span, why error) earshot.Notice {
 	return earshot.Notice{Key: "store.salvaged", Text: text, Cure: "keep the old file until you are sure that nothing is missing; check the disk"}
 }
 
-// rescue copies every readable event of the journal at path into a new one,
-// which is closed when it returns. It counts them and finds the gaps.
+// rescue copies every readable event of the journal at path into a new one, which is closed when
+// rescue returns. It counts the events and finds the gaps.
 func rescue(ctx context.Context, path, fresh string) (saved int, lost []span, err error) {
 	if err := errors.Join(discard(fresh), touch(fresh)); err != nil {
 		return 0, nil, err
@@ -75,14 +74,13 @@ func rescue(ctx context.Context, path, fresh string) (saved int, lost []span, er
 	return c.saved, lost, tx.Commit()
 }
 
-// A rowCopier takes over rows, each once.
+// A rowCopier copies rows, each once.
 type rowCopier struct {
 	tx    *sql.Tx
 	saved int
 }
 
-// take copies r if it is what was written and is not there yet. An error is
-// that of the new file.
+// take copies r if it is intact and not yet copied. An error is about the new file.
 func (c *rowCopier) take(ctx context.Context, r row) error {
 	e, err := r.event()
 	if errors.Is(err, errAltered) {
@@ -100,10 +98,10 @@ func (c *rowCopier) take(ctx context.Context, r row) error {
 	return lay(ctx, c.tx, r, e)
 }
 
-// A span is a range of sequences, both included.
+// A span is a range of sequences, both ends included.
 type span struct{ from, to int64 }
 
-// String returns the span for people.
+// String returns the span as people read it.
 func (s span) String() string {
 	if s.from == s.to {
 		return fmt.Sprint(s.from)
@@ -125,7 +123,7 @@ func list(spans []span) string {
 	return text
 }
 
-// gaps returns the sequences that are missing before the last.
+// gaps returns the sequences that are missing before the last one.
 func gaps(ctx context.Context, tx *sql.Tx) ([]span, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT before + 1, sequence - 1 FROM
 		(SELECT sequence, lag(sequence, 1, 0) OVER (ORDER BY sequence) AS before FROM journal) WHERE sequence > before + 1`)
@@ -144,14 +142,13 @@ func gaps(ctx context.Context, tx *sql.Tx) ([]span, error) {
 	return missing, rows.Err()
 }
 
-// patience is how many ranges are tried, some five seconds long. It is enough
-// to find the edges of some thousand broken places. What is left out lies in
-// pages that are looked at one by one.
+// patience is how many ranges are tried, which takes some five seconds. It is enough to find the
+// edges of some thousand broken places. What is left over lies in pages that are examined one by
+// one.
 const patience = 100_000
 
-// ranges copies what SQLite can read, by ranges of sequences. A range that
-// cannot be read to its end is narrowed down by halves until only the
-// sequences are left out that lie in what is broken.
+// ranges copies what SQLite can read, by ranges of sequences. A range that cannot be read to its
+// end is halved until only the sequences in the broken places are left out.
 func (c *rowCopier) ranges(ctx context.Context, path string) error {
 	db, err := openReaders(path)
 	if err != nil {
@@ -183,9 +180,8 @@ func (c *rowCopier) ranges(ctx context.Context, path string) error {
 	return nil
 }
 
-// between copies the rows of s. If it is not readable to its end, next is the
-// sequence behind the last that was. An error is that of the new file, or the
-// end of ctx.
+// between copies the rows of s. If s is not readable to its end, next is the sequence behind the
+// last readable one. An error is about the new file, or the end of ctx.
 func (c *rowCopier) between(ctx context.Context, db *sql.DB, s span) (next int64, readable bool, err error) {
 	next = s.from
 	rows, err := db.QueryContext(ctx, "SELECT "+columns+" FROM journal j NOT INDEXED WHERE j.sequence BETWEEN ? AND ? ORDER BY j.sequence", s.from, s.to)
@@ -206,8 +202,8 @@ func (c *rowCopier) between(ctx context.Context, db *sql.DB, s span) (next int64
 	return next, rows.Err() == nil, ctx.Err()
 }
 
-// capacity returns how many events the file at path, and the log beside it,
-// have room for. A row takes more than 100 bytes.
+// capacity returns how many events fit into the file at path and the log beside it. A row takes
+// more than 100 bytes.
 func capacity(path string) (int64, error) {
 	file, _, err := size(path)
 	if err != nil {
@@ -217,8 +213,8 @@ func capacity(path string) (int64, error) {
 	return (file + log) / 100, err
 }
 
-// highest returns the highest sequence that is named anywhere, 0 if nothing
-// can be read. Where the journal itself is broken, an index may know.
+// highest returns the highest sequence found anywhere, 0 if nothing can be read. Where the journal
+// itself is broken, an index may have it.
 func highest(ctx context.Context, db *sql.DB) int64 {
 	var top int64
 	for _, from := range []string{"journal NOT INDEXED", "journal INDEXED BY journal_room", "members", "turns", "decisions"} {

@@ -13,13 +13,12 @@ import (
 	"earshot"
 )
 
-// migrations take the journal from each version to the next; the first makes
-// it. One that was ever released is never changed. A version must also rise
-// when the vocabulary gets a kind of event that older programs cannot read.
+// migrations take the journal from each version to the next; the first creates it. A released
+// migration is never changed. The version must also rise when the vocabulary gets a kind of event
+// that older programs cannot read.
 //
-// The columns beside the payload only help to find a row. The payload decides,
-// and sum, a checksum of sequence and payload, says whether it is what was
-// written: SQLite has none of its own.
+// The columns beside the payload only help to find a row. The payload decides, and sum, a checksum
+// of sequence and payload, shows whether it is intact: SQLite has no checksums of its own.
 var migrations = []string{`
 CREATE TABLE journal (
 	sequence INTEGER PRIMARY KEY,
@@ -74,9 +73,8 @@ const ours = "journal"
 // errStrange says that a file is a database, but not one that we wrote.
 var errStrange = errors.New("it is not a journal of earshot")
 
-// version returns the version of the file, 0 for an empty one. It is written
-// in two places, and must be the same in both, so that one flipped bit does
-// not make a newer version.
+// version returns the version of the file, 0 for an empty one. It is stored in two places, which
+// must agree, so that one flipped bit does not make a newer version.
 func version(ctx context.Context, db earshot.View) (int, error) {
 	var header, tables, row int
 	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&header); err != nil {
@@ -129,9 +127,9 @@ func migrate(ctx context.Context, db *sql.DB, path string) error {
 	return tx.Commit()
 }
 
-// asMade returns an error unless the tables in the open file are defined as this
-// program makes them: a flipped bit in a definition leaves a file that SQLite
-// finds nothing wrong with, and statements that fail one day.
+// asMade returns an error unless the tables in the open file are defined as this program defines
+// them. A flipped bit in a definition leaves a file in which SQLite finds nothing wrong, but whose
+// statements fail one day.
 func (s *Store) asMade(ctx context.Context, db *sql.DB) error {
 	have, err := definitions(ctx, db)
 	if err != nil {
@@ -173,8 +171,8 @@ func (s *Store) made(ctx context.Context) (map[string]string, error) {
 	return definitions(ctx, tx)
 }
 
-// definitions returns how everything in the file is defined, by name, but for the
-// tables behind a virtual one, which its module makes in its own way.
+// definitions returns the definition of everything in the file, by name, except the tables behind a
+// virtual one, which its module defines as it likes.
 func definitions(ctx context.Context, db earshot.View) (map[string]string, error) {
 	rows, err := db.QueryContext(ctx, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
 	if err != nil {
@@ -196,13 +194,13 @@ func definitions(ctx context.Context, db earshot.View) (map[string]string, error
 	return all, rows.Err()
 }
 
-// stamp notes the version of what is called name.
+// stamp records the version of the thing called name.
 func stamp(ctx context.Context, tx *sql.Tx, name string, version int) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO versions (name, version) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET version = excluded.version", name, version)
 	return err
 }
 
-// newer says that this program is too old for the file at path.
+// newer returns the error that this program is too old for the file at path.
 func newer(path string, version int) error {
 	return fmt.Errorf("%w: %s: it was made by a newer earshot (version %d; this one knows up to %d): start that one, restore a backup that was made before the upgrade (earshot restore --force FILE), or choose another store.directory", ErrOther, path, version, len(migrations))
 }

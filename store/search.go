@@ -13,20 +13,20 @@ import (
 	"earshot/internal/search"
 )
 
-// longestSearch is how long a search takes at most. What needs longer are words that are common
-// each but never stand together, and the beginnings of very many words, in millions of texts.
+// longestSearch is how long a search takes at most. Searches that need longer have words that are
+// each common but never stand together, or the beginnings of very many words, in millions of texts.
 const longestSearch = 10 * time.Second
 
-// errLongSearch says what to do about it.
+// errLongSearch says what to do then.
 var errLongSearch = errors.New("too many events have these words: give rarer words, or since: or before: with a time")
 
-// Search returns the newest messages, memos and heard replies that a query looks for, the newest
-// first, however old they are; see [search.Parse]. Names in it are IDs.
+// Search returns the newest messages, memos and heard replies that match a query, newest first,
+// however old they are; see [search.Parse]. Names in the query are IDs.
 func (r *Reader) Search(ctx context.Context, query string, limit int) ([]earshot.Event, error) {
 	return r.SearchBefore(ctx, query, 0, limit)
 }
 
-// SearchBefore is Search in what happened before a sequence; 0 is all.
+// SearchBefore is Search in the events before a sequence; 0 means all.
 func (r *Reader) SearchBefore(ctx context.Context, text string, before int64, limit int) ([]earshot.Event, error) {
 	q, err := search.Parse(text, time.Now())
 	if err != nil {
@@ -39,15 +39,15 @@ func (r *Reader) SearchBefore(ctx context.Context, text string, before int64, li
 	return r.Match(ctx, q, from, before, limit)
 }
 
-// Match returns the newest events before a sequence that match a query, the newest first;
-// sequence 0 means all. If people are given, only their events match.
+// Match returns the newest events before a sequence that match a query, newest first; sequence 0
+// means all. If people are given, only their events match.
 func (r *Reader) Match(ctx context.Context, q search.Query, from []earshot.ParticipantID, before int64, limit int) ([]earshot.Event, error) {
 	if limit < 1 {
 		return nil, nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, longestSearch)
 	defer cancel()
-	tx, err := r.archive.db().BeginTx(bounded, &sql.TxOptions{ReadOnly: true}) // parts of the index are joined meanwhile
+	tx, err := r.archive.db().BeginTx(bounded, &sql.TxOptions{ReadOnly: true}) // parts of the index may be joined meanwhile
 	if err != nil {
 		return nil, r.archive.failed(ctx, err)
 	}
@@ -62,7 +62,7 @@ func (r *Reader) Match(ctx context.Context, q search.Query, from []earshot.Parti
 	return nil, r.archive.failed(ctx, err)
 }
 
-// A finder answers one question to the index.
+// A finder answers one query from the index.
 type finder struct {
 	r     *Reader
 	tx    *sql.Tx
@@ -72,11 +72,11 @@ type finder struct {
 	found []earshot.Event
 }
 
-// An interval is a range of sequences, of which the last is not in it.
+// An interval is a range of sequences without its end.
 type interval struct{ first, end int64 }
 
-// run looks through the intervals in which there may be something, and in each through what
-// shares a tag, the newest first.
+// run searches the intervals in which there may be a match, and each of them partition by
+// partition, newest first.
 func (s *finder) run(ctx context.Context, before int64) error {
 	intervals, err := s.intervals(ctx)
 	if err != nil {
@@ -106,11 +106,11 @@ func (s *finder) run(ctx context.Context, before int64) error {
 	return nil
 }
 
-// near is how many sequences between two days are looked through rather than left out.
+// near is how many sequences between two days are searched rather than skipped.
 const near = 4096
 
-// intervals returns where something is of the time that is asked for, the newest first. In a
-// journal into which a past was imported these are several.
+// intervals returns the intervals for the time of the query, newest first. In a journal into which
+// older events were imported there may be several.
 func (s *finder) intervals(ctx context.Context) (all []interval, err error) {
 	q := s.query
 	if q.Since.IsZero() && q.Before.IsZero() {
@@ -145,10 +145,10 @@ func (s *finder) intervals(ctx context.Context) (all []interval, err error) {
 // atOnce is how many candidates are read in one go at most.
 const atOnce = 4096
 
-// look looks through the events of an interval, all of which have the same tags.
+// look searches the events of an interval, all of which have the same tags.
 func (s *finder) look(ctx context.Context, t interval) error {
 	match := s.match(t.first)
-	for n := min(s.limit-len(s.found), atOnce); len(s.found) < s.limit; n = min(4*n, atOnce) { // most are what is looked for
+	for n := min(s.limit-len(s.found), atOnce); len(s.found) < s.limit; n = min(4*n, atOnce) { // most candidates match
 		rows, err := s.tx.QueryContext(ctx, "SELECT rowid FROM terms WHERE terms MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?", match, t.first, t.end, n)
 		if err != nil {
 			return err
@@ -174,7 +174,7 @@ func (s *finder) look(ctx context.Context, t interval) error {
 	return nil
 }
 
-// numbers reads numbers, and closes the rows.
+// numbers reads integers, and closes the rows.
 func numbers(rows *sql.Rows) (all []int64, err error) {
 	defer rows.Close()
 	for rows.Next() {
@@ -187,8 +187,8 @@ func numbers(rows *sql.Rows) (all []int64, err error) {
 	return all, rows.Err()
 }
 
-// match returns what the index is asked for, in the language of FTS5, around a sequence. No
-// more of it is what somebody has typed than letters and numbers in quotes.
+// match returns the query to the index, in the language of FTS5, for the partition of a sequence.
+// Of what somebody has typed it contains only letters and numbers, in quotes.
 func (s *finder) match(sequence int64) string {
 	index, who := s.r.archive.index, s.r.who
 	term := func(tag, word string) string { return `"` + tag + word + `"` }
@@ -202,7 +202,7 @@ func (s *finder) match(sequence int64) string {
 			}
 		}
 		if len(terms) > 1 {
-			terms = terms[1:] // of each that has a word there is something
+			terms = terms[1:] // every text with a word matches it anyway
 		}
 		var any []string
 		for _, id := range s.from {
@@ -232,7 +232,7 @@ func (s *finder) match(sequence int64) string {
 	return "(" + strings.Join(ways, ") OR (") + ")"
 }
 
-// take adds those of some events, the newest first, that may be seen and are what is looked for.
+// take adds those of some events, newest first, that may be seen and match.
 func (s *finder) take(ctx context.Context, sequences []int64) error {
 	events, err := s.r.these(ctx, s.tx, sequences)
 	if err != nil {
@@ -256,8 +256,7 @@ func (s *finder) take(ctx context.Context, sequences []int64) error {
 	return nil
 }
 
-// theirs reports whether somebody who is asked for has said something, as far as the reader
-// knows.
+// theirs reports whether one of the given people has said something, as far as the reader may know.
 func (s *finder) theirs(ctx context.Context, e earshot.Event) (bool, error) {
 	if len(s.from) == 0 {
 		return true, nil

@@ -10,33 +10,33 @@ import (
 	"earshot"
 )
 
-// A Selection says which events are meant. All that it says must hold. One that says
-// nothing means everything that happened.
+// A Selection says which events are selected. All of its conditions must hold. An empty one selects
+// everything that happened.
 //
-// What says who exists, how a room is and that something was forgotten, is meant only by
-// its ID, or of [Selection.Kinds].
+// Events that say who exists, what a room is like and that something was forgotten are selected
+// only by their ID, or by [Selection.Kinds].
 type Selection struct {
 	Events []earshot.EventID `json:"events,omitempty"` // these
 
-	// People are one person, by all IDs that they have: what they did, what was said with
-	// a voice that was taken for theirs, what is for them alone, and what says that they
-	// exist. Agents are whom what is for them alone may be for as well.
+	// People are one person, by all of their IDs: what they did, what was said with a voice that
+	// was taken for theirs, what is for them alone, and the event that says they exist. Something
+	// is still for them alone if it is also for one of Agents.
 	People []earshot.ParticipantID `json:"people,omitempty"`
 	Agents []earshot.ParticipantID `json:"agents,omitempty"`
 
-	// Handle is the handle of events whose author was not known.
+	// Handle selects the events of this handle whose author was not known.
 	Handle earshot.Handle `json:"handle,omitzero"`
 
-	Room  earshot.RoomID `json:"room,omitempty"` // empty: whichever
-	From  time.Time      `json:"from,omitzero"`  // when it began, from then on
-	To    time.Time      `json:"to,omitzero"`    // and before then
+	Room  earshot.RoomID `json:"room,omitempty"` // empty means any
+	From  time.Time      `json:"from,omitzero"`  // events that began at or after it
+	To    time.Time      `json:"to,omitzero"`    // and before this
 	Kinds []earshot.Kind `json:"kinds,omitempty"`
 
-	// Until is the last sequence that is meant; 0 for all that there are.
+	// Until is the last selected sequence; 0 means no limit.
 	Until int64 `json:"until,omitempty"`
 }
 
-// A SelectedEvent is meant by a selection, or was made of one that is.
+// A SelectedEvent is selected, or was made from a selected one.
 type SelectedEvent struct {
 	Sequence int64
 	ID       earshot.EventID
@@ -46,14 +46,15 @@ type SelectedEvent struct {
 	Author   earshot.ParticipantID
 	About    earshot.EventID // what a reply answers
 	Turn     earshot.TurnID  // of a reply
-	Derived  bool            // it is not meant itself
+	Derived  bool            // not selected itself, but made from a selected event
 }
 
-// lasts are the kinds of events that say who exists, how a room is, and that something was
+// lasts are the kinds of events that say who exists, what a room is like, and that something was
 // forgotten.
 var lasts = []earshot.Kind{earshot.KindActor, earshot.KindAgent, earshot.KindMode, earshot.KindForgotten}
 
-// doomed are the columns of one, and meant what every selection asks of the journal j.
+// doomed are the columns of a SelectedEvent, and meant the condition of every selection on the
+// journal j.
 const (
 	doomed = `j.sequence, j.id, j.at, j.room, j.kind, j.author, CASE j.kind WHEN 'reply' THEN coalesce(json_extract(j.payload, '$.body.about'), '') ELSE '' END,
 		CASE j.kind WHEN 'reply' THEN coalesce(json_extract(j.payload, '$.body.turn'), '') ELSE '' END`
@@ -62,12 +63,12 @@ const (
 		AND (@kinds IS NULL AND (j.kind NOT IN (SELECT value FROM json_each(@lasts)) OR @events IS NOT NULL) OR j.kind IN (SELECT value FROM json_each(@kinds)))`
 )
 
-// Select returns the events that a selection means and, behind these, all that was made of
-// them, of what is not erased, each in the order of the journal. It is for who keeps the
-// journal, whoever may see them. It takes as long as to read the journal, where a selection
-// says no more than whose they are or when they were; nobody waits meanwhile.
+// Select returns the selected events and, behind them, everything that was made from them, without
+// what is already erased, each in the order of the journal. It is for whoever keeps the journal,
+// and ignores visibility. A selection that only says whose the events are or when they were takes
+// as long as reading the journal; nobody waits meanwhile.
 func (s *Store) Select(ctx context.Context, sel Selection) ([]SelectedEvent, error) {
-	tx, err := s.archive.db().BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // all of one moment
+	tx, err := s.archive.db().BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // all as of one moment
 	if err != nil {
 		return nil, s.archive.failed(ctx, err)
 	}
@@ -82,7 +83,7 @@ func (s *Store) Select(ctx context.Context, sel Selection) ([]SelectedEvent, err
 	return all, nil
 }
 
-// args are those that meant asks for.
+// args are the arguments of meant.
 func (sel Selection) args() []any {
 	null := func(is bool, value any) any {
 		if is {
@@ -97,7 +98,7 @@ func (sel Selection) args() []any {
 	}
 }
 
-// choose returns what is meant.
+// choose returns the selected events.
 func choose(ctx context.Context, tx *sql.Tx, sel Selection) ([]SelectedEvent, error) {
 	where := meant
 	if len(sel.Events) > 0 {
@@ -114,7 +115,7 @@ func choose(ctx context.Context, tx *sql.Tx, sel Selection) ([]SelectedEvent, er
 	return theirs(ctx, tx, sel, where, args)
 }
 
-// theirs returns what is meant of one person.
+// theirs returns the selected events of one person.
 func theirs(ctx context.Context, tx *sql.Tx, sel Selection, where string, args []any) ([]SelectedEvent, error) {
 	args = append(args, sql.Named("people", asJSON(sel.People)))
 	did, err := dooms(tx.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE "+where+" AND j.author IN (SELECT value FROM json_each(@people))", args...))
@@ -141,14 +142,14 @@ func theirs(ctx context.Context, tx *sql.Tx, sel Selection, where string, args [
 		return nil, err
 	}
 	did = slices.DeleteFunc(did, func(d SelectedEvent) bool {
-		by := whose[d.ID] // it turned out that somebody else has said it, perhaps
+		by := whose[d.ID] // somebody else may turn out to have said it
 		return d.Kind == earshot.KindUtterance && by != "" && !slices.Contains(sel.People, by) ||
-			d.Kind == earshot.KindWhose // which goes with what it is about alone: else that would be theirs again
+			d.Kind == earshot.KindWhose // it goes only with its subject: otherwise that would be theirs again
 	})
 	return once(slices.Concat(did, said, alone)), nil
 }
 
-// voices returns whose an utterance was where that was found out later.
+// voices returns whose an utterance was, where that was found out later.
 func voices(ctx context.Context, tx *sql.Tx) (map[earshot.EventID]earshot.ParticipantID, error) {
 	all := make(map[earshot.EventID]earshot.ParticipantID)
 	err := kindred(ctx, tx, "j.kind = 'whose' ORDER BY j.sequence", nil, func(e earshot.Event) {
@@ -159,8 +160,7 @@ func voices(ctx context.Context, tx *sql.Tx) (map[earshot.EventID]earshot.Partic
 	return all, err
 }
 
-// aboutThem returns what is for nobody else than one person, and what says that they
-// exist.
+// aboutThem returns the events that are for one person alone, and the event that says they exist.
 func aboutThem(ctx context.Context, tx *sql.Tx, sel Selection, args []any) (all []SelectedEvent, err error) {
 	take := func(e earshot.Event) {
 		if sel.concerns(e) {
@@ -179,22 +179,21 @@ func aboutThem(ctx context.Context, tx *sql.Tx, sel Selection, args []any) (all 
 	return all, err
 }
 
-// whole reports whether all of a person is meant, wherever and whenever it was.
+// whole reports whether everything of a person is selected, anywhere and at any time.
 func (sel Selection) whole() bool {
 	return len(sel.People) > 0 && len(sel.Events) == 0 && len(sel.Kinds) == 0 && sel.Room == "" && sel.From.IsZero() && sel.To.IsZero() && sel.Handle == (earshot.Handle{})
 }
 
-// Whole reports whether all of somebody is meant, and they themselves.
+// Whole reports whether everything of somebody is selected, and they themselves.
 func (sel Selection) Whole() bool { return sel.whole() }
 
-// concerns reports whether e is for the person that is meant and nobody else, or says that
-// there is one.
+// concerns reports whether e is for the selected person alone, or says that they exist.
 func (sel Selection) concerns(e earshot.Event) bool {
 	is := func(id earshot.ParticipantID) bool { return slices.Contains(sel.People, id) }
 	switch b := e.Body.(type) {
 	case earshot.Actor:
 		return is(b.Participant) || is(b.Into)
-	case earshot.Reminder, earshot.Thought: // which says what they asked
+	case earshot.Reminder, earshot.Thought: // it says what they asked
 		if len(e.To) > 0 && !slices.ContainsFunc(e.To, func(id earshot.ParticipantID) bool { return !is(id) }) {
 			return true
 		}
@@ -207,7 +206,7 @@ func (sel Selection) concerns(e earshot.Event) bool {
 	})
 }
 
-// kindred calls do with the events of the journal j that fit.
+// kindred calls do with the events of the journal j that match.
 func kindred(ctx context.Context, tx *sql.Tx, where string, args []any, do func(earshot.Event)) error {
 	rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM journal j WHERE "+where, used(where, args)...)
 	if err != nil {
@@ -227,8 +226,7 @@ func kindred(ctx context.Context, tx *sql.Tx, where string, args []any, do func(
 	return nil
 }
 
-// used returns those of the arguments that a statement has a place for: SQLite minds
-// others.
+// used returns the arguments that a statement has a place for, because SQLite rejects others.
 func used(statement string, args []any) []any {
 	return slices.DeleteFunc(slices.Clone(args), func(a any) bool {
 		named, is := a.(sql.NamedArg)
@@ -236,7 +234,7 @@ func used(statement string, args []any) []any {
 	})
 }
 
-// doom returns an event as one that goes.
+// doom returns an event as a SelectedEvent.
 func doom(e earshot.Event) SelectedEvent {
 	d := SelectedEvent{Sequence: e.Sequence, ID: e.ID, At: e.At, Room: e.Room, Kind: e.Body.Kind(), Author: e.Author}
 	if r, is := e.Body.(earshot.Reply); is {
@@ -264,16 +262,16 @@ func dooms(rows *sql.Rows, err error) ([]SelectedEvent, error) {
 	return all, rows.Err()
 }
 
-// once returns events in the order of the journal, each once.
+// once returns events in the order of the journal, without duplicates.
 func once(all []SelectedEvent) []SelectedEvent {
 	slices.SortStableFunc(all, func(a, b SelectedEvent) int { return int(a.Sequence - b.Sequence) })
 	return slices.CompactFunc(all, func(a, b SelectedEvent) bool { return a.Sequence == b.Sequence })
 }
 
-// asked is of how many events at once it is asked what was made of them.
+// asked is for how many events at once the query for derived events runs.
 const asked = 500
 
-// trace returns some events and, behind them, all that was made of them.
+// trace returns some events and, behind them, everything made from them.
 func trace(ctx context.Context, tx *sql.Tx, all []SelectedEvent) ([]SelectedEvent, error) {
 	seen := make(map[int64]bool, len(all))
 	for _, d := range all {

@@ -11,8 +11,8 @@ import (
 )
 
 // A separator is the beginning of the first term of a page of the index, by which FTS5 finds the
-// page. It stays when that term is taken out, and when the page was joined with others, and
-// would tell how the word began. See "FTS5 Data Structures" in sqlite.org/fts5.html, and
+// page. It stays when that term is removed, and when the page is joined with others, and would
+// reveal how the word began. See "FTS5 Data Structures" in sqlite.org/fts5.html, and
 // ext/fts5/fts5_index.c of SQLite.
 type separator struct {
 	segment int64
@@ -21,7 +21,7 @@ type separator struct {
 
 const separatorColumns = `SELECT i.segid, i.term, d.block FROM terms_idx i LEFT JOIN terms_data d ON d.id = (i.segid << 37) + (i.pgno >> 1)`
 
-// separators returns those that no term begins with any more.
+// separators returns the separators with which no term begins any more.
 func (*messages) separators(ctx context.Context, db earshot.View) (left []separator, err error) {
 	rows, err := db.QueryContext(ctx, separatorColumns)
 	if err != nil {
@@ -41,16 +41,16 @@ func (*messages) separators(ctx context.Context, db earshot.View) (left []separa
 	return left, odd(rows.Err())
 }
 
-// separate makes some separators anew, as pages are now: the shortest beginning of the first
-// term that stands behind the old separator, and so behind all terms of the page before. One
-// without a page goes.
+// separate replaces some separators by ones that fit the current pages: the shortest beginning of
+// the first term behind the old separator, and so behind all terms of the previous page. A
+// separator without a page is deleted.
 func separate(ctx context.Context, tx *sql.Tx, some []separator) error {
 	for _, s := range some {
 		var segment int64
 		var term, page []byte
 		err := tx.QueryRowContext(ctx, separatorColumns+" WHERE i.segid = ? AND i.term = ?", s.segment, s.term).Scan(&segment, &term, &page)
 		if errors.Is(err, sql.ErrNoRows) {
-			continue // all of the segment was joined with others
+			continue // the whole segment was joined with others
 		}
 		first, n := firstTerm(page), 0
 		switch {
@@ -70,8 +70,8 @@ func separate(ctx context.Context, tx *sql.Tx, some []separator) error {
 	return nil
 }
 
-// firstTerm returns the first term of a page of the index, nil if it has none: behind the rows,
-// whose end stands in the head, is the offset of the term, which begins with its length.
+// firstTerm returns the first term of a page of the index, nil if it has none. Behind the rows,
+// whose end is in the header, is the offset of the term, which begins with its length.
 func firstTerm(page []byte) []byte {
 	if len(page) < 4 {
 		return nil

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// settle finishes a salvage that was cut short, if there was one. The new file
-// is named as it should be when the old one is away, so if there is no journal
-// but a new file, the new file is whole.
+// settle finishes a salvage that was cut short, if there was one. The new file gets its final name
+// only after the old one is set aside, so if there is a new file but no journal, the new file is
+// complete.
 func settle(path string, now time.Time) error {
 	fresh := filepath.Join(filepath.Dir(path), salvageFile)
 	_, there, err := size(path)
@@ -26,7 +26,7 @@ func settle(path string, now time.Time) error {
 	if _, ready, err := size(fresh); err != nil || !ready {
 		return err
 	}
-	if _, err := aside(path, wasDamaged, now); err != nil { // what SQLite kept beside the old one
+	if _, err := aside(path, wasDamaged, now); err != nil { // the files that SQLite kept beside the old one
 		return err
 	}
 	return replace(fresh, path)
@@ -38,8 +38,8 @@ const (
 	wasReplaced = "replaced"
 )
 
-// aside renames the file at path, and what lies beside it, for a reason, so that nothing is
-// ever written to them again. It returns the new name.
+// aside renames the file at path, and the files beside it, for a reason, so that nothing is ever
+// written to them again. It returns the new name.
 func aside(path, why string, now time.Time) (string, error) {
 	base := path + "." + why + "-" + now.UTC().Format("20060102T150405Z")
 	name := base
@@ -65,9 +65,9 @@ func taken(name string) bool {
 	return false
 }
 
-// shut closes the database of a new file, unless what is done with it has failed already.
-// None of it is left in the log beside it then, which keeps another name: where the disk is
-// full SQLite would leave it there, and say nothing.
+// shut closes the database of a new file, after emptying its log unless err is set already. The log
+// belongs to the current name and would not follow a rename: on a full disk SQLite would leave
+// content in it without an error.
 func shut(ctx context.Context, db *sql.DB, err error) error {
 	if err == nil {
 		var busy, frames, moved int
@@ -76,7 +76,7 @@ func shut(ctx context.Context, db *sql.DB, err error) error {
 	return errors.Join(err, db.Close())
 }
 
-// replace gives the whole file at fresh the name path, which is free.
+// replace renames the complete file at fresh to path, which must be free.
 func replace(fresh, path string) error {
 	if err := os.Rename(fresh, path); err != nil {
 		return err
@@ -84,7 +84,7 @@ func replace(fresh, path string) error {
 	return flush(filepath.Dir(path))
 }
 
-// discard removes a file that was being made, and what lies beside it.
+// discard removes an unfinished file, and the files beside it.
 func discard(path string) error {
 	for _, ending := range append([]string{""}, beside...) {
 		if err := os.Remove(path + ending); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -8,15 +8,13 @@
 // [earshot.Withdrawal] is erased with everything derived from it. The old content is gone
 // with the commit, and its traces in the files a moment later.
 //
-// An event is acknowledged after it has been forced to the disk. Decisions
-// that need the past, such as whether a name is free, are taken inside the
-// writer ([Store.Do]), so that nobody else can decide in between. Callers that
-// arrive while a commit is under way share the next one.
+// An event is acknowledged after it has been forced to the disk. Decisions that need the past, such
+// as whether a name is free, are taken inside the writer ([Store.Do]), so that nobody else can
+// decide in between. Callers that arrive while a commit is under way share the next one.
 //
-// The journal is read through [Store.For] an audience, which sees what every
-// member of it may see. Streams are pulled: a reader asks for what came after
-// its last sequence, and waits on [Store.Grown] when there is nothing. A slow
-// reader makes nobody wait and misses nothing.
+// The journal is read through [Store.For] an audience, which sees what every member of the audience
+// may see. Streams are pulled: a reader asks for what came after its last sequence, and waits on
+// [Store.Grown] when there is nothing. A slow reader makes nobody wait and misses nothing.
 //
 // One daemon owns a data directory; other processes read it with [OpenReader]. A damaged
 // file is set aside when the damage is found, and what can be read of it is
@@ -39,8 +37,7 @@ import (
 	"earshot"
 )
 
-// A Store is an open journal that its daemon writes. It may be used from many
-// goroutines.
+// A Store is an open journal that its daemon writes. It is safe for concurrent use.
 type Store struct {
 	archive     *Archive
 	write       *writer
@@ -52,24 +49,23 @@ type Store struct {
 	now         func() time.Time
 	newID       func() earshot.EventID
 	heeded      sql.NamedArg          // see overheard
-	unheeded    sql.NamedArg          // likewise
+	unheeded    sql.NamedArg          // see overheard
 	meter       Meter                 // may be nil
 	progress    func(done, all int64) // may be nil
 	closing     sync.Once
-	suspect     atomic.Bool // damage was seen: the next start looks through everything
-	mended      bool        // it was mended since it was opened; the writer's
-	above       int64       // what comes has a sequence above that; the writer's
+	suspect     atomic.Bool // damage was seen: the next start checks everything
+	mended      bool        // it was mended since it was opened; owned by the writer
+	above       int64       // new events get higher sequences; owned by the writer
 	check       check
 
 	mu    sync.Mutex
 	grown chan struct{}
 }
 
-// Open opens the journal in the directory, makes it if there is none, brings
-// it up to date, and repairs what it must. It takes as long as reading the
-// whole file if the last daemon died within a commit, or did not trust the
-// file; if it died otherwise, that is done in the background. The end of ctx
-// does not close it again.
+// Open opens the journal in the directory, creates it if there is none, brings it up to date, and
+// repairs what it must. If the last daemon died within a commit, or did not trust the file, Open
+// takes as long as reading the whole file; if the daemon died otherwise, the check runs in the
+// background. The end of ctx does not close the journal again.
 //
 // The error is an [*ErrLocked] if another daemon owns the directory.
 func Open(ctx context.Context, c Config) (*Store, error) {
@@ -119,7 +115,7 @@ func newStore(c Config, l *lock) *Store {
 	return s
 }
 
-// open opens the file, or a new one with what could be saved of it.
+// open opens the file, or a new one with what could be saved from it.
 func (s *Store) open(ctx context.Context, last previousExit) error {
 	path := s.archive.path
 	if err := distinct(s.projections); err != nil {
@@ -214,9 +210,8 @@ func (s *Store) ready(ctx context.Context, db *sql.DB, doubtful bool) error {
 	return nil
 }
 
-// Close waits for what is being written, and for the listener of the reports,
-// and lets the directory go. What is asked for from now on fails with
-// [ErrClosed].
+// Close waits for the writes under way and for the listener of the reports, and releases the
+// directory. Later calls fail with [ErrClosed].
 func (s *Store) Close() error {
 	var err error
 	s.closing.Do(func() {
@@ -231,21 +226,19 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Do takes a decision and adds the events that it returns, in one step: the
-// view shows everything that was added before, and nothing is added in
-// between. The events come back as they were kept, with ID and sequence, after
-// they have been forced to the disk.
+// Do takes a decision and adds the events that it returns, in one step: the view shows everything
+// that was added before, and nothing is added in between. The events come back as they were kept,
+// with ID and sequence, after they have been forced to the disk.
 //
 // decide runs on the writer's goroutine. It must be quick, and must not use
 // the store. If it returns an error, nothing is added and Do returns it.
 //
-// An event whose ID the journal already has is not added again; it comes back
-// as it was kept the first time. So a caller that does not know whether its
-// event was kept calls again with the same ID. An event that was derived from
-// a deleted one is kept as [earshot.Tombstone].
+// An event whose ID the journal already has is not added again; it comes back as it was kept the
+// first time. So a caller that does not know whether its event was kept can call again with the
+// same ID. An event that was derived from a deleted one is kept as [earshot.Tombstone].
 //
-// If ctx ends before the step was begun, nothing was kept. If it ends later,
-// the error is [ErrInDoubt].
+// If ctx ends before the step has begun, nothing was kept. If it ends later, the error is
+// [ErrInDoubt].
 func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error)) ([]earshot.Event, error) {
 	var stored, fresh []earshot.Event
 	err := s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (changed bool, err error) {
@@ -276,8 +269,8 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 	return stored, nil
 }
 
-// Append adds events in one step, as [Store.Do] does. What a damaged file did not take is
-// added when that is mended.
+// Append adds events in one step, as [Store.Do] does. Events that a damaged file did not take are
+// added when it is mended.
 func (s *Store) Append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error) {
 	these := func(earshot.View) ([]earshot.Event, error) { return events, nil }
 	stored, err := s.Do(ctx, these)
@@ -287,10 +280,10 @@ func (s *Store) Append(ctx context.Context, events ...earshot.Event) ([]earshot.
 	return stored, err
 }
 
-// For returns what a may read.
+// For returns what the audience a may read.
 func (s *Store) For(a earshot.Audience) *Reader { return s.archive.For(a) }
 
-// Look shows f the tables that are made of the journal; see [Archive.Look].
+// Look calls f with the tables that are made from the journal; see [Archive.Look].
 func (s *Store) Look(ctx context.Context, f func(earshot.View) error) error {
 	return s.archive.Look(ctx, f)
 }
@@ -301,15 +294,15 @@ func (s *Store) Export(ctx context.Context) iter.Seq2[earshot.Event, error] {
 	return s.archive.Export(ctx)
 }
 
-// Grown returns a channel that is closed when the journal has more than it has
-// now. To miss nothing, ask for the channel first and read then.
+// Grown returns a channel that is closed when the journal has grown. To miss nothing, get the
+// channel first and then read.
 func (s *Store) Grown() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.grown
 }
 
-// took tells how long a transaction took.
+// took reports how long a transaction took.
 func (s *Store) took(d time.Duration, err error) {
 	if s.meter != nil {
 		s.meter.Committed(d, err)
@@ -322,7 +315,7 @@ const (
 	faultDamaged = "store.damaged"
 )
 
-// ended wakes the readers, and reports what begins or ends with a commit.
+// ended wakes the readers, and reports the faults that begin or end with a commit.
 func (s *Store) ended(changed bool, errs []error) {
 	full := false
 	for _, err := range errs {
@@ -349,8 +342,8 @@ func (s *Store) grow() {
 	s.grown = make(chan struct{})
 }
 
-// damaged has the file mended if err says that it is damaged, and makes the next start look
-// through all of it if that cannot be done.
+// damaged has the file mended if err says that it is damaged, and makes the next start check all of
+// it if that cannot be done.
 func (s *Store) damaged(err error) {
 	if !errors.Is(err, ErrDamaged) {
 		return
@@ -359,7 +352,7 @@ func (s *Store) damaged(err error) {
 	s.lock.doubt(true)
 	select {
 	case s.write.broken <- err:
-	default: // it will be
+	default: // a mend is already waiting
 	}
 }
 
@@ -368,5 +361,5 @@ func (s *Store) join(ctx context.Context, tx *sql.Tx) (bool, error) {
 	return false, s.archive.index.join(ctx, tx)
 }
 
-// doubt notes that a commit is under way, or over.
+// doubt notes that a commit has begun or ended.
 func (s *Store) doubt(is bool) { s.lock.doubt(is || s.suspect.Load()) }

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// rest is how many times as long as a look at every page took nobody looks again, so
-// that others have most of the time to write.
+// rest is how many times the length of a search through all pages the cleaner rests after it, so
+// that others can write most of the time.
 const rest = 9
 
-// A traceCleaner removes, in a goroutine of its own, the traces of what messages said before
-// they were changed or taken back. A mark in the journal says that there are any, so that
-// the next start removes them if this one has no time to.
+// A traceCleaner removes, in a goroutine of its own, the traces of what messages said before they
+// were edited or withdrawn. A mark in the journal says that there are any, so that the next start
+// removes them if this one has no time to.
 type traceCleaner struct {
-	dirty   chan struct{} // has one when there are traces
-	leaving chan struct{} // closed when the store is
+	dirty   chan struct{} // has a value when there are traces
+	leaving chan struct{} // closed when the store closes
 	done    chan struct{} // closed when the goroutine has ended
 
 	purging *sync.Mutex             // held while traces are removed
@@ -26,7 +26,7 @@ func newTraceCleaner() traceCleaner {
 	return traceCleaner{dirty: make(chan struct{}, 1), leaving: make(chan struct{}), done: make(chan struct{}), purging: new(sync.Mutex)}
 }
 
-// leave has the traces removed that can be within farewell, and returns when nothing is at work.
+// leave removes the traces that it can within farewell, and returns when the cleaner has stopped.
 func (t traceCleaner) leave() {
 	close(t.leaving)
 	late := time.AfterFunc(farewell, func() { t.giveUp(errLeft) })
@@ -43,8 +43,7 @@ func (t traceCleaner) wake() {
 	}
 }
 
-// tidy removes traces as they come, until the store is closed, and then once more, or until
-// ctx ends.
+// tidy removes traces as they appear until the store closes, and then once more, or until ctx ends.
 func (s *Store) tidy(ctx context.Context) {
 	defer close(s.tidier.done)
 	dirty := s.tidier.dirty
@@ -78,7 +77,7 @@ func (s *Store) tidy(ctx context.Context) {
 			began := time.Now()
 			clean()
 			wait := rest * time.Since(began)
-			if left { // somebody else reads the file
+			if left { // another program reads the file
 				wait = max(wait, time.Second)
 			}
 			dirty, again = nil, time.After(wait)

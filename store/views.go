@@ -26,10 +26,9 @@ func run(ctx context.Context, tx *sql.Tx, statements ...string) error {
 	return nil
 }
 
-// odd makes of an error in one of our own statements, which are known to be
-// right, what it means: the table is not as we made it. That of a value of another type
-// than it has there repeats the value, which may be what somebody said; it has no type
-// either by which it could be told.
+// odd interprets an error of one of our own statements. They are known to be right, so the table is
+// not as we made it. The error about a value of the wrong type repeats the value, which may be what
+// somebody said, so it is replaced; it has no error type by which it could be recognised.
 func odd(err error) error {
 	switch {
 	case err == nil:
@@ -42,7 +41,7 @@ func odd(err error) error {
 	return err
 }
 
-// turns says which reply ended a turn, and what it was about.
+// turns records which reply ended a turn, and what it was about.
 type turns struct{}
 
 func (turns) Name() string { return "turns" }
@@ -69,7 +68,7 @@ func (turns) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err error)
 	return err
 }
 
-// decisions says what was decided about an event, and which turn it began.
+// decisions records what was decided about an event, and which turn that began.
 type decisions struct{}
 
 func (decisions) Name() string { return "decisions" }

@@ -12,70 +12,68 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// A step changes the journal, and reports whether it did. It runs on the
-// writer's goroutine, within a transaction that it shares with the steps of
-// other callers.
+// A step changes the journal, and reports whether it did. It runs on the writer's goroutine, within
+// a transaction that it shares with the steps of other callers.
 type step func(ctx context.Context, tx *sql.Tx) (changed bool, err error)
 
 // A request is a step on its way through the writer.
 type request struct {
-	ctx      context.Context // of the caller, looked at before the step runs
+	ctx      context.Context // the caller's, checked before the step runs
 	step     step
-	truncate bool // the log beside the file is to be emptied afterwards
+	truncate bool // empty the log beside the file afterwards
 
 	changed bool
 	err     error
 	done    chan error // receives once
 }
 
-// most is how many steps share a commit. More would let the first wait long
-// for the last.
+// most is how many steps share a commit. With more, the first would wait long for the last.
 const most = 128
 
-// heavy is how much work steps may have been for others to share their commit. The longest text
-// is as much, without its terms, and at most three times as much with them: then it takes 35 ms.
+// heavy is how much work steps may have caused for others to join their commit. The longest text
+// costs that much without its terms, and at most three times as much with them: then the commit
+// takes 35 ms.
 const heavy = mostTerms / 2
 
-// A writer is the one goroutine that changes the file. Callers that arrive
-// while it commits share the next commit, each behind a savepoint of its own,
-// so that the error of one does not hurt the others.
+// A writer is the one goroutine that changes the file. Callers that arrive while it commits share
+// the next commit, each behind a savepoint of its own, so that the error of one does not affect the
+// others.
 //
-// Requests are handed over without a buffer: a caller that is not taken yet
-// can leave and knows that nothing happened.
+// Requests are handed over without a buffer: a caller whose request is not taken yet can leave and
+// knows that nothing happened.
 type writer struct {
 	db       *sql.DB // one connection
 	path     string
 	requests chan *request
-	broken   chan error   // has why, when the file is to be mended
-	waiting  atomic.Int64 // callers that were not taken yet
+	broken   chan error   // has the reason when the file needs mending
+	waiting  atomic.Int64 // callers whose requests are not taken yet
 	quit     chan struct{}
 
-	// work is how much there was to do so far, in terms that were put into the index or taken
-	// out, which is most of what a long message costs.
+	// work returns how much work there was so far, in terms that were added to the index or
+	// removed, which is most of the cost of a long message.
 	work func() int
 
-	// doubt is told when a commit begins and when it is over.
+	// doubt is called when a commit begins and when it ends.
 	doubt func(bool)
 
-	// mend makes a new file of what can be read of this one, and goes on with that.
+	// mend replaces the file by a new one with what can be read of it.
 	mend func(ctx context.Context, why error)
 
-	// owes reports whether there is something to be done that no caller waits for, and owed
-	// does a little of it, or fails and has it left.
+	// owes reports whether there is work that no caller waits for; owed does a little of it, or
+	// fails and leaves it.
 	owes func() bool
 	owed step
 
-	// took is told how long each transaction took, or why it could not be done.
+	// took receives how long each transaction took, or why it failed.
 	took func(time.Duration, error)
 
-	// ended is called after each commit and each failure, before the callers
-	// hear of it: whether there is more in the journal than before, and what
-	// went wrong with each caller that failed.
+	// ended is called after each commit and each failure, before the callers learn of it. It
+	// receives whether the journal has grown, and the error of each caller that failed.
 	ended func(changed bool, errs []error)
 }
 
-// do has the step taken, and waits until it is on the disk, or ctx ends: then the step may
-// still be at work. For one that shares memory with its caller there is [writer.whole].
+// do performs the step, and waits until it is on the disk or ctx ends; in the latter case the step
+// may still be running. A step that shares memory with its caller uses [writer.whole].
 func (w *writer) do(ctx context.Context, truncate bool, s step) error {
 	r, err := w.ask(ctx, truncate, s)
 	if err != nil {
@@ -94,8 +92,8 @@ func (w *writer) do(ctx context.Context, truncate bool, s step) error {
 	}
 }
 
-// whole is do for who must know what came of the step: once it is taken, its end is waited
-// for, whenever ctx ends.
+// whole is do for a caller that must know the result of the step: once it is taken, whole waits for
+// its end even if ctx ends.
 func (w *writer) whole(ctx context.Context, s step) error {
 	r, err := w.ask(ctx, false, s)
 	if err != nil {
@@ -104,7 +102,7 @@ func (w *writer) whole(ctx context.Context, s step) error {
 	return <-r.done
 }
 
-// ask has the step taken.
+// ask hands the step to the writer.
 func (w *writer) ask(ctx context.Context, truncate bool, s step) (*request, error) {
 	r := &request{ctx: ctx, step: s, truncate: truncate, done: make(chan error, 1)}
 	select {
@@ -130,15 +128,15 @@ func (w *writer) hand(ctx context.Context, r *request) error {
 	}
 }
 
-// taken counts r off those who wait, before any step runs: counted by its caller, who may come
-// to it later, it would seem to wait for itself.
+// taken counts r off the waiting callers, before any step runs. If its caller did that, possibly
+// later, it would seem to wait for itself.
 func (w *writer) taken(r *request) *request {
 	w.waiting.Add(-1)
 	return r
 }
 
-// run commits until the store is closed. Its ctx does not end: what was taken
-// is brought to its end.
+// run commits until the store closes. Its ctx does not end: every request that was taken is
+// finished.
 func (w *writer) run(ctx context.Context) {
 	for {
 		w.mendFirst(ctx)
@@ -157,7 +155,7 @@ func (w *writer) run(ctx context.Context) {
 	}
 }
 
-// mendFirst mends the file, if that is to be done, before anything else is done with it.
+// mendFirst mends the file if needed, before anything else is done with it.
 func (w *writer) mendFirst(ctx context.Context) {
 	select {
 	case why := <-w.broken:
@@ -166,14 +164,14 @@ func (w *writer) mendFirst(ctx context.Context) {
 	}
 }
 
-// tend does what steps have left to be done, each in a transaction of its own.
+// tend does the work that steps have left over, each piece in a transaction of its own.
 func (w *writer) tend(ctx context.Context) {
 	for w.owes() {
 		w.commit(ctx, []*request{{ctx: ctx, step: w.owed, done: make(chan error, 1)}})
 	}
 }
 
-// gather returns first and those that wait with it.
+// gather returns first and the requests that wait with it.
 func (w *writer) gather(first *request) []*request {
 	batch := []*request{first}
 	for len(batch) < most {
@@ -187,8 +185,8 @@ func (w *writer) gather(first *request) []*request {
 	return batch
 }
 
-// commit performs the first steps of a batch, tells each caller how it went, and returns how
-// many they are.
+// commit performs the first steps of a batch, gives each caller its result, and returns how many
+// there were.
 func (w *writer) commit(ctx context.Context, batch []*request) int {
 	began := time.Now()
 	w.doubt(true)
@@ -196,7 +194,7 @@ func (w *writer) commit(ctx context.Context, batch []*request) int {
 	w.took(time.Since(began), err)
 	batch = batch[:n]
 	if err != nil {
-		if code(err) != sqlite3.SQLITE_FULL { // which it takes back by itself
+		if code(err) != sqlite3.SQLITE_FULL { // which SQLite rolls back by itself
 			w.renew()
 		}
 		err = kept(w.path, err)
@@ -217,8 +215,8 @@ func (w *writer) commit(ctx context.Context, batch []*request) int {
 	return len(batch)
 }
 
-// summary returns whether any step of batch changed the journal, and the
-// errors of those that failed.
+// summary returns whether any step of batch changed the journal, and the errors of those that
+// failed.
 func summary(batch []*request) (changed bool, errs []error) {
 	for _, r := range batch {
 		if r.err != nil {
@@ -249,8 +247,8 @@ func (w *writer) transact(ctx context.Context, batch []*request) (n int, err err
 	return n, tx.Commit()
 }
 
-// alone performs the only step of a transaction, which needs no savepoint: if
-// it fails, there is nothing else to lose.
+// alone performs the only step of a transaction. It needs no savepoint: if it fails, there is
+// nothing else to lose.
 func (w *writer) alone(ctx context.Context, tx *sql.Tx, r *request) error {
 	if r.ctx.Err() != nil {
 		r.err = fmt.Errorf("not kept: %w", context.Cause(r.ctx))
@@ -264,8 +262,8 @@ func (w *writer) alone(ctx context.Context, tx *sql.Tx, r *request) error {
 	return tx.Commit()
 }
 
-// try performs one step, or takes it back. An error is that of the whole
-// transaction, which SQLite gives up when the disk is full.
+// try performs one step, or rolls it back. An error is that of the whole transaction, which SQLite
+// rolls back when the disk is full.
 func (w *writer) try(ctx context.Context, tx *sql.Tx, r *request) error {
 	if r.ctx.Err() != nil {
 		r.err = fmt.Errorf("not kept: %w", context.Cause(r.ctx))
@@ -282,15 +280,14 @@ func (w *writer) try(ctx context.Context, tx *sql.Tx, r *request) error {
 	}
 	if _, err := tx.ExecContext(ctx, end); err != nil {
 		if r.err != nil {
-			return r.err // it came first, and is the reason
+			return r.err // it came first, and is the cause
 		}
 		return err
 	}
 	return nil
 }
 
-// renew forgets the connection, because what it has in memory cannot be
-// trusted after a failure.
+// renew drops the connection, because its cached state cannot be trusted after a failure.
 func (w *writer) renew() {
 	w.db.SetMaxIdleConns(-1)
 	w.db.SetMaxIdleConns(1)
@@ -299,9 +296,9 @@ func (w *writer) renew() {
 // errBusy says that the log beside the file cannot be emptied now.
 var errBusy = errors.New("another program is reading it: close that program and try again")
 
-// empty moves everything from the log beside the file into the file and
-// empties the log, where deleted words would otherwise lie until it is
-// written over. It does not wait for who reads the log: nobody could write meanwhile.
+// empty moves everything from the log beside the file into the file and empties the log, where
+// deleted words would otherwise remain until it is overwritten. It does not wait for readers of the
+// log, because nobody could write meanwhile.
 func (w *writer) empty(ctx context.Context) error {
 	var busy, frames, moved, patience int
 	if err := w.db.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&patience); err != nil {
@@ -321,9 +318,8 @@ func (w *writer) empty(ctx context.Context) error {
 	return nil
 }
 
-// A view is what a decision sees. It takes no notice of an ending context,
-// because SQLite interrupts not one query but the whole transaction, which
-// belongs to other callers too.
+// A view is what a decision reads. It ignores the end of ctx, because SQLite would interrupt not
+// one query but the whole transaction, which belongs to other callers too.
 type view struct{ tx *sql.Tx }
 
 func (v view) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
