@@ -9,57 +9,52 @@ import (
 )
 
 const (
-	// flapping is how many changes within a while are announced as they
-	// happen: two comings and two goings, which somebody does who forgot
-	// something. More is a connection that flaps.
+	// flapping is how many changes within a while are announced as they happen: two arrivals and
+	// two departures, as of somebody who forgot something. More means a connection that flaps.
 	flapping = 4
 	while    = time.Minute
 
-	// steady is how long somebody who flaps must stay as they are before it is
-	// said: longer than a terminal takes to come back, short enough that it is
-	// still of interest.
+	// steady is how long somebody who flaps must stay as they are before that is announced: longer
+	// than a terminal takes to come back, short enough to be still of interest.
 	steady = 20 * time.Second
 )
 
-// An Announcement is one coming or going that is announced.
+// An Announcement is one announced arrival or departure.
 type Announcement struct {
 	Who earshot.ParticipantID
 	earshot.Presence
 }
 
-// An Announcer decides which comings and goings in one room are announced. The
-// zero value is ready, with nobody there.
+// An Announcer decides which arrivals and departures in one room are announced. The zero value is
+// ready, with nobody present.
 //
-// A change is announced at once, unless it is the fifth or later of the same
-// person within a minute: then they flap, and nothing more is said of them
-// until they have stayed as they are for 20 s. If that is not what was
-// announced last, it is then, once, with the number of times that they came
-// and went meanwhile without a word; if it is, nothing is said at all, for
-// everybody believes the truth already.
+// A change is announced at once, unless it is the fifth or later of the same person within a
+// minute: then they flap, and nothing more is announced about them until they have stayed as they
+// are for 20 s. If their state then differs from what was announced last, it is announced once,
+// with the number of unannounced changes; otherwise nothing is announced, because everybody already
+// believes the truth.
 //
-// So of one person at most four changes in any minute are announced as they
-// happen, and besides these one in 20 s; and 20 s after the last change what
-// was announced last is true.
+// So at most four changes of one person in any minute are announced as they happen, and beyond
+// these one in 20 s; and 20 s after the last change the last announcement is true.
 //
-// It has no goroutine and no clock: the caller steps it with Change when
-// somebody comes or goes, and with Steady when Next has come. It remembers who
-// is there and who has left within the last minute, and nobody else.
+// It has no goroutine and no clock: the caller calls Change when somebody comes or goes, and Steady
+// when Next is due. It remembers who is present and who left within the last minute, and nobody
+// else.
 type Announcer struct {
 	people map[earshot.ParticipantID]*presenceHistory
 }
 
-// A presenceHistory is what is known of one person.
+// A presenceHistory is what is known about one person.
 type presenceHistory struct {
-	last   earshot.Presence    // the truth
-	told   bool                // they were said to be here
-	at     [flapping]time.Time // the latest changes, the latest first
-	silent int                 // changes since something was said
+	last   earshot.Presence    // the current state
+	told   bool                // announced as present
+	at     [flapping]time.Time // the latest changes, newest first
+	silent int                 // unannounced changes since the last announcement
 	held   bool                // they flap
 }
 
-// Change takes in that somebody came or went at now, and reports whether this is announced at
-// once. p.Times does not matter. It is no change if somebody comes who is there, or goes who is
-// not.
+// Change takes in that somebody came or went at now, and reports whether this is announced at once.
+// It ignores p.Times. It is no change if somebody comes who is present, or goes who is not.
 func (a *Announcer) Change(now time.Time, who earshot.ParticipantID, p earshot.Presence) (Announcement, bool) {
 	a.forget(now)
 	c := a.people[who]
@@ -83,9 +78,8 @@ func (a *Announcer) Change(now time.Time, who earshot.ParticipantID, p earshot.P
 	return c.tell(who)
 }
 
-// Same takes in that all of some IDs have turned out to be one person, who:
-// whatever was announced of any of them was announced of who. It does nothing
-// the second time.
+// Same takes in that some IDs have turned out to be one person, who: whatever was announced about
+// any of them counts as announced about who. A second call does nothing.
 func (a *Announcer) Same(who earshot.ParticipantID, all []earshot.ParticipantID) {
 	for _, id := range all {
 		other := a.people[id]
@@ -107,8 +101,8 @@ func (a *Announcer) Same(who earshot.ParticipantID, all []earshot.ParticipantID)
 	}
 }
 
-// Steady returns what is announced at now of those who flapped and have been
-// steady long enough, the one who settled first at the front.
+// Steady returns what is announced at now about those who flapped and have been steady long enough,
+// in the order in which they settled.
 func (a *Announcer) Steady(now time.Time) (news []Announcement) {
 	var calm []earshot.ParticipantID
 	for who, c := range a.people {
@@ -141,8 +135,7 @@ func (a *Announcer) Next() (next time.Time) {
 	return next
 }
 
-// tell ends the silence about somebody, and reports whether there is anything
-// to say.
+// tell ends the silence about somebody, and reports whether there is anything to announce.
 func (c *presenceHistory) tell(who earshot.ParticipantID) (Announcement, bool) {
 	n := Announcement{who, c.last}
 	n.Times = c.silent / 2
@@ -154,7 +147,7 @@ func (c *presenceHistory) tell(who earshot.ParticipantID) (Announcement, bool) {
 	return n, true
 }
 
-// forget forgets who left more than a minute ago.
+// forget drops those who left more than a minute ago.
 func (a *Announcer) forget(now time.Time) {
 	for who, c := range a.people {
 		if !c.held && !c.last.Here && !within(now, c.at[0]) {

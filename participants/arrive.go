@@ -13,47 +13,45 @@ import (
 	"earshot"
 )
 
-// vouching are the providers that know for certain who somebody is, and what they call
-// them, for people. Whoever arrives by one has the ID that is made of its name, a hyphen
-// and their ID there; nobody is given such an ID otherwise.
+// vouching maps the providers that know for certain who somebody is to their names as people read
+// them. Somebody who arrives by one has an ID made of the provider's key, a hyphen and their ID
+// there; nobody gets such an ID in any other way.
 var vouching = map[string]string{"discord": "Discord"}
 
 const (
-	// mostArrived is how many people are known by providers: a large community, and
-	// less than takes a second to read again. Of more, who has been away for longest
-	// lapses.
+	// mostArrived is how many people may be known by providers: a large community, whose records
+	// are read again in less than a second. Beyond that, whoever has been away longest lapses.
 	mostArrived = 5000
 
-	// renaming is how often a name is followed: people change theirs for fun, and
-	// each change is on record for ever.
+	// renaming is how often a changed name is adopted: people change theirs for fun, and each
+	// change stays on record for ever.
 	renaming = 10 * time.Minute
 
-	// longestArrival is the longest ID of a provider, in digits: one of 64 bits.
+	// longestArrival is the longest ID of a provider in digits: a 64-bit number.
 	longestArrival = 20
 
-	// longestAbout is the longest description of somebody by a provider, in bytes:
-	// some roles.
+	// longestAbout is the longest description by a provider in bytes: a few roles.
 	longestAbout = 120
 )
 
-// A Newcomer is somebody as a provider knows them that has made sure who they are.
-// What it says may be anything that people make up there.
+// A Newcomer is somebody as described by a provider that is certain who they are. Its contents are
+// whatever people choose there.
 type Newcomer struct {
-	Names       []string // what they are called, the one that people read first
-	Type        Type     // Human, if it is none of somebody from outside
+	Names       []string // the name that people read comes first
+	Type        Type     // Human, if it is no type of an external actor
 	Description string   // such as their roles
 }
 
-// An arrival is what is remembered of somebody whom a provider knows.
+// An arrival is what is remembered about somebody whom a provider knows.
 type arrival struct {
-	called  string    // there, as far as it stands in a line
-	named   bool      // who operates the daemon has said what they are called here
-	renamed time.Time // last, in this run
-	seen    time.Time // likewise
+	called  string    // their name there, as it stands in a line
+	named   bool      // the operator of the daemon has set their name here
+	renamed time.Time // when last, in this run
+	seen    time.Time // when last, in this run
 }
 
-// VouchedFor reports whether the provider of h knows for certain who somebody is, so
-// that they need to prove nothing else.
+// VouchedFor reports whether the provider of h knows for certain who somebody is, so that they need
+// to prove nothing else.
 func VouchedFor(h earshot.Handle) bool { return vouching[h.Provider] != "" }
 
 // ArrivedAs returns the ID of somebody who arrives by h, unless the configuration assigns that
@@ -65,8 +63,8 @@ func ArrivedAs(h earshot.Handle) earshot.ParticipantID {
 	return earshot.ParticipantID(h.Provider + "-" + h.ID)
 }
 
-// arrivedBy returns the handle of which an ID was made; the zero Handle if it was made
-// of none.
+// arrivedBy returns the handle from which an ID was made; the zero Handle if it was not made from
+// one.
 func arrivedBy(id earshot.ParticipantID) earshot.Handle {
 	provider, own, _ := strings.Cut(string(id), "-")
 	if h := (earshot.Handle{Provider: provider, ID: own}); ArrivedAs(h) == id && id != "" {
@@ -75,21 +73,19 @@ func arrivedBy(id earshot.ParticipantID) earshot.Handle {
 	return earshot.Handle{}
 }
 
-// Arrived reports whether p is known because a provider knows them: nobody is p by
-// saying so.
+// Arrived reports whether p is known because a provider knows them: nobody becomes p by saying so.
 func (p Participant) Arrived() bool { return arrivedBy(p.ID) != (earshot.Handle{}) }
 
-// Arrive returns who is known by h, whom the provider vouches for. Whoever is new is
-// created and recorded; whoever is called something else there now is renamed, at most
-// every ten minutes, unless who operates the daemon has said what they are called here.
-// Their name is the first that can be one, without what cannot stand in a name, and with
-// a number where somebody else could be taken for them. Somebody whose handle is in the
-// configuration stays who it says.
+// Arrive returns who is known by h, for whom the provider vouches. Somebody new is created and
+// recorded. Somebody with a new name there is renamed, at most every ten minutes, unless the
+// operator of the daemon has set their name here. Their name is the first of n.Names that can be
+// used, without what cannot stand in a name, and with a number where they could be mistaken for
+// somebody else. Somebody whose handle is in the configuration stays who it says.
 //
-// They may send messages, and what [Setup].Operators says. The errors are [ErrUnknown]
-// for a handle that nobody vouches for and [ErrFull], or what recording met. It may be
-// called from many goroutines, and for each thing that somebody does: where nothing is
-// new it only looks.
+// They may send messages, and operate the daemon if they are in [Setup].Operators. The errors are
+// [ErrUnknown] for a handle that nobody vouches for, [ErrFull], and errors of recording. Arrive is
+// safe for concurrent use and may be called for each thing that somebody does: where nothing is new
+// it only looks them up.
 func (r *Registry) Arrive(ctx context.Context, h earshot.Handle, n Newcomer) (Participant, error) {
 	id := ArrivedAs(h)
 	if id == "" {
@@ -103,7 +99,7 @@ func (r *Registry) Arrive(ctx context.Context, h earshot.Handle, n Newcomer) (Pa
 		return Participant{}, err
 	}
 	defer done()
-	if p, settled := r.settledIn(h, id, n); settled { // somebody else has noticed, too
+	if p, settled := r.settledIn(h, id, n); settled { // another goroutine was quicker
 		return p, nil
 	}
 	a, lapses, err := r.news(h, id, n)
@@ -132,7 +128,7 @@ func (r *Registry) follows(id earshot.ParticipantID) {
 	r.arrivals[id].renamed = r.now()
 }
 
-// settledIn returns who is known by h, and whether there is nothing to record of them.
+// settledIn returns who is known by h, and whether there is nothing to record about them.
 func (r *Registry) settledIn(h earshot.Handle, id earshot.ParticipantID, n Newcomer) (Participant, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -150,14 +146,14 @@ func (r *Registry) settledIn(h earshot.Handle, id earshot.ParticipantID, n Newco
 	if called == was.called || was.named || !was.renamed.IsZero() && r.now().Sub(was.renamed) < renaming {
 		return r.resolve(h), true
 	}
-	if r.distinct(r.presentable(n, h, id), id) == r.people[id].Name { // it is written in another way
+	if r.distinct(r.presentable(n, h, id), id) == r.people[id].Name { // only its spelling differs
 		was.called = called
 		return r.resolve(h), true
 	}
 	return Participant{}, false
 }
 
-// news returns what is new of somebody, and who lapses for them.
+// news returns what must be recorded about somebody, and who lapses for them.
 func (r *Registry) news(h earshot.Handle, id earshot.ParticipantID, n Newcomer) (a earshot.Actor, lapses earshot.ParticipantID, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -176,8 +172,8 @@ func (r *Registry) news(h earshot.Handle, id earshot.ParticipantID, n Newcomer) 
 	return a, lapses, nil
 }
 
-// redescribe notes what a provider says of somebody now. It is not recorded: it is said
-// again after a restart.
+// redescribe sets a provider's current description of somebody. It is not recorded, because the
+// provider gives it again after a restart.
 func (r *Registry) redescribe(id earshot.ParticipantID, description string) {
 	p := r.people[id]
 	if now := about(description); p.Description != now {
@@ -187,9 +183,8 @@ func (r *Registry) redescribe(id earshot.ParticipantID, description string) {
 	}
 }
 
-// arrives takes in that somebody is known by a provider, as was recorded. If the
-// configuration says meanwhile whose handle theirs is, they are that person, on old
-// lines too.
+// arrives takes in the record that somebody is known by a provider. If the configuration now
+// assigns their handle to a person, they are that person, on old lines too.
 func (r *Registry) arrives(p *Participant, called string) {
 	h := arrivedBy(p.ID)
 	if h == (earshot.Handle{}) {
@@ -206,8 +201,8 @@ func (r *Registry) arrives(p *Participant, called string) {
 	}
 }
 
-// distinct returns name as that of somebody, with a number if others could be taken for
-// them. Who has it with a number already keeps that.
+// distinct returns name for somebody, with a number if they could otherwise be mistaken for
+// somebody else. Somebody who has the name with a number already keeps it.
 func (r *Registry) distinct(name string, who earshot.ParticipantID) string {
 	if _, taken := r.names.same(name, who); !taken {
 		return name
@@ -225,8 +220,8 @@ func (r *Registry) distinct(name string, who earshot.ParticipantID) string {
 	return free
 }
 
-// entitled returns p with the rights that a handle has for which a provider vouches: to
-// operate the daemon is given to a handle alone, whoever else may by another.
+// entitled returns p with the rights of a handle for which a provider vouches: the right to operate
+// the daemon belongs to single handles, not to the person.
 func (r *Registry) entitled(h earshot.Handle, p Participant) Participant {
 	if !VouchedFor(h) || p.ID == "" {
 		return p
@@ -239,7 +234,7 @@ func (r *Registry) entitled(h earshot.Handle, p Participant) Participant {
 	return p
 }
 
-// kind returns what a newcomer is.
+// kind returns the type of a newcomer.
 func (n Newcomer) kind() Type {
 	if n.Type.external() {
 		return n.Type
@@ -247,7 +242,7 @@ func (n Newcomer) kind() Type {
 	return Human
 }
 
-// called returns what a newcomer is called, as it stands in a line.
+// called returns the name of a newcomer, as it stands in a line.
 func (n Newcomer) called() string {
 	for _, name := range n.Names {
 		if line := OneLine(seen(name)); line != "" {
@@ -257,9 +252,9 @@ func (n Newcomer) called() string {
 	return "-"
 }
 
-// presentable returns the first of the names of a newcomer that can be one here and is no
-// agent's, nor nearly, without what cannot stand in it; then what is left of one without
-// the words that it may not have. Who has none is a member of the provider.
+// presentable returns the first usable name of a newcomer that is not an agent's, nor close to one,
+// without what cannot stand in a name; failing that, what remains of a name without its reserved
+// words. Somebody who has no such name is called a member of the provider.
 func (r *Registry) presentable(n Newcomer, h earshot.Handle, who earshot.ParticipantID) string {
 	for _, way := range []func(string) string{tidy, func(name string) string { return unreserved(tidy(name)) }} {
 		for _, name := range n.Names {
@@ -272,10 +267,10 @@ func (r *Registry) presentable(n Newcomer, h earshot.Handle, who earshot.Partici
 	return vouching[h.Provider] + " member"
 }
 
-// mostMarks is how many marks one letter may have on it: some scripts need two.
+// mostMarks is how many marks one letter may carry: some scripts need two.
 const mostMarks = 2
 
-// tidy returns what of a name can stand in one.
+// tidy returns the part of a name that can stand in one.
 func tidy(name string) string {
 	marks := 0
 	name = strings.Map(func(c rune) rune {
@@ -296,7 +291,7 @@ func tidy(name string) string {
 	return strings.TrimFunc(name, func(c rune) bool { return !unicode.In(c, unicode.L, unicode.Nd) && !unicode.Is(unicode.M, c) })
 }
 
-// seen returns the beginning of s, as much as may be looked at, as valid text.
+// seen returns the part of s that may be examined, as valid text.
 func seen(s string) string {
 	const most = 16 * maxName
 	if len(s) > most {
@@ -305,8 +300,8 @@ func seen(s string) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// about returns a description as it may stand in a prompt: one line, without brackets
-// and without what cannot be seen.
+// about returns a description as it may stand in a prompt: one line, without brackets and invisible
+// characters.
 func about(description string) string {
 	return line(strings.Map(func(c rune) rune {
 		if hidden(c) && !unicode.IsSpace(c) {

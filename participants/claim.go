@@ -10,54 +10,52 @@ import (
 )
 
 const (
-	// mostActors is how many people are known by saying a name. Of more, some lapse, as
-	// do those of a script that says a new one each time.
+	// mostActors is how many people may be known by saying a name. Beyond that some lapse, for
+	// example those of a script that says a new name each time.
 	mostActors = 1000
 
 	// mostGuests is how many people without a name can be here at once.
 	mostGuests = 100
 
-	// vacant is how long a guest may be nowhere before they count as gone, and a
-	// token that was shown is good for a session that begins: a terminal attaches
-	// right after it has said who it is.
+	// vacant is how long a guest may be nowhere before they count as gone, and how long a shown
+	// token is good for a session that begins: a terminal attaches right after it has said who it
+	// is.
 	vacant = time.Minute
 
 	// mostNamed is how many names an error lists.
 	mostNamed = 10
 )
 
-// The beginnings of IDs that are made here.
+// The prefixes of IDs that are made here.
 const (
 	actorPrefix = "p_"
 	guestPrefix = "guest_"
 )
 
-// anonymous is what somebody says who does not want to say a name.
+// anonymous is what somebody says who does not want to give a name.
 const anonymous = "anonymous"
 
-// A tokenProof is that an account has shown a token of somebody.
+// A tokenProof says that an account has shown a token of somebody.
 type tokenProof struct {
 	account earshot.Handle
 	who     earshot.ParticipantID
 }
 
-// guarded reports whether a name alone does not make one p.
+// guarded reports whether giving the name is not enough to become p.
 func (p Participant) guarded() bool { return p.RequiresAuth || p.Can(Operate) }
 
-// Guest reports whether p is somebody without a name, whom nobody can say to be.
+// Guest reports whether p is somebody without a name; nobody can claim to be one.
 func (p Participant) Guest() bool { return strings.HasPrefix(string(p.ID), guestPrefix) }
 
-// Claim returns who somebody known by account is when they say that they are
-// called name. An empty name is that of the account, and "anonymous" a new guest
-// where guests are allowed. Nobody is an agent,
-// a guest or a voice by saying so. Somebody who
-// requires a token, or may operate the daemon, must be the account's own person,
-// or proven must report that they have shown a token of that participant; it may
-// be nil, is called at most once, and may block. Whoever is new is created and
+// Claim returns who somebody known by account is when they give a name. An empty name is that of
+// the account, and "anonymous" a new guest where guests are allowed. Nobody becomes an agent, a
+// guest or a voice by saying so. For somebody who requires a token, or may operate the daemon, the
+// account must be that person's own, or proven must report that a token of that participant was
+// shown. proven may be nil, is called at most once, and may block. Somebody new is created and
 // recorded, if the configuration allows it.
 //
-// The errors are [ErrName], [ErrReserved], [ErrTaken], [ErrToken], [ErrUnknown]
-// and [ErrFull], each with what to do, or what recording met.
+// The errors are [ErrName], [ErrReserved], [ErrTaken], [ErrToken], [ErrUnknown] and [ErrFull], each
+// with what to do, and errors of recording.
 func (r *Registry) Claim(ctx context.Context, account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (Participant, error) {
 	if p, had, err := r.claimed(account, name, proven); had {
 		if err == nil {
@@ -72,7 +70,7 @@ func (r *Registry) Claim(ctx context.Context, account earshot.Handle, name strin
 	return r.create(ctx, account, name, proven)
 }
 
-// Identify is [Registry.Claim] for somebody who only looks. It makes nobody new known.
+// Identify is [Registry.Claim] for somebody who only reads. It creates nobody.
 func (r *Registry) Identify(_ context.Context, account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (Participant, error) {
 	if p, had, err := r.claimed(account, name, proven); had {
 		return p, err
@@ -84,8 +82,7 @@ func (r *Registry) Identify(_ context.Context, account earshot.Handle, name stri
 	return Participant{}, Refuse(ErrUnknown, fmt.Sprintf("nobody is called %q", name), cure)
 }
 
-// claimed returns who somebody is who says a name that somebody has; had is false if nobody
-// has it.
+// claimed returns who somebody is who gives a name that is in use; had is false if nobody has it.
 func (r *Registry) claimed(account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (p Participant, had bool, err error) {
 	switch {
 	case name == "":
@@ -142,7 +139,7 @@ func (r *Registry) admit(account earshot.Handle, p Participant, proven func(ears
 	return p, nil
 }
 
-// unproven is why somebody is not p who has not shown a token.
+// unproven returns why somebody who has shown no token is not p.
 func (r *Registry) unproven(p Participant) error {
 	h := arrivedBy(p.ID)
 	if h == (earshot.Handle{}) {
@@ -166,8 +163,8 @@ func (r *Registry) now() time.Time {
 	return r.setup.Now()
 }
 
-// create makes somebody new, who is recorded before anybody can be them. Of two
-// who say the same name at once, the second is whom the first has made.
+// create makes somebody new, who is recorded before anybody can be them. If two give the same name
+// at once, the second gets the participant that the first has created.
 func (r *Registry) create(ctx context.Context, account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (Participant, error) {
 	done, err := r.begin(ctx)
 	if err != nil {
@@ -191,7 +188,7 @@ func (r *Registry) create(ctx context.Context, account earshot.Handle, name stri
 	return p, err
 }
 
-// makeRoom has lapse who must for somebody new who is called name.
+// makeRoom makes those lapse who must for somebody new called name.
 func (r *Registry) makeRoom(ctx context.Context, name string) error {
 	for swept := false; ; swept = true {
 		lapse, err := r.room(name, swept)
@@ -206,8 +203,8 @@ func (r *Registry) makeRoom(ctx context.Context, name string) error {
 	}
 }
 
-// room returns who lapses before somebody new comes in who is called name, or why there is no
-// room for them. Swept says that it was asked before.
+// room returns who lapses before somebody new called name comes in, or why there is no room for
+// them. swept says that room was called before.
 func (r *Registry) room(name string, swept bool) (lapse []earshot.ParticipantID, err error) {
 	if !r.actors().AllowDynamicCreation || r.setup.NewID == nil {
 		return nil, Refuse(ErrUnknown, fmt.Sprintf("nobody is called %q", name), r.introduction(true))
@@ -251,7 +248,7 @@ func (r *Registry) guest() (Participant, error) {
 	return p, nil
 }
 
-// sweep forgets guests who said who they are and never came.
+// sweep forgets guests who said who they are and never attached.
 func (r *Registry) sweep(now time.Time) {
 	for id, since := range r.guests {
 		if now.Sub(since) > vacant && !r.somewhere(id) {
@@ -270,7 +267,7 @@ func (r *Registry) forget(id earshot.ParticipantID) {
 	r.changed()
 }
 
-// introduction says how to come in, by a new name if that may be.
+// introduction says how to come in, by a new name if that is allowed.
 func (r *Registry) introduction(anew bool) string {
 	var known []string
 	for _, p := range r.Known() {

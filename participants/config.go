@@ -13,21 +13,19 @@ import (
 	"earshot/internal/field"
 )
 
-// Config is the section external_actors of the configuration: who may come in
-// from outside.
+// Config is the section external_actors of the configuration: who may come in from outside.
 type Config struct {
-	// Actors are those who are known beforehand.
+	// Actors are the participants that are known beforehand.
 	Actors []Actor `yaml:"actors"`
 
-	// AllowDynamicCreation lets somebody come in under a name that nobody has
-	// yet.
+	// AllowDynamicCreation lets somebody come in under a name that nobody has yet.
 	AllowDynamicCreation bool `yaml:"allow_dynamic_creation"`
 
 	// AllowAnonymous lets somebody come in without a name.
 	AllowAnonymous bool `yaml:"allow_anonymous"`
 
-	// AnonymousPattern is what somebody without a name is called. In it,
-	// {timestamp} and {number} are replaced.
+	// AnonymousPattern makes the name of somebody without one. In it, {timestamp} and {number} are
+	// replaced.
 	AnonymousPattern string `yaml:"anonymous_pattern"`
 }
 
@@ -43,16 +41,16 @@ type Actor struct {
 }
 
 const (
-	mostPredeclared    = 1000 // the list is looked through for each change of a name
+	mostPredeclared    = 1000 // the list is searched for each change of a name
 	longestDescription = 200  // bytes; it stands in every prompt
 )
 
-// DefaultConfig returns the section of somebody who wrote none.
+// DefaultConfig returns the configuration for a file without this section.
 func DefaultConfig() Config {
 	return Config{AllowDynamicCreation: true, AnonymousPattern: "guest_{timestamp}"}
 }
 
-// name returns what a is called.
+// name returns the name of a.
 func (a Actor) name() string {
 	if a.DisplayName == "" {
 		return string(a.ID)
@@ -60,7 +58,7 @@ func (a Actor) name() string {
 	return a.DisplayName
 }
 
-// nameKey returns where the name of a is written.
+// nameKey returns the key that holds the name of a.
 func (a Actor) nameKey() string {
 	if a.DisplayName == "" {
 		return "actor_id"
@@ -68,7 +66,7 @@ func (a Actor) nameKey() string {
 	return "display_name"
 }
 
-// kind returns what a is: a person, where nothing is said.
+// kind returns the type of a: a person unless it says otherwise.
 func (a Actor) kind() Type {
 	if a.Type == "" {
 		return Human
@@ -76,7 +74,7 @@ func (a Actor) kind() Type {
 	return a.Type
 }
 
-// owner returns which actor is the person of an account, or -1.
+// owner returns the index of the actor who is the person of an account, or -1.
 func (c Config) owner(account earshot.Handle, name string) int {
 	if i := slices.IndexFunc(c.Actors, func(a Actor) bool { return slices.Contains(a.Handles, account.String()) }); i >= 0 {
 		return i
@@ -89,14 +87,14 @@ func (c Config) owner(account earshot.Handle, name string) int {
 	})
 }
 
-// parseHandle reads "provider:id".
+// parseHandle parses "provider:id".
 func parseHandle(s string) (earshot.Handle, bool) {
 	provider, id, ok := strings.Cut(s, ":")
 	bad := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '/' }
 	return earshot.Handle{Provider: provider, ID: id}, ok && provider != "" && id != "" && !strings.ContainsFunc(s, bad)
 }
 
-// anonymous returns what the nth guest, who came at now, is called.
+// anonymous returns the name of the nth guest, who came at now.
 func (c Config) anonymous(now time.Time, n int) string {
 	return strings.NewReplacer(
 		"{timestamp}", strconv.FormatInt(now.Unix(), 10), "{number}", strconv.Itoa(n),
@@ -163,7 +161,7 @@ func (a Actor) validate() error {
 	return errors.Join(faults...)
 }
 
-// list returns what may be chosen, for people.
+// list returns the choices as people read them.
 func list[S ~string](choices []S) string {
 	var b strings.Builder
 	for i, c := range choices {
@@ -175,8 +173,8 @@ func list[S ~string](choices []S) string {
 	return b.String()
 }
 
-// checkID wants an ID that no other part of the program gives to somebody, and
-// that can stand in a handle and a path. The owner may be named by theirs.
+// checkID checks that no other part of the program gives the ID to somebody, and that it can stand
+// in a handle and a path. The owner may be named by theirs.
 func (a Actor) checkID() error {
 	id := string(a.ID)
 	switch _, problem := checkWhole(id); {
@@ -196,7 +194,7 @@ func (a Actor) checkID() error {
 	return nil
 }
 
-// checkPattern wants a pattern that gives each guest a name of their own.
+// checkPattern checks that the pattern gives each guest a name of their own.
 func (c Config) checkPattern() error {
 	const key = "anonymous_pattern"
 	if !strings.Contains(c.AnonymousPattern, "{timestamp}") && !strings.Contains(c.AnonymousPattern, "{number}") {
@@ -208,8 +206,7 @@ func (c Config) checkPattern() error {
 	return nil
 }
 
-// Collides reports every actor who could be taken for an agent that is called
-// name.
+// Collides reports every actor who could be mistaken for an agent called name.
 func (c Config) Collides(name string) error {
 	agent := makeNames()
 	agent.add(name, Agent, true)

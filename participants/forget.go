@@ -6,11 +6,11 @@ import (
 	"earshot"
 )
 
-// Forget forgets somebody, with all who turned out to be them, as far as neither the
-// configuration nor the account nor a provider says that they are there: what they are
-// called, and that they were taken for one. Whoever a provider knows arrives there anew.
-// Whoever has a session still has their name until the last of them is gone, as a guest.
-// It records nothing: what was recorded of them is to be erased first.
+// Forget forgets somebody and every identity that turned out to be them, unless the configuration,
+// the account or a provider declares them: their names, and that they were taken for one person.
+// Somebody whom a provider knows can arrive again. Somebody with a session keeps their name as a
+// guest until their last session ends. Forget records nothing: what was recorded of them must be
+// erased first.
 func (r *Registry) Forget(id earshot.ParticipantID) {
 	all := r.Identities(id)
 	r.mu.Lock()
@@ -40,12 +40,12 @@ func (r *Registry) Forget(id earshot.ParticipantID) {
 	r.changed()
 }
 
-// configured reports whether somebody stands in the configuration.
+// configured reports whether somebody is in the configuration.
 func (r *Registry) configured(id earshot.ParticipantID) bool {
 	return slices.ContainsFunc(r.actors().Actors, func(a Actor) bool { return a.ID == id })
 }
 
-// Declared reports whether the configuration or the account says that somebody is there.
+// Declared reports whether the configuration or the account declares somebody.
 func (r *Registry) Declared(id earshot.ParticipantID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

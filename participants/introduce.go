@@ -8,9 +8,9 @@ import (
 	"earshot"
 )
 
-// Introduce adds an agent under a name that must be free, as soon as keep has
-// recorded that there is one; nobody else can take the name meanwhile. An agent
-// that was dismissed may have its name again. If keep fails, nothing has changed.
+// Introduce adds an agent under a name that must be free, as soon as keep has recorded the agent;
+// nobody else can take the name meanwhile. A dismissed agent may get its name back. If keep fails,
+// nothing has changed.
 func (r *Registry) Introduce(ctx context.Context, agent Participant, keep func() error) error {
 	done, err := r.begin(ctx)
 	if err != nil {
@@ -35,8 +35,7 @@ func (r *Registry) Introduce(ctx context.Context, agent Participant, keep func()
 	return err
 }
 
-// reserve adds an agent that nobody sees yet. It returns those who have lost
-// their names to it.
+// reserve adds an agent that nobody sees yet. It returns those who have lost their names to it.
 func (r *Registry) reserve(agent Participant) (gone []earshot.ParticipantID, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,8 +54,8 @@ func (r *Registry) reserve(agent Participant) (gone []earshot.ParticipantID, err
 	return gone, nil
 }
 
-// vacate takes their names from agents that were dismissed and could be taken for
-// somebody else who is called name, and returns these.
+// vacate takes the names of dismissed agents that could be mistaken for who, called name, and
+// returns these agents.
 func (r *Registry) vacate(name string, who earshot.ParticipantID) (gone []earshot.ParticipantID) {
 	for {
 		other, near := r.names.near(name, who, true)
@@ -68,16 +67,15 @@ func (r *Registry) vacate(name string, who earshot.ParticipantID) (gone []earsho
 	}
 }
 
-// restore gives agents that were dismissed their names back.
+// restore gives dismissed agents their names back.
 func (r *Registry) restore(gone []earshot.ParticipantID) {
 	for _, id := range gone {
 		r.names.add(r.people[id].Name, id, true)
 	}
 }
 
-// Redescribe gives an agent that was introduced another name or description, as
-// soon as keep has recorded it; nobody else can take the name meanwhile. If keep
-// fails, nothing has changed.
+// Redescribe gives an introduced agent another name or description, as soon as keep has recorded
+// it; nobody else can take the name meanwhile. If keep fails, nothing has changed.
 func (r *Registry) Redescribe(ctx context.Context, agent Participant, keep func() error) error {
 	done, err := r.begin(ctx)
 	if err != nil {
@@ -106,8 +104,8 @@ func (r *Registry) Redescribe(ctx context.Context, agent Participant, keep func(
 	return err
 }
 
-// claimAlso takes the name of agent besides the one that it has, and returns what
-// it is until now, and who has lost their names to it.
+// claimAlso takes the new name of agent in addition to its present one, and returns the agent as it
+// was, and those who have lost their names to it.
 func (r *Registry) claimAlso(agent *Participant) (was Participant, gone []earshot.ParticipantID, err error) {
 	name, err := CheckAgent(agent.Name)
 	if err != nil {
@@ -129,7 +127,7 @@ func (r *Registry) claimAlso(agent *Participant) (was Participant, gone []earsho
 	return was, gone, nil
 }
 
-// unlike refuses a name for an agent by which it could be taken for somebody else.
+// unlike refuses a name by which an agent could be mistaken for somebody else.
 func (r *Registry) unlike(name string, agent earshot.ParticipantID) error {
 	if other, near := r.names.near(name, agent, true); near {
 		return r.tooNear(name, other)
@@ -147,8 +145,8 @@ func (r *Registry) Dismiss(agent earshot.ParticipantID) {
 	}
 }
 
-// Handles returns the handles that were written down for somebody, and for those
-// who turned out to be them, sorted. Sessions are none.
+// Handles returns the handles that were recorded for somebody, and for those who turned out to be
+// them, sorted. Handles of sessions are not among them.
 func (r *Registry) Handles(id earshot.ParticipantID) []earshot.Handle {
 	r.mu.Lock()
 	defer r.mu.Unlock()

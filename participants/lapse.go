@@ -11,39 +11,38 @@ import (
 )
 
 const (
-	// again is how much later somebody comes again who was here, rather than going on:
-	// then they are somebody. A name that nobody came again by in that time keeps no other
-	// from one that is like it.
+	// again is the time after which a visit counts as a new one rather than as part of the last:
+	// somebody who comes again stays known. A name whose owner did not come again in that time
+	// keeps no similar name from being taken.
 	again = time.Hour
 
-	// crowd is how many people may have been here once, and stay known however long they
-	// are away: more than come into any house. Of more, those lapse who were not here for
-	// gone.
+	// crowd is how many people may have been here once and still stay known however long they are
+	// away: more than visit any household. Beyond that, those lapse who were not here for gone.
 	crowd = 100
 	gone  = 24 * time.Hour
 
-	// mostLapses is how many lapse at once, so that who comes in does not wait for a
-	// thousand changes to be written down.
+	// mostLapses is how many lapse at once, so that a newcomer does not wait for a thousand changes
+	// to be recorded.
 	mostLapses = 16
 )
 
-// A visitRecord is what keeps somebody known who came to be known by saying a name.
+// A visitRecord decides how long somebody stays known who gave only a name.
 type visitRecord struct {
 	once  bool // they have not come again
-	named bool // who operates the daemon has said what they are called here
+	named bool // the operator of the daemon has set their name here
 
 	first, last time.Time // in this run
 }
 
-// saw notes that somebody is here, or says to be.
+// saw notes that somebody is here, or claims to be.
 func (r *Registry) saw(id earshot.ParticipantID) {
 	if s := r.visitRecords[id]; s != nil {
 		s.last = r.now()
 	}
 }
 
-// stays records that somebody who was here once has come again. If it cannot be recorded,
-// it is the next time.
+// stays records that somebody who was here once has come again. If recording fails, it is tried
+// again the next time.
 func (r *Registry) stays(ctx context.Context, id earshot.ParticipantID) {
 	due := func() bool {
 		r.mu.Lock()
@@ -64,7 +63,7 @@ func (r *Registry) stays(ctx context.Context, id earshot.ParticipantID) {
 	}
 }
 
-// held are those of whom more is known than by what they came to be known, or who are here.
+// held returns those who are here, or known by more than the name they gave.
 func (r *Registry) held() map[earshot.ParticipantID]bool {
 	held := make(map[earshot.ParticipantID]bool)
 	for id, into := range r.into {
@@ -86,22 +85,22 @@ func (r *Registry) held() map[earshot.ParticipantID]bool {
 	return held
 }
 
-// keeps reports whether somebody has something else that is theirs.
+// keeps reports whether somebody owns anything else, such as a token.
 func (r *Registry) keeps(id earshot.ParticipantID) bool {
 	return r.setup.Keeps != nil && r.setup.Keeps(id)
 }
 
-// givesWay reports whether somebody lapses for one whose name is like theirs.
+// givesWay reports whether somebody lapses in favour of one with a similar name.
 func (r *Registry) givesWay(id earshot.ParticipantID) bool {
 	s := r.visitRecords[id]
 	return s != nil && s.once && !s.named && r.now().Sub(s.last) >= again && !r.held()[id] && !r.keeps(id)
 }
 
-// lapsing returns who lapses when one more comes in: of a crowd of people who were here once,
-// those who have been away for long, and if there is no room, one for whom it is worth least.
-// The newest go first, but for who came a moment ago and may be about to say something;
-// those who have come again, and the first of the others, go last: so nobody goes whom
-// somebody had known before a flood of names.
+// lapsing returns who lapses when one more comes in: from a crowd of people who were here once,
+// those who have been away for long, and if there is no room, the least valuable one. The newest go
+// first, except those who came a moment ago and may be about to say something. Those who have come
+// again, and the oldest of the others, go last: so nobody lapses who was known before a flood of
+// names.
 func (r *Registry) lapsing() (all []earshot.ParticipantID) {
 	full := len(r.visitRecords) >= mostActors
 	var once []earshot.ParticipantID
@@ -113,7 +112,7 @@ func (r *Registry) lapsing() (all []earshot.ParticipantID) {
 	if len(once) <= crowd && !full {
 		return nil
 	}
-	slices.Sort(once) // by time, as the IDs do
+	slices.Sort(once) // by time, because IDs sort by time
 	newest := once[min(crowd, len(once)):]
 	held, now := r.held(), r.now()
 	if full {
@@ -129,7 +128,7 @@ func (r *Registry) lapsing() (all []earshot.ParticipantID) {
 	return all
 }
 
-// least returns for whom it is worth least to stay known.
+// least returns the one who is least worth keeping.
 func (r *Registry) least(held map[earshot.ParticipantID]bool, newest []earshot.ParticipantID) (least earshot.ParticipantID) {
 	now := r.now()
 	lately := func(id earshot.ParticipantID) bool { return now.Sub(r.visitRecords[id].last) < vacant }
@@ -150,7 +149,7 @@ func (r *Registry) least(held map[earshot.ParticipantID]bool, newest []earshot.P
 	return least
 }
 
-// yesLast orders what is so behind what is not.
+// yesLast orders true after false.
 func yesLast(a, b bool) int {
 	switch {
 	case a == b:
@@ -161,8 +160,8 @@ func yesLast(a, b bool) int {
 	return -1
 }
 
-// longestAway returns who lapses when one more arrives by a provider: they arrive anew when
-// they come again. It is empty if nobody may.
+// longestAway returns who lapses when one more arrives by a provider; they arrive anew when they
+// come again. It is empty if nobody may lapse.
 func (r *Registry) longestAway() (who earshot.ParticipantID) {
 	held := r.held()
 	for id, is := range r.arrivals {
@@ -176,7 +175,7 @@ func (r *Registry) longestAway() (who earshot.ParticipantID) {
 	return who
 }
 
-// lapse records that somebody is known no longer.
+// lapse records that somebody is no longer known.
 func (r *Registry) lapse(ctx context.Context, id earshot.ParticipantID) error {
 	return r.record(ctx, "", earshot.Actor{Act: earshot.Lapsed, Participant: id})
 }

@@ -10,19 +10,19 @@ import (
 	"earshot"
 )
 
-// A nameIndex is which names are taken, by whom.
+// A nameIndex says which names are taken, by whom.
 type nameIndex struct {
 	folded map[string]earshot.ParticipantID         // see fold
 	looks  map[string]earshot.ParticipantID         // see keys
-	all    map[earshot.ParticipantID]comparableName // the name of each
-	agents map[earshot.ParticipantID]bool           // those of agents
+	all    map[earshot.ParticipantID]comparableName // the name of each participant
+	agents map[earshot.ParticipantID]bool           // the participants that are agents
 }
 
-// A comparableName is a name as it is compared.
+// A comparableName is a name in the forms in which it is compared.
 type comparableName struct {
 	folded string
 	ways   [][]rune // see spellings
-	former string   // by which they are found, too; see nameIndex.also
+	former string   // a former name by which they are also found; see nameIndex.also
 }
 
 func makeNames() nameIndex {
@@ -32,7 +32,7 @@ func makeNames() nameIndex {
 	}
 }
 
-// add adds a name, that of an agent or not.
+// add adds a name; agent says whether it is an agent's.
 func (n nameIndex) add(name string, who earshot.ParticipantID, agent bool) {
 	is := comparableNameOf(name, agent)
 	n.all[who] = is
@@ -61,7 +61,7 @@ func (n nameIndex) remove(name string, who earshot.ParticipantID) {
 	delete(n.agents, who)
 }
 
-// also has somebody found by the name that they were known by, which gave way to another.
+// also makes somebody findable by their former name, which gave way to another's.
 func (n nameIndex) also(name string, who earshot.ParticipantID) {
 	is := n.all[who]
 	is.former = fold(name)
@@ -70,8 +70,8 @@ func (n nameIndex) also(name string, who earshot.ParticipantID) {
 	}
 }
 
-// comparableNameOf returns a name as it is compared. Who has an agent's name with digits could be
-// taken for it, too.
+// comparableNameOf returns a name in the forms in which it is compared. An agent's name followed by
+// digits could be mistaken for the agent too.
 func comparableNameOf(name string, agent bool) comparableName {
 	s := comparableName{folded: fold(name), ways: spellings(name)}
 	if !agent && strings.ContainsFunc(name, unicode.IsDigit) {
@@ -80,7 +80,7 @@ func comparableNameOf(name string, agent bool) comparableName {
 	return s
 }
 
-// undigit leaves digits out.
+// undigit maps digits to nothing.
 func undigit(r rune) rune {
 	if unicode.IsDigit(r) {
 		return -1
@@ -88,7 +88,7 @@ func undigit(r rune) rune {
 	return r
 }
 
-// sort returns some people, each once, in the order of their names.
+// sort returns some people without duplicates, in the order of their names.
 func (n nameIndex) sort(people []earshot.ParticipantID) []earshot.ParticipantID {
 	slices.SortFunc(people, func(a, b earshot.ParticipantID) int {
 		return cmp.Or(strings.Compare(n.all[a].folded, n.all[b].folded), strings.Compare(string(a), string(b)))
@@ -101,7 +101,7 @@ func (n nameIndex) find(name string) (earshot.ParticipantID, bool) {
 	return who, ok
 }
 
-// same returns somebody else whose name looks like one.
+// same returns somebody else whose name looks like name.
 func (n nameIndex) same(name string, who earshot.ParticipantID) (earshot.ParticipantID, bool) {
 	for _, k := range keys(name) {
 		if other, taken := n.looks[k]; taken && other != who {
@@ -111,9 +111,9 @@ func (n nameIndex) same(name string, who earshot.ParticipantID) (earshot.Partici
 	return "", false
 }
 
-// near returns somebody else for whom people could take one who is called name, an agent
-// or not: their names look the same, or one is an agent's and the other, a person's or the
-// main agent's, differs from it by a letter.
+// near returns somebody else who could be mistaken for one called name, an agent or not: their
+// names look the same, or one is an agent's and the other, a person's or the main agent's, differs
+// from it by one letter.
 func (n nameIndex) near(name string, who earshot.ParticipantID, agent bool) (earshot.ParticipantID, bool) {
 	if other, is := n.same(name, who); is {
 		return other, true
@@ -132,7 +132,7 @@ func (n nameIndex) near(name string, who earshot.ParticipantID, agent bool) (ear
 	}
 	for other, has := range n.all {
 		if other != who && is.slips(has) && !(n.agents[other] && other != Agent && who != Agent) {
-			return other, true // Scout 1 and Scout 2 are whoever has agents' own choice
+			return other, true // whoever has agents chooses names such as Scout 1 and Scout 2
 		}
 	}
 	return "", false
@@ -148,8 +148,7 @@ func (s comparableName) slips(other comparableName) bool {
 	return false
 }
 
-// free returns a name for who, from outside, that nobody has: name, or name with a
-// number.
+// free returns a name for who, an external actor, that nobody has: name, or name with a number.
 func (n nameIndex) free(name string, who earshot.ParticipantID) string {
 	if _, near := n.near(name, who, false); !near {
 		return name
@@ -158,8 +157,7 @@ func (n nameIndex) free(name string, who earshot.ParticipantID) string {
 	return free
 }
 
-// freeFrom returns the first name for who with a number, from i on, that nobody has, and
-// the number.
+// freeFrom returns the first name with a number, from i on, that nobody else has, and the number.
 func (n nameIndex) freeFrom(name string, who earshot.ParticipantID, i int) (string, int) {
 	for ; ; i++ {
 		suffix := fmt.Sprintf(" %d", i)
@@ -170,7 +168,7 @@ func (n nameIndex) freeFrom(name string, who earshot.ParticipantID, i int) (stri
 	}
 }
 
-// tooNear refuses a name that is other's, or could be taken for it.
+// tooNear refuses a name that is other's, or could be mistaken for it.
 func (r *Registry) tooNear(name string, other earshot.ParticipantID) error {
 	p := r.people[other]
 	problem := fmt.Sprintf("the name %q could be mistaken for %q", name, p.Name)

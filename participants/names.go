@@ -17,19 +17,19 @@ import (
 // speech.
 const maxName = 64
 
-// CheckName returns name as it is shown, or says what is wrong with it and what
-// to do about it. A name is one or more words of letters, digits and - ' . _
-// (RFC 8265, section 3.5), all in one script, with at least one letter, and without
-// the words that stand where a name may stand, such as "system" or "all", and those
-// by which a prompt says who speaks to whom, such as "to": none of its words is one,
-// nor is the whole. It does not know who else there is: see [Registry.Claim].
+// CheckName returns name as it is shown, or an error that says what is wrong with it and what to do
+// about it. A name is one or more words of letters, digits and - ' . _ (RFC 8265, section 3.5), all
+// in one script, with at least one letter. Neither the name nor any of its words may be a reserved
+// one: words that stand where a name may stand, such as "system" or "all", and those by which a
+// prompt says who speaks to whom, such as "to". CheckName does not compare with other participants:
+// see [Registry.Claim].
 func CheckName(name string) (string, error) {
 	shown, problem := check(name)
 	return shown, wrongName(name, problem)
 }
 
-// CheckAgent is [CheckName] for the name of an agent, which may say what it is, such as
-// "Coder Agent".
+// CheckAgent is [CheckName] for the name of an agent, which may say what it is, such as "Coder
+// Agent".
 func CheckAgent(name string) (string, error) {
 	shown, problem := checkWhole(name)
 	if problem == "" {
@@ -41,7 +41,7 @@ func CheckAgent(name string) (string, error) {
 	return shown, nil
 }
 
-// wrongName is what is wrong with a name.
+// wrongName returns the error of a name.
 func wrongName(name, problem string) error {
 	switch {
 	case problem == "":
@@ -52,10 +52,10 @@ func wrongName(name, problem string) error {
 	return Refuse(ErrName, fmt.Sprintf("the name %q %s", OneLine(name), problem), "choose another, such as "+example(name))
 }
 
-// example returns a name that would do and is as near to name as can be.
+// example returns a valid name as close to name as possible.
 func example(name string) string { return cmp.Or(nearest(name), "Ann") }
 
-// nearest returns what of name would do as one; empty if nothing would.
+// nearest returns a valid name made from name; empty if there is none.
 func nearest(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsMark(r) || r == ' ' {
@@ -71,8 +71,7 @@ func nearest(name string) string {
 	return ""
 }
 
-// check returns name as it is shown, or what is wrong with it, to be read on
-// from the name.
+// check returns name as it is shown, or what is wrong with it, phrased to follow the name.
 func check(name string) (shown, problem string) {
 	if shown, problem = checkWhole(name); problem == "" {
 		problem = among(shown)
@@ -83,12 +82,12 @@ func check(name string) (shown, problem string) {
 	return shown, ""
 }
 
-// checkWhole is check without a look at the words that name is made of.
+// checkWhole is check without examining the single words of name.
 func checkWhole(name string) (shown, problem string) {
 	switch {
 	case !utf8.ValidString(name):
 		return "", "is not text"
-	case len(name) > 4*maxName: // no way of writing makes a name that much longer
+	case len(name) > 4*maxName: // no spelling makes a name that much longer
 		return "", fmt.Sprintf("has %d bytes; it may have %d", len(name), maxName)
 	}
 	if i := strings.IndexFunc(name, hidden); i >= 0 {
@@ -111,9 +110,8 @@ func checkWhole(name string) (shown, problem string) {
 	return shown, ""
 }
 
-// hidden reports whether r is a control character, ends a line or changes the
-// direction of text. Joiners are none: some scripts need them, and the rules for
-// names know where.
+// hidden reports whether r is a control character, ends a line or changes the direction of text.
+// Joiners are not hidden: some scripts need them, and the rules for names know where.
 func hidden(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) || unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d'
 }
@@ -137,10 +135,10 @@ func form(name string) string {
 	return ""
 }
 
-// solid reports whether r is a letter, with what belongs to it, or a digit.
+// solid reports whether r is a letter, a mark on one, or a digit.
 func solid(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
 
-// together are the scripts that are written in one word (UTS 39, section 5.1).
+// together are the scripts that may be mixed in one word (UTS 39, section 5.1).
 var together = [][]string{{"Han", "Hiragana", "Katakana"}, {"Han", "Hangul"}, {"Bopomofo", "Han"}}
 
 // scripts says whether the letters of name are of more than one script.
@@ -162,20 +160,20 @@ func scripts(name string) string {
 	return "has letters of more than one script in it: " + strings.Join(all, ", ")
 }
 
-// reserved are words that stand where a name may stand, in an envelope, an
-// address, a command or on a screen, the parts that a model can play, and the words
-// by which prompts say who speaks to whom; see package conversation.
+// reserved are the words that stand where a name may stand, in an envelope, an address, a command
+// or on a screen; the roles that a model can play; and the words by which prompts say who speaks to
+// whom; see package conversation.
 var reserved = strings.Fields(`
 	system all allagents everyone everybody anyone anybody someone somebody noone nobody none null nil unknown
 	anonymous guest human humans person people me myself i you user users owner operator admin administrator moderator
 	agent agents mainagent assistant ai bot model tool function developer voice voices speaker microphone
 	console terminal from to says said here channel room world last`)
 
-// double are the reserved words that people are called, too, such as Ai Weiwei and Edward
-// Said. Among other words, written as names are, they are names.
+// double are the reserved words that people are also called, such as Ai Weiwei and Edward Said.
+// Among other words, written as names, they are names.
 var double = strings.Fields("ai i last noone person said")
 
-// named reports whether a word that is one of many is a name, though it is reserved.
+// named reports whether a word among others is a name although it is reserved.
 func named(word string) bool {
 	first, size := utf8.DecodeRuneInString(word)
 	return unicode.IsUpper(first) && !strings.ContainsFunc(word[size:], unicode.IsUpper) && slices.Contains(double, reservedAs(word))
@@ -190,20 +188,20 @@ var reservedLook = sync.OnceValue(func() map[string]string {
 	return m
 })
 
-// whole says whether name is a reserved word, also with digits and signs, as in
-// "voice 3", or as something that only looks like one.
+// whole says whether all of name is a reserved word, also with digits and signs, as in "voice 3",
+// or only looks like one.
 func whole(name string) string {
-	if w := reservedAs(name); w != "" && w != "said" { // which alone says nothing, and is a name
+	if w := reservedAs(name); w != "" && w != "said" { // which says nothing on its own, and is a name
 		return fmt.Sprintf("stands for something else: %q is a reserved word", w)
 	}
 	return ""
 }
 
-// among says whether there is a reserved word among those of name, besides some.
+// among says whether any word of name is reserved, besides the given exceptions.
 func among(name string, besides ...string) string {
 	words := wordsIn(name)
 	if len(words) == 1 {
-		return "" // whole has looked at it
+		return "" // whole has checked it
 	}
 	for _, part := range append(words, joined(name)...) {
 		if w := reservedAs(part); w != "" && !named(part) && !slices.Contains(besides, w) {
@@ -213,11 +211,10 @@ func among(name string, besides ...string) string {
 	return ""
 }
 
-// reservedAs returns the reserved word that somebody could read in text; empty if there
-// is none.
+// reservedAs returns the reserved word that somebody could read in text; empty if there is none.
 func reservedAs(text string) string {
 	looks := []string{Key(letters(fold(text))), letters(Key(text))}
-	if strings.ContainsFunc(text, unicode.IsLower) || !ascii(text) { // among capital letters of ours an I is no l
+	if strings.ContainsFunc(text, unicode.IsLower) || !ascii(text) { // among ASCII capitals an I does not look like an l
 		looks = append(looks, letters(settle(skeleton(text))))
 	}
 	for _, look := range looks {
@@ -228,14 +225,13 @@ func reservedAs(text string) string {
 	return ""
 }
 
-// wordsIn returns the words of name: what stands between blanks and signs.
+// wordsIn returns the words of name, separated by blanks and signs.
 func wordsIn(name string) []string {
 	return strings.FieldsFunc(name, func(r rune) bool { return !solid(r) })
 }
 
-// joined returns the words that name has in pieces, as "Ann T O", "Ann FR OM" and
-// "Ann F-R-O-M" have: each run of what stands between blanks, without signs. An initial,
-// which has a full stop, is no piece.
+// joined returns the words that name spells in pieces, as in "Ann T O", "Ann FR OM" and "Ann
+// F-R-O-M": each run of pieces without signs. An initial with a full stop is not a piece.
 func joined(name string) (all []string) {
 	var pieces []string
 	for _, w := range append(strings.Fields(name), ".") {
@@ -252,10 +248,10 @@ func joined(name string) (all []string) {
 	return all
 }
 
-// mostJoined is more letters than any reserved word has, digits among them.
+// mostJoined is longer than any reserved word, with digits.
 const mostJoined = 16
 
-// runs returns two or more pieces that follow one another as one word each, in every way.
+// runs returns every run of two or more adjacent pieces as one word.
 func runs(pieces []string) (all []string) {
 	for i := range pieces {
 		run := pieces[i]
@@ -269,7 +265,7 @@ func runs(pieces []string) (all []string) {
 	return all
 }
 
-// unreserved returns name without the words in it that are reserved, nor their article.
+// unreserved returns name without its reserved words and their articles.
 func unreserved(name string) string {
 	words, had := strings.Fields(name), 0
 	left := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
@@ -285,7 +281,7 @@ func unreserved(name string) string {
 	return strings.Join(slices.DeleteFunc(left, func(w string) bool { return fold(w) == "the" }), " ")
 }
 
-// letters returns the letters of s alone.
+// letters returns only the letters of s.
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {
@@ -295,11 +291,11 @@ func letters(s string) string {
 	}, s)
 }
 
-// OneLine returns name as it may stand within a line of a prompt or a screen:
-// without control characters, brackets or needless space, and not long.
+// OneLine returns name as it may stand within a line of a prompt or a screen: without control
+// characters, brackets or needless space, and not too long.
 func OneLine(name string) string { return line(name, maxName) }
 
-// line returns the beginning of text as it may stand within a line, in so many bytes.
+// line returns the beginning of text, in at most so many bytes, as it may stand within a line.
 func line(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -313,8 +309,7 @@ func line(text string, most int) string {
 	return cut(strings.Join(strings.Fields(text), " "), most)
 }
 
-// cut returns the beginning of name, in whole characters, of at most so many
-// bytes.
+// cut returns the beginning of name, in whole characters, of at most so many bytes.
 func cut(name string, most int) string {
 	for len(name) > most {
 		_, size := utf8.DecodeLastRuneInString(name)

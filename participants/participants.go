@@ -1,14 +1,14 @@
 // Package participants knows who exists and who is here: people, agents, other
 // systems, and the handles by which providers know them.
 //
-// Everybody has an ID that never changes and a name that nobody else may have
-// or come close to, see [CheckName]. Whoever is not known is unknown, and
-// unknown is never the operator. What changes in the registry at run time is
-// recorded as [earshot.Actor] events; the registry is made again from them.
+// Everybody has an ID that never changes and a name that nobody else may have or come close to, see
+// [CheckName]. A participant who is not known is unknown, and an unknown one is never the operator.
+// Changes of the registry at run time are recorded as [earshot.Actor] events; the registry is
+// rebuilt from them.
 //
-// There is no table of who exists. The configuration says who there is, and the journal what
-// has changed since; a table would have to be rebuilt with every change of the configuration.
-// Who is here is in memory only.
+// There is no table of who exists. The configuration says who there is, and the journal what has
+// changed since; a table would have to be rebuilt with every change of the configuration. Who is
+// present is kept in memory only.
 package participants
 
 import (
@@ -17,21 +17,20 @@ import (
 	"earshot"
 )
 
-// The two participants that there are from the beginning. Their IDs stay when
-// their names change.
+// The two participants that exist from the beginning. Their IDs stay when their names change.
 const (
 	Owner earshot.ParticipantID = "owner" // whose account started the daemon
 	Agent earshot.ParticipantID = "agent" // the main agent
 )
 
-// Generic is somebody who writes where there is no terminal, and said no name:
-// a script, mostly. It may be answered, and nothing else.
+// Generic is somebody who writes where there is no terminal, and gave no name: usually a script. It
+// may be answered, and nothing else.
 const Generic earshot.ParticipantID = "user"
 
 // A Type says what a participant is.
 type Type string
 
-// The types. All but the last are external actors: they are answered directly.
+// The types. All except Internal are external actors: they are answered directly.
 const (
 	Human         Type = "human"
 	AIAssistant   Type = "ai_assistant"
@@ -41,14 +40,14 @@ const (
 	Internal      Type = "internal_agent"
 )
 
-// externals are the types of those who come from outside.
+// externals are the types of external actors.
 var externals = []Type{Human, AIAssistant, ExternalAgent, Other, Group}
 
-// external reports whether t is that of somebody from outside.
+// external reports whether t is the type of an external actor.
 func (t Type) external() bool { return slices.Contains(externals, t) }
 
-// Machine reports whether t is that of an agent or of another system: whoever is
-// answered by it may be answered for ever.
+// Machine reports whether t is the type of an agent or of another system: one that answers may go
+// on answering for ever.
 func (t Type) Machine() bool {
 	return t == Internal || t == AIAssistant || t == ExternalAgent || t == Other
 }
@@ -56,7 +55,7 @@ func (t Type) Machine() bool {
 // A Capability is something that a participant may do.
 type Capability string
 
-// The capabilities. Everybody who is known has the first.
+// The capabilities. Every known participant has the first.
 const (
 	SendMessages Capability = "send_messages"
 	UseTools     Capability = "use_tools"
@@ -67,18 +66,17 @@ const (
 // capable are all capabilities.
 var capable = []Capability{SendMessages, UseTools, ReadMemory, Operate}
 
-// A Participant is somebody who can say something. The zero Participant is
-// somebody unknown.
+// A Participant is somebody who can say something. The zero Participant is somebody unknown.
 type Participant struct {
 	ID           earshot.ParticipantID `json:"id"`
 	Name         string                `json:"name"`
 	Type         Type                  `json:"type"`
 	Description  string                `json:"description,omitempty"`
 	Capabilities []Capability          `json:"capabilities,omitempty"`
-	RequiresAuth bool                  `json:"requires_auth,omitempty"` // a name alone does not do
+	RequiresAuth bool                  `json:"requires_auth,omitempty"` // giving the name is not enough
 
-	// ByVoice says that they have said something aloud, and that nothing else says that
-	// it was they: see [Participant.Aloud].
+	// ByVoice says that they said something aloud, and that nothing else proves that it was they:
+	// see [Participant.Aloud].
 	ByVoice bool `json:"by_voice,omitempty"`
 
 	// Through is the participant whose handle or name led here, if that turned out to be the same
@@ -86,8 +84,8 @@ type Participant struct {
 	Through earshot.ParticipantID `json:"through,omitempty"`
 }
 
-// Reader returns as whom p sees what is private: a handle that came by a merger
-// sees what it saw before, and what has been addressed to the person since.
+// Reader returns as whom p sees private events: a handle that came by a merger sees what it saw
+// before, and what has been addressed to the person since.
 func (p Participant) Reader() earshot.ParticipantID {
 	if p.Through != "" {
 		return p.Through
@@ -95,9 +93,9 @@ func (p Participant) Reader() earshot.ParticipantID {
 	return p.ID
 }
 
-// Aloud returns p as somebody who says something aloud: a recording of them, or whoever
-// holds their telephone, may say the same, so they may have nothing done that takes more
-// than to send messages.
+// Aloud returns p as somebody who says something aloud. A recording of them, or whoever holds their
+// telephone, may say the same, so they may only cause what needs no more than the right to send
+// messages.
 func (p Participant) Aloud() Participant {
 	p.ByVoice = true
 	p.Capabilities = slices.DeleteFunc(slices.Clone(p.Capabilities), func(c Capability) bool { return c != SendMessages })
@@ -107,10 +105,10 @@ func (p Participant) Aloud() Participant {
 // Can reports whether p has the capability.
 func (p Participant) Can(c Capability) bool { return slices.Contains(p.Capabilities, c) }
 
-// Person reports whether p is a person, or several.
+// Person reports whether p is one or several people.
 func (p Participant) Person() bool { return p.Type == Human || p.Type == Group }
 
-// capabilities returns those that everybody has, and more.
+// capabilities returns the ones that everybody has, and more.
 func capabilities(more ...Capability) []Capability {
 	may := []Capability{SendMessages}
 	for _, c := range more {

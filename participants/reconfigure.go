@@ -8,12 +8,11 @@ import (
 	"earshot"
 )
 
-// Reconfigure makes the registry what build returns: one that was opened for another
-// configuration, with all that was recorded. Whoever is here stays; so do guests, and
-// the voices that were met. Somebody whom the configuration does not speak of any more,
-// and whom nothing on record knows, is known no longer: what still comes from their
-// sessions is of somebody unknown. Nothing is recorded while build runs. If it fails,
-// nothing has changed.
+// Reconfigure replaces the registry by the one that build returns: opened for another
+// configuration, with everything that was recorded. People who are present stay; so do guests, and
+// the voices that were met. Somebody who is no longer in the configuration nor on record is no
+// longer known: what still comes from their sessions is from somebody unknown. Nothing is recorded
+// while build runs. If it fails, nothing has changed.
 func (r *Registry) Reconfigure(ctx context.Context, build func(context.Context) (*Registry, error)) error {
 	done, err := r.begin(ctx)
 	if err != nil {
@@ -43,7 +42,7 @@ func (r *Registry) Reconfigure(ctx context.Context, build func(context.Context) 
 		if is := next.arrivals[id]; is != nil {
 			is.renamed, is.seen = was.renamed, was.seen
 			p := next.people[id]
-			p.Description = r.people[id].Description // which a provider says anew only when it changes
+			p.Description = r.people[id].Description // a provider gives it again only when it changes
 			next.people[id] = p
 		}
 	}
@@ -63,7 +62,7 @@ func (r *Registry) Reconfigure(ctx context.Context, build func(context.Context) 
 	return nil
 }
 
-// keep takes over from was whoever no configuration and no record speaks of.
+// keep takes over from was whoever is in neither the configuration nor a record.
 func (r *Registry) keep(was *Registry, id earshot.ParticipantID) {
 	if _, known := r.people[id]; known {
 		return

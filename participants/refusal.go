@@ -2,9 +2,8 @@ package participants
 
 import "errors"
 
-// What is wrong, for whoever must decide; errors of this package that have one
-// of them in their chain say to people what it is, and have a method Cure that
-// says what to do.
+// The errors to branch on. An error of this package that wraps one of them says what is wrong in
+// words for people, and has a method Cure that says what to do.
 var (
 	ErrName     = errors.New("the name cannot be used")
 	ErrReserved = errors.New("the name belongs to an agent")
@@ -15,14 +14,14 @@ var (
 	ErrNotYours = errors.New("you may not do that")
 )
 
-// A refusal is why something is not done, for people.
+// A refusal explains to people why something is not done.
 type refusal struct {
 	why           error // one of those above
 	problem, cure string
 }
 
-// Refuse returns an error that says to people what the problem is, has a method Cure
-// that says what to do about it, and has why in its chain.
+// Refuse returns an error whose text is the problem, with a method Cure that says what to do about
+// it, and that wraps why.
 func Refuse(why error, problem, cure string) error { return &refusal{why, problem, cure} }
 
 // Error returns the problem.
@@ -31,5 +30,5 @@ func (r *refusal) Error() string { return r.problem }
 // Cure returns what to do about it.
 func (r *refusal) Cure() string { return r.cure }
 
-// Unwrap returns what is wrong, for whoever must decide.
+// Unwrap returns the error to branch on.
 func (r *refusal) Unwrap() error { return r.why }

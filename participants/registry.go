@@ -13,15 +13,15 @@ import (
 	"earshot"
 )
 
-// A Setup is what a registry begins with.
+// A Setup is what a registry starts from.
 type Setup struct {
 	Account     earshot.Handle // of the person whose account started the daemon
-	AccountName string         // what the account is called
+	AccountName string         // the name of the account
 	Agents      []Participant  // the internal agents
 	Actors      Config         // the section external_actors
 
-	// Operators are the handles that may operate the daemon, of those that providers
-	// vouch for: see [Registry.Arrive]. No others of these may.
+	// Operators are the handles, among those that providers vouch for, that may operate the daemon:
+	// see [Registry.Arrive]. No other such handle may.
 	Operators []earshot.Handle
 
 	// Record keeps a change of the registry that by made; by is empty if nobody did. It returns
@@ -37,39 +37,38 @@ type Setup struct {
 	// It may be nil, and does not use the registry.
 	Keeps func(earshot.ParticipantID) bool
 
-	// Now and NewID are for those who are new. If either is nil, nobody new is
-	// let in.
+	// Now and NewID are for new participants. If either is nil, nobody new is let in.
 	Now   func() time.Time
 	NewID func() earshot.EventID
 }
 
-// A Registry maps handles and names to participants, and knows who is here. It may be used from
-// many goroutines. Its results are shared and must not be changed.
+// A Registry maps handles and names to participants, and knows who is present. It is safe for
+// concurrent use. Its results are shared and must not be changed.
 type Registry struct {
-	setup    Setup                  // of which Operators is under mu, and Actors in external
+	setup    Setup                  // its Operators are guarded by mu; its Actors are copied to external
 	change   chan struct{}          // holds one while a change is being recorded
 	external atomic.Pointer[Config] // see Reform
 
 	mu           sync.Mutex
 	people       map[earshot.ParticipantID]Participant
-	dormant      map[earshot.ParticipantID]bool                  // agents that were dismissed
+	dormant      map[earshot.ParticipantID]bool                  // dismissed agents
 	into         map[earshot.ParticipantID]earshot.ParticipantID // who turned out to be whom
 	names        nameIndex
 	byHandle     map[earshot.Handle]earshot.ParticipantID
-	said         map[earshot.Handle]claimedIdentity // of sessions that are not of the account's own person
-	shown        map[tokenProof]time.Time           // when a token was shown last
+	said         map[earshot.Handle]claimedIdentity // of sessions that do not belong to the account's own person
+	shown        map[tokenProof]time.Time           // when a token was last shown
 	guests       map[earshot.ParticipantID]time.Time
 	arrivals     map[earshot.ParticipantID]*arrival
-	visitRecords map[earshot.ParticipantID]*visitRecord // of those who came to be known by saying a name
-	numbered     map[string]int                         // the last number that was given to a name, by that folded; see distinct
+	visitRecords map[earshot.ParticipantID]*visitRecord // of those who are known only by giving a name
+	numbered     map[string]int                         // the last number given to a name, by its folded form; see distinct
 	sessions     map[string]sessionEntry
 	here         map[earshot.RoomID]map[string]earshot.ParticipantID // by session
-	rosters      map[earshot.RoomID]*Roster                          // of this version
+	rosters      map[earshot.RoomID]*Roster                          // of the current version
 	version      uint64
 }
 
-// New returns a registry of one person, known as owner with this name, and the agent. Nobody new
-// is let in. An account whose name cannot be used is called "owner".
+// New returns a registry of one person, known as owner with this name, and the agent. Nobody new is
+// let in. An account whose name cannot be used is called "owner".
 func New(owner earshot.Handle, name, agent string) *Registry {
 	r, err := Open(Setup{
 		Account: owner, AccountName: name, Actors: DefaultConfig(),
@@ -114,7 +113,7 @@ func Open(s Setup) (*Registry, error) {
 	return r, nil
 }
 
-// actors returns the section external_actors that holds now.
+// actors returns the current section external_actors.
 func (r *Registry) actors() Config { return *r.external.Load() }
 
 // predeclare adds an actor of the configuration.
@@ -135,8 +134,8 @@ func (r *Registry) predeclare(a Actor, owner bool) error {
 	return r.add(p)
 }
 
-// introduceOwner adds the person whose account it is, who is called like it if
-// that is a name that can be used.
+// introduceOwner adds the person whose account it is. They get the name of the account if it can be
+// used.
 func (r *Registry) introduceOwner() {
 	name, problem := check(r.setup.AccountName)
 	if _, near := r.names.same(name, Owner); problem != "" || near {
@@ -148,15 +147,15 @@ func (r *Registry) introduceOwner() {
 	r.know(r.setup.Account, Owner)
 }
 
-// know notes the handle of somebody. The zero Handle is nobody's.
+// know maps a handle to somebody. The zero Handle is nobody's.
 func (r *Registry) know(h earshot.Handle, who earshot.ParticipantID) {
 	if h != (earshot.Handle{}) {
 		r.byHandle[h] = who
 	}
 }
 
-// add adds somebody under a name that must be free. An agent that there is keeps the
-// name that it has, also if it would not be given it now.
+// add adds somebody under a name that must be free. An existing agent keeps its name even if it
+// would not be given it now.
 func (r *Registry) add(p Participant) error {
 	name, problem := check(p.Name)
 	if p.Type == Internal {
@@ -178,13 +177,13 @@ func (r *Registry) add(p Participant) error {
 	return nil
 }
 
-// changed notes that something about who exists or who is here is different.
+// changed notes that the participants or the people present have changed.
 func (r *Registry) changed() {
 	r.version++
 	clear(r.rosters)
 }
 
-// Resolve returns the participant known by h; the zero Participant is somebody unknown.
+// Resolve returns the participant known by h; the zero Participant if that is unknown.
 func (r *Registry) Resolve(h earshot.Handle) Participant {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,8 +201,8 @@ func (r *Registry) resolve(h earshot.Handle) Participant {
 	return r.as(s.who)
 }
 
-// as returns the person that id is, with at most the rights that id has by
-// itself; the zero Participant if there is none.
+// as returns the person that id is, with at most the rights of id itself; the zero Participant if
+// there is none.
 func (r *Registry) as(id earshot.ParticipantID) Participant {
 	p := r.people[id]
 	for next, merged := r.into[id]; merged; next, merged = r.into[next] {
@@ -215,7 +214,7 @@ func (r *Registry) as(id earshot.ParticipantID) Participant {
 	return p
 }
 
-// root returns who id is in the end.
+// root returns who id finally is, after all mergers.
 func (r *Registry) root(id earshot.ParticipantID) earshot.ParticipantID {
 	for {
 		next, merged := r.into[id]
@@ -226,7 +225,7 @@ func (r *Registry) root(id earshot.ParticipantID) earshot.ParticipantID {
 	}
 }
 
-// Get returns who has an ID, with the rights of that ID alone.
+// Get returns the participant with an ID, with only the rights of that ID.
 func (r *Registry) Get(id earshot.ParticipantID) (Participant, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -234,8 +233,8 @@ func (r *Registry) Get(id earshot.ParticipantID) (Participant, bool) {
 	return p, p.ID != ""
 }
 
-// Find returns the participant with a name, with the rights of that name alone. Case and width
-// make no difference. A text that only looks like a name finds nobody.
+// Find returns the participant with a name, with only the rights of that name. Case and width make
+// no difference. A text that only looks like a name finds nobody.
 func (r *Registry) Find(name string) (Participant, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -246,9 +245,9 @@ func (r *Registry) Find(name string) (Participant, bool) {
 	return r.as(id), true
 }
 
-// Name returns what id is called, for people; an ID nobody has is "unknown",
-// the empty ID "somebody", a guest who has left "a guest", and a voice of an earlier
-// run that nobody has named by the number that it had then.
+// Name returns the name of id as people read it. An ID that nobody has is "unknown", the empty ID
+// "somebody", a guest who has left "a guest", and an unnamed voice of an earlier run has the number
+// that it had then.
 func (r *Registry) Name(id earshot.ParticipantID) string {
 	if id == "" {
 		return "somebody"
@@ -271,14 +270,14 @@ func (r *Registry) Name(id earshot.ParticipantID) string {
 	return "unknown"
 }
 
-// Everybody returns all external actors and agents that there are, by name.
+// Everybody returns all external actors and agents, sorted by name.
 func (r *Registry) Everybody() []Participant {
 	return r.choose(func(p Participant) bool { return true })
 }
 
-// Known returns whom somebody can say to be, by name: all external actors but
-// those without a name of their own, as guests and voices are, and those who are known
-// because a provider knows them.
+// Known returns whom somebody can claim to be, sorted by name: all external actors except those
+// without a name of their own, such as guests and voices, and those known because a provider knows
+// them.
 func (r *Registry) Known() []Participant {
 	return r.choose(func(p Participant) bool {
 		_, guest := r.guests[p.ID]
@@ -286,9 +285,8 @@ func (r *Registry) Known() []Participant {
 	})
 }
 
-// choose returns those of all there are who fit, by name. Somebody who was
-// merged, an agent that was dismissed and the generic participant are not there
-// by themselves.
+// choose returns the matching participants, sorted by name. Somebody who was merged, a dismissed
+// agent and the generic participant do not count by themselves.
 func (r *Registry) choose(fits func(Participant) bool) []Participant {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -301,7 +299,7 @@ func (r *Registry) choose(fits func(Participant) bool) []Participant {
 	return r.byName(chosen)
 }
 
-// Version rises with every change of the participants or of who is here.
+// Version rises with every change of the participants or of who is present.
 func (r *Registry) Version() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

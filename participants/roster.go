@@ -6,8 +6,8 @@ import (
 	"earshot"
 )
 
-// Come notes that id is in a room by a session, and reports whether this is the
-// first one there. The generic participant never is.
+// Come notes that id has joined a room with a session, and reports whether this is their first one
+// there. For the generic participant it never is.
 func (r *Registry) Come(room earshot.RoomID, id earshot.ParticipantID, session string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -23,8 +23,7 @@ func (r *Registry) Come(room earshot.RoomID, id earshot.ParticipantID, session s
 	return first
 }
 
-// Go notes that a session of id has left a room, and reports whether it was the
-// last one there.
+// Go notes that a session of id has left a room, and reports whether it was their last one there.
 func (r *Registry) Go(room earshot.RoomID, id earshot.ParticipantID, session string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -49,14 +48,14 @@ func (r *Registry) present(room earshot.RoomID, id earshot.ParticipantID) bool {
 	return false
 }
 
-// Here returns the external actors who are in a room, by name.
+// Here returns the external actors in a room, sorted by name.
 func (r *Registry) Here(room earshot.RoomID) []Participant { return r.Roster(room).External }
 
-// A Roster is who is in a room. It is shared and must not be changed.
+// A Roster says who is in a room. It is shared and must not be changed.
 type Roster struct {
-	Version  uint64        // another one means that something may be different
-	External []Participant // who are here, by name
-	Internal []Participant // by name
+	Version  uint64        // a different one means that something may have changed
+	External []Participant // sorted by name
+	Internal []Participant // sorted by name
 }
 
 // Roster returns who is in a room. It returns the same Roster until anything changes, so a caller
@@ -81,7 +80,7 @@ func (r *Registry) Roster(room earshot.RoomID) *Roster {
 	return made
 }
 
-// byName returns those of some people who are known, each once, by name.
+// byName returns the known ones of some people, without duplicates, sorted by name.
 func (r *Registry) byName(people []earshot.ParticipantID) []Participant {
 	all := slices.Grow([]Participant(nil), len(people))
 	for _, id := range r.names.sort(people) {

@@ -8,36 +8,36 @@ import (
 	"earshot"
 )
 
-// A Session is one connection of somebody who is here, such as one terminal.
+// A Session is one connection of somebody present, such as a terminal.
 type Session struct {
 	ID          string // unique for ever
 	Room        earshot.RoomID
 	Participant earshot.ParticipantID // as [Registry.Claim] returned them
 	Account     earshot.Handle        // as the kernel or the provider knows them
-	Outlet      string                // where an answer to them alone comes out; may be empty
+	Outlet      string                // where an answer to them alone goes; may be empty
 	Connection  string                // what kind of connection it is, such as "terminal"
-	Address     string                // of a remote one
+	Address     string                // of a remote connection
 	Since       time.Time
 }
 
-// A sessionEntry is a session with the handle by which it is resolved, which stays the
-// same for as long as it is of the same person.
+// A sessionEntry is a session with the handle by which it is resolved. The handle stays the same as
+// long as the session belongs to the same person.
 type sessionEntry struct {
 	Session
 	handle earshot.Handle
 }
 
-// A claimedIdentity is who sessions of one account say to be, by the handle of these.
+// A claimedIdentity is whom sessions of one account claim to be, by their handle.
 type claimedIdentity struct {
 	who      earshot.ParticipantID
 	proven   bool // a token of theirs had been shown when one of the sessions began
 	sessions int
 }
 
-// Attach notes a session, and returns the handle by which what comes from it is
-// resolved: that of the account, or another if the session is of somebody else.
-// That other is known until the last session that has it is gone. Attach says
-// nothing about who is here; see [Registry.Come].
+// Attach registers a session, and returns the handle by which its messages are resolved: the
+// account's, or another one if the session belongs to somebody else. That other handle is known
+// until the last session that has it ends. Attach does not make anybody present; see
+// [Registry.Come].
 func (r *Registry) Attach(s Session) earshot.Handle {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,8 +67,8 @@ func (r *Registry) handle(s Session) earshot.Handle {
 	return earshot.Handle{Provider: s.Account.Provider, ID: s.Account.ID + "/" + string(s.Participant)}
 }
 
-// Handle returns the handle of a session; see [Registry.Attach]. It changes when
-// the session becomes that of somebody else.
+// Handle returns the handle of a session; see [Registry.Attach]. It changes when the session
+// becomes somebody else's.
 func (r *Registry) Handle(session string) earshot.Handle {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,8 +85,8 @@ func (r *Registry) Become(session string, who earshot.ParticipantID) {
 	}
 }
 
-// Detach forgets a session, and with the last one of a guest the guest. What
-// still comes from it is of somebody unknown.
+// Detach removes a session, and a guest with their last session. Messages that still come from it
+// are from somebody unknown.
 func (r *Registry) Detach(session string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,7 +96,7 @@ func (r *Registry) Detach(session string) {
 	}
 }
 
-// release forgets what nothing but s needed.
+// release removes what only s needed.
 func (r *Registry) release(s sessionEntry) {
 	r.saw(s.Participant)
 	if s.handle != s.Account {
@@ -134,7 +134,7 @@ func (r *Registry) At(outlet string) (Session, bool) {
 	return Session{}, false
 }
 
-// Sessions returns the sessions of somebody, the oldest first.
+// Sessions returns the sessions of somebody, oldest first.
 func (r *Registry) Sessions(id earshot.ParticipantID) (theirs []Session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,7 +152,7 @@ func (r *Registry) Sessions(id earshot.ParticipantID) (theirs []Session) {
 	return theirs
 }
 
-// show returns s as it is after mergers.
+// show returns s with its participant after mergers.
 func (r *Registry) show(s sessionEntry) Session {
 	s.Participant = r.resolve(s.handle).ID
 	return s.Session

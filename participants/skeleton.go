@@ -14,19 +14,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Prototypes.txt says of each character that looks like another what it looks
-// like (Unicode Technical Standard 39, section 4), as far as it can stand in a
-// name. A line has the code points of what they look like, joined by "+", and
-// those of all that do.
+// prototypes.txt says for each character that looks like another what it looks like (Unicode
+// Technical Standard 39, section 4), as far as it can stand in a name. A line has the code points
+// of the look, joined by "+", and those of all characters that have it.
 //
-// To make it anew, install the package that [TestPrototypes] names, and run go
-// generate.
+// To regenerate it, install the package that [TestPrototypes] names, and run go generate.
 //
 //go:generate go test -run TestPrototypes -update
 //go:embed prototypes.txt
 var prototypes []byte
 
-// prototype returns what each character looks like.
+// prototype maps each character to what it looks like.
 var prototype = sync.OnceValue(func() map[rune]string {
 	m := make(map[rune]string)
 	for line := range bytes.Lines(prototypes) {
@@ -54,18 +52,17 @@ func point(code string) rune {
 	return rune(n)
 }
 
-// fold returns what all the ways of writing one name have in common: capital
-// and small letters, full and half width, and one space for many. Somebody is
-// found by it.
+// fold returns what all spellings of one name have in common: it ignores case, width and repeated
+// spaces. Participants are found by it.
 func fold(name string) string {
-	if ascii(name) { // as most are, and the library takes ten times as long
+	if ascii(name) { // most names are, and the library takes ten times as long
 		return strings.ToLower(strings.Join(strings.Fields(name), " "))
 	}
 	name = strings.Join(strings.Fields(norm.NFKC.String(name)), " ")
 	return norm.NFKC.String(strings.Map(oneCase, cases.Fold().String(name)))
 }
 
-// ascii reports whether name has no other characters.
+// ascii reports whether name has only ASCII characters.
 func ascii(name string) bool {
 	for i := range len(name) {
 		if name[i] >= utf8.RuneSelf {
@@ -75,8 +72,7 @@ func ascii(name string) bool {
 	return true
 }
 
-// oneCase returns r, of Cherokee letters the capital one: folding exchanges the
-// two.
+// oneCase returns r, or the capital of a Cherokee letter: folding exchanges the two.
 func oneCase(r rune) rune {
 	if unicode.Is(unicode.Cherokee, r) {
 		return unicode.ToUpper(r)
@@ -84,14 +80,13 @@ func oneCase(r rune) rune {
 	return r
 }
 
-// Key returns the look of a name in small letters, in which people could take it for
-// another. No two people or agents have the same. It is for comparing alone, and means
-// nothing to people.
+// Key returns what a name looks like in small letters, by which people could mistake it for
+// another. No two people or agents have the same key. It is only for comparison, and means nothing
+// to people.
 func Key(name string) string { return settle(fold(name)) }
 
-// keys returns all that nobody else's keys may have in common with those of
-// name: its look in small letters, and as it is written, for a capital I looks
-// like a small l; both without what one overlooks.
+// keys returns the keys that no other name may share: the look of name in small letters, and as it
+// is written, because a capital I looks like a small l; both without what one overlooks.
 func keys(name string) []string {
 	small, written := bare(Key(name)), bare(settle(skeleton(norm.NFKC.String(name))))
 	if small == written {
@@ -100,9 +95,8 @@ func keys(name string) []string {
 	return []string{small, written}
 }
 
-// spellings returns the letters of name as they are compared one by one: its keys, and
-// the same without those looks that take several letters. An m looks like rn, and is one
-// letter all the same.
+// spellings returns the letters of name for comparison one by one: its keys, and the same without
+// looks of several letters. An m looks like rn, and is still one letter.
 func spellings(name string) (all [][]rune) {
 	for _, k := range append(keys(name), bare(single(fold(name)))) {
 		if letters := []rune(k); !slices.ContainsFunc(all, func(had []rune) bool { return slices.Equal(had, letters) }) {
@@ -112,8 +106,7 @@ func spellings(name string) (all [][]rune) {
 	return all
 }
 
-// single returns name with each character replaced by the one that it looks like, if it
-// is one.
+// single returns name with each character replaced by its look, if that is a single character.
 func single(name string) string {
 	return strings.Map(func(r rune) rune {
 		if look, size := utf8.DecodeRuneInString(prototype()[r]); size > 0 && size == len(prototype()[r]) {
@@ -123,8 +116,8 @@ func single(name string) string {
 	}, norm.NFD.String(name))
 }
 
-// bare returns a look without what one overlooks in a name: blanks, signs and accents.
-// The vowels of scripts that write them as marks are none.
+// bare returns a look without what one overlooks in a name: blanks, signs and accents. The vowels
+// of scripts that write them as marks are kept.
 func bare(look string) string {
 	left := strings.Map(func(r rune) rune {
 		if !solid(r) || accent(r) {
@@ -138,14 +131,14 @@ func bare(look string) string {
 	return left
 }
 
-// accent reports whether r is a mark that is often left out. The two that make another
+// accent reports whether r is a mark that is often left out. The two marks that make another
 // syllable of a kana are not.
 func accent(r rune) bool {
 	return unicode.Is(unicode.Mn, r) && unicode.In(r, unicode.Inherited, unicode.Hebrew) && r != '\u3099' && r != '\u309a'
 }
 
-// slip reports whether a and b are the same but for one letter, which is more, less or
-// another, or two that are swapped. A digit more is no letter: a number parts names.
+// slip reports whether a and b differ in exactly one letter, which is added, missing or changed, or
+// in two swapped ones. An added digit does not count: a number tells names apart.
 func slip(a, b []rune) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -168,9 +161,9 @@ func slip(a, b []rune) bool {
 	return a[i] == b[i+1] && a[i+1] == b[i] && slices.Equal(a[i+2:], b[i+2:])
 }
 
-// settle returns the look of name in small letters. What a character looks like
-// may be a capital letter, whose small one looks like something else, so it is
-// done again until nothing changes. It has never taken more than three rounds.
+// settle returns the look of name in small letters. The look of a character may be a capital, whose
+// small letter looks like something else, so it is repeated until nothing changes. That has never
+// taken more than three rounds.
 func settle(name string) string {
 	for range 8 {
 		next := skeleton(fold(name))
@@ -182,8 +175,8 @@ func settle(name string) string {
 	return name
 }
 
-// skeleton returns name with each character replaced by what it looks like, and
-// what cannot be seen left out (UTS 39, section 4).
+// skeleton returns name with each character replaced by its look, and without invisible characters
+// (UTS 39, section 4).
 func skeleton(name string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(name) {
@@ -198,8 +191,8 @@ func skeleton(name string) string {
 	return norm.NFD.String(b.String())
 }
 
-// unseen reports whether r takes no place: it is a joiner, a mark of direction,
-// a variation selector or the like.
+// unseen reports whether r is invisible: a joiner, a mark of direction, a variation selector or the
+// like.
 func unseen(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

@@ -10,38 +10,36 @@ import (
 	"earshot"
 )
 
-// voicePrefix begins the ID of whoever is known by a voice. Then comes that of the
-// handle, which is unique for ever: so that who somebody turned out to be is known again
-// after a restart without a trace of the voice being kept; and then the number that they
-// were called by first, so that old lines of those whom nobody has named can be told
-// apart.
+// voicePrefix begins the ID of somebody who is known by a voice. Then comes the ID of the handle,
+// which is unique for ever, so that a recognised voice stays recognised after a restart although
+// nothing of the voice itself is kept. Then comes the number of their first name, so that old lines
+// of unnamed voices can be told apart.
 const voicePrefix = "voice_"
 
 // byVoice is the provider of the handles of voices.
 const byVoice = "voice"
 
-// mostVoices is how many voices are remembered that nobody has named: more than can be
-// told apart at a time. Beyond it one is forgotten that is not here.
+// mostVoices is how many unnamed voices are remembered: more than can be told apart at a time.
+// Beyond that, one that is not present is forgotten.
 const mostVoices = 256
 
-// somebodyUnknown is how a voice is described.
+// somebodyUnknown is the description of a voice.
 const somebodyUnknown = "somebody unknown, known by voice alone"
 
-// OfVoice reports whether an ID is that of whoever is known by a voice alone. A voice
-// proves nothing: whoever has such an ID has the rights of somebody unknown, also when
-// it turned out whose voice it is, and sees nothing that is private.
+// OfVoice reports whether an ID belongs to somebody who is known only by a voice. A voice proves
+// nothing: such an ID has the rights of somebody unknown, even when the voice has been recognised,
+// and sees nothing private.
 func OfVoice(id earshot.ParticipantID) bool { return strings.HasPrefix(string(id), voicePrefix) }
 
-// Voice reports whether p was led to by a voice.
+// Voice reports whether p was found by a voice.
 func (p Participant) Voice() bool { return OfVoice(p.Reader()) }
 
-// Nameless reports whether nobody knows who p is but by a voice.
+// Nameless reports whether p is known only by a voice.
 func (p Participant) Nameless() bool { return OfVoice(p.ID) }
 
-// Meet returns who has the voice of a handle. Whoever is met for the first time is
-// somebody unknown who is called name, or name with a number if that is taken. They are
-// in the registry until the end of the process, and recorded nowhere; once somebody
-// says who they are, see [Registry.Recognise].
+// Meet returns who has the voice of a handle. Somebody who is met for the first time is an unknown
+// person called name, or name with a number if that is taken. They stay in the registry until the
+// process ends, and are not recorded; when somebody says who they are, see [Registry.Recognise].
 func (r *Registry) Meet(h earshot.Handle, name string) Participant {
 	if h.Provider != byVoice || h.ID == "" {
 		return Participant{}
@@ -64,7 +62,7 @@ func (r *Registry) meet(h earshot.Handle, name string) earshot.ParticipantID {
 	return id
 }
 
-// introduceVoice adds whoever has a voice.
+// introduceVoice adds the person with a voice.
 func (r *Registry) introduceVoice(id earshot.ParticipantID, h earshot.Handle, name string) {
 	r.overlook()
 	name = r.names.free(OneLine(name), id)
@@ -74,8 +72,8 @@ func (r *Registry) introduceVoice(id earshot.ParticipantID, h earshot.Handle, na
 	r.changed()
 }
 
-// overlook forgets a voice if there are too many: the first that was met, since their
-// IDs sort by time, that nobody has named and that is not here.
+// overlook forgets a voice if there are too many: of the unnamed ones that are not present, the one
+// that was met first. Their IDs sort by time.
 func (r *Registry) overlook() {
 	var all []earshot.ParticipantID
 	for id := range r.people {
@@ -107,10 +105,10 @@ func (r *Registry) isHere(id earshot.ParticipantID) bool {
 	return false
 }
 
-// Recognise records that a voice is that of somebody who is known, because by says so:
-// who may operate the daemon, they themselves, or whoever else is known otherwise than
-// by a voice, which vouches for it. It is a merger, see [Registry.Merge]: the voice has
-// no more rights than before, and old lines have their name.
+// Recognise records that a voice belongs to a known person, because by says so: somebody who may
+// operate the daemon, the person themselves, or anybody else who is known by more than a voice and
+// vouches for it. It is a merger, see [Registry.Merge]: the voice has no more rights than before,
+// and old lines get the person's name.
 func (r *Registry) Recognise(ctx context.Context, by Participant, voice, who earshot.ParticipantID) error {
 	r.mu.Lock()
 	for OfVoice(r.into[voice]) {
@@ -135,8 +133,8 @@ func (r *Registry) Recognise(ctx context.Context, by Participant, voice, who ear
 	return r.settle(ctx, voice)
 }
 
-// Unrecognise undoes that: who may operate the daemon may, and whom the voice was taken
-// for.
+// Unrecognise undoes that. Somebody who may operate the daemon may do it, and the person whose
+// voice it was taken for.
 func (r *Registry) Unrecognise(ctx context.Context, by Participant, voice earshot.ParticipantID) error {
 	a := earshot.Actor{Act: earshot.Split, Participant: voice}
 	return r.vouch(ctx, by, a, func() error {
@@ -150,9 +148,8 @@ func (r *Registry) Unrecognise(ctx context.Context, by Participant, voice earsho
 	})
 }
 
-// Same says that two voices have turned out to be one, which nobody need have said.
-// That is recorded only if somebody is known by one of them, and does nothing if two
-// different people are.
+// Same says that two voices have turned out to be one; no person needs to say so. That is recorded
+// only if somebody is known by one of them, and does nothing if two different people are.
 func (r *Registry) Same(ctx context.Context, keep, other earshot.Handle) error {
 	r.mu.Lock()
 	k, o := r.byHandle[keep], r.byHandle[other]
@@ -176,8 +173,8 @@ func (r *Registry) Same(ctx context.Context, keep, other earshot.Handle) error {
 	return r.settle(ctx, o)
 }
 
-// settle records what turned out to be the same as a voice, and was not worth recording
-// until somebody is known by it.
+// settle records which voices turned out to be the same as a voice; that was not worth recording
+// until somebody was known by it.
 func (r *Registry) settle(ctx context.Context, voice earshot.ParticipantID) error {
 	r.mu.Lock()
 	var others []earshot.ParticipantID
@@ -201,7 +198,7 @@ func (r *Registry) unite(ctx context.Context, other, keep earshot.ParticipantID)
 	return r.enter(ctx, Participant{}, earshot.Actor{Act: earshot.Merged, Participant: other, Into: keep}, func() error { return nil })
 }
 
-// Apart undoes that.
+// Apart undoes Same.
 func (r *Registry) Apart(ctx context.Context, other earshot.Handle) error {
 	r.mu.Lock()
 	o := r.byHandle[other]
@@ -223,8 +220,8 @@ func (r *Registry) Readers(id earshot.ParticipantID) []earshot.ParticipantID {
 	return slices.DeleteFunc(r.Identities(id), OfVoice)
 }
 
-// Vouches says why somebody may not say whose a voice is. Somebody who is known by a voice alone,
-// or not at all, may not.
+// Vouches says why somebody may not say whose a voice is; nil if they may. Somebody who is known by
+// a voice alone, or not at all, may not.
 func (r *Registry) Vouches(by Participant) error {
 	if by.ID == "" || by.ID == Generic || by.Guest() || by.Voice() || !by.Person() {
 		return Refuse(ErrNotYours, "somebody who is known only by a voice cannot say whose voice it is", "say who you are, with --identity NAME")
@@ -232,7 +229,7 @@ func (r *Registry) Vouches(by Participant) error {
 	return nil
 }
 
-// vouch records what somebody says of a voice.
+// vouch records what somebody says about a voice.
 func (r *Registry) vouch(ctx context.Context, by Participant, a earshot.Actor, fits func() error) error {
 	if err := r.Vouches(by); err != nil {
 		return err
@@ -240,8 +237,8 @@ func (r *Registry) vouch(ctx context.Context, by Participant, a earshot.Actor, f
 	return r.enter(ctx, by, a, fits)
 }
 
-// remeet takes in that two have turned out to be one person. Of voices that happened in
-// an earlier run, or it is to be found in the journal from now on.
+// remeet takes in that two participants have turned out to be one person. A voice that is not
+// known yet was met in an earlier run, and is introduced.
 func (r *Registry) remeet(other, into earshot.ParticipantID) {
 	for _, id := range []earshot.ParticipantID{into, other} {
 		if _, known := r.people[id]; OfVoice(id) && !known {
@@ -259,8 +256,7 @@ func handleOf(id earshot.ParticipantID) earshot.Handle {
 	return earshot.Handle{Provider: byVoice, ID: rest}
 }
 
-// voiceName returns what a voice was called that nobody has named and that is not known
-// any more.
+// voiceName returns the former name of an unnamed voice that is no longer known.
 func voiceName(id earshot.ParticipantID) string {
 	if _, n, numbered := strings.Cut(strings.TrimPrefix(string(id), voicePrefix), "_"); numbered {
 		return "voice " + OneLine(n)

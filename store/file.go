@@ -112,7 +112,6 @@ func size(path string) (int64, bool, error) {
 //
 // It must not be called while this process has the file open as a database, because that would lose
 // its locks.
-// which would lose its locks.
 func head(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -32,7 +32,6 @@ import (
 // its terms must be looked up, which takes long for a long text. So the step that erases an event
 // leaves its terms in the table stale, and they are removed in short steps before the traces in the
 // file are; see [Store.purge].
-// the traces in the file are; see [Store.purge].
 type messages struct {
 	partition int64 // sequences under one tag; zero means the default
 	owed      int   // terms that were added since parts of the index were last joined
