@@ -13,8 +13,8 @@ import (
 	"earshot/participants/paths"
 )
 
-// How many live agents there may be. Each with a name stands in every prompt;
-// each of the others is a line in memory.
+// The limits of live agents. Each named agent stands in every prompt; each of the others is a line
+// in memory.
 const (
 	mostNamed = 100
 	mostAlive = 200_000
@@ -32,9 +32,9 @@ func (b *Directory) Create(ctx context.Context, by participants.Participant, use
 	})
 }
 
-// Ensure returns the agent that lives at a path, and makes one there if there
-// never was any; see [Directory.Resolve] for not making one. Only who may operate the
-// daemon may have one made. A path with a number is [Directory.Spawn]'s to give.
+// Ensure returns the agent that lives at a path, and makes one there if there never was any;
+// [Directory.Resolve] makes none. Only somebody who may operate the daemon may make one. Paths with
+// a number are made only by [Directory.Spawn].
 func (b *Directory) Ensure(ctx context.Context, by participants.Participant, path earshot.Path, p earshot.Profile) (Record, error) {
 	if r, err := b.Resolve(ctx, path); err == nil || !errors.Is(err, ErrUnknown) {
 		return r, err
@@ -70,9 +70,9 @@ func (b *Directory) Ensure(ctx context.Context, by participants.Participant, pat
 	return r, err
 }
 
-// Spawn makes an agent below another, for that one: a sub, a search, each with
-// the next number, or the one memory. By is who has it made, mostly the agent
-// itself. It has no name of its own, and is called after the one above.
+// Spawn makes an agent below another, for that one: a sub or a search, each with the next number,
+// or the one memory. by is who has it made, usually the parent agent itself. It has no name of its
+// own, and is called after its parent.
 func (b *Directory) Spawn(ctx context.Context, by earshot.ParticipantID, parent earshot.Path, kind paths.Kind, p earshot.Profile) (Record, error) {
 	if !kind.Below() {
 		return Record{}, participants.Refuse(ErrProfile, fmt.Sprintf("an agent of kind %q cannot be below another agent", kind), "spawn a sub, a search or a memory")
@@ -96,8 +96,8 @@ func (b *Directory) Spawn(ctx context.Context, by earshot.ParticipantID, parent 
 	})
 }
 
-// Change makes an agent what edit makes of its profile. Only who may operate the
-// daemon may, and not what the configuration says.
+// Change applies edit to an agent's profile. Only somebody who may operate the daemon may do it,
+// and not to an agent from the configuration.
 func (b *Directory) Change(ctx context.Context, by participants.Participant, id earshot.ParticipantID, edit func(*earshot.Profile)) (Record, error) {
 	if err := operates(by, "change an agent"); err != nil {
 		return Record{}, err
@@ -133,7 +133,7 @@ func (b *Directory) Change(ctx context.Context, by participants.Participant, id 
 	return r, err
 }
 
-// changeable returns the live agent that has an ID, if people may change it here.
+// changeable returns the live agent with an ID, if people may change it here.
 func (b *Directory) changeable(id earshot.ParticipantID) (Record, error) {
 	r, ok := b.ByID(id)
 	switch {
@@ -182,7 +182,7 @@ func (b *Directory) birth(ctx context.Context, by earshot.ParticipantID, r Recor
 	return r, nil
 }
 
-// space says why there is no room for one more agent.
+// space says why there is no room for one more agent; nil if there is.
 func (b *Directory) space(r Record) error {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -203,13 +203,13 @@ func (b *Directory) space(r Record) error {
 	return nil
 }
 
-// exactly chooses the one path.
+// exactly returns a chooser of this one path.
 func exactly(path earshot.Path) func(context.Context, earshot.View) (earshot.Path, error) {
 	return func(context.Context, earshot.View) (earshot.Path, error) { return path, nil }
 }
 
-// vacant returns the first path of an agent of user that was never used: that of
-// slug, or of slug with a number, from n on; 1 is the one without a number.
+// vacant returns the first unused path of an agent of user: that of slug, or of slug with a number,
+// from n on; 1 means the one without a number.
 func vacant(ctx context.Context, v earshot.View, user, slug string, n int) (earshot.Path, error) {
 	for ; ; n++ {
 		name := slug
@@ -226,7 +226,7 @@ func vacant(ctx context.Context, v earshot.View, user, slug string, n int) (ears
 	}
 }
 
-// free says why no agent can be made at a path.
+// free says why no agent can be made at a path; nil if one can.
 func free(ctx context.Context, v earshot.View, path earshot.Path) error {
 	other, is, err := used(ctx, v, path)
 	if err != nil || !is {
@@ -244,7 +244,7 @@ func free(ctx context.Context, v earshot.View, path earshot.Path) error {
 	return participants.Refuse(ErrTaken, fmt.Sprintf("there is an agent at %q already", path), "choose another path")
 }
 
-// operates says why somebody may not do something.
+// operates returns an error if somebody may not operate the daemon; what says what they tried.
 func operates(by participants.Participant, what string) error {
 	if by.Can(participants.Operate) {
 		return nil

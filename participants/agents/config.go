@@ -10,25 +10,24 @@ import (
 	"earshot/participants/paths"
 )
 
-// Config is the section agents of the configuration: agents besides the main one,
-// which the section executive describes.
+// Config is the section agents of the configuration: the agents besides the main one, which the
+// section executive describes.
 type Config []Entry
 
 // An Entry is one agent of the configuration.
 type Entry struct {
 	Name        string           `yaml:"name"`
-	Description string           `yaml:"description"` // what it is for, for people, other agents and itself
-	Prompt      string           `yaml:"prompt"`      // empty means the house's own
-	Engine      string           `yaml:"engine"`      // by name; empty means as executive.llm has it
-	Model       string           `yaml:"model"`       // likewise
+	Description string           `yaml:"description"` // its purpose, for people, other agents and itself
+	Prompt      string           `yaml:"prompt"`      // empty means the built-in one
+	Engine      string           `yaml:"engine"`      // its name; empty means that of executive.llm
+	Model       string           `yaml:"model"`       // empty means that of executive.llm
 	Rooms       []earshot.RoomID `yaml:"rooms"`       // where it sits; empty means everywhere
-	Main        bool             `yaml:"main"`        // it answers there what is for nobody in particular
-	AutoReply   bool             `yaml:"auto_reply"`  // it calls the agent that it answers
-	User        string           `yaml:"user"`        // whose it is: a subuser; empty means the owner
+	Main        bool             `yaml:"main"`        // it answers there what is addressed to nobody in particular
+	AutoReply   bool             `yaml:"auto_reply"`  // its replies call the agent that it answers
+	User        string           `yaml:"user"`        // the subuser it belongs to; empty means the owner
 }
 
-// SetDefaults sets what an entry is that says nothing. It is called before the
-// entry is read.
+// SetDefaults sets the defaults of an entry. It is called before the entry is read.
 func (e *Entry) SetDefaults() { e.AutoReply = true }
 
 // profile returns what the entry says about the agent.
@@ -41,7 +40,7 @@ func (e Entry) profile() earshot.Profile {
 	return p
 }
 
-// owner returns whose the agent is.
+// owner returns the user to whom the agent belongs.
 func (e Entry) owner() earshot.ParticipantID {
 	if e.User == "" {
 		return participants.Owner
@@ -49,12 +48,12 @@ func (e Entry) owner() earshot.ParticipantID {
 	return earshot.ParticipantID(e.User)
 }
 
-// Names are the agents and people that the configuration names elsewhere, and
-// what an entry can speak of.
+// Names are the agents and people that the configuration names elsewhere, and the rooms and engines
+// to which an entry can refer.
 type Names struct {
 	Main    string              // the main agent: executive.name
 	Actors  participants.Config // external_actors
-	Rooms   []earshot.RoomID    // that there are
+	Rooms   []earshot.RoomID    // that exist
 	Engines []string            // of executive.llm
 }
 
@@ -75,7 +74,7 @@ func (c Config) Validate(n Names) error {
 	return errors.Join(faults...)
 }
 
-// checkName wants a name that nobody else could be taken for.
+// checkName checks that nobody else could be mistaken for the agent.
 func (c Config) checkName(i int, n Names) error {
 	name := c[i].Name
 	if name == "" {
@@ -105,7 +104,7 @@ func (c Config) checkName(i int, n Names) error {
 	return errors.Join(faults...)
 }
 
-// checkUser wants a subuser's ID that can stand in a path, if there is one.
+// checkUser checks that the subuser's ID, if any, can stand in a path.
 func (e Entry) checkUser() error {
 	if e.User == "" || e.User == string(participants.Owner) {
 		return nil
@@ -121,7 +120,7 @@ func (e Entry) checkUser() error {
 	return homeless(e.owner(), e.profile())
 }
 
-// checkMain wants at most one main agent for each room.
+// checkMain checks that no room has two main agents.
 func (c Config) checkMain(i int) error {
 	for j, other := range c[:i] {
 		if c[i].Main && other.Main && overlap(c[i].Rooms, other.Rooms) {

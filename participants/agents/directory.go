@@ -14,37 +14,37 @@ import (
 	"earshot/participants/paths"
 )
 
-// A Journal is where changes are recorded, in one step each with the decision
-// that leads to them. The store is one.
+// A Journal is where changes are recorded, each in one step with the decision that leads to it. The
+// store is one.
 type Journal interface {
-	// Do takes a decision and records what it returns. Nobody else decides or
-	// records in between. It returns when that is on disk.
+	// Do takes a decision and records the events that it returns. Nobody else decides or records in
+	// between. It returns when they are on disk.
 	Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error)) ([]earshot.Event, error)
 
 	Viewer
 }
 
-// A Viewer shows the tables that are made of what was recorded.
+// A Viewer gives access to the tables that are made from the journal.
 type Viewer interface {
 	Look(ctx context.Context, f func(earshot.View) error) error
 }
 
-// A Setup is what a directory begins with.
+// A Setup is what a directory starts from.
 type Setup struct {
 	Journal Journal
 
-	Main   earshot.Profile     // what the main agent is
-	Config Config              // the section agents, which has no faults
-	Actors participants.Config // the section external_actors: whose names no agent can have
+	Main   earshot.Profile     // the profile of the main agent
+	Config Config              // the section agents, already validated
+	Actors participants.Config // the section external_actors, whose names no agent can have
 
-	Rooms   []earshot.RoomID // that there are
+	Rooms   []earshot.RoomID // that exist
 	Engines []string         // by name
 
 	Now   func() time.Time
 	NewID func() earshot.EventID
 }
 
-// A Directory is all agents of the house. It may be used from many goroutines.
+// A Directory holds all agents of the program. It is safe for concurrent use.
 type Directory struct {
 	setup  Setup
 	viewer Viewer
@@ -53,25 +53,24 @@ type Directory struct {
 	people *participants.Registry // see Join
 	owner  earshot.ParticipantID
 
-	// dead looks up what an agent was called that is not alive.
+	// dead looks up the former name of an agent that is not alive.
 	dead func(earshot.ParticipantID) (string, bool)
 
 	mu      sync.RWMutex
 	live    map[earshot.Path]*Record
 	ids     map[earshot.ParticipantID]*Record
-	below   map[earshot.Path]map[earshot.Path]bool // the children of each
-	seats   []*Record                              // those that may sit in a room, the main agent first, the oldest next
+	below   map[earshot.Path]map[earshot.Path]bool // the children of each path
+	seats   []*Record                              // those that may sit in a room: the main agent first, then the oldest first
 	labels  map[earshot.ParticipantID]string
 	former  []string // see Former
 	version uint64
 }
 
-// Open returns the directory as the journal has it, after it has been brought in step
-// with the configuration: agents that stand there are made and changed, and
-// those that have gone from it are ended. Prompts that were made from an older
-// one of the house's own are brought up to date.
+// Open returns the directory from the journal, after bringing both in step with the configuration:
+// configured agents are made and changed, and those that are no longer configured are ended.
+// Prompts that were made from an older built-in one are brought up to date.
 //
-// Names of agents are known to others after [Directory.Join].
+// Other participants know the agents' names after [Directory.Join].
 func Open(ctx context.Context, s Setup) (*Directory, error) {
 	b := open(ctx, s.Journal)
 	b.setup = s
@@ -81,8 +80,7 @@ func Open(ctx context.Context, s Setup) (*Directory, error) {
 	return b, nil
 }
 
-// Read returns the directory as a journal has it that somebody else writes. Nothing
-// in it can be changed.
+// Read returns the directory from a journal that another process writes. It cannot be changed.
 func Read(ctx context.Context, v Viewer) (*Directory, error) {
 	b := open(ctx, v)
 	err := v.Look(ctx, func(v earshot.View) error {
@@ -102,7 +100,7 @@ func open(ctx context.Context, v Viewer) *Directory {
 		live: make(map[earshot.Path]*Record), ids: make(map[earshot.ParticipantID]*Record),
 		below: make(map[earshot.Path]map[earshot.Path]bool), labels: make(map[earshot.ParticipantID]string),
 	}
-	always := context.WithoutCancel(ctx) // who asks for a name has no context
+	always := context.WithoutCancel(ctx) // the caller that asks for a name has no context
 	b.dead = func(id earshot.ParticipantID) (string, bool) { return b.wasCalled(always, id) }
 	return b
 }
@@ -114,16 +112,15 @@ func (b *Directory) load(all []Record) {
 	}
 }
 
-// Join makes the directory known to those who know who exists: the names of agents go
-// through people from now on. Those of Participants must be known there already.
-// Owner is the person whose account it is. Join is called once, before anything
-// is changed.
+// Join connects the directory with the participant registry: from now on, the names of agents go
+// through people. The result of Participants must be registered there already. owner is the person
+// whose account it is. Join is called once, before any change.
 func (b *Directory) Join(people *participants.Registry, owner earshot.ParticipantID) {
 	b.people, b.owner = people, owner
 }
 
-// Participants returns the agents that can be called by a name, the main agent
-// first, the oldest next.
+// Participants returns the agents that can be called by name: the main agent first, then the oldest
+// first.
 func (b *Directory) Participants() (all []participants.Participant) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -139,8 +136,8 @@ func (b *Directory) Participants() (all []participants.Participant) {
 	return all
 }
 
-// begin waits until no other change is being recorded. The caller calls done
-// when its own is.
+// begin waits until no other change is being recorded. The caller calls done when it has recorded
+// its own.
 func (b *Directory) begin(ctx context.Context) (done func(), err error) {
 	select {
 	case b.change <- struct{}{}:
@@ -150,9 +147,8 @@ func (b *Directory) begin(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// record takes a decision, keeps what it returns as by's doing, and takes that
-// in. What was begun is brought to its end, so that the directory knows what the
-// journal has. The caller has begun.
+// record takes a decision, records what it returns as done by by, and applies it. It ignores the
+// end of ctx, so that the directory always matches the journal. The caller has called begin.
 func (b *Directory) record(ctx context.Context, by earshot.ParticipantID, decide func(earshot.View) ([]earshot.Agent, error)) error {
 	ctx = context.WithoutCancel(ctx)
 	kept, err := b.setup.Journal.Do(ctx, func(v earshot.View) (events []earshot.Event, err error) {
@@ -175,8 +171,8 @@ func (b *Directory) record(ctx context.Context, by earshot.ParticipantID, decide
 	return nil
 }
 
-// event is for the owner alone: what an agent is told about itself is no business of
-// guests, nor of other agents. Who else is in a room is told by whoever knows it.
+// event is visible to the owner alone: an agent's profile is no business of guests, nor of other
+// agents. Whoever knows who is in a room tells them who else is there.
 func (b *Directory) event(by earshot.ParticipantID, a earshot.Agent) earshot.Event {
 	return earshot.Event{
 		ID: b.setup.NewID(), At: b.setup.Now(), Room: earshot.Desk, From: earshot.Handle{Provider: "earshot", ID: string(a.Kind())},
@@ -185,7 +181,7 @@ func (b *Directory) event(by earshot.ParticipantID, a earshot.Agent) earshot.Eve
 	}
 }
 
-// take takes in a change. The caller holds mu.
+// take applies a change. The caller holds mu.
 func (b *Directory) take(a earshot.Agent) {
 	switch a.Act {
 	case earshot.Created, earshot.Changed:
@@ -198,7 +194,7 @@ func (b *Directory) take(a earshot.Agent) {
 	b.version++
 }
 
-// add puts an agent into the directory, or another version of it.
+// add puts an agent, or a new version of it, into the directory.
 func (b *Directory) add(r *Record) {
 	_, again := b.live[r.Path]
 	b.live[r.Path], b.ids[r.ID] = r, r
@@ -211,7 +207,7 @@ func (b *Directory) add(r *Record) {
 	b.seat(r)
 }
 
-// seat notes whether an agent may sit in a room.
+// seat updates whether an agent may sit in a room.
 func (b *Directory) seat(r *Record) {
 	i := slices.IndexFunc(b.seats, func(s *Record) bool { return s.ID == r.ID })
 	switch may := r.Kind == paths.Agent || len(r.Rooms) > 0; {
@@ -226,7 +222,7 @@ func (b *Directory) seat(r *Record) {
 	}
 }
 
-// remove takes an agent and all below it out of the directory.
+// remove removes an agent and all agents below it from the directory.
 func (b *Directory) remove(path earshot.Path) {
 	r := b.live[path]
 	if r == nil {

@@ -10,9 +10,9 @@ import (
 	"earshot/participants/paths"
 )
 
-// End ends an agent, with all that stand below it, and of a gateway with all
-// agents of its subuser: for ever. Only who may operate the daemon may, and not
-// what the configuration says.
+// End ends an agent for ever, with all agents below it, and for a gateway with all agents of its
+// subuser. Only somebody who may operate the daemon may do it, and not to an agent from the
+// configuration.
 func (b *Directory) End(ctx context.Context, by participants.Participant, id earshot.ParticipantID) error {
 	if err := operates(by, "end an agent"); err != nil {
 		return err
@@ -20,8 +20,7 @@ func (b *Directory) End(ctx context.Context, by participants.Participant, id ear
 	return b.end(ctx, by.ID, id)
 }
 
-// Finish ends a spawned agent, with all below it, because its work is done. by is who had it
-// made.
+// Finish ends a spawned agent, with all below it, because its work is done. by is who had it made.
 func (b *Directory) Finish(ctx context.Context, by, id earshot.ParticipantID) error {
 	if r, ok := b.ByID(id); ok && !r.Kind.Below() {
 		return participants.Refuse(ErrNotYours, fmt.Sprintf("%s was not spawned", r.Name), "ask the owner to end it: earshot agents end")
@@ -29,8 +28,8 @@ func (b *Directory) Finish(ctx context.Context, by, id earshot.ParticipantID) er
 	return b.end(ctx, by, id)
 }
 
-// Clear ends every agent that was made for one task: its requester is gone with the program that
-// made it. It is called before any agent is made.
+// Clear ends every agent that was made for one task: its requester is gone with the previous run of
+// the program. It is called before any agent is made.
 func (b *Directory) Clear(ctx context.Context) error {
 	done, err := b.begin(ctx)
 	if err != nil {
@@ -38,7 +37,7 @@ func (b *Directory) Clear(ctx context.Context) error {
 	}
 	defer done()
 	var left []Record
-	for _, r := range b.List() { // by path, so that what is below another comes after it
+	for _, r := range b.List() { // sorted by path, so children come after their parent
 		if n := len(left); r.Kind.Indexed() && (n == 0 || !paths.Within(r.Path, left[n-1].Path)) {
 			left = append(left, r)
 		}
@@ -67,7 +66,7 @@ func (b *Directory) end(ctx context.Context, by, id earshot.ParticipantID) error
 	return b.endAll(ctx, by, going)
 }
 
-// of returns the live agents of a subuser that stand below no other.
+// of returns the live agents of a subuser that have no parent.
 func (b *Directory) of(user earshot.ParticipantID) (all []Record) {
 	if user == "" {
 		return nil
@@ -80,7 +79,7 @@ func (b *Directory) of(user earshot.ParticipantID) (all []Record) {
 	return all
 }
 
-// endAll ends agents with all below them. The caller has begun.
+// endAll ends agents with all below them. The caller has called begin.
 func (b *Directory) endAll(ctx context.Context, by earshot.ParticipantID, going []Record) error {
 	err := b.record(ctx, by, func(earshot.View) (ended []earshot.Agent, err error) {
 		for _, r := range going {

@@ -7,15 +7,14 @@ import (
 	"earshot"
 )
 
-// merge returns mine with what was changed from base to theirs, line by line.
-// Where both have changed the same place, mine stays, unless it has only more
-// lines than base: then these stand around theirs.
+// merge applies the changes from base to theirs to mine, line by line. Where both have changed the
+// same place, mine stays, unless it has only added lines to base: then these stand around theirs.
 func merge(base, mine, theirs earshot.Text) earshot.Text {
 	b, m, t := lines(base), lines(mine), lines(theirs)
 	inMine, inTheirs := align(b, m), align(b, t)
 	var merged []string
 	for i, j, k := 0, 0, 0; i <= len(b); {
-		// The next line of base that is in both is where all three meet again.
+		// All three meet again at the next line of base that is in both.
 		next := i
 		for next < len(b) && (inMine[next] < 0 || inTheirs[next] < 0) {
 			next++
@@ -38,9 +37,8 @@ func merge(base, mine, theirs earshot.Text) earshot.Text {
 	return earshot.Text(strings.Join(merged, ""))
 }
 
-// added returns the lines of mine from j on that are not those of base, whose
-// places are given, before the first of these and after it, and whether all of
-// these are still there.
+// added returns the lines that mine, from j on, adds before and after the lines of base at these
+// places, and whether all of those lines are still there.
 func added(places []int, mine []string, j int) (before, after []string, only bool) {
 	if slices.Contains(places, -1) {
 		return nil, nil, false
@@ -57,13 +55,13 @@ func added(places []int, mine []string, j int) (before, after []string, only boo
 	return before, after, true
 }
 
-// lines returns the lines of a text, each with its end.
+// lines returns the lines of a text, each with its line break.
 func lines(text earshot.Text) []string { return slices.Collect(strings.Lines(string(text))) }
 
-// align returns for each line of a which line of b it is, -1 if none: those of
-// the longest common subsequence.
+// align returns for each line of a the index of its line in b, or -1, by the longest common
+// subsequence.
 func align(a, b []string) []int {
-	longest := make([][]int, len(a)+1) // from each place on
+	longest := make([][]int, len(a)+1) // from each pair of indices on
 	for i := range longest {
 		longest[i] = make([]int, len(b)+1)
 	}

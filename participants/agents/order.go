@@ -13,34 +13,33 @@ import (
 	"earshot/participants/paths"
 )
 
-// An Order is what somebody wants to be done to an agent, wherever they said it.
+// An Order is a change that somebody wants for an agent, wherever they said it.
 type Order struct {
 	Act   earshot.Act           `json:"act"`             // Created, Changed or Ended
-	Agent string                `json:"agent,omitempty"` // one that there is, by its name or its path
-	User  earshot.ParticipantID `json:"user,omitempty"`  // of a new one; empty means the owner
+	Agent string                `json:"agent,omitempty"` // an existing agent, by its name or its path
+	User  earshot.ParticipantID `json:"user,omitempty"`  // of a new agent; empty means the owner
 	Edit  Edit                  `json:"edit,omitzero"`
 }
 
-// An Edit is the change of an agent's profile. A nil field stays as it is.
+// An Edit changes an agent's profile. A nil field stays as it is.
 type Edit struct {
 	Name        *string           `json:"name,omitempty"`
 	Description *string           `json:"description,omitempty"`
-	Prompt      *earshot.Text     `json:"prompt,omitempty"` // empty means the house's own
-	Engine      *string           `json:"engine,omitempty"` // empty means as its role has it
-	Model       *string           `json:"model,omitempty"`  // likewise
+	Prompt      *earshot.Text     `json:"prompt,omitempty"` // empty means the built-in one
+	Engine      *string           `json:"engine,omitempty"` // empty means that of its role
+	Model       *string           `json:"model,omitempty"`  // empty means that of its role
 	Rooms       *[]earshot.RoomID `json:"rooms,omitempty"`  // empty means everywhere
 	Main        *bool             `json:"main,omitempty"`
 	AutoReply   *bool             `json:"auto_reply,omitempty"`
 }
 
-// Keys are what [Edit.Set] takes, as the configuration calls them.
+// Keys are the keys of [Edit.Set], as the configuration calls them.
 var Keys = []string{"name", "description", "prompt", "engine", "model", "rooms", "main", "auto_reply"}
 
 // Everywhere stands for all rooms in a list of rooms.
 const Everywhere = "all"
 
-// Set makes what the configuration calls key different. Rooms have commas between
-// them.
+// Set sets what the configuration calls key. Rooms are separated by commas.
 func (e *Edit) Set(key, value string) (err error) {
 	value = strings.TrimSpace(value)
 	switch strings.ToLower(key) {
@@ -91,7 +90,7 @@ func yes(word string) (*bool, error) {
 	return &is, nil
 }
 
-// apply makes p different.
+// apply applies e to p.
 func (e Edit) apply(p *earshot.Profile) {
 	set(&p.Name, e.Name)
 	set(&p.Description, e.Description)
@@ -120,7 +119,7 @@ func (b *Directory) Execute(ctx context.Context, by participants.Participant, o 
 		return was, is, err
 	}
 	if err := operates(by, "change an agent"); err != nil {
-		return was, is, err // before they learn who there is
+		return was, is, err // refused before they learn which agents exist
 	}
 	if was, err = b.Find(ctx, o.Agent); err != nil {
 		return was, is, err
@@ -175,7 +174,7 @@ func (b *Directory) Find(ctx context.Context, text string) (Record, error) {
 	return Record{}, participants.Refuse(ErrUnknown, fmt.Sprintf("no agent is called %q", participants.OneLine(text)), "call one of "+strings.Join(names, ", ")+", or make it: earshot agents add NAME")
 }
 
-// Gone returns the agents that have ended, those that were made last first.
+// Gone returns the agents that have ended, last made first.
 func (b *Directory) Gone(ctx context.Context, limit int) (gone []Record, err error) {
 	err = b.viewer.Look(ctx, func(v earshot.View) (err error) {
 		gone, err = past(ctx, v, limit)

@@ -17,19 +17,19 @@ import (
 const (
 	longestName        = 40       // characters; it stands before every reply
 	longestDescription = 200      // bytes; it stands in every prompt
-	longestPrompt      = 16 << 10 // bytes; about what the smallest context holds
+	longestPrompt      = 16 << 10 // bytes; about the size of the smallest context
 	longestModel       = 200      // bytes
 	mostRooms          = 32       // more than there can be
 )
 
-// A profileScope is what a profile may speak of.
+// A profileScope is what a profile may refer to.
 type profileScope struct {
 	rooms   []earshot.RoomID
 	engines []string
 }
 
-// profile returns the profile of r as it is kept, or says all that is wrong with
-// it. The caller has begun.
+// profile returns the profile of r as it is kept, or all that is wrong with it. The caller has
+// called begin.
 func (b *Directory) profile(r Record) (earshot.Profile, error) {
 	p := r.Profile
 	faults := []error{profileScope{b.setup.Rooms, b.setup.Engines}.check(p), homeless(r.User, p)}
@@ -54,8 +54,8 @@ func (b *Directory) profile(r Record) (earshot.Profile, error) {
 	return p, nil
 }
 
-// rival says which other agent is the main one of a room that r would be the main
-// one of.
+// rival returns an error if another agent is already the main one of a room for which r is to be
+// the main one.
 func (b *Directory) rival(r Record) error {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -67,14 +67,13 @@ func (b *Directory) rival(r Record) error {
 	return nil
 }
 
-// overlap reports whether two lists of rooms have one in common. No list means
-// all.
+// overlap reports whether two lists of rooms have a room in common. An empty list means all rooms.
 func overlap(a, b []earshot.RoomID) bool {
 	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(room earshot.RoomID) bool { return slices.Contains(b, room) })
 }
 
-// homeless wants those of a subuser to say where they sit: elsewhere they would
-// hear what is another's.
+// homeless requires the rooms of a subuser's agents: in other rooms they would hear what belongs to
+// another user.
 func homeless(user earshot.ParticipantID, p earshot.Profile) error {
 	if user != "" && user != participants.Owner && len(p.Rooms) == 0 && p.Name != "" {
 		return field.Errorf("rooms", "is empty; an agent of a subuser must be told in which rooms it sits")
@@ -82,7 +81,7 @@ func homeless(user earshot.ParticipantID, p earshot.Profile) error {
 	return nil
 }
 
-// check reports every fault of a profile, its name apart.
+// check reports every fault of a profile except its name.
 func (h profileScope) check(p earshot.Profile) error {
 	var faults []error
 	if n := utf8.RuneCountInString(p.Name); n > longestName {

@@ -2,11 +2,11 @@ package agents
 
 import "earshot"
 
-// Newest is the version of the newest prompt of the house's own.
+// Newest is the version of the newest built-in prompt.
 const Newest = 2
 
-// prompts are the house's own, by version, the first first. One that was ever
-// released is never changed: stored prompts were made from it.
+// prompts are the built-in prompts by version, oldest first. A released one is never changed,
+// because stored prompts were made from it.
 var prompts = []earshot.Text{
 	// 1: for an agent that is alone.
 	`You are an observant AI assistant monitoring the user's environment.
@@ -31,10 +31,10 @@ func HousePrompt(version int) earshot.Text {
 	return prompts[version-1]
 }
 
-// Upgrade returns a prompt that was made from the house's own of a version as it
-// would have been made from the newest, and that version. What its owner wrote,
-// changed or took out stays so; only what is still the house's becomes the newer
-// one's. A prompt of no version or of a version to come stays as it is.
+// Upgrade returns a prompt, made from the built-in one of a version, as it would have been made
+// from the newest, and the newest version. What its owner wrote, changed or removed stays so; only
+// unchanged built-in lines become those of the newest version. A prompt without a version, or of a
+// future version, stays as it is.
 func Upgrade(prompt earshot.Text, version int) (earshot.Text, int) {
 	old := HousePrompt(version)
 	if old == "" || version == Newest || prompt == "" {

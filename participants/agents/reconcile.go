@@ -11,8 +11,8 @@ import (
 	"earshot/participants/paths"
 )
 
-// reconcile fills an empty directory from the journal, and brings both in step with
-// the configuration, in one step.
+// reconcile fills an empty directory from the journal, and brings both in step with the
+// configuration, in one step.
 func (b *Directory) reconcile(ctx context.Context) error {
 	return b.record(ctx, "", func(v earshot.View) ([]earshot.Agent, error) {
 		all, err := alive(ctx, v)
@@ -31,9 +31,9 @@ func (b *Directory) reconcile(ctx context.Context) error {
 	})
 }
 
-// Reconfigure brings a directory that is in use, and the journal, in step with another
-// configuration, as [Open] does; the journal and the clock are those that it has. Who
-// knows who exists is told by the caller, of all of it. If it fails, nothing has changed.
+// Reconfigure brings a directory in use, and the journal, in step with another configuration, as
+// [Open] does; it keeps its journal and clock. The caller updates the participant registry with the
+// result. If it fails, nothing has changed.
 func (b *Directory) Reconfigure(ctx context.Context, s Setup) error {
 	done, err := b.begin(ctx)
 	if err != nil {
@@ -55,15 +55,15 @@ func (b *Directory) Reconfigure(ctx context.Context, s Setup) error {
 	return nil
 }
 
-// A reconciliation is what must change so that the directory is as the configuration says.
+// A reconciliation is what must change so that the directory matches the configuration.
 type reconciliation struct {
 	*Directory
 	view    earshot.View
 	changes []earshot.Agent
-	names   []string                       // that the configuration gives
-	fixed   []Record                       // what is configured, as it will be
-	looks   map[string]bool                // of paths that are given by this plan
-	kept    map[earshot.ParticipantID]bool // that are configured, or made now
+	names   []string                       // that the configuration uses
+	fixed   []Record                       // the configured agents, as they will be
+	looks   map[string]bool                // of the paths that this plan assigns
+	kept    map[earshot.ParticipantID]bool // the agents that are configured, or made now
 }
 
 func (p *reconciliation) make(ctx context.Context) error {
@@ -85,7 +85,7 @@ func (p *reconciliation) make(ctx context.Context) error {
 	return nil
 }
 
-// rest goes through those that the configuration does not speak of.
+// rest handles the agents that are not in the configuration.
 func (p *reconciliation) rest() {
 	ended := make(map[earshot.Path]bool)
 	for _, r := range p.List() {
@@ -100,14 +100,14 @@ func (p *reconciliation) rest() {
 	}
 }
 
-// main makes the main agent what the configuration says.
+// main makes the main agent match the configuration.
 func (p *reconciliation) main(ctx context.Context) error {
 	r := Record{ID: participants.Agent, User: participants.Owner, Kind: paths.Agent, Configured: true, Profile: p.setup.Main}
 	return p.settle(ctx, r, p.ids[participants.Agent])
 }
 
-// existing returns the agent that an entry describes: one of the same user that
-// is called the same, also if somebody made it at run time.
+// existing returns the agent that an entry describes: one of the same user with the same name, even
+// if somebody made it at run time.
 func (p *reconciliation) existing(e Entry) *Record {
 	for _, r := range p.live {
 		if r.Kind == paths.Agent && r.ID != participants.Agent && r.User == e.owner() && participants.Key(r.Name) == participants.Key(e.Name) {
@@ -117,8 +117,7 @@ func (p *reconciliation) existing(e Entry) *Record {
 	return nil
 }
 
-// settle makes an agent what the configuration says: one that there is, or else
-// a new one.
+// settle makes an agent match the configuration: an existing one, or else a new one.
 func (p *reconciliation) settle(ctx context.Context, r Record, is *Record) error {
 	r.Role = r.Kind.Role()
 	p.names = append(p.names, r.Name)
@@ -134,7 +133,7 @@ func (p *reconciliation) settle(ctx context.Context, r Record, is *Record) error
 	return nil
 }
 
-// create makes an agent that there is not, at a path that was never used.
+// create makes a new agent, at a path that was never used.
 func (p *reconciliation) create(ctx context.Context, r Record) (err error) {
 	if r.ID == "" {
 		r.ID = earshot.ParticipantID(p.setup.NewID())
@@ -152,8 +151,8 @@ func (p *reconciliation) create(ctx context.Context, r Record) (err error) {
 	return nil
 }
 
-// gateway makes the gateway of the subuser that an entry belongs to, if there is
-// none. It stays when the entry goes, so that the entry may come back.
+// gateway makes the gateway of the subuser of an entry, if there is none. It stays when the entry
+// is removed, so that the entry may come back.
 func (p *reconciliation) gateway(ctx context.Context, e Entry) error {
 	if e.owner() == participants.Owner {
 		return nil
@@ -172,8 +171,8 @@ func (p *reconciliation) gateway(ctx context.Context, e Entry) error {
 	return p.create(ctx, r)
 }
 
-// give makes an agent that was made at run time give way to the configuration,
-// and brings its prompt up to date.
+// give makes an agent from run time give way to the configuration, and brings its prompt up to
+// date.
 func (p *reconciliation) give(was Record) {
 	r := was
 	r.Name = p.name(r)
@@ -189,8 +188,8 @@ func (p *reconciliation) give(was Record) {
 	}
 }
 
-// name returns what an agent is called that was made at run time: with a number,
-// if the configuration has given its name to somebody else.
+// name returns the name of an agent from run time: with a number, if the configuration has given
+// its name to somebody else.
 func (p *reconciliation) name(r Record) string {
 	name := r.Name
 	for n := 2; name != "" && (p.taken(name) || n > 2 && p.had(name)); n++ {
@@ -199,7 +198,7 @@ func (p *reconciliation) name(r Record) string {
 	return name
 }
 
-// had reports whether there is an agent already that is called like name.
+// had reports whether an agent with a name like this exists already.
 func (p *reconciliation) had(name string) bool {
 	for _, r := range p.live {
 		if r.Name != "" && participants.Near(name, r.Name) {
@@ -209,7 +208,7 @@ func (p *reconciliation) had(name string) bool {
 	return false
 }
 
-// taken reports whether somebody could be taken for an agent that is called name.
+// taken reports whether somebody could be mistaken for an agent called name.
 func (p *reconciliation) taken(name string) bool {
 	near := func(other string) bool { return participants.Near(name, other) }
 	return slices.ContainsFunc(p.names, near) || p.setup.Actors.Collides(name) != nil

@@ -11,9 +11,9 @@ import (
 	"earshot/participants/paths"
 )
 
-// Resolve returns the agent that lives at a path, and never makes one. The error
-// is [ErrDead] if there was one, and [ErrUnknown] if there never was. It asks the
-// table only where none lives.
+// Resolve returns the agent that lives at a path, and never makes one. The error is [ErrDead] if
+// there was one, and [ErrUnknown] if there never was. It reads the table only if no agent lives
+// there.
 func (b *Directory) Resolve(ctx context.Context, path earshot.Path) (Record, error) {
 	b.mu.RLock()
 	r := b.live[path]
@@ -53,7 +53,7 @@ func shown(path earshot.Path) string {
 	return string(path)
 }
 
-// ByID returns the live agent that has an ID.
+// ByID returns the live agent with an ID.
 func (b *Directory) ByID(id earshot.ParticipantID) (Record, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -63,7 +63,7 @@ func (b *Directory) ByID(id earshot.ParticipantID) (Record, bool) {
 	return Record{}, false
 }
 
-// List returns all live agents, in the order of their paths.
+// List returns all live agents, sorted by path.
 func (b *Directory) List() []Record {
 	b.mu.RLock()
 	all := make([]Record, 0, len(b.live))
@@ -82,8 +82,8 @@ func (b *Directory) Version() uint64 {
 	return b.version
 }
 
-// In returns the agents that have a seat in a room: its main agent first, then
-// the main agent of the house, then the others, the oldest first.
+// In returns the agents that have a seat in a room: its main agent first, then the main agent of
+// the program, then the others, oldest first.
 func (b *Directory) In(room earshot.RoomID) (sit []Record) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -99,9 +99,8 @@ func (b *Directory) In(room earshot.RoomID) (sit []Record) {
 	return sit
 }
 
-// Main returns the agent that answers in a room what is for nobody in
-// particular: the one that is said to be the main one and sits there, or else
-// the main agent of the house.
+// Main returns the agent that answers in a room what is addressed to nobody in particular: the one
+// configured as the main one that sits there, or else the main agent of the program.
 func (b *Directory) Main(room earshot.RoomID) Record {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -120,8 +119,8 @@ func (b *Directory) main(room earshot.RoomID) *Record {
 	return b.ids[participants.Agent]
 }
 
-// Label returns what an agent is or was called, for people and on old lines, in
-// one line: "Coder", "Coder's helper 0". It is empty for who never was an agent.
+// Label returns the present or former name of an agent, for people and on old lines, in one line:
+// "Coder", "Coder's helper 0". It is empty for an ID that never was an agent's.
 func (b *Directory) Label(id earshot.ParticipantID) string {
 	b.mu.RLock()
 	label, known := b.labels[id]
@@ -140,18 +139,18 @@ func (b *Directory) Label(id earshot.ParticipantID) string {
 	return label
 }
 
-// mostFormer is how many names of agents that have ended are in memory: those by which
-// somebody may still call one.
+// mostFormer is how many names of ended agents are in memory: those by which somebody may still
+// call one.
 const mostFormer = 256
 
-// Former returns the names of agents that have ended. Others may have them by now.
+// Former returns the names of ended agents. Others may have these names by now.
 func (b *Directory) Former() []string {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return slices.Clone(b.former)
 }
 
-// label returns what a live agent is called. The caller holds mu.
+// label returns the label of a live agent. The caller holds mu.
 func (b *Directory) label(r *Record) string {
 	name := r.Name
 	if first := b.live[root(r.Path)]; first != nil {
@@ -160,8 +159,7 @@ func (b *Directory) label(r *Record) string {
 	return paths.Label(r.Path, name)
 }
 
-// root returns the path of the first of those that the agent at path stands
-// below; path itself if there is none.
+// root returns the path of the topmost ancestor of the agent at path; path itself if it has none.
 func root(path earshot.Path) earshot.Path {
 	for up := paths.Parent(path); up != ""; up = paths.Parent(path) {
 		path = up
@@ -169,11 +167,11 @@ func root(path earshot.Path) earshot.Path {
 	return path
 }
 
-// mostLabels is how many labels of the dead are in memory: those on the lines
-// that are on the screen and in the prompts.
+// mostLabels is how many labels of dead agents are in memory: those on the lines that are on the
+// screen and in the prompts.
 const mostLabels = 1024
 
-// remember keeps what a dead agent was called. The caller holds mu.
+// remember keeps the label of a dead agent. The caller holds mu.
 func (b *Directory) remember(id earshot.ParticipantID, label string) {
 	if len(b.labels) >= mostLabels {
 		clear(b.labels)
@@ -181,8 +179,7 @@ func (b *Directory) remember(id earshot.ParticipantID, label string) {
 	b.labels[id] = label
 }
 
-// wasCalled looks up what an agent was called that is not alive. It is not known
-// of one that the table cannot be asked for.
+// wasCalled looks up the label of a dead agent. It is not known if the table cannot be read.
 func (b *Directory) wasCalled(ctx context.Context, id earshot.ParticipantID) (label string, known bool) {
 	err := b.viewer.Look(ctx, func(v earshot.View) error {
 		r, is, err := called(ctx, v, id)
@@ -196,10 +193,9 @@ func (b *Directory) wasCalled(ctx context.Context, id earshot.ParticipantID) (la
 	return label, err == nil && known
 }
 
-// Target returns where something goes out that is meant for the user of the
-// agent at a path, by a connector such as discord. Only a handle of that user
-// counts that somebody has written down; there is no other way to find one, and
-// none is guessed: if there are none or several, the error, [ErrTarget], says so.
+// Target returns where a message to the user of the agent at a path goes by a connector such as
+// discord. Only a handle of that user that somebody has recorded counts; none is guessed: if there
+// are none or several, the error wraps [ErrTarget].
 func (b *Directory) Target(ctx context.Context, path earshot.Path, connector string) (earshot.Handle, error) {
 	r, err := b.Resolve(ctx, path)
 	if err != nil {

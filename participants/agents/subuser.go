@@ -9,10 +9,9 @@ import (
 	"earshot/participants/paths"
 )
 
-// Subuser makes a subuser, which is a user with agents of its own, and the
-// gateway to these, which it returns. ID is the subuser's user ID. The gateway
-// has a name of its own; without one it is called after the subuser. Only who may
-// operate the daemon may.
+// Subuser makes a subuser, which is a user with agents of its own, and returns the gateway to them.
+// id is the subuser's user ID. The gateway may have a name of its own; without one it is named
+// after the subuser. Only somebody who may operate the daemon may do it.
 func (b *Directory) Subuser(ctx context.Context, by participants.Participant, id string, p earshot.Profile) (Record, error) {
 	if err := operates(by, "make a subuser"); err != nil {
 		return Record{}, err
@@ -27,8 +26,8 @@ func (b *Directory) Subuser(ctx context.Context, by participants.Participant, id
 	return b.birth(ctx, by.ID, Record{User: participants.Owner, Kind: paths.Subuser, Profile: p}, exactly(path))
 }
 
-// subuserPath returns the path of the gateway of a subuser. The owner is none, and
-// nobody who looks like the owner: with their gateway all their agents would end.
+// subuserPath returns the path of the gateway of a subuser. It refuses the owner, and an ID that
+// looks like the owner's: with their gateway all their agents would end.
 func subuserPath(id string) (earshot.Path, error) {
 	if participants.Near(id, string(participants.Owner)) {
 		return "", participants.Refuse(ErrTaken, fmt.Sprintf("the subuser %q could be mistaken for the owner", participants.OneLine(id)), "choose another ID, such as family")
@@ -36,7 +35,7 @@ func subuserPath(id string) (earshot.Path, error) {
 	return paths.OfSubuser(string(participants.Owner), id)
 }
 
-// gatewayName returns what the gateway of a subuser is called.
+// gatewayName returns the name of the gateway of a subuser.
 func gatewayName(id string) string { return id + " gateway" }
 
 // Gate returns the subuser whose agents r gives access to; empty if r is not a gateway.
@@ -48,10 +47,10 @@ func (r Record) Gate() earshot.ParticipantID {
 	return earshot.ParticipantID(at.Name)
 }
 
-// Reaches says why an agent cannot send a message to another. Those of one user
-// reach each other. Between those of a subuser and those of the user above there
-// is only the gateway, which reaches both; those of the house itself reach all.
-// The error is [ErrApart], and says by whom the other is reached.
+// Reaches says why an agent cannot send a message to another; nil if it can. Agents of one user
+// reach each other. Between those of a subuser and those of the user above it there is only the
+// gateway, which reaches both; agents of the program itself reach all. The error is [ErrApart], and
+// says through whom the other is reached.
 func Reaches(from, to Record) error {
 	switch {
 	case from.User == to.User, from.User == "", to.User == "":

@@ -12,8 +12,8 @@ import (
 	"earshot/participants/paths"
 )
 
-// Projection keeps the table of all agents that there are and were. The store
-// that a [Directory] is opened on must have it.
+// Projection keeps the table of all present and past agents. The store on which a [Directory] is
+// opened must have it.
 type Projection struct{}
 
 // Name implements [earshot.Projection].
@@ -49,8 +49,8 @@ func (Projection) Reset(ctx context.Context, tx *sql.Tx) error {
 	return run(ctx, tx, `DROP TABLE IF EXISTS agents`)
 }
 
-// Apply implements [earshot.Projection]. The words of an agent go with the event
-// that has them; that there was one at its path stays.
+// Apply implements [earshot.Projection]. An agent's texts go with the event that has them; that
+// there was an agent at its path stays.
 func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 	switch b := e.Body.(type) {
 	case earshot.Agent:
@@ -76,7 +76,7 @@ func apply(ctx context.Context, tx *sql.Tx, sequence int64, a earshot.Agent) err
 		_, err = tx.ExecContext(ctx, `UPDATE agents SET profile = ?, configured = ?, told = ? WHERE path = ?`,
 			string(profile), a.Configured, sequence, a.Path)
 		return err
-	case earshot.Ended: // "0" is what comes after "/"
+	case earshot.Ended: // "0" is the character after "/"
 		_, err := tx.ExecContext(ctx, `UPDATE agents SET dead = 1 WHERE path = ?1 OR path > ?1 || '/' AND path < ?1 || '0'`, a.Path)
 		return err
 	}
@@ -147,12 +147,12 @@ func scan(from interface{ Scan(...any) error }) (row, error) {
 	return r, json.Unmarshal(profile, &r.Profile)
 }
 
-// at returns what the table has at a path, if there is or was an agent.
+// at returns the row of a path, if there is or was an agent.
 func at(ctx context.Context, v earshot.View, path earshot.Path) (row, bool, error) {
 	return one(v.QueryRowContext(ctx, "SELECT "+columns+" FROM agents WHERE path = ?", path))
 }
 
-// called returns what the table has by an ID.
+// called returns the row of an ID.
 func called(ctx context.Context, v earshot.View, id earshot.ParticipantID) (row, bool, error) {
 	return one(v.QueryRowContext(ctx, "SELECT "+columns+" FROM agents WHERE id = ?", id))
 }
@@ -165,7 +165,7 @@ func one(found *sql.Row) (row, bool, error) {
 	return r, err == nil, err
 }
 
-// used returns which path looks like another, if there is or was one.
+// used returns the path that looks like another, if there is or was one.
 func used(ctx context.Context, v earshot.View, path earshot.Path) (by earshot.Path, is bool, err error) {
 	err = v.QueryRowContext(ctx, "SELECT path FROM agents WHERE look = ? LIMIT 1", paths.Look(path)).Scan(&by)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -174,18 +174,17 @@ func used(ctx context.Context, v earshot.View, path earshot.Path) (by earshot.Pa
 	return by, err == nil, err
 }
 
-// alive returns all live agents, the oldest first.
+// alive returns all live agents, oldest first.
 func alive(ctx context.Context, v earshot.View) ([]Record, error) {
 	return several(ctx, v, "WHERE NOT dead ORDER BY made")
 }
 
-// past returns some agents that are dead, the youngest first.
+// past returns some dead agents, youngest first.
 func past(ctx context.Context, v earshot.View, limit int) ([]Record, error) {
 	return several(ctx, v, "WHERE dead ORDER BY made DESC LIMIT ?", limit)
 }
 
-// former returns the names of agents that are dead and had one that stays, the oldest
-// first.
+// former returns the names of dead agents that had a permanent one, oldest first.
 func former(ctx context.Context, v earshot.View) (names []string, err error) {
 	dead, err := several(ctx, v, "WHERE dead AND kind IN (?, ?) ORDER BY made DESC LIMIT ?", paths.Agent, paths.Subuser, mostFormer)
 	for _, r := range slices.Backward(dead) {

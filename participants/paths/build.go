@@ -10,26 +10,24 @@ import (
 	"earshot/participants"
 )
 
-// ErrPath is in the chain of every error of this package: what was given makes
-// no path, or is none. The errors say to people what is wrong, and have a method
-// Cure that says what to do.
+// ErrPath is wrapped by every error of this package: the input is not a path, or cannot make one.
+// The errors say to people what is wrong, and have a method Cure that says what to do.
 var ErrPath = errors.New("that is not a path")
 
 const (
-	// longest is how many bytes a path may have: it is a key, and stands in
-	// lines of logs.
+	// longest is how many bytes a path may have: it is a key, and stands in log lines.
 	longest = 512
 
-	// deepest is how many agents may stand one below the other, the first not
-	// counted. Those that ask one another give up much earlier.
+	// deepest is how many agents may stand below the first one, each below the previous. Agents
+	// that ask one another give up much earlier.
 	deepest = 8
 
-	// mostIndex is the highest number of a child. Whoever makes one a second
-	// gets there in thirty years.
+	// mostIndex is the highest number of a child. Making one a second takes thirty years to get
+	// there.
 	mostIndex = 999_999_999
 )
 
-// reserved is how the words look that have a meaning in a path.
+// reserved are the looks of the words that have a meaning in a path.
 var reserved = sync.OnceValue(func() map[string]bool {
 	looks := make(map[string]bool)
 	for _, k := range []Kind{Agent, Cron, Task, Subuser, System, Sub, Memory, Search, Connector} {
@@ -38,27 +36,25 @@ var reserved = sync.OnceValue(func() map[string]bool {
 	return looks
 })
 
-// Reserved reports whether word has a meaning in a path, or looks like one that
-// has.
+// Reserved reports whether word has a meaning in a path, or looks like a word that has one.
 func Reserved(word string) bool { return reserved()[participants.Key(word)] }
 
-// OfConnector returns the path of the agent as user meets it by a connector, such
-// as console.
+// OfConnector returns the path of the agent that user meets by a connector, such as console.
 func OfConnector(user, connector string) (earshot.Path, error) { return build(user, "", connector) }
 
-// OfAgent returns the path of the agent of user that has a name; see [Slug].
+// OfAgent returns the path of the named agent of user; see [Slug].
 func OfAgent(user, name string) (earshot.Path, error) { return build(user, Agent, name) }
 
-// OfCron returns the path of the agent of user that works by the clock.
+// OfCron returns the path of the scheduled agent of user.
 func OfCron(user, id string) (earshot.Path, error) { return build(user, Cron, id) }
 
-// OfTask returns the path of the agent of user that works on one thing.
+// OfTask returns the path of the agent of user for one task.
 func OfTask(user, id string) (earshot.Path, error) { return build(user, Task, id) }
 
 // OfSubuser returns the path of the agent of user that gives access to the agents of a subuser.
 func OfSubuser(user, id string) (earshot.Path, error) { return build(user, Subuser, id) }
 
-// OfSystem returns the path of an agent of the house itself.
+// OfSystem returns the path of an agent of the program itself.
 func OfSystem(tag string) (earshot.Path, error) {
 	word, err := segment("tag", tag)
 	if err != nil {
@@ -67,7 +63,7 @@ func OfSystem(tag string) (earshot.Path, error) {
 	return earshot.Path("/" + string(System) + "/" + word), nil
 }
 
-// build returns the path of an agent that stands below no other.
+// build returns the path of an agent without a parent.
 func build(user string, kind Kind, name string) (earshot.Path, error) {
 	of, err := segment("user", user)
 	if err != nil {
@@ -93,12 +89,10 @@ func OfSub(parent earshot.Path, n int) (earshot.Path, error) { return Child(pare
 // OfMemory returns the path of the agent that remembers for the one at parent.
 func OfMemory(parent earshot.Path) (earshot.Path, error) { return Child(parent, Memory, 0) }
 
-// OfSearch returns the path of the nth agent that looks something up for the one
-// at parent.
+// OfSearch returns the path of the nth agent that looks something up for the one at parent.
 func OfSearch(parent earshot.Path, n int) (earshot.Path, error) { return Child(parent, Search, n) }
 
-// Child returns the path of an agent of a kind that stands below another. Where
-// there can be only one, n is 0.
+// Child returns the path of an agent of a kind below another. If there can be only one, n is 0.
 func Child(parent earshot.Path, kind Kind, n int) (earshot.Path, error) {
 	if _, err := Parse(parent); err != nil {
 		return "", err
@@ -121,7 +115,7 @@ func Child(parent earshot.Path, kind Kind, n int) (earshot.Path, error) {
 	return child, nil
 }
 
-// segment returns s as a word of a path; what says which.
+// segment returns s as a word of a path; what names the word in errors.
 func segment(what, s string) (string, error) {
 	word, err := participants.CheckWord(s)
 	switch {

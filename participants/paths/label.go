@@ -10,9 +10,9 @@ import (
 	"earshot/participants"
 )
 
-// Label returns what the agent at p is called, for people: "Coder", "Coder's
-// helper 0", "console of owner". Name is that of the agent itself or, if it
-// stands below others, of the first of these; if it is empty, the path must do.
+// Label returns the label of the agent at p, for people: "Coder", "Coder's helper 0", "console of
+// owner". name is that of the agent itself or, if it has ancestors, of the topmost one; if it is
+// empty, the label is made from the path.
 func Label(p earshot.Path, name string) string {
 	a, err := Parse(p)
 	if err != nil {
@@ -31,7 +31,7 @@ func Label(p earshot.Path, name string) string {
 	return above + "'s memory"
 }
 
-// label returns what an agent is called that stands below no other.
+// label returns the label of an agent without a parent.
 func (a Address) label(name string) string {
 	switch {
 	case name != "":

@@ -9,20 +9,19 @@ import (
 	"earshot/participants"
 )
 
-// An Address is what a path says.
+// An Address is a parsed path.
 type Address struct {
 	Kind Kind
-	User string // whose it is; empty for one of the house itself
+	User string // whose it is; empty for one of the program itself
 
-	// Name is the connector, the name, the ID or the tag; empty for one that
-	// stands below another.
+	// Name is the connector, the name, the ID or the tag; empty for an agent that has a parent.
 	Name string
 
-	Parent earshot.Path // that it stands below; empty if none
+	Parent earshot.Path // the agent directly above; empty if none
 	Index  int          // of a sub or a search
 }
 
-// Parse reads a path. It accepts only what the builders make, so a path has one spelling.
+// Parse parses a path. It accepts only what the builders make, so a path has one spelling.
 func Parse(p earshot.Path) (Address, error) {
 	if len(p) > longest {
 		return Address{}, wrong(p, fmt.Sprintf("has %d bytes; it may have %d", len(p), longest))
@@ -51,8 +50,7 @@ func Parse(p earshot.Path) (Address, error) {
 	return a, nil
 }
 
-// parseRoot reads the words up to the first agent, and returns how many these
-// are.
+// parseRoot parses the words up to the first agent, and returns how many they are.
 func parseRoot(words []string) (a Address, used int, problem string) {
 	if len(words) < 2 {
 		return a, 0, "has only one word"
@@ -79,7 +77,7 @@ func parseRoot(words []string) (a Address, used int, problem string) {
 	return a, used, ""
 }
 
-// parseChild reads the words of one agent below another, which is at parent.
+// parseChild parses the words of one agent below another, which is at parent.
 func parseChild(above Address, parent earshot.Path, words []string) (a Address, used int, problem string) {
 	kind := Kind(words[0])
 	a = Address{Kind: kind, User: above.User, Parent: parent}
@@ -99,7 +97,7 @@ func parseChild(above Address, parent earshot.Path, words []string) (a Address, 
 	return a, 2, ""
 }
 
-// canonical says why word is not as a builder makes it.
+// canonical says why word is not as a builder makes it; empty if it is.
 func canonical(word string) string {
 	switch is, err := segment("word", word); {
 	case word == "":
@@ -126,8 +124,8 @@ func Parent(p earshot.Path) earshot.Path {
 	return a.Parent
 }
 
-// Within reports whether p is subtree or stands somewhere below it: by whole
-// words, so /u1 does not contain /u10.
+// Within reports whether p is subtree or stands somewhere below it: by whole words, so /u1 does not
+// contain /u10.
 func Within(p, subtree earshot.Path) bool {
 	if subtree == "" || strings.HasSuffix(string(subtree), "/") {
 		return false
@@ -135,8 +133,8 @@ func Within(p, subtree earshot.Path) bool {
 	return p == subtree || strings.HasPrefix(string(p), string(subtree)+"/")
 }
 
-// Look returns what two paths have in common that people could take for each
-// other. It is for comparing alone.
+// Look returns the same key for all paths that people could mistake for each other. It is only for
+// comparison.
 func Look(p earshot.Path) string {
 	words := strings.Split(string(p), "/")
 	for i, w := range words {

@@ -1,22 +1,22 @@
-// Package paths builds and reads the addresses of agents:
+// Package paths builds and parses the addresses of agents:
 //
 //	/<user>/<connector>        where an agent is met: console, desktop, discord
-//	/<user>/agent/<name>       one with a name, which stays
-//	/<user>/cron/<id>          one that works by the clock
-//	/<user>/task/<id>          one that works on one thing
-//	/<user>/subuser/<id>       the way to those of a subuser
-//	/system/<tag>              one of the house itself
+//	/<user>/agent/<name>       one with a permanent name
+//	/<user>/cron/<id>          one that works on a schedule
+//	/<user>/task/<id>          one that works on one task
+//	/<user>/subuser/<id>       the gateway to those of a subuser
+//	/system/<tag>              one of the program itself
 //	<any of them>/sub/<n>      one that another made
 //	<any of them>/memory       one that remembers for another
 //	<any of them>/search/<n>   one that looks something up for another
 //
-// A user is a person, a group, which has a user ID of its own, or a subuser. A
-// path is an address and nothing else: what an agent is, whose it is and what it
-// may do stands beside it, see [earshot/participants/agents].
+// A user is a person, a group, which has a user ID of its own, or a subuser. A path is only an
+// address: what an agent is, whose it is and what it may do is stored elsewhere, see
+// [earshot/participants/agents].
 //
-// Each word of a path is in small letters and in one way of writing, so that two
-// paths are the same if their bytes are. The words that have a meaning here can
-// stand nowhere else, and neither can what only looks like one of them.
+// Each word of a path is in small letters and in its one spelling, so that two paths are the same
+// if their bytes are. The words that have a meaning here can stand nowhere else, nor can words that
+// look like one of them.
 package paths
 
 // A Kind says what an agent at a path is. It is stored when the agent is made.
@@ -35,11 +35,10 @@ const (
 	Search    Kind = "search"
 )
 
-// A Role selects the engine and the model of an agent; the empty one means the
-// usual ones.
+// A Role selects the engine and the model of an agent; the empty one means the default.
 type Role string
 
-// The roles, as they are keys of executive.llm.roles.
+// The roles, which are the keys of executive.llm.roles.
 const (
 	RoleUser     Role = "user"
 	RoleSubagent Role = "subagent"
@@ -65,9 +64,8 @@ func (k Kind) Role() Role {
 	return ""
 }
 
-// Below reports whether agents of kind k stand below another.
+// Below reports whether agents of kind k have a parent.
 func (k Kind) Below() bool { return k == Sub || k == Memory || k == Search }
 
-// Indexed reports whether there can be many agents of kind k below another, each
-// with a number.
+// Indexed reports whether there can be many agents of kind k below another, each with a number.
 func (k Kind) Indexed() bool { return k == Sub || k == Search }
