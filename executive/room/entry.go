@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// maxWaiting is how many events may wait for the journal: a commit takes a
-	// millisecond or two, so this many are a flood.
+	// maxWaiting is how many events may wait for the journal. A commit takes a millisecond or two,
+	// so this many are a flood.
 	maxWaiting = 256
 
-	// keepRecent is how many entries the room remembers to know an event that is sent
-	// twice: a sender that has had no answer tries again within seconds. They hold so
-	// many bytes of text at most, besides what waits for the journal.
+	// keepRecent is how many entries the room remembers to recognise an event that is sent twice: a
+	// sender without an answer tries again within seconds. keepRecentBytes bounds their texts,
+	// besides what waits for the journal.
 	keepRecent      = 1024
 	keepRecentBytes = 4 << 20
 )
@@ -24,7 +24,7 @@ const (
 var (
 	errOffRecord = errors.New("the room is off the record, but this would be kept; /resume first")
 
-	// ErrTaken says that what was sent was not kept, since its ID is another's.
+	// ErrTaken says that an event was not kept because another event has its ID.
 	ErrTaken = errors.New("the ID belongs to another event, so this one was not kept; send it with a new ID")
 )
 
@@ -32,25 +32,25 @@ var (
 type entry struct {
 	resolvedEvent
 	ticket interrupt.Ticket
-	events []earshot.Event         // what is kept of it: itself, and what was decided
-	asks   []question              // that will be answered, one an agent
+	events []earshot.Event         // what is kept: the event itself, and what was decided
+	asks   []question              // questions to be answered, one for each agent
 	quiets bool                    // it asks for silence
 	wakes  bool                    // it ends the silence
-	passes bool                    // it is off the record, and has only an ID
-	barred bool                    // it was taken back before it came, and has only an ID
-	again  bool                    // it is on record, and was not answered since earshot stopped
-	had    []earshot.ParticipantID // agents that have answered it all the same, or have had their turn
-	then   func(error)             // is told how it went; may be nil
-	fits   func() error            // says why it can be kept no longer, when its turn has come; may be nil
+	passes bool                    // it is off the record; only its ID is known
+	barred bool                    // it was withdrawn before it came; only its ID is known
+	again  bool                    // it is on record, and has been unanswered since earshot stopped
+	had    []earshot.ParticipantID // agents that have answered it nevertheless, or have had their turn
+	then   func(error)             // receives the result; may be nil
+	fits   func() error            // says, when its turn has come, why it can no longer be kept; may be nil
 
-	queued chan struct{} // closed when it has its place among what waits; nil if it had it before
-	done   chan struct{} // closed when it is known how it went
+	queued chan struct{} // closed when it has its place in the queue; nil if it had that already
+	done   chan struct{} // closed when the result is known
 	err    error         // why it was not kept; set before done is closed
 	bytes  int           // of its text, as it came
 }
 
-// enqueue admits an event of the house's own, to be kept. Then, unless it is
-// nil, is told how that went, before anybody who waits for it.
+// enqueue admits an event of the room itself, to be kept. then, unless it is nil, receives the
+// result before anybody who waits for the entry.
 func (r *Room) enqueue(e earshot.Event, then func(error)) (*entry, error) {
 	en, first, err := r.reserve(resolvedEvent{event: e})
 	if first {
@@ -60,7 +60,7 @@ func (r *Room) enqueue(e earshot.Event, then func(error)) (*entry, error) {
 	return en, err
 }
 
-// wait returns when it is known how it went, or ctx ends.
+// wait returns when the result is known, or ctx ends.
 func (en *entry) wait(ctx context.Context) error {
 	select {
 	case <-en.done:
@@ -70,10 +70,10 @@ func (en *entry) wait(ctx context.Context) error {
 	}
 }
 
-// reserve makes an entry of e, unless there is one with its ID: an event that
-// is sent twice must neither act twice nor be acknowledged before it is kept.
-// Here it is settled whether a message is on the record: of one that is not
-// only the ID is remembered, so that it is not kept when it is sent again later.
+// reserve makes an entry of e, unless there is one with its ID: an event that is sent twice must
+// neither act twice nor be acknowledged before it is kept. reserve also settles whether a message
+// is on the record: of one that is not, only the ID is remembered, so that it is not kept when it
+// is sent again later.
 func (r *Room) reserve(in resolvedEvent) (en *entry, first bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,9 +102,9 @@ func (r *Room) reserve(in resolvedEvent) (en *entry, first bool, err error) {
 	return en, true, nil
 }
 
-// reserveWhenFree is reserve, and waits until there is room for a message: who writes one
-// can wait. That it cuts what is being said, it does at once. Waited says that it did, and
-// settle was called then.
+// reserveWhenFree is reserve, but waits until there is space for a message, since its author can
+// wait. Whether the message cuts the current speech is settled before the wait, by settle. waited
+// says that it waited, and called settle.
 func (r *Room) reserveWhenFree(ctx context.Context, in resolvedEvent, settle func()) (en *entry, first, waited bool, err error) {
 	for {
 		en, first, err = r.reserve(in)
@@ -125,7 +125,7 @@ func (r *Room) reserveWhenFree(ctx context.Context, in resolvedEvent, settle fun
 	}
 }
 
-// vacancy returns a channel that is closed when there is room for more.
+// vacancy returns a channel that is closed when there is space for more.
 func (r *Room) vacancy() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -139,7 +139,7 @@ func (r *Room) vacancy() <-chan struct{} {
 	return vacant
 }
 
-// vacate tells who waits for it that there is room for more. It wants r.mu.
+// vacate tells the waiting callers that there is space for more. r.mu must be held.
 func (r *Room) vacate() {
 	if r.vacant != nil {
 		close(r.vacant)
@@ -147,12 +147,11 @@ func (r *Room) vacate() {
 	}
 }
 
-// unkept is what people and agents do that is refused off the record.
+// unkept are the acts of people and agents that are refused off the record.
 var unkept = map[earshot.Kind]bool{earshot.KindMemo: true, earshot.KindReminder: true, earshot.KindEdit: true, earshot.KindRevision: true}
 
-// Holds returns [ErrTaken] if a message says something else than what is kept under its ID. To
-// send the same again changes nothing, and what was revised since, or deleted, says nothing of
-// what it was.
+// Holds returns [ErrTaken] if a message differs from the one kept under its ID. Sending the same
+// message again changes nothing. One that was revised or deleted since cannot be compared.
 func (r *Room) Holds(ctx context.Context, e earshot.Event) error {
 	sent, is := e.Body.(earshot.Message)
 	if !is || r.cfg.Event == nil {
@@ -165,8 +164,8 @@ func (r *Room) Holds(ctx context.Context, e earshot.Event) error {
 	return nil // it was admitted, whatever else cannot be looked up
 }
 
-// is reports whether e may be the event of en, sent again: of what was off the
-// record or was deleted nobody knows.
+// is reports whether e may be the event of en, sent again: the contents of an event that was off
+// the record or deleted are unknown.
 func (en *entry) is(e earshot.Event) bool {
 	if _, gone := en.event.Body.(earshot.Tombstone); gone || en.passes {
 		return true
@@ -174,23 +173,23 @@ func (en *entry) is(e earshot.Event) bool {
 	return en.event.From == e.From && en.event.Author == e.Author && en.event.Body.Kind() == e.Body.Kind()
 }
 
-// elsewhere reports whether en keeps out what another sense might bring in, and so not e.
+// elsewhere reports whether en bars an event of another sense, and so not e.
 func (en *entry) elsewhere(e earshot.Event) bool {
 	return en.barred && en.event.From.Provider != e.From.Provider
 }
 
-// governs reports whether events of kind k say how the room is, or that something be
+// governs reports whether events of kind k say what the room is like, or that something must be
 // forgotten. They are few, whatever people do, and never refused.
 func governs(k earshot.Kind) bool {
 	return k == earshot.KindPresence || k == earshot.KindMode || k == earshot.KindWithdrawal
 }
 
-// recentEntries are the entries that the room remembers, by the ID of their event. The zero
-// value has none. It wants r.mu.
+// recentEntries are the entries that the room remembers, by the ID of their event. The zero value
+// is empty. r.mu must be held.
 type recentEntries struct {
 	byID  map[earshot.EventID]*entry
-	order []earshot.EventID // the oldest first
-	bytes int               // of their texts, as they were when they came
+	order []earshot.EventID // oldest first
+	bytes int               // of their texts, as they came
 }
 
 // get returns the entry of an event, if it is remembered.
@@ -218,8 +217,8 @@ func (c *recentEntries) add(en *entry) {
 	}
 }
 
-// replace remembers an event that is on record as it is now. Whoever still has its old entry may
-// be looking at it.
+// replace remembers the current version of an event that is on record. It makes a new entry,
+// because somebody may still be reading the old one.
 func (c *recentEntries) replace(en *entry, now earshot.Event) {
 	c.byID[en.event.ID] = &entry{resolvedEvent: resolvedEvent{event: now}, done: en.done, err: en.err, bytes: en.bytes}
 }
@@ -235,7 +234,7 @@ func (c *recentEntries) remove(id earshot.EventID) {
 	c.order = slices.DeleteFunc(c.order, func(x earshot.EventID) bool { return x == id })
 }
 
-// over reports whether it is known how it went with the entry.
+// over reports whether the result of the entry is known.
 func (en *entry) over() bool {
 	select {
 	case <-en.done:
@@ -265,7 +264,7 @@ func (r *Room) queue(en *entry) {
 	r.nudge()
 }
 
-// nudge makes the owner look.
+// nudge makes the owner look for work.
 func (r *Room) nudge() {
 	select {
 	case r.wake <- struct{}{}:
@@ -273,8 +272,8 @@ func (r *Room) nudge() {
 	}
 }
 
-// finish tells everybody who waits for the entry how it went. What was not kept
-// may be sent again, and has not happened.
+// finish tells everybody who waits for the entry its result. An event that was not kept may be sent
+// again, and has not happened.
 func (r *Room) finish(en *entry, err error) {
 	if err != nil {
 		r.mu.Lock()

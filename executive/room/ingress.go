@@ -22,30 +22,30 @@ import (
 type resolvedEvent struct {
 	event    earshot.Event
 	who      participants.Participant
-	to       conversation.Address // of what was said aloud: by what evidence it is for an agent
-	aim      addressees           // for which
-	heeded   bool                 // the agent may answer whoever it is from
+	to       conversation.Address // of what was said aloud: why it is for an agent
+	aim      addressees           // the agents it is for
+	heeded   bool                 // an agent may answer its author
 	strange  bool                 // it is the first that was heard of a voice
-	own      bool                 // it is the voice of the agent, come back
+	own      bool                 // it is the agent's own voice, come back
 	late     bool                 // it was written so long ago that nobody waits for an answer
-	unlike   bool                 // it has a voice like none that is known
-	sideTalk sideTalk             // what it means to the work of the agent that it calls
-	signal   *interrupt.Signal    // nil if it can be none
-	came     time.Time            // when the room was told of it
+	unlike   bool                 // its voice is unlike all known ones
+	sideTalk sideTalk             // what it means for the work of the agent that it calls
+	signal   *interrupt.Signal    // nil if it is none
+	came     time.Time            // when the room received it
 
-	change change // what it does to a message that was let in before
+	change change // what it does to a message that was admitted before
 
-	before earshot.Text // what was said before it that it goes on with
-	held   bool         // it goes on with what was said before, as far as anybody can tell
+	before earshot.Text // the words before it that it continues
+	held   bool         // it continues what was said before, as far as anybody can tell
 
-	prepared int64 // the number of that; see [Room.prepareReply]
+	prepared int64 // the number of the prepared reply; see [Room.prepareReply]
 }
 
 // Admit takes an event into the room. For an event that is kept it returns after the commit, or
 // with the reason why it was not kept; for any other, as soon as the event has acted. When the
-// queue for the journal is full, a message waits until there is space. If ctx ends, the wait
-// ends: the event may or may not be kept, and sending it again with the same ID is safe and
-// waits for the same commit. Admit may be called from many goroutines.
+// queue for the journal is full, a message waits until there is space. If ctx ends, the wait ends:
+// the event may or may not be kept, and sending it again with the same ID is safe and waits for the
+// same commit. Admit is safe for concurrent use.
 func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if style, ok := interrupt.ParseStyle(r.cfg.Settings().MultiParty.TurnTakingProtocol); ok {
 		r.floor.Adopt(style)
@@ -61,13 +61,13 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		return nil
 	}
 	typing, _ := in.event.Body.(earshot.Typing)
-	if typing.Began { // before it is noted, or what is sent at the same time could take back that, and then not this
+	if typing.Began { // before it is noted: otherwise a line that is sent at the same time could end the note, and then not the signal
 		r.heed(in.signal)
 	}
 	settle := r.beginAdmission()
 	defer settle()
 	if r.activity.note(in.event, r.cfg.Now()) {
-		defer r.nudge() // something may have waited for that, or has to
+		defer r.nudge() // something may have waited for that, or must wait now
 	}
 	r.observePresence(in)
 	switch in.event.Body.(type) {
@@ -99,7 +99,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		}
 	}
 	if u, is := in.event.Body.(earshot.Utterance); is && u.Faint && in.to != conversation.Mumbled && !cut {
-		r.heed(sent(in.event)) // it is over, and nothing came of it
+		r.heed(sent(in.event)) // the voice has ended, and it said nothing
 		return nil
 	}
 	if in.to == conversation.Own && !cut {
@@ -109,12 +109,12 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	}
 	entry, first, waited, err := r.reserveWhenFree(ctx, in, settle)
 	if err != nil {
-		if in.change.again == nil && !waited { // which is asked again by what is kept alone
-			r.actOnFloor(in) // what cannot be kept may still cut
+		if in.change.again == nil && !waited { // a repeated change acts again only when it is kept
+			r.actOnFloor(in) // a message that cannot be kept may still cut
 		}
 		return err
 	}
-	if first { // and counts as coming, so that the room lets no thought go on before it has it
+	if first { // it also counts as coming, so that no thought continues before the room has it
 		r.yield(in)
 	}
 	settle()
@@ -131,15 +131,15 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		r.noteVoicePresence(in)
 		entry.ticket = r.floor.Ticket()
 		r.queue(entry)
-	case in.event.Body.Kind() == earshot.KindMessage: // that has come before
+	case in.event.Body.Kind() == earshot.KindMessage: // it came before
 		r.heed(sent(in.event))
 	}
 	return entry.wait(ctx)
 }
 
-// heed lets a signal act on the floor, if the user wants to be able to
-// interrupt like this. A command word always counts, and nobody is held back
-// by what is over.
+// heed lets a signal act on the floor, if the user wants to be able to interrupt like this. A
+// command word always counts, and a signal that ends something always counts, so that it holds
+// nobody back.
 func (r *Room) heed(s *interrupt.Signal) (done interrupt.Action) {
 	if s == nil {
 		return interrupt.Leave
@@ -152,14 +152,14 @@ func (r *Room) heed(s *interrupt.Signal) (done interrupt.Action) {
 	return done
 }
 
-// interrupts reports whether the user wants to be able to interrupt in the way in which
-// somebody is there.
+// interrupts reports whether the user wants to be able to interrupt by the connection through which
+// somebody is present.
 func (r *Room) interrupts(who earshot.Handle) bool {
 	set := r.cfg.Settings().Interruption
 	return set.Enabled && slices.Contains(set.Sources, source(who))
 }
 
-// act does what an event asks for that is not kept, or not as it came.
+// act carries out an event that is not kept, or not as it came.
 func (r *Room) act(ctx context.Context, e earshot.Event, who participants.Participant) error {
 	switch body := e.Body.(type) {
 	case earshot.Command:
@@ -174,13 +174,13 @@ func (r *Room) act(ctx context.Context, e earshot.Event, who participants.Partic
 	return nil
 }
 
-// resolve fixes, for good, who said it, to whom, and who may see it.
+// resolve determines, for good, who said it, to whom, and who may see it.
 func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, err error) {
 	in.came = r.cfg.Now()
 	if e.Body, err = r.body(e.Body); err != nil {
 		return in, err
 	}
-	if e.From.ID != "" { // else it is from the sense itself
+	if e.From.ID != "" { // otherwise it is from the sense itself
 		in.who = r.cfg.People.Resolve(e.From)
 	}
 	if e.Body, err = noticed(e.From, in.who, e.Body); err != nil {
@@ -221,12 +221,12 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, 
 			if body.OwnWords {
 				in.aim = r.withOwnWords(&e, in.aim)
 			}
-			in.aim.lost = in.aim.lost && in.heeded && !r.cuts(body.Text) // "stop" is done
+			in.aim.lost = in.aim.lost && in.heeded && !r.cuts(body.Text) // "stop" is carried out
 			if in.aim.why == Alone && body.ReplyTo == "" && len(body.Attachments) == 0 && r.murmurs(e, body.Text) {
 				e.To, in.aim = nil, addressees{why: Murmured}
 			}
 		}
-		if in.heeded && !body.OwnWords { // which say nothing of what it is at
+		if in.heeded && !body.OwnWords { // own words say nothing about the current work
 			in.sideTalk = r.resolveSideTalk(e, in.who, in.aim.agents, body.Text)
 		}
 	case earshot.Utterance, earshot.Speech:
@@ -257,23 +257,23 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, 
 	return in, nil
 }
 
-// answerable is for how long a message is answered after it was written. A provider
-// that was cut off, as from a chat room, brings in later what it has missed.
+// answerable is for how long after it was written a message is answered. A provider that was cut
+// off, for example from a chat room, later brings in what it has missed.
 const answerable = 10 * time.Minute
 
-// stale reports whether nobody waits any more for an answer to e. It is kept all the
-// same, and cuts nothing.
+// stale reports whether nobody waits any more for an answer to e. It is still kept, and cuts
+// nothing.
 func (r *Room) stale(e earshot.Event) bool {
 	return e.Body.Kind() == earshot.KindMessage && r.cfg.Now().Sub(e.At) > answerable
 }
 
-// sent is what a line is to the floor that means nothing to those who speak: it is no longer
-// being typed.
+// sent is the signal of a line that means nothing else to the speakers: it is no longer being
+// typed.
 func sent(e earshot.Event) *interrupt.Signal {
 	return &interrupt.Signal{Kind: interrupt.Over, From: e.From, Via: e.Via, By: e.Author, Confidence: 1, At: e.At}
 }
 
-// body returns what a provider brings in as it may be kept.
+// body returns what a provider brings in, in the form in which it may be kept.
 func (r *Room) body(b earshot.Body) (earshot.Body, error) {
 	switch body := b.(type) {
 	case earshot.Message:
@@ -297,8 +297,8 @@ func (r *Room) body(b earshot.Body) (earshot.Body, error) {
 	return b, fmt.Errorf("a provider may not bring in a %T", b)
 }
 
-// noticed returns what a sense has noticed by itself as it may be kept, or believed; all
-// else as it is.
+// noticed returns what a sense has noticed by itself in the form in which it may be kept or
+// believed; anything else unchanged.
 func noticed(from earshot.Handle, who participants.Participant, b earshot.Body) (earshot.Body, error) {
 	switch body := b.(type) {
 	case earshot.Edit:
@@ -311,13 +311,13 @@ func noticed(from earshot.Handle, who participants.Participant, b earshot.Body) 
 	return b, nil
 }
 
-// heeds reports whether an agent answers somebody: everybody, or where it
-// talks with one person only, who operates it or is alone.
+// heeds reports whether an agent answers somebody: everybody if several may talk; otherwise only
+// somebody who operates the program or is alone.
 func (r *Room) heeds(who participants.Participant) bool {
 	return r.cfg.Settings().MultiParty.Enabled || who.Can(participants.Operate) || r.company(who) <= 1
 }
 
-// wording returns text as it may be kept: of at most so many bytes, and valid.
+// wording returns text in the form in which it may be kept: valid, and of at most so many bytes.
 func wording(text earshot.Text, most int) (earshot.Text, error) {
 	if len(text) > most {
 		return "", fmt.Errorf("a message of %d bytes is too long: at most %d; send it in parts", len(text), most)
@@ -329,18 +329,18 @@ func wording(text earshot.Text, most int) (earshot.Text, error) {
 	return text, nil
 }
 
-// valid returns text as UTF-8.
+// valid returns text as valid UTF-8.
 func valid(text earshot.Text) earshot.Text {
 	return earshot.Text(strings.ToValidUTF8(string(text), "\uFFFD"))
 }
 
-// cuts reports whether text is a command word, to whichever agent.
+// cuts reports whether text is a command word for any agent.
 func (r *Room) cuts(text earshot.Text) bool {
 	return slices.ContainsFunc(r.agents(), func(a agents.Record) bool { return reflex.Recognise(text, a.Name).Cuts() })
 }
 
-// signal returns what an event is to the floor, or nil if it is nothing. Only
-// what is for an agent of the room, or a command word, cuts, whichever talks.
+// signal returns the signal of an event for the floor, or nil if it has none. Only something that
+// is for an agent of the room, or a command word, cuts, whichever agent talks.
 func (r *Room) signal(in resolvedEvent) *interrupt.Signal {
 	e := in.event
 	s := &interrupt.Signal{From: e.From, Via: e.Via, By: e.Author, Operator: in.who.Can(participants.Operate), Confidence: 1, At: e.At}
@@ -373,10 +373,9 @@ func (r *Room) signal(in resolvedEvent) *interrupt.Signal {
 	return s
 }
 
-// wrote returns what a message is to the floor. A private one that is not for
-// an agent is nothing to it; one that is cuts a private reply to the same people,
-// and no other: what an agent says to all is not cut for a reason that they may
-// not know.
+// wrote returns the signal of a message for the floor. A private message that is not for an agent
+// has none. One that is for an agent cuts a private reply to the same people, and no other: what an
+// agent says to everybody is not cut for a reason that they may not know.
 func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in resolvedEvent) *interrupt.Signal {
 	private := in.event.Visibility.Scope == earshot.Private
 	s.Kind, s.Words = interrupt.Bystanders, m.Text
@@ -387,12 +386,12 @@ func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in resolvedEvent) *
 		s.Kind = interrupt.Command
 	case in.aim.why == Murmured:
 		s.Kind = interrupt.Backchannel
-	case in.aim.why == Misses: // who wrote is told so, and hears on
+	case in.aim.why == Misses: // the author is told so, and listens on
 		s.Kind, s.Words = interrupt.Over, ""
 	case !in.aim.mine:
 	case private && !r.among(in.event.Visibility):
 		s.Kind = interrupt.Over
-	case in.who.Type.Machine(): // which waits its turn; what it was typing is sent
+	case in.who.Type.Machine(): // a machine waits its turn; what it was typing is sent
 		s.Kind = interrupt.Over
 	default:
 		s.Kind = interrupt.Addressed
@@ -400,8 +399,8 @@ func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in resolvedEvent) *
 	return unheeded(s, in.heeded)
 }
 
-// murmurs reports whether somebody shows by what they typed that they read a reply in the
-// same conversation, as by "ok" or "haha". If its last whole sentence asks something, that
+// murmurs reports whether what somebody typed only shows that they read a reply in the same
+// conversation, such as "ok" or "haha". If the last whole sentence of the reply is a question, it
 // is an answer.
 func (r *Room) murmurs(e earshot.Event, text earshot.Text) bool {
 	r.mu.Lock()
@@ -416,15 +415,15 @@ func (r *Room) murmurs(e earshot.Event, text earshot.Text) bool {
 	return end < 0 || !strings.HasPrefix(heard[end:], "?") && !strings.HasPrefix(heard[end:], "？")
 }
 
-// among reports whether what an agent says just now is part of the same
-// conversation as something of visibility v.
+// among reports whether what an agent is saying now is part of the same conversation as something
+// of visibility v.
 func (r *Room) among(v earshot.Visibility) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.activeTurn != nil && together(r.activeTurn.message.Visibility, v)
 }
 
-// unheeded returns s as it is from somebody whom the agent does not answer.
+// unheeded returns s as a signal of somebody whom the agent does not answer.
 func unheeded(s *interrupt.Signal, heeded bool) *interrupt.Signal {
 	if s != nil && !heeded && (s.Kind == interrupt.Addressed || s.Kind == interrupt.Words) {
 		s.Kind = interrupt.Bystanders
@@ -432,7 +431,7 @@ func unheeded(s *interrupt.Signal, heeded bool) *interrupt.Signal {
 	return s
 }
 
-// source returns the word of interruption.sources for where an interruption comes from.
+// source returns the key in interruption.sources of an interruption from h.
 func source(h earshot.Handle) string {
 	switch h.Provider {
 	case "discord":
@@ -452,14 +451,14 @@ func (r *Room) command(ctx context.Context, e earshot.Event, who participants.Pa
 	return err
 }
 
-// ordered carries out a command.
+// ordered carries out a command, and returns the answer.
 func (r *Room) ordered(ctx context.Context, e earshot.Event, who participants.Participant, c earshot.Command) (string, error) {
 	return r.commands.Do(ctx, c, command.Call{By: who, Event: e, Audience: r.readers(e.Via, who)})
 }
 
-// Do carries out a command that is given from elsewhere than an outlet, such as a
-// shell, and returns the answer. A private message is sent, and answered as [Room.Advice]
-// says. It may be called from many goroutines.
+// Do carries out a command that is not given at an outlet, for example in a shell, and returns the
+// answer. A private message is sent; the answer is that of [Room.Advice]. Do is safe for concurrent
+// use.
 func (r *Room) Do(ctx context.Context, e earshot.Event) (string, error) {
 	in, err := r.resolve(ctx, e)
 	if err != nil {
@@ -477,10 +476,10 @@ func (r *Room) Do(ctx context.Context, e earshot.Event) (string, error) {
 	return r.ordered(ctx, in.event, in.who, c)
 }
 
-// typing is what somebody is who writes a line.
+// typing is the state of somebody who is writing a line.
 const typing = "typing"
 
-// userIs notes in the scene what somebody is doing.
+// userIs records in the scene what somebody is doing.
 func (r *Room) userIs(e earshot.Event, who participants.Participant, what string) {
 	if who.ID == "" || who.ID == participants.Generic {
 		return

@@ -1,5 +1,5 @@
 // Package room runs one room: it takes events in, decides who gets the floor and who answers,
-// writes the journal, and says where a reply comes out, always in the same order.
+// writes the journal, and chooses where a reply goes. It always does so in this order.
 //
 //  1. [Room.Admit], on the goroutine of the sense, determines who the event is from, whom it
 //     is for and who may see it; then the gate and the floor judge it. So a cut never waits
@@ -13,45 +13,45 @@
 // calls some agents is theirs to answer and hidden from the others; one that calls nobody in
 // particular is for the main agent.
 //
-// At most one turn is live, of whichever agent. A message that arrives during a turn and may
-// not cut it waits for each agent that it calls. Of several that wait for one agent, the most
-// urgent is answered and the others become context. A private question is never context of
-// what others asked: it waits beside it, in at most maxCircles conversations per agent, beyond
-// which the one that has waited longest is given up. Questions of people go before those of
-// agents, the conversation in which somebody has waited longest goes first, and within it the
-// newest question to any agent, because the talk has moved on.
+// At most one turn is live, whichever agent has it. A message that arrives during a turn and may
+// not cut it waits for each agent that it calls. Of several messages that wait for one agent, the
+// most urgent is answered and the others become context. A private question is never context for
+// what others asked: it waits separately, in at most maxCircles conversations per agent; beyond
+// that the one that has waited longest is given up. Questions of people precede those of agents.
+// The conversation in which somebody has waited longest goes first, and within it the newest
+// question to any agent, because the talk has moved on.
 //
-// What is said to an agent that is using a tool or thinking is judged by what it means for that
-// work: it can stop the work, say how to go on, or ask how far it is, which disturbs nothing.
-// Anything else is answered beside a thought, or after a tool, for which nobody waits longer
-// than patience. See steer.go.
+// Words to an agent that is using a tool or thinking are judged by what they mean for that work:
+// they can stop the work, say how to continue, or ask for its progress, which disturbs nothing.
+// Anything else is answered beside a thought, or after a tool, for which nobody waits longer than
+// patience. See side_talk.go.
 //
-// What a camera notices is kept like what is said, and does not concern the floor; what it sees
-// at the moment changes the scene at once. Together with what is heard and typed it yields an
-// estimate of who is here, which gives nobody rights. Somebody who comes into view may be
-// greeted: the main agent says so unasked, as it says its findings.
+// What a camera notices is kept like what is said, and does not concern the floor; what it sees at
+// the moment changes the scene at once. Together with what is heard and typed it yields an estimate
+// of who is here, which gives nobody rights. Somebody who comes into view may be greeted: the main
+// agent does so unasked, as it says its findings.
 //
 // While somebody holds the talk key, what a microphone hears is for the main agent, and a muted
-// room is live; see hold.go.
+// room is live; see push_to_talk.go.
 //
-// A seat to which nothing happens for a while goes to sleep: its dialogue stays in the journal
-// and is read again when there is something for it to answer.
+// A seat to which nothing happens for a while goes to sleep: its dialogue stays in the journal and
+// is read again when there is something for it to answer.
 //
-// The queue for the journal is bounded by maxWaiting: when it is full, the author of a message
-// waits, and for any other event Admit returns that the room is busy. Nothing that was admitted
-// is dropped. Records that the room itself makes, such as how a turn ended, and that the journal
-// refuses because the disk is full, are written as soon as it accepts events again; they are
+// The queue for the journal is bounded by maxWaiting. When it is full, the author of a message
+// waits, and for any other event Admit returns that the room is busy. Nothing that was admitted is
+// dropped. Records that the room itself makes, such as how a turn ended, may be refused by the
+// journal because the disk is full; they are written as soon as it accepts events again. They are
 // bounded by maxUnsaved, beyond which the oldest is dropped and reported.
 //
 // An event that is sent twice is answered once if the second copy comes while the first is among
-// the last keepRecent. After that it is still kept once, but the decision about it is taken
+// the last keepRecent. After that it is still kept only once, but the decision about it is taken
 // again. Faults of earshot itself are shown and logged but not journalled, except those of the
 // model: the most common fault is that the journal accepts nothing. Somebody who comes or goes
 // counts as here, or gone, before that is written. Of a message off the record only the ID is
 // remembered, so that a terminal that sends it again after /resume does not put it on record.
 //
-// A finding is said in its own words, without asking a model again: what is said is what was
-// decided about. It counts as used when a reply says most of its words; being in the prompt
+// A finding is said in its own words, without asking a model again, so that exactly what was
+// decided about is said. It counts as used when a reply says most of its words; being in the prompt
 // proves nothing. A question to think about is confirmed some milliseconds before it is on disk,
 // and thought about only afterwards; a kill in between loses it.
 //
@@ -85,13 +85,13 @@ import (
 )
 
 const (
-	// drain is how long outlets may take after a cut to say where they
-	// stopped. A terminal answers within a millisecond, one over a socket
-	// within a few; half a second is lost.
+	// drain is how long outlets may take after a cut to report where they stopped. A terminal
+	// answers within a millisecond, one over a socket within a few; one that takes half a second is
+	// lost.
 	drain = 500 * time.Millisecond
 
-	// stall is how long an outlet may stand still with words to say. A terminal
-	// that somebody has stopped for longer has been forgotten.
+	// stall is how long an outlet may stand still with words to say. A terminal that somebody has
+	// stopped for longer has been forgotten.
 	stall = 30 * time.Second
 )
 
@@ -101,111 +101,106 @@ var (
 	ErrBusy   = errors.New("the room is busy: too much arrived at once; try again in a moment")
 )
 
-// Config is what a room is made of. Every field is required unless it says
-// otherwise.
+// Config is what a room is made of. Every field is required unless it says otherwise.
 type Config struct {
 	ID       earshot.RoomID
-	Settings func() executive.Config // asked for each event and turn
+	Settings func() executive.Config // called for each event and turn
 	People   *participants.Registry
 	Journal  Journal
 	Model    llm.Service // may be nil: then only reflexes answer
 
-	// Voices tells voices apart; see [Voices]. If nil, whoever is heard through one
-	// microphone is one person, whom nobody knows.
+	// Voices distinguishes voices; see [Voices]. If nil, everything heard through one microphone is
+	// from one unknown person.
 	Voices Voices
 
-	// Past is what the room goes on from: the newest events of its journal that are
-	// public or that any of its agents may see, the oldest first. Who may see each is looked at
-	// when it is used. The dialogue of the main agent is made of it.
+	// Past is what the room continues from: the newest events of its journal that are public or
+	// that any of its agents may see, oldest first. Visibility is checked on use. The dialogue of
+	// the main agent is made from it.
 	Past []earshot.Event
 
-	// Agenda is what is still to be said to people, however old it is. What Past
-	// tells of that may be part of it already.
+	// Agenda is the open reminders, however old they are. It may already contain those in Past.
 	Agenda remind.Agenda
 
-	// Agents returns those who have a seat in the room, the main one first. It is
-	// asked often and from many goroutines, so it answers at once; see also
-	// [Room.Reseat]. If nil, the agent that Settings names sits there alone.
+	// Agents returns the agents with a seat in the room, the main one first. It is called often and
+	// concurrently, so it must return at once; see also [Room.Reseat]. If nil, only the agent in
+	// Settings has a seat.
 	Agents func() []agents.Record
 
-	// Event returns an event of the room, and whether it is there, for what changes one
-	// or takes it back. It may wait for a disk. If nil, that can be done to those alone
-	// that the room remembers.
+	// Event returns an event of the room, and whether it exists, for events that revise or withdraw
+	// it. It may wait for a disk. If nil, only events that the room remembers can be revised or
+	// withdrawn.
 	Event func(ctx context.Context, id earshot.EventID) (earshot.Event, bool, error)
 
-	// Lasts says that what is written there stays to be read by those who are not there,
-	// as in a channel of a chat. They are reminded there all the same.
+	// Lasts says that what is written there stays readable for people who are absent, as in a chat
+	// channel. They are reminded there even while absent.
 	Lasts bool
 
-	// Former returns what agents were called that have ended, so that who calls one is
-	// told. It answers at once. If nil, their names are nobody's.
+	// Former returns the names of agents that have ended, so that somebody who calls one is told.
+	// It returns at once. If nil, these names are unknown.
 	Former func() []string
 
-	// Recall returns the newest events of the room that an agent may see, the
-	// oldest first, for a seat that wakes: as many as its dialogue is made of. It
-	// may wait for a disk. If nil, no seat sleeps.
+	// Recall returns the newest events of the room that an agent may see, oldest first, for a seat
+	// that wakes: as many as make up its dialogue. It may wait for a disk. If nil, no seat sleeps.
 	Recall func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error)
 
-	// Order carries out what somebody orders of agents, and returns the one that it
-	// is about; see [agents.Directory.Execute]. Who may not is refused. If nil, they can
-	// only be listed.
+	// Order carries out an order about agents, and returns the agent concerned; see
+	// [agents.Directory.Execute]. It refuses people without the right. If nil, agents can only be
+	// listed.
 	Order func(ctx context.Context, by participants.Participant, o agents.Order) (agents.Record, error)
 
-	// Scenery returns the newest events of the room that the scene is made of, the
-	// oldest first, of each kind as many as it holds. It may wait for a disk. If
-	// nil, the scene is never compared with the journal.
+	// Scenery returns the newest events of the room from which the scene is made, oldest first, of
+	// each kind as many as the scene holds. It may wait for a disk. If nil, the scene is never
+	// compared with the journal.
 	Scenery func(context.Context) ([]earshot.Event, error)
 
-	// Corrected is told that somebody has corrected what a part of the house
-	// noticed, which is named as the source of an entry of the scene, by an edit
-	// that is on record. It returns at once. May be nil.
+	// Corrected is called when somebody has corrected what a part of the program noticed, by an
+	// edit that is on record. source is the source of that entry of the scene. It returns at once.
+	// May be nil.
 	Corrected func(source string, edit earshot.Event)
 
-	// Erased is told which events are erased that somebody has taken back, with what was
-	// derived from them. It may wait for a disk. May be nil.
+	// Erased receives the events that are erased because somebody has withdrawn one, with
+	// everything derived from it. It may wait for a disk. May be nil.
 	Erased func([]earshot.EventID)
 
-	// Reader returns how a voice says the clauses of one speech, each with its
-	// Spoken form and Marks. If nil, a voice says them as they are written, or
-	// as it likes.
+	// Reader returns how a voice says the clauses of one speech: it adds the Spoken form and Marks
+	// to each. If nil, a voice says them as they are written, or as it likes.
 	Reader func() func(earshot.Clause) earshot.Clause
 
-	// Enters says why somebody may not be in the room, or nothing. If nil,
+	// Enters says why somebody may not be in the room; nil if they may. If the field is nil,
 	// everybody may.
 	Enters func(participants.Participant) error
 
-	// Reach shows an event of the room to somebody for whom the agents work and
-	// who is not there: a call, or that they hand over. It returns at once. If
-	// nil, they find it in the history.
+	// Reach shows an event of the room, a call or a handover, to somebody for whom the agents work
+	// and who is absent. It returns at once. If the field is nil, they find it in the history.
 	Reach func(earshot.ParticipantID, earshot.Event)
 
-	// Decided reads what was decided here, as far as everybody in an audience may
-	// know it. If nil, nothing is told of it.
+	// Decided reads the decisions made here, as far as everybody in an audience may know them. If
+	// nil, decisions cannot be explained.
 	Decided func(earshot.Audience) explain.Journal
 
-	// Tools are what agents may have done besides what the room itself does for
-	// them. Spawner makes agents for a task; if nil, nobody can delegate.
+	// Tools are the tools of agents besides those that the room itself provides. Spawner makes
+	// agents for a task; if nil, nobody can delegate.
 	Tools   tool.Table
 	Spawner Spawner
 
 	// Cameras are those that agents here can look through. If nil, there are none.
 	Cameras Cameras
 
-	// Commands are what can be asked of the program here beside what can be everywhere.
+	// Commands are the commands of the program here besides those that exist everywhere.
 	Commands command.Table
 
-	// Works says what the house has, such as "console". May be nil.
+	// Works names what the program has, such as "console". May be nil.
 	Works func() []string
 
-	// Parts says what the house is made of, with its health, for a [api.Snapshot]. It is
-	// asked often and from many goroutines, so it answers at once. May be nil.
+	// Parts returns the parts of the program, with their health, for a [api.Snapshot]. It is called
+	// often and concurrently, so it must return at once. May be nil.
 	Parts func() []api.Part
 
-	// Dropped is told that something was given up since a queue was full: "unsaved", which
-	// is what the house had to write down, or "questions". It returns at once. May be nil.
+	// Dropped is called when something was given up because a queue was full: "unsaved", records
+	// of the room itself, or "questions". It returns at once. May be nil.
 	Dropped func(queue string, n int)
 
-	// Took is told how long a turn took, when it has ended. It returns at once. May be nil.
+	// Took receives the latency of a turn, when it has ended. It returns at once. May be nil.
 	Took func(api.Latency)
 
 	Now   func() time.Time
@@ -226,56 +221,56 @@ type Room struct {
 	directoryCache atomic.Pointer[directoryCache]
 	seatRoster     atomic.Pointer[seatRoster]
 
-	modeMu     sync.Mutex // held by who changes the mode
+	modeMu     sync.Mutex // held while the mode changes
 	wished     earshot.Mode
 	wishes     int
 	pushToTalk pushToTalk
 
-	identityMu sync.Mutex // held by who becomes somebody else
-	presenceMu sync.Mutex // held by who comes or goes, until it is queued
-	parkMu     sync.Mutex // held by who parks the mind, or looks whether it may go on
+	identityMu sync.Mutex // held while somebody becomes somebody else
+	presenceMu sync.Mutex // held while somebody comes or goes, until that is queued
+	parkMu     sync.Mutex // held while the mind is parked, or while it is decided whether it may continue
 	admissions admissions
 	comings    participants.Announcer
 
 	wake        chan struct{}   // something waits
-	turnResults chan turnResult // the live turn is over
+	turnResults chan turnResult // the live turn has ended
 	ownerCalls  chan ownerCall  // what the owner does for the live turn
 	shut        chan struct{}   // closed when the room is
 
-	head         *llm.HeadStart     // before the model; nil if there is none
-	prepareQueue chan resolvedEvent // of capacity 1: words to which an answer may be prepared
-	pauses       chan resolvedEvent // of capacity 1: words behind which somebody pauses
+	head         *llm.HeadStart     // in front of the model; may be nil
+	prepareQueue chan resolvedEvent // of capacity 1: words for which an answer may be prepared
+	pauses       chan resolvedEvent // of capacity 1: words after which somebody pauses
 
-	snapshotsRunning sync.WaitGroup // looks that are being taken
+	snapshotsRunning sync.WaitGroup // snapshots that are being taken
 
-	preparations atomic.Int64 // how often it was said anew what is foreseen
+	preparations atomic.Int64 // counts the changes of what is prepared for
 
 	mu               sync.Mutex
 	closed           bool
 	coming           int // entries that will wait in a moment; they count already
 	waiting          []*entry
 	vacant           chan struct{} // closed when there is room for more; nil if nobody waits for that
-	known            recentEntries // by ID, so that one sent twice is one
+	known            recentEntries // by ID, to recognise an event that is sent twice
 	places           []*roomOutlet
 	turnOutlets      []*turnOutlet // of the live turn, or the last one
 	quiet            bool
-	activeTurn       *activeTurn               // the turn that is, or nil
+	activeTurn       *activeTurn               // the live turn, or nil
 	asked            int                       // questions that wait for a turn
 	awaitedSeats     []*awaitedSeat            // seats that other agents wait for
-	seats            []*seat                   // of those who have one, the main one first; changed by Run alone
+	seats            []*seat                   // the main one first; changed only by Run
 	faults           map[string]earshot.Notice // by key, until they are over
-	outages          supervise.Outages         // what is told of them
-	leaving          bool                      // the program ends: no turn begins
+	outages          supervise.Outages         // what was reported about them
+	leaving          bool                      // the program is ending: no turn begins
 	lastSpokenReply  lastSpokenReply
-	sentences        map[earshot.Handle]sentence  // what a voice has said to agents of late
+	sentences        map[earshot.Handle]sentence  // what a voice has recently said to agents
 	answered         map[counterpart]lastExchange // when somebody was last answered aloud
-	aside            remark                       // what was said to somebody else, last
-	listings         []listing                    // what was shown of what is going on, the newest last
-	hinted           map[string]bool              // sessions that have been told what is said once
+	aside            remark                       // what was last said to somebody else
+	listings         []listing                    // the lists of the scene that were shown, newest last
+	hinted           map[string]bool              // sessions that have been given the hint that is given once
 	mode             earshot.Mode
-	moded            chan struct{}   // closed, and made new, when mode changes
+	moded            chan struct{}   // closed and replaced when mode changes
 	dropped          int             // sounds that came although the room does not listen
-	rejectedEvents   []earshot.Event // of the house, which were not taken; Run keeps them
+	rejectedEvents   []earshot.Event // events of the room that were refused; Run keeps them
 	agenda           remind.Agenda
 	tried            map[earshot.EventID]time.Time // reminders that nobody heard, and until when each waits
 	activity         activity
@@ -284,37 +279,37 @@ type Room struct {
 	voicePresence    voicePresence
 	cameraStatuses   cameraStatuses
 	presence         presenceState
-	utteranceRecords []utteranceRecord // what was said aloud, the newest last
+	utteranceRecords []utteranceRecord // what was said aloud, newest last
 
-	latencies latencies // how long the last turns took
+	latencies latencies // of the last turns
 
-	captioning bool // a model describes a picture
+	captioning bool // a model is describing a picture
 
 	pulse pulse // of what a snapshot shows
 
-	// What follows belongs to Run.
+	// The fields below belong to Run.
 	captions         captions
 	backchannelState backchannelState
 	preparedReply    preparedReply
 	attentionState   attentionState
 	consent          consent
 	pending          []question
-	strangers        []earshot.Event // in which voices were heard for the first time, of which nobody has been told
-	noticed          tokenBucket     // of notices
+	strangers        []earshot.Event // events in which new voices were heard, not yet reported
+	noticed          tokenBucket     // limits notices
 	sponsors         sponsors
 	held             tool.PendingCalls          // calls that wait for somebody to confirm them
-	awaited          map[earshot.EventID]string // messages to which something may come, with the outlet beside where they were written
+	awaited          map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
 	unsaved          []earshot.Event
-	unreturned       []lastWord // after which agents may have to hand over still; see [Room.handOverOverdue]
-	unanswered       unanswered // when the program began
-	stuck            bool       // the journal takes nothing
-	newest           int64      // sequence
-	began            int64      // that of the past
+	unreturned       []lastWord // words after which agents may still have to hand over; see [Room.handOverOverdue]
+	unanswered       unanswered // the questions that were unanswered when the program began
+	stuck            bool       // the journal accepts nothing
+	newest           int64      // the newest sequence
+	began            int64      // the newest sequence of the past
 
-	perceived int64 // events that the scene was given
+	perceived int64 // events that were given to the scene
 }
 
-// New returns a room that goes on from its past. It does nothing until it runs.
+// New returns a room that continues from its past. It does nothing until it runs.
 func New(cfg Config) *Room {
 	style, _ := interrupt.ParseStyle(cfg.Settings().MultiParty.TurnTakingProtocol)
 	r := &Room{
@@ -344,12 +339,12 @@ func New(cfg Config) *Room {
 	r.mind = r.newMind()
 	r.syncSeats()
 	r.restorePast()
-	r.cfg.Past, r.cfg.Agenda = nil, remind.Agenda{} // which are not needed again
+	r.cfg.Past, r.cfg.Agenda = nil, remind.Agenda{} // they are not needed again
 	return r
 }
 
-// Run runs the room. It returns when ctx has ended, the live turn is over and recorded, and
-// no goroutine of the room is left.
+// Run runs the room. It returns when ctx has ended, the live turn has ended and is recorded, and no
+// goroutine of the room is left.
 func (r *Room) Run(ctx context.Context) error {
 	var turns, thinking sync.WaitGroup
 	defer r.dropPreparedReply()
@@ -401,7 +396,7 @@ func (r *Room) Run(ctx context.Context) error {
 		case do := <-r.ownerCalls:
 			do(ctx)
 		case end := <-r.turnResults:
-			r.take(ctx) // first what was done in it
+			r.take(ctx) // first what was done in the turn
 			r.conclude(ctx, end)
 		case <-again:
 			r.keep(ctx)
@@ -413,9 +408,9 @@ func (r *Room) Run(ctx context.Context) error {
 	}
 }
 
-// Leave says that the program is about to end: whatever is being said is cut,
-// and no turn begins any more. Senses and outlets that end before the room does
-// then find nothing that they could be blamed for.
+// Leave says that the program is about to end: whatever is being said is cut, and no turn begins
+// any more. Senses and outlets that end before the room then find nothing for which they could be
+// blamed.
 func (r *Room) Leave() {
 	r.mu.Lock()
 	r.leaving = true
@@ -428,8 +423,8 @@ func (r *Room) Leave() {
 	})
 }
 
-// close ends the room: the live turn is awaited, and the mind, which writes down
-// what it was thinking; what has not been kept is refused.
+// close ends the room. It waits for the live turn, and for the mind to record what it was thinking;
+// entries that have not been kept are refused.
 func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	r.mu.Lock()
 	r.closed = true
@@ -452,8 +447,7 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	r.release()
 }
 
-// event returns an event of the house's own. What an agent does has its ID as
-// the author instead.
+// event returns an event by the room itself. The caller sets the author if an agent does it.
 func (r *Room) event(v earshot.Visibility, body earshot.Body) earshot.Event {
 	return earshot.Event{
 		ID: r.cfg.NewID(), At: r.cfg.Now(), Room: r.cfg.ID,
