@@ -13,30 +13,29 @@ import (
 	"earshot/participants/agents"
 )
 
-// An addressees is which agents of the room something is for. It is fixed at ingress,
-// from who is here then.
+// An addressees says for which agents of the room something is. It is fixed at ingress, from who is
+// here then.
 type addressees struct {
-	agents []earshot.ParticipantID // each answers
+	agents []earshot.ParticipantID // each of them answers
 
-	// What follows is told of what was written.
+	// The fields below are set for written messages.
 	mine  bool   // it is for an agent
-	named bool   // which it calls, by name or in private
+	named bool   // it calls one, by name or in private
 	why   string // the reason, as it stands in the journal
 
-	hint string // tells the sender who was called and is not there; empty for nobody
+	hint string // tells the sender who was called and is absent; empty if nobody
 	lost bool   // nobody was called, and nobody answers
 }
 
-// A directoryCache is who can be addressed, prepared for a version of the registry.
+// A directoryCache is who can be addressed, prepared for one version of the registry.
 type directoryCache struct {
 	version   uint64
 	directory *conversation.Directory
 }
 
-// directory returns who can be addressed. It is made again after a change of
-// anybody.
+// directory returns who can be addressed. It is rebuilt after every change of the registry.
 func (r *Room) directory() *conversation.Directory {
-	version := r.cfg.People.Version() // before who there is, so that a change meanwhile is seen next time
+	version := r.cfg.People.Version() // read before the participants, so that a change meanwhile is seen next time
 	if n := r.directoryCache.Load(); n != nil && n.version == version {
 		return n.directory
 	}
@@ -49,8 +48,8 @@ func (r *Room) directory() *conversation.Directory {
 	return n.directory
 }
 
-// direct fixes to whom a text goes, which agents may see it, and what it is to
-// the agents of this room.
+// direct determines to whom a text goes, which agents may see it, and what it means for the agents
+// of this room.
 func (r *Room) direct(e *earshot.Event, who participants.Participant, text earshot.Text) addressees {
 	names := r.directory()
 	d := names.Direct(text, who.ID)
@@ -62,7 +61,7 @@ func (r *Room) direct(e *earshot.Event, who participants.Participant, text earsh
 		if !slices.Contains(d.To, a.ID) {
 			d.To = append(d.To, a.ID)
 		}
-		if !d.All { // who calls some agents hides it from the others
+		if !d.All { // a message that calls some agents is hidden from the others
 			e.Visibility.Agents = append(e.Visibility.Agents, a.ID)
 		}
 	}
@@ -84,9 +83,9 @@ func (r *Room) direct(e *earshot.Event, who participants.Participant, text earsh
 	return a
 }
 
-// aimed says what a text with direction d is to the agents, in a room with so
-// many people. A name that nobody has calls nobody, so that somebody who is
-// alone is answered, by the main agent; but not where the text is said to that name.
+// aimed returns what a text with direction d means for the agents, in a room with so many people.
+// An unknown name calls nobody, so somebody who is alone is still answered, by the main agent; but
+// not if the text is addressed to that name.
 func (r *Room) aimed(d conversation.Addressees, people int) addressees {
 	all := r.agents()
 	called := r.sitting(d.To, all)
@@ -107,7 +106,7 @@ func (r *Room) aimed(d conversation.Addressees, people int) addressees {
 	return addressees{agents: ids(all[:1]), mine: true, why: Alone}
 }
 
-// sitting returns those of some who are among the agents of the room.
+// sitting returns those of some agents that are among the agents of the room.
 func (r *Room) sitting(some []earshot.ParticipantID, all []agents.Record) (here []earshot.ParticipantID) {
 	for _, id := range some {
 		if slices.ContainsFunc(all, func(a agents.Record) bool { return a.ID == id }) {
@@ -117,7 +116,7 @@ func (r *Room) sitting(some []earshot.ParticipantID, all []agents.Record) (here 
 	return here
 }
 
-// ids returns who some agents are.
+// ids returns the IDs of some agents.
 func ids(of []agents.Record) (all []earshot.ParticipantID) {
 	for _, a := range of {
 		all = append(all, a.ID)
@@ -125,8 +124,8 @@ func ids(of []agents.Record) (all []earshot.ParticipantID) {
 	return all
 }
 
-// elsewhere tells which of some are agents that have no seat in the room. It
-// says nothing where nobody has said who has one.
+// elsewhere says which of some participants are agents without a seat in the room. It is empty if
+// Config.Agents is not set.
 func (r *Room) elsewhere(some []earshot.ParticipantID, all []agents.Record) string {
 	var names []string
 	for _, id := range some {
@@ -143,8 +142,7 @@ func (r *Room) elsewhere(some []earshot.ParticipantID, all []agents.Record) stri
 	return names[0] + " has no seat in this room and does not answer here"
 }
 
-// retired tells somebody that they have called agents which there are no more, and how
-// there is another.
+// retired tells somebody that they have called agents that no longer exist, and how to get another.
 func (r *Room) retired(names []string, who participants.Participant) string {
 	if len(names) == 0 {
 		return ""
@@ -163,20 +161,20 @@ func (r *Room) retired(names []string, who participants.Participant) string {
 	return said + "; to add a new one, write /agent add " + name + " and what it is for"
 }
 
-// sentences joins those of some that say something.
+// sentences joins the texts that are not empty.
 func sentences(some ...string) string {
 	return strings.Join(slices.DeleteFunc(some, func(s string) bool { return s == "" }), ". ")
 }
 
-// A seatRoster is who is in the room, of the agents only those who have a seat.
+// A seatRoster is who is in the room, and of the agents only those with a seat.
 type seatRoster struct {
 	of     *participants.Roster
 	agents []earshot.ParticipantID
 	made   *participants.Roster
 }
 
-// roster returns who is in the room. It is the same one until anybody changes.
-// Where nobody has said who has a seat, all agents are in it.
+// roster returns who is in the room. It returns the same one until anything changes. If
+// Config.Agents is not set, all agents are in it.
 func (r *Room) roster() *participants.Roster {
 	all := r.cfg.People.Roster(r.cfg.ID)
 	if r.cfg.Agents == nil {
@@ -192,7 +190,7 @@ func (r *Room) roster() *participants.Roster {
 	return &made
 }
 
-// rosterWith adds the people who wrote through a program to the roster: who is answered takes
+// rosterWith adds the people who wrote through a program to the roster: whoever is answered takes
 // part in that turn.
 func (r *Room) rosterWith(writers []participants.Participant) *participants.Roster {
 	is := r.roster()
@@ -210,9 +208,9 @@ func (r *Room) rosterWith(writers []participants.Participant) *participants.Rost
 	return &made
 }
 
-// company returns how many are in the room, somebody who writes from elsewhere
-// included. Whoever has not said who they are is nobody's company, and neither is whom
-// nobody knows but by voice: it may be that of one of the others.
+// company returns how many people are in the room, including somebody who writes from elsewhere.
+// Somebody who has not said who they are does not count, nor does somebody known only by voice: the
+// voice may be that of one of the others.
 func (r *Room) company(who participants.Participant) int {
 	here := slices.DeleteFunc(slices.Clone(r.cfg.People.Here(r.cfg.ID)), participants.Participant.Nameless)
 	if who.ID == "" || who.ID == participants.Generic || who.Nameless() || isAmong(here, who.ID) {
@@ -225,7 +223,7 @@ func isAmong(list []participants.Participant, id earshot.ParticipantID) bool {
 	return slices.ContainsFunc(list, func(p participants.Participant) bool { return p.ID == id })
 }
 
-// away tells which of some people are not here, if nobody of them is.
+// away says which of some people are absent, if all of them are.
 func (r *Room) away(to []earshot.ParticipantID) string {
 	here := r.cfg.People.Here(r.cfg.ID)
 	var gone []string
@@ -244,8 +242,7 @@ func (r *Room) away(to []earshot.ParticipantID) string {
 	return list(gone) + isOrAre(gone) + "not here and will find it in the history"
 }
 
-// outsiders returns what those of some people are called who may enter the room
-// by none of their handles.
+// outsiders returns the names of those people who may enter the room by none of their handles.
 func (r *Room) outsiders(of []earshot.ParticipantID) (names []string) {
 	if r.cfg.Enters == nil {
 		return nil
@@ -262,7 +259,7 @@ func (r *Room) outsiders(of []earshot.ParticipantID) (names []string) {
 	return names
 }
 
-// list joins names as one says them.
+// list joins names into a readable list.
 func list(names []string) string {
 	if n := len(names); n > 1 {
 		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
@@ -277,9 +274,9 @@ func isOrAre(names []string) string {
 	return " is "
 }
 
-// begins reports whether text begins with the name of an agent and goes on
-// without a comma: "Earshot what time is it". Nobody speaks about it like this
-// as often as to it, while of a person one does.
+// begins reports whether text begins with the name of an agent and continues without a comma:
+// "Earshot what time is it". About a person one often speaks like this, but about an agent much
+// less often than to it.
 func begins(text earshot.Text, name string) bool {
 	t := strings.TrimSpace(string(text))
 	if name == "" || len(t) < len(name) || !strings.EqualFold(t[:len(name)], name) {
@@ -289,13 +286,12 @@ func begins(text earshot.Text, name string) bool {
 	return n == 0 || unicode.IsSpace(next)
 }
 
-// maxHinted is how many sessions are remembered to have been told something
-// once: more than there are at a time.
+// maxHinted is how many sessions are remembered to have received a hint once: more than there are
+// at a time.
 const maxHinted = 256
 
-// advise gives a sender the hint that there is for what they wrote, where they
-// wrote it. That nobody was called is said once a session: people who talk to
-// each other know it.
+// advise sends the hint about a message to its author, where they wrote it. That nobody was called
+// is said once in a session: people who talk to each other know it.
 func (r *Room) advise(e earshot.Event, a addressees) {
 	hint := r.advice(a)
 	if hint == "" || e.Via == "" || a.hint == "" && !r.first(e.Via) {
@@ -309,8 +305,8 @@ func (r *Room) advise(e earshot.Event, a addressees) {
 	}
 }
 
-// advice tells the author of a message that it reaches nobody, or not everybody whom it calls.
-// It is empty if there is nothing to tell.
+// advice tells the author of a message that it reaches nobody, or not everybody whom it calls. It
+// is empty if there is nothing to tell.
 func (r *Room) advice(a addressees) string {
 	if a.hint == "" && a.lost && r.is().Answers() && r.cfg.Settings().Enabled {
 		return "nobody was addressed, so nobody answers; begin with " + r.agents()[0].Name + ", and I will"
@@ -318,9 +314,9 @@ func (r *Room) advice(a addressees) string {
 	return a.hint
 }
 
-// Advice tells the author of a new message that it reaches nobody, or not everybody whom it
-// calls. It is empty if there is nothing to tell, or the room does not remember the message.
-// It is what is shown at the outlet beside the sense by which they write, if there is one.
+// Advice tells the author of a new message that it reaches nobody, or not everybody whom it calls.
+// It is empty if there is nothing to tell, or the room does not remember the message. It is the
+// text that is shown at the outlet beside the author's sense, if there is one.
 func (r *Room) Advice(message earshot.EventID) string {
 	r.mu.Lock()
 	en := r.known.byID[message]

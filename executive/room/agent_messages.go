@@ -19,26 +19,27 @@ import (
 )
 
 const (
-	// mostDepth is how deep agents may ask one another within a turn: whoever
-	// asked waits for all of them.
+	// mostDepth is how deeply agents may ask one another within a turn: the first one waits for all
+	// of them.
 	mostDepth = 4
 
-	// mostMessage is the longest message from one agent to another, in bytes:
-	// some pages, and within what a small model can take in.
+	// mostMessage is the longest message from one agent to another, in bytes: some pages, and
+	// within what a small model can take in.
 	mostMessage = 4 << 10
 )
 
-// A Spawner makes agents for a task. Its methods may be called from many
-// goroutines, wait for a disk, and give up when ctx ends.
+// A Spawner makes agents for a task. Its methods are safe for concurrent use, may wait for a disk,
+// and give up when ctx ends.
 type Spawner interface {
-	// Spawn makes an agent below another, which has it made.
+	// Spawn makes an agent below another, on behalf of that one.
 	Spawn(ctx context.Context, by earshot.ParticipantID, parent earshot.Path, kind paths.Kind, p earshot.Profile) (agents.Record, error)
 
-	// Finish ends one that was made so.
+	// Finish ends an agent that was made by Spawn.
 	Finish(ctx context.Context, by, id earshot.ParticipantID) error
 }
 
-// messageAgentTool is the tool by which an agent asks another. Its description and its answers are what a model reads.
+// messageAgentTool is the tool by which an agent asks another. Its description and its answers are
+// what a model reads.
 func (p *toolContext) messageAgentTool() tool.Tool {
 	type message struct {
 		Name    string `json:"name"`
@@ -70,8 +71,8 @@ func (p *toolContext) messageAgentTool() tool.Tool {
 	}
 }
 
-// findAgent returns the agent that another means by a name, if it may message it.
-// What it is told otherwise lets its model do the right thing.
+// findAgent returns the agent that another means by a name, if it may message it. The texts of its
+// errors let the model do the right thing.
 func (p *toolContext) findAgent(name string) (agents.Record, error) {
 	r := p.room
 	who, known := r.find(strings.TrimPrefix(strings.TrimSpace(name), "@"))
@@ -97,7 +98,7 @@ func (p *toolContext) findAgent(name string) (agents.Record, error) {
 	return other, p.mayAsk()
 }
 
-// others says which agents there are to be asked.
+// others says which agents can be asked.
 func (p *toolContext) others() string {
 	var names []string
 	for _, a := range p.room.agents() {
@@ -111,7 +112,7 @@ func (p *toolContext) others() string {
 	return "; the other agents here are " + list(names)
 }
 
-// mayAsk says why no agent may be asked now, or nothing.
+// mayAsk says why no agent may be asked now; nil if one may.
 func (p *toolContext) mayAsk() error {
 	if p.depth >= mostDepth {
 		return tool.Refuse("you were asked by an agent that was asked by an agent, %d deep, and that is as deep as it goes; answer with what you know", mostDepth)
@@ -119,7 +120,7 @@ func (p *toolContext) mayAsk() error {
 	return p.spend()
 }
 
-// spend says why the agents of this conversation may say no more to each other.
+// spend says why the agents of this conversation may say no more to each other; nil if they may.
 func (p *toolContext) spend() error {
 	if err := p.room.spend(p.question.message.Visibility); err != nil {
 		return tool.Refuse("%w", err)
@@ -127,7 +128,7 @@ func (p *toolContext) spend() error {
 	return nil
 }
 
-// delegateTool is the tool by which an agent gives a task to one that is made for it.
+// delegateTool is the tool by which an agent gives a task to an agent that is made for it.
 func (p *toolContext) delegateTool() tool.Tool {
 	type delegate struct {
 		Task string `json:"task"`
@@ -179,12 +180,11 @@ func (p *toolContext) delegate(ctx context.Context, task earshot.Text) (tool.Ans
 	return p.ask(ctx, helper, task, func(*Room) *seat { return &seat{Record: helper, awake: true} })
 }
 
-// ask has another agent answer a message, within the turn. Where it sits is found
-// when it is asked. Both messages are kept; of an answer that is cut off, what
-// was said until then.
+// ask makes another agent answer a message, within the turn. seatOf finds its seat when it is
+// asked. Both messages are kept; of an answer that is cut off, what was said until then.
 func (p *toolContext) ask(ctx context.Context, other agents.Record, text earshot.Text, seatOf func(*Room) *seat) (tool.Answer, error) {
 	asks := p.between(other.ID, earshot.Message{Text: text, Turn: p.turn})
-	within, is, leave := p.room.addAwaitedSeat(ctx, other) // before anybody reads of it: a person who does goes first
+	within, is, leave := p.room.addAwaitedSeat(ctx, other) // before anybody reads the message: a person who does precedes it
 	defer leave()
 	if err := p.room.queued(ctx, asks); err != nil {
 		return tool.Answer{}, errors.New("the message could not be sent; try again, or do without")
@@ -213,8 +213,8 @@ func (p *toolContext) ask(ctx context.Context, other agents.Record, text earshot
 	}, nil
 }
 
-// between is a message from this agent to another. It is for the same people as
-// the turn, and of agents for these two.
+// between returns a message from this agent to another. It is for the same people as the turn, and
+// of the agents only for these two.
 func (p *toolContext) between(other earshot.ParticipantID, m earshot.Message) earshot.Event {
 	e := p.event(m)
 	e.To = []earshot.ParticipantID{other}
@@ -222,7 +222,7 @@ func (p *toolContext) between(other earshot.ParticipantID, m earshot.Message) ea
 	return e
 }
 
-// everybody returns v for whichever agents: they pass on their own words.
+// everybody returns v for any agents, because they pass on their own words.
 func everybody(v earshot.Visibility) earshot.Visibility {
 	v.Agents = nil
 	return v
@@ -230,7 +230,7 @@ func everybody(v earshot.Visibility) earshot.Visibility {
 
 var errGone = tool.Refuse("it is not here any more; do without it")
 
-// prepare gives the agent that is asked its part, and makes its prompt.
+// prepare gives the asked agent its part, and makes its prompt.
 func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf func(*Room) *seat) (to *toolContext, asked *modelRequest, err error) {
 	r := p.room
 	bad := r.runOnOwner(ctx, func(ctx context.Context) {
@@ -261,15 +261,15 @@ func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf fu
 	return to, asked, errors.Join(err, bad)
 }
 
-// An awaitedSeat is a seat that another agent waits for: that of an agent that sits in
-// the room, not of one that was made for the task.
+// An awaitedSeat is a seat that another agent waits for: that of an agent that sits in the room,
+// not of one that was made for the task.
 type awaitedSeat struct {
 	seat *seat // nil until it is known
 	end  context.CancelCauseFunc
 }
 
-// addAwaitedSeat says that an agent waits for another one, which may work until leave, or until
-// its seat is taken away: see [Room.syncSeats].
+// addAwaitedSeat notes that an agent waits for another one, which may work until leave is called,
+// or until its seat is taken away: see [Room.syncSeats].
 func (r *Room) addAwaitedSeat(ctx context.Context, other agents.Record) (_ context.Context, is *awaitedSeat, leave func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	is = &awaitedSeat{end: end}
@@ -287,7 +287,7 @@ func (r *Room) addAwaitedSeat(ctx context.Context, other agents.Record) (_ conte
 	}
 }
 
-// setAwaitedSeat says where the agent sits that is waited for.
+// setAwaitedSeat notes where the awaited agent sits.
 func (r *Room) setAwaitedSeat(is *awaitedSeat, to *toolContext) {
 	r.mu.Lock()
 	is.seat = to.question.seat
@@ -295,8 +295,8 @@ func (r *Room) setAwaitedSeat(is *awaitedSeat, to *toolContext) {
 	r.nudge() // it may have gone meanwhile
 }
 
-// answer returns what the agent says. An error says why it did not come to its
-// end, to the model of the one that asked.
+// answer returns what the agent says. An error tells the model of the asking agent why the answer
+// is incomplete.
 func (p *toolContext) answer(ctx context.Context, asked *modelRequest) (earshot.Text, error) {
 	var said strings.Builder
 	err := p.room.listen(ctx, asked, &said)

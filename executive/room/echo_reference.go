@@ -11,28 +11,27 @@ import (
 )
 
 const (
-	// mostSounded is how many words are remembered of what came out of the
-	// voices: the longest utterance, half a minute, and what is spoken while it
-	// is being understood.
+	// mostSounded is how many words of what came out of the voices are remembered: the longest
+	// utterance, half a minute, and what is spoken while it is being transcribed.
 	mostSounded = 256
 
-	// before and after are how much more is compared than what sounded during an
-	// utterance: the sound takes its time through a device, a room and another
-	// device, and a word counts from when half of it was heard.
+	// before and after extend the time of an utterance in which the spoken words are compared with
+	// it: the sound takes its time through a device, a room and another device, and a word counts
+	// from when half of it was heard.
 	before = 1500 * time.Millisecond
 	after  = time.Second
 
-	// belated is how much longer what was said is remembered than is compared at first:
-	// in a room that nobody has measured yet, and through a device that keeps a second or two
-	// of sound, it comes back late.
+	// belated is how much longer spoken words are remembered than they are compared at first: in a
+	// room that nobody has measured yet, and through a device that buffers a second or two of
+	// sound, they come back late.
 	belated = 3 * time.Second
 
-	// next is how many words are compared that are about to be spoken.
+	// next is how many words that are about to be spoken are compared.
 	next = 4
 )
 
-// echoReference is what comes out of the voices of a room, so that it is known when it
-// comes back by a microphone. The zero value is silent.
+// echoReference is what comes out of the voices of a room, to recognise it when it comes back
+// through a microphone. The zero value is silent.
 type echoReference struct {
 	mu      sync.Mutex
 	past    []spokenWord // in the order in which they came
@@ -46,8 +45,7 @@ type spokenWord struct {
 	at   time.Time
 }
 
-// between returns what was spoken from one time to another, and a little more on
-// both sides.
+// between returns what was spoken from one time to another, and a little more on both sides.
 func (a *echoReference) between(begin, end time.Time) earshot.Text {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -74,15 +72,14 @@ func (a *echoReference) sounds(begin, end time.Time) bool {
 		slices.ContainsFunc(a.past, func(s spokenWord) bool { return !s.at.Before(begin) && !s.at.After(end) })
 }
 
-// half is how long before the middle of a word its sound may begin: the longest last a
+// half is how long before the middle of a word its sound may begin: the longest words last a
 // second.
 const half = 500 * time.Millisecond
 
-// echoes reports whether a voice that was heard from one time to another may be what
-// came out of the voices of the room: they had sounded when it began, or just before,
-// and when it ended. Just before is what a word, a device, the room and another device
-// take together, as in between. Who goes on after that, or has begun before the first
-// word, is somebody else.
+// echoes reports whether a voice that was heard from one time to another may be the output of the
+// room's voices: they sounded when it began, or just before, and when it ended. Just before covers
+// the time of a word, a device, the room and another device together, as in between. Somebody who
+// continues after that, or began before the first word, is somebody else.
 func (a *echoReference) echoes(begin, end time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -92,12 +89,11 @@ func (a *echoReference) echoes(begin, end time.Time) bool {
 	return sounded(begin) && sounded(end)
 }
 
-// recently is how long after a question "yes" is an answer to it, although more
-// was said since.
+// recently is how long after a question "yes" is an answer to it, although more was said since.
 const recently = 3 * time.Second
 
-// asked reports whether what was said shortly before a voice that spoke from one
-// time to another, or while it began, was a question.
+// asked reports whether a question was spoken shortly before a voice that was heard from one time
+// to another, or while it began.
 func (a *echoReference) asked(begin, end time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -106,8 +102,8 @@ func (a *echoReference) asked(begin, end time.Time) bool {
 	})
 }
 
-// A speechTracker follows one speech of one voice. Of several voices that say the same, the
-// one that opened last counts.
+// A speechTracker follows one speech of one voice. If several voices say the same, the one that
+// opened last counts.
 type speechTracker struct {
 	earshot.Speaking
 	reference *echoReference
@@ -115,21 +111,21 @@ type speechTracker struct {
 	read      func(earshot.Clause) earshot.Clause // how the voice says a clause; may be nil
 	began     time.Time
 	activity  *activity
-	starts    []int       // where in the reply each clause begins
+	starts    []int       // the offset in the reply of each clause
 	length    int         // of the reply, as far as it was handed over
-	words     []replyWord // of it, as they are spoken
-	spoken    int         // how many of them came out
-	signs     int         // how many come out with what stands in no reply, of which no position tells
+	words     []replyWord // the words of the reply, as they are spoken
+	spoken    int         // how many of them have come out
+	signs     int         // how many words come out with text that is in no reply, for which there are no positions
 
 	opens sync.Once     // with the first clause
 	cuts  sync.Once     // closes cut
-	cut   chan struct{} // closed when it is to say no more
+	cut   chan struct{} // closed when nothing more may be said
 }
 
-// A replyWord is a word of a reply, which begins at a byte of it.
+// A replyWord is a word of a reply, with the byte at which it begins.
 type replyWord struct {
 	word string
-	asks bool // a question ends with it
+	asks bool // it ends a question
 	at   int
 }
 
@@ -138,7 +134,7 @@ func (r *Room) openVoice(ctx context.Context, o earshot.Outlet, opening earshot.
 	return r.openSpeechTracker(ctx, o, opening, heard, false)
 }
 
-// openSpeechTracker is openVoice; over says that it may be said while somebody speaks.
+// openSpeechTracker is openVoice; over says that the speech may begin while somebody speaks.
 func (r *Room) openSpeechTracker(ctx context.Context, o earshot.Outlet, opening earshot.Opening, heard func(earshot.Heard), over bool) (earshot.Speaking, error) {
 	a := &r.echoReference
 	m := &speechTracker{reference: a, clock: r.cfg.Now, began: r.cfg.Now(), activity: &r.activity, cut: make(chan struct{})}
@@ -189,12 +185,12 @@ func (m *speechTracker) Do(c earshot.Control) {
 	m.Speaking.Do(c)
 }
 
-// gap is how long a reply that is ready waits for a gap in what people say at most: most
-// sentences are over by then, and a television never is.
+// gap is how long a reply that is ready waits at most for a gap in what people say: most sentences
+// are over by then, and a television never is.
 const gap = 4 * time.Second
 
-// wait waits until nobody speaks, whoever it is and to whom, so that no speech begins
-// over a person. It gives up after a while, or when the speech is cut.
+// wait waits until nobody speaks, whoever it is and to whom, so that no speech begins over a
+// person. It gives up after [gap], or when the speech is cut.
 func (m *speechTracker) wait() {
 	long := time.After(gap)
 	for {
@@ -212,8 +208,8 @@ func (m *speechTracker) wait() {
 	}
 }
 
-// wordsOf returns the words of a clause as they are spoken, and where each begins
-// in a reply in which the clause begins at start.
+// wordsOf returns the words of a clause as they are spoken, and where each begins in a reply in
+// which the clause begins at start.
 func wordsOf(c earshot.Clause, start int) (words []replyWord) {
 	spoken := string(c.Spoken)
 	if spoken == "" && len(c.Marks) == 0 {
@@ -242,8 +238,8 @@ func wordsOf(c earshot.Clause, start int) (words []replyWord) {
 	return words
 }
 
-// advance notes how far the voice has come. A position may lie; it goes no further
-// than what was handed over.
+// advance notes how far the voice has come. A reported position may be wrong, so it is limited to
+// what was handed over.
 func (m *speechTracker) advance(h earshot.Heard) {
 	a := m.reference
 	a.mu.Lock()

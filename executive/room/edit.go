@@ -14,29 +14,29 @@ import (
 	"earshot/participants"
 )
 
-// editable are the fields that people change. Of what was said anybody may say what was
-// misheard; all else of the others only who operates the house changes: what was written,
-// and how an agent's reply ended.
+// editable are the fields that people change. What was misheard anybody may correct; everything
+// else in the other fields, what was written and how an agent's reply ended, only the operator may
+// change.
 var editable = []scene.Field{scene.Environment, scene.Visual, scene.User, scene.Notes, scene.Reasoning}
 
-// mostListed is of how many people and terminals the room remembers what they were
-// shown last.
+// mostListed is for how many people and terminals the room remembers which list they were shown
+// last.
 const mostListed = 64
 
-// A listing is what somebody was shown at an outlet, or by a shell, which is none, by
-// the numbers that stood there.
+// A listing is the numbered list that somebody was shown at an outlet, or in a shell, which has
+// none.
 type listing struct {
 	outlet string
 	who    earshot.ParticipantID
 	items  []scene.Item
 }
 
-// of reports whether it was shown to whoever gives a command, where they do.
+// of reports whether it was shown to the author of a command, where they give the command.
 func (l listing) of(c command.Call) bool { return l.outlet == c.Event.Via && l.who == c.By.ID }
 
-// amend writes down an edit if it still fits when its turn has come, so that nobody
-// changes what they have not seen. Whatever it says is for those who may see what it
-// changes, and it is deleted with that.
+// amend records an edit if it still fits when its turn has come, so that nobody changes what they
+// have not seen. The edit is visible to those who may see what it changes, and is deleted with
+// that.
 func (r *Room) amend(ctx context.Context, e earshot.Event, a earshot.Audience) error {
 	edit := e.Body.(earshot.Edit)
 	en, first, err := r.reserve(resolvedEvent{event: e})
@@ -53,8 +53,8 @@ func (r *Room) amend(ctx context.Context, e earshot.Event, a earshot.Audience) e
 	return en.wait(ctx)
 }
 
-// fitting returns batch without what does not fit any more. Of what has to only the
-// first is in it: whether the others fit is to be seen when that is kept.
+// fitting returns batch without entries that no longer fit. Of those with a condition it keeps only
+// the first: whether the others fit can only be checked when that is kept.
 func (r *Room) fitting(batch []*entry) (fit []*entry) {
 	var later []*entry
 	checked := false
@@ -82,8 +82,8 @@ func (r *Room) fitting(batch []*entry) (fit []*entry) {
 	return fit
 }
 
-// alters returns the event of an edit of the entry i, made of e: for those who may
-// see the entry, and deleted with it.
+// alters returns the event of an edit of the entry i, made from e: for those who may see the entry,
+// and deleted with it.
 func alters(e earshot.Event, edit earshot.Edit, i scene.Item) earshot.Event {
 	edit.Field, edit.Item = string(i.Field), i.ID
 	if edit.Act != earshot.Undone {
@@ -99,17 +99,16 @@ func alters(e earshot.Event, edit earshot.Edit, i scene.Item) earshot.Event {
 	return e
 }
 
-// overruled writes down that a correction is over: the sense has observed something
-// else since.
+// overruled records that a correction is over, because the sense has observed something else since.
 func (r *Room) overruled(was scene.Item, source string) {
 	e := alters(r.event(was.Visibility, earshot.Edit{}), earshot.Edit{Act: earshot.Ended, Undoes: was.Event}, was)
 	b := e.Body.(earshot.Edit)
 	b.Source = source
 	e.Body = b
-	_, _ = r.enqueue(e, nil) // if it is not kept, the correction holds again after a start
+	_, _ = r.enqueue(e, nil) // if it is not kept, the correction applies again after a start
 }
 
-// taught tells the part of the house which was wrong that somebody has corrected it.
+// taught tells the part of the program that was wrong that somebody has corrected it.
 func (r *Room) taught(e earshot.Event) {
 	b, ok := e.Body.(earshot.Edit)
 	if !ok || r.cfg.Corrected == nil {
@@ -120,7 +119,7 @@ func (r *Room) taught(e earshot.Event) {
 	}
 }
 
-// mayEdit says why somebody may not change an entry of a field, or nothing.
+// mayEdit says why somebody may not change an entry of a field; nil if they may.
 func mayEdit(who participants.Participant, had scene.Item, act earshot.Act) error {
 	f, misheard := had.Field, had.Aloud && act == earshot.Changed
 	switch {
@@ -139,8 +138,7 @@ func mayEdit(who participants.Participant, had scene.Item, act earshot.Act) erro
 // fields are those that an agent changes, as its tool calls them.
 var fields = map[string]scene.Field{"notes": scene.Notes, "user_state": scene.User, "findings": scene.Reasoning}
 
-// edit is what an agent changes of what is known, for those who may see what it says
-// there.
+// edit changes the scene for an agent. The change is for those who may see the entry.
 func (p *toolContext) edit(ctx context.Context, s tool.Scope, c tool.Change) (earshot.Text, error) {
 	f := fields[c.Field]
 	view := p.room.scene.For(s.Audience).As(p.who.ID)
@@ -161,15 +159,15 @@ func (p *toolContext) edit(ctx context.Context, s tool.Scope, c tool.Change) (ea
 	return map[string]earshot.Text{"change": "It is changed.", "remove": "It is removed."}[c.Action], p.room.amend(ctx, e, s.Audience)
 }
 
-// reaches reports whether everybody who may see something of visibility w may also
-// see something of visibility v.
+// reaches reports whether everybody who may see something of visibility w may also see something of
+// visibility v.
 func reaches(v, w earshot.Visibility) bool {
 	both := v.And(w)
 	return both.Scope == w.Scope && len(both.Members) == len(w.Members) && (both.Agents == nil) == (w.Agents == nil) && len(both.Agents) == len(w.Agents)
 }
 
-// quoted returns the entry that a model means by its words: the one that says just
-// that, or else the only one that has it in it.
+// quoted returns the entry that a model means by its words: the one that says exactly that, or else
+// the only one that contains it.
 func quoted(items []scene.Item, words string) (scene.Item, error) {
 	want := plain(words)
 	var within []scene.Item
@@ -196,13 +194,13 @@ func quoted(items []scene.Item, words string) (scene.Item, error) {
 	return scene.Item{}, fmt.Errorf("it is not clear which entry is meant; copy one of these into entry, as it stands:%s", b.String())
 }
 
-// plain returns words as they are compared.
+// plain returns words in the form in which they are compared.
 func plain(words string) string {
 	return strings.ToLower(strings.Trim(strings.Join(strings.Fields(words), " "), `"'. `))
 }
 
-// told returns what a sense tells of what is going on, as it may be kept: of what it
-// notices, and under names of its own, so that it changes nothing that others know.
+// told returns an edit by a sense in the form in which it may be kept: only of fields that a sense
+// observes, and under names of its own, so that it cannot change what others have added.
 func told(from earshot.Handle, who participants.Participant, b earshot.Edit) (earshot.Edit, error) {
 	f := scene.Field(b.Field)
 	switch {

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// A seat's dialogue is 50 messages. When there are more, ten go
-	// at once: the prompt then begins the same for the next ten, and a server
-	// that keeps the beginning in memory need not read it again.
+	// A seat's dialogue is 50 messages. When there are more, ten are dropped at once: the prompt
+	// then begins the same for the next ten, and a server that caches the beginning need not read
+	// it again.
 	keepLines = 50
 	dropLines = 10
 
-	// The dialogue is also bounded in bytes, to some 6,000 tokens: small models
-	// are run with contexts of 8,192.
+	// The dialogue is also bounded in bytes, to some 6,000 tokens: small models are run with
+	// contexts of 8,192.
 	keepBytes = 24 << 10
 )
 
@@ -33,36 +33,35 @@ type line struct {
 	author     earshot.ParticipantID
 	to         []earshot.ParticipantID
 	text       earshot.Text
-	note       string // what the model is told of how its reply ended, if not by itself
+	note       string // what the model is told about how its reply ended, unless it ended by itself
 	visibility earshot.Visibility
 
 	from      earshot.Handle
-	turn      earshot.TurnID // in which it was said, if it was by an agent
+	turn      earshot.TurnID // the turn in which an agent said it
 	replies   bool           // it is a reply
-	ownWords  bool           // asked with its author's own words alone, or an answer to that
-	announces bool           // it says in the note that the author has come or gone
+	ownWords  bool           // asked with only its author's own words, or an answer to that
+	announces bool           // its note says that the author has come or gone
 	comes     bool           // they have come
 
-	// Of what was said aloud: by which voice, if that can be told, and whose it was if
-	// that turned out later.
+	// For what was said aloud: by which voice, if known, and whose it turned out to be.
 	aloud  bool
 	voice  earshot.Handle
 	whose  *earshot.Attribution
-	manner earshot.Text // what the model is told of how it sounded
+	manner earshot.Text // what the model is told about how it sounded
 
-	answers  earshot.EventID      // the message that its author answers, as they say
-	quoted   *citation            // that, as it stands in the prompt
+	answers  earshot.EventID      // the message that its author says it answers
+	quoted   *citation            // that message, as it stands in the prompt
 	attached []earshot.Attachment // part of the text
 
-	continues earshot.EventID // the line before, of the same sentence
+	continues earshot.EventID // the previous line, of the same sentence
 
-	revised time.Time // when its author changed it last
+	revised time.Time // when its author last changed it
 
-	mends []mend // the newest last
-	gone  bool   // somebody has taken it out
+	mends []mend // newest last
+	gone  bool   // somebody has removed it
 }
 
-// A mend is that somebody has put right what was heard, and what it was before.
+// A mend is a correction of what was heard, with the previous text.
 type mend struct {
 	edit earshot.EventID
 	by   earshot.ParticipantID
@@ -71,11 +70,11 @@ type mend struct {
 	gone bool
 }
 
-// mostMends is how many of one line can be taken back, as of an entry of the scene.
+// mostMends is how many corrections of one line can be undone, as for an entry of the scene.
 const mostMends = 8
 
-// mended takes in that somebody has changed what was said, or taken a change of it back:
-// the model reads the line as it is then.
+// mended applies a correction, or the undoing of one, to what was said: the model reads the
+// corrected line.
 func (h *history) mended(e earshot.Event) {
 	b, is := e.Body.(earshot.Edit)
 	i := slices.IndexFunc(h.lines, func(l line) bool { return is && l.event == earshot.EventID(b.Item) && !l.replies && !l.announces })
@@ -97,7 +96,7 @@ func (h *history) mended(e earshot.Event) {
 	}
 }
 
-// source returns the event that has made the line what it is.
+// source returns the event that made the line what it is.
 func (l line) source() earshot.EventID {
 	if n := len(l.mends); n > 0 {
 		return l.mends[n-1].edit
@@ -105,13 +104,12 @@ func (l line) source() earshot.EventID {
 	return l.event
 }
 
-// history is the dialogue of a seat, in the order in which the room admitted it;
-// a clock that jumps does not change it. A reply stands behind what it answers,
-// other replies to that and what agents asked one another for it, and so before
-// the message that cut it off.
+// history is the dialogue of a seat, in the order in which the room admitted it; a clock that jumps
+// does not change it. A reply stands behind what it answers, other replies to that and what agents
+// asked one another for it, and so before the message that cut it off.
 type history struct {
 	lines  []line
-	recent func(earshot.EventID) (citation, bool) // what is remembered besides; may be nil
+	recent func(earshot.EventID) (citation, bool) // other events that are remembered; may be nil
 }
 
 func (h *history) add(l line) {
@@ -122,7 +120,7 @@ func (h *history) add(l line) {
 	if l.about != "" {
 		at := slices.IndexFunc(h.lines, func(x line) bool { return x.event == l.about })
 		if at < 0 && i > 0 {
-			return // it answers what has been forgotten
+			return // it answers something that has been forgotten
 		}
 		i = at + 1
 		for k := i; k < len(h.lines); k++ {
@@ -158,9 +156,9 @@ func (h *history) bytes() int {
 	return n
 }
 
-// prompt returns what everybody in a may see of the dialogue, as the model of the
-// agent self reads it at now, and which lines that is. Where there are several agents,
-// it tells whom each message is for; and how long ago it was said, where that differs.
+// prompt returns what everybody in a may see of the dialogue, as the model of the agent self reads
+// it at now, and the lines used. If several agents sit here, it says for whom each message is; and
+// how long ago it was said, where that differs.
 func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name func(earshot.ParticipantID) string, several bool, now time.Time) (out []llm.Message, used []line) {
 	before := ""
 	for _, l := range h.lines {
@@ -173,7 +171,7 @@ func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name fu
 			l.text = whole(used)
 		}
 		if l.text != used[len(used)-1].text {
-			out = out[:len(out)-1] // the same sentence, as far as it had come
+			out = out[:len(out)-1] // the same sentence, in an earlier state
 		} else if when := ago(l.at, now); when != before {
 			out, before = append(out, dated(when)), when
 		}
@@ -194,7 +192,7 @@ func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name fu
 // asked returns a message of somebody else, as the model reads it.
 func (l line) asked(name func(earshot.ParticipantID) string, several bool) llm.Message {
 	envelope := conversation.Envelope{From: name(l.speaker()), Text: l.quoted.among(name) + l.text + l.manner}
-	if n := len(l.mends); n > 0 && name(l.mends[n-1].by) != envelope.From { // whose words these are then
+	if n := len(l.mends); n > 0 && name(l.mends[n-1].by) != envelope.From { // these are then the words of whoever corrected it
 		envelope.Text += earshot.Text(" (corrected: these words are " + name(l.mends[n-1].by) + "'s)")
 	}
 	for _, id := range l.to {
@@ -213,13 +211,13 @@ func whole(lines []line) earshot.Text {
 		return l.text
 	}
 	if by, before := l.speaker(), lines[n-1].speaker(); by != before && by != "" && before != "" {
-		return l.text // they turned out to be two
+		return l.text // they turned out to be two sentences
 	}
 	return joined(whole(lines[:n]), lines[n].text)
 }
 
-// waited returns the line e out of those that a prompt is made of, if the last
-// word is that of the agent self: while e waited, another agent asked it.
+// waited returns the line of event e among the lines of a prompt, if the last word is that of the
+// agent self: while e waited, another agent asked it.
 func waited(used []line, e earshot.EventID, self earshot.ParticipantID) (l line, ok bool) {
 	i := slices.IndexFunc(used, func(l line) bool { return l.event == e })
 	if i < 0 {
@@ -231,8 +229,8 @@ func waited(used []line, e earshot.EventID, self earshot.ParticipantID) (l line,
 	return l, last.author == self && !last.announces
 }
 
-// ended returns what the model is told of how its reply ended, or "" if it
-// ended by itself and was heard.
+// ended returns what the model is told about how its reply ended, or "" if it ended by itself and
+// was heard.
 func ended(r earshot.Reply, name func(earshot.ParticipantID) string) string {
 	by, note := outcome(r)
 	if by != "" {
@@ -241,7 +239,7 @@ func ended(r earshot.Reply, name func(earshot.ParticipantID) string) string {
 	return note
 }
 
-// outcome returns the same, without the name of who did it.
+// outcome returns the same, without the name of the person responsible.
 func outcome(r earshot.Reply) (by earshot.ParticipantID, note string) {
 	where := " there."
 	if r.Delivered() == "" {

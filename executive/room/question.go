@@ -20,22 +20,22 @@ type question struct {
 	message earshot.Event
 	rank    int              // how urgent it is
 	chain   bool             // another agent asks it
-	root    earshot.EventID  // of a chain: what somebody asked when it began
-	ticket  interrupt.Ticket // a cut after it cuts its turn
+	root    earshot.EventID  // of a chain: what somebody asked at its beginning
+	ticket  interrupt.Ticket // a later cut cuts its turn
 	turn    earshot.TurnID
 	want    reflex.Kind
 
-	sideTalk sideTalk      // what it means to the work that was broken off for it
-	progress *progress     // what its own turn is at
-	trace    *latencyTrace // what is measured of it; nil before its turn of what nobody asked
+	sideTalk sideTalk      // what it means for the work that was broken off for it
+	progress *progress     // what its own turn is doing
+	trace    *latencyTrace // its measurements; nil before its turn if nobody asked it
 
-	asOf        time.Time // what its prompt calls now; zero is when it is made
-	stillSpoken bool      // its message is still being said
+	asOf        time.Time // the now of its prompt; zero means when the prompt is made
+	stillSpoken bool      // its message is still being spoken
 
 	everybody bool // it calls every agent
 	protected bool // it is said whole; see [earshot.Opening]
-	aloud     bool // it was said aloud, or what agents answer each other after it
-	follows   bool // it goes on with a talk, and calls nobody
+	aloud     bool // it was said aloud, or is what agents answer each other after that
+	follows   bool // it continues a conversation, and calls nobody
 	again     bool // it was asked before earshot stopped
 	asksBack  bool // it was hardly understood, which the answer says
 
@@ -43,37 +43,36 @@ type question struct {
 
 	resumes earshot.Event // of a question for the rest of a reply that was cut off: that reply
 
-	// Of a reply by which agents hand over, or somebody is reminded: its words,
-	// which are the house's.
+	// The next two are set for a reply that hands over or reminds somebody, in the program's words.
 	handover *earshot.Handover
 	remind   *remind.Reminder
 	words    string
 
-	confirmed *tool.ConfirmedCall // a call of a tool, which is done first; nil for none
+	confirmed *tool.ConfirmedCall // a confirmed tool call, which is carried out first; nil for none
 
-	// Of what the agent says unasked: the finding, whose words it says, or else that
-	// it answers what somebody asked the room.
+	// The next fields are for what the agent says unasked: the finding whose words it says, or that
+	// it answers a question to the whole room.
 	found   *pendingFinding
 	unasked bool
 	arrival *arrival // or that it greets somebody
 
-	// Askers are who wrote it, and what was given up in its favour, as they were
-	// known by the handle that they came by.
+	// askers are its authors, and those of questions given up in its favour, as they were known by
+	// the handles by which they came.
 	askers []participants.Participant
 
-	// After is what others wrote or changed since, that stands in its prompt, and overheard is who
-	// said something aloud meanwhile that does.
+	// after is what others wrote or changed since then, as far as it is in its prompt; overheard
+	// are the authors of words in its prompt that were said aloud meanwhile.
 	after     []line
 	overheard []earshot.ParticipantID
 
-	// What the answer is made of: who may see all of it, and the messages,
-	// which it is erased with.
+	// The answer is made from these: who may see all of it, and the messages with which it is
+	// erased.
 	visibility earshot.Visibility
 	sources    []earshot.EventID
 }
 
-// madeOf notes that the answer rests on lines of the dialogue: only who may see
-// all of them may see it, and it is erased with what others said of them.
+// madeOf notes that the answer rests on lines of the dialogue: only people who may see all of them
+// may see it, and it is erased with others' lines among them.
 func (q *question) madeOf(lines []line) {
 	q.after = q.since(lines)
 	for _, l := range lines {
@@ -93,7 +92,7 @@ func (q *question) madeOf(lines []line) {
 	}
 }
 
-// since returns what others wrote or changed after the question was asked, of some lines.
+// since returns those of some lines that others wrote or changed after the question was asked.
 func (q *question) since(lines []line) (after []line) {
 	asked := slices.IndexFunc(lines, func(l line) bool { return l.event == q.message.ID })
 	for i, l := range lines {
@@ -105,7 +104,7 @@ func (q *question) since(lines []line) (after []line) {
 	return after
 }
 
-// restsOn notes the same of what was going on.
+// restsOn notes the same for entries of the scene.
 func (q *question) restsOn(items []scene.Item) {
 	q.overheard = nil
 	for _, i := range items {
@@ -119,7 +118,7 @@ func (q *question) restsOn(items []scene.Item) {
 	}
 }
 
-// origin returns with what the talk began that q belongs to.
+// origin returns the event with which the conversation of q began.
 func (q question) origin() earshot.EventID {
 	if q.root != "" {
 		return q.root
@@ -134,7 +133,7 @@ func (q *question) favour(other question) {
 	}
 }
 
-// derives notes the same of what was found for it.
+// derives notes the same for other events that were used.
 func (q *question) derives(v earshot.Visibility, from []earshot.EventID) {
 	q.visibility = q.visibility.And(v)
 	q.trace.rests(q.visibility)
@@ -145,10 +144,9 @@ func (q *question) derives(v earshot.Visibility, from []earshot.EventID) {
 	}
 }
 
-// before reports whether q is answered rather than another question of the same
-// conversation, which came earlier: what a person asks before what an agent
-// does, the more urgent one, and of equals the newer. What is asked again is older than
-// what was not.
+// before reports whether q is answered rather than another, earlier question of the same
+// conversation: a person's question before an agent's, then the more urgent one, and of equals the
+// newer one. A question that is asked again counts as older than one that is not.
 func (q question) before(earlier question) bool {
 	if q.chain != earlier.chain {
 		return earlier.chain
@@ -159,10 +157,9 @@ func (q question) before(earlier question) bool {
 	return q.rank >= earlier.rank
 }
 
-// outlets returns where the answer to q comes out: where all who are
-// around may see it. What was written is not answered aloud, unless that is
-// wanted, as a reminder is; and what is private never. What was said aloud is answered
-// in writing too, but for a chat beside a call.
+// outlets returns where the answer to q goes: where everybody around may see it. A written question
+// is answered aloud only if that is wanted, as for a reminder, and a private one never. A spoken
+// question is answered in writing too, except in a chat beside a call.
 func (r *Room) outlets(q question, set executive.Config) []*roomOutlet {
 	v := q.message.Visibility
 	places := r.around(v)
@@ -175,10 +172,10 @@ func (r *Room) outlets(q question, set executive.Config) []*roomOutlet {
 	return places
 }
 
-// listeners returns everybody whom the answer to q is for, and the agent, which
-// reads what it is made of. An answer that all may see is for those who come
-// later, too: nothing private is in it, whoever is here. It does not count the
-// other agents, from whom it is hidden that others were called.
+// listeners returns everybody for whom the answer to q is, and the agent, which reads what it is
+// made from. A public answer is also for people who come later, so nothing private is in it,
+// whoever is here. Other agents do not count, because it may be hidden from them that others were
+// called.
 func (r *Room) listeners(q question) earshot.Audience {
 	a := earshot.Audience{Room: r.cfg.ID, Unknown: true}.With(q.seat.ID)
 	if v := q.message.Visibility; v.Scope == earshot.Private {
@@ -196,15 +193,14 @@ func (r *Room) listeners(q question) earshot.Audience {
 	return a
 }
 
-// maxCircles is how many conversations may wait for an answer of one agent at
-// once: the open one, and private ones.
+// maxCircles is how many conversations, one public and the others private, may wait for an answer
+// of one agent at once.
 const maxCircles = 16
 
-// supersede keeps, of the questions that wait for one agent in one conversation,
-// the most urgent, of equals the newest, which the model sees last. The others
-// are context by now; their turns end before they begin, and so a burst to an
-// agent that is busy is answered in order, by one turn. What only some may see is
-// no context of what others asked, so that waits beside it.
+// supersede keeps, of the questions that wait for one agent in one conversation, the most urgent,
+// and of equals the newest, which the model sees last. The others have become context; their turns
+// end before they begin, so a burst to a busy agent is answered in order, by one turn. A private
+// question is no context for what others asked, so it waits separately.
 func (r *Room) supersede() {
 	var kept []question
 	for _, q := range r.pending {
@@ -226,8 +222,7 @@ func (r *Room) supersede() {
 	r.wait(r.bounded(kept))
 }
 
-// bounded gives up the questions to an agent that wait longest, if there are too
-// many.
+// bounded gives up the questions to an agent that have waited longest, if there are too many.
 func (r *Room) bounded(all []question) []question {
 	circles := make(map[*seat]int)
 	var kept []question
@@ -243,7 +238,7 @@ func (r *Room) bounded(all []question) []question {
 	return kept
 }
 
-// wait makes these the questions that wait.
+// wait sets the questions that wait.
 func (r *Room) wait(questions []question) {
 	r.pending = questions
 	r.mu.Lock()
@@ -251,7 +246,7 @@ func (r *Room) wait(questions []question) {
 	r.asked = len(r.pending)
 }
 
-// drop gives up those of the questions that wait which fit.
+// drop gives up the waiting questions that fit.
 func (r *Room) drop(fits func(question) bool) {
 	if !slices.ContainsFunc(r.pending, fits) {
 		return
@@ -267,10 +262,9 @@ func (r *Room) drop(fits func(question) bool) {
 	r.wait(kept)
 }
 
-// overtake does to the questions that wait what somebody's words do, once they
-// are kept. A command word ends all talk among agents; whoever asks one of them
-// has the floor before it, in the same conversation. What others have asked goes
-// on waiting: that the one who talked was cut for this is no cut of theirs.
+// overtake applies somebody's words, once they are kept, to the waiting questions. A command word
+// ends all talk among agents. A person who asks an agent precedes it in the same conversation.
+// Questions of others keep waiting: that the speaker was cut for this does not cut them.
 func (r *Room) overtake(e *entry) {
 	if e.signal == nil {
 		return
@@ -299,13 +293,12 @@ func (q question) asked() bool {
 	return !q.chain && q.remind == nil && q.found == nil && q.arrival == nil && !q.protected
 }
 
-// unbidden reports whether nobody has asked for what is said.
+// unbidden reports whether nobody asked for what is said.
 func (q question) unbidden() bool {
 	return q.unasked || q.arrival != nil || q.found != nil && !q.found.asked
 }
 
-// about returns what the answer is to: a reminder is said by itself, and so is what
-// nobody asked for.
+// about returns what the answer is to; empty for a reminder and for what nobody asked for.
 func (q question) about() earshot.EventID {
 	switch {
 	case q.remind != nil || q.arrival != nil:
@@ -316,7 +309,7 @@ func (q question) about() earshot.EventID {
 	return q.message.ID
 }
 
-// whom returns whom the answer is for.
+// whom returns for whom the answer is.
 func (q question) whom() earshot.ParticipantID {
 	switch {
 	case q.remind != nil:
@@ -331,9 +324,8 @@ func (q question) whom() earshot.ParticipantID {
 	return q.message.Author
 }
 
-// end returns the event that says how the turn of q ended. It is erased with
-// the messages that it was made of: the question, and what else of the dialogue
-// others said.
+// end returns the event that says how the turn of q ended. It is erased with the messages from
+// which it was made: the question, and others' lines of the dialogue.
 func (r *Room) end(q question, reply earshot.Reply) earshot.Event {
 	reply.Turn, reply.About = q.turn, q.about()
 	e := r.event(q.visibility, reply)

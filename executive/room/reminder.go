@@ -18,15 +18,14 @@ import (
 )
 
 const (
-	// mostWait is how long the room sleeps at most while there are reminders, for
-	// the clock may have been set, and the machine may have slept.
+	// mostWait is how long the room sleeps at most while there are reminders, because the clock may
+	// have been set, and the machine may have slept.
 	mostWait = time.Minute
 
-	// soon is how long one is waited for that is due while somebody is about to
-	// ask something.
+	// soon is how long a due reminder is delayed while somebody is about to ask something.
 	soon = 100 * time.Millisecond
 
-	// again is when a reminder is tried again of which nothing was heard.
+	// again is when an unheard reminder is tried again.
 	again = time.Minute
 
 	// late is how late a reminder may be without saying when it was due.
@@ -35,20 +34,18 @@ const (
 
 var errNobodyReminds = errors.New("a reminder needs somebody to remind; say who you are with --identity NAME")
 
-// Set implements [tool.Agenda]. A reminder is for the person whose question is
-// answered.
+// Set implements [tool.Agenda]. The reminder is for the person whose question is answered.
 func (p *toolContext) Set(ctx context.Context, s tool.Scope, due time.Time, text earshot.Text) (remind.Reminder, error) {
 	return p.room.setReminder(ctx, s.Askers[0].ID, p.event(earshot.Reminder{Act: earshot.Created, Due: due, Text: oneLine(text)}))
 }
 
-// Reminders implements [tool.Agenda]: as far as those may know of them who are
-// answered.
+// Reminders implements [tool.Agenda]. It returns those that everybody who hears the answer may
+// know.
 func (p *toolContext) Reminders(s tool.Scope) []remind.Reminder {
 	return p.room.reminders(s.Askers[0].ID, s.Audience)
 }
 
-// Cancel implements [tool.Agenda]. Where several people ask, nobody can tell which of
-// them means it.
+// Cancel implements [tool.Agenda]. If several people ask, nobody can tell which of them means it.
 func (p *toolContext) Cancel(ctx context.Context, s tool.Scope, n int) error {
 	who := s.Askers[0]
 	if slices.ContainsFunc(s.Askers, func(other participants.Participant) bool { return other.ID != who.ID }) {
@@ -57,7 +54,7 @@ func (p *toolContext) Cancel(ctx context.Context, s tool.Scope, n int) error {
 	return p.room.cancel(ctx, who.ID, n, s.Audience, p.event)
 }
 
-// setReminder writes down a reminder for somebody.
+// setReminder records a reminder for somebody.
 func (r *Room) setReminder(ctx context.Context, who earshot.ParticipantID, e earshot.Event) (remind.Reminder, error) {
 	e.To = []earshot.ParticipantID{who}
 	is := e.Body.(earshot.Reminder)
@@ -80,14 +77,14 @@ func (r *Room) setReminder(ctx context.Context, who earshot.ParticipantID, e ear
 	return remind.Reminder{For: who, Due: is.Due, Text: is.Text}, nil // it was said already
 }
 
-// reminders returns those of somebody that everybody in a may know of.
+// reminders returns somebody's reminders that everybody in a may know.
 func (r *Room) reminders(who earshot.ParticipantID, a earshot.Audience) []remind.Reminder {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.DeleteFunc(r.agenda.Of(who), func(has remind.Reminder) bool { return !has.Event.Visibility.Allows(a) })
 }
 
-// cancel gives a reminder of somebody up. Event makes what is written down of it.
+// cancel gives up a reminder of somebody. event makes the event that records it.
 func (r *Room) cancel(ctx context.Context, who earshot.ParticipantID, n int, a earshot.Audience, event func(earshot.Body) earshot.Event) error {
 	all := r.reminders(who, a)
 	i := slices.IndexFunc(all, func(has remind.Reminder) bool { return has.N == n })
@@ -102,7 +99,7 @@ func (r *Room) cancel(ctx context.Context, who earshot.ParticipantID, n int, a e
 	return r.queued(ctx, e)
 }
 
-// oneLine returns what somebody is to be reminded of as it is said in a sentence.
+// oneLine returns the text of a reminder as it is said in a sentence.
 func oneLine(text earshot.Text) earshot.Text {
 	return earshot.Text(strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " "))
 }
@@ -125,14 +122,13 @@ func (r *Room) remind(ctx context.Context, c command.Call) (string, error) {
 		return "", err
 	}
 	e := c.Event
-	e.Author, e.Via, e.Visibility = r.agents()[0].ID, "", earshot.Visibility{Scope: earshot.Public} // who will say it
+	e.Author, e.Via, e.Visibility = r.agents()[0].ID, "", earshot.Visibility{Scope: earshot.Public} // the agent that will say it
 	e.Body = earshot.Reminder{Act: earshot.Created, Due: due, Text: oneLine(earshot.Text(of))}
 	_, err = r.setReminder(ctx, c.By.ID, e)
 	return "", err // everybody is shown it
 }
 
-// listReminders tells somebody what they are still to be reminded of, as far as
-// those may know it who read the answer.
+// listReminders lists somebody's open reminders, as far as the readers of the answer may know them.
 func (r *Room) listReminders(c command.Call) string {
 	var b strings.Builder
 	for _, has := range r.reminders(c.By.ID, c.Audience) {
@@ -157,20 +153,20 @@ func (r *Room) cancelReminder(ctx context.Context, c command.Call, number string
 	})
 }
 
-// reminding returns a channel that yields when a reminder may be said, nil if
-// there is none that reaches anybody.
+// reminding returns a channel that fires when a reminder may be said, nil if there is none that
+// reaches anybody.
 func (r *Room) reminding() <-chan time.Time {
 	at := r.nextReminder()
 	if at.IsZero() || r.speaking() || !r.answers() {
-		return nil // it is looked at when that is over
+		return nil // it is checked again when that ends
 	}
 	return time.After(min(max(at.Sub(r.cfg.Now()), soon), mostWait))
 }
 
-// reaches reports whether somebody hears or reads what is said here now.
+// reaches reports whether somebody hears or can read what is said here now.
 func (r *Room) reaches(who earshot.ParticipantID) bool { return r.cfg.Lasts || r.isHere(who) }
 
-// nextReminder returns when the first one may be said that reaches its person.
+// nextReminder returns when the first reminder that reaches its person may be said.
 func (r *Room) nextReminder() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -189,8 +185,8 @@ func (r *Room) nextReminder() time.Time {
 // answers reports whether the room answers anybody.
 func (r *Room) answers() bool { return r.cfg.Settings().Enabled && r.is().Answers() }
 
-// due returns the reminder that is said now, as a question without an asker: one
-// that reaches its person. One that was tried in vain waits.
+// due returns the reminder to say now, as a question without an asker: one that reaches its person.
+// A reminder that nobody heard waits.
 func (r *Room) due(ctx context.Context, since interrupt.Ticket) (question, bool) {
 	for _, has := range r.dueReminders() {
 		if !r.answers() {
@@ -205,7 +201,7 @@ func (r *Room) due(ctx context.Context, since interrupt.Ticket) (question, bool)
 	return question{}, false
 }
 
-// dueReminders returns those that may be said now.
+// dueReminders returns the reminders that may be said now.
 func (r *Room) dueReminders() []remind.Reminder {
 	now := r.cfg.Now()
 	r.mu.Lock()
@@ -215,8 +211,8 @@ func (r *Room) dueReminders() []remind.Reminder {
 	})
 }
 
-// reminder returns the turn by which a reminder is said, in the name of the agent
-// that set it, or the main one. It is said aloud to who is here to hear it.
+// reminder returns the turn that says a reminder, in the name of the agent that set it, or else the
+// main one. It is said aloud if the person is here to hear it.
 func (r *Room) reminder(has remind.Reminder, since interrupt.Ticket) question {
 	s := r.seatOf(has.Event.Author)
 	if s == nil || !sees(has.Event.Visibility, s.ID) {
@@ -228,7 +224,7 @@ func (r *Room) reminder(has remind.Reminder, since interrupt.Ticket) question {
 	}
 }
 
-// reminds returns what is said, in the words of the house. Who may not be looking is
+// reminds returns the text that is said, in the program's words. Somebody who may not be looking is
 // called.
 func (r *Room) reminds(has remind.Reminder) string {
 	who := r.cfg.People.Name(has.For)
@@ -246,9 +242,8 @@ func (r *Room) reminds(has remind.Reminder) string {
 	return text
 }
 
-// reminded notes how the turn of a reminder went: one of which anything was heard
-// is over, which is written down in one step with the reply. Of others nobody knows,
-// so they are tried again.
+// reminded notes how the turn of a reminder ended: if anything of it was heard, the reminder is
+// over, which is recorded in one step with the reply. Otherwise it is tried again.
 func (r *Room) reminded(q question, reply earshot.Reply) {
 	if reply.Delivered() == "" {
 		r.postpone(q.remind.Event.ID)
@@ -262,7 +257,7 @@ func (r *Room) reminded(q question, reply earshot.Reply) {
 	r.agenda.Apply(e) // also while the disk is full
 }
 
-// postpone tries a reminder again later.
+// postpone makes a reminder wait before it is tried again.
 func (r *Room) postpone(id earshot.EventID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

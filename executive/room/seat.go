@@ -14,10 +14,10 @@ import (
 	"earshot/participants/paths"
 )
 
-// A seat is one agent in this room, and what it has heard and said here. It
-// belongs to Run; whether it is awake is for others to know too.
+// A seat is one agent in this room, and what it has heard and said here. It belongs to Run, except
+// that others may read whether it is awake.
 type seat struct {
-	agents.Record // as it is now
+	agents.Record // the current version
 
 	awake   bool      // the dialogue is in memory
 	touched time.Time // when it was last called, or spoke
@@ -25,29 +25,29 @@ type seat struct {
 	history history
 	said    []earshot.Event // its last replies of which something was offered
 	cut     []earshot.Event // its replies that were cut off and can be resumed; see resume.go
-	foreign int             // others' names that its model wrote since it was last told not to
+	foreign int             // how many times its model wrote in others' names since it was last told not to
 
-	askers  []participants.Participant // to whom its model has last replied
-	writers []participants.Participant // who wrote what its model was last asked; also for thoughts, whose prompts begin the same
+	askers  []participants.Participant // to whom its model last replied
+	writers []participants.Participant // the authors in the last prompt of its model; also for thoughts, whose prompts begin the same
 
-	sections   string // what its prompt says of who is there
+	sections   string // what its prompt says about who is there
 	sectionsOf sectionsKey
 
 	left sleepingHistory // of the dialogue, while it sleeps
 }
 
-// A sectionsKey is what a seat's [seat.sections] are made of.
+// A sectionsKey is what a seat's [seat.sections] are made from.
 type sectionsKey struct {
 	roster *participants.Roster
-	tools  bool // the agent has some
+	tools  bool // the agent has tools
 }
 
-// A sleepingHistory is what a seat that sleeps knows of its dialogue: which events it was
-// made of, and not what they say.
+// A sleepingHistory is what a sleeping seat remembers of its dialogue: the events it was made from,
+// but not their text.
 type sleepingHistory struct {
-	lines []earshot.EventID // in their order
+	lines []earshot.EventID // in order
 	said  []earshot.EventID
-	until int64 // the newest event that there was
+	until int64 // the newest event at that time
 }
 
 // sees reports whether an agent may see something of visibility v.
@@ -55,7 +55,7 @@ func sees(v earshot.Visibility, agent earshot.ParticipantID) bool {
 	return v.Allows(earshot.Audience{}.With(agent))
 }
 
-// learn takes what happened into the dialogue, if it belongs there.
+// learn takes an event into the dialogue, if it belongs there.
 func (s *seat) learn(e earshot.Event, people *participants.Registry) {
 	s.history.mended(e)
 	s.history.revised(e)
@@ -69,15 +69,15 @@ func (s *seat) learn(e earshot.Event, people *participants.Registry) {
 	}
 }
 
-// line returns what happened as a line of the dialogue. What was said aloud to
-// others is none: people talk all day, and would drive everything else out.
+// line returns an event as a line of the dialogue. What was said aloud to others is none: people
+// talk all day, and would drive out everything else.
 func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool) {
 	l := line{event: e.ID, sequence: e.Sequence, at: e.At, author: e.Author, from: e.From, to: e.To, visibility: e.Visibility}
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		l.revised, l.ownWords = body.Revised, body.OwnWords
 		l.about, l.text, l.turn, l.answers, l.attached = body.About, body.Whole(), body.Turn, body.ReplyTo, body.Attachments
-		if e.Author == s.ID && body.About == "" && len(e.To) > 0 { // which it did not say aloud
+		if e.Author == s.ID && body.About == "" && len(e.To) > 0 { // it did not say this aloud
 			l.text, l.note = "", "You wrote to "+people.Name(e.To[0])+": "+quotation(body.Text)
 		}
 	case earshot.Utterance:
@@ -89,15 +89,15 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 	case earshot.Reply:
 		l.about, l.text, l.turn, l.replies = body.About, body.Delivered(), body.Turn, true
 		l.ownWords = slices.ContainsFunc(s.history.lines, func(x line) bool { return x.event == l.about && x.ownWords })
-		if body.Handover != nil { // which is the house's word
+		if body.Handover != nil { // these are the program's words
 			return s.handed(l, body.Handover, people), true
 		}
 		if body.Reflex && strings.HasPrefix(string(l.text), reflex.Reporting) {
-			l.text = "" // what a reflex reported of the house's faults is nobody's own word
+			l.text = "" // what a reflex reported of the program's faults is nobody's own word
 		}
 		if e.Author != s.ID {
 			if !s.history.has(l.about) {
-				l.about = "" // another was asked, so it stands where it came
+				l.about = "" // another agent was asked, so it stands where it came
 			}
 			return l, l.text != ""
 		}
@@ -109,8 +109,8 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 	return l, true
 }
 
-// overhears takes what was said aloud to nobody in particular into the dialogue, since
-// the agent answers it, with what has been changed since.
+// overhears takes words that were said aloud to nobody in particular into the dialogue, since the
+// agent answers them, with their later corrections.
 func (s *seat) overhears(e earshot.Event, changes []scene.Version) {
 	if u, aloud := e.Body.(earshot.Utterance); aloud && !s.history.has(e.ID) {
 		s.history.add(line{event: e.ID, at: e.At, author: e.Author, from: e.From, text: u.Text, visibility: e.Visibility, aloud: true, voice: u.Speaker, manner: manner(e.Author, u)})
@@ -120,8 +120,8 @@ func (s *seat) overhears(e earshot.Event, changes []scene.Version) {
 	}
 }
 
-// quotation returns text as it stands in a sentence of the house's own, which it can
-// neither end nor go on from.
+// quotation returns text as it stands in a sentence of the program's own: it can neither end the
+// sentence nor continue it.
 func quotation(text earshot.Text) string {
 	return `"` + strings.ReplaceAll(string(oneLine(text)), `"`, "'") + `"`
 }
@@ -140,13 +140,13 @@ func (s *seat) handed(l line, h *earshot.Handover, people *participants.Registry
 	return l
 }
 
-// spoke remembers a reply, for those who ask what was said.
+// spoke remembers a reply, for people who ask what was said.
 func (s *seat) spoke(reply earshot.Event) {
 	s.said = append(s.said, reply)
 	s.said = slices.Delete(s.said, 0, max(0, len(s.said)-keepSaid))
 }
 
-// latest returns the last reply that everybody in a may know of.
+// latest returns the last reply that everybody in a may know.
 func (s *seat) latest(a earshot.Audience) earshot.Event {
 	for _, said := range slices.Backward(s.said) {
 		if said.Visibility.Allows(a) {
@@ -156,7 +156,7 @@ func (s *seat) latest(a earshot.Audience) earshot.Event {
 	return earshot.Event{}
 }
 
-// sleep frees the dialogue, and keeps what is needed to have it again.
+// sleep frees the dialogue, and keeps what is needed to restore it.
 func (s *seat) sleep(newest int64) {
 	left := sleepingHistory{until: newest}
 	for _, l := range s.history.lines {
@@ -168,10 +168,9 @@ func (s *seat) sleep(newest int64) {
 	s.history, s.said, s.sections, s.sectionsOf, s.left = history{recent: s.history.recent}, nil, "", sectionsKey{}, left
 }
 
-// wake makes the dialogue again of the newest events that the agent may see: what
-// it was when it fell asleep, and what has happened since. One that was never
-// awake has heard all of them; began is the newest of those from before the
-// program began.
+// wake restores the dialogue from the newest events that the agent may see: the dialogue when it
+// fell asleep, and what has happened since. A seat that was never awake has heard all of them;
+// began is the newest event from before the program began.
 func (s *seat) wake(events []earshot.Event, began int64, people *participants.Registry) {
 	known := make(map[earshot.EventID]earshot.Event, len(events))
 	for _, e := range events {
@@ -188,7 +187,7 @@ func (s *seat) wake(events []earshot.Event, began int64, people *participants.Re
 			s.history.revised(e)
 		}
 	}
-	s.said = nil // what is known of them from before the program began is among events
+	s.said = nil // replies from before the program began are among events
 	for _, id := range s.left.said {
 		if e, ok := known[id]; ok {
 			s.spoke(e)
@@ -212,8 +211,8 @@ func (s *seat) wake(events []earshot.Event, began int64, people *participants.Re
 	s.left = sleepingHistory{}
 }
 
-// relearn remembers e if it is a reply of the agent's own, from before it can
-// tell how that came about.
+// relearn remembers e if it is a reply of the agent's own, from before the agent can explain how it
+// came about.
 func (s *seat) relearn(e earshot.Event) {
 	if body, ok := e.Body.(earshot.Reply); ok && e.Author == s.ID && body.Offered != "" && body.Handover == nil {
 		s.spoke(e)
@@ -221,8 +220,7 @@ func (s *seat) relearn(e earshot.Event) {
 	}
 }
 
-// agents returns who has a seat in the room, the main one first. There is always
-// one.
+// agents returns the agents with a seat in the room, the main one first. There is always one.
 func (r *Room) agents() []agents.Record {
 	if r.cfg.Agents != nil {
 		if list := r.cfg.Agents(); len(list) > 0 {
@@ -242,14 +240,13 @@ func (r *Room) seatOf(agent earshot.ParticipantID) *seat {
 	return nil
 }
 
-// Reseat says that who has a seat in the room may have changed. What an agent
-// says that has none any more ends in a moment, and what it was asked is given
-// up; its words stay.
+// Reseat says that the seats in the room may have changed. If an agent has lost its seat, its
+// speech ends in a moment, and questions to it are given up; its words stay.
 func (r *Room) Reseat() { r.nudge() }
 
-// syncSeats gives a seat to everybody who has come to have one, and takes it from
-// everybody who has none any more; those who are asked by another are listened to no
-// more then. It reports whether anybody came or went.
+// syncSeats gives a seat to each agent that now has one, and takes it from each that has none any
+// more. An agent that was asked by another is then no longer listened to. It reports whether any
+// agent came or went.
 func (r *Room) syncSeats() (changed bool) {
 	var now []*seat
 	list := r.agents()
@@ -283,7 +280,7 @@ func (r *Room) syncSeats() (changed bool) {
 	return changed
 }
 
-// wakeSeat wakes a seat that sleeps.
+// wakeSeat wakes a sleeping seat.
 func (r *Room) wakeSeat(ctx context.Context, s *seat) error {
 	if s.awake {
 		return nil
@@ -297,7 +294,7 @@ func (r *Room) wakeSeat(ctx context.Context, s *seat) error {
 	return nil
 }
 
-// awake notes whether a seat is.
+// awake notes whether a seat is awake.
 func (r *Room) awake(s *seat, is bool) {
 	s.touched = r.cfg.Now()
 	r.mu.Lock()
@@ -305,8 +302,7 @@ func (r *Room) awake(s *seat, is bool) {
 	s.awake = is
 }
 
-// nextSleep returns a channel that yields when a seat may go to sleep, nil if none
-// will.
+// nextSleep returns a channel that fires when a seat may go to sleep, nil if none will.
 func (r *Room) nextSleep() <-chan time.Time {
 	var first time.Time
 	for _, s := range r.seats {
@@ -320,7 +316,7 @@ func (r *Room) nextSleep() <-chan time.Time {
 	return time.After(first.Sub(r.cfg.Now()))
 }
 
-// sleepIdle puts to sleep to whom nothing has happened for a while.
+// sleepIdle puts the seats to sleep to which nothing has happened for a while.
 func (r *Room) sleepIdle() {
 	for _, s := range r.seats {
 		if at, ok := r.sleeps(s); ok && !r.cfg.Now().Before(at) {
@@ -330,8 +326,8 @@ func (r *Room) sleepIdle() {
 	}
 }
 
-// sleeps returns when a seat goes to sleep if nothing happens to it. One that
-// talks, or is about to, does not.
+// sleeps returns when a seat goes to sleep if nothing happens to it. A seat that talks, or is about
+// to, does not.
 func (r *Room) sleeps(s *seat) (time.Time, bool) {
 	if !s.awake || r.cfg.Recall == nil || slices.ContainsFunc(r.pending, func(q question) bool { return q.seat == s }) {
 		return time.Time{}, false

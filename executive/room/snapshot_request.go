@@ -18,11 +18,11 @@ import (
 	"earshot/llm"
 )
 
-// glance is how long a look may take for which somebody waits. A camera that runs
-// has the picture in its memory, and answers within milliseconds.
+// glance is how long a look may take for which somebody waits. A running camera has the picture in
+// its memory, and answers within milliseconds.
 const glance = 2 * time.Second
 
-// What is said where there is nothing to look through.
+// The answers when there is nothing to look through.
 const (
 	noCamera      = "I have no camera."
 	noCameraHere  = "I have no camera here."
@@ -30,11 +30,11 @@ const (
 	cameraSilent  = "I cannot say what there is to see: my camera does not answer."
 )
 
-// A snapshotRequest is a look that is taken because of a question, as soon as that is on record
-// and however long its answer waits: the picture is that of when it was asked.
+// A snapshotRequest is a look that is taken because of a question, as soon as the question is on
+// record and however long its answer waits, so that the picture shows the moment of the question.
 type snapshotRequest struct {
-	camera  Camera // through which; none if its name is empty
-	over    bool   // guarded by the room's mutex, and so is what follows until then
+	camera  Camera // empty name: no camera
+	over    bool   // guarded by the room's mutex, like the next fields until it is true
 	picture earshot.Picture
 	seen    bool // there is a picture
 	took    time.Duration
@@ -48,14 +48,14 @@ func (r *Room) cameras(set executive.Config) []Camera {
 	return r.cfg.Cameras.Cameras()
 }
 
-// sights reports whether there is a camera among some that has seen anything since the
-// house was opened: a house that was never given one has one that is waited for.
+// sights reports whether any of some cameras has seen anything since the program started. A program
+// that never had a camera still lists one that it waits for.
 func sights(all []Camera) bool {
 	return slices.ContainsFunc(all, func(c Camera) bool { return c.Eyesight == earshot.Clear || !c.Since.IsZero() })
 }
 
-// cameraOf returns the one of that name, or without a name the first that sees, and
-// otherwise the first.
+// cameraOf returns the camera of that name. Without a name it returns the first that sees, or else
+// the first.
 func cameraOf(all []Camera, name string) (Camera, bool) {
 	fits := func(c Camera) bool { return c.Eyesight == earshot.Clear }
 	if name != "" {
@@ -70,7 +70,7 @@ func cameraOf(all []Camera, name string) (Camera, bool) {
 	return all[0], true
 }
 
-// startSnapshots looks for what waits to be answered and asks for a look.
+// startSnapshots requests a look for each waiting question that needs one.
 func (r *Room) startSnapshots(ctx context.Context) {
 	for i, q := range r.pending {
 		if q.want == reflex.See && q.snapshot == nil {
@@ -79,14 +79,14 @@ func (r *Room) startSnapshots(ctx context.Context) {
 	}
 }
 
-// requestSnapshot looks for what somebody has said. Nobody waits for it in vain: it is over in a
-// moment, and then the room is nudged.
+// requestSnapshot takes a look for what somebody has said. Nobody waits for it in vain: it ends
+// within [glance], and then the room is nudged.
 func (r *Room) requestSnapshot(ctx context.Context, e earshot.Event) *snapshotRequest {
 	c, _ := cameraOf(r.cameras(r.cfg.Settings()), "")
 	return r.snapshotFrom(ctx, c, meant(e))
 }
 
-// snapshotFrom looks through a camera, if that sees.
+// snapshotFrom looks through a camera, if it sees.
 func (r *Room) snapshotFrom(ctx context.Context, c Camera, at time.Time) *snapshotRequest {
 	g := &snapshotRequest{camera: c}
 	if g.camera.Eyesight != earshot.Clear {
@@ -104,8 +104,8 @@ func (r *Room) snapshotFrom(ctx context.Context, c Camera, at time.Time) *snapsh
 	return g
 }
 
-// meant returns of when the picture is that somebody means: of when they wrote that, or
-// had said it.
+// meant returns the moment that somebody means: when they wrote the message, or had finished saying
+// it.
 func meant(e earshot.Event) time.Time {
 	if u, aloud := e.Body.(earshot.Utterance); aloud {
 		return e.At.Add(u.Lasted)
@@ -113,13 +113,13 @@ func meant(e earshot.Event) time.Time {
 	return e.At
 }
 
-// lookThrough takes a picture, and reports whether there is one that can be believed. Who
-// is in view by then, and not found in it, is in it too.
+// lookThrough takes a picture, and reports whether there is a believable one. People who
+// were in view at that time, but were not detected in the picture, are added.
 func (r *Room) lookThrough(ctx context.Context, name string, at time.Time) (earshot.Picture, bool) {
 	ctx, cancel := context.WithTimeoutCause(ctx, glance, errors.New("the camera is too slow"))
 	defer cancel()
 	p, err := r.cfg.Cameras.Look(ctx, name, at)
-	if err != nil && !at.IsZero() && ctx.Err() == nil { // it has none of that time any more, or not yet
+	if err != nil && !at.IsZero() && ctx.Err() == nil { // it has no picture of that time any more, or not yet
 		at = time.Time{}
 		p, err = r.cfg.Cameras.Look(ctx, name, at)
 	}
@@ -131,7 +131,7 @@ func (r *Room) lookThrough(ctx context.Context, name string, at time.Time) (ears
 		return earshot.Picture{}, false
 	}
 	if now := r.cfg.Now(); p.At.IsZero() || p.At.After(now) {
-		p.At = now // by another clock
+		p.At = now // the camera has another clock
 	}
 	if !at.IsZero() && len(p.Seen) == 0 && r.cfg.Now().Sub(p.At) < thereStill {
 		if next, err := r.cfg.Cameras.Look(ctx, name, time.Time{}); err == nil {
@@ -145,9 +145,9 @@ func (r *Room) lookThrough(ctx context.Context, name string, at time.Time) (ears
 	return p, true
 }
 
-// thereStill is how old a picture may be in which nothing was found, for what is found in the
-// next one to be in it too. Detectors look where something moves: in a picture of somebody
-// who sits still nothing was looked for, as a rule, but in the next for which somebody asks.
+// thereStill is how old a picture without findings may be for the findings of the next one to count
+// for it too. Detectors look where something moves, so a picture of somebody who sits still is
+// usually not searched, but the next one that somebody asks for is.
 const thereStill = 2 * time.Second
 
 // snapshotPending reports whether a look is still being taken.
@@ -157,11 +157,11 @@ func (r *Room) snapshotPending(g *snapshotRequest) bool {
 	return g != nil && !g.over
 }
 
-// sightAnswer returns what a reflex answers to who wants the agent to look, "" if a model is
-// asked: with the picture, if it can look at that.
+// sightAnswer returns the reflex answer to somebody who wants the agent to look; "" if a model is
+// asked instead, with the picture if it accepts pictures.
 func (r *Room) sightAnswer(q *question) string {
 	if m, written := q.message.Body.(earshot.Message); q.want == reflex.See && written && len(m.Attachments) > 0 {
-		q.want = reflex.None // which is what is to be looked at
+		q.want = reflex.None // the attachment is what it should look at
 	}
 	if q.want != reflex.See {
 		return ""
@@ -191,14 +191,14 @@ func (r *Room) sightAnswer(q *question) string {
 	}
 	found := string(looking.Found(g.picture))
 	verb := "I see "
-	if strings.HasPrefix(found, looking.Nobody) { // which is what detectors can tell
+	if strings.HasPrefix(found, looking.Nobody) { // detectors can tell that
 		verb = "I can make out "
 	}
 	return looking.Opening(g.picture.At, now) + verb + found + "."
 }
 
-// recordLook writes down that the house has looked for q, as if its agent had: what is kept
-// are the words of the detectors, and the answer rests on them.
+// recordLook records that the room has looked for q, as if its agent had: it keeps the words of the
+// detectors, and the answer rests on them.
 func (r *Room) recordLook(q *question) {
 	g := q.snapshot
 	arguments, _ := json.Marshal(map[string]string{"camera": g.camera.Name}) // of strings
@@ -210,9 +210,8 @@ func (r *Room) recordLook(q *question) {
 	r.unsaved = append(r.unsaved, use)
 }
 
-// shown adds what was seen to the messages of a prompt that is for q: the picture to the
-// last that somebody wrote, and what is said of it to the instructions, which are the
-// last of all.
+// shown adds what was seen to the messages of a prompt for q: the picture to the last message that
+// somebody wrote, and the description to the instructions, which are the last message of all.
 func (q *question) shown(messages []llm.Message) []llm.Message {
 	if q.want != reflex.See || q.snapshot == nil || !q.snapshot.seen || len(messages) == 0 {
 		return messages
@@ -266,9 +265,9 @@ func (p *toolContext) lookTool(ctx context.Context, _ tool.Scope, name string) (
 	return tool.Answer{Text: earshot.Text(text), Images: []llm.Image{picture.JPEG}}, nil
 }
 
-// onlyLookTool returns the tools of which all but a further look are refused where somebody asked
-// what there is to see, and nothing else: what wants them then stands in the picture. They
-// are offered all the same, since a prompt begins with them.
+// onlyLookTool returns the tools with all of them refused except a further look, if somebody only
+// asked what there is to see: otherwise a request for another tool comes from the picture. The
+// tools are still offered, because a prompt begins with them.
 func (p *toolContext) onlyLookTool(t tool.Table) tool.Table {
 	q := p.question
 	if q.want != reflex.See || q.snapshot == nil || !q.snapshot.seen {
@@ -285,8 +284,8 @@ func (p *toolContext) onlyLookTool(t tool.Table) tool.Table {
 	return t
 }
 
-// dated yields words, and before the first that rest on a picture how old that is by
-// then, if it is not what there is to see any more. See [looking.Opening].
+// dated yields words, and before the first words that rest on an outdated picture says how old it
+// is by then. See [looking.Opening].
 func (a *toolRun) dated(words iter.Seq2[string, error]) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for text, err := range words {

@@ -18,38 +18,37 @@ import (
 )
 
 const (
-	// mostEvidence is how many lines of the dialogue a finding can point to: as
-	// many as a model can keep apart.
+	// mostEvidence is how many lines of the dialogue a finding can point to: as many as a model can
+	// keep apart.
 	mostEvidence = 24
 
-	// longestEvidence is how much of each it is shown again, in bytes.
+	// longestEvidence is how many bytes of each line are repeated for it.
 	longestEvidence = 160
 
-	// mostNews is how many lines of what came in between a thought is told, and
-	// longestNews how much of each, in bytes. They stand in the dialogue too.
+	// mostNews is how many lines of what happened meanwhile a thought is told, and longestNews how
+	// many bytes of each. They stand in the dialogue too.
 	mostNews    = 12
 	longestNews = 600
 )
 
-// A thinkHost is the room as its mind sees it. It belongs to the goroutine of the mind,
-// and to the owner of the room while that one waits.
+// A thinkHost is the room as its mind sees it. It belongs to the goroutine of the mind, and to the
+// owner of the room while the mind waits for it.
 type thinkHost struct {
 	room *Room
 
-	mu    sync.Mutex                      // held for what rests has, by who changes it and by the owner
+	mu    sync.Mutex                      // held by the mind's goroutine to change the contents of rests, and by the owner
 	rests map[earshot.EventID]*provenance // by thought
 }
 
-// A provenance is what a thought rests on: who may see all of it, and what it is erased
-// with.
+// A provenance is what a thought rests on: who may see all of it, and with what it is erased.
 type provenance struct {
 	visibility earshot.Visibility
 	sources    []earshot.EventID
-	at         time.Time // when its last segment began that is written down
+	at         time.Time // when its last recorded segment began
 }
 
-// restOf returns what a thought rests on: as long as nothing of it is written down, what its
-// question was made of. It is called with m.mu.
+// restOf returns what a thought rests on: until any of it is recorded, that is what its question
+// was made from. m.mu must be held.
 func (m *thinkHost) restOf(q think.Question) *provenance {
 	if rests := m.rests[q.ID]; rests != nil {
 		return rests
@@ -57,7 +56,7 @@ func (m *thinkHost) restOf(q think.Question) *provenance {
 	return &provenance{visibility: q.Visibility, sources: slices.Clone(q.Sources)}
 }
 
-// errForgotten is a dialogue that cannot be read, so that there is nothing to think about.
+// errForgotten says that the dialogue cannot be read, so that there is nothing to think about.
 var errForgotten = errors.New("the earlier conversation cannot be read")
 
 // Input implements [think.Host].
@@ -66,7 +65,7 @@ func (m *thinkHost) Input(ctx context.Context, q think.Question, since int64) (m
 	return matter, errors.Join(err, bad)
 }
 
-// buildInput is Input for the owner. It begins as a reply in the same circle does.
+// buildInput is Input on the owner's goroutine. It begins like a reply to the same people.
 func (m *thinkHost) buildInput(ctx context.Context, q think.Question, since int64) (matter think.SegmentInput, err error) {
 	r, s, now := m.room, m.room.seats[0], m.room.cfg.Now()
 	if !r.ensureAwake(ctx, s) {
@@ -105,7 +104,7 @@ func (m *thinkHost) buildInput(ctx context.Context, q think.Question, since int6
 	return matter, nil
 }
 
-// alsoRests returns list with ids in it, each once.
+// alsoRests returns list with ids added, without duplicates.
 func alsoRests(list []earshot.EventID, ids ...earshot.EventID) []earshot.EventID {
 	for _, id := range ids {
 		if id != "" && !slices.Contains(list, id) {
@@ -115,9 +114,9 @@ func alsoRests(list []earshot.EventID, ids ...earshot.EventID) []earshot.EventID
 	return list
 }
 
-// shown are the tools that stand in the prompt of a reply to who asked; of what nobody
-// asked, in that of the last reply, and of whoever operates the house before the first.
-// A server has read the prompt so far then. None is used by what is thought.
+// shown are the tools in the prompt of a reply to the asker; for a thought that nobody asked for,
+// those of the last reply, or before the first reply those of the operator. A server has then read
+// the prompt up to there. Thinking uses none of them.
 func (r *Room) shown(s *seat, q think.Question) []llm.Tool {
 	askers := s.askers
 	if q.By != "" || len(askers) == 0 {
@@ -147,7 +146,7 @@ func (r *Room) evidence(used []line, going []scene.Item, now time.Time) (all []t
 	return all
 }
 
-// beginning returns the beginning of text, in so many bytes.
+// beginning returns at most the first most bytes of text.
 func beginning(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -155,8 +154,8 @@ func beginning(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// kept are the findings that everybody in a may see, and which of them exactly those may
-// see who may see something of visibility v.
+// kept are the findings that everybody in a may see, each with whether exactly the people who may
+// see visibility v may see it.
 func (r *Room) kept(a earshot.Audience, v earshot.Visibility) (all []think.BufferedFinding) {
 	for _, i := range r.scene.For(a).Items(scene.Reasoning) {
 		all = append(all, think.BufferedFinding{
@@ -166,11 +165,11 @@ func (r *Room) kept(a earshot.Audience, v earshot.Visibility) (all []think.Buffe
 	return all
 }
 
-// mostRefuted is how many findings a thought is told are wrong.
+// mostRefuted is how many wrong findings a thought is told.
 const mostRefuted = 4
 
-// refuted are the findings that somebody has said are wrong, and what they say
-// instead. It notes in is that a thought rests on that.
+// refuted are the findings that somebody has said are wrong, and what they say instead. It notes in
+// is that a thought rests on that.
 func (r *Room) refuted(a earshot.Audience, is *question, now time.Time) (all []string) {
 	list := r.scene.For(a).Refuted(now)
 	for _, had := range list[max(0, len(list)-mostRefuted):] {
@@ -184,9 +183,9 @@ func (r *Room) refuted(a earshot.Audience, is *question, now time.Time) (all []s
 	return all
 }
 
-// news is what has happened since an event, as a thought of those is told who may
-// see the lines used; at is when its last segment began. That somebody has written
-// what they may not see is told without a word of it.
+// news returns what has happened since an event, as a thought is told it whose readers may see the
+// lines used; at is when its last segment began. If somebody has written what these may not see,
+// the thought is told that without a word of it.
 func (r *Room) news(s *seat, used []line, going []scene.Item, since int64, at time.Time) (n think.Update) {
 	var by, answered, changed []string
 	for _, l := range used {
@@ -224,7 +223,7 @@ func (m *thinkHost) Keep(ctx context.Context, q think.Question, s think.Segment)
 	m.mu.Lock()
 	rests := m.restOf(q)
 	m.rests[q.ID] = rests
-	rests.at, rests.sources = s.At, alsoRests(rests.sources, s.ID) // which holds the question, and what comes now goes on from
+	rests.at, rests.sources = s.At, alsoRests(rests.sources, s.ID) // it holds the question, and what comes now continues from it
 	m.mu.Unlock()
 	if !s.At.IsZero() {
 		e.At = s.At
@@ -249,16 +248,16 @@ func (m *thinkHost) Found(ctx context.Context, q think.Question, a think.Answer)
 func (m *thinkHost) Waits(q think.Question, why error) {
 	n := fault(why)
 	if q.Visibility.Scope == earshot.Private {
-		n.Text = kind(why) // a server may quote what it was asked, and others may read there
+		n.Text = kind(why) // a server may quote what it was asked, and others may read the notice
 	}
 	m.room.tell(q.Via, earshot.Notice{Text: waits + " (" + n.Text + ")", Cure: n.Cure})
 }
 
-// waits is what who asked is told while no model answers.
+// waits is what the asker is told while no model answers.
 const waits = "the model does not answer now; your question is kept, and I will think about it when the model is back"
 
-// Over implements [think.Host]. Who waits for an answer is told, if nothing came of
-// it: not who only used a word that makes one think, and was answered already.
+// Over implements [think.Host]. Somebody who waits for an answer is told if nothing was found; not
+// somebody who only used a word that starts a thought, and was answered already.
 func (m *thinkHost) Over(q think.Question, found int, stopped bool) {
 	m.mu.Lock()
 	delete(m.rests, q.ID)
@@ -268,7 +267,7 @@ func (m *thinkHost) Over(q think.Question, found int, stopped bool) {
 	}
 }
 
-// event is something that came of a thought, for those who may see what it rests on.
+// event is an event made from a thought, for those who may see what it rests on.
 func (m *thinkHost) event(q think.Question, body earshot.Body) earshot.Event {
 	m.mu.Lock()
 	rests := *m.restOf(q)
