@@ -7,12 +7,11 @@ import (
 	"earshot/participants"
 )
 
-// askers returns all whose words are answered by the answer to q: who asked, who
-// gave way to that, and whoever else has called the agent in this conversation since
-// it last answered to the end. Other agents ask in the name of those who asked them;
-// what one of them asks within a turn is answered there. Whoever has said anything since
-// it was asked that stands in its prompt asks too, to whomever they said it: a model may
-// take the last word for what it is to do.
+// askers returns everybody whose words are answered by the answer to q: the asker, those who gave
+// way to them, and others who have called the agent in this conversation since it last answered to
+// the end. Other agents ask in the name of those who asked them; a question that one of them asks
+// within a turn is answered there. Anybody whose later words stand in its prompt counts as an asker
+// too, whomever they addressed: a model may take the last words for its instructions.
 func (r *Room) askers(q *question) []participants.Participant {
 	all := r.callers(q)
 	for _, l := range q.after {
@@ -26,14 +25,14 @@ func (r *Room) askers(q *question) []participants.Participant {
 	return all
 }
 
-// callers returns those of them who called for the answer: who asked, who gave way to
-// that, and whoever waits for an answer in this conversation.
+// callers returns those of them who called for the answer: the asker, those who gave way to them,
+// and those who wait for an answer in this conversation.
 func (r *Room) callers(q *question) []participants.Participant {
 	all := slices.Clone(q.askers)
 	answered := make(map[earshot.EventID]bool)
 	for _, l := range slices.Backward(q.seat.history.lines) {
 		switch mine := l.author == q.seat.ID; {
-		case q.ownWords() && l.event != q.message.ID: // nothing else stands in its prompt that could ask
+		case q.ownWords() && l.event != q.message.ID: // nothing else in its prompt could ask
 		case mine && l.replies && l.ownWords:
 			answered[l.about] = true // and nothing else
 		case !together(l.visibility, q.message.Visibility):
@@ -50,8 +49,8 @@ func (r *Room) callers(q *question) []participants.Participant {
 	return all
 }
 
-// overheardFrom returns who has said something that was overheard. That nobody knows who
-// it was holds nobody back from what everybody may have done who is known.
+// overheardFrom returns who said something that was overheard. If nobody knows who it was, the
+// unknown speaker does not restrict what every known participant may cause.
 func (r *Room) overheardFrom(id earshot.ParticipantID) participants.Participant {
 	who, _ := r.cfg.People.Get(id)
 	if who = who.Aloud(); who.ID == "" {
@@ -60,15 +59,15 @@ func (r *Room) overheardFrom(id earshot.ParticipantID) participants.Participant 
 	return who
 }
 
-// unseen stands for whoever was overheard, of whom nothing else is known.
+// unseen stands for an overheard speaker about whom nothing else is known.
 const unseen earshot.ParticipantID = "overheard"
 
-// behind returns in whose name l was said: also in that of who has changed what it says.
+// behind returns in whose name l was said, including somebody who has changed its text.
 func (r *Room) behind(l line) (all []participants.Participant) {
 	switch {
 	case l.turn != "":
 		all = r.sponsors.of(l.turn)
-	case l.voice.ID != "": // which proves nothing, whosever it is
+	case l.voice.ID != "": // a voice proves nothing, whosever it is
 		all = []participants.Participant{r.cfg.People.Resolve(l.voice)}
 	case l.aloud:
 		for _, who := range r.writers(l.author, l.from) {
@@ -83,10 +82,9 @@ func (r *Room) behind(l line) (all []participants.Participant) {
 	return all
 }
 
-// writers returns who somebody is who wrote something by a handle. They may do what
-// the handle may by which they came, see [participants.Registry.Merge]. Once that is
-// theirs no longer, nobody knows how much that was: it is the least of what they may
-// by any, and of what may do whoever has it.
+// writers returns the participant who wrote something by a handle. They have the rights of that
+// handle, see [participants.Registry.Merge]. If it is no longer theirs, those rights are unknown:
+// then the least of their rights by any handle applies, and of the rights of the present owner.
 func (r *Room) writers(author earshot.ParticipantID, by earshot.Handle) (all []participants.Participant) {
 	has := r.cfg.People.Resolve(by)
 	if has.ID == author {
@@ -102,7 +100,7 @@ func (r *Room) writers(author earshot.ParticipantID, by earshot.Handle) (all []p
 	return all
 }
 
-// asker returns who something is from, as somebody who asks for something by it.
+// asker returns the author of something, as somebody who asks for something by it.
 func (in resolvedEvent) asker() participants.Participant {
 	if in.event.Body.Kind() == earshot.KindUtterance {
 		return in.who.Aloud()
@@ -110,8 +108,8 @@ func (in resolvedEvent) asker() participants.Participant {
 	return in.who
 }
 
-// alsoAsks returns some askers with one more. One person may ask by handles that may
-// do more and less, and aloud.
+// alsoAsks returns some askers with one more. One person may ask by handles with more and fewer
+// rights, and aloud.
 func alsoAsks(all []participants.Participant, who participants.Participant) []participants.Participant {
 	if slices.ContainsFunc(all, func(p participants.Participant) bool {
 		return p.ID == who.ID && p.Through == who.Through && p.ByVoice == who.ByVoice
@@ -121,19 +119,18 @@ func alsoAsks(all []participants.Participant, who participants.Participant) []pa
 	return append(slices.Clip(all), who)
 }
 
-// keepSponsors is of how many turns it is remembered who asked: more than stand in
-// the dialogues of a lively room. Of what is older nobody is known to have asked.
+// keepSponsors is for how many turns the askers are remembered: more than stand in the dialogues of
+// a lively room. For older turns no asker is known.
 const keepSponsors = 512
 
-// Sponsors are in whose name agents did what they did in each turn, so that an agent
-// which is asked by another does nothing for them that they may not have done. It
-// belongs to Run.
+// sponsors records in whose name agents acted in each turn, so that an agent which is asked by
+// another does nothing for them that they may not do themselves. It belongs to Run.
 type sponsors struct {
 	by     map[earshot.TurnID][]participants.Participant
-	recent []earshot.TurnID // the keys, the oldest first
+	recent []earshot.TurnID // the keys, oldest first
 }
 
-// note notes who asks in a turn, besides those who are known to already.
+// note adds the askers of a turn to those already known.
 func (s *sponsors) note(turn earshot.TurnID, askers []participants.Participant) {
 	had, known := s.by[turn]
 	for _, who := range askers {
@@ -152,7 +149,7 @@ func (s *sponsors) note(turn earshot.TurnID, askers []participants.Participant) 
 	}
 }
 
-// of returns who asked in a turn: of one that nobody remembers, somebody unknown.
+// of returns who asked in a turn; for a forgotten turn, somebody unknown.
 func (s *sponsors) of(turn earshot.TurnID) []participants.Participant {
 	if all := s.by[turn]; len(all) > 0 {
 		return all
@@ -160,8 +157,8 @@ func (s *sponsors) of(turn earshot.TurnID) []participants.Participant {
 	return []participants.Participant{{}}
 }
 
-// sponsored makes the sponsors again of the past: whoever wrote what was answered, or
-// in whose name the agent spoke whose words these were.
+// sponsored rebuilds the sponsors from past events: the authors of what was answered, or those in
+// whose name the agent spoke whose words these were.
 func (r *Room) sponsored(past []earshot.Event) {
 	said := make(map[earshot.EventID]earshot.Event)
 	for _, e := range past {
@@ -176,13 +173,13 @@ func (r *Room) sponsored(past []earshot.Event) {
 	}
 }
 
-// voiceOf returns by which voice something was said; none if that cannot be told.
+// voiceOf returns the voice by which something was said; the zero Handle if unknown.
 func voiceOf(b earshot.Body) earshot.Handle {
 	u, _ := b.(earshot.Utterance)
 	return u.Speaker
 }
 
-// turnOf returns in which turn an agent said something; empty if none did.
+// turnOf returns the turn in which an agent said something; empty if none did.
 func turnOf(b earshot.Body) earshot.TurnID {
 	switch body := b.(type) {
 	case earshot.Message:

@@ -11,29 +11,28 @@ import (
 	"earshot/participants"
 )
 
-// maxOverheard is how many lines are remembered of what people say: some minutes of a
-// lively talk.
+// maxOverheard is how many lines of people's talk are remembered: some minutes of a lively one.
 const maxOverheard = 32
 
-// An attentionState is what the main agent minds of what goes on around it, to know when to
-// speak unasked. It belongs to Run.
+// An attentionState is what the main agent notices around it, to know when to speak unasked. It
+// belongs to Run.
 type attentionState struct {
 	novelty attention.NoveltyTracker
-	latest  earshot.EventID   // of what it has seen
-	routine []earshot.EventID // of what is being written down: what a reflex answers, in which nothing is new
+	latest  earshot.EventID   // the newest event that it has seen
+	routine []earshot.EventID // events being recorded that a reflex answers, in which nothing is new
 	lines   []attention.Line
-	spoke   marks // unasked, within the hour
+	spoke   marks // unasked, within the last hour
 	toldNo  marks
-	snoozed marks             // until when
+	snoozed marks             // until when it is to be silent
 	hangs   *entry            // a question to the room that is left to the people in it
-	found   []*pendingFinding // what is to be said, or perhaps
+	found   []*pendingFinding // findings that may be said
 	arrival *arrival          // who may be greeted; nil if nobody
 
-	answered marks     // to what an answer was said
-	again    time.Time // when one of these is looked at again; zero for when something happens
+	answered marks     // events to which an answer was said
+	again    time.Time // when one of these is checked again; zero if only an event triggers that
 }
 
-// listens takes in what somebody wrote or said, as far as all may know it.
+// listens takes in what somebody wrote or said, as far as everybody may know it.
 func (r *Room) listens(e *entry, text earshot.Text) {
 	if !overhears(e.event) {
 		return
@@ -50,13 +49,13 @@ func (r *Room) listens(e *entry, text earshot.Text) {
 	r.attentionState.lines = slices.Delete(r.attentionState.lines, 0, max(0, len(r.attentionState.lines)-maxOverheard))
 }
 
-// overhears reports whether everybody may know of e.
+// overhears reports whether everybody may know e.
 func overhears(e earshot.Event) bool {
 	return e.Visibility.Scope == earshot.Public && len(e.Visibility.Agents) == 0
 }
 
-// attentionFacts returns what "shall I speak?" is decided from, for something of visibility
-// v and, if that is not empty, for somebody.
+// attentionFacts returns the facts for the decision "shall I speak?", about something of visibility
+// v and, if whom is not empty, for somebody.
 func (r *Room) attentionFacts(v earshot.Visibility, whom earshot.ParticipantID) attention.Facts {
 	set, now := r.cfg.Settings(), r.cfg.Now()
 	types, heard, others := r.activity.is(now, func(h earshot.Handle) bool { return r.cfg.People.Resolve(h).ID == whom })
@@ -84,15 +83,15 @@ func (r *Room) attentionFacts(v earshot.Visibility, whom earshot.ParticipantID) 
 	return f
 }
 
-// overheard decides for the main agent about what does not call it. Why is the reason
-// for which it would keep silent.
+// overheard decides for the main agent about words that do not call it. why is the reason for which
+// it would stay silent.
 func (r *Room) overheard(e *entry, why string) (earshot.Verdict, []string) {
 	if why != Elsewhere && why != Overheard || !e.heeded || !overhears(e.event) {
 		return earshot.Silent, []string{why}
 	}
 	facts := r.attentionFacts(e.event.Visibility, "")
 	if !facts.Talk.Asked.IsZero() && !facts.Talk.Asked.Equal(r.ends(e.event)) && !facts.Talk.Answered {
-		return earshot.Silent, []string{why} // a question before it still hangs, or is over
+		return earshot.Silent, []string{why} // an earlier question is still open, or has been closed
 	}
 	verdict, reasons := attention.Decide(facts)
 	switch {
@@ -110,8 +109,8 @@ func (r *Room) overheard(e *entry, why string) (earshot.Verdict, []string) {
 	return verdict, append([]string{why}, reasons...)
 }
 
-// refused takes in that somebody does not want to hear the agent: for how long, if
-// they say so. It returns what is written down of that.
+// refused takes in that somebody does not want to hear the agent: for lasts, if they say so. It
+// returns the events to record for that.
 func (r *Room) refused(e *entry, lasts time.Duration) (kept []earshot.Event) {
 	r.attentionState.toldNo.note(mark{at: e.event.At, visibility: e.event.Visibility})
 	if lasts == 0 {
@@ -128,18 +127,18 @@ func (r *Room) spokeUp(at time.Time, v earshot.Visibility) {
 	r.attentionState.spoke.note(mark{at: at, visibility: v})
 }
 
-// answersTo is how long after the agent spoke unasked "not now" is said to it, whoever
-// it calls.
+// answersTo is how long after the agent spoke unasked "not now" is meant for it, whomever the words
+// address.
 const answersTo = 30 * time.Second
 
-// justSpokeUp reports whether the agent spoke unasked just before e, to all who see e.
+// justSpokeUp reports whether the agent spoke unasked just before e, to everybody who sees e.
 func (r *Room) justSpokeUp(e earshot.Event) bool {
 	last := r.attentionState.spoke.last(e.Visibility)
 	return !last.IsZero() && e.At.Sub(last) < answersTo
 }
 
-// attentionTimer returns a channel that yields when something is looked at again that
-// waits, nil if nothing does but for what happens.
+// attentionTimer returns a channel that fires when something that waits is checked again, nil if
+// that only follows from events.
 func (r *Room) attentionTimer() <-chan time.Time {
 	if at := r.attentionState.again; !at.IsZero() && !r.speaking() && r.answers() {
 		return time.After(max(at.Sub(r.cfg.Now()), 0))
@@ -147,10 +146,10 @@ func (r *Room) attentionTimer() <-chan time.Time {
 	return nil
 }
 
-// recheckAttention looks again at the question to the room that hangs, if one does: whether
-// somebody has answered it, or nobody will.
+// recheckAttention checks the open question to the room, if there is one: whether somebody has
+// answered it, or nobody will.
 func (r *Room) recheckAttention(ctx context.Context) {
-	since := r.floor.Ticket() // before it is looked whether anybody is answered at all
+	since := r.floor.Ticket() // before it is checked whether anybody is answered at all
 	e := r.attentionState.hangs
 	if e != nil && e.err != nil { // it was not kept
 		r.attentionState.hangs, e = nil, nil
@@ -181,7 +180,7 @@ func (r *Room) recheckAttention(ctx context.Context) {
 	}
 }
 
-// decided returns what the agent has decided by itself.
+// decided returns the event of a decision that the agent made by itself.
 func (r *Room) decided(q question, verdict earshot.Verdict, why []string) earshot.Event {
 	e := r.decision(q, verdict, "")
 	d := e.Body.(earshot.Decision)
@@ -190,7 +189,7 @@ func (r *Room) decided(q question, verdict earshot.Verdict, why []string) earsho
 	return e
 }
 
-// sooner has what waits be looked at again at a time, if that is known.
+// sooner schedules a check of what waits at a time, if that is known.
 func (r *Room) sooner(at time.Time) {
 	if !at.IsZero() && (r.attentionState.again.IsZero() || at.Before(r.attentionState.again)) {
 		r.attentionState.again = at

@@ -10,28 +10,27 @@ import (
 	"earshot/interrupt"
 )
 
-// Reworded is the reason for a decision about a message that is changed while it is
-// answered.
+// Reworded is the reason for a decision about a message that is changed while it is answered.
 const Reworded = "its author changed it while I was answering, so I start again"
 
-// Errors of what is changed or taken back. Nothing has changed then.
+// The errors of revisions and withdrawals. Nothing has changed then.
 var (
 	errNoSuch    = errors.New("there is no such message in this room")
 	errNotTheirs = errors.New("somebody else wrote that message, or it was written elsewhere")
 	errNotWords  = errors.New("only a message can be changed or taken back")
 	errTakenBack = errors.New("that message was taken back")
 
-	// errNothingKept is what is done to a message of which nothing is kept anyway.
+	// errNothingKept says that the message is not kept anyway.
 	errNothingKept = errors.New("nothing of that message is kept")
 )
 
-// A change is what an event does to a message that was let in before.
+// A change is what an event does to a message that was admitted before.
 type change struct {
 	of    earshot.EventID
-	again *question // that is being answered, and is asked again
+	again *question // the question that is being answered, and is asked again
 }
 
-// changing returns which message a body changes or takes back, if it does.
+// changing returns which message a body revises or withdraws, if it does.
 func changing(b earshot.Body) (of earshot.EventID, does bool) {
 	switch b := b.(type) {
 	case earshot.Revision:
@@ -42,10 +41,10 @@ func changing(b earshot.Body) (of earshot.EventID, does bool) {
 	return "", false
 }
 
-// resolveRevision fixes what e does to a message: it is seen by whom that is, and its author
-// alone can bring it in, by the handle that they wrote it by. Whoever keeps order
-// where it was written, which is the sense itself, can take it back, and a reply that
-// came out there.
+// resolveRevision determines what e does to a message. It is visible to the same people, and only
+// its author can send it, by the handle by which they wrote the message. The moderator of the place
+// where it was written, represented by the sense itself, can withdraw it, and also a reply that was
+// delivered there.
 func (r *Room) resolveRevision(ctx context.Context, e *earshot.Event, in *resolvedEvent) error {
 	of, _ := changing(e.Body)
 	was, err := r.original(ctx, of)
@@ -89,13 +88,13 @@ func cameOut(r earshot.Reply, outlet string) bool {
 	return slices.ContainsFunc(r.Heard, func(d earshot.Delivery) bool { return d.Outlet == outlet && d.Bytes > 0 })
 }
 
-// over returns what it is to the floor that there is no such question any more.
+// over returns the signal for the floor that a question no longer exists.
 func over(e earshot.Event, by earshot.ParticipantID) *interrupt.Signal {
 	return &interrupt.Signal{Kind: interrupt.Addressed, From: e.From, Via: e.Via, By: by, Confidence: 1, At: e.At}
 }
 
-// outdated returns the question that is answered now and whose words a revision changes,
-// nil for none.
+// outdated returns the question that is being answered and whose words a revision changes, nil for
+// none.
 func (r *Room) outdated(b earshot.Revision) *question {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,8 +105,7 @@ func (r *Room) outdated(b earshot.Revision) *question {
 	return &q
 }
 
-// answersNow returns the turn that answers any of some messages, or began with one; nil
-// for none.
+// answersNow returns the turn that answers any of some messages, or began with one; nil for none.
 func (r *Room) answersNow(is func(earshot.EventID) bool) *activeTurn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,15 +115,15 @@ func (r *Room) answersNow(is func(earshot.EventID) bool) *activeTurn {
 	return nil
 }
 
-// changesSoon reports whether what changes a message, or takes it back, waits to be kept.
+// changesSoon reports whether a revision or withdrawal of a message waits to be kept.
 func (r *Room) changesSoon(id earshot.EventID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.ContainsFunc(r.waiting, func(en *entry) bool { return en.change.of != "" && en.change.of == id })
 }
 
-// original returns the message that is changed. One that is on its way to those that wait
-// for the journal goes first.
+// original returns the message that is changed. If it is just entering the queue for the journal,
+// original waits for that.
 func (r *Room) original(ctx context.Context, of earshot.EventID) (earshot.Event, error) {
 	was := earshot.Event{}
 	r.mu.Lock()
@@ -161,10 +159,9 @@ func (r *Room) original(ctx context.Context, of earshot.EventID) (earshot.Event,
 	return was, nil
 }
 
-// barEarlyEvent keeps out what is to come, which e takes back although it is not there yet: a sense
-// that has asked what was written can be told that it was deleted before it hands it in.
-// Only who keeps order can do that, where they do. It reports whether it is still not
-// there.
+// barEarlyEvent keeps out a message that e withdraws although it has not come yet: a sense that has
+// asked for past messages can be told that one was deleted before it delivers it. Only a moderator
+// can do that, at their place. It reports whether the message has still not come.
 func (r *Room) barEarlyEvent(e earshot.Event, of earshot.EventID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -180,15 +177,15 @@ func (r *Room) barEarlyEvent(e earshot.Event, of earshot.EventID) bool {
 	return true
 }
 
-// needless reports whether what is to be done is done already, for why it cannot be: what
-// is taken back twice is no fault of whoever does.
+// needless reports whether a failed change is already done: withdrawing something twice is not an
+// error of the sender.
 func needless(b earshot.Body, why error) bool {
 	_, back := b.(earshot.Withdrawal)
 	return errors.Is(why, errNothingKept) || back && errors.Is(why, errTakenBack)
 }
 
-// actOnFloor lets an event act on the floor. That somebody changes or takes back what is
-// being answered always counts: there is no such question any more.
+// actOnFloor lets an event act on the floor. A revision or withdrawal of the message that is being
+// answered always counts, because that question no longer exists.
 func (r *Room) actOnFloor(in resolvedEvent) {
 	if in.change.of == "" {
 		r.heed(in.signal)
@@ -197,11 +194,11 @@ func (r *Room) actOnFloor(in resolvedEvent) {
 	}
 }
 
-// reask returns the decision to answer a message anew that was changed meanwhile, and
-// notes in the entry what is asked.
+// reask returns the decision to answer a message again that was changed meanwhile, and records the
+// question in the entry.
 func (r *Room) reask(e *entry, b earshot.Revision) []earshot.Event {
 	again := e.change.again
-	if again == nil { // it was begun meanwhile, perhaps
+	if again == nil { // its turn may have begun meanwhile
 		if again = r.outdated(b); again != nil {
 			e.signal = over(e.event, e.who.ID)
 			r.actOnFloor(e.resolvedEvent)

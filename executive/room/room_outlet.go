@@ -15,20 +15,19 @@ var (
 	errOthers = errors.New("other people are at the outlet now, and they may not see it")
 )
 
-// roomOutlet is an outlet of the room and who is around it.
+// roomOutlet is an outlet of the room, with the people around it.
 type roomOutlet struct {
 	earshot.Outlet
-	openVoice func(context.Context, earshot.Outlet, earshot.Opening, func(earshot.Heard)) (earshot.Speaking, error) // opens a voice; else nil
+	openVoice func(context.Context, earshot.Outlet, earshot.Opening, func(earshot.Heard)) (earshot.Speaking, error) // opens a voice; nil if it is none
 
-	mu       sync.RWMutex // held for writing by who leaves, or becomes somebody else
+	mu       sync.RWMutex // held for writing while somebody leaves, or becomes somebody else
 	audience earshot.Audience
 	left     bool
 }
 
-// Enter lets an outlet into the room: from the next turn on replies come out
-// of it, as far as everybody around it may perceive them. The function that it
-// returns takes it out again; from then on it is not shown anything, and no turn
-// that begins later opens it. A speech goes on until it ends itself.
+// Enter adds an outlet to the room: from the next turn on, replies are delivered to it, as far as
+// everybody around it may perceive them. The returned function removes it: from then on nothing is
+// shown there, and no later turn opens it. A speech that has begun continues until it ends itself.
 func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
 	around.Room = r.cfg.ID
 	p := &roomOutlet{Outlet: o, audience: around}
@@ -82,7 +81,7 @@ func (p *roomOutlet) Open(ctx context.Context, o earshot.Opening, heard func(ear
 	return p.Outlet.Open(ctx, o, heard)
 }
 
-// show shows e if the outlet is a board, and if whoever is there now may see it.
+// show shows e if the outlet is a board, and if everybody who is there now may see it.
 func (p *roomOutlet) show(e earshot.Event) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -91,15 +90,15 @@ func (p *roomOutlet) show(e earshot.Event) {
 	}
 }
 
-// around returns who is around the outlet.
+// around returns the people around the outlet.
 func (p *roomOutlet) around() earshot.Audience {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.audience
 }
 
-// replace makes one of those around the outlet somebody else. From then on
-// nothing is shown that they may not see.
+// replace makes one of the people around the outlet somebody else. From then on nothing is shown
+// that they may not see.
 func (p *roomOutlet) replace(old, now earshot.ParticipantID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,12 +106,12 @@ func (p *roomOutlet) replace(old, now earshot.ParticipantID) {
 	p.audience.Members = append(members, now)
 }
 
-// A turnOutlet is a place during one turn, as an outlet: what is said comes out of
-// it for as long as everybody around may see it.
+// A turnOutlet is a room outlet during one turn: it delivers the speech as long as everybody around
+// may see it.
 type turnOutlet struct {
 	*roomOutlet
 	visibility earshot.Visibility
-	heard      func() // something was
+	heard      func() // called when something was heard
 
 	speech   sync.Mutex
 	speaking earshot.Speaking
@@ -145,7 +144,7 @@ func (s *turnOutlet) Open(ctx context.Context, o earshot.Opening, heard func(ear
 	return speaking, nil
 }
 
-// shut ends what is said here.
+// shut ends the speech here.
 func (s *turnOutlet) shut() {
 	s.speech.Lock()
 	defer s.speech.Unlock()
@@ -162,7 +161,7 @@ func (r *Room) show(e earshot.Event) {
 	}
 }
 
-// tell shows a notice at one outlet and keeps it nowhere.
+// tell shows a notice at one outlet, without keeping it.
 func (r *Room) tell(outlet string, n earshot.Notice) {
 	e := r.event(earshot.Visibility{Scope: earshot.System}, n)
 	for _, p := range r.around(e.Visibility) {
@@ -172,9 +171,9 @@ func (r *Room) tell(outlet string, n earshot.Notice) {
 	}
 }
 
-// Report tells the people in the room of a fault of the house, or of its end,
-// and keeps it in mind until it is over. What comes and goes is told as
-// [supervise.Outages] says. It does not wait for the journal, which may be what is at fault.
+// Report tells the people in the room about a fault of the program, or about its end, and remembers
+// it until it is over. Faults that come and go are reported as [supervise.Outages] says. Report
+// does not wait for the journal, which may be at fault.
 func (r *Room) Report(n earshot.Notice) {
 	r.mu.Lock()
 	if n.Over {
@@ -192,19 +191,19 @@ func (r *Room) Report(n earshot.Notice) {
 	r.nudge()
 }
 
-// warn tells the people in the room, and the log, of a fault or of its end.
+// warn reports a fault or its end to the people in the room, and to the log.
 func (r *Room) warn(n earshot.Notice) {
 	r.cfg.Log.Warn("reported", "fault", n.Key, "text", n.Text, "over", n.Over)
 	r.show(r.event(earshot.Visibility{Scope: earshot.System}, n))
 }
 
-// Mention shows a line to everybody in the room. It is kept nowhere.
+// Mention shows a line to everybody in the room, without keeping it.
 func (r *Room) Mention(text string) {
 	r.show(r.event(earshot.Visibility{Scope: earshot.System}, earshot.Notice{Text: text}))
 }
 
-// Know keeps a fault in mind that people have been told of already, or forgets one that
-// is over, and tells nobody.
+// Know remembers a fault that people have been told already, or forgets one that is over, and tells
+// nobody.
 func (r *Room) Know(n earshot.Notice) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -218,7 +217,7 @@ func (r *Room) Know(n earshot.Notice) {
 	r.pulse.beat()
 }
 
-// once reports a fault that nobody has been told of.
+// once reports a fault unless people have been told already.
 func (r *Room) once(n earshot.Notice) {
 	r.mu.Lock()
 	_, known := r.faults[n.Key]
@@ -228,7 +227,7 @@ func (r *Room) once(n earshot.Notice) {
 	}
 }
 
-// around returns the places where something of visibility v may come out.
+// around returns the outlets where something of visibility v may be delivered.
 func (r *Room) around(v earshot.Visibility) []*roomOutlet {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -254,8 +253,8 @@ func (r *Room) readers(via string, who participants.Participant) earshot.Audienc
 	return a
 }
 
-// union returns everybody who is around some places. Around one where nobody is
-// known to be may be anybody.
+// union returns everybody who is around some outlets. Around an outlet where nobody is known to be
+// may be anybody.
 func union(room earshot.RoomID, places []*roomOutlet) earshot.Audience {
 	a := earshot.Audience{Room: room}
 	for _, p := range places {

@@ -13,7 +13,7 @@ import (
 	"earshot/participants"
 )
 
-// The reasons for decisions about what is said to an agent that works on something.
+// The reasons for decisions about what is said to a working agent.
 const (
 	HowFar     = "it asks how far I am, so I say so without stopping"
 	Meanwhile  = "it has nothing to do with my current work, so I go on and answer afterwards"
@@ -24,29 +24,29 @@ const (
 	Thinks     = "so I stop thinking about the earlier question"
 )
 
-// A sideTalk is what something means that is said to an agent while it works. The zero
-// value is said while it does not.
+// A sideTalk is what something means that is said to an agent while it works. The zero value was
+// said while the agent did not work.
 type sideTalk struct {
 	kind     midturn.Kind
-	is       bool      // there is work
-	progress *progress // of the turn; nil for nothing that goes on in one
+	is       bool      // the agent was working
+	progress *progress // of the turn; nil if the work is not a turn
 	seat     *seat     // of the agent
 
 	begins bool // it is still being said
 
-	// Of a thought that somebody has asked for: which it is.
+	// For a thought that somebody asked for: the thought.
 	thought *think.View
 }
 
-// goesOn reports whether the work goes on.
+// goesOn reports whether the work continues.
 func (a sideTalk) goesOn() bool {
 	return a.progress != nil && (a.kind == midturn.Side || a.kind == midturn.Status || a.kind == midturn.Task)
 }
 
-// resolveSideTalk tells what a text means that was said to some agents, by somebody whom they
-// answer. A turn that talks is cut by whoever talks to its agent, whatever they say;
-// one that works and says nothing meanwhile is not, unless it is meant, or waits for
-// another agent; and how far one is may be asked until the first word has come.
+// resolveSideTalk determines what a text means that was said to some agents, by somebody whom they
+// answer. A turn that talks is cut by anybody who talks to its agent, whatever they say. A turn
+// that works silently is only cut if the text is about the work, or the agent waits for another
+// one. Its progress can be asked for until the first word has come.
 func (r *Room) resolveSideTalk(e earshot.Event, who participants.Participant, to []earshot.ParticipantID, text earshot.Text) sideTalk {
 	if who.Type.Machine() {
 		return sideTalk{}
@@ -62,7 +62,7 @@ func (r *Room) resolveSideTalk(e earshot.Event, who participants.Participant, to
 	a.kind = midturn.Classify(text, agent, live.progress.on)
 	works, spoken := live.progress.quiet()
 	if (a.kind == midturn.Side || a.kind == midturn.Task) && r.exchanges() {
-		return sideTalk{} // a person goes before what agents have to say to each other
+		return sideTalk{} // a person precedes what agents have to say to each other
 	}
 	if (a.kind == midturn.Steer || a.kind == midturn.Instead) && !r.interrupts(e.From) {
 		return sideTalk{} // nothing is broken off
@@ -80,9 +80,8 @@ func (r *Room) exchanges() bool {
 	return len(r.awaitedSeats) > 0
 }
 
-// whileThinking is the same where nobody talks, and an agent thinks about what it
-// was asked in the same conversation. What has nothing to do with that is said to
-// somebody who has time.
+// whileThinking is the same while nobody talks, and an agent thinks about something that it was
+// asked in the same conversation. Anything unrelated is said to an agent that has time.
 func (r *Room) whileThinking(e earshot.Event, to []earshot.ParticipantID, text earshot.Text) sideTalk {
 	main := r.agents()[0]
 	if !slices.Contains(to, main.ID) {
@@ -105,8 +104,8 @@ func (r *Room) whileThinking(e earshot.Event, to []earshot.ParticipantID, text e
 	return a
 }
 
-// busyTurn returns the live turn, if it is of the same conversation as e, and of one
-// of the agents that e calls, and what that is called; busy says that there is one.
+// busyTurn returns the live turn, if it belongs to the conversation of e and to one of the agents
+// that e calls, and that agent's name; busy says whether there is one.
 func (r *Room) busyTurn(e earshot.Event, to []earshot.ParticipantID) (_ *activeTurn, agent string, busy bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,7 +116,7 @@ func (r *Room) busyTurn(e earshot.Event, to []earshot.ParticipantID) (_ *activeT
 	return l, l.seat.Name, true
 }
 
-// sideTalkFor returns what it means to the work of one agent.
+// sideTalkFor returns what it means for the work of one agent.
 func (r *Room) sideTalkFor(a sideTalk, by *seat) sideTalk {
 	if a.thought != nil && by == r.seats[0] || a.progress != nil && a.seat == by {
 		return a
@@ -125,7 +124,7 @@ func (r *Room) sideTalkFor(a sideTalk, by *seat) sideTalk {
 	return sideTalk{}
 }
 
-// atOnce returns what an agent says at once to what concerns its thought, if it does.
+// atOnce returns what an agent says at once to something about its thought; empty for nothing.
 func (r *Room) atOnce(a sideTalk) string {
 	switch {
 	case a.thought == nil:
@@ -137,13 +136,13 @@ func (r *Room) atOnce(a sideTalk) string {
 	return ""
 }
 
-// thinksOf returns how far a thought is.
+// thinksOf returns the progress of a thought.
 func (r *Room) thinksOf(v *think.View) midturn.Work {
 	w := midturn.Work{
 		Thought: true, On: v.Question.Text, For: r.cfg.Now().Sub(v.At), GaveWay: len(v.Spans), Aside: v.Phase == think.Parked,
 	}
 	from := 0
-	for _, s := range append(slices.Clone(v.Spans), think.Span{To: len(v.Text)}) { // between which there need be no space
+	for _, s := range append(slices.Clone(v.Spans), think.Span{To: len(v.Text)}) { // there may be no space between them
 		w.Words += len(strings.Fields(string(v.Text[from:s.To])))
 		from = s.To
 	}
@@ -158,7 +157,7 @@ func (r *Room) thinksOf(v *think.View) midturn.Work {
 	return w
 }
 
-// redirectThought does to a thought what was said about it, once that is kept.
+// redirectThought applies to a thought what was said about it, once that is kept.
 func (r *Room) redirectThought(e *entry) {
 	v := e.sideTalk.thought
 	if v == nil {
@@ -173,7 +172,7 @@ func (r *Room) redirectThought(e *entry) {
 	}
 }
 
-// signal returns what s is to the floor, given what is worked on.
+// signal returns the signal s for the floor, given the work.
 func (a sideTalk) signal(s *interrupt.Signal) *interrupt.Signal {
 	switch {
 	case s == nil || !a.is || a.thought != nil || s.Kind == interrupt.Command:
@@ -189,7 +188,7 @@ func (a sideTalk) signal(s *interrupt.Signal) *interrupt.Signal {
 	return s
 }
 
-// decides returns what was decided about it, and why, given the work.
+// decides returns the decision and its reasons, given the work.
 func (a sideTalk) decides(v earshot.Verdict, reasons []string) (earshot.Verdict, []string) {
 	switch stops := slices.Contains(reasons, Commanded); {
 	case a.thought != nil && a.kind == midturn.Stop && (stops || v == earshot.Speak):
@@ -209,12 +208,12 @@ func (a sideTalk) decides(v earshot.Verdict, reasons []string) (earshot.Verdict,
 	return v, append(reasons, why[a.kind])
 }
 
-// patience is how long who has asked something waits for a work that says nothing
-// meanwhile: longer than most tools take, and as long as one waits for a slow model.
+// patience is how long a question waits for silent work: longer than most tools take, and as long
+// as one waits for a slow model.
 const patience = 10 * time.Second
 
-// patienceTimer returns a channel that yields when somebody has waited so long, nil if
-// nobody does.
+// patienceTimer returns a channel that fires when a question has waited that long, nil if none
+// waits.
 func (r *Room) patienceTimer() <-chan time.Time {
 	if i := r.waitsMeanwhile(); i >= 0 {
 		return time.After(r.pending[i].message.At.Add(patience).Sub(r.cfg.Now()))
@@ -222,8 +221,7 @@ func (r *Room) patienceTimer() <-chan time.Time {
 	return nil
 }
 
-// waitsMeanwhile returns which of the questions that wait does so for a work that
-// goes on, -1 for none.
+// waitsMeanwhile returns the index of the question that waits for work that continues, -1 for none.
 func (r *Room) waitsMeanwhile() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -233,7 +231,7 @@ func (r *Room) waitsMeanwhile() int {
 	return slices.IndexFunc(r.pending, func(q question) bool { return q.sideTalk.goesOn() && q.sideTalk.progress == r.activeTurn.progress })
 }
 
-// grantWaiting gives the floor to who has waited long enough.
+// grantWaiting gives the floor to the question that has waited long enough.
 func (r *Room) grantWaiting() {
 	i := r.waitsMeanwhile()
 	if i < 0 || r.cfg.Now().Before(r.pending[i].message.At.Add(patience)) {
@@ -246,13 +244,13 @@ func (r *Room) grantWaiting() {
 	for i, waits := range r.pending {
 		r.pending[i].ticket = r.floor.Renew(waits.ticket, r.floor.Ticket())
 		if waits.sideTalk.goesOn() {
-			r.pending[i].sideTalk = sideTalk{} // it goes on no more
+			r.pending[i].sideTalk = sideTalk{} // the work does not continue
 		}
 	}
 }
 
-// reports tells whoever asked how far an agent is, where they asked; if they did so
-// aloud, where everybody reads. The work goes on.
+// reports tells the asker the progress of an agent, where they asked; if they asked aloud, where
+// everybody reads. The work continues.
 func (r *Room) reports(e *entry) {
 	if e.sideTalk.kind != midturn.Status || e.sideTalk.progress == nil {
 		return
@@ -272,8 +270,8 @@ func (r *Room) reports(e *entry) {
 	}
 }
 
-// anew tells the model that what was said last is how to go on with what was broken
-// off for it.
+// anew tells the model that the last message says how to continue the work that was broken off for
+// it.
 func (q question) anew() string {
 	if q.sideTalk.kind != midturn.Steer || q.sideTalk.progress == nil {
 		return ""

@@ -13,39 +13,39 @@ import (
 )
 
 const (
-	// maxCameras bounds of how many cameras a room knows what they see: more than a house
-	// has. Beyond it those that have seen nothing for longest are forgotten.
+	// maxCameras is for how many cameras a room knows what they see: more than any home has. Beyond
+	// that, those that have seen nothing for longest are forgotten.
 	maxCameras = 16
 
-	// maxCamera is the longest name of one in bytes.
+	// maxCamera is the longest name of a camera in bytes.
 	maxCamera = 64
 )
 
-// The brightness of a room, as shares of the whole, below which it is called dark and dim,
-// and how far past that it must be to be called otherwise again: a room in which a lamp is on
-// at night is above the first, and what is between changes all evening.
+// The brightness of a room, as shares of the maximum, below which it is called dark or dim, and how
+// far beyond that it must be to be called otherwise again: a room in which a lamp is on at night is
+// above the first, and values in between change all evening.
 const (
 	darkBelow   = 0.08
 	dimBelow    = 0.22
 	lightMargin = 0.03
 )
 
-// A cameraStatus is what a camera sees at the moment, as far as the room knows.
+// A cameraStatus is what a camera currently sees, as far as the room knows.
 type cameraStatus struct {
 	at    time.Time // of the last look at which it saw
-	sees  int       // people then; -1 if it has never seen
-	light string    // what it is called; empty if that is not known
-	last  time.Time // of whatever it told last
+	sees  int       // the number of people then; -1 if it has never seen
+	light string    // the word for the brightness; empty if that is unknown
+	last  time.Time // when it last reported anything
 }
 
-// cameraStatuses are those of all cameras, by name. The zero value is none. It may be used from many
-// goroutines.
+// cameraStatuses are those of all cameras, by name. The zero value is empty. It is safe for
+// concurrent use.
 type cameraStatuses struct {
 	mu  sync.Mutex
 	all map[string]cameraStatus
 }
 
-// sighted returns what a camera has noticed as it may be kept.
+// sighted returns what a camera has noticed in the form in which it may be kept.
 func sighted(s earshot.Sight, from earshot.Handle, who participants.Participant) (earshot.Sight, error) {
 	s.Text = valid(s.Text)
 	noticed := []earshot.Noticed{earshot.PeopleChanged, earshot.EyesChanged, earshot.SceneChanged, earshot.CodeRead, earshot.Captioned}
@@ -61,14 +61,14 @@ func sighted(s earshot.Sight, from earshot.Handle, who participants.Participant)
 	return s, plausible(from, who, s.Eyes, []int{s.People, s.Were}, s.Sure)
 }
 
-// glanced returns what a camera sees at the moment as it may be believed.
+// glanced returns what a camera currently sees in the form in which it may be believed.
 func glanced(g earshot.Glance, from earshot.Handle, who participants.Participant) (earshot.Glance, error) {
 	g.Camera = from.ID
 	return g, plausible(from, who, g.Eyes, []int{g.People, g.Faces}, g.Sure, g.Brightness, g.Motion, g.Novelty)
 }
 
-// plausible says why something cannot be what a camera sees, or nothing. Who is known is no
-// camera.
+// plausible says why something cannot be what a camera sees; nil if it can. A known participant
+// cannot send camera events.
 func plausible(from earshot.Handle, who participants.Participant, eyes earshot.Eyesight, people []int, shares ...float64) error {
 	many := func(n int) bool { return n < 0 || n > earshot.MaxSeen }
 	share := func(x float64) bool { return !(x >= 0 && x <= 1) }
@@ -83,8 +83,8 @@ func plausible(from earshot.Handle, who participants.Participant, eyes earshot.E
 	return nil
 }
 
-// updateCameraPeople notes in the scene what a camera sees. What it does not see any more it is said to
-// have seen, and when.
+// updateCameraPeople records in the scene what a camera sees. If the camera no longer sees
+// anything, the entry says what it saw last, and when.
 func (r *Room) updateCameraPeople(e earshot.Event, people int, eyes earshot.Eyesight) {
 	v, fits := r.cameraStatuses.note(e.From.ID, e.At, people, eyes)
 	if !fits {
@@ -103,13 +103,13 @@ func (r *Room) updateCameraPeople(e earshot.Event, people int, eyes earshot.Eyes
 	})
 }
 
-// camera returns what the entry is called that says what a camera sees.
+// camera returns the ID of the entry that says what a camera sees.
 func camera(h earshot.Handle) string { return h.Provider + ":" + h.ID }
 
-// calls returns how a camera is spoken of.
+// calls returns how texts refer to a camera.
 func calls(h earshot.Handle) string { return earshot.CameraCalled(participants.OneLine(h.ID)) }
 
-// updateCameraLight notes in the scene how light it is.
+// updateCameraLight records in the scene how light it is.
 func (r *Room) updateCameraLight(e earshot.Event, g earshot.Glance) {
 	if g.Eyes != earshot.Clear && g.Eyes != earshot.Dark {
 		return
@@ -132,8 +132,8 @@ func (r *Room) observes(i scene.Item) {
 	}
 }
 
-// note notes what a camera sees, and returns what it has seen. It does not fit if it is
-// older than what the camera told last.
+// note records what a camera sees, and returns its status. fits is false if this is older than the
+// camera's last report.
 func (v *cameraStatuses) note(name string, at time.Time, people int, eyes earshot.Eyesight) (is cameraStatus, fits bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -152,7 +152,7 @@ func (v *cameraStatuses) note(name string, at time.Time, people int, eyes earsho
 	return is, true
 }
 
-// people returns how many a camera has seen about a time, 0 if that is not known.
+// people returns how many people a camera saw around a time, 0 if unknown.
 func (v *cameraStatuses) people(name string, at time.Time) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -163,10 +163,11 @@ func (v *cameraStatuses) people(name string, at time.Time) int {
 	return is.sees
 }
 
-// stillThere is how long after a camera saw somebody they are in its pictures, and before.
+// stillThere is how long before and after a camera saw somebody they count as being in its
+// pictures.
 const stillThere = 3 * time.Second
 
-// light notes how bright it is before a camera that is known, and returns what that is called.
+// light records how bright it is in front of a known camera, and returns the word for that.
 func (v *cameraStatuses) light(name string, brightness float64) (light string, fits bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -179,7 +180,7 @@ func (v *cameraStatuses) light(name string, brightness float64) (light string, f
 	return is.light, true
 }
 
-// called returns what a brightness is called that was called something before.
+// called returns the word for a brightness; was is the previous word.
 func called(was string, brightness float64) string {
 	margin := func(below float64, now ...string) float64 {
 		if slices.Contains(now, was) {
@@ -196,7 +197,7 @@ func called(was string, brightness float64) string {
 	return "light"
 }
 
-// keep keeps what is known of a camera. It wants v.mu.
+// keep stores the status of a camera. v.mu must be held.
 func (v *cameraStatuses) keep(name string, is cameraStatus) {
 	if v.all == nil {
 		v.all = make(map[string]cameraStatus)

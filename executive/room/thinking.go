@@ -16,8 +16,8 @@ import (
 	"earshot/llm"
 )
 
-// newMind returns the mind of the room, which is that of its main agent. It asks
-// nothing before it runs.
+// newMind returns the mind of the room, which is that of its main agent. It requests nothing before
+// it runs.
 func (r *Room) newMind() *think.Mind {
 	r.thinkHost = &thinkHost{room: r, rests: make(map[earshot.EventID]*provenance)}
 	return &think.Mind{
@@ -27,7 +27,7 @@ func (r *Room) newMind() *think.Mind {
 	}
 }
 
-// thinks reports whether there is to be thought at all.
+// thinks reports whether thinking is on at all.
 func (r *Room) thinks() bool {
 	set := r.cfg.Settings()
 	r.mu.Lock()
@@ -35,19 +35,19 @@ func (r *Room) thinks() bool {
 	return r.cfg.Model != nil && set.Enabled && set.Reasoning.Enabled && r.mode.Answers() && !r.leaving && !r.closed
 }
 
-// yield parks the mind where somebody begins to write or to speak, or says something to
-// an agent: a reply must not wait for a thought. It acts on the goroutine of the
-// sense, when what taken looks at says so already and before anything waits in a queue;
-// the owner lets the mind go on when that is over.
+// yield parks the mind when somebody begins to write or speak, or says something to an agent: a
+// reply must not wait for a thought. It acts on the goroutine of the sense, as soon as the state
+// that floorTaken reads shows it and before anything waits in a queue. The owner releases the mind
+// when that is over.
 func (r *Room) yield(in resolvedEvent) {
 	if !r.begins(in) || r.hasSpareSlot() {
 		return
 	}
 	by := earshot.Interruption{Signal: interrupt.Addressed.String(), At: in.event.At}
-	if in.event.Visibility.Scope != earshot.Private { // of which nobody else is told
+	if in.event.Visibility.Scope != earshot.Private { // nobody else is told of a private one
 		by.By = in.who.ID
 	}
-	if in.signal != nil && in.signal.Kind != interrupt.Over { // which is what it was to the floor
+	if in.signal != nil && in.signal.Kind != interrupt.Over { // this is its signal for the floor
 		by.Signal = in.signal.Kind.String()
 	}
 	r.parkMu.Lock()
@@ -71,8 +71,8 @@ func (r *Room) begins(in resolvedEvent) bool {
 	return false
 }
 
-// hasSpareSlot reports whether a thought and a reply can be made at the same time: the
-// engine has a slot to spare, or each has its own.
+// hasSpareSlot reports whether a thought and a reply can be generated at the same time: the engine
+// has a slot to spare, or each has an engine of its own.
 func (r *Room) hasSpareSlot() bool {
 	set := r.cfg.Settings()
 	if !set.Parallel.Enabled {
@@ -86,16 +86,16 @@ func (r *Room) hasSpareSlot() bool {
 	return is.Slots > 1 || cmp.Or(set.Reasoning.Engine, is.Name) != is.Name
 }
 
-// Admissions counts the events that are being admitted and have not parked the mind yet.
-// The room knows such an event only in part: that somebody types is noted before the mind
-// is parked in their name. The zero value counts none.
+// admissions counts the events that are being admitted and have not parked the mind yet. The room
+// knows such an event only in part: that somebody types is noted before the mind is parked in their
+// name. The zero value counts none.
 type admissions struct {
 	count   atomic.Int32
-	skipped atomic.Bool // the owner left the mind as it was, and has to look again
+	skipped atomic.Bool // the owner left the mind as it was, and must check again
 }
 
-// beginAdmission keeps the owner from parking or releasing the mind until settle is called.
-// Settle may be called more than once, by one goroutine.
+// beginAdmission keeps the owner from parking or releasing the mind until settle is called. settle
+// may be called more than once, by one goroutine.
 func (r *Room) beginAdmission() (settle func()) {
 	r.admissions.count.Add(1)
 	settled := false
@@ -121,14 +121,14 @@ func (a *admissions) pending() bool {
 	return false
 }
 
-// updateMind lets the mind think if nobody wants the floor, and parks it otherwise. Who comes
-// to want it meanwhile has it parked afterwards.
+// updateMind lets the mind think if nobody wants the floor, and parks it otherwise. Somebody who
+// wants the floor meanwhile parks it afterwards.
 func (r *Room) updateMind() {
 	r.parkMu.Lock()
 	defer r.parkMu.Unlock()
 	r.mind.SetEnabled(r.thinks())
 	by, taken := r.floorTaken()
-	switch { // only now: an event that was noted before has parked the mind by then, or is found here
+	switch { // checked only now: an event that was noted before has parked the mind by then, or is found here
 	case r.admissions.pending():
 	case !taken:
 		r.mind.Release()
@@ -159,8 +159,8 @@ func (r *Room) floorTaken() (by earshot.Interruption, is bool) {
 	return by, true
 }
 
-// quietTimer returns a channel that yields when a silent voice may be over, if the mind or
-// somebody who has asked waits for it; nil if there is none.
+// quietTimer returns a channel that fires when a silent voice may have ended, if the mind or a
+// question waits for that; nil otherwise.
 func (r *Room) quietTimer() <-chan time.Time {
 	if !r.mind.Held() && len(r.pending) == 0 || r.speaking() {
 		return nil
@@ -181,22 +181,22 @@ func (s *activity) about(now time.Time) (types, voice bool) {
 	return s.typed(now), voice
 }
 
-// thinkAbout lets the mind think about something new, which nobody has asked it to.
+// thinkAbout makes the mind think about something new that nobody has asked.
 func (r *Room) thinkAbout(cause earshot.Cause, about earshot.EventID, what earshot.Text) {
 	if r.thinks() {
-		_ = r.mind.Ask(think.Question{ // which is always taken
+		_ = r.mind.Ask(think.Question{ // an unasked question is always taken
 			ID: r.cfg.NewID(), Cause: cause, About: about, Text: what,
 			Visibility: earshot.Visibility{Scope: earshot.Public}, At: r.cfg.Now(),
 		})
 	}
 }
 
-// longestPause is how old a thought may be that goes on after a start: who asked
-// has forgotten it by then.
+// longestPause is how old a thought may be that continues after a start: the asker has forgotten an
+// older one.
 const longestPause = 24 * time.Hour
 
-// resume goes on with the thoughts that somebody had asked for, and that were
-// parked when earshot stopped, or of which nobody has looked what came of them.
+// resume continues the thoughts that somebody had asked for, and that were parked when earshot
+// stopped, or not distilled yet.
 func (r *Room) resume(past []earshot.Event) {
 	var order []earshot.EventID
 	open := make(map[earshot.EventID][]earshot.Event)
@@ -238,7 +238,7 @@ func restOf(stretches []earshot.Event) *provenance {
 	return is
 }
 
-// questioned returns what a thought is about whose first segment is e.
+// questioned returns the question of the thought whose first segment is e.
 func (r *Room) questioned(e earshot.Event) think.Question {
 	is := e.Body.(earshot.Thought)
 	q := think.Question{ID: e.ID, Cause: is.Cause, About: is.About, Text: is.Question, Visibility: e.Visibility, At: e.At}
@@ -255,8 +255,8 @@ func segments(events []earshot.Event) (all []think.Segment) {
 	return all
 }
 
-// triggered reports whether text has one of the words in it that make an agent
-// think: whole words, in any case.
+// triggered reports whether text contains one of the words that make an agent think: as a whole
+// word, in any case.
 func triggered(set executive.Reasoning, text earshot.Text) bool {
 	all := wordsIn(string(text))
 	return slices.ContainsFunc(set.Triggers, func(trigger string) bool {

@@ -13,13 +13,12 @@ import (
 )
 
 const (
-	// maxFound is how many findings of one conversation wait at most to be said: as many
-	// as are kept in mind. Beyond it the oldest is not said any more, of those for which
-	// nobody waits if there are such.
+	// maxFound is how many findings of one conversation may wait to be said: as many as are kept in
+	// mind. Beyond that the oldest is dropped, preferably one for which nobody waits.
 	maxFound = 8
 
-	// maxWhispers is how many wait that are private, of whichever conversation; the
-	// oldest goes, too.
+	// maxWhispers is how many private findings may wait, of all conversations together; the oldest
+	// is dropped likewise.
 	maxWhispers = 32
 )
 
@@ -28,13 +27,13 @@ type pendingFinding struct {
 	event   earshot.Event
 	whom    earshot.ParticipantID // who asked; empty if nobody did
 	asked   bool
-	gone    bool            // what it rests on is no longer so
-	verdict earshot.Verdict // that is on record
-	turn    earshot.TurnID  // in which it was tried last
-	tried   time.Time       // until when it then waits
+	gone    bool            // what it rests on no longer holds
+	verdict earshot.Verdict // the one on record
+	turn    earshot.TurnID  // the turn in which it was last tried
+	tried   time.Time       // it waits until then after that
 }
 
-// noteForUnasked takes in what happened, as far as it matters for what may be said unasked.
+// noteForUnasked takes in an event, as far as it matters for what may be said unasked.
 func (r *Room) noteForUnasked(e earshot.Event) {
 	switch body := e.Body.(type) {
 	case earshot.Snooze:
@@ -55,8 +54,8 @@ func (r *Room) noteForUnasked(e earshot.Event) {
 	}
 }
 
-// madeBy returns the event that has made an entry of the scene what it was before an
-// edit: what rests on it rests on that.
+// madeBy returns the event that made an entry of the scene what it was before an edit: whatever
+// rests on the entry rests on that event.
 func (r *Room) madeBy(edit earshot.Edit, v earshot.Visibility) earshot.EventID {
 	if i, ok := r.scene.For(r.knowers(v)).Find(scene.Field(edit.Field), edit.Item); ok {
 		return i.Event
@@ -64,13 +63,13 @@ func (r *Room) madeBy(edit earshot.Edit, v earshot.Visibility) earshot.EventID {
 	return ""
 }
 
-// knowers returns who may see something of visibility v, and the agent who does.
+// knowers returns who may see something of visibility v, with the agent.
 func (r *Room) knowers(v earshot.Visibility) earshot.Audience {
 	return r.listeners(question{seat: r.seats[0], message: earshot.Event{Visibility: v}})
 }
 
-// addFinding takes in a finding. What several were merged to is for the prompt: each of
-// them is said by itself, or has been.
+// addFinding takes in a finding. A merged finding is only for the prompt: each of its parts is said
+// by itself, or has been.
 func (r *Room) addFinding(e earshot.Event, body earshot.Finding) {
 	if len(body.Merges) > 0 || !sees(e.Visibility, r.seats[0].ID) || r.scene.Denied(body.Text, e.Visibility) {
 		return
@@ -86,16 +85,16 @@ func (r *Room) addFinding(e earshot.Event, body earshot.Finding) {
 	r.attentionState.bound(maxWhispers, func(o *pendingFinding) bool { return o.event.Visibility.Scope == earshot.Private })
 }
 
-// outdated notes that there is a newer answer to something than what waits, for all
-// whom that is for.
+// outdated notes that there is a newer answer to something than the waiting findings, for all
+// people for whom that answer is.
 func (g *attentionState) outdated(answers earshot.EventID, v earshot.Visibility) {
 	for _, f := range g.found {
 		f.gone = f.gone || f.answers() == answers && v.Reaches(f.event.Visibility)
 	}
 }
 
-// bound forgets the oldest of too many that are among some: first of what nobody waits
-// for.
+// bound forgets the oldest of the findings that match among, if there are too many: first those for
+// which nobody waits.
 func (g *attentionState) bound(most int, among func(*pendingFinding) bool) {
 	n := 0
 	for _, f := range g.found {
@@ -112,7 +111,7 @@ func (g *attentionState) bound(most int, among func(*pendingFinding) bool) {
 	}
 }
 
-// heard notes that what a turn was to say was heard. What it answers is answered.
+// heard notes that the finding of a turn was heard. What it answers is answered.
 func (g *attentionState) heard(turn earshot.TurnID) {
 	i := slices.IndexFunc(g.found, func(f *pendingFinding) bool { return f.turn != "" && f.turn == turn })
 	if i < 0 {
@@ -127,11 +126,11 @@ func (g *attentionState) heard(turn earshot.TurnID) {
 	g.found = slices.Delete(g.found, i, i+1)
 }
 
-// answers returns what f answers, if it answers anything.
+// answers returns the event that f answers; empty if none.
 func (f *pendingFinding) answers() earshot.EventID { return f.event.Body.(earshot.Finding).Answers }
 
-// asker returns who waits for a finding that answers something: whom it is addressed
-// to, or else the author of what it answers.
+// asker returns who waits for a finding that answers something: the addressee, or else the author
+// of what it answers.
 func (r *Room) asker(e earshot.Event, answers earshot.EventID) earshot.ParticipantID {
 	if len(e.To) > 0 {
 		return e.To[0]
@@ -144,7 +143,7 @@ func (r *Room) asker(e earshot.Event, answers earshot.EventID) earshot.Participa
 	return ""
 }
 
-// told takes in what was decided, also before the program began.
+// told takes in a decision, including those before the program began.
 func (g *attentionState) told(e earshot.Event, d earshot.Decision) {
 	for _, f := range g.found {
 		if f.event.ID == d.About {
@@ -154,7 +153,7 @@ func (g *attentionState) told(e earshot.Event, d earshot.Decision) {
 	g.drop(func(f *pendingFinding) bool { return f.verdict == earshot.Silent || f.verdict == earshot.Note })
 }
 
-// markOutdated notes that something is no longer as it was: findings, or what they may rest on.
+// markOutdated notes that events no longer hold: findings, or what they may rest on.
 func (g *attentionState) markOutdated(events ...earshot.EventID) {
 	for _, f := range g.found {
 		f.gone = f.gone || slices.ContainsFunc(events, func(id earshot.EventID) bool {
@@ -167,8 +166,8 @@ func (g *attentionState) drop(fits func(*pendingFinding) bool) {
 	g.found = slices.DeleteFunc(g.found, fits)
 }
 
-// chooseUnasked returns the finding that is said now, as a question without an asker. What
-// is decided about the others is written down once, unless it changes.
+// chooseUnasked returns the finding to say now, as a question without an asker. The decision about
+// each of the others is recorded once, unless it changes.
 func (r *Room) chooseUnasked(ctx context.Context, since interrupt.Ticket) (question, bool) {
 	if !r.answers() {
 		return question{}, false
@@ -204,7 +203,7 @@ func (r *Room) chooseUnasked(ctx context.Context, since interrupt.Ticket) (quest
 	return question{}, false
 }
 
-// weighed returns a finding as it is decided about.
+// weighed returns a finding in the form in which it is decided about.
 func (r *Room) weighed(f *pendingFinding, now time.Time) *attention.Finding {
 	is := f.event.Body.(earshot.Finding)
 	return &attention.Finding{
@@ -213,7 +212,7 @@ func (r *Room) weighed(f *pendingFinding, now time.Time) *attention.Finding {
 	}
 }
 
-// used reports whether a reply has rested on a finding.
+// used reports whether a reply has relied on a finding.
 func (r *Room) used(e earshot.Event) bool {
 	all := r.scene.For(r.knowers(e.Visibility)).Items(scene.Reasoning)
 	return slices.ContainsFunc(all, func(i scene.Item) bool {
@@ -221,7 +220,7 @@ func (r *Room) used(e earshot.Event) bool {
 	})
 }
 
-// saying returns the turn by which a finding is said, in its own words.
+// saying returns the turn that says a finding, in its own words.
 func (r *Room) saying(f *pendingFinding, since interrupt.Ticket) question {
 	return question{
 		seat: r.seats[0], message: f.event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()),
@@ -229,8 +228,8 @@ func (r *Room) saying(f *pendingFinding, since interrupt.Ticket) question {
 	}
 }
 
-// saidUnasked notes how the turn of something went that nobody had asked for, or not
-// just now, also one that was cut before it began. What nobody heard is tried again later.
+// saidUnasked notes how a turn ended that nobody had asked for, or not just now, including one that
+// was cut before it began. What nobody heard is tried again later.
 func (r *Room) saidUnasked(q question, reply earshot.Reply) {
 	if (q.found != nil || q.unasked || q.arrival != nil) && stopped(reply) {
 		r.attentionState.toldNo.note(mark{at: r.cfg.Now(), visibility: q.visibility})

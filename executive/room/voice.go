@@ -15,11 +15,11 @@ import (
 	"earshot/participants/agents"
 )
 
-// maxUtterance is the longest utterance in bytes: nobody says more than that in
-// the half minute that an ear listens to at once.
+// maxUtterance is the longest utterance in bytes: nobody says more in the half minute that is
+// transcribed at once.
 const maxUtterance = 4 << 10
 
-// utterance returns u as a room keeps it: a sense may send anything.
+// utterance returns u in the form in which a room keeps it: a sense may send anything.
 func utterance(u earshot.Utterance) (earshot.Utterance, error) {
 	text, err := wording(u.Text, maxUtterance)
 	u.Text = text
@@ -29,7 +29,7 @@ func utterance(u earshot.Utterance) (earshot.Utterance, error) {
 	return u, err
 }
 
-// speech is the same for words that are still being said.
+// speech does the same for words that are still being said.
 func speech(s earshot.Speech) earshot.Speech {
 	s.Words = s.Words[:min(len(s.Words), maxUtterance)]
 	s.Words = earshot.Text(strings.ToValidUTF8(string(s.Words), "\uFFFD"))
@@ -37,7 +37,7 @@ func speech(s earshot.Speech) earshot.Speech {
 	return s
 }
 
-// share returns v as a share of one.
+// share returns v limited to the range from 0 to 1.
 func share(v float64) float64 {
 	if math.IsNaN(v) {
 		return 0
@@ -45,9 +45,9 @@ func share(v float64) float64 {
 	return min(max(v, 0), 1)
 }
 
-// address says whom e is for, if it was said aloud: which agents, and by what
-// evidence. Several can be called at once; who calls none goes on with the one
-// that he is in talk with. Unlike says that it has a voice like none that is known.
+// address says for whom e is, if it was said aloud: for which agents, and by what evidence. Several
+// can be called at once; somebody who calls none continues with the agent with which they are
+// talking. unlike says that the voice is unlike any known one.
 func (r *Room) address(e earshot.Event, unlike bool) (to conversation.Address, whom []earshot.ParticipantID) {
 	about, with := r.attention(e, unlike)
 	for _, a := range r.agents() {
@@ -64,7 +64,7 @@ func (r *Room) address(e earshot.Event, unlike bool) (to conversation.Address, w
 	return to, whom
 }
 
-// hears returns what something that was said aloud is to one agent.
+// hears returns what something said aloud means to one agent.
 func (r *Room) hears(a agents.Record, e earshot.Event, about conversation.SpeechContext) conversation.Address {
 	switch body := e.Body.(type) {
 	case earshot.Utterance:
@@ -80,7 +80,7 @@ func (r *Room) hears(a agents.Record, e earshot.Event, about conversation.Speech
 	return ""
 }
 
-// listener is how an agent listens.
+// listener returns the classifier by which an agent listens.
 func (r *Room) listener(a agents.Record) conversation.AddressClassifier {
 	set := r.cfg.Settings().Speech
 	l := conversation.AddressClassifier{Name: a.Name, As: conversation.Spellings(a.Name), After: set.FollowUp.Duration(), Sure: set.LeastConfidence, Asks: set.AskBack}
@@ -90,7 +90,7 @@ func (r *Room) listener(a agents.Record) conversation.AddressClassifier {
 	return l
 }
 
-// correct returns text with the names of agents as they are written.
+// correct returns text with the names of agents in their correct spelling.
 func (r *Room) correct(text earshot.Text) earshot.Text {
 	for _, a := range r.agents() {
 		text = r.listener(a).Correct(text)
@@ -98,9 +98,9 @@ func (r *Room) correct(text earshot.Text) earshot.Text {
 	return text
 }
 
-// attention is what the agents were doing while e was said, as far as it concerns
-// whoever said it, and which of them it is in talk with: the one that answers it, or
-// did last; the main one if none did.
+// attention returns what the agents were doing while e was said, as far as it concerns the speaker,
+// and with which of them the speaker is talking: the agent that is answering them, or did last; the
+// main one if none did.
 func (r *Room) attention(e earshot.Event, unlike bool) (conversation.SpeechContext, agents.Record) {
 	all, by := r.agents(), r.counterpart(e)
 	a := conversation.SpeechContext{
@@ -130,7 +130,7 @@ func (r *Room) attention(e earshot.Event, unlike bool) (conversation.SpeechConte
 	return a, all[max(0, with)]
 }
 
-// orders reports whether something was said that an agent does at once.
+// orders reports whether the words are an order that an agent carries out at once.
 func (r *Room) orders(b earshot.Body) bool {
 	text := earshot.Text("")
 	switch body := b.(type) {
@@ -142,8 +142,8 @@ func (r *Room) orders(b earshot.Body) bool {
 	return text != "" && slices.ContainsFunc(r.agents(), func(a agents.Record) bool { return reflex.Recognise(text, a.Name) != reflex.None })
 }
 
-// misheard returns e with the phrase in it that makes an agent silent, where a recogniser has
-// made something of it that sounds like it, while one speaks: nothing else is said so often then.
+// misheard returns e with the phrase that silences an agent, if a recogniser wrote something that
+// sounds like it while an agent was speaking: at that time nothing else is said so often.
 func (r *Room) misheard(e earshot.Event) earshot.Event {
 	u, whole := e.Body.(earshot.Utterance)
 	if !whole || !(u.Own > 0 || r.echoReference.sounds(e.At, r.ends(e))) {
@@ -159,8 +159,8 @@ func (r *Room) misheard(e earshot.Event) earshot.Event {
 	return e
 }
 
-// correctName returns e with the name of an agent as it is written, by which it was called
-// although a recogniser wrote something else.
+// correctName returns e with the correct name of an agent that was called, if a recogniser wrote
+// something else.
 func (r *Room) correctName(e earshot.Event, unlike bool) earshot.Event {
 	u, whole := e.Body.(earshot.Utterance)
 	if !whole {
@@ -174,7 +174,7 @@ func (r *Room) correctName(e earshot.Event, unlike bool) earshot.Event {
 	return e
 }
 
-// ends returns when what was said in e ended; what is still being said ends now.
+// ends returns when the words of e ended; words that are still being said end now.
 func (r *Room) ends(e earshot.Event) time.Time {
 	switch body := e.Body.(type) {
 	case earshot.Utterance:
@@ -187,7 +187,7 @@ func (r *Room) ends(e earshot.Event) time.Time {
 	return e.At
 }
 
-// voiced returns what speech is to the floor; cuts says that it is a command word.
+// voiced returns the signal of speech for the floor; cuts says that it is a command word.
 func voiced(s *interrupt.Signal, body earshot.Speech, to conversation.Address, cuts bool) *interrupt.Signal {
 	s.Words, s.Confidence = body.Words, body.Confidence
 	switch body.Stage {
@@ -214,7 +214,7 @@ func voiced(s *interrupt.Signal, body earshot.Speech, to conversation.Address, c
 	return s
 }
 
-// worded returns what words that are still being said are to the floor.
+// worded returns the signal for the floor of words that are still being said.
 func worded(s *interrupt.Signal, to conversation.Address) *interrupt.Signal {
 	switch to {
 	case conversation.Called, conversation.Pressed:
@@ -233,8 +233,8 @@ func worded(s *interrupt.Signal, to conversation.Address) *interrupt.Signal {
 	return s
 }
 
-// uttered returns what an utterance is to the floor. A command word that is
-// said while the agent speaks is for it, whoever it is said to.
+// uttered returns the signal of an utterance for the floor. A command word that is said while the
+// agent speaks is for the agent, whomever it addresses.
 func uttered(s *interrupt.Signal, body earshot.Utterance, to conversation.Address, sounding, cuts bool) *interrupt.Signal {
 	s.Words, s.Confidence = body.Text, body.Confidence
 	switch {
@@ -254,8 +254,8 @@ func uttered(s *interrupt.Signal, body earshot.Utterance, to conversation.Addres
 	return s
 }
 
-// tiring returns a channel that yields when a voice without words has held the
-// agent back for long enough, nil if none does.
+// tiring returns a channel that fires when a voice without words has held the agent back for long
+// enough, nil if none does.
 func (r *Room) tiring() <-chan time.Time {
 	now := r.cfg.Now()
 	if next := r.floor.ExpireVoices(now); !next.IsZero() {
@@ -264,31 +264,31 @@ func (r *Room) tiring() <-chan time.Time {
 	return nil
 }
 
-// A lastExchange is when somebody was last answered, and by which agent.
+// A lastExchange says when somebody was last answered, and by which agent.
 type lastExchange struct {
 	asked, ended time.Time
 	by           earshot.ParticipantID
-	with         earshot.ParticipantID // empty if nobody can tell
-	like         bool                  // with whom sounds like the agent
-	asksBack     bool                  // it had not understood
+	with         earshot.ParticipantID // empty if unknown
+	like         bool                  // the agent answered somebody who sounds like it
+	asksBack     bool                  // the agent had not understood
 }
 
-// maxAnswered is how many people the room remembers having answered, and what they were
-// heard through: more than one can talk with at a time.
+// maxAnswered is for how many people, and devices through which they were heard, the room remembers
+// the last exchange: more than one can talk with at a time.
 const maxAnswered = 64
 
-// talked notes that an agent has answered somebody. What is heard next through the same,
-// and of which nobody can tell who says it, is taken for theirs.
+// talked notes that an agent has answered somebody. Words that are heard next through the same
+// device, and whose speaker is unknown, are taken for theirs.
 func (r *Room) talked(q question, at time.Time) {
 	p, through := r.counterpart(q.message), counterpart{by: q.message.From}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if p.who == "" && !p.like && q.follows {
-		p.who = r.answered[through].with // whose talk it went on with
+		p.who = r.answered[through].with // the conversation that it continued
 	}
 	t := lastExchange{q.message.At, at, q.seat.ID, p.who, p.like, q.asksBack}
 	if had := r.answered[through]; had.ended.After(at) && had.by == t.by {
-		t.ended = had.ended // a moment was asked for
+		t.ended = had.ended // the agent had asked for a moment
 	}
 	if p.who != "" {
 		p.by = earshot.Handle{}

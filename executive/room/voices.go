@@ -11,36 +11,34 @@ import (
 	"earshot/speakers"
 )
 
-// Voices knows whose voices these are: a [speakers.Registry]. It answers within
-// microseconds, and is asked from many goroutines. A voice proves nothing: whoever is
-// known by it has the rights of somebody unknown, whatever they may do otherwise.
+// Voices knows whose voices these are: a [speakers.Registry]. It answers within microseconds, and
+// is safe for concurrent use. A voice proves nothing: somebody who is known by it has the rights of
+// somebody unknown, whatever else they may do.
 //
-// That a voice is the agent's own is evidence, and no verdict: while its sound is there,
-// or was a moment ago, that sound has come back, and is nobody's word. At any other time
-// it is somebody unknown who sounds like the agent: a recording of it, or another machine
-// with the same voice. They are heard, as anybody is, and are nobody who is known.
+// A voice like the agent's own is evidence, not proof. While the agent's sound is there, or was a
+// moment ago, the voice is that sound come back, and is nobody's word. At any other time it is
+// somebody unknown who sounds like the agent: a recording of it, or another machine with the same
+// voice. They are heard like anybody else, but are never a known person.
 type Voices interface {
 	// Whose judges whose voice it is that began at a time, and learns from it.
 	Whose(v *earshot.Voice, began time.Time) speakers.Judgement
 
-	// Guess is the same of a voice that still speaks, from which nothing is learnt.
+	// Guess does the same for a voice that still speaks, without learning from it.
 	Guess(v *earshot.Voice, began time.Time) speakers.Judgement
 
-	// Speaker returns what is known of a voice.
+	// Speaker returns what is known about a voice.
 	Speaker(earshot.Handle) (speakers.Speaker, bool)
 }
 
-// comesBack is how much of what was said with the agent's own voice must have fallen
-// together with its sound, as the sense has heard it, for it to be that sound. An echo
-// is all of it but for its tail; whoever makes the agent pause talks in silence most of
-// the time.
+// comesBack is what share of an utterance with the agent's own voice must have coincided with its
+// sound, as the sense has heard it, for the utterance to be that sound. An echo coincides except
+// for its tail; somebody who makes the agent pause talks in silence most of the time.
 const comesBack = 0.5
 
-// attribute says who has said something aloud, as far as that can be told: who the
-// provider knows, and else whose voice it is. Its author is whoever has that voice, also
-// where it is known who that is: what they are called is looked up where it is shown,
-// and what they may do otherwise they may not by their voice. The voice itself goes no
-// further.
+// attribute determines who has said something aloud, as far as that is known: the person whom the
+// provider knows, or else the owner of the voice. The author is then the ID of the voice, even if
+// its owner is known: their name is looked up where it is shown, and their other rights do not
+// extend to the voice. The voice itself goes no further.
 func (r *Room) attribute(e *earshot.Event, in *resolvedEvent) {
 	var j speakers.Judgement
 	asks := r.cfg.Voices != nil && in.who.ID == "" && r.cfg.Settings().MultiParty.SpeakerAttribution
@@ -48,7 +46,7 @@ func (r *Room) attribute(e *earshot.Event, in *resolvedEvent) {
 	case earshot.Utterance:
 		switch v := body.Voice; {
 		case !asks || v == nil:
-		case body.Faint: // which may be noise, of which nothing is to be learnt
+		case body.Faint: // it may be noise, from which nothing must be learnt
 			j = r.cfg.Voices.Guess(v, e.At)
 		default:
 			j = r.cfg.Voices.Whose(v, e.At)
@@ -77,13 +75,13 @@ func (r *Room) attribute(e *earshot.Event, in *resolvedEvent) {
 	}
 }
 
-// machine reports whether something is from a machine, as far as that can be told: two
-// machines with one voice are not to talk for ever.
+// machine reports whether something is from a machine, as far as that is known: two machines with
+// one voice must not talk for ever.
 func (in resolvedEvent) machine() bool { return in.who.Type.Machine() || likeAgent(in.event) }
 
-// manner returns what a model is told beside words of an author that were said aloud: why
-// they may be somebody else's than it seems. Whom the provider knows, as in a call where
-// everybody is heard for themselves, is not taken for another.
+// manner returns what a model is told beside words of an author that were said aloud: why they may
+// be somebody else's than they seem. Somebody whom the provider knows, as in a call where everybody
+// is heard separately, is not mistaken for another.
 func manner(author earshot.ParticipantID, u earshot.Utterance) earshot.Text {
 	switch {
 	case u.LikeAgent:
@@ -105,14 +103,14 @@ func (r *Room) meet(h earshot.Handle) participants.Participant {
 	return r.cfg.People.Meet(h, name)
 }
 
-// person returns who somebody is, by whichever handle or voice they are known.
+// person returns who somebody is, after mergers of handles and voices.
 func (r *Room) person(id earshot.ParticipantID) earshot.ParticipantID {
 	p, _ := r.cfg.People.Get(id)
 	return cmp.Or(p.ID, id)
 }
 
-// A counterpart is with whom an agent is in talk: a person or, where nobody can tell who that
-// is, whoever is heard through something. Who sounds like the agent is another one.
+// A counterpart is whom an agent talks with: a person or, if unknown, whoever is heard through a
+// device. Somebody who sounds like the agent is a separate one.
 type counterpart struct {
 	who  earshot.ParticipantID
 	by   earshot.Handle
@@ -138,8 +136,8 @@ func (r *Room) counterpart(e earshot.Event) counterpart {
 	return counterpart{by: e.From, like: likeAgent(e)}
 }
 
-// same reports whether what was said twice may have been said by one person: nobody
-// can tell otherwise.
+// same reports whether two utterances may be by one person. Where an author is unknown, they may be
+// if they were heard through the same device.
 func (r *Room) same(a, b earshot.Event) bool {
 	if a.Author != "" && b.Author != "" {
 		return r.person(a.Author) == r.person(b.Author)
@@ -147,10 +145,10 @@ func (r *Room) same(a, b earshot.Event) bool {
 	return a.From == b.From && !(likeAgent(a) && b.Author != "" || likeAgent(b) && a.Author != "")
 }
 
-// lastTalk returns the last talk with whoever has said e. A voice of which too little
-// was heard may be anybody's who is heard through the same: it goes on with the talk
-// that was there last, and whoever is known goes on with that of such a voice, and so
-// does who sounds like the agent. It wants r.mu.
+// lastTalk returns the last exchange with the speaker of e. A voice of which too little was heard
+// may be anybody's who is heard through the same device, so it continues the last exchange there. A
+// known person continues the exchange of such a voice, and so does somebody who sounds like the
+// agent. r.mu must be held.
 func (r *Room) lastTalk(e earshot.Event, p counterpart) lastExchange {
 	t, through := r.answered[p], r.answered[counterpart{by: e.From}]
 	if (p.who != "" || p.like) && through.with == "" && (!through.like || p.like) && through.ended.After(t.ended) {
@@ -159,7 +157,7 @@ func (r *Room) lastTalk(e earshot.Event, p counterpart) lastExchange {
 	return t
 }
 
-// ownVoice is what something is that is the agent's own voice, come back.
+// ownVoice returns the address of the agent's own voice come back, and otherwise to.
 func (in *resolvedEvent) ownVoice(to conversation.Address) conversation.Address {
 	if !in.own {
 		return to

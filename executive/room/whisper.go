@@ -14,8 +14,7 @@ import (
 // whispers is the command that sends a private message.
 const whispers = "msg"
 
-// Errors of /msg. None of them repeats what was written, since an error may be
-// logged.
+// The errors of /msg. None of them repeats what was written, because an error may be logged.
 var (
 	errNobodyAsks  = errors.New("a private message needs a sender; say who you are first: earshot chat --identity NAME")
 	errToOneself   = errors.New("that is you; to keep something in mind, use /note")
@@ -26,12 +25,12 @@ var (
 	errManyMembers = fmt.Errorf("a private message can go to at most %d people", maxMembers)
 )
 
-// maxMembers is how many a private message can be for: more are a room.
+// maxMembers is for how many people a private message can be: more are a room.
 const maxMembers = 32
 
-// whisper makes the message of the command "/msg NAME, NAME text" that who
-// gave. It is the same event, so that one that is sent twice is one. Only they
-// and those who are named may see it, and the names are exact: none is guessed.
+// whisper makes the message of the command "/msg NAME, NAME text" given by who. It keeps the
+// event's ID, so that a command that is sent twice counts once. Only who and the named people may
+// see it, and the names must be exact: none is guessed.
 func (r *Room) whisper(e *earshot.Event, who participants.Participant, args earshot.Text) error {
 	if who.ID == "" || who.ID == participants.Generic {
 		return errNobodyAsks
@@ -58,15 +57,15 @@ func (r *Room) whisper(e *earshot.Event, who participants.Participant, args ears
 	}
 	var members []earshot.ParticipantID
 	for _, id := range append([]earshot.ParticipantID{who.ID}, to...) {
-		members = append(members, r.cfg.People.Readers(id)...) // so that one sees it by each of one's handles
+		members = append(members, r.cfg.People.Readers(id)...) // so that people see it by each of their handles
 	}
-	slices.Sort(members) // those of one conversation are the same, whoever writes
+	slices.Sort(members) // the members of one conversation are the same, whoever writes
 	e.Body, e.To = earshot.Message{Text: text}, to
 	e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: members}
 	return nil
 }
 
-// whispered is what a private message is to the agents.
+// whispered returns what a private message means for the agents.
 func (r *Room) whispered(e earshot.Event) addressees {
 	all := r.agents()
 	a := addressees{hint: r.away(slices.DeleteFunc(slices.Clone(e.To), r.isHere)) + r.elsewhere(e.To, all)}
@@ -82,9 +81,8 @@ func (r *Room) isHere(id earshot.ParticipantID) bool {
 	return p.Type == participants.Internal || isAmong(r.cfg.People.Here(r.cfg.ID), id)
 }
 
-// recipients returns whom the names at the beginning of args mean, each once,
-// and what follows them. After a comma comes another name; a colon ends the
-// names.
+// recipients returns the people named at the beginning of args, without duplicates, and the rest. A
+// comma is followed by another name; a colon ends the names.
 func (r *Room) recipients(args string) (to []earshot.ParticipantID, rest string, err error) {
 	for rest = args; ; {
 		var p participants.Participant
@@ -106,8 +104,7 @@ func (r *Room) recipients(args string) (to []earshot.ParticipantID, rest string,
 	}
 }
 
-// recipient returns whom the name at the beginning of text means, and what
-// follows it.
+// recipient returns the participant named at the beginning of text, and the rest.
 func (r *Room) recipient(text string) (who participants.Participant, rest string, err error) {
 	if text == "" {
 		return who, "", errNoName
@@ -123,8 +120,8 @@ func (r *Room) recipient(text string) (who participants.Participant, rest string
 	return r.begun(strings.TrimPrefix(text, "@"))
 }
 
-// begun returns whom the words at the beginning of text name: as many as there
-// are in a name. If it could be more than one, it is nobody.
+// begun returns the participant named by the first words of text: as many words as make a name. If
+// several match, it returns nobody.
 func (r *Room) begun(text string) (who participants.Participant, rest string, err error) {
 	for _, end := range ends(text) {
 		p, ok := r.find(text[:end])
@@ -146,11 +143,11 @@ func (r *Room) begun(text string) (who participants.Participant, rest string, er
 	return who, rest, err
 }
 
-// mostWords is how many words a name can have, and some more.
+// mostWords is more words than any name has.
 const mostWords = 8
 
-// ends returns where the first words of text end, up to a comma, a colon, a
-// quote or a new line, which no name has within it.
+// ends returns where the first words of text end, up to a comma, a colon, a quote or a new line,
+// which no name contains.
 func ends(text string) (at []int) {
 	within := false
 	for i, c := range text {
@@ -188,15 +185,15 @@ func (r *Room) meant(name string) string {
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// find returns who has a name. What is sent to those who have none is for
-// anybody, so it is no secret.
+// find returns who has a name. The generic participant cannot be found, because messages to it are
+// readable by anybody.
 func (r *Room) find(name string) (participants.Participant, bool) {
 	p, ok := r.cfg.People.Find(name)
 	return p, ok && p.ID != participants.Generic
 }
 
-// together reports whether two things belong to the same conversation: what is
-// said to all, or in private among the same.
+// together reports whether two things belong to the same conversation: the public one, or the
+// private one of the same people.
 func together(v, w earshot.Visibility) bool {
 	if v.Scope != earshot.Private || w.Scope != earshot.Private {
 		return v.Scope != earshot.Private && w.Scope != earshot.Private
