@@ -9,37 +9,37 @@ import (
 )
 
 const (
-	// fades is how long a voice is taken to last of which nothing more comes: a sense
-	// that dies says no goodbye.
+	// fades is how long a voice counts as speaking without further reports: a sense that dies
+	// reports no end.
 	fades = 10 * time.Second
 
-	// leaves is how long somebody is taken to type of whom no key is heard: they have
-	// left the line as it is. A terminal tells of further keys within ten seconds.
+	// leaves is how long somebody counts as typing without further keys: after that they have left
+	// the line as it is. A terminal reports further keys within ten seconds.
 	leaves = 2 * time.Minute
 
-	// maxStirring bounds who is known to type or speak: more than that is a fault.
+	// maxStirring is how many may be known to type or speak: more than that is a fault.
 	maxStirring = 256
 )
 
-// An activity is who is about to say something: who types, and whose voice can be heard.
-// It is told by the senses, at once. The zero value is still.
+// An activity says who is about to say something: who types, and whose voice can be heard. The
+// senses report it, at once. The zero value is still.
 type activity struct {
 	mu     sync.Mutex
-	typing map[terminal]time.Time       // when a key was heard last
-	voices map[earshot.Handle]time.Time // when each was heard last
-	last   map[earshot.Handle]time.Time // when each had said something, of late
-	silent time.Time                    // since when nobody has spoken, before who speaks now
+	typing map[terminal]time.Time       // when a key was last reported
+	voices map[earshot.Handle]time.Time // when each was last heard
+	last   map[earshot.Handle]time.Time // when each recently said something
+	silent time.Time                    // since when nobody had spoken, before the present speakers
 	over   chan struct{}                // closed when nobody speaks any more; nil if nobody waits for that
 }
 
-// A terminal is one of somebody's.
+// A terminal is one person's terminal.
 type terminal struct {
 	who earshot.Handle
 	via string
 }
 
-// note takes in what happened at now, and reports whether the owner has to look at it:
-// somebody has begun to type, or is still who was not.
+// note takes in what happened at now, and reports whether the owner must check it: somebody has
+// begun to type, or has stopped speaking or typing.
 func (s *activity) note(e earshot.Event, now time.Time) (turns bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *activity) note(e earshot.Event, now time.Time) (turns bool) {
 		s.types(at, now, body.Began)
 	case earshot.Message:
 		s.types(at, now, false)
-		if e.Visibility.Scope != earshot.Private { // which is nobody else's business
+		if e.Visibility.Scope != earshot.Private { // a private line is nobody else's business
 			s.said(e.From, now)
 		}
 	case earshot.Presence:
@@ -59,7 +59,7 @@ func (s *activity) note(e earshot.Event, now time.Time) (turns bool) {
 		s.types(at, now, false)
 	case earshot.Speech:
 		turns = body.Stage == earshot.VoiceOver
-		if body.Stage != earshot.VoiceCalls { // which is over when it is heard, and nobody says so
+		if body.Stage != earshot.VoiceCalls { // a call is over when it is heard, without a report
 			s.sounds(e.From, now, !turns)
 		}
 	case earshot.Utterance:
@@ -70,7 +70,7 @@ func (s *activity) note(e earshot.Event, now time.Time) (turns bool) {
 	return turns
 }
 
-// said notes that somebody has said something, and forgets who did long ago.
+// said notes that somebody has said something, and forgets those who did long ago.
 func (s *activity) said(who earshot.Handle, now time.Time) {
 	maps.DeleteFunc(s.last, func(_ earshot.Handle, at time.Time) bool { return now.Sub(at) >= fades })
 	if s.last == nil {
@@ -104,8 +104,7 @@ func (s *activity) sounds(who earshot.Handle, now time.Time, does bool) {
 	}
 }
 
-// hush tells who waits for it that nobody speaks any more, if that is so. The caller
-// holds s.mu.
+// hush tells the waiting callers that nobody speaks any more, if that is so. The caller holds s.mu.
 func (s *activity) hush() {
 	if len(s.voices) == 0 && s.over != nil {
 		close(s.over)
@@ -113,8 +112,8 @@ func (s *activity) hush() {
 	}
 }
 
-// speaks reports whether anybody speaks at now, and returns a channel that is closed when
-// nobody does any more.
+// speaks reports whether anybody speaks at now, and returns a channel that is closed when nobody
+// does any more.
 func (s *activity) speaks(now time.Time) (over <-chan struct{}, speaks bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,18 +128,18 @@ func (s *activity) speaks(now time.Time) (over <-chan struct{}, speaks bool) {
 	return s.over, true
 }
 
-// rests is how long it is silent before somebody who begins anew: pauses within what one
-// has to say are shorter.
+// rests is how long a silence precedes somebody who begins anew: pauses within what one has to say
+// are shorter.
 const rests = time.Second
 
-// rested reports whether nobody had spoken for a while who was understood, when a voice began.
+// rested reports whether no understood speech came shortly before a voice began.
 func (s *activity) rested(at time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return at.Sub(s.silent) >= rests
 }
 
-// says reports whether the voice of somebody can be heard at now.
+// says reports whether somebody's voice can be heard at now.
 func (s *activity) says(who earshot.Handle, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,8 +147,8 @@ func (s *activity) says(who earshot.Handle, now time.Time) bool {
 	return heard && now.Sub(at) < fades
 }
 
-// is returns whether somebody types at now, and when somebody was last heard, of late:
-// now, if somebody is. Others is the same of those who are not among some.
+// is returns whether somebody types at now, and when somebody was last heard recently: now, if
+// somebody still is. others is the latter for those who do not match among.
 func (s *activity) is(now time.Time, among func(earshot.Handle) bool) (types bool, heard, others time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,8 +186,8 @@ func (s *activity) typed(now time.Time) bool {
 	return false
 }
 
-// left forgets who has left a line at now as it is, and calls do with each. Nobody
-// presses a key meanwhile.
+// left forgets those who have left their line at now, and calls do with each. Nobody can press a
+// key meanwhile.
 func (s *activity) left(now time.Time, do func(terminal)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,8 +199,8 @@ func (s *activity) left(now time.Time, do func(terminal)) {
 	}
 }
 
-// leaving returns when the first of those who type will have left, if no further key
-// is heard; the zero time if nobody does.
+// leaving returns when the first of those who type will have left, without further keys; the zero
+// time if nobody types.
 func (s *activity) leaving() (first time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

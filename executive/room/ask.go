@@ -13,40 +13,40 @@ import (
 	"earshot/llm"
 )
 
-// errMute is a model that has nothing to say twice.
+// errMute says that the model returned nothing, twice.
 var errMute = errors.New("the model returned nothing, twice")
 
-// ErrNoModel is a room without a model, asked what takes one.
+// ErrNoModel says that the room has no model for something that needs one.
 var ErrNoModel = errors.New("no language model is set up")
 
-// A modelRequest is one question to the model, and what came of it beside words. It
-// belongs to the goroutine of the text, and to conclude once the turn is over.
+// A modelRequest is one question to the model, and its result besides words. It belongs to the
+// goroutine of the text, and to conclude once the turn has ended.
 type modelRequest struct {
 	req       *llm.Request
 	filter    replyFilter
-	truncated bool        // the reply ended because it may not be longer
+	truncated bool        // the reply ended at its length limit
 	halved    bool        // the dialogue was too long for the model
-	model     llm.Service // that is asked, with the tools that it has
+	model     llm.Service // the model that is asked, with its tools
 	toolRun   *toolRun
 	trace     *latencyTrace // of the turn; nil for what is answered within one
 
-	patience time.Duration // after which who waits is told that nothing has come yet; 0 is never
-	via      string        // where they are
+	patience time.Duration // after which the waiting person is told that nothing has come yet; 0 means never
+	via      string        // where that person is
 
-	continues bool // it goes on with what was said already, so that there may be nothing to add
+	continues bool // it continues words that were said already, so it may have nothing to add
 
-	// Leaves is what is said in place of a reply that passes control without a
-	// word; left is set if it was. It is said to a person.
+	// leaves is said in place of a reply that passes control without a word; left is set if that
+	// happened. It is said to a person.
 	leaves string
 	to     earshot.ParticipantID
 	left   bool
 }
 
-// noWord is what who waits is told while a model says nothing.
+// noWord is what a waiting person is told while a model says nothing.
 const noWord = "the model has not answered yet; it may be loading. /stop gives up, earshot doctor says more"
 
-// warnWhenSlow tells who waits that the model says nothing, if that is so for too long. What it
-// returns is called when something has come.
+// warnWhenSlow tells the waiting person that the model says nothing, if that lasts too long. The
+// returned function must be called when something has come.
 func (r *Room) warnWhenSlow(asked *modelRequest) (comes func()) {
 	if asked.patience <= 0 {
 		return func() {}
@@ -55,7 +55,7 @@ func (r *Room) warnWhenSlow(asked *modelRequest) (comes func()) {
 	return func() { t.Stop() }
 }
 
-// newModelRequest returns what is asked of the model for q.
+// newModelRequest returns the request to the model for q.
 func (r *Room) newModelRequest(set executive.Config, q *question, a earshot.Audience, aloud bool) *modelRequest {
 	v := q.message.Visibility
 	asked := &modelRequest{
@@ -69,16 +69,15 @@ func (r *Room) newModelRequest(set executive.Config, q *question, a earshot.Audi
 	if q.want == reflex.See && q.snapshot != nil {
 		p.taken = q.snapshot.picture.At
 	}
-	if q.asked() && !r.cfg.Lasts { // where it would stay there is another sign that somebody writes
+	if q.asked() && !r.cfg.Lasts { // in a place whose messages last, something else shows that somebody writes
 		asked.patience, asked.via = set.LLM.SlowNotice.Duration(), q.message.Via
 	}
 	asked.leaves = r.leave(&earshot.Handover{Why: earshot.Passed, To: asked.to}, q.seat.Name, 0)
 	return asked
 }
 
-// replyText returns the words of the reply: those of a reflex if one knows the
-// answer, else the model's. It notes in q what they are made of. Aloud says that
-// a voice will say them.
+// replyText returns the words of the reply: those of a reflex if one knows the answer, otherwise
+// the model's. It notes in q what they are made from. aloud says that a voice will say them.
 func (r *Room) replyText(set executive.Config, q *question, a earshot.Audience, aloud bool) (func(context.Context) iter.Seq2[string, error], *modelRequest) {
 	if q.words != "" {
 		return reads(q.words), nil
@@ -118,9 +117,9 @@ func (r *Room) replyText(set executive.Config, q *question, a earshot.Audience, 
 	}, asked
 }
 
-// streamModel asks the model, and yields what of its answer may be heard. A prompt
-// that is too long loses the older half of its dialogue, until it fits, and a model that
-// says nothing is asked again, once.
+// streamModel asks the model, and yields the part of its answer that may be heard. A prompt that is
+// too long loses the older half of its dialogue until it fits, and a model that says nothing is
+// asked once more.
 func (r *Room) streamModel(ctx context.Context, asked *modelRequest) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for mute := false; ; {
@@ -150,8 +149,8 @@ func (r *Room) streamModel(ctx context.Context, asked *modelRequest) iter.Seq2[s
 	}
 }
 
-// askModel asks once. It reports whether anything was yielded; an error before that
-// is returned, one after it is yielded. Who passes control is listened to no more.
+// askModel asks once. It reports whether anything was yielded; an error before that is returned,
+// one after it is yielded. It stops reading when the model passes control.
 func (r *Room) askModel(ctx context.Context, asked *modelRequest, yield func(string, error) bool) (said bool, err error) {
 	asked.filter.restart()
 	foreign, stray := asked.filter.scrub.Foreign, asked.filter.tap.Stray
@@ -194,8 +193,8 @@ func (r *Room) askModel(ctx context.Context, asked *modelRequest, yield func(str
 	return said, nil
 }
 
-// shorten leaves the older half of the dialogue out, but for the last two messages: what is
-// asked, and what is going on. It reports whether there was any.
+// shorten drops the older half of the dialogue, except the last two messages: the question, and the
+// situation. It reports whether there was anything to drop.
 func shorten(asked *modelRequest) bool {
 	req, shorter := asked.req.Shorten(2)
 	if shorter {

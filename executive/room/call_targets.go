@@ -22,20 +22,20 @@ const (
 	Foreign   = "it calls another user's agent, which only people may do"
 )
 
-// reasons are those of handing over.
+// reasons are the reasons for handing over.
 var reasons = map[earshot.Why]string{earshot.TurnLimit: Enough, earshot.Repetition: Again, earshot.Passed: Passing, earshot.Apart: Foreign}
 
-// callTargets are those whom a reply calls.
+// callTargets are the participants whom a reply calls.
 type callTargets struct {
 	agents []*seat
-	apart  bool                  // one of them is another user's, so nobody hears it; see [agents.Reaches]
-	person earshot.ParticipantID // for whom the agents work, by "@human" or a handover
+	apart  bool                  // one of them belongs to another user, so none is called; see [agents.Reaches]
+	person earshot.ParticipantID // for whom the agents work; called by "@human" or a handover
 }
 
-// calls fixes whom a reply that has ended is for, beside the one whom it answers,
-// and lets the agents that it calls see it: it passes on its own words to them.
-// What was broken off, or hands over, calls no agent. If one of them is another
-// user's, a person has to look at it first, and it is for none of them.
+// calls determines for whom an ended reply is, besides the one whom it answers, and lets the called
+// agents see it, because it passes its own words to them. A reply that was broken off, or hands
+// over, calls no agent. If one of them belongs to another user, a person must look at it first, and
+// none of them is called.
 func (r *Room) calls(e turnResult, done *earshot.Event) (c callTargets) {
 	if e.reply.Handover != nil {
 		c.person = e.reply.Handover.To
@@ -50,7 +50,7 @@ func (r *Room) calls(e turnResult, done *earshot.Event) (c callTargets) {
 	return c
 }
 
-// reaches makes a reply one for the agents that it calls.
+// reaches addresses a reply to the agents that it calls.
 func (c callTargets) reaches(done *earshot.Event) {
 	for _, s := range c.agents {
 		done.To = also(done.To, s.ID)
@@ -60,14 +60,13 @@ func (c callTargets) reaches(done *earshot.Event) {
 	}
 }
 
-// callees returns whom the words of a reply call. That it calls everybody calls
-// nobody: answers do not spread. What is private calls those alone whom it is
-// among.
+// callees returns whom the words of a reply call. A reply that calls everybody calls nobody:
+// answers do not spread. A private reply only calls members of its conversation.
 func (r *Room) callees(e turnResult, done earshot.Event) (c callTargets) {
 	names, text := r.directory(), e.reply.Offered
 	to := names.Calls(text, done.Author)
 	if more := e.modelRequest.filter.tap.Calls; len(more) > 0 {
-		to = names.Calls(text[min(e.modelRequest.filter.call.Put, len(text)):], done.Author) // it calls whom it wants itself
+		to = names.Calls(text[min(e.modelRequest.filter.call.Put, len(text)):], done.Author) // the model's own call, without the one that was added
 		to.To = append(to.To, names.Direct(earshot.Text("TO: "+strings.Join(more, ", ")), done.Author).To...)
 	}
 	for _, s := range r.seats {
@@ -83,7 +82,7 @@ func (r *Room) callees(e turnResult, done earshot.Event) (c callTargets) {
 	return c
 }
 
-// also returns list with id in it, which may be nobody's.
+// also returns list with id in it; id may be empty.
 func also(list []earshot.ParticipantID, id earshot.ParticipantID) []earshot.ParticipantID {
 	if id == "" || slices.Contains(list, id) {
 		return list
@@ -91,9 +90,9 @@ func also(list []earshot.ParticipantID, id earshot.ParticipantID) []earshot.Part
 	return append(slices.Clip(list), id)
 }
 
-// follow goes on after a reply that is on record: it asks those whom it calls, or
-// hands over. What could not be written down is not gone on from, or nobody would
-// count it; nor is what was erased at once, which nobody whom it calls could read.
+// follow continues after a reply that is on record: it asks the agents that the reply calls, or
+// hands over. It does not continue from a reply that could not be recorded, because nobody would
+// count it, nor from one that was erased at once, which the called agents could not read.
 func (r *Room) follow(ctx context.Context, e turnResult, done earshot.Event, c callTargets) {
 	r.reach(c.person, done)
 	switch {
@@ -104,8 +103,7 @@ func (r *Room) follow(ctx context.Context, e turnResult, done earshot.Event, c c
 	}
 }
 
-// handOn asks some agents to answer what another has said, unless something speaks
-// against it.
+// handOn asks some agents to answer what another has said, unless a reason is against it.
 func (r *Room) handOn(ctx context.Context, from question, said earshot.Event, to callTargets) {
 	why, against := r.handoverReason(r.turnControl.Of(said.Visibility)), r.against(from)
 	if to.apart {
@@ -139,8 +137,7 @@ func (r *Room) handOn(ctx context.Context, from question, said earshot.Event, to
 	}
 }
 
-// against returns what speaks against going on with the agents that answer q, or
-// nothing.
+// against returns the reason against continuing with the agents that answer q, or nothing.
 func (r *Room) against(q question) string {
 	if q.everybody {
 		return Broadcast
@@ -163,16 +160,16 @@ func (r *Room) against(q question) string {
 	return ""
 }
 
-// overtaken reports whether a person waits for an answer in the conversation of q
-// who has asked since it began: the agents have no floor to leave then.
+// overtaken reports whether a person waits for an answer in the conversation of q who has asked
+// since it began: then the agents have no floor to leave.
 func (r *Room) overtaken(q question) bool {
 	return slices.ContainsFunc(r.pending, func(p question) bool {
 		return !p.chain && p.message.ID != q.origin() && together(p.message.Visibility, q.message.Visibility)
 	})
 }
 
-// excessive reports whether nobody is to answer q any more: another agent asks,
-// or an AI from outside, and enough has been said. It then hands over.
+// excessive reports whether q must not be answered: another agent asks, or an AI from outside, and
+// enough has been said. It then hands over.
 func (r *Room) excessive(ctx context.Context, q question) bool {
 	if !q.chain || q.handover != nil {
 		return false
@@ -188,8 +185,8 @@ func (r *Room) excessive(ctx context.Context, q question) bool {
 	return true
 }
 
-// callback returns what puts a call in front of the answer to q: to the agent
-// that asks, unless the one who answers does not want that.
+// callback returns the call to put in front of the answer to q: to the agent that asks, unless the
+// answering one does not want that.
 func (r *Room) callback(q *question) conversation.CallPrefixer {
 	c := conversation.CallPrefixer{From: q.seat.ID, Directory: r.directory()}
 	if p, _ := r.cfg.People.Get(q.message.Author); p.Type == participants.Internal && q.seat.AutoReply && !q.everybody {

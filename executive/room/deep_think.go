@@ -24,19 +24,18 @@ const (
 	// mostQuestion is the longest question to think about, in bytes.
 	mostQuestion = 1 << 10
 
-	// unsure is how uncertain a model must be, from 0 to 1, to hand a question on
-	// to its thought.
+	// unsure is how uncertain a model must be, from 0 to 1, to pass a question to its thought.
 	unsure = 0.3
 )
 
-// Errors of what is asked.
+// The errors of requests to think.
 var (
 	errNoThought = errors.New("thinking is not possible now: there must be a model, executive.enabled and executive.reasoning.enabled must be true, and the room must not be paused or off the record")
 	errNothing   = errors.New("nothing is being thought about; to start, write /think QUESTION")
 )
 
-// consider lets the mind think about a message that has come to be answered, if its
-// words ask for that and a person wrote them.
+// consider makes the mind think about a message that an agent will answer, if its words ask for
+// that and a person wrote them.
 func (r *Room) consider(e *entry) {
 	for _, q := range e.asks {
 		if q.seat != r.seats[0] || q.chain || q.want != reflex.None || q.words != "" || !r.thinks() {
@@ -70,10 +69,10 @@ func (r *Room) considered(message earshot.EventID) bool {
 	return r.mind.Has(func(q think.Question) bool { return q.Cause.Asked() && q.About == message })
 }
 
-// meanwhile tells the model of a reply that the question is thought about beside it.
+// meanwhile tells the model of a reply that the question is also being thought about.
 const meanwhile = "\nYou have begun to think about this beside the conversation, and what you find will be said later. Answer now in a sentence or two, with what you know already."
 
-// thinkLongerTool returns the tool by which an agent hands a question to its own thought.
+// thinkLongerTool returns the tool by which an agent passes a question to its own thought.
 func (p *toolContext) thinkLongerTool() tool.Tool {
 	type ponder struct {
 		Question    string  `json:"question"`
@@ -106,8 +105,8 @@ func (p *toolContext) thinkLongerTool() tool.Tool {
 	}
 }
 
-// thinkLonger hands a question to the mind, within the circle of the conversation. The
-// answer is said to who asked first.
+// thinkLonger passes a question to the mind, within the circle of the conversation. The answer is
+// said to the first asker.
 func (p *toolContext) thinkLonger(s tool.Scope, text earshot.Text) (tool.Answer, error) {
 	if !p.room.thinks() {
 		return tool.Answer{}, tool.Refuse("nothing is thought about beside the conversation now; answer with what you know")
@@ -146,7 +145,7 @@ func (r *Room) thinkCommand(_ context.Context, c command.Call) (string, error) {
 		return "", err
 	}
 	r.mu.Lock()
-	_, ill := r.faults[modelFault] // which is the main agent's
+	_, ill := r.faults[modelFault] // the main agent's
 	r.mu.Unlock()
 	if ill {
 		return waits, nil
@@ -154,7 +153,7 @@ func (r *Room) thinkCommand(_ context.Context, c command.Call) (string, error) {
 	return "I am thinking about it; /think shows how far I am.", nil
 }
 
-// stopThinking ends what is thought, as far as all may see it who read the answer.
+// stopThinking ends the thoughts that everybody who reads the answer may see.
 func (r *Room) stopThinking(c command.Call) (string, error) {
 	if !r.mind.Stop(c.By.ID, func(q think.Question) bool { return q.Visibility.Allows(c.Audience) }) {
 		return "", errNothing
@@ -162,7 +161,7 @@ func (r *Room) stopThinking(c command.Call) (string, error) {
 	return "I have stopped thinking about it.", nil
 }
 
-// thought tells what is thought and what was found, as far as all in a may see it.
+// thought says what is being thought and what was found, as far as everybody in a may see it.
 func (r *Room) thought(a earshot.Audience) string {
 	var b strings.Builder
 	for _, v := range r.mind.View() {
@@ -182,7 +181,7 @@ func (r *Room) thought(a earshot.Audience) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// tellThought tells how far a thought has come, a paragraph a segment.
+// tellThought writes the progress of a thought, one paragraph for each segment.
 func (r *Room) tellThought(b *strings.Builder, v think.View) {
 	tokens := "tokens"
 	if v.Tokens == 1 {
@@ -212,14 +211,14 @@ func (r *Room) tellThought(b *strings.Builder, v think.View) {
 	}
 }
 
-// phases are how far a thought has come, in words.
+// phases are the phases of a thought in words.
 var phases = map[think.Phase]string{
 	think.Waiting: "Waiting to think", think.Thinking: "Thinking", think.Parked: "Parked, to be continued later", think.Sorting: "Summing up the findings",
 }
 
 func oneThought(text earshot.Text) string { return string(oneLine(text)) }
 
-// gaveWay tells what a thought gave way to.
+// gaveWay says what a thought gave way to.
 func (r *Room) gaveWay(to earshot.Interruption) string {
 	if why, itself := otherwise[to.Signal]; itself {
 		return why
@@ -231,8 +230,8 @@ func (r *Room) gaveWay(to earshot.Interruption) string {
 	return who + " " + cmp.Or(yieldedTo[to.Signal], "wanted to talk")
 }
 
-// yieldedTo is what somebody did to whom a thought gave way, by the signal, and otherwise
-// what else it was.
+// yieldedTo says, by signal, what somebody did to whom a thought gave way; otherwise says what else
+// it gave way to.
 var (
 	yieldedTo = map[string]string{
 		interrupt.Typing.String(): "began to type", interrupt.Addressed.String(): "said something",

@@ -205,11 +205,11 @@ func told(from earshot.Handle, who participants.Participant, b earshot.Edit) (ea
 	f := scene.Field(b.Field)
 	switch {
 	case who.ID != "":
-		return b, errors.New("who is known changes what is going on by /context")
+		return b, errors.New("a known participant cannot change the scene through a sense; use /context")
 	case b.Act != earshot.Created && b.Act != earshot.Changed && b.Act != earshot.Ended:
-		return b, fmt.Errorf("a sense adds, changes and ends what it tells; not %q", participants.OneLine(string(b.Act)))
+		return b, fmt.Errorf("a sense can only add, change or end its own entries, not %q", participants.OneLine(string(b.Act)))
 	case f != scene.Environment && f != scene.Visual && f != scene.User:
-		return b, fmt.Errorf("a sense tells of %s, %s and %s alone", scene.Environment, scene.Visual, scene.User)
+		return b, fmt.Errorf("a sense can only report on %s, %s and %s", scene.Environment, scene.Visual, scene.User)
 	case len(b.Item) > mostItem:
 		return b, fmt.Errorf("the name of an entry has %d bytes; at most %d", len(b.Item), mostItem)
 	}

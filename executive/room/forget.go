@@ -13,8 +13,8 @@ import (
 	"earshot/participants"
 )
 
-// applyChange takes into everything that is remembered what an event that is on record has
-// changed of what was before.
+// applyChange applies an event on record that changes earlier ones to everything that is
+// remembered.
 func (r *Room) applyChange(ctx context.Context, e earshot.Event) {
 	switch b := e.Body.(type) {
 	case earshot.Revision:
@@ -28,7 +28,7 @@ func (r *Room) applyChange(ctx context.Context, e earshot.Event) {
 	}
 }
 
-// rewords makes a message what it was revised to, wherever it is remembered.
+// rewords gives a message its revised text, wherever it is remembered.
 func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 	r.dropHeldCalls(func(id earshot.EventID) bool { return id == b.Of })
 	for _, s := range r.seats {
@@ -46,7 +46,7 @@ func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 		}
 	}
 	if h := r.attentionState.hangs; h != nil && h.event.ID == b.Of {
-		now := *h // which others look at, as it was
+		now := *h // others may be reading the old value
 		now.event = reworded(h.event, b.Text, e)
 		r.attentionState.hangs = &now
 	}
@@ -57,7 +57,7 @@ func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.listings = nil // which quote it, perhaps
+	r.listings = nil // they may quote it
 	for id, en := range r.known.byID {
 		switch was := en.event.Body.(type) {
 		case earshot.Message:
@@ -84,10 +84,10 @@ func reworded(m earshot.Event, text earshot.Text, by earshot.Event) earshot.Even
 	return m
 }
 
-// forget takes events that are erased out of everything that is remembered, and gives up
-// what is to come of them, for somebody.
+// forget removes erased events from everything that is remembered, and gives up what would have
+// followed from them, on behalf of by.
 func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...earshot.EventID) {
-	all := make(map[earshot.EventID]bool, len(gone)) // which may be very many
+	all := make(map[earshot.EventID]bool, len(gone)) // may be very many
 	for _, id := range gone {
 		all[id] = id != ""
 	}
@@ -99,7 +99,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 		s.said, s.cut = slices.DeleteFunc(s.said, erased), slices.DeleteFunc(s.cut, erased)
 	}
 	r.drop(func(q question) bool { return is(q.message.ID) || is(q.origin()) })
-	if l := r.answersNow(is); l != nil { // it was begun meanwhile, or ends already
+	if l := r.answersNow(is); l != nil { // its turn may have begun meanwhile, or is ending already
 		l.end()
 	}
 	r.mind.Stop(by, func(q think.Question) bool { return is(q.ID) || r.thinkHost.restsOn(q, is) })
@@ -130,14 +130,14 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	r.unreturned = slices.DeleteFunc(r.unreturned, func(l lastWord) bool { return is(l.said.ID) })
 	r.forgotten(is, gone)
 	r.scene.Forget(gone...)
-	if r.cfg.Scenery != nil { // what was older comes back
+	if r.cfg.Scenery != nil { // older entries come back
 		if _, err := r.resync(ctx); err != nil {
 			r.cfg.Log.Warn("the scene could not be compared with the journal", "err", err)
 		}
 	}
 }
 
-// forgotten is forget for what others than the owner look at.
+// forgotten is forget for state that others than the owner read.
 func (r *Room) forgotten(is func(earshot.EventID) bool, gone []earshot.EventID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +159,7 @@ func (r *Room) forgotten(is func(earshot.EventID) bool, gone []earshot.EventID) 
 	r.latencies = slices.DeleteFunc(r.latencies, func(t latencyRecord) bool { return is(t.About) })
 }
 
-// rewritten returns a message as a revision makes it, with what hangs at it.
+// rewritten returns a message as a revision makes it, with its attachments.
 func (r *Room) rewritten(b earshot.Revision) earshot.Message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -171,7 +171,7 @@ func (r *Room) rewritten(b earshot.Revision) earshot.Message {
 	return m
 }
 
-// reworded makes a line what its message was revised to.
+// reworded gives a line the revised text of its message.
 func (h *history) reworded(at time.Time, b earshot.Revision) {
 	for i := range h.lines {
 		if l := &h.lines[i]; l.event == b.Of && !l.replies {
@@ -181,7 +181,7 @@ func (h *history) reworded(at time.Time, b earshot.Revision) {
 	}
 }
 
-// forget takes out the lines of events that are erased.
+// forget removes the lines of erased events.
 func (h *history) forget(is func(earshot.EventID) bool) {
 	h.lines = slices.DeleteFunc(h.lines, func(l line) bool { return is(l.event) })
 }
@@ -193,10 +193,10 @@ func (m *thinkHost) restsOn(q think.Question, is func(earshot.EventID) bool) boo
 	return is(q.About) || slices.ContainsFunc(m.restOf(q).sources, is)
 }
 
-// Forget takes events that are erased out of everything that the room remembers, and of
-// people who are forgotten what it knows of them by itself: nothing more comes of either.
-// A reply that is being said and rests on any of them is cut. It may be called from many
-// goroutines, and returns when that is done, or the room has closed.
+// Forget removes erased events from everything that the room remembers, and what it knows by itself
+// about forgotten people: nothing more follows from either. A reply that is being said and rests on
+// any of them is cut. Forget is safe for concurrent use, and returns when that is done, or the room
+// has closed.
 func (r *Room) Forget(ctx context.Context, gone []earshot.EventID, people []earshot.ParticipantID) error {
 	return r.runOnOwner(ctx, func(ctx context.Context) {
 		is := make(map[earshot.EventID]bool, len(gone))
@@ -211,7 +211,7 @@ func (r *Room) Forget(ctx context.Context, gone []earshot.EventID, people []ears
 	})
 }
 
-// Forgot writes down that so much of what happened here is forgotten.
+// Forgot records that so many events of this room are forgotten.
 func (r *Room) Forgot(id earshot.EventID, events int, by earshot.ParticipantID) error {
 	e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.ErasureRecord{Events: events})
 	e.ID, e.Author = id, by
@@ -219,7 +219,7 @@ func (r *Room) Forgot(id earshot.EventID, events int, by earshot.ParticipantID) 
 	return err
 }
 
-// restsNow returns the turn that is live if it rests on any of some events; nil for none.
+// restsNow returns the live turn if it rests on any of some events; nil otherwise.
 func (r *Room) restsNow(is func(earshot.EventID) bool) *activeTurn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -229,7 +229,7 @@ func (r *Room) restsNow(is func(earshot.EventID) bool) *activeTurn {
 	return nil
 }
 
-// restsOn notes that the turn that is live rests on more than its prompt.
+// restsOn notes that the live turn rests on more than its prompt.
 func (r *Room) restsOn(turn earshot.TurnID, from []earshot.EventID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -238,7 +238,7 @@ func (r *Room) restsOn(turn earshot.TurnID, from []earshot.EventID) {
 	}
 }
 
-// forgetPeople forgets what the room knows of people beside what is in the journal.
+// forgetPeople forgets what the room knows about people besides what is in the journal.
 func (r *Room) forgetPeople(people []earshot.ParticipantID) {
 	if len(people) == 0 {
 		return
@@ -266,7 +266,7 @@ func (r *Room) forgetPeople(people []earshot.ParticipantID) {
 	r.utteranceRecords = slices.DeleteFunc(r.utteranceRecords, func(s utteranceRecord) bool { return is(s.by) })
 }
 
-// forget takes people out of those who asked.
+// forget removes people from the askers.
 func (s *sponsors) forget(is func(earshot.ParticipantID) bool) {
 	for turn, by := range s.by {
 		s.by[turn] = slices.DeleteFunc(slices.Clone(by), func(p participants.Participant) bool { return is(p.ID) })

@@ -10,27 +10,27 @@ import (
 	"earshot/executive/turn"
 )
 
-// A latencyTrace is what is measured of a question and its turn: when what happened, and how far
-// it is. It may be used from many goroutines. What it costs a turn is a few moments, and
-// nothing for each token.
+// A latencyTrace holds the measurements of a question and its turn: when what happened, and how far
+// it is. It is safe for concurrent use. It costs a turn a few clock readings, and nothing for each
+// token.
 type latencyTrace struct {
-	said    time.Time // when it was said to its end; zero for what was written
-	came    time.Time // when the room was told of it, or began it by itself
+	said    time.Time // when the speaker finished; zero for a written message
+	came    time.Time // when the room received it, or began it by itself
 	decided time.Time
-	began   time.Time // the turn
+	began   time.Time // when the turn began
 
 	watch turn.Tracker
 
 	mu         sync.Mutex
-	asked      time.Time          // when a model was asked first
-	token      time.Time          // when it said something first
-	visibility earshot.Visibility // who may see all that the reply is made of by now
+	asked      time.Time          // when a model was first asked
+	token      time.Time          // when it first said something
+	visibility earshot.Visibility // who may see everything that the reply is made from so far
 }
 
 // asks notes that a model is asked.
 func (p *latencyTrace) asks(now time.Time) { p.once(func() *time.Time { return &p.asked }, now) }
 
-// answers notes that it says something.
+// answers notes that the model says something.
 func (p *latencyTrace) answers(now time.Time) { p.once(func() *time.Time { return &p.token }, now) }
 
 func (p *latencyTrace) once(when func() *time.Time, now time.Time) {
@@ -44,7 +44,7 @@ func (p *latencyTrace) once(when func() *time.Time, now time.Time) {
 	}
 }
 
-// rests notes who may see what the reply is made of from now on.
+// rests notes who may see what the reply is made from, from now on.
 func (p *latencyTrace) rests(v earshot.Visibility) {
 	if p == nil {
 		return
@@ -57,20 +57,20 @@ func (p *latencyTrace) rests(v earshot.Visibility) {
 	}
 }
 
-// shows reports whether everybody in a may see all that the reply is made of.
+// shows reports whether everybody in a may see everything that the reply is made from.
 func (p *latencyTrace) shows(a earshot.Audience) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.visibility.Allows(a)
 }
 
-// A Stage is one of a turn by its name, and how long it lasted.
+// A Stage is a stage of a turn, by name, and how long it lasted.
 type Stage struct {
 	Name string
 	Took time.Duration
 }
 
-// Stages returns the stages to which a turn came, and beside them the whole of it.
+// Stages returns the stages that a turn reached, and its total time.
 func Stages(l api.Latency) (all []Stage) {
 	all = append(all, Stage{"decide", l.Decide}, Stage{"queue", l.Queue}, Stage{"total", l.Total})
 	for _, s := range []Stage{
@@ -84,7 +84,7 @@ func Stages(l api.Latency) (all []Stage) {
 	return all
 }
 
-// latency returns how long the turn of q took, which has ended at now.
+// latency returns how long the turn of q took, which ended at now.
 func (q question) latency(reply earshot.Reply, now time.Time) api.Latency {
 	l := api.Latency{Turn: q.turn, Agent: q.seat.ID, About: q.about(), Outcome: reply.Outcome, Reflex: reply.Reflex, Aloud: q.aloud, Unasked: q.unbidden()}
 	p := q.trace
@@ -95,7 +95,7 @@ func (q question) latency(reply earshot.Reply, now time.Time) api.Latency {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if l.Reflex {
-		p.asked, p.token = time.Time{}, time.Time{} // as where a reflex stands in for a model
+		p.asked, p.token = time.Time{}, time.Time{} // as when a reflex stands in for a model
 	}
 	l.At = p.came
 	began := p.came
@@ -125,24 +125,23 @@ func (q question) latency(reply earshot.Reply, now time.Time) api.Latency {
 	return l
 }
 
-// keepTurns is how many of the last turns are told of.
+// keepTurns is for how many of the last turns latencies are reported.
 const keepTurns = 16
 
-// A latencyRecord is how long a turn took, and who may know of it.
+// A latencyRecord is the latency of a turn, with who may know it.
 type latencyRecord struct {
 	api.Latency
 	whom       earshot.ParticipantID
 	visibility earshot.Visibility
-	before     bool // the program began, so that nothing was measured
+	before     bool // from before the program began, so nothing was measured
 }
 
-// latencies are some, the oldest first.
+// latencies are latency records, oldest first.
 type latencies []latencyRecord
 
-// note adds one. Of each circle of people so many are kept as are told of: so nobody can
-// tell by what is gone what happened where they may not look. Of circles there are no
-// more than can wait to be answered; beyond that the one goes that has been quiet for
-// longest, but for what all may see.
+// note adds a record. It keeps keepTurns for each group of people, so that nobody can tell from
+// missing records what happened where they may not look. There are no more groups than can wait for
+// an answer; beyond that the group that has been quiet longest is dropped, but not the public one.
 func (t *latencies) note(one latencyRecord) {
 	same := func(other latencyRecord) bool { return together(one.visibility, other.visibility) }
 	*t = append(*t, one)
@@ -158,9 +157,9 @@ func (t *latencies) note(one latencyRecord) {
 	t.bound()
 }
 
-// bound forgets the private circle that has been quiet for longest, if there are too many.
+// bound forgets the private group that has been quiet longest, if there are too many.
 func (t *latencies) bound() {
-	var last []earshot.Visibility // of each private circle, the one that spoke last first
+	var last []earshot.Visibility // one for each private group, the one that spoke last first
 	for _, had := range slices.Backward(*t) {
 		if had.visibility.Scope == earshot.Private && !slices.ContainsFunc(last, func(v earshot.Visibility) bool { return together(v, had.visibility) }) {
 			last = append(last, had.visibility)
@@ -172,7 +171,7 @@ func (t *latencies) bound() {
 	}
 }
 
-// seen returns the newest that everybody in a may know of, the oldest first.
+// seen returns the newest records that everybody in a may know, oldest first.
 func (t latencies) seen(a earshot.Audience) (all []api.Latency) {
 	for _, one := range t {
 		if !one.before && one.visibility.Allows(a) {
@@ -182,8 +181,8 @@ func (t latencies) seen(a earshot.Audience) (all []api.Latency) {
 	return all[max(0, len(all)-keepTurns):]
 }
 
-// Latencies returns how long the last turns took, whoever may know of them: for who
-// looks after the house, and shows none of what they were about.
+// Latencies returns how long the last turns took, whoever may know them. It is for those who look
+// after the program, and shows nothing of what the turns were about.
 func (r *Room) Latencies() (all []api.Latency) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,8 +194,8 @@ func (r *Room) Latencies() (all []api.Latency) {
 	return all
 }
 
-// partner returns whom an agent has talked with last, as far as everybody in a may know
-// it: that it has talked with somebody else since is nobody's business then.
+// partner returns whom an agent talked with last, as far as everybody in a may know it: whether it
+// has talked with somebody else since is nobody's business.
 func (t latencies) partner(agent earshot.ParticipantID, a earshot.Audience) earshot.ParticipantID {
 	for _, one := range slices.Backward(t) {
 		if one.Agent == agent && one.whom != "" && one.visibility.Allows(a) {

@@ -22,15 +22,14 @@ func (r *Room) Mode() (earshot.Mode, <-chan struct{}) {
 // strict orders the modes by how little they let in.
 var strict = map[earshot.Mode]int{earshot.Live: 0, earshot.Muted: 1, earshot.Paused: 2, earshot.OffRecord: 3}
 
-// SetMode changes the room's mode, and tells everybody there who did. A stricter
-// one holds before SetMode returns, whatever the disk does: where nothing is
-// answered the live reply is cut, and whoever captures sound ends when it sees
-// the change; what it hands in until then is thrown away. One that lets in more
-// holds when everybody has been told.
+// SetMode changes the room's mode, and tells everybody there who did. A stricter mode applies
+// before SetMode returns, whatever the disk does: if nothing is answered in it, the live reply is
+// cut; and senses that capture sound end when they see the change; what they send until then is
+// thrown away. A mode that lets in more applies when everybody has been told.
 //
-// What was admitted before the change is kept, also if it is not on disk yet;
-// what comes after it is treated in the new way. An error says that the change
-// could not be written down, so that it ends with the program.
+// Events admitted before the change are kept, even if they are not on disk yet; later events are
+// treated in the new way. An error says that the change could not be recorded, so that it ends with
+// the program.
 func (r *Room) SetMode(ctx context.Context, by earshot.ParticipantID, m earshot.Mode) error {
 	e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.ModeChange{Mode: m})
 	e.Author = by
@@ -44,16 +43,16 @@ func (r *Room) SetMode(ctx context.Context, by earshot.ParticipantID, m earshot.
 	return ctx.Err()
 }
 
-// modeChange queues a change of the mode. In the journal the changes stand in
-// the order in which they were made, and the last one holds.
+// modeChange queues a change of the mode. The journal has the changes in the order in which they
+// were made, and the last one applies.
 func (r *Room) modeChange(e earshot.Event, m earshot.Mode) (*entry, error) {
 	r.modeMu.Lock()
 	defer r.modeMu.Unlock()
 	return r.modeTo(e, m)
 }
 
-// modeTo is modeChange for who holds r.moding. What a key has opened is, once somebody has
-// said what the room is to be, nothing that it closes.
+// modeTo is modeChange for callers that hold r.modeMu. Once somebody has set the mode, the release
+// of a talk key does not change it back.
 func (r *Room) modeTo(e earshot.Event, m earshot.Mode) (*entry, error) {
 	if m == r.wished && !r.pushToTalk.opened {
 		return nil, nil
@@ -73,7 +72,7 @@ func (r *Room) modeTo(e earshot.Event, m earshot.Mode) (*entry, error) {
 			return // there is nobody left
 		}
 		if err != nil {
-			r.show(e) // it holds, and people must know
+			r.show(e) // it applies, and people must know
 		}
 		r.modeMu.Lock()
 		defer r.modeMu.Unlock()
@@ -98,7 +97,7 @@ func (r *Room) switchTo(m earshot.Mode) {
 	r.pulse.beat()
 }
 
-// changes returns the command that brings the room into mode m.
+// changes returns the command that sets mode m.
 func (r *Room) changes(m earshot.Mode) func(context.Context, command.Call) (string, error) {
 	return func(ctx context.Context, c command.Call) (string, error) {
 		if !r.concerns(c.By) {
@@ -111,7 +110,7 @@ func (r *Room) changes(m earshot.Mode) func(context.Context, command.Call) (stri
 	}
 }
 
-// unmute is the command that ends being muted, and nothing stricter.
+// unmute is the command that ends the muted mode, and nothing stricter.
 func (r *Room) unmute(ctx context.Context, c command.Call) (string, error) {
 	if m, _ := r.wants(); strict[m] > strict[earshot.Muted] {
 		return "", fmt.Errorf("the room is %s; /resume ends that", m)
@@ -119,7 +118,7 @@ func (r *Room) unmute(ctx context.Context, c command.Call) (string, error) {
 	return r.changes(earshot.Live)(ctx, c)
 }
 
-// concerns reports whether p is in the room, or operates the house.
+// concerns reports whether p is in the room, or operates the program.
 func (r *Room) concerns(p participants.Participant) bool {
 	if p.Can(participants.Operate) {
 		return true
@@ -132,7 +131,7 @@ func (r *Room) concerns(p participants.Participant) bool {
 	return false
 }
 
-// wants returns the mode that was asked for last. Opened says that a key has asked for it.
+// wants returns the mode that was last requested. opened says that a talk key requested it.
 func (r *Room) wants() (m earshot.Mode, opened bool) {
 	r.modeMu.Lock()
 	defer r.modeMu.Unlock()
@@ -145,9 +144,9 @@ func (r *Room) is() earshot.Mode {
 	return m
 }
 
-// deaf reports whether e is sound, or sight, that the room does not take in, and counts
-// it: a sense takes a moment to end. That a voice is over is heard: it tells
-// nothing, and somebody may be waiting for it.
+// deaf reports whether e is sound or sight that the room does not take in, and counts it: a sense
+// takes a moment to end. The end of a voice is taken in: it tells nothing, and somebody may be
+// waiting for it.
 func (r *Room) deaf(e earshot.Event) bool {
 	takesIn := earshot.Mode.Listens
 	switch body := e.Body.(type) {
@@ -170,10 +169,10 @@ func (r *Room) deaf(e earshot.Event) bool {
 	return true
 }
 
-// pass shows what was written off the record to those who may see it, and
-// forgets it. Only who wrote it is given the ID back, to know that it was sent.
+// pass shows what was written off the record to those who may see it, and forgets it. Only the
+// author gets the ID back, to know that it was sent.
 func (r *Room) pass(in resolvedEvent) {
-	r.heed(sent(in.event)) // and no more: the floor remembers who cut
+	r.heed(sent(in.event)) // nothing more: the floor remembers who cut
 	e, seen := in.event, false
 	others := func(id earshot.ParticipantID) bool { return id != in.who.Reader() }
 	for _, p := range r.around(e.Visibility) {

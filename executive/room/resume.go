@@ -15,17 +15,16 @@ import (
 	"earshot/interrupt"
 )
 
-// A reply that was cut off can be resumed, whatever is answered in between: until it was,
-// or another of the same conversation is cut off, or it is forgotten, or it grows old. All
-// of that follows from the replies on record, so it is the same after a restart.
+// A reply that was cut off can be resumed, whatever is answered in between, until it has been, or
+// another reply of the same conversation is cut off, or it is forgotten, or it grows old. All of
+// that follows from the replies on record, so it is the same after a restart.
 
-// cutOff notes in a reply that has ended whether it can be resumed, and which one it has
-// resumed.
+// cutOff notes in a reply that has ended whether it can be resumed, and which one it has resumed.
 func (r *Room) cutOff(e *turnResult) {
 	reply := &e.reply
 	reply.Resumes = e.question.resumes.ID
 	if reply.Reflex && reply.Resumes == "" || reply.Offered == "" {
-		return // an answer without thought is given anew
+		return // a reflex answers again instead
 	}
 	if reply.Outcome == earshot.Interrupted {
 		cut, _ := e.question.resumes.Body.(earshot.Reply)
@@ -36,13 +35,13 @@ func (r *Room) cutOff(e *turnResult) {
 	}
 }
 
-// leftOff reports whether there is something left to say of a reply that nobody heard.
+// leftOff reports whether part of a reply was not heard.
 func leftOff(reply earshot.Reply) bool {
 	return reply.Remainder() != "" || reply.Outcome == earshot.Interrupted && reply.Unfinished
 }
 
-// trackCut takes a reply of the agent into those that can be resumed, and out of them the
-// one that it has resumed, and the one before of the same conversation.
+// trackCut adds a reply of the agent to those that can be resumed, and removes the one that it has
+// resumed, and the previous one of the same conversation.
 func (s *seat) trackCut(e earshot.Event) {
 	reply := e.Body.(earshot.Reply)
 	cut := !reply.Resumable.IsZero()
@@ -55,10 +54,10 @@ func (s *seat) trackCut(e earshot.Event) {
 	}
 }
 
-// resumable returns the reply that somebody who asks with visibility v wants resumed, if
-// everybody in a may know of it: that of their own conversation before any other.
+// resumable returns the reply that somebody who asks with visibility v wants resumed, if everybody
+// in a may know it: that of their own conversation before any other.
 func (s *seat) resumable(v earshot.Visibility, a earshot.Audience, now time.Time) (cut earshot.Event, ok bool) {
-	for _, e := range s.cut { // the newest last
+	for _, e := range s.cut { // newest last
 		fits := e.Visibility.Allows(a) && now.Before(e.Body.(earshot.Reply).Resumable)
 		if fits && (!ok || together(e.Visibility, v) || !together(cut.Visibility, v)) {
 			cut, ok = e, true
@@ -67,8 +66,8 @@ func (s *seat) resumable(v earshot.Visibility, a earshot.Audience, now time.Time
 	return cut, ok
 }
 
-// concerns reports whether a reply that was cut off is what somebody means who asks what it
-// was: they may name what it was about, as its own words or those of its question do.
+// concerns reports whether a reply that was cut off is the one that somebody means who asks what it
+// was: they may name its subject in words of the reply or of its question.
 func (s *seat) concerns(cut earshot.Event, asked earshot.Body) bool {
 	var text earshot.Text
 	switch b := asked.(type) {
@@ -83,9 +82,9 @@ func (s *seat) concerns(cut earshot.Event, asked earshot.Body) bool {
 		slices.ContainsFunc(s.history.lines, func(l line) bool { return l.event == reply.About && reflex.Mentions(l.text, topic) })
 }
 
-// resumer returns the agent whose reply somebody wants resumed who calls none by name: the one
-// that was cut off last, by its time: a reply of this run has no sequence before it is kept. It
-// is nil if they want something else, or nobody was cut off.
+// resumer returns the agent whose reply somebody wants resumed who calls none by name: the one that
+// was cut off last, by time, because a reply of this run has no sequence before it is kept. It is
+// nil if they want something else, or nobody was cut off.
 func (r *Room) resumer(e *entry, text earshot.Text) (last *seat) {
 	if !slices.ContainsFunc(r.seats, func(s *seat) bool { return len(s.cut) > 0 }) || reflex.Recognise(text, r.seats[0].Name) != reflex.Resume {
 		return nil
@@ -101,8 +100,8 @@ func (r *Room) resumer(e *entry, text earshot.Text) (last *seat) {
 	return last
 }
 
-// resumption returns the words that go on with a reply that was cut off: at once those
-// that are kept, and then, if the model had not come to its end, what it adds.
+// resumption returns the words that continue a reply that was cut off: first those that are kept,
+// and then, if the model had not finished, what it adds.
 func (r *Room) resumption(set executive.Config, q *question, a earshot.Audience, aloud bool, cut earshot.Event) (func(context.Context) iter.Seq2[string, error], *modelRequest) {
 	reply := cut.Body.(earshot.Reply)
 	q.resumes = cut
@@ -146,14 +145,14 @@ func (r *Room) resumption(set executive.Config, q *question, a earshot.Audience,
 }
 
 const (
-	// mostQuotedHeard and mostQuotedRest are how much of a reply that is resumed is quoted
-	// to the model, in bytes: enough to know where it was.
+	// mostQuotedHeard and mostQuotedRest are how much of a resumed reply is quoted to the model, in
+	// bytes: enough to know where it was.
 	mostQuotedHeard = 600
 	mostQuotedRest  = 1200
 )
 
-// goingOn tells the model that it goes on with a reply that was cut off: what of that was
-// heard, and with which words it has begun again.
+// goingOn tells the model that it continues a reply that was cut off: what was heard of it, and
+// with which words it has resumed.
 func (r *Room) goingOn(q *question) string {
 	reply, ok := q.resumes.Body.(earshot.Reply)
 	if !ok {
@@ -183,8 +182,8 @@ func (r *Room) endOf(reply earshot.Reply) string {
 	return "somebody cut you off"
 }
 
-// quoteEnd returns the end of a text, of at most so many bytes, as it stands in an
-// instruction of the house.
+// quoteEnd returns the end of a text, of at most so many bytes, as it stands in an instruction of
+// the program.
 func quoteEnd(text string, most int) string {
 	short := string(tail(earshot.Text(text), most))
 	if len(short) < len(text) {

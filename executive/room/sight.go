@@ -78,7 +78,7 @@ func plausible(from earshot.Handle, who participants.Participant, eyes earshot.E
 	case from.ID == "" || len(from.ID) > maxCamera:
 		return fmt.Errorf("the name of a camera has from 1 to %d bytes", maxCamera)
 	case eyes.Words() == "" || slices.ContainsFunc(people, many) || slices.ContainsFunc(shares, share):
-		return errors.New("no camera sees that")
+		return errors.New("a camera cannot see that: a value is out of range")
 	}
 	return nil
 }

@@ -13,16 +13,16 @@ import (
 	"earshot/interrupt"
 )
 
-// A turnResult is how a turn ended.
+// A turnResult says how a turn ended.
 type turnResult struct {
 	question     question
 	began        time.Time
 	reply        earshot.Reply
 	err          error
-	modelRequest *modelRequest // nil if no model was
+	modelRequest *modelRequest // nil if no model was asked
 }
 
-// An activeTurn is the turn that is not over yet. Whoever has got it from the room may read its
+// An activeTurn is the turn that has not ended yet. Anybody who got it from the room may read its
 // question, which does not change any more.
 type activeTurn struct {
 	question
@@ -30,7 +30,7 @@ type activeTurn struct {
 
 	moved bool // something that it rests on was changed or forgotten meanwhile; guarded by the room's mutex
 
-	used []earshot.EventID // on which it rests besides: what its tools brought; guarded by the room's mutex
+	used []earshot.EventID // what its tools brought, on which it rests too; guarded by the room's mutex
 }
 
 // next begins a turn if a question waits and the floor is free.
@@ -39,9 +39,9 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.handOverOverdue(ctx)
 	r.resumes(ctx)
 	r.recheckAttention(ctx)
-	r.startSnapshots(ctx) // also while somebody speaks: it will be too late when they have done
+	r.startSnapshots(ctx) // even while somebody speaks: afterwards is too late
 	for ctx.Err() == nil {
-		since := r.floor.Ticket() // before it is looked who may speak: who cuts in from then on is not overlooked
+		since := r.floor.Ticket() // before choosing who may speak, so that nobody who cuts in from now on is overlooked
 		if r.speaking() {
 			break
 		}
@@ -56,12 +56,12 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.caption(ctx)
 }
 
-// choose takes the question that is answered next from those that wait. A notice that
-// everybody must hear goes first, what people asked next, then what somebody is to be reminded of, then who is
-// to be greeted, then what was found out, then what agents asked; and the conversation in which somebody waits longest before
-// others; there, of those to several agents, the most urgent, and of equals the
-// newest: the talk has gone on. It is counted among those that wait until its turn
-// is live, or will not be. A cut after since cuts its turn.
+// choose takes the next question to answer from those that wait. A notice that everybody must hear
+// goes first, then what people asked, then reminders, then greetings, then findings, then what
+// agents asked. The conversation in which somebody has waited longest precedes the others; among
+// its questions to several agents, the most urgent goes first, and of equals the newest, because
+// the talk has moved on. The question counts as waiting until its turn is live, or will not be. A
+// cut after since cuts its turn.
 func (r *Room) choose(ctx context.Context, since interrupt.Ticket) (q question, ok bool) {
 	if q, ok := r.notify(ctx); ok {
 		return q, true
@@ -93,14 +93,13 @@ func (r *Room) choose(ctx context.Context, since interrupt.Ticket) (q question, 
 	}
 	r.pending = slices.Delete(r.pending, best, best+1)
 	if q.asked() {
-		q.ticket = r.floor.Renew(q.ticket, since) // whoever talked was cut, and not who waits
+		q.ticket = r.floor.Renew(q.ticket, since) // the speaker was cut, not the one who waits
 	}
 	return q, true
 }
 
-// cutWordsPending reports whether somebody has cut since q was asked whose words are on
-// their way, or still being said. They may be asked in its place, and if not, it may
-// still be answered.
+// cutWordsPending reports whether somebody has cut since q was asked whose words are on their way,
+// or still being said. They may be answered in its place; if not, q may still be answered.
 func (r *Room) cutWordsPending(q question) bool {
 	cut := r.floor.Since(q.ticket)
 	if cut == nil {
@@ -114,11 +113,11 @@ func (r *Room) cutWordsPending(q question) bool {
 	return r.coming+len(r.waiting) > 0
 }
 
-// begin begins the turn of q, or ends it where it cannot.
+// begin begins the turn of q, or ends it if it cannot begin.
 func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	if cut := r.floor.Since(q.ticket); cut != nil && !q.protected { // before it began, so the model need not be asked
 		if q.asked() && cut.Kind != interrupt.Command && cut.Kind != interrupt.Shutdown {
-			r.pending = slices.Insert(r.pending, 0, q) // whose words are on their way
+			r.pending = slices.Insert(r.pending, 0, q) // the words of the cut are on their way
 			return
 		}
 		reply := earshot.Reply{
@@ -153,7 +152,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	var asked *modelRequest
 	spec.Text, asked = r.replyText(set, &q, r.listeners(q), slices.ContainsFunc(places, (*roomOutlet).Audible))
 	if asked == nil {
-		q.progress = nil // it is over at once
+		q.progress = nil // it ends at once
 	}
 	q.trace.rests(q.visibility)
 	spec.Tracker = &q.trace.watch
@@ -174,8 +173,8 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	})
 }
 
-// ensureAwake reports whether a seat is awake. That its dialogue cannot be read is told
-// once: an answer without it would be one by somebody who has forgotten all.
+// ensureAwake reports whether a seat is awake. If its dialogue cannot be read, that is reported
+// once: an answer without it would come from somebody who has forgotten everything.
 func (r *Room) ensureAwake(ctx context.Context, s *seat) bool {
 	err := r.wakeSeat(ctx, s)
 	r.mu.Lock()
@@ -191,10 +190,10 @@ func (r *Room) ensureAwake(ctx context.Context, s *seat) bool {
 	return err == nil
 }
 
-// memoryFault is the key of what is wrong with the dialogues.
+// memoryFault is the key of faults of the dialogues.
 const memoryFault = "memory"
 
-// spec returns how the turn of q is taken.
+// spec returns the specification of the turn of q.
 func (r *Room) spec(q question, set executive.Config) turn.Spec {
 	return turn.Spec{
 		Opening: earshot.Opening{
@@ -210,8 +209,8 @@ func (r *Room) spec(q question, set executive.Config) turn.Spec {
 	}
 }
 
-// openTurnOutlets makes some places the outlets of a turn. Heard is called when something
-// has come out of one.
+// openTurnOutlets makes some room outlets the outlets of a turn. heard is called when something has
+// come out of one.
 func (r *Room) openTurnOutlets(places []*roomOutlet, v earshot.Visibility, heard func()) (outlets []earshot.Outlet) {
 	var showings []*turnOutlet
 	for _, p := range places {
@@ -224,10 +223,10 @@ func (r *Room) openTurnOutlets(places []*roomOutlet, v earshot.Visibility, heard
 	return outlets
 }
 
-// conclude writes down the truth about a turn.
+// conclude records the truth about a turn.
 func (r *Room) conclude(ctx context.Context, e turnResult) {
 	r.setActiveTurn(nil)
-	l := e.question.latency(e.reply, r.cfg.Now()) // before what follows takes its time
+	l := e.question.latency(e.reply, r.cfg.Now()) // before the following takes its time
 	if !r.cfg.Settings().Interruption.SavePartial {
 		e.reply.Offered = e.reply.Delivered()
 	}
@@ -246,7 +245,7 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	done.At = e.began
 	calls := r.calls(e, &done)
 	n, news := r.health(e)
-	if news { // first, since who waits for the reply may leave when it has ended
+	if news { // first, because somebody who waits for the reply may leave when it has ended
 		r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
 	}
 	r.unsaved = append(r.unsaved, done)
@@ -276,7 +275,7 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	if e.err != nil {
 		level := slog.LevelWarn
 		if n.Key != "" && !news {
-			level = slog.LevelDebug // it is an outage that was told
+			level = slog.LevelDebug // it is an outage that was already reported
 		}
 		r.cfg.Log.Log(ctx, level, "the turn failed", "turn", e.reply.Turn, "why", kind(e.err))
 	}
@@ -287,8 +286,8 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	}
 }
 
-// keepSaid is how many replies are remembered: one a conversation that goes on
-// beside others.
+// keepSaid is how many replies are remembered: one for each conversation that goes on at the same
+// time.
 const keepSaid = maxCircles
 
 // speaking reports whether no turn can begin.
@@ -298,7 +297,7 @@ func (r *Room) speaking() bool {
 	return r.activeTurn != nil || r.leaving
 }
 
-// setActiveTurn notes which turn is live, if any.
+// setActiveTurn sets the live turn, or none.
 func (r *Room) setActiveTurn(l *activeTurn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,9 +15,9 @@ import (
 	"earshot/speakers"
 )
 
-// A VoiceRegistry is [Voices] that can be told whose voices they are. Its methods may be
-// called from many goroutines, and wait for a disk where something is kept. They ask
-// nobody whether whoever says so may: that is looked at here.
+// A VoiceRegistry is a [Voices] that can be told whose voices they are. Its methods are safe for
+// concurrent use, and wait for a disk where something is kept. They do not check the caller's
+// rights: the room does.
 type VoiceRegistry interface {
 	Voices
 	Known() []speakers.Speaker
@@ -64,7 +64,7 @@ func (r *Room) voice(ctx context.Context, c command.Call) (string, error) {
 	return "", errors.New("write " + voiceForms)
 }
 
-// voices lists the voices that are known, those heard last first.
+// voices lists the known voices, those heard last first.
 func (r *Room) voices(book VoiceRegistry) string {
 	var b strings.Builder
 	for _, s := range book.Known() {
@@ -89,7 +89,7 @@ func (r *Room) voices(book VoiceRegistry) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// voiceLabel returns what people call a voice by.
+// voiceLabel returns what people call a voice.
 func voiceLabel(s speakers.Speaker) string {
 	if s.Number > 0 {
 		return "voice " + strconv.Itoa(s.Number)
@@ -97,7 +97,7 @@ func voiceLabel(s speakers.Speaker) string {
 	return "a voice that is kept"
 }
 
-// numberedVoice returns the voice of a number.
+// numberedVoice returns the voice with a number.
 func numberedVoice(book VoiceRegistry, number string) (speakers.Speaker, error) {
 	n, err := strconv.Atoi(number)
 	all := book.Known()
@@ -108,7 +108,7 @@ func numberedVoice(book VoiceRegistry, number string) (speakers.Speaker, error) 
 	return all[i], nil
 }
 
-// nameVoice says whose a voice is. Whoever says so is written down.
+// nameVoice records whose a voice is, and who says so.
 func (r *Room) nameVoice(ctx context.Context, c command.Call, book VoiceRegistry, v speakers.Speaker, name string) (string, error) {
 	who := c.By
 	if name != "" && !strings.EqualFold(name, "me") {
@@ -129,8 +129,7 @@ func (r *Room) nameVoice(ctx context.Context, c command.Call, book VoiceRegistry
 	return "", nil
 }
 
-// unnameVoice says that a voice is nobody's who is known. One that is kept is somebody's
-// until it is forgotten.
+// unnameVoice makes a voice unnamed again. A kept voice stays named until it is forgotten.
 func (r *Room) unnameVoice(ctx context.Context, c command.Call, book VoiceRegistry, v speakers.Speaker) (string, error) {
 	if v.Kept {
 		return "", fmt.Errorf("%s is kept, as that of %s; /voice forget %d erases it", voiceLabel(v), r.cfg.People.Name(v.Who), v.Number)
@@ -142,16 +141,15 @@ func (r *Room) unnameVoice(ctx context.Context, c command.Call, book VoiceRegist
 	return voiceLabel(v) + " is unknown again.", err
 }
 
-// said is who says something about voices, and when.
+// said returns who says something about voices, and when.
 func (r *Room) said(c command.Call) speakers.Attestation {
 	return speakers.Attestation{By: c.By.ID, At: r.cfg.Now()}
 }
 
-// consentTerms are what somebody agrees to whose voice is kept.
+// consentTerms are the terms to which somebody agrees whose voice is kept.
 const consentTerms = "I keep what your voice sounds like, as some numbers, in a file on this machine, so that I know it again after a restart. It holds no sound and no words, it lets nobody do or see anything, and it is erased when you say so."
 
-// keepVoice keeps the voice of somebody, who must say so themselves, once they know what
-// that means.
+// keepVoice keeps somebody's voice. They must agree themselves, once they know what that means.
 func (r *Room) keepVoice(c command.Call, book VoiceRegistry, v speakers.Speaker, agrees bool) (string, error) {
 	who := r.cfg.People.Resolve(v.Handle)
 	switch {
@@ -168,8 +166,8 @@ func (r *Room) keepVoice(c command.Call, book VoiceRegistry, v speakers.Speaker,
 	return fmt.Sprintf("Your voice is kept from now on; /voice forget %d erases it.", v.Number), nil
 }
 
-// forgetVoice erases what is known of a voice: for who operates the house, and for whose
-// it is. One that is nobody's anybody may have forgotten who is known.
+// forgetVoice erases what is known about a voice. The operator and the voice's owner may do it; for
+// an unnamed voice, every known participant may.
 func (r *Room) forgetVoice(c command.Call, book VoiceRegistry, v speakers.Speaker) (string, error) {
 	who := r.cfg.People.Resolve(v.Handle)
 	if named := who.ID != "" && !who.Nameless(); named && who.ID != c.By.ID && !c.By.Can(participants.Operate) {
