@@ -59,7 +59,7 @@ func (s *activity) note(e earshot.Event, now time.Time) (turns bool) {
 		s.types(at, now, false)
 	case earshot.Speech:
 		turns = body.Stage == earshot.VoiceOver
-		if body.Stage != earshot.VoiceCalls { // a call is over when it is heard, without a report
+		if body.Stage != earshot.VoiceCalls { // a phrase such as "stop talking" is over when it is heard, and no end is reported
 			s.sounds(e.From, now, !turns)
 		}
 	case earshot.Utterance:

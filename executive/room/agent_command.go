@@ -14,10 +14,10 @@ import (
 	"earshot/participants/agents"
 )
 
-// The command by which agents are listed, made, changed and ended.
+// This file has the command by which agents are listed, made, changed and ended.
 
-// Announce shows what happened to an agent to everybody in the room. It takes
-// effect at once: see [Room.Reseat].
+// Announce shows everybody in the room what happened to an agent. It takes effect at once: see
+// [Room.Reseat].
 func (r *Room) Announce(e earshot.Event) {
 	e.Room = r.cfg.ID
 	r.Reseat()
@@ -27,7 +27,7 @@ func (r *Room) Announce(e earshot.Event) {
 // acts are what the command can do besides listing the agents, by its first word.
 var acts = map[string]earshot.Act{"add": earshot.Created, "change": earshot.Changed, "end": earshot.Ended}
 
-// ways are how it is written.
+// ways are its forms.
 var ways = []string{
 	"/agent", "lists the agents and what they do",
 	"/agent add NAME TEXT", "adds an agent; the text says what it is for",
@@ -44,8 +44,7 @@ func agentHelp() string {
 	return b.String() + "Put names of several words in quotes. Only operators of this earshot can add, change and end agents."
 }
 
-// agent lists the agents of the room, or does what the first word of its
-// arguments says.
+// agent lists the agents of the room, or does what the first word of its arguments says.
 func (r *Room) agent(ctx context.Context, c command.Call) (string, error) {
 	what, rest := firstWord(string(c.Args))
 	act, is := acts[strings.ToLower(what)]
@@ -73,8 +72,7 @@ func (r *Room) agent(ctx context.Context, c command.Call) (string, error) {
 	return r.effect(o.Act, a), nil
 }
 
-// order returns what the arguments of the command order, and whether that is meant
-// for sure.
+// order returns the order in the arguments of the command, and whether it is confirmed.
 func order(act earshot.Act, rest string) (o agents.Order, sure bool, err error) {
 	name, rest := firstWord(rest)
 	if name == "" {
@@ -96,7 +94,7 @@ func order(act earshot.Act, rest string) (o agents.Order, sure bool, err error) 
 	return o, sure, err
 }
 
-// effect says of what was done what is not shown to all in the room.
+// effect describes those effects of an order that the room is not shown.
 func (r *Room) effect(act earshot.Act, a agents.Record) string {
 	switch {
 	case act != earshot.Ended && !a.SitsIn(r.cfg.ID):
@@ -109,7 +107,7 @@ func (r *Room) effect(act earshot.Act, a agents.Record) string {
 	return ""
 }
 
-// roll tells of each agent in the room what it is for, and what it does.
+// roll says of each agent in the room what it is for, and what it is doing.
 func (r *Room) roll(a earshot.Audience) string {
 	var b strings.Builder
 	state := r.State(a).Agents
@@ -133,8 +131,7 @@ func (r *Room) roll(a earshot.Audience) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// firstWord returns the first word of text, or what stands there in quotes, and
-// what comes after it.
+// firstWord returns the first word of text, or its quoted beginning, and the rest.
 func firstWord(text string) (word, rest string) {
 	text = strings.TrimSpace(text)
 	if quoted, ok := strings.CutPrefix(text, `"`); ok {

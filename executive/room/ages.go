@@ -10,12 +10,12 @@ import (
 	"earshot/llm"
 )
 
-// tick is by how much the time goes on from which a prompt counts back: in between, what
-// it says of the dialogue stays the same, and a server need not read that again.
+// tick is the step of the time from which a prompt counts back: in between, what it says about the
+// dialogue stays the same, and a server need not read that again.
 const tick = 5 * time.Minute
 
-// ago returns how long ago something was at now, in steps that grow with it: the older it
-// is, the longer the same is said of it. Nothing is said of the last moments.
+// ago returns how long ago something was at now, in steps that grow with the age: the older it is,
+// the longer the text stays the same. For the last moments it is empty.
 func ago(at, now time.Time) string {
 	age := now.Truncate(tick).Sub(at)
 	year, month, day := at.In(now.Location()).Date()
@@ -41,8 +41,8 @@ func ago(at, now time.Time) string {
 	return "more than a week ago"
 }
 
-// dated returns what the model is told before a line of the dialogue that was said another
-// while ago than the line before it.
+// dated returns what the model is told before a line of the dialogue whose age differs from that of
+// the line before it.
 func dated(when string) llm.Message {
 	text := "What follows is from " + cmp.Or(when, "just now") + "."
 	return llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: earshot.Text(text)}.String()}

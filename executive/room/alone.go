@@ -5,8 +5,8 @@ import (
 	"earshot/participants"
 )
 
-// TellAlone shows a notice at the terminals in the room around which somebody is
-// alone, and keeps it nowhere. It returns at once.
+// TellAlone shows a notice at the terminals in the room around which somebody is alone, without
+// keeping it. It returns at once.
 func (r *Room) TellAlone(who earshot.ParticipantID, n earshot.Notice) {
 	e := r.event(earshot.Visibility{Scope: earshot.System}, n)
 	for _, p := range r.around(e.Visibility) {
@@ -29,8 +29,8 @@ func (r *Room) alone(a earshot.Audience, who earshot.ParticipantID) bool {
 	return true
 }
 
-// TellOperators shows a notice where nobody reads who does not operate the house. It
-// reports whether anybody did.
+// TellOperators shows a notice wherever only operators of the program read. It reports whether
+// anybody did.
 func (r *Room) TellOperators(n earshot.Notice) (told bool) {
 	e := r.event(earshot.Visibility{Scope: earshot.System}, n)
 	for _, p := range r.around(e.Visibility) {

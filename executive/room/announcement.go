@@ -8,13 +8,12 @@ import (
 	"earshot"
 )
 
-// recorded is what the main agent says when a voice is heard for the first time, if
-// it is to. It is said whole, whoever speaks: that they can be heard is what it is
-// about.
+// recorded is what the main agent says when a voice is heard for the first time, if that is set. It
+// is said whole, whoever speaks, because it tells them that they are being heard.
 const recorded = "I hear somebody new. What is said here is written down."
 
-// notices is how often that is said: to guests who come one after the other, and then as
-// often as one bears to hear it beside a television.
+// notices is how often that is said: to guests who come one after the other, and then as often as
+// people tolerate it beside a television.
 var notices = rateLimit{most: 3, every: 10 * time.Minute}
 
 // strange notes that a voice was heard for the first time, in something that is kept.
@@ -24,15 +23,14 @@ func (r *Room) strange(e earshot.Event) {
 	}
 }
 
-// notify returns the notice that is due, if somebody can hear it: one, for all who
-// are new. Where there were too many of late it waits until something happens when it
-// may be said again.
+// notify returns the notice that is due, if somebody can hear it: one for all new voices. If there
+// were too many recently, it waits until something happens after it may be said again.
 func (r *Room) notify(ctx context.Context) (q question, ok bool) {
 	if len(r.strangers) == 0 {
 		return q, false
 	}
 	e := r.strangers[len(r.strangers)-1]
-	e.From, e.Author, e.To = earshot.Handle{}, "", nil // it answers nobody, and opens no talk
+	e.From, e.Author, e.To = earshot.Handle{}, "", nil // it answers nobody, and opens no conversation
 	q = question{
 		seat: r.seats[0], message: e, aloud: true, protected: true, words: recorded,
 		ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()), visibility: e.Visibility, sources: []earshot.EventID{e.ID},

@@ -10,11 +10,11 @@ import (
 	"earshot/participants"
 )
 
-// Replied is the reason for a decision about what answers a message of the agent's own.
+// Replied is the reason for a decision about something that answers a message of the agent's own.
 const Replied = "it replies to what I wrote"
 
-// longestCitation is how much is quoted of a message that another answers, in bytes: enough
-// to know it again.
+// longestCitation is how many bytes are quoted of a message that another answers: enough to
+// recognise it.
 const longestCitation = 120
 
 // A citation is a message that another answers.
@@ -25,7 +25,7 @@ type citation struct {
 	visibility earshot.Visibility
 }
 
-// among returns the citation as it stands before what answers it; nothing if there is none.
+// among returns the citation as it stands before the answer; empty if there is none.
 func (c *citation) among(name func(earshot.ParticipantID) string) earshot.Text {
 	if c == nil || c.text == "" {
 		return ""
@@ -33,8 +33,8 @@ func (c *citation) among(name func(earshot.ParticipantID) string) earshot.Text {
 	return earshot.Text("(in answer to "+name(c.by)+", who wrote ") + earshot.Text(quotation(earshot.Text(beginning(string(c.text), longestCitation)))) + ") "
 }
 
-// cites returns what a line answers, if everybody in a may see that; nil if it answers
-// nothing that is remembered.
+// cites returns what a line answers, if everybody in a may see that; nil if it answers nothing that
+// is remembered.
 func (h *history) cites(l line, a earshot.Audience) *citation {
 	if l.answers == "" {
 		return nil
@@ -92,10 +92,10 @@ func (r *Room) recalls(e earshot.Event) {
 	}
 }
 
-// answering is the aim of a message that answers another. What answers an agent of the
-// room is for that one, unless its words call somebody; what answers somebody else is
-// for them. A reply may be named by its turn, which is what an outlet knows of it; the
-// message then says which it is.
+// answering determines the addressees of a message that answers another. An answer to an agent of
+// the room is for that agent, unless its words call somebody; an answer to somebody else is for
+// them. An outlet may name a reply by its turn, which is all it knows; the message then gets the ID
+// of the reply.
 func (r *Room) answering(ctx context.Context, e *earshot.Event, m earshot.Message, who participants.Participant, a addressees) addressees {
 	if m.ReplyTo == "" {
 		return a
@@ -119,9 +119,8 @@ func (r *Room) answering(ctx context.Context, e *earshot.Event, m earshot.Messag
 	return addressees{agents: agents, mine: true, named: true, why: Replied, hint: a.hint}
 }
 
-// wroteThat returns which event is called id, and who wrote it: a message, a reply, or
-// what is being said just now, of which there is no event yet. What the room does not
-// remember it looks up.
+// wroteThat returns the event called id, and its author: a message, a reply, or what is being said
+// now, for which there is no event yet. Events that the room does not remember are looked up.
 func (r *Room) wroteThat(ctx context.Context, id earshot.EventID) (event earshot.EventID, by earshot.ParticipantID) {
 	if event, by = r.remembersThat(id); by != "" || r.cfg.Event == nil {
 		return event, by
@@ -136,7 +135,7 @@ func (r *Room) wroteThat(ctx context.Context, id earshot.EventID) (event earshot
 	return id, old.Author
 }
 
-// remembersThat is wroteThat of what the room remembers.
+// remembersThat is wroteThat for what the room remembers.
 func (r *Room) remembersThat(id earshot.EventID) (event earshot.EventID, by earshot.ParticipantID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -155,8 +154,8 @@ func (r *Room) remembersThat(id earshot.EventID) (event earshot.EventID, by ears
 	return "", ""
 }
 
-// written returns a message as it may be kept: of words, or with something that hangs at
-// it. Of that no more is kept than people can look through.
+// written returns a message in the form in which it may be kept: it needs text or attachments. No
+// more attachments are kept than people can look through.
 func written(m earshot.Message) (earshot.Message, error) {
 	kept := earshot.Message{Text: valid(m.Text), ReplyTo: m.ReplyTo}
 	for _, a := range m.Attachments[:min(len(m.Attachments), earshot.MaxAttachments)] {
@@ -172,10 +171,10 @@ func written(m earshot.Message) (earshot.Message, error) {
 	return kept, err
 }
 
-// longestFile is the longest name of a file in bytes, as file systems have it.
+// longestFile is the longest file name in bytes, as in file systems.
 const longestFile = 255
 
-// cut returns text as UTF-8, no longer than the name of a file.
+// cut returns text as valid UTF-8, no longer than a file name.
 func cut(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), longestFile)], "")
 }

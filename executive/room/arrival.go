@@ -14,7 +14,7 @@ import (
 	"earshot/llm"
 )
 
-// An arrival is that somebody has come into view, as long as they may be greeted.
+// An arrival is somebody who has come into view, as long as they may be greeted.
 type arrival struct {
 	event   earshot.Event
 	absence time.Duration // for how long nobody had been noticed before
@@ -23,8 +23,8 @@ type arrival struct {
 	waits   bool          // it is on record that it waits
 }
 
-// noteArrival takes in that a camera has noticed somebody come or go, which is on record and has
-// just happened. One more who comes while others are greeted is among them.
+// noteArrival takes in a report on record that a camera has just noticed somebody come or go.
+// Somebody who comes while others are being greeted is one of them.
 func (r *Room) noteArrival(e earshot.Event) {
 	s, is := e.Body.(earshot.Sight)
 	if !is || s.What != earshot.PeopleChanged {
@@ -39,22 +39,21 @@ func (r *Room) noteArrival(e earshot.Event) {
 	r.attentionState.arrival = &arrival{event: e, absence: r.absence(e.At)}
 }
 
-// absence returns for how long nobody had been noticed before who comes at a time.
+// absence returns for how long nobody had been noticed before an arrival at a time.
 func (r *Room) absence(at time.Time) (d time.Duration) {
 	r.presence.update(func(c *presence.Tracker) { d = c.Absence(at) })
 	return d
 }
 
-// spokenTo notes that the agent has said something that was heard: whoever comes is spoken
-// to already.
+// spokenTo notes that the agent said something that was heard: a newcomer has then been spoken to.
 func (g *attentionState) spokenTo() {
 	if g.arrival != nil {
 		g.arrival.met = true
 	}
 }
 
-// chooseGreeting returns the greeting that is said now, as a question without an asker. What is
-// decided is written down, that it waits once.
+// chooseGreeting returns the greeting to say now, as a question without an asker. The decision is
+// recorded; that it waits is recorded once.
 func (r *Room) chooseGreeting(ctx context.Context, since interrupt.Ticket) (question, bool) {
 	a := r.attentionState.arrival
 	if a == nil || !r.answers() {
@@ -99,8 +98,8 @@ func (r *Room) chooseGreeting(ctx context.Context, since interrupt.Ticket) (ques
 	return question{}, false
 }
 
-// happened tells the model of what it was not asked but is to speak about, as the last
-// message of the dialogue.
+// happened tells the model, as the last message of the dialogue, about something that it was not
+// asked about but must speak about.
 func (q *question) happened() (llm.Message, bool) {
 	if q.arrival == nil {
 		return llm.Message{}, false

@@ -10,8 +10,8 @@ import (
 	"earshot/speakers"
 )
 
-// maxSaid is how many utterances are remembered by when they began, for who finds out
-// later whose they were: some minutes of a lively talk.
+// maxSaid is how many utterances are remembered by their start time, in case their speaker is found
+// out later: some minutes of a lively conversation.
 const maxSaid = 256
 
 // An utteranceRecord is something that was said aloud.
@@ -22,7 +22,7 @@ type utteranceRecord struct {
 	visibility earshot.Visibility
 }
 
-// says remembers what was said aloud, and is on record.
+// says remembers an utterance that is on record.
 func (r *Room) says(e earshot.Event) {
 	w, later := e.Body.(earshot.Attribution)
 	if !later && e.Body.Kind() != earshot.KindUtterance {
@@ -42,9 +42,9 @@ func (r *Room) says(e earshot.Event) {
 	r.utteranceRecords = slices.Delete(r.utteranceRecords, 0, max(0, len(r.utteranceRecords)-maxSaid))
 }
 
-// ApplyVoiceChange takes over a change of whose some voices are. What turned out to be
-// somebody else's is written down as such; what a voice is called is looked up wherever
-// it is shown. It returns at once, and may be called from many goroutines.
+// ApplyVoiceChange applies a change of the owners of voices. Utterances that turned out to be
+// somebody else's get an attribution on record; the name of a voice is looked up wherever it is
+// shown. It returns at once, and is safe for concurrent use.
 func (r *Room) ApplyVoiceChange(c speakers.Change) {
 	h := c.Voice
 	if c.Act == speakers.Divided {
@@ -53,7 +53,7 @@ func (r *Room) ApplyVoiceChange(c speakers.Change) {
 	if c.Act == speakers.Forgotten || h.ID == "" && c.Act != speakers.Taught {
 		return
 	}
-	w := earshot.Attribution{Sure: 1, By: c.Said.By} // nobody's, if it was before it was taught
+	w := earshot.Attribution{Sure: 1, By: c.Said.By} // nobody's, if the voice was unnamed before it was taught
 	if _, known := r.cfg.Voices.Speaker(h); known {
 		w.Speaker, w.Author = h, r.meet(h).Reader()
 	}
@@ -64,15 +64,15 @@ func (r *Room) ApplyVoiceChange(c speakers.Change) {
 	}
 }
 
-// reattribute says that something was said by somebody, in the words of who corrects it:
-// whoever is known otherwise than by a voice.
+// reattribute records that something was said by somebody, on the word of the author of the
+// command, who must be known by more than a voice.
 func (r *Room) reattribute(c command.Call, s utteranceRecord, who participants.Participant) (string, error) {
 	if err := r.cfg.People.Vouches(c.By); err != nil {
 		return "", err
 	}
 	var taught speakers.Change
 	if book, ok := r.cfg.Voices.(VoiceRegistry); ok {
-		taught, _ = book.Teach(s.began, who.ID, r.said(c)) // of what was too short nothing is learnt
+		taught, _ = book.Teach(s.began, who.ID, r.said(c)) // nothing is learnt from an utterance that was too short
 	}
 	if !slices.ContainsFunc(taught.Moved, s.began.Equal) {
 		r.revise(s, earshot.Attribution{Author: who.ID, Sure: 1, By: c.By.ID})
@@ -81,8 +81,7 @@ func (r *Room) reattribute(c command.Call, s utteranceRecord, who participants.P
 	return "", nil
 }
 
-// saidLast returns what was said aloud last by anybody else than who, within the last
-// minutes.
+// saidLast returns what anybody except who said aloud last, within the last [remembersWhose].
 func (r *Room) saidLast(who earshot.ParticipantID) (utteranceRecord, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,7 +96,7 @@ func (r *Room) saidLast(who earshot.ParticipantID) (utteranceRecord, bool) {
 // remembersWhose is how long after something was said "that was Bob" can be about it.
 const remembersWhose = 5 * time.Minute
 
-// saidAt returns what began to be said at a time.
+// saidAt returns the utterance that began at a time.
 func (r *Room) saidAt(began time.Time) (utteranceRecord, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,8 +107,8 @@ func (r *Room) saidAt(began time.Time) (utteranceRecord, bool) {
 	return r.utteranceRecords[i], true
 }
 
-// revise writes down whose something was that was said aloud: for those who may see
-// that, and deleted with it.
+// revise records whose an utterance was: visible to those who may see the utterance, and deleted
+// with it.
 func (r *Room) revise(s utteranceRecord, w earshot.Attribution) {
 	w.Of = s.event
 	e := r.event(s.visibility, w)
@@ -119,8 +118,8 @@ func (r *Room) revise(s utteranceRecord, w earshot.Attribution) {
 	}
 }
 
-// revised takes in that something was said by somebody else than was thought. It says
-// what they are called, and nothing of what they may do: that stays as it was.
+// revised takes in that something was said by somebody else than was thought. It changes their
+// name, but not their rights: those stay as they were.
 func (h *history) revised(e earshot.Event) {
 	w, is := e.Body.(earshot.Attribution)
 	i := slices.IndexFunc(h.lines, func(l line) bool { return is && l.event == w.Of && l.aloud })

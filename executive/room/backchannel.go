@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// tellsLong is how long somebody must have spoken for the agent to show that it
-	// listens: most sentences are shorter.
+	// tellsLong is how long somebody must have spoken before the agent shows that it listens: most
+	// sentences are shorter.
 	tellsLong = 8 * time.Second
 
-	// betweenBackchannels is the least time from one sign to the next. People give them
-	// more often, and to hear a machine do so is tiring.
+	// betweenBackchannels is the least time between two signs. People give them more often, but
+	// from a machine that is tiring.
 	betweenBackchannels = 12 * time.Second
 
-	// backchannelLasts bounds one, with all that its device takes.
+	// backchannelLasts bounds one sign, including the delay of its device.
 	backchannelLasts = 3 * time.Second
 )
 
-// backchannel is what is said. The voice that is built in spells "mm-hm".
+// backchannel is what is said. The built-in voice spells "mm-hm".
 const backchannel = "Uh-huh."
 
 // A backchannelState is when the agent last showed that it listens, and what ends that.
@@ -31,21 +31,21 @@ type backchannelState struct {
 	end   context.CancelFunc // nil before the first
 }
 
-// stop ends what is still said of it.
+// stop ends the sign if it is still being said.
 func (l *backchannelState) stop() {
 	if l.end != nil {
 		l.end()
 	}
 }
 
-// due reports whether the agent is to show now that it listens to somebody who has spoken
-// since began.
+// due reports whether the agent should now show that it listens to somebody who has spoken since
+// began.
 func (l *backchannelState) due(began, now time.Time) bool {
 	return now.Sub(began) >= tellsLong && (l.shown.IsZero() || now.Sub(l.shown) >= betweenBackchannels)
 }
 
-// notePause tells the owner that somebody pauses who tells an agent something. If it has
-// not looked at the last pause yet, that was too long ago.
+// notePause tells the owner that somebody who tells an agent something has paused. If the owner has
+// not handled the last pause yet, that one is too old and is replaced.
 func (r *Room) notePause(in resolvedEvent) {
 	s, is := in.event.Body.(earshot.Speech)
 	if !is || !s.Pause || !in.heeded || !in.to.ForAgent() || !r.cfg.Settings().Speech.Backchannels {
@@ -61,8 +61,8 @@ func (r *Room) notePause(in resolvedEvent) {
 	}
 }
 
-// showListening has the voices of the room say quietly that the agent listens, unless
-// somebody wants it to be quiet. Nothing is kept of it, and a reply cuts it.
+// showListening makes the voices of the room say quietly that the agent listens, unless somebody
+// wants it to be quiet. Nothing of it is kept, and a reply cuts it.
 func (r *Room) showListening(ctx context.Context, in resolvedEvent, parts *sync.WaitGroup) {
 	now := r.cfg.Now()
 	r.mu.Lock()
@@ -83,7 +83,7 @@ func (r *Room) showListening(ctx context.Context, in resolvedEvent, parts *sync.
 				}
 			}, true)
 			if err != nil {
-				return // what is not there is told of where it is needed
+				return // a missing voice is reported where it is needed
 			}
 			speaking.Do(earshot.Duck)
 			if speaking.Say(earshot.Clause{Spoken: backchannel}) == nil {

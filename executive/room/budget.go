@@ -9,17 +9,17 @@ import (
 	"earshot/participants"
 )
 
-// countTurn takes what is on record into turn control.
+// countTurn takes an event on record into turn control.
 func (r *Room) countTurn(e earshot.Event) { r.turnControl.Take(e, r.kind) }
 
-// kind returns what a participant is.
+// kind returns the type of a participant.
 func (r *Room) kind(id earshot.ParticipantID) participants.Type {
 	p, _ := r.cfg.People.Get(id)
 	return p.Type
 }
 
-// handoverReason returns why no agent may answer another any more in a conversation, or
-// nothing if one may.
+// handoverReason returns why no agent may answer another any more in a conversation, or nothing if
+// one may.
 func (r *Room) handoverReason(b conversation.Budget) earshot.Why {
 	switch {
 	case b.Spent(r.cfg.Settings().MultiParty.TurnLimit):
@@ -30,10 +30,9 @@ func (r *Room) handoverReason(b conversation.Budget) earshot.Why {
 	return ""
 }
 
-// spend says that an agent is about to ask another within its turn, or to answer
-// it, in the conversation of v. The error is for the model: enough has been said
-// there. What it then says counts once it is on record. It may be called from any
-// goroutine.
+// spend notes that an agent is about to ask another within its turn, or to answer it, in the
+// conversation of v. The error, for the model, says that enough has been said there. What the agent
+// then says counts once it is on record. spend is safe for concurrent use.
 func (r *Room) spend(v earshot.Visibility) error {
 	b := r.turnControl.Of(v)
 	if r.handoverReason(b) == "" {
@@ -43,9 +42,8 @@ func (r *Room) spend(v earshot.Visibility) error {
 		"say yourself what you know, to %s", b.Count, r.addressee(r.worksFor(b, v)))
 }
 
-// worksFor returns for whom the agents of a conversation work: who asked first,
-// else whose machine it is, if they may see what is said there. It is empty if
-// nobody knows.
+// worksFor returns for whom the agents of a conversation work: the first asker, or else the owner
+// of the machine, if they may see the conversation. It is empty if unknown.
 func (r *Room) worksFor(b conversation.Budget, v earshot.Visibility) earshot.ParticipantID {
 	for _, id := range []earshot.ParticipantID{b.For, participants.Owner} {
 		p, known := r.cfg.People.Get(id)
@@ -56,7 +54,7 @@ func (r *Room) worksFor(b conversation.Budget, v earshot.Visibility) earshot.Par
 	return ""
 }
 
-// addressee returns what somebody is called by agents that hand over.
+// addressee returns how agents that hand over address somebody.
 func (r *Room) addressee(id earshot.ParticipantID) string {
 	if id == "" {
 		return "@human"

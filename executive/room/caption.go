@@ -12,20 +12,20 @@ import (
 	"earshot/llm"
 )
 
-// holds is how long a picture waits to be described for a room in which nobody speaks.
-// It is in memory for as long.
+// holds is how long a picture waits for silence in the room before it is described. It stays in
+// memory that long.
 const holds = time.Minute
 
 // captions are the pictures that a model describes. They belong to Run.
 type captions struct {
 	budget looking.Budget
 	news   *earshot.Event // the newest sight that is worth a description
-	next   *caption       // that waits for its picture, or for silence
+	next   *caption       // waits for its picture, or for silence
 }
 
-// A caption is one that is to be made.
+// A caption is a description to be made.
 type caption struct {
-	about    earshot.Event // the sight because of which
+	about    earshot.Event // the sight that caused it
 	snapshot *snapshotRequest
 }
 
@@ -36,7 +36,7 @@ func (r *Room) describes(e earshot.Event) {
 	}
 }
 
-// mayCaption reports whether pictures may be described, and none is.
+// mayCaption reports whether pictures may be described, and none is being described.
 func (r *Room) mayCaption() bool {
 	set := r.cfg.Settings()
 	r.mu.Lock()
@@ -44,8 +44,8 @@ func (r *Room) mayCaption() bool {
 	return r.cfg.Model != nil && set.Enabled && r.mode.Answers() && r.mode.Watches() && !r.leaving && !r.captioning
 }
 
-// caption has what a camera has noticed described, if that is not too often. The picture
-// is taken at once, and waits until nobody speaks, types or waits for an answer.
+// caption has what a camera noticed described, unless that happens too often. The picture is taken
+// at once, and waits until nobody speaks, types or waits for an answer.
 func (r *Room) caption(ctx context.Context) {
 	r.frame(ctx)
 	c, now := r.captions.next, r.cfg.Now()
@@ -74,8 +74,8 @@ func (r *Room) caption(ctx context.Context) {
 	})
 }
 
-// unless returns a context that ends with ctx, and as soon as changed is closed. Stop
-// must be called when it is needed no more.
+// unless returns a context that ends with ctx, or as soon as changed is closed. stop must be called
+// when it is no longer needed.
 func unless(ctx context.Context, changed <-chan struct{}) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
@@ -92,7 +92,7 @@ func unless(ctx context.Context, changed <-chan struct{}) (_ context.Context, st
 	}
 }
 
-// frame takes the picture of what is to be described next, in place of one that waits.
+// frame takes the next picture to describe, in place of one that waits.
 func (r *Room) frame(ctx context.Context) {
 	e, set := r.captions.news, r.cfg.Settings()
 	r.captions.news = nil
@@ -111,9 +111,8 @@ func (r *Room) describing(is bool) {
 	r.captioning = is
 }
 
-// captioned asks a model what is in the picture of c, and keeps what it says. One that
-// cannot look at pictures is not asked. What it cost stands in the log, and what it said
-// does not.
+// captioned asks a model what is in the picture of c, and keeps its answer. A model that does not
+// accept pictures is not asked. The cost goes to the log, the answer does not.
 func (r *Room) captioned(ctx context.Context, c *caption, by earshot.ParticipantID, engine, model string) {
 	began, p := r.cfg.Now(), c.snapshot.picture
 	var text strings.Builder
@@ -142,10 +141,10 @@ func (r *Room) captioned(ctx context.Context, c *caption, by earshot.Participant
 	r.record(ctx, e)
 }
 
-// longestDescribed is how much of a description is read, in bytes: more is none.
+// longestDescribed is how many bytes of a description are read: more is no description.
 const longestDescribed = 4 << 10
 
-// cause says what kept a model from an answer, in the words of the house.
+// cause says in the program's words what kept a model from an answer.
 func cause(fault *llm.Error) string {
 	if fault == nil {
 		return "it was stopped for something more urgent"

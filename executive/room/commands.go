@@ -13,7 +13,7 @@ import (
 	"earshot/participants"
 )
 
-// table is what can be asked of the program in this room.
+// table returns the commands of this room.
 func (r *Room) table() command.Table {
 	const people, letsIn, agent, operators = "Who is here", "What this room takes in (for everybody in it)", "The agent", "For operators of earshot"
 	var t command.Table
@@ -51,15 +51,14 @@ func (r *Room) table() command.Table {
 	return t
 }
 
-// Commands returns what can be asked of the program in this room.
+// Commands returns the commands of this room.
 func (r *Room) Commands() command.Table { return slices.Clone(r.commands) }
 
-// said is what is left to do of a command that has acted on its way in: one that
-// cuts, and a message.
+// said completes a command that has already acted on its way in: one that cuts, or a message.
 func said(context.Context, command.Call) (string, error) { return "", nil }
 
-// who tells who is here, since when, and what the room lets in. By which
-// terminals somebody is here is for themselves and for who operates the house.
+// who says who is here, since when, and what the room lets in. Somebody's terminals are shown only
+// to themselves and to the operator.
 func (r *Room) who(_ context.Context, c command.Call) (string, error) {
 	var b strings.Builder
 	roster := r.roster()
@@ -80,8 +79,7 @@ func (r *Room) who(_ context.Context, c command.Call) (string, error) {
 	return b.String(), nil
 }
 
-// describe tells who somebody is: of which type and, if that is not in it, what
-// else is said of them.
+// describe writes who somebody is: their type and, if it adds anything, their description.
 func describe(b *strings.Builder, p participants.Participant) {
 	kind, about := noun(p.Type), participants.OneLine(p.Description)
 	switch {
@@ -93,8 +91,7 @@ func describe(b *strings.Builder, p participants.Participant) {
 	fmt.Fprintf(b, "%s (%s)", p.Name, about)
 }
 
-// since tells how long somebody has been here and, if terminals is set, by which
-// of them.
+// since writes how long somebody has been here and, if terminals is set, by which of them.
 func (r *Room) since(b *strings.Builder, p participants.Participant, terminals bool) {
 	var by []string
 	for _, s := range r.cfg.People.Sessions(p.ID) {
@@ -115,8 +112,8 @@ func (r *Room) since(b *strings.Builder, p participants.Participant, terminals b
 	}
 }
 
-// going returns what time it is and what is going on, as everybody in a may know it. Where
-// there are several agents, it says of which each state is.
+// going returns the time and the scene, as everybody in a may know it. If there are several agents,
+// it names the agent of each state.
 func (r *Room) going(a earshot.Audience) []scene.Item {
 	agents, now := ids(r.agents()), r.cfg.Now()
 	all := []scene.Item{timeOf(now)}
@@ -133,7 +130,7 @@ func (r *Room) going(a earshot.Audience) []scene.Item {
 	return all
 }
 
-// attributed returns i with the name of whose state it is, if it is an agent's.
+// attributed returns i with the name of the agent whose state it is, if any.
 func (r *Room) attributed(i scene.Item) scene.Item {
 	if i.Field == scene.Agent {
 		i.Text, i.Name, i.Was = earshot.Text(r.cfg.People.Name(i.Of)+": "+i.Line()), "", ""
@@ -150,7 +147,7 @@ func (r *Room) facts(by *seat, a earshot.Audience) reflex.Facts {
 	return f
 }
 
-// reply returns the reply that e is, if there is one.
+// reply returns the reply in e, or nil.
 func reply(e earshot.Event) *earshot.Reply {
 	if r, ok := e.Body.(earshot.Reply); ok {
 		return &r

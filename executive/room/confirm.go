@@ -18,17 +18,17 @@ import (
 // Confirmed is the reason for a decision to do what somebody has confirmed.
 const Confirmed = "somebody with the right to do so confirmed a tool call that had been held back"
 
-// Errors of /confirm. That there is no such call, that it is over and that it is for
-// somebody else are one, so that nobody learns of calls that are not theirs.
+// The errors of /confirm. A call that does not exist, one that is over and one for somebody else
+// give the same error, so that nobody learns of calls that are not theirs.
 var (
 	errNoCall      = errors.New("no tool call with that number waits for you here: it was done, has expired, or rested on something that was changed or forgotten; /confirm lists what waits")
 	errNoConfirm   = errors.New("nothing can be done now: the room is paused or off the record, or executive.enabled is false; /resume first")
 	errUnconfirmed = errors.New("your confirmation could not be recorded, so nothing was done; try again")
 )
 
-// holdCall has a call wait that others' words hold back, and shows it to who can confirm it,
-// where everybody who reads along may see what it says. Nothing waits that rests on what
-// was changed or forgotten while the turn went on.
+// holdCall makes a call wait that is held back because of others' words, and shows it to those who
+// can confirm it, where everybody who reads along may see its text. A call that rests on something
+// that was changed or forgotten during the turn does not wait.
 func (p *toolContext) holdCall(ctx context.Context, h *tool.HeldCall) {
 	r := p.room
 	w := tool.PendingCall{
@@ -56,27 +56,28 @@ func (p *toolContext) holdCall(ctx context.Context, h *tool.HeldCall) {
 	})
 }
 
-// numbered returns the number by which somebody names a call: short enough to type, and
-// it tells nothing of how many there are elsewhere.
+// numbered returns the number by which people name a call: short enough to type, and without
+// telling how many there are elsewhere.
 func numbered(id earshot.EventID) string {
 	sum := sha256.Sum256([]byte(id))
 	return fmt.Sprintf("%06d", binary.BigEndian.Uint64(sum[:])%1_000_000)
 }
 
-// reads reports whether somebody reads at a place, or perhaps does.
+// reads reports whether somebody reads, or may read, at an outlet.
 func (r *Room) reads(p *roomOutlet, who earshot.ParticipantID) bool {
 	here := p.around()
 	return here.Unknown || len(here.Members) == 0 || slices.ContainsFunc(here.Members, func(id earshot.ParticipantID) bool { return r.person(id) == who })
 }
 
-// offer says what somebody can confirm, and how. What a model wrote stands last, on a
-// line of its own that it cannot end.
+// offer says what somebody can confirm, and how. The model's text stands last, on a line of its own
+// that it cannot end.
 func (r *Room) offer(w tool.PendingCall) string {
 	return fmt.Sprintf("%s: %s wants to use %s, but what others said holds it back: %s.\nUntil %s, /confirm %s allows exactly this call, once; or ask again with /%s QUESTION.\n%s %s",
 		r.cfg.People.Name(w.By.ID), r.cfg.People.Name(w.Agent), w.Call.Tool, w.Because, w.Until.Local().Format("15:04:05"), w.Number, earshot.OwnWords, w.Call.Tool, w.Shown)
 }
 
-// confirmCommand answers /confirm: what waits for who asks, or has one of them done.
+// confirmCommand answers /confirm: it lists what waits for the author, or carries out one of these
+// calls.
 func (r *Room) confirmCommand(ctx context.Context, c command.Call) (answer string, err error) {
 	number := strings.TrimSpace(string(c.Args))
 	lost := r.runOnOwner(ctx, func(ctx context.Context) {
@@ -107,9 +108,8 @@ func (r *Room) offers(theirs []tool.PendingCall) string {
 	return strings.Join(all, "\n\n")
 }
 
-// runConfirmed has a call done that somebody has confirmed, in a turn of its own about the
-// same question. What else is called in it is for all whose words are in its prompt, as
-// ever.
+// runConfirmed carries out a confirmed call, in a turn of its own about the same question. Other
+// calls in that turn still need the rights of everybody whose words are in its prompt.
 func (r *Room) runConfirmed(ctx context.Context, w tool.PendingCall, by participants.Participant) error {
 	seat := r.seatOf(w.Agent)
 	switch {
@@ -143,8 +143,8 @@ func (r *Room) confirmedPrompt(q *question) string {
 	return "\n" + r.cfg.People.Name(q.confirmed.By.ID) + " has confirmed a call of yours that was held back: it is done now. Answer with what came of it."
 }
 
-// dropHeldCalls has no call wait that rests on events which are changed or forgotten, not even
-// one that is made in a moment by the turn that is live.
+// dropHeldCalls drops the waiting calls that rest on events which are changed or forgotten,
+// including one that the live turn is about to make.
 func (r *Room) dropHeldCalls(is func(earshot.EventID) bool) {
 	r.held.Forget(is)
 	r.drop(func(q question) bool { return q.confirmed != nil && slices.ContainsFunc(q.sources, is) })

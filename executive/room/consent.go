@@ -10,27 +10,27 @@ import (
 	"earshot/speakers"
 )
 
-// agreesWithin is how long after they have asked somebody may say yes: to say what it
-// means takes a third of that, and later a yes is to something else.
+// agreesWithin is how long after the explanation somebody may say yes: saying it takes a third of
+// that, and a later yes answers something else.
 const agreesWithin = time.Minute
 
-// An asked consent is who was asked whether their voice may be kept, and when.
+// A consent is who was asked whether their voice may be kept, and when.
 type consent struct {
 	voice earshot.ParticipantID
 	asked time.Time
 }
 
-// rememberMe are the words by which somebody asks to be known by their voice, and yeses
-// those by which they agree to that.
+// rememberMe are the words by which somebody asks to be known by their voice, and yeses those by
+// which they agree.
 var (
 	rememberMe = []string{"remember my voice", "keep my voice", "learn my voice", "remember what i sound like", "know me by my voice"}
 	yeses      = []string{"yes", "yes please", "yes i do", "yes i agree", "i agree", "please do", "sure", "of course", "yes remember it", "yes remember my voice"}
 )
 
-// keepsVoice returns what the agent says to somebody who asks aloud that it remembers
-// their voice, or agrees to that; nothing if they do neither. Only whose voice it is by
-// the word of somebody known can ask, and only the same voice can agree: what a model
-// makes of the words does not matter.
+// keepsVoice returns what the agent says to somebody who asks aloud that it remember their voice,
+// or agrees to that; empty if they do neither. Only the person to whom somebody known has
+// attributed the voice can ask, and only the same voice can agree: how a model understands the
+// words does not matter.
 func (r *Room) keepsVoice(e *entry, text earshot.Text, agent string) string {
 	book, ok := r.cfg.Voices.(VoiceRegistry)
 	if !ok || !e.who.Voice() {
@@ -62,7 +62,7 @@ func (r *Room) enrols(book VoiceRegistry, e *entry) string {
 	return "Thank you, " + e.who.Name + ". I know your voice from now on."
 }
 
-// plainly returns what was said without the name of the agent and without signs.
+// plainly returns the words without the name of the agent and without punctuation.
 func (r *Room) plainly(text earshot.Text, agent string) string {
 	folded := strings.ToLower(string(text))
 	folded = strings.Map(func(c rune) rune {
@@ -76,11 +76,11 @@ func (r *Room) plainly(text earshot.Text, agent string) string {
 	return strings.Join(words, " ")
 }
 
-// thatWas are the beginnings by which one says whose words were not whose it was thought.
+// thatWas are the beginnings by which people correct who said something.
 var thatWas = []string{"that was said by ", "it was said by ", "that was ", "it was ", "this was "}
 
-// spokenBy returns who somebody says has said what was said last, and whether they say
-// that at all.
+// spokenBy returns who, according to somebody, said the last words, and whether they say that at
+// all.
 func (r *Room) spokenBy(by participants.Participant, said earshot.Text) (participants.Participant, bool) {
 	text := strings.TrimSpace(strings.ToLower(strings.TrimRight(string(said), ".! ")))
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "no,"), "no "))

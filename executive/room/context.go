@@ -15,7 +15,7 @@ import (
 
 const contextForms = "/context [add FIELD TEXT | change N TEXT | remove N | undo [N] | log | resync]"
 
-// context answers /context: what is going on, and what changes of it.
+// context answers /context: it shows the scene or changes it.
 func (r *Room) context(ctx context.Context, c command.Call) (string, error) {
 	verb, rest, _ := strings.Cut(strings.TrimSpace(string(c.Args)), " ")
 	rest = strings.TrimSpace(rest)
@@ -36,8 +36,8 @@ func (r *Room) context(ctx context.Context, c command.Call) (string, error) {
 	return "", errors.New("write " + contextForms)
 }
 
-// listed returns what is going on as everybody may know it who reads the answer, with
-// a number for each entry, by which it can be changed from there.
+// listed returns the scene as everybody may know it who reads the answer, with a number for each
+// entry, by which it can be changed from there.
 func (r *Room) listed(c command.Call) string {
 	going := r.going(c.Audience)
 	r.mu.Lock()
@@ -54,7 +54,7 @@ func (r *Room) listed(c command.Call) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// numbered returns the entry that stood by a number where somebody reads.
+// numbered returns the entry that was shown with a number where the command was given.
 func (r *Room) numbered(c command.Call, number string) (scene.Item, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(number))
 	r.mu.Lock()
@@ -73,7 +73,7 @@ func (r *Room) contextAdd(ctx context.Context, c command.Call, rest string) (str
 	field, text, _ := strings.Cut(rest, " ")
 	f := scene.Field(strings.ToLower(field))
 	edit := earshot.Edit{Act: earshot.Created, Field: string(f), Text: oneLine(earshot.Text(text))}
-	if slices.Contains(scene.Fields(), f) { // else the scene says which there are
+	if slices.Contains(scene.Fields(), f) { // otherwise the scene says which fields exist
 		if err := mayEdit(c.By, scene.Item{Field: f}, edit.Act); err != nil {
 			return "", err
 		}
@@ -99,7 +99,7 @@ func (r *Room) contextChange(ctx context.Context, c command.Call, verb, rest str
 	return "", r.change(ctx, c, had, edit)
 }
 
-// change makes an edit of somebody's.
+// change makes somebody's edit.
 func (r *Room) change(ctx context.Context, c command.Call, had scene.Item, edit earshot.Edit) error {
 	if err := mayEdit(c.By, had, edit.Act); err != nil {
 		return err
@@ -108,15 +108,14 @@ func (r *Room) change(ctx context.Context, c command.Call, had scene.Item, edit 
 	return r.amend(ctx, e, earshot.Audience{Room: r.cfg.ID, Members: []earshot.ParticipantID{c.By.ID}})
 }
 
-// edits returns the event by which somebody changes what is known.
+// edits returns the event by which somebody changes the scene.
 func (r *Room) edits(c command.Call) earshot.Event {
 	e := c.Event
 	e.Author, e.To, e.Sources = c.By.ID, nil, nil
 	return e
 }
 
-// contextUndo takes back a change: the one with a number, or the last that somebody
-// made themselves.
+// contextUndo undoes a change: the one with a number, or the last that the author made themselves.
 func (r *Room) contextUndo(ctx context.Context, c command.Call, number string) (string, error) {
 	all := r.scene.For(c.Audience).Versions()
 	k := slices.IndexFunc(all, func(v scene.Version) bool {
@@ -136,7 +135,7 @@ func (r *Room) contextUndo(ctx context.Context, c command.Call, number string) (
 	return "", r.takeBack(ctx, c, all[k].Edit)
 }
 
-// takeBack takes back one change.
+// takeBack undoes one change.
 func (r *Room) takeBack(ctx context.Context, c command.Call, which earshot.Event) error {
 	was := which.Body.(earshot.Edit)
 	edit := earshot.Edit{Act: earshot.Undone, Field: was.Field, Undoes: which.ID}
@@ -151,7 +150,7 @@ func (r *Room) takeBack(ctx context.Context, c command.Call, which earshot.Event
 	return r.amend(ctx, alters(r.edits(c), edit, had), c.Audience)
 }
 
-// contextLog lists the changes, the newest first.
+// contextLog lists the changes, newest first.
 func (r *Room) contextLog(c command.Call) string {
 	var b strings.Builder
 	for n, v := range r.scene.For(c.Audience).Versions() {
@@ -168,7 +167,7 @@ func (r *Room) contextLog(c command.Call) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// correction answers /correct: it changes what somebody's words are about.
+// correction answers /correct: it changes the entry that the author's words are about.
 func (r *Room) correction(ctx context.Context, c command.Call) (string, error) {
 	said := oneLine(c.Args)
 	if said == "" {
@@ -198,8 +197,8 @@ func (r *Room) correction(ctx context.Context, c command.Call) (string, error) {
 	return "", r.change(ctx, c, had, edit)
 }
 
-// correctable is what a correction can be about: what is going on, and what was said
-// aloud, however long ago that was.
+// correctable returns what a correction can be about: the scene, and what was said aloud, however
+// long ago.
 func (r *Room) correctable(a earshot.Audience) []scene.Item {
 	all := r.going(a)
 	for _, i := range r.scene.For(a).Items(scene.Messages) {
@@ -210,7 +209,7 @@ func (r *Room) correctable(a earshot.Audience) []scene.Item {
 	return all
 }
 
-// which asks back what a correction is about.
+// which asks what a correction is about.
 func (r *Room) which(c command.Call, among []scene.Item) string {
 	if len(among) == 0 {
 		return "I do not know what that refers to; /context shows what I know, /context add notes TEXT adds to it."

@@ -47,15 +47,15 @@ type decisionInput struct {
 	want    reflex.Kind
 	quiet   bool                 // somebody asked for silence
 	late    bool                 // nobody waits for an answer any more
-	known   bool                 // the author is
-	heeded  bool                 // the agent may answer them
+	known   bool                 // the author is known
+	heeded  bool                 // the agent may answer the author
 	cut     bool                 // it has cut the agent off, by a command word
-	refuses bool                 // it says that the agent is not to speak
-	to      conversation.Address // of what was said aloud; empty for what was written
-	aim     addressees           // of what was written
+	refuses bool                 // it says that the agent must not speak
+	to      conversation.Address // of a spoken event; empty for a written one
+	aim     addressees           // of a written event
 }
 
-// sorry is how an agent asks back whom it has not understood.
+// sorry is how an agent asks back when it has not understood somebody.
 const sorry = "Sorry?"
 
 // decide says whether to speak, and why. It is pure.
@@ -66,13 +66,13 @@ func decide(s decisionInput) (earshot.Verdict, []string) {
 		return earshot.Silent, []string{Disabled}
 	case s.mode == earshot.Paused:
 		return earshot.Silent, []string{OnHold}
-	case s.mode == earshot.OffRecord: // it was admitted before
+	case s.mode == earshot.OffRecord: // it was admitted before that
 		return earshot.Silent, []string{Unheard}
 	case s.late:
 		return earshot.Silent, []string{Late}
 	case !s.known && s.to == "": // a voice need not be known to be answered
 		return earshot.Silent, []string{Stranger}
-	case s.cut: // whoever it was said to
+	case s.cut: // whomever it was said to
 		return earshot.Silent, []string{Commanded}
 	case s.to == conversation.Aside:
 		return earshot.Silent, []string{Overheard}
@@ -104,10 +104,9 @@ func decide(s decisionInput) (earshot.Verdict, []string) {
 	return earshot.Speak, []string{s.aim.why}
 }
 
-// attend decides about what somebody wrote or said, for the main agent and for
-// each that it calls, as far as they may see it. That the others keep silent is
-// no decision, and those who have had their turn have decided. It returns the decisions as
-// they are kept.
+// attend decides about what somebody wrote or said, for the main agent and for each agent that it
+// calls, as far as they may see it. The silence of the others is no decision, and agents that have
+// had their turn have decided already. It returns the decisions in the form in which they are kept.
 func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
 	if e.aim.why == Alone || e.to == conversation.Following || e.to == conversation.Pressed {
 		if s := r.resumer(e, text); s != nil {
@@ -129,7 +128,7 @@ func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
 	return decisions
 }
 
-// decide decides for one agent: what it is asked, and the decision.
+// decide decides for one agent: it returns the decision, and adds the question to the entry.
 func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 	s := r.scenario(e, by, text)
 	verdict, reasons := decide(s)
@@ -140,7 +139,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 	}
 	private := e.event.Visibility.Scope == earshot.Private
 	e.quiets = e.quiets || s.want == reflex.Quiet && (s.known || e.to.ForAgent() || s.cut) && !private
-	e.wakes = e.wakes || verdict == earshot.Speak && !private // what only some know of is no reason to talk to all
+	e.wakes = e.wakes || verdict == earshot.Speak && !private // what only some know is no reason to talk to everybody
 	kept := earshot.Decision{About: e.event.ID, Agent: by.ID, Verdict: verdict, Reasons: reasons}
 	words := r.atOnce(meant)
 	if verdict == earshot.Speak && by == r.seats[0] {
@@ -164,7 +163,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 	return d
 }
 
-// scenario is what an agent decides from.
+// scenario returns the input of an agent's decision.
 func (r *Room) scenario(e *entry, by *seat, text earshot.Text) decisionInput {
 	s := decisionInput{
 		enabled: r.cfg.Settings().Enabled, mode: r.is(), want: reflex.Recognise(text, by.Name), known: e.event.Author != "", heeded: e.heeded, to: e.to, aim: e.aim, late: e.late,
@@ -183,8 +182,7 @@ func (r *Room) scenario(e *entry, by *seat, text earshot.Text) decisionInput {
 	return s
 }
 
-// rank is how urgent an entry is. What is written to the agent is as urgent
-// when it cuts nothing.
+// rank is how urgent an entry is. A message to the agent is as urgent if it cuts nothing.
 func rank(e *entry) int {
 	s := *e.signal
 	if e.aim.mine && s.Kind == interrupt.Over {

@@ -7,19 +7,19 @@ import (
 	"earshot/executive/turn"
 )
 
-// Fillers are what is said while a reply is late, and lookups the same while the agent uses
-// a tool for it. All are words: the voice that is built in spells "hm".
+// fillers are what is said while a reply is late, and lookups the same while the agent uses a tool
+// for it. All are words, because the built-in voice spells "hm".
 var (
 	fillers = []string{"Let me see.", "One moment.", "Let me think."}
 	lookups = []string{"Let me look.", "I am looking.", "One moment."}
 )
 
-// leastWait is how long a model has for its first words, also if what it answers has waited
-// long for it: most that run on the same machine need less.
+// leastWait is how long a model has at least for its first words, even if the question has waited
+// long: most models on the same machine need less.
 const leastWait = 300 * time.Millisecond
 
-// filler returns the sign that the reply to q comes, nil if nobody wants one. It is the
-// same for the same turn, so that a day can be performed again.
+// filler returns the sign that the reply to q is coming, nil if nobody wants one. It is the same
+// for the same turn, so that a day can be replayed.
 func (r *Room) filler(q *question, set executive.Config) *turn.Filler {
 	after := set.Speech.FillerAfter.Duration()
 	if after <= 0 {

@@ -8,11 +8,10 @@ import (
 	"earshot"
 )
 
-// handOver has the agents of a conversation leave the floor to a person, after
-// what one of them has said: by one reply, in the name of the one that spoke
-// last. Whatever they had still to say to each other is given up. They do so once:
-// nothing happens if they have already, if a person has the floor next anyway, or if
-// the journal takes nothing. It reports whether they will.
+// handOver makes the agents of a conversation leave the floor to a person, after what one of them
+// has said: by one reply, in the name of the one that spoke last. Whatever they had still to say to
+// each other is given up. They do so once: nothing happens if they have already, if a person has
+// the floor next anyway, or if the journal accepts nothing. It reports whether they will.
 func (r *Room) handOver(ctx context.Context, after question, last earshot.Event, why earshot.Why) bool {
 	b := r.turnControl.Of(last.Visibility)
 	if b.Over || r.overtaken(after) {
@@ -52,8 +51,7 @@ func (r *Room) leave(h *earshot.Handover, agent string, count int) string {
 	}
 }
 
-// handover returns how a turn that is over leaves the floor to a person, or nil if
-// it does not.
+// handover returns how an ended turn leaves the floor to a person, or nil if it does not.
 func (e turnResult) handover() *earshot.Handover {
 	if e.modelRequest != nil && e.modelRequest.left {
 		return &earshot.Handover{Why: earshot.Passed, To: e.modelRequest.to}
@@ -61,23 +59,22 @@ func (e turnResult) handover() *earshot.Handover {
 	return e.question.handover
 }
 
-// reads returns text that is there already.
+// reads returns existing text.
 func reads(text string) func(context.Context) iter.Seq2[string, error] {
 	return func(context.Context) iter.Seq2[string, error] {
 		return func(yield func(string, error) bool) { yield(text, nil) }
 	}
 }
 
-// reach shows an event to somebody who is meant by it and not in this room, where
-// they are.
+// reach shows an event to somebody for whom it is and who is not in this room, wherever they are.
 func (r *Room) reach(who earshot.ParticipantID, e earshot.Event) {
 	if who != "" && r.cfg.Reach != nil && !isAmong(r.cfg.People.Here(r.cfg.ID), who) {
 		r.cfg.Reach(who, e)
 	}
 }
 
-// settle puts decisions of the house's own on record, and reports whether they
-// are: what is decided nowhere does not happen.
+// settle records decisions of the room itself, and reports whether they are on record: what is not
+// recorded does not happen.
 func (r *Room) settle(ctx context.Context, decisions ...earshot.Event) bool {
 	if len(decisions) == 0 {
 		return false
@@ -86,8 +83,7 @@ func (r *Room) settle(ctx context.Context, decisions ...earshot.Event) bool {
 	return err == nil
 }
 
-// decision returns what an agent has decided about a question that no person
-// asked.
+// decision returns an agent's decision about a question that no person asked.
 func (r *Room) decision(q question, verdict earshot.Verdict, reason string) earshot.Event {
 	d := earshot.Decision{About: q.message.ID, Agent: q.seat.ID, Verdict: verdict, Reasons: []string{reason}}
 	if verdict == earshot.Speak {

@@ -11,8 +11,8 @@ import (
 	"earshot/llm"
 )
 
-// health returns the notice that follows from how a turn ended, where that is told at once:
-// that the model fails, the first time. That it is well again is told by recovers.
+// health returns the notice that follows from how a turn ended, if it is due at once: that the
+// model fails, the first time. Recovery is reported by recovers.
 func (r *Room) health(e turnResult) (earshot.Notice, bool) {
 	model := r.modelOf(e.question.seat)
 	r.mu.Lock()
@@ -24,7 +24,7 @@ func (r *Room) health(e turnResult) (earshot.Notice, bool) {
 		n := fault(e.err)
 		n.Key = model
 		if e.question.visibility.Scope == earshot.Private {
-			n.Text = kind(e.err) // everybody is told, and what a server says may quote what it was asked
+			n.Text = kind(e.err) // everybody is told, and a server's text may quote what it was asked
 		}
 		r.faults[model] = n
 		return n, r.outages.Change(r.cfg.Now(), n)
@@ -36,8 +36,8 @@ func (r *Room) health(e turnResult) (earshot.Notice, bool) {
 	return earshot.Notice{}, false
 }
 
-// recovering returns a channel that yields when something that was lost may have been back
-// for long enough to tell, nil if nothing is.
+// recovering returns a channel that fires when something that was lost may have been back for long
+// enough to report, nil if nothing is.
 func (r *Room) recovering() <-chan time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -48,7 +48,7 @@ func (r *Room) recovering() <-chan time.Time {
 	return time.After(at.Sub(r.cfg.Now()))
 }
 
-// recovers tells what is back. Of a model it is kept, too, as that it failed was.
+// recovers reports what is back. For a model that is kept, too, as its failure was.
 func (r *Room) recovers(ctx context.Context) {
 	r.mu.Lock()
 	over := r.outages.Steady(r.cfg.Now())
@@ -72,11 +72,11 @@ func (r *Room) modelWorks(s *seat) bool {
 	return r.cfg.Model != nil && !ill
 }
 
-// modelFault is the key of what is wrong with the model.
+// modelFault is the key of faults of the model.
 const modelFault = "model"
 
-// modelOf returns the key of what is wrong with the model of an agent. One that
-// has the main agent's has no other.
+// modelOf returns the key of faults of an agent's model. An agent that uses the main agent's model
+// shares its key.
 func (r *Room) modelOf(s *seat) string {
 	set := r.cfg.Settings()
 	engine, model := s.thinks(set)
@@ -86,9 +86,8 @@ func (r *Room) modelOf(s *seat) string {
 	return modelFault + " of " + s.Name
 }
 
-// kind returns what went wrong, for the log and for those who may not know what
-// was asked: a server may quote the prompt in its own words, so they do not get
-// there.
+// kind returns what went wrong, for the log and for those who may not know what was asked: a server
+// may quote the prompt in its own words, so those do not get there.
 func kind(err error) string {
 	var e *llm.Error
 	switch {
@@ -100,7 +99,7 @@ func kind(err error) string {
 	return "the model failed in an unknown way"
 }
 
-// fault returns what is wrong with the model, for people.
+// fault returns the notice of what is wrong with the model.
 func fault(err error) earshot.Notice {
 	n := earshot.Notice{Key: modelFault, Text: err.Error()}
 	var e *llm.Error

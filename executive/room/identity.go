@@ -14,7 +14,7 @@ import (
 
 var errNoSession = errors.New("you can become somebody else only at your own terminal; start one: earshot chat --identity NAME")
 
-// identify says who somebody is, or makes their terminal that of somebody else.
+// identify says who somebody is, or makes their terminal somebody else's.
 func (r *Room) identify(ctx context.Context, c command.Call) (string, error) {
 	name := strings.TrimSpace(string(c.Args))
 	if name == "" {
@@ -37,10 +37,9 @@ func (r *Room) identify(ctx context.Context, c command.Call) (string, error) {
 	return fmt.Sprintf("You are now %s. What %s wrote stays theirs.", who.Name, c.By.Name), nil
 }
 
-// claim returns who somebody at a session is when they say that they are called
-// name. Nothing is proven by a command.
+// claim returns who somebody at a session is when they give a name. A command proves nothing.
 func (r *Room) claim(ctx context.Context, session participants.Session, name string) (participants.Participant, error) {
-	if _, known := r.cfg.People.Find(name); !known && r.cfg.Enters != nil { // nobody comes to be known by a closed door
+	if _, known := r.cfg.People.Find(name); !known && r.cfg.Enters != nil { // a closed door makes nobody known
 		if err := r.cfg.Enters(participants.Participant{}); err != nil {
 			return participants.Participant{}, err
 		}
@@ -55,9 +54,8 @@ func (r *Room) claim(ctx context.Context, session participants.Session, name str
 	return who, err
 }
 
-// become makes a session that of somebody else: the old one leaves, the
-// terminal shows from then on what the new one may see, and the new one joins.
-// It returns when both are written down.
+// become makes a session somebody else's: the old one leaves, the terminal from then on shows what
+// the new one may see, and the new one joins. It returns when both are recorded.
 func (r *Room) become(ctx context.Context, c command.Call, session participants.Session, who participants.Participant) error {
 	var waits []*entry
 	moves := func(e earshot.Event, p participants.Participant, here bool) error {
@@ -70,7 +68,7 @@ func (r *Room) become(ctx context.Context, c command.Call, session participants.
 	}
 	r.identityMu.Lock()
 	left := moves(c.Event, c.By, false)
-	if len(waits) > 0 && c.By.Guest() { // what they are called is forgotten with their last terminal
+	if len(waits) > 0 && c.By.Guest() { // a guest's name is forgotten with their last terminal
 		_ = waits[0].wait(ctx) // it is asked again below
 	}
 	r.floor.Signal(&interrupt.Signal{Kind: interrupt.Over, From: c.Event.From, Via: c.Event.Via, By: c.By.ID, Confidence: 1, At: c.Event.At})
@@ -92,8 +90,8 @@ func (r *Room) become(ctx context.Context, c command.Call, session participants.
 	return errors.Join(left, joined)
 }
 
-// greet lets the outlet of a session know whose it is from now on where that is
-// not announced, since they are here already, or flap.
+// greet tells the outlet of a session whose it is from now on, if that is not announced because
+// they are here already, or flap.
 func (r *Room) greet(session participants.Session, who participants.Participant) {
 	e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.Presence{Session: session.ID, Here: true})
 	e.Author, e.Via = who.ID, session.Outlet
@@ -104,9 +102,8 @@ func (r *Room) greet(session participants.Session, who participants.Participant)
 	}
 }
 
-// seat makes the people around an outlet those who are there now. A speech that
-// is coming out of it, and which they may not see, ends there; it goes on
-// elsewhere, and if it comes out nowhere else it is cut.
+// seat updates the people around an outlet. A speech that is coming out of it, and which they may
+// not see, ends there; it continues elsewhere, and if it comes out nowhere else it is cut.
 func (r *Room) seat(outlet string, old, now participants.Participant) {
 	r.mu.Lock()
 	var showings []*turnOutlet

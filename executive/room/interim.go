@@ -11,10 +11,10 @@ import (
 	"earshot/conversation"
 )
 
-// interims are the words that are being said, as far as they are understood: the newest of
-// each voice, by what it is heard through. They are shown to those who are there, and stand
-// in no journal, no log and no prompt. What takes their place is the utterance, or nothing.
-// The zero value is ready.
+// interims are the words that are being said, as far as they are understood: the newest of each
+// voice, by the device through which it is heard. They are shown to the people present, and are in
+// no journal, no log and no prompt. The utterance replaces them, or nothing does. The zero value is
+// ready.
 type interims struct {
 	pulse pulse
 
@@ -25,12 +25,12 @@ type interims struct {
 // An interim is what was understood of one voice so far.
 type interim struct {
 	event earshot.Event // a Speech of the stage VoiceWords
-	told  time.Time     // when something was told of that voice last
+	told  time.Time     // when that voice was last reported
 }
 
-// note takes in what a sense tells of a voice at now, and returns what is to be shown, if
-// anything is. Own says that it is the voice of the agent, come back, or may be. First says
-// that nothing was known of it.
+// note takes in a report about a voice at now, and returns what must be shown, if anything. own
+// says that it is the agent's own voice come back, or may be. first says that the voice was not
+// known before.
 func (i *interims) note(e earshot.Event, own bool, now time.Time) (shown []earshot.Event, first bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -56,7 +56,7 @@ func (i *interims) note(e earshot.Event, own bool, now time.Time) (shown []earsh
 	return []earshot.Event{e}, !known
 }
 
-// end forgets what had become of the voice of an utterance until it was one.
+// end forgets the words of a voice when its utterance has come.
 func (i *interims) end(e earshot.Event) []earshot.Event {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -66,7 +66,7 @@ func (i *interims) end(e earshot.Event) []earshot.Event {
 	return nil
 }
 
-// fade forgets the voices that sent nothing for a while: a sense that dies says no goodbye.
+// fade forgets the voices that sent nothing for a while: a sense that dies reports no end.
 func (i *interims) fade(now time.Time) (gone []earshot.Event) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -78,7 +78,7 @@ func (i *interims) fade(now time.Time) (gone []earshot.Event) {
 	return gone
 }
 
-// drop forgets one, and returns what shows that. It wants i.mu.
+// drop forgets an interim, and returns the event that shows that. i.mu must be held.
 func (i *interims) drop(was interim) []earshot.Event {
 	delete(i.all, was.event.From)
 	over := was.event
@@ -86,7 +86,7 @@ func (i *interims) drop(was interim) []earshot.Event {
 	return []earshot.Event{over}
 }
 
-// seen returns what everybody in a may see, the oldest first.
+// seen returns the interims that everybody in a may see, oldest first.
 func (i *interims) seen(a earshot.Audience) (all []earshot.Event) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -101,7 +101,7 @@ func (i *interims) seen(a earshot.Audience) (all []earshot.Event) {
 	return all
 }
 
-// fading returns when the first of them fades; the zero time if there is none.
+// fading returns when the first of them fades; the zero time if there are none.
 func (i *interims) fading() (first time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -113,7 +113,7 @@ func (i *interims) fading() (first time.Time) {
 	return first
 }
 
-// noteWords shows the words that are being said, and that there are none any more.
+// noteWords shows the words that are being said, or that there are none any more.
 func (r *Room) noteWords(in resolvedEvent) {
 	said, _ := in.event.Body.(earshot.Speech)
 	own := in.to == conversation.Own || in.to == conversation.Unsure && said.Own
@@ -130,8 +130,8 @@ func (r *Room) noteWords(in resolvedEvent) {
 // hush forgets all words that are being said.
 func (r *Room) hush() { r.showInterims(r.interims.fade(r.cfg.Now().Add(fades))) }
 
-// fadingInterims returns a channel that yields when words without an utterance are to be
-// forgotten, or to be kept because they cut a reply; nil if there are none.
+// fadingInterims returns a channel that fires when words without an utterance must be forgotten, or
+// kept because they cut a reply; nil if there are none.
 func (r *Room) fadingInterims() <-chan time.Time {
 	at := r.interims.fading()
 	if cut := r.fadingCuts(); at.IsZero() || !cut.IsZero() && cut.Before(at) {
@@ -143,7 +143,7 @@ func (r *Room) fadingInterims() <-chan time.Time {
 	return time.After(max(0, at.Sub(r.cfg.Now())))
 }
 
-// showInterims shows what has become of some words to those who may see them.
+// showInterims shows changed interims to those who may see them.
 func (r *Room) showInterims(shown []earshot.Event) {
 	for _, e := range shown {
 		r.show(e)
@@ -154,10 +154,9 @@ func (r *Room) showInterims(shown []earshot.Event) {
 	}
 }
 
-// Interim returns the words that are being said, as everybody in a may see them: events of
-// the kind speech, one of each voice, which are kept nowhere. Changed is closed when there
-// may be others.
+// Interim returns the words that are being said, as everybody in a may see them: events of the kind
+// speech, one for each voice, which are not kept. changed is closed when they may have changed.
 func (r *Room) Interim(a earshot.Audience) (words []earshot.Event, changed <-chan struct{}) {
-	changed = r.interims.pulse.next() // before looking, so that nothing falls between
+	changed = r.interims.pulse.next() // before reading, so that no change is missed
 	return r.interims.seen(a), changed
 }

@@ -10,27 +10,26 @@ import (
 )
 
 const (
-	// maxUnsaved is how much may wait for a full disk. While it is full no
-	// message is admitted, so no turn begins: it is a handful.
+	// maxUnsaved is how many events may wait for a full disk. While it is full no message is
+	// admitted, so no turn begins: there are only a handful.
 	maxUnsaved = 64
 
-	// retry is how often a journal that refused is asked again.
+	// retry is how often a journal that refused is tried again.
 	retry = time.Second
 
-	// farewell bounds what is written when the program ends.
+	// farewell bounds the writing when the program ends.
 	farewell = 5 * time.Second
 )
 
-// A Journal keeps events. Append is called by one goroutine, returns the
-// events with their sequence once they are on disk, and may wait for a disk.
-// An event whose ID it already has comes back with its old sequence.
+// A Journal keeps events. Append is called by one goroutine at a time, returns the events with
+// their sequence once they are on disk, and may wait for a disk. An event whose ID the journal
+// already has comes back with its old sequence.
 type Journal interface {
 	Append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error)
 }
 
-// lasting returns a context that outlives ctx by the time of a farewell: what
-// has begun to be written is written, but a disk that does not answer does not
-// keep the program from ending.
+// lasting returns a context that outlives ctx by [farewell]: a write that has begun is finished,
+// but a disk that does not answer does not keep the program from ending.
 func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -43,9 +42,8 @@ func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return longer, func() { stop(); cancel() }
 }
 
-// take brings everything that waits into the journal, in one commit, and then
-// to attention. If the journal does not take them together, one may be at
-// fault, so each is tried alone.
+// take writes everything that waits into the journal, in one commit, and then processes it. If the
+// journal refuses them together, one may be at fault, so each is tried alone.
 func (r *Room) take(ctx context.Context) {
 	r.mu.Lock()
 	waiting := r.waiting
@@ -63,7 +61,7 @@ func (r *Room) take(ctx context.Context) {
 		e.events = []earshot.Event{e.event}
 		switch body := e.event.Body.(type) {
 		case earshot.Message:
-			if body.Turn == "" { // what agents ask each other within a turn is answered there
+			if body.Turn == "" { // a message between agents within a turn is answered there
 				r.listens(e, body.Text)
 				e.events = append(e.events, r.attend(e, body.Text)...)
 			}
@@ -77,7 +75,7 @@ func (r *Room) take(ctx context.Context) {
 	}
 	how := make([]error, len(batch))
 	if err := r.write(ctx, batch); err != nil {
-		late := false // an announcement is; those after it wait behind it
+		late := false // an announcement is late; those after it wait behind it
 		for i, e := range batch {
 			how[i] = err
 			if len(batch) > 1 && !(late && announces(e.event)) {
@@ -89,7 +87,7 @@ func (r *Room) take(ctx context.Context) {
 	r.supersede()
 	for i, e := range batch {
 		if how[i] != nil && announces(e.event) {
-			r.unsaved, how[i] = append(r.unsaved, e.event), nil // they came or went all the same
+			r.unsaved, how[i] = append(r.unsaved, e.event), nil // they came or went nevertheless
 		}
 		if how[i] == nil {
 			if e.strange {
@@ -99,13 +97,13 @@ func (r *Room) take(ctx context.Context) {
 		}
 		r.finish(e, how[i])
 	}
-	if slices.Contains(how, nil) { // the journal takes something
+	if slices.Contains(how, nil) { // the journal accepts something
 		r.keep(ctx)
 	}
 }
 
-// owed returns batch without the announcements that come after one which is
-// still to be kept: they wait behind it.
+// owed returns batch without the announcements that come after one which is still unsaved: they
+// wait behind it.
 func (r *Room) owed(batch []*entry) []*entry {
 	if !slices.ContainsFunc(r.unsaved, announces) {
 		return batch
@@ -122,8 +120,8 @@ func (r *Room) owed(batch []*entry) []*entry {
 
 func announces(e earshot.Event) bool { return e.Body.Kind() == earshot.KindPresence }
 
-// write puts a batch into the journal and, once it is there, lets everybody
-// know and the questions wait for a turn.
+// write puts a batch into the journal. Then it informs everybody and lets the questions wait for a
+// turn.
 func (r *Room) write(ctx context.Context, batch []*entry) error {
 	var events []earshot.Event
 	r.attentionState.routine = nil
@@ -147,7 +145,7 @@ func (r *Room) write(ctx context.Context, batch []*entry) error {
 			r.redirectThought(e)
 			r.applyChange(ctx, own)
 		}
-		if own.Sequence <= before && !e.again || own.Body.Kind() == earshot.KindErased { // the journal has had it for long: it was answered then
+		if own.Sequence <= before && !e.again || own.Body.Kind() == earshot.KindErased { // the journal had it before: it was answered then
 			for _, q := range e.asks {
 				r.giveUp(q)
 			}
@@ -163,8 +161,7 @@ func (r *Room) write(ctx context.Context, batch []*entry) error {
 	return nil
 }
 
-// append puts events into the journal and lets everybody know of those that are
-// new.
+// append puts events into the journal and informs everybody of those that are new.
 func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
@@ -176,7 +173,7 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 	var orphans []earshot.EventID
 	for i, e := range kept {
 		if e.Body.Kind() == earshot.KindErased && i < len(events) && events[i].Body.Kind() != earshot.KindErased {
-			orphans = append(orphans, e.ID) // what it was made of was taken back meanwhile
+			orphans = append(orphans, e.ID) // its source was withdrawn meanwhile
 		}
 		if e.Sequence > before {
 			r.newest = max(r.newest, e.Sequence)
@@ -199,12 +196,12 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 	return kept, nil
 }
 
-// keep writes what the house has to keep, and returns what is on record of that. What
-// the journal does not take is tried again; each by itself, since one may be at fault.
+// keep writes the room's own records, and returns those that are on record. A record that the
+// journal refuses is tried again, each by itself, since one may be at fault.
 func (r *Room) keep(ctx context.Context) (kept []earshot.Event) {
 	r.mu.Lock()
 	all := append(r.unsaved, r.rejectedEvents...)
-	r.unsaved, r.rejectedEvents = nil, nil // to which what is given up meanwhile is added
+	r.unsaved, r.rejectedEvents = nil, nil // records that are given up meanwhile are added to these
 	r.mu.Unlock()
 	if len(all) == 0 {
 		return nil

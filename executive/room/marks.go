@@ -7,23 +7,23 @@ import (
 	"earshot"
 )
 
-// A mark is that something was so at a time, which those know who may see it.
+// A mark says that something was so at a time, known to those who may see it.
 type mark struct {
 	at         time.Time
-	of         earshot.EventID // what it is about, if that is anything
+	of         earshot.EventID // what it is about; may be empty
 	visibility earshot.Visibility
 }
 
-// Marks are some, the oldest first. What is decided about something goes by those alone
-// of which everybody may know who may see that: otherwise what happens in private would
-// show in what the agent does before all, and in its reasons.
+// marks are several, oldest first. A decision about something counts only those marks that
+// everybody may know who may see that thing: otherwise private events would show in what the agent
+// does in public, and in its reasons.
 type marks []mark
 
-// maxMarks bounds them: as many as an hour's budget of what all may know. Beyond it the
-// oldest goes, of what is private if there is any.
+// maxMarks bounds them: an hour's budget in public. Beyond that the oldest is dropped, a private
+// one if there is any.
 const maxMarks = 64
 
-// note adds one.
+// note adds a mark.
 func (m *marks) note(one mark) {
 	*m = append(*m, one)
 	if len(*m) > maxMarks {
@@ -32,7 +32,7 @@ func (m *marks) note(one mark) {
 	}
 }
 
-// times returns when those were that count for something of visibility v.
+// times returns the times of the marks that count for something of visibility v.
 func (m marks) times(v earshot.Visibility) (all []time.Time) {
 	for _, one := range m {
 		if one.visibility.Reaches(v) {
@@ -42,7 +42,7 @@ func (m marks) times(v earshot.Visibility) (all []time.Time) {
 	return all
 }
 
-// last returns when the last of those was; the zero Time if there is none.
+// last returns the time of the last of those; the zero Time if there is none.
 func (m marks) last(v earshot.Visibility) (at time.Time) {
 	if all := m.times(v); len(all) > 0 {
 		at = all[len(all)-1]
@@ -50,7 +50,7 @@ func (m marks) last(v earshot.Visibility) (at time.Time) {
 	return at
 }
 
-// has reports whether one of those is about something.
+// has reports whether one of those is about an event.
 func (m marks) has(of earshot.EventID, v earshot.Visibility) bool {
 	return slices.ContainsFunc(m, func(one mark) bool { return one.of == of && one.visibility.Reaches(v) })
 }

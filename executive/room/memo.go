@@ -11,11 +11,11 @@ import (
 	"earshot/participants"
 )
 
-// maxMemo is the longest memo in bytes: a few sentences, so that several fit
-// among the notes of a scene.
+// maxMemo is the longest memo in bytes: a few sentences, so that several fit among the notes of a
+// scene.
 const maxMemo = 300
 
-// note keeps something in mind, for all who are here to see.
+// note records a memo for everybody here to see.
 func (r *Room) note(ctx context.Context, c command.Call) (string, error) {
 	text, err := wording(c.Args, maxMemo)
 	switch {

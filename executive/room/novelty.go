@@ -10,8 +10,8 @@ import (
 	"earshot/participants"
 )
 
-// noteNovelty takes in what happened, as far as it may be new and all may know of it.
-// What agents say is nothing new to them.
+// noteNovelty takes in an event, as far as it may be new and everybody may know it. What agents say
+// is nothing new to them.
 func (r *Room) noteNovelty(e earshot.Event) {
 	g := attention.Occurrence{At: e.At, Who: string(r.person(e.Author))}
 	switch body := e.Body.(type) {
@@ -33,15 +33,15 @@ func (r *Room) noteNovelty(e earshot.Event) {
 	if p, _ := r.cfg.People.Get(e.Author); p.Type == participants.Internal || !overhears(e) || slices.Contains(r.attentionState.routine, e.ID) {
 		return
 	}
-	if g.Who == "" && e.Body.Kind() != earshot.KindSight { // eyes name nobody
+	if g.Who == "" && e.Body.Kind() != earshot.KindSight { // cameras name nobody
 		g.Who = e.From.Provider + ":" + e.From.ID
 	}
 	r.attentionState.novelty.Take(g)
 	r.attentionState.latest = e.ID
 }
 
-// byReflex reports whether what came is done or answered without a model: a word of command,
-// or something like what time it is.
+// byReflex reports whether an entry is handled without a model: a command word, or a question such
+// as what time it is.
 func (r *Room) byReflex(e *entry) bool {
 	for _, q := range e.asks {
 		if q.want == reflex.None && q.words == "" {
@@ -51,8 +51,8 @@ func (r *Room) byReflex(e *entry) bool {
 	return len(e.asks) > 0 || r.cuts(wrote(e.event))
 }
 
-// catchesTheEye reports whether what a camera noticed may be new: somebody who comes, what is
-// held up, or another picture. Who comes back in a moment had not gone.
+// catchesTheEye reports whether a sight may be new: somebody who comes, something held up, or
+// another picture. Somebody who comes back within a moment had not gone.
 func (r *Room) catchesTheEye(g *attention.Occurrence, e earshot.Event, s earshot.Sight) bool {
 	g.Who = ""
 	switch s.What {
@@ -67,11 +67,11 @@ func (r *Room) catchesTheEye(g *attention.Occurrence, e earshot.Event, s earshot
 	return s.What == earshot.SceneChanged
 }
 
-// moments is for how long nobody is noticed now and then although somebody is here.
+// moments is how long nobody may be noticed now and then although somebody is here.
 const moments = 10 * time.Second
 
-// noveltyTimer returns a channel that yields when what has happened is to be weighed;
-// nil while nothing has.
+// noveltyTimer returns a channel that fires when recent events should be weighed; nil while there
+// are none.
 func (r *Room) noveltyTimer() <-chan time.Time {
 	r.attentionState.novelty.Every = r.cfg.Settings().UpdateInterval.Duration()
 	if at := r.attentionState.novelty.Next(); !at.IsZero() && r.thinksUnasked() {
@@ -80,13 +80,13 @@ func (r *Room) noveltyTimer() <-chan time.Time {
 	return nil
 }
 
-// thinksUnasked reports whether there is to be thought about what nobody asked for.
+// thinksUnasked reports whether thinking about what nobody asked is on.
 func (r *Room) thinksUnasked() bool {
 	set := r.cfg.Settings().Parallel
 	return set.Enabled && set.ReasoningContinuous && r.thinks()
 }
 
-// weighNovelty has the mind think about what has happened, if that is new enough.
+// weighNovelty makes the mind think about recent events, if they are new enough.
 func (r *Room) weighNovelty() {
 	if cause, worth := r.attentionState.novelty.Weigh(r.cfg.Now()); worth {
 		r.thinkAbout(cause, r.attentionState.latest, "")

@@ -8,16 +8,15 @@ import (
 	"earshot/conversation"
 )
 
-// A lastWord is what an agent said last in a conversation before the program began,
-// and whom it answered.
+// A lastWord is what an agent said last in a conversation before the program began, and whom it
+// answered.
 type lastWord struct {
 	said earshot.Event
 	to   earshot.ParticipantID
 }
 
-// overdue returns the last words of the conversations in which an agent had them: the
-// program may have ended before the agents handed over. Answers to all agents call
-// nobody.
+// overdue returns the last words of the conversations in which an agent spoke last: the program may
+// have ended before the agents handed over. Answers to all agents call nobody.
 func (r *Room) overdue(past []earshot.Event) (all []lastWord) {
 	authors := make(map[earshot.EventID]earshot.ParticipantID)
 	calls := make(map[earshot.TurnID]bool) // its reply may call others
@@ -38,8 +37,8 @@ func (r *Room) overdue(past []earshot.Event) (all []lastWord) {
 	return all
 }
 
-// handOverOverdue has the agents hand over that should have before the program began: one
-// called another, and enough had been said. It waits until somebody can be told.
+// handOverOverdue makes agents hand over that should have done so before the program began: one
+// called another, and enough had been said. It waits until somebody is there to be told.
 func (r *Room) handOverOverdue(ctx context.Context) {
 	r.unreturned = slices.DeleteFunc(r.unreturned, func(l lastWord) bool {
 		why := r.handoverReason(r.turnControl.Of(l.said.Visibility))
@@ -55,12 +54,12 @@ func (r *Room) handOverOverdue(ctx context.Context) {
 	})
 }
 
-// led reports whether the last word called an agent of the room. Whom it called by a
-// tag does not stand in its text, but it is for them.
+// led reports whether the last word called an agent of the room. A call by a tag is not in its
+// text, but in its addressees.
 func (r *Room) led(l lastWord) bool {
 	to := r.directory().Calls(l.said.Body.(earshot.Reply).Offered, l.said.Author).To
 	for _, id := range l.said.To {
-		if id != l.to && l.said.Visibility.Scope != earshot.Private { // which is for all who are in it
+		if id != l.to && l.said.Visibility.Scope != earshot.Private { // a private reply is for everybody in it
 			to = append(to, id)
 		}
 	}

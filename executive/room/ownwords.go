@@ -8,8 +8,7 @@ import (
 	"earshot/participants"
 )
 
-// OwnWords is the reason for a decision to answer what somebody asked with their own
-// words alone.
+// OwnWords is the reason for a decision to answer a question with its author's own words alone.
 const OwnWords = "it was asked with the asker's own words alone"
 
 var (
@@ -17,8 +16,8 @@ var (
 	errNoQuestion   = errors.New("what do you want to ask? Write /" + earshot.OwnWords + " QUESTION; everybody here sees it")
 )
 
-// ownWords makes the message of the command "/mywords QUESTION" that who gave. It is the
-// same event, so that one that is sent twice is one. All see it, as if it had no command.
+// ownWords makes the message of the command "/mywords QUESTION" given by who. It keeps the event's
+// ID, so that a command that is sent twice counts once. Everybody sees it, as if it had no command.
 func ownWords(e *earshot.Event, who participants.Participant, args earshot.Text) error {
 	if who.ID == "" || who.ID == participants.Generic {
 		return errNobodysWords
@@ -34,8 +33,8 @@ func ownWords(e *earshot.Event, who participants.Participant, args earshot.Text)
 	return nil
 }
 
-// withOwnWords is the aim of what somebody asks with their own words alone: it is for the agents
-// that it calls, and for the main one if it calls none.
+// withOwnWords returns the addressees of a question with its author's own words alone: the agents
+// that it calls, or the main one if it calls none.
 func (r *Room) withOwnWords(e *earshot.Event, a addressees) addressees {
 	if !a.mine || a.why == Alone {
 		all := r.agents()
@@ -45,15 +44,15 @@ func (r *Room) withOwnWords(e *earshot.Event, a addressees) addressees {
 	return a
 }
 
-// ownWords reports whether q is answered with nobody's words but its author's.
+// ownWords reports whether q is answered with only its author's words.
 func (q *question) ownWords() bool {
 	m, _ := q.message.Body.(earshot.Message)
 	return m.OwnWords
 }
 
-// apart reports whether q and another question wait beside each other, in the order in
-// which they came: in different conversations. What is asked with somebody's own words is
-// no context of what others asked; what was confirmed is done whatever else is asked.
+// apart reports whether q and another question wait separately, in the order in which they came, as
+// in different conversations. A question with its author's own words is no context for what others
+// asked; a confirmed call is carried out whatever else is asked.
 func (q *question) apart(other *question) bool {
 	if q.confirmed != nil || other.confirmed != nil || q.ownWords() != other.ownWords() {
 		return true
@@ -61,14 +60,14 @@ func (q *question) apart(other *question) bool {
 	return q.ownWords() && q.message.Author != other.message.Author || !together(q.message.Visibility, other.message.Visibility)
 }
 
-// answeredBefore tells the model what the rest of the dialogue is, where others' words
-// are left out of it.
+// answeredBefore tells the model what the rest of the dialogue is, when others' words are left out
+// of it.
 const answeredBefore = "Above stands only what the author of the last message wrote to you before. It has been dealt with, by replies that are left out here: do nothing of it again. Answer the last message."
 
-// own returns the dialogue in the words of one person to the agent alone, up to the
-// message that asks for that. What is anybody else's is left out, and so are the replies, which
-// rest on others' words, perhaps; and what may be somebody else's: what was said aloud,
-// or changed by another.
+// own returns the dialogue in one person's words to the agent alone, up to the message that asks
+// for that. Everybody else's words are left out; so are the replies, which may rest on others'
+// words; and so is anything that may be somebody else's: what was said aloud, or changed by
+// another.
 func (r *Room) own(q *question) *history {
 	own := new(history)
 	for _, l := range q.seat.history.lines {
@@ -83,7 +82,7 @@ func (r *Room) own(q *question) *history {
 	return own
 }
 
-// theirs reports whether the author of q wrote a line to the agent, as they wrote q, and
+// theirs reports whether the author of q wrote a line to the agent, by the same handle as q, and
 // nobody else has a part in it.
 func (r *Room) theirs(l line, q *question) bool {
 	if l.author != q.message.Author || l.aloud || l.replies || l.announces || l.turn != "" || l.text == "" || !slices.Contains(l.to, q.seat.ID) {

@@ -8,14 +8,14 @@ import (
 	"earshot/interrupt"
 )
 
-// pendingCuts are the words that were still being said when they cut a reply, by what they were heard
-// through. As a rule an utterance takes their place. If none does, since nobody understood in the end
-// what was said, or its own voice came back, they are kept all the same: it is always on record what
-// has cut a reply.
+// pendingCuts are the words that were still being said when they cut a reply, by the device through
+// which they were heard. Usually an utterance replaces them. If none does, because nobody
+// understood what was said, or the agent's own voice came back, they are still kept: it is always
+// on record what has cut a reply.
 type pendingCuts map[earshot.Handle]resolvedEvent
 
-// heedWords lets words that are still being said act on the floor, and remembers them if they have cut
-// a reply.
+// heedWords lets words that are still being said act on the floor, and remembers them if they have
+// cut a reply.
 func (r *Room) heedWords(in resolvedEvent) {
 	r.mu.Lock()
 	live := r.activeTurn != nil && !r.activeTurn.protected
@@ -48,7 +48,7 @@ func (r *Room) cutBy(e earshot.Event) (in resolvedEvent, cut bool) {
 	return in, false
 }
 
-// keepsCut has the words kept that have cut a reply and that came to nothing, as they were understood.
+// keepsCut keeps words that have cut a reply and were never completed, as they were understood.
 func (r *Room) keepsCut(in resolvedEvent) {
 	if r.deaf(in.event) {
 		return
@@ -75,7 +75,7 @@ func (r *Room) uttered(e earshot.Event) earshot.Event {
 	return e
 }
 
-// leavesCuts has the words kept that have cut a reply and whose end the room does not live to hear.
+// leavesCuts keeps words that have cut a reply and whose end does not come before the room closes.
 func (r *Room) leavesCuts() {
 	r.mu.Lock()
 	left := r.pendingCuts
@@ -88,8 +88,8 @@ func (r *Room) leavesCuts() {
 	}
 }
 
-// fadingCuts returns when words that cut a reply are to be kept because no utterance followed;
-// the zero time if there are none.
+// fadingCuts returns when words that cut a reply must be kept because no utterance followed; the
+// zero time if there are none.
 func (r *Room) fadingCuts() (first time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,7 +101,7 @@ func (r *Room) fadingCuts() (first time.Time) {
 	return first
 }
 
-// keepsCuts keeps the words that no utterance followed for long.
+// keepsCuts keeps the words that no utterance has followed for long.
 func (r *Room) keepsCuts() {
 	var gone []resolvedEvent
 	r.mu.Lock()

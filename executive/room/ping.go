@@ -2,12 +2,12 @@ package room
 
 import "context"
 
-// Ping returns nil as soon as the owner of the room has come round since it was asked:
-// whoever waits for a room to do something does not wait in vain. While the owner waits
-// for a disk, or for ever, it does not, and Turns returns the cause of the end of ctx. A
-// room that has closed has nothing left to do, and is not stuck.
+// Ping returns nil as soon as the owner of the room has gone round its loop since the call: whoever
+// waits for the room to do something does not wait in vain. If the owner waits for a disk, Ping
+// does not return until ctx ends, and then returns its cause. A room that has closed has nothing
+// left to do, and is not stuck.
 //
-// It may be called from many goroutines, but not by the owner.
+// It is safe for concurrent use, but the owner must not call it.
 func (r *Room) Ping(ctx context.Context) error {
 	done := make(chan struct{})
 	select {
@@ -25,8 +25,8 @@ func (r *Room) Ping(ctx context.Context) error {
 	}
 }
 
-// Speaking reports whether a turn is live: something is said, or about to be, or it is
-// being found out how much of it was heard.
+// Speaking reports whether a turn is live: something is said, or about to be, or it is being
+// determined how much of it was heard.
 func (r *Room) Speaking() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,16 +12,15 @@ import (
 	"earshot/llm"
 )
 
-// A preparedReply is what an answer was prepared to.
+// A preparedReply says for which words an answer was prepared.
 type preparedReply struct {
 	from  earshot.Handle
-	began time.Time // the voice
-	at    time.Time // when it was prepared, which is what its prompt calls now
+	began time.Time // the start of the voice
+	at    time.Time // when it was prepared, which is the now of its prompt
 }
 
-// prepareReply has an answer prepared to words that sound like all of it, and gives up
-// what was prepared to others, or to a voice that did not go on. Of several the
-// newest counts.
+// prepareReply has an answer prepared for words that sound complete, and drops one that was
+// prepared for other words, or for a voice that did not continue. Of several the newest counts.
 func (r *Room) prepareReply(in resolvedEvent) {
 	s, is := in.event.Body.(earshot.Speech)
 	if !is || r.head == nil || s.Stage != earshot.VoiceWords && s.Stage != earshot.VoiceOver {
@@ -42,10 +41,10 @@ func (r *Room) prepareReply(in resolvedEvent) {
 	}
 }
 
-// prepare begins the request to the model that the words of a voice will make if
-// nothing is added to them, so that its answer comes the sooner. Nobody sees
-// anything of it, nothing is kept of it, and what it calls is not done: the turn
-// takes it over when the words are on record, if its request is the same.
+// prepare begins the request to the model that the words of a voice will make if nothing is added
+// to them, so that its answer comes sooner. Nobody sees any of it, nothing of it is kept, and its
+// tool calls are not carried out. The turn takes it over when the words are on record, if its
+// request is the same.
 func (r *Room) prepare(ctx context.Context, in resolvedEvent) {
 	set, s := r.cfg.Settings(), r.seatOf(in.aim.agents[0])
 	if !set.Speech.PrepareReply || s == nil || !s.awake || r.speaking() || len(r.pending) > 0 {
@@ -66,7 +65,7 @@ func (r *Room) prepare(ctx context.Context, in resolvedEvent) {
 	}
 	r.preparedReply = preparedReply{e.From, e.At, now}
 	r.head.Begin(ctx, r.buildEarly(set, &q))
-	if r.preparations.Load() != in.prepared { // and who knew that gave it up before it had begun
+	if r.preparations.Load() != in.prepared { // the change gave it up before it had begun
 		r.head.Drop()
 	}
 }
@@ -77,8 +76,7 @@ func answers(s decisionInput) bool {
 	return verdict == earshot.Speak && s.want == reflex.None
 }
 
-// buildEarly returns what the model will be asked for q, as if its message were on
-// record.
+// buildEarly returns the request to the model for q, as if its message were on record.
 func (r *Room) buildEarly(set executive.Config, q *question) *llm.Request {
 	s := q.seat
 	had, foreign := s.history, s.foreign
@@ -93,7 +91,7 @@ func (r *Room) buildEarly(set executive.Config, q *question) *llm.Request {
 	return p.loop().Request(req)
 }
 
-// with returns what is going on when the message of q is on record, too.
+// with returns the scene as it will be when the message of q is on record.
 func (q *question) with(going []scene.Item, name func(earshot.ParticipantID) string) []scene.Item {
 	u, aloud := q.message.Body.(earshot.Utterance)
 	if !q.stillSpoken || !aloud {
@@ -110,8 +108,7 @@ func (q *question) with(going []scene.Item, name func(earshot.ParticipantID) str
 	})
 }
 
-// asOf returns when the request of q is made, for what it says of time: when it was
-// prepared, if it was.
+// asOf returns the now of the request of q: when it was prepared, if it was.
 func (r *Room) asOf(q question) time.Time {
 	if f := r.preparedReply; q.aloud && f.from == q.message.From && f.began.Equal(q.message.At) {
 		return f.at
@@ -119,7 +116,7 @@ func (r *Room) asOf(q question) time.Time {
 	return r.cfg.Now()
 }
 
-// dropPreparedReply gives up what was prepared, and waits until it has ended.
+// dropPreparedReply drops the prepared answer, and waits until its request has ended.
 func (r *Room) dropPreparedReply() {
 	if r.head != nil {
 		r.head.Drop()

@@ -10,10 +10,9 @@ import (
 	"earshot/participants"
 )
 
-// arrive notes who comes and goes, which holds from then on, and announces it.
-// It returns when the announcement is kept, or at once if there is none:
-// somebody has come by a second terminal, or flaps. What nobody is known for
-// cannot be here, and neither can scripts.
+// arrive notes who comes or goes, which takes effect at once, and announces it. It returns when the
+// announcement is kept, or at once if there is none: somebody has come by a second terminal, or
+// flaps. Somebody unknown cannot be here, nor can scripts.
 func (r *Room) arrive(ctx context.Context, e earshot.Event, who participants.Participant, p earshot.Presence) error {
 	en, err := r.arrival(e, who, p)
 	if en == nil || err != nil {
@@ -22,8 +21,8 @@ func (r *Room) arrive(ctx context.Context, e earshot.Event, who participants.Par
 	return en.wait(ctx)
 }
 
-// arrival is arrive without the waiting. In the journal the announcements stand
-// in the order in which people came and went.
+// arrival is arrive without the wait. The journal has the announcements in the order in which
+// people came and went.
 func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.Presence) (*entry, error) {
 	if who.ID == "" || who.ID == participants.Generic {
 		return nil, nil
@@ -46,10 +45,10 @@ func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.
 	return r.enqueue(e, nil)
 }
 
-// count counts a session of somebody, by the ID that is theirs whether or not
-// they are one person with somebody else when it ends.
+// count counts a session of somebody, by their own ID, whether or not they are one person with
+// somebody else when it ends.
 func (r *Room) count(who earshot.ParticipantID, e earshot.Event, p earshot.Presence) bool {
-	if participants.VouchedFor(e.From) { // by one connection, everybody who comes by it
+	if participants.VouchedFor(e.From) { // one connection carries everybody who comes by it
 		p.Session += "/" + e.From.ID
 	}
 	if p.Here {
@@ -58,8 +57,8 @@ func (r *Room) count(who earshot.ParticipantID, e earshot.Event, p earshot.Prese
 	return r.cfg.People.Go(r.cfg.ID, who, p.Session)
 }
 
-// settled returns a channel that yields when somebody who flapped may be
-// announced, nil if nobody does.
+// settled returns a channel that fires when somebody who flapped may be announced, nil if nobody
+// does.
 func (r *Room) settled() <-chan time.Time {
 	r.presenceMu.Lock()
 	defer r.presenceMu.Unlock()
@@ -70,7 +69,7 @@ func (r *Room) settled() <-chan time.Time {
 	return time.After(at.Sub(r.cfg.Now()))
 }
 
-// announce announces who has settled.
+// announce announces those who have settled.
 func (r *Room) announce() {
 	r.presenceMu.Lock()
 	defer r.presenceMu.Unlock()
@@ -83,12 +82,12 @@ func (r *Room) announce() {
 	}
 }
 
-// keepAnnounced is how many announcements the dialogue holds: more than a model
-// needs to know how it came that these are here.
+// keepAnnounced is how many announcements the dialogue holds: more than a model needs to know how
+// the present people came to be here.
 const keepAnnounced = 8
 
-// announced takes an announcement into the dialogue. In an unbroken run of them
-// one a person is enough, the last.
+// announced takes an announcement into the dialogue. In an unbroken run of them only the last one
+// of each person is kept.
 func (h *history) announced(l line) {
 	for i := len(h.lines) - 1; i >= 0 && h.lines[i].announces; i-- {
 		if h.lines[i].author == l.author {
@@ -107,7 +106,7 @@ func (h *history) announced(l line) {
 	}
 }
 
-// announcements returns how many there are in the dialogue.
+// announcements returns how many announcements the dialogue has.
 func (h *history) announcements() (n int) {
 	for _, l := range h.lines {
 		if l.announces {
@@ -117,9 +116,8 @@ func (h *history) announcements() (n int) {
 	return n
 }
 
-// nobody takes out of the dialogue that somebody has come who was not said to
-// have gone: when a program begins nobody is here, and how they went the one
-// before it did not see.
+// nobody removes from the dialogue the arrivals of people whose departure was not announced: when a
+// program begins nobody is here, and the previous program did not see them leave.
 func (h *history) nobody() {
 	gone := make(map[earshot.ParticipantID]bool)
 	for i := len(h.lines) - 1; i >= 0; i-- {
@@ -152,7 +150,7 @@ func announcement(people *participants.Registry, id earshot.ParticipantID, p ear
 	return b.String()
 }
 
-// noun returns what somebody of type t is, in words.
+// noun returns the word for type t.
 func noun(t participants.Type) string {
 	switch t {
 	case participants.Human:

@@ -13,23 +13,23 @@ import (
 	"earshot/participants"
 )
 
-// mostGuesses is of how many people it is said in a prompt that they are probably here.
+// mostGuesses is how many people a prompt lists as probably here.
 const mostGuesses = 4
 
-// local are the senses of this machine, which tell of who is before it.
+// local are the senses of this machine, which tell who is in front of it.
 var local = map[string]bool{"console": true, "microphone": true, "webcam": true}
 
-// A presenceState is who is probably here, by what is seen, heard and typed. The zero value is
-// nobody. It may be used from many goroutines.
+// A presenceState estimates who is here, from what is seen, heard and typed. The zero value knows
+// nobody. It is safe for concurrent use.
 type presenceState struct {
 	mu  sync.Mutex
 	all presence.Tracker
 
-	telling sync.Mutex // held by who tells it to the scene
-	told    []string   // the entries by which it was told last
+	telling sync.Mutex // held while the estimate is written to the scene
+	told    []string   // the entries of the last estimate
 }
 
-// update changes what is known of it.
+// update changes the tracker.
 func (g *presenceState) update(change func(*presence.Tracker)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -46,7 +46,7 @@ func (r *Room) observePresence(in resolvedEvent) {
 	case earshot.Glance:
 		r.sees(e, presence.Look{Camera: body.Camera, People: body.People, Sure: body.Sure, Eyes: body.Eyes})
 	case earshot.Sight:
-		if body.What == earshot.PeopleChanged || body.Eyes != earshot.Clear { // of all else a glance tells as well
+		if body.What == earshot.PeopleChanged || body.Eyes != earshot.Clear { // a glance tells everything else too
 			r.sees(e, presence.Look{Camera: body.Camera, People: body.People, Sure: body.Sure, Eyes: body.Eyes})
 		}
 	case earshot.Utterance:
@@ -67,8 +67,8 @@ func (r *Room) sees(e earshot.Event, l presence.Look) {
 	r.updateCameraPeople(e, l.People, l.Eyes)
 }
 
-// doubtful is how sure it is of a voice that nobody can tell from others that there is
-// anybody: it may be a loudspeaker's.
+// doubtful is how certain it is, from a voice that cannot be distinguished, that somebody is there:
+// it may come from a loudspeaker.
 const doubtful = 0.6
 
 // voiceOf returns who was heard, as far as the voice tells.
@@ -80,7 +80,7 @@ func (r *Room) voiceOf(in resolvedEvent, u earshot.Utterance) presence.Voice {
 	return v
 }
 
-// types notes that a person writes here.
+// types notes whether a person writes here.
 func (r *Room) types(in resolvedEvent, does bool) {
 	if does && in.who.Person() && in.who.ID != participants.Generic {
 		r.presence.update(func(c *presence.Tracker) { c.AddTyping(in.who.ID, in.event.At) })
@@ -101,8 +101,8 @@ func (r *Room) attends(e earshot.Event, who participants.Participant, here bool)
 	})
 }
 
-// estimate returns who is probably here at now, if anything looks; nil otherwise: what is
-// heard and typed alone says who has come and gone.
+// estimate returns who is probably here at now, if any camera looks; nil otherwise: what is heard
+// and typed already tells who has come and gone.
 func (r *Room) estimate(now time.Time) *api.PresenceEstimate {
 	var is *api.PresenceEstimate
 	r.presence.update(func(c *presence.Tracker) {
@@ -128,7 +128,7 @@ func (r *Room) estimate(now time.Time) *api.PresenceEstimate {
 	return is
 }
 
-// tellPresence tells the scene who is probably here at now.
+// tellPresence writes to the scene who is probably here at now.
 func (r *Room) tellPresence(now time.Time) {
 	is := r.estimate(now)
 	if is == nil {
@@ -162,7 +162,7 @@ func (r *Room) tellPresence(now time.Time) {
 	r.presence.told = told
 }
 
-// tellCompany returns in lines who is probably here, as /who does.
+// tellCompany returns in lines who is probably here, for /who.
 func (r *Room) tellCompany() []string {
 	now := r.cfg.Now()
 	if is := r.estimate(now); is != nil {

@@ -13,20 +13,20 @@ import (
 	"earshot/executive/tool"
 )
 
-// A progress is what a turn is at besides talking. The goroutine of the text writes it,
-// and whoever is told how far it is reads it.
+// A progress is what a turn is doing besides talking. The goroutine of the text writes it, and
+// whoever reports the progress reads it.
 type progress struct {
 	on    earshot.Text
 	began time.Time
 
 	mu     sync.Mutex
-	tools  []string // that were used, in order
-	using  []string // those under way; one that asks another agent has some within
+	tools  []string // used ones, in order
+	using  []string // those under way; one that asks another agent has others within it
 	spoken bool     // a word has come
-	silent bool     // none has since the last tool
+	silent bool     // none has come since the last tool
 }
 
-// watch returns the tools so that it is known when each is under way.
+// watch returns the tools wrapped so that their use is noted.
 func (l *progress) watch(t tool.Table) tool.Table {
 	if l == nil {
 		return t
@@ -43,7 +43,7 @@ func (l *progress) watch(t tool.Table) tool.Table {
 	return t
 }
 
-// uses notes that a tool is used, and used that one has been.
+// uses notes that a tool is being used; used notes that it has been.
 func (l *progress) uses(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,15 +70,14 @@ func (l *progress) listens(words iter.Seq2[string, error]) iter.Seq2[string, err
 	}
 }
 
-// quiet reports whether it works on something and says nothing meanwhile, and
-// whether it has said anything yet.
+// quiet reports whether the turn works on something silently, and whether it has said anything yet.
 func (l *progress) quiet() (works, spoken bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.silent, l.spoken
 }
 
-// work returns how far it is.
+// work returns the progress.
 func (l *progress) work(now time.Time) midturn.Work {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,7 +89,7 @@ func (l *progress) work(now time.Time) midturn.Work {
 	return w
 }
 
-// saidIn returns what somebody said, or wrote.
+// saidIn returns what somebody said or wrote.
 func saidIn(b earshot.Body) earshot.Text {
 	switch body := b.(type) {
 	case earshot.Message:

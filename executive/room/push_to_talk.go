@@ -12,28 +12,27 @@ import (
 )
 
 const (
-	// onsetDelay is how long it takes to notice that a voice has begun. A person who lets go of
-	// the key within that time has said something all the same.
+	// onsetDelay is how long it takes to notice that a voice has begun. A person who releases the
+	// key within that time may still have said something.
 	onsetDelay = 500 * time.Millisecond
 
-	// releaseLimit is how long the end of a sentence is awaited after the key was let go: people
-	// let go on the last syllable, and a recogniser wants the pause after it.
+	// releaseLimit is how long the end of a sentence is awaited after the key was released: people
+	// release it on the last syllable, and a recogniser needs the pause after it.
 	releaseLimit = 4 * time.Second
 )
 
-// pushToTalk counts the keys that somebody holds to talk.
+// pushToTalk counts the talk keys that are held.
 type pushToTalk struct {
 	held   atomic.Int64
-	opened bool // one has made a muted room live; under [Room.modeMu]
+	opened bool // a key has made a muted room live; guarded by [Room.modeMu]
 }
 
-// Hold is a key that somebody holds to talk: what is said at the microphone is for an agent
-// until release is called, and a room that is muted is live. Everybody there is told, and it
-// is muted again afterwards, unless somebody has said meanwhile what it is to be. A stricter
-// mode is an error.
+// Hold presses a talk key for somebody: what is said at the microphone is for an agent until
+// release is called, and a muted room is live. Everybody there is told, and the room is muted again
+// afterwards, unless somebody has set its mode meanwhile. In a stricter mode Hold returns an error.
 //
-// Release waits, within releaseLimit, for the end of what is just being said, and is called once.
-// Both may be called from many goroutines.
+// release waits, up to releaseLimit, for the end of what is being said, and is called once. Both
+// are safe for concurrent use.
 func (r *Room) Hold(ctx context.Context, by earshot.ParticipantID) (release func(), err error) {
 	en, err := r.pressTalkKey(by)
 	if err != nil {
@@ -50,7 +49,7 @@ func (r *Room) Hold(ctx context.Context, by earshot.ParticipantID) (release func
 	}), nil
 }
 
-// pressTalkKey is the beginning of a hold.
+// pressTalkKey begins a hold.
 func (r *Room) pressTalkKey(by earshot.ParticipantID) (en *entry, err error) {
 	r.modeMu.Lock()
 	defer r.modeMu.Unlock()
@@ -67,26 +66,26 @@ func (r *Room) pressTalkKey(by earshot.ParticipantID) (en *entry, err error) {
 	return en, nil
 }
 
-// releaseTalkKey is the end of a hold.
+// releaseTalkKey ends a hold.
 func (r *Room) releaseTalkKey(by earshot.ParticipantID) {
 	r.modeMu.Lock()
 	defer r.modeMu.Unlock()
 	if r.pushToTalk.held.Add(-1) > 0 || !r.pushToTalk.opened {
 		return
 	}
-	if _, err := r.modeTo(r.talkKeyEvent(by, earshot.ModeChange{Mode: earshot.Muted}), earshot.Muted); err != nil { // it holds
+	if _, err := r.modeTo(r.talkKeyEvent(by, earshot.ModeChange{Mode: earshot.Muted}), earshot.Muted); err != nil { // it applies nevertheless
 		r.cfg.Log.Warn("the release of a talk key could not be recorded", "err", err)
 	}
 }
 
-// talkKeyEvent returns the event of a change of the mode by a key.
+// talkKeyEvent returns the event of a mode change by a key.
 func (r *Room) talkKeyEvent(by earshot.ParticipantID, m earshot.ModeChange) earshot.Event {
 	e := r.event(earshot.Visibility{Scope: earshot.System}, m)
 	e.Author = by
 	return e
 }
 
-// finishes waits until nobody speaks any more, for a while.
+// finishes waits, up to releaseLimit, until nobody speaks any more.
 func (r *Room) finishes() {
 	most := time.After(releaseLimit)
 	select {
@@ -105,9 +104,8 @@ func (r *Room) finishes() {
 	}
 }
 
-// pressed returns whom e is for, which was said aloud: while somebody holds the key, what
-// the microphone hears is for the main agent if it calls none. What is the agent's own
-// voice is for nobody all the same.
+// pressed returns for whom the spoken event e is: while somebody holds the key, what the microphone
+// hears is for the main agent if it calls none. The agent's own voice is still for nobody.
 func (r *Room) pressed(e earshot.Event, to conversation.Address, whom []earshot.ParticipantID) (conversation.Address, []earshot.ParticipantID) {
 	words := false
 	switch body := e.Body.(type) {

@@ -14,8 +14,8 @@ var own = []string{
 	HowFar, Meanwhile, Afterwards, Replaces, Steers, Considers, Thinks,
 }
 
-// Reasons returns every reason that there is for a decision, each once, as it stands in
-// the journal.
+// Reasons returns every possible reason for a decision, without duplicates, as it stands in the
+// journal.
 func Reasons() (all []string) {
 	for _, r := range slices.Concat(own, attention.Reasons()) {
 		if !slices.Contains(all, r) {

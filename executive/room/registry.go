@@ -11,7 +11,7 @@ import (
 	"earshot/participants"
 )
 
-// The commands by which who operates the house says who is who.
+// This file has the commands by which the operator says who is who.
 
 // merge makes two participants one person.
 func (r *Room) merge(ctx context.Context, c command.Call) (string, error) {
@@ -26,7 +26,7 @@ func (r *Room) merge(ctx context.Context, c command.Call) (string, error) {
 	return fmt.Sprintf("%s is now %s; /split %q undoes that.", other.Name, keep.Name, other.Name), nil
 }
 
-// split undoes that.
+// split undoes a merger.
 func (r *Room) split(ctx context.Context, c command.Call) (string, error) {
 	named, err := r.named([]string{strings.Join(namesIn(string(c.Args)), " ")}, 1, "/split NAME")
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *Room) rename(ctx context.Context, c command.Call) (string, error) {
 	return "", nil
 }
 
-// named returns who has each of so many names.
+// named returns the participants with these names, as many as wanted.
 func (r *Room) named(list []string, want int, form string) (all []participants.Participant, err error) {
 	if len(list) != want {
 		return nil, fmt.Errorf("write %s; put names of several words in quotes", form)
@@ -85,8 +85,8 @@ func (r *Room) named(list []string, want int, form string) (all []participants.P
 	return all, nil
 }
 
-// namesIn returns the names in text: what stands between commas if there are any,
-// else the words, of which those in quotes are one.
+// namesIn returns the names in text: separated by commas if there are any, otherwise words, where
+// quoted words are one name.
 func namesIn(text string) (list []string) {
 	if strings.Contains(text, ",") {
 		for part := range strings.SplitSeq(text, ",") {

@@ -14,23 +14,23 @@ import (
 	"earshot/interrupt"
 )
 
-// rejoins is how soon after their last word somebody must go on to have only
-// paused: longer, and they have waited for an answer.
+// rejoins is how soon after their last word somebody must continue to have only paused: after
+// longer, they have waited for an answer.
 const rejoins = 1500 * time.Millisecond
 
-// A sentence is what a voice has said to agents of late, and what has come of it.
+// A sentence is what a voice has recently said to agents, and the result.
 type sentence struct {
 	last  earshot.Event     // its last utterance
-	parts []earshot.EventID // those before it
-	text  earshot.Text      // of all
+	parts []earshot.EventID // the earlier ones
+	text  earshot.Text      // of all of them
 	ends  time.Time
 	whom  []earshot.ParticipantID
-	heard bool     // something of the answer was
+	heard bool     // something of the answer was heard
 	done  []string // the tools that were used for answers to the parts, in order
 }
 
-// continuedSentence returns what the voice of e has said that e goes on with: it spoke to
-// agents a moment ago, and nothing of the answer was heard yet.
+// continuedSentence returns the words of the same voice that e continues: it spoke to agents a
+// moment ago, and nothing of the answer was heard yet.
 func (r *Room) continuedSentence(e earshot.Event) (s sentence, ok bool) {
 	r.mu.Lock()
 	s, ok = r.sentences[e.From]
@@ -39,10 +39,10 @@ func (r *Room) continuedSentence(e earshot.Event) (s sentence, ok bool) {
 	return s, ok && !s.heard && pause >= 0 && pause <= rejoins && r.same(s.last, e)
 }
 
-// rejoin makes of an utterance that only goes on with the one before a part of it,
-// for whom that was. Its words hold the answer back that is on its way, and the
-// whole takes its place: nobody has heard anything of it. Who calls an agent by
-// its name begins anew, and who tells it to be silent has told it all.
+// rejoin makes an utterance that only continues the one before a part of it, for the same agents.
+// Its words hold back the answer that is on its way, and the answer to the whole replaces that,
+// because nobody has heard any of it. Somebody who calls an agent by its name begins anew, and an
+// order to be silent is complete by itself.
 func (r *Room) rejoin(in *resolvedEvent, e *earshot.Event) {
 	if in.to == conversation.Called || in.to == conversation.Own || r.silences(e.Body) {
 		return
@@ -61,15 +61,15 @@ func (r *Room) rejoin(in *resolvedEvent, e *earshot.Event) {
 	}
 }
 
-// silences reports whether something was said that tells an agent to be silent.
+// silences reports whether the words tell an agent to be silent.
 func (r *Room) silences(b earshot.Body) bool {
 	u, aloud := b.(earshot.Utterance)
 	_, refuses := attention.Refusal(u.Text)
 	return aloud && (refuses || r.cuts(u.Text))
 }
 
-// apart returns what in is to the work of an agent: where it goes on with the question
-// that is worked on, it is nothing apart from that.
+// apart returns what in means for the work of an agent: if it continues the question that is being
+// worked on, it has no separate meaning.
 func (in *resolvedEvent) apart(a sideTalk) sideTalk {
 	if in.before != "" && (a.kind == midturn.Side || a.kind == midturn.Task || a.kind == midturn.Steer) {
 		return sideTalk{}
@@ -77,8 +77,8 @@ func (in *resolvedEvent) apart(a sideTalk) sideTalk {
 	return a
 }
 
-// holds returns s as it is of words that go on with a sentence: they hold the
-// answer back until it is known what they are.
+// holds returns the signal s of words that continue a sentence: they hold back the answer until
+// their meaning is known.
 func (in *resolvedEvent) holds(s *interrupt.Signal) *interrupt.Signal {
 	if in.held && s != nil && s.Kind != interrupt.Command {
 		s.Kind = interrupt.Voice
@@ -86,12 +86,12 @@ func (in *resolvedEvent) holds(s *interrupt.Signal) *interrupt.Signal {
 	return s
 }
 
-// spokeTo notes that something was said to agents, which may be gone on with.
+// spokeTo notes that something was said to agents, which may be continued.
 func (r *Room) spokeTo(in resolvedEvent) {
 	u, aloud := in.event.Body.(earshot.Utterance)
 	if aloud {
 		r.mu.Lock()
-		r.lastSpokenReply = lastSpokenReply{} // which this may have answered
+		r.lastSpokenReply = lastSpokenReply{} // these words may have answered it
 		r.mu.Unlock()
 	}
 	if !aloud || !in.to.ForAgent() || !in.heeded || in.signal == nil || in.signal.Kind == interrupt.Command {
@@ -110,7 +110,7 @@ func (r *Room) spokeTo(in resolvedEvent) {
 	}
 }
 
-// isHeard notes that something of the answer to e was.
+// isHeard notes that something of the answer to e was heard.
 func (r *Room) isHeard(e earshot.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,9 +120,8 @@ func (r *Room) isHeard(e earshot.Event) {
 	}
 }
 
-// premature reports whether a turn has answered somebody who had only paused, and
-// was not heard. It is thrown away as if it had not begun; what it has done by tools is
-// done, and noted.
+// premature reports whether a turn has answered somebody who had only paused, and was not heard.
+// Such a turn is discarded as if it had not begun; what its tools have done is noted.
 func (r *Room) premature(e turnResult) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

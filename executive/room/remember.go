@@ -9,8 +9,8 @@ import (
 	"earshot/executive/scene"
 )
 
-// remember takes what is on record into the dialogue of each agent that may see
-// it, and into the scene if any may.
+// remember takes an event on record into the dialogue of each agent that may see it, and into the
+// scene if any agent may.
 func (r *Room) remember(e earshot.Event) {
 	r.countTurn(e)
 	r.noteForUnasked(e)
@@ -38,8 +38,8 @@ func (r *Room) remember(e earshot.Event) {
 	}
 }
 
-// perceive takes what happened into a scene. What becomes of that follows from the
-// event alone, so that the scene can be made again from the journal.
+// perceive takes an event into a scene. Its effect follows from the event alone, so that the scene
+// can be rebuilt from the journal.
 func (r *Room) perceive(into *scene.Scene, e earshot.Event) {
 	into.Took(e.Sequence)
 	switch body := e.Body.(type) {
@@ -69,15 +69,15 @@ func (r *Room) perceive(into *scene.Scene, e earshot.Event) {
 	}
 }
 
-// heard takes words into what was heard of late.
+// heard adds words to the recent messages.
 func heard(into *scene.Scene, e earshot.Event, text earshot.Text) {
 	into.Put(scene.Item{
 		Field: scene.Messages, Aloud: e.Body.Kind() == earshot.KindUtterance, Source: e.From.Provider, Event: e.ID, At: e.At, Text: text, By: e.Author, Visibility: e.Visibility,
 	})
 }
 
-// replied takes how a reply ended into the state of its agent. One that was cut off and can
-// be resumed stays there while others are answered, until it is resumed or grows old.
+// replied records in the state of its agent how a reply ended. A reply that was cut off and can be
+// resumed stays there while others are answered, until it is resumed or grows old.
 func replied(into *scene.Scene, e earshot.Event, reply earshot.Reply) {
 	by, note := outcome(reply)
 	if reply.Offered == "" && note == "" {
@@ -99,7 +99,7 @@ func replied(into *scene.Scene, e earshot.Event, reply earshot.Reply) {
 	})
 }
 
-// leftSaying tells the model what was heard of a reply that was cut off, and what was not.
+// leftSaying tells the model which part of a reply that was cut off was heard, and which was not.
 func leftSaying(reply earshot.Reply) earshot.Text {
 	heard, rest := strings.TrimSpace(string(reply.Delivered())), strings.TrimSpace(string(reply.Remainder()))
 	text := ""
@@ -114,12 +114,12 @@ func leftSaying(reply earshot.Reply) earshot.Text {
 	return earshot.Text(text)
 }
 
-// mostStateHeard is how much of what was heard stands in the state of an agent, in bytes:
-// enough to tell which reply it was.
+// mostStateHeard is how many bytes of what was heard stand in the state of an agent: enough to tell
+// which reply it was.
 const mostStateHeard = 160
 
-// restorePast goes on from the past: the dialogue of the main agent, and what was under way
-// when earshot stopped without a word.
+// restorePast continues from the past: the dialogue of the main agent, and what was under way when
+// earshot stopped without a word.
 func (r *Room) restorePast() {
 	r.seats[0].awake = true
 	open := make(map[earshot.TurnID]earshot.Event)
@@ -142,7 +142,7 @@ func (r *Room) restorePast() {
 				r.latencies.note(latencyRecord{Latency: api.Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, whom: e.To[0], visibility: e.Visibility, before: true})
 			}
 			if s := r.seatOf(e.Author); s != nil {
-				s.relearn(e) // also of those who sleep, whom a "go on" that calls nobody may mean
+				s.relearn(e) // also for sleeping agents: a "go on" that calls nobody may mean them
 			}
 		}
 	}

@@ -8,13 +8,13 @@ import (
 	"earshot/interrupt"
 )
 
-// Replay has something kept that is on record elsewhere, just as it stands there: what
-// came of a command, say, when what happened is performed again. What follows from
-// it follows. It returns when the event is kept.
+// Replay keeps an event that is on record elsewhere, exactly as it stands there: for example the
+// result of a command, when a day is replayed. Its consequences follow. It returns when the event
+// is kept.
 func (r *Room) Replay(ctx context.Context, e earshot.Event) error { return r.queued(ctx, e) }
 
-// ReplayCut repeats an interruption. The journal has only that it happened, since keys and
-// voices are not kept. An interrupted thought gives way.
+// ReplayCut repeats an interruption. The journal only has that it happened, since keys and voices
+// are not kept. An interrupted thought gives way.
 func (r *Room) ReplayCut(c earshot.Interruption, from earshot.Handle) {
 	s := &interrupt.Signal{Kind: interrupt.Command, From: from, By: c.By, Confidence: 1, At: c.At}
 	style := r.floor.CurrentStyle()
@@ -27,7 +27,7 @@ func (r *Room) ReplayCut(c earshot.Interruption, from earshot.Handle) {
 	r.floor.Signal(s)
 }
 
-// ReplayYield has the thought that is under way give way, as it did.
+// ReplayYield makes the thought under way give way, as it did.
 func (r *Room) ReplayYield(c earshot.Interruption) {
 	r.parkMu.Lock()
 	r.mind.Park(c)

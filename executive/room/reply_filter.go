@@ -6,22 +6,22 @@ import (
 	"earshot/conversation"
 )
 
-// A replyFilter is what a reply of a model comes through, piece by piece, before it may
-// be heard: what only the house writes stays behind, and what the model says to
-// the house; in front comes a call to the agent that is answered.
+// A replyFilter filters a reply of a model, piece by piece, before it may be heard: it removes what
+// only the program writes, and what the model says to the program; in front it adds a call to the
+// agent that is answered.
 type replyFilter struct {
 	scrub conversation.EnvelopeFilter
 	tap   conversation.ControlTagFilter
 	call  conversation.CallPrefixer
 	said  bool // something was let through
 
-	// What it repeats of a text that was escaped for it is restored at last: not before,
-	// or the text could have it say something to the house.
+	// restore unescapes text that the model repeats, as the last step: earlier, the text could act
+	// as control tags.
 	restore conversation.Unescaper
 }
 
-// restart begins again with what the model says next. In the middle of a reply
-// nobody is called in front any more.
+// restart begins again with the next output of the model. In the middle of a reply no call is put
+// in front.
 func (s *replyFilter) restart() {
 	s.scrub = conversation.EnvelopeFilter{Own: s.scrub.Own, Foreign: s.scrub.Foreign}
 	s.restore = conversation.Unescaper{}
@@ -31,8 +31,8 @@ func (s *replyFilter) restart() {
 	}
 }
 
-// next returns what of the reply may be heard after piece has come. After a pass
-// it is nothing.
+// next returns the part of the reply that may be heard after piece has come. After a pass it is
+// empty.
 func (s *replyFilter) next(piece string) string {
 	text := s.restore.Next(s.through(s.scrub.Next(piece)))
 	if s.tap.Passed {
@@ -41,7 +41,7 @@ func (s *replyFilter) next(piece string) string {
 	return s.out(text)
 }
 
-// end returns what was held back and has become nothing.
+// end returns text that was held back and turned out to be plain.
 func (s *replyFilter) end() string {
 	rest := s.through(s.scrub.End()) + s.called(s.tap.End()) + s.call.End()
 	return s.out(s.restore.Next(rest) + s.restore.End())
@@ -56,8 +56,8 @@ func (s *replyFilter) out(text string) string {
 	return text
 }
 
-// through lets text through the tap, and then, as far as that comes, through the
-// callback. It goes on tag by tag: who is called by one is not called in front.
+// through passes text through the tap, and its output through the callback. It does so tag by tag:
+// somebody who is called by a tag is not called in front.
 func (s *replyFilter) through(text string) string {
 	if strings.IndexByte(text, '>') < 0 {
 		return s.called(s.tap.Next(text))

@@ -9,21 +9,21 @@ import (
 	"earshot"
 )
 
-// respelt reports whether two texts differ in spelling at most: in signs, in capitals and,
-// in words of some length, in one letter or in two that are swapped. Of numbers and of short
-// words every letter counts: "now" is no way to write "not".
+// respelt reports whether two texts differ at most in spelling: in punctuation, in capitals and,
+// within long words, in one letter or two swapped ones. In numbers and short words every letter
+// counts: "now" is no spelling of "not".
 func respelt(a, b earshot.Text) bool {
 	x, y := plainWords(a), plainWords(b)
 	return slices.EqualFunc(x, y, mistyped)
 }
 
-// plainWords returns the words of text without signs, in small letters.
+// plainWords returns the words of text without punctuation, in small letters.
 func plainWords(text earshot.Text) []string {
 	return strings.FieldsFunc(strings.ToLower(string(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
 }
 
-// longWord is from how many letters on one of them may be a slip of the finger: in English
-// few words of that length differ in one letter, while most of four do.
+// longWord is the number of letters from which a wrong one may be a slip: in English few words of
+// that length differ in one letter, while most of four do.
 const longWord = 6
 
 // mistyped reports whether two words may be the same one.

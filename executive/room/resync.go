@@ -11,12 +11,11 @@ import (
 	"earshot/participants"
 )
 
-// resynced is what the people in a room are told when the scene was not what the
-// journal makes of it.
+// resynced is the notice to the people in a room when the scene differed from the journal.
 const resynced = "what I knew about the situation did not match the journal, so I have rebuilt it from the journal"
 
-// resync makes the scene again of the journal, and reports whether it was another. It
-// belongs to Run, so that nothing is written meanwhile.
+// resync rebuilds the scene from the journal, and reports whether it differed. It belongs to Run,
+// so that nothing is written meanwhile.
 func (r *Room) resync(ctx context.Context) (differed bool, err error) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
@@ -43,7 +42,7 @@ func (r *Room) perceivable(e earshot.Event) bool {
 	return false
 }
 
-// mend compares the scene with the journal, and tells if it was another.
+// mend compares the scene with the journal, and reports a difference.
 func (r *Room) mend(ctx context.Context) {
 	if r.cfg.Scenery == nil {
 		return

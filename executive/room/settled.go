@@ -17,8 +17,8 @@ func (r *Room) await(e earshot.Event) {
 	r.awaited[e.ID] = e.Via
 }
 
-// release tells those who wait for it that nothing more will come to a message:
-// no turn is live, and no question waits, that began with it.
+// release tells the waiting callers that nothing more will come to a message: no turn is live, and
+// no question waits, that began with it.
 func (r *Room) release() {
 	r.mu.Lock()
 	live := r.activeTurn

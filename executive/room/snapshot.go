@@ -15,8 +15,8 @@ import (
 // MostThoughtText is how much of a thought is shown, in bytes: some screens.
 const MostThoughtText = 4 << 10
 
-// Snapshot returns the room as everybody in a may know it now. It changes nothing, waits
-// for nobody, and may be called from many goroutines.
+// Snapshot returns the room as everybody in a may know it now. It changes nothing, waits for
+// nobody, and is safe for concurrent use.
 func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 	now := r.cfg.Now()
 	s := api.Snapshot{At: now, RoomState: r.State(a), Scene: r.shownScene(a, now), Thoughts: r.activeThoughts(a), Words: r.interims.seen(a)}
@@ -37,7 +37,7 @@ func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 	return s
 }
 
-// partners fills in whom the agents of s talk with. It wants r.mu.
+// partners fills in with whom the agents of s talk. r.mu must be held.
 func (r *Room) partners(s *api.RoomState, a earshot.Audience) {
 	for i, seat := range s.Agents {
 		s.Agents[i].Partner = r.latencies.partner(seat.ID, a)
@@ -47,12 +47,12 @@ func (r *Room) partners(s *api.RoomState, a earshot.Audience) {
 	}
 }
 
-// activeReply returns the live turn of an agent, if everybody in a may know of it.
+// activeReply returns the live turn of an agent, if everybody in a may know it.
 func (r *Room) activeReply(l *activeTurn, agent earshot.ParticipantID, a earshot.Audience) (g api.LiveReply, ok bool) {
 	if l == nil {
 		return g, false
 	}
-	is := l.trace.watch.Progress() // before it is asked who may see it: those get fewer meanwhile
+	is := l.trace.watch.Progress() // before reading who may see it: those may become fewer meanwhile
 	if !l.visibility.Allows(a) || !l.trace.shows(a) {
 		return g, false
 	}
@@ -66,8 +66,8 @@ func (r *Room) activeReply(l *activeTurn, agent earshot.ParticipantID, a earshot
 	return g, true
 }
 
-// activeThoughts returns the thoughts that everybody in a may know of, because they may see all
-// that these thoughts rest on.
+// activeThoughts returns the thoughts that everybody in a may know, because they may see everything
+// on which these thoughts rest.
 func (r *Room) activeThoughts(a earshot.Audience) (all []api.LiveThought) {
 	agent := r.agents()[0].ID
 	for _, v := range r.mind.View() {
@@ -90,7 +90,7 @@ func (r *Room) activeThoughts(a earshot.Audience) (all []api.LiveThought) {
 	return all
 }
 
-// seenBy returns who may see all that a thought rests on by now.
+// seenBy returns who may see everything on which a thought rests so far.
 func (m *thinkHost) seenBy(q think.Question) earshot.Visibility {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,8 +112,8 @@ func tail(text earshot.Text, most int) earshot.Text {
 	return text[at:]
 }
 
-// shownScene returns what is going on, as everybody in a may know it, without a word to
-// the scene itself. Where there are several agents, it says of which each state is.
+// shownScene returns the scene as everybody in a may know it, without a word to the scene itself.
+// If there are several agents, it names the agent of each state.
 func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []api.SceneFact) {
 	agents := ids(r.agents())
 	for _, i := range r.scene.For(a).Recent(now, r.cfg.Settings().ContextWindow.Duration()) {
@@ -131,13 +131,13 @@ func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []api.SceneFac
 	return all
 }
 
-// Changed returns a channel that is closed when a snapshot would be another than one that
-// is taken after this. It may be closed although nothing has changed that its holder may
-// see. What ages without anything happening closes nothing.
+// Changed returns a channel that is closed when a snapshot would differ from one that is taken
+// after this call. It may also be closed by a change that its holder may not see. Mere ageing does
+// not close it.
 func (r *Room) Changed() <-chan struct{} { return r.pulse.next() }
 
-// A pulse tells those who wait for a change that there is one. The zero value is ready.
-// While nobody waits, a beat is a look at a flag.
+// A pulse wakes the callers that wait for a change. The zero value is ready. While nobody waits, a
+// beat only reads a flag.
 type pulse struct {
 	waited atomic.Bool
 	mu     sync.Mutex
@@ -155,7 +155,7 @@ func (p *pulse) next() <-chan struct{} {
 	return p.beats
 }
 
-// beat says that something has changed. It never blocks.
+// beat reports a change. It never blocks.
 func (p *pulse) beat() {
 	if !p.waited.Load() {
 		return
@@ -169,7 +169,7 @@ func (p *pulse) beat() {
 	p.waited.Store(false)
 }
 
-// startLatencyTrace returns where it is measured how long the answer to an entry takes.
+// startLatencyTrace returns the trace that measures the answer to an entry.
 func (r *Room) startLatencyTrace(e *entry) *latencyTrace {
 	p := &latencyTrace{came: e.came, decided: r.cfg.Now()}
 	if u, aloud := e.event.Body.(earshot.Utterance); aloud && u.Lasted > 0 {
@@ -178,7 +178,7 @@ func (r *Room) startLatencyTrace(e *entry) *latencyTrace {
 	return p
 }
 
-// traceTurnBegin notes that the turn of q begins.
+// traceTurnBegin records that the turn of q begins.
 func (r *Room) traceTurnBegin(q *question) {
 	now := r.cfg.Now()
 	if q.trace == nil {
@@ -188,7 +188,7 @@ func (r *Room) traceTurnBegin(q *question) {
 	q.trace.watch.Now, q.trace.watch.Moved = r.cfg.Now, r.pulse.beat
 }
 
-// recordLatency notes how long a turn took.
+// recordLatency records how long a turn took.
 func (r *Room) recordLatency(t latencyRecord) {
 	r.mu.Lock()
 	r.latencies.note(t)
@@ -199,7 +199,7 @@ func (r *Room) recordLatency(t latencyRecord) {
 	}
 }
 
-// dropping tells that something was given up since a queue was full.
+// dropping reports that something was given up because a queue was full.
 func (r *Room) dropping(queue string, n int) {
 	if r.cfg.Dropped != nil {
 		r.cfg.Dropped(queue, n)

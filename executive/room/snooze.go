@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// snoozes is how long /snooze lasts if it does not say.
+	// snoozes is how long /snooze lasts without an argument.
 	snoozes = time.Hour
 
-	// farSnooze is the longest that it can.
+	// farSnooze is the longest snooze.
 	farSnooze = 7 * 24 * time.Hour
 )
 
@@ -37,8 +37,7 @@ func (r *Room) snooze(ctx context.Context, c command.Call) (string, error) {
 	return "", r.queued(ctx, e) // everybody is shown it
 }
 
-// until returns when a snooze ends that begins at now; the zero Time if it ends at
-// once.
+// until returns when a snooze ends that begins at now; the zero Time if it ends at once.
 func until(now time.Time, args string) (time.Time, error) {
 	switch {
 	case args == "":

@@ -7,8 +7,8 @@ import (
 	"earshot/interrupt"
 )
 
-// abandonTimer returns a channel that yields when somebody may have left a half-typed
-// line, nil if nobody types.
+// abandonTimer returns a channel that fires when somebody may have left a half-typed line, nil if
+// nobody types.
 func (r *Room) abandonTimer() <-chan time.Time {
 	at := r.activity.leaving()
 	if at.IsZero() {
@@ -17,8 +17,8 @@ func (r *Room) abandonTimer() <-chan time.Time {
 	return time.After(max(0, at.Sub(r.cfg.Now())))
 }
 
-// abandonStaleLines lets go on what waits for a line that somebody has left half typed: it
-// counts for no more than an empty one, until the next key.
+// abandonStaleLines releases what waits for a line that somebody has left half typed: it counts as
+// empty until the next key.
 func (r *Room) abandonStaleLines() {
 	now := r.cfg.Now()
 	r.activity.left(now, func(at terminal) {

@@ -46,8 +46,8 @@ func (r *Room) State(a earshot.Audience) api.RoomState {
 	return s
 }
 
-// Busy reports whether anything is still to be kept, answered, said or thought. It is for
-// who performs a conversation, and not for those who are in it.
+// Busy reports whether anything remains to be kept, answered, said or thought. It is for programs
+// that replay a conversation, not for its participants.
 func (r *Room) Busy() bool {
 	if types, _ := r.activity.about(r.cfg.Now()); r.mind.Busy() || r.mind.Has(func(think.Question) bool { return true }) && !types && r.thinks() {
 		return true
@@ -64,12 +64,12 @@ func (r *Room) Still() bool {
 	return r.activeTurn == nil && r.coming+len(r.waiting)+r.asked == 0
 }
 
-// operated reports whether everybody in a operates the house.
+// operated reports whether everybody in a operates the program.
 func (r *Room) operated(a earshot.Audience) bool {
 	return r.only(a, "")
 }
 
-// only reports whether everybody in a is id, or operates the house.
+// only reports whether everybody in a is id, or operates the program.
 func (r *Room) only(a earshot.Audience, id earshot.ParticipantID) bool {
 	if a.Unknown || len(a.Members)+len(a.Agents) == 0 {
 		return false

@@ -12,30 +12,30 @@ import (
 	"earshot/participants/agents"
 )
 
-// A toolRun is what a turn does besides talking, with all the agents that have a
-// part in it. It belongs to the goroutine of the text.
+// A toolRun is what a turn does besides talking, with all the agents that have a part in it. It
+// belongs to the goroutine of the text.
 type toolRun struct {
 	room     *Room
 	turn     earshot.TurnID
 	progress *progress
 	budget   tool.Budget
-	taken    time.Time // the picture that what is said next rests on; zero if it rests on none, or its age was told
+	taken    time.Time // the time of the picture on which the next words rest; zero if none, or if its age was told
 }
 
-// A toolContext is what one agent does in a turn: in its own, or in that of an agent
-// which asked it.
+// A toolContext is what one agent does in a turn: in its own, or in that of an agent which asked
+// it.
 type toolContext struct {
 	*toolRun
-	question *question // what it answers; rests on more by what is used
+	question *question // what it answers; uses of tools add to what that rests on
 	askers   []participants.Participant
-	asked    []participants.Participant // those of them who called for the answer; nobody in what another agent asked
+	asked    []participants.Participant // those askers who called for the answer; empty for a question of another agent
 	who      agents.Record
-	home     earshot.Path // whose files it works with
+	home     earshot.Path // the agent whose files it works with
 	audience earshot.Audience
-	depth    int // how many agents have asked one another
+	depth    int // how deeply agents have asked one another
 }
 
-// toolContext returns that of the agent whose turn it is, and notes in q who asks.
+// toolContext returns that of the agent whose turn it is, and records the askers in q.
 func (r *Room) toolContext(q *question, a earshot.Audience) *toolContext {
 	asked := r.callers(q)
 	q.askers = r.askers(q)
@@ -51,8 +51,8 @@ func (p *toolContext) loop() *tool.Loop {
 	return &tool.Loop{Model: p.room.model(), Tools: p.tools(), Scope: p.scope(), Confirmed: p.question.confirmed, Used: p.used}
 }
 
-// model returns who generates a reply, with all that is asked for it: who can begin one
-// ahead of time, if there is a model.
+// model returns the model for replies, in front of which answers can be prepared ahead of time, if
+// there is a model.
 func (r *Room) model() llm.Service {
 	if r.head == nil {
 		return nil
@@ -63,7 +63,7 @@ func (r *Room) model() llm.Service {
 	return r.head
 }
 
-// scope is for whom tools are used.
+// scope says for whom tools are used.
 func (p *toolContext) scope() tool.Scope {
 	return tool.Scope{
 		Agent: p.who.ID, Name: p.who.Name, Path: p.who.Path, Home: p.home, Room: p.room.cfg.ID, Turn: p.turn, About: p.question.message.ID,
@@ -72,8 +72,7 @@ func (p *toolContext) scope() tool.Scope {
 	}
 }
 
-// tools are all that there are, those of the room first. Who may have each used
-// is looked at when it is.
+// tools are all tools, those of the room first. Rights are checked on each use.
 func (p *toolContext) tools() tool.Table {
 	r := p.room
 	if !r.cfg.Settings().Tools.Enabled {
@@ -93,12 +92,12 @@ func (p *toolContext) tools() tool.Table {
 	return p.progress.watch(p.onlyLookTool(append(t, r.cfg.Tools...)))
 }
 
-// note keeps something in mind.
+// note records a memo.
 func (p *toolContext) note(ctx context.Context, _ tool.Scope, text earshot.Text) error {
 	return p.room.queued(ctx, p.event(earshot.Memo{Text: text}))
 }
 
-// event is something that the agent did, for those who may see what it rests on.
+// event is an event by the agent, for those who may see what it rests on.
 func (p *toolContext) event(body earshot.Body) earshot.Event {
 	e := p.room.event(p.question.visibility, body)
 	e.Author, e.Sources = p.who.ID, slices.Clone(p.question.sources)
@@ -108,7 +107,7 @@ func (p *toolContext) event(body earshot.Body) earshot.Event {
 	return e
 }
 
-// queued queues an event of the house, and waits until it is kept.
+// queued queues an event of the room itself, and waits until it is kept.
 func (r *Room) queued(ctx context.Context, e earshot.Event) error {
 	en, err := r.enqueue(e, nil)
 	if err != nil {
@@ -117,7 +116,7 @@ func (r *Room) queued(ctx context.Context, e earshot.Event) error {
 	return en.wait(ctx)
 }
 
-// record has an event kept, whatever becomes of the turn, and waits until it is or
+// record makes sure that an event is kept, whatever becomes of the turn, and waits until it is or
 // ctx ends.
 func (r *Room) record(ctx context.Context, e earshot.Event) {
 	later := func(err error) {
@@ -135,8 +134,7 @@ func (r *Room) record(ctx context.Context, e earshot.Event) {
 	_ = en.wait(ctx)
 }
 
-// used writes down that a tool was used, and lets the answer rest on what came of
-// it.
+// used records that a tool was used, and makes the answer rest on its result.
 func (p *toolContext) used(ctx context.Context, o tool.Outcome) {
 	p.question.derives(o.Visibility, o.Sources)
 	p.room.restsOn(p.turn, o.Sources)
@@ -149,10 +147,10 @@ func (p *toolContext) used(ctx context.Context, o tool.Outcome) {
 	}
 }
 
-// ownerCall is something that the owner of the room does for somebody.
+// ownerCall is something that the owner of the room does for another goroutine.
 type ownerCall func(context.Context)
 
-// runOnOwner has something done by the owner, and waits for it. Whoever is the owner
+// runOnOwner lets the owner do something, and waits for it. The owner itself must not call it: it
 // would wait for ever.
 func (r *Room) runOnOwner(ctx context.Context, do ownerCall) error {
 	done := make(chan struct{})

@@ -9,23 +9,23 @@ import (
 	"earshot/interrupt"
 )
 
-// reunion is how long whoever was waiting for an answer when earshot stopped may take
-// to come back: a terminal does within a second or two. After that the answer is for
-// those who read it later.
+// reunion is how long people who were waiting for an answer when earshot stopped may take to come
+// back: a terminal does within a second or two. After that the answer is for those who read it
+// later.
 const reunion = 15 * time.Second
 
-// What is unanswered are the messages that would have been answered if the program had
-// not ended, the oldest first, until when their authors are waited for. It belongs to
-// Run. A program that was killed has left no word of how far it came, so what it was
-// answering is not taken up: it may have been heard.
+// unanswered are the messages that would have been answered if the program had not ended, oldest
+// first, and until when their authors are waited for. It belongs to Run. A program that was killed
+// has left no word of how far it came, so the question that it was answering is not asked again:
+// the answer may have been heard.
 type unanswered struct {
 	messages []earshot.Event
-	had      map[earshot.EventID][]earshot.ParticipantID // who has had their turn about one: others of those it calls have not
-	until    time.Time                                   // zero before the first look
+	had      map[earshot.EventID][]earshot.ParticipantID // the agents that have had their turn about a message; other agents that it calls have not
+	until    time.Time                                   // zero before the first check
 }
 
-// cutShort finds in the past what is unanswered: of what an agent last answered it with
-// nothing was heard, because earshot stopped.
+// cutShort finds the unanswered messages in the past: nothing was heard of the last answer of an
+// agent, because earshot stopped.
 func (r *Room) cutShort(past []earshot.Event) (left unanswered) {
 	type asked struct {
 		about earshot.EventID
@@ -60,17 +60,17 @@ func (r *Room) cutShort(past []earshot.Event) (left unanswered) {
 	return left
 }
 
-// putOff ends the turn of a question that nobody answers any more, since the program
-// ends. It is taken up when the program runs again.
+// putOff ends the turn of a question that nobody answers any more, because the program ends. It is
+// taken up when the program runs again.
 func (r *Room) putOff(q question) {
 	r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{
 		Outcome: earshot.Interrupted, Cut: &earshot.Interruption{Signal: interrupt.Shutdown.String(), At: r.cfg.Now()},
 	}))
 }
 
-// resumes has answered what is unanswered, as soon as who wrote it is there again, or
-// need not be waited for any longer. It is decided anew whether it is, and by whom of
-// those who have not had their turn.
+// resumes has the unanswered messages answered as soon as their author is present again, or need
+// not be waited for any longer. Whether and by whom is decided again, among the agents that have
+// not had their turn.
 func (r *Room) resumes(ctx context.Context) {
 	if len(r.unanswered.messages) == 0 {
 		return
@@ -93,7 +93,7 @@ func (r *Room) resumes(ctx context.Context) {
 	})
 }
 
-// askAgain lets a message that is on record come in once more.
+// askAgain admits a message that is on record once more.
 func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	who, known := r.cfg.People.Get(e.Author)
 	if !known {
@@ -103,19 +103,19 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	if e.Visibility.Scope == earshot.Private {
 		in.aim = r.whispered(e)
 	} else {
-		now, m := e, e.Body.(earshot.Message) // the aim alone is of now
+		now, m := e, e.Body.(earshot.Message) // only its addressees are determined now
 		in.aim = r.answering(ctx, &now, m, who, r.direct(&now, who, m.Text))
 		if m.OwnWords {
 			in.aim = r.withOwnWords(&now, in.aim)
 		}
 	}
-	in.signal = r.signal(in) // by which is told how urgent it is; it has acted long ago
+	in.signal = r.signal(in) // it only tells how urgent it is; it has acted long ago
 	r.mu.Lock()
 	_, there := r.known.get(e.ID)
 	r.known.remove(e.ID)
 	r.mu.Unlock()
 	if !there {
-		return // it was taken back, or so long ago that it is not known any more
+		return // it was withdrawn, or is so old that it is no longer known
 	}
 	en, first, err := r.reserve(in)
 	if err != nil || !first {
@@ -126,15 +126,15 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	r.queue(en)
 }
 
-// unansweredTimer returns when those who were waiting for an answer need not be waited for any
-// longer.
+// unansweredTimer returns a channel that fires when the authors of unanswered messages need not be
+// waited for any longer.
 func (r *Room) unansweredTimer() <-chan time.Time {
 	if len(r.unanswered.messages) == 0 || r.unanswered.until.IsZero() {
 		return nil
 	}
 	left := r.unanswered.until.Sub(r.cfg.Now())
 	if left <= 0 {
-		return nil // something else holds it up, which wakes the room when it is over
+		return nil // something else holds it up, and wakes the room when that is over
 	}
 	return time.After(left)
 }

@@ -11,31 +11,29 @@ import (
 )
 
 const (
-	// silent is how long somebody is taken to be there of whom nothing but the voice is
-	// known: as long as people at one table say nothing, now and then.
+	// silent is how long somebody known only by voice counts as present after their last words: as
+	// long as people at one table are sometimes silent.
 	silent = 5 * time.Minute
 
-	// maxNearby bounds the voices that are here: more than a room holds. Beyond it
-	// whoever comes is answered, and not in the roster.
+	// maxNearby is how many voices may be present: more than a room holds. Beyond that a newcomer
+	// is answered, but is not in the roster.
 	maxNearby = 64
 )
 
-// unnamed is how often somebody comes of whom nothing but the voice is known: a table of
-// guests at once, and then as often as people drop in. A television has more voices than
-// that. Whoever comes beyond it is answered, and in the roster once there is room for
-// them and they are heard again.
+// unnamed is how often somebody known only by voice may come: a table of guests at once, and then
+// as often as people drop in. A television has more voices than that. A newcomer beyond it is
+// answered, and is added to the roster once there is room for them and they are heard again.
 var unnamed = rateLimit{most: 8, every: 5 * time.Minute}
 
-// voicePresence is whose voices are here, and when each was heard last. The zero value is
-// nobody's.
+// voicePresence says whose voices are here, and when each was last heard. The zero value is empty.
 type voicePresence struct {
 	mu    sync.Mutex
 	last  map[earshot.ParticipantID]time.Time
-	spent tokenBucket // of unnamed
+	spent tokenBucket // of the limit unnamed
 }
 
 // noteVoicePresence notes that somebody is here whose voice is heard. They come with their first
-// words, which stand behind that in the journal.
+// words, which follow their arrival in the journal.
 func (r *Room) noteVoicePresence(in resolvedEvent) {
 	if in.event.Body.Kind() != earshot.KindUtterance || !in.who.Voice() {
 		return
@@ -45,7 +43,7 @@ func (r *Room) noteVoicePresence(in resolvedEvent) {
 	}
 }
 
-// note notes that a voice was heard, and reports whether it has come.
+// note notes that a voice was heard, and reports whether it has just come.
 func (n *voicePresence) note(who participants.Participant, at time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -62,7 +60,8 @@ func (n *voicePresence) note(who participants.Participant, at time.Time) bool {
 	return !is
 }
 
-// announceVoicePresence notes that somebody came or went whose voice was heard, or not for long.
+// announceVoicePresence announces that somebody came whose voice was heard, or went after a long
+// silence.
 func (r *Room) announceVoicePresence(by earshot.Handle, who participants.Participant, at time.Time, here bool) {
 	p := earshot.Presence{Session: string(who.Reader()), Here: here}
 	e := r.event(earshot.Visibility{Scope: earshot.System}, p)
@@ -70,8 +69,8 @@ func (r *Room) announceVoicePresence(by earshot.Handle, who participants.Partici
 	_, _ = r.arrival(e, who, p) // if the room is closed, nobody is here
 }
 
-// voicePresenceTimer returns a channel that yields when somebody has not been heard for long, nil
-// if nobody is here by voice.
+// voicePresenceTimer returns a channel that fires when somebody has been silent for long, nil if
+// nobody is here by voice.
 func (r *Room) voicePresenceTimer() <-chan time.Time {
 	first := r.voicePresence.first()
 	if first.IsZero() {
@@ -80,7 +79,8 @@ func (r *Room) voicePresenceTimer() <-chan time.Time {
 	return time.After(max(first.Add(silent).Sub(r.cfg.Now()), 0))
 }
 
-// first returns when whoever was silent longest was heard; the zero time if nobody is here.
+// first returns when the one who has been silent longest was heard; the zero time if nobody is
+// here.
 func (n *voicePresence) first() (first time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -92,7 +92,7 @@ func (n *voicePresence) first() (first time.Time) {
 	return first
 }
 
-// expireVoicePresence lets those go who have not been heard for long.
+// expireVoicePresence lets those go who have been silent for long.
 func (r *Room) expireVoicePresence() {
 	now := r.cfg.Now()
 	for _, who := range r.voicePresence.leave(now) {
@@ -102,7 +102,7 @@ func (r *Room) expireVoicePresence() {
 	}
 }
 
-// leave returns who has not been heard for long, and forgets them.
+// leave returns those who have been silent for long, and forgets them.
 func (n *voicePresence) leave(now time.Time) (gone []earshot.ParticipantID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

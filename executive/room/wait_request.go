@@ -9,8 +9,8 @@ import (
 	"earshot/participants/agents"
 )
 
-// moment is how long somebody who has asked for one need not call the agent again,
-// beyond the time in which they can go on anyway.
+// moment is for how long somebody who has asked for a moment need not call the agent again, in
+// addition to the usual time.
 const moment = 20 * time.Second
 
 // asksForTime reports whether text asks an agent to wait.
@@ -18,8 +18,8 @@ func (r *Room) asksForTime(text earshot.Text) bool {
 	return slices.ContainsFunc(r.agents(), func(a agents.Record) bool { return reflex.Recognise(text, a.Name) == reflex.Moment })
 }
 
-// noteWaitRequest notes that somebody who is in talk with an agent has asked it for a moment:
-// it waits in silence, and they are in talk with it still when they go on.
+// noteWaitRequest notes that somebody who is talking with an agent has asked it for a moment: it
+// waits in silence, and they are still talking with it when they continue.
 func (r *Room) noteWaitRequest(in resolvedEvent) {
 	u, aloud := in.event.Body.(earshot.Utterance)
 	if !aloud || !in.heeded || !in.to.ForAgent() || !r.asksForTime(u.Text) {
@@ -36,13 +36,13 @@ func (r *Room) noteWaitRequest(in resolvedEvent) {
 	}
 }
 
-// A lastSpokenReply is how the last reply ended that was heard.
+// A lastSpokenReply is how the last heard reply ended.
 type lastSpokenReply struct {
 	text earshot.Text
 	at   time.Time
 }
 
-// saidAloud notes how a reply ended that was heard.
+// saidAloud notes how a heard reply ended.
 func (r *Room) saidAloud(e turnResult) {
 	if !e.question.aloud || e.reply.Outcome != earshot.Completed {
 		return
@@ -53,13 +53,13 @@ func (r *Room) saidAloud(e turnResult) {
 	r.lastSpokenReply = lastSpokenReply{said[max(0, len(said)-maxAsked):], r.cfg.Now()}
 }
 
-// maxAsked is how much is kept of what an agent said, in bytes: a question and the
-// end of what stands before it.
+// maxAsked is how many bytes of what an agent said are kept: a question and the end of what stands
+// before it.
 const maxAsked = 300
 
-// Asked returns the end of what an agent has just said aloud and nobody has answered
-// yet, or nothing. Who listens to people can tell by it what they may say. It returns
-// at once, and may be called from many goroutines.
+// Asked returns the end of what an agent has just said aloud and nobody has answered yet, or
+// nothing. A recogniser can tell from it what people may say. It returns at once, and is safe for
+// concurrent use.
 func (r *Room) Asked() earshot.Text {
 	followUp := r.cfg.Settings().Speech.FollowUp.Duration()
 	now := r.cfg.Now()
@@ -71,5 +71,5 @@ func (r *Room) Asked() earshot.Text {
 	return r.lastSpokenReply.text
 }
 
-// longestAnswer is how long an answer may take to be said of which one asks meanwhile.
+// longestAnswer is how long an answer may take to be said during which Asked is called.
 const longestAnswer = 30 * time.Second

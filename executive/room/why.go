@@ -14,15 +14,14 @@ import (
 )
 
 const (
-	// usualWhy is how many decisions are told if nobody says how many: as many as one
-	// reads at a glance.
+	// usualWhy is how many decisions are shown by default: as many as one reads at a glance.
 	usualWhy = 5
 
-	// mostWhy is the most that are told at once, which is some screens.
+	// mostWhy is the most that are shown at once: some screens.
 	mostWhy = 50
 )
 
-// why tells why the agents spoke or kept silent.
+// why says why the agents spoke or stayed silent.
 func (r *Room) why(ctx context.Context, c command.Call) (string, error) {
 	q, err := r.asks(c.Args)
 	if err != nil {
@@ -41,8 +40,7 @@ func (r *Room) why(ctx context.Context, c command.Call) (string, error) {
 	return explain.Text(all, r.cfg.Now().Location(), several), nil
 }
 
-// asks returns which decisions somebody asks for: a number, the name of an agent,
-// or both.
+// asks returns which decisions somebody asks for: a number, the name of an agent, or both.
 func (r *Room) asks(args earshot.Text) (explain.Query, error) {
 	q := explain.Query{Last: usualWhy}
 	for word := range strings.FieldsSeq(string(args)) {
