@@ -19,28 +19,27 @@ const (
 )
 
 const (
-	// welcome is how long after somebody has come a greeting is one.
+	// welcome is how long after an arrival a greeting still makes sense.
 	welcome = 30 * time.Second
 
-	// readily is how much shorter an absence is after which one is greeted in the
-	// aggressive style.
+	// readily is by what factor the absence before a greeting is shorter in the aggressive style.
 	readily = 5
 )
 
-// An Arrival is that somebody came into view, as far as the decision goes.
+// An Arrival is somebody's coming into view, as far as the decision needs it.
 type Arrival struct {
 	At      time.Time
-	Greet   bool          // it is wanted at all
-	After   time.Duration // after how long an absence
+	Greet   bool          // greetings are wanted at all
+	After   time.Duration // the absence after which one is greeted
 	Absence time.Duration // for how long nobody had been noticed before
 	Were    int           // how many were in view already
-	Sure    float64       // of that somebody came, 0 to 1
+	Sure    float64       // that somebody came, 0 to 1
 	Gone    bool          // nobody is in view any more
 	Met     bool          // the agent has said something since
 }
 
-// decideArrival decides whether somebody who has come is greeted. What keeps the agent
-// from it is over in time or not: nobody is greeted who has been here for a while.
+// decideArrival decides whether somebody who has come is greeted. An obstacle passes in time or
+// ends the greeting: nobody is greeted who has been here for a while.
 func decideArrival(f Facts) (earshot.Verdict, []string) {
 	a := f.Arrival
 	after := a.After

@@ -11,31 +11,30 @@ const (
 	mostCoolDown = 3600 // seconds; the budget does the rest
 )
 
-// Config is the section executive.attention of the configuration file: when an
-// agent speaks although nobody asked it. What it was asked it always answers. The
-// zero value is an agent that never does; see [DefaultConfig].
+// Config is the section executive.attention of the configuration file: when an agent speaks
+// although nobody asked it. Questions to it are always answered. The zero value is an agent that
+// never speaks unasked; see [DefaultConfig].
 type Config struct {
-	// SpeakUnasked lets the agent say what it has found out and takes to be worth
-	// it, and answer a question to the room that nobody answers.
+	// SpeakUnasked lets the agent say findings that it considers worth saying, and answer a
+	// question to the room that nobody answers.
 	SpeakUnasked bool `yaml:"speak_unasked"`
 
-	// QuietHours is when it does neither, such as 22:00-07:00 by the clock of this
-	// machine. Empty means never.
+	// QuietHours is when it does neither, such as 22:00-07:00 by the clock of this machine. Empty
+	// means never.
 	QuietHours field.Hours `yaml:"quiet_hours"`
 
-	// HourlyBudget is how often in an hour it speaks unasked at most.
+	// HourlyBudget is how many times an hour it may speak unasked.
 	HourlyBudget int `yaml:"hourly_budget"`
 
-	// CoolDown is how long it is silent after that, before it does so again.
+	// CoolDown is how long it is silent after that before it does so again.
 	CoolDown field.Seconds `yaml:"cool_down_seconds"`
 
-	// LeastConfidence is how sure the agent must be, from 0 to 1, of what it says
-	// unasked.
+	// LeastConfidence is how sure the agent must be, from 0 to 1, of what it says unasked.
 	LeastConfidence float64 `yaml:"least_confidence"`
 }
 
-// DefaultConfig returns an agent that speaks up a few times an hour, by day, and
-// only if it is fairly sure.
+// DefaultConfig returns an agent that speaks up a few times an hour, by day, and only if it is
+// fairly sure.
 func DefaultConfig() Config {
 	return Config{SpeakUnasked: true, QuietHours: "22:00-07:00", HourlyBudget: 4, CoolDown: 120, LeastConfidence: 0.6}
 }

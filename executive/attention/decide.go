@@ -40,21 +40,20 @@ const (
 )
 
 const (
-	// gap is how long nobody has said anything when one may begin: between two
-	// turns of people who talk to each other it is rarely more than two seconds.
+	// gap is how long nobody must have spoken before one may begin: between the turns of a
+	// conversation there are rarely more than two seconds.
 	gap = 3 * time.Second
 
-	// patience is how long a question to the room is left to the people in it, who
-	// need a moment to find that none of them knows.
+	// patience is how long a question to the room is left to the people in it, who need a moment to
+	// find that none of them knows.
 	patience = 5 * time.Second
 
-	// refusal is how long "not now" holds for what nobody asked, and refusalAsked
-	// for what somebody did.
+	// refusal is how long "not now" applies to what nobody asked, and refusalAsked to what somebody
+	// did.
 	refusal      = 15 * time.Minute
 	refusalAsked = 2 * time.Minute
 
-	// tender is how long grief, a quarrel or a telephone call holds after the last
-	// word of it.
+	// tender is how long grief, a quarrel or a telephone call lasts after its last words.
 	tender = 3 * time.Minute
 )
 
@@ -64,41 +63,41 @@ type Facts struct {
 	Set   Config
 	Style interrupt.Style
 
-	// It is about one of these: something that the agent could say by itself, that
-	// somebody came into view, or, if those are nil, what was last said, as Talk has it.
+	// The decision is about one of these: a finding that the agent could say by itself, an arrival
+	// or, if those are nil, the last words, as Talk has them.
 	Finding   *Finding
 	Arrival   *Arrival
-	Addressed bool // what was last said is for the agent
+	Addressed bool // the last words are for the agent
 
 	Talk   Talk
-	Others time.Time // when last anybody said something who is not waiting for the finding; zero if nobody did
-	Here   int       // how many are there whom it is for
-	Typing bool      // somebody is
+	Others time.Time // when anybody not waiting for the finding last spoke; zero if nobody did
+	Here   int       // how many of the people it is for are present
+	Typing bool      // somebody is typing
 
-	Spoke   []time.Time // when the agent spoke unasked, of late
-	ToldNo  time.Time   // when somebody last told it not now
+	Spoke   []time.Time // when the agent recently spoke unasked
+	ToldNo  time.Time   // when somebody last told it "not now"
 	Snoozed time.Time   // until when it was told to keep quiet
 	Hushed  bool        // it was told so, until somebody calls it
 }
 
-// A Finding is what an agent could say, as far as the decision goes.
+// A Finding is what an agent could say, as far as the decision needs it.
 type Finding struct {
 	Asked      bool // somebody waits for it
-	Worth      bool // saying unasked
+	Worth      bool // worth saying unasked
 	Confidence float64
 	Stale      bool
-	Told       bool // a reply has had it in it
+	Told       bool // a reply has contained it
 }
 
-// A blocker is something that keeps the agent from speaking, until a time; if that is
-// zero, until something happens.
+// A blocker keeps the agent from speaking, until a time or, if that is zero, until something
+// happens.
 type blocker struct {
 	reason string
 	until  time.Time
 }
 
-// Decide says whether to speak, and why. A question that the room was asked and
-// that cannot be answered now is not answered later; a finding waits.
+// Decide says whether to speak, and why. A question to the room that cannot be answered now is not
+// answered later; a finding waits.
 func Decide(f Facts) (earshot.Verdict, []string) {
 	switch {
 	case f.Finding != nil:
@@ -113,8 +112,8 @@ func Decide(f Facts) (earshot.Verdict, []string) {
 	return decideTalk(f)
 }
 
-// Again returns when what Decide says of f may be different, if nothing happens
-// until then; the zero Time if it stays.
+// Again returns when the result of Decide for f may change, if nothing happens until then; the zero
+// Time if it stays.
 func Again(f Facts) (at time.Time) {
 	if verdict, _ := Decide(f); verdict != earshot.Wait {
 		return time.Time{}
@@ -136,7 +135,7 @@ func Again(f Facts) (at time.Time) {
 	return at
 }
 
-// blockers are what a wait waits for.
+// blockers returns what a wait waits for.
 func blockers(f Facts) []blocker {
 	switch {
 	case f.Finding != nil:
@@ -172,7 +171,7 @@ func decideFinding(f Facts) (earshot.Verdict, []string) {
 	return earshot.Speak, []string{WhatIFound}
 }
 
-// decideTalk decides about something that was said and does not call the agent.
+// decideTalk decides about words that do not call the agent.
 func decideTalk(f Facts) (earshot.Verdict, []string) {
 	t := f.Talk
 	switch {
@@ -202,7 +201,7 @@ func decideTalk(f Facts) (earshot.Verdict, []string) {
 	return earshot.Speak, []string{ToTheRoom}
 }
 
-// before is who goes before the agent when the room was asked something.
+// before returns who precedes the agent when the room was asked something.
 func before(f Facts) (all []blocker) {
 	if f.Typing {
 		all = append(all, blocker{reason: SomebodyType})
@@ -213,7 +212,7 @@ func before(f Facts) (all []blocker) {
 	return all
 }
 
-// limits are what holds back all that nobody asked for, and of what somebody did,
+// limits returns what holds back everything that nobody asked for, and, for what somebody asked,
 // "not now".
 func limits(f Facts) (all []blocker) {
 	no := refusal
@@ -238,12 +237,12 @@ func limits(f Facts) (all []blocker) {
 	return append(all, budget(f)...)
 }
 
-// budget is what holds the agent back because it has spoken unasked of late.
+// budget returns what holds the agent back because it has recently spoken unasked.
 func budget(f Facts) (all []blocker) {
 	hour := slices.DeleteFunc(slices.Clone(f.Spoke), func(at time.Time) bool { return f.Now.Sub(at) >= time.Hour })
 	slices.SortFunc(hour, time.Time.Compare)
 	if n := len(hour); n >= f.Set.HourlyBudget {
-		until := time.Time{} // a budget of none
+		until := time.Time{} // there is no budget
 		if f.Set.HourlyBudget > 0 {
 			until = hour[n-f.Set.HourlyBudget].Add(time.Hour)
 		}
@@ -257,8 +256,8 @@ func budget(f Facts) (all []blocker) {
 	return all
 }
 
-// occupied is what people do that a finding waits for, and a greeting: whoever is greeted
-// is here.
+// occupied returns the activities for which a finding or a greeting waits. Somebody who is greeted
+// is present.
 func occupied(f Facts) (all []blocker) {
 	if f.Here == 0 && f.Finding != nil {
 		all = append(all, blocker{reason: NobodyHere})

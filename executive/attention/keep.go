@@ -1,7 +1,7 @@
 package attention
 
-// keeps reports whether a text says something that may matter later: what is to be
-// remembered, by its own words, or what is to come at a time that it names.
+// keeps reports whether a text says something that may matter later: something to remember, in its
+// own words, or a future event with its time.
 func keeps(text string) bool {
 	for _, s := range sentences(text) {
 		if s.asks || len(s.words) < 3 {
@@ -14,7 +14,7 @@ func keeps(text string) bool {
 	return false
 }
 
-// timed reports whether a sentence says what is to come, and when.
+// timed reports whether a sentence says what will happen, and when.
 func timed(ws []string, text string) bool {
 	return has(ws, coming) && !has(ws, past) && (has(ws, days) || says(text, clockSigns))
 }

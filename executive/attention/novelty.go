@@ -11,43 +11,43 @@ import (
 )
 
 const (
-	// forgets is after which time something is half as familiar: somebody who comes
-	// back after a night is news, after a coffee not.
+	// forgets is the half-life of familiarity: somebody who comes back after a night is news, after
+	// a coffee not.
 	forgets = 2 * time.Hour
 
-	// settles is after which time what was usual counts half: a lively talk is
-	// usual within some minutes, and silence again.
+	// settles is the half-life of what is usual: a lively conversation becomes usual within some
+	// minutes, and silence again.
 	settles = 2 * time.Minute
 
-	// calms is after which time the level has fallen to half.
+	// calms is the half-life of the level.
 	calms = 5 * time.Minute
 
-	// blend is how much of what is usual the newest weighing makes up.
+	// blend is the share of the newest weighing in what is usual.
 	blend = 0.2
 
-	// wakes is the level at which something new is worth a thought. Below it, it is
-	// only observed, and raises the level.
+	// wakes is the level at which something new is worth a thought. Below it, it is only observed,
+	// and raises the level.
 	wakes = 0.5
 
-	// crumbs is how much surprise is worth anything at all: that of two or three
-	// words. Where nothing is usual, everything less would be news.
+	// crumbs is the least surprise that counts: that of two or three words. Where nothing is usual,
+	// anything less would be news.
 	crumbs = 0.4
 
-	// stirs is how much of what is usual still raises the level: in a lively talk it
-	// is looked again after a minute or two, although none of it is a surprise.
+	// stirs is how much of what is usual still raises the level: in a lively conversation it is
+	// checked again after a minute or two, although none of it is a surprise.
 	stirs = 0.1
 
-	// A check-in comes between soonest and latest after what it is to look at.
+	// A check-in comes between soonest and latest after what it checks again.
 	soonest = 30 * time.Second
 	latest  = time.Hour
 
-	// maxFamiliar bounds what is remembered as known: the words of some hours of
-	// talk.
+	// maxFamiliar is how many familiar things are remembered: the words of some hours of
+	// conversation.
 	maxFamiliar = 4096
 )
 
-// What the parts of something that happened count at most, when they are new. A
-// sentence of five words that nobody has said of late is as much as a new voice.
+// The most that the parts of an occurrence count when they are new. A sentence of five words that
+// nobody has said recently counts as much as a new voice.
 const (
 	newcomer = 0.8
 	newField = 0.8
@@ -55,30 +55,30 @@ const (
 	newGuest = 0.8
 )
 
-// misses is the absence after which somebody who comes is half as much news as anybody can
-// be: after a coffee hardly any, after lunch some, in the morning all.
+// misses is the absence after which somebody who comes is half as much news as anybody can be:
+// after a coffee hardly any, after lunch some, in the morning all.
 const misses = 45 * time.Minute
 
-// A NoveltyTracker follows how much of what happens in a room is new, against what has been
-// usual there of late. It has no goroutine and no clock: its caller steps it, at the
-// times that Next names. Nothing is due where nothing has happened. The zero value
-// weighs everything at once; see Every.
+// A NoveltyTracker follows how much of what happens in a room is new, compared with what has
+// recently been usual there. It has no goroutine and no clock: its caller steps it at the times
+// that Next returns. Nothing is due where nothing has happened. The zero value weighs everything at
+// once; see Every.
 type NoveltyTracker struct {
-	// Every is how often what happens is weighed at most.
+	// Every is the least time between two weighings.
 	Every time.Duration
 
 	known   map[string]familiarity
 	pending float64 // the surprise of what has happened since the last weighing
-	waits   bool    // something has
-	left    float64 // the surprise of what was weighed, and not thought about
+	waits   bool    // something has happened since then
+	left    float64 // the surprise of what was weighed but not thought about
 	weighed time.Time
 
-	usual, spread float64 // of weighings: their mean, and how far they are from it
+	usual, spread float64 // of weighings: their mean, and the deviation from it
 	level         float64 // 0 to 1, at the time of the last weighing
 	checkIn       time.Time
 }
 
-// A familiarity is how familiar something was, and when.
+// A familiarity says how familiar something was, and when.
 type familiarity struct {
 	times float64
 	at    time.Time
@@ -87,15 +87,15 @@ type familiarity struct {
 // An Occurrence is something that happened, as far as it can be new.
 type Occurrence struct {
 	At   time.Time
-	Who  string // the voice or the person, if it is anybody's
-	What string // what kind of thing it is, such as a field of the scene
+	Who  string // the voice or the person; empty if none
+	What string // its kind, such as a field of the scene
 	Text earshot.Text
 
-	// Absence is, of somebody who comes, for how long nobody had been noticed.
+	// Absence is, for an arrival, how long nobody had been noticed.
 	Absence time.Duration
 }
 
-// Take takes in something that happened.
+// Take takes in an occurrence.
 func (w *NoveltyTracker) Take(g Occurrence) {
 	if g.Who != "" {
 		w.pending += newcomer * w.newness("who "+g.Who, g.At)
@@ -117,14 +117,13 @@ func (w *NoveltyTracker) Take(g Occurrence) {
 	w.forget(g.At)
 }
 
-// stem is what a word has in common with its forms, as far as its beginning does.
+// stem returns the beginning that a word shares with its forms.
 func stem(word string) string {
 	runes := []rune(word)
 	return string(runes[:min(len(runes), 6)])
 }
 
-// newness returns from 0 to 1 how new something is at a time, and makes it more
-// familiar.
+// newness returns from 0 to 1 how new something is at a time, and makes it more familiar.
 func (w *NoveltyTracker) newness(key string, at time.Time) float64 {
 	if w.known == nil {
 		w.known = make(map[string]familiarity)
@@ -137,12 +136,12 @@ func (w *NoveltyTracker) newness(key string, at time.Time) float64 {
 // fade returns how familiar something still is at a time.
 func (t familiarity) fade(at time.Time) float64 { return t.times * left(at.Sub(t.at), forgets) }
 
-// left returns what is left of one after a time, if each half takes half of it.
+// left returns what is left of 1 after a time, with that half-life.
 func left(after, half time.Duration) float64 {
 	return math.Exp2(-max(0, after.Seconds()) / half.Seconds())
 }
 
-// forget keeps what is known within its bound: the least familiar half goes.
+// forget keeps the familiar things within their bound by dropping the least familiar half.
 func (w *NoveltyTracker) forget(at time.Time) {
 	if len(w.known) <= maxFamiliar {
 		return
@@ -155,8 +154,7 @@ func (w *NoveltyTracker) forget(at time.Time) {
 	}
 }
 
-// Next returns when Weigh has something to do; the zero Time if only when something
-// more has happened.
+// Next returns when Weigh has something to do; the zero Time if only after a further occurrence.
 func (w *NoveltyTracker) Next() time.Time {
 	next := w.checkIn
 	if w.waits {
@@ -167,8 +165,8 @@ func (w *NoveltyTracker) Next() time.Time {
 	return next
 }
 
-// Weigh weighs what has happened, and returns why it is worth a thought, if it is.
-// Before the time that Next returns it does nothing.
+// Weigh weighs what has happened, and returns why it is worth a thought, if it is. Before the time
+// that Next returns it does nothing.
 func (w *NoveltyTracker) Weigh(now time.Time) (cause earshot.Cause, worth bool) {
 	if next := w.Next(); next.IsZero() || now.Before(next) {
 		return "", false
@@ -186,7 +184,7 @@ func (w *NoveltyTracker) Weigh(now time.Time) (cause earshot.Cause, worth bool) 
 // weigh reports whether what has happened is new enough for a thought.
 func (w *NoveltyTracker) weigh(now time.Time) bool {
 	since := now.Sub(w.weighed)
-	w.usual *= left(since, settles) // meanwhile there was nothing
+	w.usual *= left(since, settles) // there was nothing meanwhile
 	w.spread *= left(since, settles)
 	w.level *= left(since, calms)
 	surprise := w.pending
@@ -201,14 +199,14 @@ func (w *NoveltyTracker) weigh(now time.Time) bool {
 	return excess > 0 && w.level >= wakes
 }
 
-// patience returns after what time it is looked again: the less happens, the later.
+// patience returns the time to the next check: the less happens, the longer.
 func (w *NoveltyTracker) patience() time.Duration {
 	calm := 1 - w.level
 	return soonest + time.Duration(float64(latest-soonest)*calm*calm)
 }
 
-// Thinks notes that a thought has begun that knows all that has happened: what it
-// was to look at again is done, and what waits to be weighed is part of that.
+// Thinks notes that a thought has begun that knows everything that has happened: the check-in is
+// done, and what waits to be weighed is part of the thought.
 func (w *NoveltyTracker) Thinks() {
 	w.left, w.checkIn = 0, time.Time{}
 	w.pending, w.waits = 0, false

@@ -5,13 +5,13 @@ import (
 	"unicode"
 )
 
-// A sentence is one of a text.
+// A sentence is one sentence of a text.
 type sentence struct {
 	words []string
-	asks  bool // it has the mark of a question
+	asks  bool // it has a question mark
 }
 
-// sentences returns those of a text. What a recogniser writes without marks is one.
+// sentences returns the sentences of a text. Without punctuation it is one.
 func sentences(text string) (all []sentence) {
 	for text != "" {
 		end := strings.IndexAny(text, ".!?")
@@ -27,13 +27,13 @@ func sentences(text string) (all []sentence) {
 	return all
 }
 
-// A question is what a sentence asks, and of whom.
+// A question is what a sentence asks, and whom.
 type question int
 
 const (
 	none    question = iota
-	own              // what only some know, or one of them
-	anybody          // what anybody may know, asked of all
+	own              // what only some know, or a question to one of them
+	anybody          // what anybody may know, asked of everybody
 	fact             // what can be known without having been there
 )
 
@@ -59,7 +59,7 @@ func asks(s sentence) question {
 	return own
 }
 
-// begun returns a sentence without the words that only begin it.
+// begun returns a sentence without introductory words.
 func begun(ws []string) []string {
 	for len(ws) > 1 && fillers[ws[0]] {
 		ws = ws[1:]
@@ -70,8 +70,8 @@ func begun(ws []string) []string {
 	return ws
 }
 
-// generic returns a sentence without the "you" that means anybody: how one does
-// something, or how much of it one needs.
+// generic returns a sentence without the "you" that means anybody: how one does something, or how
+// much of it one needs.
 func generic(ws []string) []string {
 	if ws[0] != "how" {
 		return ws
@@ -84,13 +84,13 @@ func generic(ws []string) []string {
 	return ws
 }
 
-// factual reports whether a question that is about nobody present can be answered
-// by who knows the world: of the things in the house, only how they are, in general.
+// factual reports whether a question about nobody present can be answered from general knowledge:
+// about household things, only how they are in general.
 func factual(ws []string) bool {
 	second := ws[1]
 	switch ws[0] {
 	case "what", "which":
-		return (len(ws) > 3 || verbs[second] && len(ws) > 2) && !has(ws, household) // "what kind?" goes on from something
+		return (len(ws) > 3 || verbs[second] && len(ws) > 2) && !has(ws, household) // "what kind?" continues something
 	case "whats":
 		return second == "the" || second == "a" || second == "an"
 	case "who":

@@ -1,6 +1,6 @@
 package attention
 
-// Reasons returns every reason that there is for a decision, as it stands in the journal.
+// Reasons returns every possible reason for a decision, as it stands in the journal.
 func Reasons() []string {
 	return []string{
 		Addressed, WhatIFound, WasAsked, ToTheRoom, NotForMe, ForLater, PeopleFirst, Answered, OnTheLine, Tender, Performed,

@@ -9,12 +9,11 @@ import (
 	"earshot"
 )
 
-// longestRefusal is the longest time that words ask for silence: who wants more of
-// it writes /snooze.
+// longestRefusal is the longest silence that spoken words can ask for: for more there is /snooze.
 const longestRefusal = 24 * time.Hour
 
-// Refusal reports whether a text tells somebody who has spoken not to, and for how
-// long, if it says so. Whom it is said to it does not know.
+// Refusal reports whether a text tells somebody who has spoken to be silent, and for how long, if
+// it says so. It does not know whom the text addresses.
 func Refusal(text earshot.Text) (lasts time.Duration, is bool) {
 	ws := words(string(text))
 	if len(ws) == 0 || len(ws) > longestRefusing || !says(said(ws), refusals) || slices.ContainsFunc(sentences(string(text)), sentence.question) {
@@ -26,12 +25,12 @@ func Refusal(text earshot.Text) (lasts time.Duration, is bool) {
 // question reports whether a sentence asks anything.
 func (s sentence) question() bool { return s.asks || interrogative[begun(s.words)[0]] }
 
-// longestRefusing is how many words somebody says who wants silence. In more of them
-// the same words tell of it.
+// longestRefusing is the longest refusal in words. In a longer sentence the same words are about
+// silence, not a request for it.
 const longestRefusing = 12
 
-// lasting returns for how long a text says that something is to last: "for an hour",
-// "for 20 minutes", "for half an hour".
+// lasting returns how long a text says that something will last: "for an hour", "for 20 minutes",
+// "for half an hour".
 func lasting(ws []string) time.Duration {
 	for i, w := range ws {
 		if w != "for" {
@@ -48,7 +47,7 @@ func lasting(ws []string) time.Duration {
 	return 0
 }
 
-// spell returns the time that a text begins with.
+// spell returns the duration with which a text begins.
 func spell(ws []string) time.Duration {
 	if strings.HasPrefix(said(ws), " half an hour ") {
 		return time.Hour / 2

@@ -1,9 +1,9 @@
 package attention
 
-// What follows is what people say, in the words that [words] makes of it. The lists
-// are of ways of speaking, and not of things that are spoken about.
+// The lists below are what people say, in the form that [words] makes. They list ways of speaking,
+// not subjects.
 
-// open are the ways in which one asks everybody.
+// open are the ways to ask everybody.
 var open = lines(`
 	anybody
 	anyone
@@ -18,7 +18,7 @@ var open = lines(`
 	who remembers
 `)
 
-// knowing is what an assistant can do of what everybody is asked for.
+// knowing is what an assistant can do among the things that everybody is asked for.
 var knowing = lines(`
 	know
 	knows
@@ -44,7 +44,7 @@ var knowing = lines(`
 	set an alarm
 `)
 
-// trueOrNot is how one asks whether something is so in the world.
+// trueOrNot are the ways to ask whether something is true in the world.
 var trueOrNot = lines(`
 	is it true
 	is it a fact
@@ -55,7 +55,7 @@ var trueOrNot = lines(`
 	what date is it
 `)
 
-// smallTalk are questions that are none.
+// smallTalk are questions that want no answer.
 var smallTalk = lines(`
 	what is up
 	whats up
@@ -111,8 +111,8 @@ var smallTalk = lines(`
 	isnt it
 `)
 
-// stageSigns are what is said on a stage, in a book, to a pen, in a game, to an
-// animal and to a baby, and by a set.
+// stageSigns are what is said on a stage, in a book, in dictation, in a game, to an animal or a
+// baby, and by a television.
 var stageSigns = lines(`
 	once upon a time
 	happily ever after
@@ -196,7 +196,7 @@ var stageSigns = lines(`
 	terms and conditions apply
 `)
 
-// phoneSigns are what is said on a telephone.
+// phoneSigns are what is said on the telephone.
 var phoneSigns = lines(`
 	hello yes
 	yes speaking
@@ -359,7 +359,7 @@ var tenderSigns = lines(`
 	liar
 `)
 
-// ignorant are the answers that are none.
+// ignorant are the answers that say "I do not know".
 var ignorant = lines(`
 	couldnt tell you
 	couldnt say
@@ -406,7 +406,7 @@ var ignorant = lines(`
 	anybody
 `)
 
-// kin is what one calls people beside their names.
+// kin are the words for addressing people besides their names.
 var kin = lines(`
 	mum
 	mummy
@@ -437,16 +437,16 @@ var kin = lines(`
 var (
 	interrogative = set("what whats who whos when where why how which whose")
 
-	// fillers only begin a sentence.
+	// fillers only introduce a sentence.
 	fillers = set("so and but um uh hm hmm okay ok well right now oh hey then also just wait say because")
 
-	// personal are the words of a question that is about those present, or about
-	// something that one must have seen.
+	// personal are the words of a question about people present, or about something that one must
+	// have seen.
 	personal = set(`i im ill ive id me my mine myself we weve our ours us lets you youre youve your yours yourself he hes him his
 		she shes her hers they theyre them their theirs this that thats these those it its everybody everyone nobody there here
 		yesterday today tonight tomorrow`)
 
-	// theirs are the words of a question to all that only who was there can answer.
+	// theirs are the words of a question to everybody that only witnesses can answer.
 	theirs = set("my mine our ours his her hers their theirs he she they him them seen heard")
 
 	// household are things of which everybody has their own.
@@ -457,17 +457,17 @@ var (
 	// grumbling turns a why into a sigh.
 	grumbling = set("always never ever so such everything nothing people")
 
-	// intimate are the verbs with which "you" is the one who is asked.
+	// intimate are the verbs with which "you" means the person who is asked.
 	intimate = set("do feel know like mean want think see manage dare love hate remember plan feeling")
 
-	// makers are what somebody has done whom one can know of.
+	// makers are deeds whose author is general knowledge.
 	makers = set(`wrote painted invented discovered composed directed played created founded designed starred won sang built
 		drew sculpted proved`)
 
 	// verbs make a question of the word before them.
 	verbs = set("is are was were does do did has have can means")
 
-	// measured is what is asked of things after "how".
+	// measured is what is asked about things after "how".
 	measured = set(`long many much far tall high deep big large wide heavy old fast quickly hot cold warm often strong expensive
 		do does did can`)
 )

@@ -7,51 +7,51 @@ import (
 	"earshot"
 )
 
-// A Line is something that somebody said or wrote where the agent is.
+// A Line is something that somebody said or wrote near the agent.
 type Line struct {
 	At   time.Time
-	Who  string // tells voices apart
+	Who  string // distinguishes voices
 	Here bool   // it is somebody in the room, and not a loudspeaker
 
-	// Unknown says that nobody can tell whose voice it is, or whether it is a
-	// loudspeaker's: of what it asks, only what it asks of everybody counts.
+	// Unknown says that the voice is unknown, or may be a loudspeaker's: of its questions, only
+	// those to everybody count.
 	Unknown bool
 	Text    earshot.Text
 
-	Event earshot.EventID // in which it was said
+	Event earshot.EventID // the event in which it was said
 }
 
-// A Talk is what the last words of people amount to, as far as words tell.
+// A Talk is what people's last words amount to, as far as words tell.
 type Talk struct {
-	Last time.Time // when last anybody said something
+	Last time.Time // when anybody last said something
 
 	Asked    time.Time // when the room was asked what anybody might answer; zero if it was not
-	Answered bool      // and somebody has
+	Answered bool      // somebody has answered
 
 	Call      bool // somebody is on the telephone
 	Tender    bool // grief, a quarrel, love: nothing for others
 	Performed bool // it is read, dictated, sung, played or joked
-	Keep      bool // what was said last may matter later
-	Hushes    bool // what was said last tells the agent not to speak
+	Keep      bool // the last words may matter later
+	Hushes    bool // the last words tell the agent not to speak
 }
 
 const (
-	// lingers is how long what is performed goes on without a sign of it: about a
-	// verse, or the time in which one guesses.
+	// lingers is how long a performance continues without a sign of it: about a verse, or the time
+	// for a guess.
 	lingers = 30 * time.Second
 
 	// pauses is how long a voice on the telephone listens.
 	pauses = time.Minute
 
-	// hangs is how long a question is not over that nobody answers.
+	// hangs is how long an unanswered question stays open.
 	hangs = 30 * time.Second
 
-	// meets is how long a meeting goes on without a sign of it.
+	// meets is how long a meeting continues without a sign of it.
 	meets = 10 * time.Minute
 )
 
-// Read reads lines, the oldest first, among people of some names, for the agent of a
-// name. It knows English; of other languages it reads that people talk.
+// Read reads lines, oldest first, among people with these names, for the agent with that name. It
+// knows English; of other languages it only sees that people talk.
 func Read(lines []Line, people []string, agent string) Talk {
 	r := reader{agent: said(words(agent))}
 	for _, name := range people {
@@ -63,7 +63,7 @@ func Read(lines []Line, people []string, agent string) Talk {
 	return r.talk
 }
 
-// A reader is in the middle of reading.
+// A reader is the state of reading.
 type reader struct {
 	people []string // their names, as said makes them
 	agent  string
@@ -72,7 +72,7 @@ type reader struct {
 	asker     string
 	caller    string // who is on the telephone
 	called    time.Time
-	tender    time.Time // when last there was a sign of it; so of the others
+	tender    time.Time // when there was last a sign of it; likewise for the others
 	performed time.Time
 	meeting   time.Time
 }
@@ -101,8 +101,8 @@ func (r *reader) read(l Line) {
 
 func within(now, sign time.Time, d time.Duration) bool { return !sign.IsZero() && now.Sub(sign) < d }
 
-// telephone follows who is on the telephone: from a phrase that one says only there,
-// to a goodbye or until that voice is not heard for long.
+// telephone follows who is on the telephone: from a phrase that is only said there, to a goodbye or
+// until that voice has been silent for long.
 func (r *reader) telephone(l Line, text string) {
 	switch {
 	case says(text, phoneSigns), rings(string(l.Text)):
@@ -114,7 +114,7 @@ func (r *reader) telephone(l Line, text string) {
 	}
 }
 
-// rings reports whether a text begins as one does who takes a call: "Hello?"
+// rings reports whether a text begins like somebody who takes a call: "Hello?"
 func rings(text string) bool {
 	all := sentences(text)
 	return len(all) > 0 && all[0].asks && len(all[0].words) == 1 && all[0].words[0] == "hello"
@@ -131,7 +131,7 @@ func (r *reader) questions(l Line, text string) {
 	case r.talk.Asked.IsZero() || says(text, ignorant):
 	case l.Who != r.asker:
 		r.talk.Answered = true
-	default: // who asked has gone on to something else
+	default: // the asker has moved on to something else
 		r.talk.Asked, r.talk.Answered = time.Time{}, false
 	}
 }
@@ -155,8 +155,8 @@ func (r *reader) asksRoom(l Line) bool {
 	return false
 }
 
-// calls reports whether text calls somebody who is there: it begins or ends with a
-// name, or has what one calls people of the family.
+// calls reports whether text calls somebody present: it begins or ends with a name, or contains a
+// word for a family member.
 func (r *reader) calls(text string) bool {
 	for _, name := range r.people {
 		if strings.HasPrefix(text, name) || strings.HasSuffix(text, name) {
@@ -166,7 +166,7 @@ func (r *reader) calls(text string) bool {
 	return says(text, kin)
 }
 
-// mentions reports whether text names somebody who is there.
+// mentions reports whether text names somebody present.
 func (r *reader) mentions(text string) bool {
 	for _, name := range r.people {
 		if strings.Contains(text, name) {
@@ -176,7 +176,7 @@ func (r *reader) mentions(text string) bool {
 	return false
 }
 
-// performs reports whether a line is not meant as it is said.
+// performs reports whether a line is not meant literally.
 func performs(raw, text string) bool {
 	return says(text, stageSigns) || strings.ContainsAny(raw, "\"“”") || thrice(strings.Fields(text))
 }

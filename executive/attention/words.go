@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// words returns the words of a text in small letters, without marks. What stands
-// between apostrophes is one word: "don't" is dont.
+// words returns the words of a text in small letters, without punctuation. A word with an
+// apostrophe is one word: "don't" is dont.
 func words(text string) []string {
 	var all []string
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), apart) {
@@ -28,11 +28,11 @@ func spelled(r rune) rune {
 	return r
 }
 
-// said returns words as one text, with a space at both ends, so that phrases can be
-// looked for in it.
+// said returns words as one text, with a space at both ends, so that it can be searched for
+// phrases.
 func said(all []string) string { return " " + strings.Join(all, " ") + " " }
 
-// says reports whether a text that [said] made has one of some phrases in it.
+// says reports whether a text made by [said] contains any of some phrases.
 func says(text string, phrases []string) bool {
 	for _, p := range phrases {
 		if strings.Contains(text, " "+p+" ") {
@@ -42,7 +42,7 @@ func says(text string, phrases []string) bool {
 	return false
 }
 
-// has reports whether one of some words is among all.
+// has reports whether all contains any of some words.
 func has(all []string, some map[string]bool) bool {
 	for _, w := range all {
 		if some[w] {
@@ -61,7 +61,7 @@ func set(list string) map[string]bool {
 	return m
 }
 
-// lines returns the phrases of a list, one a line.
+// lines returns the phrases of a list, one on each line.
 func lines(list string) (all []string) {
 	for l := range strings.Lines(list) {
 		if l = strings.TrimSpace(l); l != "" {

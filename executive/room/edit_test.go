@@ -232,8 +232,8 @@ func TestSensesTellOnlyWhatTheyNotice(t *testing.T) {
 			edit earshot.Edit
 			want string
 		}{
-			{handle("bob"), earshot.Edit{Act: earshot.Created, Field: "user_state", Text: "x"}, "by /context"},
-			{earshot.Handle{Provider: "webcam", ID: "0"}, earshot.Edit{Act: earshot.Created, Field: "notes", Text: "x"}, "alone"},
+			{handle("bob"), earshot.Edit{Act: earshot.Created, Field: "user_state", Text: "x"}, "use /context"},
+			{earshot.Handle{Provider: "webcam", ID: "0"}, earshot.Edit{Act: earshot.Created, Field: "notes", Text: "x"}, "can only report on"},
 			{earshot.Handle{Provider: "webcam", ID: "0"}, earshot.Edit{Act: earshot.Undone, Field: "user_state"}, "not \"undone\""},
 			{earshot.Handle{Provider: "webcam", ID: "0"}, earshot.Edit{Act: earshot.Created, Field: "user_state", Item: strings.Repeat("x", 99), Text: "x"}, "at most 64"},
 			{earshot.Handle{Provider: "webcam", ID: "0"}, earshot.Edit{Act: earshot.Created, Field: "user_state", Text: " "}, "says nothing"},

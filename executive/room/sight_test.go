@@ -164,13 +164,13 @@ func TestWhatNoCameraSees(t *testing.T) {
 			{ann, glance(1), "a known participant cannot send camera events"},
 			{earshot.Handle{Provider: "webcam"}, glance(1), "the name of a camera has from 1 to 64 bytes"},
 			{earshot.Handle{Provider: "webcam", ID: strings.Repeat("x", 65)}, glance(1), "the name of a camera has from 1 to 64 bytes"},
-			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Glance{Eyes: "blue"}, "a camera cannot see that"},
-			{earshot.Handle{Provider: "webcam", ID: "desk"}, glance(65), "a camera cannot see that"},
-			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Glance{Eyes: earshot.Clear, Brightness: math.NaN()}, "a camera cannot see that"},
+			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Glance{Eyes: "blue"}, "a camera cannot see that: a value is out of range"},
+			{earshot.Handle{Provider: "webcam", ID: "desk"}, glance(65), "a camera cannot see that: a value is out of range"},
+			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Glance{Eyes: earshot.Clear, Brightness: math.NaN()}, "a camera cannot see that: a value is out of range"},
 			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Sight{What: "smell\n[", Eyes: earshot.Clear}, `a camera cannot report "smell"`},
 			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Sight{What: earshot.CodeRead, Eyes: earshot.Clear}, "only a code and a caption have a text"},
 			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Sight{What: earshot.CodeRead, Eyes: earshot.Clear, Text: earshot.Text(strings.Repeat("x", 5000))}, "the description of what is seen has 5000 bytes; at most 4296 are possible"},
-			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Sight{What: earshot.PeopleChanged, Eyes: earshot.Clear, Were: -1}, "a camera cannot see that"},
+			{earshot.Handle{Provider: "webcam", ID: "desk"}, earshot.Sight{What: earshot.PeopleChanged, Eyes: earshot.Clear, Were: -1}, "a camera cannot see that: a value is out of range"},
 		} {
 			if err := h.Admit(t.Context(), earshot.Event{From: tt.from, Body: tt.body}); fmt.Sprint(err) != tt.want {
 				t.Errorf("%v from %v: %v, want %s", tt.body.Kind(), tt.from, err, tt.want)

@@ -10,10 +10,9 @@ import (
 	"strings"
 )
 
-// Arguments returns what a model gave to a tool as a T, a struct with a json
-// name for each of its fields. Nothing but that may be there, and everything is
-// of its type: a model that is told what was wrong calls again, and one that is
-// understood somehow does not learn.
+// Arguments parses the arguments of a tool call as a T, a struct with a json name for each of its
+// fields. Unknown fields and wrong types are errors: a model that is told what was wrong calls
+// again, and one that is understood anyway does not learn.
 func Arguments[T any](given json.RawMessage) (T, error) {
 	var into T
 	if len(bytes.TrimSpace(given)) == 0 {
@@ -33,7 +32,7 @@ func Arguments[T any](given json.RawMessage) (T, error) {
 	return into, nil
 }
 
-// wrong says what is wrong in the words of JSON, and not of Go.
+// wrong describes an error in the words of JSON, not of Go.
 func wrong(err error) string {
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if t.Field == "" {
@@ -57,7 +56,7 @@ func takes(t reflect.Type) string {
 	return strings.Join(fields, ", ")
 }
 
-// kind returns what JSON calls a type.
+// kind returns the JSON name of a type.
 func kind(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

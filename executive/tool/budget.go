@@ -10,44 +10,43 @@ import (
 	"earshot/llm"
 )
 
-// What a turn may do with tools, for all the agents that have a part in it
-// together. People wait for the end of it.
+// The limits of a turn with tools, for all the agents that have a part in it together. People wait
+// for its end.
 const (
 	mostRounds = 8               // times that the model calls something and is asked again
-	mostCalls  = 16              // calls, two a round
+	mostCalls  = 16              // calls, two for each round
 	mostTime   = 2 * time.Minute // of tools; longer than anybody waits without a word
 
-	// mostResult is the longest result in bytes, some 2,000 tokens: several fit
-	// into the context of a small model. All of them together are mostTold, as
-	// much as its dialogue; when that is used up each may still be leastResult.
+	// mostResult is the longest result in bytes, some 2,000 tokens: several fit into the context of
+	// a small model. mostTold bounds all of them together, at the size of its dialogue; beyond that
+	// each may still have leastResult.
 	mostResult  = 8 << 10
 	mostTold    = 32 << 10
 	leastResult = 512
 
-	// mostSame is how often in a row a call may be made with the same arguments:
-	// once more than it takes to see that nothing has changed.
+	// mostSame is how many times in a row a call may be made with the same arguments: once more
+	// than it takes to see that nothing has changed.
 	mostSame = 2
 )
 
-// A Budget is what is left of a turn that uses tools. Its zero value is a turn
-// that has used none. It belongs to one goroutine.
+// A Budget is what is left to a turn with tools. Its zero value is a turn that has used none. It
+// belongs to one goroutine.
 type Budget struct {
 	rounds, calls int
 	told          int               // bytes of results
-	last          [sha256.Size]byte // call
-	same          int               // how often in a row that was made
+	last          [sha256.Size]byte // the last call
+	same          int               // how many times in a row that was made
 	spent         time.Duration
-	within        int // calls that are being done, each within the one before
+	within        int // nested calls under way
 }
 
-// round notes that a model has called something, and reports whether it may be
-// asked again with tools.
+// round notes that a model has made calls, and reports whether it may be asked again with tools.
 func (b *Budget) round() bool {
 	b.rounds++
 	return b.rounds < mostRounds && b.calls < mostCalls && b.spent < mostTime
 }
 
-// admit notes a call, and says why it may not be done, or nothing.
+// admit notes a call, and says why it may not be made; nil if it may.
 func (b *Budget) admit(call llm.Call) error {
 	b.calls++
 	b.repeats(call)
@@ -62,7 +61,7 @@ func (b *Budget) admit(call llm.Call) error {
 	return nil
 }
 
-// repeats notes whether a call is the one before.
+// repeats notes whether a call equals the previous one.
 func (b *Budget) repeats(call llm.Call) {
 	text := bytes.NewBufferString(call.Tool + " ")
 	if json.Compact(text, call.Arguments) != nil {
@@ -74,8 +73,8 @@ func (b *Budget) repeats(call llm.Call) {
 	b.same++
 }
 
-// begin begins a call: it may take what is left. Done ends it. A call that is
-// made within another one takes its time from that.
+// begin begins a call, which may take the time that is left. done ends it. A call within another
+// one takes its time from that.
 func (b *Budget) begin(ctx context.Context) (_ context.Context, done func()) {
 	ctx, cancel := context.WithTimeout(ctx, mostTime-b.spent)
 	began := time.Now()
@@ -91,5 +90,5 @@ func (b *Budget) begin(ctx context.Context) (_ context.Context, done func()) {
 // room returns how many bytes the next result may have.
 func (b *Budget) room() int { return max(min(mostResult, mostTold-b.told), leastResult) }
 
-// tell notes a result of so many bytes.
+// tell notes a result of n bytes.
 func (b *Budget) tell(n int) { b.told += n }

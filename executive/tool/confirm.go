@@ -16,27 +16,27 @@ import (
 )
 
 const (
-	// mostShown is the longest arguments in bytes, as they are shown, with which a call
-	// can be confirmed: a screen. Nobody confirms what they have not seen whole.
+	// mostShown is how many bytes of arguments, as they are shown, a call may have to be confirmed:
+	// a screen. Nobody confirms what they have not seen completely.
 	mostShown = 2000
 
-	// Confirmable is for how long a call can be confirmed: as long as who asked for
-	// something may take to come back to it, and still knows what it was.
+	// Confirmable is how long a call can be confirmed: the time in which the asker comes back to
+	// it, and still knows what it was.
 	Confirmable = 5 * time.Minute
 
-	// mostHeld is how many calls may wait for one person: more than a turn can make. The
-	// oldest goes first.
+	// mostHeld is how many calls may wait for one person: more than a turn can make. The oldest is
+	// dropped first.
 	mostHeld = 16
 )
 
-// A HeldCall is a call that the person who asks may make and that the words of others hold back.
-// It is done exactly as it is, or not at all.
+// A HeldCall is a call that the asker may make but that is held back because of others' words. It
+// is carried out exactly as it is, or not at all.
 type HeldCall struct {
 	Call    llm.Call
-	By      participants.Participant // who asked, and may have it done
+	By      participants.Participant // who asked, and may confirm it
 	Needs   participants.Capability
 	Because string // what holds it back, in words
-	Shown   string // the arguments, as people are shown them: see [Plain]
+	Shown   string // the arguments as people see them: see [Plain]
 }
 
 // A confirmableError is the refusal of a call that can be confirmed.
@@ -47,8 +47,8 @@ type confirmableError struct {
 
 func (w confirmableError) Unwrap() error { return w.error }
 
-// wayOut returns why a call is refused, and how one of those who asked can have it done
-// all the same, if one of them may by themselves.
+// wayOut returns why a call is refused, with how one of the askers can confirm it, if one of them
+// has the right on their own.
 func (t Tool) wayOut(s Scope, call llm.Call, why error) error {
 	by, ok := t.confirms(s)
 	if !ok {
@@ -59,15 +59,14 @@ func (t Tool) wayOut(s Scope, call llm.Call, why error) error {
 	if !whole {
 		return Refuse("%s; %s may, but cannot confirm what cannot be shown whole: they can ask again with /%s, so that nobody else's words stand before you; say so, or answer without it", because, by.Name, earshot.OwnWords)
 	}
-	call.Arguments = slices.Clone(call.Arguments) // whoever made it may go on writing there
+	call.Arguments = slices.Clone(call.Arguments) // the caller may keep writing there
 	return confirmableError{
 		Refuse("%s; %s may, and is shown this call: they can have it done once with /confirm and its number, or ask again with /%s, so that nobody else's words stand before you; say so, or answer without it", because, by.Name, earshot.OwnWords),
 		&HeldCall{Call: call, By: by, Needs: t.needs(), Because: because, Shown: shown},
 	}
 }
 
-// confirms returns the first of those who asked who may have the tool used by
-// themselves: a person, by what they wrote.
+// confirms returns the first asker who may use the tool on their own: a person, by what they wrote.
 func (t Tool) confirms(s Scope) (participants.Participant, bool) {
 	i := slices.IndexFunc(s.Asked, func(p participants.Participant) bool {
 		return Confirms(p, t.needs())
@@ -78,19 +77,19 @@ func (t Tool) confirms(s Scope) (participants.Participant, bool) {
 	return s.Asked[i], true
 }
 
-// Confirms reports whether somebody can confirm a call that needs a capability: neither
-// a machine, nor a voice, nor somebody who has not said who they are.
+// Confirms reports whether somebody can confirm a call that needs a capability: no machine, no
+// voice, and nobody who has not said who they are.
 func Confirms(p participants.Participant, needs participants.Capability) bool {
 	return p.Person() && !p.ByVoice && !p.Voice() && p.ID != participants.Generic && p.Can(needs)
 }
 
-// Plain returns the arguments of a call in one line in which nothing is hidden, and
-// nothing looks like something else. Whole is false if that, or what they are written as,
-// has more bytes than most, or they are no JSON.
+// Plain returns the arguments of a call in one line in which nothing is hidden, and nothing looks
+// like something else. whole is false if the line, or the arguments themselves, have more than most
+// bytes, or if they are not JSON.
 //
-// Each string says what it says to the tool, however it is written. What cannot be seen
-// in it, what turns the direction of the text, what can be taken for another character,
-// and what looks like an envelope or a token stands as \u and its number.
+// Each string is shown as the tool receives it, however it is written. Invisible characters,
+// changes of the text direction, characters that can be mistaken for others, and anything that
+// looks like an envelope or a token are shown as \u with their number.
 func Plain(arguments json.RawMessage, most int) (line string, whole bool) {
 	if len(arguments) > most || !json.Valid(arguments) {
 		return "", false
@@ -98,7 +97,7 @@ func Plain(arguments json.RawMessage, most int) (line string, whole bool) {
 	var out strings.Builder
 	for at := 0; at < len(arguments); at++ {
 		switch c := arguments[at]; c {
-		case ' ', '\t', '\r', '\n': // between what is said
+		case ' ', '\t', '\r', '\n': // between tokens
 		case '"':
 			from := at
 			for at++; arguments[at] != '"'; at++ {
@@ -118,7 +117,7 @@ func Plain(arguments json.RawMessage, most int) (line string, whole bool) {
 	return out.String(), out.Len() <= most
 }
 
-// plain writes text as a string of JSON in which nothing is hidden.
+// plain writes text as a JSON string in which nothing is hidden.
 func plain(out *strings.Builder, text string) {
 	steers := conversation.Escape(text) != text
 	out.WriteByte('"')
@@ -151,11 +150,11 @@ func plain(out *strings.Builder, text string) {
 	out.WriteByte('"')
 }
 
-// digraphLetters are letters of languages that are written in Latin ones, which are compared as
-// two of these, and which nobody takes for them.
+// digraphLetters are letters of Latin scripts that are compared as two letters, and that nobody
+// mistakes for them.
 const digraphLetters = "ßæÆœŒ"
 
-// wordEnd returns where the word ends with which text begins, or what is between words.
+// wordEnd returns the end of the word, or of the separators, with which text begins.
 func wordEnd(text string) int {
 	first, _ := utf8.DecodeRuneInString(text)
 	within := solid(first)
@@ -169,7 +168,7 @@ func solid(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) 
 
 func latin(r rune) bool { return r < utf8.RuneSelf && unicode.IsLetter(r) }
 
-// ascii reports whether text has no other characters.
+// ascii reports whether text has only ASCII characters.
 func ascii(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }
@@ -187,22 +186,22 @@ func escape(out *strings.Builder, r rune) {
 // A PendingCall is held back until somebody confirms it.
 type PendingCall struct {
 	HeldCall
-	Number   string // by which who may confirm it names it
+	Number   string // by which those who may confirm it name it
 	Agent    earshot.ParticipantID
-	Question earshot.Event // that it was made to answer
+	Question earshot.Event // the event that it was made to answer
 	Asked    []participants.Participant
-	Rests    []earshot.EventID // on which it rests: it goes when any of them does
+	Rests    []earshot.EventID // what it rests on: it is dropped when any of these is
 
-	// Visibility is who may see what it says.
+	// Visibility says who may see its contents.
 	Visibility earshot.Visibility
-	Until      time.Time // and no longer
+	Until      time.Time // it expires then
 }
 
-// PendingCalls are the calls that wait to be confirmed. The zero value has none. It has no
-// clock: who uses it says what time it is, and calls its methods one at a time.
+// PendingCalls are the calls that wait for confirmation. The zero value is empty. It has no clock:
+// its caller passes the time, and calls its methods one at a time.
 type PendingCalls struct{ all []PendingCall }
 
-// Add has a call wait, and returns it with until when. The same one waits once, by its
+// Add makes a call wait, and returns it with its expiry. The same call waits only once, under its
 // newest number.
 func (r *PendingCalls) Add(now time.Time, w PendingCall) PendingCall {
 	r.lapse(now)
@@ -242,7 +241,7 @@ func (r *PendingCalls) Of(now time.Time, who participants.Participant, a earshot
 	return theirs
 }
 
-// Drop takes out the calls that fit.
+// Drop removes the calls that fit.
 func (r *PendingCalls) Drop(fits func(PendingCall) bool) { r.all = slices.DeleteFunc(r.all, fits) }
 
 // Has reports whether a number is taken.
@@ -250,7 +249,7 @@ func (r *PendingCalls) Has(number string) bool {
 	return slices.ContainsFunc(r.all, func(w PendingCall) bool { return w.Number == number })
 }
 
-// Forget takes out the calls that rest on any of some events.
+// Forget removes the calls that rest on any of some events.
 func (r *PendingCalls) Forget(is func(earshot.EventID) bool) {
 	r.Drop(func(w PendingCall) bool { return is(w.Question.ID) || slices.ContainsFunc(w.Rests, is) })
 }

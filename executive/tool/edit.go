@@ -14,8 +14,8 @@ import (
 type Change struct {
 	Action string       // add, change or remove
 	Field  string       // notes, user_state or findings
-	Entry  string       // which entry, by its words; not to add one
-	Text   earshot.Text // what it is to say; not to remove one
+	Entry  string       // the entry, by its words; empty to add one
+	Text   earshot.Text // the new text; empty to remove one
 }
 
 // Edit is the tool by which an agent corrects the scene. Change makes the edit and returns what
@@ -57,7 +57,7 @@ type editArguments struct {
 	Text   string `json:"text"`
 }
 
-// change returns what they mean.
+// change returns the change that the arguments mean.
 func (g editArguments) change() (c Change, err error) {
 	c = Change{Action: g.Action, Field: g.Field, Entry: g.Entry}
 	switch {

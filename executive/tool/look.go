@@ -9,11 +9,11 @@ import (
 	"earshot/participants"
 )
 
-// longestCamera is the longest name of a camera that is looked for, in bytes.
+// longestCamera is the longest name of a camera that is looked up, in bytes.
 const longestCamera = 64
 
-// Look is the tool by which an agent looks through a camera. Through takes a picture with the
-// camera of a name; the empty name is the first camera that sees.
+// Look is the tool by which an agent looks through a camera. through takes a picture with the named
+// camera; the empty name means the first camera that sees.
 func Look(through func(ctx context.Context, s Scope, camera string) (Answer, error)) Tool {
 	type look struct {
 		Camera string `json:"camera"`
@@ -32,7 +32,7 @@ func Look(through func(ctx context.Context, s Scope, camera string) (Answer, err
 			}
 			camera := strings.TrimSpace(given.Camera)
 			if len(camera) > longestCamera {
-				camera = camera[:longestCamera] // which none is called
+				camera = camera[:longestCamera] // no camera has this name
 			}
 			return through(ctx, s, camera)
 		},

@@ -14,45 +14,43 @@ import (
 	"earshot/participants"
 )
 
-// A Loop is one reply of a model that may use tools. It is an [llm.Service]
-// whose stream is the whole reply: what the model says comes as it is made; what
-// it calls is done when it has said what it wanted to, in order; and then it is
-// asked again with what came of it. When the turn has used up what it may, the
-// model is asked once more without tools, and told so.
+// A Loop is one reply of a model that may use tools. It is an [llm.Service] whose stream is the
+// whole reply: the model's words come as they are made; its calls are carried out in order when it
+// has finished speaking; then it is asked again with the results. When the turn has used up its
+// budget, the model is asked once more without tools, and told so.
 //
-// A model that is parked for something more urgent is asked again, and goes on
-// where it was.
+// A model that is parked for something more urgent is asked again, and continues where it was.
 //
-// It is for one reply and one goroutine. A second stream, after one that ended
-// without a word, goes on behind what was done already.
+// A Loop is for one reply and one goroutine. A second stream, after one that ended without a word,
+// continues after the calls that were already made.
 type Loop struct {
 	Model llm.Service
 	Tools Table
 	Scope Scope
 
-	// Confirmed, if set, is done before the model is asked: somebody has confirmed it.
+	// Confirmed, if set, is carried out before the model is asked: somebody has confirmed it.
 	Confirmed *ConfirmedCall
 
-	// Used, if set, is told of each call when it has been done or refused. It
-	// may wait, and the reply waits for it.
+	// Used, if set, receives each call when it has been carried out or refused. It may wait, and
+	// the reply waits for it.
 	Used func(context.Context, Outcome)
 
-	behind []llm.Message // of the request: what was called, and what came of it
-	said   []byte        // by the model, since it was asked
-	apart  string        // comes between what was said before it was asked again and what it says next
+	behind []llm.Message // added to the request: the calls, and their results
+	said   []byte        // by the model, since it was last asked
+	apart  string        // goes between what was said before it was asked again and what it says next
 	over   bool          // it has no tools any more
-	parked int           // how often the model was
+	parked int           // how many times the model was parked
 }
 
-// A ConfirmedCall is one that somebody who may have it done wants done just as it is,
-// whoever else asks.
+// A ConfirmedCall was confirmed by somebody with the right to it, and is carried out exactly as it
+// is, whoever else asks.
 type ConfirmedCall struct {
 	Call llm.Call
 	By   participants.Participant
 }
 
-// mostParked is how often a model that is parked is asked again, in one reply:
-// each time people were asking something elsewhere.
+// mostParked is how many times a parked model is asked again in one reply: each time people were
+// asking something elsewhere.
 const mostParked = 16
 
 // goOn is what a model is told that was parked in the middle of its reply.
@@ -68,7 +66,7 @@ const enough = "You have used the tools as much as one may in one turn. They are
 func (l *Loop) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		if c := l.Confirmed; c != nil {
-			l.Confirmed = nil // once
+			l.Confirmed = nil // only once
 			s := l.Scope
 			s.Askers, s.Asked = []participants.Participant{c.By}, nil
 			if l.do(ctx, s, c.By.ID, c.Call); ctx.Err() != nil {
@@ -100,7 +98,7 @@ func (l *Loop) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta
 	}
 }
 
-// Request returns what the model is asked next, of a reply to req.
+// Request returns the next request to the model, for a reply to req.
 func (l *Loop) Request(req *llm.Request) *llm.Request {
 	r := *req
 	r.Tools = l.Tools.offered(l.Scope)
@@ -112,8 +110,8 @@ func (l *Loop) Request(req *llm.Request) *llm.Request {
 	return &r
 }
 
-// parks reports whether a model that ended with err is asked again, since it was
-// parked. What it has said stands.
+// parks reports whether a model that ended with err is asked again because it was parked. What it
+// has said stands.
 func (l *Loop) parks(ctx context.Context, err error) bool {
 	if !errors.Is(err, llm.ErrParked) || ctx.Err() != nil || l.parked == mostParked {
 		return false
@@ -128,9 +126,8 @@ func (l *Loop) parks(ctx context.Context, err error) bool {
 	return true
 }
 
-// ask asks once, and yields what is said. It returns what is called and how it
-// ended, or why it did not, which may be errLeft. Of a model that calls without end
-// the first call too many is the last that is listened to.
+// ask asks once, and yields the words. It returns the calls and how the model ended, or an error,
+// which may be errLeft. If a model calls without end, ask stops reading at the first call too many.
 func (l *Loop) ask(ctx context.Context, req *llm.Request, yield func(llm.Delta, error) bool) (calls []llm.Call, done *llm.Done, err error) {
 	l.said = l.said[:0]
 	for d, err := range l.Model.Stream(ctx, req) {
@@ -145,7 +142,7 @@ func (l *Loop) ask(ctx context.Context, req *llm.Request, yield func(llm.Delta, 
 			}
 		case !l.over:
 			call := *d.Call
-			call.Arguments = conversation.UnescapeJSON(call.Arguments) // it repeats what it has read
+			call.Arguments = conversation.UnescapeJSON(call.Arguments) // the model repeats what it has read
 			if calls = append(calls, call); len(calls) > mostCalls {
 				return calls, nil, nil
 			}
@@ -157,8 +154,7 @@ func (l *Loop) ask(ctx context.Context, req *llm.Request, yield func(llm.Delta, 
 // saying returns what the model has said, as it stands in a prompt.
 func (l *Loop) saying() string { return conversation.Escape(conversation.Unescape(string(l.said))) }
 
-// pass yields what is said. What is said after something was done is a paragraph
-// of its own.
+// pass yields words. Words after a call are a paragraph of their own.
 func (l *Loop) pass(d llm.Delta, yield func(llm.Delta, error) bool) bool {
 	if d.Text != "" {
 		if apart := l.apart; apart != "" {
@@ -172,20 +168,20 @@ func (l *Loop) pass(d llm.Delta, yield func(llm.Delta, error) bool) bool {
 	return yield(d, nil)
 }
 
-// do does what the model called, in a scope, and puts what came of it behind the request.
-// By is who has confirmed it, if anybody had to.
+// do carries out the model's calls, in a scope, and adds the results to the request. by is who has
+// confirmed them, if anybody had to.
 func (l *Loop) do(ctx context.Context, s Scope, by earshot.ParticipantID, calls ...llm.Call) {
 	called := make([]llm.Call, len(calls))
 	for i, c := range calls {
 		if !json.Valid(c.Arguments) {
-			c.Arguments = json.RawMessage("{}") // or no server would take it back
+			c.Arguments = json.RawMessage("{}") // otherwise no server would accept it back
 		}
 		c.Arguments = conversation.EscapeJSON(c.Arguments)
 		called[i] = c
 	}
 	l.behind = append(l.behind, llm.Message{Role: llm.Assistant, Text: l.saying(), Calls: called})
 	for _, c := range calls {
-		if ctx.Err() != nil { // somebody has cut in, perhaps as it was called
+		if ctx.Err() != nil { // somebody has cut in, perhaps just as the call was made
 			return
 		}
 		o := l.Tools.Do(ctx, s, c)
@@ -201,10 +197,10 @@ func (l *Loop) do(ctx context.Context, s Scope, by earshot.ParticipantID, calls 
 	l.over = !l.Scope.Budget.round()
 }
 
-// unseen is what a model is told that called for a picture and cannot look at it.
+// unseen is what a model is told that requested a picture and does not accept pictures.
 const unseen = "\nA picture came with this, which you cannot look at: say no more of what there is to see than stands here, and that you cannot look at pictures yourself."
 
-// message is what the model is told that called with that ID.
+// message is the result message for the call with that ID.
 func (o Outcome) message(id string) llm.Message {
 	m := llm.Message{Role: llm.Result, Text: o.Told, Call: id, Images: o.Images}
 	if len(o.Images) > 0 {

@@ -11,12 +11,12 @@ import (
 	"earshot/participants"
 )
 
-// mostNote is the longest note in bytes: as of a person's, so that several fit
-// among the notes of a scene.
+// mostNote is the longest note in bytes: as for a person's, so that several fit among the notes of
+// a scene.
 const mostNote = 300
 
-// Note is the tool by which an agent keeps something in mind. Keep writes it
-// down, for those who may see what the agent says there.
+// Note is the tool by which an agent keeps something in mind. keep records it, for those who may
+// see what the agent says there.
 func Note(keep func(context.Context, Scope, earshot.Text) error) Tool {
 	type note struct {
 		Text string `json:"text"`
@@ -43,8 +43,7 @@ func Note(keep func(context.Context, Scope, earshot.Text) error) Tool {
 	}
 }
 
-// Wording returns what a model wrote as an argument called name: something, in
-// at most so many bytes.
+// Wording returns the text of the argument called name: not empty, and of at most so many bytes.
 func Wording(name, text string, most int) (earshot.Text, error) {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	switch {

@@ -20,10 +20,9 @@ const (
 
 // A Memory searches what was said.
 type Memory interface {
-	// Search returns the newest events with all words of the query which
-	// everybody in the audience may see, at most so many, the newest first. It
-	// may be called from many goroutines, waits for a disk, and gives up when
-	// ctx ends.
+	// Search returns the newest events with all words of the query which everybody in the audience
+	// may see, at most so many, newest first. It is safe for concurrent use, waits for a disk, and
+	// gives up when ctx ends.
 	Search(ctx context.Context, a earshot.Audience, query string, limit int) ([]earshot.Event, error)
 }
 
@@ -59,8 +58,7 @@ func Recall(m Memory, name func(earshot.ParticipantID) string) Tool {
 	}
 }
 
-// recalled is what was found, as a model reads it. It is for those who may see
-// all of it.
+// recalled returns the results as a model reads them. They are for those who may see all of them.
 func recalled(s Scope, found []earshot.Event, name func(earshot.ParticipantID) string) Answer {
 	a := Answer{Visibility: s.Visibility}
 	var b strings.Builder
@@ -89,7 +87,7 @@ func by(e earshot.Event, name func(earshot.ParticipantID) string) string {
 	return name(e.Author)
 }
 
-// words returns what an event says, if it is somebody's words, or was seen.
+// words returns the text of an event with somebody's words or a sight.
 func words(b earshot.Body) (earshot.Text, bool) {
 	switch body := b.(type) {
 	case earshot.Message:

@@ -13,19 +13,17 @@ import (
 	"earshot/participants"
 )
 
-// An Agenda is where reminders are kept. The methods may be called from many
-// goroutines, wait for a disk, and give up when ctx ends; their errors say to a
-// model what to do instead. Whose reminders they are follows from the scope: of
-// the person whose question is answered.
+// An Agenda is where reminders are kept. Its methods are safe for concurrent use, wait for a disk,
+// and give up when ctx ends; their errors tell a model what to do instead. The scope says whose
+// reminders they are: those of the person whose question is answered.
 type Agenda interface {
 	Set(ctx context.Context, s Scope, due time.Time, text earshot.Text) (remind.Reminder, error)
 	Reminders(s Scope) []remind.Reminder
 	Cancel(ctx context.Context, s Scope, n int) error
 }
 
-// Remind is the tool by which an agent sees to it that somebody is reminded. Now
-// tells the time. One tool with an action takes less of a prompt than three, and
-// small models confuse it less.
+// Remind is the tool by which an agent sets reminders for somebody. now returns the time. One tool
+// with an action takes less of a prompt than three, and small models confuse it less.
 func Remind(a Agenda, now func() time.Time) Tool {
 	return Tool{
 		Tool: llm.Tool{
@@ -80,8 +78,7 @@ func (g remindArguments) set(ctx context.Context, s Scope, a Agenda, now time.Ti
 	return Answer{Text: earshot.Text(fmt.Sprintf("Set as number %d, due %s. It will be said then by itself; do not wait for it.", r.N, shown(r.Due)))}, nil
 }
 
-// mostSeconds keeps a number from being more than there is time; what is too far
-// off the agenda says.
+// mostSeconds keeps a number within the range of time; the agenda refuses what is too far off.
 const mostSeconds = 100 * 366 * 24 * 3600
 
 func (g remindArguments) due(now time.Time) (time.Time, error) {
@@ -96,8 +93,7 @@ func (g remindArguments) due(now time.Time) (time.Time, error) {
 	return now.Add(time.Duration(g.InSeconds) * time.Second), nil
 }
 
-// listed is what is still to be said, as a model reads it, for those who may see
-// all of it.
+// listed returns the open reminders as a model reads them, for those who may see all of them.
 func listed(all []remind.Reminder) (a Answer) {
 	if len(all) == 0 {
 		return Answer{Text: "There are no reminders."}
@@ -115,5 +111,5 @@ func listed(all []remind.Reminder) (a Answer) {
 	return a
 }
 
-// shown is a time as a model, and people, read it.
+// shown returns a time as models and people read it.
 func shown(t time.Time) string { return t.Local().Format("Mon 2006-01-02 15:04:05") }

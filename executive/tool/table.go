@@ -18,38 +18,35 @@ import (
 	"earshot/participants"
 )
 
-// mostArguments is the longest arguments of a call in bytes: the largest file
-// that a workspace takes, as JSON may write it.
+// mostArguments is the longest arguments of a call in bytes: the largest file that a workspace
+// takes, as JSON may write it.
 const mostArguments = 512 << 10
 
-// An Outcome is what a call came to.
+// An Outcome is the result of a call.
 type Outcome struct {
 	Use  earshot.Use // for the journal
 	Told string      // for the model
 
-	Images []llm.Image // likewise; kept nowhere
+	Images []llm.Image // for the model too; kept nowhere
 
-	// Who may see it, and what it was made of.
+	// Who may see it, and what it was made from.
 	Visibility earshot.Visibility
 	Sources    []earshot.EventID
 
-	// Held is set if it was refused for the words of others, and can be confirmed.
+	// Held is set if the call was refused because of others' words, and can be confirmed.
 	Held *HeldCall
 
-	// Fault is what went wrong with the tool itself, for the log. It holds
-	// nothing that anybody said.
+	// Fault is a failure of the tool itself, for the log. It holds nothing that anybody said.
 	Fault string
 }
 
-// A refusal is an error that says that something may not be done.
+// A refusal is the error of something that is not allowed.
 type refusal struct{ error }
 
-// Refuse returns the error of a tool that may not do what was asked, as opposed to one that
-// cannot.
+// Refuse returns the error of a tool that may not do what was asked, as opposed to one that cannot.
 func Refuse(format string, args ...any) error { return refusal{fmt.Errorf(format, args...)} }
 
-// For returns the tools that everybody of some askers may have used, as a model
-// is offered them.
+// For returns the tools that all of some askers may use, as a model is offered them.
 func (t Table) For(askers []participants.Participant) (offered []llm.Tool) {
 	for _, row := range t {
 		if row.allows(askers) == nil {
@@ -59,8 +56,8 @@ func (t Table) For(askers []participants.Participant) (offered []llm.Tool) {
 	return offered
 }
 
-// offered returns the tools that a model is offered in a scope: also those that somebody
-// who asked may have used if they confirm it, or it would never call them.
+// offered returns the tools that a model is offered in a scope. They include those that an asker
+// may use after confirming, because otherwise it would never call them.
 func (t Table) offered(s Scope) (offered []llm.Tool) {
 	for _, row := range t {
 		if _, ok := row.confirms(s); ok || row.allows(s.Askers) == nil {
@@ -70,9 +67,8 @@ func (t Table) offered(s Scope) (offered []llm.Tool) {
 	return offered
 }
 
-// Do does what a model calls, if everybody who asks may have it done and the
-// turn has something left. It never fails: whatever went wrong is told to the
-// model, and is in the outcome.
+// Do carries out a model's call, if everybody who asks may have it done and the turn has budget
+// left. It never fails: the model is told what went wrong, and the outcome has it.
 func (t Table) Do(ctx context.Context, s Scope, call llm.Call) Outcome {
 	began := time.Now()
 	room := s.Budget.room()
@@ -103,11 +99,11 @@ func (t Table) Do(ctx context.Context, s Scope, call llm.Call) Outcome {
 	return o
 }
 
-// mostName bounds what stands in the journal as the name of a tool, which may be
-// anything that a model made up.
+// mostName bounds what stands in the journal as the name of a tool, which may be anything that a
+// model made up.
 const mostName = 64
 
-// attempt does it, or says why not.
+// attempt carries out the call, or says why not.
 func (t Table) attempt(ctx context.Context, s Scope, call llm.Call) (answer Answer, fault string, err error) {
 	if err := s.Budget.admit(call); err != nil {
 		return answer, "", err
@@ -140,8 +136,8 @@ var (
 	errBroke   = errors.New("the tool itself broke; do without it, and say so")
 )
 
-// contained uses the tool. That it panics is no reason for the house to end: it
-// is the tool's fault, and is told with where it happened.
+// contained uses the tool. A panic does not end the program: it is reported as the tool's fault,
+// with where it happened.
 func (t Tool) contained(ctx context.Context, s Scope, arguments json.RawMessage) (answer Answer, fault string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -171,8 +167,8 @@ func (t Table) find(name string, askers []participants.Participant) (Tool, error
 	return Tool{}, Refuse("there is no such tool; there are %s", strings.Join(names, ", "))
 }
 
-// allows says why some askers may not have the tool used, or nothing. What is
-// needed is needed of each of them: whoever may do least decides.
+// allows says why some askers may not use the tool; nil if they may. Each of them needs the
+// capability: the one with the least rights decides.
 func (t Tool) allows(askers []participants.Participant) error {
 	because, advice := t.objection(askers)
 	if because == "" {
@@ -181,9 +177,9 @@ func (t Tool) allows(askers []participants.Participant) error {
 	return Refuse("%s%s", because, advice)
 }
 
-// objection returns what keeps some askers from having the tool used, and what the model
-// may do about that; nothing if all of them may. Who is named has said something in the
-// conversation that is answered, so that all who are told of it have seen that.
+// objection returns what keeps some askers from using the tool, and what the model may do about
+// that; both empty if all of them may. Everybody named has said something in the conversation that
+// is answered, so everybody who reads the objection has seen that.
 func (t Tool) objection(askers []participants.Participant) (because, advice string) {
 	if len(askers) == 0 {
 		return "nobody asked for " + t.Name + " to be used", "; answer without it"
@@ -204,21 +200,21 @@ func (t Tool) objection(askers []participants.Participant) (because, advice stri
 	return "", ""
 }
 
-// needs returns what everybody who asks must be able to do.
+// needs returns the capability that everybody who asks must have.
 func (t Tool) needs() participants.Capability { return cmp.Or(t.Needs, participants.SendMessages) }
 
-// bounded returns text of at most so many bytes: cut at the edge of a rune, and
-// saying so.
+// bounded returns text of at most so many bytes: cut at the edge of a rune, with a note that it was
+// cut.
 func bounded(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= most {
 		return text
 	}
-	end := fmt.Sprintf("… (cut off: that were %d bytes)", len(text))
+	end := fmt.Sprintf("… (cut off; the whole has %d bytes)", len(text))
 	return whole(text[:max(0, most-len(end))]) + end
 }
 
-// whole returns text without a part of a rune at its end.
+// whole returns text without a partial rune at its end.
 func whole(text string) string {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {

@@ -146,7 +146,7 @@ func TestAnOutcomeIsBounded(t *testing.T) {
 	for i := range 16 {
 		o := table.Do(t.Context(), s, call("read", `{"i":`+string(rune('0'+i%10))+`}`))
 		n := len(o.Use.Result)
-		if !utf8.ValidString(o.Told) || n > 8<<10 || !strings.HasSuffix(o.Told, "… (cut off: that were 5242880 bytes)") {
+		if !utf8.ValidString(o.Told) || n > 8<<10 || !strings.HasSuffix(o.Told, "… (cut off; the whole has 5242880 bytes)") {
 			t.Fatalf("%d bytes, ending in %q", n, o.Told[len(o.Told)-50:])
 		}
 		all += n

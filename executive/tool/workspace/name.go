@@ -14,16 +14,16 @@ import (
 
 const (
 	mostPath  = 512 // bytes; a line
-	mostPart  = 128 // bytes of one name in it; every file system takes that
-	mostDepth = 8   // folders within each other
+	mostPart  = 128 // bytes of one name in it; every file system accepts that
+	mostDepth = 8   // nested folders
 )
 
-// unfinished is the file that is being written. Nobody may have it.
+// unfinished is the file that is being written. Nobody else may use the name.
 const unfinished = ".unfinished"
 
-// clean returns a path within a workspace as it is used, or says what is wrong
-// with it. A path that a model wrote may be anything: no name can be mistaken by
-// a person or a shell, and none is special anywhere.
+// clean returns a path within a workspace in its canonical form, or an error that says what is
+// wrong with it. A path that a model wrote may be anything; after clean no name can be misread by a
+// person or a shell, and none has a special meaning anywhere.
 func clean(name string) (string, error) {
 	switch {
 	case name == "":
@@ -58,9 +58,8 @@ func clean(name string) (string, error) {
 	return name, nil
 }
 
-// odd reports whether r may not stand in a name: what cannot be seen, what
-// changes the direction of writing, and what some system takes for something
-// else.
+// odd reports whether r may not stand in a name: invisible characters, changes of the text
+// direction, and characters that are special on some system.
 func odd(r rune) bool {
 	return r == utf8.RuneError || !unicode.IsPrint(r) || strings.ContainsRune(`\:*?"<>|`, r)
 }

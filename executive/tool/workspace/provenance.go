@@ -17,35 +17,34 @@ import (
 	"earshot/executive/tool"
 )
 
-// provenanceDir is the folder of what each file was made of. No path of an agent begins like
-// this.
+// provenanceDir is the folder of the files' provenances. No path of an agent begins like this.
 const provenanceDir = ".sources"
 
-// A provenance says of what a file was made, so that what somebody wants forgotten goes from it
-// too. It has no word of the file in it but its name.
+// A provenance says from what a file was made, so that forgetting an event also reaches the file.
+// It holds no word of the file except its name.
 type provenance struct {
-	Folder string `json:"folder"` // of the workspace, below that of all
+	Folder string `json:"folder"` // of the workspace, below the common folder
 	Name   string `json:"name"`
 
-	// Named is what was answered when the file was given its name.
+	// Named is the event that was answered when the file was given its name.
 	Named earshot.EventID `json:"named,omitempty"`
 
-	// Parts are those of the file, one behind the other, and Before what they were until
-	// it was written last: a crash may have come in between.
+	// Parts are the parts of the file, in order, and Before what they were until it was last
+	// written: a crash may have come in between.
 	Parts  []stretch `json:"parts"`
 	Before []stretch `json:"before,omitempty"`
 }
 
-// A stretch is a part of a file and what it was made of.
+// A stretch is a part of a file, with what it was made from.
 type stretch struct {
 	Bytes int               `json:"bytes"`
 	Of    []earshot.EventID `json:"of,omitempty"`
 }
 
-// A file is one in a workspace.
+// A file is one file in a workspace.
 type file struct{ workspace, name string }
 
-// at returns where the provenance of a file is kept.
+// at returns the path of the provenance of a file.
 func (s *Store) at(folder, name string) string {
 	sum := sha256.Sum256([]byte(folder + "\x00" + name))
 	return filepath.Join(s.Dir, provenanceDir, hex.EncodeToString(sum[:16])+".json")
@@ -67,7 +66,7 @@ func (s *Store) loadProvenance(workspace, name string) (provenance, error) {
 	return t, nil
 }
 
-// errErased is a provenance that was being overwritten when a crash came.
+// errErased says that a provenance was being erased when a crash came.
 var errErased = errors.New("it was to be taken away")
 
 // follow reads a provenance.
@@ -79,14 +78,14 @@ func follow(path string) (t provenance, err error) {
 	if err == nil {
 		err = json.Unmarshal(data, &t)
 	}
-	if err == nil && (!filepath.IsLocal(t.Folder) || !filepath.IsLocal(t.Name)) { // nobody but us writes one
+	if err == nil && (!filepath.IsLocal(t.Folder) || !filepath.IsLocal(t.Name)) { // nobody else writes one
 		err = errBroken
 	}
 	return t, err
 }
 
-// of returns the parts of a file that has so many bytes. Where it is not as it was
-// written, all of it may be made of anything that it ever was made of.
+// of returns the parts of a file with so many bytes. If the file is not as it was written, all of
+// it may be made from anything that it ever was made from.
 func (t provenance) of(bytes int) []stretch {
 	is, was := length(t.Parts) == bytes, length(t.Before) == bytes && t.Before != nil
 	switch {
@@ -105,7 +104,7 @@ func length(parts []stretch) (n int) {
 	return n
 }
 
-// events returns what some parts were made of, each once.
+// events returns what some parts were made from, without duplicates.
 func events(parts []stretch) (all []earshot.EventID) {
 	for _, p := range parts {
 		all = append(all, p.Of...)
@@ -114,7 +113,7 @@ func events(parts []stretch) (all []earshot.EventID) {
 	return slices.Compact(all)
 }
 
-// writeProvenance writes a provenance down, or takes it away if it says nothing.
+// writeProvenance stores a provenance, or removes it if it is empty.
 func (s *Store) writeProvenance(t provenance) error {
 	path := s.at(t.Folder, t.Name)
 	if len(events(slices.Concat(t.Parts, t.Before))) == 0 {
@@ -138,9 +137,9 @@ func (s *Store) writeProvenance(t provenance) error {
 	return replace(root, filepath.Base(path), data)
 }
 
-// notes writes down of what a file is made that is about to be written: what was in it, had,
-// if more is added to its end, or what elder says of the beginning of data; and the rest of
-// what the turn rests on.
+// notes records from what a file is made that is about to be written: had, its previous contents,
+// if data is appended, or what elder says about the beginning of data; and everything else on which
+// the turn rests.
 func (s *Store) notes(of tool.Scope, f file, had, data []byte, elder []stretch, end bool) error {
 	t, err := s.loadProvenance(f.workspace, f.name)
 	if err != nil {
@@ -163,7 +162,7 @@ func (s *Store) notes(of tool.Scope, f file, had, data []byte, elder []stretch, 
 	return s.writeProvenance(t)
 }
 
-// made returns of what a file was made that has so many bytes.
+// made returns what a file with so many bytes was made from.
 func (s *Store) made(f file, bytes int) []earshot.EventID {
 	t, err := s.loadProvenance(f.workspace, f.name)
 	if err != nil {
@@ -172,7 +171,7 @@ func (s *Store) made(f file, bytes int) []earshot.EventID {
 	return events(t.of(bytes))
 }
 
-// named returns what was answered when a file was given its name, if that is known.
+// named returns the event that was answered when a file was given its name, if known.
 func (s *Store) named(f file) []earshot.EventID {
 	if t, err := s.loadProvenance(f.workspace, f.name); err == nil && t.Named != "" {
 		return []earshot.EventID{t.Named}
@@ -196,7 +195,7 @@ func (s *Store) Sources() (all []earshot.EventID, err error) {
 	return slices.Compact(all), err
 }
 
-// Touched returns how many files were made, wholly or in part, of events that fit.
+// Touched returns how many files were made, wholly or in part, from events that fit.
 func (s *Store) Touched(is func(earshot.EventID) bool) (n int, err error) {
 	err = s.each(func(t provenance) error {
 		if t.rests(is) {
@@ -207,14 +206,14 @@ func (s *Store) Touched(is func(earshot.EventID) bool) (n int, err error) {
 	return n, err
 }
 
-// rests reports whether anything of a file was made of an event that fits.
+// rests reports whether anything of a file was made from an event that fits.
 func (t provenance) rests(is func(earshot.EventID) bool) bool {
 	return is(t.Named) || slices.ContainsFunc(events(slices.Concat(t.Parts, t.Before)), is)
 }
 
-// Forget takes out of all files what was made of events that fit, and returns how many it
-// has changed. A file that is empty then is removed; one that was named for such an event
-// gets another name. What was there before is overwritten.
+// Forget removes from all files what was made from events that fit, and returns how many it has
+// changed. A file that becomes empty is removed; one that was named for such an event gets another
+// name. The old contents are overwritten.
 func (s *Store) Forget(is func(earshot.EventID) bool) (n int, err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -228,8 +227,8 @@ func (s *Store) Forget(is func(earshot.EventID) bool) (n int, err error) {
 	return n, err
 }
 
-// Loosen takes events that fit from what parts of files were made of, of those that were made of
-// anything else too: from then on they are not known to rest on them.
+// Loosen removes events that fit from the sources of file parts that also have other sources: from
+// then on those parts are not known to rest on these events.
 func (s *Store) Loosen(is func(earshot.EventID) bool) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -294,7 +293,7 @@ func (s *Store) tidy() error {
 	return errors.Join(faults...)
 }
 
-// forget takes out of one file what was made of events that fit.
+// forget removes from one file what was made from events that fit.
 func (s *Store) forget(t provenance, is func(earshot.EventID) bool) error {
 	root, err := enter(filepath.Join(s.Dir, t.Folder), false)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -305,7 +304,7 @@ func (s *Store) forget(t provenance, is func(earshot.EventID) bool) error {
 	}
 	defer root.Close()
 	about, err := root.Lstat(t.Name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !about.Mode().IsRegular() { // which is none of ours
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !about.Mode().IsRegular() { // it is none of our files
 		return s.removeProvenance(t)
 	}
 	if err != nil {
@@ -330,7 +329,7 @@ func (s *Store) forget(t provenance, is func(earshot.EventID) bool) error {
 	if len(left) > 0 {
 		during := kept
 		if kept.Name == t.Name {
-			during.Before = t.of(len(data)) // until the file is as it is to be, also after a crash
+			during.Before = t.of(len(data)) // until the file has its new contents, also after a crash
 		}
 		if err := errors.Join(s.writeProvenance(during), put(root, kept.Name, left), s.writeProvenance(kept)); err != nil {
 			return err
@@ -342,7 +341,7 @@ func (s *Store) forget(t provenance, is func(earshot.EventID) bool) error {
 	return errors.Join(overwrite(root, t.Name), s.removeProvenance(t))
 }
 
-// put puts a file in the place of what is there, and overwrites that.
+// put replaces a file, and overwrites the old contents.
 func put(root *os.Root, name string, data []byte) error {
 	old, err := root.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -375,7 +374,7 @@ func overwrite(root *os.Root, name string) error {
 	return errors.Join(err, f.Sync(), f.Close(), root.Remove(name))
 }
 
-// removeProvenance takes a provenance away, which has the name of a file in it.
+// removeProvenance removes a provenance, which contains the name of a file.
 func (s *Store) removeProvenance(t provenance) error {
 	root, err := enter(filepath.Join(s.Dir, provenanceDir), false)
 	if err != nil {

@@ -20,8 +20,8 @@ const (
 	// mostListed is how many files are listed at once: they fit into a result.
 	mostListed = 200
 
-	// mostRange is how much of a file is read at once, in bytes: with the line
-	// above it, it fits into a result.
+	// mostRange is how many bytes of a file are read at once: with the line above them, they fit
+	// into a result.
 	mostRange = 7 << 10
 )
 
@@ -58,8 +58,8 @@ func (s *Store) list() tool.Tool {
 	}
 }
 
-// listed lists what is below a folder. It rests on what was answered when the files were
-// given their names.
+// listed lists what is below a folder. The answer rests on the events that were answered when the
+// files were given their names.
 func (s *Store) listed(of tool.Scope, dir string) (tool.Answer, error) {
 	all, err := s.folders(of)
 	if err != nil {
@@ -90,9 +90,9 @@ func (s *Store) listed(of tool.Scope, dir string) (tool.Answer, error) {
 	return a, nil
 }
 
-// lists returns what is below a folder of a workspace and not listed yet, at most one
-// more than is listed, and tells which files these are. Where there is no workspace, the
-// error is [fs.ErrNotExist].
+// lists returns what is below a folder of a workspace and not yet listed, at most one more than
+// fits into the list, and calls tell with these files. If there is no workspace, the error is
+// [fs.ErrNotExist].
 func lists(workspace, dir string, listed map[string]bool, tell func(name string)) (lines []string, err error) {
 	root, err := enter(workspace, false)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *Store) read() tool.Tool {
 	}
 }
 
-// find returns what is in a file, of the first folder that has one, and which that is.
+// find returns the contents of a file, from the first folder that has it, and which folder that is.
 func (s *Store) find(of tool.Scope, name string) (data []byte, from file, err error) {
 	all, err := s.folders(of)
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *Store) find(of tool.Scope, name string) (data []byte, from file, err er
 	return nil, file{}, err
 }
 
-// has returns what is in a file of a workspace.
+// has returns the contents of a file of a workspace.
 func has(workspace, name string) ([]byte, error) {
 	root, err := enter(workspace, false)
 	if err != nil {
@@ -171,8 +171,8 @@ func has(workspace, name string) ([]byte, error) {
 	return read(root, name)
 }
 
-// part returns a part of a file, cut at the edges of runes, and says which it
-// is. It rests on all that the file was made of.
+// part returns a part of a file, cut at the edges of runes, and says which part it is. The answer
+// rests on everything from which the file was made.
 func (s *Store) part(of tool.Scope, name string, from int) (tool.Answer, error) {
 	data, where, err := s.find(of, name)
 	switch {
@@ -231,8 +231,8 @@ func (s *Store) writes() tool.Tool {
 	}
 }
 
-// put writes a file. Where files lie apart, what is added to one of all is added to
-// what is in it, in one that lies apart.
+// put writes a file. In a private conversation, an addition to a shared file is written, with the
+// shared contents, to a private file.
 func (s *Store) put(of tool.Scope, name, content string, end bool) (tool.Answer, error) {
 	all, err := s.folders(of)
 	if err != nil {
@@ -263,7 +263,7 @@ func (s *Store) put(of tool.Scope, name, content string, end bool) (tool.Answer,
 	return tool.Answer{Text: earshot.Text(text)}, err
 }
 
-// below returns what is in a file, in the first of some folders that has it.
+// below returns the contents of a file, from the first of some folders that has it.
 func below(folders []string, name string) (had []byte, from string) {
 	for _, f := range folders {
 		if had, err := has(f, name); err == nil {

@@ -1,14 +1,14 @@
-// Package workspace is where an agent keeps its files, and the three tools by
-// which it does: list_files, read_file and write_file.
+// Package workspace is where an agent keeps its files, and the three tools for that: list_files,
+// read_file and write_file.
 //
-// Each agent has a folder of its own, at its path below the folder of all. It is
-// opened as an [os.Root] for each use, so nothing outside is reached, whatever
-// stands in a path and wherever a link leads. Only plain files are read and
-// written, small ones and not too many: what is in there was put there by models.
+// Each agent has a folder of its own, at its path below a common folder. It is opened as an
+// [os.Root] for each use, so nothing outside is reached, whatever stands in a path and wherever a
+// link leads. Only plain files are read and written, small ones and not too many: models have put
+// them there.
 //
-// What an agent writes in a private conversation lies apart, and is found among
-// the same people alone: a file would else carry it to whoever asks next. So does
-// what it writes in a room that not everybody may enter, for that room.
+// What an agent writes in a private conversation is stored separately, and found only by the same
+// people: otherwise a file would carry it to whoever asks next. The same holds for what it writes
+// in a room that not everybody may enter.
 package workspace
 
 import (
@@ -30,23 +30,23 @@ import (
 	"earshot/executive/tool"
 )
 
-// The bounds of a workspace. What a model writes at once is a few kilobytes, and
-// no home has an agent that needs more.
+// The bounds of a workspace. A model writes a few kilobytes at once, and no home has an agent that
+// needs more.
 const (
-	mostFile  = 256 << 10 // bytes of a file, to be read or written
+	mostFile  = 256 << 10 // bytes of a file to read or write
 	mostBytes = 64 << 20  // of all files of an agent
 	mostFiles = 2000      // files and folders of an agent
 )
 
-// A Store is the workspaces of all agents. It may be used from many goroutines.
+// A Store is the workspaces of all agents. It is safe for concurrent use.
 type Store struct {
-	Dir string // where they are; made, for its owner alone, when the first file is written
+	Dir string // the common folder; created, accessible only to its owner, when the first file is written
 
-	// Closed reports whether not everybody may enter a room. If nil, everybody
-	// may enter each.
+	// Closed reports whether a room is closed to some people. If nil, everybody may enter each
+	// room.
 	Closed func(earshot.RoomID) bool
 
-	writing sync.Mutex // so that what is counted stays true until it is written
+	writing sync.Mutex // so that the counted usage stays correct until the file is written
 }
 
 var (
@@ -57,19 +57,19 @@ var (
 	errBroken = errors.New("the workspace could not be used; do without files, and say so")
 )
 
-// The folders of what is not for all: what was written in private, and what in a
-// room that not everybody may enter. No path of an agent begins like this.
+// The folders of what is not for everybody: what was written in private, and what in a room that
+// not everybody may enter. No path of an agent begins like this.
 const (
 	apart = ".private"
 	rooms = ".rooms"
 )
 
-// folders returns where the files are that an agent may have in a conversation. It
-// writes into the first one, and reads what is not there in the next.
+// folders returns the folders of the files that an agent may use in a conversation. It writes into
+// the first one, and reads missing files from the next.
 func (s *Store) folders(of tool.Scope) (all []string, err error) {
 	segments := strings.TrimPrefix(string(of.Home), "/")
 	if !beneath(segments) || s.Dir == "" || s.closed(of.Room) && !beneath(string(of.Room)) {
-		return nil, errBroken // it was made by the house, so this is a mistake of ours
+		return nil, errBroken // the program made the path, so this is a bug of ours
 	}
 	if !open(of) {
 		all = append(all, filepath.Join(s.Dir, apart, among(of.Visibility.Members)))
@@ -84,21 +84,20 @@ func (s *Store) folders(of tool.Scope) (all []string, err error) {
 	return all, nil
 }
 
-// beneath reports whether a path leads to something below, and nowhere that is kept
-// apart.
+// beneath reports whether a path leads to something below, but to no folder that is kept separate.
 func beneath(p string) bool {
 	return filepath.IsLocal(p) && path.Clean(p) == p && !strings.HasPrefix(p, ".")
 }
 
-// closed reports whether not everybody may enter a room.
+// closed reports whether a room is closed to some people.
 func (s *Store) closed(room earshot.RoomID) bool { return s.Closed != nil && s.Closed(room) }
 
-// open reports whether a conversation is for all in the room.
+// open reports whether a conversation is for everybody in the room.
 func open(of tool.Scope) bool {
 	return of.Visibility.Scope == earshot.Public || of.Visibility.Scope == earshot.System
 }
 
-// among returns a name for some people and agents, in whatever order.
+// among returns a name for some people and agents, whatever their order.
 func among(members []earshot.ParticipantID) string {
 	sum := sha256.New()
 	for _, m := range slices.Sorted(slices.Values(members)) {
@@ -107,8 +106,8 @@ func among(members []earshot.ParticipantID) string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// enter opens a folder; with make set it makes it if there is none. Where there is
-// none, the error is [fs.ErrNotExist].
+// enter opens a folder; make says whether to create it. If there is none, the error is
+// [fs.ErrNotExist].
 func enter(dir string, make bool) (*os.Root, error) {
 	if make {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -122,8 +121,8 @@ func enter(dir string, make bool) (*os.Root, error) {
 	return root, err
 }
 
-// plain opens a plain file to be read. A pipe or a device is not even opened:
-// that alone may have an effect.
+// plain opens a plain file for reading. A pipe or a device is not even opened, because that alone
+// may have an effect.
 func plain(root *os.Root, name string) (*os.File, int64, error) {
 	about, err := root.Stat(name)
 	if err != nil {
@@ -132,7 +131,7 @@ func plain(root *os.Root, name string) (*os.File, int64, error) {
 	if err := readable(about); err != nil {
 		return nil, 0, err
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // or a pipe that took its place would keep us
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // otherwise a pipe that took its place would block us
 	if err != nil {
 		return nil, 0, told(err)
 	}
@@ -146,7 +145,7 @@ func plain(root *os.Root, name string) (*os.File, int64, error) {
 	return f, about.Size(), nil
 }
 
-// readable says why what is there is not read, or nothing.
+// readable says why a file is not read; nil if it is.
 func readable(about fs.FileInfo) error {
 	switch {
 	case about.IsDir():
@@ -159,8 +158,8 @@ func readable(about fs.FileInfo) error {
 	return nil
 }
 
-// told returns what a model is told of an error of the system, whose own words
-// may hold where the workspace is.
+// told returns the text of a system error for a model: the system's own words may reveal where the
+// workspace is.
 func told(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -175,8 +174,7 @@ func told(err error) error {
 	return errBroken
 }
 
-// escapes reports whether a path led out of the root. The library has no value
-// to compare with.
+// escapes reports whether a path led out of the root. The library has no value to compare with.
 func escapes(err error) bool {
 	p, ok := errors.AsType[*fs.PathError](err)
 	return ok && strings.Contains(p.Err.Error(), "escapes") || errors.Is(err, syscall.ELOOP)
@@ -196,9 +194,8 @@ func read(root *os.Root, name string) ([]byte, error) {
 	return data, nil
 }
 
-// write puts a file in the place of what is there, at once: whoever reads
-// meanwhile, or after a crash, finds the old or the new one. Elder is of what the beginning
-// of data was made before.
+// write replaces a file atomically: a reader at that moment, or after a crash, finds the old or the
+// new one. elder says from what the beginning of data was made before.
 func (s *Store) write(of tool.Scope, f file, root *os.Root, data []byte, elder []stretch, end bool) (size int, err error) {
 	name := f.name
 	s.writing.Lock()
@@ -227,8 +224,7 @@ func (s *Store) write(of tool.Scope, f file, root *os.Root, data []byte, elder [
 	return len(data), replace(root, name, data)
 }
 
-// before returns what a file has in it that is to be replaced, nil if there is
-// none.
+// before returns the contents of a file that will be replaced, nil if there is none.
 func before(root *os.Root, name string) ([]byte, error) {
 	about, err := root.Lstat(name)
 	switch {
@@ -246,7 +242,7 @@ func before(root *os.Root, name string) ([]byte, error) {
 	return data, err
 }
 
-// replace writes data beside the file, and then gives it its name.
+// replace writes data beside the file, and then renames it.
 func replace(root *os.Root, name string, data []byte) error {
 	if err := root.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errBroken
@@ -269,7 +265,7 @@ func replace(root *os.Root, name string, data []byte) error {
 	return nil
 }
 
-// fits says why a workspace takes no more, or nothing. New folders count, too.
+// fits says why a workspace takes no more; nil if it does. New folders count, too.
 func fits(root *os.Root, name string, known bool, more int) error {
 	n, bytes := 0, int64(more)
 	if !known {
@@ -292,8 +288,8 @@ func fits(root *os.Root, name string, known bool, more int) error {
 
 var errMany = errors.New("too many")
 
-// walk visits what is below a folder, in order, and no more of it than a
-// workspace takes. It follows no link.
+// walk visits what is below a folder, in order, and no more of it than a workspace may hold. It
+// follows no link.
 func walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) error, about func(fs.FileInfo)) error {
 	seen := 0
 	return fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
@@ -312,7 +308,7 @@ func walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) erro
 	})
 }
 
-// shown is what stands in a list of files.
+// shown returns the line for a file in a list.
 func shown(name string, d fs.DirEntry) string {
 	switch {
 	case d.IsDir():
