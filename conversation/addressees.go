@@ -11,24 +11,23 @@ import (
 
 // Addressees are those whom a text addresses.
 type Addressees struct {
-	To      []earshot.ParticipantID // in the order in which they are named, each once
+	To      []earshot.ParticipantID // in the order in which they are named, without duplicates
 	All     bool                    // every agent in the room is addressed
-	People  bool                    // the people of the room are, and none in particular
-	Former  []string                // the names of agents that have ended and are called all the same
-	Unknown []string                // what stands where somebody is called, and is nobody's name
-	Misses  bool                    // nobody is called but such a one, and to them the text is said: "@Zed hello"
+	People  bool                    // the people of the room are addressed, and none in particular
+	Former  []string                // the names of called agents that have ended
+	Unknown []string                // called names that nobody has
+	Misses  bool                    // only such a name is called, and the text is said to it: "@Zed hello"
 }
 
-// Addressed reports whether somebody is called at all.
+// Addressed reports whether anybody is called at all.
 func (d Addressees) Addressed() bool {
 	return d.All || d.People || len(d.To)+len(d.Former)+len(d.Unknown) > 0
 }
 
-// Direct returns whom text, which from wrote, addresses. One calls somebody at
-// the beginning of a paragraph or a sentence, after greetings and other names
-// at most, or at the end of a sentence; within it one speaks about them. A name
-// without "@" calls only where a comma, a greeting or the end of the sentence
-// makes it a call. A first line "TO: Ann, Bob", "@all", and a paragraph "ALL
+// Direct returns whom a text written by from addresses. A name is called at the beginning of a
+// paragraph or a sentence, after at most greetings and other names, or at the end of a sentence;
+// within it one speaks about them. A name without "@" only calls where a comma, a greeting or the
+// end of the sentence makes it a call. A first line "TO: Ann, Bob", "@all", and a paragraph "ALL
 // AGENTS:" address as well. Code, quotations and one's own name do not.
 func (d *Directory) Direct(text earshot.Text, from earshot.ParticipantID) Addressees {
 	to := (&addressParser{d: d, from: from}).read(text)
@@ -36,9 +35,9 @@ func (d *Directory) Direct(text earshot.Text, from earshot.ParticipantID) Addres
 	return to
 }
 
-// misses reports whether a text is talk that begins with a mention of somebody unknown, behind
-// a greeting at most. Code is none, which may begin with "@Override" or "@media", and neither
-// is a domain.
+// misses reports whether a text is talk that begins with a mention of somebody unknown, after at
+// most a greeting. It is false for code, which may begin with "@Override" or "@media", and for a
+// domain.
 func (d *Directory) misses(text string) bool {
 	text = strings.TrimSpace(text)
 	for {
@@ -80,14 +79,14 @@ func isCode(text string) bool {
 	}) || strings.HasPrefix(text, "def ") || strings.Contains(text, "()")
 }
 
-// Calls returns whom text addresses where an agent wrote it: as [Directory.Direct],
-// but of what calls by standing in a sentence only what stands at the beginning of a
-// paragraph. Agents thank each other, and report whom they have asked.
+// Calls returns whom a text by an agent addresses: like [Directory.Direct], but calls within the
+// text count only at the beginning of a paragraph. Agents thank each other, and report whom they
+// have asked.
 func (d *Directory) Calls(text earshot.Text, from earshot.ParticipantID) Addressees {
 	return (&addressParser{d: d, from: from, strict: true}).read(text)
 }
 
-// read takes in a text, and returns whom it calls.
+// read parses a text, and returns whom it calls.
 func (c *addressParser) read(text earshot.Text) Addressees {
 	c.group = c.room[:0]
 	fence, first := "", true
@@ -112,7 +111,7 @@ func (c *addressParser) read(text earshot.Text) Addressees {
 	return c.out
 }
 
-// fenceOf returns the marks with which a line begins or ends a stretch of code.
+// fenceOf returns the marks by which a line begins or ends a block of code.
 func fenceOf(line string) string {
 	line = strings.TrimLeft(line, " ")
 	for _, mark := range []string{"```", "~~~"} {
@@ -123,15 +122,15 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// quoted reports whether a line was not written by the author of the text: it
-// is a quotation, or indented as code is.
+// quoted reports whether a line was not written by the author of the text: it is a quotation, or
+// indented like code.
 func quoted(line string) bool {
 	return strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "    ") ||
 		strings.HasPrefix(strings.TrimLeft(line, " "), ">")
 }
 
-// entry reports whether a line is one of a table or a configuration, such as "user: bob": a word,
-// and the name that it is set to. Who is greeted so is called.
+// entry reports whether a line is an entry of a table or a configuration, such as "user: bob": a
+// word, and the name that is its value. A greeted name is a call instead.
 func (c *addressParser) entry(line string) bool {
 	key, value, is := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "- "), ": ")
 	if !is || key == "" || strings.ContainsFunc(key, func(r rune) bool { return !letter(r) && !strings.ContainsRune("_-.", r) }) {
@@ -148,26 +147,26 @@ func (c *addressParser) entry(line string) bool {
 	return n > 0 && n == len(value)
 }
 
-// An addressParser finds out whom a text calls, word by word.
+// An addressParser determines whom a text calls, word by word.
 type addressParser struct {
 	d      *Directory
 	from   earshot.ParticipantID
-	strict bool // it calls at the beginning of a paragraph alone
+	strict bool // only calls at the beginning of a paragraph count
 	out    Addressees
 
-	calling  bool // only greetings and those called stand before, in this sentence
-	summoned bool // the last word was "hey" or one like it
-	apart    bool // the last thing was a comma
-	about    bool // the last word makes the next one a thing that is spoken of
+	calling  bool // only greetings and called names came before in this sentence
+	summoned bool // the last word was "hey" or similar
+	apart    bool // the last token was a comma
+	about    bool // after the last word one speaks about the next one
 	called   bool // somebody has been called in this sentence
 
-	// The names that stand together, and are not known to be called yet.
+	// The names that stand together, and are not yet known to be called.
 	group                     []token
 	summons, setOff, spokenOf bool // how the first of them stands
 	room                      [8]token
 }
 
-// paragraph takes in one paragraph, which is one line.
+// paragraph parses one paragraph, which is one line.
 func (c *addressParser) paragraph(line string, first bool) {
 	lex := lexer{d: c.d, line: c.head(line, first)}
 	for {
@@ -191,7 +190,7 @@ func (c *addressParser) paragraph(line string, first bool) {
 	}
 }
 
-// head takes in whom a line names before its words, and returns those.
+// head parses the addressees that a line names before its words, and returns the words.
 func (c *addressParser) head(line string, first bool) string {
 	line = unlisted(line)
 	if rest, ok := cutFold(line, "all agents"); ok && strings.HasPrefix(strings.TrimLeft(rest, " "), ":") {
@@ -205,7 +204,7 @@ func (c *addressParser) head(line string, first bool) string {
 	return line
 }
 
-// unlisted returns a line without what makes it an item of a list or a heading.
+// unlisted returns a line without the marks of a list item or a heading.
 func unlisted(line string) string {
 	line = strings.TrimLeft(line, " ")
 	for _, mark := range []string{"- ", "* ", "+ ", "• ", "# ", "## ", "### "} {
@@ -219,7 +218,7 @@ func unlisted(line string) string {
 	return line
 }
 
-// cutFold is [strings.CutPrefix] for any case of ASCII letters.
+// cutFold is [strings.CutPrefix] ignoring the case of ASCII letters.
 func cutFold(text, prefix string) (string, bool) {
 	if len(text) < len(prefix) || !strings.EqualFold(text[:len(prefix)], prefix) {
 		return text, false
@@ -227,8 +226,8 @@ func cutFold(text, prefix string) (string, bool) {
 	return text[len(prefix):], true
 }
 
-// listed takes in a list of names, and returns what follows. Where it is certain
-// that it is a list, a word that is nobody's name is unknown.
+// listed parses a list of names, and returns what follows. If it is certainly a list, a word that
+// nobody has as a name is unknown.
 func (c *addressParser) listed(text string, certain bool) string {
 	for {
 		text = strings.TrimLeft(text, " \t,;&@")
@@ -245,7 +244,7 @@ func (c *addressParser) listed(text string, certain bool) string {
 	}
 }
 
-// word takes in a word that is nobody's name.
+// word parses a word that is nobody's name.
 func (c *addressParser) word(w string) {
 	var folded [maxWord]byte
 	f := foldWord(folded[:0], w)
@@ -260,18 +259,17 @@ func (c *addressParser) word(w string) {
 	c.summoned, c.about, c.apart = summons, abouts[string(f)], false
 }
 
-// joins are what stands between names that belong together.
+// joins are the words between names that belong together.
 var joins = map[string]bool{"and": true, "or": true}
 
-// abouts are words after which one speaks about somebody, also where the
-// sentence ends.
+// abouts are words after which one speaks about somebody, even at the end of the sentence.
 var abouts = map[string]bool{
 	"about": true, "of": true, "with": true, "from": true, "by": true, "than": true, "like": true, "at": true, "as": true,
 	"is": true, "was": true, "am": true,
 }
 
-// drop decides about names that are followed by another word: after a summons
-// they are called, elsewhere the sentence is about them.
+// drop decides about names that are followed by another word: after a summons they are called,
+// otherwise the sentence is about them.
 func (c *addressParser) drop() {
 	if c.calling && c.summons {
 		c.callAll()
@@ -280,7 +278,7 @@ func (c *addressParser) drop() {
 	c.calling, c.group = false, c.group[:0]
 }
 
-// name takes in a name, or a mention of somebody unknown.
+// name parses a name, or a mention of somebody unknown.
 func (c *addressParser) name(t token) {
 	if t.at && c.calling {
 		c.call(t)
@@ -290,13 +288,13 @@ func (c *addressParser) name(t token) {
 	if len(c.group) == 0 {
 		c.summons, c.setOff, c.spokenOf = c.summoned, c.apart, c.about
 	}
-	if len(c.group) < cap(c.group) { // nobody calls more in one breath
+	if len(c.group) < cap(c.group) { // nobody calls more at once
 		c.group = append(c.group, t)
 	}
 	c.apart, c.about, c.summoned = false, false, false
 }
 
-// comma takes in what divides a sentence.
+// comma parses a mark that divides a sentence.
 func (c *addressParser) comma() {
 	if c.calling && len(c.group) > 0 {
 		c.callAll()
@@ -304,8 +302,8 @@ func (c *addressParser) comma() {
 	c.apart, c.summoned, c.about = true, false, false
 }
 
-// end takes in the end of a sentence. At it those are called who are set off,
-// and those who are mentioned, unless somebody else was called before.
+// end parses the end of a sentence. It calls the names that are set off, and the mentioned ones,
+// unless somebody else was called before.
 func (c *addressParser) end() {
 	switch {
 	case c.calling || c.setOff:
@@ -346,5 +344,5 @@ func (c *addressParser) call(t token) {
 	}
 }
 
-// mostUnknown is how many unknown names are told of; more are no mistake.
+// mostUnknown is how many unknown names are reported; more are no mistake.
 const mostUnknown = 8

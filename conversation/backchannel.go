@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	// murmurs are so short, from their first sound to their last, and so few words:
-	// who says more wants to say something.
+	// A murmur has at most this length, from its first sound to its last, and this many words:
+	// somebody who says more wants to say something.
 	murmurLasts = 1500 * time.Millisecond
 	murmurWords = 4
 )
 
-// murmurs are what people say while another speaks so that he goes on: sounds,
-// words, and two words. What objects, such as "no", and what asks for more, are
-// not among them.
+// murmurs are what people say while another speaks, to encourage them: sounds, words, and pairs of
+// words. Objections, such as "no", and requests for more are not among them.
 var murmurs = []string{
 	"mm", "mmm", "mhm", "hm", "hmm", "uh", "huh", "um", "ah", "aha", "oh", "ooh", "wow",
 	"mm-hm", "mm-hmm", "uh-huh",
@@ -28,18 +27,18 @@ var murmurs = []string{
 	"i see", "got it", "of course", "go on", "all right",
 }
 
-// halts are the words with which people begin to interrupt. Of what follows them nobody
-// has to be sure.
+// halts are the words with which people begin to interrupt. The words after them need not be
+// certain.
 var halts = []string{"stop", "wait", "no", "hold", "hang", "enough", "quiet", "never", "shut", "cancel"}
 
-// halting reports whether words that are still being said begin with one.
+// halting reports whether words that are still being said begin with a halt.
 func halting(text earshot.Text) bool {
 	said := strings.Fields(folded(string(text)))
 	return len(said) > 0 && slices.Contains(halts, said[0])
 }
 
-// backchannel reports whether u only shows that somebody listens: a murmur while
-// the agent speaks. If the agent had just asked something, it is an answer.
+// backchannel reports whether u only shows that somebody listens: a murmur while the agent speaks.
+// If the agent had just asked something, it is an answer.
 func backchannel(u earshot.Utterance, about SpeechContext) bool {
 	if !about.Sounding || about.Asked || u.Lasted > murmurLasts {
 		return false
@@ -54,22 +53,22 @@ func backchannel(u earshot.Utterance, about SpeechContext) bool {
 	return len(said) <= murmurWords && (hums(string(u.Text)) || lettered(said))
 }
 
-// meaningless are words that nobody interrupts with who says no more, and that recognisers make
-// of "mm-hm" and "uh-huh".
+// meaningless are words that interrupt nobody on their own, and that recognisers make of "mm-hm"
+// and "uh-huh".
 var meaningless = wordSet("a am an and her him i'm it of off on the them us you from")
 
-// lettered reports whether words begin with what is hummed, spelt: "m m them".
+// lettered reports whether words begin with a spelt hum: "m m them".
 func lettered(said []string) bool {
 	return len(said) > 1 && said[0] == "m" && (said[1] == "m" || said[1] == "h")
 }
 
-// clear is how sure a recogniser is of words that were said. Of those that it makes of "mm-hm"
-// and the like, such as "home" and "m m them", it is less so.
+// clear is how sure a recogniser is of real words. It is less sure of those that it makes of
+// "mm-hm" and the like, such as "home" and "m m them".
 const clear = 0.6
 
-// hums reports whether words are made of what "mm-hm" and "uh-huh" are: vowels, breath, and
-// sounds through the nose. Who objects or asks is heard all the same, also where "no" was heard
-// as a word that sounds like it.
+// hums reports whether words consist of what "mm-hm" and "uh-huh" are made of: vowels, breath, and
+// nasal sounds. Objections and questions are excluded, also when "no" was heard as a word that
+// sounds like it.
 func hums(text string) bool {
 	for w := range strings.FieldsSeq(text) {
 		if w = plain(w); slices.Contains(halts, w) || questionWords[w] || phoneticCode(w) == refusal {
@@ -80,10 +79,10 @@ func hums(text string) bool {
 	return strings.ContainsAny(s, "mnh") && strings.Trim(s, "amnh") == ""
 }
 
-// refusal is how "no" sounds, and "nah", "know" and "now".
+// refusal is the sound of "no", "nah", "know" and "now".
 var refusal = phoneticCode("no")
 
-// laughs reports whether a word is laughter, of whatever length.
+// laughs reports whether a word is laughter of any length.
 func laughs(word string) bool {
 	if len(word) < 4 {
 		return false
@@ -96,16 +95,16 @@ func laughs(word string) bool {
 	return false
 }
 
-// emoticons are those that are spelt with letters or digits, in lower case.
+// emoticons are those spelt with letters or digits, in lower case.
 var emoticons = []string{":d", ":-d", ":p", ";p", "xd", "<3", ":o", "^_^", "o_o"}
 
-// writtenMurmurs are those that people only write, or that end a talk when they say them.
+// writtenMurmurs are those that people only write, or that end a conversation when spoken.
 var writtenMurmurs = []string{
 	"mhmm", "mhmmm", "kk", "okk", "lmao", "rofl", "lolol", "jaja", "jajaja", "thanks", "thank you", "thx", "ty", "cheers", "noted", "neat", "sweet", "nice one", "makes sense", "good to know",
 }
 
-// MurmuredInWriting reports the same of what was typed, which may also be a sign, such as
-// a thumb that is up. What asks or exclaims is none.
+// MurmuredInWriting is [Murmured] for typed text, which may also be a sign, such as a thumbs-up.
+// Questions and exclamations are no murmurs.
 func MurmuredInWriting(text earshot.Text) bool {
 	typed := strings.ToLower(strings.TrimSpace(string(text)))
 	if typed == "" || strings.ContainsAny(typed, "?\n") {
@@ -122,12 +121,12 @@ func isSign(word string) bool {
 	})
 }
 
-// longestSigns is the longest that is only signs, in bytes: some emoji, each of which may
-// be made of several characters.
+// longestSigns is the longest text of signs only, in bytes: a few emoji, each of which may consist
+// of several characters.
 const longestSigns = 64
 
-// hummed returns words in which a run of letters that are hummed is one "mm": a
-// recogniser that knows no "mm-hm" spells it.
+// hummed returns words with each run of hummed letters replaced by one "mm": a recogniser that does
+// not know "mm-hm" spells it.
 func hummed(said []string) (words []string) {
 	for _, w := range said {
 		switch last := len(words) - 1; {
@@ -140,11 +139,10 @@ func hummed(said []string) (words []string) {
 	return words
 }
 
-// Murmured reports whether text is nothing but what people say while another speaks so
-// that he goes on.
+// Murmured reports whether text is only what people say to encourage a speaker.
 func Murmured(text earshot.Text) bool { return murmured(string(text), nil) }
 
-// murmured reports the same where some more words count.
+// murmured is Murmured with some more words.
 func murmured(text string, more []string) bool {
 	is := func(words string) bool { return slices.Contains(murmurs, words) || slices.Contains(more, words) }
 	said := hummed(strings.Fields(folded(text)))

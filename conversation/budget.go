@@ -9,11 +9,11 @@ import (
 	"earshot/participants"
 )
 
-// A Circle is one conversation of a room: the open one, which is empty, or one
-// of those that are private, by its members.
+// A Circle is one conversation of a room: the public one, which is empty, or a private one, by its
+// members.
 type Circle string
 
-// CircleOf returns in which conversation something of visibility v was said.
+// CircleOf returns the conversation in which something of visibility v was said.
 func CircleOf(v earshot.Visibility) Circle {
 	if v.Scope != earshot.Private {
 		return ""
@@ -26,12 +26,12 @@ func CircleOf(v earshot.Visibility) Circle {
 	return Circle(b.String())
 }
 
-// A TurnEvent is what an event is to turn control.
+// A TurnEvent is the meaning of an event for turn control.
 type TurnEvent struct {
 	Kind TurnEventKind
 	By   earshot.ParticipantID // who said it
 	Text earshot.Text          // what an agent said
-	Of   earshot.EventID       // by which a reminder was set
+	Of   earshot.EventID       // the event that set a reminder
 }
 
 // A TurnEventKind is what a [TurnEvent] does.
@@ -39,25 +39,25 @@ type TurnEventKind int
 
 // The kinds of turn events.
 const (
-	Irrelevant TurnEventKind = iota // it is nothing to turn control, like a coming or a notice
+	Irrelevant TurnEventKind = iota // it means nothing to turn control, like an arrival or a notice
 	Word                            // an agent said something: it counts
 	Set                             // an agent has set a reminder
 	Begin                           // a person has the floor: the count is 0
-	Due                             // a reminder comes: the count is 0, unless the agents set it since somebody had the floor
+	Due                             // a reminder is due: the count is 0, unless the agents set it since somebody had the floor
 	Pass                            // an agent passed control: the count is 0
 	Leave                           // the agents hand over because they have talked enough
 )
 
-// TurnEventOf returns what an event is to turn control. Kind says what a participant
-// is. AIs and other systems from outside count as agents; a person's words count
-// where they call an agent or nobody, and not where people talk to each other. So does
-// who sounds like an agent.
+// TurnEventOf returns the meaning of an event for turn control. kind returns the type of a
+// participant. AIs and other systems from outside count as agents, and so does somebody who sounds
+// like an agent. A person's words count if they call an agent or nobody, and not if people talk to
+// each other.
 func TurnEventOf(e earshot.Event, kind func(earshot.ParticipantID) participants.Type) TurnEvent {
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		return written(e, body, kind)
 	case earshot.Utterance:
-		if body.LikeAgent && len(e.To) > 0 { // another machine with the same voice, for all that is known
+		if body.LikeAgent && len(e.To) > 0 { // another machine with the same voice, as far as is known
 			return TurnEvent{Kind: Word, By: e.Author, Text: body.Text}
 		}
 		if slices.ContainsFunc(e.To, func(id earshot.ParticipantID) bool { return kind(id).Machine() }) {
@@ -67,7 +67,7 @@ func TurnEventOf(e earshot.Event, kind func(earshot.ParticipantID) participants.
 		switch {
 		case body.Act == earshot.Fired:
 			return TurnEvent{Kind: Due, Of: body.Of}
-		case body.Act == earshot.Created && e.From.Provider == "earshot": // and not who wrote /remind
+		case body.Act == earshot.Created && e.From.Provider == "earshot": // not somebody who wrote /remind
 			return TurnEvent{Kind: Set, Of: e.ID}
 		}
 	case earshot.Reply:
@@ -76,12 +76,12 @@ func TurnEventOf(e earshot.Event, kind func(earshot.ParticipantID) participants.
 	return TurnEvent{}
 }
 
-// written returns what a message is.
+// written returns the meaning of a message.
 func written(e earshot.Event, m earshot.Message, kind func(earshot.ParticipantID) participants.Type) TurnEvent {
 	by := kind(e.Author)
 	machine := func(id earshot.ParticipantID) bool { return kind(id).Machine() }
 	switch {
-	case by.Machine(), m.Turn != "": // who was made for one task may be gone since
+	case by.Machine(), m.Turn != "": // an agent that was made for one task may be gone since
 		return TurnEvent{Kind: Word, By: e.Author, Text: m.Text}
 	case by != "" && (len(e.To) == 0 || slices.ContainsFunc(e.To, machine)):
 		return TurnEvent{Kind: Begin, By: e.Author}
@@ -89,7 +89,7 @@ func written(e earshot.Event, m earshot.Message, kind func(earshot.ParticipantID
 	return TurnEvent{}
 }
 
-// replied returns what a reply is. One of which nothing was offered is nothing.
+// replied returns the meaning of a reply. A reply without words means nothing.
 func replied(e earshot.Event, r earshot.Reply) TurnEvent {
 	switch {
 	case r.Handover != nil && r.Handover.Why == earshot.Passed:
@@ -102,25 +102,24 @@ func replied(e earshot.Event, r earshot.Reply) TurnEvent {
 	return TurnEvent{Kind: Word, By: e.Author, Text: r.Offered}
 }
 
-// A Budget is how much the agents of one conversation have said since somebody
-// else had the floor. The zero Budget is that of one that begins.
+// A Budget is how much the agents of one conversation have said since somebody else had the floor.
+// The zero Budget is that of a new conversation.
 type Budget struct {
 	// Count is how many messages the agents have said in a row.
 	Count int
 
-	// For is who asked first: for them the agents work. Empty if nobody knows.
+	// For is who asked first: the agents work for them. Empty if unknown.
 	For earshot.ParticipantID
 
 	// Last is the agent that spoke last.
 	Last earshot.ParticipantID
 
-	// Over is set when the agents have handed over, until somebody else has had
-	// the floor.
+	// Over is set when the agents have handed over, until somebody else has had the floor.
 	Over bool
 
-	said []fingerprint // the last messages, the oldest first
+	said []fingerprint // the last messages, oldest first
 
-	// The reminders that the agents have set since then. They could otherwise talk
+	// own are the reminders that the agents have set since then. Without them the agents could talk
 	// for ever, each time reminded by themselves.
 	own []earshot.EventID
 }
@@ -128,7 +127,7 @@ type Budget struct {
 // mostOwn is more reminders than anybody may have at a time.
 const mostOwn = 64
 
-// Take goes on by an event.
+// Take updates the budget by an event.
 func (b *Budget) Take(m TurnEvent) {
 	switch m.Kind {
 	case Word:
@@ -144,32 +143,31 @@ func (b *Budget) Take(m TurnEvent) {
 		if !slices.Contains(b.own, m.Of) {
 			*b = Budget{For: b.For, own: b.own}
 		}
-	case Pass: // what was said is kept, or two could pass for ever
+	case Pass: // what was said is kept; otherwise two agents could pass for ever
 		b.Count, b.Over, b.Last = 0, false, m.By
 	case Leave:
 		b.Over = true
 	}
 }
 
-// Spent reports whether no agent may answer another any more, where limit of
-// their messages in a row are enough.
+// Spent reports whether no agent may answer another any more, when limit messages in a row are
+// enough.
 func (b *Budget) Spent(limit int) bool { return b.Over || b.Count >= limit }
 
-// mostCircles is how many conversations of a room are known: more than go on at
-// a time. Beyond it the one that has been still for longest is forgotten.
+// mostCircles is how many conversations of a room are remembered: more than go on at the same time.
+// Beyond that the one that has been still longest is forgotten.
 const mostCircles = 64
 
-// TurnControl is turn control of a room: a budget for each of its conversations. It is
-// made of nothing but the events, in their order, so that it goes on after a
-// restart as if there had been none. The zero TurnControl is ready, and may be used
-// from many goroutines.
+// TurnControl is the turn control of a room: a budget for each of its conversations. It is a
+// function of the events, in their order, so it continues after a restart as if there had been
+// none. The zero TurnControl is ready, and safe for concurrent use.
 type TurnControl struct {
 	mu      sync.Mutex
 	budgets map[Circle]*Budget
-	order   []Circle // the stillest first
+	order   []Circle // stillest first
 }
 
-// Take takes in an event of the room. It must be told of each once.
+// Take takes in an event of the room. It must receive each event once.
 func (t *TurnControl) Take(e earshot.Event, kind func(earshot.ParticipantID) participants.Type) {
 	m := TurnEventOf(e, kind)
 	if m.Kind == Irrelevant {
@@ -180,7 +178,7 @@ func (t *TurnControl) Take(e earshot.Event, kind func(earshot.ParticipantID) par
 	t.budget(CircleOf(e.Visibility)).Take(m)
 }
 
-// budget returns the budget of a conversation that moves. It wants t.mu.
+// budget returns the budget of an active conversation. t.mu must be held.
 func (t *TurnControl) budget(c Circle) *Budget {
 	b, known := t.budgets[c]
 	switch {
@@ -199,8 +197,7 @@ func (t *TurnControl) budget(c Circle) *Budget {
 	return b
 }
 
-// Of returns the budget of the conversation in which something of visibility v
-// is said, as it is now.
+// Of returns the current budget of the conversation in which something of visibility v is said.
 func (t *TurnControl) Of(v earshot.Visibility) Budget {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,29 +8,28 @@ import (
 	"earshot"
 )
 
-// mostUndecided is how much of a reply is held back, in bytes, until it is clear
-// whether it begins by calling somebody: some greetings and a few names.
+// mostUndecided is how many bytes of a reply are held back until it is clear whether it begins by
+// calling somebody: some greetings and a few names.
 const mostUndecided = 160
 
-// A CallPrefixer puts a call in front of a reply that one agent gives another, so
-// that their talk goes on: "@Alice, ". A reply that begins by calling somebody,
-// whoever it is, keeps its beginning. It holds the reply back for as long as that
-// is not clear, mostly for a word. How the reply is cut into pieces makes no
-// difference.
+// A CallPrefixer puts a call in front of a reply that one agent gives another, so that their
+// conversation continues: "@Alice, ". A reply that begins by calling anybody keeps its beginning.
+// The CallPrefixer holds the reply back until that is clear, usually for a word. How the reply is
+// cut into pieces makes no difference.
 type CallPrefixer struct {
 	Name      string                // who is called; if empty, nobody is, and nothing is held back
-	From      earshot.ParticipantID // whose reply it is
+	From      earshot.ParticipantID // the author of the reply
 	Directory *Directory
 
-	// Put is set once the call stands in front; it has so many bytes.
+	// Put is how many bytes the call in front has; 0 until it is there.
 	Put int
 
 	held    string
-	looked  int // bytes of held that were looked at
+	looked  int // bytes of held that were examined
 	decided bool
 }
 
-// Next returns what of the reply may be said after piece has come.
+// Next returns the part of the reply that may be said after piece has come.
 func (c *CallPrefixer) Next(piece string) string {
 	if c.decided || c.Name == "" {
 		return piece
@@ -49,7 +48,7 @@ func (c *CallPrefixer) Next(piece string) string {
 	return ""
 }
 
-// End returns what was held back when the reply is at its end.
+// End returns what was held back, at the end of the reply.
 func (c *CallPrefixer) End() string {
 	if c.decided || strings.TrimSpace(c.held) == "" {
 		return c.Drop()
@@ -57,8 +56,7 @@ func (c *CallPrefixer) End() string {
 	return c.decide(c.Directory.opens(c.held, c.From, true))
 }
 
-// Drop returns what was held back, and puts nothing in front any more: the agent
-// calls others, or nobody.
+// Drop returns what was held back, and adds no call any more: the agent calls others, or nobody.
 func (c *CallPrefixer) Drop() string {
 	held := c.held
 	c.held, c.decided = "", true
@@ -69,13 +67,13 @@ func (c *CallPrefixer) Drop() string {
 type openingKind int
 
 const (
-	open    openingKind = iota // nobody can tell yet
+	open    openingKind = iota // not yet known
 	calling                    // somebody is called
-	bare                       // nobody is
+	bare                       // nobody is called
 )
 
-// look says how the reply begins, as far as it was looked at; r is the last
-// letter of that. Nothing can become clear within a word.
+// look returns how the reply begins, as far as it was examined; r is the last letter of that.
+// Nothing becomes clear within a word.
 func (c *CallPrefixer) look(r rune) openingKind {
 	seen := c.held[:c.looked]
 	switch {
@@ -89,7 +87,7 @@ func (c *CallPrefixer) look(r rune) openingKind {
 	return open
 }
 
-// decide lets go what is held, with the call in front if it needs one.
+// decide releases what is held, with the call in front if it needs one.
 func (c *CallPrefixer) decide(v openingKind) string {
 	held := c.Drop()
 	if v == calling {
@@ -103,22 +101,22 @@ func (c *CallPrefixer) decide(v openingKind) string {
 	return call + strings.TrimLeft(held, " \t\r\n")
 }
 
-// block reports whether text begins with what must stand at the beginning of a
-// line: a list, code, a table, a heading or a quotation.
+// block reports whether text begins with something that must stand at the beginning of a line: a
+// list, code, a table, a heading or a quotation.
 func block(text string) bool {
 	line, _, _ := strings.Cut(strings.TrimLeft(text, " \t\r\n"), "\n")
 	return fenceOf(line) != "" || quoted(line) || unlisted(line) != line || strings.HasPrefix(line, "|")
 }
 
-// opens says whether text, which from wrote, begins by calling somebody. With
-// last set nothing follows that belongs to it.
+// opens says whether a text by from begins by calling somebody. last says that no more of it
+// follows.
 func (d *Directory) opens(text string, from earshot.ParticipantID, last bool) openingKind {
 	text = strings.TrimLeft(text, " \t\r\n")
 	line, _, _ := strings.Cut(text, "\n")
 	switch {
 	case listing(text) && !last:
 		return open
-	case fenceOf(line) != "" || quoted(line) || strings.Contains(line, "`"): // whose other end may come, and take a name in
+	case fenceOf(line) != "" || quoted(line) || strings.Contains(line, "`"): // its other end may come, and include a name
 		return bare
 	}
 	c := addressParser{d: d, from: from}
@@ -133,8 +131,8 @@ func (d *Directory) opens(text string, from earshot.ParticipantID, last bool) op
 	return open
 }
 
-// opening takes in the beginning of a text, up to where nobody is called any
-// more, and reports whether it has come there.
+// opening parses the beginning of a text, up to where nobody can be called any more, and reports
+// whether it has reached that point.
 func (c *addressParser) opening(line string, last bool) (clear bool) {
 	lex := lexer{d: c.d, line: c.head(line, true)}
 	for past := 0; past < c.d.widest; { // words after which a name cannot have begun
@@ -167,7 +165,7 @@ func (c *addressParser) opening(line string, last bool) (clear bool) {
 	return true
 }
 
-// listing reports whether a line may begin with whom it is for.
+// listing reports whether a line may begin with its addressees.
 func listing(line string) bool {
 	for _, head := range []string{"to:", "all agents"} {
 		n := min(len(line), len(head))

@@ -7,33 +7,32 @@ import (
 )
 
 const (
-	// leastRepeated is how many words a reply must repeat of a text that had come to the
-	// end of a sentence: fewer are a coincidence.
+	// leastRepeated is how many words a reply must repeat of a text that ended with a whole
+	// sentence: fewer are a coincidence.
 	leastRepeated = 3
 
-	// openSigns are the signs before which a space stands.
+	// openSigns are the signs that have a space in front.
 	openSigns = "(\"“‘[*_`"
 
-	// mostRepeated is how much of the end of a text is compared, in bytes.
+	// mostRepeated is how many bytes of the end of a text are compared.
 	mostRepeated = 4 << 10
 )
 
-// A Continuation is what a streamed reply comes through, piece by piece, that goes on
-// with a text which was said already. Many models begin again with its last sentence, or
-// with all of it: what they repeat is taken out, and the space between the two is put in
-// where they leave it out. Words are compared without case and punctuation. How the reply
-// is cut into pieces makes no difference. At most as much is held back as can be a
-// repetition, so a reply that repeats nothing comes through with its first word.
+// A Continuation filters a streamed reply, piece by piece, that continues a text which was already
+// said. Many models begin again with its last sentence, or with all of it: the Continuation removes
+// what they repeat, and inserts the space between the two if they omit it. Words are compared
+// without case and punctuation. How the reply is cut into pieces makes no difference. It holds back
+// only what may be a repetition, so a reply that repeats nothing comes through with its first word.
 type Continuation struct {
-	said  []string // the words of the text, at its end
-	ended bool     // the text ends with a sentence
+	said  []string // the last words of the text
+	ended bool     // the text ends with a whole sentence
 	point bool     // it ends with punctuation
-	open  bool     // a space is missing behind it
+	open  bool     // the space after it is missing
 	held  string   // what may still be a repetition
-	done  bool     // what follows is none
+	done  bool     // no repetition can follow
 }
 
-// NewContinuation returns what a reply comes through that goes on with text.
+// NewContinuation returns the filter for a reply that continues text.
 func NewContinuation(text string) *Continuation {
 	trimmed := strings.TrimRightFunc(text, unicode.IsSpace)
 	last, _ := utf8.DecodeLastRuneInString(trimmed)
@@ -47,7 +46,7 @@ func NewContinuation(text string) *Continuation {
 	}
 }
 
-// Next returns what of the reply may be said after piece has come.
+// Next returns the part of the reply that may be said after piece has come.
 func (c *Continuation) Next(piece string) string {
 	if c.done {
 		return piece
@@ -59,8 +58,7 @@ func (c *Continuation) Next(piece string) string {
 // End returns what was held back and is no repetition.
 func (c *Continuation) End() string { return c.decide(true) }
 
-// decide returns what of the held text is to be said, nothing as long as it may be a
-// repetition.
+// decide returns what may be said of the held text: nothing as long as it may be a repetition.
 func (c *Continuation) decide(last bool) string {
 	if c.done || c.held == "" || !last && partial(c.held) {
 		return ""
@@ -82,7 +80,7 @@ func (c *Continuation) decide(last bool) string {
 			repeated = n
 		case n == len(words) && n < rest, part && n == len(words)-1 && n < rest && strings.HasPrefix(c.said[at+n], words[n]):
 			if !last {
-				return "" // so far it is the same
+				return "" // so far it repeats the text
 			}
 		}
 	}
@@ -94,7 +92,7 @@ func (c *Continuation) decide(last bool) string {
 	c.held = ""
 	if repeated > 0 {
 		text = text[ends[repeated-1]:]
-		if c.point { // which is repeated, too
+		if c.point { // the punctuation is repeated too
 			text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsPunct(r) && !strings.ContainsRune(openSigns, r) })
 		}
 	}
@@ -111,7 +109,7 @@ func partial(text string) bool {
 	return false
 }
 
-// joint returns text with the space before it that is missing.
+// joint returns text with a missing space in front.
 func (c *Continuation) joint(text string) string {
 	first, _ := utf8.DecodeRuneInString(text)
 	if text != "" && c.open && (unicode.IsLetter(first) || unicode.IsNumber(first) || strings.ContainsRune(openSigns, first)) && !unspaced(first) {
@@ -120,7 +118,7 @@ func (c *Continuation) joint(text string) string {
 	return text
 }
 
-// endsIn reports whether some words stand together in others, and so are nothing new.
+// endsIn reports whether words occur together in said, and so are nothing new.
 func endsIn(said, words []string) bool {
 	for at := 0; at+len(words) <= len(said); at++ {
 		if sharedWords(said[at:], words) == len(words) {
@@ -144,8 +142,8 @@ func wordsIn(text string) []string {
 	return words
 }
 
-// spansOf returns the words of a text, folded, and where each ends in it. A letter of a
-// script that is written without spaces is a word.
+// spansOf returns the words of a text, folded, with the offset at which each ends. In scripts
+// without spaces each letter is a word.
 func spansOf(text string) (words []string, ends []int) {
 	var b strings.Builder
 	end := func(at int) {
@@ -171,7 +169,7 @@ func spansOf(text string) (words []string, ends []int) {
 	return words, ends
 }
 
-// unspaced reports whether r is of a script that is written without spaces.
+// unspaced reports whether r belongs to a script without spaces.
 func unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
 		strings.ContainsRune("。！？、，；：", r)

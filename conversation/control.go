@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// angled reports whether a token begins in text at an angle bracket: those of
-// chat templates, such as <|im_start|>, <start_of_turn> and <<SYS>>, and the
-// tags that steer a model or the house, such as <think> and <world>.
+// angled reports whether a token begins in text at an angle bracket: a token of chat templates,
+// such as <|im_start|>, <start_of_turn> and <<SYS>>, or a tag that steers a model or the program,
+// such as <think> and <world>.
 func angled(v *skeleton, text string, at int) bool {
 	if v.n == 0 {
 		return false
@@ -28,7 +28,7 @@ func angled(v *skeleton, text string, at int) bool {
 	case hardTags[string(tag)]:
 		return true
 	case softTags[string(tag)]:
-		return closes || !glued(text, at) // as the types of generic code are
+		return closes || !glued(text, at) // like the types of generic code
 	}
 	for _, p := range tagPrefixes {
 		if begins(tag, p) {
@@ -38,8 +38,7 @@ func angled(v *skeleton, text string, at int) bool {
 	return false
 }
 
-// tag returns what is seen of the name of a tag, and whether no space stands
-// around it.
+// tag returns the visible name of a tag, and whether there is no space around it.
 func (v *skeleton) tag() (name []byte, tight bool) {
 	for i := 1; i < v.n; i++ {
 		if c := v.text[i]; c == '>' || c == '/' || v.apart[i] && v.text[i-1] != '/' {
@@ -49,9 +48,8 @@ func (v *skeleton) tag() (name []byte, tight bool) {
 	return v.seen(), false
 }
 
-// piped reports whether what is seen is the rest of a token such as
-// <|im_start|>. With space in it, as in "f <| x |> g", only words that are
-// known make it one.
+// piped reports whether the visible text is the rest of a token such as <|im_start|>. With space in
+// it, as in "f <| x |> g", only known words make it a token.
 func piped(v *skeleton, end byte) bool {
 	tight := true
 	for i := 1; i < v.n; i++ {
@@ -67,8 +65,7 @@ func piped(v *skeleton, end byte) bool {
 	return false
 }
 
-// squared reports whether a token begins in text at a square bracket, such as
-// [INST].
+// squared reports whether a token begins in text at a square bracket, such as [INST].
 func squared(v *skeleton, text string, at int) bool {
 	if v.n == 0 {
 		return false
@@ -96,16 +93,16 @@ func squared(v *skeleton, text string, at int) bool {
 	return strings.IndexFunc(inside, unicode.IsLower) < 0 || !glued(text, at) && heading(after[size:])
 }
 
-// heading reports whether words follow on the same line, as they do after who
-// speaks, and not after the name of a section or in a link.
+// heading reports whether words follow on the same line, as they do after a speaker's name, but not
+// after the name of a section or in a link.
 func heading(after string) bool {
 	line, _, _ := strings.Cut(after, "\n")
 	r, _ := utf8.DecodeRuneInString(strings.TrimSpace(line))
 	return strings.HasPrefix(line, " ") && unicode.IsLetter(r) || strings.HasPrefix(line, ":")
 }
 
-// glued reports whether what begins in text at stands directly behind a name,
-// as an index or a type does.
+// glued reports whether the bracket in text at stands directly behind a name, like an index or a
+// type.
 func glued(text string, at int) bool {
 	r, _ := utf8.DecodeLastRuneInString(text[:at])
 	return at > 0 && (letter(r) || r == ')')
@@ -120,13 +117,13 @@ func wordSet(list string) map[string]bool {
 }
 
 var (
-	// What models are steered by, wherever it stands.
+	// The tags that steer models, wherever they stand.
 	hardTags = wordSet(`think thinking thought thoughts reasoning world tool_call tool_calls tool_response tool_result
 		tool_results tools function_call function_calls function_response invoke antml bos eos pad unk
 		bos_token eos_token eop_token eot eom eoh eoa sop eop im_start im_end image_soft_token mask_token
 		system_prompt human_turn answer_start`)
 
-	// Words which are types and tags elsewhere.
+	// Tags that are ordinary types and tags elsewhere.
 	softTags = wordSet(`system user assistant human function tool developer instructions`)
 
 	tagPrefixes = []string{"start_of_", "end_of_", "begin_of_", "reserved_", "extra_id_", "special_", "tokens_unused", "unused",
@@ -136,7 +133,7 @@ var (
 		gmask smask begin_inst`)
 	softWords = wordSet(`system user assistant human think args prefix suffix middle img cls sep mask pad unk bos eos`)
 
-	// What stands in tokens between bars.
+	// The words in tokens between bars.
 	templates = wordSet(`im_start im_end im_sep start_header_id end_header_id eot_id eom_id begin_of_text end_of_text endoftext
 		endofprompt python_tag system user assistant tool end start message channel constrain return call
 		start_of_turn_token end_of_turn_token system_token user_token chatbot_token start_of_role end_of_role

@@ -3,37 +3,35 @@ package conversation
 import "strings"
 
 const (
-	// mostTag is how long a tag may be, in bytes, with all that is in it.
+	// mostTag is how long a tag may be in bytes, with everything in it.
 	mostTag = 32
 
-	// mostTold is how much may stand between two tags: the names of several.
+	// mostTold is how many bytes may stand between two tags: several names.
 	mostTold = 256
 )
 
-// A ControlTagFilter is what a streamed reply comes through, piece by piece, to take out what
-// a model says to the house: <world>pass</world> leaves the floor to a person,
-// and <world>TO: Ann, Bob</world> calls those who are named. Any other tag of
-// this name is taken out too, wherever it stands. How the reply is cut into
-// pieces makes no difference, and a reply without such tags comes through byte
-// for byte. Held back is no more than a tag and the names it may enclose. The
-// zero value is ready.
+// A ControlTagFilter filters a streamed reply, piece by piece: it removes what a model says to the
+// program. <world>pass</world> leaves the floor to a person, and <world>TO: Ann, Bob</world> calls
+// the named ones. Any other tag of this name is removed too, wherever it stands. How the reply is
+// cut into pieces makes no difference, and a reply without such tags comes through byte for byte.
+// It holds back at most a tag and the names it may enclose. The zero value is ready.
 type ControlTagFilter struct {
-	Passed bool     // the reply has ended here
-	Calls  []string // the names that it called so
+	Passed bool     // the reply ended here
+	Calls  []string // the names called by tags
 	Stray  int      // tags that mean nothing
 
-	held   string // the beginning of a tag, perhaps
+	held   string // possibly the beginning of a tag
 	told   string // what has been enclosed so far
-	opened bool   // a tag has begun to enclose it
+	opened bool   // an opening tag has been seen
 
-	tag  tag  // what is held looks like
-	tail tag  // and what was let through, at its end
-	line bool // something of the line was let through
-	gap  bool // a tag was taken out where the line stands
+	tag  tag  // what the held text looks like
+	tail tag  // what the end of the released text looks like
+	line bool // part of the line was released
+	gap  bool // a tag was removed from this line
 }
 
-// Next returns what of the reply may be said after piece has come. After a pass
-// it is nothing.
+// Next returns the part of the reply that may be said after piece has come. After a pass it is
+// empty.
 func (t *ControlTagFilter) Next(piece string) string {
 	if !t.opened && t.held == "" && !t.gap && t.tail == none && strings.IndexByte(piece, '<') < 0 {
 		return t.plain(piece)
@@ -45,7 +43,7 @@ func (t *ControlTagFilter) Next(piece string) string {
 	return out.String()
 }
 
-// plain lets through a piece in which no tag can begin.
+// plain releases a piece in which no tag can begin.
 func (t *ControlTagFilter) plain(piece string) string {
 	if t.Passed {
 		return ""
@@ -56,10 +54,10 @@ func (t *ControlTagFilter) plain(piece string) string {
 	return piece
 }
 
-// End returns what was held back and has become nothing.
+// End returns text that was held back and turned out to be plain.
 func (t *ControlTagFilter) End() string {
 	var out strings.Builder
-	if t.opened && passes(t.told) { // small models forget the end
+	if t.opened && passes(t.told) { // small models forget the closing tag
 		t.pass()
 	}
 	if !t.Passed {
@@ -70,7 +68,7 @@ func (t *ControlTagFilter) End() string {
 	return out.String()
 }
 
-// step takes in the next byte.
+// step processes the next byte.
 func (t *ControlTagFilter) step(out *strings.Builder, c string) {
 	next := t.tag.next(c[0])
 	switch {
@@ -78,12 +76,12 @@ func (t *ControlTagFilter) step(out *strings.Builder, c string) {
 		t.held, t.tag = "", none
 		t.take(out, next)
 		return
-	case c == "<": // whatever had begun is none
+	case c == "<": // what had begun is no tag
 		t.let(out)
 	}
 	t.held += c
 	if t.tag = next; len(t.held) > mostTag {
-		t.let(out) // nobody writes so
+		t.let(out) // nobody writes this
 		if next == odd {
 			t.tag = none
 		}
@@ -93,7 +91,7 @@ func (t *ControlTagFilter) step(out *strings.Builder, c string) {
 	}
 }
 
-// let lets what is held go where what is said goes just now.
+// let moves the held text to the enclosed text or to the output.
 func (t *ControlTagFilter) let(out *strings.Builder) {
 	held := t.held
 	t.held = ""
@@ -106,7 +104,7 @@ func (t *ControlTagFilter) let(out *strings.Builder) {
 	}
 }
 
-// broken ends a tag that never ends.
+// broken ends a tag that is never closed.
 func (t *ControlTagFilter) broken(out *strings.Builder) {
 	if !t.opened {
 		return
@@ -118,7 +116,7 @@ func (t *ControlTagFilter) broken(out *strings.Builder) {
 	t.release(out, told)
 }
 
-// take takes a tag out.
+// take removes a tag.
 func (t *ControlTagFilter) take(out *strings.Builder, what tag) {
 	switch {
 	case what == wholeOdd:
@@ -138,7 +136,7 @@ func (t *ControlTagFilter) take(out *strings.Builder, what tag) {
 	}
 }
 
-// does does what stands between two tags.
+// does carries out the words between two tags.
 func (t *ControlTagFilter) does(told string) {
 	names, calls := cutFold(strings.TrimSpace(told), "to:")
 	switch {
@@ -170,11 +168,11 @@ func passes(told string) bool {
 
 func (t *ControlTagFilter) pass() { t.Passed, t.held, t.told, t.opened = true, "", "", false }
 
-// cut notes that something is missing where the line stands: what stands around
-// it must not become a tag by that, nor an envelope.
+// cut notes that something is missing from the line: the text around it must not become a tag or an
+// envelope because of that.
 func (t *ControlTagFilter) cut() { t.gap = t.gap || t.line || t.tail != none }
 
-// release lets text through.
+// release outputs text.
 func (t *ControlTagFilter) release(out *strings.Builder, text string) {
 	for i := range len(text) {
 		c := text[i]
@@ -188,20 +186,20 @@ func (t *ControlTagFilter) release(out *strings.Builder, text string) {
 	}
 }
 
-// missing stands where a tag was taken out in the middle of a line.
+// missing marks where a tag was removed in the middle of a line.
 const missing = "…"
 
-// A tag is how much of a tag has been seen: the letters of its name that were,
-// after it has begun, or has begun as the end of one.
+// A tag is how much of a tag has been seen: the number of letters of its name, after its beginning,
+// or after the beginning of a closing tag.
 type tag int8
 
-// The tags that are not within the name.
+// The states outside the name.
 const (
 	none     tag = 0
 	begun    tag = 1  // "<", and space; letters follow
 	ending   tag = 11 // "</", and space; letters follow
-	spaced   tag = 7  // the name, and space; of an ending ten more
-	odd      tag = 20 // the name, and what does not belong there
+	spaced   tag = 7  // the name, and space; for a closing tag ten more
+	odd      tag = 20 // the name, and something that does not belong there
 	whole    tag = 21 // "<world>"
 	wholeEnd tag = 22 // "</world>"
 	wholeOdd tag = 23 // "<world pass>"
@@ -210,7 +208,7 @@ const (
 // tagName is the name of the tags.
 const tagName = "world"
 
-// next returns what t is after one more byte.
+// next returns the state after one more byte.
 func (t tag) next(c byte) tag {
 	space := c == ' ' || '\t' <= c && c <= '\r'
 	switch {
@@ -231,7 +229,7 @@ func (t tag) next(c byte) tag {
 	if t >= ending {
 		from = ending
 	}
-	switch letters := int(t - from); { // that were seen
+	switch letters := int(t - from); { // the letters seen so far
 	case letters < len(tagName) && lower(c) == tagName[letters]:
 		return t + 1
 	case letters == 0 && space:

@@ -11,24 +11,24 @@ import (
 	"earshot/participants"
 )
 
-// A Directory is who can be addressed in a room, prepared for looking names up
-// in many texts. It may be used from many goroutines.
+// A Directory is who can be addressed in a room, prepared for looking up names in many texts. It is
+// safe for concurrent use.
 type Directory struct {
 	names  []string                    // as they are shown
 	first  map[string][]directoryEntry // by the first word, folded; the longest name first
-	byKey  map[string]directoryEntry   // by what people could take for each other
+	byKey  map[string]directoryEntry   // by the look of the name
 	widest int                         // words in the longest name
 }
 
-// A directoryEntry is somebody, and the words of the name that follow its first, folded.
+// A directoryEntry is somebody, with the words of their name after the first, folded.
 type directoryEntry struct {
 	who  earshot.ParticipantID
-	gone string // what an agent was called that has ended; empty of all others
+	gone string // the former name of an agent that has ended; otherwise empty
 	more []string
 }
 
-// NewDirectory returns the directory of some people and agents, and of agents that
-// have ended, by their names: whoever has such a name now is meant by it.
+// NewDirectory returns the directory of some people and agents, and of agents that have ended. A
+// name of an ended agent that somebody has now means that one.
 func NewDirectory(who []participants.Participant, former ...string) *Directory {
 	d := &Directory{first: make(map[string][]directoryEntry), byKey: make(map[string]directoryEntry)}
 	for _, p := range who {
@@ -47,7 +47,7 @@ func NewDirectory(who []participants.Participant, former ...string) *Directory {
 	return d
 }
 
-// enter takes in somebody by a name. It reports false of one that nobody could write.
+// enter adds somebody under a name. It returns false for a name that nobody could write.
 func (d *Directory) enter(name string, c directoryEntry) bool {
 	var words []string
 	for w := range strings.FieldsSeq(name) {
@@ -63,8 +63,8 @@ func (d *Directory) enter(name string, c directoryEntry) bool {
 	return true
 }
 
-// find returns who is named at the beginning of text, and by how many bytes; 0
-// if nobody is. The longest name wins.
+// find returns who is named at the beginning of text, and the length of the name in bytes; 0 if
+// nobody is. The longest name wins.
 func (d *Directory) find(text string) (directoryEntry, int) {
 	var folded [maxWord]byte
 	n := wordLen(text)
@@ -76,8 +76,8 @@ func (d *Directory) find(text string) (directoryEntry, int) {
 	return directoryEntry{}, 0
 }
 
-// similar is [Directory.find] for a name that is written with other letters
-// which look the same. It is slower.
+// similar is [Directory.find] for a name that is written with other letters of the same look. It is
+// slower.
 func (d *Directory) similar(text string) (directoryEntry, int) {
 	var ends []int
 	for at := 0; len(ends) < d.widest; {
@@ -111,11 +111,10 @@ func follow(text string, at int, words []string) (end int, ok bool) {
 	return at, true
 }
 
-// maxWord is more than any word of a name has, in bytes.
+// maxWord is longer in bytes than any word of a name.
 const maxWord = 96
 
-// foldWord appends word to to, in lower case. A word that is too long for a
-// name becomes nothing.
+// foldWord appends word to to, in lower case. A word that is too long for a name becomes empty.
 func foldWord(to []byte, word string) []byte {
 	if len(word) > maxWord*2/3 { // lower case may need more bytes
 		return to[:0]
@@ -130,8 +129,8 @@ func foldWord(to []byte, word string) []byte {
 	return to
 }
 
-// wordLen returns the length of the word that text begins with, such as "Ann",
-// "O'Brien", "guest_1" or "r2.d2"; what ends a sentence is not part of it.
+// wordLen returns the length of the first word of text, such as "Ann", "O'Brien", "guest_1" or
+// "r2.d2"; punctuation at the end is not part of it.
 func wordLen(text string) int {
 	n, end := 0, 0 // so far, and up to the last letter
 	for n < len(text) {
@@ -152,7 +151,7 @@ func wordLen(text string) int {
 	return end
 }
 
-// letter reports whether r is what words are made of.
+// letter reports whether r can be part of a word.
 func letter(r rune) bool {
 	if r < utf8.RuneSelf {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_'
@@ -163,8 +162,8 @@ func letter(r rune) bool {
 // blank returns how many bytes of space text begins with.
 func blank(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
 
-// Nearest returns up to most names that come closest to name, the nearest
-// first; none if nothing is near: a letter in three may be wrong.
+// Nearest returns up to most names that are closest to name, nearest first; none if nothing is
+// close: one letter in three may be wrong.
 func (d *Directory) Nearest(name string, most int) []string {
 	type near struct {
 		name string
@@ -174,7 +173,7 @@ func (d *Directory) Nearest(name string, most int) []string {
 	key := []rune(participants.Key(name))
 	for _, n := range d.names {
 		far := distance(key, []rune(participants.Key(n)))
-		for w := range strings.FieldsSeq(n) { // one name of several
+		for w := range strings.FieldsSeq(n) { // one of several words of a name
 			far = min(far, distance(key, []rune(participants.Key(w))))
 		}
 		if far <= max(1, len(key)/3) && far < len(key) {
@@ -189,9 +188,8 @@ func (d *Directory) Nearest(name string, most int) []string {
 	return names
 }
 
-// distance returns how many letters must be added, left out, replaced or
-// swapped with their neighbour to make b of a. Of the usual table three rows
-// are kept.
+// distance returns how many letters must be added, removed, replaced or swapped with their
+// neighbour to turn a into b. It keeps three rows of the usual table.
 func distance(a, b []rune) int {
 	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

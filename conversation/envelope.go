@@ -1,17 +1,16 @@
-// Package conversation is what is said between participants: the envelope
-// that tells a model who said what, whom a message is for, what a model is told
-// of those who are there, and how long agents may talk among themselves.
+// Package conversation is what participants say to each other: the envelope that tells a model who
+// said what, for whom a message is, what a model is told about the people present, and how long
+// agents may talk among themselves.
 //
-// A message reaches a model in an [Envelope], which is made of typed fields when
-// the prompt is built. Nothing in a text can stand as another envelope, as a
-// section of the prompt, or as a token that steers a model: [Escape] changes
-// what looks like one, visibly, and [Unescape] undoes it.
+// A message reaches a model in an [Envelope], which is made from typed fields when the prompt is
+// built. Nothing in a text can pass as another envelope, as a section of the prompt, or as a token
+// that steers a model: [Escape] visibly changes what looks like one, and [Unescape] undoes it.
 //
-// What a model answers comes through four filters, piece by piece: a [Scrubber]
-// takes out what only the house writes, a [Tap] what the model says to the house,
-// a [CallPrefixer] has an agent call the one whom it answers, and an [Unescaper] gives what
-// it repeats of a text its own signs back. Each holds back no more than may become
-// what it looks for. What comes out is nobody's prompt: who puts it in one escapes it.
+// A model's answer goes through four filters, piece by piece: an [EnvelopeFilter] removes what only
+// the program writes, a [ControlTagFilter] what the model says to the program, a [CallPrefixer]
+// makes an agent call the one whom it answers, and an [Unescaper] restores escaped text that the
+// model repeats. Each holds back no more than may become what it looks for. Their output is not
+// escaped: whoever puts it into a prompt escapes it.
 package conversation
 
 import (
@@ -23,8 +22,8 @@ import (
 	"earshot/participants"
 )
 
-// An Envelope is a message as a model sees it, with its sender in front. Sender
-// and addressees come from the registry and never from the text.
+// An Envelope is a message as a model sees it, with its sender in front. Sender and addressees come
+// from the registry and never from the text.
 type Envelope struct {
 	From string
 	To   []string // named only where it matters who is meant
@@ -37,8 +36,8 @@ const (
 	envelopeEnd  = "] "
 )
 
-// String returns "[FROM: Ann] hello", or "[FROM: Ann TO: Bob, Earshot] hello".
-// The text is escaped; from names goes what an envelope is made of.
+// String returns "[FROM: Ann] hello", or "[FROM: Ann TO: Bob, Earshot] hello". The text is escaped;
+// the characters of an envelope are removed from names.
 func (e Envelope) String() string {
 	var b strings.Builder
 	b.Grow(len(envelopeFrom) + len(e.From) + len(envelopeEnd) + len(e.Text))
@@ -57,8 +56,7 @@ func (e Envelope) String() string {
 	return b.String()
 }
 
-// Parse returns the envelope that was rendered as text, byte for byte, and
-// whether text is one.
+// Parse returns the envelope that was rendered as text, byte for byte, and whether text is one.
 func Parse(text string) (e Envelope, ok bool) {
 	head, text, closed := strings.Cut(text, envelopeEnd)
 	names, opened := strings.CutPrefix(head, envelopeFrom)
@@ -73,18 +71,17 @@ func Parse(text string) (e Envelope, ok bool) {
 	return e, true
 }
 
-// nameless is what a sender is called without a usable name: somebody unknown,
-// and never the operator.
+// nameless is the name of a sender without a usable name: somebody unknown, and never the operator.
 const nameless = "unknown"
 
-// Some scripts join letters, or part them, by characters that cannot be seen.
+// Some scripts join or separate letters by invisible characters.
 const (
 	nonJoiner = '\u200c'
 	joiner    = '\u200d'
 )
 
-// label returns a name as it stands in an envelope or a list of names. Names
-// were checked when they came in; this holds for those as well that were not.
+// label returns a name as it stands in an envelope or a list of names. Names are checked when they
+// come in; label also makes unchecked ones safe.
 func label(name string) string {
 	if simple(name) {
 		return name
@@ -112,5 +109,5 @@ func simple(name string) bool {
 	return name != "" && len(name) <= mostSimple && name[len(name)-1] != ' '
 }
 
-// mostSimple is no longer than any name may be, in bytes.
+// mostSimple is no longer in bytes than any name may be.
 const mostSimple = 32

@@ -8,36 +8,35 @@ import (
 	"earshot/participants"
 )
 
-// An EnvelopeFilter takes out of a reply, piece by piece, what only the house writes:
-// a model that has seen "[FROM: Ann] " a hundred times likes to begin like that.
-// Envelopes go wherever they stand, however they are written; so does the
-// agent's own name in front, and what is an echo of the sections of the prompt.
-// How the reply is cut into pieces makes no difference. The zero value is
-// ready.
+// An EnvelopeFilter removes from a reply, piece by piece, what only the program writes: a model
+// that has seen "[FROM: Ann] " a hundred times likes to begin like that. It removes envelopes
+// wherever they stand and however they are written, the agent's own name in front, and echoes of
+// the sections of the prompt. How the reply is cut into pieces makes no difference. The zero value
+// is ready.
 type EnvelopeFilter struct {
-	Own string // the name of the agent that replies
+	Own string // the name of the replying agent
 
-	// Foreign counts the envelopes that bore another's name.
+	// Foreign counts the envelopes in somebody else's name.
 	Foreign int
 
-	held   string // what may become something that goes
-	within bool   // a line has begun; at first none has
-	spoken bool   // something was let through
-	trim   bool   // the space after an envelope goes with it
-	open   bool   // a bracket was let through and not closed since
-	skip   bool   // the rest of the line goes
-	echo   bool   // the line before was part of a section
+	held   string // text that may have to be removed
+	within bool   // a line has begun; false at the start
+	spoken bool   // something was released
+	trim   bool   // the space after an envelope is removed with it
+	open   bool   // a released bracket has not been closed
+	skip   bool   // the rest of the line is removed
+	echo   bool   // the previous line was part of a section
 }
 
-// The most that is held back, in bytes: the longest envelope, with the names of
-// many, and what stands before the names in one.
+// The most that is held back, in bytes: the longest envelope, with many names, and what stands
+// before the names in one.
 const (
 	mostEnvelope = 512
 	mostOpening  = 128
 )
 
-// Correction tells the model, in its next prompt, that it wrote in the name of
-// others; empty if it did not.
+// Correction tells the model, in its next prompt, that it wrote in others' names; empty if it did
+// not.
 func Correction(foreign int, agent string) string {
 	if foreign == 0 {
 		return ""
@@ -50,16 +49,16 @@ func Correction(foreign int, agent string) string {
 		"You are %s: write your own words only, without a sender in front.", often, label(agent))
 }
 
-// Next returns what of the reply may be said after piece has come.
+// Next returns the part of the reply that may be said after piece has come.
 func (s *EnvelopeFilter) Next(piece string) string {
 	s.held += piece
 	return s.run(false)
 }
 
-// End returns what was held back and has become nothing.
+// End returns text that was held back and turned out to be plain.
 func (s *EnvelopeFilter) End() string { return s.run(true) }
 
-// run takes what is held as far as it can be decided about.
+// run processes the held text as far as it can be decided.
 func (s *EnvelopeFilter) run(last bool) string {
 	var out strings.Builder
 	for s.held != "" && s.step(&out, last) {
@@ -67,7 +66,7 @@ func (s *EnvelopeFilter) run(last bool) string {
 	return out.String()
 }
 
-// step decides about what is held, or reports that more of it is needed.
+// step decides about the held text, or reports that it needs more.
 func (s *EnvelopeFilter) step(out *strings.Builder, last bool) bool {
 	if !last && !utf8.FullRuneInString(s.held) {
 		return false
@@ -102,7 +101,7 @@ func (s *EnvelopeFilter) step(out *strings.Builder, last bool) bool {
 	return true
 }
 
-// newline takes the end of a line; that of one which went goes too.
+// newline processes the end of a line; that of a removed line is removed too.
 func (s *EnvelopeFilter) newline(out *strings.Builder) {
 	s.trim = false
 	if s.skip {
@@ -114,7 +113,7 @@ func (s *EnvelopeFilter) newline(out *strings.Builder) {
 	s.skip, s.within = false, false
 }
 
-// pass lets the next n bytes through.
+// pass releases the next n bytes.
 func (s *EnvelopeFilter) pass(out *strings.Builder, n int) {
 	c := s.held[:n]
 	out.WriteString(c)
@@ -128,8 +127,8 @@ func (s *EnvelopeFilter) pass(out *strings.Builder, n int) {
 	}
 }
 
-// bracket decides about a bracket: an envelope goes, and one that is not closed
-// is made round.
+// bracket decides about a bracket: an envelope is removed, and one that is not closed gets a round
+// bracket.
 func (s *EnvelopeFilter) bracket(out *strings.Builder, r rune, size int, last bool) bool {
 	held := s.held[:min(len(s.held), mostOpening)]
 	var v skeleton
@@ -138,7 +137,7 @@ func (s *EnvelopeFilter) bracket(out *strings.Builder, r rune, size int, last bo
 	switch {
 	case n > 0:
 		return s.envelope(out, v.from[n-1], n > len("to:"), last)
-	case may && v.more && len(held) == mostOpening: // nobody writes so
+	case may && v.more && len(held) == mostOpening: // nobody writes this
 		s.round(out, r, size)
 	case may && v.more && !last:
 		return false
@@ -149,11 +148,11 @@ func (s *EnvelopeFilter) bracket(out *strings.Builder, r rune, size int, last bo
 	return true
 }
 
-// openings are how envelopes begin, as they look.
+// openings are the looks of the beginnings of envelopes.
 var openings = []string{"from:", "fr0m:", "to:"}
 
-// opening returns the length of the opening that seen begins with, or whether
-// it may begin with one when there is more of it.
+// opening returns the length of the opening with which seen begins, or whether more text may make
+// it one.
 func opening(seen []byte) (n int, may bool) {
 	for _, o := range openings {
 		if begins(seen, o) {
@@ -164,8 +163,8 @@ func opening(seen []byte) (n int, may bool) {
 	return 0, may
 }
 
-// envelope takes out an envelope, if it is closed. What follows the colon names
-// its sender, or those whom it is for.
+// envelope removes an envelope, if it is closed. The words after the colon name its sender, or its
+// addressees.
 func (s *EnvelopeFilter) envelope(out *strings.Builder, colon int, sender, last bool) bool {
 	held := s.held[:min(len(s.held), mostEnvelope)]
 	end := strings.IndexFunc(held, func(r rune) bool { return newline(r) || closers[r] })
@@ -176,7 +175,7 @@ func (s *EnvelopeFilter) envelope(out *strings.Builder, colon int, sender, last 
 		s.round(out, first(held), utf8.RuneLen(first(held)))
 		return true
 	}
-	if s.open { // what stands around must not become one by its going
+	if s.open { // the text around it must not become one by its removal
 		out.WriteByte(']')
 		s.open = false
 	}
@@ -188,7 +187,7 @@ func (s *EnvelopeFilter) envelope(out *strings.Builder, colon int, sender, last 
 	return true
 }
 
-// own reports whether the name that follows a colon is the agent's.
+// own reports whether the name after a colon is the agent's.
 func (s *EnvelopeFilter) own(after string) bool {
 	name, _, _ := strings.Cut(after[utf8.RuneLen(first(after)):], envelopeTo)
 	return participants.Key(name) == participants.Key(s.Own)
@@ -205,8 +204,8 @@ func first(text string) rune {
 	return r
 }
 
-// heading returns how much of what is held, at the beginning of a line, only
-// the house writes, and whether more is needed to know.
+// heading returns how much of the held text, at the beginning of a line, only the program writes,
+// and whether it needs more text to decide.
 func (s *EnvelopeFilter) heading(last bool) (n int, more bool) {
 	for _, h := range echoes {
 		if h.after && !s.echo {
@@ -236,8 +235,8 @@ func (s *EnvelopeFilter) heading(last bool) (n int, more bool) {
 	return n, false
 }
 
-// prefixes are what the agent may write before its words, the first only where
-// the reply begins.
+// prefixes are what the agent may write before its words, the first only at the beginning of the
+// reply.
 func (s *EnvelopeFilter) prefixes() []string {
 	if s.Own == "" {
 		return nil
@@ -245,8 +244,7 @@ func (s *EnvelopeFilter) prefixes() []string {
 	return []string{s.Own + ":", "from " + s.Own + ":", "from: " + s.Own + ":"}
 }
 
-// opens reports whether text begins with a prefix, in any case, and whether it
-// may, when there is more of it.
+// opens reports whether text begins with a prefix, in any case, and whether it may with more text.
 func opens(text, prefix string) (is, may bool) {
 	if n := len(text); n < len(prefix) {
 		return false, strings.EqualFold(text, prefix[:n])
@@ -254,8 +252,8 @@ func opens(text, prefix string) (is, may bool) {
 	return strings.EqualFold(text[:len(prefix)], prefix), false
 }
 
-// echoes are how the lines begin that tell a model who it is and who is there;
-// some of them only after another.
+// echoes are the beginnings of the lines that tell a model who it is and who is there; some of them
+// count only after another.
 var echoes = []struct {
 	text  string
 	after bool

@@ -7,22 +7,21 @@ import (
 )
 
 const (
-	// mark stands behind what was changed in a text. It cannot be seen; where
-	// it was in the text already, it is doubled.
+	// mark stands behind each change of a text. It is invisible; where the text already has one, it
+	// is doubled.
 	mark = '\u2060' // word joiner
 
-	// bar is put before a line that reads as if it were ours.
+	// bar is put before a line that reads like one of the program's.
 	bar = '│'
 )
 
-// Escape returns text in which nothing looks like an envelope, like a section
-// of the prompt, or like a token that steers a model, however it is written:
-// with invisible characters in between, in wide letters or those of other
-// alphabets. The bracket with which it begins becomes a round one, and before a
-// line stands a bar. Other text comes out unchanged.
+// Escape returns text in which nothing looks like an envelope, like a section of the prompt, or
+// like a token that steers a model, however it is written: with invisible characters in between, in
+// wide letters or those of other alphabets. Its opening bracket becomes a round one, and a line
+// gets a bar in front. Other text comes out unchanged.
 func Escape(text string) string {
 	var out strings.Builder
-	done := 0 // what of text is in out
+	done := 0 // how much of text is in out
 	change := func(at, size int, to rune) {
 		if done == 0 {
 			out.Grow(len(text) + 64)
@@ -83,8 +82,8 @@ func steers(v *skeleton, text string, at, size int) bool {
 	return squared(v, text, at)
 }
 
-// ours reports whether the line that begins in text at reads like one of the
-// sections of a prompt, or like the line of a role, whatever signs stand before.
+// ours reports whether the line that begins in text at at reads like one of the sections of a
+// prompt, or like a role line, whatever signs stand in front.
 func ours(v *skeleton, text string, at int) bool {
 	for {
 		r, size := utf8.DecodeRuneInString(text[at:])
@@ -109,11 +108,11 @@ func ours(v *skeleton, text string, at int) bool {
 	return false
 }
 
-// initials are the letters that heads begin with.
+// initials are the first letters of heads.
 const initials = "abcdefhimrstuw"
 
-// heads are the beginnings of lines that are written by the house, or by what
-// some models know as the one who speaks.
+// heads are the beginnings of lines that the program writes, or that some models take for the name
+// of a speaker.
 var heads = []string{
 	"currentparticipants", "understandingparticipants", "externalactors", "internalagents", "external:", "internal:",
 	"whatisgoingon,andhowolditis", "system:", "systemprompt:", "systemmessage:", "systemnote:", "assistant:", "user:",

@@ -7,21 +7,21 @@ import (
 	"earshot"
 )
 
-// A kind says what a token is for somebody who looks for names.
+// A kind is the role of a token in the search for names.
 type kind int
 
 const (
-	nothing  kind = iota // the line is at its end
-	word                 // one that is nobody's name, or code, or a quotation
-	name                 // somebody's, or a mention of somebody unknown
-	comma                // what divides a sentence
-	sentence             // its end
+	nothing  kind = iota // the end of the line
+	word                 // a word that is nobody's name, code, or a quotation
+	name                 // somebody's name, or a mention of somebody unknown
+	comma                // a mark that divides a sentence
+	sentence             // the end of a sentence
 )
 
 // A token is a part of a line.
 type token struct {
 	kind   kind
-	text   string // a word; or of a name as it is written, without "@"
+	text   string // a word; or a name as it is written, without "@"
 	at     bool   // a name with "@"
 	who    earshot.ParticipantID
 	gone   string // the name of an agent that has ended
@@ -30,10 +30,10 @@ type token struct {
 	people bool // "@human"
 }
 
-// unknown reports whether t mentions somebody who is not there.
+// unknown reports whether t mentions an unknown name.
 func (t token) unknown() bool { return !t.known && !t.all && !t.people }
 
-// A lexer takes one line apart.
+// A lexer splits one line into tokens.
 type lexer struct {
 	d    *Directory
 	line string
@@ -58,7 +58,7 @@ func (l *lexer) next() token {
 				l.at += n
 				return token{kind: word}
 			}
-			l.at += len(rest) - len(strings.TrimLeft(rest, "`")) // all of them: half of them begin nothing either
+			l.at += len(rest) - len(strings.TrimLeft(rest, "`")) // skip all of them: half of them begin nothing either
 			continue
 		case strings.ContainsRune(quotes, r):
 			if n := quotation(rest, r, size); n > 0 {
@@ -75,11 +75,10 @@ func (l *lexer) next() token {
 	return token{}
 }
 
-// quotes are the marks with which a quotation begins, each followed by the one
-// with which it ends.
+// quotes are the opening marks of quotations, each followed by its closing mark.
 const quotes = `""“”„“«»`
 
-// quotation returns the length of the quotation that text begins with, or 0.
+// quotation returns the length of the quotation at the beginning of text, or 0.
 func quotation(text string, r rune, size int) int {
 	marks := []rune(quotes)
 	for i := 0; i < len(marks); i += 2 {
@@ -93,7 +92,7 @@ func quotation(text string, r rune, size int) int {
 	return 0
 }
 
-// span returns the length of the code that text begins with, or 0.
+// span returns the length of the code at the beginning of text, or 0.
 func span(text string) int {
 	n := len(text) - len(strings.TrimLeft(text, "`"))
 	for at := n; ; {
@@ -110,7 +109,7 @@ func span(text string) int {
 	}
 }
 
-// mark says what a mark means where the lexer stands.
+// mark returns the meaning of the mark at the lexer's position.
 func (l *lexer) mark(r rune, size int) kind {
 	after := l.line[l.at+size:]
 	open := after == "" || strings.ContainsRune(" \t\r\"'”’)]*_.!?…", rune(after[0])) || after[0] >= utf8.RuneSelf
@@ -135,7 +134,7 @@ func (l *lexer) mark(r rune, size int) kind {
 	return nothing
 }
 
-// named returns the name or the word at which the lexer stands.
+// named returns the name or the word at the lexer's position.
 func (l *lexer) named() token {
 	rest := l.line[l.at:]
 	c, n := l.d.find(rest)
@@ -148,8 +147,7 @@ func (l *lexer) named() token {
 	return token{kind: word, text: rest[:n]}
 }
 
-// within reports whether what comes is part of something longer, such as an
-// address.
+// within reports whether the next token is part of something longer, such as an address.
 func (l *lexer) within() bool {
 	if l.at == 0 {
 		return false
@@ -158,8 +156,7 @@ func (l *lexer) within() bool {
 	return letter(r) || strings.ContainsRune("/=@.\\$#&+-~%", r)
 }
 
-// mentioned returns the mention at which the lexer stands; a malformed one is a
-// word.
+// mentioned returns the mention at the lexer's position; a malformed one is a word.
 func (l *lexer) mentioned(size int) token {
 	within := l.within()
 	l.at += size
@@ -174,15 +171,14 @@ func (l *lexer) mentioned(size int) token {
 	return t
 }
 
-// closed reports whether a mention can end before rest: it cannot where an
-// address or a path goes on.
+// closed reports whether a mention can end before rest: it cannot if an address or a path
+// continues.
 func closed(rest string) bool {
 	return !strings.HasPrefix(rest, "@") && (!strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "/@"))
 }
 
-// mention returns whom text, which follows an "@", mentions, and by how many
-// bytes; 0 if it is nothing that could be a name. Whose thing something is, is
-// spoken about: "@Ann's".
+// mention returns whom text, which follows an "@", mentions, and the length of that in bytes; 0 if
+// it cannot be a name. A possessive is spoken about, not called: "@Ann's".
 func (d *Directory) mention(text string) (token, int) {
 	t := token{kind: name, at: true}
 	if c, n := d.find(text); n > 0 {

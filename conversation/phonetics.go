@@ -7,17 +7,17 @@ import (
 	"earshot"
 )
 
-// What a recogniser writes is what it knows that sounds like what was said: "stop talk and"
-// for "stop talking". So some words are compared by how they sound, and since no dictionary of
-// pronunciations is at hand where nobody wants a voice, by a coarse code of that: English
-// letters as classes of sounds, which voices, microphones and recognisers confuse least. A
-// vowel is any vowel, and what is voiced is as what is not.
+// A recogniser writes known words that sound like what was said: "stop talk and" for "stop
+// talking". So some words are compared by sound. Without a voice there is no dictionary of
+// pronunciations, so a coarse code stands for the sound: English letters as classes of sounds that
+// voices, microphones and recognisers confuse least. All vowels are one class, and voiced
+// consonants equal unvoiced ones.
 
-// mostSounds bounds what is compared: nobody calls or commands in more.
+// mostSounds bounds what is compared: no call or command is longer.
 const mostSounds = 48
 
-// spelt are letters that together are one sound, or several, or none; the longest stand
-// first. A hyphen stands for an end of the word, on the side where it is.
+// spelt are groups of letters that make one sound, or several, or none; longest first. A hyphen
+// stands for the edge of the word on that side.
 var spelt = [][2]string{
 	{"-kn", "n"}, {"-wr", "r"}, {"-gn", "n"}, {"-ps", "s"}, {"-x", "s"}, {"-who", "ha"}, {"-wh", "w"}, {"-one-", "wan"}, {"-once-", "wans"},
 	{"eigh", "a"}, {"augh", "a"}, {"ough", "a"}, {"igh", "a"}, {"tion", "Xan"}, {"tch", "X"}, {"dge", "X"},
@@ -30,7 +30,7 @@ var spelt = [][2]string{
 // single are the classes of single letters, from a to z.
 const single = "apktafkhaXklmnapkrstafwsys"
 
-// phoneticCode returns a coarse code of how words sound, without what is between them.
+// phoneticCode returns a coarse code of the sound of words, without the spaces.
 func phoneticCode(text string) string {
 	var out []byte
 	for w := range strings.FieldsSeq(strings.ToLower(text)) {
@@ -41,8 +41,8 @@ func phoneticCode(text string) string {
 	return string(out)
 }
 
-// appendPhoneticCode appends the sounds of one word, in lower case. Vowels that follow each other are
-// one, and so are two of the same consonant.
+// appendPhoneticCode appends the sounds of one word, in lower case. Adjacent vowels count as one,
+// and so do two of the same consonant.
 func appendPhoneticCode(out []byte, word string) []byte {
 	from := len(out)
 	put := func(c byte) {
@@ -60,8 +60,8 @@ func appendPhoneticCode(out []byte, word string) []byte {
 	return out
 }
 
-// letters returns the sounds that begin at a byte of a word, and how many bytes they are.
-// Spoken says that a vowel stands before them, without which no "e" at the end is silent.
+// letters returns the sounds that begin at a byte of a word, and how many bytes they take. spoken
+// says that a vowel came before; without one no final "e" is silent.
 func letters(word string, at int, spoken bool) (s string, n int) {
 	for _, rule := range spelt {
 		want, begins := strings.CutPrefix(rule[0], "-")
@@ -89,8 +89,8 @@ func letters(word string, at int, spoken bool) (s string, n int) {
 
 func vowel(c byte) bool { return strings.IndexByte("aeiouy", c) >= 0 }
 
-// apart returns how many sounds must be changed, put in or left out to make one code of
-// another: the usual table, of which one row is kept.
+// apart returns how many sounds must be changed, added or removed to turn one code into another. It
+// keeps one row of the usual table.
 func apart(a, b string) int {
 	var row [mostSounds + 1]int
 	for j := range len(b) + 1 {
@@ -111,15 +111,15 @@ func apart(a, b string) int {
 	return row[len(b)]
 }
 
-// A Phrase is one that is known by its sounds.
+// A Phrase is recognised by its sounds.
 type Phrase struct{ sounds string }
 
-// leastSounds is how many a phrase must have to be known by them when one of them is
-// another: of shorter ones, such as "stop", every other word is a neighbour.
+// leastSounds is how many sounds a phrase must have to be recognised with one of them wrong:
+// shorter ones, such as "stop", have too many neighbours.
 const leastSounds = 6
 
-// NewPhrase returns a phrase of more than a word that is long enough to be known by its
-// sounds; of any other no text ever is one.
+// NewPhrase returns a phrase of several words that is long enough to be recognised by its sounds;
+// any other phrase never matches.
 func NewPhrase(text string) Phrase {
 	s := phoneticCode(text)
 	if len(s) < leastSounds || len(strings.Fields(text)) < 2 {
@@ -128,8 +128,8 @@ func NewPhrase(text string) Phrase {
 	return Phrase{s}
 }
 
-// Heard reports whether text may be what a recogniser has made of the phrase: it sounds the
-// same, but for one sound at most.
+// Heard reports whether text may be what a recogniser has made of the phrase: it sounds the same
+// except for at most one sound.
 func (p Phrase) Heard(text string) bool {
 	if p.sounds == "" || len(text) > 4*mostSounds {
 		return false
@@ -137,17 +137,17 @@ func (p Phrase) Heard(text string) bool {
 	return apart(p.sounds, phoneticCode(text)) <= 1
 }
 
-// leastNamed is how many sounds a name must have to be known although two of them are
-// others, and mostMisheard how many may be.
+// leastNamed is how many sounds a name must have to be recognised with two of them wrong, and
+// mostMisheard how many may be wrong.
 const (
 	leastNamed   = 5
 	mostMisheard = 2
 )
 
-// Misheard returns with how many of its first words a text that was said after a silence, and goes
-// on with a question, calls the agent: by its name with another sound, as by "ear short", or with two,
-// as by "you shot" or "buckshot", if it ends as the name does, and without an article before it; or by
-// its name after a "hey" that was misheard by one.
+// Misheard returns how many of the first words of a text call the agent by a misheard name. The
+// text must come after a silence and continue with a question. The name may have one wrong sound,
+// as in "ear short", or two, as in "you shot" or "buckshot", if it ends like the name and has no
+// article in front; or it is the name after a "hey" with one wrong sound.
 func (l AddressClassifier) Misheard(text earshot.Text, about SpeechContext) int {
 	name := phoneticCode(l.Name)
 	if !about.Rested || len(name) < leastNamed {
@@ -180,7 +180,7 @@ func (l AddressClassifier) Misheard(text earshot.Text, about SpeechContext) int 
 	return 0
 }
 
-// summoning is how "hey" sounds, which is heard as "the" or "they" more often than as itself.
+// summoning is the sound of "hey", which is heard as "the" or "they" more often than as itself.
 var summoning = phoneticCode("hey")
 
 var (
@@ -190,8 +190,8 @@ var (
 	determiners   = wordSet("a an the this that these those my his her our their one's")
 )
 
-// questions reports whether words begin a question: "what" and no "I", "you" or "he" behind
-// it, as in "what you said", or "can you".
+// questions reports whether words begin a question: "what" without "I", "you" or "he" after it, as
+// in "what you said", or "can you".
 func questions(words []string) bool {
 	if len(words) < 2 {
 		return false

@@ -11,25 +11,24 @@ import (
 )
 
 const (
-	// Three that say the same are a repetition, among as many messages as three
-	// agents need to say three each.
+	// repeats is how many of the last window messages must say the same to be a repetition: window
+	// is as many as three agents need to say three each.
 	repeats = 3
 	window  = 9
 
-	// Two texts are near duplicates if they have so much of their pairs of words
-	// in common: one word in twenty may be another.
+	// same is the share of common word pairs that makes two texts near duplicates: one word in
+	// twenty may differ.
 	same = 0.8
 
-	// An answer of fewer words, such as "yes", says nothing without what it
-	// answers.
+	// few is the length below which an answer, such as "yes", says nothing without what it answers.
 	few = 4
 
-	// What a text repeats it repeats at its beginning.
+	// mostWordsKept bounds a fingerprint: repetitions show at the beginning of a text.
 	mostWordsKept = 400
 )
 
-// A fingerprint is what of a text is kept to know it again: its pairs of words, sorted,
-// and its numbers, since what counts up goes on.
+// A fingerprint is what is kept of a text to recognise it: its word pairs, sorted, and its numbers,
+// because a text that counts up makes progress.
 type fingerprint struct {
 	words   []uint64
 	pairs   []uint64
@@ -38,8 +37,8 @@ type fingerprint struct {
 
 var seed = maphash.MakeSeed()
 
-// SameWords reports whether two texts say the same in the same words: case, space and
-// marks make no difference.
+// SameWords reports whether two texts have the same words: case, space and punctuation make no
+// difference.
 func SameWords(a, b earshot.Text) bool {
 	words := func(t earshot.Text) []string {
 		return strings.FieldsFunc(string(t), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -48,8 +47,8 @@ func SameWords(a, b earshot.Text) bool {
 	return slices.EqualFunc(one, other, strings.EqualFold) && (len(one) > 0 || a == b)
 }
 
-// fingerprintOf returns the fingerprint of a text. Case, marks and whom it calls with an "@"
-// make no difference; a text without words is one word.
+// fingerprintOf returns the fingerprint of a text. Case, punctuation and names called with "@" make
+// no difference; a text without words counts as one word.
 func fingerprintOf(text earshot.Text) fingerprint {
 	var p fingerprint
 	for w := range wordsOf(string(text)) {
@@ -62,14 +61,14 @@ func fingerprintOf(text earshot.Text) fingerprint {
 			p.numbers = p.numbers*31 + h
 		}
 	}
-	if len(p.words) == 0 && text != "" { // a smile
+	if len(p.words) == 0 && text != "" { // such as a smiley
 		p.words = []uint64{maphash.String(seed, string(text))}
 	}
 	p.pairs = pairsOf(p.words)
 	return p
 }
 
-// pairsOf returns the pairs of neighbours, a single word paired with nothing.
+// pairsOf returns the pairs of adjacent words; a single word is paired with nothing.
 func pairsOf(words []uint64) []uint64 {
 	pairs := make([]uint64, 0, len(words)+1)
 	before := uint64(0)
@@ -81,8 +80,8 @@ func pairsOf(words []uint64) []uint64 {
 	return slices.Compact(pairs)
 }
 
-// wordsOf yields the words of text in lower case, without marks and mentions. In
-// scripts that have no spaces every letter is one.
+// wordsOf yields the words of text in lower case, without punctuation and mentions. In scripts
+// without spaces each letter is a word.
 func wordsOf(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		var word []byte
@@ -146,9 +145,9 @@ func (b *Budget) keep(text earshot.Text) {
 	b.said = slices.Delete(b.said, 0, max(0, len(b.said)-window))
 }
 
-// Repeats reports whether what was said last has been said so often that the
-// agents do not get on: it has two near duplicates among the messages before it.
-// A quick answer is the same only if what it answers is.
+// Repeats reports whether the last message has been said so often that the agents make no progress:
+// it has two near duplicates among the messages before it. A short answer is only the same if what
+// it answers is.
 func (b *Budget) Repeats() bool {
 	n := len(b.said)
 	if n < repeats {
@@ -163,7 +162,7 @@ func (b *Budget) Repeats() bool {
 	return times >= repeats
 }
 
-// told returns the fingerprint of message i, a quick answer with what it answers.
+// told returns the fingerprint of message i; that of a short answer includes what it answers.
 func (b *Budget) told(i int) fingerprint {
 	p := b.said[i]
 	if len(p.words) < few && i > 0 {

@@ -7,24 +7,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A skeleton is how the beginning of a text looks to somebody who does not look
-// closely: without space and what cannot be seen, in lower case and plain
-// letters. It holds as much as any pattern needs.
+// A skeleton is the casual look of the beginning of a text: without space and invisible characters,
+// in lower case and plain letters. It is as long as any pattern needs.
 type skeleton struct {
 	text  [48]byte
 	from  [48]int  // where in the source the letter of each byte begins
-	apart [48]bool // space stands before it
+	apart [48]bool // there is space before it
 	n     int
 
-	// More is set if the source ended first: with more of it there might be
-	// more to see.
+	// more is set if the source ended first: with more of it there might be more to see.
 	more bool
 }
 
-// seen returns what is seen. It is good until the next look.
+// seen returns the visible text. It is valid until the next scan.
 func (v *skeleton) seen() []byte { return v.text[:v.n] }
 
-// begins reports whether seen begins so.
+// begins reports whether seen begins with with.
 func begins(seen []byte, with string) bool {
 	return len(seen) >= len(with) && string(seen[:len(with)]) == with
 }
@@ -36,13 +34,12 @@ func lower(c byte) byte {
 	return c
 }
 
-// scan returns the skeleton of text from at on. With line set it ends where the
-// line does.
+// scan makes the skeleton of text from at on. With line set it ends at the end of the line.
 func (v *skeleton) scan(text string, at int, line bool) {
 	v.n, v.more = 0, false
 	apart := false
 	for at < len(text) {
-		if c := text[at]; ' ' < c && c < 0x7f { // as most of what is looked at
+		if c := text[at]; ' ' < c && c < 0x7f { // most characters
 			if v.n == len(v.text) {
 				return
 			}
@@ -72,7 +69,7 @@ func (v *skeleton) scan(text string, at int, line bool) {
 	v.more = true
 }
 
-// add adds a letter as it looks, and reports whether there was room.
+// add appends a letter by its look, and reports whether there was room.
 func (v *skeleton) add(r rune, at int, apart bool) bool {
 	var letter [utf8.UTFMax]byte
 	n := utf8.EncodeRune(letter[:], r)
@@ -103,7 +100,7 @@ func (v *skeleton) put(r rune, at int, apart bool) bool {
 	return true
 }
 
-// firstOf returns the first of what r looks like.
+// firstOf returns the first letter of the look of r.
 func firstOf(r rune) rune {
 	if r < utf8.RuneSelf {
 		return rune(lower(byte(r)))
@@ -114,12 +111,12 @@ func firstOf(r rune) rune {
 	return plainest(r)
 }
 
-// newline reports whether a line ends with r, for anybody.
+// newline reports whether r ends a line in any system.
 func newline(r rune) bool {
 	return '\n' <= r && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029
 }
 
-// unseen reports whether r leaves no mark of its own. Space is not unseen.
+// unseen reports whether r is invisible. Space is not.
 func unseen(r rune) bool {
 	if r < utf8.RuneSelf {
 		return (r < ' ' || r == 0x7f) && !unicode.IsSpace(r)
@@ -148,8 +145,8 @@ func plainest(r rune) rune {
 	return r
 }
 
-// confusable has the letters of other alphabets, in lower case, that look like
-// Latin ones, in whichever case.
+// confusable maps letters of other alphabets, in lower case, to the Latin letters that they look
+// like, in either case.
 var confusable = pairs(
 	"авсԁеғԍһнієіїјкӏмпорԛгѕтуѵԝх"+ // Cyrillic
 		"αβϲεϝηικμνορστυχζ"+ // Greek
@@ -168,9 +165,8 @@ var confusable = pairs(
 		"fromts"+
 		"::::::||||||")
 
-// The brackets with which an envelope or a token may seem to begin, and what
-// takes their place in a text that was escaped. All are different, so that
-// [Unescape] knows which one it was.
+// The brackets with which an envelope or a token may seem to begin, and those that replace them in
+// escaped text. All are different, so that [Unescape] knows which one it was.
 const (
 	squares = "[［⁅〔【〖〘〚⟦⟬❲﹝︹︻︗﹇⦋⦍⦏⎡⎣⌈⌊"
 	rounds  = "(（⁽₍❨❪⦅⸨｟⟮﹙︵⎛⎜⎝⧼⦇⦓⦕⦗⟅⧘⧚"
@@ -184,7 +180,7 @@ var (
 	wild    = pairs(rounds+tamed, squares+angles)
 )
 
-// pairs returns what maps each letter of from to the one of to at its place.
+// pairs returns the map from each letter of from to the letter of to at its place.
 func pairs(from, to string) map[rune]rune {
 	m, letters := make(map[rune]rune), []rune(to)
 	for i, r := range []rune(from) {

@@ -9,87 +9,85 @@ import (
 	"earshot"
 )
 
-// An AddressClassifier decides whether something that was said aloud is for the agent. It
-// has no state: what it needs to know it is told.
+// An AddressClassifier decides whether something said aloud is for the agent. It has no state:
+// everything it needs is passed to it.
 type AddressClassifier struct {
-	Name  string        // of the agent: it wakes it
+	Name  string        // the agent's name, which wakes it
 	As    []string      // what recognisers make of the name; compared in lower case
-	After time.Duration // how long after its reply the agent is still talked to
+	After time.Duration // how long after its reply the agent still counts as being talked to
 
-	// Sure is the least confidence that a recogniser must have in words that do
-	// not hold the name. Below it they are not answered, and do not cut.
+	// Sure is the least confidence that a recogniser must have in words without the name. Below it
+	// they are not answered, and do not cut.
 	Sure float64
 
-	// Asks says that the agent asks back where somebody speaks to it whom it hardly
-	// understands.
+	// Asks says that the agent asks back when somebody speaks to it whom it hardly understands.
 	Asks bool
 }
 
 // A SpeechContext is what the agent was doing when something was said.
 type SpeechContext struct {
-	// Saying is what came out of its voice meanwhile, as it was spoken, and a
-	// little more on both sides, since nobody knows to the word how far a sound
-	// has come.
+	// Saying is what came out of its voice meanwhile, as it was spoken, and a little more on both
+	// sides, because nobody knows to the word how far a sound has come.
 	Saying earshot.Text
 
-	// Said is the same of some seconds before as well: in a room that nobody has
-	// measured yet a sound may come late.
+	// Said also includes some seconds before: in a room that nobody has measured yet a sound may
+	// come late.
 	Said earshot.Text
 
-	// Echoing says that its voice could be heard when somebody began and when they
-	// ended, or just before: what they said may be that, come back.
+	// Echoing says that the agent's voice could be heard when somebody began and when they ended,
+	// or just before: their words may be that voice, come back.
 	Echoing bool
 
-	Commands bool // what is said is what the agent is told to do
+	Commands bool // the words are a command for the agent
 	Rested   bool // nobody had spoken for a while
 
-	Sounding bool // its voice could be heard meanwhile
-	Asked    bool // what it said last was a question
+	Sounding bool // the agent's voice could be heard meanwhile
+	Asked    bool // the agent's last words were a question
 
-	// Stranger says that it is in talk with somebody whose voice is known, and that
-	// nobody can tell yet whose this is.
+	// Stranger says that the agent is talking with somebody whose voice is known, and that it is
+	// not yet known whose voice this is.
 	Stranger bool
 
-	// Other says that it is in talk with somebody, and that this is said by somebody
-	// else: as their voice says, or because it answers what somebody else has said.
+	// Other says that the agent is talking with somebody, and that somebody else says this:
+	// according to the voice, or because it answers somebody else's words.
 	Other bool
 
-	Talking   bool      // it is answering the one who speaks
-	Answered  time.Time // when it had last answered him; zero for never
-	AskedBack bool      // that answer was that it had not understood
+	Talking   bool      // the agent is answering the speaker
+	Answered  time.Time // when the agent last answered the speaker; zero for never
+	AskedBack bool      // that answer was that the agent had not understood
 
-	// Since is when the one who speaks had asked what it answers, or answered.
-	// What was said before that was not said in talk with it.
+	// Since is when the speaker asked what the agent is answering or has answered. Earlier words
+	// were not said in conversation with it.
 	Since time.Time
 }
 
-// An Address is whom words that were said aloud are for, and by what evidence.
+// An Address is for whom words that were said aloud are, and by what evidence.
 type Address string
 
 // The addresses.
 const (
 	Called    Address = "called"    // the agent, by its name
-	Following Address = "following" // the agent, which is in talk with the one who speaks
+	Following Address = "following" // the agent, which is talking with the speaker
 	Aside     Address = "aside"     // somebody else
-	Unsure    Address = "unsure"    // nobody can tell: they were hardly understood
+	Unsure    Address = "unsure"    // unknown: they were hardly understood
 	Own       Address = "own voice" // nobody: they are the agent's own words, come back
 
-	// Pressed is for the agent, for whom somebody holds a key while they talk.
+	// Pressed is for the agent: somebody holds a talk key.
 	Pressed Address = "pressed"
 
 	// Backchannel is to the agent, and wants nothing of it: "mm-hm", while it speaks.
 	Backchannel Address = "backchannel"
 
-	// Mumbled is to the agent, which is in talk with the one who speaks and silent, and
-	// was hardly understood.
+	// Mumbled is to the agent, which is talking with the speaker and silent, but was hardly
+	// understood.
 	Mumbled Address = "mumbled"
 )
 
 // ForAgent reports whether a is for the agent.
 func (a Address) ForAgent() bool { return a == Called || a == Following || a == Pressed }
 
-// Address says whom an utterance that began at is for. While the agent is heard,
-// what is in its own words, its name too, may be its own voice come back.
+// Address returns for whom an utterance that began at at is. While the agent is heard, words among
+// its own, even its name, may be its own voice come back.
 func (l AddressClassifier) Address(u earshot.Utterance, at time.Time, about SpeechContext) Address {
 	calls, own := l.calls(u.Text), u.Own > 0
 	if slur := l.slur(); about.Sounding && strings.HasPrefix(folded(string(u.Text)), slur) {
@@ -123,8 +121,8 @@ func (l AddressClassifier) Address(u earshot.Utterance, at time.Time, about Spee
 	return Aside
 }
 
-// mumbled returns what is to the agent that it hardly understood: a sentence in its turn to
-// answer, if it has not asked back just now.
+// mumbled returns the address of words to the agent that it hardly understood: a sentence when it
+// is the speaker's turn to answer, unless the agent has just asked back.
 func (l AddressClassifier) mumbled(u earshot.Utterance, at time.Time, about SpeechContext) Address {
 	speaks := u.Own == 0 && u.Lasted >= leastMumble && len(strings.Fields(string(u.Text))) > 1
 	if l.Asks && speaks && !about.Sounding && !about.Talking && !about.Stranger && !about.AskedBack && about.talks(at, l.After) {
@@ -133,8 +131,8 @@ func (l AddressClassifier) mumbled(u earshot.Utterance, at time.Time, about Spee
 	return Unsure
 }
 
-// faint returns what calls the agent by its name and was understood so little that nobody should
-// answer it.
+// faint returns the address of words that call the agent by its name and were understood too poorly
+// to be answered.
 func (l AddressClassifier) faint(about SpeechContext) Address {
 	if l.Asks && !about.Sounding && !about.Talking && !about.AskedBack {
 		return Mumbled
@@ -142,14 +140,14 @@ func (l AddressClassifier) faint(about SpeechContext) Address {
 	return Unsure
 }
 
-// leastMumble is how long somebody speaks at least who asks or tells something: a cough, a
-// chair and most single words are shorter.
+// leastMumble is the least duration of a question or statement: a cough, a chair and most single
+// words are shorter.
 const leastMumble = 600 * time.Millisecond
 
-// returns reports whether words are the agent's own, come back: all of them, in order, are
-// among what it says or said just before. Where none of its own sound was noticed beside
-// them they must be more than one, and its voice must have been heard meanwhile. An answer to its question takes
-// up its words, and so may a command.
+// returns reports whether words are the agent's own, come back: all of them, in order, are among
+// what it says or said just before. If none of its own sound was noticed beside them, they must be
+// several, and its voice must have been heard meanwhile. An answer to its question repeats its
+// words, and so may a command.
 func (a SpeechContext) returns(text string, own bool) bool {
 	heard := spokenWords(text)
 	if a.Asked || a.Commands || !own && (!a.Echoing || len(heard) < 2) {
@@ -158,11 +156,11 @@ func (a SpeechContext) returns(text string, own bool) bool {
 	return within(heard, spokenWords(string(a.Said)))
 }
 
-// skipped is how many words of what was said a recogniser may leave out between two.
+// skipped is how many words a recogniser may omit between two.
 const skipped = 2
 
-// within reports whether all words that were heard were said, in this order and with few
-// between them.
+// within reports whether all words that were heard were said, in this order and with few between
+// them.
 func within(heard, said []string) bool {
 	if len(heard) == 0 {
 		return false
@@ -175,7 +173,7 @@ func within(heard, said []string) bool {
 	return false
 }
 
-// follows reports whether what was said begins with what was heard, after skip words at most.
+// follows reports whether said begins with heard, after at most skip words.
 func follows(heard, said []string, skip int) bool {
 	for i := 0; len(heard) > 0; heard, said, i, skip = heard[1:], said[i+1:], 0, skipped {
 		for i < len(said) && i <= skip && !alike(plain(heard[0]), plain(said[i])) {
@@ -188,8 +186,7 @@ func follows(heard, said []string, skip int) bool {
 	return true
 }
 
-// talks reports whether somebody who began to speak at was in talk with the
-// agent.
+// talks reports whether somebody who began to speak at at was talking with the agent.
 func (a SpeechContext) talks(at time.Time, after time.Duration) bool {
 	if a.Other || at.Before(a.Since) {
 		return false
@@ -197,25 +194,25 @@ func (a SpeechContext) talks(at time.Time, after time.Duration) bool {
 	return a.Talking || after > 0 && !a.Answered.IsZero() && at.Sub(a.Answered) <= after
 }
 
-// Words says the same of words that are still being said, since at. Recognisers
-// do not say how sure they are of those, and the first word is a guess; the
-// first two are while the agent speaks, and the first three where it can be heard as well.
+// Words is Address for words that are still being said, since at. Recognisers do not say how sure
+// they are of those, and the first word is a guess; so are the first two while the agent speaks,
+// and the first three where it can be heard as well.
 func (l AddressClassifier) Words(s earshot.Speech, at time.Time, about SpeechContext) Address {
 	u := earshot.Utterance{Text: s.Words, Confidence: 1}
-	about.Rested = false // a name that was misheard needs the whole question after it
+	about.Rested = false // a misheard name needs the whole question after it
 	least := 2
 	switch {
 	case s.Own:
 		u.Own, least = 1, 4
 	case about.Sounding && !s.Stable && !halting(s.Words):
-		least = 3 // two may be a murmur, misheard or half said; it is silent for the voice already
+		least = 3 // two may be a murmur, misheard or incomplete; the agent has already paused for the voice
 	}
 	to := l.Address(u, at, about)
 	if to == Aside && about.Other {
 		return to
 	}
 	if to == Backchannel && !s.Stable || to == Following && (about.Stranger || about.Sounding && !about.Asked && hums(string(s.Words))) {
-		return Unsure // more may follow; and who it is may be known soon
+		return Unsure // more may follow, and the speaker may soon be known
 	}
 	if n := len(strings.Fields(string(s.Words))); to != Called && to != Own && to != Backchannel && n < least {
 		return Unsure
@@ -226,9 +223,8 @@ func (l AddressClassifier) Words(s earshot.Speech, at time.Time, about SpeechCon
 	return to
 }
 
-// Calls says whom a phrase is for that was listened for while the agent can be
-// heard, such as "stop talking" or its name: itself, unless it is what the agent
-// is just saying.
+// Calls returns for whom a phrase is that was listened for while the agent can be heard, such as
+// "stop talking" or its name: for the agent, unless the agent is just saying it.
 func (l AddressClassifier) Calls(s earshot.Speech, about SpeechContext) Address {
 	said, phrase := folded(string(about.Saying)), folded(string(s.Words))
 	if s.Own && strings.Contains(said, phrase) {
@@ -237,8 +233,7 @@ func (l AddressClassifier) Calls(s earshot.Speech, about SpeechContext) Address 
 	return Called
 }
 
-// mentioned reports whether the agent's name is in what it says, wherever it
-// stands there.
+// mentioned reports whether the agent's name is in what it says, in any position.
 func (l AddressClassifier) mentioned(said earshot.Text) bool {
 	words := strings.Fields(string(said))
 	for i := range words {
@@ -249,15 +244,15 @@ func (l AddressClassifier) mentioned(said earshot.Text) bool {
 	return false
 }
 
-// Correct returns text with the agent's name as it is written, where it was
-// called by it and a recogniser wrote something else.
+// Correct returns text with the agent's name in its correct spelling, if the agent was called by it
+// and a recogniser wrote something else.
 func (l AddressClassifier) Correct(text earshot.Text) earshot.Text {
 	words := strings.Fields(string(text))
 	i, n := l.vocative(words)
 	return l.write(words, i, n, text)
 }
 
-// CorrectMisheard is the same of a name that was misheard, as [AddressClassifier.Misheard] finds it.
+// CorrectMisheard is Correct for a misheard name, as [AddressClassifier.Misheard] finds it.
 func (l AddressClassifier) CorrectMisheard(text earshot.Text, about SpeechContext) earshot.Text {
 	return l.write(strings.Fields(string(text)), 0, l.Misheard(text, about), text)
 }
@@ -276,20 +271,20 @@ func (l AddressClassifier) calls(text earshot.Text) bool {
 	return n > 0
 }
 
-// greetings are the words that may stand before a name which is called, and
-// between which and the end of a sentence it is called as well.
+// greetings are the words that may stand before a called name; a name between them and the end of a
+// sentence is called as well.
 var greetings = map[string]bool{
 	"hey": true, "hi": true, "hello": true, "ok": true, "okay": true, "so": true, "well": true, "and": true, "but": true,
 	"um": true, "uh": true, "please": true, "oh": true, "yes": true, "no": true, "now": true, "good": true, "morning": true,
 	"evening": true, "thanks": true, "thank": true, "you": true, "sorry": true, "wait": true, "stop": true,
 }
 
-// summons are the words after which a name is called wherever it stands.
+// summons are the words after which a name is called anywhere.
 var summons = map[string]bool{"hey": true, "hi": true, "hello": true, "ok": true, "okay": true}
 
-// vocative returns where in words the agent is called, and by how many words; 0
-// if it is not. One calls somebody at the beginning, after greetings at most, at
-// the end, or after a summons; within a sentence one speaks about him.
+// vocative returns where in words the agent is called, and by how many words; 0 if it is not. A
+// name is called at the beginning, after at most greetings, at the end, or after a summons; within
+// a sentence one speaks about it.
 func (l AddressClassifier) vocative(words []string) (at, n int) {
 	greeting := true
 	for i := range words {
@@ -303,7 +298,7 @@ func (l AddressClassifier) vocative(words []string) (at, n int) {
 	return 0, 0
 }
 
-// named returns with how many of its first words a text names the agent.
+// named returns how many of the first words of a text name the agent.
 func (l AddressClassifier) named(words []string) int {
 	for _, name := range append([]string{l.Name}, l.As...) {
 		want := strings.Fields(name)
@@ -321,8 +316,8 @@ func (l AddressClassifier) named(words []string) int {
 	return l.parted(words)
 }
 
-// parted returns with how many of its first words a text names the agent, if
-// they are its name with spaces in other places.
+// parted returns how many of the first words of a text name the agent, if they are its name with
+// different spaces.
 func (l AddressClassifier) parted(words []string) int {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -343,19 +338,19 @@ func (l AddressClassifier) parted(words []string) int {
 	return 0
 }
 
-// spellings are what recognisers may make of a name that they were not taught,
-// beside two words for one, which is always understood. "Your shot" was heard of
-// one voice in four; the others are its neighbours.
+// spellings are what recognisers may make of a name that they were not taught, besides the name as
+// two words, which is always understood. "Your shot" was heard for one voice in four; the others
+// are its neighbours.
 var spellings = map[string][]string{
 	"earshot": {"ear shot", "ear shut", "your shot", "here shot", "air shot"},
 }
 
-// slurs are what recognisers may make of a name that is said over the agent's voice,
-// and what people say as well. Whoever breaks in on it with "in short" talks to it.
+// slurs are what recognisers may make of a name that is said over the agent's voice, although
+// people say it too. Somebody who breaks in with "in short" counts as talking to the agent.
 var slurs = map[string]string{"earshot": "in short"}
 
-// slur returns that of the agent's name, as [folded] does; a line break, which is in no
-// folded text, if it has none.
+// slur returns the slur of the agent's name, folded; a line break, which is in no folded text, if
+// it has none.
 func (l AddressClassifier) slur() string {
 	if slur, ok := slurs[strings.ToLower(l.Name)]; ok {
 		return folded(slur)
@@ -366,28 +361,27 @@ func (l AddressClassifier) slur() string {
 // Spellings returns what recognisers may make of a name.
 func Spellings(name string) []string { return slices.Clone(spellings[strings.ToLower(name)]) }
 
-// plain returns a word in lower case, without what stands around it.
+// plain returns a word in lower case, without surrounding punctuation.
 func plain(word string) string {
 	return strings.TrimFunc(strings.ToLower(word), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// An echo needs this share of the words to be those that the agent has just said,
-// in their order. A loudspeaker in a room costs a recogniser every second word;
-// somebody who answers takes up one word in three at most. Of a word or two all
-// must be, since every other sentence has a "the" in it, and one is doubtful.
+// An echo needs this share of the words to be those that the agent has just said, in their order. A
+// loudspeaker in a room costs a recogniser every second word; somebody who answers repeats at most
+// one word in three. If there are only one or two words, all must match, since every other sentence
+// has a "the" in it, and a single one is doubtful.
 const (
 	echoShare = 0.5
 	echoDoubt = 0.25
 	echoFew   = 2
 
-	// A few words that were heard almost only together with its own sound may be
-	// that sound, misheard; a recogniser makes a word or three of it.
+	// A few words that were heard almost only together with the agent's own sound may be that
+	// sound, misheard; a recogniser makes up to three words of it.
 	echoMost     = 0.5
 	echoMisheard = 3
 )
 
-// echo returns which share of the words that were heard are those that the
-// agent said, and how many words there are.
+// echo returns the share of the heard words that the agent said, and how many words there are.
 func echo(heard, said string) (share float64, n int) {
 	h, s := spokenWords(heard), spokenWords(said)
 	if len(h) == 0 {
@@ -396,8 +390,7 @@ func echo(heard, said string) (share float64, n int) {
 	return float64(common(h, s)) / float64(len(h)), len(h)
 }
 
-// spokenWords returns the words of a text as a recogniser has them: what is written with a
-// hyphen is two.
+// spokenWords returns the words of a text as a recogniser has them: a hyphenated word is two.
 func spokenWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '-' })
 }
@@ -413,9 +406,8 @@ func folded(text string) string {
 	return b.String()
 }
 
-// common returns the length of the longest sequence of words that stands in
-// both, in this order, with others between: by the usual table, of which one
-// row is kept.
+// common returns the length of the longest common subsequence of words. It keeps one row of the
+// usual table.
 func common(a, b []string) int {
 	row := make([]int, len(b)+1)
 	for _, x := range a {
@@ -432,8 +424,8 @@ func common(a, b []string) int {
 	return row[len(b)]
 }
 
-// alike reports whether a recogniser may have made one word of the other: they
-// are the same, or long and begin the same.
+// alike reports whether a recogniser may have made one word of the other: they are the same, or
+// long with the same beginning.
 func alike(a, b string) bool {
 	if a == b {
 		return true

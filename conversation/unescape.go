@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// Unescape returns the text of which [Escape] made text.
+// Unescape returns the text that [Escape] turned into text.
 func Unescape(text string) string {
 	if !strings.ContainsRune(text, mark) {
 		return text
 	}
 	var out strings.Builder
-	before, from := rune(-1), 0 // the letter in hand, and where it begins
+	before, from := rune(-1), 0 // the current letter, and where it begins
 	flush := func(to int) {
 		if before >= 0 {
 			out.WriteString(text[from:to])
@@ -42,12 +42,12 @@ func Unescape(text string) string {
 	return out.String()
 }
 
-// An Unescaper is [Unescape] for a text that comes in pieces, such as a reply of a
-// model that repeats what it was shown. How it is cut into pieces makes no
-// difference. Held back is no more than the last letter. The zero value is ready.
+// An Unescaper is [Unescape] for a text that comes in pieces, such as a reply of a model that
+// repeats what it was shown. How it is cut into pieces makes no difference. It holds back no more
+// than the last letter. The zero value is ready.
 type Unescaper struct{ held string }
 
-// Next returns what is known of the text after piece has come.
+// Next returns what is certain of the text after piece has come.
 func (r *Unescaper) Next(piece string) string {
 	text := r.held + piece
 	end := unsettled(text)
@@ -62,8 +62,8 @@ func (r *Unescaper) End() string {
 	return Unescape(text)
 }
 
-// unsettled returns where in text that begins of which more may make something else: a
-// letter that is not whole, and one that a mark may change, with the marks so far.
+// unsettled returns the offset in text from which more text may change the result: an incomplete
+// letter, or one that a mark may change, with its marks so far.
 func unsettled(text string) int {
 	end := len(text)
 	for i := max(0, end-utf8.UTFMax); i < end; i++ {
@@ -79,18 +79,17 @@ func unsettled(text string) int {
 	return end
 }
 
-// UnescapeJSON is [Unescape] for each string in data, such as the arguments of a
-// call.
+// UnescapeJSON is [Unescape] for each string in data, such as the arguments of a call.
 func UnescapeJSON(data json.RawMessage) json.RawMessage { return eachString(data, Unescape) }
 
 // EscapeJSON is [Escape] for each string in data.
 func EscapeJSON(data json.RawMessage) json.RawMessage { return eachString(data, Escape) }
 
-// eachString returns data with its strings changed. All else stays, byte for byte;
-// so does a string that change leaves as it is, however it is written.
+// eachString returns data with its strings changed. Everything else stays, byte for byte; so does a
+// string that change leaves as it is, however it is written.
 func eachString(data json.RawMessage, change func(string) string) json.RawMessage {
 	var out bytes.Buffer
-	done := 0 // what of data is in out
+	done := 0 // how much of data is in out
 	for at := 0; at < len(data); at++ {
 		if data[at] != '"' {
 			continue
@@ -103,7 +102,7 @@ func eachString(data json.RawMessage, change func(string) string) json.RawMessag
 		}
 		var was string
 		if at >= len(data) || json.Unmarshal(data[from:at+1], &was) != nil {
-			continue // this is no JSON, which is for others to say
+			continue // this is not JSON; the caller will notice
 		}
 		is := change(was)
 		if is == was {
@@ -113,7 +112,7 @@ func eachString(data json.RawMessage, change func(string) string) json.RawMessag
 		into := json.NewEncoder(&out)
 		into.SetEscapeHTML(false)
 		if err := into.Encode(is); err != nil {
-			return data // which a string has never met
+			return data // cannot happen with a string
 		}
 		out.Truncate(out.Len() - len("\n"))
 		done = at + 1

@@ -243,7 +243,7 @@ type Room struct {
 
 	snapshotsRunning sync.WaitGroup // snapshots that are being taken
 
-	preparations atomic.Int64 // counts the changes of what is prepared for
+	preparations atomic.Int64 // counts the changes of what an answer is prepared for
 
 	mu               sync.Mutex
 	closed           bool

@@ -28,7 +28,7 @@ type house struct {
 	*think.Mind
 	script  *llmtest.Script
 	matter  think.SegmentInput
-	bad     error // why there is no matter
+	bad     error // why Input fails
 	log     strings.Builder
 	stop    func()
 	mu      sync.Mutex

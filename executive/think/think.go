@@ -97,8 +97,8 @@ type SegmentInput struct {
 
 // An Update is what has happened since a thought was parked.
 type Update struct {
-	By       string // the answer to that
-	Answered string // what was answered to it
+	By       string // who interrupted, and with which words; empty if nobody did
+	Answered string // the answer to that
 	Changed  string // what else is different now
 }
 

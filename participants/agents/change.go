@@ -62,7 +62,7 @@ func (b *Directory) Ensure(ctx context.Context, by participants.Participant, pat
 		p.Name = gatewayName(at.Name)
 	}
 	r, err := b.birth(ctx, by.ID, Record{User: earshot.ParticipantID(at.User), Kind: at.Kind, Profile: p}, exactly(path))
-	if errors.Is(err, ErrTaken) { // perhaps by somebody who was quicker
+	if errors.Is(err, ErrTaken) { // perhaps somebody was quicker
 		if quicker, lives := b.Resolve(ctx, path); lives == nil {
 			return quicker, nil
 		}
