@@ -12,26 +12,26 @@ import (
 //go:embed trust.txt
 var trusted string
 
-// A Calibration is what a judgement is worth: how likely the model of voices has it to be right, as
-// the logarithm of the odds, times Counts, and Usual besides. A model knows its own voices
-// too well to know that.
+// A Calibration says what a judgement is worth: how likely the model of voices considers it right,
+// as the logarithm of the odds, times Counts, plus Usual. A model knows the voices it was trained
+// on too well to judge that itself.
 type Calibration struct{ Usual, Counts float64 }
 
-// Of returns how likely a judgement is to be right that claims to be so sure.
+// Of returns how likely a judgement is to be right that claims to be this sure.
 func (w Calibration) Of(sure float64) float64 {
 	sure = min(max(sure, least), 1-least)
 	return 1 / (1 + math.Exp(-w.Usual-w.Counts*math.Log(sure/(1-sure))))
 }
 
-// least is how unsure one is at least, of anything: it bounds the logarithms.
+// least is the least uncertainty about anything: it bounds the logarithms.
 const least = 1e-4
 
-// Calibrations are what judgements are worth on what was heard through the channel that the print is
-// of, and through others. It was learnt by tools/speakers (go generate).
+// Calibrations say what judgements are worth on sound that came through the same channel as the
+// print, and through other channels. They were learnt by tools/speakers (go generate).
 type Calibrations struct{ Same, Across Calibration }
 
-// trust is what was learnt. It is part of the program, so it can only be wrong if the
-// program was built wrong.
+// trust is what was learnt. It is part of the program, so it can only be wrong if the program was
+// built wrong.
 var trust = func() Calibrations {
 	t, err := ParseCalibrations(trusted)
 	if err != nil {
@@ -45,7 +45,7 @@ func (t Calibrations) String() string {
 	return fmt.Sprintf("same %.3f %.3f\nacross %.3f %.3f\n", t.Same.Usual, t.Same.Counts, t.Across.Usual, t.Across.Counts)
 }
 
-// ParseCalibrations reads what String wrote. Lines that begin with # say what it was learnt from.
+// ParseCalibrations parses what String wrote. Lines that begin with # say what it was learnt from.
 func ParseCalibrations(text string) (t Calibrations, err error) {
 	for strings.HasPrefix(text, "#") {
 		_, text, _ = strings.Cut(text, "\n")

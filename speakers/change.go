@@ -15,12 +15,12 @@ type Act string
 
 // The acts.
 const (
-	Named     Act = "named"     // Voice is Who's, or if Who is empty nobody's again
-	Enrolled  Act = "enrolled"  // the same, and it is kept
-	Merged    Act = "merged"    // what was Other is Voice
-	Divided   Act = "split"     // some of what was Voice is Other
-	Taught    Act = "taught"    // what was said once is Voice's, and was Other's; an empty one is nobody
-	Forgotten Act = "forgotten" // Voice is not known any more
+	Named     Act = "named"     // Voice is Who's, or, if Who is empty, nobody's again
+	Enrolled  Act = "enrolled"  // likewise, and it is kept
+	Merged    Act = "merged"    // the former Other is now Voice
+	Divided   Act = "split"     // part of the former Voice is now Other
+	Taught    Act = "taught"    // an utterance is Voice's that was Other's; an empty one is nobody
+	Forgotten Act = "forgotten" // Voice is no longer known
 )
 
 // A Change is a change of the owner of a voice.
@@ -28,32 +28,32 @@ type Change struct {
 	Act   Act                   `json:"act"`
 	Voice earshot.Handle        `json:"voice"`
 	Other earshot.Handle        `json:"other,omitzero"`
-	Who   earshot.ParticipantID `json:"who,omitempty"`   // whose Voice is now, or for [Divided] Other
-	Was   earshot.ParticipantID `json:"was,omitempty"`   // whose Voice was
-	Said  Attestation           `json:"said"`            // by whom; nobody if the voices told themselves
-	Moved []time.Time           `json:"moved,omitempty"` // when that began to be said which is Other's now; of [Taught], Voice's
-	Undo  bool                  `json:"undo,omitempty"`  // it takes back another change
+	Who   earshot.ParticipantID `json:"who,omitempty"`   // the new owner of Voice, or for [Divided] of Other
+	Was   earshot.ParticipantID `json:"was,omitempty"`   // the former owner of Voice
+	Said  Attestation           `json:"said"`            // who says so; empty if the voices themselves showed it
+	Moved []time.Time           `json:"moved,omitempty"` // the start times of the utterances that are now Other's; for [Taught], Voice's
+	Undo  bool                  `json:"undo,omitempty"`  // it undoes another change
 }
 
-// mostPast is how many changes can be taken back.
+// mostPast is how many changes can be undone.
 const mostPast = 16
 
 // An undoRecord is what a change has replaced.
 type undoRecord struct {
 	change  Change
-	before  []*voice // as they were
-	touched []string // IDs of those that are otherwise since
+	before  []*voice // in their former state
+	touched []string // IDs of those that have changed since
 }
 
-// change makes a change to a copy of the state, writes down what is to be kept,
-// and lets it be so. An error beside a change is what remained of before.
+// change makes a change to a copy of the state, writes what must be kept, and then puts the copy in
+// place. An error beside a change says that old content could not be erased.
 func (b *Registry) change(make func(*state) (Change, error)) (Change, error) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
 	return b.alter(make)
 }
 
-// alter is change, for a caller that holds b.changing.
+// alter is change for callers that hold b.changing.
 func (b *Registry) alter(make func(*state) (Change, error)) (Change, error) {
 	was, next := b.freeze()
 	defer b.thaw()
@@ -67,7 +67,7 @@ func (b *Registry) alter(make func(*state) (Change, error)) (Change, error) {
 	}
 	next.added = nil
 	b.mu.Lock()
-	next.own = b.is.own // which goes on being learnt
+	next.own = b.is.own // it continues to be learnt
 	b.is = next
 	b.remember(c, was)
 	b.pending = append(b.pending, c)
@@ -76,8 +76,8 @@ func (b *Registry) alter(make func(*state) (Change, error)) (Change, error) {
 	return c, remains
 }
 
-// freeze begins the time in which nothing is learnt of people, and returns the state
-// with a copy of it.
+// freeze begins the time in which nothing is learnt about people, and returns the state with a copy
+// of it.
 func (b *Registry) freeze() (is, next *state) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,14 +85,14 @@ func (b *Registry) freeze() (is, next *state) {
 	return b.is, &state{voices: slices.Clone(b.is.voices), own: b.is.own}
 }
 
-// thaw ends it.
+// thaw ends the time that freeze began.
 func (b *Registry) thaw() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.frozen = false
 }
 
-// tell tells of the changes that nobody was told of, in their order.
+// tell announces the changes that have not been announced, in order.
 func (b *Registry) tell() {
 	b.telling.Lock()
 	defer b.telling.Unlock()
@@ -111,8 +111,8 @@ func (b *Registry) tell() {
 	}
 }
 
-// keep writes down what is to be kept, if that is otherwise now. Once it is
-// written, it is so, also where what was there before could not be erased.
+// keep writes what must be kept, if that has changed. Once it is written, the change holds, even if
+// the old content could not be erased.
 func (b *Registry) keep(was, is *state) (remains, err error) {
 	before, _ := format(was.voices)
 	after, err := format(is.voices)
@@ -131,7 +131,7 @@ func (b *Registry) keep(was, is *state) (remains, err error) {
 	return nil, nil
 }
 
-// remember lets a change be taken back, or forgets the one that was.
+// remember makes a change undoable, or forgets the one that was undone.
 func (b *Registry) remember(c Change, was *state) {
 	if c.Undo {
 		b.undoLog = b.undoLog[:len(b.undoLog)-1]
@@ -157,7 +157,7 @@ func (b *Registry) remember(c Change, was *state) {
 	}
 }
 
-// edit returns a voice that may be changed in s without one that was there before.
+// edit returns a copy of a voice in s that may be changed without changing the original.
 func (s *state) edit(h earshot.Handle) (*voice, error) {
 	v := s.find(h)
 	if v == nil {
@@ -173,7 +173,7 @@ func (s *state) drop(v *voice) {
 	s.voices = slices.DeleteFunc(s.voices, func(o *voice) bool { return o == v })
 }
 
-// merge lets one voice be another.
+// merge makes one voice part of another.
 func (s *state) merge(into, from *voice) {
 	for _, p := range from.prints() {
 		into.live = add(into.live, p)
@@ -189,5 +189,5 @@ func (s *state) merge(into, from *voice) {
 	s.drop(from)
 }
 
-// errOthers is a voice that is somebody else's already.
+// errOthers says that a voice already belongs to somebody else.
 var errOthers = errors.New("that voice is somebody else's already; if that is wrong, undo it or forget that voice first: earshot speakers undo")

@@ -8,19 +8,19 @@ import (
 	"earshot/internal/field"
 )
 
-// Config is the section speakers of the configuration, and what the program hands
-// over beside it. The zero value is not usable; start from [DefaultConfig].
+// Config is the section speakers of the configuration, and what the program supplies beside it. The
+// zero value is not usable; start from [DefaultConfig].
 type Config struct {
-	// Enabled tells voices apart. Without it nobody is known by voice and nothing
-	// is learnt; what is kept stays, and can be forgotten.
+	// Enabled distinguishes voices. Without it nobody is known by voice and nothing is learnt; kept
+	// voices stay, and can be forgotten.
 	Enabled bool `yaml:"enabled"`
 
-	// Sure is how likely it must be, from 0.5 to 1, that a voice is somebody's, for what
-	// was said with it to be theirs. What is less is said by nobody in particular.
+	// Sure is how likely it must be, from 0.5 to 1, that a voice is somebody's, for its words to be
+	// attributed to them. Below it, the words have no author.
 	Sure float64 `yaml:"sure"`
 
-	// Begin is how much must be heard of a voice that is like none that is known,
-	// to count it as one that was not there before.
+	// Begin is how much must be heard of a voice that is unlike all known ones before it counts as
+	// a new one.
 	Begin field.Seconds `yaml:"begin_seconds"`
 
 	// Enrol is how much of a voice must have been heard before it can be kept.
@@ -29,28 +29,26 @@ type Config struct {
 	// MostUnknown is how many voices that are not kept are known at once.
 	MostUnknown int `yaml:"most_unknown"`
 
-	// Changed is told of every change, in their order and one at a time, before
-	// the method that makes it returns. It may ask the registry and not change it.
-	// Nil means nobody listens.
+	// Changed receives every change, in order and one at a time, before the method that makes it
+	// returns. It may read the registry but not change it. May be nil.
 	Changed func(Change) `yaml:"-"`
 
-	// Raw leaves unjudged what a judgement is worth, for who learns that.
+	// Raw leaves judgements uncalibrated, for the program that learns the calibration.
 	Raw bool `yaml:"-"`
 
-	// Report is told what is wrong with the file. Nil means nobody is.
+	// Report receives faults of the file. May be nil.
 	Report func(earshot.Notice) `yaml:"-"`
 
-	// NewID makes the names of voices; nil makes ULIDs. It is never called twice
-	// at once.
+	// NewID makes the names of voices; nil makes ULIDs. It is never called concurrently.
 	NewID func() string `yaml:"-"`
 }
 
 const (
 	mostUnknown = 512
-	mostHeard   = 5 * time.Minute // that one can be asked to speak
+	mostHeard   = 5 * time.Minute // as long as one can be asked to speak
 )
 
-// DefaultConfig returns the section of somebody who wrote none.
+// DefaultConfig returns the configuration for a file without this section.
 func DefaultConfig() Config {
 	return Config{Enabled: true, Sure: 0.5, Begin: 1.5, Enrol: 12, MostUnknown: 64}
 }

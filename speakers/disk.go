@@ -14,9 +14,8 @@ import (
 	"earshot"
 )
 
-// The names of what lies in the directory. What was there before a change is
-// overwritten before it goes, and has a name until then, so that it is found again
-// if the machine fails.
+// The names of the files in the directory. The content before a change is overwritten before it is
+// removed, and has a name until then, so that it is found again if the machine fails.
 const (
 	fileName = "voices.json"
 	newEnd   = ".new"
@@ -24,7 +23,7 @@ const (
 	badEnd   = ".damaged-"
 )
 
-// Path returns where the voices are that are kept in a directory.
+// Path returns the path of the file of voices in a directory.
 func Path(dir string) string { return filepath.Join(dir, fileName) }
 
 // Read returns the voices that are kept in a directory, and changes nothing.
@@ -37,8 +36,8 @@ func Read(dir string) ([]Speaker, error) {
 	return kept, err
 }
 
-// An ErrDamaged is a file that cannot be used. [Open] sets it aside, if it is not
-// of a newer version.
+// An ErrDamaged says that a file cannot be used. [Open] sets the file aside, unless it is of a
+// newer version.
 type ErrDamaged struct {
 	Path string
 	err  error
@@ -49,7 +48,7 @@ func (e *ErrDamaged) Error() string {
 }
 func (e *ErrDamaged) Unwrap() error { return e.err }
 
-// Cure returns what mends it.
+// Cure returns what to do about it.
 func (e *ErrDamaged) Cure() string {
 	if errors.Is(e.err, errNewer) {
 		return "use the newer earshot; or move the file away and enroll the voices again: earshot speakers enroll NAME"
@@ -57,7 +56,7 @@ func (e *ErrDamaged) Cure() string {
 	return "earshot run    (it sets the file aside), then: earshot speakers enroll NAME"
 }
 
-// load takes in the voices in the file. A damaged one is set aside.
+// load reads the voices in the file. A damaged file is set aside.
 func (b *Registry) load() error {
 	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
 		return fmt.Errorf("creating the folder of the voices: %w", err)
@@ -89,7 +88,7 @@ func (b *Registry) report(n earshot.Notice) {
 
 // read returns the voices in the file at path; none if there is no file.
 func read(path string) ([]*voice, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // do not wait for a pipe
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -115,8 +114,8 @@ func read(path string) ([]*voice, error) {
 	return all, nil
 }
 
-// settle finishes what was cut short: what was replaced is erased or, if nothing
-// has replaced it, there again. A file that others can read is closed to them.
+// settle finishes a change that was cut short: the replaced content is erased or, if nothing has
+// replaced it, restored. A file that others can read is closed to them.
 func settle(path string) error {
 	switch _, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -132,8 +131,8 @@ func settle(path string) error {
 	return errors.Join(erase(path+oldEnd), erase(path+newEnd))
 }
 
-// replace puts data into the file at path, whole or not at all, also when the
-// machine fails, and overwrites what was there before.
+// replace writes data to the file at path, completely or not at all, even if the machine fails, and
+// overwrites the old content.
 func replace(path string, data []byte) error {
 	if err := settle(path); err != nil {
 		return err
@@ -150,7 +149,7 @@ func replace(path string, data []byte) error {
 	return flush(filepath.Dir(path))
 }
 
-// write makes a file of data.
+// write creates a file with data.
 func write(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -182,7 +181,7 @@ func erase(path string) error {
 	return errors.Join(os.Remove(path), flush(filepath.Dir(path)))
 }
 
-// eraseAside erases what was set aside: nobody can tell whose voices are in it.
+// eraseAside erases the files that were set aside: nobody can tell whose voices are in them.
 func eraseAside(path string) error {
 	all, err := os.ReadDir(filepath.Dir(path))
 	for _, e := range all {
@@ -193,14 +192,13 @@ func eraseAside(path string) error {
 	return err
 }
 
-// setAside reports whether a file has voices that were set aside: since they were damaged,
-// or since others took their place when a backup was restored.
+// setAside reports whether a file has voices that were set aside: because they were damaged, or
+// because others replaced them when a backup was restored.
 func setAside(name string) bool {
 	return strings.HasPrefix(name, fileName+badEnd) || strings.HasPrefix(name, fileName+".replaced-")
 }
 
-// aside renames the file at path, so that nothing is written to it again, and
-// returns the new name.
+// aside renames the file at path, so that nothing is written to it again, and returns the new name.
 func aside(path string) (string, error) {
 	base := path + badEnd + time.Now().UTC().Format("20060102T150405Z")
 	name := base

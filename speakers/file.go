@@ -19,7 +19,7 @@ import (
 	"earshot/models/voiceprint"
 )
 
-// version is that of the file.
+// version is that of the file format.
 const version = 1
 
 // The limits of what is kept.
@@ -32,15 +32,15 @@ const (
 	fileBytes    = 4 << 20
 )
 
-// A file is the file as JSON.
+// A file is the contents of the file, as JSON.
 type file struct {
 	Version int             `json:"version"`
 	Kind    int             `json:"kind"`   // of the prints, see [voiceprint.Kind]
-	Sum     string          `json:"sha256"` // of the voices, without what is between their words
+	Sum     string          `json:"sha256"` // of the voices, without the space between their tokens
 	Voices  json.RawMessage `json:"voices"`
 }
 
-// A record is a voice that is kept, as JSON.
+// A record is a kept voice, as JSON.
 type record struct {
 	ID      string                `json:"id"`
 	Also    []string              `json:"also,omitempty"`
@@ -53,16 +53,16 @@ type record struct {
 type recorded struct {
 	Channel string        `json:"channel"`
 	Heard   time.Duration `json:"heard_ns"`
-	Numbers string        `json:"numbers"` // 32-bit floats, low bytes first, in base64
+	Numbers string        `json:"numbers"` // 32-bit floats, little-endian, in base64
 }
 
-// Errors of a file that cannot be used.
+// The errors of a file that cannot be used.
 var (
 	errNewer   = errors.New("it was written by a newer earshot")
 	errAnother = errors.New("it was made by an earshot that measures voices differently")
 )
 
-// format returns the file that holds what is kept of some voices.
+// format returns the file for the kept ones of some voices.
 func format(voices []*voice) ([]byte, error) {
 	records := []record{}
 	for _, v := range voices {
@@ -90,13 +90,13 @@ func sum(text []byte) string {
 func (v *voice) record() record {
 	r := record{ID: v.id, Also: v.also, Who: v.who, Consent: v.said}
 	for _, p := range v.kept {
-		data, _ := binary.Append(nil, binary.LittleEndian, p.numbers) // of a slice of numbers it never fails
+		data, _ := binary.Append(nil, binary.LittleEndian, p.numbers) // never fails for a slice of numbers
 		r.Prints = append(r.Prints, recorded{p.channel, p.heard, base64.StdEncoding.EncodeToString(data)})
 	}
 	return r
 }
 
-// parse returns the voices that a file holds. Its errors hold nothing of it.
+// parse returns the voices in a file. Its errors hold nothing of the file.
 func parse(data []byte) ([]*voice, error) {
 	if len(data) > fileBytes {
 		return nil, errors.New("it is far too large")
@@ -129,7 +129,7 @@ func parse(data []byte) ([]*voice, error) {
 	return voices(records)
 }
 
-// strict decodes JSON that holds nothing besides.
+// strict decodes JSON without unknown fields or trailing data.
 func strict(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()

@@ -9,8 +9,8 @@ import (
 	"earshot"
 )
 
-// Forget erases a voice: in memory, and in the file with what was there before.
-// It cannot be undone, and nothing before it can.
+// Forget erases a voice: in memory, and in the file together with its old content. Forget cannot be
+// undone, nor can any change before it.
 func (b *Registry) Forget(h earshot.Handle, said Attestation) (Change, error) {
 	b.changing.Lock()
 	defer b.changing.Unlock() // until nothing is left that could be undone
@@ -37,8 +37,8 @@ func (b *Registry) Forget(h earshot.Handle, said Attestation) (Change, error) {
 	return c, err
 }
 
-// ForgetAside erases the files that were set aside because they were damaged: it is not known
-// whose voices they contain.
+// ForgetAside erases the files that were set aside because they were damaged: it is not known whose
+// voices they contain.
 func (b *Registry) ForgetAside() error {
 	b.changing.Lock()
 	defer b.changing.Unlock()
@@ -50,7 +50,7 @@ func (b *Registry) ForgetAside() error {
 
 // Aside returns the files of voices that were set aside in a directory.
 func Aside(dir string) []string {
-	there, _ := os.ReadDir(dir) // of what it can read
+	there, _ := os.ReadDir(dir) // what it could read, even with an error
 	var all []string
 	for _, f := range there {
 		if setAside(f.Name()) {
@@ -60,7 +60,7 @@ func Aside(dir string) []string {
 	return all
 }
 
-// wipe overwrites what is remembered of a voice beside the voices.
+// wipe overwrites what is remembered of a voice outside the list of voices.
 func (b *Registry) wipe(ids []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -68,7 +68,7 @@ func (b *Registry) wipe(ids []string) {
 		p.erase(ids)
 	}
 	b.undoLog = nil
-	for _, s := range b.recent { // nobody remembers whose each was
+	for _, s := range b.recent { // it is not remembered whose each was
 		clear(s.numbers)
 	}
 	b.recent = nil
@@ -83,7 +83,7 @@ func (p undoRecord) erase(ids []string) {
 	}
 }
 
-// erase overwrites what is remembered of v, which is no other voice's.
+// erase overwrites what is remembered of v and not shared with another voice.
 func (v *voice) erase() {
 	for _, p := range slices.Concat(v.kept, v.live) {
 		clear(p.numbers)

@@ -11,54 +11,50 @@ import (
 
 // A Judgement says whose voice it is.
 type Judgement struct {
-	Speaker earshot.Handle // empty: nobody can tell
+	Speaker earshot.Handle // empty if unknown
 	Sure    float64        // that it is Speaker's, or the agent's; 0 to 1
 	New     bool           // Speaker was not known before
 	Own     bool           // it is like the agent's own voice; whether it is that, its sound tells
 	Again   bool           // the very same sound was heard before: it is played, not said
-	Strange bool           // it is like no voice that is known, and too little was heard to begin one, or nothing is learnt
+	Strange bool           // it is unlike every known voice, and too little was heard to begin one, or nothing is learnt
 }
 
 const (
-	// stranger is how likely somebody speaks who is not known, before the voice
-	// is looked at. What a judgement is worth that is made with it says [Calibrations].
+	// stranger is the prior probability that an unknown person speaks. [Calibrations] say what a
+	// judgement with it is worth.
 	stranger = 0.5
 
-	// strange is how likely it must be a stranger's to begin a voice, and teaches
-	// how sure one must be to learn from it. Both are meant to be wrong rarely: a
-	// voice that was begun in vain merges, one that was taught wrongly misleads.
-	// Strange is more than what is reckoned with before, so that a voice must speak
-	// for it. With both, of what four people say whom nobody knows, 9 of 100 are
-	// taken for another's through a good microphone and 18 in a room; with a stranger
-	// of 0.2 it was 15 and 27. Teaches is as sure as the 0.95 were with which that was
-	// measured, before it was learnt what those are worth.
+	// strange is how likely the voice must be a stranger's to begin a new one, and teaches how sure
+	// a judgement must be to learn from it. Both are meant to be wrong rarely: a voice that was
+	// begun in vain merges, one that was taught wrongly misleads. strange is more than stranger, so
+	// that a voice must itself speak for it. With both, of what four unknown people say, 9 of 100
+	// are taken for another's through a good microphone and 18 in a room; with a stranger of 0.2 it
+	// was 15 and 27. teaches is as sure as the 0.95 with which that was measured, before it was
+	// learnt what that figure is worth.
 	strange = 0.6
 	teaches = 0.85
 
-	// mine is how sure one must be that it is the agent's voice: who is taken for that is
-	// not heard while it speaks.
+	// mine is how sure a judgement must be that it is the agent's voice: somebody who is taken for
+	// the agent is not heard while it speaks.
 	mine = 0.65
 
-	// absent voices that nobody has named are this much less likely than those
-	// heard in the last while.
+	// absent is by what factor unnamed voices are less likely if they were not heard within while.
 	absent = 0.2
 	while  = 10 * time.Minute
 
-	// one is how sure one must be that two voices that nobody has named are one,
-	// of which enough was heard each.
+	// one is how sure it must be that two unnamed voices are one, when enough was heard of each.
 	one    = 0.97
 	enough = 4 * time.Second
 
-	// doubt is what is left of a judgement on sound that was heard before, and
-	// confused of one on a voice beside which somebody else is heard. Of 24 mixtures of
-	// three synthetic voices at 6 dB, 20 are given to somebody, 4 of these to the softer
-	// one; where one must be as sure as this asks for, 11 are, all to the louder one.
-	// Nobody who was silent is named.
+	// doubt is the factor for a judgement on sound that was heard before, and confused for one on a
+	// voice with somebody else in the background. Of 24 mixtures of three synthetic voices at 6 dB,
+	// 20 are attributed to somebody, 4 of these to the softer one; with this factor, 11 are, all to
+	// the louder one. Nobody who was silent is named.
 	doubt    = 0.5
 	confused = 0.6
 
-	// same is how far two prints may lie apart, in parts of their length, and be of
-	// the same sound: nobody says a thing twice like this.
+	// same is how far apart two prints may be, relative to their length, and still be of the same
+	// sound: nobody says a thing twice so alike.
 	same       = 1e-3
 	mostRecent = 256
 )
@@ -92,8 +88,8 @@ func (b *Registry) Guess(v *earshot.Voice, at time.Time) Judgement {
 	return b.judge(p, at, false)
 }
 
-// LearnOwn learns the agent's own voice, as it was synthesised or as it was heard while nobody
-// else spoke.
+// LearnOwn learns the agent's own voice, as it was synthesised or as it was heard while nobody else
+// spoke.
 func (b *Registry) LearnOwn(v *earshot.Voice) {
 	if p, ok := b.print(v); ok {
 		b.mu.Lock()
@@ -102,7 +98,7 @@ func (b *Registry) LearnOwn(v *earshot.Voice) {
 	}
 }
 
-// print returns what can be compared of v.
+// print returns the print of v for comparison.
 func (b *Registry) print(v *earshot.Voice) (print, bool) {
 	if v == nil || !b.set().Enabled || v.Heard < voiceprint.Least || len(v.Channel) > channelBytes || !valid(v.Print) {
 		return print{}, false
@@ -117,8 +113,7 @@ func valid(numbers []float32) bool {
 	})
 }
 
-// judge judges p, and learns from it if that is wanted and nothing is being
-// written down.
+// judge judges p, and learns from it if learns is set and no change is being written.
 func (b *Registry) judge(p print, at time.Time, learns bool) Judgement {
 	s := sample{at, p}
 	odds := b.is.matchVoices(p, at)
@@ -152,7 +147,7 @@ func (b *Registry) judge(p print, at time.Time, learns bool) Judgement {
 	return j
 }
 
-// decide returns the judgement that somebody is as sure of as said.
+// decide returns the judgement for a match with this certainty.
 func (b *Registry) decide(o voiceMatch, sure float64) Judgement {
 	switch {
 	case o.best == nil || sure < b.set().Sure || o.best == &b.is.own && sure < mine:
@@ -163,16 +158,15 @@ func (b *Registry) decide(o voiceMatch, sure float64) Judgement {
 	return Judgement{Speaker: o.best.handle(), Sure: sure}
 }
 
-// A voiceMatch is how likely a voice is whose.
+// A voiceMatch says how likely it is whose voice it is.
 type voiceMatch struct {
-	best    *voice // nil if there is nobody
+	best    *voice // nil if there is none
 	sure    float64
-	strange float64 // that it is nobody's who is known
+	strange float64 // that it is no known voice
 }
 
-// matchVoices weighs all voices against each other and against somebody unknown. Each
-// comparison alone says how likely two prints are one voice when nothing else is
-// known; what they say together is what Bayes would make of it.
+// matchVoices weighs all voices against each other and against a stranger. Each comparison alone
+// says how likely two prints are one voice when nothing else is known; Bayes' rule combines them.
 func (s *state) matchVoices(p print, at time.Time) voiceMatch {
 	all := s.estimateOffsets()
 	centred := all.centred(p)
@@ -199,7 +193,7 @@ func (s *state) matchVoices(p print, at time.Time) voiceMatch {
 	return voiceMatch{who, share * best / total, stranger / total}
 }
 
-// weight says how likely it is that v speaks, beside others.
+// weight returns how likely it is that v speaks, relative to others.
 func (v *voice) weight(at time.Time) float64 {
 	if v.number > 0 && v.who == "" && at.Sub(v.last) > while {
 		return absent
@@ -207,8 +201,8 @@ func (v *voice) weight(at time.Time) float64 {
 	return 1
 }
 
-// again reports whether the same sound was heard before, and remembers it. What is
-// judged twice while it is spoken was not.
+// again reports whether the same sound was heard before, and remembers it. A second judgement of
+// the same utterance does not count.
 func (b *Registry) again(s sample, learns bool) bool {
 	var long float64
 	for _, n := range s.numbers {
@@ -226,8 +220,8 @@ func (b *Registry) again(s sample, learns bool) bool {
 	return heard
 }
 
-// near reports whether the square of the distance of two prints is at most so large. Most
-// are told apart by their first numbers.
+// near reports whether the squared distance of two prints is at most most. The first numbers are
+// enough to tell most apart.
 func near(a, b []float32, most float64) bool {
 	apart := 0.0
 	for i, x := range a {
@@ -239,8 +233,7 @@ func near(a, b []float32, most float64) bool {
 	return true
 }
 
-// unite merges voices that nobody has named into the older one, where v turns out
-// to be one with them.
+// unite merges unnamed voices into the older one, if v turns out to be one with them.
 func (b *Registry) unite(v *voice, at time.Time) {
 	if v.who != "" || v.heard() < enough {
 		return
@@ -261,7 +254,7 @@ func (b *Registry) unite(v *voice, at time.Time) {
 	}
 }
 
-// both returns how likely two voices are one, by what was heard most of both.
+// both returns how likely two voices are one, by the prints heard most of both.
 func (s channelOffsets) both(v, other *voice) float64 {
 	prints := v.prints()
 	p := prints[0]
@@ -273,8 +266,8 @@ func (s channelOffsets) both(v, other *voice) float64 {
 	return s.alike(p, s.centred(p), other)
 }
 
-// crowd drops the voices that were heard longest ago when there are too many that are
-// not kept, those without a name first.
+// crowd drops the voices that were heard longest ago when there are too many that are not kept,
+// those without a name first.
 func (b *Registry) crowd() {
 	var passing []*voice
 	for _, v := range b.is.voices {

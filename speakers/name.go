@@ -32,10 +32,10 @@ func (b *Registry) Name(h earshot.Handle, who earshot.ParticipantID, said Attest
 	})
 }
 
-// Enrol keeps the print of the voices that are somebody's, as one, with the
-// consent of that person, which consent records: who has given it, or says that
-// they have, and when. Voices of which too little was heard are refused, and so is one
-// like the agent's own. What was kept of the person before, stays and counts as well.
+// Enrol keeps the print of somebody's voices, as one voice, with that person's consent. The
+// attestation records who has given the consent, or says that they have, and when. Voices of which
+// too little was heard are refused, and so is a voice like the agent's own. What was kept of the
+// person before stays and counts as well.
 func (b *Registry) Enrol(who earshot.ParticipantID, consent Attestation, voices ...earshot.Handle) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if who == "" || len(voices) == 0 {
@@ -64,7 +64,7 @@ func (b *Registry) Enrol(who earshot.ParticipantID, consent Attestation, voices 
 	})
 }
 
-// gather makes one voice of those that are named and what is kept of somebody.
+// gather makes one voice of the given ones and what is kept of somebody.
 func (s *state) gather(who earshot.ParticipantID, voices []earshot.Handle) (*voice, error) {
 	for _, v := range s.of(who) {
 		if v.agreed {
@@ -92,9 +92,9 @@ func (s *state) gather(who earshot.ParticipantID, voices []earshot.Handle) (*voi
 	return into, nil
 }
 
-// Teach says that what began to be said at a time was said by somebody: they say
-// so themselves, or others for them. What was learnt from it moves to their voice,
-// in memory. Nobody's voice learns from what sounded like the agent's own.
+// Teach says that the utterance that began at a time was somebody's: they say so themselves, or
+// others for them. What was learnt from it moves to their voice, in memory. Nobody's voice learns
+// from sound that was like the agent's own.
 func (b *Registry) Teach(began time.Time, who earshot.ParticipantID, said Attestation) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
@@ -129,7 +129,7 @@ func (b *Registry) Teach(began time.Time, who earshot.ParticipantID, said Attest
 	})
 }
 
-// errOwn is a voice that is taken for the agent's.
+// errOwn says that a voice is taken for the agent's.
 var errOwn = errors.New("that sounds like the agent's own voice, which belongs to nobody")
 
 // sample returns what was heard at a time, or nil.
@@ -144,8 +144,8 @@ func (b *Registry) sample(began time.Time) *sample {
 	return &s
 }
 
-// learnt returns the voice that has learnt from what was said at a time, and where
-// it holds it.
+// learnt returns the voice that has learnt from the utterance at a time, and the index of that
+// sample.
 func (s *state) learnt(began time.Time) (*voice, int) {
 	for _, v := range s.voices {
 		if i := slices.IndexFunc(v.recent, func(s sample) bool { return s.at.Equal(began) }); i >= 0 {
@@ -155,8 +155,7 @@ func (s *state) learnt(began time.Time) (*voice, int) {
 	return nil, -1
 }
 
-// belongs returns a voice of somebody, which may be changed. If there is none, it begins
-// one.
+// belongs returns a voice of somebody, which may be changed. If there is none, it begins one.
 func (b *Registry) belongs(s *state, who earshot.ParticipantID, said Attestation) *voice {
 	if all := s.of(who); len(all) > 0 {
 		v, _ := s.edit(all[0].handle())
@@ -167,8 +166,7 @@ func (b *Registry) belongs(s *state, who earshot.ParticipantID, said Attestation
 	return v
 }
 
-// unlearn takes out what v has learnt from one sample, by learning the others
-// again.
+// unlearn removes what v has learnt from one sample, by learning the others again.
 func (v *voice) unlearn(i int) {
 	rest := slices.Delete(slices.Clone(v.recent), i, i+1)
 	v.live, v.recent, v.spoken = nil, nil, 0

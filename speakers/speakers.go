@@ -1,19 +1,19 @@
-// Package speakers knows whose voice it is. One [Registry] is asked by every room:
-// it holds the voices that were enrolled, and groups those that nobody has named.
+// Package speakers knows whose voice it is. One [Registry] serves all rooms: it holds the enrolled
+// voices, and groups the unnamed ones.
 //
-// That nobody can tell is a frequent and honest answer: a voice that is like two,
-// or of which too little was heard, is nobody's. And a voice proves nothing. It is
-// easily played again, so nobody has a right, or sees anything, because of it.
+// "Unknown" is a frequent and honest answer: a voice that is like two others, or of which too
+// little was heard, is nobody's. And a voice proves nothing. It is easily played back, so nobody
+// gets a right, or sees anything, because of it.
 //
-// Prints of voices are as fingerprints: they stand in no log and no journal, and
-// what a registry tells of a voice holds none. Voices that nobody has agreed to keep
-// live in memory until the program ends, see [Config.MostUnknown]: the one that
-// was heard longest ago gives way. What is kept, with consent, is the print as it
-// was then, in one file; what is learnt of it later lives in memory like the rest.
+// Prints of voices are like fingerprints: they are in no log and no journal, and what a registry
+// returns about a voice holds none. Voices that nobody has agreed to keep live in memory until the
+// program ends, up to [Config.MostUnknown]; beyond that the one that was heard longest ago is
+// dropped. With consent, the print as it was then is kept in one file; what is learnt about it
+// later lives in memory like the rest.
 //
-// A Registry has neither goroutine nor clock: times come in as arguments. Its methods
-// may be called from any goroutine. Nobody who judges waits for a file: while a
-// change is written down, voices are judged and nothing is learnt.
+// A Registry has neither goroutine nor clock: times are arguments. Its methods are safe for
+// concurrent use. No judgement waits for a file: while a change is written, voices are judged but
+// nothing is learnt.
 package speakers
 
 import (
@@ -30,24 +30,24 @@ import (
 	"earshot"
 )
 
-// provider stands in the handles of voices.
+// provider is the provider in the handles of voices.
 const provider = "voice"
 
-// A Speaker is a voice that is known, without its print.
+// A Speaker is a known voice, without its print.
 type Speaker struct {
 	Handle earshot.Handle   `json:"handle"`
-	Also   []earshot.Handle `json:"also,omitempty"` // that turned out to be this one
+	Also   []earshot.Handle `json:"also,omitempty"` // former handles of the same voice
 
 	// Number is how people refer to a voice that was not known when the program began: voice 3. It
-	// is valid in this run only; 0 is none.
+	// is valid in this run only; 0 means none.
 	Number int `json:"number,omitempty"`
 
-	Who   earshot.ParticipantID `json:"who,omitempty"` // whose it is; empty if nobody has said
+	Who   earshot.ParticipantID `json:"who,omitempty"` // the owner; empty if nobody has said
 	Kept  bool                  `json:"kept"`          // in the file, with consent
 	Said  Attestation           `json:"said,omitzero"` // who named it, or agreed to keep it
-	Heard time.Duration         `json:"heard"`         // that its print is made of
+	Heard time.Duration         `json:"heard"`         // the duration of the sound in its print
 
-	// Spoken is how long it was learnt from in this run, and Last when that was.
+	// Spoken is how much of it was learnt from in this run, and Last when that last happened.
 	Spoken time.Duration `json:"spoken,omitempty"`
 	Last   time.Time     `json:"last,omitzero"`
 }
@@ -66,25 +66,25 @@ func (a Attestation) check() error {
 	return nil
 }
 
-// ErrUnknown is a voice that is not known: it never was, it gave way to others,
-// or it was forgotten.
+// ErrUnknown says that a voice is not known: it never was, it was dropped in favour of others, or
+// it was forgotten.
 var ErrUnknown = errors.New("no such voice is known; see: earshot speakers")
 
-// A Registry is the voices that are known.
+// A Registry holds the known voices.
 type Registry struct {
-	cfg  Config                 // but for what Set changes
+	cfg  Config                 // except for what Set changes
 	sets atomic.Pointer[Config] // see Set
-	path string                 // of the file; empty keeps nothing
+	path string                 // of the file; if empty, nothing is kept
 
-	changing sync.Mutex // held while one change is made and written down
+	changing sync.Mutex // held while one change is made and written
 	telling  sync.Mutex // held while Changed is called
 
 	mu      sync.Mutex
 	is      *state
-	frozen  bool // a change is being written down
+	frozen  bool // a change is being written
 	undoLog []undoRecord
 	pending []Change // not announced yet
-	recent  []sample // what was judged last, to notice what is played again
+	recent  []sample // the latest judged sounds, to notice what is played back
 	numbers int
 }
 
@@ -93,14 +93,14 @@ type state struct {
 	voices []*voice
 	own    voice // the agent's
 
-	// added is what each channel adds to a voice, nil if that is to be estimated anew: it
-	// is the same until something is learnt.
+	// added is what each channel adds to a voice. It stays the same until something is learnt; nil
+	// means that it must be estimated again.
 	added channelOffsets
 }
 
-// Open returns the registry whose file is in dir. With an empty dir nothing is kept. A damaged
-// file is set aside and reported. A file of a newer version is an error, because setting it aside
-// would lose it. No other registry may have the file open.
+// Open returns the registry whose file is in dir. With an empty dir nothing is kept. A damaged file
+// is set aside and reported. A file of a newer version is an error, because setting it aside would
+// lose it. No other registry may have the file open.
 func Open(dir string, c Config) (*Registry, error) {
 	b := &Registry{cfg: c, is: new(state)}
 	b.Set(c)
@@ -114,14 +114,13 @@ func Open(dir string, c Config) (*Registry, error) {
 	return b, b.load()
 }
 
-// Set makes the keys of the section others. What is known already stays.
+// Set replaces the keys of the section. What is known already stays.
 func (b *Registry) Set(c Config) { b.sets.Store(&c) }
 
-// set returns the keys of the section that hold now.
+// set returns the current keys of the section.
 func (b *Registry) set() *Config { return b.sets.Load() }
 
-// Known returns the voices that are known, those that are kept first and then the
-// one heard last before others.
+// Known returns the known voices: the kept ones first, then those heard last first.
 func (b *Registry) Known() []Speaker {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -138,8 +137,7 @@ func (b *Registry) Known() []Speaker {
 	return all
 }
 
-// Speaker returns the voice that h is, also where it was taken for another one
-// when h was given to it.
+// Speaker returns the voice of h, also if that has been merged into another one since h was issued.
 func (b *Registry) Speaker(h earshot.Handle) (Speaker, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,7 +148,7 @@ func (b *Registry) Speaker(h earshot.Handle) (Speaker, bool) {
 	return v.speaker(), true
 }
 
-// find returns the voice that h is, or nil.
+// find returns the voice of h, or nil.
 func (s *state) find(h earshot.Handle) *voice {
 	if h.Provider != provider {
 		return nil
@@ -163,7 +161,7 @@ func (s *state) find(h earshot.Handle) *voice {
 	return nil
 }
 
-// of returns the voices that are somebody's.
+// of returns somebody's voices.
 func (s *state) of(who earshot.ParticipantID) (all []*voice) {
 	for _, v := range s.voices {
 		if v.who == who && who != "" {
@@ -173,7 +171,7 @@ func (s *state) of(who earshot.ParticipantID) (all []*voice) {
 	return all
 }
 
-// begin returns a voice that was not there before, and is there now.
+// begin adds a new voice and returns it.
 func (b *Registry) begin(s *state) *voice {
 	b.numbers++
 	v := &voice{id: b.cfg.NewID(), number: b.numbers}

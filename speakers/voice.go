@@ -9,33 +9,32 @@ import (
 )
 
 const (
-	mostSamples  = 16 // of a voice, to tell two apart that were taken for one
+	mostSamples  = 16 // of a voice, to separate two that were taken for one
 	mostAlso     = 64
 	mostChannels = 8
 
-	// slow is how much of a voice its print remembers: what is heard after that
-	// replaces what came first, little by little.
+	// slow is how much of a voice its print remembers: later sound gradually replaces the earliest.
 	slow = time.Minute
 )
 
-// A voice is one that is known. What it is made of is replaced, never changed, so
-// that a copy of the struct is one of the voice.
+// A voice is a known voice. Its parts are replaced, never changed, so a copy of the struct is a
+// copy of the voice.
 type voice struct {
 	id     string
-	also   []string // other IDs that it had
+	also   []string // its former IDs
 	number int
 	who    earshot.ParticipantID
 	said   Attestation
-	agreed bool          // said is consent
-	kept   []print       // what the file holds of it
+	agreed bool          // said is a consent
+	kept   []print       // what the file has of it
 	live   []print       // what was learnt since
 	spoken time.Duration // in this run
 	last   time.Time
 	recent []sample
 }
 
-// A print is the mean of what was heard of a voice through one channel. The
-// numbers are as they were heard, not centred.
+// A print is the mean of what was heard of a voice through one channel. The numbers are as they
+// were heard, not centred.
 type print struct {
 	channel string
 	numbers []float32
@@ -49,12 +48,12 @@ type sample struct {
 	print
 }
 
-// handle returns what a voice is called elsewhere.
+// handle returns the handle of a voice.
 func (v *voice) handle() earshot.Handle { return handleOf(v.id) }
 
 func handleOf(id string) earshot.Handle { return earshot.Handle{Provider: provider, ID: id} }
 
-// ids returns all that v is called.
+// ids returns all IDs of v.
 func (v *voice) ids() []string { return append([]string{v.id}, v.also...) }
 
 // speaker returns v without its print.
@@ -73,7 +72,7 @@ func (v *voice) clone() *voice {
 	return &c
 }
 
-// heard returns how much the print of v is made of.
+// heard returns the duration of the sound in the print of v.
 func (v *voice) heard() (d time.Duration) {
 	for _, p := range v.prints() {
 		d += p.heard
@@ -81,8 +80,8 @@ func (v *voice) heard() (d time.Duration) {
 	return d
 }
 
-// prints returns what v sounds like through each channel. What was learnt since a
-// print was kept counts for no more than that: a voice cannot be led away from it.
+// prints returns what v sounds like through each channel. What was learnt since a print was kept
+// counts for no more than the print: a voice cannot be led away from it.
 func (v *voice) prints() []print {
 	if len(v.kept) == 0 {
 		return v.live
@@ -119,7 +118,7 @@ func (p print) with(q print) print {
 	return print{channel: p.channel, numbers: numbers, heard: sum}
 }
 
-// add puts p into the mean for its channel.
+// add adds p to the mean for its channel.
 func add(prints []print, p print) []print {
 	i := slices.IndexFunc(prints, func(k print) bool { return k.channel == p.channel })
 	if i < 0 {
@@ -134,7 +133,7 @@ func add(prints []print, p print) []print {
 	return prints
 }
 
-// learn takes in what v has said. The numbers are its own, so that they can be erased.
+// learn learns from what v has said. It copies the numbers, so that they can be erased.
 func (v *voice) learn(s sample) {
 	s.numbers = slices.Clone(s.numbers)
 	v.live = add(v.live, print{channel: s.channel, numbers: slices.Clone(s.numbers), heard: s.heard})
@@ -148,7 +147,7 @@ func (v *voice) learn(s sample) {
 	}
 }
 
-// known adds IDs that v has besides, the oldest of which give way.
+// known adds former IDs of v; the oldest are dropped.
 func (v *voice) known(ids ...string) {
 	v.also = append(v.also, ids...)
 	if n := len(v.also) - mostAlso; n > 0 {
@@ -177,19 +176,18 @@ func (s *state) estimateOffsets() channelOffsets {
 	return s.added
 }
 
-// centred returns p without what its channel adds.
+// centred returns the numbers of p without what its channel adds.
 func (s channelOffsets) centred(p print) []float32 {
 	return voiceprint.Centre(nil, p.numbers, s[p.channel])
 }
 
-// even is the likelihood at which a print that was agreed to says of a voice that it is
-// as likely another's.
+// even is the likelihood at which the kept print alone says that a voice is as likely another's.
 const even = 0.5
 
-// alike returns how likely p, whose centred numbers are given, is a print of v,
-// where that is as likely as not. What was learnt of a voice since it was kept makes it
-// surer, but it is no one's voice that what was agreed to alone takes for another's: else
-// somebody could lead it to theirs, a little each time.
+// alike returns how likely p, whose centred numbers are given, is a print of v, if both are equally
+// likely beforehand. What was learnt since a voice was kept makes the result surer, but a voice
+// that the kept print alone takes for another's stays another's: otherwise somebody could gradually
+// lead the kept voice to theirs.
 func (s channelOffsets) alike(p print, centred []float32, v *voice) float64 {
 	likely := s.among(p, centred, v.prints())
 	if len(v.kept) > 0 && len(v.live) > 0 {
@@ -200,11 +198,10 @@ func (s channelOffsets) alike(p print, centred []float32, v *voice) float64 {
 	return likely
 }
 
-// among is the same for the prints of one voice. What was heard through the same channel
-// counts before all else.
+// among is the same for the prints of one voice. Sound through the same channel takes precedence.
 func (s channelOffsets) among(p print, centred []float32, prints []print) float64 {
 	var mean print
-	var room [voiceprint.Size]float32 // so that nothing is allocated for each voice that is known
+	var room [voiceprint.Size]float32 // so that nothing is allocated for each known voice
 	for _, k := range prints {
 		if k.channel == p.channel && k.heard >= voiceprint.Least {
 			its := voiceprint.Centre(room[:0], k.numbers, s[k.channel])
