@@ -63,9 +63,8 @@ func sign(n participants.Announcement) string {
 	return s
 }
 
-// TestAnnouncedBecomesTrue: whatever people do, what was announced of each in
-// turn is a coming and a going, is true 20 s after their last change, and is
-// never much.
+// TestAnnouncedBecomesTrue: whatever people do, the announcements about each of them alternate
+// between arrival and departure, are true 20 s after their last change, and are never many.
 func TestAnnouncedBecomesTrue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var a participants.Announcer

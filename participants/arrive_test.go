@@ -19,7 +19,7 @@ import (
 
 func discord(id string) earshot.Handle { return earshot.Handle{Provider: "discord", ID: id} }
 
-// arrive lets somebody arrive who is called so.
+// arrive lets somebody with these names arrive.
 func arrive(t testing.TB, r *participants.Registry, id string, names ...string) participants.Participant {
 	t.Helper()
 	p, err := r.Arrive(t.Context(), discord(id), participants.Newcomer{Names: names})
@@ -29,7 +29,7 @@ func arrive(t testing.TB, r *participants.Registry, id string, names ...string) 
 	return p
 }
 
-// replayed returns a registry made again of what was recorded.
+// replayed returns a registry rebuilt from what was recorded.
 func replayed(t testing.TB, c participants.Config, l *ledger) *participants.Registry {
 	t.Helper()
 	r, _ := open(t, c)
@@ -114,8 +114,8 @@ func TestArriveRefuses(t *testing.T) {
 	}
 }
 
-// TestArriveFollowsRenames: at once, then not more often than every ten minutes, also
-// after a restart; and not where the owner has said what somebody is called.
+// TestArriveFollowsRenames: at once, then not more often than every ten minutes, also after a
+// restart; and not where the owner has set somebody's name.
 func TestArriveFollowsRenames(t *testing.T) {
 	r, l := open(t, house())
 	arrive(t, r, "1", "Dora")
@@ -150,7 +150,7 @@ func TestArriveFollowsRenames(t *testing.T) {
 	}
 }
 
-// TestDescriptionsOfNewcomers: it is what the provider says now, and safe in a prompt.
+// TestDescriptionsOfNewcomers: a description is the provider's current one, and safe in a prompt.
 func TestDescriptionsOfNewcomers(t *testing.T) {
 	r, l := open(t, house())
 	for roles, want := range map[string]string{
@@ -167,8 +167,8 @@ func TestDescriptionsOfNewcomers(t *testing.T) {
 	}
 }
 
-// TestNobodyClaimsANewcomer: whom a provider knows nobody is by saying so, and they are
-// told how they can be.
+// TestNobodyClaimsANewcomer: nobody becomes somebody whom a provider knows by saying so, and is
+// told how to.
 func TestNobodyClaimsANewcomer(t *testing.T) {
 	r, _ := open(t, house())
 	dora := arrive(t, r, "42", "Dora")
@@ -190,7 +190,7 @@ func TestNobodyClaimsANewcomer(t *testing.T) {
 	}
 }
 
-// TestAHandleOfTheConfiguration: whose handle it is, it says, and on old lines too.
+// TestAHandleOfTheConfiguration: the configuration decides whose handle it is, on old lines too.
 func TestAHandleOfTheConfiguration(t *testing.T) {
 	r, l := open(t, house())
 	arrive(t, r, "7", "Bobby")
@@ -206,8 +206,8 @@ func TestAHandleOfTheConfiguration(t *testing.T) {
 	}
 }
 
-// TestOnlyConfiguredIDsOperate: nobody operates the daemon by Discord whose ID there the
-// configuration does not list for that, whoever they are otherwise.
+// TestOnlyConfiguredIDsOperate: nobody operates the daemon by Discord unless the configuration
+// lists their ID there for that, whoever they are otherwise.
 func TestOnlyConfiguredIDsOperate(t *testing.T) {
 	c := house()
 	c.Actors[0].Handles = append(c.Actors[0].Handles, "discord:1") // the owner's
@@ -259,8 +259,8 @@ func TestManyArriveAtOnce(t *testing.T) {
 	}
 }
 
-// TestTooManyArrive: more than can be known come in all the same. Who was away for longest
-// lapses, and arrives anew; whom the owner has called something, or who is here, does not.
+// TestTooManyArrive: more people than can be known still come in. Whoever was away longest lapses,
+// and arrives anew; people whom the owner has named, or who are here, do not lapse.
 func TestTooManyArrive(t *testing.T) {
 	r, l := open(t, house())
 	arrive(t, r, "1", "Dora")
@@ -292,16 +292,16 @@ func TestTooManyArrive(t *testing.T) {
 	}
 }
 
-// hostile are parts of which names are made that somebody could be taken for another by.
+// hostile are parts of names by which somebody could be mistaken for another.
 var hostile = []string{
 	"Earshot", "earshot", "Ann", "Bob", "Scout", "System", "FROM", "[", "]", ":", "\n", "\u202e", "\u200b", "\u200d", "\ufeff", "@everyone", "🔥", "о", "е",
 	"𝓑𝓸𝓫", "ｂｏｂ", "l", "I", "1", "2", " ", "  ", "́", "̴", "/", "|", "user", "Discord", "د", "中", "\xff", "<@1>", "`", "*", "_", "TO:", "Ǆ", "ß", "ı",
 }
 
-// TestArrivals: whoever arrives, called whatever, however often they are renamed: no two
-// are called what could be taken for each other, nobody what could be taken for an agent or
-// for somebody of the configuration, each name can stand in a prompt, and after a restart
-// it is the same.
+// TestArrivals: whoever arrives, with whatever names, however often they are renamed: no two have
+// names that could be mistaken for each other, nobody has a name that could be mistaken for an
+// agent's or for one in the configuration, each name can stand in a prompt, and after a restart it
+// is the same.
 func TestArrivals(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r, l := open(t, house())
@@ -328,7 +328,7 @@ func TestArrivals(t *testing.T) {
 	})
 }
 
-// TestThousandsArrive: of people who are all called the same, or nearly.
+// TestThousandsArrive with the same name, or nearly.
 func TestThousandsArrive(t *testing.T) {
 	r, _ := open(t, house())
 	for i := range 3000 {
@@ -337,8 +337,8 @@ func TestThousandsArrive(t *testing.T) {
 	distinct(t, r)
 }
 
-// distinct says which of those who are known could be taken for each other, or for
-// something else.
+// distinct reports which known participants could be mistaken for each other, or for something
+// else.
 func distinct(t interface{ Errorf(string, ...any) }, r *participants.Registry) {
 	keys := make(map[string]string)
 	for _, p := range r.Everybody() {

@@ -21,8 +21,8 @@ func claim(t testing.TB, r *participants.Registry, name string) participants.Par
 	return p
 }
 
-// TestApply: a registry made again from what was recorded is the same, however
-// often it is told.
+// TestApply: a registry rebuilt from what was recorded is the same, however often the records are
+// applied.
 func TestApply(t *testing.T) {
 	r, l := open(t, house())
 	ann := r.Resolve(console)
@@ -61,8 +61,8 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestApplyGivesWay: somebody whose name the configuration has since given to
-// somebody else, or to an agent, is told apart from them.
+// TestApplyGivesWay: somebody whose name the configuration has since given to somebody else, or to
+// an agent, gets a distinct one.
 func TestApplyGivesWay(t *testing.T) {
 	r, _ := open(t, house())
 	for i, name := range []string{"BOB", "Scout", "[FROM: System]", "all"} {
@@ -112,9 +112,8 @@ func TestRename(t *testing.T) {
 	}
 }
 
-// TestMergeRaisesNothing: what comes by the handle of somebody who was merged
-// into the owner is the owner's, with the rights that the handle had, and sees
-// what the handle saw.
+// TestMergeRaisesNothing: what comes by the handle of somebody who was merged into the owner is the
+// owner's, but with the rights that the handle had, and sees what the handle saw.
 func TestMergeRaisesNothing(t *testing.T) {
 	r, _ := open(t, house())
 	ann := r.Resolve(console)
@@ -194,9 +193,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// TestMergersNeverWiden: whatever is merged, split and renamed, nobody's rights
-// grow, nobody sees as somebody else than before, and when all is split again
-// all is as it was.
+// TestMergersNeverWiden: whatever is merged, split and renamed, nobody's rights grow, nobody reads
+// as somebody else than before, and when everything is split again everything is as it was.
 func TestMergersNeverWiden(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r, _ := open(t, house())

@@ -79,7 +79,7 @@ func open(t testing.TB, c participants.Config) (*participants.Registry, *ledger)
 	return r, l
 }
 
-// TestClaim is who somebody is who says a name.
+// TestClaim: who somebody is who gives a name.
 func TestClaim(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -135,7 +135,7 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// TestErrorsHelp: who is refused a name is told what to do.
+// TestErrorsHelp: somebody whose name is refused is told what to do.
 func TestErrorsHelp(t *testing.T) {
 	c := house()
 	c.AllowDynamicCreation = false
@@ -153,8 +153,8 @@ func TestErrorsHelp(t *testing.T) {
 	}
 }
 
-// TestANameAloneIsNoPower: what is claimed by a name has the rights of that
-// person at most, and never those of who may operate.
+// TestANameAloneIsNoPower: a claim by name has at most the rights of that person, and never those
+// of an operator.
 func TestANameAloneIsNoPower(t *testing.T) {
 	r, l := open(t, house())
 	for _, id := range []earshot.ParticipantID{"ann", "tess", participants.Agent} {
@@ -183,8 +183,8 @@ func TestANameAloneIsNoPower(t *testing.T) {
 	}
 }
 
-// TestTheOwner: an actor whose handles name the account is its person, and else
-// one who is called like it and has no handles.
+// TestTheOwner: an actor whose handles name the account is its person; otherwise one who has its
+// name and no handles.
 func TestTheOwner(t *testing.T) {
 	for _, tt := range []struct {
 		name, account string
@@ -267,7 +267,7 @@ func TestWhatIsNotRecordedIsNot(t *testing.T) {
 	}
 }
 
-// TestFlood: a script that says a new name each time is stopped.
+// TestFlood: a script that gives a new name each time is stopped.
 func TestFlood(t *testing.T) {
 	r, _ := open(t, house())
 	var err error
@@ -280,8 +280,8 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestATokenHoldsForWhoIsOnTheirWay: of two who come in by a token, the first
-// leaves between the claim of the second and their session.
+// TestATokenHoldsForWhoIsOnTheirWay: of two who come in by a token, the first leaves between the
+// claim of the second and their session.
 func TestATokenHoldsForWhoIsOnTheirWay(t *testing.T) {
 	r, _ := open(t, house())
 	for i := range 3 {
@@ -362,8 +362,8 @@ func TestTooManyGuests(t *testing.T) {
 	}
 }
 
-// TestSessions: one handle for each person on an account, which goes with the
-// last of their sessions; and which sessions somebody has.
+// TestSessions: one handle for each person on an account, which ends with the last of their
+// sessions; and which sessions somebody has.
 func TestSessions(t *testing.T) {
 	r, _ := open(t, house())
 	at := time.Unix(1.7e9, 0)
@@ -398,8 +398,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestReconnectOverwritesNobody is lessons A.2, defect 4: the same session again
-// is the same session, and another by the same name one more.
+// TestReconnectOverwritesNobody is lessons A.2, defect 4: the same session again is the same
+// session, and another under the same name is one more.
 func TestReconnectOverwritesNobody(t *testing.T) {
 	r, _ := open(t, house())
 	for range 2 {

@@ -76,7 +76,7 @@ actors[0].handles[4]: is "console:uid 1"; must be a provider, a colon and an ID,
 	}
 }
 
-// TestCollides: in the configuration, too, nobody may be called like an agent.
+// TestCollides: nobody in the configuration may have an agent's name either.
 func TestCollides(t *testing.T) {
 	c := house()
 	for agent, want := range map[string]string{

@@ -12,9 +12,8 @@ import (
 	"earshot/participants"
 )
 
-// TestIntroduceKeepsTheName: while it is being recorded that there is an agent, it
-// is not there, and nobody else can take its name; what could not be recorded has
-// changed nothing.
+// TestIntroduceKeepsTheName: while an agent is being recorded, it is not there, and nobody else can
+// take its name; a failure to record changes nothing.
 func TestIntroduceKeepsTheName(t *testing.T) {
 	r, _ := open(t, house())
 	full := errors.New("the disk is full")
@@ -42,8 +41,7 @@ func TestIntroduceKeepsTheName(t *testing.T) {
 	}
 }
 
-// TestRedescribe: an agent has the new name when that is recorded, and both until
-// then.
+// TestRedescribe: an agent has the new name once that is recorded, and both names until then.
 func TestRedescribe(t *testing.T) {
 	r, _ := open(t, house())
 	if err := r.Introduce(t.Context(), participants.Participant{ID: "a1", Name: "Ranger"}, kept); err != nil {
@@ -82,8 +80,8 @@ func TestRedescribe(t *testing.T) {
 	claim(t, r, "Ranger")
 }
 
-// TestHandles: only what somebody has written down is a handle of theirs, and of
-// those who turned out to be them.
+// TestHandles: somebody's handles are only those that were recorded for them, and for those who
+// turned out to be them.
 func TestHandles(t *testing.T) {
 	setup := house()
 	setup.Actors = append(setup.Actors, participants.Actor{ID: "zed", Type: participants.Human, DisplayName: "Zed", Handles: []string{"discord:7", "matrix:z"}})
@@ -107,7 +105,7 @@ func TestHandles(t *testing.T) {
 	}
 }
 
-// TestLabel: who is not in the registry is asked for elsewhere.
+// TestLabel: names of those who are not in the registry are looked up elsewhere.
 func TestLabel(t *testing.T) {
 	setup := participants.Setup{Account: console, Actors: house()}
 	setup.Label = func(id earshot.ParticipantID) string {

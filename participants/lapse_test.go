@@ -11,7 +11,7 @@ import (
 	"earshot/participants"
 )
 
-// invented is a name that somebody makes up, the nth: no two could be taken for each other.
+// invented returns the nth made-up name: no two could be mistaken for each other.
 func invented(n int) string {
 	const letters = "bdghkvxz"
 	name := "Q"
@@ -22,7 +22,7 @@ func invented(n int) string {
 	return name
 }
 
-// comes is somebody who says a name, has a terminal for as long as while, and leaves.
+// comes lets somebody give a name, use a terminal for while, and leave.
 func comes(t testing.TB, r *participants.Registry, l *ledger, name string, while time.Duration) participants.Participant {
 	t.Helper()
 	p := claim(t, r, name)
@@ -35,9 +35,9 @@ func comes(t testing.TB, r *participants.Registry, l *ledger, name string, while
 	return p
 }
 
-// TestInventedNamesLapse: thousands of names lock nobody out. Who was known before, once or
-// often, stays; who is here stays; who comes meanwhile comes in; and it is all the same after
-// a restart in the midst of it.
+// TestInventedNamesLapse: thousands of names lock nobody out. People who were known before, once or
+// often, stay; people who are here stay; people who come meanwhile get in; and it is all the same
+// after a restart in the middle of it.
 func TestInventedNamesLapse(t *testing.T) {
 	r, l := open(t, house())
 	dora := comes(t, r, l, "Dora", time.Minute)
@@ -78,7 +78,7 @@ func TestInventedNamesLapse(t *testing.T) {
 	if is, was := len(again.Known()), len(r.Known()); is != was {
 		t.Errorf("after a restart %d are known of %d", is, was)
 	}
-	for day := range 200 { // days, on each of which one is new
+	for day := range 200 { // on each day one is new
 		l.now = l.now.Add(25 * time.Hour)
 		claim(t, r, invented(20000+day))
 	}
@@ -90,7 +90,7 @@ func TestInventedNamesLapse(t *testing.T) {
 	}
 }
 
-// continued is a registry that goes on with a ledger.
+// continued is a registry that continues with a ledger.
 func continued(t testing.TB, was *participants.Registry, l *ledger) (*participants.Registry, *ledger) {
 	t.Helper()
 	r, next := open(t, house())
@@ -104,7 +104,7 @@ func continued(t testing.TB, was *participants.Registry, l *ledger) (*participan
 	return r, next
 }
 
-// TestAFloodWithinAMinute: who comes in the midst of it does.
+// TestAFloodWithinAMinute: people who come in the middle of it get in.
 func TestAFloodWithinAMinute(t *testing.T) {
 	r, l := open(t, house())
 	for n := range 1500 {
@@ -123,9 +123,9 @@ func TestAFloodWithinAMinute(t *testing.T) {
 	}
 }
 
-// TestANameOfNobodyIsFreeAgain: a name that was said once keeps one like it from others for an
-// hour. That of somebody who is here, has come again, has a token, has been called so by the
-// owner, has a voice or is somebody of the configuration is kept.
+// TestANameOfNobodyIsFreeAgain: a name that was given once blocks similar ones for an hour. The
+// name of somebody who is here, has come again, has a token, was named by the owner, has a voice or
+// is in the configuration stays blocked.
 func TestANameOfNobodyIsFreeAgain(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -172,7 +172,7 @@ func TestANameOfNobodyIsFreeAgain(t *testing.T) {
 	}
 }
 
-// TestWhoHasATokenStays: as the house says.
+// TestWhoHasATokenStays, as Keeps says.
 func TestWhoHasATokenStays(t *testing.T) {
 	l := &ledger{now: time.Unix(1.7e9, 0)}
 	var kept earshot.ParticipantID
@@ -190,7 +190,7 @@ func TestWhoHasATokenStays(t *testing.T) {
 	}
 }
 
-// TestWhoWasKnownBeforeThisVersion: nothing says of them that they were here once.
+// TestWhoWasKnownBeforeThisVersion: no record says that they were here only once.
 func TestWhoWasKnownBeforeThisVersion(t *testing.T) {
 	r, l := open(t, house())
 	r.Apply(earshot.Actor{Act: earshot.Created, Participant: "p_0", Name: "Zoé", Type: "human"})

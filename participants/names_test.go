@@ -23,7 +23,7 @@ func TestCheckName(t *testing.T) {
 		{"tester_1", "tester_1"},
 		{"3CPO", "3CPO"},
 		{"Zoe\u0308", "Zo\u00eb"},
-		{"Ali", "Ali"}, // it must not be taken for "all"
+		{"Ali", "Ali"}, // it must not be mistaken for "all"
 		{"Al", "Al"},
 		{"Мария", "Мария"},
 		{"山田 太郎", "山田 太郎"},
@@ -113,7 +113,7 @@ func TestCheckNameRefuses(t *testing.T) {
 	}
 }
 
-// TestNoName: whoever gives no name is told that, and is advised none.
+// TestNoName: somebody who gives no name is told so, and gets no suggestion.
 func TestNoName(t *testing.T) {
 	for _, name := range []string{"", " \t"} {
 		_, err := participants.CheckName(name)
@@ -160,7 +160,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestKeyIsStable: the key of a key is the key, however something is written.
+// TestKeyIsStable: the key of a key is the key, however a name is written.
 func TestKeyIsStable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.String().Draw(t, "name")
@@ -170,8 +170,8 @@ func TestKeyIsStable(t *testing.T) {
 	})
 }
 
-// TestAKeyIsTheSameInAnyWidth: what is plain is folded by another way than the
-// rest, to the same end.
+// TestAKeyIsTheSameInAnyWidth: plain names are folded in another way than the rest, with the same
+// result.
 func TestAKeyIsTheSameInAnyWidth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		plain := rapid.StringMatching(`[ -~\t\n]{0,20}`).Draw(t, "name")
@@ -187,8 +187,8 @@ func TestAKeyIsTheSameInAnyWidth(t *testing.T) {
 	})
 }
 
-// FuzzCheckName: a name that may be used stands in a line and within brackets,
-// and stays what it is.
+// FuzzCheckName: a valid name can stand in a line and within brackets, and checking it again
+// changes nothing.
 func FuzzCheckName(f *testing.F) {
 	for _, seed := range []string{"Ann", "O’Brien", "[FROM: System]", "А\u200d", "山田 太郎", "علی\u200cرضا", "\xff\x00", "ǅ", "ﬁ"} {
 		f.Add(seed)

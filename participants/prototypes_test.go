@@ -17,13 +17,11 @@ import (
 
 var update = flag.Bool("update", false, "write prototypes.txt")
 
-// source is the data of UTS 39 as the Debian package
-// python3-confusable-homoglyphs has them: for each text those that look like
-// it.
+// source is the data of UTS 39 in the Debian package python3-confusable-homoglyphs: for each text
+// those that look like it.
 const source = "/usr/lib/python3/dist-packages/confusable_homoglyphs/confusables.json"
 
-// TestPrototypes: the table is what is made of its source, where that is
-// installed.
+// TestPrototypes: the table equals the one made from its source, if that is installed.
 func TestPrototypes(t *testing.T) {
 	data, err := os.ReadFile(source)
 	if err != nil {
@@ -35,7 +33,7 @@ func TestPrototypes(t *testing.T) {
 	if err := json.Unmarshal(data, &like); err != nil {
 		t.Fatal(err)
 	}
-	stars := make(map[string][]rune) // by what all of them look like
+	stars := make(map[string][]rune) // by their common look
 	for text, others := range like {
 		r := []rune(text)
 		if len(r) != 1 || !mayCome(r[0]) || len(others) == 0 {
@@ -70,8 +68,8 @@ func TestPrototypes(t *testing.T) {
 // codes returns the code points of some characters.
 func codes(text []rune) string { return strings.Trim(fmt.Sprintf("%04X", text), "[]") }
 
-// mayCome reports whether r can stand in a name whose look is compared:
-// whatever else there is is refused, or replaced by its usual form before.
+// mayCome reports whether r can stand in a name whose look is compared: anything else is refused,
+// or normalised before.
 func mayCome(r rune) bool {
 	return (unicode.In(r, unicode.L, unicode.M, unicode.Nd) || r > ' ' && r < unicode.MaxASCII) &&
 		norm.NFKC.String(string(r)) == string(r)

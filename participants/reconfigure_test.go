@@ -10,8 +10,8 @@ import (
 	"earshot/participants"
 )
 
-// TestReform: who is known becomes who another configuration says, with all that is on
-// record; who is here stays, and so do guests, voices, and who arrived.
+// TestReform: known participants become those of another configuration and the record; people who
+// are here stay, and so do guests, voices, and arrivals.
 func TestReform(t *testing.T) {
 	config := participants.DefaultConfig()
 	config.AllowAnonymous = true
@@ -98,8 +98,8 @@ func TestReform(t *testing.T) {
 	}
 }
 
-// TestForgetAfterReform: whether the configuration says what the owner is called is looked
-// up in the one that holds now.
+// TestForgetAfterReform: whether the configuration sets the owner's name is looked up in the
+// current one.
 func TestForgetAfterReform(t *testing.T) {
 	r, l := open(t, participants.DefaultConfig())
 	for _, tt := range []struct{ called, want string }{{"Olga", "Olga"}, {"", "annika"}} {

@@ -9,8 +9,8 @@ import (
 	"earshot/participants"
 )
 
-// TestEveryChangeMakesTheRosterAnew is lessons A.2, defect 1: there, agents that
-// were made or deleted did not.
+// TestEveryChangeMakesTheRosterAnew is lessons A.2, defect 1: there, making or deleting an agent
+// did not.
 func TestEveryChangeMakesTheRosterAnew(t *testing.T) {
 	r, l := open(t, house())
 	ann := r.Resolve(console)
@@ -65,7 +65,7 @@ func TestEveryChangeMakesTheRosterAnew(t *testing.T) {
 	}
 }
 
-// TestRoster: people and agents are told apart.
+// TestRoster: people and agents are listed separately.
 func TestRoster(t *testing.T) {
 	r, _ := open(t, house())
 	for i, id := range []earshot.ParticipantID{"claude", "bob", "ann", participants.Generic, "none"} {
@@ -86,8 +86,7 @@ func TestRoster(t *testing.T) {
 	}
 }
 
-// TestTheGenericParticipantIsNeverHere: it can be resolved, and does nothing but
-// write.
+// TestTheGenericParticipantIsNeverHere: it can be resolved, and only writes.
 func TestTheGenericParticipantIsNeverHere(t *testing.T) {
 	r, _ := open(t, house())
 	h := r.Attach(participants.Session{ID: "1", Participant: participants.Generic, Account: console})

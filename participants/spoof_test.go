@@ -15,9 +15,8 @@ import (
 	"earshot/participants"
 )
 
-// spoofs are names by which somebody could be taken for Ann or Zoë, who are people, for
-// Earshot or Scout, who are agents, or for what a prompt writes itself, and what of them is
-// said to be wrong.
+// spoofs are names by which somebody could be mistaken for Ann or Zoë, who are people, for Earshot
+// or Scout, who are agents, or for what a prompt writes itself, with what the error must mention.
 var spoofs = []struct{ name, tell string }{
 	{"Ann TO", `"to" is a reserved word`}, {"FROM Ann", `"from" is a reserved word`}, {"Ann says", `"says" is a reserved word`},
 	{"the owner", `"owner" is a reserved word`}, {"A n n", `taken for "Ann"`}, {"Ear shot", `the agent "Earshot"`},
@@ -39,8 +38,7 @@ var spoofs = []struct{ name, tell string }{
 	{"Ꭼarshot", "more than one script"}, {"Ann\u034f", ""},
 }
 
-// ordinary are names of people, all of whom may be there at once beside Ann, Zoë, Earshot
-// and Scout.
+// ordinary are names of people, all of whom may be there at once with Ann, Zoë, Earshot and Scout.
 var ordinary = []string{
 	"Al", "Ali", "Alia", "Tony", "Anto", "Fromm", "Frome", "Tom", "Toto", "María", "Jean-Luc", "O'Brien", "D'Angelo", "Anna", "Anne", "Annie",
 	"Joann", "Ann Smith", "Annabelle Lee", "Bo", "Jo", "Li", "Sayson", "Saïd", "Edward Said", "Systema", "Ownerby", "Toolan", "Botha", "Allan", "Herero",
@@ -49,15 +47,15 @@ var ordinary = []string{
 	"Мария", "Андрей", "Νίκος", "שרה", "Ngọc Ánh", "Łukasz", "Björk", "François", "Müller", "Żaneta", "Dvořák", "Þóra", "guestavo", "3CPO", "r2.d2",
 }
 
-// TestSpoofs: nobody comes in by a name by which they could be taken for somebody else, or
-// for the prompt, and who tries is told which it is and what would do.
+// TestSpoofs: nobody comes in under a name by which they could be mistaken for somebody else, or
+// for the prompt; the error says what is wrong and what would do.
 func TestSpoofs(t *testing.T) {
 	c := house()
 	c.Actors = append(c.Actors, participants.Actor{ID: "zoe", DisplayName: "Zoë"})
 	for _, tt := range spoofs {
 		r, l := open(t, c)
 		p, err := r.Claim(t.Context(), other, tt.name, nil)
-		if tt.name == "Ａnn" || tt.name == "ＡＮＮ" || tt.name == "Ann\u034f" { // they are Ann, written in another way
+		if tt.name == "Ａnn" || tt.name == "ＡＮＮ" || tt.name == "Ann\u034f" { // they are Ann in another spelling
 			if p.ID != "" && p.ID != "ann" {
 				t.Errorf("%q is %+v", tt.name, p)
 			}
@@ -77,7 +75,7 @@ func TestSpoofs(t *testing.T) {
 	}
 }
 
-// TestOrdinaryNames: people who are called as people are come in, all of them.
+// TestOrdinaryNames: people with ordinary names come in, all of them.
 func TestOrdinaryNames(t *testing.T) {
 	c := house()
 	c.Actors = append(c.Actors, participants.Actor{ID: "zoe", DisplayName: "Zoë"})
@@ -92,10 +90,10 @@ func TestOrdinaryNames(t *testing.T) {
 	}
 }
 
-// TestSpoofsByEveryWay: a name that is refused comes in by no other way: not of a person, an
-// agent, by a new name, from the configuration, from Discord or a journal that was imported.
-// Whom Discord knows is let in by another, and so is whom a journal knows, who is found by
-// the old one still.
+// TestSpoofsByEveryWay: a refused name comes in by no other way: not for a person, an agent, by a
+// rename, from the configuration, from Discord or an imported journal. Somebody known to Discord
+// comes in under another name, and so does somebody in a journal, who is still found by the old
+// one.
 func TestSpoofsByEveryWay(t *testing.T) {
 	for _, name := range []string{"Earshott", "Ear shot", "Ánn", "A n n", "Ann TO", "FROM Ann", "Ann says", "the owner", "E.arshot", "Earshot 2"} {
 		r, _ := open(t, house())
@@ -104,7 +102,7 @@ func TestSpoofsByEveryWay(t *testing.T) {
 		if err := r.Rename(t.Context(), owner, dora.ID, name); err == nil {
 			t.Errorf("somebody is renamed %q", name)
 		}
-		if name != "Earshot 2" { // as who operates the daemon may call another agent
+		if name != "Earshot 2" { // an operator may name another agent like this
 			if err := r.Introduce(t.Context(), participants.Participant{ID: "a1", Name: name}, kept); err == nil {
 				t.Errorf("an agent is called %q", name)
 			}
@@ -131,7 +129,7 @@ func TestSpoofsByEveryWay(t *testing.T) {
 	}
 }
 
-// spoof is a name that is made of another by what one overlooks, and at most one letter.
+// spoof returns a variant of name by what one overlooks, and at most one letter.
 func spoof(t *rapid.T, name string, letter bool) string {
 	runes := []rune(name)
 	if letter {
@@ -147,7 +145,7 @@ func spoof(t *rapid.T, name string, letter bool) string {
 		case "swapped":
 			next := (at + 1) % len(runes)
 			runes[min(at, next)], runes[max(at, next)] = runes[max(at, next)], runes[min(at, next)]
-			if next == 0 { // the ends are no neighbours
+			if next == 0 { // the ends are not adjacent
 				runes = []rune(name)
 			}
 		}
@@ -169,8 +167,8 @@ func spoof(t *rapid.T, name string, letter bool) string {
 	return b.String()
 }
 
-// TestSpoofsOfAgents: whatever is made of an agent's name by marks, blanks, large letters and
-// one letter is refused, and so is an agent beside whoever is called so.
+// TestSpoofsOfAgents: an agent's name changed by marks, blanks, capitals and one letter is refused,
+// and so is an agent whose name is such a variant of somebody's.
 func TestSpoofsOfAgents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		agent := rapid.StringMatching(`[A-Z][a-z]{2,9}`).Filter(usable).Draw(t, "agent")
@@ -202,7 +200,7 @@ func TestSpoofsOfAgents(t *testing.T) {
 	})
 }
 
-// TestNearnessIsMutual: whoever could be taken for another, for them the other could.
+// TestNearnessIsMutual: if one could be mistaken for another, the other could for the one.
 func TestNearnessIsMutual(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.StringMatching(`[A-Z][a-z]{1,6}( [a-z]{1,3})?[0-9]?`), rapid.SampledFrom(ordinary)).Filter(usable)
@@ -223,7 +221,7 @@ func usable(name string) bool {
 	return err == nil
 }
 
-// TestAnAgentMaySayWhatItIs: and nobody else, nor an agent what the prompt says.
+// TestAnAgentMaySayWhatItIs: nobody else may, nor may an agent say what the prompt says.
 func TestAnAgentMaySayWhatItIs(t *testing.T) {
 	for name, may := range map[string]bool{
 		"Coder Agent": true, "Home Assistant": true, "Earshot": true, "Agent": false, "assistant": false,
@@ -239,7 +237,7 @@ func TestAnAgentMaySayWhatItIs(t *testing.T) {
 	}
 }
 
-// TestAgentsOnRecordKeepTheirNames: though these would be refused now.
+// TestAgentsOnRecordKeepTheirNames, though these would be refused now.
 func TestAgentsOnRecordKeepTheirNames(t *testing.T) {
 	agents := []participants.Participant{{ID: participants.Agent, Name: "Earshot"}, {ID: "a1", Name: "Earshott"}, {ID: "a2", Name: "Voice Coach"}, {ID: "a3", Name: "Coder-1"}, {ID: "a4", Name: "Coder 1"}}
 	r, err := participants.Open(participants.Setup{Account: console, AccountName: "ann", Actors: participants.DefaultConfig(), Agents: agents})
@@ -253,8 +251,8 @@ func TestAgentsOnRecordKeepTheirNames(t *testing.T) {
 	}
 }
 
-// TestAgentsALetterApart: how those who may make agents call them is their choice, as long as
-// none could be taken for the main one.
+// TestAgentsALetterApart: whoever may make agents may name them freely, as long as none could be
+// mistaken for the main one.
 func TestAgentsALetterApart(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -12,8 +12,8 @@ import (
 	"earshot/participants/paths"
 )
 
-// TestRefusals: who may do what, and what an agent cannot be like. Each error says
-// what to do, and nothing has changed.
+// TestRefusals: who may do what, and what a profile cannot be. Each error says what to do, and
+// nothing has changed.
 func TestRefusals(t *testing.T) {
 	h := newHouse(t)
 	coder := h.create(earshot.Profile{Name: "Coder", Rooms: []earshot.RoomID{"kitchen"}, Main: true})
@@ -106,7 +106,7 @@ func same(a, b agents.Record) bool { return a.ID == b.ID && a.Name == b.Name && 
 // second returns the error of a call that returns an agent too.
 func second(_ agents.Record, err error) error { return err }
 
-// TestEnsure: to resolve never makes an agent; to ensure makes it once.
+// TestEnsure: Resolve never makes an agent; Ensure makes it once.
 func TestEnsure(t *testing.T) {
 	h := newHouse(t)
 	for _, tt := range []struct {
@@ -202,8 +202,7 @@ func TestRooms(t *testing.T) {
 	}
 }
 
-// TestSubuser: agents of a subuser are reached through its gateway alone, and go
-// with it.
+// TestSubuser: agents of a subuser are reached only through its gateway, and end with it.
 func TestSubuser(t *testing.T) {
 	h := newHouse(t)
 	ctx := t.Context()
@@ -272,8 +271,7 @@ func TestSubuser(t *testing.T) {
 	}
 }
 
-// TestTarget: what is for a user goes where somebody has written down, and nowhere
-// else.
+// TestTarget: messages for a user go only to a handle that somebody has recorded.
 func TestTarget(t *testing.T) {
 	h := houseIn(t, t.TempDir()+"/state")
 	h.setup.Actors.Actors = []participants.Actor{

@@ -63,8 +63,8 @@ func TestAnAgentsLife(t *testing.T) {
 	}
 }
 
-// TestNobodyWaitsForThem: of those that were made for one task none is left after
-// Clear, and nobody else is gone.
+// TestNobodyWaitsForThem: Clear leaves none of the agents that were made for one task, and ends
+// nobody else.
 func TestNobodyWaitsForThem(t *testing.T) {
 	h := newHouse(t)
 	coder := h.create(earshot.Profile{Name: "Coder"})

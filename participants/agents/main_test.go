@@ -26,8 +26,7 @@ var (
 	ann   = participants.Participant{ID: "ann", Name: "Ann", Capabilities: []participants.Capability{participants.SendMessages}}
 )
 
-// A house is a directory with all that is around it, which can be closed and opened
-// again.
+// A house is a directory with everything around it, which can be closed and opened again.
 type house struct {
 	t         testing.TB
 	directory string

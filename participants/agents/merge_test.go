@@ -42,7 +42,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestMergeHasNoOpinion: what nobody changed stays, and who changes alone is right.
+// TestMergeHasNoOpinion: what nobody changed stays, and a change by one side only is applied.
 func TestMergeHasNoOpinion(t *testing.T) {
 	lines := rapid.StringMatching(`[a-e]{0,8}`)
 	rapid.Check(t, func(t *rapid.T) {

@@ -24,7 +24,7 @@ func edit(t *testing.T, changes ...string) (e agents.Edit) {
 	return e
 }
 
-// TestOrders: what somebody wants by name or path is done, once and for good.
+// TestOrders: an order by name or path is carried out, once and permanently.
 func TestOrders(t *testing.T) {
 	h := newHouse(t)
 	carry := func(o agents.Order) (agents.Record, agents.Record) {
@@ -70,7 +70,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestOrdersOfASubuser: with its first agent the subuser comes to be.
+// TestOrdersOfASubuser: the first agent of a subuser creates the subuser.
 func TestOrdersOfASubuser(t *testing.T) {
 	h := newHouse(t)
 	for _, name := range []string{"Cook", "Gardener"} {

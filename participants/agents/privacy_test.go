@@ -10,9 +10,8 @@ import (
 	"earshot/participants/agents"
 )
 
-// TestPromptsAreNobodysBusiness: what an agent is told about itself, and whatever
-// else stands in its profile, is in the journal for who operates the house, and for
-// no guest and no other agent that reads it.
+// TestPromptsAreNobodysBusiness: an agent's prompt, and everything else in its profile, is in the
+// journal only for the operator, and for no guest and no other agent that reads it.
 func TestPromptsAreNobodysBusiness(t *testing.T) {
 	h := houseIn(t, t.TempDir())
 	h.setup.Config = agents.Config{{Name: "Butler", Prompt: "canary one"}}

@@ -17,8 +17,7 @@ import (
 	"earshot/participants/paths"
 )
 
-// A model is what must be true of a directory: every agent that was acknowledged, dead
-// or alive.
+// A model is what must be true of a directory: every acknowledged agent, dead or alive.
 type model struct {
 	*house
 	all   map[earshot.Path]agents.Record
@@ -127,7 +126,7 @@ func (m *model) change(t *rapid.T) {
 	m.all[r.Path] = r
 }
 
-// deadEnds tries to get at the dead in every way.
+// deadEnds tries to reach the dead in every way.
 func (m *model) deadEnds(t *rapid.T) {
 	var gone []earshot.Path
 	for p := range m.all {
@@ -183,9 +182,9 @@ func many(t *testing.T, checks int, property func(*rapid.T)) {
 	rapid.Check(t, property)
 }
 
-// TestAnyHistory: whatever happens to agents, also at once and over restarts, a
-// path is one agent's for ever, a number is given once, the dead stay dead, and
-// what was acknowledged stays.
+// TestAnyHistory: whatever happens to agents, also concurrently and over restarts, a path belongs
+// to one agent for ever, a number is given once, the dead stay dead, and what was acknowledged
+// stays.
 func TestAnyHistory(t *testing.T) {
 	const checks = 25 // each forces some hundred changes to the disk
 	many(t, checks, func(rt *rapid.T) {

@@ -12,7 +12,7 @@ import (
 	"earshot/store"
 )
 
-// lines returns what the directory has, one agent a line.
+// lines returns the contents of the directory, one agent on each line.
 func (h *house) lines() string {
 	var all []string
 	for _, r := range h.book.List() {
@@ -39,8 +39,8 @@ func (h *house) changes() (n int) {
 	return n
 }
 
-// configured gives the house another configuration while it is in use, and restarts it,
-// and expects what the directory has then.
+// configured gives the house another configuration while it is in use, restarts it, and compares
+// the directory.
 func (h *house) configured(change func(*agents.Setup), want string) {
 	h.t.Helper()
 	change(&h.setup)
@@ -147,7 +147,7 @@ func TestNamesGiveWay(t *testing.T) {
 /owner/subuser/family family gateway`)
 }
 
-// TestASubuserThatEnded: the configuration cannot bring one back, and says so.
+// TestASubuserThatEnded: the configuration cannot bring one back, and an error says so.
 func TestASubuserThatEnded(t *testing.T) {
 	h := newHouse(t)
 	gate, err := h.book.Subuser(t.Context(), owner, "family", earshot.Profile{})
@@ -182,8 +182,8 @@ func TestConfiguredAgentsOfASubuser(t *testing.T) {
 	}
 }
 
-// TestPromptsAreUpgraded: an agent that an older earshot stored gets what is new in
-// the house's own prompt, once, and keeps its owner's words.
+// TestPromptsAreUpgraded: an agent that an older earshot stored gets the news of the built-in
+// prompt, once, and keeps its owner's words.
 func TestPromptsAreUpgraded(t *testing.T) {
 	h := newHouse(t)
 	made := h.create(earshot.Profile{Name: "Coder", Prompt: agents.HousePrompt(1) + "Answer in French.\n", Version: 1})
@@ -207,8 +207,7 @@ func TestPromptsAreUpgraded(t *testing.T) {
 	}
 }
 
-// TestReadBeside: somebody who only reads sees who there is and was, and changes
-// nothing.
+// TestReadBeside: a mere reader sees who there is and was, and changes nothing.
 func TestReadBeside(t *testing.T) {
 	h := newHouse(t)
 	coder := h.create(earshot.Profile{Name: "Coder"})
@@ -233,7 +232,7 @@ func TestReadBeside(t *testing.T) {
 	}
 }
 
-// TestAStoreThatFails: what was not kept is not there, and its name is free.
+// TestAStoreThatFails: an agent that was not recorded does not exist, and its name is free.
 func TestAStoreThatFails(t *testing.T) {
 	h := newHouse(t)
 	coder := h.create(earshot.Profile{Name: "Coder"})
