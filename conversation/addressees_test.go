@@ -28,8 +28,8 @@ func id(name string) earshot.ParticipantID {
 	return earshot.ParticipantID(strings.ToLower(strings.ReplaceAll(name, " ", "-")))
 }
 
-// drawn is a direction in one line: those called, "*" for all agents, "people",
-// and what is unknown with a question mark.
+// drawn returns the addressees in one line: those called, "*" for all agents, "people", and unknown
+// names with a question mark.
 func drawn(d conversation.Addressees) string {
 	var words []string
 	for _, to := range d.To {
@@ -47,8 +47,7 @@ func drawn(d conversation.Addressees) string {
 	return strings.Join(words, " ")
 }
 
-// TestAgentsCall: what an agent writes calls whom a paragraph begins with, and nobody
-// else.
+// TestAgentsCall: an agent's text calls those with whom a paragraph begins, and nobody else.
 func TestAgentsCall(t *testing.T) {
 	dir := conversation.NewDirectory(everybody())
 	for _, tt := range []struct{ text, want string }{
@@ -238,8 +237,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestMisses: what is said to somebody whom nobody is called is told from code, and from
-// what merely mentions one.
+// TestMisses: talk to somebody unknown is distinguished from code, and from a mere mention.
 func TestMisses(t *testing.T) {
 	dir := conversation.NewDirectory(everybody())
 	for text, want := range map[string]bool{
@@ -321,8 +319,8 @@ func FuzzDirect(f *testing.F) {
 	})
 }
 
-// TestDirectIsQuick also for marks of code that end nowhere: of none of them the
-// rest is looked through for each half. The limit is a hundred times what it takes.
+// TestDirectIsQuick, also for unclosed code marks: the rest is not searched again for each. The
+// limit is a hundred times the usual time.
 func TestDirectIsQuick(t *testing.T) {
 	dir := conversation.NewDirectory(everybody())
 	var b strings.Builder
@@ -330,7 +328,7 @@ func TestDirectIsQuick(t *testing.T) {
 		b.WriteString(strings.Repeat("`", n) + " ")
 	}
 	took := time.Hour
-	for range 5 { // of which the machine does not do something else in all
+	for range 5 { // at least one of which the machine does not interrupt
 		began := time.Now()
 		dir.Direct(earshot.Text(b.String()), "ann")
 		took = min(took, time.Since(began))
@@ -340,8 +338,7 @@ func TestDirectIsQuick(t *testing.T) {
 	}
 }
 
-// BenchmarkDirect finds out whom a message of 200 bytes addresses, in a room of
-// 100 participants.
+// BenchmarkDirect parses a message of 200 bytes in a room of 100 participants.
 func BenchmarkDirect(b *testing.B) {
 	who := everybody()
 	for i := range 100 - len(who) {
@@ -361,8 +358,7 @@ func BenchmarkDirect(b *testing.B) {
 	}
 }
 
-// TestFormer: whoever calls an agent that has ended calls nobody, unless somebody else
-// has its name.
+// TestFormer: a call to an ended agent calls nobody, unless somebody else has its name.
 func TestFormer(t *testing.T) {
 	dir := conversation.NewDirectory(everybody(), "Ranger", "Code Reader", "BOB", "Ranger")
 	for _, tt := range []struct{ text, want, former string }{

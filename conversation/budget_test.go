@@ -14,7 +14,7 @@ import (
 	"earshot/participants"
 )
 
-// kinds says what everybody is whom these tests know.
+// kinds are the types of the participants in these tests.
 func kinds(id earshot.ParticipantID) participants.Type {
 	return map[earshot.ParticipantID]participants.Type{
 		"ann": participants.Human, "bob": participants.Human, "room": participants.Group, "user": participants.Human,
@@ -150,8 +150,7 @@ func TestSpent(t *testing.T) {
 	}
 }
 
-// TestWhoIsWho: it is known for whom the agents work, and whose words were the
-// last.
+// TestWhoIsWho: the budget knows for whom the agents work, and who spoke last.
 func TestWhoIsWho(t *testing.T) {
 	var turns conversation.TurnControl
 	for _, e := range []earshot.Event{
@@ -165,7 +164,7 @@ func TestWhoIsWho(t *testing.T) {
 	}
 }
 
-// TestCircles: what is private has a budget of its own; only so many are kept.
+// TestCircles: a private conversation has a budget of its own; only so many are kept.
 func TestCircles(t *testing.T) {
 	private := func(members ...earshot.ParticipantID) earshot.Visibility {
 		return earshot.Visibility{Scope: earshot.Private, Members: members}
@@ -219,7 +218,7 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// TestAlikeIsFair: a text is like itself in any case, and likeness goes both ways.
+// TestAlikeIsFair: every text is like itself, and likeness is symmetric.
 func TestAlikeIsFair(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) earshot.Text {
 		return earshot.Text(strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"yes", "no", "Ann", "7", "日本", "go", "on"}), 1, 8).Draw(t, "words"), " "))
@@ -240,7 +239,7 @@ func TestRepeats(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		said []earshot.Text
-		want int // after which message it is a repetition; 0 if it is none
+		want int // the message after which it is a repetition; 0 if it is none
 	}{
 		{"three times", []earshot.Text{please, please, please}, 3},
 		{"with others between", []earshot.Text{please, "I have done the first of them.", please, "I have done another one since then.", please}, 5},
@@ -275,8 +274,7 @@ func apart(n int) (all []earshot.Text) {
 	return all
 }
 
-// TestRestart: turn control that is made again from what the journal has is what
-// it was, wherever the program ended.
+// TestRestart: turn control rebuilt from the journal is what it was, wherever the program ended.
 func TestRestart(t *testing.T) {
 	who := rapid.SampledFrom([]earshot.ParticipantID{"ann", "bob", "agent", "coder", "claude", ""})
 	text := rapid.SampledFrom([]earshot.Text{"yes", "no", "please go on with the next part of it", "I have done this and that", ""})

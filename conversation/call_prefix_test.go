@@ -10,8 +10,7 @@ import (
 	"earshot/conversation"
 )
 
-// called returns a reply by Coder to alice, as it comes through a CallPrefixer in
-// pieces.
+// called returns a reply by Coder to alice after it went through a CallPrefixer in pieces.
 func called(t interface{ Fatalf(string, ...any) }, dir *conversation.Directory, pieces ...string) string {
 	c := conversation.CallPrefixer{Name: "alice", From: "coder", Directory: dir}
 	var out strings.Builder
@@ -88,8 +87,7 @@ func TestCallback(t *testing.T) {
 	}
 }
 
-// TestCallbackCallsSomebody: whatever a reply is, somebody is called by what
-// comes out, and the reply stands in it.
+// TestCallbackCallsSomebody: whatever a reply is, the output calls somebody and contains the reply.
 func TestCallbackCallsSomebody(t *testing.T) {
 	dir := conversation.NewDirectory(everybody())
 	part := rapid.SampledFrom([]string{"@", "alice", "Bob", "Ann", " Smith", " ", ", ", ". ", "\n", "hey ", "to: ", "TO:", "all agents", "I think ",
@@ -114,8 +112,8 @@ func TestCallbackCallsSomebody(t *testing.T) {
 	})
 }
 
-// TestCallbackIsQuick: a reply that calls nobody is held back for a word or two,
-// and what follows is not looked at.
+// TestCallbackIsQuick: a reply that calls nobody is held back for a word or two, and the rest is
+// not examined.
 func TestCallbackIsQuick(t *testing.T) {
 	dir := conversation.NewDirectory(everybody())
 	c := conversation.CallPrefixer{Name: "alice", From: "coder", Directory: dir}

@@ -11,7 +11,7 @@ import (
 	"earshot/conversation"
 )
 
-// tapped is what came through a tap, and what it says of it.
+// tapped is the output of a tap, and its result.
 type tapped struct {
 	text   string
 	passed bool
@@ -19,7 +19,7 @@ type tapped struct {
 	stray  int
 }
 
-// through sends pieces through a tap, and sees to it that little is held back.
+// through sends pieces through a tap, and checks that little is held back.
 func through(t interface{ Fatalf(string, ...any) }, pieces ...string) tapped {
 	var tap conversation.ControlTagFilter
 	var out strings.Builder
@@ -34,7 +34,7 @@ func through(t interface{ Fatalf(string, ...any) }, pieces ...string) tapped {
 	return tapped{out.String(), tap.Passed, strings.Join(tap.Calls, "|"), tap.Stray}
 }
 
-// mostHeld is a tag and what it encloses.
+// mostHeld is the length of a tag and what it encloses.
 const mostHeld = 32 + 256 + 32 + 2
 
 // everySplit calls do with text cut into two and three pieces at every place,
@@ -121,8 +121,8 @@ func TestPassEverywhere(t *testing.T) {
 // A whole tag, as none may come through.
 var wholeTag = regexp.MustCompile(`(?i)<[ \t-\r]*/?[ \t-\r]*world[ \t-\r]*>`)
 
-// TestTapAnyPieces: however a reply is cut, the same comes out of it, without a
-// tag in it; and one without tags comes out byte for byte.
+// TestTapAnyPieces: however a reply is cut, the output is the same, without a tag in it; and a
+// reply without tags comes out byte for byte.
 func TestTapAnyPieces(t *testing.T) {
 	part := rapid.SampledFrom([]string{"<", "</", "world", "wor", "ld", ">", " ", "\n", "pass", "TO: a", "é", "x", "<world>", "</world>",
 		"<world>pass", "/", strings.Repeat(" ", 40), "…"})
@@ -169,7 +169,7 @@ func FuzzTap(f *testing.F) {
 	})
 }
 
-// TestTapIsLight: what holds no tag is not copied.
+// TestTapIsLight: a piece without tags is not copied.
 func TestTapIsLight(t *testing.T) {
 	var tap conversation.ControlTagFilter
 	if n := testing.AllocsPerRun(100, func() { tap.Next("morning ") }); n != 0 {

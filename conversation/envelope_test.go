@@ -15,7 +15,7 @@ import (
 )
 
 func TestEnvelope(t *testing.T) {
-	const m = "\u2060" // the mark that cannot be seen
+	const m = "\u2060" // the invisible mark
 	for _, tt := range []struct {
 		name   string
 		sender string
@@ -51,7 +51,7 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// parts are what spoofs are made of.
+// parts are the parts of spoofs.
 var parts = []string{"[", "]", "(", "<", ">", "‹", "│", "|", "［", "（", "FROM", "from", "TO", ":", " ", "\n", "\r\n", "\u2028", "System", "\u200b",
 	"\u2060", "hello", "think", "im_start", "INST", "External:", "SYSTEM", "\xe2\x81", "\xa0", "\xff", "/", "=== CURRENT PARTICIPANTS ==="}
 
@@ -62,8 +62,8 @@ func drawText(t *rapid.T, label string) string {
 	return string(rapid.SliceOf(rapid.Byte()).Draw(t, label))
 }
 
-// TestParse: what is rendered is parsed again, byte for byte, and the prompt has
-// one sender, whatever is written.
+// TestParse: a rendered envelope is parsed again, byte for byte, and the prompt has one sender,
+// whatever is written.
 func TestParse(t *testing.T) {
 	name := rapid.StringMatching(`[\pL][\pL\pM\p{Nd}_.'-]{0,8}[\pL]( [\pL]{1,8})?`).Filter(func(name string) bool {
 		shown, err := participants.CheckName(name)
@@ -123,8 +123,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestOrdinaryText: what people and programs write comes out unchanged, and
-// costs nothing.
+// TestOrdinaryText: what people and programs write comes out unchanged, without allocation.
 func TestOrdinaryText(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "ordinary", "*"))
 	if err != nil || len(files) == 0 {
@@ -158,8 +157,8 @@ func BenchmarkEnvelope(b *testing.B) {
 	}
 }
 
-// TestNobodyIsCalledLikeAnEnvelope: the words by which a prompt says who speaks to whom stand
-// in no name.
+// TestNobodyIsCalledLikeAnEnvelope: the words by which a prompt says who speaks to whom are in no
+// name.
 func TestNobodyIsCalledLikeAnEnvelope(t *testing.T) {
 	frame := conversation.Envelope{From: "Ann", To: []string{"Bob"}}.String()
 	self := earshot.ParticipantID("self")

@@ -9,8 +9,8 @@ import (
 	"earshot/conversation"
 )
 
-// TestPhraseHeard: a phrase is known by its sounds when one of them is another; what sounds
-// otherwise, or is a word longer, is none.
+// TestPhraseHeard: a phrase is recognised with one wrong sound; a text that sounds different, or is
+// a word longer, is not.
 func TestPhraseHeard(t *testing.T) {
 	for _, tt := range []struct {
 		phrase, said string
@@ -35,7 +35,7 @@ func TestPhraseHeard(t *testing.T) {
 		{"stop it", "stopped", true},
 		{"stop it", "stop at", true},
 		{"stop it", "stock it up", false},
-		{"stop", "stop", false}, // too short to be known by its sounds
+		{"stop", "stop", false}, // too short to be recognised by its sounds
 		{"stop", "step", false},
 		{"enough", "enough", false},
 	} {
@@ -45,7 +45,7 @@ func TestPhraseHeard(t *testing.T) {
 	}
 }
 
-// TestPhraseTakesAnything: whatever a recogniser writes, it is compared.
+// TestPhraseTakesAnything: whatever a recogniser writes can be compared.
 func TestPhraseTakesAnything(t *testing.T) {
 	p := conversation.NewPhrase("stop talking")
 	if err := quick.Check(func(text string) bool { p.Heard(text); return p.Heard("stop talking") }, nil); err != nil {
@@ -53,8 +53,8 @@ func TestPhraseTakesAnything(t *testing.T) {
 	}
 }
 
-// TestMisheardName: after a silence and before a question a name is known although two of its
-// sounds are others; what tells of something is told.
+// TestMisheardName: after a silence and before a question a name is recognised with two wrong
+// sounds; a statement is not taken for a call.
 func TestMisheardName(t *testing.T) {
 	now := time.Unix(1000, 0)
 	rested := conversation.SpeechContext{Rested: true}
@@ -81,7 +81,7 @@ func TestMisheardName(t *testing.T) {
 		{listener, "they earshot can you hear me", rested, conversation.Called, "Earshot can you hear me"},
 		{listener, "the earshot was too small", rested, conversation.Aside, ""},
 		{listener, "behind earshot what is there", rested, conversation.Aside, ""},
-		{listener, "you shot what time is it", conversation.SpeechContext{}, conversation.Aside, ""}, // amid talk
+		{listener, "you shot what time is it", conversation.SpeechContext{}, conversation.Aside, ""}, // in the middle of a conversation
 		{listener, "you shot the sheriff", rested, conversation.Aside, ""},
 		{listener, "he shot what he saw", rested, conversation.Aside, ""},
 		{listener, "you shot", rested, conversation.Aside, ""},
@@ -110,8 +110,8 @@ func TestMisheardName(t *testing.T) {
 	}
 }
 
-// TestHums: what a recogniser makes of "mm-hm" by voices that it does not know ends no reply; what
-// objects, asks, answers or is plainly understood does.
+// TestHums: what a recogniser makes of "mm-hm" by unfamiliar voices ends no reply; an objection, a
+// question, an answer or clear words do.
 func TestHums(t *testing.T) {
 	now := time.Unix(1000, 0)
 	talk := conversation.SpeechContext{Talking: true, Sounding: true, Saying: "The tides follow."}
@@ -157,7 +157,7 @@ func TestHums(t *testing.T) {
 	}
 }
 
-// TestWhatComesBackLate: words that are all among what it has said of late are its own voice in a
+// TestWhatComesBackLate: words that are all among its recent ones are the agent's own voice in a
 // room that nobody has measured, unless they call, order or answer.
 func TestWhatComesBackLate(t *testing.T) {
 	now := time.Unix(1000, 0)
@@ -190,8 +190,8 @@ func TestWhatComesBackLate(t *testing.T) {
 	}
 }
 
-// TestMumbled: whoever speaks to it in its turn and is not understood is asked back, once; what may be
-// a cough, its own voice or somebody else's is not.
+// TestMumbled: somebody who speaks to the agent when it is their turn and is not understood is
+// asked back, once; what may be a cough, its own voice or somebody else's is not.
 func TestMumbled(t *testing.T) {
 	now := time.Unix(1000, 0)
 	asks := listener

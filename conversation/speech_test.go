@@ -98,8 +98,7 @@ func TestAddressIsTotal(t *testing.T) {
 	})
 }
 
-// TestWordsThatAreStillBeingSaid: a single word is a guess, unless it is the
-// name.
+// TestWordsThatAreStillBeingSaid: a single word is a guess, unless it is the name.
 func TestWordsThatAreStillBeingSaid(t *testing.T) {
 	now := time.Unix(1000, 0)
 	talking := conversation.SpeechContext{Talking: true}
@@ -119,8 +118,8 @@ func TestWordsThatAreStillBeingSaid(t *testing.T) {
 	}
 }
 
-// TestWordsBesideItsOwn: while it can be heard, a few words are a guess, and what
-// has some of its own in it is doubtful.
+// TestWordsBesideItsOwn: while the agent can be heard, a few words are a guess, and words among its
+// own are doubtful.
 func TestWordsBesideItsOwn(t *testing.T) {
 	about := conversation.SpeechContext{Talking: true, Saying: "The moon pulls at the sea, and the sea follows it."}
 	for _, tt := range []struct {

@@ -239,11 +239,11 @@ func TestMergersNeverWiden(t *testing.T) {
 	})
 }
 
-// TestAgentsComeAndGo: their names are checked as everybody's are, which is
-// lessons A.2, defect 4, and old lines keep them.
 // kept records whatever there is to record.
 func kept() error { return nil }
 
+// TestAgentsComeAndGo: agents' names are checked like everybody's, which is lessons A.2, defect 4,
+// and old lines keep them.
 func TestAgentsComeAndGo(t *testing.T) {
 	r, _ := open(t, house())
 	claim(t, r, "Dora")

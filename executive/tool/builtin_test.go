@@ -15,8 +15,8 @@ import (
 	"earshot/executive/tool"
 )
 
-// TestSchemas: what a model is offered is JSON of type object, and every field
-// in it is one that the tool takes.
+// TestSchemas: what a model is offered is JSON of type object, and the tool takes every field in
+// it.
 func TestSchemas(t *testing.T) {
 	for _, row := range (tool.Table{tool.Note(nil), tool.Recall(nil, nil), tool.Remind(nil, time.Now)}) {
 		var schema struct {
@@ -62,7 +62,7 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// said is a memory of some events, which it does not look at whom they are for.
+// said is a memory of some events that ignores visibility.
 type said []earshot.Event
 
 func (m said) Search(_ context.Context, _ earshot.Audience, query string, limit int) (found []earshot.Event, err error) {
@@ -77,8 +77,8 @@ func (m said) Search(_ context.Context, _ earshot.Audience, query string, limit 
 	return found, nil
 }
 
-// TestRecall: what is found is told with when and who, to those alone who may see
-// it; the answer goes no further than what it was made of.
+// TestRecall: results come with time and author, only for those who may see them; the answer
+// reaches no further than its sources.
 func TestRecall(t *testing.T) {
 	at := time.Date(2026, 3, 1, 14, 5, 0, 0, time.Local)
 	public := earshot.Visibility{Scope: earshot.Public}

@@ -51,7 +51,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestPlainSaysWhatItIs: what is shown is JSON that says the same, in one line that can be seen.
+// TestPlainSaysWhatItIs: the shown text is JSON with the same meaning, in one visible line.
 func TestPlainSaysWhatItIs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		arguments, err := json.Marshal(rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "arguments"))
@@ -74,8 +74,8 @@ func TestPlainSaysWhatItIs(t *testing.T) {
 	})
 }
 
-// TestHeld: what one of those who asked may have done is offered, refused, and can be
-// confirmed by the first of them; by nobody else.
+// TestHeld: a call that one of the askers may make is offered, refused, and can be confirmed by the
+// first of them and by nobody else.
 func TestHeld(t *testing.T) {
 	carol := person("carol", participants.SendMessages, participants.UseTools)
 	aloud, bot := ann.Aloud(), person("bot", participants.SendMessages, participants.UseTools)
@@ -118,8 +118,8 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestConfirmedIsDoneOnce: before the model is asked, and not again when it is asked anew; what
-// it calls itself is for all who ask.
+// TestConfirmedIsDoneOnce: before the model is asked, and not again when it is asked anew; its
+// other calls need the rights of all askers.
 func TestConfirmedIsDoneOnce(t *testing.T) {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
 		{Result: result("ok"), Replies: []llmtest.Reply{{Text: " "}, {Text: "Here it is."}}},

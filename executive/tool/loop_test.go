@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func result(part string) *string { return &part }
 
-// hear runs one reply and returns what was said, how it ended and what was used.
+// hear runs one reply and returns the words, how it ended and the used tools.
 func hear(ctx context.Context, model llm.Service, s tool.Scope, table tool.Table) (said string, done *llm.Done, used []string, err error) {
 	l := &tool.Loop{Model: model, Tools: table, Scope: s, Used: func(_ context.Context, o tool.Outcome) {
 		used = append(used, fmt.Sprintf("%s %v", o.Use.Tool, o.Use.Refused))
@@ -42,8 +42,8 @@ func hear(ctx context.Context, model llm.Service, s tool.Scope, table tool.Table
 	return said, done, used, err
 }
 
-// TestTheLoop: what is said comes, what is called is done in order, and the model
-// goes on with what came of it.
+// TestTheLoop: words come through, calls are carried out in order, and the model continues with
+// their results.
 func TestTheLoop(t *testing.T) {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
 		{When: "please", Reply: "I look.", Calls: []llm.Call{call("read", `{"path":"a"}`), call("read", `{"path":"b"}`)}},
@@ -119,7 +119,7 @@ func TestAModelThatCallsForEver(t *testing.T) {
 	}
 }
 
-// restless is a model that calls whenever it has tools, and even when it has not.
+// restless is a model that calls whenever it has tools, and even when it has none.
 type restless struct {
 	same  bool
 	at    int
@@ -148,8 +148,8 @@ func (m *restless) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.Del
 	}
 }
 
-// TestToolsAreOfferedOnlyToThoseWhoMay: to the model of a turn in which somebody
-// may not there are none, and a call that it makes all the same is refused.
+// TestToolsAreOfferedOnlyToThoseWhoMay: the model of a turn in which somebody lacks the right is
+// offered none, and a call that it still makes is refused.
 func TestToolsAreOfferedOnlyToThoseWhoMay(t *testing.T) {
 	model := &restless{at: 1, same: true}
 	_, _, used, err := hear(t.Context(), model, scope(ann, bob), tool.Table{row("read", participants.UseTools, "secret")})
@@ -168,7 +168,7 @@ func TestToolsAreOfferedOnlyToThoseWhoMay(t *testing.T) {
 	}
 }
 
-// TestACutEndsTheLoop: at any moment, and nothing goes on.
+// TestACutEndsTheLoop: at any moment, and nothing continues.
 func TestACutEndsTheLoop(t *testing.T) {
 	for cut := range 12 {
 		t.Run(fmt.Sprint(cut), func(t *testing.T) {
@@ -206,9 +206,8 @@ func TestACutEndsTheLoop(t *testing.T) {
 	}
 }
 
-// TestAStreamThatBreaks ends the reply with its error, and calls nothing.
-// TestACutBeforeACall: what a model called is not done if it was cut before it had said
-// all that it wanted to.
+// TestACutBeforeACall: a model's calls are not carried out if it was cut before it had finished
+// speaking.
 func TestACutBeforeACall(t *testing.T) {
 	ctx, cut := context.WithCancel(t.Context())
 	done := 0
@@ -235,6 +234,7 @@ func (m hasty) Stream(context.Context, *llm.Request) iter.Seq2[llm.Delta, error]
 	}
 }
 
+// TestAStreamThatBreaks ends the reply with its error, and calls nothing.
 func TestAStreamThatBreaks(t *testing.T) {
 	broken := errors.New("broken")
 	model := &llmtest.Script{Rules: []llmtest.Rule{{Reply: "one two", Calls: []llm.Call{call("read", "{}")}}}, Troubles: []llmtest.Trouble{{After: 3, Err: broken}}}
@@ -244,8 +244,8 @@ func TestAStreamThatBreaks(t *testing.T) {
 	}
 }
 
-// TestASecondStreamGoesOn: a model that said nothing after its calls is asked
-// again, and they are not done again.
+// TestASecondStreamGoesOn: a model that said nothing after its calls is asked again, and they are
+// not repeated.
 func TestASecondStreamGoesOn(t *testing.T) {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
 		{When: "please", Calls: []llm.Call{call("read", `{}`)}},
@@ -264,7 +264,7 @@ func TestASecondStreamGoesOn(t *testing.T) {
 	}
 }
 
-// TestBadJSONIsNotSentBack: a server that was given it would fail for ever.
+// TestBadJSONIsNotSentBack: a server that received it would fail for ever.
 func TestBadJSONIsNotSentBack(t *testing.T) {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
 		{When: "please", Calls: []llm.Call{call("read", `{"path": `)}}, {Result: result("Failed: "), Reply: "Sorry."},
@@ -300,8 +300,7 @@ func (n tokens) Stream(context.Context, *llm.Request) iter.Seq2[llm.Delta, error
 	}
 }
 
-// BenchmarkLoop is what a loop adds to a reply of 512 tokens: with it, and
-// without.
+// BenchmarkLoop is what a loop adds to a reply of 512 tokens: with it, and without.
 func BenchmarkLoop(b *testing.B) {
 	for _, loop := range []bool{false, true} {
 		b.Run(map[bool]string{false: "without", true: "with"}[loop], func(b *testing.B) {

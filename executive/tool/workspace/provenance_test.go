@@ -13,7 +13,7 @@ import (
 	"earshot/participants"
 )
 
-// resting has a tool used in a turn that rests on some events.
+// resting uses a tool in a turn that rests on some events.
 func (d *desk) resting(t testing.TB, about earshot.EventID, on []earshot.EventID, name, arguments string) tool.Outcome {
 	t.Helper()
 	return d.tools.Do(t.Context(), tool.Scope{
@@ -22,8 +22,8 @@ func (d *desk) resting(t testing.TB, about earshot.EventID, on []earshot.EventID
 	}, llm.Call{Tool: name, Arguments: []byte(arguments)})
 }
 
-// TestForgetCutOff: of what a crash has left half overwritten the rest goes with the next
-// start, and nobody minds it until then.
+// TestForgetCutOff: the rest of a file that a crash has left half overwritten is removed at the
+// next start, and does no harm until then.
 func TestForgetCutOff(t *testing.T) {
 	d := newDesk(t)
 	for _, name := range []string{"cloves.txt", "list.txt"} {
@@ -54,8 +54,8 @@ func TestForgetCutOff(t *testing.T) {
 	}
 }
 
-// TestForget: what a file is made of is known to whoever reads it, and goes from it when
-// that is forgotten; what others had written there stays.
+// TestForget: the sources of a file are known to whoever reads it, and what was made from a
+// forgotten event is removed; what others had written there stays.
 func TestForget(t *testing.T) {
 	d := newDesk(t)
 	write := func(about earshot.EventID, on, path, content, more string) {
@@ -116,7 +116,7 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// read returns what is in a file of the coder.
+// read returns the contents of a file of the coder.
 func (d *desk) read(t testing.TB, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(d.dir, name))
@@ -126,8 +126,8 @@ func (d *desk) read(t testing.TB, name string) string {
 	return string(data)
 }
 
-// TestLoosen: parts of a file are no longer known to rest on what goes by itself, of those that
-// rest on anything else too; the rest goes with it.
+// TestLoosen: parts of a file that also have other sources are no longer known to rest on a lapsed
+// event; the other parts are removed with it.
 func TestLoosen(t *testing.T) {
 	d := newDesk(t)
 	write := func(path, content string, on ...earshot.EventID) {

@@ -25,7 +25,7 @@ const home = earshot.Path("/owner/agent/coder")
 
 var ann = participants.Participant{ID: "ann", Name: "ann", Capabilities: []participants.Capability{participants.SendMessages, participants.UseTools}}
 
-// desk is the workspaces in a folder, and the one of the coder.
+// desk is the workspaces in a folder, with the one of the coder.
 type desk struct {
 	workspace.Store
 	dir   string
@@ -39,7 +39,7 @@ func newDesk(t testing.TB) *desk {
 	return d
 }
 
-// use has a tool used by the coder.
+// use lets the coder use a tool.
 func (d *desk) use(t testing.TB, name string, arguments any) tool.Outcome {
 	t.Helper()
 	return d.as(t, home, name, arguments)
@@ -50,13 +50,13 @@ func (d *desk) as(t testing.TB, who earshot.Path, name string, arguments any) to
 	return d.among(t, earshot.Visibility{Scope: earshot.Public}, who, name, arguments)
 }
 
-// among has it used in a conversation that is for those of v.
+// among uses a tool in a conversation for those of v.
 func (d *desk) among(t testing.TB, v earshot.Visibility, who earshot.Path, name string, arguments any) tool.Outcome {
 	t.Helper()
 	return d.in(t, earshot.Desk, v, who, name, arguments)
 }
 
-// in has it used in a conversation in a room.
+// in uses a tool in a conversation in a room.
 func (d *desk) in(t testing.TB, room earshot.RoomID, v earshot.Visibility, who earshot.Path, name string, arguments any) tool.Outcome {
 	t.Helper()
 	given, err := json.Marshal(arguments)
@@ -135,8 +135,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestHostileNames: nothing is read or written outside, whatever the path is; it
-// is refused, and said what is right.
+// TestHostileNames: nothing is read or written outside, whatever the path is; it is refused, and
+// the error says what is right.
 func TestHostileNames(t *testing.T) {
 	d := newDesk(t)
 	outside := filepath.Join(d.dir, "..", "secret.txt")
@@ -175,8 +175,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestHostileThings: links out, pipes, devices and what is too large are neither
-// read nor written, and nothing waits for them.
+// TestHostileThings: links out, pipes, devices and files that are too large are neither read nor
+// written, and nothing waits for them.
 func TestHostileThings(t *testing.T) {
 	d := newDesk(t)
 	secret := filepath.Join(d.dir, "..", "secret.txt")
@@ -237,8 +237,7 @@ func TestHostileThings(t *testing.T) {
 	}
 }
 
-// TestAWorkspaceIsBounded: in files and in bytes; what is there can still be
-// written.
+// TestAWorkspaceIsBounded: in files and in bytes; existing files can still be written.
 func TestAWorkspaceIsBounded(t *testing.T) {
 	d := newDesk(t)
 	for i := range 1999 {
@@ -294,8 +293,7 @@ func TestReadingInParts(t *testing.T) {
 	}
 }
 
-// TestAgentsAreApart: no agent sees another's files, and a path of the house that
-// is none is nobody's.
+// TestAgentsAreApart: no agent sees another's files, and an invalid path is nobody's.
 func TestAgentsAreApart(t *testing.T) {
 	d := newDesk(t)
 	d.use(t, "write_file", write{Path: "mine", Content: "canary"})
@@ -308,8 +306,8 @@ func TestAgentsAreApart(t *testing.T) {
 	}
 }
 
-// TestWhatIsPrivateStaysSo: what is written in a private conversation is found
-// among the same people alone, and what is there for all is found there, too.
+// TestWhatIsPrivateStaysSo: files from a private conversation are found only by the same people,
+// and shared files are found there, too.
 func TestWhatIsPrivateStaysSo(t *testing.T) {
 	d := newDesk(t)
 	public := earshot.Visibility{Scope: earshot.Public}
@@ -357,8 +355,8 @@ func TestWhatIsPrivateStaysSo(t *testing.T) {
 	}
 }
 
-// TestWritingIsWhole: who reads while others write finds one of the texts whole,
-// and nothing is left over.
+// TestWritingIsWhole: a reader during writes finds one of the texts complete, and nothing is left
+// over.
 func TestWritingIsWhole(t *testing.T) {
 	d := newDesk(t)
 	d.put(t, "f", strings.Repeat("0", 5000))
@@ -421,8 +419,8 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-// TestARoomKeepsItsFiles: what is written in a room that not everybody may enter is
-// found there alone, in private there too, and what is there for all is found there.
+// TestARoomKeepsItsFiles: files from a room that not everybody may enter are found only there, in
+// private there too, and shared files are found there.
 func TestARoomKeepsItsFiles(t *testing.T) {
 	d := newDesk(t)
 	d.Closed = func(r earshot.RoomID) bool { return r != earshot.Desk }
