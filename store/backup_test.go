@@ -20,8 +20,8 @@ import (
 	"earshot/store"
 )
 
-// TestBackup makes one while others write, and restores it: it is what there was at one
-// moment, and answers the same; of what was deleted before there is no trace in it.
+// TestBackup makes a backup while others write, and restores it: it is the journal of one moment,
+// and answers the same; it has no trace of what was deleted before.
 func TestBackup(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := fresh(t, filepath.Join(t.TempDir(), "a"))
@@ -77,8 +77,8 @@ func TestBackup(t *testing.T) {
 	})
 }
 
-// TestBackupRefuses: nothing is written over, nothing that failed is left, and a journal
-// that is there is set aside, never deleted.
+// TestBackupRefuses: nothing is overwritten, nothing that failed is left, and an existing journal
+// is set aside, never deleted.
 func TestBackupRefuses(t *testing.T) {
 	s := fresh(t, filepath.Join(t.TempDir(), "a"))
 	add(t, s, numbered(3)...)
@@ -134,8 +134,8 @@ func TestBackupRefuses(t *testing.T) {
 	}
 }
 
-// TestRestoreInstead: the journal that was there stands beside the restored one, and a
-// backup of an earlier version is brought up to date when it is opened.
+// TestRestoreInstead: the previous journal stands beside the restored one, and a backup of an
+// earlier version is brought up to date when it is opened.
 func TestRestoreInstead(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "b")
 	mine, err := store.Open(t.Context(), store.Config{Directory: to})
@@ -159,8 +159,8 @@ func TestRestoreInstead(t *testing.T) {
 	}
 }
 
-// TestRestoreWithLog: a journal that was not closed, as that which is set aside after a crash,
-// comes back with what stands in the log beside it.
+// TestRestoreWithLog: a journal that was not closed, such as one set aside after a crash, is
+// restored with the contents of its log.
 func TestRestoreWithLog(t *testing.T) {
 	s := fresh(t, filepath.Join(t.TempDir(), "a"))
 	add(t, s, numbered(3)...)
@@ -180,8 +180,8 @@ func TestRestoreWithLog(t *testing.T) {
 	}
 }
 
-// TestRestoreForgetsAgain: what was erased after a backup was made, or stood in it, does not
-// come back by it where that is known, whatever the age of the backup, and everything else does.
+// TestRestoreForgetsAgain: what was erased after a backup was made does not come back by it where
+// that is known, whatever the age of the backup, and everything else does.
 func TestRestoreForgetsAgain(t *testing.T) {
 	c := where(filepath.Join(t.TempDir(), "a"))
 	c.Projections = []earshot.Projection{counter{version: 1}}
@@ -232,8 +232,8 @@ func TestRestoreForgetsAgain(t *testing.T) {
 	}
 }
 
-// TestRestoreOverDamage: where nobody can read any more what was forgotten, a backup comes
-// back, and that is said; one of an earlier version is forgotten in as well.
+// TestRestoreOverDamage: if the erased events cannot be read any more, the backup is restored, and
+// that is reported; one of an earlier version is erased in as well.
 func TestRestoreOverDamage(t *testing.T) {
 	old := filepath.Join(load(t, fixture(t, first)), "earshot.db")
 	c := where(filepath.Join(t.TempDir(), "a"))

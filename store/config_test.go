@@ -25,7 +25,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestSection: of the configuration, only the directory stands in the file.
+// TestSection: in the configuration file, the section only needs the directory.
 func TestSection(t *testing.T) {
 	data, err := yaml.Marshal(store.Config{Directory: "/var/lib/earshot"})
 	if err != nil || string(data) != "directory: /var/lib/earshot\n" {

@@ -27,8 +27,8 @@ type sample struct {
 	last   int64
 }
 
-// take makes a sample of some hundred events of all kinds and sizes. A closed
-// one has no log beside it; one that is cut off has, as after a kill.
+// take makes a sample of some hundred events of all kinds and sizes. A closed one has no log beside
+// it; one that is cut off has, as after a kill.
 func take(t *testing.T, closed bool) sample {
 	t.Helper()
 	directory := filepath.Join(t.TempDir(), "state")
@@ -68,7 +68,7 @@ func take(t *testing.T, closed bool) sample {
 	return out
 }
 
-// wire is an event as text, to be compared.
+// wire is an event as text, for comparison.
 func wire(t testing.TB, e earshot.Event) string {
 	t.Helper()
 	data, err := json.Marshal(e)
@@ -141,8 +141,8 @@ func rounds() int {
 }
 
 // TestDamagedFile does every harm to a file whose daemon died within a commit: it opens, serves
-// only what was written, loses no more than what lay in the harmed pages, and
-// leaves the harmed file as it was.
+// only what was written, loses no more than what lay in the harmed pages, and leaves the harmed
+// file as it was.
 func TestDamagedFile(t *testing.T) {
 	s := take(t, true)
 	s.files["lock"] = []byte("1\n!")
@@ -173,8 +173,8 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// TestAlteredDefinition: a bit that flips in the definition of a table harms no
-// page, and is found all the same before it makes a statement fail.
+// TestAlteredDefinition: a flipped bit in the definition of a table harms no page, but is found
+// before it makes a statement fail.
 func TestAlteredDefinition(t *testing.T) {
 	s := take(t, true)
 	s.files["lock"] = []byte("1\n!")
@@ -207,9 +207,8 @@ func touched(a, b []byte) (n int) {
 	return n
 }
 
-// serve opens the directory, compares what it serves with what was written,
-// and returns how many events there are, and the damage that was found by
-// reading, which a file that was closed may have.
+// serve opens the directory, compares what it serves with what was written, and returns how many
+// events there are, and the damage found by reading, which a closed file may have.
 func (s sample) serve(t *testing.T, directory string) (n int, hurt error) {
 	t.Helper()
 	heard := new(listener)
@@ -268,9 +267,9 @@ func (s sample) untouched(t *testing.T, directory string, changed []byte) {
 	}
 }
 
-// TestDamageFoundByReading does every harm to a file that was closed, so that
-// nobody looks for damage when it is opened. What is read is right, or an
-// error; and after an error it is mended, before the store is closed.
+// TestDamageFoundByReading does every harm to a closed file, in which nobody looks for damage when
+// it is opened. What is read is right, or an error; and after an error the file is mended before
+// the store is closed.
 func TestDamageFoundByReading(t *testing.T) {
 	s := take(t, true)
 	for _, h := range harm {
@@ -322,7 +321,7 @@ func TestDamagedLog(t *testing.T) {
 	}
 }
 
-// TestStrangeFile: what is no journal is set aside as well.
+// TestStrangeFile: a file that is no journal is set aside as well.
 func TestStrangeFile(t *testing.T) {
 	noise := make([]byte, 100_000)
 	r := rand.New(rand.NewPCG(9, 10))
@@ -356,8 +355,8 @@ func TestStrangeFile(t *testing.T) {
 	}
 }
 
-// TestSalvageSaysWhatIsMissing: the notice names the file that was set aside,
-// how much was saved and what was lost; and nothing is set aside over another.
+// TestSalvageSaysWhatIsMissing: the notice names the file that was set aside, how much was saved
+// and what was lost; and no file that was set aside is overwritten.
 func TestSalvageSaysWhatIsMissing(t *testing.T) {
 	s := take(t, true)
 	s.files["lock"] = []byte("1\n!")

@@ -17,8 +17,8 @@ import (
 // the test, which runs in a process of its own.
 const onSmallDisk = "STORE_TEST_DISK"
 
-// TestFullDisk does the same on a real file system that is too small. Only the
-// superuser may mount one, if need be of a user namespace.
+// TestFullDisk does the same on a real file system that is too small. Only the superuser may mount
+// one, if necessary of a user namespace.
 func TestFullDisk(t *testing.T) {
 	if disk := os.Getenv(onSmallDisk); disk != "" {
 		if err := errors.Join(syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""), mount(disk, "1m")); err != nil {

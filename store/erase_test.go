@@ -38,9 +38,9 @@ func traces(t testing.TB, directory string, words []string) (found []string) {
 	return found
 }
 
-// untidy counts the pages that hold bytes which belong to no row. Whether a
-// deleted word is among them is a matter of luck. Two bytes are no word: the
-// mark of the deletion, which goes last, leaves where it lay in its page.
+// untidy counts the pages with bytes that belong to no row. Whether a deleted word is among them is
+// a matter of luck. Two bytes are no word: the mark of the deletion, which is cleared last, leaves
+// its own traces in its page.
 func untidy(t testing.TB, path string) (n int) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -137,8 +137,8 @@ func TestDeleteLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestDeleteTakesWhatWasDerived: what came from a deleted event goes with it,
-// also what comes later; everything else stays.
+// TestDeleteTakesWhatWasDerived: what was made from a deleted event goes with it, also what comes
+// later; everything else stays.
 func TestDeleteTakesWhatWasDerived(t *testing.T) {
 	s := open(t, store.Config{})
 	from := func(text earshot.Text, sources ...earshot.Event) earshot.Event {
@@ -174,8 +174,8 @@ func TestDeleteTakesWhatWasDerived(t *testing.T) {
 	}
 }
 
-// TestDeleteAndRebuildAgree: for any history and any deletions, the views that
-// were kept in step answer as those that are made again.
+// TestDeleteAndRebuildAgree: for any history and any deletions, the views that were kept in step
+// answer like rebuilt ones.
 func TestDeleteAndRebuildAgree(t *testing.T) {
 	s := open(t, store.Config{})
 	n := 0
@@ -202,7 +202,7 @@ func TestDeleteAndRebuildAgree(t *testing.T) {
 	})
 }
 
-// anyBody is something that is kept, made of few words.
+// anyBody is a body that is kept, made of few words.
 func anyBody(t *rapid.T) earshot.Body {
 	text := earshot.Text(strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"tide", "moon", "Tïde", "sea's", "\"", "AND"}), 0, 4).Draw(t, "words"), " "))
 	about := rapid.SampledFrom([]earshot.EventID{"", "one", "two"}).Draw(t, "about")
@@ -221,7 +221,7 @@ func anyBody(t *rapid.T) earshot.Body {
 	return earshot.Message{Text: text}
 }
 
-// answers is what a reader says to some questions.
+// answers is what a reader answers to some questions.
 func answers(t interface {
 	Context() context.Context
 	Fatal(args ...any)

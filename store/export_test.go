@@ -17,13 +17,13 @@ import (
 	"earshot/internal/testkit"
 )
 
-// Checked waits until the journal was looked through in the background, and reports whether it was.
+// Checked waits until the journal was checked in the background, and reports whether it was.
 func (s *Store) Checked() bool {
 	s.check.all.Wait()
 	return s.check.stop != nil
 }
 
-// Path returns where the journal lies.
+// Path returns the path of the journal.
 func (s *Store) Path() string { return s.archive.path }
 
 // Clean is what is done to each page after a deletion.
@@ -62,8 +62,8 @@ func (s *Store) CountChanges() *atomic.Int64 {
 // Waiting returns how many callers the writer has not taken yet.
 func (s *Store) Waiting() int64 { return s.write.waiting.Load() }
 
-// AwaitCallers waits until n goroutines stand in the channel that the writer takes callers
-// from: one that is only on its way there would be taken with the next.
+// AwaitCallers waits until n goroutines stand in the channel from which the writer takes callers:
+// one that is only on its way there would be taken with the next.
 func AwaitCallers(t testing.TB, n int) {
 	t.Helper()
 	testkit.Await(t, testkit.Patience, "callers to wait for the writer", func() bool {
@@ -83,7 +83,7 @@ func AwaitCallers(t testing.TB, n int) {
 // after it have been committed, and the log still has the traces.
 func (s *Store) AfterSweep(do func()) { s.AfterCommit(2, do) }
 
-// AfterCommit has a function called by the writer when it has committed n times more.
+// AfterCommit has a function called by the writer after n more commits.
 func (s *Store) AfterCommit(n int, do func()) {
 	old, commits := s.write.ended, 0
 	s.write.ended = func(changed bool, errs []error) {
@@ -94,7 +94,7 @@ func (s *Store) AfterCommit(n int, do func()) {
 	}
 }
 
-// Marked reports whether the next start looks for traces of what was deleted.
+// Marked reports whether the next start looks for traces of deleted content.
 func (s *Store) Marked(ctx context.Context) (bool, error) {
 	have, err := versions(ctx, s.archive.db())
 	return have[unpurged] > 0, err
@@ -142,13 +142,13 @@ func Indexed(c Config, partition int64) Config {
 	return c
 }
 
-// Matches reports whether a text has all that a query looks for, and whether it looks for anything.
+// Matches reports whether a text matches a query, and whether the query looks for anything.
 func Matches(text, asked string) (bool, bool) {
 	q, err := search.Parse(asked, time.Now())
 	return err == nil && q.Match(text), err == nil
 }
 
-// Rows returns the first column of what a query finds.
+// Rows returns the first column of the result of a query.
 func (s *Store) Rows(ctx context.Context, query string) ([]string, error) {
 	return s.strings(ctx, query)
 }
@@ -163,7 +163,7 @@ func End(lines string) string {
 	return string(end) + "\n"
 }
 
-// Delete forgets some events as Forget does, and removes the last traces itself, now.
+// Delete erases some events as Forget does, and removes the last traces itself, at once.
 func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err error) {
 	for len(ids) > 0 {
 		all := make([]SelectedEvent, len(ids))
@@ -179,14 +179,14 @@ func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err 
 	return n, s.purge(ctx)
 }
 
-// HoldTidier keeps the last traces of what is deleted where they are, until the function that it
-// returns is called.
+// HoldTidier keeps the last traces of deleted content where they are, until the returned function
+// is called.
 func (s *Store) HoldTidier() (resume func()) {
 	s.tidier.purging.Lock()
 	return s.tidier.purging.Unlock
 }
 
-// Asks returns what the index is asked for around a sequence, in the language of FTS5.
+// Asks returns the query to the index around a sequence, in the language of FTS5.
 func (r *Reader) Asks(query string, sequence int64) (string, error) {
 	q, err := search.Parse(query, time.Now())
 	return (&finder{r: r, query: q}).match(sequence), err

@@ -21,8 +21,8 @@ import (
 	"earshot/store"
 )
 
-// A disk fails from some write on, as one does that is pulled out: what SQLite asks of it
-// after that does not happen. It stands between SQLite and the file system of the process.
+// A disk fails from some write on, like one that is pulled out: later requests of SQLite have no
+// effect. It stands between SQLite and the file system of the process.
 type disk struct {
 	left    atomic.Int64 // what is written before it fails; negative: it does not
 	methods sync.Map     // of a file of ours, by address: the address of those of the system
@@ -63,7 +63,7 @@ func function[F any](address uintptr) F {
 	return *(*F)(unsafe.Pointer(&struct{ uintptr }{address}))
 }
 
-// fails reports whether what is to be written now is not.
+// fails reports whether the next write fails.
 func (d *disk) fails() bool {
 	for {
 		left := d.left.Load()
@@ -131,9 +131,8 @@ func deleteFile(tls *libc.TLS, _, name uintptr, sync int32) int32 {
 	return function[func(*libc.TLS, uintptr, uintptr, int32) int32](at[sqlite3.Tsqlite3_vfs](broken.base).FxDelete)(tls, broken.base, name, sync)
 }
 
-// failing calls do on a disk that fails from the first write on, then from one so many
-// later, and so on, until it does not hear of it, and after each calls then on a disk that
-// works.
+// failing calls do on a disk that fails from the first write on, then from one so many later, and
+// so on, until the failure comes after its end. After each it calls then on a disk that works.
 func failing(t *testing.T, each int, do func() error, then func(n int, err error)) (writes int) {
 	t.Helper()
 	install()
@@ -162,9 +161,9 @@ func rowsOf(t *testing.T, directory string) (version int, rows string) {
 	return version, rows
 }
 
-// TestMigrationFails: whatever write of bringing a file up to date fails, and all after
-// it, as when the process is killed there, the file is of its version or of the newest,
-// all that was in it is, and the next start finishes.
+// TestMigrationFails: whichever write of a migration fails, with all after it, as when the process
+// is killed there, the file is of its version or of the newest, everything in it is still there,
+// and the next start finishes.
 func TestMigrationFails(t *testing.T) {
 	for i, name := range versions[:len(versions)-1] {
 		t.Run(filepath.Base(name), func(t *testing.T) {
@@ -210,8 +209,8 @@ func TestMigrationFails(t *testing.T) {
 	}
 }
 
-// TestImportFails: whatever write of an import fails, and all after it, nothing of it is
-// there, or all; and it can be tried again.
+// TestImportFails: whichever write of an import fails, with all after it, none of it is there, or
+// all; and it can be tried again.
 func TestImportFails(t *testing.T) {
 	from := fresh(t, filepath.Join(t.TempDir(), "a"))
 	add(t, from, numbered(60)...)
@@ -249,7 +248,8 @@ func TestImportFails(t *testing.T) {
 	})
 }
 
-// TestBackupFails: whatever write of a backup fails, there is none, and the journal goes on.
+// TestBackupFails: whichever write of a backup fails, there is no backup, and the journal
+// continues.
 func TestBackupFails(t *testing.T) {
 	s := fresh(t, filepath.Join(t.TempDir(), "a"))
 	add(t, s, numbered(20)...)
@@ -270,9 +270,9 @@ func TestBackupFails(t *testing.T) {
 	add(t, s, said("and on"))
 }
 
-// TestRestoreFails: whatever write of a restore fails, and all after it, the journal is what
-// it was or what it is to be, whole and without what was forgotten since the backup, and it
-// can be tried again.
+// TestRestoreFails: whichever write of a restore fails, with all after it, the journal is the old
+// one or the restored one, complete and without what was erased since the backup, and it can be
+// tried again.
 func TestRestoreFails(t *testing.T) {
 	a := filepath.Join(t.TempDir(), "a")
 	s, err := store.Open(t.Context(), store.Config{Directory: a})
@@ -318,8 +318,8 @@ func TestRestoreFails(t *testing.T) {
 	})
 }
 
-// TestSalvageFails: whatever write fails of saving what can be read of a damaged file, and
-// all after it, the next start has all of it.
+// TestSalvageFails: whichever write of a salvage fails, with all after it, the next start has
+// everything that can be read.
 func TestSalvageFails(t *testing.T) {
 	a := filepath.Join(t.TempDir(), "a")
 	s, err := store.Open(t.Context(), store.Config{Directory: a})

@@ -19,8 +19,8 @@ import (
 	"earshot/store"
 )
 
-// TestAside: what was set aside goes, and what somebody has put beside the journal does not,
-// whatever the folder is called.
+// TestAside: files that were set aside are removed, and files that somebody has put beside the
+// journal are not, whatever the folder is called.
 func TestAside(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "of [ann]")
 	s := open(t, store.Config{Directory: dir})
@@ -95,7 +95,7 @@ func household(t testing.TB, s *store.Store) {
 	)
 }
 
-// TestSelect: what is somebody's goes with all that was made of it, and nothing else.
+// TestSelect: a person's events go with everything made from them, and nothing else does.
 func TestSelect(t *testing.T) {
 	ann := []earshot.ParticipantID{"ann", "voice_1"}
 	agent := []earshot.ParticipantID{"agent"}
@@ -158,8 +158,8 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestForgetLeavesNoTrace: of what somebody said, and of what was made of it, no byte is
-// left in any file; of what others said all is.
+// TestForgetLeavesNoTrace: no byte of what somebody said, or of what was made from it, is left in
+// any file; everything that others said is.
 func TestForgetLeavesNoTrace(t *testing.T) {
 	s := open(t, store.Config{})
 	long := strings.Repeat("Quetzalcoatl rides the Wyvern. ", 400) // in overflow pages
@@ -193,8 +193,8 @@ func TestForgetLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestForgetWhileOthersWrite: whoever writes meanwhile is neither lost nor forgotten, and
-// what is made of something that goes goes with it.
+// TestForgetWhileOthersWrite: events of concurrent writers are neither lost nor erased, except what
+// is made from an erased event.
 func TestForgetWhileOthersWrite(t *testing.T) {
 	s := open(t, store.Config{})
 	const n = 60
@@ -224,7 +224,7 @@ func TestForgetWhileOthersWrite(t *testing.T) {
 	}
 }
 
-// A lookout is a view that looks at each event, within the step that keeps or erases it.
+// A lookout is a view that sees each event, within the step that keeps or erases it.
 type lookout func(earshot.Event)
 
 func (lookout) Name() string                          { return "lookout" }
@@ -237,8 +237,8 @@ func (see lookout) Apply(_ context.Context, _ *sql.Tx, e earshot.Event) error {
 	return nil
 }
 
-// TestForgetCutShort: whenever what forgets is ended, it has told of all that is erased, and
-// of nothing else: what is kept beside the journal would be there for ever.
+// TestForgetCutShort: whenever erasing is cut short, it has reported everything that is erased, and
+// nothing else: otherwise what is kept beside the journal would stay for ever.
 func TestForgetCutShort(t *testing.T) {
 	var cut context.CancelFunc
 	after := 0
@@ -293,7 +293,7 @@ func TestForgetCutShort(t *testing.T) {
 	}
 }
 
-// TestCleanCutShort: who has the last traces removed may leave at any time.
+// TestCleanCutShort: the caller that removes the last traces may leave at any time.
 func TestCleanCutShort(t *testing.T) {
 	s := open(t, store.Config{})
 	for n := range 400 {

@@ -20,7 +20,7 @@ import (
 	"earshot/store"
 )
 
-// indexed returns what is in the index: each term, and the sequences that have it.
+// indexed returns the contents of the index: each term, and its sequences.
 func indexed(t testing.TB, path string) map[string][]int64 {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
@@ -52,8 +52,8 @@ func gibberish(r *rand.Rand, bytes int) earshot.Text {
 	return earshot.Text(b.String())
 }
 
-// TestIndexAgreesWithRebuild: whatever was said, revised, taken back, found out to be somebody
-// else's, and deleted, the index has exactly what it has when it is made again.
+// TestIndexAgreesWithRebuild: whatever was said, revised, withdrawn, attributed to somebody else,
+// and deleted, the index equals a rebuilt one.
 func TestIndexAgreesWithRebuild(t *testing.T) {
 	some := []string{"tide", "tides", "moon", "潮汐表", "ebb", "flow", "42"}
 	text := rapid.Map(rapid.SliceOfN(rapid.SampledFrom(some), 0, 5), func(words []string) earshot.Text { return earshot.Text(strings.Join(words, " ")) })
@@ -86,7 +86,7 @@ func TestIndexAgreesWithRebuild(t *testing.T) {
 			if m, is := e.Body.(earshot.Message); is && rapid.Bool().Draw(rt, "aloud") {
 				e.Body = earshot.Utterance{Text: m.Text}
 			}
-			if kept, err := s.Append(t.Context(), e); err == nil { // it may be about what cannot be changed
+			if kept, err := s.Append(t.Context(), e); err == nil { // it may be about something that cannot be changed
 				ids = append(ids, kept[0].ID)
 			}
 		}
@@ -100,9 +100,8 @@ func TestIndexAgreesWithRebuild(t *testing.T) {
 	})
 }
 
-// TestSearchAsksForNothingElse: a search of one person asks the index for nothing that is in it of
-// a text which that person may not see. So neither what is found nor how long that takes can
-// depend on such a text.
+// TestSearchAsksForNothingElse: a search of one person asks the index for nothing from a text which
+// that person may not see. So neither the result nor its time can depend on such a text.
 func TestSearchAsksForNothingElse(t *testing.T) {
 	quoted := regexp.MustCompile(`"([^"]*)"`)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -150,8 +149,8 @@ func TestSearchAsksForNothingElse(t *testing.T) {
 	})
 }
 
-// TestLongTextsAreBounded: whatever can be said, by whom and to whomever, it takes a bounded
-// part of the index, and of the disk in its commit; and what is first in it is found.
+// TestLongTextsAreBounded: whatever is said, by whom and to whomever, it takes a bounded part of
+// the index, and of the disk in its commit; and its first words are found.
 func TestLongTextsAreBounded(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Config{Directory: t.TempDir()})
 	must(t, err)
@@ -226,8 +225,8 @@ func TestLongTextsAreBounded(t *testing.T) {
 	}
 }
 
-// TestRevisedAgainAndAgain: somebody who changes a long text faster than the index forgets what
-// it was makes it no larger than that, and what it says at last is found.
+// TestRevisedAgainAndAgain: somebody who edits a long text faster than the index forgets the old
+// one does not make the index grow, and the last text is found.
 func TestRevisedAgainAndAgain(t *testing.T) {
 	s := open(t, store.Config{})
 	r := rand.New(rand.NewPCG(8, 8))
@@ -259,8 +258,8 @@ func TestRevisedAgainAndAgain(t *testing.T) {
 	}
 }
 
-// TestSeparatorsAreForgotten: the places by which the index is searched say nothing of a word
-// that is in it no more.
+// TestSeparatorsAreForgotten: the separators of the index reveal nothing of a word that is no
+// longer in it.
 func TestSeparatorsAreForgotten(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Config{Directory: t.TempDir()})
 	must(t, err)
@@ -310,8 +309,8 @@ func TestSeparatorsAreForgotten(t *testing.T) {
 	must(t, s.Run(t.Context(), "INSERT INTO terms (terms) VALUES ('integrity-check')"))
 }
 
-// TestBackupWhileForgetting: a backup that is made between an event was erased and its last
-// traces were removed has none of them, and is restored.
+// TestBackupWhileForgetting: a backup that is made between the erasure of an event and the removal
+// of its last traces has none of them, and can be restored.
 func TestBackupWhileForgetting(t *testing.T) {
 	s := open(t, store.Config{})
 	for i := range 50 {
@@ -346,8 +345,8 @@ func TestBackupWhileForgetting(t *testing.T) {
 	}
 }
 
-// TestForgetUnreadable: an event that cannot be read any more is forgotten as well; the next
-// start makes the index anew, in which its words would stay.
+// TestForgetUnreadable: an event that cannot be read any more is erased as well; the next start
+// rebuilds the index, in which its words would otherwise stay.
 func TestForgetUnreadable(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "state")
 	s, err := store.Open(t.Context(), store.Config{Directory: directory})
@@ -370,7 +369,8 @@ func TestForgetUnreadable(t *testing.T) {
 	}
 }
 
-// TestSearchByTime: of any time, exactly what began then is found, in whatever order it came.
+// TestSearchByTime: for any time, exactly the events that began then are found, in whatever order
+// they came.
 func TestSearchByTime(t *testing.T) {
 	day := func(n float64) time.Time { return began.Add(time.Duration(n * 24 * float64(time.Hour))) }
 	rapid.Check(t, func(rt *rapid.T) {
@@ -413,8 +413,8 @@ func TestSearchByTime(t *testing.T) {
 	})
 }
 
-// TestSearchByAuthor: what somebody has said is found by who said it, as far as the reader knows:
-// of what was said aloud by whose words it turned out to be.
+// TestSearchByAuthor: words are found by who said them, as far as the reader may know: spoken words
+// by the person to whom they were attributed.
 func TestSearchByAuthor(t *testing.T) {
 	s := open(t, store.Config{})
 	aloud := func(id earshot.EventID, text earshot.Text, author earshot.ParticipantID, v earshot.Visibility) {

@@ -54,9 +54,8 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// TestSearchAgreesWithLooking: for any history, with messages that are revised, taken
-// back and deleted, and for any query, what is found is what a look at every message
-// finds, the newest first.
+// TestSearchAgreesWithLooking: for any history, with messages that are revised, withdrawn and
+// deleted, and for any query, the result is that of a look at every message, newest first.
 func TestSearchAgreesWithLooking(t *testing.T) {
 	some := []string{"tide", "Tïde", "moon", "sea's", "潮汐表", "潮", "汐表を", "ebb", "flow", "42", "日本語", strings.Repeat("long", 30), strings.Repeat("long", 30) + "er"}
 	text := rapid.Custom(func(t *rapid.T) string {
@@ -190,8 +189,9 @@ func TestImportedPast(t *testing.T) {
 	}
 }
 
-// TestPartsAreJoinedBehindTheMessage: who says something long waits for no joining of parts of the
-// index, which is done behind it, in transactions of its own, and keeps up with a flood.
+// TestPartsAreJoinedBehindTheMessage: the author of a long message does not wait for parts of the
+// index to be joined, which happens afterwards, in separate transactions, and keeps up with a
+// flood.
 func TestPartsAreJoinedBehindTheMessage(t *testing.T) {
 	s := open(t, store.Config{})
 	r := rand.New(rand.NewPCG(1, 2))

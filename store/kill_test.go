@@ -21,8 +21,8 @@ import (
 	"earshot/store"
 )
 
-// childVariable tells the binary of this test to be the process that is
-// killed, and in which directory.
+// childVariable tells the binary of this test to be the process that is killed, and in which
+// directory.
 const childVariable = "STORE_TEST_CHILD"
 
 // writers is how many goroutines of the child write.

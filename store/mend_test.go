@@ -56,8 +56,8 @@ func pageWith(word string, half bool) func([]byte) []byte {
 	}
 }
 
-// damages is what can have happened to a journal, and how many of the events of a sample may be
-// lost by it.
+// damages are the ways to damage a journal, with how many of the events of a sample may be lost by
+// each.
 var damages = []struct {
 	name string
 	do   func(t *testing.T, directory string)
@@ -82,9 +82,9 @@ var damages = []struct {
 	{"log zeroed", altered("earshot.db-wal", func(d []byte) []byte { clear(d[len(d)/2:]); return d }), 160, true},
 }
 
-// TestMendedByTheStartThatFindsIt: however a journal was damaged, and however it was parted from,
-// one start is enough. What is read in it meanwhile is right, or an error; then all can be read,
-// found and written, with all that was saved, and the next start finds nothing.
+// TestMendedByTheStartThatFindsIt: however a journal was damaged, and however its last owner ended,
+// one start is enough. What is read meanwhile is right, or an error; then everything can be read,
+// found and written, with everything that was saved, and the next start finds no damage.
 func TestMendedByTheStartThatFindsIt(t *testing.T) {
 	orderly, killed := take(t, true), take(t, false)
 	for _, d := range damages {
@@ -187,14 +187,14 @@ func (s sample) use(t *testing.T, st *store.Store) (n int, err error) {
 	return n, nil
 }
 
-// later reports whether an event came after the damage, maybe in the place of one that was lost.
+// later reports whether an event came after the damage, maybe in place of a lost one.
 func later(e earshot.Event) bool {
 	m, is := e.Body.(earshot.Message)
 	return is && strings.HasPrefix(string(m.Text), "and on")
 }
 
-// TestWrittenWhileMended: who writes and reads while a damaged journal is mended, which is found
-// by somebody's search, loses nothing: each message is kept, once, behind those before.
+// TestWrittenWhileMended: writers and readers of a damaged journal that is mended after somebody's
+// search lose nothing: each message is kept, once, behind the earlier ones.
 func TestWrittenWhileMended(t *testing.T) {
 	s := take(t, true)
 	directory := s.lay(t, "earshot.db", pageWith(`"word45 `, false)(bytes.Clone(s.files["earshot.db"])))
@@ -240,7 +240,7 @@ func TestWrittenWhileMended(t *testing.T) {
 	}
 }
 
-// errorOf reads everything, and returns what was wrong with it.
+// errorOf reads everything, and returns the first error.
 func errorOf(st *store.Store) error {
 	for _, err := range st.Export(context.Background()) {
 		if err != nil {
@@ -250,8 +250,8 @@ func errorOf(st *store.Store) error {
 	return nil
 }
 
-// TestSequencesAreNotUsedAgain: where the newest events were lost, what comes gets none of their
-// sequences, which readers that are connected have seen already.
+// TestSequencesAreNotUsedAgain: after the newest events were lost, new ones get none of their
+// sequences, which connected readers have already seen.
 func TestSequencesAreNotUsedAgain(t *testing.T) {
 	s := take(t, true)
 	directory := s.lay(t, "earshot.db", s.files["earshot.db"])
@@ -268,8 +268,8 @@ func TestSequencesAreNotUsedAgain(t *testing.T) {
 	}
 }
 
-// TestMendedOnce: a disk that goes on damaging the journal does not fill itself with copies: the
-// second time in a run it is said, with what to do, and left to the next start.
+// TestMendedOnce: a disk that keeps damaging the journal does not fill itself with copies: the
+// second time in a run the damage is reported, with what to do, and left to the next start.
 func TestMendedOnce(t *testing.T) {
 	heard := new(listener)
 	st, err := store.Open(t.Context(), store.Config{Directory: filepath.Join(t.TempDir(), "state"), Report: heard.report})
@@ -289,8 +289,8 @@ func TestMendedOnce(t *testing.T) {
 	}
 }
 
-// TestCheckedInTheBackground: after a crash between two commits the start does not wait until
-// the file is read; after one within a commit, and where damage was seen, it does.
+// TestCheckedInTheBackground: after a crash between two commits the start does not wait until the
+// file is checked; after one within a commit, and after damage was seen, it does.
 func TestCheckedInTheBackground(t *testing.T) {
 	s := take(t, true)
 	for _, tt := range []struct {

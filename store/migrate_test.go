@@ -141,8 +141,7 @@ func TestThirdVersion(t *testing.T) {
 	}
 }
 
-// TestFourthVersion opens a file of the fourth version, in which there are thoughts
-// and what came of them.
+// TestFourthVersion opens a file of the fourth version, in which there are thoughts and findings.
 func TestFourthVersion(t *testing.T) {
 	heard := new(listener)
 	s := open(t, store.Config{Directory: load(t, fixture(t, fourth)), Report: heard.report})
@@ -155,8 +154,7 @@ func TestFourthVersion(t *testing.T) {
 	}
 }
 
-// TestFifthVersion opens a file of the fifth version, in which it is told whose
-// voice something was said with.
+// TestFifthVersion opens a file of the fifth version, in which utterances have voices.
 func TestFifthVersion(t *testing.T) {
 	heard := new(listener)
 	s := open(t, store.Config{Directory: load(t, fixture(t, fifth)), Report: heard.report})
@@ -169,8 +167,7 @@ func TestFifthVersion(t *testing.T) {
 	}
 }
 
-// TestSixthVersion opens a file of the sixth version, in which messages are changed
-// and taken back.
+// TestSixthVersion opens a file of the sixth version, in which messages are revised and withdrawn.
 func TestSixthVersion(t *testing.T) {
 	heard := new(listener)
 	s := open(t, store.Config{Directory: load(t, fixture(t, sixth)), Report: heard.report})
@@ -183,7 +180,7 @@ func TestSixthVersion(t *testing.T) {
 	}
 }
 
-// TestSeventhVersion opens a file of the seventh version, in which something was seen.
+// TestSeventhVersion opens a file of the seventh version, in which there are sights.
 func TestSeventhVersion(t *testing.T) {
 	heard := new(listener)
 	s := open(t, store.Config{Directory: load(t, fixture(t, seventh)), Report: heard.report})
@@ -200,8 +197,7 @@ func TestSeventhVersion(t *testing.T) {
 	}
 }
 
-// TestEighthVersion opens a file of the eighth version, in which it is told that something
-// was forgotten.
+// TestEighthVersion opens a file of the eighth version, in which there are records of erasures.
 func TestEighthVersion(t *testing.T) {
 	heard := new(listener)
 	s := open(t, store.Config{Directory: load(t, fixture(t, eighth)), Report: heard.report})
@@ -357,8 +353,8 @@ func TestBrokenProjection(t *testing.T) {
 	}
 }
 
-// TestDeletedMeanwhile: what is deleted while the traces of something else are removed has
-// its own removed by the next daemon, if this one has no time to.
+// TestDeletedMeanwhile: events deleted while the traces of others are removed have their own
+// removed by the next daemon, if this one has no time to.
 func TestDeletedMeanwhile(t *testing.T) {
 	s := open(t, store.Config{})
 	kept := add(t, s, said("xylophone"), said("glockenspiel"))
@@ -382,7 +378,7 @@ func TestDeletedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestDeletedWhileSomebodyReads: traces that could not be removed are by the next daemon.
+// TestDeletedWhileSomebodyReads: traces that could not be removed are removed by the next daemon.
 func TestDeletedWhileSomebodyReads(t *testing.T) {
 	s := open(t, store.Config{})
 	kept := add(t, s, said("xylophone"))
@@ -523,8 +519,7 @@ func TestFixture(t *testing.T) {
 	must(t, os.WriteFile(eighth, []byte(dump), 0o644))
 }
 
-// TestSchemaIsThatOfTheFixtures: a file that was brought up to date is like a
-// new one.
+// TestSchemaIsThatOfTheFixtures: a migrated file is like a new one.
 func TestSchemaIsThatOfTheFixtures(t *testing.T) {
 	want, err := open(t, store.Config{}).Schema(t.Context())
 	must(t, err)
@@ -536,8 +531,8 @@ func TestSchemaIsThatOfTheFixtures(t *testing.T) {
 	}
 }
 
-// TestProgress: whoever waits for views that are made again is told how far they are, and
-// nobody where none is.
+// TestProgress: the caller that waits for views to be rebuilt receives their progress, and nobody
+// does where none is rebuilt.
 func TestProgress(t *testing.T) {
 	var told [][2]int64
 	c := store.Config{Directory: filepath.Join(t.TempDir(), "state"), Progress: func(done, all int64) { told = append(told, [2]int64{done, all}) }}

@@ -18,20 +18,20 @@ import (
 	"earshot/store"
 )
 
-// heeded is the reason of a decision by which something was done for who spoke.
+// heeded is the reason of a decision by which something was done for the speaker.
 const heeded = "it tells me to stop"
 
-// newVoice is that of one by which an agent spoke and answered nobody.
+// newVoice is the reason of a decision by which an agent spoke without answering anybody.
 const newVoice = "somebody new must know that what is said is written down"
 
-// aloud is something that was said aloud to some, a number of hours before it all began.
+// aloud is an utterance to some, a number of hours before the beginning.
 func aloud(id earshot.EventID, hours int, text earshot.Text, to ...earshot.ParticipantID) earshot.Event {
 	e := by(id, "", earshot.Utterance{Text: text})
 	e.At, e.To, e.From = began.Add(-time.Duration(hours)*time.Hour), to, earshot.Handle{Provider: "microphone"}
 	return e
 }
 
-// decided is what an agent decided about something.
+// decided is an agent's decision about an event.
 func decided(about earshot.EventID, verdict earshot.Verdict, reasons ...string) earshot.Event {
 	return by("decided "+about, "agent", earshot.Decision{About: about, Agent: "agent", Verdict: verdict, Reasons: reasons}, about)
 }
@@ -47,9 +47,9 @@ func left(t testing.TB, s *store.Store) (ids []earshot.EventID) {
 	return ids
 }
 
-// TestLapse: what was said aloud and for no agent goes when its time is over, with what was
-// made of it unasked; and what was said to an agent, answered or done for somebody stays, and
-// rests on what went no longer.
+// TestLapse: what was said aloud and meant for no agent is erased when its time is over, with what
+// was made from it unasked; what was said to an agent, answered or done for somebody stays, but
+// loses the erased events as sources.
 func TestLapse(t *testing.T) {
 	heard := aloud("overheard", 25, "the surgery is on friday")
 	for _, tt := range []struct {
@@ -146,9 +146,9 @@ func TestLapse(t *testing.T) {
 	}
 }
 
-// TestLapseProperty: whatever was said, answered and thought in whichever order, and however
-// often it was cut short and the store opened anew, nothing that was said to an agent goes and
-// no byte of what was overheard before is left.
+// TestLapseProperty: whatever was said, answered and thought in any order, and however often it was
+// cut short and the store reopened, nothing that was said to an agent is erased and no byte of what
+// was overheard before is left.
 func TestLapseProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 7))
@@ -243,8 +243,8 @@ func TestLapseProperty(t *testing.T) {
 	})
 }
 
-// TestLapseBackup: a backup from before, when it is had back, loses what was overheard and
-// none of the answers in whose prompt that stood.
+// TestLapseBackup: a restored backup from before loses what was overheard and none of the answers
+// whose prompts had it.
 func TestLapseBackup(t *testing.T) {
 	c := store.Config{Directory: filepath.Join(t.TempDir(), "state"), Now: func() time.Time { return began }}
 	s, err := store.Open(t.Context(), c)
@@ -281,8 +281,8 @@ func (c *clocked) Committed(took time.Duration, _ error) {
 	c.longest, c.commits = max(c.longest, took), c.commits+1
 }
 
-// TestLapseInSteps: much that was overheard, in the prompts of many answers, goes in many
-// short steps, and who writes meanwhile gets in between.
+// TestLapseInSteps: many overheard events, in the prompts of many answers, are erased in many short
+// steps, and writers get in between.
 func TestLapseInSteps(t *testing.T) {
 	m := new(clocked)
 	s := open(t, store.Config{Meter: m})

@@ -19,8 +19,8 @@ var (
 	either = rapid.OneOf(people, agents)
 )
 
-// TestReaderShowsWhatAllowsAllows: for any history and any audience, each
-// question is answered with exactly those events that every member may see.
+// TestReaderShowsWhatAllowsAllows: for any history and any audience, each query returns exactly the
+// events that every member may see.
 func TestReaderShowsWhatAllowsAllows(t *testing.T) {
 	s := open(t, store.Config{})
 	var history []earshot.Event
@@ -142,8 +142,8 @@ func compare(t *rapid.T, r *store.Reader, history []earshot.Event, visible func(
 	}
 }
 
-// TestLately: whoever has several to look after gets of the newest events what any
-// of them may see, and no other.
+// TestLately: a caller for several audiences gets of the newest events those that any of them may
+// see, and no other.
 func TestLately(t *testing.T) {
 	s := open(t, store.Config{})
 	see := func(text earshot.Text, room earshot.RoomID, v earshot.Visibility) {
@@ -301,7 +301,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// FuzzSearch: no query is anything but words to be looked for.
+// FuzzSearch: every query is only words to search for.
 func FuzzSearch(f *testing.F) {
 	s := open(f, store.Config{})
 	add(f, s, said("The tide is high"))
@@ -348,7 +348,7 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestTextIsNotPrinted: no error repeats what somebody said or looked for.
+// TestTextIsNotPrinted: no error repeats what somebody said or searched for.
 func TestTextIsNotPrinted(t *testing.T) {
 	s := open(t, store.Config{})
 	e := said(earshot.Text(strings.Repeat("canary ", 10_000)))
@@ -359,7 +359,7 @@ func TestTextIsNotPrinted(t *testing.T) {
 	}
 }
 
-// TestRooms: those that begin alike, the newest first.
+// TestRooms: those with the same prefix, newest first.
 func TestRooms(t *testing.T) {
 	s := open(t, store.Config{})
 	if got, err := s.Rooms(t.Context(), "", 9); err != nil || len(got) != 0 {

@@ -10,8 +10,7 @@ import (
 	"earshot/store"
 )
 
-// TestExpire: what is older than it is to be kept goes, with what was made of it, and
-// nothing else.
+// TestExpire: expired events are erased, with what was made from them, and nothing else is.
 func TestExpire(t *testing.T) {
 	s := open(t, store.Config{})
 	days := func(n int, e earshot.Event) earshot.Event {
@@ -47,7 +46,7 @@ func TestExpire(t *testing.T) {
 	}
 }
 
-// TestExpireInAnyOrder: what is old goes wherever it stands: it was imported later, or the
+// TestExpireInAnyOrder: old events are erased wherever they stand: they were imported later, or the
 // clock was ahead for a while.
 func TestExpireInAnyOrder(t *testing.T) {
 	s := open(t, store.Config{})
@@ -68,7 +67,7 @@ func TestExpireInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestRetention: what is kept for how long can be said, and what makes no sense is refused.
+// TestRetention: the retention can be described, and invalid values are refused.
 func TestRetention(t *testing.T) {
 	if got := (store.Retention{Message: 1, Sight: 7}).String(); got != "keeps message for 1 day, sight for 7 days, and everything else until it is deleted" {
 		t.Errorf("it says %q", got)

@@ -28,8 +28,8 @@ func traceless(t *testing.T, s *store.Store, words ...string) {
 	})
 }
 
-// TestRevision: a message that is revised is what it was revised to, for every reader, and
-// what it was is in no file.
+// TestRevision: a revised message has its new text, for every reader, and its old text is in no
+// file.
 func TestRevision(t *testing.T) {
 	s := open(t, store.Config{})
 	m := add(t, s, said("the xylophone plays at nine"))[0]
@@ -69,7 +69,7 @@ func TestRevision(t *testing.T) {
 	}
 }
 
-// TestRevisionsThatCannotBe: what is not there, is no message, is of another room, or was
+// TestRevisionsThatCannotBe: a message that does not exist, is of another kind or room, or was
 // erased, is not revised.
 func TestRevisionsThatCannotBe(t *testing.T) {
 	s := open(t, store.Config{})
@@ -95,8 +95,8 @@ func TestRevisionsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestWithdrawal: what is taken back goes while the journal is in use, with all that came
-// of it, and also what comes of it later.
+// TestWithdrawal: a withdrawn message is erased while the journal is in use, with everything made
+// from it, also what comes later.
 func TestWithdrawal(t *testing.T) {
 	s := open(t, store.Config{})
 	m := add(t, s, said("the xylophone plays at nine"))[0]
@@ -145,7 +145,7 @@ func TestAReplyIsTakenBack(t *testing.T) {
 	traceless(t, s, "glockenspiel")
 }
 
-// TestTracesAreGoneAfterClose: what was taken back just before the end leaves no traces.
+// TestTracesAreGoneAfterClose: a withdrawal just before the end leaves no traces.
 func TestTracesAreGoneAfterClose(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "state")
 	s, err := store.Open(t.Context(), store.Config{Directory: directory})
@@ -160,9 +160,8 @@ func TestTracesAreGoneAfterClose(t *testing.T) {
 	}
 }
 
-// TestReviseAndRebuildAgree: for any history with messages that are revised and taken
-// back, the views that were kept in step answer as those that are made again, and what a
-// message says is what it was revised to last.
+// TestReviseAndRebuildAgree: for any history with revisions and withdrawals, the views that were
+// kept in step answer like rebuilt ones, and a message has its last revised text.
 func TestReviseAndRebuildAgree(t *testing.T) {
 	s := open(t, store.Config{})
 	rapid.Check(t, func(rt *rapid.T) {
@@ -203,7 +202,7 @@ func TestReviseAndRebuildAgree(t *testing.T) {
 	})
 }
 
-// TestAttachmentsAreFound: what hangs at a message is found by its name.
+// TestAttachmentsAreFound: an attachment is found by its name.
 func TestAttachmentsAreFound(t *testing.T) {
 	s := open(t, store.Config{})
 	add(t, s, about(earshot.Message{Attachments: []earshot.Attachment{{Name: "tides.png", Type: "image/png", Size: 120_000}}}))

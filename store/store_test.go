@@ -65,8 +65,8 @@ func TestSameIDIsKeptOnce(t *testing.T) {
 	}
 }
 
-// TestIDOfAnotherSender: who guesses the ID of a private event neither reads it
-// nor hides behind it.
+// TestIDOfAnotherSender: somebody who guesses the ID of a private event neither reads it nor hides
+// behind it.
 func TestIDOfAnotherSender(t *testing.T) {
 	s := open(t, store.Config{})
 	e := said("between ann and bob")
@@ -175,8 +175,8 @@ func TestCallersShareACommit(t *testing.T) {
 	}
 }
 
-// TestNobodyWaitsForThemself: what is written in steps that give way to whoever waits does not
-// give way to itself, however late its goroutine runs again.
+// TestNobodyWaitsForThemself: a caller whose steps give way to waiting callers does not give way to
+// itself, however late its goroutine runs again.
 func TestNobodyWaitsForThemself(t *testing.T) {
 	s := open(t, store.Config{})
 	for range 50 {
@@ -206,8 +206,8 @@ func TestNobodyWaitsForThemself(t *testing.T) {
 	}
 }
 
-// TestLeavingEarly: who leaves before the step begins knows that nothing was
-// kept; who leaves later is in doubt, and may try again.
+// TestLeavingEarly: a caller that leaves before the step begins knows that nothing was kept; one
+// that leaves later is in doubt, and may try again.
 func TestLeavingEarly(t *testing.T) {
 	s := open(t, store.Config{})
 	inside, leave := make(chan struct{}), make(chan struct{})
@@ -285,8 +285,8 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestReportMayUseTheStore: whoever is told of a fault can write it into the
-// journal, without waiting for itself.
+// TestReportMayUseTheStore: the listener of faults can write one into the journal, without waiting
+// for itself.
 func TestReportMayUseTheStore(t *testing.T) {
 	var s *store.Store
 	told := make(chan error, 10)
@@ -327,8 +327,7 @@ func TestIDsRise(t *testing.T) {
 	}
 }
 
-// TestClockAndNamesAreGiven: with the same clock and the same IDs a day can be
-// performed again.
+// TestClockAndNamesAreGiven: with the same clock and the same IDs a day can be replayed.
 func TestClockAndNamesAreGiven(t *testing.T) {
 	n := 0
 	s := open(t, store.Config{NewID: func() earshot.EventID { n++; return earshot.EventID(fmt.Sprint("id", n)) }})

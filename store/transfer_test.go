@@ -32,7 +32,7 @@ func fresh(t testing.TB, directory string) *store.Store {
 	return open(t, store.Config{Directory: directory})
 }
 
-// lived draws a history with everything in it that a history may have, and lays it.
+// lived draws a history with everything in it that a history may have, and stores it.
 func lived(t *testing.T, rt *rapid.T, s *store.Store, name string) {
 	var ids []earshot.EventID
 	for i := range rapid.IntRange(0, 20).Draw(rt, "events") {
@@ -70,9 +70,8 @@ func lived(t *testing.T, rt *rapid.T, s *store.Store, name string) {
 	}
 }
 
-// TestExportComesBack: for any history, an export is imported into an empty journal, and
-// an export of that is the same to the byte; the views answer the same; and imported
-// again it changes nothing.
+// TestExportComesBack: for any history, an export is imported into an empty journal, and an export
+// of that is the same to the byte; the views answer the same; and a second import changes nothing.
 func TestExportComesBack(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		from, to := fresh(t, filepath.Join(t.TempDir(), "a")), fresh(t, filepath.Join(t.TempDir(), "b"))
@@ -109,8 +108,8 @@ func TestExportComesBack(t *testing.T) {
 	})
 }
 
-// TestImportBeside: into a journal that has a past of its own nothing of that is
-// changed but by what the export says of it, and everything is there once.
+// TestImportBeside: in a journal with a past of its own, nothing of that changes except by what the
+// export says about it, and everything is there once.
 func TestImportBeside(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		from, to := fresh(t, filepath.Join(t.TempDir(), "a")), fresh(t, filepath.Join(t.TempDir(), "b"))
@@ -133,8 +132,8 @@ func TestImportBeside(t *testing.T) {
 	})
 }
 
-// TestImportHeedsDeletions: what was deleted here does not come back, nor what came of
-// it; what was taken back or revised there is here too.
+// TestImportHeedsDeletions: events deleted here do not come back, nor what was made from them;
+// withdrawals and revisions in the export apply here too.
 func TestImportHeedsDeletions(t *testing.T) {
 	both := func(name string) *store.Store {
 		s := fresh(t, filepath.Join(t.TempDir(), name))
@@ -169,8 +168,8 @@ func TestImportHeedsDeletions(t *testing.T) {
 	}
 }
 
-// TestImportRefuses: a file that is not as it was written is refused with the line, and
-// nothing changes; and a rehearsal changes nothing either.
+// TestImportRefuses: an altered file is refused with the line, and nothing changes; and a dry run
+// changes nothing either.
 func TestImportRefuses(t *testing.T) {
 	from := fresh(t, filepath.Join(t.TempDir(), "a"))
 	add(t, from, numbered(5)...)
@@ -230,8 +229,8 @@ func TestImportRefuses(t *testing.T) {
 	}
 }
 
-// TestImportOfEarlierVersions: an export that an earlier version made is taken; and a
-// journal of that version, brought up to date, answers as a new one with the same events.
+// TestImportOfEarlierVersions: an export from an earlier version is accepted; and a journal of that
+// version, brought up to date, answers like a new one with the same events.
 func TestImportOfEarlierVersions(t *testing.T) {
 	for i, name := range versions {
 		old := fresh(t, load(t, fixture(t, name)))
@@ -287,7 +286,7 @@ func TestImportNeedsLittleMemory(t *testing.T) {
 	}
 }
 
-// A watched file knows how much memory was in use, at most, when it was read.
+// A watched file records the most memory that was in use when it was read.
 type watched struct {
 	*os.File
 	reads int
@@ -304,8 +303,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return w.File.Read(p)
 }
 
-// FuzzImport: whatever is in a file, it is imported as it was written, or refused and
-// nothing has changed.
+// FuzzImport: any file is imported as it was written, or refused without any change.
 func FuzzImport(f *testing.F) {
 	s := fresh(f, filepath.Join(f.TempDir(), "a"))
 	add(f, s, numbered(3)...)
