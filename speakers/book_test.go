@@ -20,16 +20,16 @@ import (
 	"earshot/speakers"
 )
 
-// people are those who talk in the property; the last two never agree to anything.
+// people are the speakers in the property; the last two never agree to anything.
 var people = []string{"ann", "bob", "cleo", "dan"}
 
 // A life is anything that can happen to a registry.
 type life struct {
 	*world
 	dir   string
-	truth map[earshot.Handle]string // whose each voice was when it began
+	truth map[earshot.Handle]string // the owner of each voice when it began
 	said  []time.Time
-	kept  map[string][]string // what the file holds of each handle
+	kept  map[string][]string // what the file has for each handle
 }
 
 // entry is a voice in the file.
@@ -40,7 +40,7 @@ type entry struct {
 	} `json:"prints"`
 }
 
-// file returns what stands in the file.
+// file returns the contents of the file.
 func (l *life) file(t *rapid.T) (all []entry) {
 	data, err := os.ReadFile(speakers.Path(l.dir))
 	if os.IsNotExist(err) {
@@ -73,7 +73,7 @@ func alike(t *rapid.T, numbers, name string) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// check looks at what must always be so.
+// check checks what must always be true.
 func (l *life) check(t *rapid.T) {
 	t.Helper()
 	names, kept := map[earshot.Handle]bool{}, map[string]bool{}
@@ -124,7 +124,7 @@ func (l *life) anyone(t *rapid.T) (speakers.Speaker, bool) {
 	return rapid.SampledFrom(all).Draw(t, "voice"), true
 }
 
-// refuses reports whether somebody is somebody who never agrees.
+// refuses reports whether somebody never agrees to anything.
 func refuses(name string) bool { return slices.Contains(people[2:], name) }
 
 func (l *life) speak(t *rapid.T) {
@@ -151,7 +151,7 @@ func (l *life) enrol(t *rapid.T) {
 func (l *life) merge(t *rapid.T) {
 	a, ok := l.anyone(t)
 	b, _ := l.anyone(t)
-	if ok && refuses(l.truth[a.Handle]) == refuses(l.truth[b.Handle]) { // nobody merges what they know to be two
+	if ok && refuses(l.truth[a.Handle]) == refuses(l.truth[b.Handle]) { // nobody merges voices that they know to be two
 		_, _ = l.book.Merge(a.Handle, b.Handle, l.world.said())
 	}
 }
@@ -166,7 +166,7 @@ func (l *life) split(t *rapid.T) {
 
 func (l *life) teach(t *rapid.T) {
 	if len(l.said) > 0 {
-		// What somebody who refuses has said is not taken for what another has.
+		// Words of somebody who refuses are not taken for another's.
 		c, err := l.book.Teach(rapid.SampledFrom(l.said).Draw(t, "when"), "eve", l.world.said())
 		if err == nil {
 			l.truth[c.Voice] = people[3]
@@ -210,7 +210,7 @@ func files(t interface{ Fatal(...any) }, dir string) []string {
 	return all
 }
 
-// undo takes a change back at once: all is as before.
+// undo undoes a change at once: everything is as before.
 func (l *life) undo(t *rapid.T) {
 	s, ok := l.anyone(t)
 	if !ok {
@@ -234,7 +234,7 @@ func (l *life) undo(t *rapid.T) {
 // takeBack undoes whatever was last.
 func (l *life) takeBack(t *rapid.T) { _, _ = l.book.Undo(l.world.said()) }
 
-// again ends the program and begins it again: only what is kept is known.
+// again restarts the program: only what is kept is known.
 func (l *life) again(t *rapid.T) {
 	var kept []string
 	for _, s := range l.book.Known() {

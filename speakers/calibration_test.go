@@ -11,7 +11,7 @@ import (
 	"earshot/speakers"
 )
 
-// TestWorth: a registry says how likely it is to be right, which is less than its model has it.
+// TestWorth: a registry says how likely it is to be right, which is less than its model claims.
 func TestWorth(t *testing.T) {
 	text, err := os.ReadFile("trust.txt")
 	if err != nil {
@@ -41,7 +41,7 @@ func TestWorth(t *testing.T) {
 	}
 }
 
-// TestParseTrust: what is written is read, and nothing else.
+// TestParseTrust: what String writes is read, and nothing else.
 func TestParseTrust(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.Float64Range(0.1, 9)

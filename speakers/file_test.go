@@ -50,8 +50,7 @@ func put(t testing.TB, path string, data []byte) {
 	}
 }
 
-// TestKept ends the program: who was kept is known when it begins again, and
-// nobody else.
+// TestKept restarts the program: a kept voice is known again, and no other.
 func TestKept(t *testing.T) {
 	dir, w, ann := enrolled(t)
 	bob := w.says("bob", 3*time.Second)
@@ -77,7 +76,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestForgetOverwrites looks at the very blocks in which the voice was.
+// TestForgetOverwrites examines the very blocks in which the voice was.
 func TestForgetOverwrites(t *testing.T) {
 	dir, w, ann := enrolled(t)
 	path := speakers.Path(dir)
@@ -109,7 +108,7 @@ func TestForgetOverwrites(t *testing.T) {
 	}
 }
 
-// TestDamaged reads files that something has happened to.
+// TestDamaged reads files that were damaged in some way.
 func TestDamaged(t *testing.T) {
 	dir, _, _ := enrolled(t)
 	whole := string(read(t, speakers.Path(dir)))
@@ -149,7 +148,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// forged is a file that holds voices, as JSON, and says that nothing has happened to it.
+// forged is a file with voices, as JSON, and a valid checksum.
 func forged(voices string) []byte {
 	var text bytes.Buffer
 	if err := json.Compact(&text, []byte(voices)); err != nil {
@@ -165,8 +164,8 @@ func numbers(count int, n float32) string {
 	return base64.StdEncoding.EncodeToString(data)
 }
 
-// TestForged reads files that somebody has made who knows how. What no voice can be is
-// refused as a whole, and nothing of the file is told.
+// TestForged reads files forged by somebody who knows how. A file with an impossible voice is
+// refused as a whole, and the error reveals nothing of it.
 func TestForged(t *testing.T) {
 	const voice = `{"id": "V1", "who": "ann", "consent": {"by": "ann", "at": "2030-01-02T03:04:05Z"}, "prints": [{"channel": "desk", "heard_ns": 12000000000, "numbers": "NUMBERS"}]}`
 	whole := strings.Replace(voice, "NUMBERS", numbers(voiceprint.Size, 1), 1)
@@ -231,7 +230,7 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// FuzzForged is FuzzFile for what a checksum would hold back.
+// FuzzForged is FuzzFile for files that a checksum would stop.
 func FuzzForged(f *testing.F) {
 	f.Add("[]")
 	f.Add(`[{"id": "V1", "who": "ann", "consent": {"by": "ann", "at": "2030-01-02T03:04:05Z"}, "prints": [{"channel": "desk", "heard_ns": 12000000000, "numbers": "` + numbers(voiceprint.Size, 1) + `"}]}]`)
@@ -249,7 +248,7 @@ func FuzzForged(f *testing.F) {
 	})
 }
 
-// TestNewer leaves a file alone that is of a newer version.
+// TestNewer leaves a file of a newer version alone.
 func TestNewer(t *testing.T) {
 	dir := t.TempDir()
 	put(t, speakers.Path(dir), []byte(`{"version": 2, "what": "else"}`))
@@ -315,7 +314,7 @@ func TestCannotWrite(t *testing.T) {
 	}
 }
 
-// FuzzFile opens anything. What is taken for whole is written as it was read.
+// FuzzFile opens anything. An accepted file is written as it was read.
 func FuzzFile(f *testing.F) {
 	dir, _, _ := enrolled(f)
 	f.Add(read(f, speakers.Path(dir)))
@@ -341,8 +340,8 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// TestStill: a copy brings back no voice that was forgotten since it was made, and every
-// other; where no file is, all of them.
+// TestStill: a copy brings back no voice that was forgotten since it was made, and every other; if
+// there is no file, all of them.
 func TestStill(t *testing.T) {
 	dir, w, ann := enrolled(t)
 	var bob earshot.Handle

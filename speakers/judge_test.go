@@ -14,7 +14,7 @@ import (
 	"earshot/speakers"
 )
 
-// TestNobody: what cannot be told is nobody's, and begins no voice.
+// TestNobody: an uncertain voice is nobody's, and begins no voice.
 func TestNobody(t *testing.T) {
 	w := open(t, "", config())
 	w.says("ann", 5*time.Second)
@@ -74,8 +74,8 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// TestOwnIsNobodys: of what sounds like the agent nobody's voice learns, whoever says
-// that it was theirs; and a voice that came before it was known is not kept.
+// TestOwnIsNobodys: nobody's voice learns from sound that is like the agent's, whoever says that it
+// was theirs; and such a voice that began before the agent's was known is not kept.
 func TestOwnIsNobodys(t *testing.T) {
 	w := open(t, t.TempDir(), config())
 	early := w.says("agent", 20*time.Second)
@@ -105,8 +105,8 @@ func TestOwnIsNobodys(t *testing.T) {
 	}
 }
 
-// TestOverlapped: of two who are heard at once less is known of who it is, and nothing
-// is learnt; somebody unknown does not begin so.
+// TestOverlapped: when two people are heard at once, the judgement is less sure, and nothing is
+// learnt; no new voice begins.
 func TestOverlapped(t *testing.T) {
 	w := open(t, "", config())
 	for range 3 {
@@ -130,8 +130,8 @@ func TestOverlapped(t *testing.T) {
 	}
 }
 
-// TestAgain: what was heard to many digits before was played; it is nobody's, and
-// teaches nothing. What is judged twice while it is spoken was not.
+// TestAgain: a sound that equals an earlier one to many digits was played; it is nobody's, and
+// teaches nothing. A second judgement of one utterance does not count.
 func TestAgain(t *testing.T) {
 	w := open(t, "", config())
 	for range 4 {
@@ -155,8 +155,8 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestChannels: the same people through a microphone that adds something to all are
-// still told apart.
+// TestChannels: the same people are still distinguished through a microphone that adds something to
+// all voices.
 func TestChannels(t *testing.T) {
 	w := open(t, "", config())
 	people := []string{"ann", "bob", "cleo", "dan"}
@@ -186,8 +186,8 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// TestCrowd: of too many voices the one that was heard longest ago gives way, one that
-// somebody has named last, and one that is kept never.
+// TestCrowd: of too many voices the one that was heard longest ago is dropped, a named one last,
+// and a kept one never.
 func TestCrowd(t *testing.T) {
 	c := config()
 	c.MostUnknown, c.Enrol = 3, 2
@@ -212,8 +212,8 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestUnite: two voices that turn out to be one are the older one from then on, and
-// whoever listens is told.
+// TestUnite: two voices that turn out to be one are the older one from then on, and the listener is
+// told.
 func TestUnite(t *testing.T) {
 	var told []speakers.Change
 	c := config()
@@ -244,7 +244,7 @@ func TestUnite(t *testing.T) {
 	}
 }
 
-// TestTeach: somebody says who has said something.
+// TestTeach: somebody says who said something.
 func TestTeach(t *testing.T) {
 	w := open(t, "", config())
 	w.says("ann", 4*time.Second)
@@ -270,8 +270,8 @@ func TestTeach(t *testing.T) {
 	}
 }
 
-// TestTeachUndone: that somebody has said something can be taken back, of whichever voice
-// it was taken from and to whichever it went. All is as before, and nobody else is it.
+// TestTeachUndone: an attribution of an utterance can be undone, whichever voice lost it and
+// whichever gained it. Everything is as before, and nobody else is affected.
 func TestTeachUndone(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -328,7 +328,7 @@ func TestTeachUndone(t *testing.T) {
 	}
 }
 
-// TestSplit: what two people have said is parted again.
+// TestSplit: the words of two people are separated again.
 func TestSplit(t *testing.T) {
 	w := open(t, "", config())
 	ann, bob := w.says("ann", 4*time.Second), w.says("bob", 4*time.Second)
@@ -352,7 +352,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestAtOnce is for the race detector: whoever judges waits for nobody who changes.
+// TestAtOnce is for the race detector: judgements wait for no change.
 func TestAtOnce(t *testing.T) {
 	c := config()
 	c.Enrol = 2
@@ -393,8 +393,7 @@ func BenchmarkWhose(b *testing.B) {
 	}
 }
 
-// TestForgetOne: what is erased of a voice is not erased of those who have something
-// that was once taken for it.
+// TestForgetOne: erasing a voice erases nothing of other voices that share a sample with it.
 func TestForgetOne(t *testing.T) {
 	w := open(t, "", config())
 	ann := w.says("ann", 4*time.Second).Speaker

@@ -11,8 +11,7 @@ import (
 	"earshot/speakers"
 )
 
-// between is d of a voice that is somewhere between two people's: 0 is the first, 1 the
-// second.
+// between is d of a voice between two people's: 0 is the first, 1 the second.
 func (w *world) between(one, other string, share float32, d time.Duration, channel string) *earshot.Voice {
 	v, to := w.voice(one, d, channel), print(other)
 	for i, n := range print(one) {
@@ -21,9 +20,9 @@ func (w *world) between(one, other string, share float32, d time.Duration, chann
 	return v
 }
 
-// TestNotLedAway: a voice that is kept is not led away to a stranger's by one who goes there
-// step by step, through whichever channels, however fast and however often. They are
-// nobody or somebody new at the end, and she is still herself.
+// TestNotLedAway: a kept voice is not led to a stranger's by small steps, through whichever
+// channels, however fast and however often. The stranger is unknown or new at the end, and she is
+// still herself.
 func TestNotLedAway(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := config()
@@ -55,8 +54,8 @@ func TestNotLedAway(t *testing.T) {
 	})
 }
 
-// TestTaughtByItself: what is learnt of a voice that is kept is likelier its own than not
-// by what was agreed to alone, whatever was learnt before.
+// TestTaughtByItself: what is learnt about a kept voice is more likely its own than not, by the
+// kept print alone, whatever was learnt before.
 func TestTaughtByItself(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := config()

@@ -9,8 +9,7 @@ import (
 	"earshot/speakers"
 )
 
-// TestForgottenForGood: whoever undoes in the moment in which a voice is forgotten finds
-// nothing to undo.
+// TestForgottenForGood: an undo at the moment when a voice is forgotten finds nothing to undo.
 func TestForgottenForGood(t *testing.T) {
 	for range 50 {
 		var book *speakers.Registry
@@ -38,8 +37,8 @@ func TestForgottenForGood(t *testing.T) {
 	}
 }
 
-// TestSplitBesideTheAgent: that the agent hears itself meanwhile neither disturbs a
-// change, nor is it lost by one.
+// TestSplitBesideTheAgent: learning the agent's own voice meanwhile neither disturbs a change, nor
+// is lost by one.
 func TestSplitBesideTheAgent(t *testing.T) {
 	w := open(t, "", config())
 	own := w.voice("earshot", time.Second, "desk")

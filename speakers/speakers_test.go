@@ -23,7 +23,7 @@ type world struct {
 	luck *rand.Rand
 }
 
-// config is the default with names of voices that can be foretold.
+// config is the default with predictable names of voices.
 func config() speakers.Config {
 	c := speakers.DefaultConfig()
 	n := 0

@@ -16,7 +16,7 @@ import (
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// found are facts in which a finding that is worth it is said.
+// found are facts in which a finding worth saying is said.
 func found(change func(*attention.Facts)) attention.Facts {
 	f := attention.Facts{
 		Now: noon, Set: attention.DefaultConfig(), Here: 1,
@@ -192,8 +192,8 @@ func facts(t *rapid.T) attention.Facts {
 	return f
 }
 
-// TestNeverUnasked: whatever else is so, nothing is said unasked that one has
-// forbidden, nor to nobody, nor into what is tender.
+// TestNeverUnasked: whatever else is true, nothing is said unasked that is forbidden, nor to
+// nobody, nor during a tender moment.
 func TestNeverUnasked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := facts(t)
@@ -231,8 +231,7 @@ func TestNeverUnasked(t *testing.T) {
 	})
 }
 
-// TestAgainIsRight: where a wait ends by itself, it is over then, and not a moment
-// before, if nothing happens.
+// TestAgainIsRight: a wait that ends by itself ends exactly then, if nothing happens.
 func TestAgainIsRight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := facts(t)

@@ -85,8 +85,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestLivelyTalkIsUsual: people who talk for an hour, always of something else, are
-// not news for an hour.
+// TestLivelyTalkIsUsual: people who talk for an hour, always about something else, are not news for
+// an hour.
 func TestLivelyTalkIsUsual(t *testing.T) {
 	got := watched(strings.Repeat("ab", 360))
 	if n := strings.Count(got, "N"); n == 0 || n > 6 {
@@ -100,8 +100,8 @@ func TestLivelyTalkIsUsual(t *testing.T) {
 	}
 }
 
-// TestCheckIn: what was too little for a thought is looked at again, once, and then
-// no more until something happens.
+// TestCheckIn: what was too little for a thought is checked again, once, and then not until
+// something happens.
 func TestCheckIn(t *testing.T) {
 	w := attention.NoveltyTracker{Every: 5 * time.Second}
 	w.Take(attention.Occurrence{At: noon, Who: "ann"})
@@ -124,7 +124,7 @@ func TestCheckIn(t *testing.T) {
 	}
 }
 
-// TestSurerMeansLater: the less is going on, the later it looks again.
+// TestSurerMeansLater: the less is going on, the later the next check.
 func TestSurerMeansLater(t *testing.T) {
 	after := func(before string) time.Duration {
 		w := attention.NoveltyTracker{Every: 5 * time.Second}
@@ -144,8 +144,8 @@ func TestSurerMeansLater(t *testing.T) {
 	}
 }
 
-// TestWatchProperties: whatever happens, it is weighed no more often than it may be,
-// nothing is due where nothing has happened, and the level stays a share.
+// TestWatchProperties: whatever happens, it is weighed no more often than allowed, nothing is due
+// where nothing has happened, and the level stays between 0 and 1.
 func TestWatchProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := attention.NoveltyTracker{Every: 5 * time.Second}
@@ -176,8 +176,8 @@ func TestWatchProperties(t *testing.T) {
 	})
 }
 
-// TestWatchThinksOnce: what has happened just before it looks again is part of that
-// thought, and nothing more comes of it.
+// TestWatchThinksOnce: what has happened just before a check is part of that thought, and causes
+// nothing more.
 func TestWatchThinksOnce(t *testing.T) {
 	w := attention.NoveltyTracker{Every: time.Minute}
 	w.Take(attention.Occurrence{At: noon, Text: "zebra quagga okapi"})

@@ -39,7 +39,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// FuzzRead reads what anybody may say.
+// FuzzRead reads anything that people may say.
 func FuzzRead(f *testing.F) {
 	f.Add("Does anybody know?", "Ann")
 	f.Add("how do you", "")
@@ -59,7 +59,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestAQuestionIsOver: what is said after the answer, or much later, is not about it.
+// TestAQuestionIsOver: words after the answer, or much later, are not about the question.
 func TestAQuestionIsOver(t *testing.T) {
 	line := func(after time.Duration, who, text string) attention.Line {
 		return attention.Line{At: noon.Add(after), Who: who, Here: true, Text: earshot.Text(text)}
