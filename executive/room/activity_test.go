@@ -7,8 +7,8 @@ import (
 	"earshot"
 )
 
-// TestStir: who types or speaks is known from the first key and the first sound until
-// they send it, leave it, leave, or are not heard any more.
+// TestStir: somebody counts as typing or speaking from the first key or sound until they send the
+// line, leave it, leave the room, or are not heard any more.
 func TestStir(t *testing.T) {
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	key := earshot.Typing{Began: true}

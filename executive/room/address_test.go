@@ -18,16 +18,16 @@ import (
 	"earshot/participants"
 )
 
-// A company is a house in which several people are, each at a screen of their
-// own. Ann operates it and sits at the console.
+// A company is a house with several people, each at a screen of their own. Ann operates it and sits
+// at the console.
 type company struct {
 	*house
 	screens map[string]*testkit.Voice
 	leave   map[string]func()
 }
 
-// registry returns one of ann, of others, and of two agents: the one of the
-// room, and another that only listens.
+// registry returns a registry of ann, others, and two agents: the one of the room, and another that
+// only listens.
 func registry(t testing.TB, names ...string) *participants.Registry {
 	t.Helper()
 	actors := participants.DefaultConfig()
@@ -78,8 +78,7 @@ func (c *company) goes(t *testing.T, name string) {
 
 func handle(name string) earshot.Handle { return earshot.Handle{Provider: "console", ID: name} }
 
-// writes lets somebody write at their screen: a command, if it begins with a
-// slash.
+// writes lets somebody write at their screen: a command, if it begins with a slash.
 func (c *company) writes(t *testing.T, name, text string) error {
 	t.Helper()
 	e := earshot.Event{From: handle(name), Via: name, Body: earshot.Message{Text: earshot.Text(text)}}
@@ -93,7 +92,7 @@ func (c *company) writes(t *testing.T, name, text string) error {
 	return c.Admit(t.Context(), e)
 }
 
-// must is writes that works, and some time after it.
+// must is writes that must succeed, and waits some time after it.
 func (c *company) must(t *testing.T, name, text string, then time.Duration) {
 	t.Helper()
 	if err := c.writes(t, name, text); err != nil {
@@ -122,7 +121,7 @@ func (c *company) messages() (all []earshot.Event) {
 	return all
 }
 
-// told returns what somebody was told, and nobody else.
+// told returns what was shown to somebody alone.
 func (c *company) told(name string) (all []string) {
 	for _, e := range c.screens[name].Shown() {
 		if n, ok := e.Body.(earshot.Notice); ok {
@@ -132,8 +131,8 @@ func (c *company) told(name string) (all []string) {
 	return all
 }
 
-// TestAgentsOnlyRespondWhenTheyShould: when they are mentioned, or
-// somebody talks with nobody else.
+// TestAgentsOnlyRespondWhenTheyShould: when they are mentioned, or when somebody is alone with
+// them.
 func TestAgentsOnlyRespondWhenTheyShould(t *testing.T) {
 	for _, tt := range []struct {
 		text   string
@@ -203,8 +202,7 @@ func TestAgentsOnlyRespondWhenTheyShould(t *testing.T) {
 	}
 }
 
-// TestAHintIsSaidOnceASession: people who talk to each other know that nobody
-// else answers.
+// TestAHintIsSaidOnceASession: people who talk to each other know that nobody else answers.
 func TestAHintIsSaidOnceASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -257,8 +255,8 @@ func TestPeopleWhoTalkToEachOther(t *testing.T) {
 	}
 }
 
-// TestHumanUsersAreInControl: whoever is here can direct the agent,
-// and stop what it says to others.
+// TestHumanUsersAreInControl: everybody present can direct the agent, and stop what it says to
+// others.
 func TestHumanUsersAreInControl(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -280,8 +278,8 @@ func onlyWith(t *testing.T, h *house) string {
 	return c.decided()[0]
 }
 
-// TestOneParty: with executive.multi_party.enabled false, the operator is
-// answered, and who is alone; the others do not cut either.
+// TestOneParty: with executive.multi_party.enabled false, only the operator is answered, and
+// somebody who is alone; the others do not cut either.
 func TestOneParty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -302,8 +300,8 @@ func TestOneParty(t *testing.T) {
 	})
 }
 
-// TestSomebodyFromElsewhere: who writes without being here makes two of one,
-// but a script is nobody's company.
+// TestSomebodyFromElsewhere: a person who writes without being present counts as one more, but a
+// script does not.
 func TestSomebodyFromElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse())
@@ -320,7 +318,7 @@ func TestSomebodyFromElsewhere(t *testing.T) {
 	})
 }
 
-// TestWhomAMessageIsFor stands in the prompt where there are several agents.
+// TestWhomAMessageIsFor is in the prompt where there are several agents.
 func TestWhomAMessageIsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -333,7 +331,7 @@ func TestWhomAMessageIsFor(t *testing.T) {
 	})
 }
 
-// TestEachState: what several people do is known of each.
+// TestEachState: the state of each person is known.
 func TestEachState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob", "carol")
@@ -350,7 +348,7 @@ func TestEachState(t *testing.T) {
 	})
 }
 
-// TestTheRosterFollows: who is here stands in the prompt, and changes with it.
+// TestTheRosterFollows: the prompt says who is here, and follows changes.
 func TestTheRosterFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -369,8 +367,8 @@ func TestTheRosterFollows(t *testing.T) {
 	})
 }
 
-// TestForeignNamesAreCorrectedOnce: a model that begins as another is told so in
-// its next prompt, and in no other.
+// TestForeignNamesAreCorrectedOnce: a model that writes in another's name is told so in its next
+// prompt, and in no other.
 func TestForeignNamesAreCorrectedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -394,9 +392,8 @@ func TestForeignNamesAreCorrectedOnce(t *testing.T) {
 	})
 }
 
-// TestTheIdentityStandsFirst, also after the dialogue has begun anew: when its
-// older half was too long for the model, when old lines were dropped, and when
-// the program was started again.
+// TestTheIdentityStandsFirst, also after the dialogue has begun anew: when its older half was too
+// long for the model, when old lines were dropped, and when the program was restarted.
 func TestTheIdentityStandsFirst(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -19,7 +19,7 @@ import (
 	"earshot/participants"
 )
 
-// outcomes returns how the turns ended, in short.
+// outcomes returns in short how the turns ended.
 func (h *house) outcomes() string {
 	var all []string
 	for _, r := range h.replies() {
@@ -100,8 +100,8 @@ func TestSentAgainAfterLong(t *testing.T) {
 	})
 }
 
-// TestStopWithinACommit: "stop" comes while the question is still on its way to
-// the disk, so there is no turn yet that it could cut.
+// TestStopWithinACommit: "stop" comes while the question is still on its way to the disk, when
+// there is no turn to cut yet.
 func TestStopWithinACommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -157,7 +157,7 @@ func TestAClockSetBack(t *testing.T) {
 	})
 }
 
-// TestGoOn: a continuation that is cut off can be gone on with, as often as that happens.
+// TestGoOn: a continuation that is cut off can itself be continued, as often as that happens.
 func TestGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -199,8 +199,8 @@ func TestWaitingQuestionsAreBounded(t *testing.T) {
 	})
 }
 
-// TestARefusedReplyHurtsNoOther: what the journal will never take does not keep
-// it from what it does.
+// TestARefusedReplyHurtsNoOther: what the journal will never accept does not stop it from accepting
+// other events.
 func TestARefusedReplyHurtsNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -228,8 +228,7 @@ func TestARefusedReplyHurtsNoOther(t *testing.T) {
 	})
 }
 
-// TestNothingForgedInTheSystemMessage: what people wrote stands there too, and
-// must not look like the house.
+// TestNothingForgedInTheSystemMessage: people's words in it must not look like the program's.
 func TestNothingForgedInTheSystemMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -264,9 +263,8 @@ func TestFaultsStayOutOfThePrompt(t *testing.T) {
 	})
 }
 
-// TestPrivateWordsStayPrivate: what only ann and the agent may see enters
-// neither the prompt of an answer that all may read, now or later, nor a board
-// that others are around.
+// TestPrivateWordsStayPrivate: what only ann and the agent may see enters neither the prompt of a
+// public answer, now or later, nor a board with others around.
 func TestPrivateWordsStayPrivate(t *testing.T) {
 	secret := earshot.Event{
 		ID: "s1", Sequence: 1, Author: participants.Owner, Body: earshot.Message{Text: "the SECRET word"},
@@ -380,8 +378,8 @@ func TestErasedWithWhatItWasMadeOf(t *testing.T) {
 	})
 }
 
-// TestABadEventHurtsNobodyElse: what the journal refuses of one sender it still
-// takes of another, though both came at once.
+// TestABadEventHurtsNobodyElse: an event that the journal refuses does not affect another sender's,
+// though both came at once.
 func TestABadEventHurtsNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -410,8 +408,8 @@ func TestABadEventHurtsNobodyElse(t *testing.T) {
 	})
 }
 
-// TestNothingIsCutSilently: a reply that had to end, and a prompt that had to be
-// shortened, are said to be.
+// TestNothingIsCutSilently: a reply that had to end early, and a prompt that had to be shortened,
+// are reported.
 func TestNothingIsCutSilently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -434,7 +432,7 @@ func TestNothingIsCutSilently(t *testing.T) {
 	})
 }
 
-// TestOneLongMessage: something long that was pasted once silences nobody for good.
+// TestOneLongMessage: a long pasted message silences nobody for good.
 func TestOneLongMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -461,8 +459,8 @@ func TestOneLongMessage(t *testing.T) {
 	})
 }
 
-// TestWhoWritesWaitsForABusyRoom: where a room has too much to keep, who writes is not
-// refused: they wait, and each line is kept once, in the order of each who writes.
+// TestWhoWritesWaitsForABusyRoom: when a room has too much to keep, authors are not refused: they
+// wait, and each line is kept once, in the order of its author.
 func TestWhoWritesWaitsForABusyRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -499,8 +497,8 @@ func TestWhoWritesWaitsForABusyRoom(t *testing.T) {
 	})
 }
 
-// TestWhatWaitsForABusyRoom cuts at once what is being said, and waits no longer than its
-// sender, or than the room is there.
+// TestWhatWaitsForABusyRoom cuts the current speech at once, and waits no longer than its sender,
+// or than the room exists.
 func TestWhatWaitsForABusyRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

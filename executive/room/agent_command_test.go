@@ -13,8 +13,7 @@ import (
 	"earshot/participants/agents"
 )
 
-// TestAgentCommand: whoever is here sees which agents there are; who operates the
-// house makes, changes and ends them.
+// TestAgentCommand: everybody present sees the agents; the operator makes, changes and ends them.
 func TestAgentCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -71,8 +70,7 @@ func TestAgentCommand(t *testing.T) {
 	})
 }
 
-// TestAnnounce: what happened to an agent is to be seen by all, and it has its
-// seat at once.
+// TestAnnounce: everybody sees what happened to an agent, and it has its seat at once.
 func TestAnnounce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, newHouse(), "bob")

@@ -33,7 +33,7 @@ func (c *crew) between() (all []string) {
 	return all
 }
 
-// prompt returns the dialogue of a request, and what was called and came of it.
+// prompt returns the dialogue of a request, with the calls and their results.
 func prompt(req llm.Request) string {
 	var all []string
 	for _, m := range req.Messages {
@@ -122,8 +122,8 @@ func TestOneAgentAsksAnother(t *testing.T) {
 	})
 }
 
-// TestEverybodyAnswersInOrder: what others answer to a question stands in the
-// dialogue behind what the agent did for its own answer, and behind that.
+// TestEverybodyAnswersInOrder: others' answers to a question stand in the dialogue behind the
+// agent's own answer and what it did for that.
 func TestEverybodyAnswersInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -246,8 +246,7 @@ func (m asker) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.Delta, 
 	}
 }
 
-// TestACutEndsAnExchange at once: what was said so far between them is kept, and
-// the person has the floor.
+// TestACutEndsAnExchange at once: what was said so far is kept, and the person has the floor.
 func TestACutEndsAnExchange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -284,7 +283,7 @@ func TestACutEndsAnExchange(t *testing.T) {
 	})
 }
 
-// A prompter writes as ann the moment that it shows what one agent asks another.
+// A prompter writes as ann at the moment when it shows what one agent asks another.
 type prompter struct {
 	testkit.Voice
 	write func()
@@ -298,7 +297,7 @@ func (p *prompter) Show(e earshot.Event) {
 	}
 }
 
-// TestACutBeforeAnExchange begins: whoever reads that an agent asks another, and has a
+// TestACutBeforeAnExchange begins: a person who reads that an agent asks another, and has a
 // question of their own, goes first even if the other has not been asked yet.
 func TestACutBeforeAnExchange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -329,8 +328,8 @@ func TestACutBeforeAnExchange(t *testing.T) {
 	})
 }
 
-// TestAskedInPrivate: a private conversation goes to those agents alone that are
-// in it, and nobody else sees what they write to each other.
+// TestAskedInPrivate: a private conversation reaches only the agents in it, and nobody else sees
+// what they write to each other.
 func TestAskedInPrivate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -364,7 +363,7 @@ func TestAskedInPrivate(t *testing.T) {
 	})
 }
 
-// TestLeastPrivilegeInAnExchange: whoever is asked in an exchange acts for the same people.
+// TestLeastPrivilegeInAnExchange: an agent asked in an exchange acts for the same people.
 func TestLeastPrivilegeInAnExchange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, s := newHouse(), new(shelf)
@@ -407,7 +406,7 @@ func TestAnAgentThatSleeps(t *testing.T) {
 	})
 }
 
-// TestABrokenModelInAnExchange: the one that asked is told, and answers.
+// TestABrokenModelInAnExchange: the asking agent is told, and answers.
 func TestABrokenModelInAnExchange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -454,8 +453,8 @@ func (w *workers) Finish(_ context.Context, _, id earshot.ParticipantID) error {
 	return nil
 }
 
-// TestDelegating: an agent gives a task to one that is made for it, knows nothing
-// but that, works with its files, and ends; also when it is cut.
+// TestDelegating: an agent gives a task to an agent made for it, which knows nothing else, works
+// with the first one's files, and ends; also when it is cut.
 func TestDelegating(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, s, w := newHouse(), new(shelf), new(workers)
@@ -493,8 +492,8 @@ func TestDelegating(t *testing.T) {
 	})
 }
 
-// TestAskedWhileItWaits: whoever is asked by another agent before its own turn has
-// come is told again what it answers, if its own words are the last.
+// TestAskedWhileItWaits: an agent that is asked by another before its own turn has come is told
+// again what it answers, if its own words are the last.
 func TestAskedWhileItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

@@ -31,8 +31,8 @@ func record(id, name string) agents.Record {
 	return agents.Record{ID: earshot.ParticipantID(id), Path: earshot.Path("/owner/agent/" + strings.ToLower(name)), Profile: earshot.Profile{Name: name}}
 }
 
-// man returns a room with ann and others in it, and the agents Earshot and Scout;
-// Coder may come later.
+// man returns a room with ann and others in it, and the agents Earshot and Scout; Coder may come
+// later.
 func man(t *testing.T, h *house, others ...string) *crew {
 	t.Helper()
 	c := &crew{sits: []agents.Record{record("agent", "Earshot"), record("scout", "Scout")}}
@@ -54,7 +54,7 @@ func man(t *testing.T, h *house, others ...string) *crew {
 	return c
 }
 
-// seats says who has a seat from now on.
+// seats sets who has a seat from now on.
 func (c *crew) seats(list ...agents.Record) {
 	c.mu.Lock()
 	c.sits = list
@@ -82,7 +82,7 @@ func (c *crew) turns() (all []string) {
 	return all
 }
 
-// asked returns who was asked by the last request, and the dialogue that it has.
+// asked returns who was asked by the last request, and its dialogue.
 func (c *crew) asked() (who, dialogue string) {
 	seen := c.model.Seen()
 	first, _, _ := strings.Cut(seen[len(seen)-1].Messages[0].Text, "\n")
@@ -157,8 +157,8 @@ func TestWhoAnswers(t *testing.T) {
 	}
 }
 
-// TestAnAgentThatHasEnded is called: whoever calls it is told so, and how to have a new
-// one if they may; alone, the main agent answers them.
+// TestAnAgentThatHasEnded is called: the caller is told so, and how to get a new one if they may;
+// if they are alone, the main agent answers.
 func TestAnAgentThatHasEnded(t *testing.T) {
 	const again = "; an operator of this earshot can add a new one"
 	for _, tt := range []struct{ who, text, others, answers, told string }{
@@ -197,8 +197,8 @@ func TestAnAgentThatHasEnded(t *testing.T) {
 	}
 }
 
-// TestTheMainAgentOfARoom is the one that comes first, whichever it is: it answers
-// who calls nobody, and is who decides about what others were not called for.
+// TestTheMainAgentOfARoom is the first one, whichever it is: it answers messages that call nobody,
+// and decides about messages that call nobody present.
 func TestTheMainAgentOfARoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, newHouse())
@@ -216,8 +216,8 @@ func TestTheMainAgentOfARoom(t *testing.T) {
 	})
 }
 
-// TestEachAgentHasItsOwnPrompt: who it is, how it talks, which model, and what
-// the others said as their words.
+// TestEachAgentHasItsOwnPrompt: who it is, how it talks, which model, and the others' words as
+// theirs.
 func TestEachAgentHasItsOwnPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, newHouse())
@@ -282,8 +282,8 @@ func TestAnAgentKnowsItsDescription(t *testing.T) {
 	})
 }
 
-// TestWhoeverTalksIsCut: what is written to any agent cuts the one that talks, a
-// command word cuts whichever it is; what others were asked is still answered.
+// TestWhoeverTalksIsCut: a message to any agent cuts the one that talks, a command word cuts any;
+// what others were asked is still answered.
 func TestWhoeverTalksIsCut(t *testing.T) {
 	for _, tt := range []struct{ name, who, text, want string }{
 		{"for the one that talks", "ann", "@Earshot shorter", "Earshot interrupted: @all count|Scout completed: @all count|Earshot completed: @Earshot shorter"},
@@ -313,8 +313,8 @@ func TestWhoeverTalksIsCut(t *testing.T) {
 	}
 }
 
-// TestAnAgentThatIsGone answers nothing: what it says ends, what it was asked is
-// given up, and its words stay.
+// TestAnAgentThatIsGone answers nothing: its speech ends, questions to it are given up, and its
+// words stay.
 func TestAnAgentThatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, newHouse(), "bob")
@@ -342,8 +342,8 @@ func TestAnAgentThatIsGone(t *testing.T) {
 	})
 }
 
-// TestABurstIsAnsweredInOneTurn: what is asked of an agent that is busy is
-// answered in order by one turn.
+// TestABurstIsAnsweredInOneTurn: several questions to a busy agent are answered in order by one
+// turn.
 func TestABurstIsAnsweredInOneTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -389,8 +389,8 @@ func TestWhyNamesTheAgents(t *testing.T) {
 	})
 }
 
-// TestAnAgentWithoutWordsOfItsOwn is told the house's own, which the main agent
-// has only if the configuration says nothing else.
+// TestAnAgentWithoutWordsOfItsOwn gets the built-in prompt, which the main agent has only if the
+// configuration sets no other.
 func TestAnAgentWithoutWordsOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, newHouse())

@@ -51,8 +51,8 @@ func TestHowLongAgo(t *testing.T) {
 	}
 }
 
-// TestWhatAServerKeeps: what a prompt begins with grows at its end, and is another one at
-// most once in five minutes.
+// TestWhatAServerKeeps: the beginning of a prompt only grows at its end, and changes at most once
+// in five minutes.
 func TestWhatAServerKeeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

@@ -22,8 +22,8 @@ import (
 	"earshot/participants"
 )
 
-// eagerly is a model that calls read_file, in turn with each of some arguments, whatever it
-// is asked; once these have been used up it talks.
+// eagerly is a model that calls read_file, in turn with each of some arguments, whatever it is
+// asked; when these are used up it talks.
 type eagerly struct {
 	*llmtest.Script
 	arguments []string
@@ -53,7 +53,7 @@ type trial struct {
 	model *eagerly
 }
 
-// tries opens a room with ann, bob, and carol, who may as much as ann: bob has called the
+// tries opens a room with ann, bob, and carol, who has the same rights as ann: bob has called the
 // agent, and before it answered ann has asked for what the model calls with some arguments.
 func tries(t *testing.T, arguments ...string) *trial {
 	t.Helper()
@@ -71,7 +71,7 @@ func triesIn(t *testing.T, h *house, s *shelf, arguments ...string) *trial {
 	return tr
 }
 
-// court opens h with ann, bob and carol in it, who may have tools used as ann may.
+// court opens h with ann, bob and carol in it, who may use tools as ann may.
 func court(t *testing.T, h *house) *company {
 	t.Helper()
 	actors := participants.DefaultConfig()
@@ -95,7 +95,7 @@ func court(t *testing.T, h *house) *company {
 	return c
 }
 
-// asks has ann ask once more, after bob has called the agent and was not answered.
+// asks lets ann ask once more, after bob has called the agent and was not answered.
 func (tr *trial) asks(t *testing.T, arguments ...string) {
 	t.Helper()
 	tr.must(t, "ann", "/pause", 0)
@@ -113,7 +113,7 @@ func (tr *trial) must(t *testing.T, name, text string, then time.Duration) {
 	synctest.Wait()
 }
 
-// rests lets a time pass, and what comes of it.
+// rests lets a time pass, with what happens then.
 func rests(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -131,7 +131,7 @@ func (tr *trial) numbers(name string) (all []string) {
 	return all
 }
 
-// number returns the last that ann was offered.
+// number returns the last number that ann was offered.
 func (tr *trial) number(t *testing.T) string {
 	t.Helper()
 	all := tr.numbers("ann")
@@ -141,12 +141,12 @@ func (tr *trial) number(t *testing.T) string {
 	return all[len(all)-1]
 }
 
-// whole is what is in the diary, as the agent reads it.
+// whole is the content of the diary, as the agent reads it.
 const inDiary = `{"path":"diary"}`
 
-// TestConfirm: what others' words hold back is refused with whose they are, shown to the one
-// who asked and may have it done, and done just so, once, when they confirm it. What comes of it
-// goes on in the conversation, and all of it is on record.
+// TestConfirm: a call that others' words hold back is refused with their names, shown to the asker
+// who has the right to it, and carried out exactly, once, when they confirm it. Its result
+// continues the conversation, and all of it is on record.
 func TestConfirm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := tries(t, inDiary)
@@ -205,7 +205,7 @@ func TestConfirm(t *testing.T) {
 	})
 }
 
-// TestConfirmAttacked: nothing else has it done, and nothing else is done.
+// TestConfirmAttacked: nothing else confirms it, and nothing else is carried out.
 func TestConfirmAttacked(t *testing.T) {
 	refused := func(t *testing.T, tr *trial, by, text string) {
 		t.Helper()
@@ -394,7 +394,7 @@ func TestConfirmAttacked(t *testing.T) {
 	}
 }
 
-// TestConfirmAfterARestart: nothing waits any more.
+// TestConfirmAfterARestart: no call waits any more.
 func TestConfirmAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		was := tries(t, inDiary)
@@ -412,8 +412,8 @@ func TestConfirmAfterARestart(t *testing.T) {
 	})
 }
 
-// TestConfirmWhatIsTooLong: what nobody can see whole nobody can confirm, and the refusal
-// says so, with the other way out.
+// TestConfirmWhatIsTooLong: a call that nobody can see completely cannot be confirmed, and the
+// refusal says so, with the other way out.
 func TestConfirmWhatIsTooLong(t *testing.T) {
 	for _, arguments := range []string{
 		`{"path":"diary","text":"` + strings.Repeat("x", 64<<10) + `"}`,
@@ -433,7 +433,7 @@ func TestConfirmWhatIsTooLong(t *testing.T) {
 	}
 }
 
-// TestConfirmIsBounded: however much a model calls, so much waits, and the newest does.
+// TestConfirmIsBounded: however much a model calls, only so many calls wait, the newest ones.
 func TestConfirmIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := tries(t, inDiary)
@@ -450,8 +450,8 @@ func TestConfirmIsBounded(t *testing.T) {
 	})
 }
 
-// TestConfirmOfAnotherAgent: a call is that of the agent that made it, and of nobody when that
-// is gone.
+// TestConfirmOfAnotherAgent: a call belongs to the agent that made it, and to nobody when that is
+// gone.
 func TestConfirmOfAnotherAgent(t *testing.T) {
 	for _, stays := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -481,8 +481,8 @@ func TestConfirmOfAnotherAgent(t *testing.T) {
 	}
 }
 
-// TestConfirmInPrivate: what is asked in private is offered there alone, and holds there alone;
-// whose words hold it back is told of the words that are there.
+// TestConfirmInPrivate: a private question's call is offered and confirmed only there; the offer
+// names only words that are there.
 func TestConfirmInPrivate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, s := newHouse(), &shelf{holds: tool.Answer{Text: "grey"}}
@@ -538,8 +538,8 @@ func TestConfirmInPrivate(t *testing.T) {
 	})
 }
 
-// TestConfirmWhatIsForgottenMeanwhile: a call that is made of what is forgotten while the turn
-// goes on is not offered.
+// TestConfirmWhatIsForgottenMeanwhile: a call that is made from something forgotten during the turn
+// is not offered.
 func TestConfirmWhatIsForgottenMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := tries(t)

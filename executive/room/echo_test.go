@@ -20,8 +20,8 @@ func spell(text, spoken string, marks ...earshot.Mark) func() func(earshot.Claus
 	}
 }
 
-// TestWhatComesBack: the agent neither stops for its own voice nor answers it,
-// whatever it says and however it is misheard.
+// TestWhatComesBack: the agent neither stops for its own voice nor answers it, whatever it says and
+// however it is misheard.
 func TestWhatComesBack(t *testing.T) {
 	words := func(text string) earshot.Speech {
 		return earshot.Speech{Stage: earshot.VoiceWords, Words: earshot.Text(text), Confidence: 0.6, Own: true}
@@ -91,8 +91,8 @@ func TestALateEcho(t *testing.T) {
 	})
 }
 
-// TestTalkThatBeganBefore: who was talking to others before the agent was asked
-// is not answered because it has answered since.
+// TestTalkThatBeganBefore: somebody who was talking to others before the agent was asked is not
+// answered because it has answered since.
 func TestTalkThatBeganBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := voiced(t, newHouse())
@@ -110,7 +110,7 @@ func TestTalkThatBeganBefore(t *testing.T) {
 	})
 }
 
-// TestBeQuiet: the sentence is obeyed although the phrase in it was faster.
+// TestBeQuiet: the sentence is obeyed although the phrase in it was recognised first.
 func TestBeQuiet(t *testing.T) {
 	for _, spotted := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestBeQuiet(t *testing.T) {
 	}
 }
 
-// TestVoicesDoNotDisturbAScreen: people who talk hold nobody up who reads.
+// TestVoicesDoNotDisturbAScreen: talking people do not hold up a reader.
 func TestVoicesDoNotDisturbAScreen(t *testing.T) {
 	for _, style := range []string{"polite", "passive"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestVoicesDoNotDisturbAScreen(t *testing.T) {
 	}
 }
 
-// TestABusyRoomIsCutAllTheSame: what cannot be kept still acts.
+// TestABusyRoomIsCutAllTheSame: an event that cannot be kept still acts.
 func TestABusyRoomIsCutAllTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

@@ -17,7 +17,7 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// edits returns what was changed, by whom.
+// edits returns the edits, with their authors.
 func (h *house) edits() (all []string) {
 	for _, e := range h.journal.Events() {
 		if b, ok := e.Body.(earshot.Edit); ok {
@@ -40,7 +40,7 @@ func (h *house) journalled() {
 	h.scenery = func(context.Context) ([]earshot.Event, error) { return h.journal.Events(), nil }
 }
 
-// TestContext: people list what is going on, and change it by its numbers.
+// TestContext: people list the scene, and change it by its numbers.
 func TestContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -104,8 +104,8 @@ func TestContext(t *testing.T) {
 	})
 }
 
-// TestWhoMayEdit: whoever is known, what they see; what was said only who operates
-// the house, and nothing private by who does not see it.
+// TestWhoMayEdit: every known participant may edit what they see; only the operator may edit what
+// was said, and nobody edits a private entry that they do not see.
 func TestWhoMayEdit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -186,8 +186,8 @@ func TestCorrect(t *testing.T) {
 	})
 }
 
-// TestObservationsOfTheHouse are corrected, too, and stay so over a start; and what
-// is observed next ends that, on record.
+// TestObservationsOfTheHouse are corrected, too, and stay so over a restart; and the next
+// observation ends that, on record.
 func TestObservationsOfTheHouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -256,8 +256,8 @@ func TestSensesTellOnlyWhatTheyNotice(t *testing.T) {
 	})
 }
 
-// TestEditContext: a model corrects by the words of an entry, which all see, and what it
-// may not change it is told with what to do instead.
+// TestEditContext: a model corrects an entry by its words, which everybody sees; if it may not
+// change an entry, it is told what to do instead.
 func TestEditContext(t *testing.T) {
 	for _, tt := range []struct{ name, arguments, want string }{
 		{"change", `{"action":"change","field":"notes","entry":"ann: likes tea","text":"likes coffee"}`, "It is changed."},
@@ -294,8 +294,7 @@ func TestEditContext(t *testing.T) {
 	}
 }
 
-// TestAModelKeepsPrivateWordsPrivate: what is said in private changes nothing that
-// others know.
+// TestAModelKeepsPrivateWordsPrivate: private words change nothing that others know.
 func TestAModelKeepsPrivateWordsPrivate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -325,7 +324,7 @@ func TestAModelKeepsPrivateWordsPrivate(t *testing.T) {
 	})
 }
 
-// TestTwoEditsAtOnce: of two who change the same, the second is told.
+// TestTwoEditsAtOnce: if two people change the same entry, the second is told.
 func TestTwoEditsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -350,8 +349,8 @@ func TestTwoEditsAtOnce(t *testing.T) {
 	})
 }
 
-// TestResync: whatever has gone wrong with the scene, it is made again of the journal,
-// which is said once.
+// TestResync: whatever has gone wrong with the scene, it is rebuilt from the journal, and that is
+// reported once.
 func TestResync(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -405,8 +404,7 @@ func TestResync(t *testing.T) {
 	}
 }
 
-// TestResyncAtStart: a room that was given too little of its past has the rest when it
-// runs.
+// TestResyncAtStart: a room that was given too little of its past has the rest when it runs.
 func TestResyncAtStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -441,8 +439,8 @@ func TestAClosedRoomIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-// TestRefuted: what somebody says is wrong of what was found is told to the mind when it
-// thinks next, with what is so instead; and no more once that was taken back.
+// TestRefuted: the next thought is told which findings somebody has refuted, with the correction;
+// and no longer once that was undone.
 func TestRefuted(t *testing.T) {
 	const told = "and were told that it is wrong:\n- Ann is under time pressure."
 	for _, tt := range []struct{ does, told string }{
@@ -480,8 +478,8 @@ func TestRefuted(t *testing.T) {
 	}
 }
 
-// TestContextClock: whoever reads what is going on reads the time of that moment, before
-// anything was asked of a model and long after.
+// TestContextClock: a list of the scene has the time of that moment, before a model was asked and
+// long after.
 func TestContextClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())

@@ -13,7 +13,7 @@ import (
 	"earshot/participants"
 )
 
-// forgets erases events with all that was made of them, and has the room forget them.
+// forgets erases events with everything made from them, and makes the room forget them.
 func (h *house) forgets(t *testing.T, ids ...earshot.EventID) {
 	t.Helper()
 	if err := h.Forget(t.Context(), h.journal.Forget(ids...), nil); err != nil {
@@ -21,7 +21,7 @@ func (h *house) forgets(t *testing.T, ids ...earshot.EventID) {
 	}
 }
 
-// asksAgain has the model asked once more, so that what it is told now can be seen.
+// asksAgain makes the model answer once more, so that its new prompt can be seen.
 func (h *house) asksAgain(t *testing.T) {
 	t.Helper()
 	h.say(t, "and now?")
@@ -31,8 +31,8 @@ func (h *house) asksAgain(t *testing.T) {
 	}
 }
 
-// TestForgetWhileItAnswers: a reply that is being said, and rests on what is forgotten, is
-// cut; and nothing of either is anywhere.
+// TestForgetWhileItAnswers: a reply that is being said, and rests on what is forgotten, is cut; and
+// nothing of either is anywhere.
 func TestForgetWhileItAnswers(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -82,8 +82,8 @@ func TestForgetWhileItAnswers(t *testing.T) {
 	}
 }
 
-// TestForgetWhatIsThoughtAbout: a thought that holds what is forgotten is dropped, and
-// nothing is found out by it.
+// TestForgetWhatIsThoughtAbout: a thought that holds something forgotten is dropped, and finds
+// nothing.
 func TestForgetWhatIsThoughtAbout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := thinking(thinks("", "the xylophone has wooden bars and a long history"), one("xylophones are wooden"))
@@ -109,7 +109,7 @@ func TestForgetWhatIsThoughtAbout(t *testing.T) {
 	})
 }
 
-// snapshotThoughts returns what is being thought.
+// snapshotThoughts returns the current thoughts.
 func (h *house) snapshotThoughts() (all []string) {
 	for _, m := range h.Snapshot(earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{participants.Owner}}).Thoughts {
 		all = append(all, string(m.Question)+" "+string(m.Text))
@@ -117,8 +117,8 @@ func (h *house) snapshotThoughts() (all []string) {
 	return all
 }
 
-// TestForgetWhatWaits: a question that waits is given up if it is forgotten, or who asks it
-// is, and no model is told of it.
+// TestForgetWhatWaits: a waiting question is given up if it or its asker is forgotten, and no model
+// is told of it.
 func TestForgetWhatWaits(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -160,8 +160,8 @@ func TestForgetWhatWaits(t *testing.T) {
 	}
 }
 
-// TestForgetWhatIsGoingOn: the scene and the dialogue know nothing of what is forgotten, nor
-// does the next prompt; and what others said is there.
+// TestForgetWhatIsGoingOn: the scene, the dialogue and the next prompt have nothing of what is
+// forgotten; and others' words are there.
 func TestForgetWhatIsGoingOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

@@ -13,8 +13,8 @@ import (
 	"earshot/participants"
 )
 
-// society is ann, who operates the house, bob and cara, of whom cara needs a
-// token, and whoever says a new name.
+// society is ann, who operates the house, bob and cara, who needs a token, and anybody who gives a
+// new name.
 func society(t *testing.T, agent string) *participants.Registry {
 	t.Helper()
 	n := 0
@@ -74,7 +74,7 @@ func (x *terminal) say(t *testing.T, text string) {
 	x.admit(t, earshot.Message{Text: earshot.Text(text)})
 }
 
-// give gives a command, and returns what it was told.
+// give gives a command, and returns the answer.
 func (x *terminal) give(t *testing.T, name, args string) string {
 	before := len(texts(x.Voice))
 	if err := x.try(t, earshot.Command{Name: name, Args: earshot.Text(args)}); err != nil {
@@ -90,8 +90,7 @@ func crowd(t *testing.T) *house {
 	return h.open(t.Context())
 }
 
-// TestIdentity: the old one leaves, the new one joins, and old lines keep their
-// author.
+// TestIdentity: the old one leaves, the new one joins, and old lines keep their author.
 func TestIdentity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
@@ -131,8 +130,7 @@ func TestIdentity(t *testing.T) {
 	})
 }
 
-// TestATerminalKnowsWhoseItIs also where that is not announced, since they are
-// here by another one.
+// TestATerminalKnowsWhoseItIs even if that is not announced, because they are here by another one.
 func TestATerminalKnowsWhoseItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
@@ -158,8 +156,8 @@ func TestATerminalKnowsWhoseItIs(t *testing.T) {
 	})
 }
 
-// TestAGuestLeavesByName: who becomes somebody else leaves as they were called,
-// although a guest is forgotten with their last terminal.
+// TestAGuestLeavesByName: somebody who becomes somebody else leaves under their old name, although
+// a guest is forgotten with their last terminal.
 func TestAGuestLeavesByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
@@ -282,8 +280,8 @@ func TestNobodyIsLeftToHear(t *testing.T) {
 	})
 }
 
-// TestQuestionsStayTheirAskers: what ann asked before she became Bob is
-// answered to ann, at the terminals of all who may see it.
+// TestQuestionsStayTheirAskers: a question that ann asked before she became Bob is answered to ann,
+// at the terminals of everybody who may see it.
 func TestQuestionsStayTheirAskers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
@@ -307,7 +305,7 @@ func TestQuestionsStayTheirAskers(t *testing.T) {
 	})
 }
 
-// TestWho: each, since when, and for whom it concerns by which terminals.
+// TestWho: everybody, since when, and, for those concerned, by which terminals.
 func TestWho(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
@@ -327,7 +325,7 @@ func TestWho(t *testing.T) {
 	})
 }
 
-// TestState: of what is private nobody else is told that it is going on.
+// TestState: nobody else is told that something private is going on.
 func TestState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
