@@ -137,13 +137,12 @@ func (r *Room) justSpokeUp(e earshot.Event) bool {
 	return !last.IsZero() && e.At.Sub(last) < answersTo
 }
 
-// attentionTimer returns a channel that fires when something that waits is checked again, nil if
-// that only follows from events.
-func (r *Room) attentionTimer() <-chan time.Time {
-	if at := r.attentionState.again; !at.IsZero() && !r.speaking() && r.answers() {
-		return time.After(max(at.Sub(r.cfg.Now()), 0))
+// nextAttention returns when to look again at something that waits, whatever happens.
+func (r *Room) nextAttention() time.Time {
+	if r.speaking() || !r.answers() {
+		return time.Time{}
 	}
-	return nil
+	return r.attentionState.again
 }
 
 // recheckAttention checks the open question to the room, if there is one: whether somebody has

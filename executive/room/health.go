@@ -36,20 +36,15 @@ func (r *Room) health(e turnResult) (earshot.Notice, bool) {
 	return earshot.Notice{}, false
 }
 
-// recovering returns a channel that fires when something that was lost may have been back for long
-// enough to report, nil if nothing is.
-func (r *Room) recovering() <-chan time.Time {
+// nextRecovery returns when something that was lost may have been back for long enough to tell.
+func (r *Room) nextRecovery() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := r.outages.Next()
-	if at.IsZero() {
-		return nil
-	}
-	return time.After(at.Sub(r.cfg.Now()))
+	return r.outages.Next()
 }
 
-// recovers reports what is back. For a model that is kept, too, as its failure was.
-func (r *Room) recovers(ctx context.Context) {
+// announceRecoveries tells what is back. Of a model it is kept, too, as that it failed was.
+func (r *Room) announceRecoveries(ctx context.Context) {
 	r.mu.Lock()
 	over := r.outages.Steady(r.cfg.Now())
 	r.mu.Unlock()

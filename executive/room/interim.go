@@ -2,6 +2,7 @@ package room
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -130,17 +131,20 @@ func (r *Room) noteWords(in resolvedEvent) {
 // hush forgets all words that are being said.
 func (r *Room) hush() { r.showInterims(r.interims.fade(r.cfg.Now().Add(fades))) }
 
-// fadingInterims returns a channel that fires when words without an utterance must be forgotten, or
-// kept because they cut a reply; nil if there are none.
-func (r *Room) fadingInterims() <-chan time.Time {
+// nextInterimExpiry returns when words without an utterance are to be forgotten, or to be kept
+// because they cut a reply.
+func (r *Room) nextInterimExpiry() time.Time {
 	at := r.interims.fading()
 	if cut := r.fadingCuts(); at.IsZero() || !cut.IsZero() && cut.Before(at) {
 		at = cut
 	}
-	if at.IsZero() {
-		return nil
-	}
-	return time.After(max(0, at.Sub(r.cfg.Now())))
+	return at
+}
+
+// expireInterims forgets words without an utterance, and keeps those that cut a reply.
+func (r *Room) expireInterims(context.Context) {
+	r.showInterims(r.interims.fade(r.cfg.Now()))
+	r.keepsCuts()
 }
 
 // showInterims shows changed interims to those who may see them.

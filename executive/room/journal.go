@@ -196,8 +196,16 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 	return kept, nil
 }
 
-// keep writes the room's own records, and returns those that are on record. A record that the
-// journal refuses is tried again, each by itself, since one may be at fault.
+// nextRetry returns when the journal is asked again to keep what it refused.
+func (r *Room) nextRetry() time.Time {
+	if len(r.unsaved) == 0 {
+		return time.Time{}
+	}
+	return r.cfg.Now().Add(retry)
+}
+
+// keep writes what the house has to keep, and returns what is on record of that. What
+// the journal does not take is tried again; each by itself, since one may be at fault.
 func (r *Room) keep(ctx context.Context) (kept []earshot.Event) {
 	r.mu.Lock()
 	all := append(r.unsaved, r.rejectedEvents...)

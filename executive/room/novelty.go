@@ -1,6 +1,7 @@
 package room
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -70,14 +71,13 @@ func (r *Room) catchesTheEye(g *attention.Occurrence, e earshot.Event, s earshot
 // moments is how long nobody may be noticed now and then although somebody is here.
 const moments = 10 * time.Second
 
-// noveltyTimer returns a channel that fires when recent events should be weighed; nil while there
-// are none.
-func (r *Room) noveltyTimer() <-chan time.Time {
+// nextWeighing returns when to weigh how new what has happened is; the zero time while nothing has.
+func (r *Room) nextWeighing() time.Time {
 	r.attentionState.novelty.Every = r.cfg.Settings().UpdateInterval.Duration()
-	if at := r.attentionState.novelty.Next(); !at.IsZero() && r.thinksUnasked() {
-		return time.After(max(at.Sub(r.cfg.Now()), 0))
+	if !r.thinksUnasked() {
+		return time.Time{}
 	}
-	return nil
+	return r.attentionState.novelty.Next()
 }
 
 // thinksUnasked reports whether thinking about what nobody asked is on.
@@ -86,8 +86,8 @@ func (r *Room) thinksUnasked() bool {
 	return set.Enabled && set.ReasoningContinuous && r.thinks()
 }
 
-// weighNovelty makes the mind think about recent events, if they are new enough.
-func (r *Room) weighNovelty() {
+// weighNovelty has the mind think about what has happened, if that is new enough.
+func (r *Room) weighNovelty(context.Context) {
 	if cause, worth := r.attentionState.novelty.Weigh(r.cfg.Now()); worth {
 		r.thinkAbout(cause, r.attentionState.latest, "")
 		r.attentionState.novelty.Thinks()

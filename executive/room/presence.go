@@ -57,20 +57,15 @@ func (r *Room) count(who earshot.ParticipantID, e earshot.Event, p earshot.Prese
 	return r.cfg.People.Go(r.cfg.ID, who, p.Session)
 }
 
-// settled returns a channel that fires when somebody who flapped may be announced, nil if nobody
-// does.
-func (r *Room) settled() <-chan time.Time {
+// nextAnnouncement returns when somebody who came and went in quick succession may be announced.
+func (r *Room) nextAnnouncement() time.Time {
 	r.presenceMu.Lock()
 	defer r.presenceMu.Unlock()
-	at := r.comings.Next()
-	if at.IsZero() {
-		return nil
-	}
-	return time.After(at.Sub(r.cfg.Now()))
+	return r.comings.Next()
 }
 
-// announce announces those who have settled.
-func (r *Room) announce() {
+// announce announces who has settled.
+func (r *Room) announce(context.Context) {
 	r.presenceMu.Lock()
 	defer r.presenceMu.Unlock()
 	for _, n := range r.comings.Steady(r.cfg.Now()) {

@@ -153,14 +153,15 @@ func (r *Room) cancelReminder(ctx context.Context, c command.Call, number string
 	})
 }
 
-// reminding returns a channel that fires when a reminder may be said, nil if there is none that
-// reaches anybody.
-func (r *Room) reminding() <-chan time.Time {
+// nextReminderCheck returns when to look whether a reminder may be said; the zero time if there is
+// none that reaches anybody.
+func (r *Room) nextReminderCheck() time.Time {
 	at := r.nextReminder()
 	if at.IsZero() || r.speaking() || !r.answers() {
-		return nil // it is checked again when that ends
+		return time.Time{} // it is looked at when that is over
 	}
-	return time.After(min(max(at.Sub(r.cfg.Now()), soon), mostWait))
+	now := r.cfg.Now()
+	return now.Add(min(max(at.Sub(now), soon), mostWait))
 }
 
 // reaches reports whether somebody hears or can read what is said here now.

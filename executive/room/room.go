@@ -354,11 +354,10 @@ func (r *Room) Run(ctx context.Context) error {
 	r.resumes(ctx)
 	r.updateMind()
 	thinking.Go(func() { r.mind.Run(ctx) })
+	clock := alarmClock{Timer: time.NewTimer(0)}
+	defer clock.Stop()
 	for {
-		var again <-chan time.Time
-		if len(r.unsaved) > 0 {
-			again = time.After(retry)
-		}
+		clock.set(r)
 		select {
 		case <-ctx.Done():
 			r.close(ctx, &thinking)
@@ -369,37 +368,13 @@ func (r *Room) Run(ctx context.Context) error {
 			r.prepare(ctx, in)
 		case in := <-r.pauses:
 			r.showListening(ctx, in, &turns)
-		case <-r.settled():
-			r.announce()
-		case <-r.recovering():
-			r.recovers(ctx)
-		case <-r.voicePresenceTimer():
-			r.expireVoicePresence()
-		case <-r.nextSleep():
-			r.sleepIdle()
-		case <-r.patienceTimer():
-			r.grantWaiting()
-		case <-r.tiring():
-			r.floor.ExpireVoices(r.cfg.Now())
-		case <-r.reminding():
-		case <-r.unansweredTimer():
-		case <-r.attentionTimer():
-			r.attentionState.again = time.Time{}
-		case <-r.noveltyTimer():
-			r.weighNovelty()
-		case <-r.quietTimer():
-		case <-r.abandonTimer():
-			r.abandonStaleLines()
-		case <-r.fadingInterims():
-			r.showInterims(r.interims.fade(r.cfg.Now()))
-			r.keepsCuts()
+		case <-clock.C:
+			clock.ring(ctx, r)
 		case do := <-r.ownerCalls:
 			do(ctx)
 		case end := <-r.turnResults:
 			r.take(ctx) // first what was done in the turn
 			r.conclude(ctx, end)
-		case <-again:
-			r.keep(ctx)
 		}
 		r.next(ctx, &turns)
 		r.updateMind()

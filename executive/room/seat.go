@@ -302,22 +302,18 @@ func (r *Room) awake(s *seat, is bool) {
 	s.awake = is
 }
 
-// nextSleep returns a channel that fires when a seat may go to sleep, nil if none will.
-func (r *Room) nextSleep() <-chan time.Time {
-	var first time.Time
+// nextSleep returns when the first seat may go to sleep.
+func (r *Room) nextSleep() (first time.Time) {
 	for _, s := range r.seats {
 		if at, ok := r.sleeps(s); ok && (first.IsZero() || at.Before(first)) {
 			first = at
 		}
 	}
-	if first.IsZero() {
-		return nil
-	}
-	return time.After(first.Sub(r.cfg.Now()))
+	return first
 }
 
-// sleepIdle puts the seats to sleep to which nothing has happened for a while.
-func (r *Room) sleepIdle() {
+// sleepIdle puts to sleep to whom nothing has happened for a while.
+func (r *Room) sleepIdle(context.Context) {
 	for _, s := range r.seats {
 		if at, ok := r.sleeps(s); ok && !r.cfg.Now().Before(at) {
 			s.sleep(r.newest)

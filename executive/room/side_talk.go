@@ -1,6 +1,7 @@
 package room
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -212,13 +213,12 @@ func (a sideTalk) decides(v earshot.Verdict, reasons []string) (earshot.Verdict,
 // as one waits for a slow model.
 const patience = 10 * time.Second
 
-// patienceTimer returns a channel that fires when a question has waited that long, nil if none
-// waits.
-func (r *Room) patienceTimer() <-chan time.Time {
+// nextGrant returns when somebody has waited so long.
+func (r *Room) nextGrant() time.Time {
 	if i := r.waitsMeanwhile(); i >= 0 {
-		return time.After(r.pending[i].message.At.Add(patience).Sub(r.cfg.Now()))
+		return r.pending[i].message.At.Add(patience)
 	}
-	return nil
+	return time.Time{}
 }
 
 // waitsMeanwhile returns the index of the question that waits for work that continues, -1 for none.
@@ -231,8 +231,8 @@ func (r *Room) waitsMeanwhile() int {
 	return slices.IndexFunc(r.pending, func(q question) bool { return q.sideTalk.goesOn() && q.sideTalk.progress == r.activeTurn.progress })
 }
 
-// grantWaiting gives the floor to the question that has waited long enough.
-func (r *Room) grantWaiting() {
+// grantWaiting gives the floor to who has waited long enough.
+func (r *Room) grantWaiting(context.Context) {
 	i := r.waitsMeanwhile()
 	if i < 0 || r.cfg.Now().Before(r.pending[i].message.At.Add(patience)) {
 		return

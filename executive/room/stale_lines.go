@@ -1,25 +1,19 @@
 package room
 
 import (
+	"context"
 	"time"
 
 	"earshot"
 	"earshot/interrupt"
 )
 
-// abandonTimer returns a channel that fires when somebody may have left a half-typed line, nil if
-// nobody types.
-func (r *Room) abandonTimer() <-chan time.Time {
-	at := r.activity.leaving()
-	if at.IsZero() {
-		return nil
-	}
-	return time.After(max(0, at.Sub(r.cfg.Now())))
-}
+// nextStaleLine returns when somebody may have left a half-typed line.
+func (r *Room) nextStaleLine() time.Time { return r.activity.leaving() }
 
-// abandonStaleLines releases what waits for a line that somebody has left half typed: it counts as
-// empty until the next key.
-func (r *Room) abandonStaleLines() {
+// abandonStaleLines lets go on what waits for a line that somebody has left half typed: it
+// counts for no more than an empty one, until the next key.
+func (r *Room) abandonStaleLines(context.Context) {
 	now := r.cfg.Now()
 	r.activity.left(now, func(at terminal) {
 		r.heed(&interrupt.Signal{Kind: interrupt.Over, From: at.who, Via: at.via, Confidence: 1, At: now})

@@ -159,16 +159,17 @@ func (r *Room) floorTaken() (by earshot.Interruption, is bool) {
 	return by, true
 }
 
-// quietTimer returns a channel that fires when a silent voice may have ended, if the mind or a
-// question waits for that; nil otherwise.
-func (r *Room) quietTimer() <-chan time.Time {
+// nextQuiet returns when a silent voice may be over, if the mind or somebody who has asked waits
+// for it.
+func (r *Room) nextQuiet() time.Time {
 	if !r.mind.Held() && len(r.pending) == 0 || r.speaking() {
-		return nil
+		return time.Time{}
 	}
-	if _, voice := r.activity.about(r.cfg.Now()); !voice {
-		return nil
+	now := r.cfg.Now()
+	if _, voice := r.activity.about(now); !voice {
+		return time.Time{}
 	}
-	return time.After(fades)
+	return now.Add(fades)
 }
 
 // about reports whether somebody types at now, and whether somebody speaks.

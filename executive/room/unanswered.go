@@ -126,15 +126,11 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	r.queue(en)
 }
 
-// unansweredTimer returns a channel that fires when the authors of unanswered messages need not be
-// waited for any longer.
-func (r *Room) unansweredTimer() <-chan time.Time {
-	if len(r.unanswered.messages) == 0 || r.unanswered.until.IsZero() {
-		return nil
+// nextUnanswered returns when those who were waiting for an answer need not be waited for any
+// longer.
+func (r *Room) nextUnanswered() time.Time {
+	if until := r.unanswered.until; len(r.unanswered.messages) > 0 && until.After(r.cfg.Now()) {
+		return until
 	}
-	left := r.unanswered.until.Sub(r.cfg.Now())
-	if left <= 0 {
-		return nil // something else holds it up, and wakes the room when that is over
-	}
-	return time.After(left)
+	return time.Time{} // or something else holds it up, which wakes the room when it is over
 }

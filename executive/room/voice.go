@@ -254,15 +254,8 @@ func uttered(s *interrupt.Signal, body earshot.Utterance, to conversation.Addres
 	return s
 }
 
-// tiring returns a channel that fires when a voice without words has held the agent back for long
-// enough, nil if none does.
-func (r *Room) tiring() <-chan time.Time {
-	now := r.cfg.Now()
-	if next := r.floor.ExpireVoices(now); !next.IsZero() {
-		return time.After(next.Sub(now))
-	}
-	return nil
-}
+// nextTiredVoice returns when a voice without words has held the agent back for long enough.
+func (r *Room) nextTiredVoice() time.Time { return r.floor.ExpireVoices(r.cfg.Now()) }
 
 // A lastExchange says when somebody was last answered, and by which agent.
 type lastExchange struct {

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"sync"
@@ -69,14 +70,13 @@ func (r *Room) announceVoicePresence(by earshot.Handle, who participants.Partici
 	_, _ = r.arrival(e, who, p) // if the room is closed, nobody is here
 }
 
-// voicePresenceTimer returns a channel that fires when somebody has been silent for long, nil if
-// nobody is here by voice.
-func (r *Room) voicePresenceTimer() <-chan time.Time {
+// nextVoiceExpiry returns when the first of those who are here by voice has been silent for too long.
+func (r *Room) nextVoiceExpiry() time.Time {
 	first := r.voicePresence.first()
 	if first.IsZero() {
-		return nil
+		return first
 	}
-	return time.After(max(first.Add(silent).Sub(r.cfg.Now()), 0))
+	return first.Add(silent)
 }
 
 // first returns when the one who has been silent longest was heard; the zero time if nobody is
@@ -92,8 +92,8 @@ func (n *voicePresence) first() (first time.Time) {
 	return first
 }
 
-// expireVoicePresence lets those go who have been silent for long.
-func (r *Room) expireVoicePresence() {
+// expireVoicePresence lets those go who have not been heard for long.
+func (r *Room) expireVoicePresence(context.Context) {
 	now := r.cfg.Now()
 	for _, who := range r.voicePresence.leave(now) {
 		if p, known := r.cfg.People.Get(who); known {

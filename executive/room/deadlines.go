@@ -1,0 +1,67 @@
+package room
+
+import (
+	"context"
+	"time"
+)
+
+// A deadline is something that the room does when a time has come, and not because something
+// happened.
+type deadline struct {
+	// next returns when it is due, or the zero time if it is not. Run asks in each pass, so what
+	// it depends on may change at any time; whoever changes that from another goroutine nudges Run.
+	next func(*Room) time.Time
+
+	// do is done then. If nil, it is done in what follows each pass of Run.
+	do func(*Room, context.Context)
+}
+
+// deadlines are all there are.
+var deadlines = [...]deadline{
+	{(*Room).nextRetry, func(r *Room, ctx context.Context) { r.keep(ctx) }},
+	{(*Room).nextAnnouncement, (*Room).announce},
+	{(*Room).nextRecovery, (*Room).announceRecoveries},
+	{(*Room).nextVoiceExpiry, (*Room).expireVoicePresence},
+	{(*Room).nextSleep, (*Room).sleepIdle},
+	{(*Room).nextGrant, (*Room).grantWaiting},
+	{(*Room).nextTiredVoice, func(r *Room, _ context.Context) { r.floor.ExpireVoices(r.cfg.Now()) }},
+	{(*Room).nextReminderCheck, nil},
+	{(*Room).nextUnanswered, nil},
+	{(*Room).nextAttention, func(r *Room, _ context.Context) { r.attentionState.again = time.Time{} }},
+	{(*Room).nextWeighing, (*Room).weighNovelty},
+	{(*Room).nextQuiet, nil},
+	{(*Room).nextStaleLine, (*Room).abandonStaleLines},
+	{(*Room).nextInterimExpiry, (*Room).expireInterims},
+}
+
+// An alarmClock waits for the first of the deadlines.
+type alarmClock struct {
+	*time.Timer
+	at [len(deadlines)]time.Time
+}
+
+// set sets the clock to the first deadline of a room, if there is one.
+func (c *alarmClock) set(r *Room) {
+	var first time.Time
+	for i, d := range deadlines {
+		c.at[i] = d.next(r)
+		if at := c.at[i]; !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	if first.IsZero() {
+		c.Stop()
+		return
+	}
+	c.Reset(first.Sub(r.cfg.Now()))
+}
+
+// ring does what is due.
+func (c *alarmClock) ring(ctx context.Context, r *Room) {
+	now := r.cfg.Now()
+	for i, d := range deadlines {
+		if at := c.at[i]; d.do != nil && !at.IsZero() && !at.After(now) {
+			d.do(r, ctx)
+		}
+	}
+}
