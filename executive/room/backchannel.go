@@ -51,14 +51,8 @@ func (r *Room) notePause(in resolvedEvent) {
 	if !is || !s.Pause || !in.heeded || !in.to.ForAgent() || !r.cfg.Settings().Speech.Backchannels {
 		return
 	}
-	select {
-	case <-r.pauses:
-	default:
-	}
-	select {
-	case r.pauses <- in:
-	default: // another voice was quicker
-	}
+	r.pause.Store(&in)
+	r.nudge()
 }
 
 // showListening makes the voices of the room say quietly that the agent listens, unless somebody

@@ -27,18 +27,13 @@ func (r *Room) prepareReply(in resolvedEvent) {
 		return
 	}
 	in.prepared = r.preparations.Add(1)
-	select {
-	case <-r.prepareQueue:
-	default:
-	}
+	r.toPrepare.Store(nil)
 	if s.Stage == earshot.VoiceOver || !s.Stable || in.held || !in.heeded || !in.to.ForAgent() || len(in.aim.agents) != 1 {
 		r.head.Drop()
 		return
 	}
-	select {
-	case r.prepareQueue <- in:
-	default: // another voice was quicker
-	}
+	r.toPrepare.Store(&in)
+	r.nudge()
 }
 
 // prepare begins the request to the model that the words of a voice will make if nothing is added

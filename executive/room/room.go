@@ -237,9 +237,9 @@ type Room struct {
 	ownerCalls  chan ownerCall  // what the owner does for the live turn
 	shut        chan struct{}   // closed when the room is
 
-	head         *llm.HeadStart     // in front of the model; may be nil
-	prepareQueue chan resolvedEvent // of capacity 1: words for which an answer may be prepared
-	pauses       chan resolvedEvent // of capacity 1: words after which somebody pauses
+	head      *llm.HeadStart                // before the model; nil if there is none
+	toPrepare atomic.Pointer[resolvedEvent] // the newest words to which an answer may be prepared
+	pause     atomic.Pointer[resolvedEvent] // the newest words behind which somebody pauses
 
 	snapshotsRunning sync.WaitGroup // snapshots that are being taken
 
@@ -313,23 +313,21 @@ type Room struct {
 func New(cfg Config) *Room {
 	style, _ := interrupt.ParseStyle(cfg.Settings().MultiParty.TurnTakingProtocol)
 	r := &Room{
-		cfg:          cfg,
-		floor:        &interrupt.Floor{Style: style},
-		faults:       make(map[string]earshot.Notice),
-		scene:        &scene.Scene{Name: cfg.People.Name},
-		mode:         earshot.Live,
-		wished:       earshot.Live,
-		moded:        make(chan struct{}),
-		answered:     make(map[counterpart]lastExchange),
-		sentences:    make(map[earshot.Handle]sentence),
-		hinted:       make(map[string]bool),
-		wake:         make(chan struct{}, 1),
-		turnResults:  make(chan turnResult, 1),
-		ownerCalls:   make(chan ownerCall),
-		shut:         make(chan struct{}),
-		prepareQueue: make(chan resolvedEvent, 1),
-		pauses:       make(chan resolvedEvent, 1),
-		agenda:       cfg.Agenda,
+		cfg:         cfg,
+		floor:       &interrupt.Floor{Style: style},
+		faults:      make(map[string]earshot.Notice),
+		scene:       &scene.Scene{Name: cfg.People.Name},
+		mode:        earshot.Live,
+		wished:      earshot.Live,
+		moded:       make(chan struct{}),
+		answered:    make(map[counterpart]lastExchange),
+		sentences:   make(map[earshot.Handle]sentence),
+		hinted:      make(map[string]bool),
+		wake:        make(chan struct{}, 1),
+		turnResults: make(chan turnResult, 1),
+		ownerCalls:  make(chan ownerCall),
+		shut:        make(chan struct{}),
+		agenda:      cfg.Agenda,
 	}
 	if cfg.Model != nil {
 		r.head = &llm.HeadStart{Service: cfg.Model}
@@ -364,10 +362,12 @@ func (r *Room) Run(ctx context.Context) error {
 			return nil
 		case <-r.wake:
 			r.take(ctx)
-		case in := <-r.prepareQueue:
-			r.prepare(ctx, in)
-		case in := <-r.pauses:
-			r.showListening(ctx, in, &turns)
+			if in := r.toPrepare.Swap(nil); in != nil {
+				r.prepare(ctx, *in)
+			}
+			if in := r.pause.Swap(nil); in != nil {
+				r.showListening(ctx, *in, &turns)
+			}
 		case <-clock.C:
 			clock.ring(ctx, r)
 		case do := <-r.ownerCalls:
