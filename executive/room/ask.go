@@ -86,7 +86,7 @@ func (r *Room) replyText(set executive.Config, q *question, a earshot.Audience, 
 		q.want = reflex.None // what was being said rests on others' words
 	}
 	if q.want == reflex.Resume {
-		if cut, ok := q.seat.resumable(q.message.Visibility, a, r.cfg.Now()); ok && q.seat.concerns(cut, q.message.Body) {
+		if cut, ok := q.seat.history.resumable(q.message.Visibility, a, r.cfg.Now()); ok && q.seat.history.concerns(cut, q.message.Body) {
 			return r.resumption(set, q, a, aloud, cut)
 		}
 		if r.modelWorks(q.seat) {
@@ -99,7 +99,7 @@ func (r *Room) replyText(set executive.Config, q *question, a earshot.Audience, 
 		if q.want == reflex.Lately || q.want == reflex.Repeat {
 			_, used := q.seat.history.prompt(a, q.seat.ID, r.cfg.People.Name, false, r.cfg.Now())
 			q.madeOf(used) // it repeats what was said
-			if said := q.seat.latest(a); said.Body != nil {
+			if said := q.seat.history.latest(a); said.Body != nil {
 				q.visibility = q.visibility.And(said.Visibility)
 			}
 		}

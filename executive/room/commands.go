@@ -143,7 +143,7 @@ func (r *Room) facts(by *seat, a earshot.Audience) reflex.Facts {
 	f := reflex.Facts{Agent: by.Name, Now: r.cfg.Now(), Lately: by.history.lately(a, r.cfg.People.Name)}
 	s := r.State(a)
 	f.Works, f.Faults = s.Works, s.Faults
-	f.Said = reply(by.latest(a))
+	f.Said = reply(by.history.latest(a))
 	return f
 }
 

@@ -95,8 +95,6 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	r.dropHeldCalls(is)
 	for _, s := range r.seats {
 		s.history.forget(is)
-		erased := func(reply earshot.Event) bool { return is(reply.ID) }
-		s.said, s.cut = slices.DeleteFunc(s.said, erased), slices.DeleteFunc(s.cut, erased)
 	}
 	r.drop(func(q question) bool { return is(q.message.ID) || is(q.origin()) })
 	if l := r.answersNow(is); l != nil { // its turn may have begun meanwhile, or is ending already
@@ -181,9 +179,11 @@ func (h *history) reworded(at time.Time, b earshot.Revision) {
 	}
 }
 
-// forget removes the lines of erased events.
+// forget takes out the lines of events that are erased, and the replies.
 func (h *history) forget(is func(earshot.EventID) bool) {
 	h.lines = slices.DeleteFunc(h.lines, func(l line) bool { return is(l.event) })
+	erased := func(reply earshot.Event) bool { return is(reply.ID) }
+	h.said, h.cut = slices.DeleteFunc(h.said, erased), slices.DeleteFunc(h.cut, erased)
 }
 
 // restsOn reports whether a thought rests on any of some events.

@@ -108,8 +108,21 @@ func (l line) source() earshot.EventID {
 // does not change it. A reply stands behind what it answers, other replies to that and what agents
 // asked one another for it, and so before the message that cut it off.
 type history struct {
+	agent  earshot.ParticipantID
 	lines  []line
-	recent func(earshot.EventID) (citation, bool) // other events that are remembered; may be nil
+	said   []earshot.Event                        // its last replies of which something was offered
+	cut    []earshot.Event                        // its replies that were cut off and can be resumed
+	recent func(earshot.EventID) (citation, bool) // what is remembered besides; may be nil
+
+	left sleepingHistory // while the agent sleeps
+}
+
+// A sleepingHistory is what a seat that sleeps knows of its dialogue: which events it was
+// made of, and not what they say.
+type sleepingHistory struct {
+	lines []earshot.EventID // in their order
+	said  []earshot.EventID
+	until int64 // the newest event that there was
 }
 
 func (h *history) add(l line) {

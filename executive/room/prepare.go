@@ -77,7 +77,7 @@ func (r *Room) buildEarly(set executive.Config, q *question) *llm.Request {
 	had, foreign := s.history, s.foreign
 	defer func() { s.history, s.foreign = had, foreign }()
 	s.history.lines = slices.Clone(had.lines)
-	if l, ok := s.line(q.message, r.cfg.People); ok {
+	if l, ok := s.history.line(q.message, r.cfg.People); ok {
 		s.history.add(l)
 	}
 	a := r.listeners(*q)

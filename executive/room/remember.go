@@ -24,7 +24,7 @@ func (r *Room) remember(e earshot.Event) {
 			s.touched = r.cfg.Now()
 		}
 		if s.awake {
-			s.learn(e, r.cfg.People)
+			s.history.learn(e, r.cfg.People)
 		}
 	}
 	if seen {
@@ -142,7 +142,7 @@ func (r *Room) restorePast() {
 				r.latencies.note(latencyRecord{Latency: api.Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, whom: e.To[0], visibility: e.Visibility, before: true})
 			}
 			if s := r.seatOf(e.Author); s != nil {
-				s.relearn(e) // also for sleeping agents: a "go on" that calls nobody may mean them
+				s.history.relearn(e) // also of those who sleep, whom a "go on" that calls nobody may mean
 			}
 		}
 	}

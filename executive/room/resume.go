@@ -40,59 +40,17 @@ func leftOff(reply earshot.Reply) bool {
 	return reply.Remainder() != "" || reply.Outcome == earshot.Interrupted && reply.Unfinished
 }
 
-// trackCut adds a reply of the agent to those that can be resumed, and removes the one that it has
-// resumed, and the previous one of the same conversation.
-func (s *seat) trackCut(e earshot.Event) {
-	reply := e.Body.(earshot.Reply)
-	cut := !reply.Resumable.IsZero()
-	s.cut = slices.DeleteFunc(s.cut, func(had earshot.Event) bool {
-		return cut && together(had.Visibility, e.Visibility) || had.ID == reply.Resumes && (cut || reply.Outcome == earshot.Completed)
-	})
-	if cut {
-		s.cut = append(s.cut, e)
-		s.cut = slices.Delete(s.cut, 0, max(0, len(s.cut)-keepSaid))
-	}
-}
-
-// resumable returns the reply that somebody who asks with visibility v wants resumed, if everybody
-// in a may know it: that of their own conversation before any other.
-func (s *seat) resumable(v earshot.Visibility, a earshot.Audience, now time.Time) (cut earshot.Event, ok bool) {
-	for _, e := range s.cut { // newest last
-		fits := e.Visibility.Allows(a) && now.Before(e.Body.(earshot.Reply).Resumable)
-		if fits && (!ok || together(e.Visibility, v) || !together(cut.Visibility, v)) {
-			cut, ok = e, true
-		}
-	}
-	return cut, ok
-}
-
-// concerns reports whether a reply that was cut off is the one that somebody means who asks what it
-// was: they may name its subject in words of the reply or of its question.
-func (s *seat) concerns(cut earshot.Event, asked earshot.Body) bool {
-	var text earshot.Text
-	switch b := asked.(type) {
-	case earshot.Message:
-		text = b.Text
-	case earshot.Utterance:
-		text = b.Text
-	}
-	reply := cut.Body.(earshot.Reply)
-	topic := reflex.Topic(text)
-	return len(topic) == 0 || reflex.Mentions(reply.Offered, topic) ||
-		slices.ContainsFunc(s.history.lines, func(l line) bool { return l.event == reply.About && reflex.Mentions(l.text, topic) })
-}
-
-// resumer returns the agent whose reply somebody wants resumed who calls none by name: the one that
-// was cut off last, by time, because a reply of this run has no sequence before it is kept. It is
-// nil if they want something else, or nobody was cut off.
+// resumer returns the agent whose reply somebody wants resumed who calls none by name: the one
+// that was cut off last, by its time: a reply of this run has no sequence before it is kept. It
+// is nil if they want something else, or nobody was cut off.
 func (r *Room) resumer(e *entry, text earshot.Text) (last *seat) {
-	if !slices.ContainsFunc(r.seats, func(s *seat) bool { return len(s.cut) > 0 }) || reflex.Recognise(text, r.seats[0].Name) != reflex.Resume {
+	if !slices.ContainsFunc(r.seats, func(s *seat) bool { return len(s.history.cut) > 0 }) || reflex.Recognise(text, r.seats[0].Name) != reflex.Resume {
 		return nil
 	}
 	var newest earshot.Event
 	for _, s := range r.seats {
 		a := r.listeners(question{seat: s, message: e.event, visibility: e.event.Visibility})
-		cut, ok := s.resumable(e.event.Visibility, a, r.cfg.Now())
+		cut, ok := s.history.resumable(e.event.Visibility, a, r.cfg.Now())
 		if ok && sees(e.event.Visibility, s.ID) && (last == nil || cut.At.After(newest.At)) {
 			last, newest = s, cut
 		}

@@ -1,0 +1,50 @@
+package room
+
+import (
+	"earshot"
+	"earshot/executive/reflex"
+	"slices"
+	"time"
+)
+
+// trackCut takes a reply of the agent into those that can be resumed, and out of them the
+// one that it has resumed, and the one before of the same conversation.
+func (h *history) trackCut(e earshot.Event) {
+	reply := e.Body.(earshot.Reply)
+	cut := !reply.Resumable.IsZero()
+	h.cut = slices.DeleteFunc(h.cut, func(had earshot.Event) bool {
+		return cut && together(had.Visibility, e.Visibility) || had.ID == reply.Resumes && (cut || reply.Outcome == earshot.Completed)
+	})
+	if cut {
+		h.cut = append(h.cut, e)
+		h.cut = slices.Delete(h.cut, 0, max(0, len(h.cut)-keepSaid))
+	}
+}
+
+// resumable returns the reply that somebody who asks with visibility v wants resumed, if
+// everybody in a may know of it: that of their own conversation before any other.
+func (h *history) resumable(v earshot.Visibility, a earshot.Audience, now time.Time) (cut earshot.Event, ok bool) {
+	for _, e := range h.cut { // the newest last
+		fits := e.Visibility.Allows(a) && now.Before(e.Body.(earshot.Reply).Resumable)
+		if fits && (!ok || together(e.Visibility, v) || !together(cut.Visibility, v)) {
+			cut, ok = e, true
+		}
+	}
+	return cut, ok
+}
+
+// concerns reports whether a reply that was cut off is what somebody means who asks what it
+// was: they may name what it was about, as its own words or those of its question do.
+func (h *history) concerns(cut earshot.Event, asked earshot.Body) bool {
+	var text earshot.Text
+	switch b := asked.(type) {
+	case earshot.Message:
+		text = b.Text
+	case earshot.Utterance:
+		text = b.Text
+	}
+	reply := cut.Body.(earshot.Reply)
+	topic := reflex.Topic(text)
+	return len(topic) == 0 || reflex.Mentions(reply.Offered, topic) ||
+		slices.ContainsFunc(h.lines, func(l line) bool { return l.event == reply.About && reflex.Mentions(l.text, topic) })
+}
