@@ -26,7 +26,15 @@ func CircleOf(v earshot.Visibility) Circle {
 	return Circle(b.String())
 }
 
-// A TurnEvent is the meaning of an event for turn control.
+// SameCircle reports whether two things belong to the same conversation of a room.
+func SameCircle(v, w earshot.Visibility) bool {
+	if v.Scope != earshot.Private || w.Scope != earshot.Private {
+		return v.Scope != earshot.Private && w.Scope != earshot.Private
+	}
+	return slices.Equal(v.Members, w.Members)
+}
+
+// A TurnEvent is what an event is to turn control.
 type TurnEvent struct {
 	Kind TurnEventKind
 	By   earshot.ParticipantID // who said it

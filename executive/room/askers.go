@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/participants"
 )
 
@@ -35,7 +36,7 @@ func (r *Room) callers(q *question) []participants.Participant {
 		case q.ownWords() && l.event != q.message.ID: // nothing else in its prompt could ask
 		case mine && l.replies && l.ownWords:
 			answered[l.about] = true // and nothing else
-		case !together(l.visibility, q.message.Visibility):
+		case !conversation.SameCircle(l.visibility, q.message.Visibility):
 		case mine && l.replies && l.text != "" && l.note == "":
 			return all
 		case mine && !l.replies:

@@ -117,21 +117,3 @@ func (r *Room) revise(s utteranceRecord, w earshot.Attribution) {
 		r.cfg.Log.Warn("the speaker of some words could not be recorded", "err", err)
 	}
 }
-
-// revised takes in that something was said by somebody else than was thought. It changes their
-// name, but not their rights: those stay as they were.
-func (h *history) revised(e earshot.Event) {
-	w, is := e.Body.(earshot.Attribution)
-	i := slices.IndexFunc(h.lines, func(l line) bool { return is && l.event == w.Of && l.aloud })
-	if i >= 0 {
-		h.lines[i].whose = &w
-	}
-}
-
-// speaker returns whose words a line is, as far as anybody knows.
-func (l line) speaker() earshot.ParticipantID {
-	if l.whose != nil {
-		return l.whose.Author
-	}
-	return l.author
-}

@@ -164,7 +164,7 @@ func (r *Room) against(q question) string {
 // since it began: then the agents have no floor to leave.
 func (r *Room) overtaken(q question) bool {
 	return slices.ContainsFunc(r.pending, func(p question) bool {
-		return !p.chain && p.message.ID != q.origin() && together(p.message.Visibility, q.message.Visibility)
+		return !p.chain && p.message.ID != q.origin() && conversation.SameCircle(p.message.Visibility, q.message.Visibility)
 	})
 }
 

@@ -79,19 +79,8 @@ func (r *Room) who(_ context.Context, c command.Call) (string, error) {
 	return b.String(), nil
 }
 
-// describe writes who somebody is: their type and, if it adds anything, their description.
-func describe(b *strings.Builder, p participants.Participant) {
-	kind, about := noun(p.Type), participants.OneLine(p.Description)
-	switch {
-	case about == "":
-		about = kind
-	case !strings.Contains(strings.ToLower(about), strings.ToLower(kind)):
-		about = kind + ", " + about
-	}
-	fmt.Fprintf(b, "%s (%s)", p.Name, about)
-}
-
-// since writes how long somebody has been here and, if terminals is set, by which of them.
+// since tells how long somebody has been here and, if terminals is set, by which
+// of them.
 func (r *Room) since(b *strings.Builder, p participants.Participant, terminals bool) {
 	var by []string
 	for _, s := range r.cfg.People.Sessions(p.ID) {

@@ -3,7 +3,6 @@ package room
 import (
 	"context"
 	"slices"
-	"time"
 
 	"earshot"
 	"earshot/executive/presence"
@@ -167,23 +166,6 @@ func (r *Room) rewritten(b earshot.Revision) earshot.Message {
 		m.Attachments = was.Attachments
 	}
 	return m
-}
-
-// reworded gives a line the revised text of its message.
-func (h *history) reworded(at time.Time, b earshot.Revision) {
-	for i := range h.lines {
-		if l := &h.lines[i]; l.event == b.Of && !l.replies {
-			l.revised = at
-			l.text, l.mends, l.gone = earshot.Message{Text: b.Text, Attachments: l.attached}.Whole(), nil, false
-		}
-	}
-}
-
-// forget takes out the lines of events that are erased, and the replies.
-func (h *history) forget(is func(earshot.EventID) bool) {
-	h.lines = slices.DeleteFunc(h.lines, func(l line) bool { return is(l.event) })
-	erased := func(reply earshot.Event) bool { return is(reply.ID) }
-	h.said, h.cut = slices.DeleteFunc(h.said, erased), slices.DeleteFunc(h.cut, erased)
 }
 
 // restsOn reports whether a thought rests on any of some events.

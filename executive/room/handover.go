@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"earshot"
+	"earshot/conversation"
 )
 
 // handOver makes the agents of a conversation leave the floor to a person, after what one of them
@@ -17,7 +18,9 @@ func (r *Room) handOver(ctx context.Context, after question, last earshot.Event,
 	if b.Over || r.overtaken(after) {
 		return false
 	}
-	r.drop(func(q question) bool { return q.chain && together(q.message.Visibility, last.Visibility) })
+	r.drop(func(q question) bool {
+		return q.chain && conversation.SameCircle(q.message.Visibility, last.Visibility)
+	})
 	h := &earshot.Handover{Why: why, To: r.worksFor(b, last.Visibility)}
 	q := question{
 		seat: after.seat, message: last, chain: true, root: after.origin(), ticket: after.ticket, aloud: after.aloud,

@@ -292,3 +292,38 @@ func (h *history) lately(a earshot.Audience, name func(earshot.ParticipantID) st
 	}
 	return out
 }
+
+// revised takes in that something was said by somebody else than was thought. It says
+// what they are called, and nothing of what they may do: that stays as it was.
+func (h *history) revised(e earshot.Event) {
+	w, is := e.Body.(earshot.Attribution)
+	i := slices.IndexFunc(h.lines, func(l line) bool { return is && l.event == w.Of && l.aloud })
+	if i >= 0 {
+		h.lines[i].whose = &w
+	}
+}
+
+// speaker returns whose words a line is, as far as anybody knows.
+func (l line) speaker() earshot.ParticipantID {
+	if l.whose != nil {
+		return l.whose.Author
+	}
+	return l.author
+}
+
+// reworded makes a line what its message was revised to.
+func (h *history) reworded(at time.Time, b earshot.Revision) {
+	for i := range h.lines {
+		if l := &h.lines[i]; l.event == b.Of && !l.replies {
+			l.revised = at
+			l.text, l.mends, l.gone = earshot.Message{Text: b.Text, Attachments: l.attached}.Whole(), nil, false
+		}
+	}
+}
+
+// forget takes out the lines of events that are erased, and the replies.
+func (h *history) forget(is func(earshot.EventID) bool) {
+	h.lines = slices.DeleteFunc(h.lines, func(l line) bool { return is(l.event) })
+	erased := func(reply earshot.Event) bool { return is(reply.ID) }
+	h.said, h.cut = slices.DeleteFunc(h.said, erased), slices.DeleteFunc(h.cut, erased)
+}

@@ -2,6 +2,7 @@ package room
 
 import (
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive/reflex"
 	"slices"
 	"time"
@@ -13,7 +14,7 @@ func (h *history) trackCut(e earshot.Event) {
 	reply := e.Body.(earshot.Reply)
 	cut := !reply.Resumable.IsZero()
 	h.cut = slices.DeleteFunc(h.cut, func(had earshot.Event) bool {
-		return cut && together(had.Visibility, e.Visibility) || had.ID == reply.Resumes && (cut || reply.Outcome == earshot.Completed)
+		return cut && conversation.SameCircle(had.Visibility, e.Visibility) || had.ID == reply.Resumes && (cut || reply.Outcome == earshot.Completed)
 	})
 	if cut {
 		h.cut = append(h.cut, e)
@@ -26,7 +27,7 @@ func (h *history) trackCut(e earshot.Event) {
 func (h *history) resumable(v earshot.Visibility, a earshot.Audience, now time.Time) (cut earshot.Event, ok bool) {
 	for _, e := range h.cut { // the newest last
 		fits := e.Visibility.Allows(a) && now.Before(e.Body.(earshot.Reply).Resumable)
-		if fits && (!ok || together(e.Visibility, v) || !together(cut.Visibility, v)) {
+		if fits && (!ok || conversation.SameCircle(e.Visibility, v) || !conversation.SameCircle(cut.Visibility, v)) {
 			cut, ok = e, true
 		}
 	}
@@ -47,4 +48,13 @@ func (h *history) concerns(cut earshot.Event, asked earshot.Body) bool {
 	topic := reflex.Topic(text)
 	return len(topic) == 0 || reflex.Mentions(reply.Offered, topic) ||
 		slices.ContainsFunc(h.lines, func(l line) bool { return l.event == reply.About && reflex.Mentions(l.text, topic) })
+}
+
+// keepSaid is how many replies are remembered: one a conversation that goes on
+// beside others.
+const keepSaid = 16
+
+// leftOff reports whether there is something left to say of a reply that nobody heard.
+func leftOff(reply earshot.Reply) bool {
+	return reply.Remainder() != "" || reply.Outcome == earshot.Interrupted && reply.Unfinished
 }

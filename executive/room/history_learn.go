@@ -74,12 +74,6 @@ func (h *history) overhears(e earshot.Event, changes []scene.Version) {
 	}
 }
 
-// quotation returns text as it stands in a sentence of the house's own, which it can
-// neither end nor go on from.
-func quotation(text earshot.Text) string {
-	return `"` + strings.ReplaceAll(string(oneLine(text)), `"`, "'") + `"`
-}
-
 // handed returns the line l of a reply by which agents handed over.
 func (h *history) handed(l line, over *earshot.Handover, people *participants.Registry) line {
 	to := "a person"
@@ -173,4 +167,19 @@ func (h *history) relearn(e earshot.Event) {
 		h.spoke(e)
 		h.trackCut(e)
 	}
+}
+
+// manner returns what a model is told beside words of an author that were said aloud: why
+// they may be somebody else's than it seems. Whom the provider knows, as in a call where
+// everybody is heard for themselves, is not taken for another.
+func manner(author earshot.ParticipantID, u earshot.Utterance) earshot.Text {
+	switch {
+	case u.LikeAgent:
+		return " (in a voice like yours)"
+	case u.Overlaps && author != "" && u.Speaker.ID == "":
+		return " (somebody else spoke at the same time)"
+	case u.Overlaps:
+		return " (somebody else spoke at the same time: who said it, and what, may be mistaken)"
+	}
+	return ""
 }

@@ -406,7 +406,7 @@ func (r *Room) murmurs(e earshot.Event, text earshot.Text) bool {
 	r.mu.Lock()
 	live := r.activeTurn
 	r.mu.Unlock()
-	if live == nil || !together(live.message.Visibility, e.Visibility) || !conversation.MurmuredInWriting(text) {
+	if live == nil || !conversation.SameCircle(live.message.Visibility, e.Visibility) || !conversation.MurmuredInWriting(text) {
 		return false
 	}
 	is := live.trace.watch.Progress()
@@ -420,7 +420,7 @@ func (r *Room) murmurs(e earshot.Event, text earshot.Text) bool {
 func (r *Room) among(v earshot.Visibility) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.activeTurn != nil && together(r.activeTurn.message.Visibility, v)
+	return r.activeTurn != nil && conversation.SameCircle(r.activeTurn.message.Visibility, v)
 }
 
 // unheeded returns s as a signal of somebody whom the agent does not answer.

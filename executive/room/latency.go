@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/conversation"
 	"earshot/executive/turn"
 )
 
@@ -143,7 +144,7 @@ type latencies []latencyRecord
 // missing records what happened where they may not look. There are no more groups than can wait for
 // an answer; beyond that the group that has been quiet longest is dropped, but not the public one.
 func (t *latencies) note(one latencyRecord) {
-	same := func(other latencyRecord) bool { return together(one.visibility, other.visibility) }
+	same := func(other latencyRecord) bool { return conversation.SameCircle(one.visibility, other.visibility) }
 	*t = append(*t, one)
 	n := 0
 	for i := len(*t) - 1; i >= 0; i-- {
@@ -161,13 +162,13 @@ func (t *latencies) note(one latencyRecord) {
 func (t *latencies) bound() {
 	var last []earshot.Visibility // one for each private group, the one that spoke last first
 	for _, had := range slices.Backward(*t) {
-		if had.visibility.Scope == earshot.Private && !slices.ContainsFunc(last, func(v earshot.Visibility) bool { return together(v, had.visibility) }) {
+		if had.visibility.Scope == earshot.Private && !slices.ContainsFunc(last, func(v earshot.Visibility) bool { return conversation.SameCircle(v, had.visibility) }) {
 			last = append(last, had.visibility)
 		}
 	}
 	if len(last) >= maxCircles {
 		quiet := last[len(last)-1]
-		*t = slices.DeleteFunc(*t, func(had latencyRecord) bool { return together(had.visibility, quiet) })
+		*t = slices.DeleteFunc(*t, func(had latencyRecord) bool { return conversation.SameCircle(had.visibility, quiet) })
 	}
 }
 

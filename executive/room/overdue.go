@@ -29,7 +29,7 @@ func (r *Room) overdue(past []earshot.Event) (all []lastWord) {
 		if move == conversation.Irrelevant || move == conversation.Set {
 			continue
 		}
-		all = slices.DeleteFunc(all, func(l lastWord) bool { return together(l.said.Visibility, e.Visibility) })
+		all = slices.DeleteFunc(all, func(l lastWord) bool { return conversation.SameCircle(l.said.Visibility, e.Visibility) })
 		if reply, ok := e.Body.(earshot.Reply); ok && move == conversation.Word && reply.Outcome == earshot.Completed && calls[reply.Turn] {
 			all = append(all, lastWord{e, authors[reply.About]})
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/participants"
 )
 
@@ -57,7 +58,7 @@ func (q *question) apart(other *question) bool {
 	if q.confirmed != nil || other.confirmed != nil || q.ownWords() != other.ownWords() {
 		return true
 	}
-	return q.ownWords() && q.message.Author != other.message.Author || !together(q.message.Visibility, other.message.Visibility)
+	return q.ownWords() && q.message.Author != other.message.Author || !conversation.SameCircle(q.message.Visibility, other.message.Visibility)
 }
 
 // answeredBefore tells the model what the rest of the dialogue is, when others' words are left out

@@ -2,8 +2,6 @@ package room
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"earshot"
@@ -75,89 +73,4 @@ func (r *Room) announce(context.Context) {
 			return // the room is closed
 		}
 	}
-}
-
-// keepAnnounced is how many announcements the dialogue holds: more than a model needs to know how
-// the present people came to be here.
-const keepAnnounced = 8
-
-// announced takes an announcement into the dialogue. In an unbroken run of them only the last one
-// of each person is kept.
-func (h *history) announced(l line) {
-	for i := len(h.lines) - 1; i >= 0 && h.lines[i].announces; i-- {
-		if h.lines[i].author == l.author {
-			h.remove(i)
-			break
-		}
-	}
-	h.add(l)
-	if h.announcements() > keepAnnounced {
-		for i := range h.lines {
-			if h.lines[i].announces {
-				h.remove(i)
-				break
-			}
-		}
-	}
-}
-
-// announcements returns how many announcements the dialogue has.
-func (h *history) announcements() (n int) {
-	for _, l := range h.lines {
-		if l.announces {
-			n++
-		}
-	}
-	return n
-}
-
-// nobody removes from the dialogue the arrivals of people whose departure was not announced: when a
-// program begins nobody is here, and the previous program did not see them leave.
-func (h *history) nobody() {
-	gone := make(map[earshot.ParticipantID]bool)
-	for i := len(h.lines) - 1; i >= 0; i-- {
-		l := h.lines[i]
-		if !l.announces || gone[l.author] {
-			continue
-		}
-		gone[l.author] = true
-		if l.comes {
-			h.remove(i)
-		}
-	}
-}
-
-// announcement says who has come or gone.
-func announcement(people *participants.Registry, id earshot.ParticipantID, p earshot.Presence) string {
-	var b strings.Builder
-	if who, known := people.Get(id); known && p.Here {
-		describe(&b, who)
-	} else {
-		b.WriteString(people.Name(id))
-	}
-	b.WriteString(map[bool]string{true: " has joined the conversation", false: " has left the conversation"}[p.Here])
-	switch {
-	case p.Times == 1:
-		b.WriteString(", having come and gone once more meanwhile")
-	case p.Times > 1:
-		fmt.Fprintf(&b, ", having come and gone %d times meanwhile", p.Times)
-	}
-	return b.String()
-}
-
-// noun returns the word for type t.
-func noun(t participants.Type) string {
-	switch t {
-	case participants.Human:
-		return "human user"
-	case participants.AIAssistant:
-		return "AI assistant"
-	case participants.ExternalAgent:
-		return "external agent"
-	case participants.Group:
-		return "group of people"
-	case participants.Internal:
-		return "agent"
-	}
-	return "other system"
 }

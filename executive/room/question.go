@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/reflex"
 	"earshot/executive/remind"
@@ -271,7 +272,7 @@ func (r *Room) overtake(e *entry) {
 	}
 	stops := e.signal.Kind == interrupt.Command
 	r.drop(func(q question) bool {
-		return q.chain && (stops || len(e.asks) > 0 && together(q.message.Visibility, e.event.Visibility))
+		return q.chain && (stops || len(e.asks) > 0 && conversation.SameCircle(q.message.Visibility, e.event.Visibility))
 	})
 	for i, q := range r.pending {
 		r.pending[i].ticket = r.floor.Renew(q.ticket, e.ticket)

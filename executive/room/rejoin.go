@@ -148,11 +148,3 @@ func (r *Room) doneBefore(e earshot.Event) string {
 	return fmt.Sprintf("\nYou had begun to answer the last message before all of it was said, and had used %s for it: what was done by that is done. "+
 		"Do what is missing, and change what they want otherwise.", strings.Join(s.done, ", "))
 }
-
-// joined returns two parts of a sentence as one.
-func joined(a, b earshot.Text) earshot.Text {
-	if a == "" {
-		return b
-	}
-	return a + " " + b
-}

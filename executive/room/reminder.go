@@ -99,11 +99,6 @@ func (r *Room) cancel(ctx context.Context, who earshot.ParticipantID, n int, a e
 	return r.queued(ctx, e)
 }
 
-// oneLine returns the text of a reminder as it is said in a sentence.
-func oneLine(text earshot.Text) earshot.Text {
-	return earshot.Text(strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " "))
-}
-
 // remind answers /remind.
 func (r *Room) remind(ctx context.Context, c command.Call) (string, error) {
 	if c.By.ID == participants.Generic {

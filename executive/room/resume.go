@@ -35,11 +35,6 @@ func (r *Room) cutOff(e *turnResult) {
 	}
 }
 
-// leftOff reports whether part of a reply was not heard.
-func leftOff(reply earshot.Reply) bool {
-	return reply.Remainder() != "" || reply.Outcome == earshot.Interrupted && reply.Unfinished
-}
-
 // resumer returns the agent whose reply somebody wants resumed who calls none by name: the one
 // that was cut off last, by its time: a reply of this run has no sequence before it is kept. It
 // is nil if they want something else, or nobody was cut off.
@@ -138,14 +133,4 @@ func (r *Room) endOf(reply earshot.Reply) string {
 		return r.cfg.People.Name(by) + " cut you off"
 	}
 	return "somebody cut you off"
-}
-
-// quoteEnd returns the end of a text, of at most so many bytes, as it stands in an instruction of
-// the program.
-func quoteEnd(text string, most int) string {
-	short := string(tail(earshot.Text(text), most))
-	if len(short) < len(text) {
-		short = "…" + short
-	}
-	return quotation(earshot.Text(short))
 }

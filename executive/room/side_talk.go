@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive/midturn"
 	"earshot/executive/think"
 	"earshot/interrupt"
@@ -91,7 +92,7 @@ func (r *Room) whileThinking(e earshot.Event, to []earshot.ParticipantID, text e
 	var about *think.View
 	for _, v := range r.mind.View() {
 		mine := about == nil || r.person(v.By) == r.person(e.Author) || r.person(about.By) != r.person(e.Author)
-		if v.Cause.Asked() && mine && together(v.Visibility, e.Visibility) {
+		if v.Cause.Asked() && mine && conversation.SameCircle(v.Visibility, e.Visibility) {
 			about = &v
 		}
 	}
@@ -111,7 +112,7 @@ func (r *Room) busyTurn(e earshot.Event, to []earshot.ParticipantID) (_ *activeT
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.activeTurn
-	if l == nil || l.progress == nil || !together(l.message.Visibility, e.Visibility) || !slices.Contains(to, l.seat.ID) {
+	if l == nil || l.progress == nil || !conversation.SameCircle(l.message.Visibility, e.Visibility) || !slices.Contains(to, l.seat.ID) {
 		return nil, "", l != nil
 	}
 	return l, l.seat.Name, true

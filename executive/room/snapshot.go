@@ -100,20 +100,8 @@ func (m *thinkHost) seenBy(q think.Question) earshot.Visibility {
 	return q.Visibility
 }
 
-// tail returns the end of text, in at most so many bytes.
-func tail(text earshot.Text, most int) earshot.Text {
-	if len(text) <= most {
-		return text
-	}
-	at := len(text) - most
-	for at < len(text) && text[at]&0xC0 == 0x80 { // within a rune
-		at++
-	}
-	return text[at:]
-}
-
-// shownScene returns the scene as everybody in a may know it, without a word to the scene itself.
-// If there are several agents, it names the agent of each state.
+// shownScene returns what is going on, as everybody in a may know it, without a word to
+// the scene itself. Where there are several agents, it says of which each state is.
 func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []api.SceneFact) {
 	agents := ids(r.agents())
 	for _, i := range r.scene.For(a).Recent(now, r.cfg.Settings().ContextWindow.Duration()) {

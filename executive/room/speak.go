@@ -286,10 +286,6 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	}
 }
 
-// keepSaid is how many replies are remembered: one for each conversation that goes on at the same
-// time.
-const keepSaid = maxCircles
-
 // speaking reports whether no turn can begin.
 func (r *Room) speaking() bool {
 	r.mu.Lock()

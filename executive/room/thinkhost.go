@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive/scene"
 	"earshot/executive/think"
 	"earshot/llm"
@@ -146,20 +147,12 @@ func (r *Room) evidence(used []line, going []scene.Item, now time.Time) (all []t
 	return all
 }
 
-// beginning returns at most the first most bytes of text.
-func beginning(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}
-
-// kept are the findings that everybody in a may see, each with whether exactly the people who may
-// see visibility v may see it.
+// kept are the findings that everybody in a may see, and which of them exactly those may
+// see who may see something of visibility v.
 func (r *Room) kept(a earshot.Audience, v earshot.Visibility) (all []think.BufferedFinding) {
 	for _, i := range r.scene.For(a).Items(scene.Reasoning) {
 		all = append(all, think.BufferedFinding{
-			ID: i.Event, Text: i.Text, Confidence: i.Confidence, Until: i.Until, Used: i.Used, Same: together(i.Visibility, v),
+			ID: i.Event, Text: i.Text, Confidence: i.Confidence, Until: i.Until, Used: i.Used, Same: conversation.SameCircle(i.Visibility, v),
 		})
 	}
 	return all

@@ -81,7 +81,7 @@ func (r *Room) addFinding(e earshot.Event, body earshot.Finding) {
 	}
 	r.attentionState.found = append(r.attentionState.found, f)
 	r.sooner(r.cfg.Now())
-	r.attentionState.bound(maxFound, func(o *pendingFinding) bool { return together(o.event.Visibility, e.Visibility) })
+	r.attentionState.bound(maxFound, func(o *pendingFinding) bool { return conversation.SameCircle(o.event.Visibility, e.Visibility) })
 	r.attentionState.bound(maxWhispers, func(o *pendingFinding) bool { return o.event.Visibility.Scope == earshot.Private })
 }
 

@@ -79,21 +79,6 @@ func (r *Room) attribute(e *earshot.Event, in *resolvedEvent) {
 // one voice must not talk for ever.
 func (in resolvedEvent) machine() bool { return in.who.Type.Machine() || likeAgent(in.event) }
 
-// manner returns what a model is told beside words of an author that were said aloud: why they may
-// be somebody else's than they seem. Somebody whom the provider knows, as in a call where everybody
-// is heard separately, is not mistaken for another.
-func manner(author earshot.ParticipantID, u earshot.Utterance) earshot.Text {
-	switch {
-	case u.LikeAgent:
-		return " (in a voice like yours)"
-	case u.Overlaps && author != "" && u.Speaker.ID == "":
-		return " (somebody else spoke at the same time)"
-	case u.Overlaps:
-		return " (somebody else spoke at the same time: who said it, and what, may be mistaken)"
-	}
-	return ""
-}
-
 // meet returns who has a voice: somebody unknown, if nobody has said whose it is.
 func (r *Room) meet(h earshot.Handle) participants.Participant {
 	name := "voice"

@@ -191,12 +191,3 @@ func (r *Room) find(name string) (participants.Participant, bool) {
 	p, ok := r.cfg.People.Find(name)
 	return p, ok && p.ID != participants.Generic
 }
-
-// together reports whether two things belong to the same conversation: the public one, or the
-// private one of the same people.
-func together(v, w earshot.Visibility) bool {
-	if v.Scope != earshot.Private || w.Scope != earshot.Private {
-		return v.Scope != earshot.Private && w.Scope != earshot.Private
-	}
-	return slices.Equal(v.Members, w.Members)
-}

@@ -1,0 +1,108 @@
+package room
+
+import (
+	"fmt"
+	"strings"
+
+	"earshot"
+	"earshot/participants"
+)
+
+// keepAnnounced is how many announcements the dialogue holds: more than a model
+// needs to know how it came that these are here.
+const keepAnnounced = 8
+
+// announced takes an announcement into the dialogue. In an unbroken run of them
+// one a person is enough, the last.
+func (h *history) announced(l line) {
+	for i := len(h.lines) - 1; i >= 0 && h.lines[i].announces; i-- {
+		if h.lines[i].author == l.author {
+			h.remove(i)
+			break
+		}
+	}
+	h.add(l)
+	if h.announcements() > keepAnnounced {
+		for i := range h.lines {
+			if h.lines[i].announces {
+				h.remove(i)
+				break
+			}
+		}
+	}
+}
+
+// announcements returns how many there are in the dialogue.
+func (h *history) announcements() (n int) {
+	for _, l := range h.lines {
+		if l.announces {
+			n++
+		}
+	}
+	return n
+}
+
+// nobody takes out of the dialogue that somebody has come who was not said to
+// have gone: when a program begins nobody is here, and how they went the one
+// before it did not see.
+func (h *history) nobody() {
+	gone := make(map[earshot.ParticipantID]bool)
+	for i := len(h.lines) - 1; i >= 0; i-- {
+		l := h.lines[i]
+		if !l.announces || gone[l.author] {
+			continue
+		}
+		gone[l.author] = true
+		if l.comes {
+			h.remove(i)
+		}
+	}
+}
+
+// announcement says who has come or gone.
+func announcement(people *participants.Registry, id earshot.ParticipantID, p earshot.Presence) string {
+	var b strings.Builder
+	if who, known := people.Get(id); known && p.Here {
+		describe(&b, who)
+	} else {
+		b.WriteString(people.Name(id))
+	}
+	b.WriteString(map[bool]string{true: " has joined the conversation", false: " has left the conversation"}[p.Here])
+	switch {
+	case p.Times == 1:
+		b.WriteString(", having come and gone once more meanwhile")
+	case p.Times > 1:
+		fmt.Fprintf(&b, ", having come and gone %d times meanwhile", p.Times)
+	}
+	return b.String()
+}
+
+// describe tells who somebody is: of which type and, if that is not in it, what
+// else is said of them.
+func describe(b *strings.Builder, p participants.Participant) {
+	kind, about := noun(p.Type), participants.OneLine(p.Description)
+	switch {
+	case about == "":
+		about = kind
+	case !strings.Contains(strings.ToLower(about), strings.ToLower(kind)):
+		about = kind + ", " + about
+	}
+	fmt.Fprintf(b, "%s (%s)", p.Name, about)
+}
+
+// noun returns what somebody of type t is, in words.
+func noun(t participants.Type) string {
+	switch t {
+	case participants.Human:
+		return "human user"
+	case participants.AIAssistant:
+		return "AI assistant"
+	case participants.ExternalAgent:
+		return "external agent"
+	case participants.Group:
+		return "group of people"
+	case participants.Internal:
+		return "agent"
+	}
+	return "other system"
+}
