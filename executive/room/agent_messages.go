@@ -244,7 +244,7 @@ func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf fu
 			return
 		}
 		if r.seatOf(s.ID) == nil {
-			s.history.learn(asks, r.cfg.People) // nobody else tells it
+			s.history.Learn(asks, r.cfg.People) // nobody else tells it
 		}
 		q := &question{seat: s, message: asks, chain: true, turn: p.turn, visibility: asks.Visibility, askers: p.askers}
 		q.askers = r.askers(q) // others may have called it as well

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"earshot"
+	"earshot/executive/dialogue"
 	"earshot/participants"
 )
 
@@ -14,16 +15,16 @@ import (
 const Replied = "it replies to what I wrote"
 
 // recallable returns a message that the room remembers, as others can quote it.
-func (r *Room) recallable(id earshot.EventID) (citation, bool) {
+func (r *Room) recallable(id earshot.EventID) (dialogue.Citation, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	en, ok := r.known.get(id)
 	if !ok {
-		return citation{}, false
+		return dialogue.Citation{}, false
 	}
 	e := en.event
-	c := citation{event: e.ID, by: e.Author, visibility: e.Visibility, text: textSaid(e)}
-	return c, c.text != ""
+	c := dialogue.Citation{Event: e.ID, By: e.Author, Visibility: e.Visibility, Text: textSaid(e)}
+	return c, c.Text != ""
 }
 
 // textSaid returns what somebody said in an event: a message, an utterance or a reply.

@@ -86,7 +86,7 @@ func (r *Room) replyText(set executive.Config, q *question, a earshot.Audience, 
 		q.want = reflex.None // what was being said rests on others' words
 	}
 	if q.want == reflex.Resume {
-		if cut, ok := q.seat.history.resumable(q.message.Visibility, a, r.cfg.Now()); ok && q.seat.history.concerns(cut, q.message.Body) {
+		if cut, ok := q.seat.history.Resumable(q.message.Visibility, a, r.cfg.Now()); ok && q.seat.history.Concerns(cut, q.message.Body) {
 			return r.resumption(set, q, a, aloud, cut)
 		}
 		if r.modelWorks(q.seat) {
@@ -97,9 +97,9 @@ func (r *Room) replyText(set executive.Config, q *question, a earshot.Audience, 
 	facts.Sight = r.sightAnswer(q)
 	if answer := reflex.Answer(q.want, facts); answer != "" {
 		if q.want == reflex.Lately || q.want == reflex.Repeat {
-			_, used := q.seat.history.prompt(a, q.seat.ID, r.cfg.People.Name, false, r.cfg.Now())
+			_, used := q.seat.history.Prompt(a, q.seat.ID, r.cfg.People.Name, false, r.cfg.Now())
 			q.madeOf(used) // it repeats what was said
-			if said := q.seat.history.latest(a); said.Body != nil {
+			if said := q.seat.history.Latest(a); said.Body != nil {
 				q.visibility = q.visibility.And(said.Visibility)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/dialogue"
 	"earshot/participants"
 )
 
@@ -31,17 +32,17 @@ func (r *Room) askers(q *question) []participants.Participant {
 func (r *Room) callers(q *question) []participants.Participant {
 	all := slices.Clone(q.askers)
 	answered := make(map[earshot.EventID]bool)
-	for _, l := range slices.Backward(q.seat.history.lines) {
-		switch mine := l.author == q.seat.ID; {
-		case q.ownWords() && l.event != q.message.ID: // nothing else in its prompt could ask
-		case mine && l.replies && l.ownWords:
-			answered[l.about] = true // and nothing else
-		case !conversation.SameCircle(l.visibility, q.message.Visibility):
-		case mine && l.replies && l.text != "" && l.note == "":
+	for _, l := range slices.Backward(q.seat.history.Lines) {
+		switch mine := l.Author == q.seat.ID; {
+		case q.ownWords() && l.Event != q.message.ID: // nothing else stands in its prompt that could ask
+		case mine && l.Replies && l.OwnWords:
+			answered[l.About] = true // and nothing else
+		case !conversation.SameCircle(l.Visibility, q.message.Visibility):
+		case mine && l.Replies && l.Text != "" && l.Note == "":
 			return all
-		case mine && !l.replies:
-			answered[l.about] = true
-		case (slices.Contains(l.to, q.seat.ID) || l.event == q.message.ID) && !answered[l.event]:
+		case mine && !l.Replies:
+			answered[l.About] = true
+		case (slices.Contains(l.To, q.seat.ID) || l.Event == q.message.ID) && !answered[l.Event]:
 			for _, who := range r.behind(l) {
 				all = alsoAsks(all, who)
 			}
@@ -63,22 +64,22 @@ func (r *Room) overheardFrom(id earshot.ParticipantID) participants.Participant 
 // unseen stands for an overheard speaker about whom nothing else is known.
 const unseen earshot.ParticipantID = "overheard"
 
-// behind returns in whose name l was said, including somebody who has changed its text.
-func (r *Room) behind(l line) (all []participants.Participant) {
+// behind returns in whose name l was said: also in that of who has changed what it says.
+func (r *Room) behind(l dialogue.Line) (all []participants.Participant) {
 	switch {
-	case l.turn != "":
-		all = r.sponsors.of(l.turn)
-	case l.voice.ID != "": // a voice proves nothing, whosever it is
-		all = []participants.Participant{r.cfg.People.Resolve(l.voice)}
-	case l.aloud:
-		for _, who := range r.writers(l.author, l.from) {
+	case l.Turn != "":
+		all = r.sponsors.of(l.Turn)
+	case l.Voice.ID != "": // which proves nothing, whosever it is
+		all = []participants.Participant{r.cfg.People.Resolve(l.Voice)}
+	case l.Aloud:
+		for _, who := range r.writers(l.Author, l.From) {
 			all = append(all, who.Aloud())
 		}
 	default:
-		all = r.writers(l.author, l.from)
+		all = r.writers(l.Author, l.From)
 	}
-	for _, m := range l.mends {
-		all = append(slices.Clip(all), r.writers(m.by, m.from)...)
+	for _, m := range l.Mends {
+		all = append(slices.Clip(all), r.writers(m.By, m.From)...)
 	}
 	return all
 }
@@ -168,7 +169,7 @@ func (r *Room) sponsored(past []earshot.Event) {
 			said[e.ID] = e
 		case earshot.Decision:
 			if about, ok := said[body.About]; ok && body.Turn != "" {
-				r.sponsors.note(body.Turn, r.behind(line{author: about.Author, from: about.From, turn: turnOf(about.Body), aloud: about.Body.Kind() == earshot.KindUtterance, voice: voiceOf(about.Body)}))
+				r.sponsors.note(body.Turn, r.behind(dialogue.Line{Author: about.Author, From: about.From, Turn: turnOf(about.Body), Aloud: about.Body.Kind() == earshot.KindUtterance, Voice: voiceOf(about.Body)}))
 			}
 		}
 	}

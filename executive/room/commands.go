@@ -8,6 +8,7 @@ import (
 
 	"earshot"
 	"earshot/executive/command"
+	"earshot/executive/dialogue"
 	"earshot/executive/reflex"
 	"earshot/executive/scene"
 	"earshot/participants"
@@ -63,12 +64,12 @@ func (r *Room) who(_ context.Context, c command.Call) (string, error) {
 	var b strings.Builder
 	roster := r.roster()
 	for _, p := range roster.External {
-		describe(&b, p)
+		dialogue.Describe(&b, p)
 		r.since(&b, p, r.only(c.Audience, p.ID))
 		b.WriteString("\n")
 	}
 	for _, p := range roster.Internal {
-		describe(&b, p)
+		dialogue.Describe(&b, p)
 		b.WriteString("\n")
 	}
 	for _, line := range r.tellCompany() {
@@ -129,10 +130,10 @@ func (r *Room) attributed(i scene.Item) scene.Item {
 
 // facts are what the reflexes of an agent answer from, as far as a may know it.
 func (r *Room) facts(by *seat, a earshot.Audience) reflex.Facts {
-	f := reflex.Facts{Agent: by.Name, Now: r.cfg.Now(), Lately: by.history.lately(a, r.cfg.People.Name)}
+	f := reflex.Facts{Agent: by.Name, Now: r.cfg.Now(), Lately: by.history.Lately(a, r.cfg.People.Name)}
 	s := r.State(a)
 	f.Works, f.Faults = s.Works, s.Faults
-	f.Said = reply(by.history.latest(a))
+	f.Said = reply(by.history.Latest(a))
 	return f
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/executive/command"
+	"earshot/executive/dialogue"
 	"earshot/executive/scene"
 )
 
@@ -72,8 +73,8 @@ func (r *Room) numbered(c command.Call, number string) (scene.Item, error) {
 func (r *Room) contextAdd(ctx context.Context, c command.Call, rest string) (string, error) {
 	field, text, _ := strings.Cut(rest, " ")
 	f := scene.Field(strings.ToLower(field))
-	edit := earshot.Edit{Act: earshot.Created, Field: string(f), Text: oneLine(earshot.Text(text))}
-	if slices.Contains(scene.Fields(), f) { // otherwise the scene says which fields exist
+	edit := earshot.Edit{Act: earshot.Created, Field: string(f), Text: dialogue.OneLine(earshot.Text(text))}
+	if slices.Contains(scene.Fields(), f) { // else the scene says which there are
 		if err := mayEdit(c.By, scene.Item{Field: f}, edit.Act); err != nil {
 			return "", err
 		}
@@ -94,7 +95,7 @@ func (r *Room) contextChange(ctx context.Context, c command.Call, verb, rest str
 	}
 	edit := earshot.Edit{Act: earshot.Ended}
 	if verb == "change" {
-		edit = earshot.Edit{Act: earshot.Changed, Text: oneLine(earshot.Text(text))}
+		edit = earshot.Edit{Act: earshot.Changed, Text: dialogue.OneLine(earshot.Text(text))}
 	}
 	return "", r.change(ctx, c, had, edit)
 }
@@ -169,7 +170,7 @@ func (r *Room) contextLog(c command.Call) string {
 
 // correction answers /correct: it changes the entry that the author's words are about.
 func (r *Room) correction(ctx context.Context, c command.Call) (string, error) {
-	said := oneLine(c.Args)
+	said := dialogue.OneLine(c.Args)
 	if said == "" {
 		return "", errors.New(`what is wrong? write /correct and what is right, such as: /correct no, that is Bob's cup`)
 	}

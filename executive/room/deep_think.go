@@ -11,6 +11,7 @@ import (
 
 	"earshot"
 	"earshot/executive/command"
+	"earshot/executive/dialogue"
 	"earshot/executive/reflex"
 	"earshot/executive/scene"
 	"earshot/executive/think"
@@ -43,7 +44,7 @@ func (r *Room) consider(e *entry) {
 		}
 		if text := wrote(e.event); triggered(r.cfg.Settings().Reasoning, text) {
 			err := r.mind.Ask(think.Question{
-				ID: r.cfg.NewID(), Cause: earshot.ByTrigger, About: e.event.ID, Text: earshot.Text(beginning(string(text), mostQuestion)),
+				ID: r.cfg.NewID(), Cause: earshot.ByTrigger, About: e.event.ID, Text: earshot.Text(dialogue.Beginning(string(text), mostQuestion)),
 				By: e.event.Author, Name: r.cfg.People.Name(e.event.Author), Via: e.event.Via, Visibility: e.event.Visibility, At: e.event.At,
 			})
 			if err != nil {
@@ -195,7 +196,7 @@ func (r *Room) tellThought(b *strings.Builder, v think.View) {
 		fmt.Fprintf(b, ", asked by %s", v.Name)
 	}
 	if v.Question.Text != "" {
-		fmt.Fprintf(b, ": %s", quotation(v.Question.Text))
+		fmt.Fprintf(b, ": %s", dialogue.Quote(v.Question.Text))
 	}
 	b.WriteString("\n")
 	from := 0
@@ -216,7 +217,7 @@ var phases = map[think.Phase]string{
 	think.Waiting: "Waiting to think", think.Thinking: "Thinking", think.Parked: "Parked, to be continued later", think.Sorting: "Summing up the findings",
 }
 
-func oneThought(text earshot.Text) string { return string(oneLine(text)) }
+func oneThought(text earshot.Text) string { return string(dialogue.OneLine(text)) }
 
 // gaveWay says what a thought gave way to.
 func (r *Room) gaveWay(to earshot.Interruption) string {

@@ -31,7 +31,7 @@ func (r *Room) applyChange(ctx context.Context, e earshot.Event) {
 func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 	r.dropHeldCalls(func(id earshot.EventID) bool { return id == b.Of })
 	for _, s := range r.seats {
-		s.history.reworded(e.At, b)
+		s.history.Revise(e.At, b)
 	}
 	for i, q := range r.pending {
 		if q.message.ID == b.Of {
@@ -93,7 +93,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	is := func(id earshot.EventID) bool { return all[id] }
 	r.dropHeldCalls(is)
 	for _, s := range r.seats {
-		s.history.forget(is)
+		s.history.Forget(is)
 	}
 	r.drop(func(q question) bool { return is(q.message.ID) || is(q.origin()) })
 	if l := r.answersNow(is); l != nil { // its turn may have begun meanwhile, or is ending already

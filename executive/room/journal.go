@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/dialogue"
 )
 
 const (
@@ -68,7 +69,7 @@ func (r *Room) take(ctx context.Context) {
 		case earshot.Revision:
 			e.events = append(e.events, r.reask(e, body)...)
 		case earshot.Utterance:
-			text := joined(e.before, body.Text)
+			text := dialogue.Join(e.before, body.Text)
 			r.listens(e, text)
 			e.events = append(e.events, r.attend(e, text)...)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/dialogue"
 	"earshot/participants"
 )
 
@@ -65,16 +66,16 @@ func (q *question) apart(other *question) bool {
 // of it.
 const answeredBefore = "Above stands only what the author of the last message wrote to you before. It has been dealt with, by replies that are left out here: do nothing of it again. Answer the last message."
 
-// own returns the dialogue in one person's words to the agent alone, up to the message that asks
-// for that. Everybody else's words are left out; so are the replies, which may rest on others'
-// words; and so is anything that may be somebody else's: what was said aloud, or changed by
-// another.
-func (r *Room) own(q *question) *history {
-	own := new(history)
-	for _, l := range q.seat.history.lines {
-		asks := l.event == q.message.ID
+// own returns the dialogue in the words of one person to the agent alone, up to the
+// message that asks for that. What is anybody else's is left out, and so are the replies, which
+// rest on others' words, perhaps; and what may be somebody else's: what was said aloud,
+// or changed by another.
+func (r *Room) own(q *question) *dialogue.History {
+	own := new(dialogue.History)
+	for _, l := range q.seat.history.Lines {
+		asks := l.Event == q.message.ID
 		if asks || r.theirs(l, q) {
-			own.lines = append(own.lines, l)
+			own.Lines = append(own.Lines, l)
 		}
 		if asks {
 			break
@@ -85,8 +86,8 @@ func (r *Room) own(q *question) *history {
 
 // theirs reports whether the author of q wrote a line to the agent, by the same handle as q, and
 // nobody else has a part in it.
-func (r *Room) theirs(l line, q *question) bool {
-	if l.author != q.message.Author || l.aloud || l.replies || l.announces || l.turn != "" || l.text == "" || !slices.Contains(l.to, q.seat.ID) {
+func (r *Room) theirs(l dialogue.Line, q *question) bool {
+	if l.Author != q.message.Author || l.Aloud || l.Replies || l.Announces || l.Turn != "" || l.Text == "" || !slices.Contains(l.To, q.seat.ID) {
 		return false
 	}
 	who := q.askers[0]

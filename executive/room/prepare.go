@@ -76,9 +76,9 @@ func (r *Room) buildEarly(set executive.Config, q *question) *llm.Request {
 	s := q.seat
 	had, foreign := s.history, s.foreign
 	defer func() { s.history, s.foreign = had, foreign }()
-	s.history.lines = slices.Clone(had.lines)
-	if l, ok := s.history.line(q.message, r.cfg.People); ok {
-		s.history.add(l)
+	s.history.Lines = slices.Clone(had.Lines)
+	if l, ok := s.history.Line(q.message, r.cfg.People); ok {
+		s.history.Add(l)
 	}
 	a := r.listeners(*q)
 	req := r.request(set, q, a, slices.ContainsFunc(r.outlets(*q, set), (*roomOutlet).Audible))

@@ -8,6 +8,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/dialogue"
 	"earshot/executive/scene"
 	"earshot/interrupt"
 	"earshot/llm"
@@ -24,11 +25,11 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 		at = r.cfg.Now()
 	}
 	q.seat.writers = q.askers
-	dialogue := &q.seat.history
+	h := &q.seat.history
 	if q.ownWords() {
-		dialogue = r.own(q)
+		h = r.own(q)
 	}
-	messages, used := r.prefix(set, q.seat, dialogue, a, at)
+	messages, used := r.prefix(set, q.seat, h, a, at)
 	if q.ownWords() && len(used) > 1 {
 		left := llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: answeredBefore}.String()}
 		messages = slices.Insert(messages, len(messages)-1, left)
@@ -37,8 +38,8 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 		q.seat.writers = nil // a public thought must not name them
 	}
 	q.madeOf(used)
-	if l, ok := waited(used, q.message.ID, q.seat.ID); ok {
-		messages = append(messages, l.asked(r.cfg.People.Name, r.several())) // again, or the model would answer what came last
+	if l, ok := dialogue.Waited(used, q.message.ID, q.seat.ID); ok {
+		messages = append(messages, l.Message(r.cfg.People.Name, r.several())) // again, or the model would answer what came last
 	}
 	if news, ok := q.happened(); ok {
 		messages = append(messages, news)
@@ -57,11 +58,11 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 	}
 }
 
-// prefix returns the beginning of each prompt of an agent for a at now, and the lines of the
-// dialogue in it.
-func (r *Room) prefix(set executive.Config, s *seat, h *history, a earshot.Audience, now time.Time) ([]llm.Message, []line) {
-	dialogue, used := h.prompt(a, s.ID, r.cfg.People.Name, r.several(), now)
-	return append([]llm.Message{{Role: llm.System, Text: r.identity(set, s)}}, dialogue...), used
+// prefix returns how each prompt of an agent begins that is for a and read at now, and
+// which lines of the dialogue that is.
+func (r *Room) prefix(set executive.Config, s *seat, h *dialogue.History, a earshot.Audience, now time.Time) ([]llm.Message, []dialogue.Line) {
+	said, used := h.Prompt(a, s.ID, r.cfg.People.Name, r.several(), now)
+	return append([]llm.Message{{Role: llm.System, Text: r.identity(set, s)}}, said...), used
 }
 
 // several reports whether there is more than one agent.

@@ -7,6 +7,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/dialogue"
 	"earshot/executive/reflex"
 	"earshot/executive/remind"
 	"earshot/executive/scene"
@@ -61,9 +62,9 @@ type question struct {
 	// the handles by which they came.
 	askers []participants.Participant
 
-	// after is what others wrote or changed since then, as far as it is in its prompt; overheard
-	// are the authors of words in its prompt that were said aloud meanwhile.
-	after     []line
+	// After is what others wrote or changed since, that stands in its prompt, and overheard is who
+	// said something aloud meanwhile that does.
+	after     []dialogue.Line
 	overheard []earshot.ParticipantID
 
 	// The answer is made from these: who may see all of it, and the messages with which it is
@@ -72,33 +73,33 @@ type question struct {
 	sources    []earshot.EventID
 }
 
-// madeOf notes that the answer rests on lines of the dialogue: only people who may see all of them
-// may see it, and it is erased with others' lines among them.
-func (q *question) madeOf(lines []line) {
+// madeOf notes that the answer rests on lines of the dialogue: only who may see
+// all of them may see it, and it is erased with what others said of them.
+func (q *question) madeOf(lines []dialogue.Line) {
 	q.after = q.since(lines)
 	for _, l := range lines {
-		q.visibility = q.visibility.And(l.visibility)
-		if l.author != q.seat.ID && !l.announces && !slices.Contains(q.sources, l.event) {
-			q.sources = append(q.sources, l.event)
+		q.visibility = q.visibility.And(l.Visibility)
+		if l.Author != q.seat.ID && !l.Announces && !slices.Contains(q.sources, l.Event) {
+			q.sources = append(q.sources, l.Event)
 		}
-		for _, m := range l.mends {
-			q.sources = alsoRests(q.sources, m.edit)
+		for _, m := range l.Mends {
+			q.sources = alsoRests(q.sources, m.Edit)
 		}
-		if c := l.quoted; c != nil {
-			q.visibility = q.visibility.And(c.visibility)
-			if c.by != q.seat.ID {
-				q.sources = alsoRests(q.sources, c.event)
+		if c := l.Quoted; c != nil {
+			q.visibility = q.visibility.And(c.Visibility)
+			if c.By != q.seat.ID {
+				q.sources = alsoRests(q.sources, c.Event)
 			}
 		}
 	}
 }
 
-// since returns those of some lines that others wrote or changed after the question was asked.
-func (q *question) since(lines []line) (after []line) {
-	asked := slices.IndexFunc(lines, func(l line) bool { return l.event == q.message.ID })
+// since returns what others wrote or changed after the question was asked, of some lines.
+func (q *question) since(lines []dialogue.Line) (after []dialogue.Line) {
+	asked := slices.IndexFunc(lines, func(l dialogue.Line) bool { return l.Event == q.message.ID })
 	for i, l := range lines {
-		later := i > asked || l.revised.After(q.message.At)
-		if asked >= 0 && later && l.author != q.seat.ID && !l.announces {
+		later := i > asked || l.Revised.After(q.message.At)
+		if asked >= 0 && later && l.Author != q.seat.ID && !l.Announces {
 			after = append(after, l)
 		}
 	}

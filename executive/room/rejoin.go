@@ -10,6 +10,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/attention"
+	"earshot/executive/dialogue"
 	"earshot/executive/midturn"
 	"earshot/interrupt"
 )
@@ -101,7 +102,7 @@ func (r *Room) spokeTo(in resolvedEvent) {
 	defer r.mu.Unlock()
 	now, before := r.cfg.Now(), r.sentences[in.event.From]
 	maps.DeleteFunc(r.sentences, func(_ earshot.Handle, s sentence) bool { return now.Sub(s.ends) > time.Minute })
-	is := sentence{last: in.event, text: joined(in.before, u.Text), ends: in.event.At.Add(u.Lasted), whom: slices.Clone(in.aim.agents)}
+	is := sentence{last: in.event, text: dialogue.Join(in.before, u.Text), ends: in.event.At.Add(u.Lasted), whom: slices.Clone(in.aim.agents)}
 	if u.Continues != "" && u.Continues == before.last.ID {
 		is.parts, is.done = append(slices.Clone(before.parts), before.last.ID), before.done
 	}

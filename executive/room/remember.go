@@ -6,6 +6,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/executive/dialogue"
 	"earshot/executive/scene"
 )
 
@@ -24,7 +25,7 @@ func (r *Room) remember(e earshot.Event) {
 			s.touched = r.cfg.Now()
 		}
 		if s.awake {
-			s.history.learn(e, r.cfg.People)
+			s.history.Learn(e, r.cfg.People)
 		}
 	}
 	if seen {
@@ -79,7 +80,7 @@ func heard(into *scene.Scene, e earshot.Event, text earshot.Text) {
 // replied records in the state of its agent how a reply ended. A reply that was cut off and can be
 // resumed stays there while others are answered, until it is resumed or grows old.
 func replied(into *scene.Scene, e earshot.Event, reply earshot.Reply) {
-	by, note := outcome(reply)
+	by, note := dialogue.Outcome(reply)
 	if reply.Offered == "" && note == "" {
 		return
 	}
@@ -104,7 +105,7 @@ func leftSaying(reply earshot.Reply) earshot.Text {
 	heard, rest := strings.TrimSpace(string(reply.Delivered())), strings.TrimSpace(string(reply.Remainder()))
 	text := ""
 	if heard != "" {
-		text = " The last that was heard: " + quoteEnd(heard, mostStateHeard) + "."
+		text = " The last that was heard: " + dialogue.QuoteEnd(heard, mostStateHeard) + "."
 	}
 	if rest != "" {
 		text += " Not said yet: " + rest
@@ -142,7 +143,7 @@ func (r *Room) restorePast() {
 				r.latencies.note(latencyRecord{Latency: api.Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, whom: e.To[0], visibility: e.Visibility, before: true})
 			}
 			if s := r.seatOf(e.Author); s != nil {
-				s.history.relearn(e) // also of those who sleep, whom a "go on" that calls nobody may mean
+				s.history.Relearn(e) // also of those who sleep, whom a "go on" that calls nobody may mean
 			}
 		}
 	}
@@ -152,7 +153,7 @@ func (r *Room) restorePast() {
 	r.unanswered = r.cutShort(r.cfg.Past)
 	r.began = r.newest
 	for _, s := range r.seats {
-		s.history.nobody()
+		s.history.EndPresence()
 	}
 	for _, e := range r.cfg.Past {
 		if d, ok := e.Body.(earshot.Decision); ok && open[d.Turn].ID == e.ID && d.Turn != "" {

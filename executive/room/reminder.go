@@ -11,6 +11,7 @@ import (
 
 	"earshot"
 	"earshot/executive/command"
+	"earshot/executive/dialogue"
 	"earshot/executive/remind"
 	"earshot/executive/tool"
 	"earshot/interrupt"
@@ -36,7 +37,7 @@ var errNobodyReminds = errors.New("a reminder needs somebody to remind; say who 
 
 // Set implements [tool.Agenda]. The reminder is for the person whose question is answered.
 func (p *toolContext) Set(ctx context.Context, s tool.Scope, due time.Time, text earshot.Text) (remind.Reminder, error) {
-	return p.room.setReminder(ctx, s.Askers[0].ID, p.event(earshot.Reminder{Act: earshot.Created, Due: due, Text: oneLine(text)}))
+	return p.room.setReminder(ctx, s.Askers[0].ID, p.event(earshot.Reminder{Act: earshot.Created, Due: due, Text: dialogue.OneLine(text)}))
 }
 
 // Reminders implements [tool.Agenda]. It returns those that everybody who hears the answer may
@@ -117,8 +118,8 @@ func (r *Room) remind(ctx context.Context, c command.Call) (string, error) {
 		return "", err
 	}
 	e := c.Event
-	e.Author, e.Via, e.Visibility = r.agents()[0].ID, "", earshot.Visibility{Scope: earshot.Public} // the agent that will say it
-	e.Body = earshot.Reminder{Act: earshot.Created, Due: due, Text: oneLine(earshot.Text(of))}
+	e.Author, e.Via, e.Visibility = r.agents()[0].ID, "", earshot.Visibility{Scope: earshot.Public} // who will say it
+	e.Body = earshot.Reminder{Act: earshot.Created, Due: due, Text: dialogue.OneLine(earshot.Text(of))}
 	_, err = r.setReminder(ctx, c.By.ID, e)
 	return "", err // everybody is shown it
 }

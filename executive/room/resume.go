@@ -11,6 +11,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/dialogue"
 	"earshot/executive/reflex"
 	"earshot/interrupt"
 )
@@ -30,7 +31,7 @@ func (r *Room) cutOff(e *turnResult) {
 		cut, _ := e.question.resumes.Body.(earshot.Reply)
 		reply.Unfinished = reply.Unfinished || reply.Truncated || reply.Reflex && cut.Unfinished
 	}
-	if within := r.cfg.Settings().Interruption.ResumeWithin.Duration(); within > 0 && leftOff(*reply) {
+	if within := r.cfg.Settings().Interruption.ResumeWithin.Duration(); within > 0 && dialogue.Unfinished(*reply) {
 		reply.Resumable = r.cfg.Now().Add(within).Round(time.Microsecond)
 	}
 }
@@ -39,13 +40,13 @@ func (r *Room) cutOff(e *turnResult) {
 // that was cut off last, by its time: a reply of this run has no sequence before it is kept. It
 // is nil if they want something else, or nobody was cut off.
 func (r *Room) resumer(e *entry, text earshot.Text) (last *seat) {
-	if !slices.ContainsFunc(r.seats, func(s *seat) bool { return len(s.history.cut) > 0 }) || reflex.Recognise(text, r.seats[0].Name) != reflex.Resume {
+	if !slices.ContainsFunc(r.seats, func(s *seat) bool { return s.history.HasCut() }) || reflex.Recognise(text, r.seats[0].Name) != reflex.Resume {
 		return nil
 	}
 	var newest earshot.Event
 	for _, s := range r.seats {
 		a := r.listeners(question{seat: s, message: e.event, visibility: e.event.Visibility})
-		cut, ok := s.history.resumable(e.event.Visibility, a, r.cfg.Now())
+		cut, ok := s.history.Resumable(e.event.Visibility, a, r.cfg.Now())
 		if ok && sees(e.event.Visibility, s.ID) && (last == nil || cut.At.After(newest.At)) {
 			last, newest = s, cut
 		}
@@ -113,18 +114,18 @@ func (r *Room) goingOn(q *question) string {
 	}
 	heard := "Nobody had heard anything of it yet."
 	if said := strings.TrimSpace(string(reply.Delivered())); said != "" {
-		heard = "What had been heard of it ends with " + quoteEnd(said, mostQuotedHeard) + "."
+		heard = "What had been heard of it ends with " + dialogue.QuoteEnd(said, mostQuotedHeard) + "."
 	}
 	begun := "Begin it again."
 	if rest, _ := reflex.Rest(reply); rest != "" {
-		begun = "You have just gone on with it by saying " + quoteEnd(rest, mostQuotedRest) + ". Write only what comes after these words, from the next word on: repeat nothing, and do not introduce it. If nothing is left to say, write nothing."
+		begun = "You have just gone on with it by saying " + dialogue.QuoteEnd(rest, mostQuotedRest) + ". Write only what comes after these words, from the next word on: repeat nothing, and do not introduce it. If nothing is left to say, write nothing."
 	}
 	return "\n" + conversation.Escape(fmt.Sprintf("You are asked to go on with what you were saying when %s. %s %s", r.endOf(reply), heard, begun))
 }
 
 // endOf tells the model what ended a reply that can be resumed.
 func (r *Room) endOf(reply earshot.Reply) string {
-	switch by, _ := outcome(reply); {
+	switch by, _ := dialogue.Outcome(reply); {
 	case reply.Cut == nil:
 		return "your reply broke off"
 	case reply.Cut.Signal == interrupt.Shutdown.String():

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/dialogue"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/participants/paths"
@@ -19,7 +20,7 @@ type seat struct {
 	awake   bool      // the dialogue is in memory
 	touched time.Time // when it was last called, or spoke
 
-	history history
+	history dialogue.History
 	foreign int // others' names that its model wrote since it was last told not to
 
 	askers  []participants.Participant // to whom its model last replied
@@ -80,7 +81,7 @@ func (r *Room) syncSeats() (changed bool) {
 		s := had[a.ID]
 		if s == nil {
 			changed = true
-			s = &seat{awake: r.cfg.Recall == nil, touched: r.cfg.Now(), history: history{agent: a.ID, recent: r.recallable}}
+			s = &seat{awake: r.cfg.Recall == nil, touched: r.cfg.Now(), history: dialogue.History{Agent: a.ID, Recent: r.recallable}}
 		}
 		s.Record = a
 		now = append(now, s)
@@ -110,7 +111,7 @@ func (r *Room) wakeSeat(ctx context.Context, s *seat) error {
 	if err != nil {
 		return err
 	}
-	s.history.wake(events, r.began, r.cfg.People)
+	s.history.Wake(events, r.began, r.cfg.People)
 	r.awake(s, true)
 	return nil
 }
@@ -125,7 +126,7 @@ func (r *Room) awake(s *seat, is bool) {
 
 // sleep frees the dialogue, and what is made of it.
 func (s *seat) sleep(newest int64) {
-	s.history.sleep(newest)
+	s.history.Sleep(newest)
 	s.sections, s.sectionsOf = "", sectionsKey{}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/executive/dialogue"
 	"earshot/executive/scene"
 	"earshot/executive/think"
 )
@@ -77,7 +78,7 @@ func (r *Room) activeThoughts(a earshot.Audience) (all []api.LiveThought) {
 		}
 		m := api.LiveThought{
 			Of: v.ID, Agent: agent, Cause: v.Cause, About: v.About, For: v.By, Question: v.Question.Text, Phase: string(v.Phase),
-			Text: tail(v.Text, MostThoughtText), Tokens: v.Tokens, Since: v.Began, Private: visibility.Scope == earshot.Private,
+			Text: dialogue.Tail(v.Text, MostThoughtText), Tokens: v.Tokens, Since: v.Began, Private: visibility.Scope == earshot.Private,
 		}
 		if m.Since.IsZero() {
 			m.Since = v.At

@@ -12,6 +12,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/dialogue"
 	"earshot/executive/looking"
 	"earshot/executive/reflex"
 	"earshot/executive/tool"
@@ -217,7 +218,7 @@ func (q *question) shown(messages []llm.Message) []llm.Message {
 		return messages
 	}
 	p := q.snapshot.picture
-	found := "\n\n" + conversation.Escape("When that was asked the camera "+looking.Quoted(earshot.Text(q.snapshot.camera.Name), longestCitation)+" took a picture, at "+p.At.Format("15:04:05")+
+	found := "\n\n" + conversation.Escape("When that was asked the camera "+looking.Quoted(earshot.Text(q.snapshot.camera.Name), dialogue.MaxCitation)+" took a picture, at "+p.At.Format("15:04:05")+
 		". Detectors found in it: "+string(looking.Found(p))+".")
 	last := &messages[len(messages)-1]
 	last.AltText = last.Text + found + " You cannot look at pictures yourself: say so, and no more of what there is to see than that."

@@ -142,7 +142,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 		return
 	}
 	if q.unasked {
-		q.seat.history.overhears(q.message, r.scene.For(r.listeners(q)).Versions())
+		q.seat.history.Overhear(q.message, r.scene.For(r.listeners(q)).Versions())
 	}
 	r.backchannelState.stop()
 	q.asOf = r.asOf(q)
@@ -269,8 +269,8 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	}
 	r.saidAloud(e)
 	if e.reply.Offered != "" && e.reply.Handover == nil {
-		e.question.seat.history.spoke(done)
-		e.question.seat.history.trackCut(done)
+		e.question.seat.history.Spoke(done)
+		e.question.seat.history.TrackCut(done)
 	}
 	if e.err != nil {
 		level := slog.LevelWarn

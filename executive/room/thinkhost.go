@@ -12,6 +12,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/dialogue"
 	"earshot/executive/scene"
 	"earshot/executive/think"
 	"earshot/llm"
@@ -132,16 +133,16 @@ func (r *Room) shown(s *seat, q think.Question) []llm.Tool {
 }
 
 // evidence is what a finding can rest on: what was said, and what is noted.
-func (r *Room) evidence(used []line, going []scene.Item, now time.Time) (all []think.Evidence) {
+func (r *Room) evidence(used []dialogue.Line, going []scene.Item, now time.Time) (all []think.Evidence) {
 	for _, i := range going {
 		if i.Event != "" && (i.Field == scene.Notes || i.Field == scene.Visual || i.Field == scene.User) {
-			all = append(all, think.Evidence{Event: i.Event, Text: beginning(i.Line(), longestEvidence)})
+			all = append(all, think.Evidence{Event: i.Event, Text: dialogue.Beginning(i.Line(), longestEvidence)})
 		}
 	}
 	for _, l := range used[max(0, len(used)-mostEvidence):] {
-		if l.text != "" {
-			text := r.cfg.People.Name(l.author) + " (" + scene.Age(now.Sub(l.at)) + "): " + string(oneLine(l.text))
-			all = append(all, think.Evidence{Event: l.source(), Text: beginning(text, longestEvidence)})
+		if l.Text != "" {
+			text := r.cfg.People.Name(l.Author) + " (" + scene.Age(now.Sub(l.At)) + "): " + string(dialogue.OneLine(l.Text))
+			all = append(all, think.Evidence{Event: l.Source(), Text: dialogue.Beginning(text, longestEvidence)})
 		}
 	}
 	return all
@@ -166,9 +167,9 @@ const mostRefuted = 4
 func (r *Room) refuted(a earshot.Audience, is *question, now time.Time) (all []string) {
 	list := r.scene.For(a).Refuted(now)
 	for _, had := range list[max(0, len(list)-mostRefuted):] {
-		text := string(oneLine(had.Finding))
+		text := string(dialogue.OneLine(had.Finding))
 		if had.Instead != "" {
-			text += " (" + had.Name + " says instead: " + string(oneLine(had.Instead)) + ")"
+			text += " (" + had.Name + " says instead: " + string(dialogue.OneLine(had.Instead)) + ")"
 		}
 		is.derives(had.Visibility, []earshot.EventID{had.Event})
 		all = append(all, text)
@@ -176,25 +177,25 @@ func (r *Room) refuted(a earshot.Audience, is *question, now time.Time) (all []s
 	return all
 }
 
-// news returns what has happened since an event, as a thought is told it whose readers may see the
-// lines used; at is when its last segment began. If somebody has written what these may not see,
-// the thought is told that without a word of it.
-func (r *Room) news(s *seat, used []line, going []scene.Item, since int64, at time.Time) (n think.Update) {
+// news is what has happened since an event, as a thought of those is told who may
+// see the lines used; at is when its last segment began. That somebody has written
+// what they may not see is told without a word of it.
+func (r *Room) news(s *seat, used []dialogue.Line, going []scene.Item, since int64, at time.Time) (n think.Update) {
 	var by, answered, changed []string
 	for _, l := range used {
-		switch text := r.cfg.People.Name(l.author) + ": " + beginning(string(oneLine(l.text)), longestNews); {
-		case l.sequence <= since:
-		case l.announces:
-			changed = append(changed, l.note)
-		case l.text == "":
-		case l.author == s.ID:
+		switch text := r.cfg.People.Name(l.Author) + ": " + dialogue.Beginning(string(dialogue.OneLine(l.Text)), longestNews); {
+		case l.Sequence <= since:
+		case l.Announces:
+			changed = append(changed, l.Note)
+		case l.Text == "":
+		case l.Author == s.ID:
 			answered = append(answered, text)
 		default:
 			by = append(by, text)
 		}
 	}
-	if slices.ContainsFunc(s.history.lines, func(l line) bool {
-		return l.sequence > since && l.author != s.ID && l.text != "" && !slices.ContainsFunc(used, func(u line) bool { return u.event == l.event })
+	if slices.ContainsFunc(s.history.Lines, func(l dialogue.Line) bool {
+		return l.Sequence > since && l.Author != s.ID && l.Text != "" && !slices.ContainsFunc(used, func(u dialogue.Line) bool { return u.Event == l.Event })
 	}) {
 		by = append(by, "Somebody had a private word.")
 	}

@@ -1,4 +1,4 @@
-package room
+package dialogue
 
 import (
 	"fmt"
@@ -14,17 +14,17 @@ const keepAnnounced = 8
 
 // announced takes an announcement into the dialogue. In an unbroken run of them
 // one a person is enough, the last.
-func (h *history) announced(l line) {
-	for i := len(h.lines) - 1; i >= 0 && h.lines[i].announces; i-- {
-		if h.lines[i].author == l.author {
+func (h *History) announced(l Line) {
+	for i := len(h.Lines) - 1; i >= 0 && h.Lines[i].Announces; i-- {
+		if h.Lines[i].Author == l.Author {
 			h.remove(i)
 			break
 		}
 	}
-	h.add(l)
+	h.Add(l)
 	if h.announcements() > keepAnnounced {
-		for i := range h.lines {
-			if h.lines[i].announces {
+		for i := range h.Lines {
+			if h.Lines[i].Announces {
 				h.remove(i)
 				break
 			}
@@ -33,26 +33,26 @@ func (h *history) announced(l line) {
 }
 
 // announcements returns how many there are in the dialogue.
-func (h *history) announcements() (n int) {
-	for _, l := range h.lines {
-		if l.announces {
+func (h *History) announcements() (n int) {
+	for _, l := range h.Lines {
+		if l.Announces {
 			n++
 		}
 	}
 	return n
 }
 
-// nobody takes out of the dialogue that somebody has come who was not said to
+// EndPresence takes out of the dialogue that somebody has come who was not said to
 // have gone: when a program begins nobody is here, and how they went the one
 // before it did not see.
-func (h *history) nobody() {
+func (h *History) EndPresence() {
 	gone := make(map[earshot.ParticipantID]bool)
-	for i := len(h.lines) - 1; i >= 0; i-- {
-		l := h.lines[i]
-		if !l.announces || gone[l.author] {
+	for i := len(h.Lines) - 1; i >= 0; i-- {
+		l := h.Lines[i]
+		if !l.Announces || gone[l.Author] {
 			continue
 		}
-		gone[l.author] = true
+		gone[l.Author] = true
 		if l.comes {
 			h.remove(i)
 		}
@@ -63,7 +63,7 @@ func (h *history) nobody() {
 func announcement(people *participants.Registry, id earshot.ParticipantID, p earshot.Presence) string {
 	var b strings.Builder
 	if who, known := people.Get(id); known && p.Here {
-		describe(&b, who)
+		Describe(&b, who)
 	} else {
 		b.WriteString(people.Name(id))
 	}
@@ -77,9 +77,9 @@ func announcement(people *participants.Registry, id earshot.ParticipantID, p ear
 	return b.String()
 }
 
-// describe tells who somebody is: of which type and, if that is not in it, what
+// Describe tells who somebody is: of which type and, if that is not in it, what
 // else is said of them.
-func describe(b *strings.Builder, p participants.Participant) {
+func Describe(b *strings.Builder, p participants.Participant) {
 	kind, about := noun(p.Type), participants.OneLine(p.Description)
 	switch {
 	case about == "":

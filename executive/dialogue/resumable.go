@@ -1,16 +1,17 @@
-package room
+package dialogue
 
 import (
+	"slices"
+	"time"
+
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/reflex"
-	"slices"
-	"time"
 )
 
-// trackCut takes a reply of the agent into those that can be resumed, and out of them the
+// TrackCut takes a reply of the agent into those that can be resumed, and out of them the
 // one that it has resumed, and the one before of the same conversation.
-func (h *history) trackCut(e earshot.Event) {
+func (h *History) TrackCut(e earshot.Event) {
 	reply := e.Body.(earshot.Reply)
 	cut := !reply.Resumable.IsZero()
 	h.cut = slices.DeleteFunc(h.cut, func(had earshot.Event) bool {
@@ -22,9 +23,12 @@ func (h *history) trackCut(e earshot.Event) {
 	}
 }
 
-// resumable returns the reply that somebody who asks with visibility v wants resumed, if
+// HasCut reports whether any reply can be resumed.
+func (h *History) HasCut() bool { return len(h.cut) > 0 }
+
+// Resumable returns the reply that somebody who asks with visibility v wants resumed, if
 // everybody in a may know of it: that of their own conversation before any other.
-func (h *history) resumable(v earshot.Visibility, a earshot.Audience, now time.Time) (cut earshot.Event, ok bool) {
+func (h *History) Resumable(v earshot.Visibility, a earshot.Audience, now time.Time) (cut earshot.Event, ok bool) {
 	for _, e := range h.cut { // the newest last
 		fits := e.Visibility.Allows(a) && now.Before(e.Body.(earshot.Reply).Resumable)
 		if fits && (!ok || conversation.SameCircle(e.Visibility, v) || !conversation.SameCircle(cut.Visibility, v)) {
@@ -34,9 +38,9 @@ func (h *history) resumable(v earshot.Visibility, a earshot.Audience, now time.T
 	return cut, ok
 }
 
-// concerns reports whether a reply that was cut off is what somebody means who asks what it
+// Concerns reports whether a reply that was cut off is what somebody means who asks what it
 // was: they may name what it was about, as its own words or those of its question do.
-func (h *history) concerns(cut earshot.Event, asked earshot.Body) bool {
+func (h *History) Concerns(cut earshot.Event, asked earshot.Body) bool {
 	var text earshot.Text
 	switch b := asked.(type) {
 	case earshot.Message:
@@ -47,14 +51,14 @@ func (h *history) concerns(cut earshot.Event, asked earshot.Body) bool {
 	reply := cut.Body.(earshot.Reply)
 	topic := reflex.Topic(text)
 	return len(topic) == 0 || reflex.Mentions(reply.Offered, topic) ||
-		slices.ContainsFunc(h.lines, func(l line) bool { return l.event == reply.About && reflex.Mentions(l.text, topic) })
+		slices.ContainsFunc(h.Lines, func(l Line) bool { return l.Event == reply.About && reflex.Mentions(l.Text, topic) })
 }
 
 // keepSaid is how many replies are remembered: one a conversation that goes on
 // beside others.
 const keepSaid = 16
 
-// leftOff reports whether there is something left to say of a reply that nobody heard.
-func leftOff(reply earshot.Reply) bool {
+// Unfinished reports whether there is something left to say of a reply that nobody heard.
+func Unfinished(reply earshot.Reply) bool {
 	return reply.Remainder() != "" || reply.Outcome == earshot.Interrupted && reply.Unfinished
 }

@@ -1,0 +1,46 @@
+package dialogue
+
+import (
+	"slices"
+
+	"earshot"
+)
+
+// MaxCitation is how much is quoted of a message that another answers, in bytes: enough
+// to know it again.
+const MaxCitation = 120
+
+// A Citation is a message that another answers.
+type Citation struct {
+	Event      earshot.EventID
+	By         earshot.ParticipantID
+	Text       earshot.Text
+	Visibility earshot.Visibility
+}
+
+// among returns the citation as it stands before what answers it; nothing if there is none.
+func (c *Citation) among(name func(earshot.ParticipantID) string) earshot.Text {
+	if c == nil || c.Text == "" {
+		return ""
+	}
+	return earshot.Text("(in answer to "+name(c.By)+", who wrote ") + earshot.Text(Quote(earshot.Text(Beginning(string(c.Text), MaxCitation)))) + ") "
+}
+
+// cites returns what a line answers, if everybody in a may see that; nil if it answers
+// nothing that is remembered.
+func (h *History) cites(l Line, a earshot.Audience) *Citation {
+	if l.answers == "" {
+		return nil
+	}
+	c, known := Citation{}, false
+	if i := slices.IndexFunc(h.Lines, func(x Line) bool { return x.Event == l.answers && !x.gone }); i >= 0 {
+		x := h.Lines[i]
+		c, known = Citation{x.Event, x.Speaker(), x.Text, x.Visibility}, true
+	} else if h.Recent != nil {
+		c, known = h.Recent(l.answers)
+	}
+	if !known || !c.Visibility.Allows(a) {
+		return nil
+	}
+	return &c
+}

@@ -1,0 +1,337 @@
+// Package dialogue holds what one agent has heard and said in one room: the lines that its model
+// reads, which of its replies can be resumed, and what is left of that while the agent sleeps.
+//
+// A [History] is made of events alone, so that it can be made again from the journal. It is plain
+// state: it belongs to the owner of its room. Who may read which line is looked at when a prompt is
+// made of it, see [History.Prompt].
+package dialogue
+
+import (
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/executive/reflex"
+	"earshot/executive/scene"
+	"earshot/interrupt"
+	"earshot/llm"
+)
+
+const (
+	// A seat's dialogue is 50 messages. When there are more, ten go
+	// at once: the prompt then begins the same for the next ten, and a server
+	// that keeps the beginning in memory need not read it again.
+	keepLines = 50
+	dropLines = 10
+
+	// The dialogue is also bounded in bytes, to some 6,000 tokens: small models
+	// are run with contexts of 8,192.
+	keepBytes = 24 << 10
+)
+
+// Line is one message of the dialogue, as it was heard.
+type Line struct {
+	Event      earshot.EventID
+	Sequence   int64
+	About      earshot.EventID // what a reply answers
+	At         time.Time
+	Author     earshot.ParticipantID
+	To         []earshot.ParticipantID
+	Text       earshot.Text
+	Note       string // what the model is told of how its reply ended, if not by itself
+	Visibility earshot.Visibility
+
+	From      earshot.Handle
+	Turn      earshot.TurnID // in which it was said, if it was by an agent
+	Replies   bool           // it is a reply
+	OwnWords  bool           // asked with its author's own words alone, or an answer to that
+	Announces bool           // it says in the note that the author has come or gone
+	comes     bool           // they have come
+
+	// Of what was said aloud: by which voice, if that can be told, and whose it was if
+	// that turned out later.
+	Aloud  bool
+	Voice  earshot.Handle
+	whose  *earshot.Attribution
+	manner earshot.Text // what the model is told of how it sounded
+
+	answers  earshot.EventID      // the message that its author answers, as they say
+	Quoted   *Citation            // that, as it stands in the prompt
+	attached []earshot.Attachment // part of the text
+
+	continues earshot.EventID // the line before, of the same sentence
+
+	Revised time.Time // when its author changed it last
+
+	Mends []Mend // the newest last
+	gone  bool   // somebody has taken it out
+}
+
+// A Mend is that somebody has put right what was heard, and what it was before.
+type Mend struct {
+	Edit earshot.EventID
+	By   earshot.ParticipantID
+	From earshot.Handle
+	text earshot.Text
+	gone bool
+}
+
+// mostMends is how many of one line can be taken back, as of an entry of the scene.
+const mostMends = 8
+
+// mended takes in that somebody has changed what was said, or taken a change of it back:
+// the model reads the line as it is then.
+func (h *History) mended(e earshot.Event) {
+	b, is := e.Body.(earshot.Edit)
+	i := slices.IndexFunc(h.Lines, func(l Line) bool { return is && l.Event == earshot.EventID(b.Item) && !l.Replies && !l.Announces })
+	if i < 0 || e.Author == "" || scene.Field(b.Field) != scene.Messages {
+		return
+	}
+	l := &h.Lines[i]
+	switch last := len(l.Mends) - 1; b.Act {
+	case earshot.Changed, earshot.Ended:
+		l.Mends = append(slices.Clip(l.Mends), Mend{e.ID, e.Author, e.From, l.Text, l.gone})
+		l.Mends = slices.Delete(l.Mends, 0, max(0, len(l.Mends)-mostMends))
+		if l.gone = b.Act == earshot.Ended; !l.gone {
+			l.Text = b.Text
+		}
+	case earshot.Undone:
+		if last >= 0 && l.Mends[last].Edit == b.Undoes {
+			l.Text, l.gone, l.Mends = l.Mends[last].text, l.Mends[last].gone, l.Mends[:last]
+		}
+	}
+}
+
+// Source returns the event that has made the line what it is.
+func (l Line) Source() earshot.EventID {
+	if n := len(l.Mends); n > 0 {
+		return l.Mends[n-1].Edit
+	}
+	return l.Event
+}
+
+// History is the dialogue of a seat, in the order in which the room admitted it;
+// a clock that jumps does not change it. A reply stands behind what it answers,
+// other replies to that and what agents asked one another for it, and so before
+// the message that cut it off.
+type History struct {
+	Agent  earshot.ParticipantID
+	Lines  []Line
+	said   []earshot.Event                        // its last replies of which something was offered
+	cut    []earshot.Event                        // its replies that were cut off and can be resumed
+	Recent func(earshot.EventID) (Citation, bool) // what is remembered besides; may be nil
+
+	left sleepingHistory // while the agent sleeps
+}
+
+// A sleepingHistory is what a seat that sleeps knows of its dialogue: which events it was
+// made of, and not what they say.
+type sleepingHistory struct {
+	lines []earshot.EventID // in their order
+	said  []earshot.EventID
+	until int64 // the newest event that there was
+}
+
+func (h *History) Add(l Line) {
+	i := len(h.Lines)
+	if at := slices.IndexFunc(h.Lines, func(x Line) bool { return l.continues != "" && x.Event == l.continues }); at >= 0 {
+		i = at + 1
+	}
+	if l.About != "" {
+		at := slices.IndexFunc(h.Lines, func(x Line) bool { return x.Event == l.About })
+		if at < 0 && i > 0 {
+			return // it answers what has been forgotten
+		}
+		i = at + 1
+		for k := i; k < len(h.Lines); k++ {
+			if x := h.Lines[k]; x.About == l.About || l.Turn != "" && x.Turn == l.Turn {
+				i = k + 1
+			}
+		}
+	}
+	h.Lines = slices.Insert(h.Lines, i, l)
+	for len(h.Lines)-h.announcements() > keepLines || (h.bytes() > keepBytes && len(h.Lines) > 1) {
+		h.drop(dropLines)
+	}
+}
+
+// has reports whether an event is part of the dialogue.
+func (h *History) has(e earshot.EventID) bool {
+	return slices.ContainsFunc(h.Lines, func(l Line) bool { return l.Event == e })
+}
+
+// drop forgets the n oldest lines, but never the newest.
+func (h *History) drop(n int) {
+	h.Lines = slices.Delete(h.Lines, 0, min(n, len(h.Lines)-1))
+}
+
+// remove forgets one line.
+func (h *History) remove(i int) { h.Lines = slices.Delete(h.Lines, i, i+1) }
+
+func (h *History) bytes() int {
+	n := 0
+	for _, l := range h.Lines {
+		n += len(l.Text) + len(l.Note)
+	}
+	return n
+}
+
+// Prompt returns what everybody in a may see of the dialogue, as the model of the
+// agent self reads it at now, and which lines that is. Where there are several agents,
+// it tells whom each message is for; and how long ago it was said, where that differs.
+func (h *History) Prompt(a earshot.Audience, self earshot.ParticipantID, name func(earshot.ParticipantID) string, several bool, now time.Time) (out []llm.Message, used []Line) {
+	before := ""
+	for _, l := range h.Lines {
+		if !l.Visibility.Allows(a) || l.gone {
+			continue
+		}
+		l.Quoted = h.cites(l, a)
+		used = append(used, l)
+		if l.Author != self && !l.Announces {
+			l.Text = whole(used)
+		}
+		if l.Text != used[len(used)-1].Text {
+			out = out[:len(out)-1] // the same sentence, as far as it had come
+		} else if when := ago(l.At, now); when != before {
+			out, before = append(out, dated(when)), when
+		}
+		if l.Author != self && !l.Announces {
+			out = append(out, l.Message(name, several))
+			continue
+		}
+		if l.Text != "" {
+			out = append(out, llm.Message{Role: llm.Assistant, Text: conversation.Escape(string(l.Text))})
+		}
+		if l.Note != "" {
+			out = append(out, llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: earshot.Text(l.Note)}.String()})
+		}
+	}
+	return out, used
+}
+
+// Message returns a message of somebody else, as the model reads it.
+func (l Line) Message(name func(earshot.ParticipantID) string, several bool) llm.Message {
+	envelope := conversation.Envelope{From: name(l.Speaker()), Text: l.Quoted.among(name) + l.Text + l.manner}
+	if n := len(l.Mends); n > 0 && name(l.Mends[n-1].By) != envelope.From { // whose words these are then
+		envelope.Text += earshot.Text(" (corrected: these words are " + name(l.Mends[n-1].By) + "'s)")
+	}
+	for _, id := range l.To {
+		if several {
+			envelope.To = append(envelope.To, name(id))
+		}
+	}
+	return llm.Message{Role: llm.User, Text: envelope.String()}
+}
+
+// whole returns the text of the sentence that ends with the last of some lines.
+func whole(lines []Line) earshot.Text {
+	n := len(lines) - 1
+	l := lines[n]
+	if n == 0 || l.continues == "" || l.continues != lines[n-1].Event {
+		return l.Text
+	}
+	if by, before := l.Speaker(), lines[n-1].Speaker(); by != before && by != "" && before != "" {
+		return l.Text // they turned out to be two
+	}
+	return Join(whole(lines[:n]), lines[n].Text)
+}
+
+// Waited returns the line e out of those that a prompt is made of, if the last
+// word is that of the agent self: while e waited, another agent asked it.
+func Waited(used []Line, e earshot.EventID, self earshot.ParticipantID) (l Line, ok bool) {
+	i := slices.IndexFunc(used, func(l Line) bool { return l.Event == e })
+	if i < 0 {
+		return Line{}, false
+	}
+	last := used[len(used)-1]
+	l = used[i]
+	l.Text = whole(used[:i+1])
+	return l, last.Author == self && !last.Announces
+}
+
+// ended returns what the model is told of how its reply ended, or "" if it
+// ended by itself and was heard.
+func ended(r earshot.Reply, name func(earshot.ParticipantID) string) string {
+	by, note := Outcome(r)
+	if by != "" {
+		return name(by) + " " + note
+	}
+	return note
+}
+
+// Outcome returns the same, without the name of who did it.
+func Outcome(r earshot.Reply) (by earshot.ParticipantID, note string) {
+	where := " there."
+	if r.Delivered() == "" {
+		where = " before you said anything."
+	}
+	switch {
+	case r.Cut != nil && r.Cut.Signal == interrupt.Shutdown.String():
+		return "", "You were switched off" + where
+	case r.Cut != nil && r.Cut.By == "":
+		return "", "somebody cut you off" + where
+	case r.Cut != nil:
+		return r.Cut.By, "cut you off" + where
+	case r.Offered == "":
+		return "", ""
+	case r.Delivered() == "":
+		return "", "You answered, but nobody heard it."
+	case r.Outcome == earshot.Failed:
+		return "", "Your reply broke off there."
+	}
+	return "", ""
+}
+
+// Lately returns the dialogue as it is read out.
+func (h *History) Lately(a earshot.Audience, name func(earshot.ParticipantID) string) []reflex.Line {
+	var out []reflex.Line
+	var said []Line
+	for _, l := range h.Lines {
+		if !l.Visibility.Allows(a) || l.Text == "" || l.gone {
+			continue
+		}
+		said = append(said, l)
+		if text := whole(said); text != l.Text {
+			out[len(out)-1].Text = text
+			continue
+		}
+		out = append(out, reflex.Line{Name: name(l.Speaker()), Text: l.Text, At: l.At})
+	}
+	return out
+}
+
+// revised takes in that something was said by somebody else than was thought. It says
+// what they are called, and nothing of what they may do: that stays as it was.
+func (h *History) revised(e earshot.Event) {
+	w, is := e.Body.(earshot.Attribution)
+	i := slices.IndexFunc(h.Lines, func(l Line) bool { return is && l.Event == w.Of && l.Aloud })
+	if i >= 0 {
+		h.Lines[i].whose = &w
+	}
+}
+
+// Speaker returns whose words a line is, as far as anybody knows.
+func (l Line) Speaker() earshot.ParticipantID {
+	if l.whose != nil {
+		return l.whose.Author
+	}
+	return l.Author
+}
+
+// Revise makes a line what its message was revised to.
+func (h *History) Revise(at time.Time, b earshot.Revision) {
+	for i := range h.Lines {
+		if l := &h.Lines[i]; l.Event == b.Of && !l.Replies {
+			l.Revised = at
+			l.Text, l.Mends, l.gone = earshot.Message{Text: b.Text, Attachments: l.attached}.Whole(), nil, false
+		}
+	}
+}
+
+// Forget takes out the lines of events that are erased, and the replies.
+func (h *History) Forget(is func(earshot.EventID) bool) {
+	h.Lines = slices.DeleteFunc(h.Lines, func(l Line) bool { return is(l.Event) })
+	erased := func(reply earshot.Event) bool { return is(reply.ID) }
+	h.said, h.cut = slices.DeleteFunc(h.said, erased), slices.DeleteFunc(h.cut, erased)
+}

@@ -1,0 +1,186 @@
+package dialogue
+
+import (
+	"slices"
+	"strings"
+
+	"earshot"
+	"earshot/executive/reflex"
+	"earshot/executive/scene"
+	"earshot/participants"
+)
+
+// Learn takes what happened into the dialogue, if it belongs there.
+func (h *History) Learn(e earshot.Event, people *participants.Registry) {
+	h.mended(e)
+	h.revised(e)
+	l, ok := h.Line(e, people)
+	switch {
+	case !ok:
+	case l.Announces:
+		h.announced(l)
+	default:
+		h.Add(l)
+	}
+}
+
+// Line returns what happened as a line of the dialogue. What was said aloud to
+// others is none: people talk all day, and would drive everything else out.
+func (h *History) Line(e earshot.Event, people *participants.Registry) (Line, bool) {
+	l := Line{Event: e.ID, Sequence: e.Sequence, At: e.At, Author: e.Author, From: e.From, To: e.To, Visibility: e.Visibility}
+	switch body := e.Body.(type) {
+	case earshot.Message:
+		l.Revised, l.OwnWords = body.Revised, body.OwnWords
+		l.About, l.Text, l.Turn, l.answers, l.attached = body.About, body.Whole(), body.Turn, body.ReplyTo, body.Attachments
+		if e.Author == h.Agent && body.About == "" && len(e.To) > 0 { // which it did not say aloud
+			l.Text, l.Note = "", "You wrote to "+people.Name(e.To[0])+": "+Quote(body.Text)
+		}
+	case earshot.Utterance:
+		l.Text, l.Aloud, l.Voice, l.continues, l.manner = body.Text, true, body.Speaker, body.Continues, manner(e.Author, body)
+		return l, slices.Contains(e.To, h.Agent)
+	case earshot.Presence:
+		l.To, l.Announces, l.comes = nil, true, body.Here
+		l.Note = announcement(people, e.Author, body)
+	case earshot.Reply:
+		l.About, l.Text, l.Turn, l.Replies = body.About, body.Delivered(), body.Turn, true
+		l.OwnWords = slices.ContainsFunc(h.Lines, func(x Line) bool { return x.Event == l.About && x.OwnWords })
+		if body.Handover != nil { // which is the house's word
+			return h.handed(l, body.Handover, people), true
+		}
+		if body.Reflex && strings.HasPrefix(string(l.Text), reflex.Reporting) {
+			l.Text = "" // what a reflex reported of the house's faults is nobody's own word
+		}
+		if e.Author != h.Agent {
+			if !h.has(l.About) {
+				l.About = "" // another was asked, so it stands where it came
+			}
+			return l, l.Text != ""
+		}
+		l.To, l.Note = nil, ended(body, people.Name)
+		return l, body.Offered != "" || l.Note != ""
+	default:
+		return l, false
+	}
+	return l, true
+}
+
+// Overhear takes what was said aloud to nobody in particular into the dialogue, since
+// the agent answers it, with what has been changed since.
+func (h *History) Overhear(e earshot.Event, changes []scene.Version) {
+	if u, aloud := e.Body.(earshot.Utterance); aloud && !h.has(e.ID) {
+		h.Add(Line{Event: e.ID, At: e.At, Author: e.Author, From: e.From, Text: u.Text, Visibility: e.Visibility, Aloud: true, Voice: u.Speaker, manner: manner(e.Author, u)})
+		for _, v := range slices.Backward(changes) {
+			h.mended(v.Edit)
+		}
+	}
+}
+
+// handed returns the line l of a reply by which agents handed over.
+func (h *History) handed(l Line, over *earshot.Handover, people *participants.Registry) Line {
+	to := "a person"
+	if over.To != "" {
+		to = people.Name(over.To)
+	}
+	l.Note = people.Name(l.Author) + " has handed over to " + to + "."
+	if over.Why == earshot.Apart {
+		l.Note += " It had called an agent of another user, which only people may; tell them what you want of it."
+	}
+	l.Author, l.About, l.To, l.Text = h.Agent, "", nil, ""
+	return l
+}
+
+// Spoke remembers a reply, for those who ask what was said.
+func (h *History) Spoke(reply earshot.Event) {
+	h.said = append(h.said, reply)
+	h.said = slices.Delete(h.said, 0, max(0, len(h.said)-keepSaid))
+}
+
+// Latest returns the last reply that everybody in a may know of.
+func (h *History) Latest(a earshot.Audience) earshot.Event {
+	for _, said := range slices.Backward(h.said) {
+		if said.Visibility.Allows(a) {
+			return said
+		}
+	}
+	return earshot.Event{}
+}
+
+// Sleep frees the dialogue, and keeps what is needed to have it again.
+func (h *History) Sleep(newest int64) {
+	left := sleepingHistory{until: newest}
+	for _, l := range h.Lines {
+		left.lines = append(left.lines, l.Event)
+	}
+	for _, said := range h.said {
+		left.said = append(left.said, said.ID)
+	}
+	*h = History{Agent: h.Agent, Recent: h.Recent, cut: h.cut, left: left}
+}
+
+// Wake makes the dialogue again of the newest events that the agent may see: what
+// it was when it fell asleep, and what has happened since. One that was never
+// awake has heard all of them; began is the newest of those from before the
+// program began.
+func (h *History) Wake(events []earshot.Event, began int64, people *participants.Registry) {
+	known := make(map[earshot.EventID]earshot.Event, len(events))
+	for _, e := range events {
+		known[e.ID] = e
+	}
+	for _, id := range h.left.lines {
+		if l, ok := h.Line(known[id], people); ok {
+			h.Lines = append(h.Lines, l)
+		}
+	}
+	for _, e := range events {
+		if e.Sequence <= h.left.until {
+			h.mended(e)
+			h.revised(e)
+		}
+	}
+	h.said = nil // what is known of them from before the program began is among events
+	for _, id := range h.left.said {
+		if e, ok := known[id]; ok {
+			h.Spoke(e)
+		}
+	}
+	fresh := h.left.until == 0
+	for _, e := range events {
+		if e.Sequence <= h.left.until {
+			continue
+		}
+		if fresh && e.Sequence > began {
+			h.EndPresence()
+			fresh = false
+		}
+		h.Learn(e, people)
+		h.Relearn(e)
+	}
+	if fresh {
+		h.EndPresence()
+	}
+	h.left = sleepingHistory{}
+}
+
+// Relearn remembers e if it is a reply of the agent's own, from before it can
+// tell how that came about.
+func (h *History) Relearn(e earshot.Event) {
+	if body, ok := e.Body.(earshot.Reply); ok && e.Author == h.Agent && body.Offered != "" && body.Handover == nil {
+		h.Spoke(e)
+		h.TrackCut(e)
+	}
+}
+
+// manner returns what a model is told beside words of an author that were said aloud: why
+// they may be somebody else's than it seems. Whom the provider knows, as in a call where
+// everybody is heard for themselves, is not taken for another.
+func manner(author earshot.ParticipantID, u earshot.Utterance) earshot.Text {
+	switch {
+	case u.LikeAgent:
+		return " (in a voice like yours)"
+	case u.Overlaps && author != "" && u.Speaker.ID == "":
+		return " (somebody else spoke at the same time)"
+	case u.Overlaps:
+		return " (somebody else spoke at the same time: who said it, and what, may be mistaken)"
+	}
+	return ""
+}
