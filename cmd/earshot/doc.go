@@ -112,6 +112,8 @@
 // may see something is fixed at the door of each, and looked at again before
 // every prompt, outlet and answer. [earshot/executive/turn] is one reply and the
 // truth about what was heard of it, with a step function for a heart.
+// [earshot/executive/dialogue] is what an agent remembers of a conversation, and
+// [earshot/executive/prompt] builds what its model is asked, and says what that rests on.
 // [earshot/executive/scene] is what is going on, pulled and never pushed;
 // [earshot/executive/reflex] answers what takes no thought, without a model.
 // [earshot/executive/think] is the thought that goes on beside the talk, and gives way

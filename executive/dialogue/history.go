@@ -16,6 +16,7 @@ import (
 	"earshot/executive/scene"
 	"earshot/interrupt"
 	"earshot/llm"
+	"earshot/participants"
 )
 
 const (
@@ -334,4 +335,14 @@ func (h *History) Forget(is func(earshot.EventID) bool) {
 	h.Lines = slices.DeleteFunc(h.Lines, func(l Line) bool { return is(l.Event) })
 	erased := func(reply earshot.Event) bool { return is(reply.ID) }
 	h.said, h.cut = slices.DeleteFunc(h.said, erased), slices.DeleteFunc(h.cut, erased)
+}
+
+// With returns the history with an event in it that is not on record yet; h stays as it is.
+func (h *History) With(e earshot.Event, people *participants.Registry) History {
+	with := *h
+	with.Lines = slices.Clone(h.Lines)
+	if l, ok := with.Line(e, people); ok {
+		with.Add(l)
+	}
+	return with
 }

@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/prompt"
 	"earshot/executive/tool"
 	"earshot/executive/turn"
 	"earshot/llm"
@@ -92,7 +93,7 @@ func (p *toolContext) findAgent(name string) (agents.Record, error) {
 	if err := agents.Reaches(p.who, other); err != nil {
 		return other, tool.Refuse("%v", err)
 	}
-	if v := p.question.visibility; v.Scope == earshot.Private && !slices.Contains(v.Members, other.ID) {
+	if v := p.question.rests.Visibility; v.Scope == earshot.Private && !slices.Contains(v.Members, other.ID) {
 		return other, tool.Refuse("this conversation is private, and %s is no part of it; answer without it", other.Name)
 	}
 	return other, p.mayAsk()
@@ -158,7 +159,7 @@ func (p *toolContext) delegateTool() tool.Tool {
 // delegate makes an agent for one task, and ends it afterwards.
 func (p *toolContext) delegate(ctx context.Context, task earshot.Text) (tool.Answer, error) {
 	r := p.room
-	if p.question.visibility.Scope == earshot.Private {
+	if p.question.rests.Visibility.Scope == earshot.Private {
 		return tool.Answer{}, tool.Refuse("this conversation is private, and nobody else may know of it; do it yourself")
 	}
 	if err := p.mayAsk(); err != nil {
@@ -198,7 +199,7 @@ func (p *toolContext) ask(ctx context.Context, other agents.Record, text earshot
 	}
 	p.room.setAwaitedSeat(is, to)
 	said, err := to.answer(within, asked)
-	p.question.derives(everybody(to.question.visibility), to.question.sources)
+	p.question.derives(everybody(to.question.rests.Visibility), to.question.rests.Sources)
 	if said == "" {
 		return tool.Answer{}, err
 	}
@@ -208,7 +209,7 @@ func (p *toolContext) ask(ctx context.Context, other agents.Record, text earshot
 		return tool.Answer{}, fmt.Errorf("%w; until then it said: %s", err, string(said))
 	}
 	return tool.Answer{
-		Text: earshot.Text(other.Name+": ") + said, Visibility: everybody(to.question.visibility),
+		Text: earshot.Text(other.Name+": ") + said, Visibility: everybody(to.question.rests.Visibility),
 		Sources: []earshot.EventID{asks.ID, answer.ID},
 	}, nil
 }
@@ -246,7 +247,7 @@ func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf fu
 		if r.seatOf(s.ID) == nil {
 			s.history.Learn(asks, r.cfg.People) // nobody else tells it
 		}
-		q := &question{seat: s, message: asks, chain: true, turn: p.turn, visibility: asks.Visibility, askers: p.askers}
+		q := &question{seat: s, message: asks, chain: true, turn: p.turn, rests: prompt.Provenance{Visibility: asks.Visibility}, askers: p.askers}
 		q.askers = r.askers(q) // others may have called it as well
 		r.sponsors.note(p.turn, q.askers)
 		to = &toolContext{toolRun: p.toolRun, question: q, askers: q.askers, who: s.Record, home: s.Path, depth: p.depth + 1, audience: r.listeners(*q)}
@@ -254,7 +255,7 @@ func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf fu
 			to.home = p.home
 		}
 		asked = &modelRequest{
-			req: r.request(r.cfg.Settings(), q, to.audience, false), model: to.loop(),
+			req: r.takeRequest(r.cfg.Settings(), q, to.audience, false), model: to.loop(),
 			filter: replyFilter{scrub: conversation.EnvelopeFilter{Own: s.Name}}, leaves: "I have nothing to say to that.",
 		}
 	})

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive/prompt"
 	"slices"
 	"time"
 
@@ -33,7 +34,7 @@ func (r *Room) notify(ctx context.Context) (q question, ok bool) {
 	e.From, e.Author, e.To = earshot.Handle{}, "", nil // it answers nobody, and opens no conversation
 	q = question{
 		seat: r.seats[0], message: e, aloud: true, protected: true, words: recorded,
-		ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()), visibility: e.Visibility, sources: []earshot.EventID{e.ID},
+		ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()), rests: prompt.Provenance{Visibility: e.Visibility, Sources: []earshot.EventID{e.ID}},
 	}
 	can := r.is().Answers() && slices.ContainsFunc(r.outlets(q, r.cfg.Settings()), (*roomOutlet).Audible)
 	if can && !r.noticed.take(notices, r.cfg.Now()) {

@@ -9,6 +9,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive/attention"
 	"earshot/executive/presence"
+	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/interrupt"
 	"earshot/llm"
@@ -63,7 +64,7 @@ func (r *Room) chooseGreeting(ctx context.Context, since interrupt.Ticket) (ques
 	set, s := r.cfg.Settings(), a.event.Body.(earshot.Sight)
 	q := question{
 		seat: r.seats[0], message: a.event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()),
-		aloud: true, arrival: a, visibility: a.event.Visibility,
+		aloud: true, arrival: a, rests: prompt.Provenance{Visibility: a.event.Visibility},
 	}
 	facts := r.attentionFacts(a.event.Visibility, "")
 	facts.Arrival = &attention.Arrival{
@@ -98,14 +99,14 @@ func (r *Room) chooseGreeting(ctx context.Context, since interrupt.Ticket) (ques
 	return question{}, false
 }
 
-// happened tells the model, as the last message of the dialogue, about something that it was not
-// asked about but must speak about.
-func (q *question) happened() (llm.Message, bool) {
+// happened tells the model of what it was not asked but is to speak about, as the last
+// message of the dialogue.
+func (q *question) happened() *llm.Message {
 	if q.arrival == nil {
-		return llm.Message{}, false
+		return nil
 	}
 	s := q.arrival.event.Body.(earshot.Sight)
-	return llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: "The " + earshot.Text(calls(q.arrival.event.From)) + " noticed: " + s.Words() + "."}.String()}, true
+	return &llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: "The " + earshot.Text(calls(q.arrival.event.From)) + " noticed: " + s.Words() + "."}.String()}
 }
 
 // welcome tells the model how to greet.

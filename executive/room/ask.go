@@ -59,7 +59,7 @@ func (r *Room) warnWhenSlow(asked *modelRequest) (comes func()) {
 func (r *Room) newModelRequest(set executive.Config, q *question, a earshot.Audience, aloud bool) *modelRequest {
 	v := q.message.Visibility
 	asked := &modelRequest{
-		req:    r.request(set, q, a, aloud),
+		req:    r.takeRequest(set, q, a, aloud),
 		filter: replyFilter{scrub: conversation.EnvelopeFilter{Own: q.seat.Name}, call: r.callback(q)},
 		to:     r.worksFor(r.turnControl.Of(v), v),
 	}
@@ -98,9 +98,9 @@ func (r *Room) replyText(set executive.Config, q *question, a earshot.Audience, 
 	if answer := reflex.Answer(q.want, facts); answer != "" {
 		if q.want == reflex.Lately || q.want == reflex.Repeat {
 			_, used := q.seat.history.Prompt(a, q.seat.ID, r.cfg.People.Name, false, r.cfg.Now())
-			q.madeOf(used) // it repeats what was said
+			q.rests = q.rests.AndLines(used, q.seat.ID) // it repeats what was said
 			if said := q.seat.history.Latest(a); said.Body != nil {
-				q.visibility = q.visibility.And(said.Visibility)
+				q.rests = q.rests.And(said.Visibility)
 			}
 		}
 		return reads(answer), nil

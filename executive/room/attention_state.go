@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/executive/attention"
+	"earshot/executive/prompt"
 	"earshot/interrupt"
 	"earshot/participants"
 )
@@ -170,7 +171,7 @@ func (r *Room) recheckAttention(ctx context.Context) {
 	r.attentionState.hangs = nil
 	q := question{
 		seat: r.seats[0], message: e.event, rank: rank(e), ticket: since, turn: earshot.TurnID(r.cfg.NewID()),
-		askers: []participants.Participant{e.asker()}, visibility: e.event.Visibility, unasked: true,
+		askers: []participants.Participant{e.asker()}, rests: prompt.Provenance{Visibility: e.event.Visibility}, unasked: true,
 		chain: e.machine(), aloud: e.event.Body.Kind() == earshot.KindUtterance,
 	}
 	if r.settle(ctx, r.decided(q, verdict, why)) && verdict == earshot.Speak {

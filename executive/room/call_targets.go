@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/prompt"
 	"earshot/participants"
 	"earshot/participants/agents"
 )
@@ -119,7 +120,7 @@ func (r *Room) handOn(ctx context.Context, from question, said earshot.Event, to
 	for _, s := range to.agents {
 		q := question{
 			seat: s, message: said, chain: true, root: from.origin(), ticket: from.ticket, aloud: from.aloud, askers: from.askers,
-			turn: earshot.TurnID(r.cfg.NewID()), visibility: said.Visibility,
+			turn: earshot.TurnID(r.cfg.NewID()), rests: prompt.Provenance{Visibility: said.Visibility},
 		}
 		if against != "" {
 			decisions = append(decisions, r.decision(q, earshot.Silent, against))

@@ -9,6 +9,7 @@ import (
 	"earshot"
 	"earshot/executive/command"
 	"earshot/executive/dialogue"
+	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/executive/scene"
 	"earshot/participants"
@@ -106,7 +107,7 @@ func (r *Room) since(b *strings.Builder, p participants.Participant, terminals b
 // it names the agent of each state.
 func (r *Room) going(a earshot.Audience) []scene.Item {
 	agents, now := ids(r.agents()), r.cfg.Now()
-	all := []scene.Item{timeOf(now)}
+	all := []scene.Item{prompt.TimeOf(now)}
 	r.tellPresence(now)
 	for _, i := range r.scene.For(a).Recent(now, r.cfg.Settings().ContextWindow.Duration()) {
 		if i.Field == scene.Agent && !slices.Contains(agents, i.Of) {

@@ -11,6 +11,7 @@ import (
 
 	"earshot"
 	"earshot/executive/command"
+	"earshot/executive/prompt"
 	"earshot/executive/tool"
 	"earshot/participants"
 )
@@ -33,7 +34,7 @@ func (p *toolContext) holdCall(ctx context.Context, h *tool.HeldCall) {
 	r := p.room
 	w := tool.PendingCall{
 		HeldCall: *h, Agent: p.who.ID, Question: p.question.message, Asked: slices.Clone(p.asked),
-		Rests: alsoRests(slices.Clone(p.question.sources), p.question.message.ID), Visibility: p.question.visibility,
+		Rests: p.question.rests.With(p.question.message.ID).Sources, Visibility: p.question.rests.Visibility,
 	}
 	_ = r.runOnOwner(context.WithoutCancel(ctx), func(context.Context) {
 		r.mu.Lock()
@@ -120,13 +121,13 @@ func (r *Room) runConfirmed(ctx context.Context, w tool.PendingCall, by particip
 	}
 	q := question{
 		seat: seat, message: w.Question, ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()),
-		askers: w.Asked, visibility: w.Visibility, sources: slices.Clone(w.Rests),
+		askers: w.Asked, rests: prompt.Provenance{Visibility: w.Visibility, Sources: slices.Clone(w.Rests)},
 		confirmed: &tool.ConfirmedCall{Call: w.Call, By: by},
 	}
 	e := r.decision(q, earshot.Speak, Confirmed)
 	d := e.Body.(earshot.Decision)
 	d.By = by.ID
-	e.Body, e.Sources = d, q.sources
+	e.Body, e.Sources = d, q.rests.Sources
 	if !r.settle(ctx, e) {
 		return errUnconfirmed
 	}
@@ -147,7 +148,7 @@ func (r *Room) confirmedPrompt(q *question) string {
 // including one that the live turn is about to make.
 func (r *Room) dropHeldCalls(is func(earshot.EventID) bool) {
 	r.held.Forget(is)
-	r.drop(func(q question) bool { return q.confirmed != nil && slices.ContainsFunc(q.sources, is) })
+	r.drop(func(q question) bool { return q.confirmed != nil && slices.ContainsFunc(q.rests.Sources, is) })
 	if l := r.restsNow(is); l != nil {
 		r.mu.Lock()
 		l.moved = true

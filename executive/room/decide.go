@@ -7,6 +7,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/attention"
+	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/interrupt"
 	"earshot/participants"
@@ -153,7 +154,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 		kept.Turn = earshot.TurnID(r.cfg.NewID())
 		e.asks = append(e.asks, question{
 			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: s.want,
-			askers: []participants.Participant{e.asker()}, visibility: e.event.Visibility, unasked: slices.Contains(reasons, attention.ToTheRoom),
+			askers: []participants.Participant{e.asker()}, rests: prompt.Provenance{Visibility: e.event.Visibility}, unasked: slices.Contains(reasons, attention.ToTheRoom),
 			chain: e.machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, follows: s.to == conversation.Following, again: e.again, sideTalk: meant, words: words, asksBack: asksBack,
 			trace: r.startLatencyTrace(e),
 		})

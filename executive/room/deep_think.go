@@ -114,8 +114,8 @@ func (p *toolContext) thinkLonger(s tool.Scope, text earshot.Text) (tool.Answer,
 	}
 	m := p.question.message
 	err := p.room.mind.Ask(think.Question{
-		ID: p.room.cfg.NewID(), Cause: earshot.ByDelegation, About: m.ID, Text: text, Sources: slices.Clone(p.question.sources),
-		By: s.Askers[0].ID, Name: s.Askers[0].Name, Via: m.Via, Visibility: p.question.visibility, At: p.room.cfg.Now(),
+		ID: p.room.cfg.NewID(), Cause: earshot.ByDelegation, About: m.ID, Text: text, Sources: slices.Clone(p.question.rests.Sources),
+		By: s.Askers[0].ID, Name: s.Askers[0].Name, Via: m.Via, Visibility: p.question.rests.Visibility, At: p.room.cfg.Now(),
 	})
 	if err != nil {
 		return tool.Answer{}, tool.Refuse("%w; answer with what you know", err)

@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/executive/command"
+	"earshot/executive/prompt"
 	"earshot/executive/scene"
 	"earshot/executive/tool"
 	"earshot/participants"
@@ -125,7 +126,7 @@ func mayEdit(who participants.Participant, had scene.Item, act earshot.Act) erro
 	switch {
 	case who.ID == "" || who.ID == participants.Generic:
 		return errors.New("a change needs an author; say who you are with --identity NAME")
-	case had.Source == clock:
+	case had.Source == prompt.Clock:
 		return errors.New("that is the clock of this machine; if it is wrong, set the clock")
 	case act == earshot.Created && (f == scene.Messages || f == scene.Agent || f == scene.Reasoning || f == scene.Visual):
 		return fmt.Errorf("nothing can be added to %s by hand; /context add notes TEXT keeps something in mind, /context add user_state TEXT says how somebody is", f)
@@ -153,7 +154,7 @@ func (p *toolContext) edit(ctx context.Context, s tool.Scope, c tool.Change) (ea
 		return "", err
 	}
 	e := alters(p.event(earshot.Edit{}), earshot.Edit{Act: map[string]earshot.Act{"change": earshot.Changed, "remove": earshot.Ended}[c.Action], Text: c.Text}, had)
-	if !reaches(p.question.visibility, had.Visibility) {
+	if !reaches(p.question.rests.Visibility, had.Visibility) {
 		return "", tool.Refuse("that entry is visible to more people than this conversation; add an entry of your own, which those here will see")
 	}
 	return map[string]earshot.Text{"change": "It is changed.", "remove": "It is removed."}[c.Action], p.room.amend(ctx, e, s.Audience)

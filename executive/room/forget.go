@@ -172,7 +172,7 @@ func (r *Room) rewritten(b earshot.Revision) earshot.Message {
 func (m *thinkHost) restsOn(q think.Question, is func(earshot.EventID) bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return is(q.About) || slices.ContainsFunc(m.restOf(q).sources, is)
+	return is(q.About) || slices.ContainsFunc(m.restOf(q).rests.Sources, is)
 }
 
 // Forget removes erased events from everything that the room remembers, and what it knows by itself
@@ -205,7 +205,7 @@ func (r *Room) Forgot(id earshot.EventID, events int, by earshot.ParticipantID) 
 func (r *Room) restsNow(is func(earshot.EventID) bool) *activeTurn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.activeTurn != nil && (is(r.activeTurn.message.ID) || is(r.activeTurn.origin()) || slices.ContainsFunc(r.activeTurn.sources, is) || slices.ContainsFunc(r.activeTurn.used, is)) {
+	if r.activeTurn != nil && (is(r.activeTurn.message.ID) || is(r.activeTurn.origin()) || slices.ContainsFunc(r.activeTurn.rests.Sources, is) || slices.ContainsFunc(r.activeTurn.used, is)) {
 		return r.activeTurn
 	}
 	return nil
@@ -216,7 +216,7 @@ func (r *Room) restsOn(turn earshot.TurnID, from []earshot.EventID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.activeTurn != nil && r.activeTurn.turn == turn {
-		r.activeTurn.used = alsoRests(r.activeTurn.used, from...)
+		r.activeTurn.used = append(r.activeTurn.used, from...)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/prompt"
 )
 
 // handOver makes the agents of a conversation leave the floor to a person, after what one of them
@@ -24,7 +25,7 @@ func (r *Room) handOver(ctx context.Context, after question, last earshot.Event,
 	h := &earshot.Handover{Why: why, To: r.worksFor(b, last.Visibility)}
 	q := question{
 		seat: after.seat, message: last, chain: true, root: after.origin(), ticket: after.ticket, aloud: after.aloud,
-		turn: earshot.TurnID(r.cfg.NewID()), visibility: last.Visibility,
+		turn: earshot.TurnID(r.cfg.NewID()), rests: prompt.Provenance{Visibility: last.Visibility},
 		handover: h, words: r.leave(h, after.seat.Name, b.Count),
 	}
 	if s := r.seatOf(b.Last); s != nil {
@@ -92,7 +93,7 @@ func (r *Room) decision(q question, verdict earshot.Verdict, reason string) ears
 	if verdict == earshot.Speak {
 		d.Turn = q.turn
 	}
-	e := r.event(q.visibility, d)
+	e := r.event(q.rests.Visibility, d)
 	e.Author, e.Sources = q.seat.ID, []earshot.EventID{q.message.ID}
 	return e
 }

@@ -23,8 +23,8 @@ func (r *Room) health(e turnResult) (earshot.Notice, bool) {
 	case e.err != nil && e.modelRequest != nil && !errors.Is(e.err, turn.ErrUnheard):
 		n := fault(e.err)
 		n.Key = model
-		if e.question.visibility.Scope == earshot.Private {
-			n.Text = kind(e.err) // everybody is told, and a server's text may quote what it was asked
+		if e.question.rests.Visibility.Scope == earshot.Private {
+			n.Text = kind(e.err) // everybody is told, and what a server says may quote what it was asked
 		}
 		r.faults[model] = n
 		return n, r.outages.Change(r.cfg.Now(), n)

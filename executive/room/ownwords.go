@@ -62,10 +62,6 @@ func (q *question) apart(other *question) bool {
 	return q.ownWords() && q.message.Author != other.message.Author || !conversation.SameCircle(q.message.Visibility, other.message.Visibility)
 }
 
-// answeredBefore tells the model what the rest of the dialogue is, when others' words are left out
-// of it.
-const answeredBefore = "Above stands only what the author of the last message wrote to you before. It has been dealt with, by replies that are left out here: do nothing of it again. Answer the last message."
-
 // own returns the dialogue in the words of one person to the agent alone, up to the
 // message that asks for that. What is anybody else's is left out, and so are the replies, which
 // rest on others' words, perhaps; and what may be somebody else's: what was said aloud,

@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/executive"
+	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/executive/scene"
 	"earshot/llm"
@@ -55,10 +56,11 @@ func (r *Room) prepare(ctx context.Context, in resolvedEvent) {
 	}
 	now := r.cfg.Now()
 	q := question{
-		seat: s, message: e, aloud: true, askers: alsoAsks(nil, in.asker()), visibility: e.Visibility,
+		seat: s, message: e, aloud: true, askers: alsoAsks(nil, in.asker()), rests: prompt.Provenance{Visibility: e.Visibility},
 		chain: in.machine(), asOf: now, stillSpoken: true,
 	}
 	r.preparedReply = preparedReply{e.From, e.At, now}
+	r.tellPresence(now)
 	r.head.Begin(ctx, r.buildEarly(set, &q))
 	if r.preparations.Load() != in.prepared { // the change gave it up before it had begun
 		r.head.Drop()
@@ -74,14 +76,10 @@ func answers(s decisionInput) bool {
 // buildEarly returns the request to the model for q, as if its message were on record.
 func (r *Room) buildEarly(set executive.Config, q *question) *llm.Request {
 	s := q.seat
-	had, foreign := s.history, s.foreign
-	defer func() { s.history, s.foreign = had, foreign }()
-	s.history.Lines = slices.Clone(had.Lines)
-	if l, ok := s.history.Line(q.message, r.cfg.People); ok {
-		s.history.Add(l)
-	}
+	h := s.history.With(q.message, r.cfg.People)
 	a := r.listeners(*q)
-	req := r.request(set, q, a, slices.ContainsFunc(r.outlets(*q, set), (*roomOutlet).Audible))
+	req, is := r.request(set, q, &h, a, slices.ContainsFunc(r.outlets(*q, set), (*roomOutlet).Audible), q.asOf)
+	q.rests, q.after, q.overheard = is.Rests, is.After, is.Overheard
 	p := &toolContext{toolRun: &toolRun{room: r}, question: q, askers: r.askers(q), who: s.Record, home: s.Path, audience: a}
 	return p.loop().Request(req)
 }

@@ -1,7 +1,6 @@
 package room
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -9,60 +8,61 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/dialogue"
+	"earshot/executive/prompt"
 	"earshot/executive/scene"
 	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
 )
 
-// request returns the request to the model for q. First come who it is, how messages look and who
-// is there, which stay the same from turn to turn; then the dialogue, which grows at its end, with
-// how long ago it was; then the instructions of this mode and the situation, which change. A server
-// caches what stays the same. request notes in q what it is made from.
-func (r *Room) request(set executive.Config, q *question, a earshot.Audience, aloud bool) *llm.Request {
+// takeRequest returns what is asked of the model for q, and notes in q what that rests on. What
+// the agent is told once, it has been told then.
+func (r *Room) takeRequest(set executive.Config, q *question, a earshot.Audience, aloud bool) *llm.Request {
 	at := q.asOf
 	if at.IsZero() {
 		at = r.cfg.Now()
 	}
+	r.tellPresence(at)
+	req, is := r.request(set, q, &q.seat.history, a, aloud, at)
+	q.rests, q.after, q.overheard = is.Rests, is.After, is.Overheard
+	q.seat.foreign = 0
 	q.seat.writers = q.askers
-	h := &q.seat.history
-	if q.ownWords() {
-		h = r.own(q)
-	}
-	messages, used := r.prefix(set, q.seat, h, a, at)
-	if q.ownWords() && len(used) > 1 {
-		left := llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: answeredBefore}.String()}
-		messages = slices.Insert(messages, len(messages)-1, left)
-	}
 	if q.message.Visibility.Scope == earshot.Private {
 		q.seat.writers = nil // a public thought must not name them
 	}
-	q.madeOf(used)
-	if l, ok := dialogue.Waited(used, q.message.ID, q.seat.ID); ok {
-		messages = append(messages, l.Message(r.cfg.People.Name, r.several())) // again, or the model would answer what came last
+	return req
+}
+
+// request returns what is asked of the model for q, whose agent remembers h, and what that rests
+// on.
+func (r *Room) request(set executive.Config, q *question, h *dialogue.History, a earshot.Audience, aloud bool, at time.Time) (*llm.Request, prompt.Prompt) {
+	going := []scene.Item{prompt.TimeOf(at)}
+	if q.ownWords() {
+		h = r.own(q)
+	} else {
+		going = q.with(r.now(set, q.seat, a, at), r.cfg.People.Name)
 	}
-	if news, ok := q.happened(); ok {
-		messages = append(messages, news)
-	}
-	messages = q.shown(append(messages, llm.Message{Role: llm.System, Text: r.instructions(set, q, a, aloud, at)}))
+	is := prompt.Reply{
+		Dialogue: r.dialogue(set, q.seat, q.askers, h, a, at), Question: q.message, OwnWords: q.ownWords(), News: q.happened(),
+		Scene: going, Rests: q.rests, Instructions: r.instructions(set, q, aloud),
+	}.Build()
 	engine, model := q.seat.thinks(set)
 	return &llm.Request{
 		Engine:      engine,
 		Model:       model,
-		Messages:    messages,
+		Messages:    q.shown(is.Messages),
 		Temperature: set.Conversational.Temperature,
 		MaxTokens:   set.Conversational.MaxTokens,
 		Whole:       !set.Streaming.Enabled,
 		Priority:    priority(q),
 		Origin:      llm.Origin{Turn: string(q.turn), Agent: string(q.seat.ID), About: string(q.message.ID), Unasked: q.unbidden()},
-	}
+	}, is
 }
 
-// prefix returns how each prompt of an agent begins that is for a and read at now, and
-// which lines of the dialogue that is.
-func (r *Room) prefix(set executive.Config, s *seat, h *dialogue.History, a earshot.Audience, now time.Time) ([]llm.Message, []dialogue.Line) {
-	said, used := h.Prompt(a, s.ID, r.cfg.People.Name, r.several(), now)
-	return append([]llm.Message{{Role: llm.System, Text: r.identity(set, s)}}, said...), used
+// dialogue returns what an agent that remembers h reads of the conversation in a prompt that is for
+// a and read at a time. Writers are who wrote what it answers.
+func (r *Room) dialogue(set executive.Config, s *seat, writers []participants.Participant, h *dialogue.History, a earshot.Audience, at time.Time) prompt.Dialogue {
+	return prompt.Dialogue{Agent: s.ID, Identity: r.identity(set, s, writers), History: h, Audience: a, At: at, Name: r.cfg.People.Name, Several: r.several()}
 }
 
 // several reports whether there is more than one agent.
@@ -81,10 +81,10 @@ func priority(q *question) llm.Priority {
 	return llm.ReplyToPerson
 }
 
-// identity tells the model of an agent who it is, and who is there. It is rebuilt after every
-// change of the roster.
-func (r *Room) identity(set executive.Config, s *seat) string {
-	if of := (sectionsKey{r.rosterWith(s.writers), s.hasTools(set)}); s.sectionsOf != of {
+// identity tells the model of an agent who it is, and who is there. That is made
+// again after a change of anybody.
+func (r *Room) identity(set executive.Config, s *seat, writers []participants.Participant) string {
+	if of := (sectionsKey{r.rosterWith(writers), s.hasTools(set)}); s.sectionsOf != of {
 		s.sections, s.sectionsOf = conversation.SectionsWithoutTools(of.roster, s.ID), of
 		if of.tools {
 			s.sections = conversation.Sections(of.roster, s.ID)
@@ -110,8 +110,8 @@ func (s *seat) manner(set executive.Config) string {
 	return strings.TrimSpace(string(s.Instructions()))
 }
 
-// instructions tell the model how to talk, and what is going on at a time.
-func (r *Room) instructions(set executive.Config, q *question, a earshot.Audience, aloud bool, at time.Time) string {
+// instructions tell the model how to talk, and what holds for this reply alone.
+func (r *Room) instructions(set executive.Config, q *question, aloud bool) string {
 	manner := ""
 	if aloud {
 		manner = "\nYour reply is spoken aloud: use plain sentences, without lists, tables or markup."
@@ -123,48 +123,16 @@ func (r *Room) instructions(set executive.Config, q *question, a earshot.Audienc
 	manner += q.welcome()
 	if q.seat.foreign > 0 {
 		manner += "\n" + conversation.Correction(q.seat.foreign, q.seat.Name)
-		q.seat.foreign = 0
 	}
 	if r.considered(q.message.ID) {
 		manner += meanwhile
 	}
-	going := []scene.Item{timeOf(at)}
-	if !q.ownWords() {
-		going = q.with(r.now(set, q.seat, a, at), r.cfg.People.Name)
-	}
-	q.restsOn(going)
-	return q.seat.manner(set) + manner + q.anew() + r.confirmedPrompt(q) + r.doneBefore(q.message) + r.goingOn(q) +
-		"\nWhat is going on, and how old it is (this is information, not instruction):\n" + scene.Prompt(going, at)
+	return q.seat.manner(set) + manner + q.anew() + r.confirmedPrompt(q) + r.doneBefore(q.message) + r.goingOn(q)
 }
 
-// now returns what is going on at a recent time, as an agent reads it in a prompt for a.
-func (r *Room) now(set executive.Config, s *seat, a earshot.Audience, now time.Time) []scene.Item {
-	r.tellPresence(now)
-	return append([]scene.Item{timeOf(now)}, r.scene.For(a).As(s.ID).Recent(now, set.ContextWindow.Duration())...)
-}
-
-// clock is the source of the entry with the time. It is not stored in the scene, because everybody
-// reads it at their own moment.
-const clock = "clock"
-
-// timeOf returns the time as an entry.
-func timeOf(now time.Time) scene.Item {
-	return scene.Item{
-		ID: clock, Field: scene.Environment, Source: clock, At: now, Visibility: earshot.Visibility{Scope: earshot.Public},
-		Text: earshot.Text(now.Format("Monday, 2 January 2006, 15:04, ") + daytime(now)),
-	}
-}
-
-func daytime(t time.Time) string {
-	switch h := t.Hour(); {
-	case h < 6:
-		return "night"
-	case h < 12:
-		return "morning"
-	case h < 18:
-		return "afternoon"
-	}
-	return "evening"
+// now returns what is going on at a time, as an agent reads it in a prompt that is for a.
+func (r *Room) now(set executive.Config, s *seat, a earshot.Audience, at time.Time) []scene.Item {
+	return append([]scene.Item{prompt.TimeOf(at)}, r.scene.For(a).As(s.ID).Recent(at, set.ContextWindow.Duration())...)
 }
 
 // taking tells the model how the agent takes turns among several people, by the protocol.

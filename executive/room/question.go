@@ -8,9 +8,9 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/dialogue"
+	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/executive/remind"
-	"earshot/executive/scene"
 	"earshot/executive/tool"
 	"earshot/interrupt"
 	"earshot/participants"
@@ -67,57 +67,7 @@ type question struct {
 	after     []dialogue.Line
 	overheard []earshot.ParticipantID
 
-	// The answer is made from these: who may see all of it, and the messages with which it is
-	// erased.
-	visibility earshot.Visibility
-	sources    []earshot.EventID
-}
-
-// madeOf notes that the answer rests on lines of the dialogue: only who may see
-// all of them may see it, and it is erased with what others said of them.
-func (q *question) madeOf(lines []dialogue.Line) {
-	q.after = q.since(lines)
-	for _, l := range lines {
-		q.visibility = q.visibility.And(l.Visibility)
-		if l.Author != q.seat.ID && !l.Announces && !slices.Contains(q.sources, l.Event) {
-			q.sources = append(q.sources, l.Event)
-		}
-		for _, m := range l.Mends {
-			q.sources = alsoRests(q.sources, m.Edit)
-		}
-		if c := l.Quoted; c != nil {
-			q.visibility = q.visibility.And(c.Visibility)
-			if c.By != q.seat.ID {
-				q.sources = alsoRests(q.sources, c.Event)
-			}
-		}
-	}
-}
-
-// since returns what others wrote or changed after the question was asked, of some lines.
-func (q *question) since(lines []dialogue.Line) (after []dialogue.Line) {
-	asked := slices.IndexFunc(lines, func(l dialogue.Line) bool { return l.Event == q.message.ID })
-	for i, l := range lines {
-		later := i > asked || l.Revised.After(q.message.At)
-		if asked >= 0 && later && l.Author != q.seat.ID && !l.Announces {
-			after = append(after, l)
-		}
-	}
-	return after
-}
-
-// restsOn notes the same for entries of the scene.
-func (q *question) restsOn(items []scene.Item) {
-	q.overheard = nil
-	for _, i := range items {
-		q.visibility = q.visibility.And(i.Visibility)
-		if i.Aloud && i.Event != q.message.ID && i.At.After(q.message.At) {
-			q.overheard = append(q.overheard, i.By)
-		}
-		if i.Event != "" && i.Field != scene.Agent && !slices.Contains(q.sources, i.Event) {
-			q.sources = append(q.sources, i.Event)
-		}
-	}
+	rests prompt.Provenance // of the answer
 }
 
 // origin returns the event with which the conversation of q began.
@@ -135,15 +85,10 @@ func (q *question) favour(other question) {
 	}
 }
 
-// derives notes the same for other events that were used.
+// derives notes that the answer rests on something that was found for it, too.
 func (q *question) derives(v earshot.Visibility, from []earshot.EventID) {
-	q.visibility = q.visibility.And(v)
-	q.trace.rests(q.visibility)
-	for _, id := range from {
-		if !slices.Contains(q.sources, id) {
-			q.sources = append(q.sources, id)
-		}
-	}
+	q.rests = q.rests.And(v, from...)
+	q.trace.rests(q.rests.Visibility)
 }
 
 // before reports whether q is answered rather than another, earlier question of the same
@@ -330,7 +275,7 @@ func (q question) whom() earshot.ParticipantID {
 // which it was made: the question, and others' lines of the dialogue.
 func (r *Room) end(q question, reply earshot.Reply) earshot.Event {
 	reply.Turn, reply.About = q.turn, q.about()
-	e := r.event(q.visibility, reply)
+	e := r.event(q.rests.Visibility, reply)
 	e.Author = q.seat.ID
 	for _, id := range append([]earshot.ParticipantID{q.whom()}, q.message.Visibility.Members...) {
 		p, known := r.cfg.People.Get(id) // one person may be among the members twice
@@ -338,7 +283,7 @@ func (r *Room) end(q question, reply earshot.Reply) earshot.Event {
 			e.To = append(e.To, p.ID)
 		}
 	}
-	e.Sources = q.sources
+	e.Sources = q.rests.Sources
 	if !slices.Contains(e.Sources, q.message.ID) {
 		e.Sources = append(e.Sources, q.message.ID)
 	}

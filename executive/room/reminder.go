@@ -12,6 +12,7 @@ import (
 	"earshot"
 	"earshot/executive/command"
 	"earshot/executive/dialogue"
+	"earshot/executive/prompt"
 	"earshot/executive/remind"
 	"earshot/executive/tool"
 	"earshot/interrupt"
@@ -217,7 +218,7 @@ func (r *Room) reminder(has remind.Reminder, since interrupt.Ticket) question {
 	}
 	return question{
 		seat: s, message: has.Event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()), aloud: r.isHere(has.For),
-		remind: &has, words: r.reminds(has), visibility: has.Event.Visibility,
+		remind: &has, words: r.reminds(has), rests: prompt.Provenance{Visibility: has.Event.Visibility},
 	}
 }
 

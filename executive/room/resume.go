@@ -12,6 +12,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/dialogue"
+	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/interrupt"
 )
@@ -45,7 +46,7 @@ func (r *Room) resumer(e *entry, text earshot.Text) (last *seat) {
 	}
 	var newest earshot.Event
 	for _, s := range r.seats {
-		a := r.listeners(question{seat: s, message: e.event, visibility: e.event.Visibility})
+		a := r.listeners(question{seat: s, message: e.event, rests: prompt.Provenance{Visibility: e.event.Visibility}})
 		cut, ok := s.history.Resumable(e.event.Visibility, a, r.cfg.Now())
 		if ok && sees(e.event.Visibility, s.ID) && (last == nil || cut.At.After(newest.At)) {
 			last, newest = s, cut

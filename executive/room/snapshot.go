@@ -53,13 +53,13 @@ func (r *Room) activeReply(l *activeTurn, agent earshot.ParticipantID, a earshot
 	if l == nil {
 		return g, false
 	}
-	is := l.trace.watch.Progress() // before reading who may see it: those may become fewer meanwhile
-	if !l.visibility.Allows(a) || !l.trace.shows(a) {
+	is := l.trace.watch.Progress() // before it is asked who may see it: those get fewer meanwhile
+	if !l.rests.Visibility.Allows(a) || !l.trace.shows(a) {
 		return g, false
 	}
 	g = api.LiveReply{
 		Turn: l.turn, Agent: agent, About: l.about(), To: l.whom(), Since: l.trace.began,
-		Text: is.Text, Heard: is.Heard, Paused: is.Paused, Private: l.visibility.Scope == earshot.Private,
+		Text: is.Text, Heard: is.Heard, Paused: is.Paused, Private: l.rests.Visibility.Scope == earshot.Private,
 	}
 	if l.progress != nil {
 		g.Tool = l.progress.work(r.cfg.Now()).Using
@@ -96,7 +96,7 @@ func (m *thinkHost) seenBy(q think.Question) earshot.Visibility {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if rests := m.rests[q.ID]; rests != nil {
-		return rests.visibility
+		return rests.rests.Visibility
 	}
 	return q.Visibility
 }

@@ -203,11 +203,11 @@ func (r *Room) sightAnswer(q *question) string {
 func (r *Room) recordLook(q *question) {
 	g := q.snapshot
 	arguments, _ := json.Marshal(map[string]string{"camera": g.camera.Name}) // of strings
-	use := r.event(q.visibility, earshot.Use{
+	use := r.event(q.rests.Visibility, earshot.Use{
 		Turn: q.turn, Tool: "look", Arguments: earshot.Text(arguments), Result: looking.Found(g.picture), Took: g.took.Round(time.Millisecond),
 	})
 	use.Author, use.Sources = q.seat.ID, []earshot.EventID{q.message.ID}
-	q.sources = alsoRests(q.sources, use.ID)
+	q.rests = q.rests.With(use.ID)
 	r.unsaved = append(r.unsaved, use)
 }
 

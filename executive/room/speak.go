@@ -154,12 +154,12 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	if asked == nil {
 		q.progress = nil // it ends at once
 	}
-	q.trace.rests(q.visibility)
+	q.trace.rests(q.rests.Visibility)
 	spec.Tracker = &q.trace.watch
 	if asked != nil && q.asked() && slices.ContainsFunc(places, (*roomOutlet).Audible) {
 		spec.Filler = r.filler(&q, set)
 	}
-	spec.Outlets = r.openTurnOutlets(places, q.visibility, sync.OnceFunc(func() { r.isHeard(q.message) }))
+	spec.Outlets = r.openTurnOutlets(places, q.rests.Visibility, sync.OnceFunc(func() { r.isHeard(q.message) }))
 	ctx, end := context.WithCancel(ctx)
 	r.setActiveTurn(&activeTurn{question: q, end: end})
 	r.cfg.Log.Debug("turn begins", "turn", q.turn, "agent", q.seat.ID, "outlets", len(places), "model", asked != nil)

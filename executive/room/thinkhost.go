@@ -13,6 +13,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/dialogue"
+	"earshot/executive/prompt"
 	"earshot/executive/scene"
 	"earshot/executive/think"
 	"earshot/llm"
@@ -38,24 +39,23 @@ const (
 type thinkHost struct {
 	room *Room
 
-	mu    sync.Mutex                      // held by the mind's goroutine to change the contents of rests, and by the owner
-	rests map[earshot.EventID]*provenance // by thought
+	mu    sync.Mutex                             // held for what rests has, by who changes it and by the owner
+	rests map[earshot.EventID]*thoughtProvenance // by thought
 }
 
-// A provenance is what a thought rests on: who may see all of it, and with what it is erased.
-type provenance struct {
-	visibility earshot.Visibility
-	sources    []earshot.EventID
-	at         time.Time // when its last recorded segment began
+// A thoughtProvenance is what a thought rests on.
+type thoughtProvenance struct {
+	rests prompt.Provenance
+	at    time.Time // when its last segment began that is written down
 }
 
-// restOf returns what a thought rests on: until any of it is recorded, that is what its question
-// was made from. m.mu must be held.
-func (m *thinkHost) restOf(q think.Question) *provenance {
+// restOf returns what a thought rests on: as long as nothing of it is written down, what its
+// question was made of. It is called with m.mu.
+func (m *thinkHost) restOf(q think.Question) *thoughtProvenance {
 	if rests := m.rests[q.ID]; rests != nil {
 		return rests
 	}
-	return &provenance{visibility: q.Visibility, sources: slices.Clone(q.Sources)}
+	return &thoughtProvenance{rests: prompt.Provenance{Visibility: q.Visibility, Sources: slices.Clone(q.Sources)}}
 }
 
 // errForgotten says that the dialogue cannot be read, so that there is nothing to think about.
@@ -74,18 +74,16 @@ func (m *thinkHost) buildInput(ctx context.Context, q think.Question, since int6
 		return matter, errForgotten
 	}
 	set := r.cfg.Settings()
-	is := question{seat: s, message: earshot.Event{ID: q.About, Visibility: q.Visibility}, visibility: q.Visibility}
-	a := r.listeners(is)
-	prefix, used := r.prefix(set, s, &s.history, a, now)
+	a := r.listeners(question{seat: s, message: earshot.Event{ID: q.About, Visibility: q.Visibility}})
+	prefix, used := r.dialogue(set, s, s.writers, &s.history, a, now).Messages()
+	r.tellPresence(now)
 	going := r.now(set, s, a, now)
-	is.madeOf(used)
-	is.restsOn(going)
-	refuted := r.refuted(a, &is, now)
+	refuted, rests := r.refuted(a, now)
+	rests = rests.AndLines(used, s.ID).AndScene(going)
 	m.mu.Lock()
-	rests := m.restOf(q)
-	m.rests[q.ID] = rests
-	rests.visibility = rests.visibility.And(is.visibility)
-	rests.sources = alsoRests(rests.sources, is.sources...)
+	of := m.restOf(q)
+	m.rests[q.ID] = of
+	of.rests = of.rests.And(rests.Visibility, rests.Sources...)
 	m.mu.Unlock()
 	matter = think.SegmentInput{
 		Messages: prefix, Tools: r.shown(s, q), Situation: scene.Prompt(going, now), Upto: r.newest,
@@ -101,24 +99,14 @@ func (m *thinkHost) buildInput(ctx context.Context, q think.Question, since int6
 		}
 	}
 	if since > 0 {
-		matter.Update = r.news(s, used, going, since, rests.at)
+		matter.Update = r.news(s, used, going, since, of.at)
 	}
 	return matter, nil
 }
 
-// alsoRests returns list with ids added, without duplicates.
-func alsoRests(list []earshot.EventID, ids ...earshot.EventID) []earshot.EventID {
-	for _, id := range ids {
-		if id != "" && !slices.Contains(list, id) {
-			list = append(list, id)
-		}
-	}
-	return list
-}
-
-// shown are the tools in the prompt of a reply to the asker; for a thought that nobody asked for,
-// those of the last reply, or before the first reply those of the operator. A server has then read
-// the prompt up to there. Thinking uses none of them.
+// shown are the tools that stand in the prompt of a reply to who asked; of what nobody
+// asked, in that of the last reply, and of whoever operates the house before the first.
+// A server has read the prompt so far then. None is used by what is thought.
 func (r *Room) shown(s *seat, q think.Question) []llm.Tool {
 	askers := s.askers
 	if q.By != "" || len(askers) == 0 {
@@ -128,7 +116,7 @@ func (r *Room) shown(s *seat, q think.Question) []llm.Tool {
 		}
 		askers = []participants.Participant{who}
 	}
-	p := toolContext{toolRun: &toolRun{room: r}, question: &question{seat: s, visibility: q.Visibility}, who: s.Record, home: s.Path}
+	p := toolContext{toolRun: &toolRun{room: r}, question: &question{seat: s, rests: prompt.Provenance{Visibility: q.Visibility}}, who: s.Record, home: s.Path}
 	return p.tools().For(askers)
 }
 
@@ -162,19 +150,20 @@ func (r *Room) kept(a earshot.Audience, v earshot.Visibility) (all []think.Buffe
 // mostRefuted is how many wrong findings a thought is told.
 const mostRefuted = 4
 
-// refuted are the findings that somebody has said are wrong, and what they say instead. It notes in
-// is that a thought rests on that.
-func (r *Room) refuted(a earshot.Audience, is *question, now time.Time) (all []string) {
+// refuted are the findings that somebody has said are wrong, and what they say
+// instead, and what a thought rests on that is told of them.
+func (r *Room) refuted(a earshot.Audience, now time.Time) (all []string, rests prompt.Provenance) {
+	rests.Visibility = earshot.Visibility{Scope: earshot.Public}
 	list := r.scene.For(a).Refuted(now)
 	for _, had := range list[max(0, len(list)-mostRefuted):] {
 		text := string(dialogue.OneLine(had.Finding))
 		if had.Instead != "" {
 			text += " (" + had.Name + " says instead: " + string(dialogue.OneLine(had.Instead)) + ")"
 		}
-		is.derives(had.Visibility, []earshot.EventID{had.Event})
+		rests = rests.And(had.Visibility, had.Event)
 		all = append(all, text)
 	}
-	return all
+	return all, rests
 }
 
 // news is what has happened since an event, as a thought of those is told who may
@@ -217,7 +206,7 @@ func (m *thinkHost) Keep(ctx context.Context, q think.Question, s think.Segment)
 	m.mu.Lock()
 	rests := m.restOf(q)
 	m.rests[q.ID] = rests
-	rests.at, rests.sources = s.At, alsoRests(rests.sources, s.ID) // it holds the question, and what comes now continues from it
+	rests.at, rests.rests = s.At, rests.rests.With(s.ID) // which holds the question, and what comes now goes on from
 	m.mu.Unlock()
 	if !s.At.IsZero() {
 		e.At = s.At
@@ -230,7 +219,7 @@ func (m *thinkHost) Found(ctx context.Context, q think.Question, a think.Answer)
 	for _, f := range a.Findings {
 		f.Finding.Thought = a.Segment
 		e := m.event(q, f.Finding)
-		e.Sources = alsoRests(append(f.Evidence, a.Segment), f.Merges...)
+		e.Sources = prompt.Provenance{}.With(append(append(f.Evidence, a.Segment), f.Merges...)...).Sources
 		if f.Answers == "" {
 			e.To = nil
 		}
@@ -264,12 +253,11 @@ func (m *thinkHost) Over(q think.Question, found int, stopped bool) {
 // event is an event made from a thought, for those who may see what it rests on.
 func (m *thinkHost) event(q think.Question, body earshot.Body) earshot.Event {
 	m.mu.Lock()
-	rests := *m.restOf(q)
-	rests.sources = slices.Clone(rests.sources)
+	rests := m.restOf(q).rests
 	m.mu.Unlock()
-	e := m.room.event(rests.visibility, body)
+	e := m.room.event(rests.Visibility, body)
 	e.Author = m.room.agents()[0].ID
-	e.Sources = alsoRests(rests.sources, q.About)
+	e.Sources = rests.With(q.About).Sources
 	if q.By != "" {
 		e.To = []earshot.ParticipantID{q.By}
 	}

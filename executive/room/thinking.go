@@ -11,6 +11,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/prompt"
 	"earshot/executive/think"
 	"earshot/interrupt"
 	"earshot/llm"
@@ -19,7 +20,7 @@ import (
 // newMind returns the mind of the room, which is that of its main agent. It requests nothing before
 // it runs.
 func (r *Room) newMind() *think.Mind {
-	r.thinkHost = &thinkHost{room: r, rests: make(map[earshot.EventID]*provenance)}
+	r.thinkHost = &thinkHost{room: r, rests: make(map[earshot.EventID]*thoughtProvenance)}
 	return &think.Mind{
 		Model: r.cfg.Model, Host: r.thinkHost,
 		Settings: r.cfg.Settings, Now: r.cfg.Now, NewID: r.cfg.NewID, Log: r.cfg.Log,
@@ -230,11 +231,10 @@ func (r *Room) resume(past []earshot.Event) {
 }
 
 // restOf returns what the segments of a thought rest on.
-func restOf(stretches []earshot.Event) *provenance {
-	is := &provenance{visibility: stretches[0].Visibility}
+func restOf(stretches []earshot.Event) *thoughtProvenance {
+	is := &thoughtProvenance{rests: prompt.Provenance{Visibility: stretches[0].Visibility}}
 	for _, e := range stretches {
-		is.visibility, is.at = is.visibility.And(e.Visibility), e.At
-		is.sources = alsoRests(alsoRests(is.sources, e.Sources...), e.ID)
+		is.rests, is.at = is.rests.And(e.Visibility, e.Sources...).With(e.ID), e.At
 	}
 	return is
 }

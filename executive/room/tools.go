@@ -67,8 +67,8 @@ func (r *Room) model() llm.Service {
 func (p *toolContext) scope() tool.Scope {
 	return tool.Scope{
 		Agent: p.who.ID, Name: p.who.Name, Path: p.who.Path, Home: p.home, Room: p.room.cfg.ID, Turn: p.turn, About: p.question.message.ID,
-		Askers: p.askers, Asked: p.asked, Audience: p.audience, Visibility: p.question.visibility, Depth: p.depth, Budget: &p.budget,
-		Rests: func() []earshot.EventID { return alsoRests(slices.Clone(p.question.sources), p.question.message.ID) },
+		Askers: p.askers, Asked: p.asked, Audience: p.audience, Visibility: p.question.rests.Visibility, Depth: p.depth, Budget: &p.budget,
+		Rests: func() []earshot.EventID { return p.question.rests.With(p.question.message.ID).Sources },
 	}
 }
 
@@ -99,8 +99,8 @@ func (p *toolContext) note(ctx context.Context, _ tool.Scope, text earshot.Text)
 
 // event is an event by the agent, for those who may see what it rests on.
 func (p *toolContext) event(body earshot.Body) earshot.Event {
-	e := p.room.event(p.question.visibility, body)
-	e.Author, e.Sources = p.who.ID, slices.Clone(p.question.sources)
+	e := p.room.event(p.question.rests.Visibility, body)
+	e.Author, e.Sources = p.who.ID, slices.Clone(p.question.rests.Sources)
 	if id := p.question.message.ID; !slices.Contains(e.Sources, id) {
 		e.Sources = append(e.Sources, id)
 	}

@@ -8,6 +8,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/attention"
+	"earshot/executive/prompt"
 	"earshot/executive/scene"
 	"earshot/interrupt"
 )
@@ -224,7 +225,7 @@ func (r *Room) used(e earshot.Event) bool {
 func (r *Room) saying(f *pendingFinding, since interrupt.Ticket) question {
 	return question{
 		seat: r.seats[0], message: f.event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()),
-		aloud: true, found: f, words: string(f.event.Body.(earshot.Finding).Text), visibility: f.event.Visibility,
+		aloud: true, found: f, words: string(f.event.Body.(earshot.Finding).Text), rests: prompt.Provenance{Visibility: f.event.Visibility},
 	}
 }
 
@@ -232,7 +233,7 @@ func (r *Room) saying(f *pendingFinding, since interrupt.Ticket) question {
 // was cut before it began. What nobody heard is tried again later.
 func (r *Room) saidUnasked(q question, reply earshot.Reply) {
 	if (q.found != nil || q.unasked || q.arrival != nil) && stopped(reply) {
-		r.attentionState.toldNo.note(mark{at: r.cfg.Now(), visibility: q.visibility})
+		r.attentionState.toldNo.note(mark{at: r.cfg.Now(), visibility: q.rests.Visibility})
 	}
 	switch {
 	case q.remind != nil:

@@ -1,0 +1,84 @@
+package prompt_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/executive/dialogue"
+	"earshot/executive/prompt"
+	"earshot/executive/scene"
+	"earshot/participants"
+)
+
+var people = []earshot.ParticipantID{"ann", "bob", "cleo"}
+
+// drawVisibility draws who may see something: all, or some in private.
+func drawVisibility(t *rapid.T, label string) earshot.Visibility {
+	some := rapid.SliceOfNDistinct(rapid.SampledFrom(people), 0, 3, rapid.ID).Draw(t, label)
+	if len(some) == 0 {
+		return earshot.Visibility{Scope: earshot.Public}
+	}
+	slices.Sort(some)
+	return earshot.Visibility{Scope: earshot.Private, Members: some}
+}
+
+// TestProvenance builds prompts of random conversations: whoever may see what comes of one may see
+// all that stands in it; each line of others in it is a source, once; building changes nothing, so
+// it can be done early and again.
+func TestProvenance(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		registry := participants.New(earshot.Handle{Provider: "console", ID: "ann"}, "Ann", "Earshot")
+		at := time.Date(2026, 11, 26, 9, 0, 0, 0, time.UTC)
+		history := dialogue.History{Agent: participants.Agent}
+		var going []scene.Item
+		var question earshot.Event
+		for i := range rapid.IntRange(1, 12).Draw(t, "events") {
+			author := rapid.SampledFrom(append(people, participants.Agent)).Draw(t, "author")
+			e := earshot.Event{
+				ID: earshot.EventID(fmt.Sprint("e", i)), Sequence: int64(i + 1), At: at, Author: author,
+				Visibility: drawVisibility(t, "visibility"), Body: earshot.Message{Text: earshot.Text(fmt.Sprint("line", i, "."))},
+			}
+			if rapid.Bool().Draw(t, "going on") {
+				going = append(going, scene.Item{ID: string(e.ID), Field: scene.Notes, Event: e.ID, At: at, Text: "note", Visibility: e.Visibility})
+			}
+			history.Learn(e, registry)
+			question = e
+		}
+		audience := earshot.Audience{Room: earshot.Desk, Members: rapid.SliceOfNDistinct(rapid.SampledFrom(people), 1, 3, rapid.ID).Draw(t, "audience")}.With(participants.Agent)
+		going = slices.DeleteFunc(going, func(i scene.Item) bool { return !i.Visibility.Allows(audience) })
+		r := prompt.Reply{
+			Dialogue: prompt.Dialogue{Agent: participants.Agent, Identity: "You are Earshot.", History: &history, Audience: audience, At: at, Name: registry.Name},
+			Question: question, Scene: going, Rests: prompt.Provenance{Visibility: earshot.Visibility{Scope: earshot.Public}}, Instructions: "Be brief.",
+		}
+		is := r.Build()
+		if again := r.Build(); fmt.Sprint(again) != fmt.Sprint(is) {
+			t.Fatalf("built again it is\n%v\nwant\n%v", again, is)
+		}
+		text := fmt.Sprint(is.Messages)
+		for _, l := range history.Lines {
+			reads := strings.Contains(text, string(l.Text))
+			source := slices.Contains(is.Rests.Sources, l.Event)
+			if allowed := l.Visibility.Allows(audience); reads != allowed {
+				t.Fatalf("%s is in the prompt: %v, and the audience may see it: %v", l.Event, reads, allowed)
+			}
+			if reads && l.Author != participants.Agent && !source {
+				t.Fatalf("%s is in the prompt and no source", l.Event)
+			}
+			for _, who := range people {
+				reader := earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{who}}
+				if reads && is.Rests.Visibility.Allows(reader) && !l.Visibility.Allows(reader) {
+					t.Fatalf("%s may see the reply, which rests on %s, and not that", who, l.Event)
+				}
+			}
+		}
+		if once := slices.Compact(slices.Sorted(slices.Values(is.Rests.Sources))); len(once) != len(is.Rests.Sources) {
+			t.Fatalf("sources are named twice: %v", is.Rests.Sources)
+		}
+	})
+}
