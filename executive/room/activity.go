@@ -211,3 +211,13 @@ func (s *activity) leaving() (first time.Time) {
 	}
 	return first
 }
+
+// about reports whether somebody types at now, and whether somebody speaks.
+func (s *activity) about(now time.Time) (types, voice bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, at := range s.voices {
+		voice = voice || now.Sub(at) < fades
+	}
+	return s.typed(now), voice
+}

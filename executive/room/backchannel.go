@@ -71,11 +71,11 @@ func (r *Room) showListening(ctx context.Context, in resolvedEvent, parts *sync.
 	for _, p := range slices.DeleteFunc(r.around(v), func(p *roomOutlet) bool { return !p.Audible() }) {
 		parts.Go(func() {
 			over := make(chan struct{})
-			speaking, err := r.openSpeechTracker(ctx, p.Outlet, earshot.Opening{Name: r.agents()[0].Name}, func(h earshot.Heard) {
+			speaking, err := r.echoReference.Open(ctx, p.Outlet, earshot.Opening{Name: r.agents()[0].Name}, r.voiceFor(true), func(h earshot.Heard) {
 				if h.End {
 					close(over)
 				}
-			}, true)
+			})
 			if err != nil {
 				return // a missing voice is reported where it is needed
 			}

@@ -348,7 +348,7 @@ func (r *Room) signal(in resolvedEvent) *interrupt.Signal {
 	case earshot.Message:
 		return r.wrote(s, body, in)
 	case earshot.Utterance:
-		sounding := body.Own > 0 || r.echoReference.sounds(e.At, e.At.Add(body.Lasted))
+		sounding := body.Own > 0 || r.echoReference.Sounds(e.At, e.At.Add(body.Lasted))
 		return unheeded(uttered(s, body, in.to, sounding, r.cuts(body.Text)), in.heeded)
 	case earshot.Speech:
 		return unheeded(voiced(s, body, in.to, r.cuts(body.Words)), in.heeded)

@@ -72,6 +72,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/command"
+	"earshot/executive/echo"
 	"earshot/executive/explain"
 	"earshot/executive/remind"
 	"earshot/executive/scene"
@@ -216,7 +217,7 @@ type Room struct {
 	commands       command.Table
 	mind           *think.Mind
 	thinkHost      *thinkHost
-	echoReference  echoReference
+	echoReference  echo.Reference
 	turnControl    conversation.TurnControl
 	directoryCache atomic.Pointer[directoryCache]
 	seatRoster     atomic.Pointer[seatRoster]

@@ -18,7 +18,7 @@ var (
 // roomOutlet is an outlet of the room, with the people around it.
 type roomOutlet struct {
 	earshot.Outlet
-	openVoice func(context.Context, earshot.Outlet, earshot.Opening, func(earshot.Heard)) (earshot.Speaking, error) // opens a voice; nil if it is none
+	voiceOf *Room // for which it speaks; nil if it is no voice
 
 	mu       sync.RWMutex // held for writing while somebody leaves, or becomes somebody else
 	audience earshot.Audience
@@ -32,7 +32,7 @@ func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
 	around.Room = r.cfg.ID
 	p := &roomOutlet{Outlet: o, audience: around}
 	if a, ok := o.(earshot.Audible); ok && a.Audible() {
-		p.openVoice = r.openVoice
+		p.voiceOf = r
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,7 +59,7 @@ func (p *roomOutlet) Flows() bool {
 }
 
 // Audible implements [earshot.Audible].
-func (p *roomOutlet) Audible() bool { return p.openVoice != nil }
+func (p *roomOutlet) Audible() bool { return p.voiceOf != nil }
 
 // Written implements [earshot.Written].
 func (p *roomOutlet) Written() bool {
@@ -75,8 +75,8 @@ func (p *roomOutlet) Open(ctx context.Context, o earshot.Opening, heard func(ear
 	if left {
 		return nil, errLeft
 	}
-	if p.openVoice != nil {
-		return p.openVoice(ctx, p.Outlet, o, heard)
+	if r := p.voiceOf; r != nil {
+		return r.echoReference.Open(ctx, p.Outlet, o, r.voiceFor(false), heard)
 	}
 	return p.Outlet.Open(ctx, o, heard)
 }

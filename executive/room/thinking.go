@@ -173,17 +173,7 @@ func (r *Room) nextQuiet() time.Time {
 	return now.Add(fades)
 }
 
-// about reports whether somebody types at now, and whether somebody speaks.
-func (s *activity) about(now time.Time) (types, voice bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, at := range s.voices {
-		voice = voice || now.Sub(at) < fades
-	}
-	return s.typed(now), voice
-}
-
-// thinkAbout makes the mind think about something new that nobody has asked.
+// thinkAbout lets the mind think about something new, which nobody has asked it to.
 func (r *Room) thinkAbout(cause earshot.Cause, about earshot.EventID, what earshot.Text) {
 	if r.thinks() {
 		_ = r.mind.Ask(think.Question{ // an unasked question is always taken

@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/echo"
 	"earshot/executive/reflex"
 	"earshot/interrupt"
 	"earshot/participants"
@@ -104,11 +105,11 @@ func (r *Room) correct(text earshot.Text) earshot.Text {
 func (r *Room) attention(e earshot.Event, unlike bool) (conversation.SpeechContext, agents.Record) {
 	all, by := r.agents(), r.counterpart(e)
 	a := conversation.SpeechContext{
-		Saying:   r.echoReference.between(e.At, r.ends(e)),
-		Said:     r.echoReference.between(e.At.Add(-belated), r.ends(e)),
-		Sounding: r.echoReference.sounds(e.At, r.ends(e)),
-		Echoing:  r.echoReference.echoes(e.At, r.ends(e)),
-		Asked:    r.echoReference.asked(e.At, r.ends(e)),
+		Saying:   r.echoReference.Between(e.At, r.ends(e)),
+		Said:     r.echoReference.Between(e.At.Add(-echo.MaxDelay), r.ends(e)),
+		Sounding: r.echoReference.Sounds(e.At, r.ends(e)),
+		Echoing:  r.echoReference.Echoes(e.At, r.ends(e)),
+		Asked:    r.echoReference.Asked(e.At, r.ends(e)),
 		Commands: r.orders(e.Body),
 		Rested:   r.activity.rested(e.At),
 	}
@@ -146,7 +147,7 @@ func (r *Room) orders(b earshot.Body) bool {
 // sounds like it while an agent was speaking: at that time nothing else is said so often.
 func (r *Room) misheard(e earshot.Event) earshot.Event {
 	u, whole := e.Body.(earshot.Utterance)
-	if !whole || !(u.Own > 0 || r.echoReference.sounds(e.At, r.ends(e))) {
+	if !whole || !(u.Own > 0 || r.echoReference.Sounds(e.At, r.ends(e))) {
 		return e
 	}
 	for _, a := range r.agents() {

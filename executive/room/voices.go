@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/echo"
 	"earshot/participants"
 	"earshot/speakers"
 )
@@ -52,7 +53,7 @@ func (r *Room) attribute(e *earshot.Event, in *resolvedEvent) {
 			j = r.cfg.Voices.Whose(v, e.At)
 			in.strange = j.New
 		}
-		in.own = j.Own && (body.Own >= comesBack || r.echoReference.echoes(e.At, r.ends(*e)))
+		in.own = j.Own && (body.Own >= comesBack || r.echoReference.Echoes(e.At, r.ends(*e)))
 		body.LikeAgent = j.Own && !in.own
 		body.Voice, body.Speaker, body.Sure = nil, j.Speaker, share(j.Sure)
 		if j.Speaker.ID == "" {
@@ -63,7 +64,7 @@ func (r *Room) attribute(e *earshot.Event, in *resolvedEvent) {
 		if v := body.Voice; asks && v != nil {
 			j = r.cfg.Voices.Guess(v, e.At)
 		}
-		in.own = j.Own && r.echoReference.echoes(e.At, r.ends(*e))
+		in.own = j.Own && r.echoReference.Echoes(e.At, r.ends(*e))
 		body.LikeAgent = j.Own && !in.own
 		body.Voice = nil
 		e.Body = body
@@ -149,4 +150,17 @@ func (in *resolvedEvent) ownVoice(to conversation.Address) conversation.Address 
 	}
 	in.aim.agents = nil
 	return conversation.Own
+}
+
+// voiceFor returns how something is said aloud in the room. Over says that it may be said while
+// somebody speaks.
+func (r *Room) voiceFor(over bool) echo.Voice {
+	v := echo.Voice{Now: r.cfg.Now}
+	if r.cfg.Reader != nil {
+		v.Read = r.cfg.Reader()
+	}
+	if !over {
+		v.Speaks = r.activity.speaks
+	}
+	return v
 }

@@ -1,4 +1,4 @@
-package room
+package echo
 
 import (
 	"context"
@@ -21,18 +21,18 @@ const (
 	before = 1500 * time.Millisecond
 	after  = time.Second
 
-	// belated is how much longer spoken words are remembered than they are compared at first: in a
-	// room that nobody has measured yet, and through a device that buffers a second or two of
-	// sound, they come back late.
-	belated = 3 * time.Second
+	// MaxDelay is how much longer what was said is remembered than is compared at first:
+	// in a room that nobody has measured yet, and through a device that keeps a second or two
+	// of sound, it comes back late.
+	MaxDelay = 3 * time.Second
 
 	// next is how many words that are about to be spoken are compared.
 	next = 4
 )
 
-// echoReference is what comes out of the voices of a room, to recognise it when it comes back
-// through a microphone. The zero value is silent.
-type echoReference struct {
+// Reference is what comes out of the voices of a room, so that it is known when it
+// comes back by a microphone. The zero value is silent.
+type Reference struct {
 	mu      sync.Mutex
 	past    []spokenWord // in the order in which they came
 	current *speechTracker
@@ -45,8 +45,9 @@ type spokenWord struct {
 	at   time.Time
 }
 
-// between returns what was spoken from one time to another, and a little more on both sides.
-func (a *echoReference) between(begin, end time.Time) earshot.Text {
+// Between returns what was spoken from one time to another, and a little more on
+// both sides.
+func (a *Reference) Between(begin, end time.Time) earshot.Text {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	begin, end = begin.Add(-before), end.Add(after)
@@ -56,7 +57,7 @@ func (a *echoReference) between(begin, end time.Time) earshot.Text {
 			words = append(words, s.word)
 		}
 	}
-	if m := a.current; m != nil && !m.clock().After(end) {
+	if m := a.current; m != nil && !m.voice.Now().After(end) {
 		for _, w := range m.words[m.spoken:min(len(m.words), m.spoken+next)] {
 			words = append(words, w.word)
 		}
@@ -64,8 +65,8 @@ func (a *echoReference) between(begin, end time.Time) earshot.Text {
 	return earshot.Text(strings.Join(words, " "))
 }
 
-// sounds reports whether anything was spoken from one time to another.
-func (a *echoReference) sounds(begin, end time.Time) bool {
+// Sounds reports whether anything was spoken from one time to another.
+func (a *Reference) Sounds(begin, end time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.current != nil && !end.Before(a.current.began) ||
@@ -76,11 +77,12 @@ func (a *echoReference) sounds(begin, end time.Time) bool {
 // second.
 const half = 500 * time.Millisecond
 
-// echoes reports whether a voice that was heard from one time to another may be the output of the
-// room's voices: they sounded when it began, or just before, and when it ended. Just before covers
-// the time of a word, a device, the room and another device together, as in between. Somebody who
-// continues after that, or began before the first word, is somebody else.
-func (a *echoReference) echoes(begin, end time.Time) bool {
+// Echoes reports whether a voice that was heard from one time to another may be what
+// came out of the voices of the room: they had sounded when it began, or just before,
+// and when it ended. Just before is what a word, a device, the room and another device
+// take together, as in between. Who goes on after that, or has begun before the first
+// word, is somebody else.
+func (a *Reference) Echoes(begin, end time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	sounded := func(t time.Time) bool {
@@ -92,9 +94,9 @@ func (a *echoReference) echoes(begin, end time.Time) bool {
 // recently is how long after a question "yes" is an answer to it, although more was said since.
 const recently = 3 * time.Second
 
-// asked reports whether a question was spoken shortly before a voice that was heard from one time
-// to another, or while it began.
-func (a *echoReference) asked(begin, end time.Time) bool {
+// Asked reports whether what was said shortly before a voice that spoke from one
+// time to another, or while it began, was a question.
+func (a *Reference) Asked(begin, end time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.ContainsFunc(a.past, func(s spokenWord) bool {
@@ -106,12 +108,10 @@ func (a *echoReference) asked(begin, end time.Time) bool {
 // opened last counts.
 type speechTracker struct {
 	earshot.Speaking
-	reference *echoReference
-	clock     func() time.Time
-	read      func(earshot.Clause) earshot.Clause // how the voice says a clause; may be nil
+	reference *Reference
+	voice     Voice
 	began     time.Time
-	activity  *activity
-	starts    []int       // the offset in the reply of each clause
+	starts    []int       // where in the reply each clause begins
 	length    int         // of the reply, as far as it was handed over
 	words     []replyWord // the words of the reply, as they are spoken
 	spoken    int         // how many of them have come out
@@ -129,21 +129,22 @@ type replyWord struct {
 	at   int
 }
 
-// openVoice opens o, and follows what comes out of it.
-func (r *Room) openVoice(ctx context.Context, o earshot.Outlet, opening earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
-	return r.openSpeechTracker(ctx, o, opening, heard, false)
+// A Voice is how something is said through an outlet.
+type Voice struct {
+	Now func() time.Time
+
+	// Read returns how the voice says a clause, with its Spoken form and Marks. If nil, it says
+	// clauses as they are written, or as it likes.
+	Read func(earshot.Clause) earshot.Clause
+
+	// Speaks reports whether anybody speaks at a time, and returns a channel that is closed when
+	// nobody does any more: the first clause waits for that. If nil, it waits for nobody.
+	Speaks func(time.Time) (over <-chan struct{}, speaks bool)
 }
 
-// openSpeechTracker is openVoice; over says that the speech may begin while somebody speaks.
-func (r *Room) openSpeechTracker(ctx context.Context, o earshot.Outlet, opening earshot.Opening, heard func(earshot.Heard), over bool) (earshot.Speaking, error) {
-	a := &r.echoReference
-	m := &speechTracker{reference: a, clock: r.cfg.Now, began: r.cfg.Now(), activity: &r.activity, cut: make(chan struct{})}
-	if r.cfg.Reader != nil {
-		m.read = r.cfg.Reader()
-	}
-	if over {
-		m.opens.Do(func() {})
-	}
+// Open opens o, and follows what comes out of it.
+func (a *Reference) Open(ctx context.Context, o earshot.Outlet, opening earshot.Opening, v Voice, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	m := &speechTracker{reference: a, voice: v, began: v.Now(), cut: make(chan struct{})}
 	a.mu.Lock()
 	a.current = m
 	a.mu.Unlock()
@@ -162,8 +163,8 @@ func (r *Room) openSpeechTracker(ctx context.Context, o earshot.Outlet, opening 
 // Say implements [earshot.Speaking].
 func (m *speechTracker) Say(c earshot.Clause) error {
 	m.opens.Do(m.wait)
-	if m.read != nil && c.Text != "" {
-		c = m.read(c)
+	if m.voice.Read != nil && c.Text != "" {
+		c = m.voice.Read(c)
 	}
 	a := m.reference
 	a.mu.Lock()
@@ -192,9 +193,12 @@ const gap = 4 * time.Second
 // wait waits until nobody speaks, whoever it is and to whom, so that no speech begins over a
 // person. It gives up after [gap], or when the speech is cut.
 func (m *speechTracker) wait() {
+	if m.voice.Speaks == nil {
+		return
+	}
 	long := time.After(gap)
 	for {
-		over, speaks := m.activity.speaks(m.clock())
+		over, speaks := m.voice.Speaks(m.voice.Now())
 		if !speaks {
 			return
 		}
@@ -244,7 +248,7 @@ func (m *speechTracker) advance(h earshot.Heard) {
 	a := m.reference
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	now, heard := m.clock(), 0
+	now, heard := m.voice.Now(), 0
 	if h.Clause >= 0 && h.Clause < len(m.starts) {
 		heard = min(m.starts[h.Clause]+max(h.Byte, 0), m.length)
 	}
