@@ -1,3 +1,6 @@
+// Package echo remembers what comes out of the voices of a room, word by word as it is heard, so that
+// it is known when it comes back by a microphone. What a device does about the sound itself, it does
+// in the helper for sound.
 package echo
 
 import (

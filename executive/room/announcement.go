@@ -2,11 +2,11 @@ package room
 
 import (
 	"context"
-	"earshot/executive/prompt"
 	"slices"
 	"time"
 
 	"earshot"
+	"earshot/executive/prompt"
 )
 
 // recorded is what the main agent says when a voice is heard for the first time, if that is set. It

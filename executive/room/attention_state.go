@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/activity"
 	"earshot/executive/attention"
 	"earshot/executive/prompt"
 	"earshot/interrupt"
@@ -59,7 +60,7 @@ func overhears(e earshot.Event) bool {
 // v and, if whom is not empty, for somebody.
 func (r *Room) attentionFacts(v earshot.Visibility, whom earshot.ParticipantID) attention.Facts {
 	set, now := r.cfg.Settings(), r.cfg.Now()
-	types, heard, others := r.activity.is(now, func(h earshot.Handle) bool { return r.cfg.People.Resolve(h).ID == whom })
+	types, heard, others := r.activity.Recent(now, func(h earshot.Handle) bool { return r.cfg.People.Resolve(h).ID == whom })
 	f := attention.Facts{
 		Now: now.Local(), Set: set.Attention, Style: r.floor.CurrentStyle(), Typing: types,
 		Spoke: r.attentionState.spoke.times(v), ToldNo: r.attentionState.toldNo.last(v), Snoozed: r.attentionState.snoozed.last(v),
@@ -72,10 +73,10 @@ func (r *Room) attentionFacts(v earshot.Visibility, whom earshot.ParticipantID) 
 		}
 	}
 	f.Talk = attention.Read(r.attentionState.lines, names, r.seats[0].Name)
-	f.Talk.Last, f.Others = later(f.Talk.Last, heard), others
+	f.Talk.Last, f.Others = activity.Later(f.Talk.Last, heard), others
 	for _, l := range r.attentionState.lines {
 		if l.Who != string(whom) && !(l.Unknown && (whom == "" || whom == participants.Generic)) {
-			f.Others = later(f.Others, l.At)
+			f.Others = activity.Later(f.Others, l.At)
 		}
 	}
 	r.mu.Lock()

@@ -56,7 +56,7 @@ func (r *Room) caption(ctx context.Context) {
 		r.captions.next = nil
 		return
 	}
-	if types, voice := r.activity.about(now); types || voice || r.speaking() || len(r.pending) > 0 || ctx.Err() != nil {
+	if types, voice := r.activity.About(now); types || voice || r.speaking() || len(r.pending) > 0 || ctx.Err() != nil {
 		return
 	}
 	r.captions.next = nil

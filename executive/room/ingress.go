@@ -66,8 +66,8 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	}
 	settle := r.beginAdmission()
 	defer settle()
-	if r.activity.note(in.event, r.cfg.Now()) {
-		defer r.nudge() // something may have waited for that, or must wait now
+	if r.activity.Note(in.event, r.cfg.Now()) {
+		defer r.nudge() // something may have waited for that, or has to
 	}
 	r.observePresence(in)
 	switch in.event.Body.(type) {

@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/activity"
 )
 
 // interims are the words that are being said, as far as they are understood: the newest of each
@@ -47,7 +48,7 @@ func (i *interims) note(e earshot.Event, own bool, now time.Time) (shown []earsh
 		return nil, false
 	case i.all == nil:
 		i.all = make(map[earshot.Handle]interim)
-	case !known && len(i.all) >= maxStirring:
+	case !known && len(i.all) >= activity.MaxPeople:
 		return nil, false
 	}
 	i.all[e.From] = interim{e, now}
@@ -72,7 +73,7 @@ func (i *interims) fade(now time.Time) (gone []earshot.Event) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, was := range i.all {
-		if now.Sub(was.told) >= fades {
+		if now.Sub(was.told) >= activity.VoiceExpiry {
 			gone = append(gone, i.drop(was)...)
 		}
 	}
@@ -107,7 +108,7 @@ func (i *interims) fading() (first time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, is := range i.all {
-		if at := is.told.Add(fades); first.IsZero() || at.Before(first) {
+		if at := is.told.Add(activity.VoiceExpiry); first.IsZero() || at.Before(first) {
 			first = at
 		}
 	}
@@ -129,7 +130,7 @@ func (r *Room) noteWords(in resolvedEvent) {
 }
 
 // hush forgets all words that are being said.
-func (r *Room) hush() { r.showInterims(r.interims.fade(r.cfg.Now().Add(fades))) }
+func (r *Room) hush() { r.showInterims(r.interims.fade(r.cfg.Now().Add(activity.VoiceExpiry))) }
 
 // nextInterimExpiry returns when words without an utterance are to be forgotten, or to be kept
 // because they cut a reply.

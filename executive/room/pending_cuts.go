@@ -5,6 +5,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/activity"
 	"earshot/interrupt"
 )
 
@@ -28,7 +29,7 @@ func (r *Room) heedWords(in resolvedEvent) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.pendingCuts[in.event.From]; known || len(r.pendingCuts) < maxStirring {
+	if _, known := r.pendingCuts[in.event.From]; known || len(r.pendingCuts) < activity.MaxPeople {
 		if r.pendingCuts == nil {
 			r.pendingCuts = make(pendingCuts)
 		}
@@ -94,7 +95,7 @@ func (r *Room) fadingCuts() (first time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, in := range r.pendingCuts {
-		if at := in.came.Add(fades); first.IsZero() || at.Before(first) {
+		if at := in.came.Add(activity.VoiceExpiry); first.IsZero() || at.Before(first) {
 			first = at
 		}
 	}
@@ -106,7 +107,7 @@ func (r *Room) keepsCuts() {
 	var gone []resolvedEvent
 	r.mu.Lock()
 	for from, in := range r.pendingCuts {
-		if r.cfg.Now().Sub(in.came) >= fades {
+		if r.cfg.Now().Sub(in.came) >= activity.VoiceExpiry {
 			gone = append(gone, in)
 			delete(r.pendingCuts, from)
 		}

@@ -93,7 +93,7 @@ func (r *Room) finishes() {
 	case <-r.shut:
 		return
 	}
-	over, speaks := r.activity.speaks(r.cfg.Now())
+	over, speaks := r.activity.Speaks(r.cfg.Now())
 	if !speaks {
 		return
 	}

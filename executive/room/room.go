@@ -71,6 +71,7 @@ import (
 	"earshot/api"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/activity"
 	"earshot/executive/command"
 	"earshot/executive/echo"
 	"earshot/executive/explain"
@@ -274,7 +275,7 @@ type Room struct {
 	rejectedEvents   []earshot.Event // events of the room that were refused; Run keeps them
 	agenda           remind.Agenda
 	tried            map[earshot.EventID]time.Time // reminders that nobody heard, and until when each waits
-	activity         activity
+	activity         activity.Tracker
 	interims         interims
 	pendingCuts      pendingCuts
 	voicePresence    voicePresence

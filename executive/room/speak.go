@@ -105,7 +105,7 @@ func (r *Room) cutWordsPending(q question) bool {
 	if cut == nil {
 		return false
 	}
-	if q.asked() && r.activity.says(cut.From, r.cfg.Now()) {
+	if q.asked() && r.activity.Says(cut.From, r.cfg.Now()) {
 		return true
 	}
 	r.mu.Lock()

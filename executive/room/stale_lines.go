@@ -5,18 +5,19 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/activity"
 	"earshot/interrupt"
 )
 
 // nextStaleLine returns when somebody may have left a half-typed line.
-func (r *Room) nextStaleLine() time.Time { return r.activity.leaving() }
+func (r *Room) nextStaleLine() time.Time { return r.activity.NextTypingExpiry() }
 
 // abandonStaleLines lets go on what waits for a line that somebody has left half typed: it
 // counts for no more than an empty one, until the next key.
 func (r *Room) abandonStaleLines(context.Context) {
 	now := r.cfg.Now()
-	r.activity.left(now, func(at terminal) {
-		r.heed(&interrupt.Signal{Kind: interrupt.Over, From: at.who, Via: at.via, Confidence: 1, At: now})
-		r.userIs(earshot.Event{From: at.who, At: now}, r.cfg.People.Resolve(at.who), "here")
+	r.activity.ExpireTyping(now, func(at activity.Terminal) {
+		r.heed(&interrupt.Signal{Kind: interrupt.Over, From: at.Who, Via: at.Via, Confidence: 1, At: now})
+		r.userIs(earshot.Event{From: at.Who, At: now}, r.cfg.People.Resolve(at.Who), "here")
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/activity"
 	"earshot/executive/prompt"
 	"earshot/executive/think"
 	"earshot/interrupt"
@@ -141,7 +142,7 @@ func (r *Room) updateMind() {
 // floorTaken reports whether somebody has the floor or is about to want it, and who.
 func (r *Room) floorTaken() (by earshot.Interruption, is bool) {
 	now := r.cfg.Now()
-	types, voice := r.activity.about(now)
+	types, voice := r.activity.About(now)
 	by = earshot.Interruption{Signal: interrupt.Ambient.String(), At: now}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -167,10 +168,10 @@ func (r *Room) nextQuiet() time.Time {
 		return time.Time{}
 	}
 	now := r.cfg.Now()
-	if _, voice := r.activity.about(now); !voice {
+	if _, voice := r.activity.About(now); !voice {
 		return time.Time{}
 	}
-	return now.Add(fades)
+	return now.Add(activity.VoiceExpiry)
 }
 
 // thinkAbout lets the mind think about something new, which nobody has asked it to.

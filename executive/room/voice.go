@@ -111,7 +111,7 @@ func (r *Room) attention(e earshot.Event, unlike bool) (conversation.SpeechConte
 		Echoing:  r.echoReference.Echoes(e.At, r.ends(e)),
 		Asked:    r.echoReference.Asked(e.At, r.ends(e)),
 		Commands: r.orders(e.Body),
-		Rested:   r.activity.rested(e.At),
+		Rested:   r.activity.Rested(e.At),
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -160,7 +160,7 @@ func (r *Room) voiceFor(over bool) echo.Voice {
 		v.Read = r.cfg.Reader()
 	}
 	if !over {
-		v.Speaks = r.activity.speaks
+		v.Speaks = r.activity.Speaks
 	}
 	return v
 }

@@ -1,4 +1,4 @@
-package room
+package activity
 
 import (
 	"testing"
@@ -32,16 +32,16 @@ func TestStir(t *testing.T) {
 		{"nothing more of it", []earshot.Body{voice, nil, nil, nil, nil, nil, nil, nil, nil, nil}, false, -1, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var s activity
+			var s Tracker
 			now, turns := noon, false
 			for _, body := range tt.events {
 				if body != nil {
-					turns = s.note(earshot.Event{From: earshot.Handle{Provider: "console", ID: "ann"}, Body: body}, now)
+					turns = s.Note(earshot.Event{From: earshot.Handle{Provider: "console", ID: "ann"}, Body: body}, now)
 				}
 				now = now.Add(time.Second)
 			}
-			types, heard, others := s.is(now, func(h earshot.Handle) bool { return h.ID == "ann" })
-			if _, _, all := s.is(now, func(h earshot.Handle) bool { return h.ID == "bob" }); !others.IsZero() || !all.Equal(heard) {
+			types, heard, others := s.Recent(now, func(h earshot.Handle) bool { return h.ID == "ann" })
+			if _, _, all := s.Recent(now, func(h earshot.Handle) bool { return h.ID == "bob" }); !others.IsZero() || !all.Equal(heard) {
 				t.Errorf("others than ann were heard at %v, and than bob at %v", others, all)
 			}
 			want := now.Add(-tt.heard)
@@ -63,7 +63,7 @@ func TestALineThatIsLeft(t *testing.T) {
 	key := func(who string) earshot.Event {
 		return earshot.Event{From: earshot.Handle{Provider: "console", ID: who}, Body: earshot.Typing{Began: true}}
 	}
-	var s activity
+	var s Tracker
 	for _, tt := range []struct {
 		second int
 		key    string // who presses one
@@ -75,12 +75,12 @@ func TestALineThatIsLeft(t *testing.T) {
 	} {
 		now, gone := at(tt.second), 0
 		if tt.key != "" {
-			s.note(key(tt.key), now)
+			s.Note(key(tt.key), now)
 		}
-		due := s.leaving()
-		types, _, _ := s.is(now, func(earshot.Handle) bool { return false })
-		about, _ := s.about(now)
-		s.left(now, func(terminal) { gone++ })
+		due := s.NextTypingExpiry()
+		types, _, _ := s.Recent(now, func(earshot.Handle) bool { return false })
+		about, _ := s.About(now)
+		s.ExpireTyping(now, func(Terminal) { gone++ })
 		if types != tt.types || about != tt.types || gone != tt.gone {
 			t.Errorf("after %d s: types %v, %d have left; want %v, %d", tt.second, types, gone, tt.types, tt.gone)
 		}
