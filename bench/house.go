@@ -13,6 +13,7 @@ import (
 
 	"earshot"
 	"earshot/executive"
+	"earshot/executive/addressing"
 	"earshot/executive/room"
 	"earshot/llm"
 	"earshot/participants"
@@ -176,7 +177,7 @@ func live(ctx context.Context, s *store.Store, turns int) error {
 		events = append(events,
 			earshot.Event{ID: id, At: at, Room: earshot.Desk, From: ann, Author: participants.Owner, Visibility: v, Body: earshot.Message{Text: say}},
 			earshot.Event{At: at, Room: earshot.Desk, Author: participants.Agent, Visibility: v, Sources: []earshot.EventID{id},
-				Body: earshot.Decision{About: id, Agent: participants.Agent, Verdict: earshot.Speak, Reasons: []string{room.Alone}, Turn: turn}},
+				Body: earshot.Decision{About: id, Agent: participants.Agent, Verdict: earshot.Speak, Reasons: []string{addressing.Alone}, Turn: turn}},
 			earshot.Event{At: at.Add(time.Second), Room: earshot.Desk, Author: participants.Agent, Visibility: v, Sources: []earshot.EventID{id},
 				Body: earshot.Reply{Turn: turn, About: id, Outcome: earshot.Completed, Offered: answer,
 					Heard: []earshot.Delivery{{Outlet: "console", Bytes: len(answer)}}}},

@@ -12,7 +12,7 @@ import (
 
 	"earshot"
 	"earshot/executive"
-	"earshot/executive/room"
+	"earshot/executive/addressing"
 	"earshot/llm"
 	"earshot/participants"
 	"earshot/store"
@@ -62,7 +62,7 @@ func talked(ctx context.Context, s *store.Store) ([]earshot.Event, error) {
 			earshot.Event{ID: id, At: at, Room: earshot.Desk, From: ann, Author: participants.Owner, Visibility: v,
 				Body: earshot.Message{Text: earshot.Text(babble(i, sentence))}},
 			earshot.Event{At: at, Room: earshot.Desk, Author: participants.Agent, Visibility: v, Sources: []earshot.EventID{id},
-				Body: earshot.Decision{About: id, Agent: participants.Agent, Verdict: earshot.Speak, Reasons: []string{room.Alone}, Turn: turn}},
+				Body: earshot.Decision{About: id, Agent: participants.Agent, Verdict: earshot.Speak, Reasons: []string{addressing.Alone}, Turn: turn}},
 			earshot.Event{At: at.Add(time.Second), Room: earshot.Desk, Author: participants.Agent, Visibility: v, Sources: []earshot.EventID{id},
 				Body: earshot.Reply{Turn: turn, About: id, Outcome: earshot.Completed, Offered: answer, Heard: []earshot.Delivery{{Outlet: "sink", Bytes: len(answer)}}}},
 		); err != nil {

@@ -114,6 +114,7 @@
 // truth about what was heard of it, with a step function for a heart.
 // [earshot/executive/dialogue] is what an agent remembers of a conversation, and
 // [earshot/executive/prompt] builds what its model is asked, and says what that rests on.
+// [earshot/executive/addressing] finds out for which agents something is that was written,
 // [earshot/executive/activity] knows who is about to say something, and
 // [earshot/executive/echo] what comes back of the agent's own voice.
 // [earshot/executive/scene] is what is going on, pulled and never pushed;

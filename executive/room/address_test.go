@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/executive"
+	"earshot/executive/addressing"
 	"earshot/executive/attention"
 	"earshot/executive/room"
 	"earshot/internal/testkit"
@@ -142,34 +143,34 @@ func TestAgentsOnlyRespondWhenTheyShould(t *testing.T) {
 		agents string // who may see it, of the agents; "" for all
 		hint   string
 	}{
-		{"what time is it in Lima?", "", room.Alone, "agent", "", ""},
-		{"what time is it in Lima?", "bob", room.Elsewhere + "+" + attention.AtNight, "", "", "nobody was addressed, so nobody answers; begin with Earshot, and I will"},
-		{"earshot what is the time in Lima", "bob", room.Named, "agent", "agent", ""},
-		{"Earshot, what is new?", "bob", room.Named, "agent", "agent", ""},
-		{"@EARSHOT what is new?", "bob", room.Named, "agent", "agent", ""},
-		{"what do you think, Earshot?", "bob", room.Named, "agent", "agent", ""},
-		{"I asked earshot about it yesterday", "bob", room.Elsewhere, "", "", "nobody was addressed, so nobody answers; begin with Earshot, and I will"},
-		{"I asked earshot about it yesterday", "", room.Alone, "agent", "", ""},
-		{"bob, are you there?", "bob", room.ToOthers, "bob", "", ""},
-		{"bob, are you there?", "", room.ToOthers, "bob", "", "bob is not here and will find it in the history"},
-		{"@bob @Earshot hello", "bob", room.Named, "bob agent", "agent", ""},
-		{"@all hello", "bob", room.Everybody, "agent scout", "", ""},
-		{"ALL AGENTS: the deadline has moved", "bob", room.Everybody, "agent scout", "", ""},
-		{"@human what now?", "bob", room.ToOthers, "", "", ""},
+		{"what time is it in Lima?", "", addressing.Alone, "agent", "", ""},
+		{"what time is it in Lima?", "bob", addressing.Elsewhere + "+" + attention.AtNight, "", "", "nobody was addressed, so nobody answers; begin with Earshot, and I will"},
+		{"earshot what is the time in Lima", "bob", addressing.Named, "agent", "agent", ""},
+		{"Earshot, what is new?", "bob", addressing.Named, "agent", "agent", ""},
+		{"@EARSHOT what is new?", "bob", addressing.Named, "agent", "agent", ""},
+		{"what do you think, Earshot?", "bob", addressing.Named, "agent", "agent", ""},
+		{"I asked earshot about it yesterday", "bob", addressing.Elsewhere, "", "", "nobody was addressed, so nobody answers; begin with Earshot, and I will"},
+		{"I asked earshot about it yesterday", "", addressing.Alone, "agent", "", ""},
+		{"bob, are you there?", "bob", addressing.ToOthers, "bob", "", ""},
+		{"bob, are you there?", "", addressing.ToOthers, "bob", "", "bob is not here and will find it in the history"},
+		{"@bob @Earshot hello", "bob", addressing.Named, "bob agent", "agent", ""},
+		{"@all hello", "bob", addressing.Everybody, "agent scout", "", ""},
+		{"ALL AGENTS: the deadline has moved", "bob", addressing.Everybody, "agent scout", "", ""},
+		{"@human what now?", "bob", addressing.ToOthers, "", "", ""},
 		{"@Scout look around", "bob", "", "scout", "scout", ""},
 		{"Scout look around", "bob", "", "scout", "scout", ""},
-		{"TO: bob, Earshot\nlunch?", "bob", room.Named, "bob agent", "agent", ""},
-		{"@@Earshot hello", "bob", room.Elsewhere, "", "", "nobody was addressed, so nobody answers; begin with Earshot, and I will"},
-		{"@erashot hello", "bob", room.Misses, "", "", "nobody here is called erashot; did you mean @Earshot?"},
-		{"@erashot hello", "", room.Misses, "", "", "nobody here is called erashot; did you mean @Earshot?"},
-		{"@Zed hello", "bob", room.Misses, "", "", "nobody here is called Zed; /who shows who is here"},
-		{"@Zed hello", "", room.Misses, "", "", "nobody here is called Zed; /who shows who is here. Leave out the @ and I answer"},
-		{"@Zed, what time is it?", "bob", room.Misses, "", "", "nobody here is called Zed; /who shows who is here"},
-		{"@Zed hello @Earshot", "", room.Named, "agent", "agent", "nobody here is called Zed; /who shows who is here"},
-		{"write to zed@example.com", "", room.Alone, "agent", "", ""},
+		{"TO: bob, Earshot\nlunch?", "bob", addressing.Named, "bob agent", "agent", ""},
+		{"@@Earshot hello", "bob", addressing.Elsewhere, "", "", "nobody was addressed, so nobody answers; begin with Earshot, and I will"},
+		{"@erashot hello", "bob", addressing.Misses, "", "", "nobody here is called erashot; did you mean @Earshot?"},
+		{"@erashot hello", "", addressing.Misses, "", "", "nobody here is called erashot; did you mean @Earshot?"},
+		{"@Zed hello", "bob", addressing.Misses, "", "", "nobody here is called Zed; /who shows who is here"},
+		{"@Zed hello", "", addressing.Misses, "", "", "nobody here is called Zed; /who shows who is here. Leave out the @ and I answer"},
+		{"@Zed, what time is it?", "bob", addressing.Misses, "", "", "nobody here is called Zed; /who shows who is here"},
+		{"@Zed hello @Earshot", "", addressing.Named, "agent", "agent", "nobody here is called Zed; /who shows who is here"},
+		{"write to zed@example.com", "", addressing.Alone, "agent", "", ""},
 		{"stop", "bob", room.Commanded, "", "", ""},
-		{"@Override\npublic void run() {}", "", room.Alone, "agent", "", ""},
-		{"@Override\npublic void run() {}", "bob", room.Elsewhere, "", "", "nobody here is called Override; /who shows who is here"},
+		{"@Override\npublic void run() {}", "", addressing.Alone, "agent", "", ""},
+		{"@Override\npublic void run() {}", "bob", addressing.Elsewhere, "", "", "nobody here is called Override; /who shows who is here"},
 	} {
 		t.Run(tt.text+" with "+tt.others, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -290,7 +291,7 @@ func TestOneParty(t *testing.T) {
 		c.presence(t, ann, "ann", false)
 		c.must(t, "bob", "count", time.Second)
 		c.stop()
-		want := []string{room.Named, room.Unheeded, room.Alone}
+		want := []string{addressing.Named, room.Unheeded, addressing.Alone}
 		if got := c.decided(); !slices.Equal(got, want) {
 			t.Errorf("decided %q, want %q", got, want)
 		}
@@ -312,7 +313,7 @@ func TestSomebodyFromElsewhere(t *testing.T) {
 			t.Errorf("going on is %q", told[len(told)-1])
 		}
 		c.stop()
-		if got, want := c.decided(), []string{room.Elsewhere, room.Alone}; !slices.Equal(got, want) {
+		if got, want := c.decided(), []string{addressing.Elsewhere, addressing.Alone}; !slices.Equal(got, want) {
 			t.Errorf("decided %q, want %q", got, want)
 		}
 	})

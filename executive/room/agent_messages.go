@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/addressing"
 	"earshot/executive/prompt"
 	"earshot/executive/tool"
 	"earshot/executive/turn"
@@ -110,7 +111,7 @@ func (p *toolContext) others() string {
 	if len(names) == 0 {
 		return ", and you are the only agent here"
 	}
-	return "; the other agents here are " + list(names)
+	return "; the other agents here are " + addressing.List(names)
 }
 
 // mayAsk says why no agent may be asked now; nil if one may.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/room"
+	"earshot/executive/addressing"
 	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
@@ -378,7 +378,7 @@ func TestWhyNamesTheAgents(t *testing.T) {
 		}
 		c.stop()
 		for _, want := range []string{
-			"Earshot answered because " + room.Everybody, "Scout answered because " + room.Everybody,
+			"Earshot answered because " + addressing.Everybody, "Scout answered because " + addressing.Everybody,
 			"): Earshot: you have said", "): Scout: you have said",
 			"of the scene: Earshot: you have said", "of the scene: Scout: you have said",
 		} {

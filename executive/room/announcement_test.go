@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/executive/room"
 )
 
@@ -43,7 +44,7 @@ func TestANoticeIsHeardWhole(t *testing.T) {
 		h.hearsOf(t, 3, "and now", time.Minute)
 		h.hearsOf(t, 5, "hello there", time.Minute)
 		h.stop()
-		want := []string{room.Overheard, room.NewVoice, room.Named, room.Overheard, room.Overheard, room.NewVoice}
+		want := []string{room.Overheard, room.NewVoice, addressing.Named, room.Overheard, room.Overheard, room.NewVoice}
 		if got := h.reasons(); !slices.Equal(got, want) {
 			t.Errorf("decided %q, want %q", got, want)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/executive/dialogue"
 	"earshot/participants"
 )
@@ -54,11 +55,11 @@ func (r *Room) recalls(e earshot.Event) {
 	}
 }
 
-// answering determines the addressees of a message that answers another. An answer to an agent of
-// the room is for that agent, unless its words call somebody; an answer to somebody else is for
-// them. An outlet may name a reply by its turn, which is all it knows; the message then gets the ID
-// of the reply.
-func (r *Room) answering(ctx context.Context, e *earshot.Event, m earshot.Message, who participants.Participant, a addressees) addressees {
+// answering is the aim of a message that answers another. What answers an agent of the
+// room is for that one, unless its words call somebody; what answers somebody else is
+// for them. A reply may be named by its turn, which is what an outlet knows of it; the
+// message then says which it is.
+func (r *Room) answering(ctx context.Context, e *earshot.Event, m earshot.Message, who participants.Participant, a addressing.Addressees) addressing.Addressees {
 	if m.ReplyTo == "" {
 		return a
 	}
@@ -66,19 +67,19 @@ func (r *Room) answering(ctx context.Context, e *earshot.Event, m earshot.Messag
 	m.ReplyTo = cmp.Or(id, m.ReplyTo)
 	e.Body = m
 	p, known := r.cfg.People.Get(by)
-	if !known || by == who.ID || a.named || a.why == ToOthers {
+	if !known || by == who.ID || a.Named || a.Why == addressing.ToOthers {
 		return a
 	}
-	agents := r.sitting([]earshot.ParticipantID{by}, r.agents())
+	agents := r.addressing.Seated([]earshot.ParticipantID{by}, r.agents())
 	if len(agents) == 0 {
 		if p.Type.Machine() {
 			return a
 		}
 		e.To = []earshot.ParticipantID{by}
-		return addressees{why: ToOthers, hint: a.hint}
+		return addressing.Addressees{Why: addressing.ToOthers, Hint: a.Hint}
 	}
 	e.To, e.Visibility.Agents = slices.Clone(agents), slices.Clone(agents)
-	return addressees{agents: agents, mine: true, named: true, why: Replied, hint: a.hint}
+	return addressing.Addressees{Agents: agents, Mine: true, Named: true, Why: Replied, Hint: a.Hint}
 }
 
 // wroteThat returns the event called id, and its author: a message, a reply, or what is being said

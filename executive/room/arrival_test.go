@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/executive/attention"
 	"earshot/executive/room"
 	"earshot/internal/testkit"
@@ -125,7 +126,7 @@ func TestGreets(t *testing.T) {
 			c.must(t, "ann", "count", 0)
 			must(t, c.sees(t.Context(), "desk", people(0, 1)))
 			c.watch(t, "desk", glance(1), 40*time.Second)
-		}, []string{"speak: " + room.Alone, "silent: " + attention.Talking}, "one two three four"},
+		}, []string{"speak: " + addressing.Alone, "silent: " + attention.Talking}, "one two three four"},
 		{"who was there while the room was paused", nil, func(t *testing.T, c *company) {
 			c.watch(t, "desk", glance(1), 10*time.Second)
 			c.must(t, "ann", "/pause", long)

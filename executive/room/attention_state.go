@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/executive/activity"
+	"earshot/executive/addressing"
 	"earshot/executive/attention"
 	"earshot/executive/prompt"
 	"earshot/interrupt"
@@ -88,7 +89,7 @@ func (r *Room) attentionFacts(v earshot.Visibility, whom earshot.ParticipantID) 
 // overheard decides for the main agent about words that do not call it. why is the reason for which
 // it would stay silent.
 func (r *Room) overheard(e *entry, why string) (earshot.Verdict, []string) {
-	if why != Elsewhere && why != Overheard || !e.heeded || !overhears(e.event) {
+	if why != addressing.Elsewhere && why != Overheard || !e.heeded || !overhears(e.event) {
 		return earshot.Silent, []string{why}
 	}
 	facts := r.attentionFacts(e.event.Visibility, "")
@@ -105,7 +106,7 @@ func (r *Room) overheard(e *entry, why string) (earshot.Verdict, []string) {
 		r.spokeUp(facts.Now, e.event.Visibility)
 	}
 	if verdict != earshot.Silent {
-		e.aim.lost = false // it may yet be answered
+		e.aim.Lost = false // it may yet be answered
 		return verdict, reasons
 	}
 	return verdict, append([]string{why}, reasons...)

@@ -64,7 +64,7 @@ func (c callTargets) reaches(done *earshot.Event) {
 // callees returns whom the words of a reply call. A reply that calls everybody calls nobody:
 // answers do not spread. A private reply only calls members of its conversation.
 func (r *Room) callees(e turnResult, done earshot.Event) (c callTargets) {
-	names, text := r.directory(), e.reply.Offered
+	names, text := r.addressing.Directory(), e.reply.Offered
 	to := names.Calls(text, done.Author)
 	if more := e.modelRequest.filter.tap.Calls; len(more) > 0 {
 		to = names.Calls(text[min(e.modelRequest.filter.call.Put, len(text)):], done.Author) // the model's own call, without the one that was added
@@ -189,7 +189,7 @@ func (r *Room) excessive(ctx context.Context, q question) bool {
 // callback returns the call to put in front of the answer to q: to the agent that asks, unless the
 // answering one does not want that.
 func (r *Room) callback(q *question) conversation.CallPrefixer {
-	c := conversation.CallPrefixer{From: q.seat.ID, Directory: r.directory()}
+	c := conversation.CallPrefixer{From: q.seat.ID, Directory: r.addressing.Directory()}
 	if p, _ := r.cfg.People.Get(q.message.Author); p.Type == participants.Internal && q.seat.AutoReply && !q.everybody {
 		c.Name = p.Name
 	}

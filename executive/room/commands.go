@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/executive/command"
 	"earshot/executive/dialogue"
 	"earshot/executive/prompt"
@@ -63,7 +64,7 @@ func said(context.Context, command.Call) (string, error) { return "", nil }
 // to themselves and to the operator.
 func (r *Room) who(_ context.Context, c command.Call) (string, error) {
 	var b strings.Builder
-	roster := r.roster()
+	roster := r.addressing.Roster()
 	for _, p := range roster.External {
 		dialogue.Describe(&b, p)
 		r.since(&b, p, r.only(c.Audience, p.ID))
@@ -106,7 +107,7 @@ func (r *Room) since(b *strings.Builder, p participants.Participant, terminals b
 // going returns the time and the scene, as everybody in a may know it. If there are several agents,
 // it names the agent of each state.
 func (r *Room) going(a earshot.Audience) []scene.Item {
-	agents, now := ids(r.agents()), r.cfg.Now()
+	agents, now := addressing.IDs(r.agents()), r.cfg.Now()
 	all := []scene.Item{prompt.TimeOf(now)}
 	r.tellPresence(now)
 	for _, i := range r.scene.For(a).Recent(now, r.cfg.Settings().ContextWindow.Duration()) {

@@ -6,6 +6,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/addressing"
 	"earshot/executive/attention"
 	"earshot/executive/prompt"
 	"earshot/executive/reflex"
@@ -15,13 +16,7 @@ import (
 
 // The reasons for a decision, as they stand in the journal.
 const (
-	Alone     = "nobody else is here, so it was for me"
-	Named     = "it calls me by name"
-	Everybody = "it calls every agent"
 	Whispered = "it was written to me in private"
-	ToOthers  = "it calls somebody else"
-	Misses    = "it calls a name that nobody has"
-	Elsewhere = "several people are here, and it does not call me"
 	Unheeded  = "several people are here, and executive.multi_party.enabled is false"
 	Follows   = "it was said aloud right after my answer"
 	Pressed   = "it was said aloud while the talk key was held"
@@ -46,14 +41,14 @@ type decisionInput struct {
 	enabled bool
 	mode    earshot.Mode // of the room
 	want    reflex.Kind
-	quiet   bool                 // somebody asked for silence
-	late    bool                 // nobody waits for an answer any more
-	known   bool                 // the author is known
-	heeded  bool                 // the agent may answer the author
-	cut     bool                 // it has cut the agent off, by a command word
-	refuses bool                 // it says that the agent must not speak
-	to      conversation.Address // of a spoken event; empty for a written one
-	aim     addressees           // of a written event
+	quiet   bool                  // somebody asked for silence
+	late    bool                  // nobody waits for an answer any more
+	known   bool                  // the author is
+	heeded  bool                  // the agent may answer them
+	cut     bool                  // it has cut the agent off, by a command word
+	refuses bool                  // it says that the agent is not to speak
+	to      conversation.Address  // of what was said aloud; empty for what was written
+	aim     addressing.Addressees // of what was written
 }
 
 // sorry is how an agent asks back when it has not understood somebody.
@@ -61,7 +56,7 @@ const sorry = "Sorry?"
 
 // decide says whether to speak, and why. It is pure.
 func decide(s decisionInput) (earshot.Verdict, []string) {
-	named := s.aim.named || s.to == conversation.Called || s.to == conversation.Pressed
+	named := s.aim.Named || s.to == conversation.Called || s.to == conversation.Pressed
 	switch {
 	case !s.enabled:
 		return earshot.Silent, []string{Disabled}
@@ -87,8 +82,8 @@ func decide(s decisionInput) (earshot.Verdict, []string) {
 		return earshot.Speak, []string{AsksBack}
 	case s.want.Cuts():
 		return earshot.Silent, []string{Commanded}
-	case s.to == "" && !s.aim.mine:
-		return earshot.Silent, []string{s.aim.why}
+	case s.to == "" && !s.aim.Mine:
+		return earshot.Silent, []string{s.aim.Why}
 	case !s.heeded:
 		return earshot.Silent, []string{Unheeded}
 	case s.refuses:
@@ -96,25 +91,25 @@ func decide(s decisionInput) (earshot.Verdict, []string) {
 	case s.quiet && !named && s.want != reflex.Wake:
 		return earshot.Silent, []string{Hushed}
 	case s.to == conversation.Called:
-		return earshot.Speak, []string{Named}
+		return earshot.Speak, []string{addressing.Named}
 	case s.to == conversation.Following:
 		return earshot.Speak, []string{Follows}
 	case s.to == conversation.Pressed:
 		return earshot.Speak, []string{Pressed}
 	}
-	return earshot.Speak, []string{s.aim.why}
+	return earshot.Speak, []string{s.aim.Why}
 }
 
 // attend decides about what somebody wrote or said, for the main agent and for each agent that it
 // calls, as far as they may see it. The silence of the others is no decision, and agents that have
 // had their turn have decided already. It returns the decisions in the form in which they are kept.
 func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
-	if e.aim.why == Alone || e.to == conversation.Following || e.to == conversation.Pressed {
+	if e.aim.Why == addressing.Alone || e.to == conversation.Following || e.to == conversation.Pressed {
 		if s := r.resumer(e, text); s != nil {
-			e.aim.agents = []earshot.ParticipantID{s.ID}
+			e.aim.Agents = []earshot.ParticipantID{s.ID}
 		}
 	}
-	who := slices.Clone(e.aim.agents)
+	who := slices.Clone(e.aim.Agents)
 	if main := r.seats[0].ID; !slices.Contains(who, main) {
 		who = append(who, main)
 	}
@@ -123,7 +118,7 @@ func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
 			decisions = append(decisions, r.decide(e, s, text))
 		}
 	}
-	if lasts, is := attention.Refusal(text); is && e.heeded && (e.aim.mine || e.to.ForAgent() || r.justSpokeUp(e.event)) {
+	if lasts, is := attention.Refusal(text); is && e.heeded && (e.aim.Mine || e.to.ForAgent() || r.justSpokeUp(e.event)) {
 		decisions = append(decisions, r.refused(e, lasts)...)
 	}
 	return decisions
@@ -135,7 +130,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 	verdict, reasons := decide(s)
 	meant := r.sideTalkFor(e.sideTalk, by)
 	verdict, reasons = meant.decides(verdict, reasons)
-	if mine := s.aim.mine || s.to.ForAgent(); verdict == earshot.Silent && by == r.seats[0] && !mine && !e.late {
+	if mine := s.aim.Mine || s.to.ForAgent(); verdict == earshot.Silent && by == r.seats[0] && !mine && !e.late {
 		verdict, reasons = r.overheard(e, reasons[0])
 	}
 	private := e.event.Visibility.Scope == earshot.Private
@@ -155,7 +150,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 		e.asks = append(e.asks, question{
 			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: s.want,
 			askers: []participants.Participant{e.asker()}, rests: prompt.Provenance{Visibility: e.event.Visibility}, unasked: slices.Contains(reasons, attention.ToTheRoom),
-			chain: e.machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, follows: s.to == conversation.Following, again: e.again, sideTalk: meant, words: words, asksBack: asksBack,
+			chain: e.machine(), everybody: e.aim.Why == addressing.Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, follows: s.to == conversation.Following, again: e.again, sideTalk: meant, words: words, asksBack: asksBack,
 			trace: r.startLatencyTrace(e),
 		})
 	}
@@ -171,10 +166,10 @@ func (r *Room) scenario(e *entry, by *seat, text earshot.Text) decisionInput {
 		cut: e.to != "" && e.signal != nil && e.signal.Kind == interrupt.Command,
 	}
 	_, s.refuses = attention.Refusal(text)
-	if e.aim.mine && !slices.Contains(e.aim.agents, by.ID) { // another agent is called
-		s.aim = addressees{why: ToOthers}
+	if e.aim.Mine && !slices.Contains(e.aim.Agents, by.ID) { // another agent is called
+		s.aim = addressing.Addressees{Why: addressing.ToOthers}
 	}
-	if (e.to.ForAgent() || e.to == conversation.Mumbled) && !slices.Contains(e.aim.agents, by.ID) {
+	if (e.to.ForAgent() || e.to == conversation.Mumbled) && !slices.Contains(e.aim.Agents, by.ID) {
 		s.to = conversation.Aside
 	}
 	r.mu.Lock()
@@ -186,7 +181,7 @@ func (r *Room) scenario(e *entry, by *seat, text earshot.Text) decisionInput {
 // rank is how urgent an entry is. A message to the agent is as urgent if it cuts nothing.
 func rank(e *entry) int {
 	s := *e.signal
-	if e.aim.mine && s.Kind == interrupt.Over {
+	if e.aim.Mine && s.Kind == interrupt.Over {
 		s.Kind = interrupt.Addressed
 	}
 	return s.Rank()

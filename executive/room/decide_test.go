@@ -6,31 +6,32 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/addressing"
 	"earshot/executive/attention"
 	"earshot/executive/reflex"
 )
 
 func TestDecide(t *testing.T) {
-	alone := decisionInput{enabled: true, known: true, heeded: true, aim: addressees{mine: true, why: Alone}}
+	alone := decisionInput{enabled: true, known: true, heeded: true, aim: addressing.Addressees{Mine: true, Why: addressing.Alone}}
 	with := func(change func(*decisionInput)) decisionInput { s := alone; change(&s); return s }
-	called := addressees{mine: true, named: true, why: Named}
+	called := addressing.Addressees{Mine: true, Named: true, Why: addressing.Named}
 	for _, tt := range []struct {
 		name   string
 		s      decisionInput
 		want   earshot.Verdict
 		reason string
 	}{
-		{"alone", alone, earshot.Speak, Alone},
-		{"among others", with(func(s *decisionInput) { s.aim = addressees{why: Elsewhere} }), earshot.Silent, Elsewhere},
-		{"to others", with(func(s *decisionInput) { s.aim = addressees{why: ToOthers} }), earshot.Silent, ToOthers},
-		{"called among others", with(func(s *decisionInput) { s.aim = called }), earshot.Speak, Named},
+		{"alone", alone, earshot.Speak, addressing.Alone},
+		{"among others", with(func(s *decisionInput) { s.aim = addressing.Addressees{Why: addressing.Elsewhere} }), earshot.Silent, addressing.Elsewhere},
+		{"to others", with(func(s *decisionInput) { s.aim = addressing.Addressees{Why: addressing.ToOthers} }), earshot.Silent, addressing.ToOthers},
+		{"called among others", with(func(s *decisionInput) { s.aim = called }), earshot.Speak, addressing.Named},
 		{"called by somebody who is not heeded", with(func(s *decisionInput) { s.aim, s.heeded = called, false }), earshot.Silent, Unheeded},
 		{"a stranger who calls", with(func(s *decisionInput) { s.aim, s.known = called, false }), earshot.Silent, Stranger},
 		{"stop", with(func(s *decisionInput) { s.want = reflex.Stop }), earshot.Silent, Commanded},
 		{"hushed", with(func(s *decisionInput) { s.quiet = true }), earshot.Silent, Hushed},
-		{"hushed, and asked back", with(func(s *decisionInput) { s.quiet, s.want = true, reflex.Wake }), earshot.Speak, Alone},
-		{"hushed, and called", with(func(s *decisionInput) { s.quiet, s.aim = true, called }), earshot.Speak, Named},
-		{"hushed, and followed up aloud", with(func(s *decisionInput) { s.quiet, s.to, s.aim = true, conversation.Following, addressees{} }), earshot.Silent, Hushed},
+		{"hushed, and asked back", with(func(s *decisionInput) { s.quiet, s.want = true, reflex.Wake }), earshot.Speak, addressing.Alone},
+		{"hushed, and called", with(func(s *decisionInput) { s.quiet, s.aim = true, called }), earshot.Speak, addressing.Named},
+		{"hushed, and followed up aloud", with(func(s *decisionInput) { s.quiet, s.to, s.aim = true, conversation.Following, addressing.Addressees{} }), earshot.Silent, Hushed},
 		{"told not now", with(func(s *decisionInput) { s.refuses = true }), earshot.Silent, attention.ToldNo},
 		{"called, and told not now", with(func(s *decisionInput) { s.refuses, s.aim = true, called }), earshot.Silent, attention.ToldNo},
 		{"called long ago", with(func(s *decisionInput) { s.aim, s.late = called, true }), earshot.Silent, Late},
@@ -58,7 +59,7 @@ func TestBegins(t *testing.T) {
 		{"old friend come", "Old Friend", true},
 		{"ear", "Earshot", false}, {"", "Earshot", false}, {"", "", false},
 	} {
-		if got := begins(earshot.Text(tt.text), tt.name); got != tt.want {
+		if got := addressing.BeginsWithName(earshot.Text(tt.text), tt.name); got != tt.want {
 			t.Errorf("begins(%q, %q) = %v", tt.text, tt.name, got)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/interrupt"
 )
 
@@ -246,7 +247,7 @@ func (en *entry) over() bool {
 
 // queue hands an entry to the owner.
 func (r *Room) queue(en *entry) {
-	if en.event.Body.Kind() == earshot.KindMessage && isAmong(r.cfg.People.Here(r.cfg.ID), en.who.ID) {
+	if en.event.Body.Kind() == earshot.KindMessage && addressing.IsAmong(r.cfg.People.Here(r.cfg.ID), en.who.ID) {
 		r.userIs(en.event, en.who, "here")
 	}
 	r.mu.Lock()

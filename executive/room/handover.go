@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/addressing"
 	"earshot/executive/prompt"
 )
 
@@ -72,7 +73,7 @@ func reads(text string) func(context.Context) iter.Seq2[string, error] {
 
 // reach shows an event to somebody for whom it is and who is not in this room, wherever they are.
 func (r *Room) reach(who earshot.ParticipantID, e earshot.Event) {
-	if who != "" && r.cfg.Reach != nil && !isAmong(r.cfg.People.Here(r.cfg.ID), who) {
+	if who != "" && r.cfg.Reach != nil && !addressing.IsAmong(r.cfg.People.Here(r.cfg.ID), who) {
 		r.cfg.Reach(who, e)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/addressing"
 	"earshot/executive/command"
 	"earshot/executive/reflex"
 	"earshot/executive/scene"
@@ -22,16 +23,16 @@ import (
 type resolvedEvent struct {
 	event    earshot.Event
 	who      participants.Participant
-	to       conversation.Address // of what was said aloud: why it is for an agent
-	aim      addressees           // the agents it is for
-	heeded   bool                 // an agent may answer its author
-	strange  bool                 // it is the first that was heard of a voice
-	own      bool                 // it is the agent's own voice, come back
-	late     bool                 // it was written so long ago that nobody waits for an answer
-	unlike   bool                 // its voice is unlike all known ones
-	sideTalk sideTalk             // what it means for the work of the agent that it calls
-	signal   *interrupt.Signal    // nil if it is none
-	came     time.Time            // when the room received it
+	to       conversation.Address  // of what was said aloud: by what evidence it is for an agent
+	aim      addressing.Addressees // for which
+	heeded   bool                  // the agent may answer whoever it is from
+	strange  bool                  // it is the first that was heard of a voice
+	own      bool                  // it is the voice of the agent, come back
+	late     bool                  // it was written so long ago that nobody waits for an answer
+	unlike   bool                  // it has a voice like none that is known
+	sideTalk sideTalk              // what it means to the work of the agent that it calls
+	signal   *interrupt.Signal     // nil if it can be none
+	came     time.Time             // when the room was told of it
 
 	change change // what it does to a message that was admitted before
 
@@ -217,34 +218,34 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, 
 		if e.Visibility.Scope == earshot.Private {
 			in.aim = r.whispered(e)
 		} else {
-			in.aim = r.answering(ctx, &e, body, in.who, r.direct(&e, in.who, body.Text))
+			in.aim = r.answering(ctx, &e, body, in.who, r.addressing.Direct(&e, in.who, body.Text))
 			if body.OwnWords {
 				in.aim = r.withOwnWords(&e, in.aim)
 			}
-			in.aim.lost = in.aim.lost && in.heeded && !r.cuts(body.Text) // "stop" is carried out
-			if in.aim.why == Alone && body.ReplyTo == "" && len(body.Attachments) == 0 && r.murmurs(e, body.Text) {
-				e.To, in.aim = nil, addressees{why: Murmured}
+			in.aim.Lost = in.aim.Lost && in.heeded && !r.cuts(body.Text) // "stop" is done
+			if in.aim.Why == addressing.Alone && body.ReplyTo == "" && len(body.Attachments) == 0 && r.murmurs(e, body.Text) {
+				e.To, in.aim = nil, addressing.Addressees{Why: Murmured}
 			}
 		}
-		if in.heeded && !body.OwnWords { // own words say nothing about the current work
-			in.sideTalk = r.resolveSideTalk(e, in.who, in.aim.agents, body.Text)
+		if in.heeded && !body.OwnWords { // which say nothing of what it is at
+			in.sideTalk = r.resolveSideTalk(e, in.who, in.aim.Agents, body.Text)
 		}
 	case earshot.Utterance, earshot.Speech:
 		r.attribute(&e, &in)
 		in.heeded = r.heeds(in.who)
 		e = r.misheard(e)
-		if in.to, in.aim.agents = r.address(e, in.unlike); in.to == conversation.Called {
+		if in.to, in.aim.Agents = r.address(e, in.unlike); in.to == conversation.Called {
 			e = r.correctName(e, in.unlike)
 		}
-		in.to, in.aim.agents = r.pressed(e, in.ownVoice(in.to), in.aim.agents)
+		in.to, in.aim.Agents = r.pressed(e, in.ownVoice(in.to), in.aim.Agents)
 		r.rejoin(&in, &e)
-		e.To = in.aim.agents
+		e.To = in.aim.Agents
 		switch u, ok := body.(earshot.Utterance); {
 		case !in.heeded || !in.to.ForAgent():
 		case ok:
-			in.sideTalk = in.apart(r.resolveSideTalk(e, in.who, in.aim.agents, u.Text))
+			in.sideTalk = in.apart(r.resolveSideTalk(e, in.who, in.aim.Agents, u.Text))
 		default:
-			in.sideTalk = r.resolveSideTalk(e, in.who, in.aim.agents, "") // nobody knows yet what it will be
+			in.sideTalk = r.resolveSideTalk(e, in.who, in.aim.Agents, "") // nobody knows yet what it will be
 			in.sideTalk.begins = in.sideTalk.is
 		}
 	}
@@ -314,7 +315,7 @@ func noticed(from earshot.Handle, who participants.Participant, b earshot.Body) 
 // heeds reports whether an agent answers somebody: everybody if several may talk; otherwise only
 // somebody who operates the program or is alone.
 func (r *Room) heeds(who participants.Participant) bool {
-	return r.cfg.Settings().MultiParty.Enabled || who.Can(participants.Operate) || r.company(who) <= 1
+	return r.cfg.Settings().MultiParty.Enabled || who.Can(participants.Operate) || r.addressing.Company(who) <= 1
 }
 
 // wording returns text in the form in which it may be kept: valid, and of at most so many bytes.
@@ -380,15 +381,15 @@ func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in resolvedEvent) *
 	private := in.event.Visibility.Scope == earshot.Private
 	s.Kind, s.Words = interrupt.Bystanders, m.Text
 	switch {
-	case private && !in.aim.mine:
+	case private && !in.aim.Mine:
 		s.Kind, s.Words = interrupt.Over, ""
 	case r.cuts(m.Text):
 		s.Kind = interrupt.Command
-	case in.aim.why == Murmured:
+	case in.aim.Why == Murmured:
 		s.Kind = interrupt.Backchannel
-	case in.aim.why == Misses: // the author is told so, and listens on
+	case in.aim.Why == addressing.Misses: // who wrote is told so, and hears on
 		s.Kind, s.Words = interrupt.Over, ""
-	case !in.aim.mine:
+	case !in.aim.Mine:
 	case private && !r.among(in.event.Visibility):
 		s.Kind = interrupt.Over
 	case in.who.Type.Machine(): // a machine waits its turn; what it was typing is sent

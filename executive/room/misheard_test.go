@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/executive/room"
 )
 
@@ -87,8 +88,8 @@ func TestNameMisheard(t *testing.T) {
 		want   string // is kept
 		why    string
 	}{
-		{"you shot", 3 * time.Second, "you shot what is new", "Earshot what is new", room.Named},
-		{"buckshot", 3 * time.Second, "buckshot can you count", "Earshot can you count", room.Named},
+		{"you shot", 3 * time.Second, "you shot what is new", "Earshot what is new", addressing.Named},
+		{"buckshot", 3 * time.Second, "buckshot can you count", "Earshot can you count", addressing.Named},
 		{"amid talk", 200 * time.Millisecond, "you shot what is new", "you shot what is new", room.Overheard},
 		{"no question", 3 * time.Second, "you shot the pheasant", "you shot the pheasant", room.Overheard},
 	} {
@@ -131,7 +132,7 @@ func TestAsksBack(t *testing.T) {
 		sure  float64
 	}
 	const dim = 0.1
-	const named, asks, unclear, follows = room.Named, room.AsksBack, room.Unclear, room.Follows
+	const named, asks, unclear, follows = addressing.Named, room.AsksBack, room.Unclear, room.Follows
 	call := line{0, "earshot count", 0.9}
 	for _, tt := range []struct {
 		name string

@@ -6,6 +6,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/addressing"
 )
 
 // A lastWord is what an agent said last in a conversation before the program began, and whom it
@@ -23,7 +24,7 @@ func (r *Room) overdue(past []earshot.Event) (all []lastWord) {
 	for _, e := range past {
 		authors[e.ID] = e.Author
 		if d, ok := e.Body.(earshot.Decision); ok && d.Turn != "" {
-			calls[d.Turn] = !slices.Contains(d.Reasons, Everybody)
+			calls[d.Turn] = !slices.Contains(d.Reasons, addressing.Everybody)
 		}
 		move := conversation.TurnEventOf(e, r.kind).Kind
 		if move == conversation.Irrelevant || move == conversation.Set {
@@ -57,7 +58,7 @@ func (r *Room) handOverOverdue(ctx context.Context) {
 // led reports whether the last word called an agent of the room. A call by a tag is not in its
 // text, but in its addressees.
 func (r *Room) led(l lastWord) bool {
-	to := r.directory().Calls(l.said.Body.(earshot.Reply).Offered, l.said.Author).To
+	to := r.addressing.Directory().Calls(l.said.Body.(earshot.Reply).Offered, l.said.Author).To
 	for _, id := range l.said.To {
 		if id != l.to && l.said.Visibility.Scope != earshot.Private { // a private reply is for everybody in it
 			to = append(to, id)

@@ -6,6 +6,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/addressing"
 	"earshot/executive/dialogue"
 	"earshot/participants"
 )
@@ -35,13 +36,13 @@ func ownWords(e *earshot.Event, who participants.Participant, args earshot.Text)
 	return nil
 }
 
-// withOwnWords returns the addressees of a question with its author's own words alone: the agents
-// that it calls, or the main one if it calls none.
-func (r *Room) withOwnWords(e *earshot.Event, a addressees) addressees {
-	if !a.mine || a.why == Alone {
+// withOwnWords is the aim of what somebody asks with their own words alone: it is for the agents
+// that it calls, and for the main one if it calls none.
+func (r *Room) withOwnWords(e *earshot.Event, a addressing.Addressees) addressing.Addressees {
+	if !a.Mine || a.Why == addressing.Alone {
 		all := r.agents()
-		a = addressees{agents: ids(all[:1]), mine: true, named: true, why: OwnWords}
-		e.To, e.Visibility.Agents = slices.Clone(a.agents), nil
+		a = addressing.Addressees{Agents: addressing.IDs(all[:1]), Mine: true, Named: true, Why: OwnWords}
+		e.To, e.Visibility.Agents = slices.Clone(a.Agents), nil
 	}
 	return a
 }

@@ -6,6 +6,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/activity"
+	"earshot/executive/addressing"
 	"earshot/interrupt"
 )
 
@@ -55,7 +56,7 @@ func (r *Room) keepsCut(in resolvedEvent) {
 		return
 	}
 	in.event = r.uttered(in.event)
-	in.to, in.aim, in.sideTalk, in.before, in.held = conversation.Unsure, addressees{}, sideTalk{}, "", false
+	in.to, in.aim, in.sideTalk, in.before, in.held = conversation.Unsure, addressing.Addressees{}, sideTalk{}, "", false
 	in.signal = sent(in.event)
 	en, first, err := r.reserve(in)
 	if err != nil {

@@ -29,7 +29,7 @@ func (r *Room) prepareReply(in resolvedEvent) {
 	}
 	in.prepared = r.preparations.Add(1)
 	r.toPrepare.Store(nil)
-	if s.Stage == earshot.VoiceOver || !s.Stable || in.held || !in.heeded || !in.to.ForAgent() || len(in.aim.agents) != 1 {
+	if s.Stage == earshot.VoiceOver || !s.Stable || in.held || !in.heeded || !in.to.ForAgent() || len(in.aim.Agents) != 1 {
 		r.head.Drop()
 		return
 	}
@@ -42,7 +42,7 @@ func (r *Room) prepareReply(in resolvedEvent) {
 // tool calls are not carried out. The turn takes it over when the words are on record, if its
 // request is the same.
 func (r *Room) prepare(ctx context.Context, in resolvedEvent) {
-	set, s := r.cfg.Settings(), r.seatOf(in.aim.agents[0])
+	set, s := r.cfg.Settings(), r.seatOf(in.aim.Agents[0])
 	if !set.Speech.PrepareReply || s == nil || !s.awake || r.speaking() || len(r.pending) > 0 {
 		return
 	}

@@ -66,7 +66,7 @@ func (r *Room) dialogue(set executive.Config, s *seat, writers []participants.Pa
 }
 
 // several reports whether there is more than one agent.
-func (r *Room) several() bool { return len(r.roster().Internal) > 1 }
+func (r *Room) several() bool { return len(r.addressing.Roster().Internal) > 1 }
 
 // thinks returns the engine and model of an agent: its own, or those of its role.
 func (s *seat) thinks(set executive.Config) (engine, model string) {
@@ -84,7 +84,7 @@ func priority(q *question) llm.Priority {
 // identity tells the model of an agent who it is, and who is there. That is made
 // again after a change of anybody.
 func (r *Room) identity(set executive.Config, s *seat, writers []participants.Participant) string {
-	if of := (sectionsKey{r.rosterWith(writers), s.hasTools(set)}); s.sectionsOf != of {
+	if of := (sectionsKey{r.addressing.RosterWith(writers), s.hasTools(set)}); s.sectionsOf != of {
 		s.sections, s.sectionsOf = conversation.SectionsWithoutTools(of.roster, s.ID), of
 		if of.tools {
 			s.sections = conversation.Sections(of.roster, s.ID)
@@ -145,7 +145,7 @@ var taking = map[interrupt.Style]string{
 // amongPeople tells the model how to talk among several people, and that their voices tell who
 // speaks.
 func (r *Room) amongPeople(aloud bool) string {
-	here := r.roster().External
+	here := r.addressing.Roster().External
 	text := ""
 	if len(here) > 1 {
 		text = taking[r.floor.CurrentStyle()]

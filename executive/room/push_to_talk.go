@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/addressing"
 )
 
 const (
@@ -117,5 +118,5 @@ func (r *Room) pressed(e earshot.Event, to conversation.Address, whom []earshot.
 	if !words || to == conversation.Own || to.ForAgent() || e.From.Provider != "microphone" || r.pushToTalk.held.Load() == 0 {
 		return to, whom
 	}
-	return conversation.Pressed, ids(r.agents()[:1])
+	return conversation.Pressed, addressing.IDs(r.agents()[:1])
 }

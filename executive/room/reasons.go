@@ -3,12 +3,13 @@ package room
 import (
 	"slices"
 
+	"earshot/executive/addressing"
 	"earshot/executive/attention"
 )
 
 // own are the reasons that the room itself gives for a decision.
 var own = []string{
-	Alone, Named, Everybody, Whispered, ToOthers, Misses, Elsewhere, Unheeded, Follows, Pressed, Overheard, Murmured, Unclear, AsksBack, Echoed, Stranger,
+	addressing.Alone, addressing.Named, addressing.Everybody, Whispered, addressing.ToOthers, addressing.Misses, addressing.Elsewhere, Unheeded, Follows, Pressed, Overheard, Murmured, Unclear, AsksBack, Echoed, Stranger,
 	Hushed, Commanded, Disabled, OnHold, Unheard, Due, Late, NewVoice, Replied, Reworded, Confirmed, OwnWords,
 	HandedTo, Overtaken, Broadcast, Enough, Again, Passing, Foreign,
 	HowFar, Meanwhile, Afterwards, Replaces, Steers, Considers, Thinks,

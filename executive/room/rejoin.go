@@ -58,7 +58,7 @@ func (r *Room) rejoin(in *resolvedEvent, e *earshot.Event) {
 	case earshot.Utterance:
 		body.Continues = s.last.ID
 		e.Body, in.before = body, s.text
-		in.to, in.aim.agents = conversation.Following, s.whom
+		in.to, in.aim.Agents = conversation.Following, s.whom
 	}
 }
 
@@ -102,7 +102,7 @@ func (r *Room) spokeTo(in resolvedEvent) {
 	defer r.mu.Unlock()
 	now, before := r.cfg.Now(), r.sentences[in.event.From]
 	maps.DeleteFunc(r.sentences, func(_ earshot.Handle, s sentence) bool { return now.Sub(s.ends) > time.Minute })
-	is := sentence{last: in.event, text: dialogue.Join(in.before, u.Text), ends: in.event.At.Add(u.Lasted), whom: slices.Clone(in.aim.agents)}
+	is := sentence{last: in.event, text: dialogue.Join(in.before, u.Text), ends: in.event.At.Add(u.Lasted), whom: slices.Clone(in.aim.Agents)}
 	if u.Continues != "" && u.Continues == before.last.ID {
 		is.parts, is.done = append(slices.Clone(before.parts), before.last.ID), before.done
 	}

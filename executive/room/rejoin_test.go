@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/addressing"
 	"earshot/executive/attention"
 	"earshot/executive/room"
 	"earshot/llm"
@@ -214,7 +215,7 @@ func TestACommandGoesOnWithNothing(t *testing.T) {
 				time.Sleep(5 * time.Second)
 				h.hears(t, "and what is new", 0, time.Minute)
 				h.stop()
-				if got, want := h.reasons(), []string{room.Named, tt.why, tt.then}; !slices.Equal(got, want) {
+				if got, want := h.reasons(), []string{addressing.Named, tt.why, tt.then}; !slices.Equal(got, want) {
 					t.Errorf("decided %q, want %q", got, want)
 				}
 				if got := continued(h.journal.Events()); got != "---" {

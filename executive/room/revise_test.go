@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/executive/room"
 	"earshot/executive/scene"
 	"earshot/participants"
@@ -351,13 +352,13 @@ func TestAReplyIsNamedByItsTurn(t *testing.T) {
 		if got := answers("bob", earshot.EventID(reply.Turn), "and on?"); got != "speak: "+room.Replied {
 			t.Errorf("an answer to the reply is decided about as %q", got)
 		}
-		if got := answers("bob", earshot.EventID(reply.Turn), "@ann look"); got != "silent: "+room.ToOthers {
+		if got := answers("bob", earshot.EventID(reply.Turn), "@ann look"); got != "silent: "+addressing.ToOthers {
 			t.Errorf("an answer to the reply that calls ann is decided about as %q", got)
 		}
-		if got := answers("bob", reply.About, "me too"); got != "silent: "+room.ToOthers {
+		if got := answers("bob", reply.About, "me too"); got != "silent: "+addressing.ToOthers {
 			t.Errorf("an answer to ann is decided about as %q", got)
 		}
-		if got := answers("bob", "nothing", "me too"); got != "silent: "+room.Elsewhere {
+		if got := answers("bob", "nothing", "me too"); got != "silent: "+addressing.Elsewhere {
 			t.Errorf("an answer to nothing is decided about as %q", got)
 		}
 		c.stop()

@@ -72,6 +72,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/activity"
+	"earshot/executive/addressing"
 	"earshot/executive/command"
 	"earshot/executive/echo"
 	"earshot/executive/explain"
@@ -212,16 +213,15 @@ type Config struct {
 
 // A Room is one room. Use [New].
 type Room struct {
-	cfg            Config
-	floor          *interrupt.Floor
-	scene          *scene.Scene
-	commands       command.Table
-	mind           *think.Mind
-	thinkHost      *thinkHost
-	echoReference  echo.Reference
-	turnControl    conversation.TurnControl
-	directoryCache atomic.Pointer[directoryCache]
-	seatRoster     atomic.Pointer[seatRoster]
+	cfg           Config
+	floor         *interrupt.Floor
+	scene         *scene.Scene
+	commands      command.Table
+	mind          *think.Mind
+	thinkHost     *thinkHost
+	echoReference echo.Reference
+	turnControl   conversation.TurnControl
+	addressing    addressing.Resolver
 
 	modeMu     sync.Mutex // held while the mode changes
 	wished     earshot.Mode
@@ -331,6 +331,7 @@ func New(cfg Config) *Room {
 		shut:        make(chan struct{}),
 		agenda:      cfg.Agenda,
 	}
+	r.addressing = addressing.Resolver{Room: cfg.ID, People: cfg.People, Agents: r.agents, Seats: cfg.Agents != nil, Former: cfg.Former, Orders: cfg.Order != nil, Enters: cfg.Enters}
 	if cfg.Model != nil {
 		r.head = &llm.HeadStart{Service: cfg.Model}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/executive/room"
 	"earshot/llm/llmtest"
 )
@@ -45,11 +46,11 @@ func TestWhatIsSaidWhileItWorks(t *testing.T) {
 		why        string
 	}{
 		{"stop", "forget it", "", "", earshot.Interrupted, "silent: " + room.Commanded},
-		{"steer", "no, in German", "Es ist Milch.", "Es ist Milch.", earshot.Interrupted, "speak: " + room.Alone + "; " + room.Steers},
-		{"status", "how far are you?", "I am at “what is on my list?”, for 3 s: read_file is under way.", "It is milk.", earshot.Completed, "note: " + room.Alone + "; " + room.HowFar},
-		{"side talk", "I'm hungry", "", "It is milk.So am I.", earshot.Completed, "speak: " + room.Alone + "; " + room.Meanwhile},
-		{"another task", "write me a poem", "", "It is milk.Roses are red.", earshot.Completed, "speak: " + room.Alone + "; " + room.Afterwards},
-		{"another task instead", "forget that, write me a poem instead", "Roses are red.", "Roses are red.", earshot.Interrupted, "speak: " + room.Alone + "; " + room.Replaces},
+		{"steer", "no, in German", "Es ist Milch.", "Es ist Milch.", earshot.Interrupted, "speak: " + addressing.Alone + "; " + room.Steers},
+		{"status", "how far are you?", "I am at “what is on my list?”, for 3 s: read_file is under way.", "It is milk.", earshot.Completed, "note: " + addressing.Alone + "; " + room.HowFar},
+		{"side talk", "I'm hungry", "", "It is milk.So am I.", earshot.Completed, "speak: " + addressing.Alone + "; " + room.Meanwhile},
+		{"another task", "write me a poem", "", "It is milk.Roses are red.", earshot.Completed, "speak: " + addressing.Alone + "; " + room.Afterwards},
+		{"another task instead", "forget that, write me a poem instead", "Roses are red.", "Roses are red.", earshot.Interrupted, "speak: " + addressing.Alone + "; " + room.Replaces},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -170,13 +171,13 @@ func TestWhatIsSaidWhileItThinks(t *testing.T) {
 		name, text, played, why string
 		thought                 []string
 	}{
-		{"status", "how far are you?", "I am thinking about “whether to plant roses”, for 2 s: 2 words so far.", "speak: " + room.Alone + "; " + room.HowFar,
+		{"status", "how far are you?", "I am thinking about “whether to plant roses”, for 2 s: 2 words so far.", "speak: " + addressing.Alone + "; " + room.HowFar,
 			[]string{"command interrupted Roses need | addressed", "command completed sun and more", "found Plant them."}},
-		{"steer", "but consider the rain", "I take that into account, and come back to it.", "speak: " + room.Alone + "; " + room.Considers,
+		{"steer", "but consider the rain", "I take that into account, and come back to it.", "speak: " + addressing.Alone + "; " + room.Considers,
 			[]string{"command interrupted Roses need | addressed", "command completed sun and more", "found Plant them."}},
 		{"stop", "never mind", "", "silent: " + room.Commanded + "; " + room.Thinks,
 			[]string{"command interrupted Roses need | command"}},
-		{"side talk", "I'm hungry", "So am I.", "speak: " + room.Alone,
+		{"side talk", "I'm hungry", "So am I.", "speak: " + addressing.Alone,
 			[]string{"command interrupted Roses need | addressed", "command completed sun and more", "found Plant them."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/executive/addressing"
 	"earshot/executive/dialogue"
 	"earshot/executive/scene"
 	"earshot/executive/think"
@@ -104,7 +105,7 @@ func (m *thinkHost) seenBy(q think.Question) earshot.Visibility {
 // shownScene returns what is going on, as everybody in a may know it, without a word to
 // the scene itself. Where there are several agents, it says of which each state is.
 func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []api.SceneFact) {
-	agents := ids(r.agents())
+	agents := addressing.IDs(r.agents())
 	for _, i := range r.scene.For(a).Recent(now, r.cfg.Settings().ContextWindow.Duration()) {
 		if i.Field == scene.Agent && !slices.Contains(agents, i.Of) {
 			continue // it has no seat any more

@@ -12,6 +12,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/addressing"
 	"earshot/executive/dialogue"
 	"earshot/executive/looking"
 	"earshot/executive/reflex"
@@ -253,7 +254,7 @@ func (p *toolContext) lookTool(ctx context.Context, _ tool.Scope, name string) (
 		for _, c := range all {
 			names = append(names, c.Name)
 		}
-		return tool.Answer{}, tool.Refuse("there is no camera of that name; there is %s", list(names))
+		return tool.Answer{}, tool.Refuse("there is no camera of that name; there is %s", addressing.List(names))
 	case c.Eyesight != earshot.Clear:
 		return tool.Answer{Text: earshot.Text(looking.Unseen(c.Eyesight, c.Since, r.cfg.Now()))}, nil
 	}

@@ -66,7 +66,7 @@ func (r *Room) begins(in resolvedEvent) bool {
 	case earshot.Speech:
 		return body.Stage != earshot.VoiceOver && in.to != conversation.Own && in.to != conversation.Aside && in.to != conversation.Backchannel && in.signal != nil
 	case earshot.Message:
-		return in.aim.mine
+		return in.aim.Mine
 	case earshot.Utterance:
 		return in.to.ForAgent()
 	}

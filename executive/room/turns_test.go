@@ -14,6 +14,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/addressing"
 	"earshot/executive/room"
 	"earshot/internal/testkit"
 	"earshot/llm"
@@ -685,11 +686,11 @@ func TestNothingGoesOn(t *testing.T) {
 		asked      int
 		why        string
 	}{
-		{"paused", open, func(t *testing.T, c *crew) { _ = c.writes(t, "ann", "/pause") }, 1, room.Alone},
-		{"off the record", open, func(t *testing.T, c *crew) { _ = c.writes(t, "ann", "/offrecord") }, 1, room.Alone},
+		{"paused", open, func(t *testing.T, c *crew) { _ = c.writes(t, "ann", "/pause") }, 1, addressing.Alone},
+		{"off the record", open, func(t *testing.T, c *crew) { _ = c.writes(t, "ann", "/offrecord") }, 1, addressing.Alone},
 		{"disabled", open, func(_ *testing.T, c *crew) { c.off.Store(true) }, 1, room.Disabled},
 		{"quiet", private, func(*testing.T, *crew) {}, 2, room.Hushed},
-		{"a full disk", open, func(_ *testing.T, c *crew) { c.journal.Fail(errors.New("full")) }, 1, room.Alone},
+		{"a full disk", open, func(_ *testing.T, c *crew) { c.journal.Fail(errors.New("full")) }, 1, addressing.Alone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -103,8 +103,8 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	if e.Visibility.Scope == earshot.Private {
 		in.aim = r.whispered(e)
 	} else {
-		now, m := e, e.Body.(earshot.Message) // only its addressees are determined now
-		in.aim = r.answering(ctx, &now, m, who, r.direct(&now, who, m.Text))
+		now, m := e, e.Body.(earshot.Message) // the aim alone is of now
+		in.aim = r.answering(ctx, &now, m, who, r.addressing.Direct(&now, who, m.Text))
 		if m.OwnWords {
 			in.aim = r.withOwnWords(&now, in.aim)
 		}

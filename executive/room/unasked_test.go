@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/executive/attention"
-	"earshot/executive/room"
 	"earshot/internal/testkit"
 )
 
@@ -45,8 +45,8 @@ func TestAQuestionToTheRoom(t *testing.T) {
 		answers int
 	}{
 		{"nobody answers", 0, "", []string{first, then}, 1},
-		{"bob does", 2 * time.Second, "About four weeks.", []string{first, "silent: " + room.Elsewhere + "; " + attention.Answered, "silent: " + attention.Answered}, 0},
-		{"bob does not know", 2 * time.Second, "No idea.", []string{first, "silent: " + room.Elsewhere, then}, 1},
+		{"bob does", 2 * time.Second, "About four weeks.", []string{first, "silent: " + addressing.Elsewhere + "; " + attention.Answered, "silent: " + attention.Answered}, 0},
+		{"bob does not know", 2 * time.Second, "No idea.", []string{first, "silent: " + addressing.Elsewhere, then}, 1},
 		{"bob types and types", 2 * time.Second, "...", []string{first}, 0},
 		{"bob types, and leaves it", 2 * time.Second, "", []string{first, then}, 1},
 	} {
@@ -247,7 +247,7 @@ func TestNotNow(t *testing.T) {
 		h.past = h.journal.Events()
 		again := gather(t, h, "bob")
 		again.must(t, "bob", eggs, time.Minute)
-		if got := again.verdicts(); got[len(got)-1] != "silent: "+room.Elsewhere+"; "+attention.Snoozing {
+		if got := again.verdicts(); got[len(got)-1] != "silent: "+addressing.Elsewhere+"; "+attention.Snoozing {
 			t.Errorf("decided %q", got)
 		}
 		again.must(t, "ann", "/snooze off", 0)
@@ -268,7 +268,7 @@ func TestNotNowWithoutAName(t *testing.T) {
 		c.must(t, "ann", eggs, 15*time.Second)
 		c.must(t, "bob", "not now!", 5*time.Minute)
 		c.must(t, "ann", eggs, time.Minute)
-		if got := c.verdicts(); got[len(got)-1] != "silent: "+room.Elsewhere+"; "+attention.ToldNo {
+		if got := c.verdicts(); got[len(got)-1] != "silent: "+addressing.Elsewhere+"; "+attention.ToldNo {
 			t.Errorf("decided %q", got)
 		}
 		time.Sleep(15 * time.Minute)

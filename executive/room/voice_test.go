@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/executive/room"
 	"earshot/internal/testkit"
 )
@@ -84,14 +85,14 @@ func TestWhatIsSaidAloud(t *testing.T) {
 		gap  time.Duration
 		want string // the decisions
 	}{
-		{"by name", []string{"earshot count"}, 0, room.Named},
-		{"by what a recogniser makes of it", []string{"hey ear shot count"}, 0, room.Named},
+		{"by name", []string{"earshot count"}, 0, addressing.Named},
+		{"by what a recogniser makes of it", []string{"hey ear shot count"}, 0, addressing.Named},
 		{"not to it", []string{"shall we have lunch"}, 0, room.Overheard},
 		{"about it", []string{"i told earshot about lunch"}, 0, room.Overheard},
-		{"after its reply", []string{"earshot count", "and again"}, 7 * time.Second, room.Named + ", " + room.Follows},
-		{"long after its reply", []string{"earshot count", "and again"}, 10 * time.Second, room.Named + ", " + room.Overheard},
-		{"one thing after the other", []string{"earshot count", "and again", "and again"}, 7 * time.Second, room.Named + ", " + room.Follows + ", " + room.Follows},
-		{"silence", []string{"earshot be quiet", "and now", "earshot you can talk"}, time.Second, room.Commanded + ", " + room.Overheard + ", " + room.Named},
+		{"after its reply", []string{"earshot count", "and again"}, 7 * time.Second, addressing.Named + ", " + room.Follows},
+		{"long after its reply", []string{"earshot count", "and again"}, 10 * time.Second, addressing.Named + ", " + room.Overheard},
+		{"one thing after the other", []string{"earshot count", "and again", "and again"}, 7 * time.Second, addressing.Named + ", " + room.Follows + ", " + room.Follows},
+		{"silence", []string{"earshot be quiet", "and now", "earshot you can talk"}, time.Second, room.Commanded + ", " + room.Overheard + ", " + addressing.Named},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

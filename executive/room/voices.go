@@ -148,7 +148,7 @@ func (in *resolvedEvent) ownVoice(to conversation.Address) conversation.Address 
 	if !in.own {
 		return to
 	}
-	in.aim.agents = nil
+	in.aim.Agents = nil
 	return conversation.Own
 }
 

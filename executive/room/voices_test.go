@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/executive/room"
 	"earshot/executive/tool"
 	"earshot/internal/testkit"
@@ -157,7 +158,7 @@ func TestWhoIsInTalk(t *testing.T) {
 		voice int
 		text  string
 	}
-	const named, follows, aside = room.Named, room.Follows, room.Overheard
+	const named, follows, aside = addressing.Named, room.Follows, room.Overheard
 	for _, tt := range []struct {
 		name string
 		said []line
@@ -255,7 +256,7 @@ func TestAttributionIsWanted(t *testing.T) {
 		h.hearsOf(t, 3, "earshot count", 3*time.Second)
 		h.hearsOf(t, 5, "and again", time.Minute)
 		h.stop()
-		if got := h.reasons(); !slices.Equal(got, []string{room.Named, room.Follows}) || h.voices.(*ears).judged > 0 {
+		if got := h.reasons(); !slices.Equal(got, []string{addressing.Named, room.Follows}) || h.voices.(*ears).judged > 0 {
 			t.Errorf("decided %q", got)
 		}
 		if u := h.journal.Events()[0]; u.Author != "" || u.Body.(earshot.Utterance).Voice != nil {
@@ -448,32 +449,32 @@ func TestLikeTheAgent(t *testing.T) {
 		{"while it speaks", func(t *testing.T, h *house) {
 			h.hearsOf(t, 3, "earshot tell me", 2*long)
 			h.hearsOf(t, ownPrint, "earshot what is this", time.Minute)
-		}, []string{"voice 3: " + room.Named}},
+		}, []string{"voice 3: " + addressing.Named}},
 		{"as it ends", func(t *testing.T, h *house) {
 			h.hearsOf(t, 3, "earshot tell me", 3*long)
 			h.hearsOf(t, ownPrint, "earshot what is this", time.Minute)
-		}, []string{"voice 3: " + room.Named}},
+		}, []string{"voice 3: " + addressing.Named}},
 		{"later, to nobody", func(t *testing.T, h *house) {
 			h.hearsOf(t, 3, "earshot tell me", 6*long)
 			h.hearsOf(t, ownPrint, "what is this", time.Minute)
-		}, []string{"voice 3: " + room.Named, "somebody like it: " + room.Overheard}},
+		}, []string{"voice 3: " + addressing.Named, "somebody like it: " + room.Overheard}},
 		{"later, to it", func(t *testing.T, h *house) {
 			h.hearsOf(t, ownPrint, "earshot tell me", 6*long)
 			h.hearsOf(t, ownPrint, "and what is this", time.Minute)
-		}, []string{"somebody like it: " + room.Named, "somebody like it: " + room.Follows}},
+		}, []string{"somebody like it: " + addressing.Named, "somebody like it: " + room.Follows}},
 		{"another goes on", func(t *testing.T, h *house) {
 			h.hearsOf(t, ownPrint, "earshot tell me", 6*long)
 			h.hearsOf(t, 3, "what is for lunch", time.Minute)
-		}, []string{"somebody like it: " + room.Named, "voice 3: " + room.Overheard}},
+		}, []string{"somebody like it: " + addressing.Named, "voice 3: " + room.Overheard}},
 		{"a short word goes on", func(t *testing.T, h *house) {
 			h.hearsOf(t, ownPrint, "earshot tell me", 6*long)
 			h.hearsOf(t, 0, "again", 6*long)
 			h.hearsOf(t, ownPrint, "and again", time.Minute)
-		}, []string{"somebody like it: " + room.Named, "somebody: " + room.Follows, "somebody like it: " + room.Follows}},
+		}, []string{"somebody like it: " + addressing.Named, "somebody: " + room.Follows, "somebody like it: " + room.Follows}},
 		{"it asks to be remembered", func(t *testing.T, h *house) {
 			h.hearsOf(t, ownPrint, "earshot remember my voice", 6*long)
 			h.hearsOf(t, ownPrint, "yes", time.Minute)
-		}, []string{"somebody like it: " + room.Named, "somebody like it: " + room.Follows}},
+		}, []string{"somebody like it: " + addressing.Named, "somebody like it: " + room.Follows}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/executive/room"
 	"earshot/internal/testkit"
 )
@@ -25,24 +26,24 @@ func TestWakeNames(t *testing.T) {
 		name string
 		said []said
 	}{
-		{"by name", []said{{"scout count", mic, "Scout: " + room.Named + ", Earshot: " + room.Overheard}}},
-		{"the main one", []said{{"hey ear shot count", mic, "Earshot: " + room.Named}}},
-		{"as only that one is heard", []said{{"hair shirt count", mic, "Earshot: " + room.Named}}},
-		{"both", []said{{"scout ask earshot", mic, "Earshot: " + room.Named + ", Scout: " + room.Named}}},
+		{"by name", []said{{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + room.Overheard}}},
+		{"the main one", []said{{"hey ear shot count", mic, "Earshot: " + addressing.Named}}},
+		{"as only that one is heard", []said{{"hair shirt count", mic, "Earshot: " + addressing.Named}}},
+		{"both", []said{{"scout ask earshot", mic, "Earshot: " + addressing.Named + ", Scout: " + addressing.Named}}},
 		{"nobody", []said{{"i told scout about lunch", mic, "Earshot: " + room.Overheard}}},
 		{"going on", []said{
-			{"scout count", mic, "Scout: " + room.Named + ", Earshot: " + room.Overheard},
+			{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + room.Overheard},
 			{"and backwards please", mic, "Scout: " + room.Follows + ", Earshot: " + room.Overheard},
-			{"earshot and you", mic, "Earshot: " + room.Named},
+			{"earshot and you", mic, "Earshot: " + addressing.Named},
 			{"do not count so fast", mic, "Earshot: " + room.Follows},
 		}},
 		{"another voice", []said{
-			{"scout count", mic, "Scout: " + room.Named + ", Earshot: " + room.Overheard},
+			{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + room.Overheard},
 			{"and backwards please", other, "Earshot: " + room.Overheard},
 		}},
 		{"quiet", []said{
 			{"scout be quiet", mic, "Scout: " + room.Commanded + ", Earshot: " + room.Commanded},
-			{"earshot count", mic, "Earshot: " + room.Named},
+			{"earshot count", mic, "Earshot: " + addressing.Named},
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/participants"
 )
 
@@ -48,8 +49,8 @@ func (r *Room) whisper(e *earshot.Event, who participants.Participant, args ears
 	case strings.TrimSpace(rest) == "":
 		return errNoText
 	}
-	if out := r.outsiders(to); len(out) > 0 {
-		return errors.New(list(out) + " may not enter this room and would never see it; nothing was sent")
+	if out := r.addressing.Outsiders(to); len(out) > 0 {
+		return errors.New(addressing.List(out) + " may not enter this room and would never see it; nothing was sent")
 	}
 	text, err := wording(earshot.Text(rest), earshot.MaxText)
 	if err != nil {
@@ -65,12 +66,12 @@ func (r *Room) whisper(e *earshot.Event, who participants.Participant, args ears
 	return nil
 }
 
-// whispered returns what a private message means for the agents.
-func (r *Room) whispered(e earshot.Event) addressees {
+// whispered is what a private message is to the agents.
+func (r *Room) whispered(e earshot.Event) addressing.Addressees {
 	all := r.agents()
-	a := addressees{hint: r.away(slices.DeleteFunc(slices.Clone(e.To), r.isHere)) + r.elsewhere(e.To, all)}
-	if a.agents = r.sitting(e.To, all); len(a.agents) > 0 {
-		a.mine, a.named, a.why = true, true, Whispered
+	a := addressing.Addressees{Hint: r.addressing.Away(slices.DeleteFunc(slices.Clone(e.To), r.isHere)) + r.addressing.Elsewhere(e.To, all)}
+	if a.Agents = r.addressing.Seated(e.To, all); len(a.Agents) > 0 {
+		a.Mine, a.Named, a.Why = true, true, Whispered
 	}
 	return a
 }
@@ -78,7 +79,7 @@ func (r *Room) whispered(e earshot.Event) addressees {
 // isHere reports whether id is an agent, or in the room.
 func (r *Room) isHere(id earshot.ParticipantID) bool {
 	p, _ := r.cfg.People.Get(id)
-	return p.Type == participants.Internal || isAmong(r.cfg.People.Here(r.cfg.ID), id)
+	return p.Type == participants.Internal || addressing.IsAmong(r.cfg.People.Here(r.cfg.ID), id)
 }
 
 // recipients returns the people named at the beginning of args, without duplicates, and the rest. A
@@ -178,7 +179,7 @@ func (r *Room) called(name string) (participants.Participant, error) {
 
 // meant asks whether one of the nearest names was meant, if any is near.
 func (r *Room) meant(name string) string {
-	near := r.directory().Nearest(name, 3)
+	near := r.addressing.Directory().Nearest(name, 3)
 	if len(near) == 0 {
 		return "; /who shows who is here"
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/executive/room"
 	"earshot/participants"
 )
@@ -25,7 +26,7 @@ func TestWhy(t *testing.T) {
 		}
 		all := h.give(t, "why", "")
 		for _, want := range []string{
-			"ann wrote “count to four”\n          I answered because " + room.Alone,
+			"ann wrote “count to four”\n          I answered because " + addressing.Alone,
 			"ann wrote “stop”\n          I kept silent because " + room.Commanded,
 		} {
 			if strings.Count(all, want) != 1 {

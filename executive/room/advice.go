@@ -1,0 +1,66 @@
+package room
+
+import (
+	"earshot"
+	"earshot/executive/addressing"
+)
+
+// maxHinted is how many sessions are remembered to have been told something
+// once: more than there are at a time.
+const maxHinted = 256
+
+// advise gives a sender the hint that there is for what they wrote, where they
+// wrote it. That nobody was called is said once a session: people who talk to
+// each other know it.
+func (r *Room) advise(e earshot.Event, a addressing.Addressees) {
+	hint := r.advice(a)
+	if hint == "" || e.Via == "" || a.Hint == "" && !r.first(e.Via) {
+		return
+	}
+	told := r.event(e.Visibility, earshot.Notice{Key: earshot.HintKey, Text: hint})
+	for _, p := range r.around(told.Visibility) {
+		if p.Name() == e.Via {
+			p.show(told)
+		}
+	}
+}
+
+// advice tells the author of a message that it reaches nobody, or not everybody whom it calls.
+// It is empty if there is nothing to tell.
+func (r *Room) advice(a addressing.Addressees) string {
+	if a.Hint == "" && a.Lost && r.is().Answers() && r.cfg.Settings().Enabled {
+		return "nobody was addressed, so nobody answers; begin with " + r.agents()[0].Name + ", and I will"
+	}
+	return a.Hint
+}
+
+// Advice tells the author of a new message that it reaches nobody, or not everybody whom it
+// calls. It is empty if there is nothing to tell, or the room does not remember the message.
+// It is what is shown at the outlet beside the sense by which they write, if there is one.
+func (r *Room) Advice(message earshot.EventID) string {
+	r.mu.Lock()
+	en := r.known.byID[message]
+	r.mu.Unlock()
+	if en == nil {
+		return ""
+	}
+	return r.advice(en.aim)
+}
+
+// first reports whether the session at an outlet has not been told yet.
+func (r *Room) first(outlet string) bool {
+	session := outlet
+	if s, ok := r.cfg.People.At(outlet); ok {
+		session = s.ID
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hinted[session] {
+		return false
+	}
+	if len(r.hinted) >= maxHinted {
+		clear(r.hinted)
+	}
+	r.hinted[session] = true
+	return true
+}
