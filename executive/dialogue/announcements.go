@@ -8,12 +8,12 @@ import (
 	"earshot/participants"
 )
 
-// keepAnnounced is how many announcements the dialogue holds: more than a model
-// needs to know how it came that these are here.
+// keepAnnounced is how many announcements the dialogue holds: more than a model needs to know how
+// the present people came to be here.
 const keepAnnounced = 8
 
-// announced takes an announcement into the dialogue. In an unbroken run of them
-// one a person is enough, the last.
+// announced takes an announcement into the dialogue. In an unbroken run of them only the last one
+// of each person is kept.
 func (h *History) announced(l Line) {
 	for i := len(h.Lines) - 1; i >= 0 && h.Lines[i].Announces; i-- {
 		if h.Lines[i].Author == l.Author {
@@ -32,7 +32,7 @@ func (h *History) announced(l Line) {
 	}
 }
 
-// announcements returns how many there are in the dialogue.
+// announcements returns how many announcements the dialogue has.
 func (h *History) announcements() (n int) {
 	for _, l := range h.Lines {
 		if l.Announces {
@@ -42,9 +42,8 @@ func (h *History) announcements() (n int) {
 	return n
 }
 
-// EndPresence takes out of the dialogue that somebody has come who was not said to
-// have gone: when a program begins nobody is here, and how they went the one
-// before it did not see.
+// EndPresence removes from the dialogue the arrivals of people whose departure was not announced:
+// when a program begins nobody is here, and the previous program did not see them leave.
 func (h *History) EndPresence() {
 	gone := make(map[earshot.ParticipantID]bool)
 	for i := len(h.Lines) - 1; i >= 0; i-- {
@@ -77,8 +76,8 @@ func announcement(people *participants.Registry, id earshot.ParticipantID, p ear
 	return b.String()
 }
 
-// Describe tells who somebody is: of which type and, if that is not in it, what
-// else is said of them.
+// Describe writes the name, type and description of somebody; the type only if the description does
+// not contain it.
 func Describe(b *strings.Builder, p participants.Participant) {
 	kind, about := noun(p.Type), participants.OneLine(p.Description)
 	switch {
@@ -90,7 +89,7 @@ func Describe(b *strings.Builder, p participants.Participant) {
 	fmt.Fprintf(b, "%s (%s)", p.Name, about)
 }
 
-// noun returns what somebody of type t is, in words.
+// noun returns the word for type t.
 func noun(t participants.Type) string {
 	switch t {
 	case participants.Human:

@@ -6,8 +6,8 @@ import (
 	"earshot"
 )
 
-// MaxCitation is how much is quoted of a message that another answers, in bytes: enough
-// to know it again.
+// MaxCitation is how many bytes are quoted of a message that another answers: enough to recognise
+// it.
 const MaxCitation = 120
 
 // A Citation is a message that another answers.
@@ -18,7 +18,7 @@ type Citation struct {
 	Visibility earshot.Visibility
 }
 
-// among returns the citation as it stands before what answers it; nothing if there is none.
+// among returns the citation as it stands before the answer; empty if there is none.
 func (c *Citation) among(name func(earshot.ParticipantID) string) earshot.Text {
 	if c == nil || c.Text == "" {
 		return ""
@@ -26,8 +26,8 @@ func (c *Citation) among(name func(earshot.ParticipantID) string) earshot.Text {
 	return earshot.Text("(in answer to "+name(c.By)+", who wrote ") + earshot.Text(Quote(earshot.Text(Beginning(string(c.Text), MaxCitation)))) + ") "
 }
 
-// cites returns what a line answers, if everybody in a may see that; nil if it answers
-// nothing that is remembered.
+// cites returns what a line answers, if everybody in a may see that; nil if it answers nothing that
+// is remembered.
 func (h *History) cites(l Line, a earshot.Audience) *Citation {
 	if l.answers == "" {
 		return nil

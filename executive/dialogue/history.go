@@ -1,9 +1,9 @@
 // Package dialogue holds what one agent has heard and said in one room: the lines that its model
-// reads, which of its replies can be resumed, and what is left of that while the agent sleeps.
+// reads, which of its replies can be resumed, and what remains of them while the agent sleeps.
 //
-// A [History] is made of events alone, so that it can be made again from the journal. It is plain
-// state: it belongs to the owner of its room. Who may read which line is looked at when a prompt is
-// made of it, see [History.Prompt].
+// A [History] is built only from events, so it can be rebuilt from the journal. It is plain state
+// that belongs to the owner of its room. Who may read which line is checked when a prompt is built,
+// see [History.Prompt].
 package dialogue
 
 import (
@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// A seat's dialogue is 50 messages. When there are more, ten go
-	// at once: the prompt then begins the same for the next ten, and a server
-	// that keeps the beginning in memory need not read it again.
+	// A seat's dialogue is 50 messages. When there are more, ten are dropped at once: the prompt
+	// then begins the same for the next ten, and a server that caches the beginning need not read
+	// it again.
 	keepLines = 50
 	dropLines = 10
 
-	// The dialogue is also bounded in bytes, to some 6,000 tokens: small models
-	// are run with contexts of 8,192.
+	// The dialogue is also bounded in bytes, to some 6,000 tokens: small models are run with
+	// contexts of 8,192.
 	keepBytes = 24 << 10
 )
 
@@ -40,36 +40,35 @@ type Line struct {
 	Author     earshot.ParticipantID
 	To         []earshot.ParticipantID
 	Text       earshot.Text
-	Note       string // what the model is told of how its reply ended, if not by itself
+	Note       string // what the model is told about how its reply ended, unless it ended by itself
 	Visibility earshot.Visibility
 
 	From      earshot.Handle
-	Turn      earshot.TurnID // in which it was said, if it was by an agent
+	Turn      earshot.TurnID // the turn in which an agent said it
 	Replies   bool           // it is a reply
-	OwnWords  bool           // asked with its author's own words alone, or an answer to that
-	Announces bool           // it says in the note that the author has come or gone
+	OwnWords  bool           // asked with only its author's own words, or an answer to that
+	Announces bool           // its note says that the author has come or gone
 	comes     bool           // they have come
 
-	// Of what was said aloud: by which voice, if that can be told, and whose it was if
-	// that turned out later.
+	// For what was said aloud: by which voice, if known, and whose it turned out to be.
 	Aloud  bool
 	Voice  earshot.Handle
 	whose  *earshot.Attribution
-	manner earshot.Text // what the model is told of how it sounded
+	manner earshot.Text // what the model is told about how it sounded
 
-	answers  earshot.EventID      // the message that its author answers, as they say
-	Quoted   *Citation            // that, as it stands in the prompt
+	answers  earshot.EventID      // the message that its author says it answers
+	Quoted   *Citation            // that message, as it stands in the prompt
 	attached []earshot.Attachment // part of the text
 
-	continues earshot.EventID // the line before, of the same sentence
+	continues earshot.EventID // the previous line, of the same sentence
 
-	Revised time.Time // when its author changed it last
+	Revised time.Time // when its author last changed it
 
-	Mends []Mend // the newest last
-	gone  bool   // somebody has taken it out
+	Mends []Mend // newest last
+	gone  bool   // somebody has removed it
 }
 
-// A Mend is that somebody has put right what was heard, and what it was before.
+// A Mend is a correction of what was heard, with the previous text.
 type Mend struct {
 	Edit earshot.EventID
 	By   earshot.ParticipantID
@@ -78,11 +77,11 @@ type Mend struct {
 	gone bool
 }
 
-// mostMends is how many of one line can be taken back, as of an entry of the scene.
+// mostMends is how many corrections of one line can be undone, as for an entry of the scene.
 const mostMends = 8
 
-// mended takes in that somebody has changed what was said, or taken a change of it back:
-// the model reads the line as it is then.
+// mended applies a correction, or the undoing of one, to what was said: the model reads the
+// corrected line.
 func (h *History) mended(e earshot.Event) {
 	b, is := e.Body.(earshot.Edit)
 	i := slices.IndexFunc(h.Lines, func(l Line) bool { return is && l.Event == earshot.EventID(b.Item) && !l.Replies && !l.Announces })
@@ -104,7 +103,7 @@ func (h *History) mended(e earshot.Event) {
 	}
 }
 
-// Source returns the event that has made the line what it is.
+// Source returns the event that made the line what it is.
 func (l Line) Source() earshot.EventID {
 	if n := len(l.Mends); n > 0 {
 		return l.Mends[n-1].Edit
@@ -112,28 +111,29 @@ func (l Line) Source() earshot.EventID {
 	return l.Event
 }
 
-// History is the dialogue of a seat, in the order in which the room admitted it;
-// a clock that jumps does not change it. A reply stands behind what it answers,
-// other replies to that and what agents asked one another for it, and so before
-// the message that cut it off.
+// History is the dialogue of a seat, in the order in which the room admitted it; a clock that jumps
+// does not change it. A reply stands behind what it answers, other replies to that and what agents
+// asked one another for it, and so before the message that cut it off.
 type History struct {
 	Agent  earshot.ParticipantID
 	Lines  []Line
 	said   []earshot.Event                        // its last replies of which something was offered
 	cut    []earshot.Event                        // its replies that were cut off and can be resumed
-	Recent func(earshot.EventID) (Citation, bool) // what is remembered besides; may be nil
+	Recent func(earshot.EventID) (Citation, bool) // other events that are remembered; may be nil
 
-	left sleepingHistory // while the agent sleeps
+	left sleepingHistory // of the dialogue, while the agent sleeps
 }
 
-// A sleepingHistory is what a seat that sleeps knows of its dialogue: which events it was
-// made of, and not what they say.
+// A sleepingHistory is what a sleeping seat remembers of its dialogue: the events it was made from,
+// but not their text.
 type sleepingHistory struct {
-	lines []earshot.EventID // in their order
+	lines []earshot.EventID // in order
 	said  []earshot.EventID
-	until int64 // the newest event that there was
+	until int64 // the newest event at that time
 }
 
+// Add puts a line where it belongs, unless it answers something that has been forgotten, and drops
+// the oldest lines if there are too many.
 func (h *History) Add(l Line) {
 	i := len(h.Lines)
 	if at := slices.IndexFunc(h.Lines, func(x Line) bool { return l.continues != "" && x.Event == l.continues }); at >= 0 {
@@ -142,7 +142,7 @@ func (h *History) Add(l Line) {
 	if l.About != "" {
 		at := slices.IndexFunc(h.Lines, func(x Line) bool { return x.Event == l.About })
 		if at < 0 && i > 0 {
-			return // it answers what has been forgotten
+			return // it answers something that has been forgotten
 		}
 		i = at + 1
 		for k := i; k < len(h.Lines); k++ {
@@ -178,9 +178,9 @@ func (h *History) bytes() int {
 	return n
 }
 
-// Prompt returns what everybody in a may see of the dialogue, as the model of the
-// agent self reads it at now, and which lines that is. Where there are several agents,
-// it tells whom each message is for; and how long ago it was said, where that differs.
+// Prompt returns what everybody in a may see of the dialogue, as the model of the agent self reads
+// it at now, and the lines used. If several is set, it says for whom each message is. It says how
+// long ago a message was said, where that differs.
 func (h *History) Prompt(a earshot.Audience, self earshot.ParticipantID, name func(earshot.ParticipantID) string, several bool, now time.Time) (out []llm.Message, used []Line) {
 	before := ""
 	for _, l := range h.Lines {
@@ -193,7 +193,7 @@ func (h *History) Prompt(a earshot.Audience, self earshot.ParticipantID, name fu
 			l.Text = whole(used)
 		}
 		if l.Text != used[len(used)-1].Text {
-			out = out[:len(out)-1] // the same sentence, as far as it had come
+			out = out[:len(out)-1] // the same sentence, in an earlier state
 		} else if when := ago(l.At, now); when != before {
 			out, before = append(out, dated(when)), when
 		}
@@ -214,7 +214,7 @@ func (h *History) Prompt(a earshot.Audience, self earshot.ParticipantID, name fu
 // Message returns a message of somebody else, as the model reads it.
 func (l Line) Message(name func(earshot.ParticipantID) string, several bool) llm.Message {
 	envelope := conversation.Envelope{From: name(l.Speaker()), Text: l.Quoted.among(name) + l.Text + l.manner}
-	if n := len(l.Mends); n > 0 && name(l.Mends[n-1].By) != envelope.From { // whose words these are then
+	if n := len(l.Mends); n > 0 && name(l.Mends[n-1].By) != envelope.From { // these are then the words of whoever corrected it
 		envelope.Text += earshot.Text(" (corrected: these words are " + name(l.Mends[n-1].By) + "'s)")
 	}
 	for _, id := range l.To {
@@ -233,13 +233,13 @@ func whole(lines []Line) earshot.Text {
 		return l.Text
 	}
 	if by, before := l.Speaker(), lines[n-1].Speaker(); by != before && by != "" && before != "" {
-		return l.Text // they turned out to be two
+		return l.Text // they turned out to be of two speakers
 	}
 	return Join(whole(lines[:n]), lines[n].Text)
 }
 
-// Waited returns the line e out of those that a prompt is made of, if the last
-// word is that of the agent self: while e waited, another agent asked it.
+// Waited returns the line of event e among the lines of a prompt, and whether the last word is that
+// of the agent self: while e waited, another agent asked it.
 func Waited(used []Line, e earshot.EventID, self earshot.ParticipantID) (l Line, ok bool) {
 	i := slices.IndexFunc(used, func(l Line) bool { return l.Event == e })
 	if i < 0 {
@@ -251,8 +251,8 @@ func Waited(used []Line, e earshot.EventID, self earshot.ParticipantID) (l Line,
 	return l, last.Author == self && !last.Announces
 }
 
-// ended returns what the model is told of how its reply ended, or "" if it
-// ended by itself and was heard.
+// ended returns what the model is told about how its reply ended, or "" if it ended by itself and
+// was heard.
 func ended(r earshot.Reply, name func(earshot.ParticipantID) string) string {
 	by, note := Outcome(r)
 	if by != "" {
@@ -261,7 +261,8 @@ func ended(r earshot.Reply, name func(earshot.ParticipantID) string) string {
 	return note
 }
 
-// Outcome returns the same, without the name of who did it.
+// Outcome returns how a reply of an agent ended, as its model is told it, without the name of by,
+// who cut it off. Both are empty if it ended by itself and was heard.
 func Outcome(r earshot.Reply) (by earshot.ParticipantID, note string) {
 	where := " there."
 	if r.Delivered() == "" {
@@ -302,8 +303,8 @@ func (h *History) Lately(a earshot.Audience, name func(earshot.ParticipantID) st
 	return out
 }
 
-// revised takes in that something was said by somebody else than was thought. It says
-// what they are called, and nothing of what they may do: that stays as it was.
+// revised takes in that something was said by somebody else than was thought. It changes their
+// name, but not their rights: those stay as they were.
 func (h *History) revised(e earshot.Event) {
 	w, is := e.Body.(earshot.Attribution)
 	i := slices.IndexFunc(h.Lines, func(l Line) bool { return is && l.Event == w.Of && l.Aloud })
@@ -320,7 +321,7 @@ func (l Line) Speaker() earshot.ParticipantID {
 	return l.Author
 }
 
-// Revise makes a line what its message was revised to.
+// Revise gives a line the revised text of its message.
 func (h *History) Revise(at time.Time, b earshot.Revision) {
 	for i := range h.Lines {
 		if l := &h.Lines[i]; l.Event == b.Of && !l.Replies {
@@ -330,14 +331,14 @@ func (h *History) Revise(at time.Time, b earshot.Revision) {
 	}
 }
 
-// Forget takes out the lines of events that are erased, and the replies.
+// Forget removes the lines and replies of erased events.
 func (h *History) Forget(is func(earshot.EventID) bool) {
 	h.Lines = slices.DeleteFunc(h.Lines, func(l Line) bool { return is(l.Event) })
 	erased := func(reply earshot.Event) bool { return is(reply.ID) }
 	h.said, h.cut = slices.DeleteFunc(h.said, erased), slices.DeleteFunc(h.cut, erased)
 }
 
-// With returns the history with an event in it that is not on record yet; h stays as it is.
+// With returns a copy of the history with an event that is not on record yet; h stays as it is.
 func (h *History) With(e earshot.Event, people *participants.Registry) History {
 	with := *h
 	with.Lines = slices.Clone(h.Lines)

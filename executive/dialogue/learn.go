@@ -10,7 +10,7 @@ import (
 	"earshot/participants"
 )
 
-// Learn takes what happened into the dialogue, if it belongs there.
+// Learn takes an event into the dialogue, if it belongs there.
 func (h *History) Learn(e earshot.Event, people *participants.Registry) {
 	h.mended(e)
 	h.revised(e)
@@ -24,15 +24,15 @@ func (h *History) Learn(e earshot.Event, people *participants.Registry) {
 	}
 }
 
-// Line returns what happened as a line of the dialogue. What was said aloud to
-// others is none: people talk all day, and would drive everything else out.
+// Line returns an event as a line of the dialogue, and whether it is one. What was said aloud to
+// others is none: people talk all day, and would drive out everything else.
 func (h *History) Line(e earshot.Event, people *participants.Registry) (Line, bool) {
 	l := Line{Event: e.ID, Sequence: e.Sequence, At: e.At, Author: e.Author, From: e.From, To: e.To, Visibility: e.Visibility}
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		l.Revised, l.OwnWords = body.Revised, body.OwnWords
 		l.About, l.Text, l.Turn, l.answers, l.attached = body.About, body.Whole(), body.Turn, body.ReplyTo, body.Attachments
-		if e.Author == h.Agent && body.About == "" && len(e.To) > 0 { // which it did not say aloud
+		if e.Author == h.Agent && body.About == "" && len(e.To) > 0 { // it did not say this aloud
 			l.Text, l.Note = "", "You wrote to "+people.Name(e.To[0])+": "+Quote(body.Text)
 		}
 	case earshot.Utterance:
@@ -44,15 +44,15 @@ func (h *History) Line(e earshot.Event, people *participants.Registry) (Line, bo
 	case earshot.Reply:
 		l.About, l.Text, l.Turn, l.Replies = body.About, body.Delivered(), body.Turn, true
 		l.OwnWords = slices.ContainsFunc(h.Lines, func(x Line) bool { return x.Event == l.About && x.OwnWords })
-		if body.Handover != nil { // which is the house's word
+		if body.Handover != nil { // these are the program's words
 			return h.handed(l, body.Handover, people), true
 		}
 		if body.Reflex && strings.HasPrefix(string(l.Text), reflex.Reporting) {
-			l.Text = "" // what a reflex reported of the house's faults is nobody's own word
+			l.Text = "" // what a reflex reported of the program's faults is nobody's own word
 		}
 		if e.Author != h.Agent {
 			if !h.has(l.About) {
-				l.About = "" // another was asked, so it stands where it came
+				l.About = "" // another agent was asked, so it stands where it came
 			}
 			return l, l.Text != ""
 		}
@@ -64,8 +64,8 @@ func (h *History) Line(e earshot.Event, people *participants.Registry) (Line, bo
 	return l, true
 }
 
-// Overhear takes what was said aloud to nobody in particular into the dialogue, since
-// the agent answers it, with what has been changed since.
+// Overhear takes words that were said aloud to nobody in particular into the dialogue, since the
+// agent answers them, with their later corrections.
 func (h *History) Overhear(e earshot.Event, changes []scene.Version) {
 	if u, aloud := e.Body.(earshot.Utterance); aloud && !h.has(e.ID) {
 		h.Add(Line{Event: e.ID, At: e.At, Author: e.Author, From: e.From, Text: u.Text, Visibility: e.Visibility, Aloud: true, Voice: u.Speaker, manner: manner(e.Author, u)})
@@ -89,13 +89,13 @@ func (h *History) handed(l Line, over *earshot.Handover, people *participants.Re
 	return l
 }
 
-// Spoke remembers a reply, for those who ask what was said.
+// Spoke remembers a reply, for people who ask what was said.
 func (h *History) Spoke(reply earshot.Event) {
 	h.said = append(h.said, reply)
 	h.said = slices.Delete(h.said, 0, max(0, len(h.said)-keepSaid))
 }
 
-// Latest returns the last reply that everybody in a may know of.
+// Latest returns the last reply that everybody in a may know.
 func (h *History) Latest(a earshot.Audience) earshot.Event {
 	for _, said := range slices.Backward(h.said) {
 		if said.Visibility.Allows(a) {
@@ -105,7 +105,7 @@ func (h *History) Latest(a earshot.Audience) earshot.Event {
 	return earshot.Event{}
 }
 
-// Sleep frees the dialogue, and keeps what is needed to have it again.
+// Sleep frees the dialogue, and keeps what is needed to restore it. newest is the newest event.
 func (h *History) Sleep(newest int64) {
 	left := sleepingHistory{until: newest}
 	for _, l := range h.Lines {
@@ -117,10 +117,9 @@ func (h *History) Sleep(newest int64) {
 	*h = History{Agent: h.Agent, Recent: h.Recent, cut: h.cut, left: left}
 }
 
-// Wake makes the dialogue again of the newest events that the agent may see: what
-// it was when it fell asleep, and what has happened since. One that was never
-// awake has heard all of them; began is the newest of those from before the
-// program began.
+// Wake restores the dialogue from the newest events that the agent may see: the dialogue when it
+// fell asleep, and what has happened since. An agent that was never awake has heard all of them;
+// began is the newest event from before the program began.
 func (h *History) Wake(events []earshot.Event, began int64, people *participants.Registry) {
 	known := make(map[earshot.EventID]earshot.Event, len(events))
 	for _, e := range events {
@@ -137,7 +136,7 @@ func (h *History) Wake(events []earshot.Event, began int64, people *participants
 			h.revised(e)
 		}
 	}
-	h.said = nil // what is known of them from before the program began is among events
+	h.said = nil // replies from before the program began are among events
 	for _, id := range h.left.said {
 		if e, ok := known[id]; ok {
 			h.Spoke(e)
@@ -161,8 +160,8 @@ func (h *History) Wake(events []earshot.Event, began int64, people *participants
 	h.left = sleepingHistory{}
 }
 
-// Relearn remembers e if it is a reply of the agent's own, from before it can
-// tell how that came about.
+// Relearn remembers e if it is a reply of the agent's own, from before the agent can explain how it
+// came about.
 func (h *History) Relearn(e earshot.Event) {
 	if body, ok := e.Body.(earshot.Reply); ok && e.Author == h.Agent && body.Offered != "" && body.Handover == nil {
 		h.Spoke(e)
@@ -170,9 +169,9 @@ func (h *History) Relearn(e earshot.Event) {
 	}
 }
 
-// manner returns what a model is told beside words of an author that were said aloud: why
-// they may be somebody else's than it seems. Whom the provider knows, as in a call where
-// everybody is heard for themselves, is not taken for another.
+// manner returns what a model is told beside words of an author that were said aloud: why they may
+// be somebody else's than they seem. Somebody whom the provider knows, as in a call where everybody
+// is heard separately, is not mistaken for another.
 func manner(author earshot.ParticipantID, u earshot.Utterance) earshot.Text {
 	switch {
 	case u.LikeAgent:

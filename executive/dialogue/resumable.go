@@ -9,8 +9,8 @@ import (
 	"earshot/executive/reflex"
 )
 
-// TrackCut takes a reply of the agent into those that can be resumed, and out of them the
-// one that it has resumed, and the one before of the same conversation.
+// TrackCut adds a reply of the agent to those that can be resumed, and removes the one that it has
+// resumed, and the previous one of the same conversation.
 func (h *History) TrackCut(e earshot.Event) {
 	reply := e.Body.(earshot.Reply)
 	cut := !reply.Resumable.IsZero()
@@ -26,10 +26,10 @@ func (h *History) TrackCut(e earshot.Event) {
 // HasCut reports whether any reply can be resumed.
 func (h *History) HasCut() bool { return len(h.cut) > 0 }
 
-// Resumable returns the reply that somebody who asks with visibility v wants resumed, if
-// everybody in a may know of it: that of their own conversation before any other.
+// Resumable returns the reply that somebody who asks with visibility v wants resumed, if everybody
+// in a may know it: that of their own conversation before any other.
 func (h *History) Resumable(v earshot.Visibility, a earshot.Audience, now time.Time) (cut earshot.Event, ok bool) {
-	for _, e := range h.cut { // the newest last
+	for _, e := range h.cut { // newest last
 		fits := e.Visibility.Allows(a) && now.Before(e.Body.(earshot.Reply).Resumable)
 		if fits && (!ok || conversation.SameCircle(e.Visibility, v) || !conversation.SameCircle(cut.Visibility, v)) {
 			cut, ok = e, true
@@ -38,8 +38,8 @@ func (h *History) Resumable(v earshot.Visibility, a earshot.Audience, now time.T
 	return cut, ok
 }
 
-// Concerns reports whether a reply that was cut off is what somebody means who asks what it
-// was: they may name what it was about, as its own words or those of its question do.
+// Concerns reports whether a reply that was cut off is the one that somebody means who asks what it
+// was: they may name its subject in words of the reply or of its question.
 func (h *History) Concerns(cut earshot.Event, asked earshot.Body) bool {
 	var text earshot.Text
 	switch b := asked.(type) {
@@ -54,11 +54,11 @@ func (h *History) Concerns(cut earshot.Event, asked earshot.Body) bool {
 		slices.ContainsFunc(h.Lines, func(l Line) bool { return l.Event == reply.About && reflex.Mentions(l.Text, topic) })
 }
 
-// keepSaid is how many replies are remembered: one a conversation that goes on
-// beside others.
+// keepSaid is how many replies are remembered: one for each conversation that goes on beside
+// others.
 const keepSaid = 16
 
-// Unfinished reports whether there is something left to say of a reply that nobody heard.
+// Unfinished reports whether part of a reply was not heard.
 func Unfinished(reply earshot.Reply) bool {
 	return reply.Remainder() != "" || reply.Outcome == earshot.Interrupted && reply.Unfinished
 }

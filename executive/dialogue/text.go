@@ -14,7 +14,7 @@ func Join(a, b earshot.Text) earshot.Text {
 	return a + " " + b
 }
 
-// OneLine returns what somebody is to be reminded of as it is said in a sentence.
+// OneLine returns text as valid UTF-8 on one line, as it stands in a sentence.
 func OneLine(text earshot.Text) earshot.Text {
 	return earshot.Text(strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " "))
 }
@@ -31,14 +31,14 @@ func Tail(text earshot.Text, most int) earshot.Text {
 	return text[at:]
 }
 
-// Quote returns text as it stands in a sentence of the house's own, which it can
-// neither end nor go on from.
+// Quote returns text as it stands in a sentence of the program's own: it can neither end the
+// sentence nor continue it.
 func Quote(text earshot.Text) string {
 	return `"` + strings.ReplaceAll(string(OneLine(text)), `"`, "'") + `"`
 }
 
-// QuoteEnd returns the end of a text, of at most so many bytes, as it stands in an
-// instruction of the house.
+// QuoteEnd returns the last most bytes of a text, at most, as they stand in an instruction of the
+// program, after an ellipsis if there is more.
 func QuoteEnd(text string, most int) string {
 	short := string(Tail(earshot.Text(text), most))
 	if len(short) < len(text) {
@@ -47,7 +47,7 @@ func QuoteEnd(text string, most int) string {
 	return Quote(earshot.Text(short))
 }
 
-// Beginning returns the beginning of text, in so many bytes.
+// Beginning returns the first most bytes of text, at most, and an ellipsis if there is more.
 func Beginning(text string, most int) string {
 	if len(text) <= most {
 		return text
