@@ -18,7 +18,7 @@ import (
 
 var people = []earshot.ParticipantID{"ann", "bob", "cleo"}
 
-// drawVisibility draws who may see something: all, or some in private.
+// drawVisibility draws who may see something: everybody, or some people in private.
 func drawVisibility(t *rapid.T, label string) earshot.Visibility {
 	some := rapid.SliceOfNDistinct(rapid.SampledFrom(people), 0, 3, rapid.ID).Draw(t, label)
 	if len(some) == 0 {
@@ -28,9 +28,9 @@ func drawVisibility(t *rapid.T, label string) earshot.Visibility {
 	return earshot.Visibility{Scope: earshot.Private, Members: some}
 }
 
-// TestProvenance builds prompts of random conversations: whoever may see what comes of one may see
-// all that stands in it; each line of others in it is a source, once; building changes nothing, so
-// it can be done early and again.
+// TestProvenance builds prompts of random conversations: whoever may see the reply may see
+// everything in its prompt; each line of others in it is a source, once; building changes nothing,
+// so it can be done early and repeated.
 func TestProvenance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		registry := participants.New(earshot.Handle{Provider: "console", ID: "ann"}, "Ann", "Earshot")

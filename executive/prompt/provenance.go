@@ -8,20 +8,21 @@ import (
 	"earshot/executive/scene"
 )
 
-// A Provenance is what something rests on that an agent says, thinks or does. Its methods return
-// another one, and change nothing.
+// A Provenance is what an agent's words, thoughts or actions rest on. Its methods return a new one,
+// and change nothing.
 type Provenance struct {
-	Visibility earshot.Visibility // who may see all of what it rests on, and so it
-	Sources    []earshot.EventID  // with which it is erased, each once
+	Visibility earshot.Visibility // who may see all of what it rests on, and therefore the result
+	Sources    []earshot.EventID  // the events with which it is erased, each once
 }
 
-// And returns p with something more that it rests on.
+// And returns p with something else that it rests on.
 func (p Provenance) And(v earshot.Visibility, sources ...earshot.EventID) Provenance {
 	p.Visibility = p.Visibility.And(v)
 	return p.With(sources...)
 }
 
-// With returns p with more sources, which whoever may see it knows already.
+// With returns p with more sources, which everybody who may see p knows already: its visibility
+// stays.
 func (p Provenance) With(sources ...earshot.EventID) Provenance {
 	p.Sources = slices.Clip(p.Sources)
 	for _, id := range sources {
@@ -32,8 +33,8 @@ func (p Provenance) With(sources ...earshot.EventID) Provenance {
 	return p
 }
 
-// AndLines returns p with lines of the dialogue of an agent. What the agent said itself is no
-// source: it rests on what others said.
+// AndLines returns p with lines of the dialogue of an agent. The agent's own lines are no sources:
+// they rest on what others said.
 func (p Provenance) AndLines(lines []dialogue.Line, agent earshot.ParticipantID) Provenance {
 	for _, l := range lines {
 		p.Visibility = p.Visibility.And(l.Visibility)
@@ -53,7 +54,7 @@ func (p Provenance) AndLines(lines []dialogue.Line, agent earshot.ParticipantID)
 	return p
 }
 
-// AndScene returns p with what is going on. How an agent itself is, is no source.
+// AndScene returns p with entries of the scene. The state of an agent is no source.
 func (p Provenance) AndScene(items []scene.Item) Provenance {
 	for _, i := range items {
 		p.Visibility = p.Visibility.And(i.Visibility)
