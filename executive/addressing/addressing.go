@@ -1,5 +1,5 @@
-// Package addressing finds out for which agents of a room something is that is written there, from the
-// names it calls and from who is here.
+// Package addressing determines for which agents of a room a message is, from the names it calls
+// and the people present.
 package addressing
 
 import (
@@ -26,45 +26,44 @@ const (
 	Elsewhere = "several people are here, and it does not call me"
 )
 
-// An Addressees is which agents of the room something is for. It is fixed at ingress,
-// from who is here then.
+// An Addressees says for which agents of the room something is. It is fixed at ingress, from who is
+// here then.
 type Addressees struct {
-	Agents []earshot.ParticipantID // each answers
+	Agents []earshot.ParticipantID // each of them answers
 
-	// What follows is told of what was written.
+	// The fields below are set for written messages.
 	Mine  bool   // it is for an agent
-	Named bool   // which it calls, by name or in private
+	Named bool   // it calls one, by name or in private
 	Why   string // the reason, as it stands in the journal
 
-	Hint string // tells the sender who was called and is not there; empty for nobody
+	Hint string // tells the sender who was called and is absent; empty if nobody
 	Lost bool   // nobody was called, and nobody answers
 }
 
-// A Resolver finds out for whom something is that is written in a room. Its methods may be called
-// from many goroutines; only the caches change.
+// A Resolver determines for whom a message in a room is. Its methods are safe for concurrent use;
+// only its caches change.
 type Resolver struct {
 	Room   earshot.RoomID
 	People *participants.Registry
-	Agents func() []agents.Record               // those of the room, the main one first; there is always one
-	Seats  bool                                 // it is said who has a seat in the room; else every agent has one
-	Former func() []string                      // what agents were called that have ended; may be nil
+	Agents func() []agents.Record               // the agents of the room, the main one first; there is always one
+	Seats  bool                                 // Agents are those with a seat in the room; otherwise every agent has one
+	Former func() []string                      // the names of agents that have ended; may be nil
 	Orders bool                                 // operators can make agents
-	Enters func(participants.Participant) error // why somebody may not be in the room; if nil, everybody may
+	Enters func(participants.Participant) error // why somebody may not enter the room; if nil, everybody may
 
 	directoryCache atomic.Pointer[directoryCache]
 	seatRoster     atomic.Pointer[seatRoster]
 }
 
-// A directoryCache is who can be addressed, prepared for a version of the registry.
+// A directoryCache is who can be addressed, prepared for one version of the registry.
 type directoryCache struct {
 	version   uint64
 	directory *conversation.Directory
 }
 
-// Directory returns who can be addressed. It is made again after a change of
-// anybody.
+// Directory returns who can be addressed. It is rebuilt after every change of the registry.
 func (r *Resolver) Directory() *conversation.Directory {
-	version := r.People.Version() // before who there is, so that a change meanwhile is seen next time
+	version := r.People.Version() // read before the participants, so that a change meanwhile is seen next time
 	if n := r.directoryCache.Load(); n != nil && n.version == version {
 		return n.directory
 	}
@@ -77,8 +76,8 @@ func (r *Resolver) Directory() *conversation.Directory {
 	return n.directory
 }
 
-// Direct fixes to whom a text goes, which agents may see it, and what it is to
-// the agents of this room.
+// Direct determines to whom a text goes, which agents may see it, and what it means for the agents
+// of this room.
 func (r *Resolver) Direct(e *earshot.Event, who participants.Participant, text earshot.Text) Addressees {
 	names := r.Directory()
 	d := names.Direct(text, who.ID)
@@ -90,7 +89,7 @@ func (r *Resolver) Direct(e *earshot.Event, who participants.Participant, text e
 		if !slices.Contains(d.To, a.ID) {
 			d.To = append(d.To, a.ID)
 		}
-		if !d.All { // who calls some agents hides it from the others
+		if !d.All { // a message that calls some agents is hidden from the others
 			e.Visibility.Agents = append(e.Visibility.Agents, a.ID)
 		}
 	}
@@ -112,9 +111,9 @@ func (r *Resolver) Direct(e *earshot.Event, who participants.Participant, text e
 	return a
 }
 
-// aimed says what a text with direction d is to the agents, in a room with so
-// many people. A name that nobody has calls nobody, so that somebody who is
-// alone is answered, by the main agent; but not where the text is said to that name.
+// aimed returns what a text with direction d means for the agents, in a room with so many people.
+// An unknown name calls nobody, so somebody who is alone is still answered, by the main agent; but
+// not if the text is addressed to that name.
 func (r *Resolver) aimed(d conversation.Addressees, people int) Addressees {
 	all := r.Agents()
 	called := r.Seated(d.To, all)
@@ -135,7 +134,7 @@ func (r *Resolver) aimed(d conversation.Addressees, people int) Addressees {
 	return Addressees{Agents: IDs(all[:1]), Mine: true, Why: Alone}
 }
 
-// Seated returns those of some who are among the agents of the room.
+// Seated returns those of some participants that are among the agents of the room.
 func (r *Resolver) Seated(some []earshot.ParticipantID, all []agents.Record) (here []earshot.ParticipantID) {
 	for _, id := range some {
 		if slices.ContainsFunc(all, func(a agents.Record) bool { return a.ID == id }) {
@@ -145,7 +144,7 @@ func (r *Resolver) Seated(some []earshot.ParticipantID, all []agents.Record) (he
 	return here
 }
 
-// IDs returns who some agents are.
+// IDs returns the IDs of some agents.
 func IDs(of []agents.Record) (all []earshot.ParticipantID) {
 	for _, a := range of {
 		all = append(all, a.ID)
@@ -153,8 +152,8 @@ func IDs(of []agents.Record) (all []earshot.ParticipantID) {
 	return all
 }
 
-// Elsewhere tells which of some are agents that have no seat in the room. It
-// says nothing where nobody has said who has one.
+// Elsewhere says which of some participants are agents without a seat in the room. It is empty if
+// Seats is not set.
 func (r *Resolver) Elsewhere(some []earshot.ParticipantID, all []agents.Record) string {
 	var names []string
 	for _, id := range some {
@@ -171,8 +170,7 @@ func (r *Resolver) Elsewhere(some []earshot.ParticipantID, all []agents.Record) 
 	return names[0] + " has no seat in this room and does not answer here"
 }
 
-// retired tells somebody that they have called agents which there are no more, and how
-// there is another.
+// retired tells somebody that they have called agents that no longer exist, and how to get another.
 func (r *Resolver) retired(names []string, who participants.Participant) string {
 	if len(names) == 0 {
 		return ""
@@ -191,20 +189,20 @@ func (r *Resolver) retired(names []string, who participants.Participant) string 
 	return said + "; to add a new one, write /agent add " + name + " and what it is for"
 }
 
-// sentences joins those of some that say something.
+// sentences joins the texts that are not empty.
 func sentences(some ...string) string {
 	return strings.Join(slices.DeleteFunc(some, func(s string) bool { return s == "" }), ". ")
 }
 
-// A seatRoster is who is in the room, of the agents only those who have a seat.
+// A seatRoster is who is in the room, and of the agents only those with a seat.
 type seatRoster struct {
 	of     *participants.Roster
 	agents []earshot.ParticipantID
 	made   *participants.Roster
 }
 
-// Roster returns who is in the room. It is the same one until anybody changes.
-// Where nobody has said who has a seat, all agents are in it.
+// Roster returns who is in the room. It returns the same one until anything changes. If Seats is
+// not set, all agents are in it.
 func (r *Resolver) Roster() *participants.Roster {
 	all := r.People.Roster(r.Room)
 	if !r.Seats {
@@ -220,7 +218,7 @@ func (r *Resolver) Roster() *participants.Roster {
 	return &made
 }
 
-// RosterWith adds the people who wrote through a program to the roster: who is answered takes
+// RosterWith adds the people who wrote through a program to the roster: whoever is answered takes
 // part in that turn.
 func (r *Resolver) RosterWith(writers []participants.Participant) *participants.Roster {
 	is := r.Roster()
@@ -238,9 +236,9 @@ func (r *Resolver) RosterWith(writers []participants.Participant) *participants.
 	return &made
 }
 
-// Company returns how many are in the room, somebody who writes from elsewhere
-// included. Whoever has not said who they are is nobody's company, and neither is whom
-// nobody knows but by voice: it may be that of one of the others.
+// Company returns how many people are in the room, including somebody who writes from elsewhere.
+// Somebody who has not said who they are does not count, nor does somebody known only by voice: the
+// voice may be that of one of the others.
 func (r *Resolver) Company(who participants.Participant) int {
 	here := slices.DeleteFunc(slices.Clone(r.People.Here(r.Room)), participants.Participant.Nameless)
 	if who.ID == "" || who.ID == participants.Generic || who.Nameless() || IsAmong(here, who.ID) {
@@ -249,11 +247,12 @@ func (r *Resolver) Company(who participants.Participant) int {
 	return len(here) + 1
 }
 
+// IsAmong reports whether a list contains a participant.
 func IsAmong(list []participants.Participant, id earshot.ParticipantID) bool {
 	return slices.ContainsFunc(list, func(p participants.Participant) bool { return p.ID == id })
 }
 
-// Away tells which of some people are not here, if nobody of them is.
+// Away says which of some people are absent, if all of them are.
 func (r *Resolver) Away(to []earshot.ParticipantID) string {
 	here := r.People.Here(r.Room)
 	var gone []string
@@ -272,8 +271,7 @@ func (r *Resolver) Away(to []earshot.ParticipantID) string {
 	return List(gone) + isOrAre(gone) + "not here and will find it in the history"
 }
 
-// Outsiders returns what those of some people are called who may enter the room
-// by none of their handles.
+// Outsiders returns the names of those people who may enter the room by none of their handles.
 func (r *Resolver) Outsiders(of []earshot.ParticipantID) (names []string) {
 	if r.Enters == nil {
 		return nil
@@ -290,7 +288,7 @@ func (r *Resolver) Outsiders(of []earshot.ParticipantID) (names []string) {
 	return names
 }
 
-// List joins names as one says them.
+// List joins names into a readable list.
 func List(names []string) string {
 	if n := len(names); n > 1 {
 		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
@@ -305,9 +303,9 @@ func isOrAre(names []string) string {
 	return " is "
 }
 
-// BeginsWithName reports whether text begins with the name of an agent and goes on
-// without a comma: "Earshot what time is it". Nobody speaks about it like this
-// as often as to it, while of a person one does.
+// BeginsWithName reports whether text begins with the name of an agent and continues without a
+// comma: "Earshot what time is it". About a person one often speaks like this, but about an agent
+// much less often than to it.
 func BeginsWithName(text earshot.Text, name string) bool {
 	t := strings.TrimSpace(string(text))
 	if name == "" || len(t) < len(name) || !strings.EqualFold(t[:len(name)], name) {
