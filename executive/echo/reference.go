@@ -1,6 +1,6 @@
-// Package echo remembers what comes out of the voices of a room, word by word as it is heard, so that
-// it is known when it comes back by a microphone. What a device does about the sound itself, it does
-// in the helper for sound.
+// Package echo remembers what comes out of the voices of a room, word by word as it is heard, to
+// recognise it when it comes back through a microphone. It deals with words only; what is done
+// about the sound itself is done in the sound helper.
 package echo
 
 import (
@@ -24,17 +24,16 @@ const (
 	before = 1500 * time.Millisecond
 	after  = time.Second
 
-	// MaxDelay is how much longer what was said is remembered than is compared at first:
-	// in a room that nobody has measured yet, and through a device that keeps a second or two
-	// of sound, it comes back late.
+	// MaxDelay is how much later than usual spoken words may come back: in a room that nobody has
+	// measured yet, and through a device that buffers a second or two of sound.
 	MaxDelay = 3 * time.Second
 
 	// next is how many words that are about to be spoken are compared.
 	next = 4
 )
 
-// Reference is what comes out of the voices of a room, so that it is known when it
-// comes back by a microphone. The zero value is silent.
+// Reference is what comes out of the voices of a room, to recognise it when it comes back through a
+// microphone. The zero value is silent.
 type Reference struct {
 	mu      sync.Mutex
 	past    []spokenWord // in the order in which they came
@@ -48,8 +47,7 @@ type spokenWord struct {
 	at   time.Time
 }
 
-// Between returns what was spoken from one time to another, and a little more on
-// both sides.
+// Between returns what was spoken from one time to another, and a little more on both sides.
 func (a *Reference) Between(begin, end time.Time) earshot.Text {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -80,11 +78,10 @@ func (a *Reference) Sounds(begin, end time.Time) bool {
 // second.
 const half = 500 * time.Millisecond
 
-// Echoes reports whether a voice that was heard from one time to another may be what
-// came out of the voices of the room: they had sounded when it began, or just before,
-// and when it ended. Just before is what a word, a device, the room and another device
-// take together, as in between. Who goes on after that, or has begun before the first
-// word, is somebody else.
+// Echoes reports whether a voice that was heard from one time to another may be the output of the
+// room's voices: they sounded when it began, or just before, and when it ended. Just before covers
+// the time of a word, a device, the room and another device together, as in Between. Somebody who
+// continues after that, or began before the first word, is somebody else.
 func (a *Reference) Echoes(begin, end time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -97,8 +94,8 @@ func (a *Reference) Echoes(begin, end time.Time) bool {
 // recently is how long after a question "yes" is an answer to it, although more was said since.
 const recently = 3 * time.Second
 
-// Asked reports whether what was said shortly before a voice that spoke from one
-// time to another, or while it began, was a question.
+// Asked reports whether a question was spoken shortly before a voice that was heard from one time
+// to another, or while it began.
 func (a *Reference) Asked(begin, end time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -114,7 +111,7 @@ type speechTracker struct {
 	reference *Reference
 	voice     Voice
 	began     time.Time
-	starts    []int       // where in the reply each clause begins
+	starts    []int       // the offset in the reply of each clause
 	length    int         // of the reply, as far as it was handed over
 	words     []replyWord // the words of the reply, as they are spoken
 	spoken    int         // how many of them have come out
@@ -136,12 +133,12 @@ type replyWord struct {
 type Voice struct {
 	Now func() time.Time
 
-	// Read returns how the voice says a clause, with its Spoken form and Marks. If nil, it says
-	// clauses as they are written, or as it likes.
+	// Read returns how the voice says a clause, with its Spoken form and Marks. If nil, clauses are
+	// passed on as they are.
 	Read func(earshot.Clause) earshot.Clause
 
 	// Speaks reports whether anybody speaks at a time, and returns a channel that is closed when
-	// nobody does any more: the first clause waits for that. If nil, it waits for nobody.
+	// nobody does any more: the first clause waits for that. If nil, it does not wait.
 	Speaks func(time.Time) (over <-chan struct{}, speaks bool)
 }
 
