@@ -11,37 +11,37 @@ import (
 )
 
 const (
-	// VoiceExpiry is how long a voice is taken to last of which nothing more comes: a sense
-	// that dies says no goodbye.
+	// VoiceExpiry is how long a voice counts as speaking without further reports: a sense that dies
+	// reports no end.
 	VoiceExpiry = 10 * time.Second
 
 	// leaves is how long somebody counts as typing without further keys: after that they have left
 	// the line as it is. A terminal reports further keys within ten seconds.
 	leaves = 2 * time.Minute
 
-	// MaxPeople bounds who is known to type or speak: more than that is a fault.
+	// MaxPeople is how many may be known to type or speak: more than that is a fault.
 	MaxPeople = 256
 )
 
-// A Tracker is who is about to say something: who types, and whose voice can be heard.
-// It is told by the senses, at once. The zero value is still.
+// A Tracker knows who is about to say something: who types, and whose voice can be heard. The
+// senses report it, at once. The zero value is still.
 type Tracker struct {
 	mu     sync.Mutex
-	typing map[Terminal]time.Time       // when a key was heard last
-	voices map[earshot.Handle]time.Time // when each was heard last
-	last   map[earshot.Handle]time.Time // when each had said something, of late
-	silent time.Time                    // since when nobody has spoken, before who speaks now
+	typing map[Terminal]time.Time       // when a key was last reported
+	voices map[earshot.Handle]time.Time // when each was last heard
+	last   map[earshot.Handle]time.Time // when each recently said something
+	silent time.Time                    // since when nobody had spoken, before the present speakers
 	over   chan struct{}                // closed when nobody speaks any more; nil if nobody waits for that
 }
 
-// A Terminal is one of somebody's.
+// A Terminal is one person's terminal.
 type Terminal struct {
 	Who earshot.Handle
 	Via string
 }
 
-// Note takes in what happened at now, and reports whether the owner has to look at it:
-// somebody has begun to type, or is still who was not.
+// Note takes in what happened at now, and reports whether the owner must check it: somebody has
+// begun to type, or has stopped speaking or typing.
 func (s *Tracker) Note(e earshot.Event, now time.Time) (turns bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *Tracker) Note(e earshot.Event, now time.Time) (turns bool) {
 	return turns
 }
 
-// said notes that somebody has said something, and forgets who did long ago.
+// said notes that somebody has said something, and forgets those who did long ago.
 func (s *Tracker) said(who earshot.Handle, now time.Time) {
 	maps.DeleteFunc(s.last, func(_ earshot.Handle, at time.Time) bool { return now.Sub(at) >= VoiceExpiry })
 	if s.last == nil {
@@ -106,8 +106,7 @@ func (s *Tracker) sounds(who earshot.Handle, now time.Time, does bool) {
 	}
 }
 
-// hush tells who waits for it that nobody speaks any more, if that is so. The caller
-// holds s.mu.
+// hush tells the waiting callers that nobody speaks any more, if that is so. The caller holds s.mu.
 func (s *Tracker) hush() {
 	if len(s.voices) == 0 && s.over != nil {
 		close(s.over)
@@ -115,8 +114,8 @@ func (s *Tracker) hush() {
 	}
 }
 
-// Speaks reports whether anybody speaks at now, and returns a channel that is closed when
-// nobody does any more.
+// Speaks reports whether anybody speaks at now, and returns a channel that is closed when nobody
+// does any more.
 func (s *Tracker) Speaks(now time.Time) (over <-chan struct{}, speaks bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,14 +134,14 @@ func (s *Tracker) Speaks(now time.Time) (over <-chan struct{}, speaks bool) {
 // are shorter.
 const rests = time.Second
 
-// Rested reports whether nobody had spoken for a while who was understood, when a voice began.
+// Rested reports whether no understood speech came shortly before a voice began.
 func (s *Tracker) Rested(at time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return at.Sub(s.silent) >= rests
 }
 
-// Says reports whether the voice of somebody can be heard at now.
+// Says reports whether somebody's voice can be heard at now.
 func (s *Tracker) Says(who earshot.Handle, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,8 +149,8 @@ func (s *Tracker) Says(who earshot.Handle, now time.Time) bool {
 	return heard && now.Sub(at) < VoiceExpiry
 }
 
-// Recent returns whether somebody types at now, and when somebody was last heard, of late:
-// now, if somebody is. Others is the same of those who are not among some.
+// Recent returns whether somebody types at now, and when somebody was last heard recently: now, if
+// somebody still is. others is the latter for those who do not match among.
 func (s *Tracker) Recent(now time.Time, among func(earshot.Handle) bool) (types bool, heard, others time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,8 +188,8 @@ func (s *Tracker) typed(now time.Time) bool {
 	return false
 }
 
-// ExpireTyping forgets who has left a line at now as it is, and calls do with each. Nobody
-// presses a key meanwhile.
+// ExpireTyping forgets those who have left their line at now, and calls do with each. Nobody can
+// press a key meanwhile.
 func (s *Tracker) ExpireTyping(now time.Time, do func(Terminal)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,8 +201,8 @@ func (s *Tracker) ExpireTyping(now time.Time, do func(Terminal)) {
 	}
 }
 
-// NextTypingExpiry returns when the first of those who type will have left, if no further key
-// is heard; the zero time if nobody does.
+// NextTypingExpiry returns when the first of those who type will have left, without further keys;
+// the zero time if nobody types.
 func (s *Tracker) NextTypingExpiry() (first time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

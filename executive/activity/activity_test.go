@@ -18,7 +18,7 @@ func TestStir(t *testing.T) {
 		events []earshot.Body // one a second
 		types  bool
 		heard  time.Duration // ago, at the end; -1 for never
-		turns  bool          // somebody began to type with the last of them, or is still
+		turns  bool          // somebody began or stopped typing, or fell silent, with the last of them
 	}{
 		{"nothing", nil, false, -1, false},
 		{"a key", []earshot.Body{key}, true, -1, true},
@@ -55,8 +55,8 @@ func TestStir(t *testing.T) {
 	}
 }
 
-// TestALineThatIsLeft holds nothing two minutes after the last key, and holds again
-// from the next; that of somebody else holds as long as theirs.
+// TestALineThatIsLeft: a line counts for two minutes after its last key, and again from the next
+// one; somebody else's line counts for itself.
 func TestALineThatIsLeft(t *testing.T) {
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return noon.Add(time.Duration(s) * time.Second) }
