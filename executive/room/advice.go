@@ -5,13 +5,12 @@ import (
 	"earshot/executive/addressing"
 )
 
-// maxHinted is how many sessions are remembered to have been told something
-// once: more than there are at a time.
+// maxHinted is how many sessions are remembered to have received a hint once: more than there are
+// at a time.
 const maxHinted = 256
 
-// advise gives a sender the hint that there is for what they wrote, where they
-// wrote it. That nobody was called is said once a session: people who talk to
-// each other know it.
+// advise sends the hint about a message to its author, where they wrote it. That nobody was called
+// is said once in a session: people who talk to each other know it.
 func (r *Room) advise(e earshot.Event, a addressing.Addressees) {
 	hint := r.advice(a)
 	if hint == "" || e.Via == "" || a.Hint == "" && !r.first(e.Via) {
@@ -34,9 +33,9 @@ func (r *Room) advice(a addressing.Addressees) string {
 	return a.Hint
 }
 
-// Advice tells the author of a new message that it reaches nobody, or not everybody whom it
-// calls. It is empty if there is nothing to tell, or the room does not remember the message.
-// It is what is shown at the outlet beside the sense by which they write, if there is one.
+// Advice tells the author of a new message that it reaches nobody, or not everybody whom it calls.
+// It is empty if there is nothing to tell, or the room does not remember the message. It is the
+// text that is shown at the outlet beside the author's sense, if there is one.
 func (r *Room) Advice(message earshot.EventID) string {
 	r.mu.Lock()
 	en := r.known.byID[message]

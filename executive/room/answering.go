@@ -55,10 +55,10 @@ func (r *Room) recalls(e earshot.Event) {
 	}
 }
 
-// answering is the aim of a message that answers another. What answers an agent of the
-// room is for that one, unless its words call somebody; what answers somebody else is
-// for them. A reply may be named by its turn, which is what an outlet knows of it; the
-// message then says which it is.
+// answering determines the addressees of a message that answers another. An answer to an agent of
+// the room is for that agent, unless its words call somebody; an answer to somebody else is for
+// them. An outlet may name a reply by its turn, which is all it knows; the message then gets the ID
+// of the reply.
 func (r *Room) answering(ctx context.Context, e *earshot.Event, m earshot.Message, who participants.Participant, a addressing.Addressees) addressing.Addressees {
 	if m.ReplyTo == "" {
 		return a

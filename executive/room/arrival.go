@@ -99,8 +99,8 @@ func (r *Room) chooseGreeting(ctx context.Context, since interrupt.Ticket) (ques
 	return question{}, false
 }
 
-// happened tells the model of what it was not asked but is to speak about, as the last
-// message of the dialogue.
+// happened tells the model, as the last message of the dialogue, about something that it was not
+// asked about but must speak about; nil if there is nothing.
 func (q *question) happened() *llm.Message {
 	if q.arrival == nil {
 		return nil

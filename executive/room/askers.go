@@ -34,7 +34,7 @@ func (r *Room) callers(q *question) []participants.Participant {
 	answered := make(map[earshot.EventID]bool)
 	for _, l := range slices.Backward(q.seat.history.Lines) {
 		switch mine := l.Author == q.seat.ID; {
-		case q.ownWords() && l.Event != q.message.ID: // nothing else stands in its prompt that could ask
+		case q.ownWords() && l.Event != q.message.ID: // nothing else in its prompt could ask
 		case mine && l.Replies && l.OwnWords:
 			answered[l.About] = true // and nothing else
 		case !conversation.SameCircle(l.Visibility, q.message.Visibility):
@@ -64,12 +64,12 @@ func (r *Room) overheardFrom(id earshot.ParticipantID) participants.Participant 
 // unseen stands for an overheard speaker about whom nothing else is known.
 const unseen earshot.ParticipantID = "overheard"
 
-// behind returns in whose name l was said: also in that of who has changed what it says.
+// behind returns in whose name l was said, including somebody who has changed its text.
 func (r *Room) behind(l dialogue.Line) (all []participants.Participant) {
 	switch {
 	case l.Turn != "":
 		all = r.sponsors.of(l.Turn)
-	case l.Voice.ID != "": // which proves nothing, whosever it is
+	case l.Voice.ID != "": // a voice proves nothing, whosever it is
 		all = []participants.Participant{r.cfg.People.Resolve(l.Voice)}
 	case l.Aloud:
 		for _, who := range r.writers(l.Author, l.From) {

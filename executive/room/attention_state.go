@@ -140,7 +140,8 @@ func (r *Room) justSpokeUp(e earshot.Event) bool {
 	return !last.IsZero() && e.At.Sub(last) < answersTo
 }
 
-// nextAttention returns when to look again at something that waits, whatever happens.
+// nextAttention returns when something that waits is checked again; the zero time if that only
+// follows from events.
 func (r *Room) nextAttention() time.Time {
 	if r.speaking() || !r.answers() {
 		return time.Time{}

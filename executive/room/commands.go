@@ -82,8 +82,7 @@ func (r *Room) who(_ context.Context, c command.Call) (string, error) {
 	return b.String(), nil
 }
 
-// since tells how long somebody has been here and, if terminals is set, by which
-// of them.
+// since writes how long somebody has been here and, if terminals is set, by which of them.
 func (r *Room) since(b *strings.Builder, p participants.Participant, terminals bool) {
 	var by []string
 	for _, s := range r.cfg.People.Sessions(p.ID) {

@@ -74,7 +74,7 @@ func (r *Room) contextAdd(ctx context.Context, c command.Call, rest string) (str
 	field, text, _ := strings.Cut(rest, " ")
 	f := scene.Field(strings.ToLower(field))
 	edit := earshot.Edit{Act: earshot.Created, Field: string(f), Text: dialogue.OneLine(earshot.Text(text))}
-	if slices.Contains(scene.Fields(), f) { // else the scene says which there are
+	if slices.Contains(scene.Fields(), f) { // otherwise the scene says which fields exist
 		if err := mayEdit(c.By, scene.Item{Field: f}, edit.Act); err != nil {
 			return "", err
 		}

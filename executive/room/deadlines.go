@@ -5,18 +5,17 @@ import (
 	"time"
 )
 
-// A deadline is something that the room does when a time has come, and not because something
-// happened.
+// A deadline is something that the room does at a certain time, not in response to an event.
 type deadline struct {
-	// next returns when it is due, or the zero time if it is not. Run asks in each pass, so what
-	// it depends on may change at any time; whoever changes that from another goroutine nudges Run.
+	// next returns when it is due, or the zero time if it is not. Run asks in each pass, so what it
+	// depends on may change at any time; whoever changes that from another goroutine nudges Run.
 	next func(*Room) time.Time
 
-	// do is done then. If nil, it is done in what follows each pass of Run.
+	// do is called then. If nil, the work is done in what follows each pass of Run.
 	do func(*Room, context.Context)
 }
 
-// deadlines are all there are.
+// deadlines lists all of them.
 var deadlines = [...]deadline{
 	{(*Room).nextRetry, func(r *Room, ctx context.Context) { r.keep(ctx) }},
 	{(*Room).nextAnnouncement, (*Room).announce},
@@ -40,7 +39,7 @@ type alarmClock struct {
 	at [len(deadlines)]time.Time
 }
 
-// set sets the clock to the first deadline of a room, if there is one.
+// set sets the clock to the first deadline of a room, or stops it if there is none.
 func (c *alarmClock) set(r *Room) {
 	var first time.Time
 	for i, d := range deadlines {

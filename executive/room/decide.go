@@ -43,12 +43,12 @@ type decisionInput struct {
 	want    reflex.Kind
 	quiet   bool                  // somebody asked for silence
 	late    bool                  // nobody waits for an answer any more
-	known   bool                  // the author is
-	heeded  bool                  // the agent may answer them
+	known   bool                  // the author is known
+	heeded  bool                  // the agent may answer the author
 	cut     bool                  // it has cut the agent off, by a command word
-	refuses bool                  // it says that the agent is not to speak
-	to      conversation.Address  // of what was said aloud; empty for what was written
-	aim     addressing.Addressees // of what was written
+	refuses bool                  // it says that the agent must not speak
+	to      conversation.Address  // of a spoken event; empty for a written one
+	aim     addressing.Addressees // of a written event
 }
 
 // sorry is how an agent asks back when it has not understood somebody.

@@ -24,7 +24,7 @@ func (r *Room) health(e turnResult) (earshot.Notice, bool) {
 		n := fault(e.err)
 		n.Key = model
 		if e.question.rests.Visibility.Scope == earshot.Private {
-			n.Text = kind(e.err) // everybody is told, and what a server says may quote what it was asked
+			n.Text = kind(e.err) // everybody is told, and a server's text may quote what it was asked
 		}
 		r.faults[model] = n
 		return n, r.outages.Change(r.cfg.Now(), n)
@@ -36,14 +36,14 @@ func (r *Room) health(e turnResult) (earshot.Notice, bool) {
 	return earshot.Notice{}, false
 }
 
-// nextRecovery returns when something that was lost may have been back for long enough to tell.
+// nextRecovery returns when something that was lost may have been back for long enough to report.
 func (r *Room) nextRecovery() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.outages.Next()
 }
 
-// announceRecoveries tells what is back. Of a model it is kept, too, as that it failed was.
+// announceRecoveries reports what is back. For a model that is kept, too, as its failure was.
 func (r *Room) announceRecoveries(ctx context.Context) {
 	r.mu.Lock()
 	over := r.outages.Steady(r.cfg.Now())

@@ -23,16 +23,16 @@ import (
 type resolvedEvent struct {
 	event    earshot.Event
 	who      participants.Participant
-	to       conversation.Address  // of what was said aloud: by what evidence it is for an agent
-	aim      addressing.Addressees // for which
-	heeded   bool                  // the agent may answer whoever it is from
+	to       conversation.Address  // of what was said aloud: why it is for an agent
+	aim      addressing.Addressees // for which agents it is
+	heeded   bool                  // an agent may answer its author
 	strange  bool                  // it is the first that was heard of a voice
-	own      bool                  // it is the voice of the agent, come back
+	own      bool                  // it is the agent's own voice, come back
 	late     bool                  // it was written so long ago that nobody waits for an answer
-	unlike   bool                  // it has a voice like none that is known
-	sideTalk sideTalk              // what it means to the work of the agent that it calls
-	signal   *interrupt.Signal     // nil if it can be none
-	came     time.Time             // when the room was told of it
+	unlike   bool                  // its voice is unlike all known ones
+	sideTalk sideTalk              // what it means for the work of the agent that it calls
+	signal   *interrupt.Signal     // nil if it is none
+	came     time.Time             // when the room received it
 
 	change change // what it does to a message that was admitted before
 
@@ -68,7 +68,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	settle := r.beginAdmission()
 	defer settle()
 	if r.activity.Note(in.event, r.cfg.Now()) {
-		defer r.nudge() // something may have waited for that, or has to
+		defer r.nudge() // something may have waited for that, or must wait now
 	}
 	r.observePresence(in)
 	switch in.event.Body.(type) {
@@ -222,12 +222,12 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, 
 			if body.OwnWords {
 				in.aim = r.withOwnWords(&e, in.aim)
 			}
-			in.aim.Lost = in.aim.Lost && in.heeded && !r.cuts(body.Text) // "stop" is done
+			in.aim.Lost = in.aim.Lost && in.heeded && !r.cuts(body.Text) // "stop" is carried out
 			if in.aim.Why == addressing.Alone && body.ReplyTo == "" && len(body.Attachments) == 0 && r.murmurs(e, body.Text) {
 				e.To, in.aim = nil, addressing.Addressees{Why: Murmured}
 			}
 		}
-		if in.heeded && !body.OwnWords { // which say nothing of what it is at
+		if in.heeded && !body.OwnWords { // own words say nothing about the current work
 			in.sideTalk = r.resolveSideTalk(e, in.who, in.aim.Agents, body.Text)
 		}
 	case earshot.Utterance, earshot.Speech:
@@ -387,7 +387,7 @@ func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in resolvedEvent) *
 		s.Kind = interrupt.Command
 	case in.aim.Why == Murmured:
 		s.Kind = interrupt.Backchannel
-	case in.aim.Why == addressing.Misses: // who wrote is told so, and hears on
+	case in.aim.Why == addressing.Misses: // the author is told so, and listens on
 		s.Kind, s.Words = interrupt.Over, ""
 	case !in.aim.Mine:
 	case private && !r.among(in.event.Visibility):

@@ -132,8 +132,8 @@ func (r *Room) noteWords(in resolvedEvent) {
 // hush forgets all words that are being said.
 func (r *Room) hush() { r.showInterims(r.interims.fade(r.cfg.Now().Add(activity.VoiceExpiry))) }
 
-// nextInterimExpiry returns when words without an utterance are to be forgotten, or to be kept
-// because they cut a reply.
+// nextInterimExpiry returns when words without an utterance must be forgotten, or kept because they
+// cut a reply.
 func (r *Room) nextInterimExpiry() time.Time {
 	at := r.interims.fading()
 	if cut := r.fadingCuts(); at.IsZero() || !cut.IsZero() && cut.Before(at) {

@@ -197,7 +197,7 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 	return kept, nil
 }
 
-// nextRetry returns when the journal is asked again to keep what it refused.
+// nextRetry returns when the records that the journal refused are tried again.
 func (r *Room) nextRetry() time.Time {
 	if len(r.unsaved) == 0 {
 		return time.Time{}
@@ -205,8 +205,8 @@ func (r *Room) nextRetry() time.Time {
 	return r.cfg.Now().Add(retry)
 }
 
-// keep writes what the house has to keep, and returns what is on record of that. What
-// the journal does not take is tried again; each by itself, since one may be at fault.
+// keep writes the room's own records, and returns those that are on record. A record that the
+// journal refuses is tried again, each by itself, since one may be at fault.
 func (r *Room) keep(ctx context.Context) (kept []earshot.Event) {
 	r.mu.Lock()
 	all := append(r.unsaved, r.rejectedEvents...)

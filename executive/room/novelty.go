@@ -71,7 +71,7 @@ func (r *Room) catchesTheEye(g *attention.Occurrence, e earshot.Event, s earshot
 // moments is how long nobody may be noticed now and then although somebody is here.
 const moments = 10 * time.Second
 
-// nextWeighing returns when to weigh how new what has happened is; the zero time while nothing has.
+// nextWeighing returns when recent events should be weighed; the zero time while there are none.
 func (r *Room) nextWeighing() time.Time {
 	r.attentionState.novelty.Every = r.cfg.Settings().UpdateInterval.Duration()
 	if !r.thinksUnasked() {
@@ -86,7 +86,7 @@ func (r *Room) thinksUnasked() bool {
 	return set.Enabled && set.ReasoningContinuous && r.thinks()
 }
 
-// weighNovelty has the mind think about what has happened, if that is new enough.
+// weighNovelty makes the mind think about recent events, if they are new enough.
 func (r *Room) weighNovelty(context.Context) {
 	if cause, worth := r.attentionState.novelty.Weigh(r.cfg.Now()); worth {
 		r.thinkAbout(cause, r.attentionState.latest, "")

@@ -36,8 +36,8 @@ func ownWords(e *earshot.Event, who participants.Participant, args earshot.Text)
 	return nil
 }
 
-// withOwnWords is the aim of what somebody asks with their own words alone: it is for the agents
-// that it calls, and for the main one if it calls none.
+// withOwnWords returns the addressees of a question with its author's own words alone: the agents
+// that it calls, or the main one if it calls none.
 func (r *Room) withOwnWords(e *earshot.Event, a addressing.Addressees) addressing.Addressees {
 	if !a.Mine || a.Why == addressing.Alone {
 		all := r.agents()
@@ -63,10 +63,10 @@ func (q *question) apart(other *question) bool {
 	return q.ownWords() && q.message.Author != other.message.Author || !conversation.SameCircle(q.message.Visibility, other.message.Visibility)
 }
 
-// own returns the dialogue in the words of one person to the agent alone, up to the
-// message that asks for that. What is anybody else's is left out, and so are the replies, which
-// rest on others' words, perhaps; and what may be somebody else's: what was said aloud,
-// or changed by another.
+// own returns the dialogue in one person's words to the agent alone, up to the message that asks
+// for that. Everybody else's words are left out; so are the replies, which may rest on others'
+// words; and so is anything that may be somebody else's: what was said aloud, or changed by
+// another.
 func (r *Room) own(q *question) *dialogue.History {
 	own := new(dialogue.History)
 	for _, l := range q.seat.history.Lines {

@@ -62,7 +62,7 @@ func (r *Room) nextAnnouncement() time.Time {
 	return r.comings.Next()
 }
 
-// announce announces who has settled.
+// announce announces those who have settled.
 func (r *Room) announce(context.Context) {
 	r.presenceMu.Lock()
 	defer r.presenceMu.Unlock()

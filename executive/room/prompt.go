@@ -15,8 +15,8 @@ import (
 	"earshot/participants"
 )
 
-// takeRequest returns what is asked of the model for q, and notes in q what that rests on. What
-// the agent is told once, it has been told then.
+// takeRequest returns the request to the model for q, and notes in q what it rests on. What the
+// agent is told only once counts as told from then on.
 func (r *Room) takeRequest(set executive.Config, q *question, a earshot.Audience, aloud bool) *llm.Request {
 	at := q.asOf
 	if at.IsZero() {
@@ -33,8 +33,7 @@ func (r *Room) takeRequest(set executive.Config, q *question, a earshot.Audience
 	return req
 }
 
-// request returns what is asked of the model for q, whose agent remembers h, and what that rests
-// on.
+// request returns the request to the model for q, whose agent remembers h, and what it rests on.
 func (r *Room) request(set executive.Config, q *question, h *dialogue.History, a earshot.Audience, aloud bool, at time.Time) (*llm.Request, prompt.Prompt) {
 	going := []scene.Item{prompt.TimeOf(at)}
 	if q.ownWords() {
@@ -59,8 +58,8 @@ func (r *Room) request(set executive.Config, q *question, h *dialogue.History, a
 	}, is
 }
 
-// dialogue returns what an agent that remembers h reads of the conversation in a prompt that is for
-// a and read at a time. Writers are who wrote what it answers.
+// dialogue returns what an agent that remembers h reads of the conversation in a prompt for a at a
+// time. writers are the authors of what it answers.
 func (r *Room) dialogue(set executive.Config, s *seat, writers []participants.Participant, h *dialogue.History, a earshot.Audience, at time.Time) prompt.Dialogue {
 	return prompt.Dialogue{Agent: s.ID, Identity: r.identity(set, s, writers), History: h, Audience: a, At: at, Name: r.cfg.People.Name, Several: r.several()}
 }
@@ -81,8 +80,8 @@ func priority(q *question) llm.Priority {
 	return llm.ReplyToPerson
 }
 
-// identity tells the model of an agent who it is, and who is there. That is made
-// again after a change of anybody.
+// identity tells the model of an agent who it is, and who is there. It is rebuilt after every
+// change of the roster.
 func (r *Room) identity(set executive.Config, s *seat, writers []participants.Participant) string {
 	if of := (sectionsKey{r.addressing.RosterWith(writers), s.hasTools(set)}); s.sectionsOf != of {
 		s.sections, s.sectionsOf = conversation.SectionsWithoutTools(of.roster, s.ID), of
@@ -130,7 +129,7 @@ func (r *Room) instructions(set executive.Config, q *question, aloud bool) strin
 	return q.seat.manner(set) + manner + q.anew() + r.confirmedPrompt(q) + r.doneBefore(q.message) + r.goingOn(q)
 }
 
-// now returns what is going on at a time, as an agent reads it in a prompt that is for a.
+// now returns the time and what is going on then, as an agent reads it in a prompt for a.
 func (r *Room) now(set executive.Config, s *seat, a earshot.Audience, at time.Time) []scene.Item {
 	return append([]scene.Item{prompt.TimeOf(at)}, r.scene.For(a).As(s.ID).Recent(at, set.ContextWindow.Duration())...)
 }

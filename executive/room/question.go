@@ -62,12 +62,12 @@ type question struct {
 	// the handles by which they came.
 	askers []participants.Participant
 
-	// After is what others wrote or changed since, that stands in its prompt, and overheard is who
-	// said something aloud meanwhile that does.
+	// after is what others wrote or changed since then, as far as it is in its prompt; overheard
+	// are the authors of words in its prompt that were said aloud meanwhile.
 	after     []dialogue.Line
 	overheard []earshot.ParticipantID
 
-	rests prompt.Provenance // of the answer
+	rests prompt.Provenance // what the answer rests on
 }
 
 // origin returns the event with which the conversation of q began.
@@ -85,7 +85,7 @@ func (q *question) favour(other question) {
 	}
 }
 
-// derives notes that the answer rests on something that was found for it, too.
+// derives notes that the answer also rests on other events that were used.
 func (q *question) derives(v earshot.Visibility, from []earshot.EventID) {
 	q.rests = q.rests.And(v, from...)
 	q.trace.rests(q.rests.Visibility)

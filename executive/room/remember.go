@@ -143,7 +143,7 @@ func (r *Room) restorePast() {
 				r.latencies.note(latencyRecord{Latency: api.Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, whom: e.To[0], visibility: e.Visibility, before: true})
 			}
 			if s := r.seatOf(e.Author); s != nil {
-				s.history.Relearn(e) // also of those who sleep, whom a "go on" that calls nobody may mean
+				s.history.Relearn(e) // also for sleeping agents: a "go on" that calls nobody may mean them
 			}
 		}
 	}

@@ -119,7 +119,7 @@ func (r *Room) remind(ctx context.Context, c command.Call) (string, error) {
 		return "", err
 	}
 	e := c.Event
-	e.Author, e.Via, e.Visibility = r.agents()[0].ID, "", earshot.Visibility{Scope: earshot.Public} // who will say it
+	e.Author, e.Via, e.Visibility = r.agents()[0].ID, "", earshot.Visibility{Scope: earshot.Public} // the agent that will say it
 	e.Body = earshot.Reminder{Act: earshot.Created, Due: due, Text: dialogue.OneLine(earshot.Text(of))}
 	_, err = r.setReminder(ctx, c.By.ID, e)
 	return "", err // everybody is shown it
@@ -150,7 +150,7 @@ func (r *Room) cancelReminder(ctx context.Context, c command.Call, number string
 	})
 }
 
-// nextReminderCheck returns when to look whether a reminder may be said; the zero time if there is
+// nextReminderCheck returns when to check whether a reminder may be said; the zero time if there is
 // none that reaches anybody.
 func (r *Room) nextReminderCheck() time.Time {
 	at := r.nextReminder()

@@ -37,9 +37,9 @@ func (r *Room) cutOff(e *turnResult) {
 	}
 }
 
-// resumer returns the agent whose reply somebody wants resumed who calls none by name: the one
-// that was cut off last, by its time: a reply of this run has no sequence before it is kept. It
-// is nil if they want something else, or nobody was cut off.
+// resumer returns the agent whose reply somebody wants resumed who calls none by name: the one that
+// was cut off last, by time, because a reply of this run has no sequence before it is kept. It is
+// nil if they want something else, or nobody was cut off.
 func (r *Room) resumer(e *entry, text earshot.Text) (last *seat) {
 	if !slices.ContainsFunc(r.seats, func(s *seat) bool { return s.history.HasCut() }) || reflex.Recognise(text, r.seats[0].Name) != reflex.Resume {
 		return nil

@@ -239,9 +239,9 @@ type Room struct {
 	ownerCalls  chan ownerCall  // what the owner does for the live turn
 	shut        chan struct{}   // closed when the room is
 
-	head      *llm.HeadStart                // before the model; nil if there is none
-	toPrepare atomic.Pointer[resolvedEvent] // the newest words to which an answer may be prepared
-	pause     atomic.Pointer[resolvedEvent] // the newest words behind which somebody pauses
+	head      *llm.HeadStart                // in front of the model; may be nil
+	toPrepare atomic.Pointer[resolvedEvent] // the newest words for which an answer may be prepared
+	pause     atomic.Pointer[resolvedEvent] // the newest words after which somebody pauses
 
 	snapshotsRunning sync.WaitGroup // snapshots that are being taken
 

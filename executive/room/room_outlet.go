@@ -18,7 +18,7 @@ var (
 // roomOutlet is an outlet of the room, with the people around it.
 type roomOutlet struct {
 	earshot.Outlet
-	voiceOf *Room // for which it speaks; nil if it is no voice
+	voiceOf *Room // the room for which it speaks; nil if it is no voice
 
 	mu       sync.RWMutex // held for writing while somebody leaves, or becomes somebody else
 	audience earshot.Audience

@@ -21,7 +21,7 @@ type seat struct {
 	touched time.Time // when it was last called, or spoke
 
 	history dialogue.History
-	foreign int // others' names that its model wrote since it was last told not to
+	foreign int // how many times its model wrote in others' names since it was last told not to
 
 	askers  []participants.Participant // to whom its model last replied
 	writers []participants.Participant // the authors in the last prompt of its model; also for thoughts, whose prompts begin the same
@@ -41,8 +41,7 @@ func sees(v earshot.Visibility, agent earshot.ParticipantID) bool {
 	return v.Allows(earshot.Audience{}.With(agent))
 }
 
-// agents returns who has a seat in the room, the main one first. There is always
-// one.
+// agents returns the agents with a seat in the room, the main one first. There is always one.
 func (r *Room) agents() []agents.Record {
 	if r.cfg.Agents != nil {
 		if list := r.cfg.Agents(); len(list) > 0 {
@@ -124,13 +123,13 @@ func (r *Room) awake(s *seat, is bool) {
 	s.awake = is
 }
 
-// sleep frees the dialogue, and what is made of it.
+// sleep frees the dialogue, and the sections made from the roster. newest is the newest event.
 func (s *seat) sleep(newest int64) {
 	s.history.Sleep(newest)
 	s.sections, s.sectionsOf = "", sectionsKey{}
 }
 
-// nextSleep returns when the first seat may go to sleep.
+// nextSleep returns when the first seat may go to sleep; the zero time if none may.
 func (r *Room) nextSleep() (first time.Time) {
 	for _, s := range r.seats {
 		if at, ok := r.sleeps(s); ok && (first.IsZero() || at.Before(first)) {
@@ -140,7 +139,7 @@ func (r *Room) nextSleep() (first time.Time) {
 	return first
 }
 
-// sleepIdle puts to sleep to whom nothing has happened for a while.
+// sleepIdle puts the seats to sleep to which nothing has happened for a while.
 func (r *Room) sleepIdle(context.Context) {
 	for _, s := range r.seats {
 		if at, ok := r.sleeps(s); ok && !r.cfg.Now().Before(at) {

@@ -214,7 +214,7 @@ func (a sideTalk) decides(v earshot.Verdict, reasons []string) (earshot.Verdict,
 // as one waits for a slow model.
 const patience = 10 * time.Second
 
-// nextGrant returns when somebody has waited so long.
+// nextGrant returns when a question has waited that long; the zero time if none waits.
 func (r *Room) nextGrant() time.Time {
 	if i := r.waitsMeanwhile(); i >= 0 {
 		return r.pending[i].message.At.Add(patience)
@@ -232,7 +232,7 @@ func (r *Room) waitsMeanwhile() int {
 	return slices.IndexFunc(r.pending, func(q question) bool { return q.sideTalk.goesOn() && q.sideTalk.progress == r.activeTurn.progress })
 }
 
-// grantWaiting gives the floor to who has waited long enough.
+// grantWaiting gives the floor to the question that has waited long enough.
 func (r *Room) grantWaiting(context.Context) {
 	i := r.waitsMeanwhile()
 	if i < 0 || r.cfg.Now().Before(r.pending[i].message.At.Add(patience)) {

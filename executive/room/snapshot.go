@@ -54,7 +54,7 @@ func (r *Room) activeReply(l *activeTurn, agent earshot.ParticipantID, a earshot
 	if l == nil {
 		return g, false
 	}
-	is := l.trace.watch.Progress() // before it is asked who may see it: those get fewer meanwhile
+	is := l.trace.watch.Progress() // before reading who may see it: those may become fewer meanwhile
 	if !l.rests.Visibility.Allows(a) || !l.trace.shows(a) {
 		return g, false
 	}
@@ -102,8 +102,8 @@ func (m *thinkHost) seenBy(q think.Question) earshot.Visibility {
 	return q.Visibility
 }
 
-// shownScene returns what is going on, as everybody in a may know it, without a word to
-// the scene itself. Where there are several agents, it says of which each state is.
+// shownScene returns the scene as everybody in a may know it, without a word to the scene itself.
+// If there are several agents, it names the agent of each state.
 func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []api.SceneFact) {
 	agents := addressing.IDs(r.agents())
 	for _, i := range r.scene.For(a).Recent(now, r.cfg.Settings().ContextWindow.Duration()) {

@@ -12,8 +12,8 @@ import (
 // nextStaleLine returns when somebody may have left a half-typed line.
 func (r *Room) nextStaleLine() time.Time { return r.activity.NextTypingExpiry() }
 
-// abandonStaleLines lets go on what waits for a line that somebody has left half typed: it
-// counts for no more than an empty one, until the next key.
+// abandonStaleLines releases what waits for a line that somebody has left half typed: it counts as
+// empty until the next key.
 func (r *Room) abandonStaleLines(context.Context) {
 	now := r.cfg.Now()
 	r.activity.ExpireTyping(now, func(at activity.Terminal) {

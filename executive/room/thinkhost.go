@@ -39,18 +39,18 @@ const (
 type thinkHost struct {
 	room *Room
 
-	mu    sync.Mutex                             // held for what rests has, by who changes it and by the owner
+	mu    sync.Mutex                             // held by the mind's goroutine to change the contents of rests, and by the owner
 	rests map[earshot.EventID]*thoughtProvenance // by thought
 }
 
 // A thoughtProvenance is what a thought rests on.
 type thoughtProvenance struct {
 	rests prompt.Provenance
-	at    time.Time // when its last segment began that is written down
+	at    time.Time // when its last recorded segment began
 }
 
-// restOf returns what a thought rests on: as long as nothing of it is written down, what its
-// question was made of. It is called with m.mu.
+// restOf returns what a thought rests on: until any of it is recorded, that is what its question
+// was made from. m.mu must be held.
 func (m *thinkHost) restOf(q think.Question) *thoughtProvenance {
 	if rests := m.rests[q.ID]; rests != nil {
 		return rests
@@ -104,9 +104,9 @@ func (m *thinkHost) buildInput(ctx context.Context, q think.Question, since int6
 	return matter, nil
 }
 
-// shown are the tools that stand in the prompt of a reply to who asked; of what nobody
-// asked, in that of the last reply, and of whoever operates the house before the first.
-// A server has read the prompt so far then. None is used by what is thought.
+// shown are the tools in the prompt of a reply to the asker; for a thought that nobody asked for,
+// those of the last reply, or before the first reply those of the operator. A server has then read
+// the prompt up to there. Thinking uses none of them.
 func (r *Room) shown(s *seat, q think.Question) []llm.Tool {
 	askers := s.askers
 	if q.By != "" || len(askers) == 0 {
@@ -136,8 +136,8 @@ func (r *Room) evidence(used []dialogue.Line, going []scene.Item, now time.Time)
 	return all
 }
 
-// kept are the findings that everybody in a may see, and which of them exactly those may
-// see who may see something of visibility v.
+// kept are the findings that everybody in a may see, each with whether exactly the people who may
+// see visibility v may see it.
 func (r *Room) kept(a earshot.Audience, v earshot.Visibility) (all []think.BufferedFinding) {
 	for _, i := range r.scene.For(a).Items(scene.Reasoning) {
 		all = append(all, think.BufferedFinding{
@@ -150,8 +150,8 @@ func (r *Room) kept(a earshot.Audience, v earshot.Visibility) (all []think.Buffe
 // mostRefuted is how many wrong findings a thought is told.
 const mostRefuted = 4
 
-// refuted are the findings that somebody has said are wrong, and what they say
-// instead, and what a thought rests on that is told of them.
+// refuted are the findings that somebody has said are wrong, and what they say instead; and what a
+// thought that is told of them rests on.
 func (r *Room) refuted(a earshot.Audience, now time.Time) (all []string, rests prompt.Provenance) {
 	rests.Visibility = earshot.Visibility{Scope: earshot.Public}
 	list := r.scene.For(a).Refuted(now)
@@ -166,9 +166,9 @@ func (r *Room) refuted(a earshot.Audience, now time.Time) (all []string, rests p
 	return all, rests
 }
 
-// news is what has happened since an event, as a thought of those is told who may
-// see the lines used; at is when its last segment began. That somebody has written
-// what they may not see is told without a word of it.
+// news returns what has happened since an event, as a thought is told it whose readers may see the
+// lines used; at is when its last segment began. If somebody has written what these may not see,
+// the thought is told that without a word of it.
 func (r *Room) news(s *seat, used []dialogue.Line, going []scene.Item, since int64, at time.Time) (n think.Update) {
 	var by, answered, changed []string
 	for _, l := range used {
@@ -206,7 +206,7 @@ func (m *thinkHost) Keep(ctx context.Context, q think.Question, s think.Segment)
 	m.mu.Lock()
 	rests := m.restOf(q)
 	m.rests[q.ID] = rests
-	rests.at, rests.rests = s.At, rests.rests.With(s.ID) // which holds the question, and what comes now goes on from
+	rests.at, rests.rests = s.At, rests.rests.With(s.ID) // it holds the question, and what comes now continues from it
 	m.mu.Unlock()
 	if !s.At.IsZero() {
 		e.At = s.At

@@ -161,8 +161,8 @@ func (r *Room) floorTaken() (by earshot.Interruption, is bool) {
 	return by, true
 }
 
-// nextQuiet returns when a silent voice may be over, if the mind or somebody who has asked waits
-// for it.
+// nextQuiet returns when a silent voice may have ended, if the mind or a question waits for that;
+// the zero time otherwise.
 func (r *Room) nextQuiet() time.Time {
 	if !r.mind.Held() && len(r.pending) == 0 || r.speaking() {
 		return time.Time{}
@@ -174,7 +174,7 @@ func (r *Room) nextQuiet() time.Time {
 	return now.Add(activity.VoiceExpiry)
 }
 
-// thinkAbout lets the mind think about something new, which nobody has asked it to.
+// thinkAbout makes the mind think about something new that nobody has asked.
 func (r *Room) thinkAbout(cause earshot.Cause, about earshot.EventID, what earshot.Text) {
 	if r.thinks() {
 		_ = r.mind.Ask(think.Question{ // an unasked question is always taken

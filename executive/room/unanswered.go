@@ -103,7 +103,7 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	if e.Visibility.Scope == earshot.Private {
 		in.aim = r.whispered(e)
 	} else {
-		now, m := e, e.Body.(earshot.Message) // the aim alone is of now
+		now, m := e, e.Body.(earshot.Message) // only its addressees are determined now
 		in.aim = r.answering(ctx, &now, m, who, r.addressing.Direct(&now, who, m.Text))
 		if m.OwnWords {
 			in.aim = r.withOwnWords(&now, in.aim)
@@ -126,11 +126,10 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	r.queue(en)
 }
 
-// nextUnanswered returns when those who were waiting for an answer need not be waited for any
-// longer.
+// nextUnanswered returns when the authors of unanswered messages need not be waited for any longer.
 func (r *Room) nextUnanswered() time.Time {
 	if until := r.unanswered.until; len(r.unanswered.messages) > 0 && until.After(r.cfg.Now()) {
 		return until
 	}
-	return time.Time{} // or something else holds it up, which wakes the room when it is over
+	return time.Time{} // something else may hold it up, and wakes the room when that is over
 }

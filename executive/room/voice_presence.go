@@ -70,7 +70,7 @@ func (r *Room) announceVoicePresence(by earshot.Handle, who participants.Partici
 	_, _ = r.arrival(e, who, p) // if the room is closed, nobody is here
 }
 
-// nextVoiceExpiry returns when the first of those who are here by voice has been silent for too long.
+// nextVoiceExpiry returns when somebody who is here by voice has been silent for too long.
 func (r *Room) nextVoiceExpiry() time.Time {
 	first := r.voicePresence.first()
 	if first.IsZero() {
@@ -92,7 +92,7 @@ func (n *voicePresence) first() (first time.Time) {
 	return first
 }
 
-// expireVoicePresence lets those go who have not been heard for long.
+// expireVoicePresence lets those go who have been silent for long.
 func (r *Room) expireVoicePresence(context.Context) {
 	now := r.cfg.Now()
 	for _, who := range r.voicePresence.leave(now) {

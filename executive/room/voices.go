@@ -152,8 +152,8 @@ func (in *resolvedEvent) ownVoice(to conversation.Address) conversation.Address 
 	return conversation.Own
 }
 
-// voiceFor returns how something is said aloud in the room. Over says that it may be said while
-// somebody speaks.
+// voiceFor returns how something is said aloud in the room. over says that the speech may begin
+// while somebody speaks.
 func (r *Room) voiceFor(over bool) echo.Voice {
 	v := echo.Voice{Now: r.cfg.Now}
 	if r.cfg.Reader != nil {

@@ -66,7 +66,7 @@ func (r *Room) whisper(e *earshot.Event, who participants.Participant, args ears
 	return nil
 }
 
-// whispered is what a private message is to the agents.
+// whispered returns what a private message means for the agents.
 func (r *Room) whispered(e earshot.Event) addressing.Addressees {
 	all := r.agents()
 	a := addressing.Addressees{Hint: r.addressing.Away(slices.DeleteFunc(slices.Clone(e.To), r.isHere)) + r.addressing.Elsewhere(e.To, all)}
