@@ -5,6 +5,7 @@ import (
 	"earshot/config"
 	"earshot/daemon/diagnosis"
 	"earshot/daemon/health"
+	"earshot/executive/latency"
 	"earshot/executive/room"
 	"earshot/internal/metrics"
 	"earshot/interrupt"
@@ -26,7 +27,7 @@ func (d *Daemon) measure(cfg *config.Config) {
 // is not counted.
 func (d *Daemon) countLatency(l api.Latency) {
 	d.costs.CountReply(l)
-	for _, stage := range room.Stages(l) {
+	for _, stage := range latency.Stages(l) {
 		d.counts.Took(metrics.Stage(stage.Name), stage.Took)
 	}
 }

@@ -116,7 +116,8 @@
 // [earshot/executive/prompt] builds what its model is asked, and says what that rests on.
 // [earshot/executive/addressing] finds out for which agents something is that was written,
 // [earshot/executive/activity] knows who is about to say something, and
-// [earshot/executive/echo] what comes back of the agent's own voice.
+// [earshot/executive/echo] what comes back of the agent's own voice;
+// [earshot/executive/latency] measures how long its turns take.
 // [earshot/executive/scene] is what is going on, pulled and never pushed;
 // [earshot/executive/reflex] answers what takes no thought, without a model.
 // [earshot/executive/think] is the thought that goes on beside the talk, and gives way

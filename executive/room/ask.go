@@ -9,6 +9,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/latency"
 	"earshot/executive/reflex"
 	"earshot/llm"
 )
@@ -28,7 +29,7 @@ type modelRequest struct {
 	halved    bool        // the dialogue was too long for the model
 	model     llm.Service // the model that is asked, with its tools
 	toolRun   *toolRun
-	trace     *latencyTrace // of the turn; nil for what is answered within one
+	trace     *latency.Trace // of the turn; nil for what is answered within one
 
 	patience time.Duration // after which the waiting person is told that nothing has come yet; 0 means never
 	via      string        // where that person is
@@ -166,13 +167,13 @@ func (r *Room) askModel(ctx context.Context, asked *modelRequest, yield func(str
 		said = said || text != ""
 		return text == "" || yield(text, nil)
 	}
-	asked.trace.asks(r.cfg.Now())
+	asked.trace.Asks(r.cfg.Now())
 	first, comes := true, r.warnWhenSlow(asked)
 	defer comes()
 	for delta, err := range asked.model.Stream(ctx, asked.req) {
 		comes()
 		if first && err == nil {
-			asked.trace.answers(r.cfg.Now())
+			asked.trace.Answers(r.cfg.Now())
 			first = false
 		}
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/executive/latency"
 	"earshot/executive/presence"
 	"earshot/executive/reflex"
 	"earshot/executive/think"
@@ -153,7 +154,7 @@ func (r *Room) forgotten(is func(earshot.EventID) bool, gone []earshot.EventID) 
 		}
 	}
 	r.listings, r.lastSpokenReply = nil, lastSpokenReply{}
-	r.latencies = slices.DeleteFunc(r.latencies, func(t latencyRecord) bool { return is(t.About) })
+	r.latencies = slices.DeleteFunc(r.latencies, func(t latency.Record) bool { return is(t.About) })
 }
 
 // rewritten returns a message as a revision makes it, with its attachments.

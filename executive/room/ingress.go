@@ -410,7 +410,7 @@ func (r *Room) murmurs(e earshot.Event, text earshot.Text) bool {
 	if live == nil || !conversation.SameCircle(live.message.Visibility, e.Visibility) || !conversation.MurmuredInWriting(text) {
 		return false
 	}
-	is := live.trace.watch.Progress()
+	is := live.trace.Tracker.Progress()
 	heard := string(earshot.Reply{Offered: is.Text, Heard: is.Heard}.Delivered())
 	end := strings.LastIndexAny(heard, ".!?…。！？")
 	return end < 0 || !strings.HasPrefix(heard[end:], "?") && !strings.HasPrefix(heard[end:], "？")

@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/dialogue"
+	"earshot/executive/latency"
 	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/executive/remind"
@@ -27,9 +29,9 @@ type question struct {
 	turn    earshot.TurnID
 	want    reflex.Kind
 
-	sideTalk sideTalk      // what it means for the work that was broken off for it
-	progress *progress     // what its own turn is doing
-	trace    *latencyTrace // its measurements; nil before its turn if nobody asked it
+	sideTalk sideTalk       // what it means for the work that was broken off for it
+	progress *progress      // what its own turn is doing
+	trace    *latency.Trace // its measurements; nil before its turn if nobody asked it
 
 	asOf        time.Time // the now of its prompt; zero means when the prompt is made
 	stillSpoken bool      // its message is still being spoken
@@ -88,7 +90,7 @@ func (q *question) favour(other question) {
 // derives notes that the answer also rests on other events that were used.
 func (q *question) derives(v earshot.Visibility, from []earshot.EventID) {
 	q.rests = q.rests.And(v, from...)
-	q.trace.rests(q.rests.Visibility)
+	q.trace.SetVisibility(q.rests.Visibility)
 }
 
 // before reports whether q is answered rather than another, earlier question of the same
@@ -142,7 +144,7 @@ func (r *Room) listeners(q question) earshot.Audience {
 
 // maxCircles is how many conversations, one public and the others private, may wait for an answer
 // of one agent at once.
-const maxCircles = 16
+const maxCircles = latency.MaxCircles
 
 // supersede keeps, of the questions that wait for one agent in one conversation, the most urgent,
 // and of equals the newest, which the model sees last. The others have become context; their turns
@@ -288,4 +290,9 @@ func (r *Room) end(q question, reply earshot.Reply) earshot.Event {
 		e.Sources = append(e.Sources, q.message.ID)
 	}
 	return e
+}
+
+// latency returns how long the turn of q took, which ended at now.
+func (q question) latency(reply earshot.Reply, now time.Time) api.Latency {
+	return q.trace.Latency(api.Latency{Turn: q.turn, Agent: q.seat.ID, About: q.about(), Outcome: reply.Outcome, Reflex: reply.Reflex, Aloud: q.aloud, Unasked: q.unbidden()}, now)
 }

@@ -7,6 +7,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/executive/dialogue"
+	"earshot/executive/latency"
 	"earshot/executive/scene"
 )
 
@@ -140,7 +141,7 @@ func (r *Room) restorePast() {
 		case earshot.Reply:
 			delete(open, body.Turn)
 			if len(e.To) > 0 {
-				r.latencies.note(latencyRecord{Latency: api.Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, whom: e.To[0], visibility: e.Visibility, before: true})
+				r.latencies.Add(latency.Record{Latency: api.Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, Whom: e.To[0], Visibility: e.Visibility, Unmeasured: true})
 			}
 			if s := r.seatOf(e.Author); s != nil {
 				s.history.Relearn(e) // also for sleeping agents: a "go on" that calls nobody may mean them

@@ -76,6 +76,7 @@ import (
 	"earshot/executive/command"
 	"earshot/executive/echo"
 	"earshot/executive/explain"
+	"earshot/executive/latency"
 	"earshot/executive/remind"
 	"earshot/executive/scene"
 	"earshot/executive/think"
@@ -283,7 +284,7 @@ type Room struct {
 	presence         presenceState
 	utteranceRecords []utteranceRecord // what was said aloud, newest last
 
-	latencies latencies // of the last turns
+	latencies latency.Log // of the last turns
 
 	captioning bool // a model is describing a picture
 

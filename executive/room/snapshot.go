@@ -10,6 +10,7 @@ import (
 	"earshot/api"
 	"earshot/executive/addressing"
 	"earshot/executive/dialogue"
+	"earshot/executive/latency"
 	"earshot/executive/scene"
 	"earshot/executive/think"
 )
@@ -31,7 +32,7 @@ func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 	if live != nil {
 		agent = live.seat.ID
 	}
-	s.Turns = r.latencies.seen(a)
+	s.Turns = r.latencies.Seen(a)
 	r.mu.Unlock()
 	if g, ok := r.activeReply(live, agent, a); ok {
 		s.Replies = append(s.Replies, g)
@@ -42,8 +43,8 @@ func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 // partners fills in with whom the agents of s talk. r.mu must be held.
 func (r *Room) partners(s *api.RoomState, a earshot.Audience) {
 	for i, seat := range s.Agents {
-		s.Agents[i].Partner = r.latencies.partner(seat.ID, a)
-		if l := r.activeTurn; l != nil && l.seat.ID == seat.ID && l.trace.shows(a) && l.message.Visibility.Allows(a) {
+		s.Agents[i].Partner = r.latencies.Partner(seat.ID, a)
+		if l := r.activeTurn; l != nil && l.seat.ID == seat.ID && l.trace.VisibleTo(a) && l.message.Visibility.Allows(a) {
 			s.Agents[i].Partner = l.whom()
 		}
 	}
@@ -54,12 +55,12 @@ func (r *Room) activeReply(l *activeTurn, agent earshot.ParticipantID, a earshot
 	if l == nil {
 		return g, false
 	}
-	is := l.trace.watch.Progress() // before reading who may see it: those may become fewer meanwhile
-	if !l.rests.Visibility.Allows(a) || !l.trace.shows(a) {
+	is := l.trace.Tracker.Progress() // before it is asked who may see it: those get fewer meanwhile
+	if !l.rests.Visibility.Allows(a) || !l.trace.VisibleTo(a) {
 		return g, false
 	}
 	g = api.LiveReply{
-		Turn: l.turn, Agent: agent, About: l.about(), To: l.whom(), Since: l.trace.began,
+		Turn: l.turn, Agent: agent, About: l.about(), To: l.whom(), Since: l.trace.Began,
 		Text: is.Text, Heard: is.Heard, Paused: is.Paused, Private: l.rests.Visibility.Scope == earshot.Private,
 	}
 	if l.progress != nil {
@@ -160,10 +161,10 @@ func (p *pulse) beat() {
 }
 
 // startLatencyTrace returns the trace that measures the answer to an entry.
-func (r *Room) startLatencyTrace(e *entry) *latencyTrace {
-	p := &latencyTrace{came: e.came, decided: r.cfg.Now()}
+func (r *Room) startLatencyTrace(e *entry) *latency.Trace {
+	p := &latency.Trace{Came: e.came, Decided: r.cfg.Now()}
 	if u, aloud := e.event.Body.(earshot.Utterance); aloud && u.Lasted > 0 {
-		p.said = r.ends(e.event)
+		p.Said = r.ends(e.event)
 	}
 	return p
 }
@@ -172,16 +173,24 @@ func (r *Room) startLatencyTrace(e *entry) *latencyTrace {
 func (r *Room) traceTurnBegin(q *question) {
 	now := r.cfg.Now()
 	if q.trace == nil {
-		q.trace = &latencyTrace{came: now}
+		q.trace = &latency.Trace{Came: now}
 	}
-	q.trace.began = now
-	q.trace.watch.Now, q.trace.watch.Moved = r.cfg.Now, r.pulse.beat
+	q.trace.Began = now
+	q.trace.Tracker.Now, q.trace.Tracker.Moved = r.cfg.Now, r.pulse.beat
+}
+
+// Latencies returns how long the last turns took, whoever may know them. It is for those who look
+// after the program, and shows nothing of what the turns were about.
+func (r *Room) Latencies() (all []api.Latency) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.latencies.All()
 }
 
 // recordLatency records how long a turn took.
-func (r *Room) recordLatency(t latencyRecord) {
+func (r *Room) recordLatency(t latency.Record) {
 	r.mu.Lock()
-	r.latencies.note(t)
+	r.latencies.Add(t)
 	r.mu.Unlock()
 	r.pulse.beat()
 	if r.cfg.Took != nil {

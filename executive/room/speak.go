@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/executive"
+	"earshot/executive/latency"
 	"earshot/executive/turn"
 	"earshot/interrupt"
 )
@@ -154,8 +155,8 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	if asked == nil {
 		q.progress = nil // it ends at once
 	}
-	q.trace.rests(q.rests.Visibility)
-	spec.Tracker = &q.trace.watch
+	q.trace.SetVisibility(q.rests.Visibility)
+	spec.Tracker = &q.trace.Tracker
 	if asked != nil && q.asked() && slices.ContainsFunc(places, (*roomOutlet).Audible) {
 		spec.Filler = r.filler(&q, set)
 	}
@@ -250,7 +251,7 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	}
 	r.unsaved = append(r.unsaved, done)
 	l.Outcome = e.reply.Outcome
-	r.recordLatency(latencyRecord{Latency: l, whom: e.question.whom(), visibility: done.Visibility})
+	r.recordLatency(latency.Record{Latency: l, Whom: e.question.whom(), Visibility: done.Visibility})
 	r.saidUnasked(e.question, e.reply)
 	if e.reply.Delivered() != "" {
 		r.attentionState.spokenTo()
