@@ -14,8 +14,8 @@ import (
 	"earshot"
 	"earshot/executive"
 	"earshot/internal/audio"
+	ringing "earshot/internal/discord/calls"
 	outlet "earshot/outlets/discord"
-	ringing "earshot/providers/discord/calls"
 )
 
 // yieldingInCall measures what B2 is for somebody in a call on Discord: from the packet

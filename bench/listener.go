@@ -18,8 +18,8 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"earshot/internal/discord"
 	"earshot/internal/discord/discordtest"
+	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/voice"
 	"earshot/internal/field"
 )
@@ -112,7 +112,7 @@ func listenIn(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(pem)
-	session := discord.New(discord.Config{
+	session := gateway.New(gateway.Config{
 		Token: field.Secret(at.Token), Base: at.Base, Intents: discordgo.IntentsGuilds | discordgo.IntentsGuildVoiceStates,
 		HTTP: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}},
 	})

@@ -16,8 +16,9 @@ import (
 	"earshot/executive"
 	"earshot/internal/audio"
 	"earshot/internal/codec"
-	gateway "earshot/internal/discord"
+	ringing "earshot/internal/discord/calls"
 	"earshot/internal/discord/discordtest"
+	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/voice"
 	"earshot/internal/field"
 	hearing "earshot/models/hear"
@@ -25,7 +26,6 @@ import (
 	outlet "earshot/outlets/discord"
 	"earshot/participants"
 	"earshot/providers/discord"
-	ringing "earshot/providers/discord/calls"
 	"earshot/providers/microphone"
 )
 

@@ -50,7 +50,7 @@
 //
 // # Discord
 //
-// [earshot/internal/discord] is a session of a bot, with its calls in voice channels:
+// [earshot/internal/discord/gateway] is a session of a bot, with its calls in voice channels:
 // [earshot/internal/discord/voice], which are encrypted end to end by
 // [earshot/internal/discord/dave], on [earshot/internal/discord/mls].
 // [earshot/internal/discord/discordtest] is a Discord on loopback, and

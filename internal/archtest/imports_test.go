@@ -45,7 +45,8 @@ var may = map[string]string{
 	"internal/sound/...":             ". internal/audio internal/helper internal/supervise",
 	"internal/codec":                 ". internal/audio internal/helper internal/supervise",
 	"internal/playback/...":          ". internal/audio internal/sound models/tts",
-	"internal/discord":               ". internal/audio internal/codec internal/supervise internal/discord/voice",
+	"internal/discord/gateway":       ". internal/supervise internal/discord/voice",
+	"internal/discord/calls":         ". internal/audio internal/codec internal/supervise internal/discord/gateway internal/discord/voice providers providers/discord",
 	"internal/discord/compose":       "", // likewise
 	"internal/discord/voice":         "internal/discord/dave",
 	"internal/discord/dave":          "internal/discord/mls", // these two are for anybody, one day
@@ -92,7 +93,7 @@ var tried = map[string]string{
 	"executive/remind":    "store",
 	"participants/agents": "store",
 
-	"providers/discord/calls": "providers/microphone", // which cmd makes the ears of
+	"internal/discord/calls": "internal/helper models/hear models/stt models/tts providers/microphone", // which cmd makes the ears of
 }
 
 // doubles are what only test files may import, and each other, and the

@@ -9,16 +9,16 @@ import (
 	"sync"
 
 	"earshot"
-	"earshot/internal/discord"
 	"earshot/internal/discord/compose"
+	"earshot/internal/discord/gateway"
 )
 
 // TextName is the name of the outlet of a channel, which is the Via of what is written there.
 const TextName = "discord"
 
-// REST is Discord's REST interface. [discord.Session] is one.
+// REST is Discord's REST interface. [gateway.Session] is one.
 type REST interface {
-	Do(ctx context.Context, r discord.Request) error
+	Do(ctx context.Context, r gateway.Request) error
 }
 
 // TextConfig configures the outlet of a channel. Its functions may be called from any goroutine,
@@ -199,13 +199,13 @@ func tells(users []uint64) allowed {
 // post posts m and returns the message's number.
 func (t *Text) post(ctx context.Context, m message) (id uint64, err error) {
 	var got struct{ ID string }
-	err = t.cfg.REST.Do(ctx, discord.Request{
+	err = t.cfg.REST.Do(ctx, gateway.Request{
 		Method: http.MethodPost, Path: t.path + "/messages", Body: m, Into: &got, Again: m.Enforce, Grace: grace,
 	})
 	if err != nil {
 		return 0, err
 	}
-	id, _ = discord.Number(got.ID)
+	id, _ = gateway.Number(got.ID)
 	return id, nil
 }
 
@@ -213,7 +213,7 @@ func (t *Text) post(ctx context.Context, m message) (id uint64, err error) {
 func (t *Text) take(ctx context.Context, message uint64) {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer done()
-	_ = t.cfg.REST.Do(ctx, discord.Request{Method: http.MethodDelete, Path: t.path + "/messages/" + strconv.FormatUint(message, 10)})
+	_ = t.cfg.REST.Do(ctx, gateway.Request{Method: http.MethodDelete, Path: t.path + "/messages/" + strconv.FormatUint(message, 10)})
 }
 
 // head is what a reply of an agent begins with.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"earshot"
-	rest "earshot/internal/discord"
 	"earshot/internal/discord/compose"
 	"earshot/internal/discord/discordtest"
+	rest "earshot/internal/discord/gateway"
 	"earshot/internal/field"
 	"earshot/internal/testkit"
 	"earshot/outlets/discord"

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/internal/discord"
 	"earshot/internal/discord/compose"
+	"earshot/internal/discord/gateway"
 )
 
 const (
@@ -251,7 +251,7 @@ func (w *textSpeech) nonce() string {
 
 // answers is the message that the reply refers to, if it answers one of the channel.
 func (w *textSpeech) answers() *reference {
-	id, ok := discord.MessageOf(w.text.cfg.Channel, w.open.About)
+	id, ok := gateway.MessageOf(w.text.cfg.Channel, w.open.About)
 	if !ok {
 		return nil
 	}
@@ -306,7 +306,7 @@ func (w *textSpeech) typing(ctx context.Context) (hush func()) {
 			case <-time.After(wait):
 			}
 			// A failure does no harm.
-			_ = w.text.cfg.REST.Do(ctx, discord.Request{Method: http.MethodPost, Path: w.text.path + "/typing", Again: true})
+			_ = w.text.cfg.REST.Do(ctx, gateway.Request{Method: http.MethodPost, Path: w.text.path + "/typing", Again: true})
 		}
 	}()
 	return func() {

@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
-	rest "earshot/internal/discord"
 	"earshot/internal/discord/compose"
+	rest "earshot/internal/discord/gateway"
 	"earshot/outlets/discord"
 )
 

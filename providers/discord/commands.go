@@ -9,8 +9,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"earshot"
-	"earshot/internal/discord"
 	"earshot/internal/discord/compose"
+	"earshot/internal/discord/gateway"
 )
 
 // asks is the command that the provider itself answers: a message to the agent.
@@ -111,7 +111,7 @@ func (w *guildState) asked(i *discordgo.Interaction, now time.Time) []action {
 		e.Via = text
 		return append(w.comes(c, user, now), question{to: to, own: true, in: c, text: given, event: e})
 	}
-	e.ID = discord.EventOf(c.id, number(i.ID)) // no message has this number
+	e.ID = gateway.EventOf(c.id, number(i.ID)) // no message has this number
 	return []action{request{to, c, earshot.Command{Name: d.Name, Args: earshot.Text(given)}, e}}
 }
 

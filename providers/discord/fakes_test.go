@@ -16,8 +16,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"earshot"
-	gateway "earshot/internal/discord"
 	"earshot/internal/discord/discordtest"
+	"earshot/internal/discord/gateway"
 	"earshot/internal/field"
 	"earshot/internal/testkit"
 	"earshot/providers/discord"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"earshot/internal/discord"
+	"earshot/internal/discord/gateway"
 )
 
 // remember records what the daemon has of channels that will come.
@@ -26,7 +26,7 @@ func (w *guildState) remember(past []Past) {
 // recall takes what the daemon has of c, to find out what was missed.
 func (c *channel) recall(p Past) {
 	for _, m := range p.Written {
-		if id, ok := discord.MessageOf(c.id, m.Event); ok {
+		if id, ok := gateway.MessageOf(c.id, m.Event); ok {
 			c.recent = append(c.recent, recent{id, m.Edited})
 		}
 	}
@@ -37,7 +37,7 @@ func (c *channel) recall(p Past) {
 	slices.SortFunc(c.recent, func(a, b recent) int { return cmp.Compare(a.id, b.id) })
 	c.recent = c.recent[max(0, len(c.recent)-mostRecent):]
 	if c.behind {
-		c.last = max(c.recent[len(c.recent)-1].id, discord.Since(p.Since))
+		c.last = max(c.recent[len(c.recent)-1].id, gateway.Since(p.Since))
 	}
 	c.waits = p.Waits
 }
@@ -83,7 +83,7 @@ func (w *guildState) behind(guild uint64) (all []*channel) {
 // of it comes in.
 func (w *guildState) company(c *channel, newest []*discordgo.Message, now time.Time) (all []*discordgo.MessageCreate) {
 	for _, m := range slices.Backward(newest) {
-		if m != nil && m.Author != nil && w.reads(c, m) && now.Sub(discord.Made(number(m.ID))) < stays {
+		if m != nil && m.Author != nil && w.reads(c, m) && now.Sub(gateway.Made(number(m.ID))) < stays {
 			m.ChannelID, m.GuildID = digits(c.id), orNone(c.guild)
 			all = append(all, &discordgo.MessageCreate{Message: m})
 		}
@@ -120,7 +120,7 @@ func (w *guildState) missed(c *channel, newest []*discordgo.Message, now time.Ti
 			events = append(events, &discordgo.MessageUpdate{Message: m})
 		}
 	}
-	from := max(c.asked, discord.Since(now.Add(-mostMissed)))
+	from := max(c.asked, gateway.Since(now.Add(-mostMissed)))
 	for _, m := range slices.Backward(newest) {
 		if m != nil && there[number(m.ID)] != nil && number(m.ID) > from {
 			m.ChannelID, m.GuildID = digits(c.id), orNone(c.guild)

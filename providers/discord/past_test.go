@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"earshot"
-	gateway "earshot/internal/discord"
 	"earshot/internal/discord/discordtest"
+	"earshot/internal/discord/gateway"
 	"earshot/internal/testkit"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"earshot"
-	gateway "earshot/internal/discord"
 	"earshot/internal/discord/discordtest"
+	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/peers"
 )
 

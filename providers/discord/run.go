@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"earshot"
-	"earshot/internal/discord"
 	"earshot/internal/discord/compose"
+	"earshot/internal/discord/gateway"
 	"earshot/providers"
 )
 
@@ -99,7 +99,7 @@ func (r *run) happens(ctx context.Context, event any) {
 			r.catchUp(ctx, 0)
 			r.corresponds(ctx)
 		}
-	case *discord.Lost:
+	case *gateway.Lost:
 		r.catchUp(ctx, 0)
 		for guild := range r.world.guilds {
 			r.catchUp(ctx, guild)
@@ -247,7 +247,7 @@ func (r *run) looksUp(ctx context.Context, l lookup) {
 		p := &page{lookup: &l}
 		if err := r.parts.Session.Ask(ctx, http.MethodGet, "channels/"+digits(l.channel), nil, &p.found); err != nil {
 			r.failed(ctx, "asking what a channel is", err)
-			refused := (*discord.Refusal)(nil)
+			refused := (*gateway.Refusal)(nil)
 			p.found, p.failed = nil, !errors.As(err, &refused) || refused.Status >= http.StatusInternalServerError
 		}
 		r.feed(ctx, p)
@@ -303,7 +303,7 @@ func (r *run) looksAt(ctx context.Context, l look) (newest []*discordgo.Message,
 		return newest, err
 	}
 	err = r.parts.Session.Ask(ctx, http.MethodGet, l.path+"/"+digits(l.known), nil, nil)
-	if refused := (*discord.Refusal)(nil); errors.As(err, &refused) && refused.Code == unknownMessage {
+	if refused := (*gateway.Refusal)(nil); errors.As(err, &refused) && refused.Code == unknownMessage {
 		return nil, nil
 	}
 	return nil, errHidden
@@ -345,7 +345,7 @@ func (r *run) offers(ctx context.Context, guild uint64) {
 		if err == nil && !sameCommands(have, want) {
 			err = r.parts.Session.Ask(ctx, http.MethodPut, path, want, nil)
 		}
-		if refused := (*discord.Refusal)(nil); errors.As(err, &refused) && refused.Status == http.StatusForbidden {
+		if refused := (*gateway.Refusal)(nil); errors.As(err, &refused) && refused.Status == http.StatusForbidden {
 			r.parts.Tell(earshot.Notice{
 				Key: "discord commands", Text: "the bot may not register commands in a guild",
 				Cure: "open its invitation again, with the scope applications.commands (docs/discord.md)",

@@ -9,20 +9,20 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"earshot"
-	"earshot/internal/discord"
+	"earshot/internal/discord/gateway"
 	"earshot/providers"
 )
 
 // name is the name of the provider, and of the provider in its handles.
 const name = "discord"
 
-// A Session is the bot's session, as far as the provider needs it; a [*discord.Session] is one.
+// A Session is the bot's session, as far as the provider needs it; a [*gateway.Session] is one.
 type Session interface {
 	// Run keeps the session open until ctx ends. While it runs, it calls [Sense.Take] with the
 	// events.
 	Run(ctx context.Context) error
 
-	// Ask asks the REST interface, see [discord.Session.Ask].
+	// Ask asks the REST interface, see [gateway.Session.Ask].
 	Ask(ctx context.Context, method, path string, body, into any) error
 }
 
@@ -96,7 +96,7 @@ type Parts struct {
 	Agent    func() string // the name of the agent that owns the bot
 	Commands []Command     // that are offered, besides /ask
 
-	// Event returns the event of a message. If nil, it is [discord.EventOf]; a daemon whose own
+	// Event returns the event of a message. If nil, it is [gateway.EventOf]; a daemon whose own
 	// replies have other names provides its own.
 	Event func(channel, message uint64) earshot.EventID
 
@@ -128,7 +128,7 @@ type eventIntake struct {
 // New returns the provider. The session must pass its events to Take.
 func New(cfg Config, parts Parts) *Sense {
 	if parts.Event == nil {
-		parts.Event = discord.EventOf
+		parts.Event = gateway.EventOf
 	}
 	if parts.Also == nil {
 		parts.Also = func(any) {}

@@ -3,7 +3,7 @@ package discord
 import (
 	"log/slog"
 
-	gateway "earshot/internal/discord"
+	"earshot/internal/discord/gateway"
 	"earshot/internal/field"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	gateway "earshot/internal/discord"
+	"earshot/internal/discord/gateway"
 	"earshot/providers"
 	"earshot/providers/discord"
 	"earshot/providers/providertest"

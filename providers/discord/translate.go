@@ -9,7 +9,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"earshot"
-	"earshot/internal/discord"
+	"earshot/internal/discord/gateway"
 )
 
 // text is the outlet for answers to written messages.
@@ -92,7 +92,7 @@ func (w *guildState) created(m *discordgo.Message, member *discordgo.Member, now
 
 // moment returns when a message was written.
 func moment(m *discordgo.Message, now time.Time) time.Time {
-	if at := discord.Made(number(m.ID)); at.Before(now) {
+	if at := gateway.Made(number(m.ID)); at.Before(now) {
 		return at
 	}
 	return now
@@ -201,7 +201,7 @@ func (w *guildState) changed(e *discordgo.MessageUpdate, now time.Time) []action
 		at = now
 	}
 	return []action{roomEvent{c, earshot.Event{
-		ID: discord.RevisionOf(c.id, number(m.ID), edited), At: at, From: handle(number(m.Author.ID)), Via: text,
+		ID: gateway.RevisionOf(c.id, number(m.ID), edited), At: at, From: handle(number(m.Author.ID)), Via: text,
 		Body: earshot.Revision{Of: w.event(c.id, number(m.ID)), Text: body.Text},
 	}}}
 }

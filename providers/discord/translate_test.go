@@ -13,8 +13,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"earshot"
-	"earshot/internal/discord"
 	"earshot/internal/discord/compose"
+	"earshot/internal/discord/gateway"
 )
 
 const (
@@ -28,12 +28,12 @@ const (
 )
 
 // now is after all that happens.
-var now = discord.Made(message).Add(time.Hour)
+var now = gateway.Made(message).Add(time.Hour)
 
 // furnished returns a world with a guild, and somebody who is known.
 func furnished() *guildState {
 	cfg := DefaultConfig()
-	w := newWorld(cfg, Parts{Agent: func() string { return "Robin" }, Event: discord.EventOf, Commands: []Command{{Name: "who"}}})
+	w := newWorld(cfg, Parts{Agent: func() string { return "Robin" }, Event: gateway.EventOf, Commands: []Command{{Name: "who"}}})
 	w.learn(&discordgo.Ready{User: &discordgo.User{ID: digits(me), Bot: true}})
 	w.learn(&discordgo.GuildCreate{Guild: &discordgo.Guild{
 		ID: digits(house), Name: "The House",
@@ -285,7 +285,7 @@ func FuzzTranslate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind byte, data []byte) {
 		w := furnished()
 		w.channels[general].here[ann] = now
-		event := discord.Decode(kinds[int(kind)%len(kinds)], data)
+		event := gateway.Decode(kinds[int(kind)%len(kinds)], data)
 		w.learn(event)
 		for _, a := range w.arrivals(event) {
 			checkShown(t, a.is.Name, mostFile)

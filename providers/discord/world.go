@@ -10,7 +10,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"earshot"
-	"earshot/internal/discord"
+	"earshot/internal/discord/gateway"
 )
 
 // A Channel is a place where people write: a channel of a guild, a thread, the chat of a voice
@@ -129,7 +129,7 @@ func newWorld(cfg Config, parts Parts) *guildState {
 
 // number parses one of Discord's numbers; 0 if it is invalid.
 func number(id string) uint64 {
-	n, _ := discord.Number(id)
+	n, _ := gateway.Number(id)
 	return n
 }
 
@@ -154,7 +154,7 @@ func (w *guildState) learn(event any) (came []uint64) {
 		for _, c := range w.channels {
 			c.behind = w.ready > 1
 		}
-	case *discord.Lost:
+	case *gateway.Lost:
 		for _, c := range w.channels {
 			c.behind = c.behind || e.Messages > 0
 		}

@@ -13,12 +13,12 @@ import (
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/executive/room"
-	gateway "earshot/internal/discord"
+	"earshot/internal/discord/calls"
+	"earshot/internal/discord/gateway"
 	"earshot/internal/supervise"
 	"earshot/models/stt"
 	"earshot/participants"
 	"earshot/providers/discord"
-	ringing "earshot/providers/discord/calls"
 	"earshot/store"
 )
 
@@ -74,7 +74,7 @@ type Bot struct {
 	c       Config
 	session *gateway.Session
 	sense   *discord.Sense
-	line    *ringing.Calls // nil if it does not hear
+	line    *calls.Calls // nil if it does not hear
 	pool    *stt.Pool      // likewise
 
 	posts posts // into the rooms that were opened

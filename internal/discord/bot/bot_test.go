@@ -10,8 +10,8 @@ import (
 
 	"earshot"
 	"earshot/daemon/access"
-	gateway "earshot/internal/discord"
 	"earshot/internal/discord/discordtest"
+	"earshot/internal/discord/gateway"
 	"earshot/internal/field"
 	"earshot/internal/testkit"
 	"earshot/providers/discord"

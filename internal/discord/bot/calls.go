@@ -12,6 +12,7 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/codec"
+	"earshot/internal/discord/calls"
 	"earshot/internal/discord/voice"
 	"earshot/internal/helper"
 	"earshot/internal/supervise"
@@ -20,7 +21,6 @@ import (
 	"earshot/models/tts"
 	outlet "earshot/outlets/discord"
 	"earshot/providers/discord"
-	ringing "earshot/providers/discord/calls"
 	"earshot/providers/microphone"
 )
 
@@ -37,12 +37,12 @@ func (b *Bot) listen(speaks bool) error {
 		Each: stt.Config{Dial: helper.NewDialer(b.c.Log, helper.SpeechProgram, "hear"), Log: b.c.Log, Names: []string{b.c.Settings().Executive.Name}},
 		Most: b.c.Settings().Providers.Discord.Recognisers, Name: "recognition of calls", Report: b.c.Report, Restarts: b.c.Restarts,
 	})
-	parts := ringing.Parts{
-		Call: func(ctx context.Context, cfg voice.Config, use func(ringing.Call)) error {
+	parts := calls.Parts{
+		Call: func(ctx context.Context, cfg voice.Config, use func(calls.Call)) error {
 			return b.session.Call(ctx, cfg, func(c *voice.Call) { use(c) })
 		},
 		Ear: b.ear,
-		Decoder: func(heard func(uint32, *audio.Frame)) ringing.Decoder {
+		Decoder: func(heard func(uint32, *audio.Frame)) calls.Decoder {
 			return codec.NewOpus(codec.OpusConfig{Dial: helper.NewDialer(b.c.Log, helper.SpeechProgram, "media"), Heard: heard})
 		},
 		Room:    b.roomOf,
@@ -54,7 +54,7 @@ func (b *Bot) listen(speaks bool) error {
 	if speaks {
 		parts.Enter = b.speaks
 	}
-	b.line = ringing.New(b.c.Settings().Providers.Discord, parts)
+	b.line = calls.New(b.c.Settings().Providers.Discord, parts)
 	return nil
 }
 
@@ -76,7 +76,7 @@ func (b *Bot) roomOf(ctx context.Context, guild, channel uint64) (earshot.RoomID
 
 // arrives makes known a person who is in a call and has never written.
 func (b *Bot) arrives(ctx context.Context, guild, user uint64) error {
-	who := ringing.HandleOf(user)
+	who := calls.HandleOf(user)
 	if b.c.People.Resolve(who).ID != "" {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (b *Bot) tell(ctx context.Context, channel uint64, text string) error {
 
 // ear listens to one person in the call of a room. How long it waits for more words depends on
 // what the agent has just asked there.
-func (b *Bot) ear(from earshot.Handle, in earshot.RoomID, c ringing.Capture) ringing.Ear {
+func (b *Bot) ear(from earshot.Handle, in earshot.RoomID, c calls.Capture) calls.Ear {
 	set := b.c.Settings().Providers.Microphone
 	set.Deaf = 0 // a silent person sends nothing
 	return microphone.New(set, microphone.Parts{
@@ -140,14 +140,14 @@ type mouth struct {
 	life sync.WaitGroup
 }
 
-// Leave implements [ringing.RoomVoice].
+// Leave implements [calls.RoomVoice].
 func (m *mouth) Leave() {
 	m.stop()
 	m.life.Wait()
 }
 
 // speaks gives the agent a voice in a call.
-func (b *Bot) speaks(ctx context.Context, call ringing.Call, id earshot.RoomID) (ringing.RoomVoice, error) {
+func (b *Bot) speaks(ctx context.Context, call calls.Call, id earshot.RoomID) (calls.RoomVoice, error) {
 	line, ok := call.(outlet.Call)
 	r, open := b.c.Rooms.Find(id)
 	if !ok || !open {

@@ -13,11 +13,11 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"earshot/executive/command"
-	gateway "earshot/internal/discord"
+	"earshot/internal/discord/calls"
+	"earshot/internal/discord/gateway"
 	"earshot/internal/english"
 	"earshot/participants"
 	"earshot/providers/discord"
-	ringing "earshot/providers/discord/calls"
 )
 
 // unfit are the commands that make no sense on Discord, where identities are fixed, everybody
@@ -160,7 +160,7 @@ func (b *Bot) status(_ context.Context, c command.Call) (string, error) {
 }
 
 // tellCall describes a call.
-func tellCall(c ringing.Status) string {
+func tellCall(c calls.Status) string {
 	v := c.Voice
 	text := cmp.Or(v.Phase, "coming")
 	switch {

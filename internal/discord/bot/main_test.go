@@ -15,7 +15,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/executive/room"
-	gateway "earshot/internal/discord"
+	"earshot/internal/discord/gateway"
 	"earshot/llm/llmtest"
 	"earshot/participants"
 	"earshot/store"

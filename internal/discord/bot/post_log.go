@@ -15,7 +15,7 @@ import (
 
 	"earshot"
 	"earshot/internal/atomicfile"
-	gateway "earshot/internal/discord"
+	"earshot/internal/discord/gateway"
 )
 
 // eventOf returns the event of a message: for a part of a reply, that reply, which has the name of

@@ -9,8 +9,8 @@ import (
 
 	"earshot"
 	"earshot/daemon/access"
-	gateway "earshot/internal/discord"
 	"earshot/internal/discord/compose"
+	"earshot/internal/discord/gateway"
 	"earshot/internal/probe"
 	outlet "earshot/outlets/discord"
 	"earshot/participants"

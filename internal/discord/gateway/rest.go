@@ -1,0 +1,139 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// mostAnswer bounds how much is read of an answer, in bytes.
+const mostAnswer = 1 << 20
+
+// A restTransport is the transport to the REST interface. It adds the token, so that nothing above
+// it knows the token: no request that an error holds on to, no struct that somebody prints. It
+// also directs discordgo's requests to the base. Discordgo's own way, changing some hundred
+// package variables, would set one base for all sessions of the program, and be a race.
+type restTransport struct {
+	next  http.RoundTripper
+	base  *url.URL
+	token func() string
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (d *restTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	out := r.Clone(r.Context())
+	if !d.ours() {
+		// A test's Discord gets all requests, so that nothing ever leaves the machine.
+		out.URL.Scheme, out.URL.Host, out.Host = d.base.Scheme, d.base.Host, ""
+	}
+	if out.URL.Host == d.base.Host && out.URL.Scheme == d.base.Scheme {
+		out.Header.Set("Authorization", "Bot "+d.token())
+	}
+	return d.next.RoundTrip(out)
+}
+
+// ours reports whether the base is Discord itself.
+func (d *restTransport) ours() bool { return d.base.String() == home }
+
+// client returns a client of the REST interface, over another transport.
+func client(like *http.Client, base *url.URL, token func() string) *http.Client {
+	next := like.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	return &http.Client{
+		Transport: &restTransport{next, base, token},
+		Timeout:   30 * time.Second, // a file of some megabytes over a poor line
+		// The interface does not redirect.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// library returns discordgo with only REST.
+func library(c *http.Client) *discordgo.Session {
+	dg, _ := discordgo.New("") // never fails
+	dg.Client = c
+	dg.LogLevel = -1 // it would log messages
+	dg.StateEnabled = false
+	dg.ShouldReconnectOnError = false
+	dg.ShouldReconnectVoiceOnSessionError = false
+	return dg
+}
+
+// fetch requests a path of the interface. After is how long the server wants us to wait.
+func (s *Session) fetch(ctx context.Context, path string, into any) (code int, after time.Duration, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base.JoinPath("api/v"+version, path).String(), nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	r.Header.Set("User-Agent", s.dg.UserAgent)
+	answer, err := s.rest.Do(r)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer))
+	if err != nil {
+		return answer.StatusCode, 0, err
+	}
+	if answer.StatusCode != http.StatusOK {
+		seconds, _ := strconv.ParseFloat(answer.Header.Get("Retry-After"), 64)
+		if seconds > 0 { // excludes NaN too
+			after = time.Duration(min(seconds, longest.Seconds()) * float64(time.Second))
+		}
+		return answer.StatusCode, after, fmt.Errorf("answered %d", answer.StatusCode)
+	}
+	if json.Unmarshal(body, into) != nil {
+		return answer.StatusCode, 0, fmt.Errorf("answered %d bytes that are not valid", len(body))
+	}
+	return answer.StatusCode, 0, nil
+}
+
+// ask returns the gateway's address, or why there is none. At no cost, it also shows whether the
+// token is valid and how many session starts are left today.
+func (s *Session) ask(ctx context.Context, resume bool) (string, *disconnection) {
+	var found discordgo.GatewayBotResponse
+	code, after, err := s.fetch(ctx, "gateway/bot", &found)
+	if err != nil {
+		e := &disconnection{cause: unreachable, after: after, err: fmt.Errorf("asking for the gateway: %w", err)}
+		if code == http.StatusUnauthorized {
+			e.code = code
+		}
+		return "", e
+	}
+	if limit := found.SessionStartLimit; !resume && limit.Total > 0 && limit.Remaining <= 0 {
+		return "", &disconnection{cause: exhausted, after: time.Duration(min(max(limit.ResetAfter, 1000), int(longest.Milliseconds()))) * time.Millisecond}
+	}
+	return strings.TrimSuffix(found.URL, "/"), nil
+}
+
+// explain adds detail to a fault, if Discord can be asked.
+func (s *Session) explain(ctx context.Context, f *Fault) *Fault {
+	s.note(f.Error())
+	if f.Code != 4014 {
+		return f
+	}
+	ctx, done := context.WithTimeout(ctx, s.within)
+	defer done()
+	var app application
+	if _, _, err := s.fetch(ctx, "applications/@me", &app); err == nil {
+		if not := off(s.intents, app.Flags); not != 0 {
+			return missing(f.Code, not)
+		}
+	}
+	return f
+}
+
+// An application is the application of a bot.
+type application struct {
+	ID    string `json:"id"`
+	Flags int    `json:"flags"`
+}
