@@ -256,7 +256,7 @@ func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf fu
 			to.home = p.home
 		}
 		asked = &modelRequest{
-			req: r.takeRequest(r.cfg.Settings(), q, to.audience, false), model: to.loop(),
+			req: r.takeRequest(r.set, q, to.audience, false), model: to.loop(),
 			filter: replyFilter{scrub: conversation.EnvelopeFilter{Own: s.Name}}, leaves: "I have nothing to say to that.",
 		}
 	})

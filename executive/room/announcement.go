@@ -19,7 +19,7 @@ var notices = rateLimit{most: 3, every: 10 * time.Minute}
 
 // strange notes that a voice was heard for the first time, in something that is kept.
 func (r *Room) strange(e earshot.Event) {
-	if r.cfg.Settings().Speech.AnnounceVoices && len(r.strangers) < maxCircles {
+	if r.set.Speech.AnnounceVoices && len(r.strangers) < maxCircles {
 		r.strangers = append(r.strangers, e)
 	}
 }
@@ -36,7 +36,7 @@ func (r *Room) notify(ctx context.Context) (q question, ok bool) {
 		seat: r.seats[0], message: e, aloud: true, protected: true, words: recorded,
 		ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()), rests: prompt.Provenance{Visibility: e.Visibility, Sources: []earshot.EventID{e.ID}},
 	}
-	can := r.is().Answers() && slices.ContainsFunc(r.outlets(q, r.cfg.Settings()), (*roomOutlet).Audible)
+	can := r.is().Answers() && slices.ContainsFunc(r.outlets(q, r.set), (*roomOutlet).Audible)
 	if can && !r.noticed.take(notices, r.cfg.Now()) {
 		return q, false
 	}

@@ -61,7 +61,7 @@ func (r *Room) chooseGreeting(ctx context.Context, since interrupt.Ticket) (ques
 		r.attentionState.arrival = nil
 		return question{}, false
 	}
-	set, s := r.cfg.Settings(), a.event.Body.(earshot.Sight)
+	set, s := r.set, a.event.Body.(earshot.Sight)
 	q := question{
 		seat: r.seats[0], message: a.event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()),
 		aloud: true, arrival: a, rests: prompt.Provenance{Visibility: a.event.Visibility},

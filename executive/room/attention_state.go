@@ -60,7 +60,7 @@ func overhears(e earshot.Event) bool {
 // attentionFacts returns the facts for the decision "shall I speak?", about something of visibility
 // v and, if whom is not empty, for somebody.
 func (r *Room) attentionFacts(v earshot.Visibility, whom earshot.ParticipantID) attention.Facts {
-	set, now := r.cfg.Settings(), r.cfg.Now()
+	set, now := r.set, r.cfg.Now()
 	types, heard, others := r.activity.Recent(now, func(h earshot.Handle) bool { return r.cfg.People.Resolve(h).ID == whom })
 	f := attention.Facts{
 		Now: now.Local(), Set: set.Attention, Style: r.floor.CurrentStyle(), Typing: types,

@@ -19,10 +19,10 @@ func (r *Room) kind(id earshot.ParticipantID) participants.Type {
 }
 
 // handoverReason returns why no agent may answer another any more in a conversation, or nothing if
-// one may.
-func (r *Room) handoverReason(b conversation.Budget) earshot.Why {
+// one may: limit is how many messages of agents may follow one another.
+func handoverReason(b conversation.Budget, limit int) earshot.Why {
 	switch {
-	case b.Spent(r.cfg.Settings().MultiParty.TurnLimit):
+	case b.Spent(limit):
 		return earshot.TurnLimit
 	case b.Repeats():
 		return earshot.Repetition
@@ -35,7 +35,7 @@ func (r *Room) handoverReason(b conversation.Budget) earshot.Why {
 // then says counts once it is on record. spend is safe for concurrent use.
 func (r *Room) spend(v earshot.Visibility) error {
 	b := r.turnControl.Of(v)
-	if r.handoverReason(b) == "" {
+	if handoverReason(b, r.cfg.Settings().MultiParty.TurnLimit) == "" {
 		return nil
 	}
 	return fmt.Errorf("the agents here have said %d messages in a row, and may not say more to each other now; "+

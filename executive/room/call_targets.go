@@ -106,7 +106,7 @@ func (r *Room) follow(ctx context.Context, e turnResult, done earshot.Event, c c
 
 // handOn asks some agents to answer what another has said, unless a reason is against it.
 func (r *Room) handOn(ctx context.Context, from question, said earshot.Event, to callTargets) {
-	why, against := r.handoverReason(r.turnControl.Of(said.Visibility)), r.against(from)
+	why, against := handoverReason(r.turnControl.Of(said.Visibility), r.set.MultiParty.TurnLimit), r.against(from)
 	if to.apart {
 		why = earshot.Apart
 	}
@@ -149,7 +149,7 @@ func (r *Room) against(q question) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case !r.cfg.Settings().Enabled:
+	case !r.set.Enabled:
 		return Disabled
 	case r.mode == earshot.Paused:
 		return OnHold
@@ -175,7 +175,7 @@ func (r *Room) excessive(ctx context.Context, q question) bool {
 	if !q.chain || q.handover != nil {
 		return false
 	}
-	why := r.handoverReason(r.turnControl.Of(q.message.Visibility))
+	why := handoverReason(r.turnControl.Of(q.message.Visibility), r.set.MultiParty.TurnLimit)
 	if why == "" {
 		return false
 	}

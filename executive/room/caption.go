@@ -38,7 +38,7 @@ func (r *Room) describes(e earshot.Event) {
 
 // mayCaption reports whether pictures may be described, and none is being described.
 func (r *Room) mayCaption() bool {
-	set := r.cfg.Settings()
+	set := r.set
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.cfg.Model != nil && set.Enabled && r.mode.Answers() && r.mode.Watches() && !r.leaving && !r.captioning
@@ -63,7 +63,7 @@ func (r *Room) caption(ctx context.Context) {
 	r.captions.budget.Spend(now)
 	r.describing(true)
 	who := r.seats[0].ID
-	engine, model := r.seats[0].thinks(r.cfg.Settings())
+	engine, model := r.seats[0].thinks(r.set)
 	_, moded := r.Mode()
 	r.snapshotsRunning.Go(func() {
 		defer r.nudge()
@@ -94,7 +94,7 @@ func unless(ctx context.Context, changed <-chan struct{}) (_ context.Context, st
 
 // frame takes the next picture to describe, in place of one that waits.
 func (r *Room) frame(ctx context.Context) {
-	e, set := r.captions.news, r.cfg.Settings()
+	e, set := r.captions.news, r.set
 	r.captions.news = nil
 	if e == nil || !r.mayCaption() || !r.captions.budget.Allows(r.cfg.Now(), set.Sight.CaptionsPerHour) {
 		return

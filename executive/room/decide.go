@@ -162,7 +162,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 // scenario returns the input of an agent's decision.
 func (r *Room) scenario(e *entry, by *seat, text earshot.Text) decisionInput {
 	s := decisionInput{
-		enabled: r.cfg.Settings().Enabled, mode: r.is(), want: reflex.Recognise(text, by.Name), known: e.event.Author != "", heeded: e.heeded, to: e.to, aim: e.aim, late: e.late,
+		enabled: r.set.Enabled, mode: r.is(), want: reflex.Recognise(text, by.Name), known: e.event.Author != "", heeded: e.heeded, to: e.to, aim: e.aim, late: e.late,
 		cut: e.to != "" && e.signal != nil && e.signal.Kind == interrupt.Command,
 	}
 	_, s.refuses = attention.Refusal(text)

@@ -42,7 +42,7 @@ func (r *Room) consider(e *entry) {
 		if q.seat != r.seats[0] || q.chain || q.want != reflex.None || q.words != "" || !r.thinks() {
 			continue
 		}
-		if text := wrote(e.event); triggered(r.cfg.Settings().Reasoning, text) {
+		if text := wrote(e.event); triggered(r.set.Reasoning, text) {
 			err := r.mind.Ask(think.Question{
 				ID: r.cfg.NewID(), Cause: earshot.ByTrigger, About: e.event.ID, Text: earshot.Text(dialogue.Beginning(string(text), mostQuestion)),
 				By: e.event.Author, Name: r.cfg.People.Name(e.event.Author), Via: e.event.Via, Visibility: e.event.Visibility, At: e.event.At,

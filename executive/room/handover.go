@@ -42,7 +42,7 @@ func (r *Room) handOver(ctx context.Context, after question, last earshot.Event,
 // leave returns the words by which an agent hands over.
 func (r *Room) leave(h *earshot.Handover, agent string, count int) string {
 	to := r.addressee(h.To)
-	switch limit := r.cfg.Settings().MultiParty.TurnLimit; {
+	switch limit := r.set.MultiParty.TurnLimit; {
 	case h.Why == earshot.Passed:
 		return to + ", " + agent + " is passing control to you."
 	case h.Why == earshot.Repetition:

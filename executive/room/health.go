@@ -73,7 +73,7 @@ const modelFault = "model"
 // modelOf returns the key of faults of an agent's model. An agent that uses the main agent's model
 // shares its key.
 func (r *Room) modelOf(s *seat) string {
-	set := r.cfg.Settings()
+	set := r.set
 	engine, model := s.thinks(set)
 	if mainEngine, mainModel := r.seats[0].thinks(set); engine == mainEngine && model == mainModel {
 		return modelFault

@@ -73,7 +73,7 @@ const moments = 10 * time.Second
 
 // nextWeighing returns when recent events should be weighed; the zero time while there are none.
 func (r *Room) nextWeighing() time.Time {
-	r.attentionState.novelty.Every = r.cfg.Settings().UpdateInterval.Duration()
+	r.attentionState.novelty.Every = r.set.UpdateInterval.Duration()
 	if !r.thinksUnasked() {
 		return time.Time{}
 	}
@@ -82,7 +82,7 @@ func (r *Room) nextWeighing() time.Time {
 
 // thinksUnasked reports whether thinking about what nobody asked is on.
 func (r *Room) thinksUnasked() bool {
-	set := r.cfg.Settings().Parallel
+	set := r.set.Parallel
 	return set.Enabled && set.ReasoningContinuous && r.thinks()
 }
 

@@ -42,12 +42,12 @@ func (r *Room) overdue(past []earshot.Event) (all []lastWord) {
 // called another, and enough had been said. It waits until somebody is there to be told.
 func (r *Room) handOverOverdue(ctx context.Context) {
 	r.unreturned = slices.DeleteFunc(r.unreturned, func(l lastWord) bool {
-		why := r.handoverReason(r.turnControl.Of(l.said.Visibility))
+		why := handoverReason(r.turnControl.Of(l.said.Visibility), r.set.MultiParty.TurnLimit)
 		q := question{seat: r.seatOf(l.said.Author), message: l.said, chain: true, ticket: r.floor.Ticket()}
 		switch {
 		case why == "" || q.seat == nil || r.against(q) != "" || !r.led(l):
 			return true
-		case len(r.outlets(q, r.cfg.Settings())) == 0:
+		case len(r.outlets(q, r.set)) == 0:
 			return false
 		}
 		r.handOver(ctx, q, l.said, why)

@@ -42,7 +42,7 @@ func (r *Room) prepareReply(in resolvedEvent) {
 // tool calls are not carried out. The turn takes it over when the words are on record, if its
 // request is the same.
 func (r *Room) prepare(ctx context.Context, in resolvedEvent) {
-	set, s := r.cfg.Settings(), r.seatOf(in.aim.Agents[0])
+	set, s := r.set, r.seatOf(in.aim.Agents[0])
 	if !set.Speech.PrepareReply || s == nil || !s.awake || r.speaking() || len(r.pending) > 0 {
 		return
 	}

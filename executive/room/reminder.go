@@ -191,7 +191,7 @@ func (r *Room) due(ctx context.Context, since interrupt.Ticket) (question, bool)
 			break
 		}
 		q := r.reminder(has, since)
-		if len(r.outlets(q, r.cfg.Settings())) > 0 && r.settle(ctx, r.decision(q, earshot.Speak, Due)) {
+		if len(r.outlets(q, r.set)) > 0 && r.settle(ctx, r.decision(q, earshot.Speak, Due)) {
 			return q, true
 		}
 		r.postpone(has.Event.ID)

@@ -32,7 +32,7 @@ func (r *Room) cutOff(e *turnResult) {
 		cut, _ := e.question.resumes.Body.(earshot.Reply)
 		reply.Unfinished = reply.Unfinished || reply.Truncated || reply.Reflex && cut.Unfinished
 	}
-	if within := r.cfg.Settings().Interruption.ResumeWithin.Duration(); within > 0 && dialogue.Unfinished(*reply) {
+	if within := e.set.Interruption.ResumeWithin.Duration(); within > 0 && dialogue.Unfinished(*reply) {
 		reply.Resumable = r.cfg.Now().Add(within).Round(time.Microsecond)
 	}
 }

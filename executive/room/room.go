@@ -291,6 +291,7 @@ type Room struct {
 	pulse pulse // of what a snapshot shows
 
 	// The fields below belong to Run.
+	set              executive.Config // as they were when Run was woken
 	captions         captions
 	backchannelState backchannelState
 	preparedReply    preparedReply
@@ -314,7 +315,8 @@ type Room struct {
 
 // New returns a room that continues from its past. It does nothing until it runs.
 func New(cfg Config) *Room {
-	style, _ := interrupt.ParseStyle(cfg.Settings().MultiParty.TurnTakingProtocol)
+	set := cfg.Settings()
+	style, _ := interrupt.ParseStyle(set.MultiParty.TurnTakingProtocol)
 	r := &Room{
 		cfg:         cfg,
 		floor:       &interrupt.Floor{Style: style},
@@ -365,6 +367,7 @@ func (r *Room) Run(ctx context.Context) error {
 			r.close(ctx, &thinking)
 			return nil
 		case <-r.wake:
+			r.readSettings()
 			r.take(ctx)
 			if in := r.toPrepare.Swap(nil); in != nil {
 				r.prepare(ctx, *in)
@@ -373,10 +376,13 @@ func (r *Room) Run(ctx context.Context) error {
 				r.showListening(ctx, *in, &turns)
 			}
 		case <-clock.C:
+			r.readSettings()
 			clock.ring(ctx, r)
 		case do := <-r.ownerCalls:
+			r.readSettings()
 			do(ctx)
 		case end := <-r.turnResults:
+			r.readSettings()
 			r.take(ctx) // first what was done in the turn
 			r.conclude(ctx, end)
 		}
@@ -386,6 +392,10 @@ func (r *Room) Run(ctx context.Context) error {
 		r.pulse.beat()
 	}
 }
+
+// readSettings reads the settings for what Run does next: one event, or one turn, sees one
+// configuration.
+func (r *Room) readSettings() { r.set = r.cfg.Settings() }
 
 // Leave says that the program is about to end: whatever is being said is cut, and no turn begins
 // any more. Senses and outlets that end before the room then find nothing for which they could be

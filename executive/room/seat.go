@@ -158,6 +158,6 @@ func (r *Room) sleeps(s *seat) (time.Time, bool) {
 	r.mu.Lock()
 	talks := r.activeTurn != nil && r.activeTurn.seat == s
 	r.mu.Unlock()
-	after := r.cfg.Settings().AgentsSleepAfter.Duration()
+	after := r.set.AgentsSleepAfter.Duration()
 	return s.touched.Add(after), after > 0 && !talks
 }

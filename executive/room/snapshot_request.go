@@ -84,7 +84,7 @@ func (r *Room) startSnapshots(ctx context.Context) {
 // requestSnapshot takes a look for what somebody has said. Nobody waits for it in vain: it ends
 // within [glance], and then the room is nudged.
 func (r *Room) requestSnapshot(ctx context.Context, e earshot.Event) *snapshotRequest {
-	c, _ := cameraOf(r.cameras(r.cfg.Settings()), "")
+	c, _ := cameraOf(r.cameras(r.set), "")
 	return r.snapshotFrom(ctx, c, meant(e))
 }
 
@@ -171,7 +171,7 @@ func (r *Room) sightAnswer(q *question) string {
 	g := q.snapshot
 	if g == nil { // it has become a question about sight since
 		g = new(snapshotRequest)
-		g.camera, _ = cameraOf(r.cameras(r.cfg.Settings()), "")
+		g.camera, _ = cameraOf(r.cameras(r.set), "")
 		q.snapshot = g
 	}
 	now := r.cfg.Now()

@@ -17,6 +17,7 @@ import (
 // A turnResult says how a turn ended.
 type turnResult struct {
 	question     question
+	set          executive.Config // with which it began
 	began        time.Time
 	reply        earshot.Reply
 	err          error
@@ -131,7 +132,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	if r.excessive(ctx, q) {
 		return
 	}
-	set := r.cfg.Settings()
+	set := r.set
 	places := r.outlets(q, set)
 	if len(places) == 0 && q.message.Visibility.Scope == earshot.Private {
 		r.tell(q.message.Via, earshot.Notice{Text: "I cannot answer that in private here: others can read this, too"})
@@ -170,7 +171,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 		reply, err := turn.Run(ctx, spec)
 		reply.Reflex = asked == nil
 		reply.Truncated = asked != nil && asked.truncated
-		r.turnResults <- turnResult{q, began, reply, err, asked}
+		r.turnResults <- turnResult{q, set, began, reply, err, asked}
 	})
 }
 
@@ -228,7 +229,7 @@ func (r *Room) openTurnOutlets(places []*roomOutlet, v earshot.Visibility, heard
 func (r *Room) conclude(ctx context.Context, e turnResult) {
 	r.setActiveTurn(nil)
 	l := e.question.latency(e.reply, r.cfg.Now()) // before the following takes its time
-	if !r.cfg.Settings().Interruption.SavePartial {
+	if !e.set.Interruption.SavePartial {
 		e.reply.Offered = e.reply.Delivered()
 	}
 	if r.premature(e) {

@@ -73,7 +73,7 @@ func (m *thinkHost) buildInput(ctx context.Context, q think.Question, since int6
 	if !r.ensureAwake(ctx, s) {
 		return matter, errForgotten
 	}
-	set := r.cfg.Settings()
+	set := r.set
 	a := r.listeners(question{seat: s, message: earshot.Event{ID: q.About, Visibility: q.Visibility}})
 	prefix, used := r.dialogue(set, s, s.writers, &s.history, a, now).Messages()
 	r.tellPresence(now)

@@ -75,7 +75,7 @@ func (p *toolContext) scope() tool.Scope {
 // tools are all tools, those of the room first. Rights are checked on each use.
 func (p *toolContext) tools() tool.Table {
 	r := p.room
-	if !r.cfg.Settings().Tools.Enabled {
+	if !r.set.Tools.Enabled {
 		return nil
 	}
 	t := tool.Table{p.messageAgentTool()}
@@ -86,7 +86,7 @@ func (p *toolContext) tools() tool.Table {
 		t = append(t, p.thinkLongerTool())
 	}
 	t = append(t, tool.Note(p.note), tool.Remind(p, r.cfg.Now), tool.Edit(p.edit))
-	if sights(r.cameras(r.cfg.Settings())) {
+	if sights(r.cameras(r.set)) {
 		t = append(t, tool.Look(p.lookTool))
 	}
 	return p.progress.watch(p.onlyLookTool(append(t, r.cfg.Tools...)))

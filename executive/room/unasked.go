@@ -183,7 +183,7 @@ func (r *Room) chooseUnasked(ctx context.Context, since interrupt.Ticket) (quest
 		facts := r.attentionFacts(f.event.Visibility, f.whom)
 		facts.Finding = r.weighed(f, now)
 		verdict, why := attention.Decide(facts)
-		if verdict == earshot.Speak && len(r.outlets(q, r.cfg.Settings())) == 0 {
+		if verdict == earshot.Speak && len(r.outlets(q, r.set)) == 0 {
 			verdict, why = earshot.Wait, []string{attention.NobodyHere}
 		}
 		if verdict != f.verdict || verdict == earshot.Speak {
