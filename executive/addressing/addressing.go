@@ -24,6 +24,7 @@ const (
 	ToOthers  = "it calls somebody else"
 	Misses    = "it calls a name that nobody has"
 	Elsewhere = "several people are here, and it does not call me"
+	Whispered = "it was written to me in private"
 )
 
 // An Addressees says for which agents of the room something is. It is fixed at ingress, from who is

@@ -77,7 +77,7 @@ func (p *toolContext) messageAgentTool() tool.Tool {
 // errors let the model do the right thing.
 func (p *toolContext) findAgent(name string) (agents.Record, error) {
 	r := p.room
-	who, known := r.find(strings.TrimPrefix(strings.TrimSpace(name), "@"))
+	who, known := r.addressing.Find(strings.TrimPrefix(strings.TrimSpace(name), "@"))
 	i := slices.IndexFunc(r.agents(), func(a agents.Record) bool { return known && a.ID == who.ID })
 	switch {
 	case !known:

@@ -92,7 +92,7 @@ func (r *Room) spokenBy(by participants.Participant, said earshot.Text) (partici
 		if name = strings.TrimSpace(name); name == "me" || name == "i" {
 			return by, true
 		}
-		if p, known := r.find(name); known && p.Person() {
+		if p, known := r.addressing.Find(name); known && p.Person() {
 			return p, true
 		}
 	}

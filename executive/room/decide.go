@@ -16,7 +16,6 @@ import (
 
 // The reasons for a decision, as they stand in the journal.
 const (
-	Whispered = "it was written to me in private"
 	Unheeded  = "several people are here, and executive.multi_party.enabled is false"
 	Follows   = "it was said aloud right after my answer"
 	Pressed   = "it was said aloud while the talk key was held"

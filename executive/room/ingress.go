@@ -196,9 +196,15 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, 
 	e.Room, e.Author, e.Sequence, e.Sources = r.cfg.ID, in.who.ID, 0, nil
 	e.To, e.Visibility = nil, earshot.Visibility{Scope: earshot.Public}
 	if c, ok := e.Body.(earshot.Command); ok && strings.EqualFold(c.Name, whispers) {
-		if err := r.whisper(&e, in.who, c.Args); err != nil {
+		to, members, text, err := r.addressing.Whisper(in.who, c.Args)
+		if err != nil {
 			return in, err
 		}
+		if text, err = wording(text, earshot.MaxText); err != nil {
+			return in, err
+		}
+		e.Body, e.To = earshot.Message{Text: text}, to
+		e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: members}
 	}
 	if c, ok := e.Body.(earshot.Command); ok && strings.EqualFold(c.Name, earshot.OwnWords) {
 		if err := ownWords(&e, in.who, c.Args); err != nil {
@@ -216,7 +222,7 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, 
 		e.Visibility.Scope = earshot.System
 	case earshot.Message:
 		if e.Visibility.Scope == earshot.Private {
-			in.aim = r.whispered(e)
+			in.aim = r.addressing.Whispered(e)
 		} else {
 			in.aim = r.answering(ctx, &e, body, in.who, r.addressing.Direct(&e, in.who, body.Text))
 			if body.OwnWords {
@@ -493,3 +499,6 @@ func (r *Room) userIs(e earshot.Event, who participants.Participant, what string
 		r.overruled(was, e.From.Provider)
 	}
 }
+
+// whispers is the command that sends a private message.
+const whispers = "msg"

@@ -78,7 +78,7 @@ func (r *Room) named(list []string, want int, form string) (all []participants.P
 	for _, name := range list {
 		p, ok := r.cfg.People.Find(name)
 		if !ok {
-			return nil, fmt.Errorf("nobody is called %s%s", participants.OneLine(name), r.meant(name))
+			return nil, fmt.Errorf("nobody is called %s%s", participants.OneLine(name), r.addressing.Meant(name))
 		}
 		all = append(all, p)
 	}

@@ -162,7 +162,9 @@ func (r *Room) nextReminderCheck() time.Time {
 }
 
 // reaches reports whether somebody hears or can read what is said here now.
-func (r *Room) reaches(who earshot.ParticipantID) bool { return r.cfg.Lasts || r.isHere(who) }
+func (r *Room) reaches(who earshot.ParticipantID) bool {
+	return r.cfg.Lasts || r.addressing.IsHere(who)
+}
 
 // nextReminder returns when the first reminder that reaches its person may be said.
 func (r *Room) nextReminder() time.Time {
@@ -217,7 +219,7 @@ func (r *Room) reminder(has remind.Reminder, since interrupt.Ticket) question {
 		s = r.seats[0]
 	}
 	return question{
-		seat: s, message: has.Event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()), aloud: r.isHere(has.For),
+		seat: s, message: has.Event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()), aloud: r.addressing.IsHere(has.For),
 		remind: &has, words: r.reminds(has), rests: prompt.Provenance{Visibility: has.Event.Visibility},
 	}
 }

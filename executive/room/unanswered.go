@@ -85,7 +85,7 @@ func (r *Room) resumes(ctx context.Context) {
 			return true
 		case !r.is().Answers():
 			return false
-		case !r.isHere(e.Author) && now.Before(r.unanswered.until):
+		case !r.addressing.IsHere(e.Author) && now.Before(r.unanswered.until):
 			return false
 		}
 		r.askAgain(ctx, e)
@@ -101,7 +101,7 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	}
 	in := resolvedEvent{event: e, who: who, came: r.cfg.Now(), heeded: r.heeds(who)}
 	if e.Visibility.Scope == earshot.Private {
-		in.aim = r.whispered(e)
+		in.aim = r.addressing.Whispered(e)
 	} else {
 		now, m := e, e.Body.(earshot.Message) // only its addressees are determined now
 		in.aim = r.answering(ctx, &now, m, who, r.addressing.Direct(&now, who, m.Text))

@@ -112,9 +112,9 @@ func numberedVoice(book VoiceRegistry, number string) (speakers.Speaker, error) 
 func (r *Room) nameVoice(ctx context.Context, c command.Call, book VoiceRegistry, v speakers.Speaker, name string) (string, error) {
 	who := c.By
 	if name != "" && !strings.EqualFold(name, "me") {
-		found, known := r.find(name)
+		found, known := r.addressing.Find(name)
 		if !known {
-			return "", fmt.Errorf("nobody is called %s%s", participants.OneLine(name), r.meant(name))
+			return "", fmt.Errorf("nobody is called %s%s", participants.OneLine(name), r.addressing.Meant(name))
 		}
 		who = found
 	}

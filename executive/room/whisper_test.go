@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/addressing"
 	"earshot/executive/room"
 	"earshot/internal/testkit"
 	"earshot/llm"
@@ -215,7 +216,7 @@ func TestAPrivateReply(t *testing.T) {
 				t.Errorf("the reply is to %v", e.To)
 			}
 		}
-		if got := c.decided(); !slices.Equal(got, []string{room.Whispered}) {
+		if got := c.decided(); !slices.Equal(got, []string{addressing.Whispered}) {
 			t.Errorf("decided %q", got)
 		}
 	})
@@ -292,7 +293,7 @@ func TestAWhisperWhileItIsQuiet(t *testing.T) {
 		c.must(t, "ann", "/msg earshot count", time.Second)
 		c.must(t, "ann", "count", time.Second)
 		c.stop()
-		if got, want := c.decided(), []string{room.Commanded, room.Whispered, room.Hushed}; !slices.Equal(got, want) {
+		if got, want := c.decided(), []string{room.Commanded, addressing.Whispered, room.Hushed}; !slices.Equal(got, want) {
 			t.Errorf("decided %q, want %q", got, want)
 		}
 	})

@@ -48,7 +48,7 @@ func (r *Room) asks(args earshot.Text) (explain.Query, error) {
 			q.Last = min(n, mostWhy)
 			continue
 		}
-		who, known := r.find(strings.TrimPrefix(word, "@"))
+		who, known := r.addressing.Find(strings.TrimPrefix(word, "@"))
 		if !known || who.Type != participants.Internal {
 			return q, fmt.Errorf("there is no agent of that name; write /why, /why 10 or /why %s", r.agents()[0].Name)
 		}

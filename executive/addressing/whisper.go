@@ -1,4 +1,4 @@
-package room
+package addressing
 
 import (
 	"errors"
@@ -8,12 +8,8 @@ import (
 	"unicode"
 
 	"earshot"
-	"earshot/executive/addressing"
 	"earshot/participants"
 )
-
-// whispers is the command that sends a private message.
-const whispers = "msg"
 
 // The errors of /msg. None of them repeats what was written, because an error may be logged.
 var (
@@ -29,62 +25,55 @@ var (
 // maxMembers is for how many people a private message can be: more are a room.
 const maxMembers = 32
 
-// whisper makes the message of the command "/msg NAME, NAME text" given by who. It keeps the
-// event's ID, so that a command that is sent twice counts once. Only who and the named people may
-// see it, and the names must be exact: none is guessed.
-func (r *Room) whisper(e *earshot.Event, who participants.Participant, args earshot.Text) error {
+// Whisper reads the command "/msg NAME, NAME text" given by who, and returns to whom it goes, who may
+// see it, sorted, and the text. Only who and the named people may, and the names must be exact: none
+// is guessed.
+func (r *Resolver) Whisper(who participants.Participant, args earshot.Text) (to, members []earshot.ParticipantID, text earshot.Text, err error) {
 	if who.ID == "" || who.ID == participants.Generic {
-		return errNobodyAsks
+		return nil, nil, "", errNobodyAsks
 	}
 	to, rest, err := r.recipients(string(args))
 	if err != nil {
-		return err
+		return nil, nil, "", err
 	}
 	to = slices.DeleteFunc(to, func(id earshot.ParticipantID) bool { return id == who.ID })
 	switch {
 	case len(to) == 0:
-		return errToOneself
+		return nil, nil, "", errToOneself
 	case len(to) >= maxMembers:
-		return errManyMembers
+		return nil, nil, "", errManyMembers
 	case strings.TrimSpace(rest) == "":
-		return errNoText
+		return nil, nil, "", errNoText
 	}
-	if out := r.addressing.Outsiders(to); len(out) > 0 {
-		return errors.New(addressing.List(out) + " may not enter this room and would never see it; nothing was sent")
+	if out := r.Outsiders(to); len(out) > 0 {
+		return nil, nil, "", errors.New(List(out) + " may not enter this room and would never see it; nothing was sent")
 	}
-	text, err := wording(earshot.Text(rest), earshot.MaxText)
-	if err != nil {
-		return err
-	}
-	var members []earshot.ParticipantID
 	for _, id := range append([]earshot.ParticipantID{who.ID}, to...) {
-		members = append(members, r.cfg.People.Readers(id)...) // so that people see it by each of their handles
+		members = append(members, r.People.Readers(id)...) // so that people see it by each of their handles
 	}
 	slices.Sort(members) // the members of one conversation are the same, whoever writes
-	e.Body, e.To = earshot.Message{Text: text}, to
-	e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: members}
-	return nil
+	return to, members, earshot.Text(rest), nil
 }
 
-// whispered returns what a private message means for the agents.
-func (r *Room) whispered(e earshot.Event) addressing.Addressees {
-	all := r.agents()
-	a := addressing.Addressees{Hint: r.addressing.Away(slices.DeleteFunc(slices.Clone(e.To), r.isHere)) + r.addressing.Elsewhere(e.To, all)}
-	if a.Agents = r.addressing.Seated(e.To, all); len(a.Agents) > 0 {
+// Whispered returns what a private message means for the agents.
+func (r *Resolver) Whispered(e earshot.Event) Addressees {
+	all := r.Agents()
+	a := Addressees{Hint: r.Away(slices.DeleteFunc(slices.Clone(e.To), r.IsHere)) + r.Elsewhere(e.To, all)}
+	if a.Agents = r.Seated(e.To, all); len(a.Agents) > 0 {
 		a.Mine, a.Named, a.Why = true, true, Whispered
 	}
 	return a
 }
 
-// isHere reports whether id is an agent, or in the room.
-func (r *Room) isHere(id earshot.ParticipantID) bool {
-	p, _ := r.cfg.People.Get(id)
-	return p.Type == participants.Internal || addressing.IsAmong(r.cfg.People.Here(r.cfg.ID), id)
+// IsHere reports whether id is an agent, or in the room.
+func (r *Resolver) IsHere(id earshot.ParticipantID) bool {
+	p, _ := r.People.Get(id)
+	return p.Type == participants.Internal || IsAmong(r.People.Here(r.Room), id)
 }
 
 // recipients returns the people named at the beginning of args, without duplicates, and the rest. A
 // comma is followed by another name; a colon ends the names.
-func (r *Room) recipients(args string) (to []earshot.ParticipantID, rest string, err error) {
+func (r *Resolver) recipients(args string) (to []earshot.ParticipantID, rest string, err error) {
 	for rest = args; ; {
 		var p participants.Participant
 		p, rest, err = r.recipient(strings.TrimSpace(rest))
@@ -106,7 +95,7 @@ func (r *Room) recipients(args string) (to []earshot.ParticipantID, rest string,
 }
 
 // recipient returns the participant named at the beginning of text, and the rest.
-func (r *Room) recipient(text string) (who participants.Participant, rest string, err error) {
+func (r *Resolver) recipient(text string) (who participants.Participant, rest string, err error) {
 	if text == "" {
 		return who, "", errNoName
 	}
@@ -123,9 +112,9 @@ func (r *Room) recipient(text string) (who participants.Participant, rest string
 
 // begun returns the participant named by the first words of text: as many words as make a name. If
 // several match, it returns nobody.
-func (r *Room) begun(text string) (who participants.Participant, rest string, err error) {
+func (r *Resolver) begun(text string) (who participants.Participant, rest string, err error) {
 	for _, end := range ends(text) {
-		p, ok := r.find(text[:end])
+		p, ok := r.Find(text[:end])
 		switch {
 		case !ok:
 		case who.ID != "" && who.ID != p.ID:
@@ -169,26 +158,26 @@ func ends(text string) (at []int) {
 }
 
 // called returns who has exactly this name.
-func (r *Room) called(name string) (participants.Participant, error) {
-	p, ok := r.find(strings.TrimSpace(name))
+func (r *Resolver) called(name string) (participants.Participant, error) {
+	p, ok := r.Find(strings.TrimSpace(name))
 	if !ok {
-		return p, errors.New("nobody has that name, so nothing was sent" + r.meant(name))
+		return p, errors.New("nobody has that name, so nothing was sent" + r.Meant(name))
 	}
 	return p, nil
 }
 
-// meant asks whether one of the nearest names was meant, if any is near.
-func (r *Room) meant(name string) string {
-	near := r.addressing.Directory().Nearest(name, 3)
+// Meant asks whether one of the nearest names was meant, if any is near.
+func (r *Resolver) Meant(name string) string {
+	near := r.Directory().Nearest(name, 3)
 	if len(near) == 0 {
 		return "; /who shows who is here"
 	}
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// find returns who has a name. The generic participant cannot be found, because messages to it are
+// Find returns who has a name. The generic participant cannot be found, because messages to it are
 // readable by anybody.
-func (r *Room) find(name string) (participants.Participant, bool) {
-	p, ok := r.cfg.People.Find(name)
+func (r *Resolver) Find(name string) (participants.Participant, bool) {
+	p, ok := r.People.Find(name)
 	return p, ok && p.ID != participants.Generic
 }
