@@ -315,7 +315,7 @@ func TestProjections(t *testing.T) {
 		t.Errorf("version 2 has %s", got)
 	}
 	must(t, s.Close())
-	if strings.Count(log.String(), "made again") != 1 || !strings.Contains(log.String(), "views=counter") {
+	if strings.Count(log.String(), "rebuilding the views") != 1 || !strings.Contains(log.String(), "views=counter") {
 		t.Errorf("of a view that is made again the log says %q", &log)
 	}
 
