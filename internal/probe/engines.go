@@ -59,9 +59,13 @@ func probeEngine(ctx context.Context, c llm.EngineConfig, choose string) Engine 
 	status, err := e.Probe(ctx)
 	if err != nil {
 		var fault *llm.Error
-		l.Text = err.Error()
-		if errors.As(err, &fault) {
+		switch {
+		case errors.As(err, &fault):
 			l.Text, l.Cure = fault.Engine+": "+string(fault.Fault), fault.Cure
+		case errors.Is(err, context.DeadlineExceeded):
+			l.Text, l.Cure = fmt.Sprintf("%s has not answered within %v; it may be busy or starting", e.Name(), AnswerTimeout), "wait; earshot doctor looks again"
+		default:
+			l.Text = err.Error()
 		}
 		if _, none := exec.LookPath("ollama"); none != nil && l.Cure == "ollama serve" {
 			l.Cure = "install Ollama (see README.md), then: ollama serve"

@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"net"
+	"strings"
 	"testing"
 
 	"earshot/llm"
@@ -33,5 +35,19 @@ func TestMissingModel(t *testing.T) {
 		if got := MissingModel(llm.EngineConfig{Provider: tt.provider, Model: tt.model}, tt.has, "use %s"); got != tt.want {
 			t.Errorf("%s without %s but with %v: %q, want %q", tt.provider, tt.model, tt.has, got, tt.want)
 		}
+	}
+}
+
+// TestEngineThatIsSilent asks a server that accepts and does not answer: it is told so, with what to
+// do.
+func TestEngineThatIsSilent(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // which the kernel accepts for
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	all := Engines(t.Context(), llm.Config{EngineConfig: llm.EngineConfig{Provider: llm.Ollama, Host: "http://" + silent.Addr().String(), Model: "m"}})
+	if len(all) != 1 || all[0].Works || all[0].Answered || !strings.Contains(all[0].Text, "has not answered within 1.5s") || all[0].Cure != "wait; earshot doctor looks again" {
+		t.Errorf("it says %+v", all)
 	}
 }
