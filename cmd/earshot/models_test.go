@@ -269,7 +269,7 @@ func TestModelsUseAtOnce(t *testing.T) {
 	h := newHome(t)
 	h.write("config/earshot/config.yaml", "executive:\n  llm:\n    host: "+s.URL+"\n    model: first:1b # the small one\n")
 	w := h.open("run")
-	w.await("✓ model first:1b", 1)
+	w.awaitModel("✓ model first:1b")
 	w.types("\r")
 	w.says("hello, who is there?")
 	w.await(": I am first:1b.", 1)

@@ -148,7 +148,7 @@ func TestOffer(t *testing.T) {
 			if strings.Contains(tt.file, "{") {
 				w.await("It is used for now. ~/config/earshot/config.yaml was not changed: earshot cannot edit a file that is written this way → write this into it: executive.llm.model: second:latest", 1)
 			}
-			w.await("✓ model "+tt.want+" on ollama at", 1)
+			w.awaitModel("✓ model " + tt.want + " on ollama at")
 			w.says("hello, who is there?")
 			w.await(": I am "+tt.want+".", 1)
 			if r := h.earshot(nil, "reload"); r.code != success {
@@ -210,7 +210,11 @@ func TestOfferDownload(t *testing.T) {
 			w := h.begin("run")
 			w.await("No model is installed here. llama3.2 is small and can call tools; the download has 2.0 GB. Download it now? [y/N]", 1)
 			w.types(tt.typed)
-			w.await(tt.want, 1)
+			if strings.HasPrefix(tt.want, "✓") {
+				w.awaitModel(tt.want)
+			} else {
+				w.await(tt.want, 1)
+			}
 			w.await("is running.", 1)
 			w.types("\r")
 			if tt.name == "yes" {

@@ -42,7 +42,7 @@ func TestOpeningScreen(t *testing.T) {
 	h.scripted(teller)
 	w := h.open("run")
 	w.await("Earshot is running.", 1)
-	w.await("✓ model", 1)
+	w.awaitModel("✓ model")
 	w.await("✓ journal ~/state/earshot/journal", 1)
 	w.await("✓ console type here; /help", 1)
 	w.await(">", 1)

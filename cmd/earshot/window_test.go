@@ -118,6 +118,16 @@ func (w *window) await(text string, times int) {
 	testkit.Await(w.t, soon, "the window to show "+text, func() bool { return strings.Count(w.text(), text) >= times })
 }
 
+// awaitModel waits until the start screen says that a model works, or that its server was too busy
+// to say so: it is not waited for.
+func (w *window) awaitModel(works string) {
+	w.t.Helper()
+	testkit.Await(w.t, soon, "the window to show "+works, func() bool {
+		text := w.text()
+		return strings.Contains(text, works) || strings.Contains(text, "has not answered within")
+	})
+}
+
 // still waits until nothing new has been shown for a while, and returns what
 // was.
 func (w *window) still() string {

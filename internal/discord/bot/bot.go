@@ -75,7 +75,7 @@ type Bot struct {
 	session *gateway.Session
 	sense   *discord.Sense
 	line    *calls.Calls // nil if it does not hear
-	pool    *stt.Pool      // likewise
+	pool    *stt.Pool    // likewise
 
 	posts posts // into the rooms that were opened
 	own   *PostLog
