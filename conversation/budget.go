@@ -13,6 +13,10 @@ import (
 // members.
 type Circle string
 
+// MaxCircles is how many conversations of a room are kept apart: the open one and private ones. It
+// bounds what waits for an agent, and what is remembered of each.
+const MaxCircles = 16
+
 // CircleOf returns the conversation in which something of visibility v was said.
 func CircleOf(v earshot.Visibility) Circle {
 	if v.Scope != earshot.Private {

@@ -76,8 +76,8 @@ func arrivedBy(id earshot.ParticipantID) earshot.Handle {
 // Arrived reports whether p is known because a provider knows them: nobody becomes p by saying so.
 func (p Participant) Arrived() bool { return arrivedBy(p.ID) != (earshot.Handle{}) }
 
-// Arrive returns who is known by h, for whom the provider vouches. Somebody new is created and
-// recorded. Somebody with a new name there is renamed, at most every ten minutes, unless the
+// Arrive returns the person with the handle h, for whom the provider vouches. A new person is made
+// and recorded. A person with a new name there is renamed, at most every ten minutes, unless the
 // operator of the daemon has set their name here. Their name is the first of n.Names that can be
 // used, without what cannot stand in a name, and with a number where they could be mistaken for
 // somebody else. Somebody whose handle is in the configuration stays who it says.
@@ -128,7 +128,7 @@ func (r *Registry) follows(id earshot.ParticipantID) {
 	r.arrivals[id].renamed = r.now()
 }
 
-// settledIn returns who is known by h, and whether there is nothing to record about them.
+// settledIn returns the person with the handle h, and whether nothing is to be recorded about them.
 func (r *Registry) settledIn(h earshot.Handle, id earshot.ParticipantID, n Newcomer) (Participant, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -62,7 +62,7 @@ func (r *Registry) Reconfigure(ctx context.Context, build func(context.Context) 
 	return nil
 }
 
-// keep takes over from was whoever is in neither the configuration nor a record.
+// keep copies a participant from was if they are neither in the configuration nor on record.
 func (r *Registry) keep(was *Registry, id earshot.ParticipantID) {
 	if _, known := r.people[id]; known {
 		return

@@ -66,8 +66,8 @@ func mono(c *astiav.CodecContext) error {
 	return nil
 }
 
-// prime fills the resampler with silence, of which it returns a millisecond less than it is given.
-// From then on it makes 20 ms of every 20 ms, a millisecond late.
+// prime fills the resampler with silence. The resampler keeps one millisecond back: from then on it
+// returns 20 ms for every 20 ms, one millisecond late.
 func (e *opusDecoder) prime() error {
 	silence, err := monoFrame(opusRate, make([]int16, opusSamples))
 	if err != nil {

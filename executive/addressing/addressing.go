@@ -219,8 +219,8 @@ func (r *Resolver) Roster() *participants.Roster {
 	return &made
 }
 
-// RosterWith adds the people who wrote through a program to the roster: whoever is answered takes
-// part in that turn.
+// RosterWith returns the roster and the people who wrote through a program: a writer takes part in
+// the turn that answers them.
 func (r *Resolver) RosterWith(writers []participants.Participant) *participants.Roster {
 	is := r.Roster()
 	external := is.External

@@ -56,7 +56,7 @@ func (h *History) Concerns(cut earshot.Event, asked earshot.Body) bool {
 
 // keepSaid is how many replies are remembered: one for each conversation that goes on beside
 // others.
-const keepSaid = 16
+const keepSaid = conversation.MaxCircles
 
 // Unfinished reports whether part of a reply was not heard.
 func Unfinished(reply earshot.Reply) bool {

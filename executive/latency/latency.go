@@ -1,5 +1,5 @@
-// Package latency measures how long the turns of a room take, stage by stage, and keeps the last ones for
-// those who may know of them.
+// Package latency measures how long the turns of a room take, stage by stage, and keeps the last
+// ones for those who may know of them.
 package latency
 
 import (
@@ -30,11 +30,11 @@ type Trace struct {
 	visibility earshot.Visibility // who may see everything that the reply is made from so far
 }
 
-// Asks notes that a model is asked.
-func (p *Trace) Asks(now time.Time) { p.once(func() *time.Time { return &p.asked }, now) }
+// MarkRequest notes when a model is first asked.
+func (p *Trace) MarkRequest(now time.Time) { p.once(func() *time.Time { return &p.asked }, now) }
 
-// Answers notes that the model says something.
-func (p *Trace) Answers(now time.Time) { p.once(func() *time.Time { return &p.token }, now) }
+// MarkFirstToken notes when the model first says something.
+func (p *Trace) MarkFirstToken(now time.Time) { p.once(func() *time.Time { return &p.token }, now) }
 
 func (p *Trace) once(when func() *time.Time, now time.Time) {
 	if p == nil {
@@ -126,9 +126,6 @@ func (p *Trace) Latency(l api.Latency, now time.Time) api.Latency {
 	return l
 }
 
-// MaxCircles is how many conversations of a room there are at most of which any turn is kept.
-const MaxCircles = 16
-
 // keepTurns is for how many of the last turns latencies are reported.
 const keepTurns = 16
 
@@ -169,7 +166,7 @@ func (t *Log) bound() {
 			last = append(last, had.Visibility)
 		}
 	}
-	if len(last) >= MaxCircles {
+	if len(last) >= conversation.MaxCircles {
 		quiet := last[len(last)-1]
 		*t = slices.DeleteFunc(*t, func(had Record) bool { return conversation.SameCircle(had.Visibility, quiet) })
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive/prompt"
 )
 
@@ -19,7 +20,7 @@ var notices = rateLimit{most: 3, every: 10 * time.Minute}
 
 // strange notes that a voice was heard for the first time, in something that is kept.
 func (r *Room) strange(e earshot.Event) {
-	if r.set.Speech.AnnounceVoices && len(r.strangers) < maxCircles {
+	if r.set.Speech.AnnounceVoices && len(r.strangers) < conversation.MaxCircles {
 		r.strangers = append(r.strangers, e)
 	}
 }

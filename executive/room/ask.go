@@ -167,13 +167,13 @@ func (r *Room) askModel(ctx context.Context, asked *modelRequest, yield func(str
 		said = said || text != ""
 		return text == "" || yield(text, nil)
 	}
-	asked.trace.Asks(r.cfg.Now())
+	asked.trace.MarkRequest(r.cfg.Now())
 	first, comes := true, r.warnWhenSlow(asked)
 	defer comes()
 	for delta, err := range asked.model.Stream(ctx, asked.req) {
 		comes()
 		if first && err == nil {
-			asked.trace.Answers(r.cfg.Now())
+			asked.trace.MarkFirstToken(r.cfg.Now())
 			first = false
 		}
 		if err != nil {

@@ -103,9 +103,9 @@ func (r *Room) since(b *strings.Builder, p participants.Participant, terminals b
 	}
 }
 
-// going returns the time and the scene, as everybody in a may know it. If there are several agents,
+// Going returns the time and the scene, as everybody in a may know it. If there are several agents,
 // it names the agent of each state.
-func (r *Room) going(a earshot.Audience) []scene.Item {
+func (r *Room) Going(a earshot.Audience) []scene.Item {
 	agents, now := addressing.IDs(r.agents()), r.cfg.Now()
 	all := []scene.Item{prompt.TimeOf(now)}
 	r.tellPresence(now)

@@ -40,7 +40,7 @@ func (r *Room) context(ctx context.Context, c command.Call) (string, error) {
 // listed returns the scene as everybody may know it who reads the answer, with a number for each
 // entry, by which it can be changed from there.
 func (r *Room) listed(c command.Call) string {
-	going := r.going(c.Audience)
+	going := r.Going(c.Audience)
 	r.mu.Lock()
 	r.listings = slices.DeleteFunc(r.listings, func(l listing) bool { return l.of(c) })
 	r.listings = append(r.listings, listing{c.Event.Via, c.By.ID, going})
@@ -201,7 +201,7 @@ func (r *Room) correction(ctx context.Context, c command.Call) (string, error) {
 // correctable returns what a correction can be about: the scene, and what was said aloud, however
 // long ago.
 func (r *Room) correctable(a earshot.Audience) []scene.Item {
-	all := r.going(a)
+	all := r.Going(a)
 	for _, i := range r.scene.For(a).Items(scene.Messages) {
 		if i.Aloud && !slices.ContainsFunc(all, func(had scene.Item) bool { return had.Field == i.Field && had.ID == i.ID }) {
 			all = append(all, i)
@@ -216,7 +216,7 @@ func (r *Room) which(c command.Call, among []scene.Item) string {
 		return "I do not know what that refers to; /context shows what I know, /context add notes TEXT adds to it."
 	}
 	all := strings.Split(r.listed(c), "\n")
-	going := r.going(c.Audience)
+	going := r.Going(c.Audience)
 	var b strings.Builder
 	b.WriteString("Which of these is wrong? Write /context change N TEXT, or /context remove N:")
 	for n, i := range going {

@@ -122,9 +122,8 @@ func (r *Room) outlets(q question, set executive.Config) []*roomOutlet {
 }
 
 // listeners returns everybody for whom the answer to q is, and the agent, which reads what it is
-// made from. A public answer is also for people who come later, so nothing private is in it,
-// whoever is here. Other agents do not count, because it may be hidden from them that others were
-// called.
+// made from. A public answer is also for people who come later, so it contains nothing private.
+// Other agents do not count: a message that calls some agents may be hidden from them.
 func (r *Room) listeners(q question) earshot.Audience {
 	a := earshot.Audience{Room: r.cfg.ID, Unknown: true}.With(q.seat.ID)
 	if v := q.message.Visibility; v.Scope == earshot.Private {
@@ -141,10 +140,6 @@ func (r *Room) listeners(q question) earshot.Audience {
 	}
 	return a
 }
-
-// maxCircles is how many conversations, one public and the others private, may wait for an answer
-// of one agent at once.
-const maxCircles = latency.MaxCircles
 
 // supersede keeps, of the questions that wait for one agent in one conversation, the most urgent,
 // and of equals the newest, which the model sees last. The others have become context; their turns
@@ -176,7 +171,7 @@ func (r *Room) bounded(all []question) []question {
 	circles := make(map[*seat]int)
 	var kept []question
 	for _, q := range slices.Backward(all) {
-		if circles[q.seat]++; circles[q.seat] > maxCircles {
+		if circles[q.seat]++; circles[q.seat] > conversation.MaxCircles {
 			r.giveUp(q)
 			r.dropping("questions", 1)
 			continue

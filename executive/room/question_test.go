@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive"
 	"earshot/interrupt"
 	"earshot/participants"
@@ -51,7 +52,7 @@ func waiting(t *testing.T, questions string) *Room {
 // which knows who asked the others, and they are answered in this order.
 func TestWhatWaits(t *testing.T) {
 	many := ""
-	for i := range maxCircles + 2 {
+	for i := range conversation.MaxCircles + 2 {
 		many += fmt.Sprintf("a c%d 1 ann, ", i)
 	}
 	for _, tt := range []struct{ name, waits, answered string }{

@@ -16,7 +16,7 @@
 // At most one turn is live, whichever agent has it. A message that arrives during a turn and may
 // not cut it waits for each agent that it calls. Of several messages that wait for one agent, the
 // most urgent is answered and the others become context. A private question is never context for
-// what others asked: it waits separately, in at most maxCircles conversations per agent; beyond
+// what others asked: it waits separately, in at most [conversation.MaxCircles] conversations per agent; beyond
 // that the one that has waited longest is given up. Questions of people precede those of agents.
 // The conversation in which somebody has waited longest goes first, and within it the newest
 // question to any agent, because the talk has moved on.

@@ -13,8 +13,8 @@ import (
 )
 
 // Voices knows whose voices these are: a [speakers.Registry]. It answers within microseconds, and
-// is safe for concurrent use. A voice proves nothing: somebody who is known by it has the rights of
-// somebody unknown, whatever else they may do.
+// is safe for concurrent use. A voice proves nothing: a person who is known only by voice has the
+// rights of an unknown person.
 //
 // A voice like the agent's own is evidence, not proof. While the agent's sound is there, or was a
 // moment ago, the voice is that sound come back, and is nobody's word. At any other time it is
@@ -95,8 +95,8 @@ func (r *Room) person(id earshot.ParticipantID) earshot.ParticipantID {
 	return cmp.Or(p.ID, id)
 }
 
-// A counterpart is whom an agent talks with: a person or, if unknown, whoever is heard through a
-// device. Somebody who sounds like the agent is a separate one.
+// A counterpart is the other side of a conversation with an agent: a person or, if the person is
+// unknown, the device that hears them. A voice like the agent's own is a counterpart of its own.
 type counterpart struct {
 	who  earshot.ParticipantID
 	by   earshot.Handle
