@@ -185,8 +185,10 @@ frames:
 	}
 	for _, picture := range pictures[1:] {
 		own := strings.Trim(picture, ".")
-		if n := strings.Count(own, "#"); n < 45 {
-			t.Errorf("%d frames of own sound, want a second of them: %s", n, picture)
+		// The second is of the loudspeaker's clock. A busy machine loses frames of the microphone,
+		// which pass while nobody reads them.
+		if n := strings.Count(own, "#"); n < 25 {
+			t.Errorf("%d frames of own sound, want about 50: %s", n, picture)
 		}
 		if stuttered := r.stuttered.Load(); !stuttered && (len(own) > 75 || strings.Contains(own, ".")) {
 			t.Errorf("own sound %s, want a second of it", picture)
