@@ -45,6 +45,7 @@ var may = map[string]string{
 	"internal/sound/...":             ". internal/audio internal/helper internal/supervise",
 	"internal/codec":                 ". internal/audio internal/helper internal/supervise",
 	"internal/playback/...":          ". internal/audio internal/sound models/tts",
+	"internal/discord":               "", // a comment, and no code
 	"internal/discord/gateway":       ". internal/supervise internal/discord/voice",
 	"internal/discord/calls":         ". internal/audio internal/codec internal/supervise internal/discord/gateway internal/discord/voice providers providers/discord",
 	"internal/discord/compose":       "", // likewise
