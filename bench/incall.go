@@ -14,7 +14,7 @@ import (
 	"earshot"
 	"earshot/executive"
 	"earshot/internal/audio"
-	ringing "earshot/internal/discord/calls"
+	"earshot/internal/discord/gateway"
 	outlet "earshot/outlets/discord"
 )
 
@@ -203,7 +203,7 @@ func (p *party) rests(ctx context.Context) error {
 // spoken has it said, and returns when the frame with the onset has left, after all that
 // comes of it.
 func (p *party) spoken(ctx context.Context, h *house, w *marker, r interjection, frames [][]byte, which int) (left time.Time, err error) {
-	ask := earshot.Event{ID: newID(), From: ringing.HandleOf(p.caller.user.ID), Via: w.Name(), Room: earshot.Desk,
+	ask := earshot.Event{ID: newID(), From: gateway.HandleOf(p.caller.user.ID), Via: w.Name(), Room: earshot.Desk,
 		Body: earshot.Utterance{Text: "earshot tell me about the tides", Confidence: 1}}
 	if err := h.Admit(ctx, ask); err != nil {
 		return left, err

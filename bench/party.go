@@ -25,7 +25,6 @@ import (
 	"earshot/models/stt"
 	outlet "earshot/outlets/discord"
 	"earshot/participants"
-	"earshot/providers/discord"
 	"earshot/providers/microphone"
 )
 
@@ -76,9 +75,7 @@ func (b bench) newParty(d dial) (p *party, parts []func(context.Context) error, 
 
 // answer makes the agent's calls, and returns its session.
 func (p *party) answer(d dial, self discordtest.User) (session *gateway.Session) {
-	cfg := discord.DefaultConfig()
-	cfg.Join, cfg.Announce, cfg.Bots = discord.JoinPeople, false, discord.Ignored
-	p.calls = ringing.New(cfg, ringing.Parts{
+	p.calls = ringing.New(ringing.Config{ByItself: true, EncryptedCalls: true, IgnoreBots: true}, ringing.Parts{
 		Call: func(ctx context.Context, cfg voice.Config, use func(ringing.Call)) error {
 			return session.Call(ctx, cfg, func(c *voice.Call) { use(c) })
 		},
@@ -89,7 +86,7 @@ func (p *party) answer(d dial, self discordtest.User) (session *gateway.Session)
 		Room:    func(context.Context, uint64, uint64) (earshot.RoomID, error) { return earshot.Desk, nil },
 		Listens: func(earshot.RoomID) (bool, <-chan struct{}) { return true, nil },
 		Arrive: func(ctx context.Context, _, user uint64) error {
-			_, err := p.people.Arrive(ctx, ringing.HandleOf(user), participants.Newcomer{Names: []string{"Guest"}})
+			_, err := p.people.Arrive(ctx, gateway.HandleOf(user), participants.Newcomer{Names: []string{"Guest"}})
 			return err
 		},
 		Tell: func(context.Context, uint64, string) error { return nil },

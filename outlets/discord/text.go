@@ -205,7 +205,7 @@ func (t *Text) post(ctx context.Context, m message) (id uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	id, _ = gateway.Number(got.ID)
+	id = gateway.Number(got.ID)
 	return id, nil
 }
 

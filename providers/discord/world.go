@@ -129,7 +129,7 @@ func newWorld(cfg Config, parts Parts) *guildState {
 
 // number parses one of Discord's numbers; 0 if it is invalid.
 func number(id string) uint64 {
-	n, _ := gateway.Number(id)
+	n := gateway.Number(id)
 	return n
 }
 

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"sync"
 
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/codec"
 	"earshot/internal/discord/calls"
+	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/voice"
 	"earshot/internal/helper"
 	"earshot/internal/supervise"
@@ -54,13 +54,21 @@ func (b *Bot) listen(speaks bool) error {
 	if speaks {
 		parts.Enter = b.speaks
 	}
-	b.line = calls.New(b.c.Settings().Providers.Discord, parts)
+	b.line = calls.New(callsConfig(b.c.Settings().Providers.Discord), parts)
 	return nil
+}
+
+// callsConfig returns what the configuration says about calls.
+func callsConfig(c discord.Config) calls.Config {
+	return calls.Config{
+		Guilds: c.Guilds, Channels: c.VoiceChannels, Users: c.Users, Never: c.Join == discord.JoinNever, ByItself: c.Join == discord.JoinPeople,
+		Announce: c.Announce, EncryptedCalls: c.EncryptedCalls, IgnoreBots: c.Bots == discord.Ignored,
+	}
 }
 
 // roomOf opens the room of a voice channel.
 func (b *Bot) roomOf(ctx context.Context, guild, channel uint64) (earshot.RoomID, error) {
-	c := discord.Channel{ID: strconv.FormatUint(channel, 10), Guild: strconv.FormatUint(guild, 10)}
+	c := discord.Channel{ID: gateway.Digits(channel), Guild: gateway.Digits(guild)}
 	if known, ok := b.posts.posted(c.Room()); ok {
 		return b.Room(ctx, known)
 	}
@@ -76,7 +84,7 @@ func (b *Bot) roomOf(ctx context.Context, guild, channel uint64) (earshot.RoomID
 
 // arrives makes known a person who is in a call and has never written.
 func (b *Bot) arrives(ctx context.Context, guild, user uint64) error {
-	who := calls.HandleOf(user)
+	who := gateway.HandleOf(user)
 	if b.c.People.Resolve(who).ID != "" {
 		return nil
 	}

@@ -64,9 +64,9 @@ func (b *Bot) asker(c command.Call) (guild, user uint64, err error) {
 	if b.line == nil {
 		return 0, 0, errNoCalls
 	}
-	guild, _ = gateway.Number(in.Guild)
-	user, known := gateway.Number(c.Event.From.ID)
-	if !ok || !known || c.Event.From.Provider != b.sense.Name() {
+	guild = gateway.Number(in.Guild)
+	user = gateway.Number(c.Event.From.ID)
+	if !ok || user == 0 || c.Event.From.Provider != b.sense.Name() {
 		return 0, 0, errors.New("that works on Discord only")
 	}
 	return guild, user, nil
@@ -93,7 +93,7 @@ func (b *Bot) hall(ctx context.Context, guild uint64, named string) (uint64, err
 		return 0, nil
 	}
 	if is := linked.FindStringSubmatch(named); is != nil {
-		channel, _ := gateway.Number(is[1])
+		channel := gateway.Number(is[1])
 		return channel, nil
 	}
 	var all []*discordgo.Channel
@@ -112,7 +112,7 @@ func hallCalled(all []*discordgo.Channel, name string) (uint64, error) {
 	case 0:
 		return 0, errors.New("there is no voice channel of that name; link it, with # before its name")
 	case 1:
-		channel, _ := gateway.Number(all[0].ID)
+		channel := gateway.Number(all[0].ID)
 		return channel, nil
 	}
 	return 0, errors.New("several voice channels have that name; link the one you mean, with # before its name")
@@ -150,7 +150,7 @@ func (b *Bot) status(_ context.Context, c command.Call) (string, error) {
 		return text.String() + "\n" + errNoCalls.Error(), nil
 	}
 	in, _ := b.posts.posted(c.Event.Room)
-	guild, _ := gateway.Number(in.Guild)
+	guild := gateway.Number(in.Guild)
 	for _, call := range b.line.Status() {
 		if call.Guild == guild {
 			text.WriteString("\n" + tellCall(call))

@@ -15,7 +15,6 @@ import (
 	"earshot/internal/discord/voice"
 	"earshot/internal/supervise"
 	"earshot/providers"
-	"earshot/providers/discord"
 )
 
 const (
@@ -227,7 +226,7 @@ func (v *callSession) enter(ctx context.Context, call Call, channel uint64) bool
 	v.mu.Lock()
 	v.channel = channel
 	v.mu.Unlock()
-	for _, h := range v.world.voiceChannels(v.guild) {
+	for _, h := range v.state.voiceChannels(v.guild) {
 		if h.channel == channel && (h.stage || v.unfit(h) == unlisted) {
 			v.leave(sentence(v.unfit(h)))
 			return false
@@ -260,7 +259,7 @@ func (v *callSession) enter(ctx context.Context, call Call, channel uint64) bool
 
 // deaf reports whether a user must not be listened to.
 func (v *callSession) deaf(user uint64) bool {
-	return v.parts.OptOuts.Out(user) || !allowed(v.cfg.Users, user) || v.cfg.Bots == discord.Ignored && v.world.bot(v.guild, user)
+	return v.parts.OptOuts.Out(user) || !v.users.Allows(user) || v.cfg.IgnoreBots && v.state.bot(v.guild, user)
 }
 
 // depart stops listening and speaking in a room. What people have said there is still recognised;
@@ -324,7 +323,7 @@ func (v *callSession) announces(ctx context.Context) {
 
 // people returns who is in the channel with the agent, without bots.
 func (v *callSession) people() (all []occupant) {
-	seats, _ := v.world.seats(v.guild)
+	seats, _ := v.state.seats(v.guild)
 	v.mu.Lock()
 	channel := v.channel
 	v.mu.Unlock()
@@ -371,7 +370,7 @@ func (v *callSession) greets(ctx context.Context) (wait time.Duration) {
 
 // notices reports once what keeps the agent from hearing or being heard, and when that is over.
 func (v *callSession) notices(ctx context.Context, s voice.Status) {
-	_, self := v.world.seats(v.guild)
+	_, self := v.state.seats(v.guild)
 	if self.channel != s.Channel {
 		self = occupant{} // it is not known yet
 	}

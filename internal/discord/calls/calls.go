@@ -27,8 +27,20 @@ import (
 	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/voice"
 	"earshot/providers"
-	"earshot/providers/discord"
 )
+
+// A Config says which calls are joined, and how.
+type Config struct {
+	Guilds   []string // in which voice channels are joined, by their numbers; empty means all
+	Channels []string // that are joined; likewise
+	Users    []string // who are heard; likewise
+
+	Never          bool // it joins no channel, even if somebody asks
+	ByItself       bool // it also joins where people are
+	Announce       bool // it says, in text and aloud, that it listens
+	EncryptedCalls bool // it leaves channels that Discord does not encrypt end to end
+	IgnoreBots     bool // they are not heard
+}
 
 // Parts are the dependencies of Calls. None of the functions may be nil, unless its comment says
 // so.
@@ -88,32 +100,36 @@ type Status struct {
 // leaves as people ask, or by itself as they come and go, and listens to each of them. Its methods
 // may be called from any goroutine.
 type Calls struct {
-	cfg   discord.Config
-	parts Parts
-	world *voiceState
-	news  chan struct{} // of capacity 1: check again
+	cfg      Config
+	guilds   gateway.Allowlist
+	channels gateway.Allowlist
+	users    gateway.Allowlist
+	parts    Parts
+	state    *voiceState
+	news     chan struct{} // of capacity 1: check again
 
-	mu       sync.Mutex
-	guilds   map[uint64]*membership
-	sessions map[uint64]*callSession
+	mu          sync.Mutex
+	memberships map[uint64]*membership // by guild
+	sessions    map[uint64]*callSession
 
 	told map[uint64]string // owned by Run: why it does not join where people are
 }
 
 // New returns calls that join nothing until they run.
-func New(cfg discord.Config, parts Parts) *Calls {
+func New(cfg Config, parts Parts) *Calls {
 	if parts.Log == nil {
 		parts.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Calls{
-		cfg: cfg, parts: parts, world: newWorld(), news: make(chan struct{}, 1),
-		guilds: make(map[uint64]*membership), sessions: make(map[uint64]*callSession), told: make(map[uint64]string),
+		cfg: cfg, guilds: gateway.NewAllowlist(cfg.Guilds), channels: gateway.NewAllowlist(cfg.Channels), users: gateway.NewAllowlist(cfg.Users),
+		parts: parts, state: newVoiceState(), news: make(chan struct{}, 1),
+		memberships: make(map[uint64]*membership), sessions: make(map[uint64]*callSession), told: make(map[uint64]string),
 	}
 }
 
 // Take takes an event of the gateway, in order. It does not block, and keeps nothing of the event.
 func (c *Calls) Take(event any) {
-	if c.world.take(event) {
+	if c.state.take(event) {
 		c.wake()
 	}
 }
@@ -148,8 +164,8 @@ func (c *Calls) Run(ctx context.Context, emit providers.Emit) error {
 
 // look checks every guild at now, and returns when to check again.
 func (c *Calls) look(ctx context.Context, all *sync.WaitGroup, emit providers.Emit, now time.Time) (wait time.Duration) {
-	for _, guild := range c.world.guilds() {
-		if !allowed(c.cfg.Guilds, guild) {
+	for _, guild := range c.state.guilds() {
+		if !c.guilds.Allows(guild) {
 			continue
 		}
 		places := c.places(guild)
@@ -182,10 +198,10 @@ func (c *Calls) look(ctx context.Context, all *sync.WaitGroup, emit providers.Em
 
 // membershipOf returns the membership of a guild. The caller holds the lock.
 func (c *Calls) membershipOf(guild uint64) *membership {
-	a := c.guilds[guild]
+	a := c.memberships[guild]
 	if a == nil {
-		a = &membership{people: c.cfg.Join == discord.JoinPeople}
-		c.guilds[guild] = a
+		a = &membership{people: c.cfg.ByItself}
+		c.memberships[guild] = a
 	}
 	return a
 }
@@ -219,7 +235,7 @@ func (c *Calls) attend(ctx context.Context, v *callSession) {
 // stage says why the agent does not stay in a stage channel, where no call is encrypted; "" for
 // another channel.
 func (c *Calls) stage(guild, channel uint64) string {
-	for _, h := range c.world.voiceChannels(guild) {
+	for _, h := range c.state.voiceChannels(guild) {
 		if h.channel == channel && h.stage {
 			return c.unfit(h)
 		}
@@ -229,11 +245,11 @@ func (c *Calls) stage(guild, channel uint64) string {
 
 // places returns the voice channels of a guild as the policy sees them.
 func (c *Calls) places(guild uint64) (all []place) {
-	seats, _ := c.world.seats(guild)
-	for _, h := range c.world.voiceChannels(guild) {
+	seats, _ := c.state.seats(guild)
+	for _, h := range c.state.voiceChannels(guild) {
 		p := place{channel: h.channel, why: c.unfit(h)}
 		for _, s := range seats {
-			if s.channel == h.channel && !s.bot && allowed(c.cfg.Users, s.user) {
+			if s.channel == h.channel && !s.bot && c.users.Allows(s.user) {
 				p.people++
 			}
 		}
@@ -245,7 +261,7 @@ func (c *Calls) places(guild uint64) (all []place) {
 // unfit says why the agent may not join a channel, and what helps; "" if it may.
 func (c *Calls) unfit(h voiceChannel) string {
 	switch {
-	case len(c.cfg.VoiceChannels) > 0 && !allowed(c.cfg.VoiceChannels, h.channel):
+	case !c.channels.Allows(h.channel):
 		return unlisted
 	case h.stage:
 		return "I do not come onto stages yet; ask me into a voice channel"
@@ -263,7 +279,7 @@ const unlisted = "I may not come into that voice channel; whoever runs me can ad
 
 // complain reports once why the agent does not join where people are, if it would join by itself.
 func (c *Calls) complain(ctx context.Context, all *sync.WaitGroup, places []place) {
-	if c.cfg.Join != discord.JoinPeople {
+	if !c.cfg.ByItself {
 		return
 	}
 	for _, p := range places {
@@ -301,11 +317,11 @@ func (c *Calls) say(ctx context.Context, channel uint64, text string) {
 // Join makes the agent join a channel of a guild, or the one where a user is if channel is 0. It
 // returns the answer. Later failures are reported in the text of the channel.
 func (c *Calls) Join(guild, channel, user uint64) string {
-	if c.cfg.Join == discord.JoinNever || !allowed(c.cfg.Guilds, guild) {
+	if c.cfg.Never || !c.guilds.Allows(guild) {
 		return "I do not come into voice channels here; whoever runs me can allow it by providers.discord.join"
 	}
 	if channel == 0 {
-		seats, _ := c.world.seats(guild)
+		seats, _ := c.state.seats(guild)
 		i := slices.IndexFunc(seats, func(s occupant) bool { return s.user == user })
 		if i < 0 {
 			return "You are in no voice channel: go into one and ask again, or name one"
@@ -393,14 +409,6 @@ func (c *Calls) Status() (all []Status) {
 	}
 	slices.SortFunc(all, func(a, b Status) int { return cmp.Compare(a.Guild, b.Guild) })
 	return all
-}
-
-// allowed reports whether a list of numbers has one; an empty list allows all.
-func allowed(list []string, id uint64) bool {
-	return len(list) == 0 || slices.ContainsFunc(list, func(s string) bool {
-		n, ok := gateway.Number(s)
-		return ok && n == id
-	})
 }
 
 // sentence begins s with a capital letter and ends it with a full stop.

@@ -10,14 +10,18 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"earshot"
+	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/voice"
 	"earshot/providers/discord"
 )
 
+// defaults is what a user has who configured nothing.
+var defaults = Config{Announce: true, EncryptedCalls: true}
+
 // people is the configuration of somebody who wants it to come by itself.
-func people() discord.Config {
-	c := discord.DefaultConfig()
-	c.Join = discord.JoinPeople
+func people() Config {
+	c := defaults
+	c.ByItself = true
 	return c
 }
 
@@ -64,7 +68,7 @@ func TestStay(t *testing.T) {
 func TestAsked(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		change func(*discord.Config)
+		change func(*Config)
 		before func(*scene)
 		in     uint64 // which channel is named
 		want   string // how the answer begins
@@ -86,15 +90,15 @@ func TestAsked(t *testing.T) {
 			c.PermissionOverwrites = []*discordgo.PermissionOverwrite{{ID: id(self), Type: discordgo.PermissionOverwriteTypeMember, Deny: discordgo.PermissionVoiceSpeak | discordgo.PermissionVoiceConnect}}
 			s.Take(&discordgo.ChannelUpdate{Channel: c})
 		}, lobby, "I may not come into <#101>: give my role there, under Edit Channel, Permissions: Connect, Speak", false},
-		{"it is not listed", func(c *discord.Config) { c.VoiceChannels = []string{id(attic)} }, nil, lobby, "I may not come into that voice channel", false},
-		{"never", func(c *discord.Config) { c.Join = discord.JoinNever }, nil, lobby, "I do not come into voice channels here", false},
-		{"another guild", func(c *discord.Config) { c.Guilds = []string{id(7)} }, nil, lobby, "I do not come into voice channels here", false},
+		{"it is not listed", func(c *Config) { c.Channels = []string{id(attic)} }, nil, lobby, "I may not come into that voice channel", false},
+		{"never", func(c *Config) { c.Never = true }, nil, lobby, "I do not come into voice channels here", false},
+		{"another guild", func(c *Config) { c.Guilds = []string{id(7)} }, nil, lobby, "I do not come into voice channels here", false},
 		{"it is there", nil, func(s *scene) { s.Join(guild, lobby, ann); synctest.Wait() }, lobby, "I am in <#101> already", true},
 		{"it is somewhere else", nil, func(s *scene) { s.Join(guild, lobby, ann); synctest.Wait() }, attic, "I am in <#101>, and can be in one", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				cfg := discord.DefaultConfig()
+				cfg := defaults
 				if tt.change != nil {
 					tt.change(&cfg)
 				}
@@ -180,7 +184,7 @@ func TestTrouble(t *testing.T) {
 func TestMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := people()
-		cfg.VoiceChannels = []string{id(lobby), id(attic)}
+		cfg.Channels = []string{id(lobby), id(attic)}
 		s := begin(t, cfg)
 		s.goes(ann, lobby)
 		s.plays(map[uint64]string{ann: "#####............"})
@@ -243,7 +247,7 @@ func TestMovedInMidSentence(t *testing.T) {
 func TestHearing(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		change func(*discord.Config)
+		change func(*Config)
 		plays  map[uint64]string
 		want   string
 	}{
@@ -259,8 +263,8 @@ func TestHearing(t *testing.T) {
 		}, "2 in 101: map[2:30] +\n3 in 101: map[3:40] +\n4 in 101: map[4:30] +"},
 		{"twice", nil, map[uint64]string{ann: "#####............#######............"}, "2 in 101: map[2:25]\n2 in 101: map[2:35]"},
 		{"a bot", nil, map[uint64]string{machine: "#####............"}, "5 in 101: map[5:25]"},
-		{"a bot that is ignored", func(c *discord.Config) { c.Bots = discord.Ignored }, map[uint64]string{machine: "#####............", ann: "#####............"}, "2 in 101: map[2:25]"},
-		{"who is not listed", func(c *discord.Config) { c.Users = []string{id(ann)} }, map[uint64]string{bob: "#####............", ann: "#####............"}, "2 in 101: map[2:25]"},
+		{"a bot that is ignored", func(c *Config) { c.IgnoreBots = true }, map[uint64]string{machine: "#####............", ann: "#####............"}, "2 in 101: map[2:25]"},
+		{"who is not listed", func(c *Config) { c.Users = []string{id(ann)} }, map[uint64]string{bob: "#####............", ann: "#####............"}, "2 in 101: map[2:25]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -276,7 +280,7 @@ func TestHearing(t *testing.T) {
 				if got := s.said(); got != tt.want {
 					t.Errorf("said\n%s\nwant\n%s", got, tt.want)
 				}
-				if cfg.Bots == discord.Ignored && s.coders[0].takes(machine) != 0 {
+				if cfg.IgnoreBots && s.coders[0].takes(machine) != 0 {
 					t.Error("a bot that is ignored was decoded")
 				}
 				s.end()
@@ -328,7 +332,7 @@ func TestOptOut(t *testing.T) {
 				}
 				last := earshot.Stage("")
 				for _, e := range s.heard {
-					if sp, ok := e.Body.(earshot.Speech); ok && e.From == HandleOf(ann) {
+					if sp, ok := e.Body.(earshot.Speech); ok && e.From == gateway.HandleOf(ann) {
 						last = sp.Stage
 					}
 				}

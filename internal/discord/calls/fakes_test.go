@@ -20,7 +20,6 @@ import (
 	"earshot/internal/discord/voice"
 	"earshot/models/hear"
 	"earshot/providers"
-	"earshot/providers/discord"
 )
 
 // Who and where everything is, in these tests.
@@ -59,7 +58,7 @@ type scene struct {
 }
 
 // begin runs calls in a bubble.
-func begin(t *testing.T, cfg discord.Config) *scene {
+func begin(t *testing.T, cfg Config) *scene {
 	s := &scene{began: time.Now(), out: make(map[uint64]bool), mode: make(chan struct{}), listens: true, emitted: make(chan error, 1)}
 	s.Calls = New(cfg, Parts{
 		Call: s.calls,

@@ -3,7 +3,6 @@ package calls
 import (
 	"context"
 	"errors"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/codec"
+	"earshot/internal/discord/gateway"
 	"earshot/internal/discord/voice"
 	"earshot/providers"
 )
@@ -151,7 +151,7 @@ func (h *roomHearing) follow(ctx context.Context, user uint64) *speaker {
 		defer s.track.wipe()
 		err := h.arrive(ctx, user)
 		if err == nil {
-			err = h.ear(HandleOf(user), s.track).Run(ctx, h.emits(s))
+			err = h.ear(gateway.HandleOf(user), s.track).Run(ctx, h.emits(s))
 		}
 		over := ctx.Err() != nil || errors.Is(err, errLeft)
 		if !over {
@@ -169,11 +169,6 @@ func (h *roomHearing) follow(ctx context.Context, user uint64) *speaker {
 		}
 	})
 	return s
-}
-
-// HandleOf returns the handle of a user.
-func HandleOf(user uint64) earshot.Handle {
-	return earshot.Handle{Provider: "discord", ID: strconv.FormatUint(user, 10)}
 }
 
 // emits returns the function that passes the events of a person's ear to the room.

@@ -19,7 +19,6 @@ import (
 	"earshot/internal/field"
 	"earshot/internal/testkit"
 	"earshot/providers"
-	"earshot/providers/discord"
 )
 
 // deafness hears and decodes nothing, for as long as it is wanted.
@@ -55,7 +54,7 @@ func ushers(t *testing.T) *usher {
 	u := &usher{Server: discordtest.New(t, discordtest.Config{}), house: house{out: make(map[uint64]bool)}}
 	u.me = u.Bot("earshot")
 	var session *gateway.Session
-	cfg := discord.DefaultConfig()
+	cfg := calls.Config{Announce: true, EncryptedCalls: true}
 	cfg.Announce = false
 	u.Calls = calls.New(cfg, calls.Parts{
 		Call: func(ctx context.Context, cfg voice.Config, use func(calls.Call)) error {

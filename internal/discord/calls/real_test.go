@@ -30,7 +30,6 @@ import (
 	"earshot/internal/testkit"
 	"earshot/models/stt"
 	"earshot/models/tts"
-	"earshot/providers/discord"
 	"earshot/providers/microphone"
 )
 
@@ -163,7 +162,7 @@ func (h *house) of(user uint64) (words string, overlaps bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, e := range h.said {
-		if e.From == calls.HandleOf(user) {
+		if e.From == gateway.HandleOf(user) {
 			u := e.Body.(earshot.Utterance)
 			words, overlaps = words+" "+string(u.Text), overlaps || u.Overlaps
 		}
@@ -283,8 +282,8 @@ func bot(t *testing.T, server *discordtest.Server, s studio, h *house) *calls.Ca
 	log := slog.New(slog.DiscardHandler)
 	pool := stt.NewPool(stt.PoolConfig{Most: 3, Each: stt.Config{Dial: s.dial("hear"), Names: []string{"earshot"}, Log: log}})
 	var session *gateway.Session
-	cfg := discord.DefaultConfig()
-	cfg.Join = discord.JoinPeople
+	cfg := calls.Config{Announce: true, EncryptedCalls: true}
+	cfg.ByItself = true
 	mic := microphone.DefaultConfig()
 	mic.Deaf = 0
 	c := calls.New(cfg, calls.Parts{

@@ -3,7 +3,6 @@ package calls
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/bwmarrin/discordgo"
@@ -22,7 +21,7 @@ type voiceState struct {
 // feeder lets discordgo's state be fed; nothing else of it is used.
 var feeder = &discordgo.Session{StateEnabled: true}
 
-func newWorld() *voiceState {
+func newVoiceState() *voiceState {
 	w := new(voiceState)
 	w.forget()
 	return w
@@ -153,13 +152,13 @@ type occupant struct {
 func (w *voiceState) seats(guild uint64) (all []occupant, self occupant) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	g, err := w.state.Guild(strconv.FormatUint(guild, 10))
+	g, err := w.state.Guild(gateway.Digits(guild))
 	if err != nil {
 		return nil, occupant{}
 	}
 	for _, v := range g.VoiceStates {
-		user, _ := gateway.Number(v.UserID)
-		in, _ := gateway.Number(v.ChannelID)
+		user := gateway.Number(v.UserID)
+		in := gateway.Number(v.ChannelID)
 		s := occupant{user: user, channel: in, silenced: v.Mute, deafened: v.Deaf, hushed: v.Suppress}
 		if m, err := w.state.Member(g.ID, v.UserID); err == nil {
 			s.bot = m.User.Bot
@@ -179,7 +178,7 @@ func (w *voiceState) guilds() (all []uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, g := range w.state.Guilds {
-		id, _ := gateway.Number(g.ID)
+		id := gateway.Number(g.ID)
 		all = append(all, id)
 	}
 	return all
@@ -197,7 +196,7 @@ type voiceChannel struct {
 func (w *voiceState) voiceChannels(guild uint64) (all []voiceChannel) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	g, err := w.state.Guild(strconv.FormatUint(guild, 10))
+	g, err := w.state.Guild(gateway.Digits(guild))
 	if err != nil {
 		return nil
 	}
@@ -205,7 +204,7 @@ func (w *voiceState) voiceChannels(guild uint64) (all []voiceChannel) {
 		if c.Type != discordgo.ChannelTypeGuildVoice && c.Type != discordgo.ChannelTypeGuildStageVoice {
 			continue
 		}
-		id, _ := gateway.Number(c.ID)
+		id := gateway.Number(c.ID)
 		h := voiceChannel{channel: id, stage: c.Type == discordgo.ChannelTypeGuildStageVoice}
 		may := int64(0)
 		if may, err = w.state.UserChannelPermissions(w.self, c.ID); err != nil {
@@ -249,6 +248,6 @@ func lacking(may int64) (names []string) {
 func (w *voiceState) bot(guild, user uint64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	m, err := w.state.Member(strconv.FormatUint(guild, 10), strconv.FormatUint(user, 10))
+	m, err := w.state.Member(gateway.Digits(guild), gateway.Digits(user))
 	return err == nil && m.User.Bot
 }

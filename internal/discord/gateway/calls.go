@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -128,7 +127,7 @@ func (s *Session) expect(guilds []*discordgo.Guild) {
 	clear(s.coming)
 	for _, g := range guilds {
 		if g != nil && len(s.coming) < mostComing {
-			s.coming[number(g.ID)] = true
+			s.coming[Number(g.ID)] = true
 		}
 	}
 }
@@ -144,19 +143,19 @@ func (s *Session) move(ctx context.Context, conn *connection, guild uint64, w vo
 	}
 	var channel *string
 	if w.channel != 0 {
-		id := strconv.FormatUint(w.channel, 10)
+		id := Digits(w.channel)
 		channel = &id
 	}
 	// Writing to a websocket under a context that ends closes the websocket.
 	return conn.write(context.WithoutCancel(ctx), opVoiceState, map[string]any{
-		"guild_id": strconv.FormatUint(guild, 10), "channel_id": channel, "self_mute": w.mute, "self_deaf": w.deaf,
+		"guild_id": Digits(guild), "channel_id": channel, "self_mute": w.mute, "self_deaf": w.deaf,
 	})
 }
 
 // rejoin repeats the request of an ended session, once the guild is there: until then Discord
 // ignores it.
 func (s *Session) rejoin(ctx context.Context, conn *connection, guild string) {
-	id := number(guild)
+	id := Number(guild)
 	s.mu.Lock()
 	delete(s.coming, id)
 	c := s.calls[id]
@@ -174,12 +173,12 @@ func (s *Session) rejoin(ctx context.Context, conn *connection, guild string) {
 // voiceState tells a call where the bot is.
 func (s *Session) voiceState(e *discordgo.VoiceStateUpdate) {
 	s.mu.Lock()
-	c := s.calls[number(e.GuildID)]
-	if c == nil || s.self == 0 || number(e.UserID) != s.self {
+	c := s.calls[Number(e.GuildID)]
+	if c == nil || s.self == 0 || Number(e.UserID) != s.self {
 		s.mu.Unlock()
 		return
 	}
-	channel := number(e.ChannelID)
+	channel := Number(e.ChannelID)
 	if channel != 0 && c.wish.channel != 0 {
 		c.wish.channel = channel // somebody may have moved the bot
 	}
@@ -190,7 +189,7 @@ func (s *Session) voiceState(e *discordgo.VoiceStateUpdate) {
 // voiceServer tells a call which server it uses.
 func (s *Session) voiceServer(e *discordgo.VoiceServerUpdate) {
 	s.mu.Lock()
-	c := s.calls[number(e.GuildID)]
+	c := s.calls[Number(e.GuildID)]
 	s.mu.Unlock()
 	if c != nil {
 		c.call.Server(e.Token, e.Endpoint)

@@ -111,7 +111,7 @@ func (g guild) lacks(app string) *Fault {
 		return nil
 	}
 	return &Fault{
-		What: fmt.Sprintf("the bot lacks permissions in guild %d: %s", number(g.ID), strings.Join(names, ", ")),
+		What: fmt.Sprintf("the bot lacks permissions in guild %d: %s", Number(g.ID), strings.Join(names, ", ")),
 		Fix:  "give its role these permissions, or open " + invitation(app) + " once more",
 	}
 }
@@ -123,7 +123,7 @@ func invitation(app string) string {
 		all |= n.bit
 	}
 	q := url.Values{
-		"client_id":   {strconv.FormatUint(number(app), 10)},
+		"client_id":   {Digits(Number(app))},
 		"scope":       {"bot applications.commands"},
 		"permissions": {strconv.FormatInt(all, 10)},
 	}

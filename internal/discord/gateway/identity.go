@@ -14,11 +14,39 @@ import (
 // epoch is the first millisecond that Discord's numbers count, since 1970.
 const epoch = 1420070400000
 
-// Number parses a number of Discord's (a snowflake) as written in JSON, and reports whether it is
-// valid; 0 is not.
-func Number(id string) (uint64, bool) {
+// Number parses a number of Discord's (a snowflake) as written in JSON; 0 if it is invalid.
+func Number(id string) uint64 {
 	n, err := strconv.ParseUint(id, 10, 64)
-	return n, err == nil && n != 0
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Digits formats a number as it is written in JSON.
+func Digits(id uint64) string { return strconv.FormatUint(id, 10) }
+
+// An Allowlist is a list of numbers in a configuration; an empty one allows all.
+type Allowlist map[uint64]bool
+
+// NewAllowlist returns the list of these numbers.
+func NewAllowlist(ids []string) Allowlist {
+	l := make(Allowlist)
+	for _, id := range ids {
+		l[Number(id)] = true
+	}
+	return l
+}
+
+// Allows reports whether l allows a number.
+func (l Allowlist) Allows(id uint64) bool { return len(l) == 0 || l[id] }
+
+// Provider is the name of the provider in the handles of Discord's users.
+const Provider = "discord"
+
+// HandleOf returns the handle of a user.
+func HandleOf(user uint64) earshot.Handle {
+	return earshot.Handle{Provider: Provider, ID: Digits(user)}
 }
 
 // Made returns the creation time in a number of Discord's, to the millisecond.

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -208,7 +207,7 @@ func (s *Session) opened(conn *connection, self string, resumed bool) {
 		s.status.Resumed++
 	} else {
 		s.status.Identified++
-		s.self = number(self)
+		s.self = Number(self)
 		for _, c := range s.calls {
 			c.owed = c.wish.channel != 0
 		}
@@ -323,12 +322,6 @@ func (s *Session) clean(err error) string {
 		text = strings.ReplaceAll(text, token, "[secret]")
 	}
 	return text
-}
-
-// number parses one of Discord's numbers; 0 if it is invalid.
-func number(id string) uint64 {
-	n, _ := strconv.ParseUint(id, 10, 64)
-	return n
 }
 
 // A Fault is what keeps a session from being open, with its cure.

@@ -184,7 +184,7 @@ func (b *Bot) around(c discord.Channel) earshot.Audience {
 // outlet returns the outlet of a channel.
 func (b *Bot) outlet(room earshot.RoomID, c discord.Channel) *outlet.Text {
 	set := b.c.Settings().Outlets.Discord
-	channel, _ := gateway.Number(c.ID)
+	channel := gateway.Number(c.ID)
 	return outlet.NewText(outlet.TextConfig{
 		Dropped: b.c.Dropped("discord"),
 		Channel: channel, REST: b.session, Self: b.c.People.Name(participants.Agent), Beside: !set.Transcript,
@@ -210,7 +210,7 @@ func (b *Bot) names(room earshot.RoomID, to earshot.ParticipantID) (all compose.
 	}
 	for _, p := range who {
 		for _, h := range b.c.People.Handles(p.ID) {
-			if id, ok := gateway.Number(h.ID); ok && h.Provider == access.Discord {
+			if id := gateway.Number(h.ID); id != 0 && h.Provider == access.Discord {
 				all.People = append(all.People, compose.Name{ID: id, Name: p.Name})
 			}
 		}
