@@ -48,7 +48,9 @@ var may = map[string]string{
 	"internal/discord":               "", // a comment, and no code
 	"internal/discord/gateway":       ". internal/supervise internal/discord/voice",
 	"internal/discord/calls":         ". internal/audio internal/codec internal/supervise internal/discord/gateway internal/discord/voice providers",
-	"internal/discord/compose":       "", // likewise
+	"internal/discord/compose":       "",
+	"internal/discord/roster":        ". internal/discord/compose internal/discord/gateway",
+	"internal/discord/interaction":   ". internal/discord/compose internal/discord/gateway internal/discord/roster",
 	"internal/discord/voice":         "internal/discord/dave",
 	"internal/discord/dave":          "internal/discord/mls", // these two are for anybody, one day
 	"internal/discord/mls":           "",

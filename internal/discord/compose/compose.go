@@ -13,6 +13,9 @@ const Longest = 2000
 // meaningful line.
 const little = 24
 
+// Nobody is the allowed_mentions of a message that pings nobody.
+var Nobody = map[string][]string{"parse": {}}
+
 // A Part is one message.
 type Part struct {
 	Content string

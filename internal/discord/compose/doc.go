@@ -1,6 +1,6 @@
 // Package compose splits a text into messages that Discord accepts, that look as the text was
 // meant, and that ping nobody unintentionally. It is pure, and works while the text is still being
-// written.
+// written. It also cleans what people wrote.
 //
 // # Cuts
 //
@@ -18,4 +18,10 @@
 // not within a word. [Part.Users] has exactly those. Anything else that looks like a mention is
 // broken by a zero-width space, so that nothing depends on allowed_mentions alone; within code and
 // links it stays unchanged, where it cannot ping since the caller says who may be pinged.
+//
+// # What people write
+//
+// All names and texts on Discord are chosen by unknown people. [Clean] keeps the lines of a text and
+// removes invisible characters; [CleanLine] is a name for display, and [CleanName] a name that may
+// appear within a text.
 package compose
