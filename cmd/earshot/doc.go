@@ -50,9 +50,14 @@
 //
 // # Discord
 //
+// [earshot/internal/discord] says what lies where.
 // [earshot/internal/discord/gateway] is a session of a bot, with its calls in voice channels:
 // [earshot/internal/discord/voice], which are encrypted end to end by
 // [earshot/internal/discord/dave], on [earshot/internal/discord/mls].
+// [earshot/internal/discord/roster] knows the guilds, channels and members, and what was missed
+// there; [earshot/internal/discord/interaction] registers and answers slash commands;
+// [earshot/internal/discord/compose] makes messages of a text; and
+// [earshot/internal/discord/calls] joins voice channels, with an ear for each person there.
 // [earshot/internal/discord/discordtest] is a Discord on loopback, and
 // [earshot/internal/discord/peers] has other people's clients call us there.
 //
@@ -139,9 +144,8 @@
 // on one terminal, in the daemon and in a client alike.
 // [earshot/providers/microphone] hears and [earshot/outlets/loudspeaker] speaks.
 // [earshot/providers/webcam] sees who comes and goes before a camera.
-// [earshot/providers/discord] reads on Discord, and its package calls comes into voice
-// channels, with an ear for each person there; [earshot/outlets/discord] writes and
-// speaks there. [earshot/internal/discord/bot] has them share one session.
+// [earshot/providers/discord] makes events of what happens on Discord, and
+// [earshot/outlets/discord] posts and sound of replies. [earshot/internal/discord/bot] has them share one session.
 // [earshot/providers/replay] performs a recorded scene, for tests and for bug
 // reports; [earshot/internal/scenetest] performs those in testdata/scenes
 // against the real room. [earshot/replay] performs a day again that is on record, and

@@ -5,7 +5,9 @@
 //     a README and examples for anybody who wants to use them.
 //   - voice is one call: the voice gateway, the packets, the encryption.
 //   - gateway is the session of a bot: the main gateway, REST, and Discord's numbers.
-//   - compose turns text into messages that Discord accepts.
+//   - compose turns text into messages that Discord accepts, and cleans what people wrote.
+//   - roster knows the guilds, channels and members, and what was missed there.
+//   - interaction registers slash commands, and answers them.
 //   - calls joins voice channels, and hears each person there.
 //   - bot joins all of it to the rooms of a daemon.
 //   - discordtest is a Discord for tests, and peers are other people's clients.
@@ -20,8 +22,9 @@
 //
 // # The way of a message
 //
-// A message comes from the websocket of gateway, whose queue passes it to the provider. There it
-// becomes an event, which bot brings into the room of the channel. The reply goes from the room to
+// A message comes from the websocket of gateway, whose queue passes it to the provider. The roster
+// learns from it, and the provider makes an event of it, which bot brings into the room of the
+// channel. The reply goes from the room to
 // the outlet of the channel, clause by clause; compose makes messages of it, which gateway sends by
 // REST. In a call, packets come from voice to calls, which has a listener for each person; what
 // was recognised goes to the room as an event. A spoken reply goes to the outlet of the call, which

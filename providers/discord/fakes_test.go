@@ -18,6 +18,8 @@ import (
 	"earshot"
 	"earshot/internal/discord/discordtest"
 	"earshot/internal/discord/gateway"
+	"earshot/internal/discord/interaction"
+	"earshot/internal/discord/roster"
 	"earshot/internal/field"
 	"earshot/internal/testkit"
 	"earshot/providers/discord"
@@ -29,34 +31,34 @@ const patience = 15 * time.Second
 // are made unique, what has a name comes once.
 type house struct {
 	mu     sync.Mutex
-	rooms  map[earshot.RoomID]discord.Channel
-	people map[earshot.Handle]discord.Person
+	rooms  map[earshot.RoomID]roster.Place
+	people map[earshot.Handle]roster.Person
 	events []earshot.Event
 	done   []earshot.Event // commands
 	known  map[earshot.EventID]bool
 	told   []earshot.Notice
 	answer string
 	err    error
-	past   []discord.Past
+	past   []roster.Past
 }
 
 func newHouse() *house {
 	return &house{
-		rooms: make(map[earshot.RoomID]discord.Channel), people: make(map[earshot.Handle]discord.Person),
+		rooms: make(map[earshot.RoomID]roster.Place), people: make(map[earshot.Handle]roster.Person),
 		known: make(map[earshot.EventID]bool), answer: "done",
 	}
 }
 
-func (h *house) Room(_ context.Context, c discord.Channel) (earshot.RoomID, error) {
+func (h *house) Room(_ context.Context, c roster.Place) (earshot.RoomID, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.rooms[c.Room()] = c
 	return c.Room(), nil
 }
 
-func (h *house) Past(context.Context) ([]discord.Past, error) { return h.past, nil }
+func (h *house) Past(context.Context) ([]roster.Past, error) { return h.past, nil }
 
-func (h *house) Arrive(_ context.Context, who earshot.Handle, p discord.Person) (string, error) {
+func (h *house) Arrive(_ context.Context, who earshot.Handle, p roster.Person) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, known := h.people[who]; p.IfKnown && !known {
@@ -97,19 +99,19 @@ func (h *house) tell(n earshot.Notice) {
 func (h *house) remembers() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	of := make(map[earshot.RoomID]*discord.Past)
+	of := make(map[earshot.RoomID]*roster.Past)
 	for _, e := range h.events {
 		if e.Body.Kind() != earshot.KindMessage {
 			continue
 		}
 		if of[e.Room] == nil {
 			c := h.rooms[e.Room]
-			of[e.Room] = &discord.Past{Channel: c.ID, With: c.With}
+			of[e.Room] = &roster.Past{Channel: c.ID, With: c.With}
 			if c.Private() {
 				of[e.Room].Channel = "" // which nobody keeps
 			}
 		}
-		of[e.Room].Written = append(of[e.Room].Written, discord.Written{Event: e.ID})
+		of[e.Room].Written = append(of[e.Room].Written, roster.Written{Event: e.ID})
 	}
 	h.past, h.events = nil, nil
 	clear(h.rooms)
@@ -171,7 +173,7 @@ func (r *record) String() string {
 	return r.text.String()
 }
 
-var offers = []discord.Command{{Name: "who", Help: "who is here"}, {Name: "join", Args: "[CHANNEL]", Help: "come into a voice channel"}, {Name: earshot.OwnWords, Args: "QUESTION", Help: "ask with your words alone"}}
+var offers = []interaction.Command{{Name: "who", Help: "who is here"}, {Name: "join", Args: "[CHANNEL]", Help: "come into a voice channel"}, {Name: earshot.OwnWords, Args: "QUESTION", Help: "ask with your words alone"}}
 
 // RoundTrip implements [http.RoundTripper].
 func (s *scene) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -1,353 +1,218 @@
 package discord
 
 import (
-	"maps"
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
 
 	"earshot"
 	"earshot/internal/discord/gateway"
+	"earshot/internal/discord/interaction"
+	"earshot/internal/discord/roster"
 )
 
 // text is the outlet for answers to written messages.
 const text = "discord"
 
-const (
-	// typingLasts is how long Discord shows that somebody types, unless it is renewed.
-	typingLasts = 10 * time.Second
+// A translator makes actions of the events of the gateway. It has neither a goroutine nor a clock.
+type translator struct {
+	roster   *roster.Roster // which has learned an event before it is translated
+	agent    func() string
+	eventOf  func(channel, message uint64) earshot.EventID
+	commands []interaction.Command // that are offered
 
-	// stays is how long a person counts as present without a sign of them: as long as a talk may
-	// rest. People who only read are invisible.
-	stays = 6 * time.Hour
-
-	// mostTyping bounds how many people are remembered as typing.
-	mostTyping = 1000
-)
+	typing typing
+	blind  bool // it was reported that messages come without their text
+}
 
 // The actions for an event, in order. Each is one of the types below.
 type action any
 
 // A roomEvent is an event for a channel's room, which is opened for it.
 type roomEvent struct {
-	in    *channel
+	in    *roster.Channel
 	event earshot.Event
 }
 
-// A lookup asks about an unknown channel in which something has happened: direct messages with an
-// unknown person, or a thread that was asleep.
+// A lookup asks about an unknown channel in which something has happened.
 type lookup struct{ channel uint64 }
 
 // A fault is a fault at Discord.
 type fault struct{ notice earshot.Notice }
 
-// translate returns the actions for an event, which the guildState has learned already. Now is
-// when it came.
-func (w *guildState) translate(event any, now time.Time) []action {
+// A command is one that somebody gave, as an event.
+type command struct {
+	given *interaction.Invocation
+	event earshot.Event
+}
+
+// A question is a text that somebody asks in public, as an event without a name.
+type question command
+
+// A refusal is a command that is not carried out.
+type refusal struct{ *interaction.Refusal }
+
+// translate returns the actions for an event, which came at now.
+func (t *translator) translate(event any, now time.Time) []action {
 	switch e := event.(type) {
 	case *discordgo.MessageCreate:
-		return w.created(e.Message, e.Member, now)
+		return t.create(e.Message, now)
 	case *discordgo.MessageUpdate:
-		return w.changed(e, now)
+		return t.revise(e, now)
 	case *discordgo.MessageDelete:
-		return w.deleted(event, number(e.ChannelID), []string{e.ID}, now)
+		return t.withdraw(event, e.ChannelID, e.GuildID, []string{e.ID}, now)
 	case *discordgo.MessageDeleteBulk:
-		return w.deleted(event, number(e.ChannelID), e.Messages, now)
+		return t.withdraw(event, e.ChannelID, e.GuildID, e.Messages, now)
 	case *discordgo.TypingStart:
-		return w.types(e, now)
+		return t.beginTyping(e, now)
 	case *discordgo.GuildMemberRemove:
-		return w.gone(number(e.GuildID), number(e.User.ID), now)
+		return t.depart(t.roster.Leave(gateway.Number(e.GuildID), gateway.Number(e.User.ID)), now)
 	case *discordgo.InteractionCreate:
-		return w.asked(e.Interaction, now)
+		return t.invoke(e.Interaction, now)
 	}
 	return nil
 }
 
-// created handles a new message.
-func (w *guildState) created(m *discordgo.Message, member *discordgo.Member, now time.Time) []action {
-	c := w.channels[number(m.ChannelID)]
+// event returns an event of a user in a channel.
+func (t *translator) event(in *roster.Channel, user uint64, at time.Time, body earshot.Body) roomEvent {
+	return roomEvent{in, earshot.Event{At: at, From: gateway.HandleOf(user), Via: text, Body: body}}
+}
+
+// create translates a new message.
+func (t *translator) create(m *discordgo.Message, now time.Time) []action {
+	id, user := gateway.Number(m.ID), gateway.Number(m.Author.ID)
+	c := t.roster.Channel(gateway.Number(m.ChannelID))
 	if c == nil {
-		return w.unknown(&discordgo.MessageCreate{Message: m}, number(m.ChannelID), m.GuildID)
+		return t.postpone(&discordgo.MessageCreate{Message: m}, m.ChannelID, m.GuildID)
 	}
-	user := number(m.Author.ID)
-	if number(m.ID) == 0 || !w.reads(c, m) {
-		if user == w.me && user != 0 && w.takesPart(c) {
-			c.note(m) // somebody may delete it
+	if id == 0 || !t.roster.Reads(c, m) {
+		if user == t.roster.Self() && user != 0 && t.roster.TakesPart(c) {
+			c.Note(m) // somebody may delete it
 		}
 		return nil
 	}
-	c.note(m)
-	body, ok := w.message(c, m)
+	c.Note(m)
+	body, ok := t.message(c, m)
 	if !ok {
-		return w.wordless(m)
+		return t.complain(m)
 	}
-	delete(w.typing, typist{user, c.id}) // the typed text is sent
+	t.typing.forget(user, c.ID) // the typed text is sent
 	at := moment(m, now)
-	return append(w.comes(c, user, at), roomEvent{c, earshot.Event{
-		ID: w.event(c.id, number(m.ID)), At: at, From: handle(user), Via: text, Body: body,
-	}})
+	said := t.event(c, user, at, body)
+	said.event.ID = t.eventOf(c.ID, id)
+	return append(t.see(c, user, at), said)
 }
 
 // moment returns when a message was written.
 func moment(m *discordgo.Message, now time.Time) time.Time {
-	if at := gateway.Made(number(m.ID)); at.Before(now) {
+	if at := gateway.Made(gateway.Number(m.ID)); at.Before(now) {
 		return at
 	}
 	return now
 }
 
-// comes reports the presence of a person who was not seen there before.
-func (w *guildState) comes(c *channel, user uint64, at time.Time) []action {
-	if _, here := c.here[user]; here {
-		c.here[user] = later(c.here[user], at)
+// see reports the presence of a person who was not seen there before.
+func (t *translator) see(c *roster.Channel, user uint64, at time.Time) []action {
+	if !c.See(user, at) {
 		return nil
 	}
-	c.here[user] = at
-	return []action{roomEvent{c, earshot.Event{At: at, From: handle(user), Via: text, Body: earshot.Presence{Session: name, Here: true}}}}
+	return []action{t.event(c, user, at, earshot.Presence{Session: name, Here: true})}
 }
 
-// gone reports that a person has left the guild, wherever they were seen.
-func (w *guildState) gone(guild, user uint64, now time.Time) (acts []action) {
-	for _, c := range w.sorted() {
-		if _, here := c.here[user]; here && c.guild == guild {
-			acts = append(acts, w.goes(c, user, now))
-		}
+// depart reports that people are no longer present.
+func (t *translator) depart(all []roster.Departure, now time.Time) (acts []action) {
+	for _, d := range all {
+		acts = append(acts, t.event(d.From, d.User, now, earshot.Presence{Session: name}))
 	}
 	return acts
 }
 
-func (w *guildState) goes(c *channel, user uint64, now time.Time) action {
-	delete(c.here, user)
-	return roomEvent{c, earshot.Event{At: now, From: handle(user), Via: text, Body: earshot.Presence{Session: name}}}
-}
-
-// idle reports the departure of people without a sign for long.
-func (w *guildState) idle(now time.Time) (acts []action) {
-	for _, c := range w.sorted() {
-		for _, user := range slices.Sorted(maps.Keys(c.here)) {
-			if now.Sub(c.here[user]) >= stays {
-				acts = append(acts, w.goes(c, user, now))
-			}
-		}
-	}
-	return acts
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// sorted returns the channels in order, for determinism.
-func (w *guildState) sorted() (all []*channel) {
-	for _, c := range w.channels {
-		all = append(all, c)
-	}
-	slices.SortFunc(all, func(a, b *channel) int { return compare(a.id, b.id) })
-	return all
-}
-
-func compare(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// wordless handles a message without text: if Discord kept the text from the bot, somebody has to
-// know.
-func (w *guildState) wordless(m *discordgo.Message) []action {
-	if w.blind || m.Author.Bot || m.WebhookID != "" || len(m.Mentions) > 0 || m.GuildID == "" || m.Flags != 0 {
+// complain reports once that Discord kept the text of a message from the bot, if it has none.
+func (t *translator) complain(m *discordgo.Message) []action {
+	if t.blind || m.Author.Bot || m.WebhookID != "" || len(m.Mentions) > 0 || m.GuildID == "" || m.Flags != 0 {
 		return nil
 	}
-	w.blind = true
+	t.blind = true
 	return []action{fault{earshot.Notice{
 		Key: "discord content", Text: "Discord does not show the bot what people write",
 		Cure: "switch on Message Content Intent at https://discord.com/developers/applications under Bot, and start earshot again",
 	}}}
 }
 
-// changed handles an edit by the author. Discord also sends one when it has found the preview of a
+// revise translates an edit by the author. Discord also sends one when it has found the preview of a
 // link.
-func (w *guildState) changed(e *discordgo.MessageUpdate, now time.Time) []action {
-	m := e.Message
-	c := w.channels[number(m.ChannelID)]
-	if m.Author == nil || m.EditedTimestamp == nil || number(m.ID) == 0 {
+func (t *translator) revise(e *discordgo.MessageUpdate, now time.Time) []action {
+	m, id := e.Message, gateway.Number(e.ID)
+	if m.Author == nil || m.EditedTimestamp == nil || id == 0 {
 		return nil
 	}
+	c := t.roster.Channel(gateway.Number(m.ChannelID))
 	if c == nil {
-		return w.unknown(e, number(m.ChannelID), m.GuildID)
+		return t.postpone(e, m.ChannelID, m.GuildID)
 	}
-	if !w.reads(c, m) {
+	if !t.roster.Reads(c, m) {
 		return nil
 	}
-	body, ok := w.message(c, m)
+	body, ok := t.message(c, m)
 	if !ok {
 		return nil
 	}
 	edited := *m.EditedTimestamp
-	if i := slices.IndexFunc(c.recent, func(r recent) bool { return r.id == number(m.ID) }); i >= 0 {
-		c.recent[i].edited = edited
-	}
+	c.NoteEdit(id, edited)
 	at := edited
 	if at.After(now) {
 		at = now
 	}
-	return []action{roomEvent{c, earshot.Event{
-		ID: gateway.RevisionOf(c.id, number(m.ID), edited), At: at, From: handle(number(m.Author.ID)), Via: text,
-		Body: earshot.Revision{Of: w.event(c.id, number(m.ID)), Text: body.Text},
-	}}}
+	revised := t.event(c, gateway.Number(m.Author.ID), at, earshot.Revision{Of: t.eventOf(c.ID, id), Text: body.Text})
+	revised.event.ID = gateway.RevisionOf(c.ID, id, edited)
+	return []action{revised}
 }
 
-// deleted handles deleted messages: deleted by their authors, or by moderators. Discord does not
+// withdraw translates deleted messages: deleted by their authors, or by moderators. Discord does not
 // say who, and lets nobody else do it.
-func (w *guildState) deleted(event any, in uint64, ids []string, now time.Time) (acts []action) {
-	c := w.channels[in]
+func (t *translator) withdraw(event any, channel, guild string, ids []string, now time.Time) (acts []action) {
+	c := t.roster.Channel(gateway.Number(channel))
 	if c == nil {
-		guild := ""
-		switch e := event.(type) {
-		case *discordgo.MessageDelete:
-			guild = e.GuildID
-		case *discordgo.MessageDeleteBulk:
-			guild = e.GuildID
-		}
-		return w.unknown(event, in, guild)
+		return t.postpone(event, channel, guild)
 	}
-	if !w.takesPart(c) {
+	if !t.roster.TakesPart(c) {
 		return nil
 	}
 	for _, id := range ids {
-		if n := number(id); n != 0 {
-			acts = append(acts, w.withdrawn(c, n, now))
+		if n := gateway.Number(id); n != 0 {
+			c.Forget(n)
+			acts = append(acts, roomEvent{c, earshot.Event{At: now, From: earshot.Handle{Provider: name}, Via: text, Body: earshot.Withdrawal{Of: t.eventOf(c.ID, n)}}})
 		}
 	}
 	return acts
 }
 
-func (w *guildState) withdrawn(c *channel, message uint64, now time.Time) action {
-	c.forget(message)
-	return roomEvent{c, earshot.Event{At: now, From: earshot.Handle{Provider: name}, Via: text, Body: earshot.Withdrawal{Of: w.event(c.id, message)}}}
-}
-
-// unknown handles an event in an unknown channel. If the bot may take part there, the channel is
-// looked up, once, and its events wait, in order.
-func (w *guildState) unknown(event any, channel uint64, guild string) []action {
-	switch {
-	case channel == 0 || w.strange[channel]:
-		return nil
-	case guild == "" && !w.cfg.DirectMessages, guild != "" && w.guilds[number(guild)] == nil:
-		return nil
+// postpone has an event in an unknown channel wait until the channel has been looked up.
+func (t *translator) postpone(event any, channel, guild string) []action {
+	if n := gateway.Number(channel); t.roster.Defer(event, n, guild) {
+		return []action{lookup{n}}
 	}
-	waiting, asked := w.unplaced[channel]
-	if len(waiting) < mostUnplaced {
-		w.unplaced[channel] = append(waiting, event)
-	}
-	if asked {
-		return nil
-	}
-	return []action{lookup{channel}}
-}
-
-// found records what a channel is, nil if it does not exist, and returns its events, if people can
-// write there.
-func (w *guildState) found(channel uint64, is *discordgo.Channel) (events []any) {
-	events = w.missing(channel)
-	if is != nil {
-		is.ID = digits(channel)
-		w.channel(is)
-	}
-	if w.channels[channel] != nil {
-		return events
-	}
-	if len(w.strange) >= mostStrange {
-		clear(w.strange)
-	}
-	w.strange[channel] = true
 	return nil
 }
 
-// missing records that a channel cannot be looked up at present, and returns its events. The next
-// event there starts another lookup.
-func (w *guildState) missing(channel uint64) (events []any) {
-	events = w.unplaced[channel]
-	delete(w.unplaced, channel)
-	return events
-}
-
-// types handles typing in a channel where something was said already.
-func (w *guildState) types(e *discordgo.TypingStart, now time.Time) []action {
-	c, user := w.channels[number(e.ChannelID)], number(e.UserID)
-	if c == nil || user == w.me || !w.takesPart(c) || c.here[user].IsZero() || w.people[user] == nil || w.people[user].is.Bot || !in(w.listed.users, user) {
+// invoke translates a command that somebody gave.
+func (t *translator) invoke(i *discordgo.Interaction, now time.Time) []action {
+	given, refused := interaction.Parse(t.roster, t.commands, i)
+	switch {
+	case refused != nil:
+		return []action{refusal{refused}}
+	case given == nil:
 		return nil
 	}
-	who := typist{user, c.id}
-	c.here[user] = later(c.here[user], now)
-	_, already := w.typing[who]
-	if !already && len(w.typing) >= mostTyping {
-		return nil
-	}
-	w.typing[who] = now.Add(typingLasts)
-	if already {
-		return nil
-	}
-	return []action{w.typed(c, user, true, now)}
-}
-
-func (w *guildState) typed(c *channel, user uint64, began bool, at time.Time) action {
-	return roomEvent{c, earshot.Event{At: at, From: handle(user), Via: text, Body: earshot.Typing{Began: began}}}
-}
-
-// rests returns the people who have stopped typing.
-func (w *guildState) rests(now time.Time) (acts []action) {
-	for _, who := range w.typists() {
-		if until := w.typing[who]; until.After(now) {
-			continue
+	e := earshot.Event{At: now, From: gateway.HandleOf(given.User)}
+	if given.Question() {
+		asked := earshot.Text("@" + t.agent() + " " + given.Args)
+		e.Via, e.Body = text, earshot.Message{Text: asked}
+		if given.OwnWords() {
+			e.Body = earshot.Command{Name: earshot.OwnWords, Args: asked}
 		}
-		delete(w.typing, who)
-		if c := w.channels[who.channel]; c != nil {
-			acts = append(acts, w.typed(c, who.user, false, now))
-		}
+		return append(t.see(given.In, given.User, now), question{given, e})
 	}
-	return acts
-}
-
-func (w *guildState) typists() (all []typist) {
-	for who := range w.typing {
-		all = append(all, who)
-	}
-	slices.SortFunc(all, func(a, b typist) int {
-		if a.channel != b.channel {
-			return compare(a.channel, b.channel)
-		}
-		return compare(a.user, b.user)
-	})
-	return all
-}
-
-// until returns when the next person may have stopped typing; zero if nobody types.
-func (w *guildState) until() (first time.Time) {
-	for _, t := range w.typing {
-		if first.IsZero() || t.Before(first) {
-			first = t
-		}
-	}
-	return first
-}
-
-// digits formats one of Discord's numbers.
-func digits(id uint64) string { return strconv.FormatUint(id, 10) }
-
-// orNone formats one, or returns "" for 0.
-func orNone(id uint64) string {
-	if id == 0 {
-		return ""
-	}
-	return digits(id)
+	e.ID, e.Body = gateway.EventOf(given.In.ID, given.ID), earshot.Command{Name: given.Name, Args: earshot.Text(given.Args)}
+	return []action{command{given, e}}
 }

@@ -1,9 +1,10 @@
 package discord
 
 import (
-	"encoding/json"
+	"context"
+	"errors"
 	"fmt"
-	"slices"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,9 @@ import (
 	"earshot"
 	"earshot/internal/discord/compose"
 	"earshot/internal/discord/gateway"
+	"earshot/internal/discord/interaction"
+	"earshot/internal/discord/roster"
+	"earshot/internal/testkit"
 )
 
 const (
@@ -30,21 +34,20 @@ const (
 // now is after all that happens.
 var now = gateway.Made(message).Add(time.Hour)
 
-// furnished returns a world with a guild, and somebody who is known.
-func furnished() *guildState {
-	cfg := DefaultConfig()
-	w := newWorld(cfg, Parts{Agent: func() string { return "Robin" }, Event: gateway.EventOf, Commands: []Command{{Name: "who"}}})
-	w.learn(&discordgo.Ready{User: &discordgo.User{ID: digits(me), Bot: true}})
-	w.learn(&discordgo.GuildCreate{Guild: &discordgo.Guild{
-		ID: digits(house), Name: "The House",
-		Channels: []*discordgo.Channel{{ID: digits(general), Name: "general", GuildID: digits(house)}},
+// furnished returns a translator with a guild, and somebody who is known.
+func furnished() *translator {
+	w := roster.New(roster.Config{DirectMessages: true, Bots: true})
+	w.Learn(&discordgo.Ready{User: &discordgo.User{ID: gateway.Digits(me), Bot: true}})
+	w.Learn(&discordgo.GuildCreate{Guild: &discordgo.Guild{
+		ID: gateway.Digits(house), Name: "The House",
+		Channels: []*discordgo.Channel{{ID: gateway.Digits(general), Name: "general", GuildID: gateway.Digits(house)}},
 		Roles: []*discordgo.Role{
-			{ID: digits(keepers), Name: "@everyone\nkeepers"},
-			{ID: digits(mine), Name: "robin", Managed: true},
+			{ID: gateway.Digits(keepers), Name: "@everyone\nkeepers"},
+			{ID: gateway.Digits(mine), Name: "robin", Managed: true},
 		},
 	}})
-	w.arrived(arrival{ann, Person{Name: "Ann"}}, "Ann 2")
-	return w
+	w.Arrived(roster.Arrival{User: ann, Person: roster.Person{Name: "Ann"}}, "Ann 2")
+	return &translator{roster: w, agent: func() string { return "Robin" }, eventOf: gateway.EventOf, commands: []interaction.Command{{Name: "who"}}}
 }
 
 // TestWords is what becomes of what Discord writes otherwise than it shows it.
@@ -80,7 +83,7 @@ func TestWords(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := furnished()
-			if got := w.words(w.channels[general], &tt.m); got != tt.want {
+			if got := w.words(w.roster.Channel(general), &tt.m); got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})
@@ -107,10 +110,10 @@ func TestTypingEnds(t *testing.T) {
 	w := furnished()
 	created := func(id uint64) *discordgo.MessageCreate {
 		return &discordgo.MessageCreate{Message: &discordgo.Message{
-			ID: digits(id), ChannelID: digits(general), GuildID: digits(house), Content: "hello", Author: &discordgo.User{ID: digits(ann), Username: "ann"},
+			ID: gateway.Digits(id), ChannelID: gateway.Digits(general), GuildID: gateway.Digits(house), Content: "hello", Author: &discordgo.User{ID: gateway.Digits(ann), Username: "ann"},
 		}}
 	}
-	types := &discordgo.TypingStart{UserID: digits(ann), ChannelID: digits(general), GuildID: digits(house)}
+	types := &discordgo.TypingStart{UserID: gateway.Digits(ann), ChannelID: gateway.Digits(general), GuildID: gateway.Digits(house)}
 	if acts := w.translate(types, now); len(acts) != 0 {
 		t.Errorf("somebody who is not there types: %v", acts)
 	}
@@ -121,16 +124,16 @@ func TestTypingEnds(t *testing.T) {
 	if acts := w.translate(types, now.Add(8*time.Second)); len(acts) != 0 {
 		t.Errorf("it is said twice: %v", acts)
 	}
-	if acts := w.rests(now.Add(17 * time.Second)); len(acts) != 0 {
+	if acts := w.endTyping(now.Add(17 * time.Second)); len(acts) != 0 {
 		t.Errorf("ended after 17 s: %v", acts)
 	}
-	acts := w.rests(now.Add(18 * time.Second))
-	if len(acts) != 1 || acts[0].(roomEvent).event.Body != (earshot.Typing{}) || !w.until().IsZero() {
+	acts := w.endTyping(now.Add(18 * time.Second))
+	if len(acts) != 1 || acts[0].(roomEvent).event.Body != (earshot.Typing{}) || !w.typing.until().IsZero() {
 		t.Errorf("%v", acts)
 	}
 	w.translate(types, now)
 	w.translate(created(message+1), now)
-	if acts := w.rests(now.Add(time.Minute)); len(acts) != 0 {
+	if acts := w.endTyping(now.Add(time.Minute)); len(acts) != 0 {
 		t.Errorf("what was sent is over besides: %v", acts)
 	}
 }
@@ -138,8 +141,8 @@ func TestTypingEnds(t *testing.T) {
 // TestGone: who leaves the guild leaves the rooms in which they were seen.
 func TestGone(t *testing.T) {
 	w := furnished()
-	w.channels[general].here[ann] = now
-	gone := &discordgo.GuildMemberRemove{Member: &discordgo.Member{GuildID: digits(house), User: &discordgo.User{ID: digits(ann)}}}
+	w.roster.Channel(general).See(ann, now)
+	gone := &discordgo.GuildMemberRemove{Member: &discordgo.Member{GuildID: gateway.Digits(house), User: &discordgo.User{ID: gateway.Digits(ann)}}}
 	acts := w.translate(gone, now)
 	if len(acts) != 1 || acts[0].(roomEvent).event.Body != (earshot.Presence{Session: name}) {
 		t.Errorf("%v", acts)
@@ -147,69 +150,68 @@ func TestGone(t *testing.T) {
 	if acts := w.translate(gone, now); len(acts) != 0 {
 		t.Errorf("twice: %v", acts)
 	}
-	w.channels[general].here[ann] = now
-	if acts := w.idle(now.Add(stays - 1)); len(acts) != 0 {
+	w.roster.Channel(general).See(ann, now)
+	if acts := w.depart(w.roster.Idle(now.Add(roster.Stays-1)), now); len(acts) != 0 {
 		t.Errorf("too soon: %v", acts)
 	}
-	if acts := w.idle(now.Add(stays)); len(acts) != 1 || len(w.idle(now.Add(stays))) != 0 {
+	if acts := w.depart(w.roster.Idle(now.Add(roster.Stays)), now); len(acts) != 1 || len(w.depart(w.roster.Idle(now.Add(roster.Stays)), now)) != 0 {
 		t.Errorf("after a while: %v", acts)
 	}
 }
 
-// TestRenamed: a new name and new roles are told, the same are not, and what a message
-// says of somebody whom it mentions replaces nothing.
-func TestRenamed(t *testing.T) {
-	w := furnished()
-	member := func(nick string, roles ...string) *discordgo.GuildMemberUpdate {
-		return &discordgo.GuildMemberUpdate{Member: &discordgo.Member{GuildID: digits(house), Nick: nick, Roles: roles, User: &discordgo.User{ID: digits(ann), Username: "ann"}}}
-	}
-	if all := w.arrivals(member("Ann")); len(all) != 0 {
-		t.Errorf("%+v", all)
-	}
-	want := Person{Name: "Annie", Roles: []string{"everyone keepers"}}
-	all := w.arrivals(member("Annie", digits(keepers), "1"))
-	if len(all) != 1 || all[0].is.Name != want.Name || !slices.Equal(all[0].is.Roles, want.Roles) {
-		t.Errorf("%+v", all)
-	}
-	stranger := member("Zed")
-	stranger.User.ID = "1100000000000000098"
-	if all := w.arrivals(stranger); len(all) != 0 {
-		t.Errorf("somebody who was never seen: %+v", all)
-	}
+// A channelClient is asked what a channel is.
+type channelClient struct {
+	is  *discordgo.Channel
+	err error
+}
+
+func (c channelClient) Ask(_ context.Context, _, _ string, _, into any) error {
+	*into.(**discordgo.Channel) = c.is
+	return c.err
+}
+
+// lookUp returns what follows when Discord says what a channel is, or fails to.
+func lookUp(t *testing.T, w *translator, channel uint64, is *discordgo.Channel, err error) roster.News {
+	background := gateway.NewBackground(1, slog.New(slog.DiscardHandler))
+	defer testkit.Finish(t, testkit.Patience, "the requests", background.Wait)
+	f := roster.NewFetcher(channelClient{is, err}, background)
+	f.LookUp(t.Context(), channel, nil)
+	return w.roster.Take(testkit.Receive(t, testkit.Patience, "what the channel is", f.Found()), now)
 }
 
 // TestUnknownChannel: what happens where nobody knows what it is, is looked up, once.
 func TestUnknownChannel(t *testing.T) {
 	const thread = general + 1000
 	created := &discordgo.MessageCreate{Message: &discordgo.Message{
-		ID: digits(message), ChannelID: digits(thread), GuildID: digits(house), Content: "hello", Author: &discordgo.User{ID: digits(ann), Username: "ann"},
+		ID: gateway.Digits(message), ChannelID: gateway.Digits(thread), GuildID: gateway.Digits(house), Content: "hello", Author: &discordgo.User{ID: gateway.Digits(ann), Username: "ann"},
 	}}
 	w := furnished()
 	if acts := w.translate(created, now); len(acts) != 1 || acts[0].(lookup).channel != thread {
 		t.Fatalf("%v", acts)
 	}
-	deleted := &discordgo.MessageDelete{Message: &discordgo.Message{ID: digits(message), ChannelID: digits(thread), GuildID: digits(house)}}
+	deleted := &discordgo.MessageDelete{Message: &discordgo.Message{ID: gateway.Digits(message), ChannelID: gateway.Digits(thread), GuildID: gateway.Digits(house)}}
 	if acts := w.translate(deleted, now); len(acts) != 0 {
 		t.Fatalf("it is looked up twice: %v", acts)
 	}
-	if events := w.missing(thread); len(events) != 2 || w.strange[thread] {
-		t.Errorf("while nobody can say, %v waits", events)
+	if news := lookUp(t, w, thread, nil, errors.New("nobody can say")); news.Lost != 2 {
+		t.Errorf("while nobody can say, %+v waits", news)
 	}
 	for _, event := range []any{created, deleted} {
 		w.translate(event, now)
 	}
-	if events := w.found(thread, &discordgo.Channel{Type: discordgo.ChannelTypeGuildPublicThread, GuildID: digits(house), ParentID: digits(general), Name: "aside"}); len(events) != 2 || events[0].(*discordgo.MessageCreate).Message != created.Message || events[1] != any(deleted) {
+	is := &discordgo.Channel{Type: discordgo.ChannelTypeGuildPublicThread, GuildID: gateway.Digits(house), ParentID: gateway.Digits(general), Name: "aside"}
+	if events := lookUp(t, w, thread, is, nil).Events; len(events) != 2 || events[0].(*discordgo.MessageCreate).Message != created.Message || events[1] != any(deleted) {
 		t.Fatalf("what happened there was %v", events)
 	}
-	if acts := w.translate(created, now); len(acts) != 2 || acts[1].(roomEvent).in.parent != general {
+	if acts := w.translate(created, now); len(acts) != 2 || acts[1].(roomEvent).in.Parent != general {
 		t.Errorf("%v", acts)
 	}
 	for name, is := range map[string]*discordgo.Channel{
-		"nothing": nil, "a forum": {Type: discordgo.ChannelTypeGuildForum, GuildID: digits(house)}, "another guild's": {GuildID: "7"},
+		"nothing": nil, "a forum": {Type: discordgo.ChannelTypeGuildForum, GuildID: gateway.Digits(house)}, "another guild's": {GuildID: "7"},
 	} {
 		w := furnished()
 		w.translate(created, now)
-		if events := w.found(thread, is); events != nil || w.channels[thread] != nil {
+		if events := lookUp(t, w, thread, is, nil).Events; events != nil || w.roster.Channel(thread) != nil {
 			t.Errorf("%s: taken in", name)
 		}
 		if acts := w.translate(created, now); len(acts) != 0 {
@@ -222,49 +224,7 @@ func TestUnknownChannel(t *testing.T) {
 	}
 }
 
-// TestAnswers: an answer arrives whole, in parts that Discord takes.
-func TestAnswers(t *testing.T) {
-	for _, text := range []string{"", "one", strings.Repeat("a line of words\n", 300), strings.Repeat("é", 2500), strings.Repeat("  /join    come\n\n", 300), "```\nhidden\n``` @everyone"} {
-		var all strings.Builder
-		for _, part := range answers(text) {
-			if utf8.RuneCountInString(part) > compose.Longest || strings.Count(part, "```") > 2 {
-				t.Errorf("a part of %q", part)
-			}
-			all.WriteString(strings.TrimSuffix(strings.TrimPrefix(part, "```text\n"), "\n```"))
-		}
-		squeeze := func(s string) string { return strings.NewReplacer("\n", "", "\u200b", "").Replace(s) }
-		if got := squeeze(all.String()); text != "" && got != squeeze(text) {
-			t.Errorf("arrived as %q, not %q", got, text)
-		}
-	}
-	if n := len(answers(strings.Repeat("word ", 10000))); n != mostParts+1 {
-		t.Errorf("%d parts", n)
-	}
-}
-
-// TestOffered: the commands are as Discord takes them, and known again.
-func TestOffered(t *testing.T) {
-	rows := []Command{{Name: "ask"}, {Name: "Bad Name"}, {Name: "msg", Args: "NAME TEXT", Help: strings.Repeat("long ", 40)}, {Name: "join", Args: "[CHANNEL]", Help: "come"}}
-	got := offered(rows, false)
-	if len(got) != 3 || got[0].Name != "ask" || !got[1].Options[0].Required || got[2].Options[0].Required || utf8.RuneCountInString(got[1].Description) > 100 {
-		t.Errorf("%+v", got)
-	}
-	var back []*discordgo.ApplicationCommand
-	b, err := json.Marshal(got)
-	if err != nil || json.Unmarshal(b, &back) != nil {
-		t.Fatal(err)
-	}
-	slices.Reverse(back)
-	if !sameCommands(back, got) || !sameCommands(offered(rows, true), offered(rows, true)) {
-		t.Error("not known again")
-	}
-	back[0].Description = "else"
-	if sameCommands(back, got) || sameCommands(back[1:], got) {
-		t.Error("taken for the same")
-	}
-}
-
-// FuzzTranslate hands the world whatever Discord could say: it neither breaks nor grows,
+// FuzzTranslate hands the translator whatever Discord could say: it neither breaks nor grows,
 // and what comes of it is fit for a room and a prompt.
 func FuzzTranslate(f *testing.F) {
 	kinds := []string{
@@ -284,43 +244,42 @@ func FuzzTranslate(f *testing.F) {
 	f.Add(byte(10), []byte(`{"guild_id":"1100000000000000003","threads":[null,{"id":"3","type":11}]}`))
 	f.Fuzz(func(t *testing.T, kind byte, data []byte) {
 		w := furnished()
-		w.channels[general].here[ann] = now
+		w.roster.Channel(general).See(ann, now)
 		event := gateway.Decode(kinds[int(kind)%len(kinds)], data)
-		w.learn(event)
-		for _, a := range w.arrivals(event) {
-			checkShown(t, a.is.Name, mostFile)
-			for _, r := range a.is.Roles {
-				checkShown(t, r, mostName)
+		w.roster.Learn(event)
+		for _, a := range w.roster.Arrivals(event) {
+			checkShown(t, a.Person.Name, compose.LongestLine)
+			for _, r := range a.Person.Roles {
+				checkShown(t, r, compose.LongestName)
 			}
-			w.arrived(a, "somebody")
+			w.roster.Arrived(a, "somebody")
 		}
 		for range 2 {
 			for _, a := range w.translate(event, now) {
 				switch a := a.(type) {
 				case roomEvent:
 					checkSaying(t, w, a)
-				case request:
-					checkText(t, string(a.command.Args))
+				case command:
+					checkText(t, a.given.Args)
 				case question:
-					checkText(t, a.text)
+					checkText(t, a.given.Args)
 				}
 			}
 		}
-		for _, c := range w.channels {
-			checkShown(t, w.place(c).Name, 3*mostFile)
-			if len(c.recent) > mostRecent {
+		for _, c := range w.roster.Channels() {
+			checkShown(t, w.roster.Place(c).Name, 3*compose.LongestLine)
+			if len(c.Recent) > roster.MostRecent {
 				t.Error("it grows")
 			}
 		}
-		w.rests(now.Add(time.Hour))
-		w.missed(&channel{id: general, guild: house}, []*discordgo.Message{nil}, now)
+		w.endTyping(now.Add(time.Hour))
 	})
 }
 
-func checkSaying(t *testing.T, w *guildState, s roomEvent) {
+func checkSaying(t *testing.T, w *translator, s roomEvent) {
 	t.Helper()
 	e := s.event
-	if e.From.Provider != name || e.At.IsZero() || e.At.After(now) || w.place(s.in).Room() == "" {
+	if e.From.Provider != name || e.At.IsZero() || e.At.After(now) || w.roster.Place(s.in).Room() == "" {
 		t.Errorf("%+v", e)
 	}
 	switch b := e.Body.(type) {
@@ -330,8 +289,8 @@ func checkSaying(t *testing.T, w *guildState, s roomEvent) {
 			t.Errorf("%+v", b)
 		}
 		for _, f := range b.Attachments {
-			checkShown(t, string(f.Name), mostFile)
-			checkShown(t, f.Type, mostFile)
+			checkShown(t, string(f.Name), compose.LongestLine)
+			checkShown(t, f.Type, compose.LongestLine)
 		}
 	case earshot.Revision:
 		checkText(t, string(b.Text))
@@ -341,7 +300,7 @@ func checkSaying(t *testing.T, w *guildState, s roomEvent) {
 // checkText fails unless s is fit to be shown and told to models, with its lines.
 func checkText(t *testing.T, s string) {
 	t.Helper()
-	if !utf8.ValidString(s) || utf8.RuneCountInString(s) > mostText {
+	if !utf8.ValidString(s) || utf8.RuneCountInString(s) > compose.LongestRead {
 		t.Errorf("a text of %d bytes", len(s))
 	}
 	for _, r := range s {

@@ -15,6 +15,7 @@ import (
 	"earshot/executive/room"
 	"earshot/internal/discord/calls"
 	"earshot/internal/discord/gateway"
+	"earshot/internal/discord/roster"
 	"earshot/internal/supervise"
 	"earshot/models/stt"
 	"earshot/participants"
@@ -114,7 +115,7 @@ func (b *Bot) Recognise(ctx context.Context) error { return b.pool.Run(ctx) }
 func (b *Bot) Forget(turns map[earshot.TurnID]bool) error { return b.own.Forget(turns) }
 
 // Room implements [discord.House].
-func (b *Bot) Room(ctx context.Context, c discord.Channel) (earshot.RoomID, error) {
+func (b *Bot) Room(ctx context.Context, c roster.Place) (earshot.RoomID, error) {
 	room, err := b.c.Rooms.Open(ctx, executive.Room{ID: c.Room(), Name: c.Name})
 	if err != nil {
 		return "", err
@@ -163,7 +164,7 @@ func (b *Bot) Run(ctx context.Context) error {
 }
 
 // Arrive implements [discord.House].
-func (b *Bot) Arrive(ctx context.Context, who earshot.Handle, p discord.Person) (string, error) {
+func (b *Bot) Arrive(ctx context.Context, who earshot.Handle, p roster.Person) (string, error) {
 	if is := b.c.People.Resolve(who); !p.Member && is.ID != "" || p.IfKnown && is.ID == "" {
 		return is.Name, nil
 	}

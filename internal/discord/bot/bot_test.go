@@ -12,9 +12,9 @@ import (
 	"earshot/daemon/access"
 	"earshot/internal/discord/discordtest"
 	"earshot/internal/discord/gateway"
+	"earshot/internal/discord/roster"
 	"earshot/internal/field"
 	"earshot/internal/testkit"
-	"earshot/providers/discord"
 )
 
 // TestDiscordThatDoesNotAnswer: while Discord takes nothing in one channel, all that the
@@ -32,8 +32,8 @@ func TestDiscordThatDoesNotAnswer(t *testing.T) {
 	e, rooms := newBot(t, silence.URL)
 	defer silence.CloseClientConnections() // who waits for an answer waits no longer
 	ctx := t.Context()
-	general := discord.Channel{ID: "77", Guild: "7", Name: "#general"}
-	opens := func(c discord.Channel) Room {
+	general := roster.Place{ID: "77", Guild: "7", Name: "#general"}
+	opens := func(c roster.Place) Room {
 		t.Helper()
 		id, err := e.Room(ctx, c)
 		if err != nil {
@@ -50,7 +50,7 @@ func TestDiscordThatDoesNotAnswer(t *testing.T) {
 	if again := opens(general); again.Room == first.Room {
 		t.Error("the room was not closed")
 	}
-	opens(discord.Channel{ID: "78", Guild: "7", Name: "#quay"})
+	opens(roster.Place{ID: "78", Guild: "7", Name: "#quay"})
 	for room, want := range map[earshot.RoomID]string{"discord-77": "#harbour", "discord-78": "#quay"} {
 		if c, ok := e.posts.posted(room); !ok || c.Name != want {
 			t.Errorf("%s is %+v, %v", room, c, ok)
@@ -103,12 +103,12 @@ func TestTalk(t *testing.T) {
 func TestWhoIsPinged(t *testing.T) {
 	e, _ := newBot(t, "")
 	defer e.posts.close()
-	id, err := e.Room(t.Context(), discord.Channel{ID: "77", Guild: "7", Name: "#general"})
+	id, err := e.Room(t.Context(), roster.Place{ID: "77", Guild: "7", Name: "#general"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for user, name := range map[string]string{"5": "ann", "6": "bob", "7": "beep"} {
-		if _, err := e.Arrive(t.Context(), earshot.Handle{Provider: access.Discord, ID: user}, discord.Person{Name: name, Bot: name == "beep"}); err != nil {
+		if _, err := e.Arrive(t.Context(), earshot.Handle{Provider: access.Discord, ID: user}, roster.Person{Name: name, Bot: name == "beep"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,7 +12,9 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/codec"
 	"earshot/internal/discord/calls"
+	"earshot/internal/discord/compose"
 	"earshot/internal/discord/gateway"
+	"earshot/internal/discord/roster"
 	"earshot/internal/discord/voice"
 	"earshot/internal/helper"
 	"earshot/internal/supervise"
@@ -68,7 +70,7 @@ func callsConfig(c discord.Config) calls.Config {
 
 // roomOf opens the room of a voice channel.
 func (b *Bot) roomOf(ctx context.Context, guild, channel uint64) (earshot.RoomID, error) {
-	c := discord.Channel{ID: gateway.Digits(channel), Guild: gateway.Digits(guild)}
+	c := roster.Place{ID: gateway.Digits(channel), Guild: gateway.Digits(guild)}
 	if known, ok := b.posts.posted(c.Room()); ok {
 		return b.Room(ctx, known)
 	}
@@ -99,7 +101,7 @@ func (b *Bot) arrives(ctx context.Context, guild, user uint64) error {
 	if err := b.session.Ask(ctx, http.MethodGet, fmt.Sprintf("guilds/%d/members/%d", guild, user), nil, &is); err != nil {
 		return err
 	}
-	_, err := b.Arrive(ctx, who, discord.Person{
+	_, err := b.Arrive(ctx, who, roster.Person{
 		Name: cmp.Or(is.Nick, is.User.Global, is.User.Name), Account: is.User.Name, Bot: is.User.Bot, Member: true,
 	})
 	return err
@@ -119,7 +121,7 @@ func (b *Bot) mayListen(id earshot.RoomID) (bool, <-chan struct{}) {
 // tell posts a message of the daemon in a channel. It pings nobody.
 func (b *Bot) tell(ctx context.Context, channel uint64, text string) error {
 	return b.session.Ask(ctx, http.MethodPost, fmt.Sprintf("channels/%d/messages", channel),
-		map[string]any{"content": text, "allowed_mentions": map[string]any{"parse": []string{}}}, nil)
+		map[string]any{"content": text, "allowed_mentions": compose.Nobody}, nil)
 }
 
 // ear listens to one person in the call of a room. How long it waits for more words depends on

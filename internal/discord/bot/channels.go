@@ -11,15 +11,15 @@ import (
 	"earshot/daemon/access"
 	"earshot/internal/discord/compose"
 	"earshot/internal/discord/gateway"
+	"earshot/internal/discord/roster"
 	"earshot/internal/probe"
 	outlet "earshot/outlets/discord"
 	"earshot/participants"
-	"earshot/providers/discord"
 )
 
 // A posting is a channel and its open room, with the outlet that writes there.
 type posting struct {
-	discord.Channel
+	roster.Place
 	room Room
 	talk talk
 
@@ -37,28 +37,28 @@ type posts struct {
 }
 
 // posted returns the channel of a room.
-func (p *posts) posted(room earshot.RoomID) (discord.Channel, bool) {
+func (p *posts) posted(room earshot.RoomID) (roster.Place, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if here := p.of[room]; here != nil {
-		return here.Channel, true
+		return here.Place, true
 	}
-	return discord.Channel{}, false
+	return roster.Place{}, false
 }
 
 // begin assigns a channel to its room, and returns its posting, which must be run if it is new.
-func (p *posts) begin(room Room, c discord.Channel, stop context.CancelFunc) (is *posting, begun bool) {
+func (p *posts) begin(room Room, c roster.Place, stop context.CancelFunc) (is *posting, begun bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	was := p.of[room.ID]
 	if was != nil && was.room.Room == room.Room {
-		was.Channel = c
+		was.Place = c
 		return was, false
 	}
 	if was != nil {
 		was.stop()
 	}
-	is = &posting{Channel: c, room: room, stop: stop, entered: make(chan struct{}), over: make(chan struct{})}
+	is = &posting{Place: c, room: room, stop: stop, entered: make(chan struct{}), over: make(chan struct{})}
 	if p.of == nil {
 		p.of, p.writing = make(map[earshot.RoomID]*posting), make(map[*posting]bool)
 	}
@@ -133,7 +133,7 @@ func (t *talk) between(by earshot.ParticipantID, event earshot.EventID) bool {
 
 // post adds the outlet of a channel to its room, until the room closes or the posting ends. It
 // returns when the outlet is there: before anything comes in that is to be answered there.
-func (b *Bot) post(ctx context.Context, room Room, c discord.Channel) {
+func (b *Bot) post(ctx context.Context, room Room, c roster.Place) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p, begun := b.posts.begin(room, c, stop)
 	if !begun {
@@ -149,7 +149,7 @@ func (b *Bot) post(ctx context.Context, room Room, c discord.Channel) {
 }
 
 // write runs the outlet of a channel until its room closes or ctx ends.
-func (b *Bot) write(ctx context.Context, p *posting, c discord.Channel) {
+func (b *Bot) write(ctx context.Context, p *posting, c roster.Place) {
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer p.stop()
@@ -174,7 +174,7 @@ func (b *Bot) write(ctx context.Context, p *posting, c discord.Channel) {
 }
 
 // around returns who reads what is written in a channel.
-func (b *Bot) around(c discord.Channel) earshot.Audience {
+func (b *Bot) around(c roster.Place) earshot.Audience {
 	if c.Private() {
 		return earshot.Audience{Members: []earshot.ParticipantID{b.c.People.Resolve(earshot.Handle{Provider: access.Discord, ID: c.With}).Reader()}}
 	}
@@ -182,7 +182,7 @@ func (b *Bot) around(c discord.Channel) earshot.Audience {
 }
 
 // outlet returns the outlet of a channel.
-func (b *Bot) outlet(room earshot.RoomID, c discord.Channel) *outlet.Text {
+func (b *Bot) outlet(room earshot.RoomID, c roster.Place) *outlet.Text {
 	set := b.c.Settings().Outlets.Discord
 	channel := gateway.Number(c.ID)
 	return outlet.NewText(outlet.TextConfig{

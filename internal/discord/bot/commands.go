@@ -15,9 +15,9 @@ import (
 	"earshot/executive/command"
 	"earshot/internal/discord/calls"
 	"earshot/internal/discord/gateway"
+	"earshot/internal/discord/interaction"
 	"earshot/internal/english"
 	"earshot/participants"
-	"earshot/providers/discord"
 )
 
 // unfit are the commands that make no sense on Discord, where identities are fixed, everybody
@@ -25,10 +25,10 @@ import (
 var unfit = []string{"identity", "msg", "voice"}
 
 // offered are the commands that are offered after a slash.
-func (b *Bot) offered() (all []discord.Command) {
+func (b *Bot) offered() (all []interaction.Command) {
 	for _, c := range append(b.c.Rooms.Commands(), Commands(nil)...) {
 		if !slices.Contains(unfit, c.Name) {
-			all = append(all, discord.Command{Name: c.Name, Args: c.Args, Help: c.Help})
+			all = append(all, interaction.Command{Name: c.Name, Args: c.Args, Help: c.Help})
 		}
 	}
 	return all

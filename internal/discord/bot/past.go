@@ -9,7 +9,7 @@ import (
 	"earshot"
 	"earshot/daemon/access"
 	"earshot/executive/remind"
-	"earshot/providers/discord"
+	"earshot/internal/discord/roster"
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 )
 
 // Past implements [discord.House].
-func (b *Bot) Past(ctx context.Context) (all []discord.Past, err error) {
+func (b *Bot) Past(ctx context.Context) (all []roster.Past, err error) {
 	var waits []earshot.RoomID
 	if err := b.c.Store.Look(ctx, func(v earshot.View) (err error) {
 		waits, err = remind.Rooms(ctx, v)
@@ -44,7 +44,7 @@ func (b *Bot) Past(ctx context.Context) (all []discord.Past, err error) {
 		if !ok || len(all) == 2*mostPast {
 			continue // it is not on Discord
 		}
-		p := discord.Past{Own: b.own.in(is.ID), Waits: waiting(is.ID)}
+		p := roster.Past{Own: b.own.in(is.ID), Waits: waiting(is.ID)}
 		if with, direct := strings.CutPrefix(string(is.ID), access.DirectPrefix); direct {
 			p.With = with
 		} else {
@@ -62,11 +62,11 @@ func (b *Bot) Past(ctx context.Context) (all []discord.Past, err error) {
 }
 
 // written returns the messages of a room that came from Discord.
-func (b *Bot) written(ctx context.Context, id earshot.RoomID) (all []discord.Written, err error) {
+func (b *Bot) written(ctx context.Context, id earshot.RoomID) (all []roster.Written, err error) {
 	events, err := b.c.Store.Lately(ctx, id, earshot.KindMessage, mostMissed, b.c.Rooms.Audiences(id)...)
 	for _, ev := range events {
 		if m, ok := ev.Body.(earshot.Message); ok && ev.From.Provider == access.Discord {
-			all = append(all, discord.Written{Event: ev.ID, Edited: m.Revised})
+			all = append(all, roster.Written{Event: ev.ID, Edited: m.Revised})
 		}
 	}
 	return all, err
