@@ -158,7 +158,7 @@ func (m *mouth) Leave() {
 
 // speaks gives the agent a voice in a call.
 func (b *Bot) speaks(ctx context.Context, call calls.Call, id earshot.RoomID) (calls.RoomVoice, error) {
-	line, ok := call.(outlet.Call)
+	line, ok := call.(calls.Sender)
 	r, open := b.c.Rooms.Find(id)
 	if !ok || !open {
 		return nil, errors.New("there is no call to speak in")

@@ -1,0 +1,72 @@
+package calls
+
+import (
+	"testing"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/internal/sound/deck"
+)
+
+// encodeAll moves what the encoder takes of b, as frames of its own, and returns how many.
+func encodeAll(b *soundBuffer, all bool) (n int64) {
+	var buf [audio.Samples]int16
+	for len(b.next(buf[:], all)) > 0 {
+		b.frames++
+		n++
+	}
+	return n
+}
+
+// TestSoundBuffer: at most 100 ms and the delay of the encoder are on their way; what has left is
+// what was heard, and lags behind by that delay until the encoder has made all of it.
+func TestSoundBuffer(t *testing.T) {
+	b := newSoundBuffer()
+	b.write(make([]int16, 20*audio.Samples))
+	if n := encodeAll(b, false); n != (advance+delay)/audio.Samples || b.starving() || !b.waiting() {
+		t.Errorf("%d frames are encoded in advance", n)
+	}
+	b.leave(3)
+	if got := b.position(); got != 3*audio.Samples-delay || b.end() != 20*audio.Samples {
+		t.Errorf("after three frames %d samples have left", got)
+	}
+	b.leave(2)
+	if got := b.position(); got != 3*audio.Samples-delay {
+		t.Errorf("it goes back to %d", got)
+	}
+	for !b.starving() {
+		b.leave(b.frames)
+		encodeAll(b, true)
+		b.complete = true
+	}
+	b.flushed = true
+	b.leave(b.frames)
+	if !b.allLeft() || b.waiting() || b.runOver() || b.position() != 20*audio.Samples || b.room() != advance+buffered {
+		t.Errorf("at the end %+v", b)
+	}
+}
+
+// TestSoundBufferRewinds: what was encoded and has not left is encoded again, and fades in to the
+// volume that was set.
+func TestSoundBufferRewinds(t *testing.T) {
+	b := newSoundBuffer()
+	pcm := make([]int16, 20*audio.Samples)
+	for i := range pcm {
+		pcm[i] = 10000
+	}
+	b.write(pcm)
+	encodeAll(b, false)
+	b.leave(2)
+	at := b.position()
+	b.setVolume(earshot.Duck)
+	b.rewind()
+	var buf [audio.Samples]int16
+	first := b.next(buf[:], false)
+	if b.position() != at || b.given != at+audio.Samples || first[0] > 1000 {
+		t.Errorf("at %d it goes on at %d with %d", at, b.given, first[0])
+	}
+	ducked := int16(10000 * audio.Decibels(deck.Ducked))
+	if last := b.next(buf[:], false)[audio.Samples-1]; last < ducked-100 || last > ducked+100 {
+		t.Errorf("it comes to %d, not %d", last, ducked)
+	}
+}
