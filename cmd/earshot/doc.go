@@ -56,8 +56,9 @@
 // [earshot/internal/discord/dave], on [earshot/internal/discord/mls].
 // [earshot/internal/discord/roster] knows the guilds, channels and members, and what was missed
 // there; [earshot/internal/discord/interaction] registers and answers slash commands;
-// [earshot/internal/discord/compose] makes messages of a text; and
-// [earshot/internal/discord/calls] joins voice channels, with an ear for each person there.
+// [earshot/internal/discord/compose] makes messages of a text, which
+// [earshot/internal/discord/posts] posts in time; and [earshot/internal/discord/calls] joins voice
+// channels, with an ear for each person and a player for the agent.
 // [earshot/internal/discord/discordtest] is a Discord on loopback, and
 // [earshot/internal/discord/peers] has other people's clients call us there.
 //

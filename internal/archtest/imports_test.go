@@ -49,6 +49,7 @@ var may = map[string]string{
 	"internal/discord/gateway":       ". internal/supervise internal/discord/voice",
 	"internal/discord/calls":         ". internal/audio internal/codec internal/playback internal/sound/... internal/supervise internal/discord/gateway internal/discord/voice providers",
 	"internal/discord/compose":       "",
+	"internal/discord/posts":         "internal/discord/compose internal/discord/gateway",
 	"internal/discord/roster":        ". internal/discord/compose internal/discord/gateway",
 	"internal/discord/interaction":   ". internal/discord/compose internal/discord/gateway internal/discord/roster",
 	"internal/discord/voice":         "internal/discord/dave",

@@ -6,9 +6,10 @@
 //   - voice is one call: the voice gateway, the packets, the encryption.
 //   - gateway is the session of a bot: the main gateway, REST, and Discord's numbers.
 //   - compose turns text into messages that Discord accepts, and cleans what people wrote.
+//   - posts posts replies and lines in a channel, in time.
 //   - roster knows the guilds, channels and members, and what was missed there.
 //   - interaction registers slash commands, and answers them.
-//   - calls joins voice channels, and hears each person there.
+//   - calls joins voice channels, hears each person there, and plays what the agent says.
 //   - bot joins all of it to the rooms of a daemon.
 //   - discordtest is a Discord for tests, and peers are other people's clients.
 //
@@ -24,9 +25,10 @@
 //
 // A message comes from the websocket of gateway, whose queue passes it to the provider. The roster
 // learns from it, and the provider makes an event of it, which bot brings into the room of the
-// channel. The reply goes from the room to
-// the outlet of the channel, clause by clause; compose makes messages of it, which gateway sends by
-// REST. In a call, packets come from voice to calls, which has a listener for each person; what
-// was recognised goes to the room as an event. A spoken reply goes to the outlet of the call, which
-// has it encoded, and to voice, which sends a frame every 20 ms.
+// channel. The reply goes from the room to the outlet of the channel, clause by clause, and from
+// there to posts; compose makes messages of it, which gateway sends by REST.
+//
+// In a call, packets come from voice to calls, which has a listener for each person; what was
+// recognised goes to the room as an event. A spoken reply goes to the outlet of the call, whose
+// player, in calls, has it encoded and hands it to voice, which sends a frame every 20 ms.
 package discord

@@ -4,28 +4,21 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
-	"strconv"
 	"sync"
 
 	"earshot"
 	"earshot/internal/discord/compose"
-	"earshot/internal/discord/gateway"
+	"earshot/internal/discord/posts"
 )
 
 // TextName is the name of the outlet of a channel, which is the Via of what is written there.
 const TextName = "discord"
 
-// REST is Discord's REST interface. [gateway.Session] is one.
-type REST interface {
-	Do(ctx context.Context, r gateway.Request) error
-}
-
 // TextConfig configures the outlet of a channel. Its functions may be called from any goroutine,
 // and must not block.
 type TextConfig struct {
 	Channel uint64
-	REST    REST
+	REST    posts.REST
 
 	// Dropped, if set, receives the number of lines that were not shown because Discord was slow.
 	// It returns at once.
@@ -65,14 +58,14 @@ var ErrClosed = errors.New("the channel is closed")
 // may be called from any goroutine.
 type Text struct {
 	cfg      TextConfig
-	path     string         // of the channel's messages
+	channel  posts.Channel
+	lines    *posts.Lines
 	speeches sync.WaitGroup // their goroutines
 
 	opening sync.Mutex // held while one speech replaces another
 	mu      sync.Mutex
 	last    *textSpeech
 	running bool
-	board   lineQueue
 }
 
 // NewText returns the outlet of a channel. It can be opened while it runs.
@@ -92,7 +85,8 @@ func NewText(cfg TextConfig) *Text {
 	if cfg.Refused == nil {
 		cfg.Refused = func(error) {}
 	}
-	return &Text{cfg: cfg, path: "channels/" + strconv.FormatUint(cfg.Channel, 10), board: lineQueue{more: make(chan struct{}, 1)}}
+	c := posts.Channel{ID: cfg.Channel, REST: cfg.REST}
+	return &Text{cfg: cfg, channel: c, lines: posts.NewLines(c, cfg.Dropped)}
 }
 
 // Run keeps the outlet in the room until ctx ends, and posts the daemon's own messages there. When
@@ -101,7 +95,7 @@ func NewText(cfg TextConfig) *Text {
 func (t *Text) Run(ctx context.Context, enter func(earshot.Outlet) (leave func())) error {
 	t.run(true)
 	leave := enter(t)
-	t.tend(ctx)
+	t.lines.Run(ctx)
 	leave()
 	if last := t.run(false); last != nil {
 		last.Do(earshot.Cut)
@@ -140,11 +134,10 @@ func (t *Text) Open(ctx context.Context, o earshot.Opening, heard func(earshot.H
 	if !t.running {
 		return nil, ErrClosed
 	}
-	posting, cut := context.WithCancel(ctx)
-	w := newTextSpeech(t, o, heard, cut)
-	t.last = w
-	t.speeches.Go(func() { w.run(ctx, posting) })
-	return w, nil
+	s := newTextSpeech(t, o, heard)
+	t.last = s
+	t.speeches.Go(func() { s.writer.Run(ctx) })
+	return s, nil
 }
 
 // hush ends the last speech.
@@ -157,63 +150,11 @@ func (t *Text) hush(ctx context.Context) error {
 	}
 	last.Do(earshot.Cut)
 	select {
-	case <-last.over:
+	case <-last.writer.Over():
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// A message is the JSON of a message to post.
-type message struct {
-	Content   string     `json:"content"`
-	Allowed   allowed    `json:"allowed_mentions"`
-	Reference *reference `json:"message_reference,omitempty"`
-	Nonce     string     `json:"nonce,omitempty"`
-	Enforce   bool       `json:"enforce_nonce,omitempty"`
-}
-
-// allowed says whom a message notifies: only these users and, if replied is set, the author of the
-// message that it refers to. Discord's default is everybody.
-type allowed struct {
-	Parse   []string `json:"parse"` // empty, but not left out
-	Users   []string `json:"users"`
-	Replied bool     `json:"replied_user"`
-}
-
-// reference names the message that is answered.
-type reference struct {
-	Message string `json:"message_id"`
-	Fail    bool   `json:"fail_if_not_exists"` // false: it may have been deleted meanwhile
-}
-
-// tells returns an allowed with these users alone.
-func tells(users []uint64) allowed {
-	a := allowed{Parse: []string{}, Users: []string{}}
-	for _, id := range users {
-		a.Users = append(a.Users, strconv.FormatUint(id, 10))
-	}
-	return a
-}
-
-// post posts m and returns the message's number.
-func (t *Text) post(ctx context.Context, m message) (id uint64, err error) {
-	var got struct{ ID string }
-	err = t.cfg.REST.Do(ctx, gateway.Request{
-		Method: http.MethodPost, Path: t.path + "/messages", Body: m, Into: &got, Again: m.Enforce, Grace: grace,
-	})
-	if err != nil {
-		return 0, err
-	}
-	id = gateway.Number(got.ID)
-	return id, nil
-}
-
-// take deletes a message, even if ctx has ended.
-func (t *Text) take(ctx context.Context, message uint64) {
-	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), grace)
-	defer done()
-	_ = t.cfg.REST.Do(ctx, gateway.Request{Method: http.MethodDelete, Path: t.path + "/messages/" + strconv.FormatUint(message, 10)})
 }
 
 // head is what a reply of an agent begins with.
@@ -221,5 +162,5 @@ func (t *Text) head(agent string) string {
 	if agent == cmp.Or(t.cfg.Self, agent) {
 		return ""
 	}
-	return "-# " + compose.Escape(brief(agent, 80)) + "\n"
+	return "-# " + compose.Escape(compose.Shorten(agent, longestName)) + "\n"
 }

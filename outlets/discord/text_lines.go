@@ -1,59 +1,28 @@
 package discord
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"earshot"
 	"earshot/internal/discord/compose"
 )
 
+// The bounds of names, of what somebody wrote elsewhere, and of the daemon's own text, which may be
+// the answer to a command. All are in characters.
 const (
-	// mostLines is how many lines wait to be posted.
-	mostLines = 8
-	// between is the least time between two of the daemon's own messages: people do not come for
-	// those.
-	between = 5 * time.Second
-	// longestLine bounds what somebody wrote elsewhere, and longestNotice the daemon's own text,
-	// which may be the answer to a command. Both are in characters.
+	longestName   = 80
 	longestLine   = 1500
 	longestNotice = 6000
 )
-
-// A lineQueue holds the daemon's lines that are not posted yet.
-type lineQueue struct {
-	lines   []string // as they will be posted
-	dropped int
-	more    chan struct{} // there is a line
-}
 
 // Show implements [earshot.Board]: it shows what concerns the people of the channel and what they
 // cannot see otherwise. That is what somebody wrote to them from elsewhere, changes of their room,
 // calls that reached nobody, and missing replies. Notices about parts of the daemon are shown
 // where those parts are.
 func (t *Text) Show(e earshot.Event) {
-	line := t.line(e)
-	if line == "" {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	b := &t.board
-	if len(b.lines) == mostLines {
-		b.lines = slices.Delete(b.lines, 0, 1)
-		b.dropped++
-		if t.cfg.Dropped != nil {
-			t.cfg.Dropped(1)
-		}
-	}
-	b.lines = append(b.lines, line)
-	select {
-	case b.more <- struct{}{}:
-	default:
+	if line := t.line(e); line != "" {
+		t.lines.Add(line)
 	}
 }
 
@@ -68,7 +37,7 @@ func (t *Text) line(e earshot.Event) string {
 		if e.Author != "" {
 			who = t.cfg.Called(e.Author)
 		}
-		return fmt.Sprintf("**%s** (%s): %s", compose.Escape(brief(who, 80)), compose.Escape(e.From.Provider), compose.Escape(brief(string(b.Text), longestLine)))
+		return fmt.Sprintf("**%s** (%s): %s", compose.Escape(compose.Shorten(who, longestName)), compose.Escape(e.From.Provider), compose.Escape(compose.Shorten(string(b.Text), longestLine)))
 	case earshot.ModeChange:
 		return small(fmt.Sprintf("The room is %s: %s.", b.Tells(), b.Mode.Means()))
 	case earshot.Snooze:
@@ -112,61 +81,5 @@ func failure(fault string) string {
 	return "something went wrong here"
 }
 
-// small returns text as lines of Discord's small print.
-func small(text string) string {
-	lines := strings.Split(compose.Escape(brief(text, longestNotice)), "\n")
-	for i, l := range lines {
-		lines[i] = "-# " + l
-	}
-	return strings.Join(lines, "\n")
-}
-
-// brief shortens text to a number of characters.
-func brief(text string, most int) string {
-	if utf8.RuneCountInString(text) > most {
-		text = string([]rune(text)[:most-1]) + "…"
-	}
-	return text
-}
-
-// tend posts the waiting lines, in as few messages as possible, until ctx ends.
-func (t *Text) tend(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.board.more:
-		}
-		for _, p := range compose.All(t.lines(), compose.Names{}) {
-			_, _ = t.post(ctx, message{Content: p.Content, Allowed: tells(nil)}) // if it fails, a reply will fail as well, and report it
-		}
-		if !pause(ctx, between) {
-			return
-		}
-	}
-}
-
-// lines takes the waiting lines.
-func (t *Text) lines() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	b := &t.board
-	if b.dropped > 0 {
-		b.lines = append([]string{small(fmt.Sprintf("(%d lines are left out)", b.dropped))}, b.lines...)
-	}
-	text := strings.Join(b.lines, "\n")
-	b.lines, b.dropped = nil, 0
-	return text
-}
-
-// pause waits for d, and returns false if ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
+// small returns a text of the daemon in small print.
+func small(text string) string { return compose.SmallPrint(compose.Shorten(text, longestNotice)) }

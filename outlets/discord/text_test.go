@@ -18,6 +18,7 @@ import (
 	"earshot"
 	"earshot/internal/discord/compose"
 	rest "earshot/internal/discord/gateway"
+	"earshot/internal/discord/posts"
 	"earshot/outlets/discord"
 )
 
@@ -25,7 +26,7 @@ var (
 	_ earshot.Flowing = (*discord.Text)(nil)
 	_ earshot.Written = (*discord.Text)(nil)
 	_ earshot.Board   = (*discord.Text)(nil)
-	_ discord.REST    = (*rest.Session)(nil)
+	_ posts.REST      = (*rest.Session)(nil)
 )
 
 const (
@@ -70,7 +71,7 @@ func newChannel() *channel {
 	return &channel{began: time.Now(), takes: func(int) time.Duration { return 100 * time.Millisecond }}
 }
 
-// Do implements [discord.REST].
+// Do implements [posts.REST].
 func (c *channel) Do(ctx context.Context, r rest.Request) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -283,6 +283,15 @@ func All(text string, names Names) (parts []Part) {
 	}
 }
 
+// SmallPrint returns a text, unchanged, as lines of Discord's small print.
+func SmallPrint(text string) string {
+	lines := strings.Split(Escape(text), "\n")
+	for i, l := range lines {
+		lines[i] = "-# " + l
+	}
+	return strings.Join(lines, "\n")
+}
+
 var marks = strings.NewReplacer(
 	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "~", `\~`, "|", `\|`, "[", `\[`, "]", `\]`, "(", `\(`,
 	"<", "<"+zero, "@", "@"+zero, "://", ":"+zero+"//", "\r\n", "\n", "\r", "\n",

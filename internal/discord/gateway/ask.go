@@ -102,7 +102,7 @@ func (s *Session) Do(ctx context.Context, r Request) error {
 				wait = 0 // it was demanded, and has passed
 			}
 		}
-		if !pause(ctx, wait) {
+		if !Pause(ctx, wait) {
 			return context.Cause(ctx)
 		}
 		again, err := s.send(ctx, r, to.String(), route, body)
@@ -119,7 +119,7 @@ func (s *Session) send(ctx context.Context, r Request, to, route string, body []
 	flight, land := context.WithTimeout(context.WithoutCancel(ctx), answers)
 	defer land()
 	defer context.AfterFunc(ctx, func() {
-		if !pause(flight, r.Grace) {
+		if !Pause(flight, r.Grace) {
 			return
 		}
 		land()

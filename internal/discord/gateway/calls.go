@@ -138,7 +138,7 @@ func (s *Session) move(ctx context.Context, conn *connection, guild uint64, w vo
 	s.mu.Lock()
 	wait := conn.room.take(time.Now())
 	s.mu.Unlock()
-	if !pause(ctx, wait) {
+	if !Pause(ctx, wait) {
 		return fmt.Errorf("waiting to send: %w", ctx.Err())
 	}
 	var channel *string

@@ -156,7 +156,7 @@ func (s *Session) Run(ctx context.Context) error {
 		if how.fault != nil {
 			return s.explain(ctx, how.fault)
 		}
-		if !pause(ctx, how.wait) {
+		if !Pause(ctx, how.wait) {
 			return nil
 		}
 		e := s.attend(ctx, c, how)
@@ -169,8 +169,8 @@ func (s *Session) Run(ctx context.Context) error {
 	}
 }
 
-// pause waits for d, and returns false if ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
+// Pause waits for d, and returns false if ctx ended first.
+func Pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
