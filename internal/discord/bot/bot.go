@@ -75,11 +75,11 @@ type Bot struct {
 	c       Config
 	session *gateway.Session
 	sense   *discord.Sense
-	line    *calls.Calls // nil if it does not hear
+	calls   *calls.Calls // nil if it does not hear
 	pool    *stt.Pool    // likewise
 
-	posts posts // into the rooms that were opened
-	own   *PostLog
+	channels channelSet // whose rooms were opened
+	own      *PostLog
 }
 
 // New returns a bot, which connects once it runs. What is missing may still come; the error is
@@ -95,15 +95,15 @@ func New(ctx context.Context, c Config) (*Bot, error) {
 	b.session = discord.NewSession(set.Providers.Discord, token, c.Log, func(event any) { b.sense.Take(event) })
 	also := func(any) {}
 	if c.Hears {
-		if err := b.listen(c.Speaks); err != nil {
+		if err := b.openCalls(c.Speaks); err != nil {
 			return nil, err
 		}
-		also = b.line.Take
+		also = b.calls.Take
 	}
 	b.sense = discord.New(set.Providers.Discord, discord.Parts{
 		Session: b.session, House: b, Agent: func() string { return c.People.Name(participants.Agent) },
 		Event:    func(channel, message uint64) earshot.EventID { return b.eventOf(ctx, channel, message) },
-		Commands: b.offered(), Also: also, Tell: c.Report, Log: c.Log,
+		Commands: b.offeredCommands(), Also: also, Tell: c.Report, Log: c.Log,
 	})
 	return b, nil
 }
@@ -132,11 +132,11 @@ func (b *Bot) Run(ctx context.Context) error {
 	var inCall sync.WaitGroup
 	calls, hangUp := context.WithCancel(ctx)
 	defer hangUp()
-	if b.line != nil {
+	if b.calls != nil {
 		inCall.Go(func() {
 			cfg := b.c.Restarts
 			cfg.Report = b.c.Report
-			if err := supervise.Run(calls, "calls", func(ctx context.Context) error { return b.line.Run(ctx, b.c.Rooms.Admit) }, cfg); err != nil {
+			if err := supervise.Run(calls, "calls", func(ctx context.Context) error { return b.calls.Run(ctx, b.c.Rooms.Admit) }, cfg); err != nil {
 				b.c.Log.Error("a part cannot run", "part", "calls", "err", err)
 			}
 		})
@@ -151,12 +151,12 @@ func (b *Bot) Run(ctx context.Context) error {
 		}
 		hangUp()
 		inCall.Wait()
-		b.posts.close()
+		b.channels.close()
 	})
 	err := b.sense.Run(last, b.admit)
 	close(ended)
 	rest.Wait()
-	b.posts.close() // what came in meanwhile
+	b.channels.close() // what came in meanwhile
 	if ctx.Err() != nil {
 		return nil
 	}

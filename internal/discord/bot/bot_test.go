@@ -52,13 +52,13 @@ func TestDiscordThatDoesNotAnswer(t *testing.T) {
 	}
 	opens(roster.Place{ID: "78", Guild: "7", Name: "#quay"})
 	for room, want := range map[earshot.RoomID]string{"discord-77": "#harbour", "discord-78": "#quay"} {
-		if c, ok := e.posts.posted(room); !ok || c.Name != want {
+		if c, ok := e.channels.place(room); !ok || c.Name != want {
 			t.Errorf("%s is %+v, %v", room, c, ok)
 		}
 	}
 	general.Name = "#haven"
 	opens(general)
-	if c, _ := e.posts.posted("discord-77"); c.Name != "#haven" {
+	if c, _ := e.channels.place("discord-77"); c.Name != "#haven" {
 		t.Errorf("after a change of name it is %q", c.Name)
 	}
 	select {
@@ -67,8 +67,8 @@ func TestDiscordThatDoesNotAnswer(t *testing.T) {
 	default:
 	}
 	silence.CloseClientConnections()
-	e.posts.close()
-	if _, ok := e.posts.posted("discord-77"); ok {
+	e.channels.close()
+	if _, ok := e.channels.place("discord-77"); ok {
 		t.Error("something writes still")
 	}
 }
@@ -102,7 +102,7 @@ func TestTalk(t *testing.T) {
 // since, and nobody else.
 func TestWhoIsPinged(t *testing.T) {
 	e, _ := newBot(t, "")
-	defer e.posts.close()
+	defer e.channels.close()
 	id, err := e.Room(t.Context(), roster.Place{ID: "77", Guild: "7", Name: "#general"})
 	if err != nil {
 		t.Fatal(err)
@@ -113,13 +113,13 @@ func TestWhoIsPinged(t *testing.T) {
 		}
 	}
 	for i, by := range []string{"5", "7", "5", "6"} {
-		e.posts.heard(id, earshot.ParticipantID("discord-"+by), earshot.EventID(fmt.Sprint("e", i)))
+		e.channels.heard(id, earshot.ParticipantID("discord-"+by), earshot.EventID(fmt.Sprint("e", i)))
 	}
 	for _, tt := range []struct {
 		to, about string
 		want      bool
 	}{{"discord-5", "e0", true}, {"discord-5", "e2", true}, {"discord-6", "e3", false}, {"discord-7", "e1", false}, {"", "e0", false}, {"agent", "e0", false}} {
-		if got := e.calls(id, earshot.Opening{To: earshot.ParticipantID(tt.to), About: earshot.EventID(tt.about)}); got != tt.want {
+		if got := e.pings(id, earshot.Opening{To: earshot.ParticipantID(tt.to), About: earshot.EventID(tt.about)}); got != tt.want {
 			t.Errorf("the answer to %s of %q pings: %v", tt.about, tt.to, got)
 		}
 	}
@@ -145,7 +145,7 @@ func TestHall(t *testing.T) {
 		{named: "the quiet one", want: s.Channel("The Quiet One").ID}, {named: "stage", want: s.Channel("stage").ID}, // which is declined
 		{named: "general", err: "no voice channel"}, {named: "nowhere", err: "no voice channel"}, {named: "<#12>", err: "no voice channel"}, {named: "twice", err: "several"},
 	} {
-		got, err := e.hall(t.Context(), s.Guild().ID, tt.named)
+		got, err := e.findVoiceChannel(t.Context(), s.Guild().ID, tt.named)
 		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%q: %d, %v, want %d, %q", tt.named, got, err, tt.want, tt.err)
 		}

@@ -1,12 +1,13 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"sync"
+
+	"github.com/bwmarrin/discordgo"
 
 	"earshot"
 	"earshot/internal/audio"
@@ -29,8 +30,8 @@ import (
 // inCalls is the speech input and output of calls.
 const inCalls = "discord voice"
 
-// listen lets the bot hear and, if speaks is set, speak.
-func (b *Bot) listen(speaks bool) error {
+// openCalls lets the bot hear and, if speaks is set, speak.
+func (b *Bot) openCalls(speaks bool) error {
 	out, err := OpenOptOuts(b.c.Settings().Store.Directory)
 	if err != nil {
 		return err
@@ -47,16 +48,16 @@ func (b *Bot) listen(speaks bool) error {
 		Decoder: func(heard func(uint32, *audio.Frame)) calls.Decoder {
 			return codec.NewOpus(codec.OpusConfig{Dial: helper.NewDialer(b.c.Log, helper.SpeechProgram, "media"), Heard: heard})
 		},
-		Room:    b.roomOf,
-		Listens: b.mayListen,
-		Arrive:  b.arrives,
-		Tell:    b.tell,
+		Room:    b.callRoom,
+		Listens: b.listens,
+		Arrive:  b.arriveInCall,
+		Tell:    b.postNotice,
 		OptOuts: out, Report: b.c.Report, Log: b.c.Log,
 	}
 	if speaks {
-		parts.Enter = b.speaks
+		parts.Enter = b.enterCall
 	}
-	b.line = calls.New(callsConfig(b.c.Settings().Providers.Discord), parts)
+	b.calls = calls.New(callsConfig(b.c.Settings().Providers.Discord), parts)
 	return nil
 }
 
@@ -68,10 +69,10 @@ func callsConfig(c discord.Config) calls.Config {
 	}
 }
 
-// roomOf opens the room of a voice channel.
-func (b *Bot) roomOf(ctx context.Context, guild, channel uint64) (earshot.RoomID, error) {
+// callRoom opens the room of a voice channel.
+func (b *Bot) callRoom(ctx context.Context, guild, channel uint64) (earshot.RoomID, error) {
 	c := roster.Place{ID: gateway.Digits(channel), Guild: gateway.Digits(guild)}
-	if known, ok := b.posts.posted(c.Room()); ok {
+	if known, ok := b.channels.place(c.Room()); ok {
 		return b.Room(ctx, known)
 	}
 	var is struct {
@@ -84,32 +85,26 @@ func (b *Bot) roomOf(ctx context.Context, guild, channel uint64) (earshot.RoomID
 	return b.Room(ctx, c)
 }
 
-// arrives makes known a person who is in a call and has never written.
-func (b *Bot) arrives(ctx context.Context, guild, user uint64) error {
+// arriveInCall makes known a person who is in a call and has never written.
+func (b *Bot) arriveInCall(ctx context.Context, guild, user uint64) error {
 	who := gateway.HandleOf(user)
 	if b.c.People.Resolve(who).ID != "" {
 		return nil
 	}
-	var is struct {
-		Nick string `json:"nick"`
-		User struct {
-			Name   string `json:"username"`
-			Global string `json:"global_name"`
-			Bot    bool   `json:"bot"`
-		} `json:"user"`
-	}
+	var is discordgo.Member
 	if err := b.session.Ask(ctx, http.MethodGet, fmt.Sprintf("guilds/%d/members/%d", guild, user), nil, &is); err != nil {
 		return err
 	}
-	_, err := b.Arrive(ctx, who, roster.Person{
-		Name: cmp.Or(is.Nick, is.User.Global, is.User.Name), Account: is.User.Name, Bot: is.User.Bot, Member: true,
-	})
+	if is.User == nil {
+		is.User = new(discordgo.User)
+	}
+	_, err := b.Arrive(ctx, who, roster.Describe(is.User, &is))
 	return err
 }
 
-// mayListen reports whether a room listens, and returns a channel that is closed when that
+// listens reports whether a room listens, and returns a channel that is closed when that
 // changes.
-func (b *Bot) mayListen(id earshot.RoomID) (bool, <-chan struct{}) {
+func (b *Bot) listens(id earshot.RoomID) (bool, <-chan struct{}) {
 	r, ok := b.c.Rooms.Find(id)
 	if !ok {
 		return false, nil
@@ -118,8 +113,8 @@ func (b *Bot) mayListen(id earshot.RoomID) (bool, <-chan struct{}) {
 	return mode.Listens(), changed
 }
 
-// tell posts a message of the daemon in a channel. It pings nobody.
-func (b *Bot) tell(ctx context.Context, channel uint64, text string) error {
+// postNotice posts a message of the daemon in a channel. It pings nobody.
+func (b *Bot) postNotice(ctx context.Context, channel uint64, text string) error {
 	return b.session.Ask(ctx, http.MethodPost, fmt.Sprintf("channels/%d/messages", channel),
 		map[string]any{"content": text, "allowed_mentions": compose.Nobody}, nil)
 }
@@ -143,21 +138,21 @@ func (b *Bot) ear(from earshot.Handle, in earshot.RoomID, c calls.Capture) calls
 	})
 }
 
-// A mouth is the voice of the agent in one call, with the helpers that make its sound.
-type mouth struct {
+// A callVoice is the voice of the agent in one call, with the helpers that make its sound.
+type callVoice struct {
 	*outlet.Voice
 	stop context.CancelFunc
 	life sync.WaitGroup
 }
 
 // Leave implements [calls.RoomVoice].
-func (m *mouth) Leave() {
+func (m *callVoice) Leave() {
 	m.stop()
 	m.life.Wait()
 }
 
-// speaks gives the agent a voice in a call.
-func (b *Bot) speaks(ctx context.Context, call calls.Call, id earshot.RoomID) (calls.RoomVoice, error) {
+// enterCall gives the agent a voice in a call.
+func (b *Bot) enterCall(ctx context.Context, call calls.Call, id earshot.RoomID) (calls.RoomVoice, error) {
 	line, ok := call.(calls.Sender)
 	r, open := b.c.Rooms.Find(id)
 	if !ok || !open {
@@ -165,7 +160,7 @@ func (b *Bot) speaks(ctx context.Context, call calls.Call, id earshot.RoomID) (c
 	}
 	set := b.c.Settings().Outlets.Discord
 	say := tts.New(tts.Config{Dial: helper.NewDialer(b.c.Log, helper.SpeechProgram, "say"), Voice: set.VoiceName, Speed: set.Speed, Log: b.c.Log})
-	m := &mouth{Voice: outlet.NewVoice(say)}
+	m := &callVoice{Voice: outlet.NewVoice(say)}
 	coder := codec.NewOpus(codec.OpusConfig{Dial: helper.NewDialer(b.c.Log, helper.SpeechProgram, "media"), Encoded: m.Encoded})
 	ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
 	launch := func(name string, run func(context.Context) error) {

@@ -17,8 +17,8 @@ import (
 	"earshot/participants"
 )
 
-// A posting is a channel and its open room, with the outlet that writes there.
-type posting struct {
+// An openChannel is a channel and its open room, with the outlet that writes there.
+type openChannel struct {
 	roster.Place
 	room Room
 	talk talk
@@ -28,29 +28,29 @@ type posting struct {
 	over    chan struct{}      // closed when the outlet has ended
 }
 
-// posts are the channels whose rooms are open. Its methods may be called from many goroutines;
-// only close waits for Discord.
-type posts struct {
+// A channelSet holds the channels whose rooms are open. Its methods may be called from many
+// goroutines; only close waits for Discord.
+type channelSet struct {
 	mu      sync.Mutex
-	of      map[earshot.RoomID]*posting
-	writing map[*posting]bool // those that have not ended, also of closed rooms
+	of      map[earshot.RoomID]*openChannel
+	writing map[*openChannel]bool // those that have not ended, also of closed rooms
 }
 
-// posted returns the channel of a room.
-func (p *posts) posted(room earshot.RoomID) (roster.Place, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if here := p.of[room]; here != nil {
+// place returns the channel of a room.
+func (s *channelSet) place(room earshot.RoomID) (roster.Place, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if here := s.of[room]; here != nil {
 		return here.Place, true
 	}
 	return roster.Place{}, false
 }
 
-// begin assigns a channel to its room, and returns its posting, which must be run if it is new.
-func (p *posts) begin(room Room, c roster.Place, stop context.CancelFunc) (is *posting, begun bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	was := p.of[room.ID]
+// begin assigns a channel to its room, and returns it. It must be run if it is new.
+func (s *channelSet) begin(room Room, c roster.Place, stop context.CancelFunc) (is *openChannel, begun bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.of[room.ID]
 	if was != nil && was.room.Room == room.Room {
 		was.Place = c
 		return was, false
@@ -58,30 +58,30 @@ func (p *posts) begin(room Room, c roster.Place, stop context.CancelFunc) (is *p
 	if was != nil {
 		was.stop()
 	}
-	is = &posting{Place: c, room: room, stop: stop, entered: make(chan struct{}), over: make(chan struct{})}
-	if p.of == nil {
-		p.of, p.writing = make(map[earshot.RoomID]*posting), make(map[*posting]bool)
+	is = &openChannel{Place: c, room: room, stop: stop, entered: make(chan struct{}), over: make(chan struct{})}
+	if s.of == nil {
+		s.of, s.writing = make(map[earshot.RoomID]*openChannel), make(map[*openChannel]bool)
 	}
-	p.of[room.ID], p.writing[is] = is, true
+	s.of[room.ID], s.writing[is] = is, true
 	return is, true
 }
 
 // end removes what has ended.
-func (p *posts) end(done *posting) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if id := done.room.ID; p.of[id] == done {
-		delete(p.of, id)
+func (s *channelSet) end(done *openChannel) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id := done.room.ID; s.of[id] == done {
+		delete(s.of, id)
 	}
-	delete(p.writing, done)
+	delete(s.writing, done)
 	close(done.over)
 }
 
 // close ends all writing, and waits for it.
-func (p *posts) close() {
-	p.mu.Lock()
-	all := slices.Collect(maps.Keys(p.writing))
-	p.mu.Unlock()
+func (s *channelSet) close() {
+	s.mu.Lock()
+	all := slices.Collect(maps.Keys(s.writing))
+	s.mu.Unlock()
 	for _, w := range all {
 		w.stop()
 	}
@@ -91,19 +91,19 @@ func (p *posts) close() {
 }
 
 // heard records that something was written in a room, and by whom.
-func (p *posts) heard(room earshot.RoomID, by earshot.ParticipantID, event earshot.EventID) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if here := p.of[room]; here != nil {
+func (s *channelSet) heard(room earshot.RoomID, by earshot.ParticipantID, event earshot.EventID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if here := s.of[room]; here != nil {
 		here.talk.heard(by, event)
 	}
 }
 
 // between reports whether somebody else has written in a room since a person did.
-func (p *posts) between(room earshot.RoomID, by earshot.ParticipantID, event earshot.EventID) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	here := p.of[room]
+func (s *channelSet) between(room earshot.RoomID, by earshot.ParticipantID, event earshot.EventID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	here := s.of[room]
 	return here != nil && here.talk.between(by, event)
 }
 
@@ -131,25 +131,25 @@ func (t *talk) between(by earshot.ParticipantID, event earshot.EventID) bool {
 	return cmp.Or(t.last.by, by) != by && t.last.event > event || cmp.Or(t.other.by, by) != by && t.other.event > event
 }
 
-// post adds the outlet of a channel to its room, until the room closes or the posting ends. It
+// post adds the outlet of a channel to its room, until the room closes or the openChannel ends. It
 // returns when the outlet is there: before anything comes in that is to be answered there.
 func (b *Bot) post(ctx context.Context, room Room, c roster.Place) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	p, begun := b.posts.begin(room, c, stop)
+	p, begun := b.channels.begin(room, c, stop)
 	if !begun {
 		stop()
 		<-p.entered
 		return
 	}
-	go func() { // posts.close waits for it
-		defer b.posts.end(p)
+	go func() { // channelSet.close waits for it
+		defer b.channels.end(p)
 		b.write(ctx, p, c)
 	}()
 	<-p.entered
 }
 
 // write runs the outlet of a channel until its room closes or ctx ends.
-func (b *Bot) write(ctx context.Context, p *posting, c roster.Place) {
+func (b *Bot) write(ctx context.Context, p *openChannel, c roster.Place) {
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer p.stop()
@@ -167,14 +167,14 @@ func (b *Bot) write(ctx context.Context, p *posting, c roster.Place) {
 	}
 	if err := b.outlet(p.room.ID, c).Run(ctx, func(o earshot.Outlet) func() {
 		defer close(p.entered)
-		return p.room.Room.Enter(o, b.around(c))
+		return p.room.Room.Enter(o, b.readers(c))
 	}); err != nil {
 		b.c.Log.Error("a channel cannot be written to", "err", err)
 	}
 }
 
-// around returns who reads what is written in a channel.
-func (b *Bot) around(c roster.Place) earshot.Audience {
+// readers returns who reads what is written in a channel.
+func (b *Bot) readers(c roster.Place) earshot.Audience {
 	if c.Private() {
 		return earshot.Audience{Members: []earshot.ParticipantID{b.c.People.Resolve(earshot.Handle{Provider: access.Discord, ID: c.With}).Reader()}}
 	}
@@ -189,7 +189,7 @@ func (b *Bot) outlet(room earshot.RoomID, c roster.Place) *outlet.Text {
 		Dropped: b.c.Dropped("discord"),
 		Channel: channel, REST: b.session, Self: b.c.People.Name(participants.Agent), Beside: !set.Transcript,
 		Names:  func(to earshot.ParticipantID) compose.Names { return b.names(room, to) },
-		Calls:  func(o earshot.Opening) bool { return !c.Private() && b.calls(room, o) },
+		Calls:  func(o earshot.Opening) bool { return !c.Private() && b.pings(room, o) },
 		Called: b.c.People.Name,
 		Posted: func(turn earshot.TurnID, message uint64) { b.own.add(post{message, room, turn}) },
 		Refused: func(err error) {
@@ -218,17 +218,17 @@ func (b *Bot) names(room earshot.RoomID, to earshot.ParticipantID) (all compose.
 	return all
 }
 
-// calls reports whether a reply pings the person it answers: if others have written since, so that
+// pings reports whether a reply pings the person it answers: if others have written since, so that
 // the person may have looked away. Bots are not pinged, since they would answer.
-func (b *Bot) calls(room earshot.RoomID, o earshot.Opening) bool {
+func (b *Bot) pings(room earshot.RoomID, o earshot.Opening) bool {
 	p, known := b.c.People.Get(o.To)
-	return known && p.Type == participants.Human && b.posts.between(room, o.To, o.About)
+	return known && p.Type == participants.Human && b.channels.between(room, o.To, o.About)
 }
 
 // admit brings an event into its room, and records the author.
 func (b *Bot) admit(ctx context.Context, ev earshot.Event) error {
 	if ev.Body.Kind() == earshot.KindMessage {
-		b.posts.heard(ev.Room, b.c.People.Resolve(ev.From).ID, ev.ID)
+		b.channels.heard(ev.Room, b.c.People.Resolve(ev.From).ID, ev.ID)
 	}
 	return b.c.Rooms.Admit(ctx, ev)
 }

@@ -24,8 +24,8 @@ import (
 // reads what is written, and a voice belongs to an account.
 var unfit = []string{"identity", "msg", "voice"}
 
-// offered are the commands that are offered after a slash.
-func (b *Bot) offered() (all []interaction.Command) {
+// offeredCommands are the commands that are offered after a slash.
+func (b *Bot) offeredCommands() (all []interaction.Command) {
 	for _, c := range append(b.c.Rooms.Commands(), Commands(nil)...) {
 		if !slices.Contains(unfit, c.Name) {
 			all = append(all, interaction.Command{Name: c.Name, Args: c.Args, Help: c.Help})
@@ -60,8 +60,8 @@ var errNoCalls = errors.New("hearing and speaking in voice channels is not insta
 
 // asker returns where on Discord a command was given, and by whom.
 func (b *Bot) asker(c command.Call) (guild, user uint64, err error) {
-	in, ok := b.posts.posted(c.Event.Room)
-	if b.line == nil {
+	in, ok := b.channels.place(c.Event.Room)
+	if b.calls == nil {
 		return 0, 0, errNoCalls
 	}
 	guild = gateway.Number(in.Guild)
@@ -77,18 +77,19 @@ func (b *Bot) join(ctx context.Context, c command.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	channel, err := b.hall(ctx, guild, strings.TrimSpace(string(c.Args)))
+	channel, err := b.findVoiceChannel(ctx, guild, strings.TrimSpace(string(c.Args)))
 	if err != nil {
 		return "", err
 	}
-	return b.line.Join(guild, channel, user), nil
+	return b.calls.Join(guild, channel, user), nil
 }
 
 // linked returns a channel in Discord's notation for texts, or its number alone.
 var linked = regexp.MustCompile(`^(?:<#)?([0-9]{17,20})>?$`)
 
-// hall returns the voice channel that somebody names, by a link or by name; 0 if they name none.
-func (b *Bot) hall(ctx context.Context, guild uint64, named string) (uint64, error) {
+// findVoiceChannel returns the voice channel that somebody names, by a link or by name; 0 if they
+// name none.
+func (b *Bot) findVoiceChannel(ctx context.Context, guild uint64, named string) (uint64, error) {
 	if named == "" {
 		return 0, nil
 	}
@@ -100,11 +101,11 @@ func (b *Bot) hall(ctx context.Context, guild uint64, named string) (uint64, err
 	if err := b.session.Ask(ctx, http.MethodGet, fmt.Sprintf("guilds/%d/channels", guild), nil, &all); err != nil {
 		return 0, err
 	}
-	return hallCalled(all, strings.TrimPrefix(named, "#"))
+	return voiceChannelNamed(all, strings.TrimPrefix(named, "#"))
 }
 
-// hallCalled returns the only voice channel with a name.
-func hallCalled(all []*discordgo.Channel, name string) (uint64, error) {
+// voiceChannelNamed returns the only voice channel with a name.
+func voiceChannelNamed(all []*discordgo.Channel, name string) (uint64, error) {
 	all = slices.DeleteFunc(all, func(c *discordgo.Channel) bool {
 		return c == nil || c.Type != discordgo.ChannelTypeGuildVoice && c.Type != discordgo.ChannelTypeGuildStageVoice || !strings.EqualFold(c.Name, name)
 	})
@@ -123,7 +124,7 @@ func (b *Bot) leave(_ context.Context, c command.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return b.line.Leave(guild), nil
+	return b.calls.Leave(guild), nil
 }
 
 func (b *Bot) optOut(_ context.Context, c command.Call) (string, error) {
@@ -131,7 +132,7 @@ func (b *Bot) optOut(_ context.Context, c command.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return b.line.OptOut(user, !strings.EqualFold(strings.TrimSpace(string(c.Args)), "off")), nil
+	return b.calls.OptOut(user, !strings.EqualFold(strings.TrimSpace(string(c.Args)), "off")), nil
 }
 
 // status describes the session and the call of the guild in which it is asked.
@@ -146,12 +147,12 @@ func (b *Bot) status(_ context.Context, c command.Call) (string, error) {
 	if lost := st.Lost.Messages; lost > 0 {
 		fmt.Fprintf(&text, "; %s had to be requested again", english.Count(lost, "message"))
 	}
-	if b.line == nil {
+	if b.calls == nil {
 		return text.String() + "\n" + errNoCalls.Error(), nil
 	}
-	in, _ := b.posts.posted(c.Event.Room)
+	in, _ := b.channels.place(c.Event.Room)
 	guild := gateway.Number(in.Guild)
-	for _, call := range b.line.Status() {
+	for _, call := range b.calls.Status() {
 		if call.Guild == guild {
 			text.WriteString("\n" + tellCall(call))
 		}

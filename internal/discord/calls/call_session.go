@@ -44,7 +44,7 @@ type callSession struct {
 
 	news    chan struct{} // of capacity 1: check again
 	decoder Decoder
-	hears   atomic.Pointer[roomHearing] // nil while it is in no room
+	hearing atomic.Pointer[roomHearing] // nil while it is in no room
 	number  uint32                      // of decoders; under the lock of the hearing
 	chores  sync.WaitGroup              // announcements, and speech that is still being recognised
 
@@ -58,7 +58,7 @@ type callSession struct {
 
 	// Of the goroutine that checks:
 	room      earshot.RoomID
-	mouth     RoomVoice
+	roomVoice RoomVoice
 	listens   bool
 	announced bool
 	told      map[uint64]bool // who was told that the agent listens
@@ -117,12 +117,12 @@ func (v *callSession) run(ctx context.Context) error {
 			v.parts.Log.Error("a part cannot run", "part", "sound of calls", "err", err)
 		}
 	})
-	looking.Go(func() { v.attends(ctx, stay) })
+	looking.Go(func() { v.loop(ctx, stay) })
 	err := v.parts.Call(stay, voice.Config{
 		Place: place, Log: v.parts.Log, Encrypted: v.cfg.EncryptedCalls,
 		Heard:   func(batch []voice.Packet) { v.heard(batch) },
 		Changed: func(voice.Status) { v.wake() },
-	}, v.begun)
+	}, v.setCall)
 	leave()
 	looking.Wait()
 	v.depart()
@@ -136,11 +136,11 @@ func (v *callSession) run(ctx context.Context) error {
 	v.chores.Wait()
 	end()
 	coding.Wait()
-	v.heals()
+	v.endTroubles()
 	return err
 }
 
-func (v *callSession) begun(call Call) {
+func (v *callSession) setCall(call Call) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.call = call
@@ -148,27 +148,27 @@ func (v *callSession) begun(call Call) {
 
 // heard takes a batch of the call. It does not wait.
 func (v *callSession) heard(batch []voice.Packet) {
-	if h := v.hears.Load(); h != nil {
+	if h := v.hearing.Load(); h != nil {
 		h.heard(time.Now(), batch)
 	}
 }
 
 // decoded takes a frame of the decoder. It does not wait.
 func (v *callSession) decoded(coder uint32, f *audio.Frame) {
-	if h := v.hears.Load(); h != nil {
+	if h := v.hearing.Load(); h != nil {
 		h.decoded(coder, f)
 	}
 }
 
 // unhear stops listening to somebody at once.
 func (v *callSession) unhear(user uint64) {
-	if h := v.hears.Load(); h != nil {
+	if h := v.hearing.Load(); h != nil {
 		h.unhear(user)
 	}
 }
 
-// attends handles the session until stay ends; listening lives as long as ctx.
-func (v *callSession) attends(ctx, stay context.Context) {
+// loop handles the session until stay ends; listening lives as long as ctx.
+func (v *callSession) loop(ctx, stay context.Context) {
 	again := time.NewTimer(time.Hour)
 	defer again.Stop()
 	for stay.Err() == nil {
@@ -200,7 +200,7 @@ func (v *callSession) look(ctx, stay context.Context) (wait time.Duration, chang
 		v.depart() // now: what comes next is heard and said elsewhere
 	}
 	there := s.Channel != 0 && (s.Phase == "in the call" || s.Phase == "securing")
-	entered := v.hears.Load() != nil
+	entered := v.hearing.Load() != nil
 	switch {
 	case there && !entered:
 		if !v.enter(stay, call, s.Channel) {
@@ -209,10 +209,10 @@ func (v *callSession) look(ctx, stay context.Context) (wait time.Duration, chang
 	case !entered:
 		return 0, nil
 	}
-	changed = v.obeys(ctx, stay)
+	changed = v.followRoom(ctx, stay)
 	if there { // otherwise it may come back
-		v.notices(stay, s)
-		wait = v.greets(stay)
+		v.checkTrouble(stay, s)
+		wait = v.greet(stay)
 	}
 	return wait, changed
 }
@@ -227,8 +227,8 @@ func (v *callSession) enter(ctx context.Context, call Call, channel uint64) bool
 	v.channel = channel
 	v.mu.Unlock()
 	for _, h := range v.state.voiceChannels(v.guild) {
-		if h.channel == channel && (h.stage || v.unfit(h) == unlisted) {
-			v.leave(sentence(v.unfit(h)))
+		if h.channel == channel && (h.stage || v.obstacle(h) == unlisted) {
+			v.leave(sentence(v.obstacle(h)))
 			return false
 		}
 	}
@@ -242,12 +242,12 @@ func (v *callSession) enter(ctx context.Context, call Call, channel uint64) bool
 	v.room, v.announced = room, false
 	v.told, v.coming, v.there = make(map[uint64]bool), nil, nil
 	if v.parts.Enter != nil {
-		if v.mouth, err = v.parts.Enter(ctx, call, room); err != nil {
-			v.mouth = nil
+		if v.roomVoice, err = v.parts.Enter(ctx, call, room); err != nil {
+			v.roomVoice = nil
 			v.report(earshot.Notice{Key: v.key("voice"), Text: "no voice in a call: " + err.Error()})
 		}
 	}
-	v.hears.Store(&roomHearing{
+	v.hearing.Store(&roomHearing{
 		room: room, decoder: v.decoder, emit: v.emit, number: &v.number,
 		ear:    func(from earshot.Handle, c Capture) Ear { return v.parts.Ear(from, room, c) },
 		deaf:   v.deaf,
@@ -265,23 +265,23 @@ func (v *callSession) deaf(user uint64) bool {
 // depart stops listening and speaking in a room. What people have said there is still recognised;
 // nobody waits for that.
 func (v *callSession) depart() {
-	if h := v.hears.Swap(nil); h != nil {
+	if h := v.hearing.Swap(nil); h != nil {
 		v.chores.Go(h.finish())
 	}
 	v.mu.Lock()
 	v.listens = false
 	v.mu.Unlock()
-	if v.mouth != nil {
-		v.mouth.Leave()
-		v.mouth = nil
+	if v.roomVoice != nil {
+		v.roomVoice.Leave()
+		v.roomVoice = nil
 	}
 }
 
-// obeys listens if the room allows it, and returns a channel that is closed when that may have
+// followRoom listens if the room allows it, and returns a channel that is closed when that may have
 // changed.
-func (v *callSession) obeys(ctx, stay context.Context) <-chan struct{} {
+func (v *callSession) followRoom(ctx, stay context.Context) <-chan struct{} {
 	may, changed := v.parts.Listens(v.room)
-	h := v.hears.Load()
+	h := v.hearing.Load()
 	switch {
 	case may && !v.listens:
 		h.listen(ctx)
@@ -293,13 +293,13 @@ func (v *callSession) obeys(ctx, stay context.Context) <-chan struct{} {
 	v.mu.Unlock()
 	if may && !v.announced {
 		v.announced = true
-		v.announces(stay)
+		v.announce(stay)
 	}
 	return changed
 }
 
-// announces says that the agent listens, in text and aloud.
-func (v *callSession) announces(ctx context.Context) {
+// announce says that the agent listens, in text and aloud.
+func (v *callSession) announce(ctx context.Context) {
 	if !v.cfg.Announce {
 		return
 	}
@@ -310,7 +310,7 @@ func (v *callSession) announces(ctx context.Context) {
 	channel := v.channel
 	v.mu.Unlock()
 	v.chores.Go(func() { v.say(ctx, channel, announcement) })
-	if mouth := v.mouth; mouth != nil {
+	if mouth := v.roomVoice; mouth != nil {
 		v.chores.Go(func() {
 			ctx, done := context.WithTimeout(ctx, speaksWithin)
 			defer done()
@@ -323,16 +323,16 @@ func (v *callSession) announces(ctx context.Context) {
 
 // people returns who is in the channel with the agent, without bots.
 func (v *callSession) people() (all []occupant) {
-	seats, _ := v.state.seats(v.guild)
+	seats, _ := v.state.occupants(v.guild)
 	v.mu.Lock()
 	channel := v.channel
 	v.mu.Unlock()
 	return slices.DeleteFunc(seats, func(s occupant) bool { return s.channel != channel || s.bot })
 }
 
-// greets tells people who have come since that the agent listens, and drops the tracks of those
+// greet tells people who have come since that the agent listens, and drops the tracks of those
 // who have left. It returns when to check again.
-func (v *callSession) greets(ctx context.Context) (wait time.Duration) {
+func (v *callSession) greet(ctx context.Context) (wait time.Duration) {
 	now, there := time.Now(), make(map[uint64]bool)
 	for _, s := range v.people() {
 		there[s.user] = true
@@ -346,7 +346,7 @@ func (v *callSession) greets(ctx context.Context) (wait time.Duration) {
 	}
 	for user := range v.there {
 		if !there[user] {
-			v.hears.Load().left(user)
+			v.hearing.Load().left(user)
 		}
 	}
 	v.there = there
@@ -368,19 +368,19 @@ func (v *callSession) greets(ctx context.Context) (wait time.Duration) {
 	return 0
 }
 
-// notices reports once what keeps the agent from hearing or being heard, and when that is over.
-func (v *callSession) notices(ctx context.Context, s voice.Status) {
-	_, self := v.state.seats(v.guild)
+// checkTrouble reports once what keeps the agent from hearing or being heard, and when that is over.
+func (v *callSession) checkTrouble(ctx context.Context, s voice.Status) {
+	_, self := v.state.occupants(v.guild)
 	if self.channel != s.Channel {
 		self = occupant{} // it is not known yet
 	}
-	v.ails(ctx, "muted", self.silenced, "A moderator has muted me in this call, so that nobody hears me: end that under Server Mute in my menu, or use /leave")
-	v.ails(ctx, "deafened", self.deafened, "A moderator has deafened me in this call, so that I hear nobody: end that under Server Deafen in my menu, or use /leave")
-	v.ails(ctx, "deaf", s.Deaf != "", "I hear nothing in this call though somebody speaks: "+s.Deaf)
+	v.reportTrouble(ctx, "muted", self.silenced, "A moderator has muted me in this call, so that nobody hears me: end that under Server Mute in my menu, or use /leave")
+	v.reportTrouble(ctx, "deafened", self.deafened, "A moderator has deafened me in this call, so that I hear nobody: end that under Server Deafen in my menu, or use /leave")
+	v.reportTrouble(ctx, "deaf", s.Deaf != "", "I hear nothing in this call though somebody speaks: "+s.Deaf)
 }
 
-// ails reports in text, as a notice and in the status that something is wrong, or no longer.
-func (v *callSession) ails(ctx context.Context, what string, wrong bool, text string) {
+// reportTrouble reports in text, as a notice and in the status that something is wrong, or no longer.
+func (v *callSession) reportTrouble(ctx context.Context, what string, wrong bool, text string) {
 	v.mu.Lock()
 	was, channel := v.trouble[what], v.channel
 	if wrong {
@@ -398,8 +398,8 @@ func (v *callSession) ails(ctx context.Context, what string, wrong bool, text st
 	}
 }
 
-// heals ends the faults of a session that is over.
-func (v *callSession) heals() {
+// endTroubles ends the faults of a session that is over.
+func (v *callSession) endTroubles() {
 	v.mu.Lock()
 	troubles := slices.Sorted(maps.Keys(v.trouble))
 	clear(v.trouble)
@@ -420,7 +420,7 @@ func (v *callSession) status() Status {
 	for _, what := range slices.Sorted(maps.Keys(v.trouble)) {
 		s.Trouble = append(s.Trouble, v.trouble[what])
 	}
-	if h := v.hears.Load(); h != nil {
+	if h := v.hearing.Load(); h != nil {
 		s.Room = h.room
 	}
 	if v.call != nil {

@@ -239,7 +239,7 @@ func (c *Calls) attend(ctx context.Context, v *callSession) {
 func (c *Calls) stage(guild, channel uint64) string {
 	for _, h := range c.state.voiceChannels(guild) {
 		if h.channel == channel && h.stage {
-			return c.unfit(h)
+			return c.obstacle(h)
 		}
 	}
 	return ""
@@ -247,9 +247,9 @@ func (c *Calls) stage(guild, channel uint64) string {
 
 // places returns the voice channels of a guild as the policy sees them.
 func (c *Calls) places(guild uint64) (all []place) {
-	seats, _ := c.state.seats(guild)
+	seats, _ := c.state.occupants(guild)
 	for _, h := range c.state.voiceChannels(guild) {
-		p := place{channel: h.channel, why: c.unfit(h)}
+		p := place{channel: h.channel, why: c.obstacle(h)}
 		for _, s := range seats {
 			if s.channel == h.channel && !s.bot && c.users.Allows(s.user) {
 				p.people++
@@ -260,8 +260,8 @@ func (c *Calls) places(guild uint64) (all []place) {
 	return all
 }
 
-// unfit says why the agent may not join a channel, and what helps; "" if it may.
-func (c *Calls) unfit(h voiceChannel) string {
+// obstacle says why the agent may not join a channel, and what helps; "" if it may.
+func (c *Calls) obstacle(h voiceChannel) string {
 	switch {
 	case !c.channels.Allows(h.channel):
 		return unlisted
@@ -323,7 +323,7 @@ func (c *Calls) Join(guild, channel, user uint64) string {
 		return "I do not come into voice channels here; whoever runs me can allow it by providers.discord.join"
 	}
 	if channel == 0 {
-		seats, _ := c.state.seats(guild)
+		seats, _ := c.state.occupants(guild)
 		i := slices.IndexFunc(seats, func(s occupant) bool { return s.user == user })
 		if i < 0 {
 			return "You are in no voice channel: go into one and ask again, or name one"
@@ -401,12 +401,12 @@ func (c *Calls) OptedOut(user uint64) bool { return c.parts.OptOuts.Out(user) }
 // Status returns the current calls.
 func (c *Calls) Status() (all []Status) {
 	c.mu.Lock()
-	visits := make([]*callSession, 0, len(c.sessions))
+	sessions := make([]*callSession, 0, len(c.sessions))
 	for _, v := range c.sessions {
-		visits = append(visits, v)
+		sessions = append(sessions, v)
 	}
 	c.mu.Unlock()
-	for _, v := range visits {
+	for _, v := range sessions {
 		all = append(all, v.status())
 	}
 	slices.SortFunc(all, func(a, b Status) int { return cmp.Compare(a.Guild, b.Guild) })

@@ -411,7 +411,7 @@ func TestWhoIsUnknown(t *testing.T) {
 			t.Errorf("asked %d times, said\n%s", s.asked, got)
 		}
 		s.unknown = nil
-		time.Sleep(tired)
+		time.Sleep(earRest)
 		s.plays(map[uint64]string{ann: "#####............"})
 		if got := s.said(); got != "2 in 101: map[2:25]" {
 			t.Errorf("said\n%s", got)

@@ -108,16 +108,16 @@ func (h *roomHearing) heard(now time.Time, batch []voice.Packet) {
 	clear(h.batch)
 }
 
-// tired is how long a person is not listened to after their ear has failed, such as because
+// earRest is how long a person is not listened to after their ear has failed, such as because
 // Discord could not be asked who they are.
-const tired = 5 * time.Second
+const earRest = 5 * time.Second
 
 // speaker returns the speaker of p, and begins to listen to them if nobody has. It returns nil if
 // there are too many, or if p is only the end of something that was not listened to.
 func (h *roomHearing) speaker(now time.Time, p *voice.Packet) *speaker {
 	s := h.people[p.User]
 	if s != nil && !s.failed.IsZero() {
-		if now.Sub(s.failed) < tired {
+		if now.Sub(s.failed) < earRest {
 			return nil
 		}
 		s = nil

@@ -147,9 +147,9 @@ type occupant struct {
 	hushed   bool // in a stage channel, as a listener
 }
 
-// seats returns who is in the voice channels of a guild, by their numbers, and which of them is
+// occupants returns who is in the voice channels of a guild, by their numbers, and which of them is
 // the agent.
-func (w *voiceState) seats(guild uint64) (all []occupant, self occupant) {
+func (w *voiceState) occupants(guild uint64) (all []occupant, self occupant) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	g, err := w.state.Guild(gateway.Digits(guild))

@@ -86,10 +86,7 @@ func (s *Session) fetch(ctx context.Context, path string, into any) (code int, a
 	}
 	if answer.StatusCode != http.StatusOK {
 		seconds, _ := strconv.ParseFloat(answer.Header.Get("Retry-After"), 64)
-		if seconds > 0 { // excludes NaN too
-			after = time.Duration(min(seconds, longest.Seconds()) * float64(time.Second))
-		}
-		return answer.StatusCode, after, fmt.Errorf("answered %d", answer.StatusCode)
+		return answer.StatusCode, bound(seconds), fmt.Errorf("answered %d", answer.StatusCode)
 	}
 	if json.Unmarshal(body, into) != nil {
 		return answer.StatusCode, 0, fmt.Errorf("answered %d bytes that are not valid", len(body))

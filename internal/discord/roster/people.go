@@ -106,19 +106,26 @@ func (r *Roster) Arrivals(event any) (all []Arrival) {
 	return all
 }
 
-// describe returns a user as Discord knows them; m may be nil.
+// describe returns a user as Discord knows them, with the names of their roles; m may be nil.
 func (r *Roster) describe(u *discordgo.User, m *discordgo.Member, guild uint64) Person {
-	p := Person{Name: cmp.Or(u.GlobalName, u.Username), Account: compose.CleanLine(u.Username), Bot: u.Bot}
+	p := Describe(u, m)
 	if m != nil {
-		p.Name, p.Member = cmp.Or(m.Nick, p.Name), true
 		for _, id := range m.Roles {
 			if role := r.Role(guild, gateway.Number(id)); role != nil && len(p.Roles) < mostRoles {
 				p.Roles = append(p.Roles, compose.CleanName(role.Name, gateway.Digits(gateway.Number(id))))
 			}
 		}
 	}
-	p.Name = compose.CleanLine(p.Name)
 	return p
+}
+
+// Describe returns a user as Discord knows them, without their roles; m may be nil.
+func Describe(u *discordgo.User, m *discordgo.Member) Person {
+	name := cmp.Or(u.GlobalName, u.Username)
+	if m != nil {
+		name = cmp.Or(m.Nick, name)
+	}
+	return Person{Name: compose.CleanLine(name), Account: compose.CleanLine(u.Username), Bot: u.Bot, Member: m != nil}
 }
 
 // Giver returns who gave an interaction, and their membership of the guild, nil outside a guild.
