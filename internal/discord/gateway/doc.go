@@ -37,6 +37,12 @@
 // were among them the session begins anew once the receiver has caught up, so that
 // they come again.
 //
+// # REST
+//
+// [Session.Do] waits as long as Discord's limits demand, and sends a request again where that is
+// safe. Whoever must not wait, such as the receiver of events, has a [Background] do it, which
+// refuses what is too much.
+//
 // # The token
 //
 // Two places know it: the identify of the gateway and the transport of REST, which adds it to a

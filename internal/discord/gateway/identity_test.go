@@ -68,3 +68,18 @@ func TestMessageOf(t *testing.T) {
 		}
 	})
 }
+
+// TestNumber: what is no number is none, and an empty list allows all.
+func TestNumber(t *testing.T) {
+	for text, want := range map[string]uint64{"927310423890473011": 927310423890473011, "": 0, "0": 0, "-1": 0, "x": 0, "99999999999999999999": 0} {
+		if got := gateway.Number(text); got != want {
+			t.Errorf("%q is %d, want %d", text, got, want)
+		}
+	}
+	if got := gateway.HandleOf(7); got != (earshot.Handle{Provider: "discord", ID: "7"}) {
+		t.Errorf("the handle is %v", got)
+	}
+	if all, one := gateway.NewAllowlist(nil), gateway.NewAllowlist([]string{"7"}); !all.Allows(8) || !one.Allows(7) || one.Allows(8) {
+		t.Error("a list does not allow what it names")
+	}
+}
