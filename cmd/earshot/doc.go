@@ -59,7 +59,8 @@
 // [earshot/internal/discord/compose] makes messages of a text, which
 // [earshot/internal/discord/posts] posts in time; and [earshot/internal/discord/calls] joins voice
 // channels, with an ear for each person and a player for the agent.
-// [earshot/internal/discord/discordtest] is a Discord on loopback, and
+// [earshot/internal/discord/discordtest] is a Discord on loopback, with the delivery service of
+// [earshot/internal/discord/davetest], and
 // [earshot/internal/discord/peers] has other people's clients call us there.
 //
 // # On-device models

@@ -55,7 +55,8 @@ var may = map[string]string{
 	"internal/discord/voice":         "internal/discord/dave",
 	"internal/discord/dave":          "internal/discord/mls", // these two are for anybody, one day
 	"internal/discord/mls":           "",
-	"internal/discord/discordtest":   "internal/discord/mls",
+	"internal/discord/davetest":      "internal/discord/mls",
+	"internal/discord/discordtest":   "internal/discord/davetest",
 	"internal/discord/peers":         "",
 	"internal/scenetest":             "./...",
 	"llm/...":                        "", // an engine knows words, not us
@@ -104,6 +105,7 @@ var tried = map[string]string{
 // programs that are tests themselves.
 var doubles = []string{
 	"internal/archtest",
+	"internal/discord/davetest",
 	"internal/discord/discordtest",
 	"internal/discord/peers",
 	"internal/helper/helpertest",

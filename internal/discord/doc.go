@@ -11,7 +11,8 @@
 //   - interaction registers slash commands, and answers them.
 //   - calls joins voice channels, hears each person there, and plays what the agent says.
 //   - bot joins all of it to the rooms of a daemon.
-//   - discordtest is a Discord for tests, and peers are other people's clients.
+//   - discordtest is a Discord for tests, davetest the delivery service of the encryption there, and
+//     peers are other people's clients.
 //
 // # The rule
 //

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+
+	"earshot/internal/discord/davetest"
 )
 
 // A call is the state of a voice channel: its members, the socket that forwards their packets, and
@@ -15,7 +17,7 @@ type call struct {
 	region   *region
 	udp      *net.UDPConn
 	members  map[uint64]*member
-	delivery *delivery
+	delivery *davetest.Service
 }
 
 // callIn returns the call in a channel, and starts one if there is none.
@@ -33,23 +35,23 @@ func (s *Server) startCall(channel *Channel, r *region) *call {
 	}
 	_ = udp.SetReadBuffer(1 << 20)
 	c := &call{Server: s, channel: channel, region: r, udp: udp, members: make(map[uint64]*member)}
-	c.delivery = newDelivery(channel.ID, service{
-		json: func(to uint64, op int, d object) {
+	c.delivery = davetest.New(channel.ID, davetest.Gateway{
+		JSON: func(to uint64, op int, d map[string]any) {
 			if m := c.members[to]; m != nil {
 				m.json(op, d)
 			}
 		},
-		binary: func(to uint64, op byte, body []byte) {
+		Binary: func(to uint64, op byte, body []byte) {
 			if m := c.members[to]; m != nil {
 				m.binary(op, body)
 			}
 		},
-		after: s.after,
-		rules: func() rules { return s.faults.rules },
-		dice:  s.dice.IntN,
+		After: s.after,
+		Rules: func() davetest.Rules { return s.faults.Rules },
+		Dice:  s.dice.IntN,
 	}, s.cfg.Transition)
 	if channel.Kind == StageChannel {
-		c.delivery.version = 0
+		c.delivery.Plain()
 	}
 	s.calls[channel.ID] = c
 	if s.closed {
@@ -107,7 +109,7 @@ func (c *call) leave(m *member, code int, reason string) {
 		}
 	}
 	if c.encrypted() {
-		c.delivery.disconnected(user)
+		c.delivery.Disconnect(user)
 	}
 }
 

@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"earshot/internal/discord/davetest"
 )
 
 // Faults are the simulated faults, and what the server has observed.
 type faults struct {
-	rules
+	davetest.Rules
 	modes     []string
 	early     bool              // op 25 before op 4
 	speaking  time.Duration     // the delay of op 5; never sent if negative
@@ -45,7 +47,7 @@ const (
 // well is a healthy Discord.
 func well() faults {
 	return faults{
-		rules:        rules{spoil: make(map[uint64]bool)},
+		Rules:        davetest.Rules{Spoil: make(map[uint64]bool)},
 		modes:        []string{ModeAES, ModeXChaCha20},
 		extension:    true,
 		deaf:         make(map[uint64]bool),
@@ -297,16 +299,16 @@ func (s *Server) LateSpeaking(late time.Duration) { s.with(func() { s.faults.spe
 func (s *Server) Mistake(user, as uint64) { s.with(func() { s.faults.mistaken[user] = as }) }
 
 // Batch sets how long changes of a group are collected before they are proposed.
-func (s *Server) Batch(window time.Duration) { s.with(func() { s.faults.batch = window }) }
+func (s *Server) Batch(window time.Duration) { s.with(func() { s.faults.Batch = window }) }
 
 // Compete makes the delivery service wait for everybody's commit, and draw lots.
-func (s *Server) Compete(compete bool) { s.with(func() { s.faults.compete = compete }) }
+func (s *Server) Compete(compete bool) { s.with(func() { s.faults.Compete = compete }) }
 
 // Overlap makes it propose more while something is not committed yet.
-func (s *Server) Overlap(overlap bool) { s.with(func() { s.faults.overlap = overlap }) }
+func (s *Server) Overlap(overlap bool) { s.with(func() { s.faults.Overlap = overlap }) }
 
 // Spoil damages the next commit or welcome that a user is sent.
-func (s *Server) Spoil(user uint64) { s.with(func() { s.faults.spoil[user] = true }) }
+func (s *Server) Spoil(user uint64) { s.with(func() { s.faults.Spoil[user] = true }) }
 
 // Loss, Pad, Reorder and Duplicate are the shares of packets to each client, from 0 to
 // 1, that are lost, padded, late by 25 ms, and sent twice.
@@ -321,35 +323,17 @@ func (s *Server) Extension(there bool) { s.with(func() { s.faults.extension = th
 
 // Downgrade ends the end-to-end encryption of the call in a channel, and Upgrade starts it again.
 func (s *Server) Downgrade(channel uint64) {
-	s.with(func() { s.callIn(channel).delivery.downgrade() })
+	s.with(func() { s.callIn(channel).delivery.Downgrade() })
 }
 
-func (s *Server) Upgrade(channel uint64) { s.with(func() { s.callIn(channel).delivery.upgrade() }) }
+func (s *Server) Upgrade(channel uint64) { s.with(func() { s.callIn(channel).delivery.Upgrade() }) }
 
 // Reset has everybody in a call start with a group of their own.
-func (s *Server) Reset(channel uint64) { s.with(func() { s.callIn(channel).delivery.reset() }) }
-
-// A Group is what the delivery service knows of a call's encryption.
-type Group struct {
-	Version     int // the executed one; 0 is no encryption
-	Established bool
-	Epoch       uint64
-	Members     []uint64 // in the order of their leaves
-	Proposed    int      // changes that are not committed
-	Pending     int      // transitions that are not executed
-	Resets      int
-}
+func (s *Server) Reset(channel uint64) { s.with(func() { s.callIn(channel).delivery.Reset() }) }
 
 // Group returns the group of the call in a channel.
-func (s *Server) Group(channel uint64) (g Group) {
-	s.with(func() {
-		d := s.callIn(channel).delivery
-		g = Group{
-			Version: d.version, Established: d.established, Epoch: d.epoch, Resets: d.resets,
-			Members:  slices.DeleteFunc(slices.Clone(d.leaves), func(user uint64) bool { return user == 0 }),
-			Proposed: len(d.live) + len(d.queue), Pending: len(d.pending),
-		}
-	})
+func (s *Server) Group(channel uint64) (g davetest.Group) {
+	s.with(func() { g = s.callIn(channel).delivery.Group() })
 	return g
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/coder/websocket"
+
+	"earshot/internal/discord/davetest"
 )
 
 // TestGatewayFaults is what the main gateway does when it is told to.
@@ -65,7 +67,7 @@ func TestVoiceFaults(t *testing.T) {
 	if e := ann.next(); e.op != voiceReady || fmt.Sprint(e.d["modes"]) != "["+ModeXChaCha20+"]" {
 		t.Errorf("got %+v", e)
 	}
-	if e := ann.next(); e.op != daveExternalSender || e.seq != 1 {
+	if e := ann.next(); e.op != davetest.OpExternalSender || e.seq != 1 {
 		t.Errorf("got %+v, want an early external sender", e)
 	}
 	_ = ann.ws.Close(websocket.StatusNormalClosure, "")
@@ -107,13 +109,13 @@ func TestVoiceFaults(t *testing.T) {
 	s.HoldVoiceAcks(ann.user.ID, true)
 	ann.send(voiceHeartbeat, object{"t": 1, "seq_ack": ann.seq})
 	s.Reset(voice)
-	if e := ann.next(); e.op != daveEpoch {
+	if e := ann.next(); e.op != davetest.OpEpoch {
 		t.Errorf("got %+v, want no acknowledgement", e)
 	}
 	s.DropVoice(bob.user.ID)
 	bob.closed(-1)
 	await(t, "bob to be lost", func() bool { return slices.Equal(s.InCall(voice), []uint64{ann.user.ID}) })
-	if e := ann.next(); e.op != davePrepare {
+	if e := ann.next(); e.op != davetest.OpPrepare {
 		t.Errorf("got %+v: who is lost has not left", e)
 	}
 	s.Kick(ann.user.ID, 4006)

@@ -215,7 +215,7 @@ func (c *call) passOn(m *member, p voicePacket) {
 	c.remember(Forwarded{
 		At: time.Now(), Channel: c.channel.ID, User: m.account.user.ID, SSRC: m.ssrc,
 		Sequence: binary.BigEndian.Uint16(p.header[2:]), Timestamp: binary.BigEndian.Uint32(p.header[4:]),
-		Frame: p.frame, Due: c.delivery.due(),
+		Frame: p.frame, Due: c.delivery.Due(),
 	})
 	for _, o := range c.sorted() {
 		if o != m && o.selected && o.discovered.IsValid() && !o.account.deaf && !o.account.deafened {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"earshot/internal/discord/davetest"
 )
 
 // A caller is a voice client by hand: what it is told it keeps.
@@ -290,7 +292,7 @@ func TestCall(t *testing.T) {
 			if e := bob.until(voiceConnect); fmt.Sprint(e.d["user_ids"]) != "["+id(ann.user.ID)+"]" {
 				t.Errorf("bob was told %+v", e)
 			}
-			if e := bob.until(daveExternalSender); len(e.body) < 70 {
+			if e := bob.until(davetest.OpExternalSender); len(e.body) < 70 {
 				t.Errorf("an external sender is %d bytes", len(e.body))
 			}
 			bob.say("frame 0")
@@ -339,7 +341,7 @@ func TestVoiceResume(t *testing.T) {
 	s := New(t, Config{FirstSeq: 65533})
 	voice := s.Channel("voice").ID
 	ann := enter(t, s, s.Bot("ann"), voice)
-	ann.until(daveExternalSender)
+	ann.until(davetest.OpExternalSender)
 	heard := ann.seq
 	s.Kick(ann.user.ID, 4015)
 	ann.closed(4015)
@@ -411,7 +413,7 @@ func TestVoiceRefuses(t *testing.T) {
 		"no key package": {func(c *caller) {
 			c.discover()
 			c.choose(ModeAES)
-			_ = c.ws.Write(c.t.Context(), websocket.MessageBinary, []byte{daveKeyPackage, 1, 2, 3})
+			_ = c.ws.Write(c.t.Context(), websocket.MessageBinary, []byte{davetest.OpKeyPackage, 1, 2, 3})
 		}, 4020},
 		"moved":    {func(c *caller) { c.discover(); c.choose(ModeAES); s.Move(c.user.ID, s.Channel("other").ID) }, 4014},
 		"kicked":   {func(c *caller) { c.discover(); c.choose(ModeAES); s.Disconnect(c.user.ID) }, 4014},

@@ -9,37 +9,28 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"earshot/internal/discord/davetest"
 )
 
 // The opcodes of the voice gateway.
 const (
-	voiceIdentify      = 0
-	voiceSelect        = 1
-	voiceReady         = 2
-	voiceHeartbeat     = 3
-	voiceDescription   = 4
-	voiceSpeaking      = 5
-	voiceHeartbeatAck  = 6
-	voiceResume        = 7
-	voiceHello         = 8
-	voiceResumed       = 9
-	voiceConnect       = 11
-	voiceVideo         = 12
-	voiceDisconnect    = 13
-	voiceSinkWants     = 15
-	voiceBackend       = 16
-	voicePlatform      = 20
-	davePrepare        = 21
-	daveExecute        = 22
-	daveReady          = 23
-	daveEpoch          = 24
-	daveExternalSender = 25
-	daveKeyPackage     = 26
-	daveProposals      = 27
-	daveCommitWelcome  = 28
-	daveAnnounceCommit = 29
-	daveWelcome        = 30
-	daveInvalid        = 31
+	voiceIdentify     = 0
+	voiceSelect       = 1
+	voiceReady        = 2
+	voiceHeartbeat    = 3
+	voiceDescription  = 4
+	voiceSpeaking     = 5
+	voiceHeartbeatAck = 6
+	voiceResume       = 7
+	voiceHello        = 8
+	voiceResumed      = 9
+	voiceConnect      = 11
+	voiceVideo        = 12
+	voiceDisconnect   = 13
+	voiceSinkWants    = 15
+	voiceBackend      = 16
+	voicePlatform     = 20
 )
 
 // unnumbered are the messages without a sequence number, since they answer something that a new
@@ -172,17 +163,17 @@ func (v *voiceLink) json(l *link, op int, data json.RawMessage) {
 		v.choose(l, data)
 	case voiceSpeaking:
 		v.speaking(l, data)
-	case daveReady, daveInvalid:
+	case davetest.OpReady, davetest.OpInvalid:
 		var d struct {
 			Transition *uint16 `json:"transition_id"`
 		}
 		switch {
 		case json.Unmarshal(data, &d) != nil || d.Transition == nil || !v.member.selected:
 			l.close(4020, "Bad request.")
-		case op == daveReady:
-			v.member.call.delivery.ready(v.member.account.user.ID, *d.Transition)
+		case op == davetest.OpReady:
+			v.member.call.delivery.TakeReady(v.member.account.user.ID, *d.Transition)
 		default:
-			v.member.call.delivery.invalid(v.member.account.user.ID)
+			v.member.call.delivery.TakeInvalid(v.member.account.user.ID)
 		}
 	case voiceVideo, voiceSinkWants, voiceBackend:
 	default:
@@ -196,13 +187,13 @@ func (v *voiceLink) binary(l *link, data []byte) {
 		l.close(4003, "Not authenticated.")
 	case len(data) == 0 || !v.member.selected:
 		l.close(4020, "Bad request.")
-	case data[0] == daveKeyPackage:
-		if err := v.member.call.delivery.keyPackage(v.member.account.user.ID, data[1:]); err != nil {
+	case data[0] == davetest.OpKeyPackage:
+		if err := v.member.call.delivery.TakeKeyPackage(v.member.account.user.ID, data[1:]); err != nil {
 			v.log.Debug("refusing a key package", "user", v.member.account.user.Name, "error", err)
 			l.close(4020, "Bad request.")
 		}
-	case data[0] == daveCommitWelcome:
-		if err := v.member.call.delivery.commit(v.member.account.user.ID, data[1:]); err != nil {
+	case data[0] == davetest.OpCommitWelcome:
+		if err := v.member.call.delivery.TakeCommit(v.member.account.user.ID, data[1:]); err != nil {
 			v.log.Debug("passing over a commit", "user", v.member.account.user.Name, "error", err)
 		}
 	default:
@@ -261,7 +252,7 @@ func (v *voiceLink) identify(l *link, data json.RawMessage) {
 		"streams": []any{},
 	})
 	if v.faults.early && c.encrypted() {
-		m.binary(daveExternalSender, c.delivery.externalSender())
+		m.binary(davetest.OpExternalSender, c.delivery.ExternalSender())
 	}
 }
 
@@ -368,7 +359,7 @@ func (v *voiceLink) choose(l *link, data json.RawMessage) {
 	m.selected = true
 	m.json(voiceDescription, object{
 		"mode": m.mode, "secret_key": key, "audio_codec": "opus", "video_codec": nil,
-		"media_session_id": v.secret("the session of a stream"), "dave_protocol_version": c.delivery.version,
+		"media_session_id": v.secret("the session of a stream"), "dave_protocol_version": c.delivery.Version(),
 	})
 	if again {
 		return
@@ -392,9 +383,9 @@ func (v *voiceLink) choose(l *link, data json.RawMessage) {
 	}
 	if c.encrypted() {
 		if !v.faults.early {
-			m.binary(daveExternalSender, c.delivery.externalSender())
+			m.binary(davetest.OpExternalSender, c.delivery.ExternalSender())
 		}
-		c.delivery.connected(m.account.user.ID)
+		c.delivery.Connect(m.account.user.ID)
 	}
 }
 

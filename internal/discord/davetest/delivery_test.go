@@ -1,4 +1,4 @@
-package discordtest
+package davetest
 
 import (
 	"bytes"
@@ -19,8 +19,8 @@ const channel = 927310423890473011
 // its way until somebody takes it.
 type stage struct {
 	t      rapid.TB
-	d      *delivery
-	rules  rules
+	d      *Service
+	rules  Rules
 	now    time.Duration
 	timers []alarm
 	people map[uint64]*person
@@ -53,34 +53,34 @@ type person struct {
 // told is a message on its way; messages are the proposals in it.
 type told struct {
 	op       int
-	d        object
+	d        map[string]any
 	body     []byte
 	messages [][]byte
 }
 
-func newStage(t rapid.TB, free rules) *stage {
+func newStage(t rapid.TB, free Rules) *stage {
 	s := &stage{t: t, rules: free, people: make(map[uint64]*person)}
-	s.d = newDelivery(channel, service{
-		json: func(to uint64, op int, d object) {
+	s.d = New(channel, Gateway{
+		JSON: func(to uint64, op int, d map[string]any) {
 			if p := s.people[to]; p != nil {
 				p.in = append(p.in, told{op: op, d: d})
 			}
 		},
-		binary: func(to uint64, op byte, body []byte) {
+		Binary: func(to uint64, op byte, body []byte) {
 			if p := s.people[to]; p != nil {
 				p.in = append(p.in, told{op: int(op), body: bytes.Clone(body), messages: s.split(op, body)})
 			}
 		},
-		after: func(d time.Duration, f func()) { s.timers = append(s.timers, alarm{s.now + d, f}) },
-		rules: func() rules { return s.rules },
-		dice:  func(n int) int { return n - 1 },
+		After: func(d time.Duration, f func()) { s.timers = append(s.timers, alarm{s.now + d, f}) },
+		Rules: func() Rules { return s.rules },
+		Dice:  func(n int) int { return n - 1 },
 	}, 2*time.Second)
 	return s
 }
 
 // split finds the proposals in op 27.
 func (s *stage) split(op byte, body []byte) (messages [][]byte) {
-	if op != daveProposals || body[0] != 0 {
+	if op != OpProposals || body[0] != 0 {
 		return nil
 	}
 	rest := unvector(body[1:])
@@ -112,19 +112,19 @@ func (s *stage) join(user uint64) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	sender, err := mls.ParseExternalSender(s.d.externalSender())
+	sender, err := mls.ParseExternalSender(s.d.ExternalSender())
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	p := &person{user: user, signer: signer, sender: sender, prepared: make(map[uint16]*mls.Group)}
 	s.people[user] = p
-	s.d.connected(user)
+	s.d.Connect(user)
 	s.begin(p)
 }
 
 func (s *stage) leave(user uint64) {
 	delete(s.people, user)
-	s.d.disconnected(user)
+	s.d.Disconnect(user)
 }
 
 // say has a person answer, when the answer arrives.
@@ -143,7 +143,7 @@ func (s *stage) begin(p *person) {
 	clear(p.prepared)
 	key := p.key.Marshal()
 	s.say(p, func() {
-		if err := s.d.keyPackage(p.user, key); err != nil {
+		if err := s.d.TakeKeyPackage(p.user, key); err != nil {
 			s.t.Fatalf("the key package of %d: %v", p.user, err)
 		}
 	})
@@ -154,23 +154,23 @@ func (s *stage) hear(p *person) {
 	m := p.in[0]
 	p.in = p.in[1:]
 	switch m.op {
-	case daveEpoch:
+	case OpEpoch:
 		if m.d["epoch"] == 1 {
 			s.begin(p)
 		}
-	case davePrepare:
+	case OpPrepare:
 		if id, numbered := m.d["transition_id"].(uint16); numbered {
-			s.say(p, func() { s.d.ready(p.user, id) })
+			s.say(p, func() { s.d.TakeReady(p.user, id) })
 		}
-	case daveExecute:
+	case OpExecute:
 		if g := p.prepared[m.d["transition_id"].(uint16)]; g != nil {
 			p.executed = g
 		}
-	case daveProposals:
+	case OpProposals:
 		s.proposals(p, m)
-	case daveAnnounceCommit:
+	case OpAnnounceCommit:
 		s.commit(p, m.body)
-	case daveWelcome:
+	case OpWelcome:
 		g, err := mls.Join(m.body[2:], p.key)
 		s.follow(p, m.body, g, err)
 	default:
@@ -199,7 +199,7 @@ func (s *stage) proposals(p *person, m told) {
 	}
 	p.commit, p.next = commit, next
 	body := slices.Concat(commit, welcome)
-	s.say(p, func() { _ = s.d.commit(p.user, body) })
+	s.say(p, func() { _ = s.d.TakeCommit(p.user, body) })
 }
 
 func (s *stage) commit(p *person, body []byte) {
@@ -219,7 +219,7 @@ func (s *stage) follow(p *person, body []byte, g *mls.Group, err error) {
 	id := binary.BigEndian.Uint16(body)
 	if err != nil {
 		p.invalid++
-		s.say(p, func() { s.d.invalid(p.user) })
+		s.say(p, func() { s.d.TakeInvalid(p.user) })
 		s.begin(p)
 		return
 	}
@@ -229,7 +229,7 @@ func (s *stage) follow(p *person, body []byte, g *mls.Group, err error) {
 		return
 	}
 	p.prepared[id] = g
-	s.say(p, func() { s.d.ready(p.user, id) })
+	s.say(p, func() { s.d.TakeReady(p.user, id) })
 }
 
 // step lets something happen, if there is something: somebody hears or is heard.
@@ -327,11 +327,11 @@ func (s *stage) agree() {
 // other, and wants them to be in one group in the end.
 func TestDelivery(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := newStage(t, rules{
-			batch:   time.Duration(rapid.SampledFrom([]int{0, 0, 300}).Draw(t, "batch")) * time.Millisecond,
-			compete: rapid.Bool().Draw(t, "compete"),
-			overlap: rapid.Bool().Draw(t, "overlap"),
-			spoil:   make(map[uint64]bool),
+		s := newStage(t, Rules{
+			Batch:   time.Duration(rapid.SampledFrom([]int{0, 0, 300}).Draw(t, "batch")) * time.Millisecond,
+			Compete: rapid.Bool().Draw(t, "compete"),
+			Overlap: rapid.Bool().Draw(t, "overlap"),
+			Spoil:   make(map[uint64]bool),
 		})
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			user := rapid.Uint64Range(1, 6).Draw(t, "user")
@@ -346,7 +346,7 @@ func TestDelivery(t *testing.T) {
 				}
 			case 3:
 				if s.people[user] != nil {
-					s.rules.spoil[user] = true
+					s.rules.Spoil[user] = true
 				}
 			case 4:
 				s.pass(300 * time.Millisecond)
@@ -354,7 +354,7 @@ func TestDelivery(t *testing.T) {
 				s.step(int(user))
 			}
 		}
-		clear(s.rules.spoil)
+		clear(s.rules.Spoil)
 		s.settle()
 		s.agree()
 	})
@@ -363,7 +363,7 @@ func TestDelivery(t *testing.T) {
 // TestEpochs is what each way of coming and going does.
 func TestEpochs(t *testing.T) {
 	for name, tt := range map[string]struct {
-		rules  rules
+		rules  Rules
 		do     func(s *stage)
 		epoch  uint64
 		resets int
@@ -376,14 +376,14 @@ func TestEpochs(t *testing.T) {
 			s.settle()
 			s.join(3)
 		}},
-		"four in a batch": {rules: rules{batch: time.Second}, epoch: 2, do: func(s *stage) {
+		"four in a batch": {rules: Rules{Batch: time.Second}, epoch: 2, do: func(s *stage) {
 			s.join(1)
 			s.join(2)
 			s.settle()
 			s.join(3)
 			s.join(4)
 		}},
-		"six that compete": {rules: rules{compete: true}, epoch: 1, do: func(s *stage) {
+		"six that compete": {rules: Rules{Compete: true}, epoch: 1, do: func(s *stage) {
 			for user := range uint64(6) {
 				s.join(user + 1)
 			}
@@ -413,7 +413,7 @@ func TestEpochs(t *testing.T) {
 			s.leave(1)
 			s.leave(2)
 		}, resets: 1},
-		"a welcome that is damaged": {rules: rules{spoil: map[uint64]bool{3: true}}, epoch: 4, do: func(s *stage) {
+		"a welcome that is damaged": {rules: Rules{Spoil: map[uint64]bool{3: true}}, epoch: 4, do: func(s *stage) {
 			s.join(1)
 			s.join(2)
 			s.settle()
@@ -434,44 +434,44 @@ func TestEpochs(t *testing.T) {
 
 // TestVersions has a call be encrypted no longer, and again.
 func TestVersions(t *testing.T) {
-	s := newStage(t, rules{})
+	s := newStage(t, Rules{})
 	s.join(1)
 	s.join(2)
 	s.settle()
-	s.d.downgrade()
-	if !s.d.due() {
+	s.d.Downgrade()
+	if !s.d.Due() {
 		t.Error("nobody was ready, and nothing need be encrypted")
 	}
 	s.settle()
-	if s.d.due() || s.d.established {
+	if s.d.Due() || s.d.established {
 		t.Error("still encrypted")
 	}
 	s.join(3)
 	s.settle()
-	s.d.upgrade()
+	s.d.Upgrade()
 	for s.step(0) {
 	}
-	if s.d.version != 1 || s.d.due() {
+	if s.d.version != 1 || s.d.Due() {
 		t.Error("what was on its way must pass for a moment")
 	}
 	s.settle()
-	if s.agree(); !s.d.due() {
+	if s.agree(); !s.d.Due() {
 		t.Error("not encrypted again")
 	}
-	s.d.downgrade()
+	s.d.Downgrade()
 	s.settle()
 	s.leave(1)
 	s.leave(2)
-	s.d.upgrade()
+	s.d.Upgrade()
 	s.settle()
-	if s.agree(); !s.d.due() {
+	if s.agree(); !s.d.Due() {
 		t.Error("who is alone has nothing to be ready for")
 	}
 }
 
 // TestTransitionWaits executes a transition when all are ready, or after two seconds.
 func TestTransitionWaits(t *testing.T) {
-	s := newStage(t, rules{})
+	s := newStage(t, Rules{})
 	s.join(1)
 	s.join(2)
 	s.settle()
@@ -496,12 +496,12 @@ func TestTransitionWaits(t *testing.T) {
 
 // TestCommitsRefused are what Discord does not pass on.
 func TestCommitsRefused(t *testing.T) {
-	s := newStage(t, rules{})
+	s := newStage(t, Rules{})
 	s.join(1)
 	s.join(2)
 	s.settle()
 	p := s.people[1]
-	if err := s.d.commit(1, []byte("nonsense")); err == nil {
+	if err := s.d.TakeCommit(1, []byte("nonsense")); err == nil {
 		t.Error("passed on what is no commit")
 	}
 	s.join(3)
@@ -519,20 +519,20 @@ func TestCommitsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, body := range map[string][]byte{"no welcome": commit, "nothing": empty, "half": commit[:40]} {
-		if err := s.d.commit(1, body); err == nil {
+		if err := s.d.TakeCommit(1, body); err == nil {
 			t.Errorf("%s: passed on", name)
 		}
 	}
-	if err := s.d.commit(2, slices.Concat(commit, welcome)); err == nil {
+	if err := s.d.TakeCommit(2, slices.Concat(commit, welcome)); err == nil {
 		t.Error("passed on another's commit")
 	}
-	if err := s.d.commit(1, slices.Concat(commit, welcome)); err != nil {
+	if err := s.d.TakeCommit(1, slices.Concat(commit, welcome)); err != nil {
 		t.Errorf("did not pass on what is right: %v", err)
 	}
-	if err := s.d.commit(1, slices.Concat(commit, welcome)); err == nil {
+	if err := s.d.TakeCommit(1, slices.Concat(commit, welcome)); err == nil {
 		t.Error("passed it on twice")
 	}
-	if err := s.d.keyPackage(2, p.key.Marshal()); err == nil {
+	if err := s.d.TakeKeyPackage(2, p.key.Marshal()); err == nil {
 		t.Error("took another's key package")
 	}
 }

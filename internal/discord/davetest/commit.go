@@ -1,4 +1,4 @@
-package discordtest
+package davetest
 
 import (
 	"bytes"
@@ -11,12 +11,12 @@ import (
 	"earshot/internal/discord/mls"
 )
 
-// commit handles op 28. The error says why it is ignored.
-func (d *delivery) commit(user uint64, body []byte) error {
+// TakeCommit handles op 28. The error says why it is ignored.
+func (d *Service) TakeCommit(user uint64, body []byte) error {
 	if _, _, err := d.check(user, body); err != nil {
 		return err
 	}
-	if !d.rules().compete {
+	if !d.gateway.Rules().Compete {
 		d.win(rival{user, body})
 		return nil
 	}
@@ -40,20 +40,20 @@ func (d *delivery) commit(user uint64, body []byte) error {
 }
 
 // draw lets one of the still valid commits win.
-func (d *delivery) draw() {
+func (d *Service) draw() {
 	d.drawing = false
 	d.rivals = slices.DeleteFunc(d.rivals, func(r rival) bool {
 		_, _, err := d.check(r.from, r.body)
 		return err != nil
 	})
 	if len(d.rivals) > 0 {
-		d.win(d.rivals[d.dice(len(d.rivals))])
+		d.win(d.rivals[d.gateway.Dice(len(d.rivals))])
 	}
 }
 
 // check returns what a commit commits, and its length in the body, or why it is not valid
 // (protocol.md, "Voice Gateway Commit Validity").
-func (d *delivery) check(user uint64, body []byte) (committed []*proposal, welcome []byte, err error) {
+func (d *Service) check(user uint64, body []byte) (committed []*proposal, welcome []byte, err error) {
 	h, welcome, err := mls.Inspect(body)
 	switch {
 	case err != nil:
@@ -92,7 +92,7 @@ func (d *delivery) check(user uint64, body []byte) (committed []*proposal, welco
 }
 
 // win moves the group to the next epoch by a commit.
-func (d *delivery) win(r rival) {
+func (d *Service) win(r rival) {
 	committed, welcome, err := d.check(r.from, r.body)
 	if err != nil {
 		return
@@ -123,14 +123,14 @@ func (d *delivery) win(r rival) {
 		body := binary.BigEndian.AppendUint16(nil, next.id)
 		key, isNew := added[user]
 		if !isNew {
-			d.binary(user, daveAnnounceCommit, d.spoiled(user, append(body, commit...)))
+			d.gateway.Binary(user, OpAnnounceCommit, d.spoiled(user, append(body, commit...)))
 			continue
 		}
 		part, err := mls.WelcomeFor(welcome, key)
 		if err != nil {
 			part = welcome // the client will report that it is invalid
 		}
-		d.binary(user, daveWelcome, d.spoiled(user, append(body, part...)))
+		d.gateway.Binary(user, OpWelcome, d.spoiled(user, append(body, part...)))
 		d.clients[user].keyPackage = nil
 	}
 	if next.id != 0 {
@@ -140,8 +140,8 @@ func (d *delivery) win(r rival) {
 }
 
 // spoiled damages a message, if a test asked for it.
-func (d *delivery) spoiled(user uint64, body []byte) []byte {
-	if spoil := d.rules().spoil; spoil[user] {
+func (d *Service) spoiled(user uint64, body []byte) []byte {
+	if spoil := d.gateway.Rules().Spoil; spoil[user] {
 		delete(spoil, user)
 		body[len(body)-3] ^= 0x55
 	}
@@ -150,7 +150,7 @@ func (d *delivery) spoiled(user uint64, body []byte) []byte {
 
 // change updates the leaves (RFC 9420 §7.7, §12.3): removals come first, then each addition takes
 // the first free leaf.
-func (d *delivery) change(committed []*proposal) (added map[uint64][]byte) {
+func (d *Service) change(committed []*proposal) (added map[uint64][]byte) {
 	for _, p := range committed {
 		if p.remove {
 			d.leaves[p.leaf] = 0

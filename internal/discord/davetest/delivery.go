@@ -1,4 +1,4 @@
-package discordtest
+package davetest
 
 import (
 	"bytes"
@@ -12,32 +12,46 @@ import (
 	"earshot/internal/discord/mls"
 )
 
-// A service is what a delivery service needs of the voice gateway.
-type service struct {
-	json   func(to uint64, op int, d object)
-	binary func(to uint64, op byte, body []byte)
-	after  func(d time.Duration, f func()) // calls f with the same lock held
-	rules  func() rules
-	dice   func(n int) int
+// The opcodes of the voice gateway that concern the encryption.
+const (
+	OpPrepare        = 21
+	OpExecute        = 22
+	OpReady          = 23
+	OpEpoch          = 24
+	OpExternalSender = 25
+	OpKeyPackage     = 26
+	OpProposals      = 27
+	OpCommitWelcome  = 28
+	OpAnnounceCommit = 29
+	OpWelcome        = 30
+	OpInvalid        = 31
+)
+
+// A Gateway is what a service needs of the voice gateway.
+type Gateway struct {
+	JSON   func(to uint64, op int, d map[string]any)
+	Binary func(to uint64, op byte, body []byte)
+	After  func(d time.Duration, f func()) // calls f with the same lock held
+	Rules  func() Rules
+	Dice   func(n int) int
 }
 
-// Rules are the freedoms of a delivery service.
-type rules struct {
-	batch   time.Duration   // how long it collects changes before it proposes them
-	compete bool            // waits for everybody's commit and draws lots
-	overlap bool            // proposes more while something is not committed yet
-	spoil   map[uint64]bool // users whose next commit or welcome is damaged
+// Rules are the freedoms of a service.
+type Rules struct {
+	Batch   time.Duration   // how long it collects changes before it proposes them
+	Compete bool            // waits for everybody's commit and draws lots
+	Overlap bool            // proposes more while something is not committed yet
+	Spoil   map[uint64]bool // users whose next commit or welcome is damaged
 }
 
-// A delivery is the delivery service of one call's encryption (protocol.md, "Delivery Service"):
-// as the external sender, it proposes additions and removals, lets one commit win, and moves
+// A Service is the delivery service of one call's encryption: as the external sender, it proposes additions and removals, lets one commit win, and moves
 // everybody from one epoch to the next. It knows the epoch, and who is at which leaf; its only key
 // is its own signature key.
-type delivery struct {
-	service
-	wait   time.Duration // how long a transition waits for members who are not ready
-	group  []byte
-	signer *mls.Signer
+type Service struct {
+	gateway Gateway
+	wait    time.Duration // how long a transition waits for members who are not ready
+	group   []byte
+	signer  *mls.Signer
 
 	version     int // the executed one
 	settling    bool
@@ -94,31 +108,59 @@ type transition struct {
 	to      []uint64
 }
 
-func newDelivery(channel uint64, s service, wait time.Duration) *delivery {
+// New returns the service of the call in a channel, which is encrypted. Wait is how long a transition
+// waits for members who are not ready.
+func New(channel uint64, g Gateway, wait time.Duration) *Service {
 	signer, err := mls.NewSigner(rand.Reader)
 	if err != nil {
 		panic(err)
 	}
-	return &delivery{
-		service: s, wait: wait, signer: signer, version: 1,
+	return &Service{
+		gateway: g, wait: wait, signer: signer, version: 1,
 		group:   binary.BigEndian.AppendUint64(nil, channel),
 		clients: make(map[uint64]*candidate),
 	}
 }
 
-// externalSender is the body of op 25.
-func (d *delivery) externalSender() []byte {
+// Plain begins without encryption, as in a stage channel.
+func (d *Service) Plain() { d.version = 0 }
+
+// Version returns the executed version of the protocol; 0 is no encryption.
+func (d *Service) Version() int { return d.version }
+
+// A Group is what the service knows of a call's encryption.
+type Group struct {
+	Version     int // the executed one; 0 is no encryption
+	Established bool
+	Epoch       uint64
+	Members     []uint64 // in the order of their leaves
+	Proposed    int      // changes that are not committed
+	Pending     int      // transitions that are not executed
+	Resets      int
+}
+
+// Group returns the group.
+func (d *Service) Group() Group {
+	return Group{
+		Version: d.version, Established: d.established, Epoch: d.epoch, Resets: d.resets,
+		Members:  slices.DeleteFunc(slices.Clone(d.leaves), func(user uint64) bool { return user == 0 }),
+		Proposed: len(d.live) + len(d.queue), Pending: len(d.pending),
+	}
+}
+
+// ExternalSender is the body of op 25.
+func (d *Service) ExternalSender() []byte {
 	return mls.ExternalSender{SignatureKey: d.signer.Public(), Identity: []byte("voice gateway")}.Marshal()
 }
 
-// due reports whether an unencrypted frame is a fault.
-func (d *delivery) due() bool { return d.version != 0 && !d.settling }
+// Due reports whether an unencrypted frame is a fault.
+func (d *Service) Due() bool { return d.version != 0 && !d.settling }
 
-// connected handles a user who has joined the call.
-func (d *delivery) connected(user uint64) { d.clients[user] = new(candidate) }
+// Connect handles a user who has joined the call.
+func (d *Service) Connect(user uint64) { d.clients[user] = new(candidate) }
 
-// disconnected handles a user who has left: their proposals are revoked, and they are removed.
-func (d *delivery) disconnected(user uint64) {
+// Disconnect handles a user who has left: their proposals are revoked, and they are removed.
+func (d *Service) Disconnect(user uint64) {
 	if d.clients[user] == nil {
 		return
 	}
@@ -130,7 +172,7 @@ func (d *delivery) disconnected(user uint64) {
 	case len(d.clients) == 0:
 		d.forget()
 	case d.established && len(d.clients) == 1:
-		d.reset()
+		d.Reset()
 	case d.leaf(user) >= 0 && !d.leaving(user):
 		d.queue = append(d.queue, change{user, true})
 		fallthrough
@@ -139,15 +181,15 @@ func (d *delivery) disconnected(user uint64) {
 	}
 }
 
-func (d *delivery) leaf(user uint64) int { return slices.Index(d.leaves, user) }
+func (d *Service) leaf(user uint64) int { return slices.Index(d.leaves, user) }
 
 // unqueue drops the queued changes of a user.
-func (d *delivery) unqueue(user uint64) {
+func (d *Service) unqueue(user uint64) {
 	d.queue = slices.DeleteFunc(d.queue, func(c change) bool { return c.user == user && !c.remove })
 }
 
 // revoke revokes a proposal to add a user, for everybody who knows it.
-func (d *delivery) revoke(user uint64) {
+func (d *Service) revoke(user uint64) {
 	for i, p := range d.live {
 		if p.user != user || p.remove {
 			continue
@@ -156,7 +198,7 @@ func (d *delivery) revoke(user uint64) {
 		body := append([]byte{1}, vector(vector(p.ref))...)
 		for _, to := range d.sorted() {
 			if p.told[to] {
-				d.binary(to, daveProposals, body)
+				d.gateway.Binary(to, OpProposals, body)
 			}
 		}
 		break
@@ -164,7 +206,7 @@ func (d *delivery) revoke(user uint64) {
 }
 
 // forget starts without a group.
-func (d *delivery) forget() {
+func (d *Service) forget() {
 	d.epoch, d.established, d.leaves = 0, false, nil
 	d.queue, d.live, d.rivals, d.pending = nil, nil, nil, nil
 	d.collecting, d.drawing = false, false
@@ -174,18 +216,18 @@ func (d *delivery) forget() {
 	}
 }
 
-// reset has everybody start with a group of their own.
-func (d *delivery) reset() {
+// Reset has everybody start with a group of their own.
+func (d *Service) Reset() {
 	d.forget()
 	d.resets++
 	for _, user := range d.sorted() {
-		d.json(user, daveEpoch, object{"protocol_version": 1, "epoch": 1})
-		d.json(user, davePrepare, object{"protocol_version": 1, "transition_id": 0})
+		d.gateway.JSON(user, OpEpoch, map[string]any{"protocol_version": 1, "epoch": 1})
+		d.gateway.JSON(user, OpPrepare, map[string]any{"protocol_version": 1, "transition_id": 0})
 	}
 }
 
 // sorted returns the clients, in the order of their numbers.
-func (d *delivery) sorted() []uint64 {
+func (d *Service) sorted() []uint64 {
 	var users []uint64
 	for user := range d.clients {
 		users = append(users, user)
@@ -197,8 +239,8 @@ func (d *delivery) sorted() []uint64 {
 // always is the lifetime that Discord asks for, and the leaf source before it.
 var always = []byte{1, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255}
 
-// keyPackage handles op 26. A new key package replaces an older one.
-func (d *delivery) keyPackage(user uint64, b []byte) error {
+// TakeKeyPackage handles op 26. A new key package replaces an older one.
+func (d *Service) TakeKeyPackage(user uint64, b []byte) error {
 	c := d.clients[user]
 	if c == nil || d.version == 0 && !d.upgrading && !d.established {
 		return nil
@@ -224,14 +266,14 @@ func (d *delivery) keyPackage(user uint64, b []byte) error {
 }
 
 // leaving reports whether a user is to be removed already.
-func (d *delivery) leaving(user uint64) bool {
+func (d *Service) leaving(user uint64) bool {
 	return slices.Contains(d.queue, change{user, true}) ||
 		slices.ContainsFunc(d.live, func(p *proposal) bool { return p.user == user && p.remove })
 }
 
-// invalid handles op 31: the member is removed, and added again when it has sent a new key
+// TakeInvalid handles op 31: the member is removed, and added again when it has sent a new key
 // package.
-func (d *delivery) invalid(user uint64) {
+func (d *Service) TakeInvalid(user uint64) {
 	c := d.clients[user]
 	if c == nil {
 		return
@@ -247,13 +289,13 @@ func (d *delivery) invalid(user uint64) {
 }
 
 // drain proposes the queued changes, at once or after the batching time.
-func (d *delivery) drain() {
-	batch := d.rules().batch
+func (d *Service) drain() {
+	batch := d.gateway.Rules().Batch
 	switch {
 	case d.established && !slices.ContainsFunc(d.leaves, d.committing):
-		d.reset() // nobody is left who could commit
+		d.Reset() // nobody is left who could commit
 	case len(d.queue) == 0 || d.collecting:
-	case d.established && len(d.live) > 0 && !d.rules().overlap: // until these are committed
+	case d.established && len(d.live) > 0 && !d.gateway.Rules().Overlap: // until these are committed
 	case batch > 0:
 		d.collecting = true
 		d.later(batch, func() {
@@ -266,9 +308,9 @@ func (d *delivery) drain() {
 }
 
 // later calls f after a delay, unless there has been a reset.
-func (d *delivery) later(wait time.Duration, f func()) {
+func (d *Service) later(wait time.Duration, f func()) {
 	generation := d.generation
-	d.after(wait, func() {
+	d.gateway.After(wait, func() {
 		if generation == d.generation {
 			f()
 		}
@@ -277,7 +319,7 @@ func (d *delivery) later(wait time.Duration, f func()) {
 
 // propose sends the proposals to everybody in the group who does not know them yet; if the group
 // is not established, to everybody with a key package.
-func (d *delivery) propose() {
+func (d *Service) propose() {
 	slices.SortStableFunc(d.queue, func(a, b change) int { return cmp.Compare(b2i(b.remove), b2i(a.remove)) })
 	for _, c := range d.queue {
 		p, err := d.proposal(c)
@@ -301,7 +343,7 @@ func (d *delivery) propose() {
 			}
 		}
 		if len(messages) > 0 {
-			d.binary(user, daveProposals, append([]byte{0}, vector(messages)...))
+			d.gateway.Binary(user, OpProposals, append([]byte{0}, vector(messages)...))
 		}
 	}
 }
@@ -314,7 +356,7 @@ func b2i(b bool) int {
 }
 
 // committing reports whether any client has a group in which it can commit.
-func (d *delivery) committing(user uint64) bool {
+func (d *Service) committing(user uint64) bool {
 	c := d.clients[user]
 	if !d.established {
 		return c != nil && c.keyPackage != nil
@@ -323,7 +365,7 @@ func (d *delivery) committing(user uint64) bool {
 }
 
 // proposal makes the proposal for a change. There is none if the change is no longer needed.
-func (d *delivery) proposal(c change) (p *proposal, err error) {
+func (d *Service) proposal(c change) (p *proposal, err error) {
 	p = &proposal{user: c.user, remove: c.remove, told: make(map[uint64]bool)}
 	if c.remove {
 		if p.leaf = d.leaf(c.user); p.leaf < 0 {

@@ -1,9 +1,9 @@
-package discordtest
+package davetest
 
 import "time"
 
 // number returns the number of the next transition. 0 means that it is executed at once.
-func (d *delivery) number() uint16 {
+func (d *Service) number() uint16 {
 	if d.last++; d.last == 0 {
 		d.last = 1
 	}
@@ -11,7 +11,7 @@ func (d *delivery) number() uint16 {
 }
 
 // await executes a transition when everybody is ready, or after a timeout.
-func (d *delivery) await(next *transition) {
+func (d *Service) await(next *transition) {
 	d.pending = append(d.pending, next)
 	d.later(d.wait, func() {
 		next.overdue = true
@@ -20,8 +20,8 @@ func (d *delivery) await(next *transition) {
 	d.advance()
 }
 
-// ready handles op 23.
-func (d *delivery) ready(user uint64, id uint16) {
+// TakeReady handles op 23.
+func (d *Service) TakeReady(user uint64, id uint16) {
 	for _, next := range d.pending {
 		if next.id == id {
 			delete(next.waiting, user)
@@ -31,7 +31,7 @@ func (d *delivery) ready(user uint64, id uint16) {
 }
 
 // excuse no longer waits for a member.
-func (d *delivery) excuse(user uint64) {
+func (d *Service) excuse(user uint64) {
 	for _, next := range d.pending {
 		delete(next.waiting, user)
 	}
@@ -39,13 +39,13 @@ func (d *delivery) excuse(user uint64) {
 }
 
 // advance executes the transitions that are ready, in order.
-func (d *delivery) advance() {
+func (d *Service) advance() {
 	for len(d.pending) > 0 && (d.pending[0].overdue || len(d.pending[0].waiting) == 0) {
 		next := d.pending[0]
 		d.pending = d.pending[1:]
 		for _, user := range next.to {
 			if d.clients[user] != nil {
-				d.json(user, daveExecute, object{"transition_id": next.id})
+				d.gateway.JSON(user, OpExecute, map[string]any{"transition_id": next.id})
 			}
 		}
 		switch {
@@ -54,7 +54,7 @@ func (d *delivery) advance() {
 			d.forget()
 		case next.version > 0 && d.version == 0:
 			d.version, d.settling = next.version, true
-			d.after(settle, func() { d.settling = false })
+			d.gateway.After(settle, func() { d.settling = false })
 		}
 	}
 }
@@ -63,26 +63,27 @@ func (d *delivery) advance() {
 // encrypted.
 const settle = 250 * time.Millisecond
 
-// downgrade ends the encryption of a call, and upgrade starts it (protocol.md, "Initial Transitory
-// Phase").
-func (d *delivery) downgrade() {
+// Downgrade ends the encryption of a call, and [Service.Upgrade] starts it (protocol.md, "Initial
+// Transitory Phase").
+func (d *Service) Downgrade() {
 	next := &transition{id: d.number(), waiting: make(map[uint64]bool), to: d.sorted()}
 	for _, user := range next.to {
 		next.waiting[user] = true
-		d.json(user, davePrepare, object{"protocol_version": 0, "transition_id": next.id})
+		d.gateway.JSON(user, OpPrepare, map[string]any{"protocol_version": 0, "transition_id": next.id})
 	}
 	d.await(next)
 }
 
-func (d *delivery) upgrade() {
+// Upgrade starts the encryption of a call.
+func (d *Service) Upgrade() {
 	d.forget()
 	if len(d.clients) == 1 {
 		d.version = 1
-		d.reset()
+		d.Reset()
 		return
 	}
 	d.upgrading = true
 	for _, user := range d.sorted() {
-		d.json(user, daveEpoch, object{"protocol_version": 1, "epoch": 1})
+		d.gateway.JSON(user, OpEpoch, map[string]any{"protocol_version": 1, "epoch": 1})
 	}
 }
