@@ -379,7 +379,8 @@ func (v *callSession) checkTrouble(ctx context.Context, s voice.Status) {
 	v.reportTrouble(ctx, "deaf", s.Deaf != "", "I hear nothing in this call though somebody speaks: "+s.Deaf)
 }
 
-// reportTrouble reports in text, as a notice and in the status that something is wrong, or no longer.
+// reportTrouble reports in text, as a notice and in the status that something is wrong, or is no
+// longer.
 func (v *callSession) reportTrouble(ctx context.Context, what string, wrong bool, text string) {
 	v.mu.Lock()
 	was, channel := v.trouble[what], v.channel

@@ -338,8 +338,8 @@ func (s *speech) feed(now time.Time) (do speechAction, pcm []int16) {
 		s.sentAt = s.player.call.Sent()
 		s.buffer.beginRun()
 	}
-	lulls := s.wrote.Add(voicePause)
-	all := s.buffer.complete || !now.Before(lulls)
+	pausesAt := s.wrote.Add(voicePause)
+	all := s.buffer.complete || !now.Before(pausesAt)
 	if pcm = s.buffer.next(s.buf[:], all); len(pcm) > 0 {
 		return actEncode, pcm
 	}
@@ -348,8 +348,8 @@ func (s *speech) feed(now time.Time) (do speechAction, pcm []int16) {
 	}
 	if s.buffer.waiting() {
 		s.until = s.progressed.Add(stuckAfter)
-		if !all && lulls.Before(s.until) {
-			s.until = lulls
+		if !all && pausesAt.Before(s.until) {
+			s.until = pausesAt
 		}
 	}
 	return actWait, nil
@@ -388,8 +388,8 @@ func (s *speech) wait(ctx context.Context, moved <-chan struct{}) {
 	}
 }
 
-// runEncoder has the encoder do something, unless its content is to be dropped. If it fails, the content
-// is dropped.
+// runEncoder has the encoder do something, unless its content is to be dropped. If it fails, the
+// content is dropped.
 func (s *speech) runEncoder(ctx context.Context, do func(context.Context) error) {
 	trying, stop := context.WithDeadline(ctx, s.progressed.Add(stuckAfter))
 	defer stop()

@@ -51,8 +51,8 @@ func (b *soundBuffer) write(pcm []int16) { b.pcm = append(b.pcm, pcm...) }
 // end is the end of what was written.
 func (b *soundBuffer) end() int64 { return b.from + int64(len(b.pcm)) }
 
-// position returns how far the speech has left. A frame made of a whole run ends with what its encoder
-// held back.
+// position returns how far the speech has left. A frame made of a whole run ends with what its
+// encoder held back.
 func (b *soundBuffer) position() int64 {
 	if b.flushed && b.left == b.frames {
 		return b.given

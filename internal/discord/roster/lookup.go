@@ -8,9 +8,9 @@ import (
 	"earshot/internal/discord/gateway"
 )
 
-// Defer takes an event in an unknown channel, of a guild or of direct messages if that is "": with
-// an unknown person, or in a thread that was asleep. If the bot may take part there, the event waits,
-// in order, until the channel has been looked up; lookup says that this must be asked for.
+// Defer takes an event in an unknown channel of a guild, or of direct messages if that is "": with an
+// unknown person, or in a thread that was asleep. If the bot may take part there, the event waits, in
+// order, until the channel has been looked up; lookup says that this must be asked for.
 func (r *Roster) Defer(event any, channel uint64, guild string) (lookup bool) {
 	switch {
 	case channel == 0 || r.strange[channel]:
