@@ -98,7 +98,7 @@ var tried = map[string]string{
 	"executive/remind":    "store",
 	"participants/agents": "store",
 
-	"internal/discord/calls": "internal/helper models/hear models/stt models/tts providers/discord providers/microphone", // which cmd makes the ears of
+	"internal/discord/calls": "internal/helper models/hear models/stt models/tts providers/discord providers/microphone", // which the bot makes the ears of
 }
 
 // doubles are what only test files may import, and each other, and the

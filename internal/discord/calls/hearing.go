@@ -15,7 +15,7 @@ import (
 	"earshot/providers"
 )
 
-// An Ear listens to one person. cmd makes it from a microphone's provider.
+// An Ear listens to one person. The bot makes it of the microphone's provider.
 type Ear interface {
 	Run(ctx context.Context, emit providers.Emit) error
 }
