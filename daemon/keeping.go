@@ -9,6 +9,7 @@ import (
 	"earshot/daemon/access"
 	"earshot/daemon/erase"
 	"earshot/executive/room"
+	"earshot/executive/unasked"
 	"earshot/internal/discord/bot"
 	"earshot/server/token"
 )
@@ -72,7 +73,7 @@ func (d *Daemon) expire(ctx context.Context) {
 // nevertheless; unheeded ones are about something else.
 var (
 	heeded   = []string{room.Commanded, room.Murmured}
-	unheeded = []string{room.NewVoice}
+	unheeded = []string{unasked.NewVoice}
 )
 
 // loosenFiles returns a function that is called before an overheard event is erased: it waits for

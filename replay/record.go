@@ -8,6 +8,7 @@ import (
 
 	"earshot"
 	"earshot/executive/room"
+	"earshot/executive/unasked"
 	"earshot/speakers"
 )
 
@@ -133,7 +134,7 @@ func (r *record) note(s step) {
 			r.called[string(b.About)] = append(r.called[string(b.About)], b.Agent)
 		}
 		r.passing[string(b.About)] = r.passing[string(b.About)] || slices.Equal(b.Reasons, []string{room.Passing})
-		r.strange[b.About] = r.strange[b.About] || slices.Equal(b.Reasons, []string{room.NewVoice})
+		r.strange[b.About] = r.strange[b.About] || slices.Equal(b.Reasons, []string{unasked.NewVoice})
 	case earshot.Agent:
 		if b.Act == earshot.Created && recordOf(b).Kind.Below() {
 			r.made = append(r.made, b)

@@ -8,6 +8,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/prompt"
+	"earshot/executive/unasked"
 	"earshot/participants"
 	"earshot/participants/agents"
 )
@@ -152,7 +153,7 @@ func (r *Room) against(q question) string {
 	case !r.set.Enabled:
 		return Disabled
 	case r.mode == earshot.Paused:
-		return OnHold
+		return unasked.OnHold
 	case r.mode == earshot.OffRecord:
 		return Unheard
 	case r.quiet:

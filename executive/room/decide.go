@@ -10,6 +10,7 @@ import (
 	"earshot/executive/attention"
 	"earshot/executive/prompt"
 	"earshot/executive/reflex"
+	"earshot/executive/unasked"
 	"earshot/interrupt"
 	"earshot/participants"
 )
@@ -28,11 +29,8 @@ const (
 	Hushed    = "I was asked to be quiet"
 	Commanded = "it tells me to stop"
 	Disabled  = "executive.enabled is false"
-	OnHold    = "the room is paused"
 	Unheard   = "the room is off the record"
-	Due       = "a reminder is due"
 	Late      = "it arrived long after it was written"
-	NewVoice  = "somebody new must know that what is said is written down"
 )
 
 // A decisionInput is what "shall I speak?" is decided from.
@@ -60,7 +58,7 @@ func decide(s decisionInput) (earshot.Verdict, []string) {
 	case !s.enabled:
 		return earshot.Silent, []string{Disabled}
 	case s.mode == earshot.Paused:
-		return earshot.Silent, []string{OnHold}
+		return earshot.Silent, []string{unasked.OnHold}
 	case s.mode == earshot.OffRecord: // it was admitted before that
 		return earshot.Silent, []string{Unheard}
 	case s.late:
@@ -117,7 +115,7 @@ func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
 			decisions = append(decisions, r.decide(e, s, text))
 		}
 	}
-	if lasts, is := attention.Refusal(text); is && e.heeded && (e.aim.Mine || e.to.ForAgent() || r.justSpokeUp(e.event)) {
+	if lasts, is := attention.Refusal(text); is && e.heeded && (e.aim.Mine || e.to.ForAgent() || r.unasked.JustSpoke(e.event)) {
 		decisions = append(decisions, r.refused(e, lasts)...)
 	}
 	return decisions
@@ -148,7 +146,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 		kept.Turn = earshot.TurnID(r.cfg.NewID())
 		e.asks = append(e.asks, question{
 			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: s.want,
-			askers: []participants.Participant{e.asker()}, rests: prompt.Provenance{Visibility: e.event.Visibility}, unasked: slices.Contains(reasons, attention.ToTheRoom),
+			askers: []participants.Participant{e.asker()}, rests: prompt.Provenance{Visibility: e.event.Visibility}, toRoom: slices.Contains(reasons, attention.ToTheRoom),
 			chain: e.machine(), everybody: e.aim.Why == addressing.Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, follows: s.to == conversation.Following, again: e.again, sideTalk: meant, words: words, asksBack: asksBack,
 			trace: r.startLatencyTrace(e),
 		})

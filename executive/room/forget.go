@@ -45,16 +45,7 @@ func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 			r.unanswered.messages[i] = reworded(m, b.Text, e)
 		}
 	}
-	if h := r.attentionState.hangs; h != nil && h.event.ID == b.Of {
-		now := *h // others may be reading the old value
-		now.event = reworded(h.event, b.Text, e)
-		r.attentionState.hangs = &now
-	}
-	for i, l := range r.attentionState.lines {
-		if l.Event == b.Of {
-			r.attentionState.lines[i].Text = b.Text
-		}
-	}
+	r.unasked.Reword(e, b)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.listings = nil // they may quote it
@@ -101,21 +92,9 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 		l.end()
 	}
 	r.mind.Stop(by, func(q think.Question) bool { return is(q.ID) || r.thinkHost.restsOn(q, is) })
-	if h := r.attentionState.hangs; h != nil && is(h.event.ID) {
-		r.attentionState.hangs = nil
-	}
-	for i, l := range r.attentionState.lines {
-		if is(l.Event) {
-			r.attentionState.lines[i].Text = ""
-		}
-	}
-	r.attentionState.drop(func(f *pendingFinding) bool { return is(f.event.ID) })
-	r.attentionState.markOutdated(gone...)
+	r.unasked.Forget(is, gone)
 	if r.head != nil {
 		r.head.Drop()
-	}
-	if c := r.attentionState.arrival; c != nil && is(c.event.ID) {
-		r.attentionState.arrival = nil
 	}
 	if c := r.captions.next; c != nil && is(c.about.ID) {
 		r.captions.next = nil
@@ -123,10 +102,12 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	if c := r.captions.news; c != nil && is(c.ID) {
 		r.captions.news = nil
 	}
-	r.strangers = slices.DeleteFunc(r.strangers, func(e earshot.Event) bool { return is(e.ID) })
 	r.unanswered.messages = slices.DeleteFunc(r.unanswered.messages, func(e earshot.Event) bool { return is(e.ID) })
 	r.unreturned = slices.DeleteFunc(r.unreturned, func(l lastWord) bool { return is(l.said.ID) })
-	r.forgotten(is, gone)
+	for _, id := range gone {
+		r.unasked.Reminders.Apply(earshot.Event{ID: id, Body: earshot.Tombstone{}})
+	}
+	r.forgotten(is)
 	r.scene.Forget(gone...)
 	if r.cfg.Scenery != nil { // older entries come back
 		if _, err := r.resync(ctx); err != nil {
@@ -136,16 +117,13 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 }
 
 // forgotten is forget for state that others than the owner read.
-func (r *Room) forgotten(is func(earshot.EventID) bool, gone []earshot.EventID) {
+func (r *Room) forgotten(is func(earshot.EventID) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for id, en := range r.known.byID {
 		if is(id) {
 			r.known.replace(en, earshot.Event{ID: id, At: en.event.At, Room: en.event.Room, Visibility: en.event.Visibility, Body: earshot.Tombstone{Was: en.event.Body.Kind()}})
 		}
-	}
-	for _, id := range gone {
-		r.agenda.Apply(earshot.Event{ID: id, Body: earshot.Tombstone{}})
 	}
 	r.utteranceRecords = slices.DeleteFunc(r.utteranceRecords, func(s utteranceRecord) bool { return is(s.event) })
 	for from, said := range r.sentences {

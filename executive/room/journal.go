@@ -63,14 +63,14 @@ func (r *Room) take(ctx context.Context) {
 		switch body := e.event.Body.(type) {
 		case earshot.Message:
 			if body.Turn == "" { // a message between agents within a turn is answered there
-				r.listens(e, body.Text)
+				r.unasked.Hear(e.event, e.who, body.Text)
 				e.events = append(e.events, r.attend(e, body.Text)...)
 			}
 		case earshot.Revision:
 			e.events = append(e.events, r.reask(e, body)...)
 		case earshot.Utterance:
 			text := dialogue.Join(e.before, body.Text)
-			r.listens(e, text)
+			r.unasked.Hear(e.event, e.who, text)
 			e.events = append(e.events, r.attend(e, text)...)
 		}
 	}
@@ -91,10 +91,12 @@ func (r *Room) take(ctx context.Context) {
 			r.unsaved, how[i] = append(r.unsaved, e.event), nil // they came or went nevertheless
 		}
 		if how[i] == nil {
-			if e.strange {
-				r.strange(e.event)
+			if e.strange && r.set.Speech.AnnounceVoices {
+				r.unasked.AddStranger(e.event)
 			}
 			r.await(e.event)
+		} else {
+			r.unasked.Discard(e.event.ID)
 		}
 		r.finish(e, how[i])
 	}
@@ -125,13 +127,14 @@ func announces(e earshot.Event) bool { return e.Body.Kind() == earshot.KindPrese
 // turn.
 func (r *Room) write(ctx context.Context, batch []*entry) error {
 	var events []earshot.Event
-	r.attentionState.routine = nil
+	var routine []earshot.EventID
 	for _, e := range batch {
 		events = append(events, e.events...)
 		if r.byReflex(e) {
-			r.attentionState.routine = append(r.attentionState.routine, e.event.ID)
+			routine = append(routine, e.event.ID)
 		}
 	}
+	r.unasked.SetRoutine(routine)
 	before := r.newest
 	kept, err := r.append(ctx, events...)
 	if err != nil {
@@ -182,9 +185,8 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 			r.says(e)
 			r.remember(e)
 			r.recalls(e)
-			r.noteNovelty(e)
+			r.unasked.ObserveLive(e)
 			r.describes(e)
-			r.noteArrival(e)
 			r.show(e)
 		}
 	}

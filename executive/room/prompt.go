@@ -116,7 +116,7 @@ func (r *Room) instructions(set executive.Config, q *question, aloud bool) strin
 		manner = "\nYour reply is spoken aloud: use plain sentences, without lists, tables or markup."
 	}
 	manner += r.amongPeople(aloud) + r.eyesight(set)
-	if q.unasked {
+	if q.toRoom {
 		manner += "\nNobody called you: the room was asked the last question, and nobody answered. Answer it in one sentence, and only if you know the answer."
 	}
 	manner += q.welcome()

@@ -12,8 +12,8 @@ import (
 	"earshot/executive/latency"
 	"earshot/executive/prompt"
 	"earshot/executive/reflex"
-	"earshot/executive/remind"
 	"earshot/executive/tool"
+	"earshot/executive/unasked"
 	"earshot/interrupt"
 	"earshot/participants"
 )
@@ -37,7 +37,6 @@ type question struct {
 	stillSpoken bool      // its message is still being spoken
 
 	everybody bool // it calls every agent
-	protected bool // it is said whole; see [earshot.Opening]
 	aloud     bool // it was said aloud, or is what agents answer each other after that
 	follows   bool // it continues a conversation, and calls nobody
 	again     bool // it was asked before earshot stopped
@@ -47,18 +46,13 @@ type question struct {
 
 	resumes earshot.Event // of a question for the rest of a reply that was cut off: that reply
 
-	// The next two are set for a reply that hands over or reminds somebody, in the program's words.
-	handover *earshot.Handover
-	remind   *remind.Reminder
-	words    string
+	handover *earshot.Handover // of a reply that hands over
+	words    string            // in which it is answered, if the program chooses them
 
 	confirmed *tool.ConfirmedCall // a confirmed tool call, which is carried out first; nil for none
 
-	// The next fields are for what the agent says unasked: the finding whose words it says, or that
-	// it answers a question to the whole room.
-	found   *pendingFinding
-	unasked bool
-	arrival *arrival // or that it greets somebody
+	candidate *unasked.Candidate // what the agent says although nobody has just asked; nil if somebody has
+	toRoom    bool               // it was put to the whole room
 
 	// askers are its authors, and those of questions given up in its favour, as they were known by
 	// the handles by which they came.
@@ -232,23 +226,25 @@ func (r *Room) yields(q, to question) {
 	r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Suppressed, Superseded: to.message.ID}))
 }
 
+// protected reports whether the answer is said whole; see [earshot.Opening].
+func (q question) protected() bool {
+	return q.candidate != nil && q.candidate.Kind == unasked.VoiceNotice
+}
+
 // asked reports whether a person waits for the answer.
 func (q question) asked() bool {
-	return !q.chain && q.remind == nil && q.found == nil && q.arrival == nil && !q.protected
+	return !q.chain && q.candidate == nil
 }
 
 // unbidden reports whether nobody asked for what is said.
 func (q question) unbidden() bool {
-	return q.unasked || q.arrival != nil || q.found != nil && !q.found.asked
+	return q.toRoom || q.candidate.Unbidden()
 }
 
 // about returns what the answer is to; empty for a reminder and for what nobody asked for.
 func (q question) about() earshot.EventID {
-	switch {
-	case q.remind != nil || q.arrival != nil:
-		return ""
-	case q.found != nil:
-		return q.found.event.Body.(earshot.Finding).Answers
+	if q.candidate != nil {
+		return q.candidate.Answers
 	}
 	return q.message.ID
 }
@@ -256,10 +252,8 @@ func (q question) about() earshot.EventID {
 // whom returns for whom the answer is.
 func (q question) whom() earshot.ParticipantID {
 	switch {
-	case q.remind != nil:
-		return q.remind.For
-	case q.found != nil:
-		return q.found.whom
+	case q.candidate != nil:
+		return q.candidate.Whom
 	case q.handover != nil:
 		return q.handover.To
 	case q.confirmed != nil:

@@ -26,6 +26,7 @@ func waiting(t *testing.T, questions string) *Room {
 			People: participants.New(earshot.Handle{Provider: "console", ID: "ann"}, "ann", "Earshot"),
 		},
 	}
+	r.unasked = r.newUnasked()
 	for _, id := range []earshot.ParticipantID{"a", "b"} {
 		r.seats = append(r.seats, &seat{Record: agents.Record{ID: id}})
 	}

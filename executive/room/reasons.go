@@ -5,12 +5,13 @@ import (
 
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
+	"earshot/executive/unasked"
 )
 
 // own are the reasons that the room itself gives for a decision.
 var own = []string{
 	addressing.Alone, addressing.Named, addressing.Everybody, addressing.Whispered, addressing.ToOthers, addressing.Misses, addressing.Elsewhere, Unheeded, Follows, Pressed, Overheard, Murmured, Unclear, AsksBack, Echoed, Stranger,
-	Hushed, Commanded, Disabled, OnHold, Unheard, Due, Late, NewVoice, Replied, Reworded, Confirmed, OwnWords,
+	Hushed, Commanded, Disabled, unasked.OnHold, Unheard, unasked.Due, Late, unasked.NewVoice, Replied, Reworded, Confirmed, OwnWords,
 	HandedTo, Overtaken, Broadcast, Enough, Again, Passing, Foreign,
 	HowFar, Meanwhile, Afterwards, Replaces, Steers, Considers, Thinks,
 }

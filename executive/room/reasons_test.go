@@ -17,7 +17,7 @@ import (
 // counted.
 func TestReasons(t *testing.T) {
 	all, found := room.Reasons(), 0
-	for _, dir := range []string{".", "../attention", "../addressing"} {
+	for _, dir := range []string{".", "../attention", "../addressing", "../unasked"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

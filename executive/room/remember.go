@@ -15,7 +15,7 @@ import (
 // scene if any agent may.
 func (r *Room) remember(e earshot.Event) {
 	r.countTurn(e)
-	r.noteForUnasked(e)
+	r.unasked.Observe(e, r.cfg.Now())
 	seen := false
 	for _, s := range r.seats {
 		if !sees(e.Visibility, s.ID) {
@@ -34,9 +34,7 @@ func (r *Room) remember(e earshot.Event) {
 		r.perceive(r.scene, e)
 	}
 	if e.Body.Kind() == earshot.KindReminder {
-		r.mu.Lock()
-		r.agenda.Apply(e)
-		r.mu.Unlock()
+		r.unasked.Reminders.Apply(e)
 	}
 }
 

@@ -12,26 +12,9 @@ import (
 	"earshot"
 	"earshot/executive/command"
 	"earshot/executive/dialogue"
-	"earshot/executive/prompt"
 	"earshot/executive/remind"
 	"earshot/executive/tool"
-	"earshot/interrupt"
 	"earshot/participants"
-)
-
-const (
-	// mostWait is how long the room sleeps at most while there are reminders, because the clock may
-	// have been set, and the machine may have slept.
-	mostWait = time.Minute
-
-	// soon is how long a due reminder is delayed while somebody is about to ask something.
-	soon = 100 * time.Millisecond
-
-	// again is when an unheard reminder is tried again.
-	again = time.Minute
-
-	// late is how late a reminder may be without saying when it was due.
-	late = time.Minute
 )
 
 var errNobodyReminds = errors.New("a reminder needs somebody to remind; say who you are with --identity NAME")
@@ -44,7 +27,7 @@ func (p *toolContext) Set(ctx context.Context, s tool.Scope, due time.Time, text
 // Reminders implements [tool.Agenda]. It returns those that everybody who hears the answer may
 // know.
 func (p *toolContext) Reminders(s tool.Scope) []remind.Reminder {
-	return p.room.reminders(s.Askers[0].ID, s.Audience)
+	return p.room.unasked.Reminders.Of(s.Askers[0].ID, s.Audience)
 }
 
 // Cancel implements [tool.Agenda]. If several people ask, nobody can tell which of them means it.
@@ -60,35 +43,22 @@ func (p *toolContext) Cancel(ctx context.Context, s tool.Scope, n int) error {
 func (r *Room) setReminder(ctx context.Context, who earshot.ParticipantID, e earshot.Event) (remind.Reminder, error) {
 	e.To = []earshot.ParticipantID{who}
 	is := e.Body.(earshot.Reminder)
-	r.mu.Lock()
-	err := r.agenda.Check(r.cfg.Now(), who, is.Due, is.Text)
-	r.mu.Unlock()
-	if err != nil {
+	if err := r.unasked.Reminders.Check(r.cfg.Now(), who, is.Due, is.Text); err != nil {
 		return remind.Reminder{}, err
 	}
 	if err := r.queued(ctx, e); err != nil {
 		return remind.Reminder{}, err
 	}
 	r.nudge() // to look at the clock
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	all := r.agenda.Of(who)
-	if i := slices.IndexFunc(all, func(had remind.Reminder) bool { return had.Event.ID == e.ID }); i >= 0 {
-		return all[i], nil
+	if set, ok := r.unasked.Reminders.SetBy(who, e.ID); ok {
+		return set, nil
 	}
 	return remind.Reminder{For: who, Due: is.Due, Text: is.Text}, nil // it was said already
 }
 
-// reminders returns somebody's reminders that everybody in a may know.
-func (r *Room) reminders(who earshot.ParticipantID, a earshot.Audience) []remind.Reminder {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.DeleteFunc(r.agenda.Of(who), func(has remind.Reminder) bool { return !has.Event.Visibility.Allows(a) })
-}
-
 // cancel gives up a reminder of somebody. event makes the event that records it.
 func (r *Room) cancel(ctx context.Context, who earshot.ParticipantID, n int, a earshot.Audience, event func(earshot.Body) earshot.Event) error {
-	all := r.reminders(who, a)
+	all := r.unasked.Reminders.Of(who, a)
 	i := slices.IndexFunc(all, func(has remind.Reminder) bool { return has.N == n })
 	if i < 0 {
 		return fmt.Errorf("there is no reminder %d; list them to see their numbers", n)
@@ -128,7 +98,7 @@ func (r *Room) remind(ctx context.Context, c command.Call) (string, error) {
 // listReminders lists somebody's open reminders, as far as the readers of the answer may know them.
 func (r *Room) listReminders(c command.Call) string {
 	var b strings.Builder
-	for _, has := range r.reminders(c.By.ID, c.Audience) {
+	for _, has := range r.unasked.Reminders.Of(c.By.ID, c.Audience) {
 		fmt.Fprintf(&b, "%3d  %s  %s\n", has.N, has.Due.Local().Format("Mon 2006-01-02 15:04:05"), string(has.Text))
 	}
 	if b.Len() == 0 {
@@ -148,121 +118,4 @@ func (r *Room) cancelReminder(ctx context.Context, c command.Call, number string
 		e.Author, e.Via, e.Body = r.agents()[0].ID, "", body
 		return e
 	})
-}
-
-// nextReminderCheck returns when to check whether a reminder may be said; the zero time if there is
-// none that reaches anybody.
-func (r *Room) nextReminderCheck() time.Time {
-	at := r.nextReminder()
-	if at.IsZero() || r.speaking() || !r.answers() {
-		return time.Time{} // it is looked at when that is over
-	}
-	now := r.cfg.Now()
-	return now.Add(min(max(at.Sub(now), soon), mostWait))
-}
-
-// reaches reports whether somebody hears or can read what is said here now.
-func (r *Room) reaches(who earshot.ParticipantID) bool {
-	return r.cfg.Lasts || r.addressing.IsHere(who)
-}
-
-// nextReminder returns when the first reminder that reaches its person may be said.
-func (r *Room) nextReminder() time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.agenda.Next(func(has remind.Reminder) time.Time {
-		tried := r.tried[has.Event.ID]
-		switch {
-		case !(participants.OfVoice(r.person(has.For)) || r.reaches(r.person(has.For))):
-			return time.Time{}
-		case tried.After(has.Due):
-			return tried
-		}
-		return has.Due
-	})
-}
-
-// answers reports whether the room answers anybody.
-func (r *Room) answers() bool { return r.cfg.Settings().Enabled && r.is().Answers() }
-
-// due returns the reminder to say now, as a question without an asker: one that reaches its person.
-// A reminder that nobody heard waits.
-func (r *Room) due(ctx context.Context, since interrupt.Ticket) (question, bool) {
-	for _, has := range r.dueReminders() {
-		if !r.answers() {
-			break
-		}
-		q := r.reminder(has, since)
-		if len(r.outlets(q, r.set)) > 0 && r.settle(ctx, r.decision(q, earshot.Speak, Due)) {
-			return q, true
-		}
-		r.postpone(has.Event.ID)
-	}
-	return question{}, false
-}
-
-// dueReminders returns the reminders that may be said now.
-func (r *Room) dueReminders() []remind.Reminder {
-	now := r.cfg.Now()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.agenda.Due(now, func(has remind.Reminder) bool {
-		return !r.tried[has.Event.ID].After(now) && r.reaches(has.For)
-	})
-}
-
-// reminder returns the turn that says a reminder, in the name of the agent that set it, or else the
-// main one. It is said aloud if the person is here to hear it.
-func (r *Room) reminder(has remind.Reminder, since interrupt.Ticket) question {
-	s := r.seatOf(has.Event.Author)
-	if s == nil || !sees(has.Event.Visibility, s.ID) {
-		s = r.seats[0]
-	}
-	return question{
-		seat: s, message: has.Event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()), aloud: r.addressing.IsHere(has.For),
-		remind: &has, words: r.reminds(has), rests: prompt.Provenance{Visibility: has.Event.Visibility},
-	}
-}
-
-// reminds returns the text that is said, in the program's words. Somebody who may not be looking is
-// called.
-func (r *Room) reminds(has remind.Reminder) string {
-	who := r.cfg.People.Name(has.For)
-	if r.cfg.Lasts {
-		who = "@" + who
-	}
-	text := fmt.Sprintf("%s, you wanted to be reminded: %s", who, string(has.Text))
-	if now := r.cfg.Now(); now.Sub(has.Due) > late {
-		when := has.Due.Local().Format("15:04")
-		if now.Sub(has.Due) > 12*time.Hour {
-			when = has.Due.Local().Format("Monday, 2 January, 15:04")
-		}
-		text = fmt.Sprintf("%s, you wanted to be reminded at %s: %s", who, when, string(has.Text))
-	}
-	return text
-}
-
-// reminded notes how the turn of a reminder ended: if anything of it was heard, the reminder is
-// over, which is recorded in one step with the reply. Otherwise it is tried again.
-func (r *Room) reminded(q question, reply earshot.Reply) {
-	if reply.Delivered() == "" {
-		r.postpone(q.remind.Event.ID)
-		return
-	}
-	e := r.event(q.remind.Event.Visibility, earshot.Reminder{Act: earshot.Fired, Of: q.remind.Event.ID, Due: q.remind.Due, Text: q.remind.Text})
-	e.Author, e.To, e.Sources = q.seat.ID, []earshot.ParticipantID{q.remind.For}, []earshot.EventID{q.remind.Event.ID}
-	r.unsaved = append(r.unsaved, e)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.agenda.Apply(e) // also while the disk is full
-}
-
-// postpone makes a reminder wait before it is tried again.
-func (r *Room) postpone(id earshot.EventID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.tried == nil {
-		r.tried = make(map[earshot.EventID]time.Time)
-	}
-	r.tried[id] = r.cfg.Now().Add(again)
 }

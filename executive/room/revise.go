@@ -99,7 +99,7 @@ func over(e earshot.Event, by earshot.ParticipantID) *interrupt.Signal {
 func (r *Room) outdated(b earshot.Revision) *question {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.activeTurn == nil || r.activeTurn.message.ID != b.Of || r.activeTurn.handover != nil || r.activeTurn.found != nil || respelt(saidIn(r.activeTurn.message.Body), b.Text) {
+	if r.activeTurn == nil || r.activeTurn.message.ID != b.Of || r.activeTurn.handover != nil || r.activeTurn.candidate != nil || respelt(saidIn(r.activeTurn.message.Body), b.Text) {
 		return nil
 	}
 	q := r.activeTurn.question
@@ -212,7 +212,7 @@ func (r *Room) reask(e *entry, b earshot.Revision) []earshot.Event {
 	q := question{
 		seat: again.seat, message: reworded(again.message, b.Text, e.event), rank: again.rank, chain: again.chain, root: again.root,
 		ticket: e.ticket, turn: earshot.TurnID(r.cfg.NewID()), want: reflex.Recognise(b.Text, again.seat.Name),
-		everybody: again.everybody, aloud: again.aloud, unasked: again.unasked,
+		everybody: again.everybody, aloud: again.aloud, toRoom: again.toRoom,
 		askers: alsoAsks(again.askers, e.who), rests: prompt.Provenance{Visibility: again.message.Visibility},
 	}
 	e.asks = append(e.asks, q)

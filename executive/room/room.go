@@ -81,6 +81,7 @@ import (
 	"earshot/executive/scene"
 	"earshot/executive/think"
 	"earshot/executive/tool"
+	"earshot/executive/unasked"
 	"earshot/internal/supervise"
 	"earshot/interrupt"
 	"earshot/llm"
@@ -274,8 +275,6 @@ type Room struct {
 	moded            chan struct{}   // closed and replaced when mode changes
 	dropped          int             // sounds that came although the room does not listen
 	rejectedEvents   []earshot.Event // events of the room that were refused; Run keeps them
-	agenda           remind.Agenda
-	tried            map[earshot.EventID]time.Time // reminders that nobody heard, and until when each waits
 	activity         activity.Tracker
 	interims         interims
 	pendingCuts      pendingCuts
@@ -295,11 +294,9 @@ type Room struct {
 	captions         captions
 	backchannelState backchannelState
 	preparedReply    preparedReply
-	attentionState   attentionState
+	unasked          *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
 	consent          consent
 	pending          []question
-	strangers        []earshot.Event // events in which new voices were heard, not yet reported
-	noticed          tokenBucket     // limits notices
 	sponsors         sponsors
 	held             tool.PendingCalls          // calls that wait for somebody to confirm them
 	awaited          map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
@@ -318,27 +315,28 @@ func New(cfg Config) *Room {
 	set := cfg.Settings()
 	style, _ := interrupt.ParseStyle(set.MultiParty.TurnTakingProtocol)
 	r := &Room{
-		cfg:         cfg,
-		floor:       &interrupt.Floor{Style: style},
-		faults:      make(map[string]earshot.Notice),
-		scene:       &scene.Scene{Name: cfg.People.Name},
-		mode:        earshot.Live,
-		wished:      earshot.Live,
-		moded:       make(chan struct{}),
-		answered:    make(map[counterpart]lastExchange),
-		sentences:   make(map[earshot.Handle]sentence),
-		hinted:      make(map[string]bool),
-		wake:        make(chan struct{}, 1),
-		turnResults: make(chan turnResult, 1),
-		ownerCalls:  make(chan ownerCall),
-		shut:        make(chan struct{}),
-		agenda:      cfg.Agenda,
+		cfg:           cfg,
+		floor:         &interrupt.Floor{Style: style},
+		faults:        make(map[string]earshot.Notice),
+		scene:         &scene.Scene{Name: cfg.People.Name},
+		mode:          earshot.Live,
+		wished:        earshot.Live,
+		moded:         make(chan struct{}),
+		answered:      make(map[counterpart]lastExchange),
+		sentences:     make(map[earshot.Handle]sentence),
+		hinted:        make(map[string]bool),
+		wake:          make(chan struct{}, 1),
+		turnResults:   make(chan turnResult, 1),
+		ownerCalls:    make(chan ownerCall),
+		voicePresence: voicePresence{unnamed: newUnnamedLimit()},
+		shut:          make(chan struct{}),
 	}
 	r.addressing = addressing.Resolver{Room: cfg.ID, People: cfg.People, Agents: r.agents, Seats: cfg.Agents != nil, Former: cfg.Former, Orders: cfg.Order != nil, Enters: cfg.Enters}
 	if cfg.Model != nil {
 		r.head = &llm.HeadStart{Service: cfg.Model}
 	}
 	r.scene.Moved = r.pulse.beat
+	r.unasked = r.newUnasked()
 	r.commands = r.table()
 	r.mind = r.newMind()
 	r.syncSeats()

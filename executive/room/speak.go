@@ -11,6 +11,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/latency"
 	"earshot/executive/turn"
+	"earshot/executive/unasked"
 	"earshot/interrupt"
 )
 
@@ -40,7 +41,7 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.syncSeats()
 	r.handOverOverdue(ctx)
 	r.resumes(ctx)
-	r.recheckAttention(ctx)
+	r.recheckQuestion(ctx)
 	r.startSnapshots(ctx) // even while somebody speaks: afterwards is too late
 	for ctx.Err() == nil {
 		since := r.floor.Ticket() // before choosing who may speak, so that nobody who cuts in from now on is overlooked
@@ -65,17 +66,11 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 // the talk has moved on. The question counts as waiting until its turn is live, or will not be. A
 // cut after since cuts its turn.
 func (r *Room) choose(ctx context.Context, since interrupt.Ticket) (q question, ok bool) {
-	if q, ok := r.notify(ctx); ok {
+	if q, ok := r.chooseUnasked(ctx, since, (*unasked.Tracker).NextNotice); ok {
 		return q, true
 	}
 	if !slices.ContainsFunc(r.pending, func(q question) bool { return !q.chain }) {
-		if q, ok := r.due(ctx, since); ok {
-			return q, true
-		}
-		if q, ok := r.chooseGreeting(ctx, since); ok {
-			return q, true
-		}
-		if q, ok := r.chooseUnasked(ctx, since); ok {
+		if q, ok := r.chooseUnasked(ctx, since, (*unasked.Tracker).Next); ok {
 			return q, true
 		}
 	}
@@ -117,7 +112,7 @@ func (r *Room) cutWordsPending(q question) bool {
 
 // begin begins the turn of q, or ends it if it cannot begin.
 func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
-	if cut := r.floor.Since(q.ticket); cut != nil && !q.protected { // before it began, so the model need not be asked
+	if cut := r.floor.Since(q.ticket); cut != nil && !q.protected() { // before it began, so the model need not be asked
 		if q.asked() && cut.Kind != interrupt.Command && cut.Kind != interrupt.Shutdown {
 			r.pending = slices.Insert(r.pending, 0, q) // the words of the cut are on their way
 			return
@@ -139,11 +134,11 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 		r.giveUp(q)
 		return
 	}
-	if q.remind == nil && q.found == nil && !r.ensureAwake(ctx, q.seat) {
+	if (q.candidate == nil || q.words == "") && !r.ensureAwake(ctx, q.seat) {
 		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Failed, Fault: "the earlier conversation cannot be read"}))
 		return
 	}
-	if q.unasked {
+	if q.toRoom {
 		q.seat.history.Overhear(q.message, r.scene.For(r.listeners(q)).Versions())
 	}
 	r.backchannelState.stop()
@@ -201,7 +196,7 @@ func (r *Room) spec(q question, set executive.Config) turn.Spec {
 		Opening: earshot.Opening{
 			Turn: q.turn, About: q.about(), Root: q.origin(), Name: q.seat.Name,
 			To: r.person(q.whom()), Private: q.message.Visibility.Scope == earshot.Private,
-			Protected: q.protected,
+			Protected: q.protected(),
 		},
 		Floor: r.floor, Since: q.ticket, Ahead: set.Streaming.BufferSize,
 		Whole: !set.Streaming.DisplayPartial, Drain: drain, Stall: stall,
@@ -255,7 +250,7 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	r.recordLatency(latency.Record{Latency: l, Whom: e.question.whom(), Visibility: done.Visibility})
 	r.saidUnasked(e.question, e.reply)
 	if e.reply.Delivered() != "" {
-		r.attentionState.spokenTo()
+		r.unasked.Spoken()
 	}
 	if e.modelRequest != nil {
 		e.question.seat.foreign += e.modelRequest.filter.scrub.Foreign
@@ -266,7 +261,7 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 			Cure: "choose a model with a larger context, or enlarge it (for Ollama: OLLAMA_CONTEXT_LENGTH)",
 		})
 	}
-	if _, aloud := e.question.message.Body.(earshot.Utterance); aloud && !e.question.protected && (e.reply.Delivered() != "" || e.reply.Cut != nil) {
+	if _, aloud := e.question.message.Body.(earshot.Utterance); aloud && !e.question.protected() && (e.reply.Delivered() != "" || e.reply.Cut != nil) {
 		r.talked(e.question, r.cfg.Now())
 	}
 	r.saidAloud(e)

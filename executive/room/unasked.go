@@ -2,246 +2,240 @@ package room
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/addressing"
 	"earshot/executive/attention"
+	"earshot/executive/presence"
 	"earshot/executive/prompt"
-	"earshot/executive/scene"
+	"earshot/executive/reflex"
+	"earshot/executive/remind"
+	"earshot/executive/unasked"
 	"earshot/interrupt"
+	"earshot/llm"
+	"earshot/participants"
 )
 
-const (
-	// maxFound is how many findings of one conversation may wait to be said: as many as are kept in
-	// mind. Beyond that the oldest is dropped, preferably one for which nobody waits.
-	maxFound = 8
-
-	// maxWhispers is how many private findings may wait, of all conversations together; the oldest
-	// is dropped likewise.
-	maxWhispers = 32
-)
-
-// A pendingFinding is a finding that may be said.
-type pendingFinding struct {
-	event   earshot.Event
-	whom    earshot.ParticipantID // who asked; empty if nobody did
-	asked   bool
-	gone    bool            // what it rests on no longer holds
-	verdict earshot.Verdict // the one on record
-	turn    earshot.TurnID  // the turn in which it was last tried
-	tried   time.Time       // it waits until then after that
-}
-
-// noteForUnasked takes in an event, as far as it matters for what may be said unasked.
-func (r *Room) noteForUnasked(e earshot.Event) {
-	switch body := e.Body.(type) {
-	case earshot.Snooze:
-		r.attentionState.snoozed.note(mark{at: body.Until, visibility: e.Visibility})
-	case earshot.Finding:
-		r.addFinding(e, body)
-	case earshot.Decision:
-		r.attentionState.told(e, body)
-	case earshot.Reply:
-		if body.Delivered() != "" {
-			r.attentionState.heard(body.Turn)
-		}
-	case earshot.Edit:
-		r.attentionState.markOutdated(earshot.EventID(body.Item), r.madeBy(body, e.Visibility))
-	case earshot.Tombstone:
-		r.attentionState.drop(func(f *pendingFinding) bool { return f.event.ID == e.ID })
-		r.attentionState.markOutdated(e.ID)
-	}
-}
-
-// madeBy returns the event that made an entry of the scene what it was before an edit: whatever
-// rests on the entry rests on that event.
-func (r *Room) madeBy(edit earshot.Edit, v earshot.Visibility) earshot.EventID {
-	if i, ok := r.scene.For(r.knowers(v)).Find(scene.Field(edit.Field), edit.Item); ok {
-		return i.Event
-	}
-	return ""
-}
-
-// knowers returns who may see something of visibility v, with the agent.
-func (r *Room) knowers(v earshot.Visibility) earshot.Audience {
-	return r.listeners(question{seat: r.seats[0], message: earshot.Event{Visibility: v}})
-}
-
-// addFinding takes in a finding. A merged finding is only for the prompt: each of its parts is said
-// by itself, or has been.
-func (r *Room) addFinding(e earshot.Event, body earshot.Finding) {
-	if len(body.Merges) > 0 || !sees(e.Visibility, r.seats[0].ID) || r.scene.Denied(body.Text, e.Visibility) {
-		return
-	}
-	f := &pendingFinding{event: e, asked: body.Answers != "" && !r.attentionState.answered.has(body.Answers, e.Visibility)}
-	if f.asked {
-		f.whom = r.asker(e, body.Answers)
-		r.attentionState.outdated(body.Answers, e.Visibility)
-	}
-	r.attentionState.found = append(r.attentionState.found, f)
-	r.sooner(r.cfg.Now())
-	r.attentionState.bound(maxFound, func(o *pendingFinding) bool { return conversation.SameCircle(o.event.Visibility, e.Visibility) })
-	r.attentionState.bound(maxWhispers, func(o *pendingFinding) bool { return o.event.Visibility.Scope == earshot.Private })
-}
-
-// outdated notes that there is a newer answer to something than the waiting findings, for all
-// people for whom that answer is.
-func (g *attentionState) outdated(answers earshot.EventID, v earshot.Visibility) {
-	for _, f := range g.found {
-		f.gone = f.gone || f.answers() == answers && v.Reaches(f.event.Visibility)
-	}
-}
-
-// bound forgets the oldest of the findings that match among, if there are too many: first those for
-// which nobody waits.
-func (g *attentionState) bound(most int, among func(*pendingFinding) bool) {
-	n := 0
-	for _, f := range g.found {
-		if among(f) {
-			n++
-		}
-	}
-	for ; n > most; n-- {
-		i := slices.IndexFunc(g.found, func(f *pendingFinding) bool { return among(f) && !f.asked })
-		if i < 0 {
-			i = slices.IndexFunc(g.found, among)
-		}
-		g.found = slices.Delete(g.found, i, i+1)
-	}
-}
-
-// heard notes that the finding of a turn was heard. What it answers is answered.
-func (g *attentionState) heard(turn earshot.TurnID) {
-	i := slices.IndexFunc(g.found, func(f *pendingFinding) bool { return f.turn != "" && f.turn == turn })
-	if i < 0 {
-		return
-	}
-	if answers, to := g.found[i].answers(), g.found[i].event.Visibility; answers != "" {
-		g.answered.note(mark{of: answers, visibility: to})
-		for _, f := range g.found {
-			f.asked = f.asked && !(f.answers() == answers && to.Reaches(f.event.Visibility))
-		}
-	}
-	g.found = slices.Delete(g.found, i, i+1)
-}
-
-// answers returns the event that f answers; empty if none.
-func (f *pendingFinding) answers() earshot.EventID { return f.event.Body.(earshot.Finding).Answers }
-
-// asker returns who waits for a finding that answers something: the addressee, or else the author
-// of what it answers.
-func (r *Room) asker(e earshot.Event, answers earshot.EventID) earshot.ParticipantID {
-	if len(e.To) > 0 {
-		return e.To[0]
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if en, ok := r.known.get(answers); ok {
-		return r.person(en.event.Author)
-	}
-	return ""
-}
-
-// told takes in a decision, including those before the program began.
-func (g *attentionState) told(e earshot.Event, d earshot.Decision) {
-	for _, f := range g.found {
-		if f.event.ID == d.About {
-			f.verdict, f.turn = d.Verdict, d.Turn
-		}
-	}
-	g.drop(func(f *pendingFinding) bool { return f.verdict == earshot.Silent || f.verdict == earshot.Note })
-}
-
-// markOutdated notes that events no longer hold: findings, or what they may rest on.
-func (g *attentionState) markOutdated(events ...earshot.EventID) {
-	for _, f := range g.found {
-		f.gone = f.gone || slices.ContainsFunc(events, func(id earshot.EventID) bool {
-			return id != "" && (id == f.event.ID || slices.Contains(f.event.Sources, id))
-		})
-	}
-}
-
-func (g *attentionState) drop(fits func(*pendingFinding) bool) {
-	g.found = slices.DeleteFunc(g.found, fits)
-}
-
-// chooseUnasked returns the finding to say now, as a question without an asker. The decision about
-// each of the others is recorded once, unless it changes.
-func (r *Room) chooseUnasked(ctx context.Context, since interrupt.Ticket) (question, bool) {
-	if !r.answers() {
-		return question{}, false
-	}
-	for _, f := range slices.Clone(r.attentionState.found) {
-		now := r.cfg.Now()
-		if f.tried.After(now) {
-			r.sooner(f.tried)
-			continue
-		}
-		q := r.saying(f, since)
-		facts := r.attentionFacts(f.event.Visibility, f.whom)
-		facts.Finding = r.weighed(f, now)
-		verdict, why := attention.Decide(facts)
-		if verdict == earshot.Speak && len(r.outlets(q, r.set)) == 0 {
-			verdict, why = earshot.Wait, []string{attention.NobodyHere}
-		}
-		if verdict != f.verdict || verdict == earshot.Speak {
-			if !r.settle(ctx, r.decided(q, verdict, why)) {
-				return question{}, false // the disk is full
+// newUnasked returns the tracker of what the main agent may say unasked.
+func (r *Room) newUnasked() *unasked.Tracker {
+	return unasked.New(unasked.Host{
+		Room: r.cfg.ID, People: r.cfg.People, Scene: r.scene, Activity: &r.activity, Reminders: remind.NewSchedule(r.cfg.Agenda),
+		Agent: func() earshot.ParticipantID { return r.seats[0].ID },
+		Audience: func(v earshot.Visibility) earshot.Audience {
+			return r.listeners(question{seat: r.seats[0], message: earshot.Event{Visibility: v}})
+		},
+		Author: func(id earshot.EventID) earshot.ParticipantID {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if en, ok := r.known.get(id); ok {
+				return en.event.Author
 			}
-		}
-		switch {
-		case verdict == earshot.Wait:
-			r.sooner(attention.Again(facts))
-		case verdict == earshot.Speak:
-			if !f.asked {
-				r.spokeUp(facts.Now, f.event.Visibility)
-			}
-			return q, true
-		}
-	}
-	return question{}, false
-}
-
-// weighed returns a finding in the form in which it is decided about.
-func (r *Room) weighed(f *pendingFinding, now time.Time) *attention.Finding {
-	is := f.event.Body.(earshot.Finding)
-	return &attention.Finding{
-		Asked: f.asked, Worth: is.Worth, Confidence: is.Confidence,
-		Stale: f.gone || !is.Until.IsZero() && !now.Before(is.Until), Told: r.used(f.event),
-	}
-}
-
-// used reports whether a reply has relied on a finding.
-func (r *Room) used(e earshot.Event) bool {
-	all := r.scene.For(r.knowers(e.Visibility)).Items(scene.Reasoning)
-	return slices.ContainsFunc(all, func(i scene.Item) bool {
-		return i.Used && (i.Event == e.ID || conversation.SameWords(i.Text, e.Body.(earshot.Finding).Text))
+			return ""
+		},
+		Absence: func(until time.Time) (d time.Duration) {
+			r.presence.update(func(c *presence.Tracker) { d = c.Absence(until) })
+			return d
+		},
 	})
 }
 
-// saying returns the turn that says a finding, in its own words.
-func (r *Room) saying(f *pendingFinding, since interrupt.Ticket) question {
-	return question{
-		seat: r.seats[0], message: f.event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()),
-		aloud: true, found: f, words: string(f.event.Body.(earshot.Finding).Text), rests: prompt.Provenance{Visibility: f.event.Visibility},
+// moment returns what decides now whether the agent speaks unasked.
+func (r *Room) moment() unasked.Moment {
+	r.mu.Lock()
+	hushed := r.quiet
+	r.mu.Unlock()
+	return unasked.Moment{
+		Now: r.cfg.Now(), Settings: r.set, Answers: r.answers(), Listens: r.is().Answers(), Hushed: hushed,
+		Style: r.floor.CurrentStyle(), Name: r.seats[0].Name, Lasts: r.cfg.Lasts, IsHere: r.addressing.IsHere,
+		Reaches: func(c *unasked.Candidate) bool {
+			places := r.outlets(question{message: c.Event, aloud: c.Aloud}, r.set)
+			return len(places) > 0 && (c.Kind != unasked.VoiceNotice || slices.ContainsFunc(places, (*roomOutlet).Audible))
+		},
 	}
 }
 
-// saidUnasked notes how a turn ended that nobody had asked for, or not just now, including one that
-// was cut before it began. What nobody heard is tried again later.
-func (r *Room) saidUnasked(q question, reply earshot.Reply) {
-	if (q.found != nil || q.unasked || q.arrival != nil) && stopped(reply) {
-		r.attentionState.toldNo.note(mark{at: r.cfg.Now(), visibility: q.rests.Visibility})
+// answers reports whether the room answers anybody.
+func (r *Room) answers() bool { return r.cfg.Settings().Enabled && r.is().Answers() }
+
+// chooseUnasked returns what the agent says now although nobody has just asked, as a question
+// without an asker. next returns the decisions, which are put on record.
+func (r *Room) chooseUnasked(ctx context.Context, since interrupt.Ticket, next func(*unasked.Tracker, unasked.Moment) (unasked.Decision, bool)) (question, bool) {
+	for {
+		m := r.moment()
+		d, ok := next(r.unasked, m)
+		if !ok {
+			return question{}, false
+		}
+		q := r.questionOf(d.Candidate, since)
+		if !r.settle(ctx, r.decided(q, d.Verdict, d.Reasons)) {
+			return question{}, false // the disk is full
+		}
+		r.unasked.Apply(d, m.Now)
+		if d.Verdict == earshot.Speak {
+			return q, true
+		}
+	}
+}
+
+// questionOf returns the turn in which a candidate is said.
+func (r *Room) questionOf(c *unasked.Candidate, since interrupt.Ticket) question {
+	s := r.seatOf(c.Agent)
+	if s == nil || !sees(c.Event.Visibility, s.ID) {
+		s = r.seats[0]
+	}
+	q := question{
+		seat: s, message: c.Event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()), aloud: c.Aloud,
+		candidate: c, words: c.Words, rests: prompt.Provenance{Visibility: c.Event.Visibility},
 	}
 	switch {
-	case q.remind != nil:
-		r.reminded(q, reply)
-	case q.found == nil:
-	case reply.Delivered() == "":
-		q.found.tried = r.cfg.Now().Add(again)
-	default:
-		r.attentionState.drop(func(f *pendingFinding) bool { return f == q.found })
+	case c.Kind == unasked.VoiceNotice:
+		q.ticket = r.floor.Ticket()
+		q.rests = q.rests.With(c.Event.ID)
+	case c.Kind == unasked.Greeting && !r.modelWorks(s):
+		q.words = reflex.Greeting(r.cfg.Now())
 	}
+	return q
+}
+
+// decided returns the event of a decision that the agent made by itself.
+func (r *Room) decided(q question, verdict earshot.Verdict, why []string) earshot.Event {
+	e := r.decision(q, verdict, "")
+	d := e.Body.(earshot.Decision)
+	d.Reasons = why
+	e.Body = d
+	return e
+}
+
+// saidUnasked notes how a turn ended that nobody had asked for, or not just now, including one that
+// was cut before it began. That a reminder was heard is recorded in one step with the reply.
+func (r *Room) saidUnasked(q question, reply earshot.Reply) {
+	c := q.candidate
+	if (q.toRoom || c.Optional()) && reply.Cut != nil && reply.Cut.Signal == interrupt.Command.String() {
+		r.unasked.Refused(r.cfg.Now(), q.rests.Visibility)
+	}
+	if c == nil {
+		return
+	}
+	heard := reply.Delivered() != ""
+	r.unasked.Ended(c, heard, r.cfg.Now())
+	if c.Kind == unasked.Reminder && heard {
+		e := r.event(c.Event.Visibility, earshot.Reminder{Act: earshot.Fired, Of: c.Event.ID, Due: c.Reminder.Due, Text: c.Reminder.Text})
+		e.Author, e.To, e.Sources = q.seat.ID, []earshot.ParticipantID{c.Whom}, []earshot.EventID{c.Event.ID}
+		r.unsaved = append(r.unsaved, e)
+		r.unasked.Reminders.Apply(e) // also while the disk is full
+	}
+}
+
+// overheard decides for the main agent about words that do not call it. why is the reason for which
+// it would stay silent.
+func (r *Room) overheard(e *entry, why string) (earshot.Verdict, []string) {
+	if why != addressing.Elsewhere && why != Overheard || !e.heeded {
+		return earshot.Silent, []string{why}
+	}
+	verdict, reasons := r.unasked.Overhear(r.moment(), unasked.Question{Event: e.event, Asker: e.asker(), Rank: rank(e), Agents: e.machine()})
+	switch {
+	case verdict != earshot.Silent:
+		e.aim.Lost = false // it may yet be answered
+		return verdict, reasons
+	case slices.Equal(reasons, []string{attention.NotForMe}):
+		return verdict, []string{why}
+	}
+	return verdict, append([]string{why}, reasons...)
+}
+
+// recheckQuestion checks the open question to the room, if there is one.
+func (r *Room) recheckQuestion(ctx context.Context) {
+	since := r.floor.Ticket() // before it is checked whether anybody is answered at all
+	if r.speaking() || len(r.pending) > 0 {
+		return
+	}
+	m := r.moment()
+	open, verdict, why := r.unasked.Open(m)
+	if open == nil {
+		return
+	}
+	q := question{
+		seat: r.seats[0], message: open.Event, rank: open.Rank, ticket: since, turn: earshot.TurnID(r.cfg.NewID()),
+		askers: []participants.Participant{open.Asker}, rests: prompt.Provenance{Visibility: open.Event.Visibility}, toRoom: true,
+		chain: open.Agents, aloud: open.Event.Body.Kind() == earshot.KindUtterance,
+	}
+	if r.settle(ctx, r.decided(q, verdict, why)) && verdict == earshot.Speak {
+		r.unasked.Speaks(m.Now, open.Event.Visibility)
+		r.wait(append(r.pending, q))
+	}
+}
+
+// nextUnasked returns when what waits to be said unasked is checked again; the zero time if that
+// only follows from events.
+func (r *Room) nextUnasked() time.Time {
+	if r.speaking() || !r.answers() {
+		return time.Time{} // it is checked when that is over
+	}
+	at, reminder := r.unasked.Recheck(), r.unasked.NextReminder(r.moment())
+	if at.IsZero() || !reminder.IsZero() && reminder.Before(at) {
+		return reminder
+	}
+	return at
+}
+
+// refused takes in that somebody does not want to hear the agent: for lasts, if they say so. It
+// returns the events to record for that.
+func (r *Room) refused(e *entry, lasts time.Duration) (kept []earshot.Event) {
+	r.unasked.Refused(e.event.At, e.event.Visibility)
+	if lasts == 0 {
+		return nil
+	}
+	s := r.event(e.event.Visibility, earshot.Snooze{Until: e.event.At.Add(lasts)})
+	s.Author, s.Sources = e.event.Author, []earshot.EventID{e.event.ID}
+	return []earshot.Event{s}
+}
+
+// byReflex reports whether an entry is handled without a model: a command word, or a question such
+// as what time it is.
+func (r *Room) byReflex(e *entry) bool {
+	for _, q := range e.asks {
+		if q.want == reflex.None && q.words == "" {
+			return false
+		}
+	}
+	return len(e.asks) > 0 || r.cuts(wrote(e.event))
+}
+
+// nextThought returns when recent events should be weighed; the zero time while there are none.
+func (r *Room) nextThought() time.Time {
+	if set := r.set.Parallel; !set.Enabled || !set.ReasoningContinuous || !r.thinks() {
+		return time.Time{}
+	}
+	return r.unasked.NextThought(r.set.UpdateInterval.Duration())
+}
+
+// weighNovelty makes the mind think about recent events, if they are new enough.
+func (r *Room) weighNovelty(context.Context) {
+	if cause, about, worth := r.unasked.Weigh(r.cfg.Now()); worth {
+		r.thinkAbout(cause, about, "")
+	}
+}
+
+// happened tells the model, as the last message of the dialogue, about something that it was not
+// asked about but must speak about; nil if there is nothing.
+func (q *question) happened() *llm.Message {
+	if q.candidate == nil || q.candidate.Kind != unasked.Greeting {
+		return nil
+	}
+	e := q.candidate.Event
+	s := e.Body.(earshot.Sight)
+	return &llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: "The " + earshot.Text(calls(e.From)) + " noticed: " + s.Words() + "."}.String()}
+}
+
+// welcome tells the model how to greet.
+func (q *question) welcome() string {
+	if q.candidate == nil || q.candidate.Kind != unasked.Greeting {
+		return ""
+	}
+	return fmt.Sprintf("\nNobody has said anything to you: somebody has just come into view, after %d minutes in which nobody was noticed. Greet them in one short sentence. "+
+		"You cannot tell by the camera who it is: say no name.", int(q.candidate.Absence.Minutes()))
 }

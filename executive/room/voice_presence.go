@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"earshot"
 	"earshot/participants"
 )
@@ -21,16 +23,17 @@ const (
 	maxNearby = 64
 )
 
-// unnamed is how often somebody known only by voice may come: a table of guests at once, and then
-// as often as people drop in. A television has more voices than that. A newcomer beyond it is
-// answered, and is added to the roster once there is room for them and they are heard again.
-var unnamed = rateLimit{most: 8, every: 5 * time.Minute}
+// newUnnamedLimit returns how often somebody known only by voice may come: a table of guests at
+// once, and then as often as people drop in. A television has more voices than that. A newcomer
+// beyond it is answered, and is added to the roster once there is room for them and they are heard
+// again.
+func newUnnamedLimit() *rate.Limiter { return rate.NewLimiter(rate.Every(5*time.Minute), 8) }
 
-// voicePresence says whose voices are here, and when each was last heard. The zero value is empty.
+// voicePresence says whose voices are here, and when each was last heard.
 type voicePresence struct {
-	mu    sync.Mutex
-	last  map[earshot.ParticipantID]time.Time
-	spent tokenBucket // of the limit unnamed
+	mu      sync.Mutex
+	last    map[earshot.ParticipantID]time.Time
+	unnamed *rate.Limiter // of newcomers who have no name
 }
 
 // noteVoicePresence notes that somebody is here whose voice is heard. They come with their first
@@ -52,7 +55,7 @@ func (n *voicePresence) note(who participants.Participant, at time.Time) bool {
 		n.last = make(map[earshot.ParticipantID]time.Time)
 	}
 	was, is := n.last[who.Reader()]
-	if !is && (len(n.last) >= maxNearby || who.Nameless() && !n.spent.take(unnamed, at)) {
+	if !is && (len(n.last) >= maxNearby || who.Nameless() && !n.unnamed.AllowN(at, 1)) {
 		return false
 	}
 	if at.After(was) {

@@ -1,0 +1,92 @@
+package remind
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"earshot"
+)
+
+// A Schedule is an agenda that several goroutines use, and that knows which reminders were tried in
+// vain. The zero value is empty. It is safe for concurrent use.
+type Schedule struct {
+	mu        sync.Mutex
+	agenda    Agenda
+	postponed map[earshot.EventID]time.Time // until when each waits that nobody heard
+}
+
+// NewSchedule returns the schedule of an agenda.
+func NewSchedule(a Agenda) *Schedule { return &Schedule{agenda: a} }
+
+// Apply takes in what the journal says, in its order; see [Agenda.Apply].
+func (s *Schedule) Apply(e earshot.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.agenda.Apply(e)
+	for id := range s.postponed {
+		if !slices.ContainsFunc(s.agenda.all, func(r Reminder) bool { return r.Event.ID == id }) {
+			delete(s.postponed, id)
+		}
+	}
+}
+
+// Check says why a reminder cannot be set; see [Agenda.Check].
+func (s *Schedule) Check(now time.Time, who earshot.ParticipantID, due time.Time, text earshot.Text) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.agenda.Check(now, who, due, text)
+}
+
+// Of returns the reminders of one person that everybody in a may know, by when they are due.
+func (s *Schedule) Of(who earshot.ParticipantID, a earshot.Audience) []Reminder {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(s.agenda.Of(who), func(r Reminder) bool { return !r.Event.Visibility.Allows(a) })
+}
+
+// SetBy returns the reminder of one person that an event has set; ok is false if it is over.
+func (s *Schedule) SetBy(who earshot.ParticipantID, event earshot.EventID) (r Reminder, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.agenda.Of(who)
+	i := slices.IndexFunc(all, func(r Reminder) bool { return r.Event.ID == event })
+	if i < 0 {
+		return r, false
+	}
+	return all[i], true
+}
+
+// Next returns when the first reminder that reaches its person may be said; the zero Time if there
+// is none.
+func (s *Schedule) Next(reaches func(Reminder) bool) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.agenda.Next(func(r Reminder) time.Time {
+		tried := s.postponed[r.Event.ID]
+		switch {
+		case !reaches(r):
+			return time.Time{}
+		case tried.After(r.Due):
+			return tried
+		}
+		return r.Due
+	})
+}
+
+// Due returns the reminders that may be said at now, the first one first.
+func (s *Schedule) Due(now time.Time, reaches func(Reminder) bool) []Reminder {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.agenda.Due(now, func(r Reminder) bool { return !s.postponed[r.Event.ID].After(now) && reaches(r) })
+}
+
+// Postpone makes a reminder that nobody heard wait until a time.
+func (s *Schedule) Postpone(id earshot.EventID, until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.postponed == nil {
+		s.postponed = make(map[earshot.EventID]time.Time)
+	}
+	s.postponed[id] = until
+}

@@ -1,0 +1,145 @@
+package unasked
+
+import (
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/executive/activity"
+	"earshot/executive/attention"
+	"earshot/participants"
+)
+
+const (
+	// maxLines is how many lines of people's talk are remembered: some minutes of a lively one.
+	maxLines = 32
+
+	// refusalWindow is how long after the agent spoke unasked "not now" is meant for it, whomever
+	// the words address.
+	refusalWindow = 30 * time.Second
+)
+
+// A Question is one that was put to the whole room.
+type Question struct {
+	Event  earshot.Event
+	Asker  participants.Participant
+	Rank   int  // how urgent it is
+	Agents bool // an agent asks it
+}
+
+// Hear takes in what somebody wrote or said, as far as everybody may know it.
+func (t *Tracker) Hear(e earshot.Event, who participants.Participant, text earshot.Text) {
+	if !public(e) {
+		return
+	}
+	unknown := e.Author == "" || e.Author == participants.Generic
+	l := attention.Line{
+		Event: e.ID, At: end(e), Who: string(t.person(e.Author)), Here: true, Text: text,
+		Unknown: (unknown || who.Nameless()) && e.Body.Kind() == earshot.KindUtterance,
+	}
+	if unknown {
+		l.Who = e.From.Provider + ":" + e.From.ID
+	}
+	t.lines = append(t.lines, l)
+	t.lines = slices.Delete(t.lines, 0, max(0, len(t.lines)-maxLines))
+}
+
+// end returns when somebody had said or written something.
+func end(e earshot.Event) time.Time {
+	if u, aloud := e.Body.(earshot.Utterance); aloud {
+		return e.At.Add(u.Lasted)
+	}
+	return e.At
+}
+
+// facts returns the facts for the decision "shall I speak?", about something of visibility v and, if
+// whom is not empty, for somebody.
+func (t *Tracker) facts(m Moment, v earshot.Visibility, whom earshot.ParticipantID) attention.Facts {
+	types, heard, others := t.Activity.Recent(m.Now, func(h earshot.Handle) bool { return t.People.Resolve(h).ID == whom })
+	f := attention.Facts{
+		Now: m.Now.Local(), Set: m.Settings.Attention, Style: m.Style, Typing: types, Hushed: m.Hushed,
+		Spoke: t.spoke.times(v), ToldNo: t.toldNo.last(v), Snoozed: t.snoozed.last(v),
+	}
+	var names []string
+	for _, p := range t.People.Here(t.Room) {
+		names = append(names, p.Name)
+		if whom == "" && v.Allows(earshot.Audience{Room: t.Room, Members: []earshot.ParticipantID{p.ID}}) || whom == p.ID {
+			f.Here++
+		}
+	}
+	f.Talk = attention.Read(t.lines, names, m.Name)
+	f.Talk.Last, f.Others = activity.Later(f.Talk.Last, heard), others
+	for _, l := range t.lines {
+		if l.Who != string(whom) && !(l.Unknown && (whom == "" || whom == participants.Generic)) {
+			f.Others = activity.Later(f.Others, l.At)
+		}
+	}
+	return f
+}
+
+// Overhear decides about words that call nobody, which an agent may hear. A question to the whole
+// room is left to the people in it for a while; see [Tracker.Open].
+func (t *Tracker) Overhear(m Moment, q Question) (earshot.Verdict, []string) {
+	if !public(q.Event) {
+		return earshot.Silent, []string{attention.NotForMe}
+	}
+	facts := t.facts(m, q.Event.Visibility, "")
+	if !facts.Talk.Asked.IsZero() && !facts.Talk.Asked.Equal(end(q.Event)) && !facts.Talk.Answered {
+		return earshot.Silent, []string{attention.NotForMe} // an earlier question is still open, or has been closed
+	}
+	verdict, reasons := attention.Decide(facts)
+	switch verdict {
+	case earshot.Wait:
+		t.open, t.again = &q, time.Time{}
+	case earshot.Speak:
+		t.Speaks(m.Now, q.Event.Visibility)
+	}
+	return verdict, reasons
+}
+
+// Open decides about the open question to the room, if there is one: whether somebody has answered
+// it, or nobody will. While that is not clear, it returns nil. A decision takes effect at once; the
+// caller says that the agent speaks by [Tracker.Speaks].
+func (t *Tracker) Open(m Moment) (*Question, earshot.Verdict, []string) {
+	if t.open == nil {
+		return nil, "", nil
+	}
+	q := t.open
+	facts := t.facts(m, q.Event.Visibility, "")
+	verdict, why := attention.Decide(facts)
+	switch {
+	case !m.Answers:
+		verdict, why = earshot.Silent, []string{OnHold}
+	case !facts.Talk.Asked.Equal(end(q.Event)):
+		verdict, why = earshot.Silent, []string{attention.Answered}
+	case verdict == earshot.Wait:
+		t.schedule(attention.Again(facts))
+		return nil, "", nil
+	}
+	t.open = nil
+	return q, verdict, why
+}
+
+// Discard gives up the question of an event that was not kept.
+func (t *Tracker) Discard(event earshot.EventID) {
+	if t.open != nil && t.open.Event.ID == event {
+		t.open = nil
+	}
+}
+
+// Refused takes in that somebody does not want to hear the agent, in something of visibility v.
+func (t *Tracker) Refused(at time.Time, v earshot.Visibility) {
+	t.toldNo.note(mark{at: at, visibility: v})
+}
+
+// Speaks notes that the agent says something unasked to those who may see something of visibility v.
+func (t *Tracker) Speaks(at time.Time, v earshot.Visibility) {
+	t.spoke = slices.DeleteFunc(t.spoke, func(was mark) bool { return at.Sub(was.at) >= time.Hour })
+	t.spoke.note(mark{at: at, visibility: v})
+}
+
+// JustSpoke reports whether the agent spoke unasked just before e, to everybody who sees e.
+func (t *Tracker) JustSpoke(e earshot.Event) bool {
+	last := t.spoke.last(e.Visibility)
+	return !last.IsZero() && e.At.Sub(last) < refusalWindow
+}
