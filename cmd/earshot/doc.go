@@ -132,7 +132,7 @@
 // [earshot/executive/midturn] tells what is said to an agent that works, and
 // [earshot/executive/explain] tells in words what was decided.
 // [earshot/executive/presence] makes up who is probably here, of eyes, voices and
-// handles, and [earshot/executive/looking] what is said of a look through a camera.
+// handles, and [earshot/executive/sight] the looks through a camera and what is said of them.
 // [earshot/executive/command] is the table of /commands.
 // [earshot/executive/tool] is what an agent does besides talking: the one registry
 // of tools, in whose name they are used, and the loop in which a model uses them;

@@ -211,7 +211,7 @@ func (e *Camera) AnnounceHours(tell func(string), closed bool) {
 	e.tell, e.closedByHours = tell, closed
 }
 
-// View returns what is known of the camera without looking. Closed says why it is not to look now.
+// View returns what is known of the camera without sight. Closed says why it is not to look now.
 func (e *Camera) View(closed string) api.CameraView {
 	v := e.state()
 	g := v.glance

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/room"
+	"earshot/executive/sight"
 	"earshot/providers/webcam"
 )
 
@@ -59,21 +59,21 @@ func (all *Set) Find(name string) *Camera {
 // errNoCamera says that there is no camera, or none with the name.
 var errNoCamera = errors.New("there is no such camera")
 
-// Cameras implements [room.Cameras].
-func (all *Set) Cameras() (list []room.Camera) {
+// Cameras implements [sight.Cameras].
+func (all *Set) Cameras() (list []sight.Camera) {
 	for _, e := range all.List() {
 		now := e.state()
-		list = append(list, room.Camera{Name: e.Name, Eyesight: now.eyes, Since: now.since})
+		list = append(list, sight.Camera{Name: e.Name, Eyesight: now.eyes, Since: now.since})
 	}
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, name := range all.expected {
-		list = append(list, room.Camera{Name: name, Eyesight: earshot.Away})
+		list = append(list, sight.Camera{Name: name, Eyesight: earshot.Away})
 	}
 	return list
 }
 
-// Look implements [room.Cameras].
+// Look implements [sight.Cameras].
 func (all *Set) Look(ctx context.Context, camera string, at time.Time) (earshot.Picture, error) {
 	e := all.Find(camera)
 	if e == nil {

@@ -10,7 +10,7 @@ import (
 
 	"earshot"
 	"earshot/api"
-	"earshot/executive/looking"
+	"earshot/executive/sight"
 	"earshot/internal/helper"
 	"earshot/internal/probe"
 	"earshot/participants"
@@ -45,7 +45,7 @@ func SetPicture(s *api.CameraView, p earshot.Picture, keep bool) {
 			faces++
 		}
 	}
-	s.People, s.Faces = max(s.People, looking.People(p.Seen)), max(s.Faces, faces)
+	s.People, s.Faces = max(s.People, sight.People(p.Seen)), max(s.Faces, faces)
 	if keep {
 		s.JPEG = p.JPEG
 	}

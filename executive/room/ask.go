@@ -67,8 +67,8 @@ func (r *Room) newModelRequest(set executive.Config, q *question, a earshot.Audi
 	p := r.toolContext(q, a)
 	asked.model, q.seat.askers = p.loop(), p.askers
 	asked.toolRun = p.toolRun
-	if q.want == reflex.See && q.snapshot != nil {
-		p.taken = q.snapshot.picture.At
+	if q.sees() {
+		p.taken = q.look.Picture().At
 	}
 	if q.asked() && !r.cfg.Lasts { // in a place whose messages last, something else shows that somebody writes
 		asked.patience, asked.via = set.LLM.SlowNotice.Duration(), q.message.Via

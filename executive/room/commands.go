@@ -74,7 +74,7 @@ func (r *Room) who(_ context.Context, c command.Call) (string, error) {
 		dialogue.Describe(&b, p)
 		b.WriteString("\n")
 	}
-	for _, line := range r.tellCompany() {
+	for _, line := range r.presence.Lines(r.cfg.Now()) {
 		b.WriteString(line + "\n")
 	}
 	mode := r.is()

@@ -96,12 +96,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	if r.head != nil {
 		r.head.Drop()
 	}
-	if c := r.captions.next; c != nil && is(c.about.ID) {
-		r.captions.next = nil
-	}
-	if c := r.captions.news; c != nil && is(c.ID) {
-		r.captions.news = nil
-	}
+	r.captioner.Forget(is)
 	r.unanswered.messages = slices.DeleteFunc(r.unanswered.messages, func(e earshot.Event) bool { return is(e.ID) })
 	r.unreturned = slices.DeleteFunc(r.unreturned, func(l lastWord) bool { return is(l.said.ID) })
 	for _, id := range gone {
@@ -206,7 +201,7 @@ func (r *Room) forgetPeople(people []earshot.ParticipantID) {
 	}
 	is := func(id earshot.ParticipantID) bool { return slices.Contains(people, id) }
 	r.drop(func(q question) bool { return is(q.message.Author) })
-	r.presence.update(func(c *presence.Tracker) { c.Forget(people...) })
+	r.presence.Update(func(c *presence.Tracker) { c.Forget(people...) })
 	r.scene.ForgetPeople(people...)
 	r.voicePresence.mu.Lock()
 	for _, id := range people {

@@ -14,6 +14,7 @@ import (
 	"earshot/executive/command"
 	"earshot/executive/reflex"
 	"earshot/executive/scene"
+	"earshot/executive/sight"
 	"earshot/interrupt"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -311,9 +312,9 @@ func noticed(from earshot.Handle, who participants.Participant, b earshot.Body) 
 	case earshot.Edit:
 		return told(from, who, body)
 	case earshot.Sight:
-		return sighted(body, from, who)
+		return sight.CheckSight(body, from, who)
 	case earshot.Glance:
-		return glanced(body, from, who)
+		return sight.CheckGlance(body, from, who)
 	}
 	return b, nil
 }

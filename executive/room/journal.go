@@ -186,7 +186,7 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 			r.remember(e)
 			r.recalls(e)
 			r.unasked.ObserveLive(e)
-			r.describes(e)
+			r.captioner.Note(e)
 			r.show(e)
 		}
 	}

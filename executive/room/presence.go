@@ -32,7 +32,7 @@ func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.
 	}
 	r.comings.Same(who.ID, r.cfg.People.Identities(who.ID))
 	r.userIs(e, who, map[bool]string{true: "here", false: "away"}[p.Here])
-	r.attends(e, who, p.Here)
+	r.presence.SetTerminal(e, who, p.Here)
 	news, now := r.comings.Change(r.cfg.Now(), who.ID, p)
 	if !now {
 		r.nudge() // to look at the clock

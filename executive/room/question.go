@@ -12,6 +12,7 @@ import (
 	"earshot/executive/latency"
 	"earshot/executive/prompt"
 	"earshot/executive/reflex"
+	"earshot/executive/sight"
 	"earshot/executive/tool"
 	"earshot/executive/unasked"
 	"earshot/interrupt"
@@ -42,7 +43,7 @@ type question struct {
 	again     bool // it was asked before earshot stopped
 	asksBack  bool // it was hardly understood, which the answer says
 
-	snapshot *snapshotRequest // of a question about sight: what there was to see
+	look *sight.Look // of a question about sight: what there was to see
 
 	resumes earshot.Event // of a question for the rest of a reply that was cut off: that reply
 

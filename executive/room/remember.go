@@ -9,6 +9,7 @@ import (
 	"earshot/executive/dialogue"
 	"earshot/executive/latency"
 	"earshot/executive/scene"
+	"earshot/executive/sight"
 )
 
 // remember takes an event on record into the dialogue of each agent that may see it, and into the
@@ -52,7 +53,7 @@ func (r *Room) perceive(into *scene.Scene, e earshot.Event) {
 	case earshot.Memo:
 		noted(into, e, body)
 	case earshot.Sight:
-		saw(into, e, body)
+		into.Put(sight.Item(e, body))
 	case earshot.Edit:
 		into.Edit(e)
 	case earshot.Attribution:

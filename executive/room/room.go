@@ -77,8 +77,10 @@ import (
 	"earshot/executive/echo"
 	"earshot/executive/explain"
 	"earshot/executive/latency"
+	"earshot/executive/presence"
 	"earshot/executive/remind"
 	"earshot/executive/scene"
+	"earshot/executive/sight"
 	"earshot/executive/think"
 	"earshot/executive/tool"
 	"earshot/executive/unasked"
@@ -189,7 +191,7 @@ type Config struct {
 	Spawner Spawner
 
 	// Cameras are those that agents here can look through. If nil, there are none.
-	Cameras Cameras
+	Cameras sight.Cameras
 
 	// Commands are the commands of the program here besides those that exist everywhere.
 	Commands command.Table
@@ -245,7 +247,9 @@ type Room struct {
 	toPrepare atomic.Pointer[resolvedEvent] // the newest words for which an answer may be prepared
 	pause     atomic.Pointer[resolvedEvent] // the newest words after which somebody pauses
 
-	snapshotsRunning sync.WaitGroup // snapshots that are being taken
+	viewer    *sight.Viewer
+	captioner sight.Captioner
+	presence  *presence.Estimator
 
 	preparations atomic.Int64 // counts the changes of what an answer is prepared for
 
@@ -279,19 +283,14 @@ type Room struct {
 	interims         interims
 	pendingCuts      pendingCuts
 	voicePresence    voicePresence
-	cameraStatuses   cameraStatuses
-	presence         presenceState
 	utteranceRecords []utteranceRecord // what was said aloud, newest last
 
 	latencies latency.Log // of the last turns
-
-	captioning bool // a model is describing a picture
 
 	pulse pulse // of what a snapshot shows
 
 	// The fields below belong to Run.
 	set              executive.Config // as they were when Run was woken
-	captions         captions
 	backchannelState backchannelState
 	preparedReply    preparedReply
 	unasked          *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
@@ -336,6 +335,8 @@ func New(cfg Config) *Room {
 		r.head = &llm.HeadStart{Service: cfg.Model}
 	}
 	r.scene.Moved = r.pulse.beat
+	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.nudge}
+	r.presence = presence.NewEstimator(cfg.People)
 	r.unasked = r.newUnasked()
 	r.commands = r.table()
 	r.mind = r.newMind()
@@ -350,7 +351,7 @@ func New(cfg Config) *Room {
 func (r *Room) Run(ctx context.Context) error {
 	var turns, thinking sync.WaitGroup
 	defer r.dropPreparedReply()
-	defer r.snapshotsRunning.Wait()
+	defer r.viewer.Wait()
 	defer turns.Wait()
 	r.mend(ctx)
 	r.resumes(ctx)

@@ -22,6 +22,7 @@ import (
 	"earshot/executive/command"
 	"earshot/executive/explain"
 	"earshot/executive/room"
+	"earshot/executive/sight"
 	"earshot/executive/tool"
 	"earshot/internal/testkit"
 	"earshot/llm"
@@ -111,7 +112,7 @@ func (h *house) open(ctx context.Context) *house {
 	if h.llm == nil && !h.unmodelled {
 		h.llm = h.model
 	}
-	var seeing room.Cameras
+	var seeing sight.Cameras
 	if h.eyes != nil {
 		seeing = h.eyes
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/room"
+	"earshot/executive/sight"
 	"earshot/llm"
 	"earshot/llm/llmtest"
 )
@@ -25,7 +25,7 @@ const face = "the face of somebody"
 // eyes are cameras that see what a test says. A look takes a time, and is of the time
 // that is asked for; the next picture comes within a tenth of a second.
 type eyes struct {
-	cameras []room.Camera
+	cameras []sight.Camera
 	seen    []earshot.Seen
 	next    []earshot.Seen // in the next picture, if that is another
 	takes   time.Duration
@@ -36,7 +36,7 @@ type eyes struct {
 	looks []string // the camera, and how long before the look that was which was meant
 }
 
-func (e *eyes) Cameras() []room.Camera { return e.cameras }
+func (e *eyes) Cameras() []sight.Camera { return e.cameras }
 
 func (e *eyes) Look(ctx context.Context, camera string, at time.Time) (earshot.Picture, error) {
 	ago := "next"
@@ -77,7 +77,7 @@ func (e *eyes) taken() string {
 
 // oneSeen returns eyes that see one person through a camera called desk.
 func oneSeen() *eyes {
-	return &eyes{cameras: []room.Camera{{Name: "desk", Eyesight: earshot.Clear}}, seen: []earshot.Seen{{What: earshot.Person, Sure: 1}}}
+	return &eyes{cameras: []sight.Camera{{Name: "desk", Eyesight: earshot.Clear}}, seen: []earshot.Seen{{What: earshot.Person, Sure: 1}}}
 }
 
 // seeing makes the model of h one that looks at pictures, and says whether it was shown
@@ -133,14 +133,14 @@ func TestLook(t *testing.T) {
 		{"no camera", nil, nil, true, true, none, "", ""},
 		{"no camera is set up", &eyes{}, nil, true, true, none, "", ""},
 		{"no camera and no model", nil, nil, false, false, none, "", ""},
-		{"none that has ever seen", &eyes{cameras: []room.Camera{{Name: "camera", Eyesight: earshot.Away}}}, nil, true, true, "I have no camera that works.", "", ""},
+		{"none that has ever seen", &eyes{cameras: []sight.Camera{{Name: "camera", Eyesight: earshot.Away}}}, nil, true, true, "I have no camera that works.", "", ""},
 		{"in another room", oneSeen(), []earshot.RoomID{"den"}, true, true, "I have no camera here.", "", ""},
 		{"nowhere", oneSeen(), []earshot.RoomID{}, true, true, "I have no camera here.", "", ""},
 		{"dark", dark(earshot.Dark), nil, true, true, "I cannot see anything: it has been dark before my camera since 23:00, or something covers it.", "", ""},
 		{"frozen", dark(earshot.Frozen), nil, true, true, "I cannot say what there is to see: my camera has shown the same picture since 23:00.", "", ""},
 		{"away", dark(earshot.Away), nil, true, true, "I cannot see anything: my camera has shown nothing since 23:00.", "", ""},
 		{"the first that sees", with(func(e *eyes) {
-			e.cameras = []room.Camera{{Name: "door", Eyesight: earshot.Away}, {Name: "desk", Eyesight: earshot.Clear}, {Name: "den", Eyesight: earshot.Clear}}
+			e.cameras = []sight.Camera{{Name: "door", Eyesight: earshot.Away}, {Name: "desk", Eyesight: earshot.Clear}, {Name: "den", Eyesight: earshot.Clear}}
 		}), nil, true, true, "I see a red cup.", `the camera "desk" took a picture, at 00:00:00`, "desk 0s"},
 		{"it fails", with(func(e *eyes) { e.fails = errors.New("gone") }), nil, true, true, "I cannot say what there is to see: my camera does not answer.", "", "desk 0s, desk next"},
 		{"it has no picture of then any more", with(func(e *eyes) { e.forgets = true }), nil, true, true, "I see a red cup.", "one person", "desk 0s, desk next"},
@@ -342,7 +342,7 @@ func TestLookTool(t *testing.T) {
 	}
 	two := func() *eyes {
 		e := oneSeen()
-		e.cameras = append(e.cameras, room.Camera{Name: "door", Eyesight: earshot.Dark, Since: time.Now()})
+		e.cameras = append(e.cameras, sight.Camera{Name: "door", Eyesight: earshot.Dark, Since: time.Now()})
 		return e
 	}
 	for _, tt := range []struct {
@@ -446,7 +446,7 @@ func TestLookAtWhoSitsStill(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHouse()
-				h.eyes = &eyes{cameras: []room.Camera{{Name: "desk", Eyesight: earshot.Clear}}, next: tt.next}
+				h.eyes = &eyes{cameras: []sight.Camera{{Name: "desk", Eyesight: earshot.Clear}}, next: tt.next}
 				h.unmodelled = true
 				h.config.Sight.Greet = false
 				h.open(t.Context())

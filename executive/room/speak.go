@@ -42,7 +42,7 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.handOverOverdue(ctx)
 	r.resumes(ctx)
 	r.recheckQuestion(ctx)
-	r.startSnapshots(ctx) // even while somebody speaks: afterwards is too late
+	r.startLooks(ctx) // even while somebody speaks: afterwards is too late
 	for ctx.Err() == nil {
 		since := r.floor.Ticket() // before choosing who may speak, so that nobody who cuts in from now on is overlooked
 		if r.speaking() {
@@ -85,7 +85,7 @@ func (r *Room) choose(ctx context.Context, since interrupt.Ticket) (q question, 
 		}
 	}
 	q = r.pending[best]
-	if r.cutWordsPending(q) || r.changesSoon(q.message.ID) || r.snapshotPending(q.snapshot) {
+	if r.cutWordsPending(q) || r.changesSoon(q.message.ID) || q.look.Pending() {
 		return q, false
 	}
 	r.pending = slices.Delete(r.pending, best, best+1)

@@ -17,7 +17,7 @@ func (r *Room) State(a earshot.Audience) api.RoomState {
 	if r.cfg.Works != nil {
 		s.Works = r.cfg.Works()
 	}
-	s.Company = r.estimate(r.cfg.Now())
+	s.Company = r.presence.Estimate(r.cfg.Now())
 	all := r.operated(a)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,7 +54,7 @@ func (r *Room) Busy() bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.activeTurn != nil || r.captioning || len(r.waiting)+r.asked > 0
+	return r.activeTurn != nil || r.captioner.Running.Load() || len(r.waiting)+r.asked > 0
 }
 
 // Still reports whether nothing is being said, and nothing waits to be.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/sight"
 	"earshot/executive/tool"
 	"earshot/llm"
 	"earshot/participants"
@@ -86,7 +87,7 @@ func (p *toolContext) tools() tool.Table {
 		t = append(t, p.thinkLongerTool())
 	}
 	t = append(t, tool.Note(p.note), tool.Remind(p, r.cfg.Now), tool.Edit(p.edit))
-	if sights(r.cameras(r.set)) {
+	if sight.Works(r.cameras(r.set)) {
 		t = append(t, tool.Look(p.lookTool))
 	}
 	return p.progress.watch(p.onlyLookTool(append(t, r.cfg.Tools...)))

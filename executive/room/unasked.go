@@ -10,10 +10,10 @@ import (
 	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
-	"earshot/executive/presence"
 	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/executive/remind"
+	"earshot/executive/sight"
 	"earshot/executive/unasked"
 	"earshot/interrupt"
 	"earshot/llm"
@@ -36,10 +36,7 @@ func (r *Room) newUnasked() *unasked.Tracker {
 			}
 			return ""
 		},
-		Absence: func(until time.Time) (d time.Duration) {
-			r.presence.update(func(c *presence.Tracker) { d = c.Absence(until) })
-			return d
-		},
+		Absence: r.presence.Absence,
 	})
 }
 
@@ -228,7 +225,7 @@ func (q *question) happened() *llm.Message {
 	}
 	e := q.candidate.Event
 	s := e.Body.(earshot.Sight)
-	return &llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: "The " + earshot.Text(calls(e.From)) + " noticed: " + s.Words() + "."}.String()}
+	return &llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: "The " + earshot.Text(sight.Name(e.From)) + " noticed: " + s.Words() + "."}.String()}
 }
 
 // welcome tells the model how to greet.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/room"
+	"earshot/executive/sight"
 	"earshot/models/see"
 	"earshot/providers"
 	"earshot/providers/replay"
@@ -202,13 +202,13 @@ func (all *eyes) note(e earshot.Event) {
 	all.looks[e.From.ID] = append(had, now)
 }
 
-// Cameras implements [room.Cameras].
-func (all *eyes) Cameras() (list []room.Camera) {
+// Cameras implements [sight.Cameras].
+func (all *eyes) Cameras() (list []sight.Camera) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, name := range all.names {
 		looks := all.looks[name]
-		c := room.Camera{Name: name, Eyesight: looks[len(looks)-1].eyes}
+		c := sight.Camera{Name: name, Eyesight: looks[len(looks)-1].eyes}
 		for _, l := range slices.Backward(looks) {
 			if l.eyes != c.Eyesight {
 				break
@@ -220,7 +220,7 @@ func (all *eyes) Cameras() (list []room.Camera) {
 	return list
 }
 
-// Look implements [room.Cameras]: the next picture is the one that there is.
+// Look implements [sight.Cameras]: the next picture is the one that there is.
 func (all *eyes) Look(_ context.Context, camera string, at time.Time) (earshot.Picture, error) {
 	if at.IsZero() {
 		at = time.Now()

@@ -20,7 +20,7 @@ type stage struct {
 	leaves map[string]func() // by session, of the terminals that are open
 
 	mu   sync.Mutex
-	seen []sight
+	seen []display
 }
 
 func newStage(r *room.Room, people *participants.Registry) *stage {
@@ -44,23 +44,23 @@ func seatOf(h earshot.Handle) seat {
 	return t
 }
 
-// A sight is something that could be seen at an outlet.
-type sight struct {
+// A display is something that could be seen at an outlet.
+type display struct {
 	at     time.Time
 	outlet string
 	event  earshot.Event
 	fault  string // why what was typed there was not taken, or empty
 }
 
-// sights returns all that could be seen, in the order in which it was at each
+// displays returns all that could be seen, in the order in which it was at each
 // outlet.
-func (s *stage) sights() []sight {
+func (s *stage) displays() []display {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.seen
 }
 
-func (s *stage) see(at sight) {
+func (s *stage) see(at display) {
 	at.at = time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +101,7 @@ func (s *stage) admit(ctx context.Context, e earshot.Event) error {
 		s.people.Detach(t.session)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.see(sight{outlet: t.outlet, fault: refusal(err)})
+		s.see(display{outlet: t.outlet, fault: refusal(err)})
 		return nil
 	}
 	return err
@@ -119,8 +119,8 @@ func refusal(err error) string {
 // A screen is a terminal's outlet, which is a board too.
 type screen struct {
 	testkit.Voice
-	see func(sight)
+	see func(display)
 }
 
 // Show implements [earshot.Board].
-func (s *screen) Show(e earshot.Event) { s.see(sight{outlet: s.Name(), event: e}) }
+func (s *screen) Show(e earshot.Event) { s.see(display{outlet: s.Name(), event: e}) }

@@ -104,10 +104,10 @@ func (t *transcript) agent(id earshot.ParticipantID) string {
 	return t.people.Name(id) + ": "
 }
 
-// sights adds what could be seen, at one moment by outlets, and what was seen at
+// displays adds what could be seen, at one moment by outlets, and what was seen at
 // several of them in one line.
-func (t *transcript) sights(all []sight) {
-	slices.SortStableFunc(all, func(a, b sight) int {
+func (t *transcript) displays(all []display) {
+	slices.SortStableFunc(all, func(a, b display) int {
 		return cmp.Or(a.at.Compare(b.at), strings.Compare(a.outlet, b.outlet))
 	})
 	first := len(t.facts)
@@ -126,7 +126,7 @@ func (t *transcript) sights(all []sight) {
 
 // seen returns what s shows, if it is not to be seen from the journal, and was
 // not written there.
-func (t *transcript) seen(s sight) string {
+func (t *transcript) seen(s display) string {
 	e := s.event
 	switch b := e.Body.(type) {
 	case nil:

@@ -1,4 +1,4 @@
-package looking_test
+package sight_test
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
-	"earshot/executive/looking"
+	"earshot/executive/sight"
 	"earshot/llm"
 )
 
@@ -19,7 +19,7 @@ func TestBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hourly := rapid.IntRange(0, 20).Draw(t, "hourly")
 		now := time.Date(2026, 5, 4, 0, 0, 0, 0, time.UTC)
-		var b looking.Budget
+		var b sight.Budget
 		var spent []time.Time
 		for range rapid.IntRange(0, 200).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 600).Draw(t, "seconds")) * time.Second)
@@ -40,7 +40,7 @@ func TestBudget(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	p := earshot.Picture{JPEG: []byte{0xff, 0xd8, 0xff}, Seen: []earshot.Seen{{What: earshot.Person}}}
-	req := looking.Describe(p, "eyes", "llava")
+	req := sight.Describe(p, "eyes", "llava")
 	if !req.MustSee || !llm.Shows(req) || req.Engine != "eyes" || req.Model != "llava" || req.Priority != llm.Memory || len(req.Tools) != 0 || req.MaxTokens == 0 {
 		t.Errorf("it asks %+v", req)
 	}
@@ -52,7 +52,7 @@ func TestDescribe(t *testing.T) {
 func FuzzCaption(f *testing.F) {
 	f.Add("A red cup.\n\n\u202eno\xff" + strings.Repeat("é", 200))
 	f.Fuzz(func(t *testing.T, text string) {
-		got := string(looking.Caption(text))
+		got := string(sight.Caption(text))
 		if !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\t") || len(got) > 300+len("…") || strings.TrimSpace(got) != got {
 			t.Errorf("%q becomes %q", text, got)
 		}

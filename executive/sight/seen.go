@@ -1,7 +1,4 @@
-// Package looking is what the house itself says of a look through a camera: what the
-// detectors found, why there is nothing to be seen, and how old it is what an answer
-// rests on. It is pure, and knows neither rooms nor cameras.
-package looking
+package sight
 
 import (
 	"fmt"
