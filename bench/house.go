@@ -14,6 +14,7 @@ import (
 	"earshot"
 	"earshot/executive"
 	"earshot/executive/addressing"
+	"earshot/executive/hearing"
 	"earshot/executive/room"
 	"earshot/llm"
 	"earshot/participants"
@@ -54,7 +55,7 @@ type furniture struct {
 	settings executive.Config
 	people   *participants.Registry // if nil, of Ann alone
 	agents   []agents.Record        // if nil, the one of the settings
-	voices   room.Voices            // if nil, all that is heard is one person's
+	voices   hearing.Voices         // if nil, all that is heard is one person's
 	recall   func(context.Context, earshot.ParticipantID) ([]earshot.Event, error)
 }
 

@@ -233,6 +233,13 @@ func (r *Registry) Get(id earshot.ParticipantID) (Participant, bool) {
 	return p, p.ID != ""
 }
 
+// Current returns who somebody is now, after mergers of handles and voices; id itself if nobody is
+// known by it.
+func (r *Registry) Current(id earshot.ParticipantID) earshot.ParticipantID {
+	p, _ := r.Get(id)
+	return cmp.Or(p.ID, id)
+}
+
 // Find returns the participant with a name, with only the rights of that name. Case and width make
 // no difference. A text that only looks like a name finds nobody.
 func (r *Registry) Find(name string) (Participant, bool) {

@@ -201,7 +201,7 @@ func (r *record) voice(e earshot.Event, u earshot.Utterance) *earshot.Voice {
 // Voices judge as they judged then.
 type voices record
 
-// Whose implements [room.Voices].
+// Whose implements [hearing.Voices].
 func (v *voices) Whose(is *earshot.Voice, _ time.Time) speakers.Judgement {
 	if is == nil || len(is.Print) != 2 || int(is.Print[0]) >= len(v.heard) {
 		return speakers.Judgement{}
@@ -210,10 +210,10 @@ func (v *voices) Whose(is *earshot.Voice, _ time.Time) speakers.Judgement {
 	return speakers.Judgement{Speaker: u.Speaker, Sure: u.Sure, Own: u.LikeAgent, New: is.Print[1] == 1}
 }
 
-// Guess implements [room.Voices].
+// Guess implements [hearing.Voices].
 func (v *voices) Guess(is *earshot.Voice, at time.Time) speakers.Judgement { return v.Whose(is, at) }
 
-// Speaker implements [room.Voices].
+// Speaker implements [hearing.Voices].
 func (v *voices) Speaker(h earshot.Handle) (speakers.Speaker, bool) {
 	n, err := strconv.Atoi(h.ID)
 	return speakers.Speaker{Handle: h, Number: n}, err == nil

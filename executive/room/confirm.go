@@ -67,7 +67,7 @@ func numbered(id earshot.EventID) string {
 // reads reports whether somebody reads, or may read, at an outlet.
 func (r *Room) reads(p *roomOutlet, who earshot.ParticipantID) bool {
 	here := p.around()
-	return here.Unknown || len(here.Members) == 0 || slices.ContainsFunc(here.Members, func(id earshot.ParticipantID) bool { return r.person(id) == who })
+	return here.Unknown || len(here.Members) == 0 || slices.ContainsFunc(here.Members, func(id earshot.ParticipantID) bool { return r.cfg.People.Current(id) == who })
 }
 
 // offer says what somebody can confirm, and how. The model's text stands last, on a line of its own

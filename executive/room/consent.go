@@ -48,7 +48,7 @@ func (r *Room) keepsVoice(e *entry, text earshot.Text, agent string) string {
 	case who.Nameless():
 		return "I do not know who you are. Somebody whom I know otherwise than by a voice has to tell me, in writing: slash voice name."
 	}
-	r.consent = consent{voice, r.ends(e.event)}
+	r.consent = consent{voice, r.listener.End(e.event)}
 	return consentTerms + " Do you agree?"
 }
 

@@ -175,7 +175,7 @@ func (r *Room) correction(ctx context.Context, c command.Call) (string, error) {
 		return "", errors.New(`what is wrong? write /correct and what is right, such as: /correct no, that is Bob's cup`)
 	}
 	if who, is := r.spokenBy(c.By, said); is {
-		if s, ok := r.saidLast(who.ID); ok {
+		if s, ok := r.listener.SaidLast(who.ID); ok {
 			return r.reattribute(c, s, who)
 		}
 	}

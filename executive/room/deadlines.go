@@ -20,7 +20,7 @@ var deadlines = [...]deadline{
 	{(*Room).nextRetry, func(r *Room, ctx context.Context) { r.keep(ctx) }},
 	{(*Room).nextAnnouncement, (*Room).announce},
 	{(*Room).nextRecovery, (*Room).announceRecoveries},
-	{(*Room).nextVoiceExpiry, (*Room).expireVoicePresence},
+	{func(r *Room) time.Time { return r.voicePresence.NextExpiry() }, (*Room).expireVoicePresence},
 	{(*Room).nextSleep, (*Room).sleepIdle},
 	{(*Room).nextGrant, (*Room).grantWaiting},
 	{(*Room).nextTiredVoice, func(r *Room, _ context.Context) { r.floor.ExpireVoices(r.cfg.Now()) }},

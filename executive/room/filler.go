@@ -27,7 +27,7 @@ func (r *Room) filler(q *question, set executive.Config) *turn.Filler {
 	}
 	work, id := q.progress, q.turn
 	return &turn.Filler{
-		After: max(leastWait, r.ends(q.message).Add(after).Sub(r.cfg.Now())),
+		After: max(leastWait, r.listener.End(q.message).Add(after).Sub(r.cfg.Now())),
 		Sign: func() string {
 			some := fillers
 			if using, _ := work.quiet(); using {

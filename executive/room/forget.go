@@ -102,6 +102,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	for _, id := range gone {
 		r.unasked.Reminders.Apply(earshot.Event{ID: id, Body: earshot.Tombstone{}})
 	}
+	r.listener.Forget(is)
 	r.forgotten(is)
 	r.scene.Forget(gone...)
 	if r.cfg.Scenery != nil { // older entries come back
@@ -120,13 +121,7 @@ func (r *Room) forgotten(is func(earshot.EventID) bool) {
 			r.known.replace(en, earshot.Event{ID: id, At: en.event.At, Room: en.event.Room, Visibility: en.event.Visibility, Body: earshot.Tombstone{Was: en.event.Body.Kind()}})
 		}
 	}
-	r.utteranceRecords = slices.DeleteFunc(r.utteranceRecords, func(s utteranceRecord) bool { return is(s.event) })
-	for from, said := range r.sentences {
-		if is(said.last.ID) || slices.ContainsFunc(said.parts, is) {
-			delete(r.sentences, from)
-		}
-	}
-	r.listings, r.lastSpokenReply = nil, lastSpokenReply{}
+	r.listings = nil
 	r.latencies = slices.DeleteFunc(r.latencies, func(t latency.Record) bool { return is(t.About) })
 }
 
@@ -203,23 +198,12 @@ func (r *Room) forgetPeople(people []earshot.ParticipantID) {
 	r.drop(func(q question) bool { return is(q.message.Author) })
 	r.presence.Update(func(c *presence.Tracker) { c.Forget(people...) })
 	r.scene.ForgetPeople(people...)
-	r.voicePresence.mu.Lock()
-	for _, id := range people {
-		delete(r.voicePresence.last, id)
-	}
-	r.voicePresence.mu.Unlock()
+	r.voicePresence.Forget(people)
+	r.listener.ForgetPeople(is)
 	r.sponsors.forget(is)
 	r.held.Drop(func(w tool.PendingCall) bool {
 		return is(w.By.ID) || slices.ContainsFunc(w.Asked, func(p participants.Participant) bool { return is(p.ID) })
 	})
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for p, t := range r.answered {
-		if is(t.with) {
-			delete(r.answered, p)
-		}
-	}
-	r.utteranceRecords = slices.DeleteFunc(r.utteranceRecords, func(s utteranceRecord) bool { return is(s.by) })
 }
 
 // forget removes people from the askers.

@@ -14,9 +14,9 @@ import (
 	"earshot"
 )
 
-// A hearing is what a microphone told a room of a sound that was heard while the agent
+// A heardSound is what a microphone told a room of a sound that was heard while the agent
 // spoke: with what a real recogniser, ear and judge of voices made of it.
-type hearing struct {
+type heardSound struct {
 	name string // "cuts: …", or "goes on: …"
 	told []heardLine
 }
@@ -35,7 +35,7 @@ var (
 )
 
 // heard reads testdata/heard.txt, which bench writes.
-func heard(t *testing.T) (all []hearing) {
+func heard(t *testing.T) (all []heardSound) {
 	data, err := os.ReadFile("testdata/heard.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func heard(t *testing.T) (all []hearing) {
 		if i+1 < len(titles) {
 			end = titles[i+1][0]
 		}
-		h := hearing{name: string(data[at[2]:at[3]])}
+		h := heardSound{name: string(data[at[2]:at[3]])}
 		for line := range strings.Lines(string(data[at[1]:end])) {
 			if line = strings.TrimSpace(line); line != "" {
 				h.told = append(h.told, heardOf(t, line))
@@ -131,7 +131,7 @@ func TestHeard(t *testing.T) {
 }
 
 // perform performs h while the agent speaks, and returns what became of it.
-func (h hearing) perform(t *testing.T) string {
+func (h heardSound) perform(t *testing.T) string {
 	house := listening()
 	house.model.Reply = strings.Repeat("one two three four five six seven ", 80)
 	_, v := voiced(t, house)

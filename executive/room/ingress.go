@@ -12,12 +12,11 @@ import (
 	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/command"
-	"earshot/executive/reflex"
+	"earshot/executive/hearing"
 	"earshot/executive/scene"
 	"earshot/executive/sight"
 	"earshot/interrupt"
 	"earshot/participants"
-	"earshot/participants/agents"
 )
 
 // A resolvedEvent is an event whose author, addressees and audience are known.
@@ -76,7 +75,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	case earshot.Speech:
 		r.noteWords(in)
 	case earshot.Utterance:
-		defer func() { r.showInterims(r.interims.end(in.event)) }() // whatever becomes of it
+		defer func() { r.showInterims(r.interims.End(in.event)) }() // whatever becomes of it
 	}
 	if k := in.event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
 		r.yield(in)
@@ -124,9 +123,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	case first && entry.passes:
 		r.pass(in)
 	case first:
-		r.spokeTo(in)
-		r.overhears(in)
-		r.noteWaitRequest(in)
+		r.noteHeard(in)
 		if !waited {
 			r.actOnFloor(in)
 		}
@@ -229,7 +226,7 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, 
 			if body.OwnWords {
 				in.aim = r.withOwnWords(&e, in.aim)
 			}
-			in.aim.Lost = in.aim.Lost && in.heeded && !r.cuts(body.Text) // "stop" is carried out
+			in.aim.Lost = in.aim.Lost && in.heeded && !r.listener.Cuts(body.Text) // "stop" is carried out
 			if in.aim.Why == addressing.Alone && body.ReplyTo == "" && len(body.Attachments) == 0 && r.murmurs(e, body.Text) {
 				e.To, in.aim = nil, addressing.Addressees{Why: Murmured}
 			}
@@ -240,9 +237,9 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, 
 	case earshot.Utterance, earshot.Speech:
 		r.attribute(&e, &in)
 		in.heeded = r.heeds(in.who)
-		e = r.misheard(e)
-		if in.to, in.aim.Agents = r.address(e, in.unlike); in.to == conversation.Called {
-			e = r.correctName(e, in.unlike)
+		e = r.listener.CorrectOrder(e)
+		if in.to, in.aim.Agents = r.listener.Address(e, in.unlike); in.to == conversation.Called {
+			e = r.listener.CorrectName(e, in.unlike)
 		}
 		in.to, in.aim.Agents = r.pressed(e, in.ownVoice(in.to), in.aim.Agents)
 		r.rejoin(&in, &e)
@@ -294,7 +291,7 @@ func (r *Room) body(b earshot.Body) (earshot.Body, error) {
 	case earshot.Utterance:
 		body, err := utterance(body)
 		if err == nil {
-			body.Text = r.correct(body.Text)
+			body.Text = r.listener.Correct(body.Text)
 		}
 		return body, err
 	case earshot.Speech:
@@ -303,6 +300,28 @@ func (r *Room) body(b earshot.Body) (earshot.Body, error) {
 		return b, nil
 	}
 	return b, fmt.Errorf("a provider may not bring in a %T", b)
+}
+
+// maxUtterance is the longest utterance in bytes: nobody says more in the half minute that is
+// transcribed at once.
+const maxUtterance = 4 << 10
+
+// utterance returns u in the form in which a room keeps it: a sense may send anything.
+func utterance(u earshot.Utterance) (earshot.Utterance, error) {
+	text, err := wording(u.Text, maxUtterance)
+	u.Text = text
+	u.Continues, u.LikeAgent = "", false
+	u.Confidence, u.Own = hearing.Share(u.Confidence), hearing.Share(u.Own)
+	u.Lasted = min(max(u.Lasted, 0), time.Hour)
+	return u, err
+}
+
+// speech does the same for words that are still being said.
+func speech(s earshot.Speech) earshot.Speech {
+	s.Words = s.Words[:min(len(s.Words), maxUtterance)]
+	s.Words = earshot.Text(strings.ToValidUTF8(string(s.Words), "\uFFFD"))
+	s.Confidence, s.LikeAgent = hearing.Share(s.Confidence), false
+	return s
 }
 
 // noticed returns what a sense has noticed by itself in the form in which it may be kept or
@@ -342,11 +361,6 @@ func valid(text earshot.Text) earshot.Text {
 	return earshot.Text(strings.ToValidUTF8(string(text), "\uFFFD"))
 }
 
-// cuts reports whether text is a command word for any agent.
-func (r *Room) cuts(text earshot.Text) bool {
-	return slices.ContainsFunc(r.agents(), func(a agents.Record) bool { return reflex.Recognise(text, a.Name).Cuts() })
-}
-
 // signal returns the signal of an event for the floor, or nil if it has none. Only something that
 // is for an agent of the room, or a command word, cuts, whichever agent talks.
 func (r *Room) signal(in resolvedEvent) *interrupt.Signal {
@@ -357,9 +371,9 @@ func (r *Room) signal(in resolvedEvent) *interrupt.Signal {
 		return r.wrote(s, body, in)
 	case earshot.Utterance:
 		sounding := body.Own > 0 || r.echoReference.Sounds(e.At, e.At.Add(body.Lasted))
-		return unheeded(uttered(s, body, in.to, sounding, r.cuts(body.Text)), in.heeded)
+		return unheeded(hearing.UtteranceSignal(s, body, in.to, sounding, r.listener.Cuts(body.Text)), in.heeded)
 	case earshot.Speech:
-		return unheeded(voiced(s, body, in.to, r.cuts(body.Words)), in.heeded)
+		return unheeded(hearing.SpeechSignal(s, body, in.to, r.listener.Cuts(body.Words)), in.heeded)
 	case earshot.Edit, earshot.Sight, earshot.Glance: // nobody speaks
 		return nil
 	case earshot.Command:
@@ -390,7 +404,7 @@ func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in resolvedEvent) *
 	switch {
 	case private && !in.aim.Mine:
 		s.Kind, s.Words = interrupt.Over, ""
-	case r.cuts(m.Text):
+	case r.listener.Cuts(m.Text):
 		s.Kind = interrupt.Command
 	case in.aim.Why == Murmured:
 		s.Kind = interrupt.Backchannel

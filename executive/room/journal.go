@@ -182,7 +182,7 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 		if e.Sequence > before {
 			r.newest = max(r.newest, e.Sequence)
 			r.taught(e)
-			r.says(e)
+			r.listener.Remember(e)
 			r.remember(e)
 			r.recalls(e)
 			r.unasked.ObserveLive(e)

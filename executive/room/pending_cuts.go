@@ -43,7 +43,7 @@ func (r *Room) heedWords(in resolvedEvent) {
 func (r *Room) cutBy(e earshot.Event) (in resolvedEvent, cut bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if in, cut = r.pendingCuts[e.From]; cut && !r.ends(e).Before(in.event.At) {
+	if in, cut = r.pendingCuts[e.From]; cut && !r.listener.End(e).Before(in.event.At) {
 		delete(r.pendingCuts, e.From)
 		return in, true
 	}

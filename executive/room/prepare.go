@@ -48,7 +48,7 @@ func (r *Room) prepare(ctx context.Context, in resolvedEvent) {
 	}
 	e := in.event
 	said := e.Body.(earshot.Speech)
-	text := r.correct(said.Words)
+	text := r.listener.Correct(said.Words)
 	e.ID, e.Body = "", earshot.Utterance{Text: text, LikeAgent: said.LikeAgent}
 	in.event = e
 	if would := r.scenario(&entry{resolvedEvent: in}, s, text); !answers(would) {

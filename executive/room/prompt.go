@@ -126,7 +126,7 @@ func (r *Room) instructions(set executive.Config, q *question, aloud bool) strin
 	if r.considered(q.message.ID) {
 		manner += meanwhile
 	}
-	return q.seat.manner(set) + manner + q.anew() + r.confirmedPrompt(q) + r.doneBefore(q.message) + r.goingOn(q)
+	return q.seat.manner(set) + manner + q.anew() + r.confirmedPrompt(q) + r.listener.DoneBefore(q.message) + r.goingOn(q)
 }
 
 // now returns the time and what is going on then, as an agent reads it in a prompt for a.
@@ -149,7 +149,7 @@ func (r *Room) amongPeople(aloud bool) string {
 	if len(here) > 1 {
 		text = taking[r.floor.CurrentStyle()]
 	}
-	if aloud && !r.voicePresence.first().IsZero() {
+	if aloud && !r.voicePresence.Empty() {
 		text += "\nWho speaks aloud is told by their voices, which may be wrong: let nothing that matters depend on it."
 	}
 	return text

@@ -76,6 +76,7 @@ import (
 	"earshot/executive/command"
 	"earshot/executive/echo"
 	"earshot/executive/explain"
+	"earshot/executive/hearing"
 	"earshot/executive/latency"
 	"earshot/executive/presence"
 	"earshot/executive/remind"
@@ -116,9 +117,9 @@ type Config struct {
 	Journal  Journal
 	Model    llm.Service // may be nil: then only reflexes answer
 
-	// Voices distinguishes voices; see [Voices]. If nil, everything heard through one microphone is
+	// Voices distinguishes voices; see [hearing.Voices]. If nil, everything heard through one microphone is
 	// from one unknown person.
-	Voices Voices
+	Voices hearing.Voices
 
 	// Past is what the room continues from: the newest events of its journal that are public or
 	// that any of its agents may see, oldest first. Visibility is checked on use. The dialogue of
@@ -224,6 +225,7 @@ type Room struct {
 	mind          *think.Mind
 	thinkHost     *thinkHost
 	echoReference echo.Reference
+	listener      *hearing.Listener
 	turnControl   conversation.TurnControl
 	addressing    addressing.Resolver
 
@@ -253,37 +255,33 @@ type Room struct {
 
 	preparations atomic.Int64 // counts the changes of what an answer is prepared for
 
-	mu               sync.Mutex
-	closed           bool
-	coming           int // entries that will wait in a moment; they count already
-	waiting          []*entry
-	vacant           chan struct{} // closed when there is room for more; nil if nobody waits for that
-	known            recentEntries // by ID, to recognise an event that is sent twice
-	places           []*roomOutlet
-	turnOutlets      []*turnOutlet // of the live turn, or the last one
-	quiet            bool
-	activeTurn       *activeTurn               // the live turn, or nil
-	asked            int                       // questions that wait for a turn
-	awaitedSeats     []*awaitedSeat            // seats that other agents wait for
-	seats            []*seat                   // the main one first; changed only by Run
-	faults           map[string]earshot.Notice // by key, until they are over
-	outages          supervise.Outages         // what was reported about them
-	leaving          bool                      // the program is ending: no turn begins
-	lastSpokenReply  lastSpokenReply
-	sentences        map[earshot.Handle]sentence  // what a voice has recently said to agents
-	answered         map[counterpart]lastExchange // when somebody was last answered aloud
-	aside            remark                       // what was last said to somebody else
-	listings         []listing                    // the lists of the scene that were shown, newest last
-	hinted           map[string]bool              // sessions that have been given the hint that is given once
-	mode             earshot.Mode
-	moded            chan struct{}   // closed and replaced when mode changes
-	dropped          int             // sounds that came although the room does not listen
-	rejectedEvents   []earshot.Event // events of the room that were refused; Run keeps them
-	activity         activity.Tracker
-	interims         interims
-	pendingCuts      pendingCuts
-	voicePresence    voicePresence
-	utteranceRecords []utteranceRecord // what was said aloud, newest last
+	mu             sync.Mutex
+	closed         bool
+	coming         int // entries that will wait in a moment; they count already
+	waiting        []*entry
+	vacant         chan struct{} // closed when there is room for more; nil if nobody waits for that
+	known          recentEntries // by ID, to recognise an event that is sent twice
+	places         []*roomOutlet
+	turnOutlets    []*turnOutlet // of the live turn, or the last one
+	quiet          bool
+	activeTurn     *activeTurn               // the live turn, or nil
+	asked          int                       // questions that wait for a turn
+	awaitedSeats   []*awaitedSeat            // seats that other agents wait for
+	seats          []*seat                   // the main one first; changed only by Run
+	faults         map[string]earshot.Notice // by key, until they are over
+	outages        supervise.Outages         // what was reported about them
+	leaving        bool                      // the program is ending: no turn begins
+	listings       []listing                 // the lists of the scene that were shown, newest last
+	hinted         map[string]bool           // sessions that have been given the hint that is given once
+	mode           earshot.Mode
+	moded          chan struct{}   // closed and replaced when mode changes
+	dropped        int             // sounds that came although the room does not listen
+	rejectedEvents []earshot.Event // events of the room that were refused; Run keeps them
+	activity       activity.Tracker
+	interims       hearing.Interims
+	interimPulse   pulse // of the words that are being said
+	pendingCuts    pendingCuts
+	voicePresence  *hearing.Presence
 
 	latencies latency.Log // of the last turns
 
@@ -321,13 +319,11 @@ func New(cfg Config) *Room {
 		mode:          earshot.Live,
 		wished:        earshot.Live,
 		moded:         make(chan struct{}),
-		answered:      make(map[counterpart]lastExchange),
-		sentences:     make(map[earshot.Handle]sentence),
 		hinted:        make(map[string]bool),
 		wake:          make(chan struct{}, 1),
 		turnResults:   make(chan turnResult, 1),
 		ownerCalls:    make(chan ownerCall),
-		voicePresence: voicePresence{unnamed: newUnnamedLimit()},
+		voicePresence: hearing.NewPresence(),
 		shut:          make(chan struct{}),
 	}
 	r.addressing = addressing.Resolver{Room: cfg.ID, People: cfg.People, Agents: r.agents, Seats: cfg.Agents != nil, Former: cfg.Former, Orders: cfg.Order != nil, Enters: cfg.Enters}
@@ -335,6 +331,7 @@ func New(cfg Config) *Room {
 		r.head = &llm.HeadStart{Service: cfg.Model}
 	}
 	r.scene.Moved = r.pulse.beat
+	r.listener = r.newListener()
 	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.nudge}
 	r.presence = presence.NewEstimator(cfg.People)
 	r.unasked = r.newUnasked()

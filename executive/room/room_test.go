@@ -21,6 +21,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/executive/explain"
+	"earshot/executive/hearing"
 	"earshot/executive/room"
 	"earshot/executive/sight"
 	"earshot/executive/tool"
@@ -62,7 +63,7 @@ type house struct {
 	event      func(context.Context, earshot.EventID) (earshot.Event, bool, error)
 	away       bool // nobody is at the console
 	lasts      bool // what is written stays
-	voices     room.Voices
+	voices     hearing.Voices
 	unmodelled bool
 	eyes       *eyes // if nil, there is no camera
 

@@ -91,7 +91,7 @@ func (r *Room) whileThinking(e earshot.Event, to []earshot.ParticipantID, text e
 	}
 	var about *think.View
 	for _, v := range r.mind.View() {
-		mine := about == nil || r.person(v.By) == r.person(e.Author) || r.person(about.By) != r.person(e.Author)
+		mine := about == nil || r.cfg.People.Current(v.By) == r.cfg.People.Current(e.Author) || r.cfg.People.Current(about.By) != r.cfg.People.Current(e.Author)
 		if v.Cause.Asked() && mine && conversation.SameCircle(v.Visibility, e.Visibility) {
 			about = &v
 		}

@@ -22,7 +22,7 @@ const MostThoughtText = 4 << 10
 // nobody, and is safe for concurrent use.
 func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 	now := r.cfg.Now()
-	s := api.Snapshot{At: now, RoomState: r.State(a), Scene: r.shownScene(a, now), Thoughts: r.activeThoughts(a), Words: r.interims.seen(a)}
+	s := api.Snapshot{At: now, RoomState: r.State(a), Scene: r.shownScene(a, now), Thoughts: r.activeThoughts(a), Words: r.interims.VisibleTo(a)}
 	if r.cfg.Parts != nil {
 		s.Parts = r.cfg.Parts()
 	}
@@ -164,7 +164,7 @@ func (p *pulse) beat() {
 func (r *Room) startLatencyTrace(e *entry) *latency.Trace {
 	p := &latency.Trace{Came: e.came, Decided: r.cfg.Now()}
 	if u, aloud := e.event.Body.(earshot.Utterance); aloud && u.Lasted > 0 {
-		p.Said = r.ends(e.event)
+		p.Said = r.listener.End(e.event)
 	}
 	return p
 }

@@ -156,7 +156,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	if asked != nil && q.asked() && slices.ContainsFunc(places, (*roomOutlet).Audible) {
 		spec.Filler = r.filler(&q, set)
 	}
-	spec.Outlets = r.openTurnOutlets(places, q.rests.Visibility, sync.OnceFunc(func() { r.isHeard(q.message) }))
+	spec.Outlets = r.openTurnOutlets(places, q.rests.Visibility, sync.OnceFunc(func() { r.listener.Heard(q.message) }))
 	ctx, end := context.WithCancel(ctx)
 	r.setActiveTurn(&activeTurn{question: q, end: end})
 	r.cfg.Log.Debug("turn begins", "turn", q.turn, "agent", q.seat.ID, "outlets", len(places), "model", asked != nil)
@@ -195,7 +195,7 @@ func (r *Room) spec(q question, set executive.Config) turn.Spec {
 	return turn.Spec{
 		Opening: earshot.Opening{
 			Turn: q.turn, About: q.about(), Root: q.origin(), Name: q.seat.Name,
-			To: r.person(q.whom()), Private: q.message.Visibility.Scope == earshot.Private,
+			To: r.cfg.People.Current(q.whom()), Private: q.message.Visibility.Scope == earshot.Private,
 			Protected: q.protected(),
 		},
 		Floor: r.floor, Since: q.ticket, Ahead: set.Streaming.BufferSize,
@@ -261,10 +261,7 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 			Cure: "choose a model with a larger context, or enlarge it (for Ollama: OLLAMA_CONTEXT_LENGTH)",
 		})
 	}
-	if _, aloud := e.question.message.Body.(earshot.Utterance); aloud && !e.question.protected() && (e.reply.Delivered() != "" || e.reply.Cut != nil) {
-		r.talked(e.question, r.cfg.Now())
-	}
-	r.saidAloud(e)
+	r.noteSpoken(e)
 	if e.reply.Offered != "" && e.reply.Handover == nil {
 		e.question.seat.history.Spoke(done)
 		e.question.seat.history.TrackCut(done)

@@ -199,7 +199,7 @@ func (r *Room) byReflex(e *entry) bool {
 			return false
 		}
 	}
-	return len(e.asks) > 0 || r.cuts(wrote(e.event))
+	return len(e.asks) > 0 || r.listener.Cuts(wrote(e.event))
 }
 
 // nextThought returns when recent events should be weighed; the zero time while there are none.

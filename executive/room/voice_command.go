@@ -11,15 +11,16 @@ import (
 
 	"earshot"
 	"earshot/executive/command"
+	"earshot/executive/hearing"
 	"earshot/participants"
 	"earshot/speakers"
 )
 
-// A VoiceRegistry is a [Voices] that can be told whose voices they are. Its methods are safe for
+// A VoiceRegistry is a [hearing.Voices] that can be told whose voices they are. Its methods are safe for
 // concurrent use, and wait for a disk where something is kept. They do not check the caller's
 // rights: the room does.
 type VoiceRegistry interface {
-	Voices
+	hearing.Voices
 	Known() []speakers.Speaker
 	Name(h earshot.Handle, who earshot.ParticipantID, said speakers.Attestation) (speakers.Change, error)
 	Enrol(who earshot.ParticipantID, consent speakers.Attestation, voices ...earshot.Handle) (speakers.Change, error)
@@ -118,7 +119,7 @@ func (r *Room) nameVoice(ctx context.Context, c command.Call, book VoiceRegistry
 		}
 		who = found
 	}
-	voice := r.meet(v.Handle).Reader()
+	voice := r.listener.Meet(v.Handle).Reader()
 	if err := r.cfg.People.Recognise(ctx, c.By, voice, who.ID); err != nil {
 		return "", err
 	}
@@ -134,7 +135,7 @@ func (r *Room) unnameVoice(ctx context.Context, c command.Call, book VoiceRegist
 	if v.Kept {
 		return "", fmt.Errorf("%s is kept, as that of %s; /voice forget %d erases it", voiceLabel(v), r.cfg.People.Name(v.Who), v.Number)
 	}
-	if err := r.cfg.People.Unrecognise(ctx, c.By, r.meet(v.Handle).Reader()); err != nil {
+	if err := r.cfg.People.Unrecognise(ctx, c.By, r.listener.Meet(v.Handle).Reader()); err != nil {
 		return "", err
 	}
 	_, err := book.Name(v.Handle, "", r.said(c))

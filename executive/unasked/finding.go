@@ -68,7 +68,7 @@ func (t *Tracker) asker(e earshot.Event, answers earshot.EventID) earshot.Partic
 	if len(e.To) > 0 {
 		return e.To[0]
 	}
-	return t.person(t.Author(answers))
+	return t.People.Current(t.Author(answers))
 }
 
 // boundFindings forgets the oldest of the findings that match among, if there are too many: first

@@ -19,7 +19,7 @@ func (t *Tracker) SetRoutine(events []earshot.EventID) { t.routine = events }
 // noteNovelty takes in an event, as far as it may be new and everybody may know it. What agents say
 // is nothing new to them.
 func (t *Tracker) noteNovelty(e earshot.Event) {
-	o := attention.Occurrence{At: e.At, Who: string(t.person(e.Author))}
+	o := attention.Occurrence{At: e.At, Who: string(t.People.Current(e.Author))}
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		o.Text = body.Text

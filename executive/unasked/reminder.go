@@ -25,7 +25,7 @@ const (
 // that reaches anybody.
 func (t *Tracker) NextReminder(m Moment) time.Time {
 	at := t.Reminders.Next(func(has remind.Reminder) bool {
-		who := t.person(has.For)
+		who := t.People.Current(has.For)
 		return participants.OfVoice(who) || m.reaches(who)
 	})
 	if at.IsZero() {

@@ -34,7 +34,7 @@ func (t *Tracker) Hear(e earshot.Event, who participants.Participant, text earsh
 	}
 	unknown := e.Author == "" || e.Author == participants.Generic
 	l := attention.Line{
-		Event: e.ID, At: end(e), Who: string(t.person(e.Author)), Here: true, Text: text,
+		Event: e.ID, At: end(e), Who: string(t.People.Current(e.Author)), Here: true, Text: text,
 		Unknown: (unknown || who.Nameless()) && e.Body.Kind() == earshot.KindUtterance,
 	}
 	if unknown {

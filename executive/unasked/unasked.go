@@ -274,14 +274,6 @@ func (t *Tracker) Forget(is func(earshot.EventID) bool, gone []earshot.EventID) 
 	t.strangers = slices.DeleteFunc(t.strangers, func(e earshot.Event) bool { return is(e.ID) })
 }
 
-// person returns who a participant is now: a voice may have been given a name.
-func (t *Tracker) person(id earshot.ParticipantID) earshot.ParticipantID {
-	if p, _ := t.People.Get(id); p.ID != "" {
-		return p.ID
-	}
-	return id
-}
-
 // public reports whether everybody may know e.
 func public(e earshot.Event) bool {
 	return e.Visibility.Scope == earshot.Public && len(e.Visibility.Agents) == 0

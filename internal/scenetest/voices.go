@@ -19,7 +19,7 @@ type voices struct {
 	heard []speakers.Speaker
 }
 
-// Whose implements [room.Voices].
+// Whose implements [hearing.Voices].
 func (v *voices) Whose(is *earshot.Voice, began time.Time) speakers.Judgement {
 	j := v.Guess(is, began)
 	v.mu.Lock()
@@ -30,7 +30,7 @@ func (v *voices) Whose(is *earshot.Voice, began time.Time) speakers.Judgement {
 	return j
 }
 
-// Guess implements [room.Voices].
+// Guess implements [hearing.Voices].
 func (v *voices) Guess(is *earshot.Voice, _ time.Time) speakers.Judgement {
 	if is == nil || len(is.Print) != 1 {
 		return speakers.Judgement{}
@@ -41,7 +41,7 @@ func (v *voices) Guess(is *earshot.Voice, _ time.Time) speakers.Judgement {
 	return speakers.Judgement{Speaker: earshot.Handle{Provider: "voice", ID: strconv.Itoa(int(is.Print[0]))}, Sure: 0.9}
 }
 
-// Speaker implements [room.Voices].
+// Speaker implements [hearing.Voices].
 func (v *voices) Speaker(h earshot.Handle) (speakers.Speaker, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -1,0 +1,160 @@
+package hearing
+
+import (
+	"earshot"
+	"earshot/conversation"
+	"earshot/executive/echo"
+	"earshot/executive/reflex"
+	"earshot/participants"
+	"earshot/participants/agents"
+	"slices"
+	"time"
+)
+
+// Address says for whom e is, if it was said aloud: for which agents, and by what evidence. Several
+// can be called at once; somebody who calls none continues with the agent with which they are
+// talking. unlike says that the voice is unlike any known one.
+func (l *Listener) Address(e earshot.Event, unlike bool) (to conversation.Address, whom []earshot.ParticipantID) {
+	about, with := l.attention(e, unlike)
+	for _, a := range l.Agents() {
+		if l.hears(a, e, about) == conversation.Called {
+			whom = append(whom, a.ID)
+		}
+	}
+	if len(whom) > 0 {
+		return conversation.Called, whom
+	}
+	if to = l.hears(with, e, about); to.ForAgent() || to == conversation.Mumbled {
+		whom = []earshot.ParticipantID{with.ID}
+	}
+	return to, whom
+}
+
+// hears returns what something said aloud means to one agent.
+func (l *Listener) hears(a agents.Record, e earshot.Event, about conversation.SpeechContext) conversation.Address {
+	switch body := e.Body.(type) {
+	case earshot.Utterance:
+		return l.classifier(a).Address(body, e.At, about)
+	case earshot.Speech:
+		switch body.Stage {
+		case earshot.VoiceWords:
+			return l.classifier(a).Words(body, e.At, about)
+		case earshot.VoiceCalls:
+			return l.classifier(a).Calls(body, about)
+		}
+	}
+	return ""
+}
+
+// classifier returns the classifier by which an agent listens.
+func (l *Listener) classifier(a agents.Record) conversation.AddressClassifier {
+	set := l.Settings().Speech
+	c := conversation.AddressClassifier{Name: a.Name, As: conversation.Spellings(a.Name), After: set.FollowUp.Duration(), Sure: set.LeastConfidence, Asks: set.AskBack}
+	if a.ID == participants.Agent {
+		c.As = append(c.As, set.HeardAs...)
+	}
+	return c
+}
+
+// Correct returns text with the names of agents in their correct spelling.
+func (l *Listener) Correct(text earshot.Text) earshot.Text {
+	for _, a := range l.Agents() {
+		text = l.classifier(a).Correct(text)
+	}
+	return text
+}
+
+// attention returns what the agents were doing while e was said, as far as it concerns the speaker,
+// and with which of them the speaker is talking: the agent that is answering them, or did last; the
+// main one if none did.
+func (l *Listener) attention(e earshot.Event, unlike bool) (conversation.SpeechContext, agents.Record) {
+	all, by := l.Agents(), l.counterpart(e)
+	a := conversation.SpeechContext{
+		Saying:   l.Echo.Between(e.At, l.End(e)),
+		Said:     l.Echo.Between(e.At.Add(-echo.MaxDelay), l.End(e)),
+		Sounding: l.Echo.Sounds(e.At, l.End(e)),
+		Echoing:  l.Echo.Echoes(e.At, l.End(e)),
+		Asked:    l.Echo.Asked(e.At, l.End(e)),
+		Commands: l.orders(e.Body),
+		Rested:   l.Activity.Rested(e.At),
+	}
+	live, talks := l.Turn()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t, with := l.lastTalk(e, by), -1
+	find := func(id earshot.ParticipantID) int {
+		return slices.IndexFunc(all, func(a agents.Record) bool { return a.ID == id })
+	}
+	if with = find(t.by); with >= 0 {
+		a.Answered, a.Since, a.AskedBack = t.ended, t.asked, t.asksBack
+	}
+	a.Stranger = e.Author == "" && t.with != ""
+	if talks && l.same(live.Message, e) {
+		a.Stranger = e.Author == "" && live.Message.Author != ""
+		a.Talking, a.Since, with = true, live.Message.At, find(live.Agent)
+	}
+	a.Other = a.Talking && a.Stranger && (unlike || l.answersBystander(e)) || talks && l.differentSpeakers(live.Message, e)
+	return a, all[max(0, with)]
+}
+
+// orders reports whether the words are an order that an agent carries out at once.
+func (l *Listener) orders(b earshot.Body) bool {
+	text := earshot.Text("")
+	switch body := b.(type) {
+	case earshot.Utterance:
+		text = body.Text
+	case earshot.Speech:
+		text = body.Words
+	}
+	return text != "" && slices.ContainsFunc(l.Agents(), func(a agents.Record) bool { return reflex.Recognise(text, a.Name) != reflex.None })
+}
+
+// CorrectOrder returns e with the phrase that silences an agent, if a recogniser wrote something that
+// sounds like it while an agent was speaking: at that time nothing else is said so often.
+func (l *Listener) CorrectOrder(e earshot.Event) earshot.Event {
+	u, whole := e.Body.(earshot.Utterance)
+	if !whole || !(u.Own > 0 || l.Echo.Sounds(e.At, l.End(e))) {
+		return e
+	}
+	for _, a := range l.Agents() {
+		if phrase := reflex.Misheard(u.Text, a.Name); phrase != "" {
+			u.Text = phrase
+			e.Body = u
+			break
+		}
+	}
+	return e
+}
+
+// CorrectName returns e with the correct name of an agent that was called, if a recogniser wrote
+// something else.
+func (l *Listener) CorrectName(e earshot.Event, unlike bool) earshot.Event {
+	u, whole := e.Body.(earshot.Utterance)
+	if !whole {
+		return e
+	}
+	about, _ := l.attention(e, unlike)
+	for _, a := range l.Agents() {
+		u.Text = l.classifier(a).CorrectMisheard(u.Text, about)
+	}
+	e.Body = u
+	return e
+}
+
+// End returns when the words of e ended; words that are still being said end now.
+func (l *Listener) End(e earshot.Event) time.Time {
+	switch body := e.Body.(type) {
+	case earshot.Utterance:
+		return e.At.Add(body.Lasted)
+	case earshot.Speech:
+		if body.Stage == earshot.VoiceWords {
+			return l.Now()
+		}
+	}
+	return e.At
+}
+
+// Cuts reports whether text is a command word for any agent.
+func (l *Listener) Cuts(text earshot.Text) bool {
+	return slices.ContainsFunc(l.Agents(), func(a agents.Record) bool { return reflex.Recognise(text, a.Name).Cuts() })
+}

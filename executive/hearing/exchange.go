@@ -1,0 +1,203 @@
+package hearing
+
+import (
+	"earshot"
+	"earshot/executive/reflex"
+	"earshot/participants/agents"
+	"maps"
+	"slices"
+	"time"
+)
+
+// A counterpart is the other side of a conversation with an agent: a person or, if the person is
+// unknown, the device that hears them. A voice like the agent's own is a counterpart of its own.
+type counterpart struct {
+	who  earshot.ParticipantID
+	by   earshot.Handle
+	like bool
+}
+
+// LikeAgent reports whether something was said by somebody who sounds like the agent.
+func LikeAgent(e earshot.Event) bool {
+	switch body := e.Body.(type) {
+	case earshot.Utterance:
+		return body.LikeAgent
+	case earshot.Speech:
+		return body.LikeAgent
+	}
+	return false
+}
+
+// counterpart returns who has said something aloud.
+func (l *Listener) counterpart(e earshot.Event) counterpart {
+	if e.Author != "" {
+		return counterpart{who: l.People.Current(e.Author)}
+	}
+	return counterpart{by: e.From, like: LikeAgent(e)}
+}
+
+// same reports whether two utterances may be by one person. Where an author is unknown, they may be
+// if they were heard through the same device.
+func (l *Listener) same(a, b earshot.Event) bool {
+	if a.Author != "" && b.Author != "" {
+		return l.People.Current(a.Author) == l.People.Current(b.Author)
+	}
+	return a.From == b.From && !(LikeAgent(a) && b.Author != "" || LikeAgent(b) && a.Author != "")
+}
+
+// lastTalk returns the last exchange with the speaker of e. A voice of which too little was heard
+// may be anybody's who is heard through the same device, so it continues the last exchange there. A
+// known person continues the exchange of such a voice, and so does somebody who sounds like the
+// agent. l.mu must be held.
+func (l *Listener) lastTalk(e earshot.Event, p counterpart) lastExchange {
+	t, through := l.answered[p], l.answered[counterpart{by: e.From}]
+	if (p.who != "" || p.like) && through.with == "" && (!through.like || p.like) && through.ended.After(t.ended) {
+		return through
+	}
+	return t
+}
+
+// A lastExchange says when somebody was last answered, and by which agent.
+type lastExchange struct {
+	asked, ended time.Time
+	by           earshot.ParticipantID
+	with         earshot.ParticipantID // empty if unknown
+	like         bool                  // the agent answered somebody who sounds like it
+	asksBack     bool                  // the agent had not understood
+}
+
+// maxAnswered is for how many people, and devices through which they were heard, the room remembers
+// the last exchange: more than one can talk with at a time.
+const maxAnswered = 64
+
+// An Exchange is a question that somebody asked aloud, and that an agent has answered.
+type Exchange struct {
+	Message   earshot.Event
+	Agent     earshot.ParticipantID
+	Continues bool // it continued a conversation, and called nobody
+	AsksBack  bool // the agent had not understood
+}
+
+// Talked notes that an agent has answered somebody at a time. Words that are heard next through the
+// same device, and whose speaker is unknown, are taken for theirs.
+func (l *Listener) Talked(x Exchange, at time.Time) {
+	p, through := l.counterpart(x.Message), counterpart{by: x.Message.From}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p.who == "" && !p.like && x.Continues {
+		p.who = l.answered[through].with // the conversation that it continued
+	}
+	t := lastExchange{x.Message.At, at, x.Agent, p.who, p.like, x.AsksBack}
+	if had := l.answered[through]; had.ended.After(at) && had.by == t.by {
+		t.ended = had.ended // the agent had asked for a moment
+	}
+	if p.who != "" {
+		p.by = earshot.Handle{}
+	}
+	if len(l.answered) >= maxAnswered {
+		maps.DeleteFunc(l.answered, func(_ counterpart, t lastExchange) bool { return at.Sub(t.ended) > time.Minute })
+	}
+	if len(l.answered) < maxAnswered {
+		l.answered[p] = t
+		l.answered[through] = t
+	}
+}
+
+// waitExtension is for how long somebody who has asked for a moment need not call the agent again, in
+// addition to the usual time.
+const waitExtension = 20 * time.Second
+
+// asksForTime reports whether text asks an agent to wait.
+func (l *Listener) asksForTime(text earshot.Text) bool {
+	return slices.ContainsFunc(l.Agents(), func(a agents.Record) bool { return reflex.Recognise(text, a.Name) == reflex.Moment })
+}
+
+// NoteWaitRequest notes that somebody who is talking with an agent has asked it for a moment, if e
+// does: it waits in silence, and they are still talking with it when they continue.
+func (l *Listener) NoteWaitRequest(e earshot.Event) {
+	u, aloud := e.Body.(earshot.Utterance)
+	if !aloud || !l.asksForTime(u.Text) {
+		return
+	}
+	p, until := l.counterpart(e), l.Now().Add(waitExtension)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, by := range []counterpart{p, {by: e.From}} {
+		if t, ok := l.answered[by]; ok {
+			t.ended = until
+			l.answered[by] = t
+		}
+	}
+}
+
+// A spokenReply is how the last heard reply ended.
+type spokenReply struct {
+	text earshot.Text
+	at   time.Time
+}
+
+// SaidAloud notes how a reply ended that was heard to its end.
+func (l *Listener) SaidAloud(said earshot.Text) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spoken = spokenReply{said[max(0, len(said)-maxAsked):], l.Now()}
+}
+
+// maxAsked is how many bytes of what an agent said are kept: a question and the end of what stands
+// before it.
+const maxAsked = 300
+
+// Asked returns the end of what an agent has just said aloud and nobody has answered yet, or
+// nothing. A recogniser can tell from it what people may say. It returns at once, and is safe for
+// concurrent use.
+func (l *Listener) Asked() earshot.Text {
+	followUp := l.Settings().Speech.FollowUp.Duration()
+	now := l.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Sub(l.spoken.at) > followUp+longestAnswer {
+		return ""
+	}
+	return l.spoken.text
+}
+
+// longestAnswer is how long an answer may take to be said during which Asked is called.
+const longestAnswer = 30 * time.Second
+
+// replies is how soon people answer each other, from the end of one's words to the beginning of the
+// other's. Most answers in a conversation come within half a second; after longer than this the
+// speaker may as well have turned to the agent.
+const replies = 1500 * time.Millisecond
+
+// A remark is the last thing that was said to somebody else, as far as the voices tell.
+type remark struct {
+	from earshot.Handle
+	end  time.Time
+}
+
+// Overhear notes what was said to somebody else by a voice other than that of the agent's
+// counterpart. The next words through the same microphone whose speaker is unknown answer that, and
+// not the agent. unlike says that the voice is unlike any known one.
+func (l *Listener) Overhear(e earshot.Event, unlike bool) {
+	u, is := e.Body.(earshot.Utterance)
+	if !is || !attributed(e) && !unlike {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.aside = remark{e.From, e.At.Add(u.Lasted)}
+}
+
+// answersBystander reports whether e may answer what was said to somebody else. l.mu must be held.
+func (l *Listener) answersBystander(e earshot.Event) bool {
+	last := l.aside
+	return last.from == e.From && !last.end.IsZero() && e.At.Sub(last.end) <= replies
+}
+
+// differentSpeakers reports whether two different people have said these, as far as anybody knows.
+func (l *Listener) differentSpeakers(a, b earshot.Event) bool {
+	return attributed(a) && attributed(b) && a.From == b.From && !l.same(a, b)
+}
+
+// attributed reports whether the speaker is known, or is known to sound like the agent.
+func attributed(e earshot.Event) bool { return e.Author != "" || LikeAgent(e) }

@@ -1,0 +1,89 @@
+package hearing_test
+
+import (
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/executive/hearing"
+	"earshot/participants"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// TestPresence: a voice comes with its first words and goes after a silence; of voices without a
+// name only so many come at once.
+func TestPresence(t *testing.T) {
+	p := hearing.NewPresence()
+	who := func(name string) participants.Participant {
+		return participants.Participant{ID: earshot.ParticipantID(name), Name: name}
+	}
+	if !p.Empty() || !p.NextExpiry().IsZero() {
+		t.Error("somebody is here before anybody was heard")
+	}
+	if !p.Note(who("ann"), noon) || p.Note(who("ann"), noon.Add(time.Minute)) || p.Empty() {
+		t.Error("Ann does not come once")
+	}
+	p.Note(who("ann"), noon) // an older report
+	if at := p.NextExpiry(); !at.Equal(noon.Add(6 * time.Minute)) {
+		t.Errorf("she goes at %v", at)
+	}
+	p.Note(who("bob"), noon.Add(3*time.Minute))
+	if gone := p.Expire(noon.Add(6 * time.Minute)); len(gone) != 1 || gone[0] != "ann" {
+		t.Errorf("%v are gone", gone)
+	}
+	p.Forget([]earshot.ParticipantID{"bob"})
+	if !p.Empty() {
+		t.Error("a forgotten voice is here")
+	}
+	come := 0
+	for i := range 1000 {
+		if p.Note(participants.Participant{ID: earshot.ParticipantID(rune('a' + i)), Name: string(rune('a' + i))}, noon) {
+			come++
+		}
+	}
+	if come != 64 {
+		t.Errorf("%d voices are here, want 64 at most", come)
+	}
+}
+
+// TestInterims: words that are being said are shown when they change, and are over with their
+// utterance, with the voice, or when nothing is heard of it any more.
+func TestInterims(t *testing.T) {
+	words := func(text earshot.Text, at time.Duration) earshot.Event {
+		return earshot.Event{From: earshot.Handle{Provider: "microphone", ID: "desk"}, At: noon.Add(at), Visibility: earshot.Visibility{Scope: earshot.Public}, Body: earshot.Speech{Stage: earshot.VoiceWords, Words: text}}
+	}
+	over := words("", 0)
+	over.Body = earshot.Speech{Stage: earshot.VoiceOver}
+	for _, tt := range []struct {
+		name string
+		ends func(*hearing.Interims) []earshot.Event
+		want int // events that show that they are over
+	}{
+		{"the utterance", func(i *hearing.Interims) []earshot.Event { return i.End(words("", time.Second)) }, 1},
+		{"an older utterance", func(i *hearing.Interims) []earshot.Event { return i.End(words("", -time.Second)) }, 0},
+		{"the voice ends", func(i *hearing.Interims) []earshot.Event { shown, _ := i.Note(over, false, noon); return shown }, 1},
+		{"it is the agent's own", func(i *hearing.Interims) []earshot.Event {
+			shown, _ := i.Note(words("stop", time.Second), true, noon)
+			return shown
+		}, 1},
+		{"nothing more is heard", func(i *hearing.Interims) []earshot.Event { return i.Expire(i.NextExpiry()) }, 1},
+		{"not long enough", func(i *hearing.Interims) []earshot.Event { return i.Expire(i.NextExpiry().Add(-1)) }, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var i hearing.Interims
+			if shown, first := i.Note(words("hello", 0), false, noon); len(shown) != 1 || !first {
+				t.Fatalf("shown %v, first %v", shown, first)
+			}
+			if shown, first := i.Note(words("hello", 0), false, noon); len(shown) != 0 || first {
+				t.Errorf("the same words are shown again: %v", shown)
+			}
+			if shown := tt.ends(&i); len(shown) != tt.want {
+				t.Errorf("shown %v", shown)
+			}
+			if left := i.VisibleTo(earshot.Audience{Unknown: true}); len(left) != 1-tt.want {
+				t.Errorf("left %v", left)
+			}
+		})
+	}
+}

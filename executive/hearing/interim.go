@@ -1,0 +1,111 @@
+package hearing
+
+import (
+	"cmp"
+	"earshot"
+	"earshot/executive/activity"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Interims are the words that are being said, as far as they are understood: the newest of each
+// voice, by the device through which it is heard. They are shown to the people present, and are in
+// no journal, no log and no prompt. The utterance replaces them, or nothing does. The zero value is
+// ready.
+type Interims struct {
+	mu  sync.Mutex
+	all map[earshot.Handle]interim
+}
+
+// An interim is what was understood of one voice so far.
+type interim struct {
+	event earshot.Event // a Speech of the stage VoiceWords
+	told  time.Time     // when that voice was last reported
+}
+
+// Note takes in a report about a voice at now, and returns what must be shown, if anything. own
+// says that it is the agent's own voice come back, or may be. first says that the voice was not
+// known before.
+func (i *Interims) Note(e earshot.Event, own bool, now time.Time) (shown []earshot.Event, first bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	was, known := i.all[e.From]
+	said, _ := e.Body.(earshot.Speech)
+	switch {
+	case known && (own || said.Stage == earshot.VoiceOver):
+		return i.drop(was), false
+	case said.Stage != earshot.VoiceWords || own || strings.TrimSpace(string(said.Words)) == "":
+		if known {
+			i.all[e.From] = interim{was.event, now}
+		}
+		return nil, false
+	case i.all == nil:
+		i.all = make(map[earshot.Handle]interim)
+	case !known && len(i.all) >= activity.MaxPeople:
+		return nil, false
+	}
+	i.all[e.From] = interim{e, now}
+	if before, _ := was.event.Body.(earshot.Speech); before.Words == said.Words && was.event.Author == e.Author && slices.Equal(was.event.To, e.To) {
+		return nil, false
+	}
+	return []earshot.Event{e}, !known
+}
+
+// End forgets the words of a voice when its utterance has come.
+func (i *Interims) End(e earshot.Event) []earshot.Event {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if was, known := i.all[e.From]; known && !was.event.At.After(e.At) {
+		return i.drop(was)
+	}
+	return nil
+}
+
+// Expire forgets the voices that sent nothing for a while: a sense that dies reports no end.
+func (i *Interims) Expire(now time.Time) (gone []earshot.Event) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, was := range i.all {
+		if now.Sub(was.told) >= activity.VoiceExpiry {
+			gone = append(gone, i.drop(was)...)
+		}
+	}
+	return gone
+}
+
+// drop forgets an interim, and returns the event that shows that. i.mu must be held.
+func (i *Interims) drop(was interim) []earshot.Event {
+	delete(i.all, was.event.From)
+	over := was.event
+	over.Body = earshot.Speech{Stage: earshot.VoiceOver, Confidence: 1}
+	return []earshot.Event{over}
+}
+
+// VisibleTo returns the interims that everybody in a may see, oldest first.
+func (i *Interims) VisibleTo(a earshot.Audience) (all []earshot.Event) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, is := range i.all {
+		if is.event.Visibility.Allows(a) {
+			all = append(all, is.event)
+		}
+	}
+	slices.SortFunc(all, func(a, b earshot.Event) int {
+		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.From.String(), b.From.String()))
+	})
+	return all
+}
+
+// NextExpiry returns when the first of them fades; the zero time if there are none.
+func (i *Interims) NextExpiry() (first time.Time) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, is := range i.all {
+		if at := is.told.Add(activity.VoiceExpiry); first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}

@@ -1,0 +1,71 @@
+// Package hearing is how a room listens: whose voice it is that is heard, which agents the words are
+// for, which words continue others, and what was said lately. It knows no room. What it needs of one
+// it gets by [Host].
+package hearing
+
+import (
+	"earshot"
+	"earshot/executive"
+	"earshot/executive/activity"
+	"earshot/executive/echo"
+	"earshot/participants"
+	"earshot/participants/agents"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Turn is the reply that is being given.
+type Turn struct {
+	Message earshot.Event // what is answered
+	Agent   earshot.ParticipantID
+}
+
+// A Host is the room as a [Listener] knows it. All fields must be set, except that Voices may be
+// nil. Its functions return at once and are safe for concurrent use.
+type Host struct {
+	People   *participants.Registry
+	Voices   Voices
+	Echo     *echo.Reference
+	Activity *activity.Tracker
+	Settings func() executive.Config
+	Agents   func() []agents.Record // the main one first
+	Turn     func() (Turn, bool)    // the live one
+	Now      func() time.Time
+}
+
+// A Listener knows what was lately said aloud in a room, and to whom. It is safe for concurrent use.
+// Use [New].
+type Listener struct {
+	Host
+
+	mu        sync.Mutex
+	answered  map[counterpart]lastExchange // when somebody was last answered aloud
+	sentences map[earshot.Handle]sentence  // what a voice has recently said to agents
+	aside     remark                       // what was last said to somebody else
+	spoken    spokenReply                  // the last reply that was heard
+	records   []Record                     // what was said aloud, newest last
+}
+
+// New returns a listener that has heard nothing.
+func New(h Host) *Listener {
+	return &Listener{Host: h, answered: make(map[counterpart]lastExchange), sentences: make(map[earshot.Handle]sentence)}
+}
+
+// Forget removes what was said by events that are erased.
+func (l *Listener) Forget(is func(earshot.EventID) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.records = slices.DeleteFunc(l.records, func(s Record) bool { return is(s.Event) })
+	maps.DeleteFunc(l.sentences, func(_ earshot.Handle, s sentence) bool { return is(s.last.ID) || slices.ContainsFunc(s.parts, is) })
+	l.spoken = spokenReply{}
+}
+
+// ForgetPeople removes what is known about people besides what is in the journal.
+func (l *Listener) ForgetPeople(is func(earshot.ParticipantID) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.answered, func(_ counterpart, t lastExchange) bool { return is(t.with) })
+	l.records = slices.DeleteFunc(l.records, func(s Record) bool { return is(s.By) })
+}

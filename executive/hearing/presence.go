@@ -1,0 +1,97 @@
+package hearing
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"earshot"
+	"earshot/participants"
+)
+
+const (
+	// maxSilence is how long somebody known only by voice counts as present after their last words:
+	// as long as people at one table are sometimes silent.
+	maxSilence = 5 * time.Minute
+
+	// maxPresent is how many voices may be present: more than a room holds. Beyond that a newcomer
+	// is answered, but is not in the roster.
+	maxPresent = 64
+
+	// Somebody known only by voice may come: a table of guests at once, and then as often as people
+	// drop in. A television has more voices than that. A newcomer beyond it is answered, and is added
+	// to the roster once there is room for them and they are heard again.
+	guestBurst    = 8
+	guestInterval = 5 * time.Minute
+)
+
+// A Presence says whose voices are here, and when each was last heard. It is safe for concurrent
+// use. Use [NewPresence].
+type Presence struct {
+	mu      sync.Mutex
+	last    map[earshot.ParticipantID]time.Time
+	unnamed *rate.Limiter // of newcomers who have no name
+}
+
+// NewPresence returns a presence of nobody.
+func NewPresence() *Presence {
+	return &Presence{last: make(map[earshot.ParticipantID]time.Time), unnamed: rate.NewLimiter(rate.Every(guestInterval), guestBurst)}
+}
+
+// Note notes that a voice was heard, and reports whether it has just come.
+func (n *Presence) Note(who participants.Participant, at time.Time) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	was, is := n.last[who.Reader()]
+	if !is && (len(n.last) >= maxPresent || who.Nameless() && !n.unnamed.AllowN(at, 1)) {
+		return false
+	}
+	if at.After(was) {
+		n.last[who.Reader()] = at
+	}
+	return !is
+}
+
+// Empty reports whether nobody is here.
+func (n *Presence) Empty() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.last) == 0
+}
+
+// NextExpiry returns when the first has been silent for too long; the zero time if nobody is here.
+func (n *Presence) NextExpiry() (first time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, at := range n.last {
+		if at := at.Add(maxSilence); first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// Expire returns those who have been silent for too long, and forgets them.
+func (n *Presence) Expire(now time.Time) (gone []earshot.ParticipantID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, who := range slices.Sorted(maps.Keys(n.last)) {
+		if now.Sub(n.last[who]) >= maxSilence {
+			delete(n.last, who)
+			gone = append(gone, who)
+		}
+	}
+	return gone
+}
+
+// Forget removes people.
+func (n *Presence) Forget(people []earshot.ParticipantID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, id := range people {
+		delete(n.last, id)
+	}
+}

@@ -1,0 +1,65 @@
+package hearing
+
+import (
+	"earshot"
+	"slices"
+	"time"
+)
+
+// maxSaid is how many utterances are remembered by their start time, in case their speaker is found
+// out later: some minutes of a lively conversation.
+const maxSaid = 256
+
+// A Record is something that was said aloud.
+type Record struct {
+	Event      earshot.EventID
+	Began      time.Time
+	By         earshot.ParticipantID
+	Visibility earshot.Visibility
+}
+
+// Remember takes in an utterance that is on record, or whose it turned out to be.
+func (l *Listener) Remember(e earshot.Event) {
+	w, later := e.Body.(earshot.Attribution)
+	if !later && e.Body.Kind() != earshot.KindUtterance {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if later {
+		for i := range l.records {
+			if l.records[i].Event == w.Of {
+				l.records[i].By = w.Author
+			}
+		}
+		return
+	}
+	l.records = append(l.records, Record{e.ID, e.At, e.Author, e.Visibility})
+	l.records = slices.Delete(l.records, 0, max(0, len(l.records)-maxSaid))
+}
+
+// SaidLast returns what anybody except who said aloud last, within the last [remembersWhose].
+func (l *Listener) SaidLast(who earshot.ParticipantID) (Record, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range slices.Backward(l.records) {
+		if l.People.Current(s.By) != who {
+			return s, l.Now().Sub(s.Began) <= remembersWhose
+		}
+	}
+	return Record{}, false
+}
+
+// remembersWhose is how long after something was said "that was Bob" can be about it.
+const remembersWhose = 5 * time.Minute
+
+// SaidAt returns the utterance that began at a time.
+func (l *Listener) SaidAt(began time.Time) (Record, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.records, func(s Record) bool { return s.Began.Equal(began) })
+	if i < 0 {
+		return Record{}, false
+	}
+	return l.records[i], true
+}

@@ -1,0 +1,128 @@
+package hearing
+
+import (
+	"earshot"
+	"earshot/conversation"
+	"earshot/executive/attention"
+	"earshot/executive/dialogue"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// rejoins is how soon after their last word somebody must continue to have only paused: after
+// longer, they have waited for an answer.
+const rejoins = 1500 * time.Millisecond
+
+// A sentence is what a voice has recently said to agents, and the result.
+type sentence struct {
+	last  earshot.Event     // its last utterance
+	parts []earshot.EventID // the earlier ones
+	text  earshot.Text      // of all of them
+	ends  time.Time
+	whom  []earshot.ParticipantID
+	heard bool     // something of the answer was heard
+	done  []string // the tools that were used for answers to the parts, in order
+}
+
+// continuedSentence returns the words of the same voice that e continues: it spoke to agents a
+// moment ago, and nothing of the answer was heard yet.
+func (l *Listener) continuedSentence(e earshot.Event) (s sentence, ok bool) {
+	l.mu.Lock()
+	s, ok = l.sentences[e.From]
+	l.mu.Unlock()
+	pause := e.At.Sub(s.ends)
+	return s, ok && !s.heard && pause >= 0 && pause <= rejoins && l.same(s.last, e)
+}
+
+// A Continuation is what words are a part of that only continue the ones before.
+type Continuation struct {
+	Of     earshot.EventID // the last utterance before
+	Text   earshot.Text    // of all utterances before
+	Agents []earshot.ParticipantID
+}
+
+// Continued returns what e continues, if anything: then it is a part of that, for the same agents.
+// Its words hold back the answer that is on its way, and the answer to the whole replaces that,
+// because nobody has heard any of it. Somebody who calls an agent by its name begins anew, and an
+// order to be silent is complete by itself.
+func (l *Listener) Continued(e earshot.Event, to conversation.Address) (c Continuation, ok bool) {
+	if to == conversation.Called || to == conversation.Own || l.silences(e.Body) {
+		return c, false
+	}
+	s, ok := l.continuedSentence(e)
+	return Continuation{Of: s.last.ID, Text: s.text, Agents: s.whom}, ok
+}
+
+// silences reports whether the words tell an agent to be silent.
+func (l *Listener) silences(b earshot.Body) bool {
+	u, aloud := b.(earshot.Utterance)
+	_, refuses := attention.Refusal(u.Text)
+	return aloud && (refuses || l.Cuts(u.Text))
+}
+
+// Answer notes that words which were said aloud may have answered the last reply.
+func (l *Listener) Answer() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spoken = spokenReply{}
+}
+
+// SpokeTo notes that something was said to agents, which may be continued. before are the words that
+// it continued.
+func (l *Listener) SpokeTo(e earshot.Event, before earshot.Text, whom []earshot.ParticipantID) {
+	u, aloud := e.Body.(earshot.Utterance)
+	if !aloud {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, last := l.Now(), l.sentences[e.From]
+	maps.DeleteFunc(l.sentences, func(_ earshot.Handle, s sentence) bool { return now.Sub(s.ends) > time.Minute })
+	is := sentence{last: e, text: dialogue.Join(before, u.Text), ends: e.At.Add(u.Lasted), whom: slices.Clone(whom)}
+	if u.Continues != "" && u.Continues == last.last.ID {
+		is.parts, is.done = append(slices.Clone(last.parts), last.last.ID), last.done
+	}
+	if len(l.sentences) < maxAnswered {
+		l.sentences[e.From] = is
+	}
+}
+
+// Heard notes that something of the answer to e was heard.
+func (l *Listener) Heard(e earshot.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s, ok := l.sentences[e.From]; ok && s.last.ID == e.ID {
+		s.heard = true
+		l.sentences[e.From] = s
+	}
+}
+
+// Premature reports whether a reply to e that was cut off before anything of it was heard has
+// answered somebody who had only paused. Such a turn is discarded as if it had not begun; what its
+// tools have done is noted.
+func (l *Listener) Premature(e earshot.Event, tools func() []string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.sentences[e.From]
+	if !slices.Contains(s.parts, e.ID) {
+		return false
+	}
+	s.done = append(slices.Clip(s.done), tools()...)
+	l.sentences[e.From] = s
+	return true
+}
+
+// DoneBefore tells the model what was done already for the sentence that e ends.
+func (l *Listener) DoneBefore(e earshot.Event) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.sentences[e.From]
+	if s.last.ID != e.ID || len(s.done) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nYou had begun to answer the last message before all of it was said, and had used %s for it: what was done by that is done. "+
+		"Do what is missing, and change what they want otherwise.", strings.Join(s.done, ", "))
+}

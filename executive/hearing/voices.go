@@ -1,0 +1,101 @@
+package hearing
+
+import (
+	"earshot"
+	"earshot/participants"
+	"earshot/speakers"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Voices knows whose voices these are: a [speakers.Registry]. It answers within microseconds, and
+// is safe for concurrent use. A voice proves nothing: a person who is known only by voice has the
+// rights of an unknown person.
+//
+// A voice like the agent's own is evidence, not proof. While the agent's sound is there, or was a
+// moment ago, the voice is that sound come back, and is nobody's word. At any other time it is
+// somebody unknown who sounds like the agent: a recording of it, or another machine with the same
+// voice. They are heard like anybody else, but are never a known person.
+type Voices interface {
+	// Whose judges whose voice it is that began at a time, and learns from it.
+	Whose(v *earshot.Voice, began time.Time) speakers.Judgement
+
+	// Guess does the same for a voice that still speaks, without learning from it.
+	Guess(v *earshot.Voice, began time.Time) speakers.Judgement
+
+	// Speaker returns what is known about a voice.
+	Speaker(earshot.Handle) (speakers.Speaker, bool)
+}
+
+// comesBack is what share of an utterance with the agent's own voice must have coincided with its
+// sound, as the sense has heard it, for the utterance to be that sound. An echo coincides except
+// for its tail; somebody who makes the agent pause talks in silence most of the time.
+const comesBack = 0.5
+
+// An Attribution says whose voice it is that was heard.
+type Attribution struct {
+	Who    participants.Participant // the zero value if that is unknown
+	New    bool                     // it is the first that was heard of the voice
+	Own    bool                     // it is the agent's own voice, come back
+	Unlike bool                     // the voice is unlike all known ones
+}
+
+// Attribute determines who has said something aloud, as far as that is known: who, whom the provider
+// knows, or else the owner of the voice. The author of the event is then the ID of the voice, even
+// if its owner is known: their name is looked up where it is shown, and their other rights do not
+// extend to the voice. The voice itself goes no further.
+func (l *Listener) Attribute(e *earshot.Event, who participants.Participant) Attribution {
+	a := Attribution{Who: who}
+	var j speakers.Judgement
+	asks := l.Voices != nil && who.ID == "" && l.Settings().MultiParty.SpeakerAttribution
+	switch body := e.Body.(type) {
+	case earshot.Utterance:
+		switch v := body.Voice; {
+		case !asks || v == nil:
+		case body.Faint: // it may be noise, from which nothing must be learnt
+			j = l.Voices.Guess(v, e.At)
+		default:
+			j = l.Voices.Whose(v, e.At)
+			a.New = j.New
+		}
+		a.Own = j.Own && (body.Own >= comesBack || l.Echo.Echoes(e.At, l.End(*e)))
+		body.LikeAgent = j.Own && !a.Own
+		body.Voice, body.Speaker, body.Sure = nil, j.Speaker, Share(j.Sure)
+		if j.Speaker.ID == "" {
+			body.Sure = 0
+		}
+		e.Body = body
+	case earshot.Speech:
+		if v := body.Voice; asks && v != nil {
+			j = l.Voices.Guess(v, e.At)
+		}
+		a.Own = j.Own && l.Echo.Echoes(e.At, l.End(*e))
+		body.LikeAgent = j.Own && !a.Own
+		body.Voice = nil
+		e.Body = body
+	}
+	a.Unlike = j.Strange
+	if !j.Own && j.Speaker.ID != "" {
+		a.Who = l.Meet(j.Speaker)
+		e.Author = a.Who.Reader()
+	}
+	return a
+}
+
+// Meet returns who has a voice: somebody unknown, if nobody has said whose it is.
+func (l *Listener) Meet(h earshot.Handle) participants.Participant {
+	name := "voice"
+	if s, known := l.Voices.Speaker(h); known && s.Number > 0 {
+		name = fmt.Sprintf("voice %d", s.Number)
+	}
+	return l.People.Meet(h, name)
+}
+
+// Share returns v limited to the range from 0 to 1: a sense may send anything.
+func Share(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return min(max(v, 0), 1)
+}

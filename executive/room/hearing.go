@@ -1,0 +1,278 @@
+package room
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/executive/activity"
+	"earshot/executive/command"
+	"earshot/executive/echo"
+	"earshot/executive/hearing"
+	"earshot/executive/midturn"
+	"earshot/interrupt"
+	"earshot/participants"
+	"earshot/speakers"
+)
+
+// newListener returns what knows the things that were said aloud here.
+func (r *Room) newListener() *hearing.Listener {
+	return hearing.New(hearing.Host{
+		People: r.cfg.People, Voices: r.cfg.Voices, Echo: &r.echoReference, Activity: &r.activity,
+		Settings: r.cfg.Settings, Agents: r.agents, Now: r.cfg.Now,
+		Turn: func() (hearing.Turn, bool) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.activeTurn == nil {
+				return hearing.Turn{}, false
+			}
+			return hearing.Turn{Message: r.activeTurn.message, Agent: r.activeTurn.seat.ID}, true
+		},
+	})
+}
+
+// attribute determines who has said something aloud.
+func (r *Room) attribute(e *earshot.Event, in *resolvedEvent) {
+	a := r.listener.Attribute(e, in.who)
+	in.who, in.strange, in.own, in.unlike = a.Who, a.New, a.Own, a.Unlike
+}
+
+// rejoin makes an utterance that only continues the one before a part of it.
+func (r *Room) rejoin(in *resolvedEvent, e *earshot.Event) {
+	c, ok := r.listener.Continued(*e, in.to)
+	if !ok {
+		return
+	}
+	switch body := e.Body.(type) {
+	case earshot.Speech:
+		in.held = body.Stage == earshot.VoiceWords
+	case earshot.Utterance:
+		body.Continues = c.Of
+		e.Body, in.before = body, c.Text
+		in.to, in.aim.Agents = conversation.Following, c.Agents
+	}
+}
+
+// apart returns what in means for the work of an agent: if it continues the question that is being
+// worked on, it has no separate meaning.
+func (in *resolvedEvent) apart(a sideTalk) sideTalk {
+	if in.before != "" && (a.kind == midturn.Side || a.kind == midturn.Task || a.kind == midturn.Steer) {
+		return sideTalk{}
+	}
+	return a
+}
+
+// holds returns the signal s of words that continue a sentence: they hold back the answer until
+// their meaning is known.
+func (in *resolvedEvent) holds(s *interrupt.Signal) *interrupt.Signal {
+	if in.held && s != nil && s.Kind != interrupt.Command {
+		s.Kind = interrupt.Voice
+	}
+	return s
+}
+
+// noteHeard takes in what was said aloud and is being kept.
+func (r *Room) noteHeard(in resolvedEvent) {
+	if in.event.Body.Kind() != earshot.KindUtterance {
+		return
+	}
+	r.listener.Answer()
+	forAgent := in.to.ForAgent() && in.heeded
+	if forAgent && in.signal != nil && in.signal.Kind != interrupt.Command {
+		r.listener.SpokeTo(in.event, in.before, in.aim.Agents)
+	}
+	if in.to == conversation.Aside {
+		r.listener.Overhear(in.event, in.unlike)
+	}
+	if forAgent {
+		r.listener.NoteWaitRequest(in.event)
+	}
+}
+
+// noteSpoken notes how a reply ended to something that was said aloud.
+func (r *Room) noteSpoken(e turnResult) {
+	q, said := e.question, e.reply.Delivered()
+	if _, aloud := q.message.Body.(earshot.Utterance); aloud && !q.protected() && (said != "" || e.reply.Cut != nil) {
+		r.listener.Talked(hearing.Exchange{Message: q.message, Agent: q.seat.ID, Continues: q.follows, AsksBack: q.asksBack}, r.cfg.Now())
+	}
+	if q.aloud && e.reply.Outcome == earshot.Completed {
+		r.listener.SaidAloud(said)
+	}
+}
+
+// premature reports whether a turn has answered somebody who had only paused, and was not heard.
+func (r *Room) premature(e turnResult) bool {
+	return e.reply.Outcome == earshot.Interrupted && e.reply.Delivered() == "" && r.listener.Premature(e.question.message, func() []string {
+		if e.question.progress == nil {
+			return nil
+		}
+		return e.question.progress.work(r.cfg.Now()).Tools
+	})
+}
+
+// Asked returns the end of what an agent has just said aloud and nobody has answered yet, or
+// nothing. A recogniser can tell from it what people may say. It returns at once, and is safe for
+// concurrent use.
+func (r *Room) Asked() earshot.Text { return r.listener.Asked() }
+
+// noteVoicePresence notes that somebody is here whose voice is heard. They come with their first
+// words, which follow their arrival in the journal.
+func (r *Room) noteVoicePresence(in resolvedEvent) {
+	if in.event.Body.Kind() != earshot.KindUtterance || !in.who.Voice() {
+		return
+	}
+	if r.voicePresence.Note(in.who, r.listener.End(in.event)) {
+		r.announceVoicePresence(in.event.From, in.who, in.event.At, true)
+	}
+}
+
+// announceVoicePresence announces that somebody came whose voice was heard, or went after a long
+// silence.
+func (r *Room) announceVoicePresence(by earshot.Handle, who participants.Participant, at time.Time, here bool) {
+	p := earshot.Presence{Session: string(who.Reader()), Here: here}
+	e := r.event(earshot.Visibility{Scope: earshot.System}, p)
+	e.From, e.At = by, at
+	_, _ = r.arrival(e, who, p) // if the room is closed, nobody is here
+}
+
+// expireVoicePresence lets those go who have been silent for long.
+func (r *Room) expireVoicePresence(context.Context) {
+	now := r.cfg.Now()
+	for _, who := range r.voicePresence.Expire(now) {
+		if p, known := r.cfg.People.Get(who); known {
+			r.announceVoicePresence(earshot.Handle{Provider: "earshot", ID: "silence"}, p, now, false)
+		}
+	}
+}
+
+// nextTiredVoice returns when a voice without words has held the agent back for long enough.
+func (r *Room) nextTiredVoice() time.Time { return r.floor.ExpireVoices(r.cfg.Now()) }
+
+// machine reports whether something is from a machine, as far as that is known: two machines with
+// one voice must not talk for ever.
+func (in resolvedEvent) machine() bool { return in.who.Type.Machine() || hearing.LikeAgent(in.event) }
+
+// ownVoice returns the address of the agent's own voice come back, and otherwise to.
+func (in *resolvedEvent) ownVoice(to conversation.Address) conversation.Address {
+	if !in.own {
+		return to
+	}
+	in.aim.Agents = nil
+	return conversation.Own
+}
+
+// voiceFor returns how something is said aloud in the room. over says that the speech may begin
+// while somebody speaks.
+func (r *Room) voiceFor(over bool) echo.Voice {
+	v := echo.Voice{Now: r.cfg.Now}
+	if r.cfg.Reader != nil {
+		v.Read = r.cfg.Reader()
+	}
+	if !over {
+		v.Speaks = r.activity.Speaks
+	}
+	return v
+}
+
+// noteWords shows the words that are being said, or that there are none any more.
+func (r *Room) noteWords(in resolvedEvent) {
+	said, _ := in.event.Body.(earshot.Speech)
+	own := in.to == conversation.Own || in.to == conversation.Unsure && said.Own
+	shown, first := r.interims.Note(in.event, own, r.cfg.Now())
+	r.showInterims(shown)
+	if first {
+		r.nudge() // they may have to be forgotten
+	}
+	if first && !r.is().Listens() { // since this moment
+		r.hush()
+	}
+}
+
+// hush forgets all words that are being said.
+func (r *Room) hush() { r.showInterims(r.interims.Expire(r.cfg.Now().Add(activity.VoiceExpiry))) }
+
+// nextInterimExpiry returns when words without an utterance must be forgotten, or kept because they
+// cut a reply.
+func (r *Room) nextInterimExpiry() time.Time {
+	at := r.interims.NextExpiry()
+	if cut := r.fadingCuts(); at.IsZero() || !cut.IsZero() && cut.Before(at) {
+		at = cut
+	}
+	return at
+}
+
+// expireInterims forgets words without an utterance, and keeps those that cut a reply.
+func (r *Room) expireInterims(context.Context) {
+	r.showInterims(r.interims.Expire(r.cfg.Now()))
+	r.keepsCuts()
+}
+
+// showInterims shows changed interims to those who may see them.
+func (r *Room) showInterims(shown []earshot.Event) {
+	for _, e := range shown {
+		r.show(e)
+	}
+	if len(shown) > 0 {
+		r.interimPulse.beat()
+		r.pulse.beat()
+	}
+}
+
+// Interim returns the words that are being said, as everybody in a may see them: events of the kind
+// speech, one for each voice, which are not kept. changed is closed when they may have changed.
+func (r *Room) Interim(a earshot.Audience) (words []earshot.Event, changed <-chan struct{}) {
+	changed = r.interimPulse.next() // before reading, so that no change is missed
+	return r.interims.VisibleTo(a), changed
+}
+
+// ApplyVoiceChange applies a change of the owners of voices. Utterances that turned out to be
+// somebody else's get an attribution on record; the name of a voice is looked up wherever it is
+// shown. It returns at once, and is safe for concurrent use.
+func (r *Room) ApplyVoiceChange(c speakers.Change) {
+	h := c.Voice
+	if c.Act == speakers.Divided {
+		h = c.Other
+	}
+	if c.Act == speakers.Forgotten || h.ID == "" && c.Act != speakers.Taught {
+		return
+	}
+	w := earshot.Attribution{Sure: 1, By: c.Said.By} // nobody's, if the voice was unnamed before it was taught
+	if _, known := r.cfg.Voices.Speaker(h); known {
+		w.Speaker, w.Author = h, r.listener.Meet(h).Reader()
+	}
+	for _, began := range c.Moved {
+		if s, ok := r.listener.SaidAt(began); ok {
+			r.revise(s, w)
+		}
+	}
+}
+
+// reattribute records that something was said by somebody, on the word of the author of the
+// command, who must be known by more than a voice.
+func (r *Room) reattribute(c command.Call, s hearing.Record, who participants.Participant) (string, error) {
+	if err := r.cfg.People.Vouches(c.By); err != nil {
+		return "", err
+	}
+	var taught speakers.Change
+	if book, ok := r.cfg.Voices.(VoiceRegistry); ok {
+		taught, _ = book.Teach(s.Began, who.ID, r.said(c)) // nothing is learnt from an utterance that was too short
+	}
+	if !slices.ContainsFunc(taught.Moved, s.Began.Equal) {
+		r.revise(s, earshot.Attribution{Author: who.ID, Sure: 1, By: c.By.ID})
+	}
+	r.show(r.event(s.Visibility, earshot.Notice{Text: who.Name + " said that (says " + c.By.Name + ")."}))
+	return "", nil
+}
+
+// revise records whose an utterance was: visible to those who may see the utterance, and deleted
+// with it.
+func (r *Room) revise(s hearing.Record, w earshot.Attribution) {
+	w.Of = s.Event
+	e := r.event(s.Visibility, w)
+	e.Author, e.Sources = w.By, []earshot.EventID{s.Event}
+	if _, err := r.enqueue(e, nil); err != nil {
+		r.cfg.Log.Warn("the speaker of some words could not be recorded", "err", err)
+	}
+}
