@@ -249,15 +249,15 @@ func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf fu
 			s.history.Learn(asks, r.cfg.People) // nobody else tells it
 		}
 		q := &question{seat: s, message: asks, chain: true, turn: p.turn, rests: prompt.Provenance{Visibility: asks.Visibility}, askers: p.askers}
-		q.askers = r.askers(q) // others may have called it as well
-		r.sponsors.note(p.turn, q.askers)
+		q.askers = r.onBehalf.All(q.asking()) // others may have called it as well
+		r.onBehalf.Note(p.turn, q.askers)
 		to = &toolContext{toolRun: p.toolRun, question: q, askers: q.askers, who: s.Record, home: s.Path, depth: p.depth + 1, audience: r.listeners(*q)}
 		if s.Kind.Below() {
 			to.home = p.home
 		}
 		asked = &modelRequest{
 			req: r.takeRequest(r.set, q, to.audience, false), model: to.loop(),
-			filter: replyFilter{scrub: conversation.EnvelopeFilter{Own: s.Name}}, leaves: "I have nothing to say to that.",
+			filter: conversation.ReplyFilter{Envelopes: conversation.EnvelopeFilter{Own: s.Name}}, leaves: "I have nothing to say to that.",
 		}
 	})
 	return to, asked, errors.Join(err, bad)

@@ -24,7 +24,7 @@ var ErrNoModel = errors.New("no language model is set up")
 // goroutine of the text, and to conclude once the turn has ended.
 type modelRequest struct {
 	req       *llm.Request
-	filter    replyFilter
+	filter    conversation.ReplyFilter
 	truncated bool        // the reply ended at its length limit
 	halved    bool        // the dialogue was too long for the model
 	model     llm.Service // the model that is asked, with its tools
@@ -61,7 +61,7 @@ func (r *Room) newModelRequest(set executive.Config, q *question, a earshot.Audi
 	v := q.message.Visibility
 	asked := &modelRequest{
 		req:    r.takeRequest(set, q, a, aloud),
-		filter: replyFilter{scrub: conversation.EnvelopeFilter{Own: q.seat.Name}, call: r.callback(q)},
+		filter: conversation.ReplyFilter{Envelopes: conversation.EnvelopeFilter{Own: q.seat.Name}, Call: r.callback(q)},
 		to:     r.worksFor(r.turnControl.Of(v), v),
 	}
 	p := r.toolContext(q, a)
@@ -114,7 +114,7 @@ func (r *Room) replyText(set executive.Config, q *question, a earshot.Audience, 
 	asked := r.newModelRequest(set, q, a, aloud)
 	asked.trace = q.trace
 	return func(ctx context.Context) iter.Seq2[string, error] {
-		return q.progress.listens(asked.toolRun.dated(r.streamModel(ctx, asked)))
+		return q.progress.Listen(asked.toolRun.dated(r.streamModel(ctx, asked)))
 	}, asked
 }
 
@@ -129,7 +129,7 @@ func (r *Room) streamModel(ctx context.Context, asked *modelRequest) iter.Seq2[s
 			switch {
 			case said || ctx.Err() != nil:
 				return // err, if any, was yielded
-			case asked.filter.tap.Passed:
+			case asked.filter.Tags.Passed:
 				asked.left = true
 				yield(asked.leaves, nil)
 				return
@@ -153,13 +153,13 @@ func (r *Room) streamModel(ctx context.Context, asked *modelRequest) iter.Seq2[s
 // askModel asks once. It reports whether anything was yielded; an error before that is returned,
 // one after it is yielded. It stops reading when the model passes control.
 func (r *Room) askModel(ctx context.Context, asked *modelRequest, yield func(string, error) bool) (said bool, err error) {
-	asked.filter.restart()
-	foreign, stray := asked.filter.scrub.Foreign, asked.filter.tap.Stray
+	asked.filter.Restart()
+	foreign, stray := asked.filter.Envelopes.Foreign, asked.filter.Tags.Stray
 	defer func() {
-		if n := asked.filter.scrub.Foreign - foreign; n > 0 {
+		if n := asked.filter.Envelopes.Foreign - foreign; n > 0 {
 			r.cfg.Log.Warn("the model put other people's names before its reply; they were removed", "count", n)
 		}
-		if n := asked.filter.tap.Stray - stray; n > 0 {
+		if n := asked.filter.Tags.Stray - stray; n > 0 {
 			r.cfg.Log.Warn("the model wrote meaningless tags; they were removed", "count", n)
 		}
 	}()
@@ -183,14 +183,14 @@ func (r *Room) askModel(ctx context.Context, asked *modelRequest, yield func(str
 			return said, err
 		}
 		asked.truncated = delta.Done != nil && delta.Done.Truncated
-		if !emit(asked.filter.next(delta.Text)) {
+		if !emit(asked.filter.Next(delta.Text)) {
 			return true, nil
 		}
-		if asked.filter.tap.Passed {
+		if asked.filter.Tags.Passed {
 			return said, nil
 		}
 	}
-	emit(asked.filter.end())
+	emit(asked.filter.End())
 	return said, nil
 }
 

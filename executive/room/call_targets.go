@@ -67,13 +67,13 @@ func (c callTargets) reaches(done *earshot.Event) {
 func (r *Room) callees(e turnResult, done earshot.Event) (c callTargets) {
 	names, text := r.addressing.Directory(), e.reply.Offered
 	to := names.Calls(text, done.Author)
-	if more := e.modelRequest.filter.tap.Calls; len(more) > 0 {
-		to = names.Calls(text[min(e.modelRequest.filter.call.Put, len(text)):], done.Author) // the model's own call, without the one that was added
+	if more := e.modelRequest.filter.Tags.Calls; len(more) > 0 {
+		to = names.Calls(text[min(e.modelRequest.filter.Call.Put, len(text)):], done.Author) // the model's own call, without the one that was added
 		to.To = append(to.To, names.Direct(earshot.Text("TO: "+strings.Join(more, ", ")), done.Author).To...)
 	}
 	for _, s := range r.seats {
 		private := done.Visibility.Scope == earshot.Private && !slices.Contains(done.Visibility.Members, s.ID)
-		if slices.Contains(to.To, s.ID) && s != e.question.seat && !private && !e.modelRequest.filter.tap.Passed {
+		if slices.Contains(to.To, s.ID) && s != e.question.seat && !private && !e.modelRequest.filter.Tags.Passed {
 			c.agents = append(c.agents, s)
 			c.apart = c.apart || agents.Reaches(e.question.seat.Record, s.Record) != nil
 		}
@@ -98,7 +98,7 @@ func also(list []earshot.ParticipantID, id earshot.ParticipantID) []earshot.Part
 func (r *Room) follow(ctx context.Context, e turnResult, done earshot.Event, c callTargets) {
 	r.reach(c.person, done)
 	switch {
-	case e.modelRequest != nil && e.modelRequest.filter.tap.Passed && e.reply.Handover == nil && e.reply.Outcome == earshot.Completed:
+	case e.modelRequest != nil && e.modelRequest.filter.Tags.Passed && e.reply.Handover == nil && e.reply.Outcome == earshot.Completed:
 		r.handOver(ctx, e.question, done, earshot.Passed)
 	case len(c.agents) > 0:
 		r.handOn(ctx, e.question, done, c)

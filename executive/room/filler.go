@@ -30,7 +30,7 @@ func (r *Room) filler(q *question, set executive.Config) *turn.Filler {
 		After: max(leastWait, r.listener.End(q.message).Add(after).Sub(r.cfg.Now())),
 		Sign: func() string {
 			some := fillers
-			if using, _ := work.quiet(); using {
+			if using, _ := work.Quiet(); using {
 				some = lookups
 			}
 			n := 0

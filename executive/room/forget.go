@@ -200,15 +200,8 @@ func (r *Room) forgetPeople(people []earshot.ParticipantID) {
 	r.scene.ForgetPeople(people...)
 	r.voicePresence.Forget(people)
 	r.listener.ForgetPeople(is)
-	r.sponsors.forget(is)
+	r.onBehalf.Forget(is)
 	r.held.Drop(func(w tool.PendingCall) bool {
 		return is(w.By.ID) || slices.ContainsFunc(w.Asked, func(p participants.Participant) bool { return is(p.ID) })
 	})
-}
-
-// forget removes people from the askers.
-func (s *sponsors) forget(is func(earshot.ParticipantID) bool) {
-	for turn, by := range s.by {
-		s.by[turn] = slices.DeleteFunc(slices.Clone(by), func(p participants.Participant) bool { return is(p.ID) })
-	}
 }

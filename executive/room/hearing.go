@@ -108,7 +108,7 @@ func (r *Room) premature(e turnResult) bool {
 		if e.question.progress == nil {
 			return nil
 		}
-		return e.question.progress.work(r.cfg.Now()).Tools
+		return e.question.progress.Work(r.cfg.Now()).Tools
 	})
 }
 

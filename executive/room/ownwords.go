@@ -7,7 +7,6 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/addressing"
-	"earshot/executive/dialogue"
 	"earshot/participants"
 )
 
@@ -61,32 +60,4 @@ func (q *question) apart(other *question) bool {
 		return true
 	}
 	return q.ownWords() && q.message.Author != other.message.Author || !conversation.SameCircle(q.message.Visibility, other.message.Visibility)
-}
-
-// own returns the dialogue in one person's words to the agent alone, up to the message that asks
-// for that. Everybody else's words are left out; so are the replies, which may rest on others'
-// words; and so is anything that may be somebody else's: what was said aloud, or changed by
-// another.
-func (r *Room) own(q *question) *dialogue.History {
-	own := new(dialogue.History)
-	for _, l := range q.seat.history.Lines {
-		asks := l.Event == q.message.ID
-		if asks || r.theirs(l, q) {
-			own.Lines = append(own.Lines, l)
-		}
-		if asks {
-			break
-		}
-	}
-	return own
-}
-
-// theirs reports whether the author of q wrote a line to the agent, by the same handle as q, and
-// nobody else has a part in it.
-func (r *Room) theirs(l dialogue.Line, q *question) bool {
-	if l.Author != q.message.Author || l.Aloud || l.Replies || l.Announces || l.Turn != "" || l.Text == "" || !slices.Contains(l.To, q.seat.ID) {
-		return false
-	}
-	who := q.askers[0]
-	return !slices.ContainsFunc(r.behind(l), func(p participants.Participant) bool { return p.ID != who.ID || p.Through != who.Through })
 }

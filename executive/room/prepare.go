@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/executive"
+	"earshot/executive/askers"
 	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/executive/scene"
@@ -56,7 +57,7 @@ func (r *Room) prepare(ctx context.Context, in resolvedEvent) {
 	}
 	now := r.cfg.Now()
 	q := question{
-		seat: s, message: e, aloud: true, askers: alsoAsks(nil, in.asker()), rests: prompt.Provenance{Visibility: e.Visibility},
+		seat: s, message: e, aloud: true, askers: askers.Add(nil, in.asker()), rests: prompt.Provenance{Visibility: e.Visibility},
 		chain: in.machine(), asOf: now, stillSpoken: true,
 	}
 	r.preparedReply = preparedReply{e.From, e.At, now}
@@ -80,7 +81,7 @@ func (r *Room) buildEarly(set executive.Config, q *question) *llm.Request {
 	a := r.listeners(*q)
 	req, is := r.request(set, q, &h, a, slices.ContainsFunc(r.outlets(*q, set), (*roomOutlet).Audible), q.asOf)
 	q.rests, q.after, q.overheard = is.Rests, is.After, is.Overheard
-	p := &toolContext{toolRun: &toolRun{room: r}, question: q, askers: r.askers(q), who: s.Record, home: s.Path, audience: a}
+	p := &toolContext{toolRun: &toolRun{room: r}, question: q, askers: r.onBehalf.All(q.asking()), who: s.Record, home: s.Path, audience: a}
 	return p.loop().Request(req)
 }
 

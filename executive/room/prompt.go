@@ -37,7 +37,7 @@ func (r *Room) takeRequest(set executive.Config, q *question, a earshot.Audience
 func (r *Room) request(set executive.Config, q *question, h *dialogue.History, a earshot.Audience, aloud bool, at time.Time) (*llm.Request, prompt.Prompt) {
 	going := []scene.Item{prompt.TimeOf(at)}
 	if q.ownWords() {
-		h = r.own(q)
+		h = r.onBehalf.OwnLines(q.asking())
 	} else {
 		going = q.with(r.now(set, q.seat, a, at), r.cfg.People.Name)
 	}

@@ -8,8 +8,10 @@ import (
 	"earshot/api"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/askers"
 	"earshot/executive/dialogue"
 	"earshot/executive/latency"
+	"earshot/executive/midturn"
 	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/executive/sight"
@@ -30,9 +32,9 @@ type question struct {
 	turn    earshot.TurnID
 	want    reflex.Kind
 
-	sideTalk sideTalk       // what it means for the work that was broken off for it
-	progress *progress      // what its own turn is doing
-	trace    *latency.Trace // its measurements; nil before its turn if nobody asked it
+	sideTalk sideTalk          // what it means for the work that was broken off for it
+	progress *midturn.Progress // what its own turn is doing
+	trace    *latency.Trace    // its measurements; nil before its turn if nobody asked it
 
 	asOf        time.Time // the now of its prompt; zero means when the prompt is made
 	stillSpoken bool      // its message is still being spoken
@@ -78,7 +80,7 @@ func (q question) origin() earshot.EventID {
 // favour notes that another question was given up in favour of q.
 func (q *question) favour(other question) {
 	for _, p := range other.askers {
-		q.askers = alsoAsks(q.askers, p)
+		q.askers = askers.Add(q.askers, p)
 	}
 }
 
@@ -285,4 +287,17 @@ func (r *Room) end(q question, reply earshot.Reply) earshot.Event {
 // latency returns how long the turn of q took, which ended at now.
 func (q question) latency(reply earshot.Reply, now time.Time) api.Latency {
 	return q.trace.Latency(api.Latency{Turn: q.turn, Agent: q.seat.ID, About: q.about(), Outcome: reply.Outcome, Reflex: reply.Reflex, Aloud: q.aloud, Unasked: q.unbidden()}, now)
+}
+
+// asking returns q as far as it decides in whose name it is answered.
+func (q *question) asking() askers.Question {
+	return askers.Question{Message: q.message, Agent: q.seat.ID, Askers: q.askers, Lines: q.seat.history.Lines, OwnWords: q.ownWords(), After: q.after, Overheard: q.overheard}
+}
+
+// asker returns the author of something, as somebody who asks for something by it.
+func (in resolvedEvent) asker() participants.Participant {
+	if in.event.Body.Kind() == earshot.KindUtterance {
+		return in.who.Aloud()
+	}
+	return in.who
 }

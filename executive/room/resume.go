@@ -68,9 +68,9 @@ func (r *Room) resumption(set executive.Config, q *question, a earshot.Audience,
 	rest, last := reflex.Rest(reply)
 	asked := r.newModelRequest(set, q, a, aloud)
 	asked.trace, asked.continues = q.trace, true
-	asked.filter.said, asked.filter.call = true, conversation.CallPrefixer{} // it is in the middle of a reply
+	asked.filter.Continue()
 	return func(ctx context.Context) iter.Seq2[string, error] {
-		return q.progress.listens(func(yield func(string, error) bool) {
+		return q.progress.Listen(func(yield func(string, error) bool) {
 			if rest != "" && !yield(rest, nil) {
 				return
 			}

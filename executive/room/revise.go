@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/executive/askers"
 	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/interrupt"
@@ -213,7 +214,7 @@ func (r *Room) reask(e *entry, b earshot.Revision) []earshot.Event {
 		seat: again.seat, message: reworded(again.message, b.Text, e.event), rank: again.rank, chain: again.chain, root: again.root,
 		ticket: e.ticket, turn: earshot.TurnID(r.cfg.NewID()), want: reflex.Recognise(b.Text, again.seat.Name),
 		everybody: again.everybody, aloud: again.aloud, toRoom: again.toRoom,
-		askers: alsoAsks(again.askers, e.who), rests: prompt.Provenance{Visibility: again.message.Visibility},
+		askers: askers.Add(again.askers, e.who), rests: prompt.Provenance{Visibility: again.message.Visibility},
 	}
 	e.asks = append(e.asks, q)
 	return []earshot.Event{r.decided(q, earshot.Speak, []string{Reworded})}

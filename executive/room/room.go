@@ -73,6 +73,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/activity"
 	"earshot/executive/addressing"
+	"earshot/executive/askers"
 	"earshot/executive/command"
 	"earshot/executive/echo"
 	"earshot/executive/explain"
@@ -294,7 +295,7 @@ type Room struct {
 	unasked          *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
 	consent          consent
 	pending          []question
-	sponsors         sponsors
+	onBehalf         askers.Tracker             // in whose name agents act
 	held             tool.PendingCalls          // calls that wait for somebody to confirm them
 	awaited          map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
 	unsaved          []earshot.Event
@@ -332,6 +333,7 @@ func New(cfg Config) *Room {
 	}
 	r.scene.Moved = r.pulse.beat
 	r.listener = r.newListener()
+	r.onBehalf.People = cfg.People
 	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.nudge}
 	r.presence = presence.NewEstimator(cfg.People)
 	r.unasked = r.newUnasked()

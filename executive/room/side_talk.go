@@ -30,9 +30,9 @@ const (
 // said while the agent did not work.
 type sideTalk struct {
 	kind     midturn.Kind
-	is       bool      // the agent was working
-	progress *progress // of the turn; nil if the work is not a turn
-	seat     *seat     // of the agent
+	is       bool              // the agent was working
+	progress *midturn.Progress // of the turn; nil if the work is not a turn
+	seat     *seat             // of the agent
 
 	begins bool // it is still being said
 
@@ -61,8 +61,8 @@ func (r *Room) resolveSideTalk(e earshot.Event, who participants.Participant, to
 		return sideTalk{}
 	}
 	a := sideTalk{is: true, progress: live.progress, seat: live.seat}
-	a.kind = midturn.Classify(text, agent, live.progress.on)
-	works, spoken := live.progress.quiet()
+	a.kind = midturn.Classify(text, agent, live.progress.On())
+	works, spoken := live.progress.Quiet()
 	if (a.kind == midturn.Side || a.kind == midturn.Task) && r.exchanges() {
 		return sideTalk{} // a person precedes what agents have to say to each other
 	}
@@ -260,7 +260,7 @@ func (r *Room) reports(e *entry) {
 	if len(r.agents()) > 1 {
 		who = e.sideTalk.seat.Name
 	}
-	n := earshot.Notice{Text: e.sideTalk.progress.work(r.cfg.Now()).Report(who)}
+	n := earshot.Notice{Text: e.sideTalk.progress.Work(r.cfg.Now()).Report(who)}
 	if e.event.Via != "" {
 		r.tell(e.event.Via, n)
 		return
@@ -277,7 +277,7 @@ func (q question) anew() string {
 	if q.sideTalk.kind != midturn.Steer || q.sideTalk.progress == nil {
 		return ""
 	}
-	work := q.sideTalk.progress.work(q.message.At)
+	work := q.sideTalk.progress.Work(q.message.At)
 	used, done := work.Tools, ""
 	if work.Using != "" {
 		used = append(used, work.Using)

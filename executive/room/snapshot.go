@@ -64,7 +64,7 @@ func (r *Room) activeReply(l *activeTurn, agent earshot.ParticipantID, a earshot
 		Text: is.Text, Heard: is.Heard, Paused: is.Paused, Private: l.rests.Visibility.Scope == earshot.Private,
 	}
 	if l.progress != nil {
-		g.Tool = l.progress.work(r.cfg.Now()).Using
+		g.Tool = l.progress.Work(r.cfg.Now()).Using
 	}
 	return g, true
 }

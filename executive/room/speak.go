@@ -10,6 +10,7 @@ import (
 	"earshot"
 	"earshot/executive"
 	"earshot/executive/latency"
+	"earshot/executive/midturn"
 	"earshot/executive/turn"
 	"earshot/executive/unasked"
 	"earshot/interrupt"
@@ -145,7 +146,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	q.asOf = r.asOf(q)
 	r.traceTurnBegin(&q)
 	spec := r.spec(q, set)
-	q.progress = &progress{on: saidIn(q.message.Body), began: r.cfg.Now()}
+	q.progress = midturn.NewProgress(saidIn(q.message.Body), r.cfg.Now())
 	var asked *modelRequest
 	spec.Text, asked = r.replyText(set, &q, r.listeners(q), slices.ContainsFunc(places, (*roomOutlet).Audible))
 	if asked == nil {
@@ -253,7 +254,7 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 		r.unasked.Spoken()
 	}
 	if e.modelRequest != nil {
-		e.question.seat.foreign += e.modelRequest.filter.scrub.Foreign
+		e.question.seat.foreign += e.modelRequest.filter.Envelopes.Foreign
 	}
 	if e.modelRequest != nil && e.modelRequest.halved {
 		r.once(earshot.Notice{

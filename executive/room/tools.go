@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/midturn"
 	"earshot/executive/sight"
 	"earshot/executive/tool"
 	"earshot/llm"
@@ -18,7 +19,7 @@ import (
 type toolRun struct {
 	room     *Room
 	turn     earshot.TurnID
-	progress *progress
+	progress *midturn.Progress
 	budget   tool.Budget
 	taken    time.Time // the time of the picture on which the next words rest; zero if none, or if its age was told
 }
@@ -38,9 +39,9 @@ type toolContext struct {
 
 // toolContext returns that of the agent whose turn it is, and records the askers in q.
 func (r *Room) toolContext(q *question, a earshot.Audience) *toolContext {
-	asked := r.callers(q)
-	q.askers = r.askers(q)
-	r.sponsors.note(q.turn, q.askers)
+	asked := r.onBehalf.Callers(q.asking())
+	q.askers = r.onBehalf.All(q.asking())
+	r.onBehalf.Note(q.turn, q.askers)
 	return &toolContext{
 		toolRun:  &toolRun{room: r, turn: q.turn, progress: q.progress},
 		question: q, askers: q.askers, asked: asked, who: q.seat.Record, home: q.seat.Path, audience: a,
@@ -90,7 +91,7 @@ func (p *toolContext) tools() tool.Table {
 	if sight.Works(r.cameras(r.set)) {
 		t = append(t, tool.Look(p.lookTool))
 	}
-	return p.progress.watch(p.onlyLookTool(append(t, r.cfg.Tools...)))
+	return p.progress.Watch(p.onlyLookTool(append(t, r.cfg.Tools...)))
 }
 
 // note records a memo.

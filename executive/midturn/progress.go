@@ -1,4 +1,4 @@
-package room
+package midturn
 
 import (
 	"context"
@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/midturn"
 	"earshot/executive/tool"
 )
 
-// A progress is what a turn is doing besides talking. The goroutine of the text writes it, and
-// whoever reports the progress reads it.
-type progress struct {
+// A Progress is what a turn is doing besides talking. The goroutine of the text writes it, and
+// whoever reports the progress reads it. It is safe for concurrent use. Use [NewProgress].
+type Progress struct {
 	on    earshot.Text
 	began time.Time
 
@@ -26,8 +25,14 @@ type progress struct {
 	silent bool     // none has come since the last tool
 }
 
-// watch returns the tools wrapped so that their use is noted.
-func (l *progress) watch(t tool.Table) tool.Table {
+// NewProgress returns the progress of a turn that answers some words and begins now.
+func NewProgress(on earshot.Text, now time.Time) *Progress { return &Progress{on: on, began: now} }
+
+// On returns what is answered.
+func (l *Progress) On() earshot.Text { return l.on }
+
+// Watch returns the tools wrapped so that their use is noted. A nil progress notes nothing.
+func (l *Progress) Watch(t tool.Table) tool.Table {
 	if l == nil {
 		return t
 	}
@@ -44,20 +49,20 @@ func (l *progress) watch(t tool.Table) tool.Table {
 }
 
 // uses notes that a tool is being used; used notes that it has been.
-func (l *progress) uses(name string) {
+func (l *Progress) uses(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tools, l.using, l.silent = append(l.tools, name), append(l.using, name), true
 }
 
-func (l *progress) used() {
+func (l *Progress) used() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.using = l.using[:len(l.using)-1]
 }
 
-// listens notes when words come.
-func (l *progress) listens(words iter.Seq2[string, error]) iter.Seq2[string, error] {
+// Listen notes when words come.
+func (l *Progress) Listen(words iter.Seq2[string, error]) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for text, err := range words {
 			l.mu.Lock()
@@ -70,34 +75,21 @@ func (l *progress) listens(words iter.Seq2[string, error]) iter.Seq2[string, err
 	}
 }
 
-// quiet reports whether the turn works on something silently, and whether it has said anything yet.
-func (l *progress) quiet() (works, spoken bool) {
+// Quiet reports whether the turn works on something silently, and whether it has said anything yet.
+func (l *Progress) Quiet() (works, spoken bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.silent, l.spoken
 }
 
-// work returns the progress.
-func (l *progress) work(now time.Time) midturn.Work {
+// Work returns what was done until now.
+func (l *Progress) Work(now time.Time) Work {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := midturn.Work{On: l.on, For: now.Sub(l.began), Spoken: l.spoken && !l.silent, Tools: slices.Clone(l.tools)}
+	w := Work{On: l.on, For: now.Sub(l.began), Spoken: l.spoken && !l.silent, Tools: slices.Clone(l.tools)}
 	if n := len(l.using); n > 0 {
 		w.Using = l.using[n-1]
 		w.Tools = w.Tools[:len(w.Tools)-n]
 	}
 	return w
-}
-
-// saidIn returns what somebody said or wrote.
-func saidIn(b earshot.Body) earshot.Text {
-	switch body := b.(type) {
-	case earshot.Message:
-		return body.Text
-	case earshot.Utterance:
-		return body.Text
-	case earshot.Reply:
-		return body.Delivered()
-	}
-	return ""
 }
