@@ -3,6 +3,7 @@ package earshot
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -137,6 +138,12 @@ func (m Mode) Watches() bool { return m == Live || m == Muted }
 
 // Answers reports whether an agent answers in mode m.
 func (m Mode) Answers() bool { return m != Paused && m != OffRecord }
+
+// Stricter reports whether m lets in less than another mode.
+func (m Mode) Stricter(than Mode) bool {
+	order := []Mode{Live, Muted, Paused, OffRecord}
+	return slices.Index(order, m) > slices.Index(order, than)
+}
 
 // Means says what m means, to the people in the room.
 func (m Mode) Means() string {

@@ -11,6 +11,9 @@ import (
 	"earshot/participants"
 )
 
+// WhisperCommand is the command that sends a private message.
+const WhisperCommand = "msg"
+
 // The errors of /msg. None of them repeats what was written, because an error may be logged.
 var (
 	errNobodyAsks  = errors.New("a private message needs a sender; say who you are first: earshot chat --identity NAME")

@@ -108,14 +108,10 @@ func (r Reply) overheard() (all []earshot.ParticipantID) {
 	return all
 }
 
-// Clock is the source of the entry with the time. It is not stored in the scene, because everybody
-// reads it at their own moment.
-const Clock = "clock"
-
 // TimeOf returns the time as an entry of the scene.
 func TimeOf(now time.Time) scene.Item {
 	return scene.Item{
-		ID: Clock, Field: scene.Environment, Source: Clock, At: now, Visibility: earshot.Visibility{Scope: earshot.Public},
+		ID: scene.Clock, Field: scene.Environment, Source: scene.Clock, At: now, Visibility: earshot.Visibility{Scope: earshot.Public},
 		Text: earshot.Text(now.Format("Monday, 2 January 2006, 15:04, ") + daytime(now)),
 	}
 }

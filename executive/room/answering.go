@@ -120,7 +120,7 @@ func (r *Room) remembersThat(id earshot.EventID) (event earshot.EventID, by ears
 // written returns a message in the form in which it may be kept: it needs text or attachments. No
 // more attachments are kept than people can look through.
 func written(m earshot.Message) (earshot.Message, error) {
-	kept := earshot.Message{Text: valid(m.Text), ReplyTo: m.ReplyTo}
+	kept := earshot.Message{Text: dialogue.Valid(m.Text), ReplyTo: m.ReplyTo}
 	for _, a := range m.Attachments[:min(len(m.Attachments), earshot.MaxAttachments)] {
 		kept.Attachments = append(kept.Attachments, earshot.Attachment{
 			Name: earshot.Text(cut(string(a.Name))), Type: cut(a.Type), Size: max(0, a.Size),
@@ -130,7 +130,7 @@ func written(m earshot.Message) (earshot.Message, error) {
 		kept.Text = ""
 		return kept, nil
 	}
-	_, err := wording(m.Text, earshot.MaxText)
+	_, err := dialogue.Wording(m.Text, earshot.MaxText)
 	return kept, err
 }
 

@@ -136,7 +136,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 	kept := earshot.Decision{About: e.event.ID, Agent: by.ID, Verdict: verdict, Reasons: reasons}
 	words := r.atOnce(meant)
 	if verdict == earshot.Speak && by == r.seats[0] {
-		words = cmp.Or(r.keepsVoice(e, text, by.Name), words)
+		words = cmp.Or(r.consentAnswer(e, text, by.Name), words)
 	}
 	asksBack := verdict == earshot.Speak && s.to == conversation.Mumbled
 	if asksBack {

@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
+	"earshot/executive/dialogue"
 	"earshot/interrupt"
 )
 
@@ -159,7 +160,7 @@ func (r *Room) Holds(ctx context.Context, e earshot.Event) error {
 		return nil
 	}
 	had, found, err := r.cfg.Event(ctx, e.ID)
-	if kept, is := had.Body.(earshot.Message); err == nil && found && is && kept.Revised.IsZero() && kept.Text != valid(sent.Text) {
+	if kept, is := had.Body.(earshot.Message); err == nil && found && is && kept.Revised.IsZero() && kept.Text != dialogue.Valid(sent.Text) {
 		return ErrTaken
 	}
 	return nil // it was admitted, whatever else cannot be looked up

@@ -46,9 +46,9 @@ func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 		}
 	}
 	r.unasked.Reword(e, b)
+	r.slash.ForgetLists()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.listings = nil // they may quote it
 	for id, en := range r.known.byID {
 		switch was := en.event.Body.(type) {
 		case earshot.Message:
@@ -103,6 +103,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 		r.unasked.Reminders.Apply(earshot.Event{ID: id, Body: earshot.Tombstone{}})
 	}
 	r.listener.Forget(is)
+	r.slash.ForgetLists()
 	r.forgotten(is)
 	r.scene.Forget(gone...)
 	if r.cfg.Scenery != nil { // older entries come back
@@ -121,7 +122,6 @@ func (r *Room) forgotten(is func(earshot.EventID) bool) {
 			r.known.replace(en, earshot.Event{ID: id, At: en.event.At, Room: en.event.Room, Visibility: en.event.Visibility, Body: earshot.Tombstone{Was: en.event.Body.Kind()}})
 		}
 	}
-	r.listings = nil
 	r.latencies = slices.DeleteFunc(r.latencies, func(t latency.Record) bool { return is(t.About) })
 }
 

@@ -256,8 +256,8 @@ func (r *Room) reattribute(c command.Call, s hearing.Record, who participants.Pa
 		return "", err
 	}
 	var taught speakers.Change
-	if book, ok := r.cfg.Voices.(VoiceRegistry); ok {
-		taught, _ = book.Teach(s.Began, who.ID, r.said(c)) // nothing is learnt from an utterance that was too short
+	if book, ok := r.cfg.Voices.(hearing.VoiceRegistry); ok {
+		taught, _ = book.Teach(s.Began, who.ID, speakers.Attestation{By: c.By.ID, At: r.cfg.Now()}) // nothing is learnt from an utterance that was too short
 	}
 	if !slices.ContainsFunc(taught.Moved, s.Began.Equal) {
 		r.revise(s, earshot.Attribution{Author: who.ID, Sure: 1, By: c.By.ID})
@@ -275,4 +275,18 @@ func (r *Room) revise(s hearing.Record, w earshot.Attribution) {
 	if _, err := r.enqueue(e, nil); err != nil {
 		r.cfg.Log.Warn("the speaker of some words could not be recorded", "err", err)
 	}
+}
+
+// consentAnswer returns what the agent says to somebody who asks aloud that it remember their voice,
+// or agrees to that.
+func (r *Room) consentAnswer(e *entry, text earshot.Text, agent string) string {
+	book, ok := r.cfg.Voices.(hearing.VoiceRegistry)
+	if !ok {
+		return ""
+	}
+	answer, err := r.consent.Answer(book, e.event, e.who, text, agent, r.listener.End(e.event))
+	if err != nil {
+		r.cfg.Log.Info("a voice could not be kept", "err", err)
+	}
+	return answer
 }

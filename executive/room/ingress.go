@@ -2,7 +2,6 @@ package room
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/command"
+	"earshot/executive/dialogue"
 	"earshot/executive/hearing"
 	"earshot/executive/scene"
 	"earshot/executive/sight"
@@ -193,12 +193,12 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, 
 	}
 	e.Room, e.Author, e.Sequence, e.Sources = r.cfg.ID, in.who.ID, 0, nil
 	e.To, e.Visibility = nil, earshot.Visibility{Scope: earshot.Public}
-	if c, ok := e.Body.(earshot.Command); ok && strings.EqualFold(c.Name, whispers) {
+	if c, ok := e.Body.(earshot.Command); ok && strings.EqualFold(c.Name, addressing.WhisperCommand) {
 		to, members, text, err := r.addressing.Whisper(in.who, c.Args)
 		if err != nil {
 			return in, err
 		}
-		if text, err = wording(text, earshot.MaxText); err != nil {
+		if text, err = dialogue.Wording(text, earshot.MaxText); err != nil {
 			return in, err
 		}
 		e.Body, e.To = earshot.Message{Text: text}, to
@@ -284,7 +284,7 @@ func (r *Room) body(b earshot.Body) (earshot.Body, error) {
 	case earshot.Message:
 		return written(body)
 	case earshot.Revision:
-		body.Text = valid(body.Text)
+		body.Text = dialogue.Valid(body.Text)
 		return body, nil
 	case earshot.Withdrawal:
 		return earshot.Withdrawal{Of: body.Of}, nil
@@ -308,7 +308,7 @@ const maxUtterance = 4 << 10
 
 // utterance returns u in the form in which a room keeps it: a sense may send anything.
 func utterance(u earshot.Utterance) (earshot.Utterance, error) {
-	text, err := wording(u.Text, maxUtterance)
+	text, err := dialogue.Wording(u.Text, maxUtterance)
 	u.Text = text
 	u.Continues, u.LikeAgent = "", false
 	u.Confidence, u.Own = hearing.Share(u.Confidence), hearing.Share(u.Own)
@@ -342,23 +342,6 @@ func noticed(from earshot.Handle, who participants.Participant, b earshot.Body) 
 // somebody who operates the program or is alone.
 func (r *Room) heeds(who participants.Participant) bool {
 	return r.cfg.Settings().MultiParty.Enabled || who.Can(participants.Operate) || r.addressing.Company(who) <= 1
-}
-
-// wording returns text in the form in which it may be kept: valid, and of at most so many bytes.
-func wording(text earshot.Text, most int) (earshot.Text, error) {
-	if len(text) > most {
-		return "", fmt.Errorf("a message of %d bytes is too long: at most %d; send it in parts", len(text), most)
-	}
-	text = valid(text)
-	if strings.TrimSpace(string(text)) == "" {
-		return "", errors.New("an empty message says nothing")
-	}
-	return text, nil
-}
-
-// valid returns text as valid UTF-8.
-func valid(text earshot.Text) earshot.Text {
-	return earshot.Text(strings.ToValidUTF8(string(text), "\uFFFD"))
 }
 
 // signal returns the signal of an event for the floor, or nil if it has none. Only something that

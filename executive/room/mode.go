@@ -7,9 +7,7 @@ import (
 	"slices"
 
 	"earshot"
-	"earshot/executive/command"
 	"earshot/interrupt"
-	"earshot/participants"
 )
 
 // Mode returns the room's mode, and a channel that is closed when it changes.
@@ -18,9 +16,6 @@ func (r *Room) Mode() (earshot.Mode, <-chan struct{}) {
 	defer r.mu.Unlock()
 	return r.mode, r.moded
 }
-
-// strict orders the modes by how little they let in.
-var strict = map[earshot.Mode]int{earshot.Live: 0, earshot.Muted: 1, earshot.Paused: 2, earshot.OffRecord: 3}
 
 // SetMode changes the room's mode, and tells everybody there who did. A stricter mode applies
 // before SetMode returns, whatever the disk does: if nothing is answered in it, the live reply is
@@ -61,7 +56,7 @@ func (r *Room) modeTo(e earshot.Event, m earshot.Mode) (*entry, error) {
 	r.wished = m
 	r.wishes++
 	wish := r.wishes
-	if strict[m] > strict[r.is()] {
+	if m.Stricter(r.is()) {
 		r.switchTo(m)
 	}
 	if !m.Answers() {
@@ -95,40 +90,6 @@ func (r *Room) switchTo(m earshot.Mode) {
 		r.hush()
 	}
 	r.pulse.beat()
-}
-
-// changes returns the command that sets mode m.
-func (r *Room) changes(m earshot.Mode) func(context.Context, command.Call) (string, error) {
-	return func(ctx context.Context, c command.Call) (string, error) {
-		if !r.concerns(c.By) {
-			return "", fmt.Errorf("only somebody in the room can change what it takes in; it is %s", r.is())
-		}
-		if wants, opened := r.wants(); wants == m && !opened {
-			return fmt.Sprintf("The room is already %s: %s.", m, m.Means()), nil
-		}
-		return "", r.SetMode(ctx, c.By.ID, m)
-	}
-}
-
-// unmute is the command that ends the muted mode, and nothing stricter.
-func (r *Room) unmute(ctx context.Context, c command.Call) (string, error) {
-	if m, _ := r.wants(); strict[m] > strict[earshot.Muted] {
-		return "", fmt.Errorf("the room is %s; /resume ends that", m)
-	}
-	return r.changes(earshot.Live)(ctx, c)
-}
-
-// concerns reports whether p is in the room, or operates the program.
-func (r *Room) concerns(p participants.Participant) bool {
-	if p.Can(participants.Operate) {
-		return true
-	}
-	for _, here := range r.cfg.People.Here(r.cfg.ID) {
-		if here.ID == p.ID {
-			return true
-		}
-	}
-	return false
 }
 
 // wants returns the mode that was last requested. opened says that a talk key requested it.

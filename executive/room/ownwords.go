@@ -7,6 +7,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/addressing"
+	"earshot/executive/dialogue"
 	"earshot/participants"
 )
 
@@ -24,10 +25,10 @@ func ownWords(e *earshot.Event, who participants.Participant, args earshot.Text)
 	if who.ID == "" || who.ID == participants.Generic {
 		return errNobodysWords
 	}
-	if valid(args) == "" {
+	if dialogue.Valid(args) == "" {
 		return errNoQuestion
 	}
-	text, err := wording(args, earshot.MaxText)
+	text, err := dialogue.Wording(args, earshot.MaxText)
 	if err != nil {
 		return err
 	}

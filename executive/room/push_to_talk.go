@@ -54,7 +54,7 @@ func (r *Room) Hold(ctx context.Context, by earshot.ParticipantID) (release func
 func (r *Room) pressTalkKey(by earshot.ParticipantID) (en *entry, err error) {
 	r.modeMu.Lock()
 	defer r.modeMu.Unlock()
-	if m := r.wished; strict[m] > strict[earshot.Muted] {
+	if m := r.wished; m.Stricter(earshot.Muted) {
 		return nil, fmt.Errorf("the room is %s; /resume ends that", m)
 	}
 	if r.wished == earshot.Muted {

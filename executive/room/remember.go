@@ -163,3 +163,10 @@ func (r *Room) restorePast() {
 		}
 	}
 }
+
+// noted takes a memo into the scene.
+func noted(into *scene.Scene, e earshot.Event, m earshot.Memo) {
+	into.Put(scene.Item{
+		Field: scene.Notes, Source: e.From.Provider, Event: e.ID, At: e.At, Text: m.Text, By: e.Author, Visibility: e.Visibility,
+	})
+}

@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/executive/askers"
+	"earshot/executive/dialogue"
 	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/interrupt"
@@ -67,7 +68,7 @@ func (r *Room) resolveRevision(ctx context.Context, e *earshot.Event, in *resolv
 	case !message && !(aloud && !revises), m.Turn != "":
 		return errNotWords
 	case revises && len(m.Attachments) == 0:
-		if _, err := wording(revision.Text, earshot.MaxText); err != nil {
+		if _, err := dialogue.Wording(revision.Text, earshot.MaxText); err != nil {
 			return err
 		}
 	}

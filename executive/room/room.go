@@ -83,6 +83,7 @@ import (
 	"earshot/executive/remind"
 	"earshot/executive/scene"
 	"earshot/executive/sight"
+	"earshot/executive/slash"
 	"earshot/executive/think"
 	"earshot/executive/tool"
 	"earshot/executive/unasked"
@@ -222,6 +223,7 @@ type Room struct {
 	cfg           Config
 	floor         *interrupt.Floor
 	scene         *scene.Scene
+	slash         *slash.Commands
 	commands      command.Table
 	mind          *think.Mind
 	thinkHost     *thinkHost
@@ -272,7 +274,6 @@ type Room struct {
 	faults         map[string]earshot.Notice // by key, until they are over
 	outages        supervise.Outages         // what was reported about them
 	leaving        bool                      // the program is ending: no turn begins
-	listings       []listing                 // the lists of the scene that were shown, newest last
 	hinted         map[string]bool           // sessions that have been given the hint that is given once
 	mode           earshot.Mode
 	moded          chan struct{}   // closed and replaced when mode changes
@@ -293,7 +294,7 @@ type Room struct {
 	backchannelState backchannelState
 	preparedReply    preparedReply
 	unasked          *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
-	consent          consent
+	consent          hearing.Consent
 	pending          []question
 	onBehalf         askers.Tracker             // in whose name agents act
 	held             tool.PendingCalls          // calls that wait for somebody to confirm them
@@ -337,7 +338,8 @@ func New(cfg Config) *Room {
 	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.nudge}
 	r.presence = presence.NewEstimator(cfg.People)
 	r.unasked = r.newUnasked()
-	r.commands = r.table()
+	r.slash = r.newCommands()
+	r.commands = r.slash.Table()
 	r.mind = r.newMind()
 	r.syncSeats()
 	r.restorePast()

@@ -1,4 +1,4 @@
-package room
+package slash
 
 import (
 	"context"
@@ -13,16 +13,6 @@ import (
 	"earshot/participants"
 	"earshot/participants/agents"
 )
-
-// This file has the command by which agents are listed, made, changed and ended.
-
-// Announce shows everybody in the room what happened to an agent. It takes effect at once: see
-// [Room.Reseat].
-func (r *Room) Announce(e earshot.Event) {
-	e.Room = r.cfg.ID
-	r.Reseat()
-	r.show(e)
-}
 
 // acts are what the command can do besides listing the agents, by its first word.
 var acts = map[string]earshot.Act{"add": earshot.Created, "change": earshot.Changed, "end": earshot.Ended}
@@ -45,17 +35,17 @@ func agentHelp() string {
 }
 
 // agent lists the agents of the room, or does what the first word of its arguments says.
-func (r *Room) agent(ctx context.Context, c command.Call) (string, error) {
+func (h *Commands) agent(ctx context.Context, c command.Call) (string, error) {
 	what, rest := firstWord(string(c.Args))
 	act, is := acts[strings.ToLower(what)]
 	switch {
 	case what == "":
-		return r.roll(c.Audience), nil
+		return h.roll(c.Audience), nil
 	case strings.EqualFold(what, "help"):
 		return agentHelp(), nil
 	case !is:
 		return "", fmt.Errorf("there is no /agent %s; you can write:\n%s", participants.OneLine(what), agentHelp())
-	case r.cfg.Order == nil || !c.By.Can(participants.Operate):
+	case h.Order == nil || !c.By.Can(participants.Operate):
 		return "", errors.New("only operators of this earshot can add, change and end agents; ask one, or if you are one: /identity NAME")
 	}
 	o, sure, err := order(act, rest)
@@ -65,11 +55,11 @@ func (r *Room) agent(ctx context.Context, c command.Call) (string, error) {
 	if !sure {
 		return fmt.Sprintf("This ends %s for good, with everything it remembers; what was said stays. To confirm, write /agent end %q yes", participants.OneLine(o.Agent), participants.OneLine(o.Agent)), nil
 	}
-	a, err := r.cfg.Order(ctx, c.By, o)
+	a, err := h.Order(ctx, c.By, o)
 	if err != nil {
 		return "", err
 	}
-	return r.effect(o.Act, a), nil
+	return h.effect(o.Act, a), nil
 }
 
 // order returns the order in the arguments of the command, and whether it is confirmed.
@@ -95,11 +85,11 @@ func order(act earshot.Act, rest string) (o agents.Order, sure bool, err error) 
 }
 
 // effect describes those effects of an order that the room is not shown.
-func (r *Room) effect(act earshot.Act, a agents.Record) string {
+func (h *Commands) effect(act earshot.Act, a agents.Record) string {
 	switch {
-	case act != earshot.Ended && !a.SitsIn(r.cfg.ID):
+	case act != earshot.Ended && !a.SitsIn(h.Room):
 		return fmt.Sprintf("Done. %s has no seat in this room.", a.Name)
-	case act == earshot.Ended && !a.SitsIn(r.cfg.ID):
+	case act == earshot.Ended && !a.SitsIn(h.Room):
 		return fmt.Sprintf("%s is no longer an agent.", a.Name)
 	case act == earshot.Created:
 		return fmt.Sprintf("Write @%s to call it. To set what it is told about itself: /agent change %q prompt …", a.Name, a.Name)
@@ -108,10 +98,10 @@ func (r *Room) effect(act earshot.Act, a agents.Record) string {
 }
 
 // roll says of each agent in the room what it is for, and what it is doing.
-func (r *Room) roll(a earshot.Audience) string {
+func (h *Commands) roll(a earshot.Audience) string {
 	var b strings.Builder
-	state := r.State(a).Agents
-	for i, agent := range r.agents() {
+	state := h.State(a).Agents
+	for i, agent := range h.Agents() {
 		var is []string
 		if about := participants.OneLine(agent.Description); about != "" {
 			is = append(is, about)

@@ -1,4 +1,4 @@
-package room
+package slash
 
 import (
 	"context"
@@ -6,29 +6,26 @@ import (
 	"fmt"
 	"strings"
 
-	"earshot"
 	"earshot/executive/command"
 	"earshot/participants"
 )
 
-// This file has the commands by which the operator says who is who.
-
 // merge makes two participants one person.
-func (r *Room) merge(ctx context.Context, c command.Call) (string, error) {
-	named, err := r.named(namesIn(string(c.Args)), 2, "/merge KEEP OTHER")
+func (h *Commands) merge(ctx context.Context, c command.Call) (string, error) {
+	named, err := h.named(namesIn(string(c.Args)), 2, "/merge KEEP OTHER")
 	if err != nil {
 		return "", err
 	}
 	keep, other := named[0], named[1]
-	if err := r.cfg.People.Merge(ctx, c.By, keep.ID, other.ID); err != nil {
+	if err := h.People.Merge(ctx, c.By, keep.ID, other.ID); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%s is now %s; /split %q undoes that.", other.Name, keep.Name, other.Name), nil
 }
 
 // split undoes a merger.
-func (r *Room) split(ctx context.Context, c command.Call) (string, error) {
-	named, err := r.named([]string{strings.Join(namesIn(string(c.Args)), " ")}, 1, "/split NAME")
+func (h *Commands) split(ctx context.Context, c command.Call) (string, error) {
+	named, err := h.named([]string{strings.Join(namesIn(string(c.Args)), " ")}, 1, "/split NAME")
 	if err != nil {
 		return "", err
 	}
@@ -36,14 +33,14 @@ func (r *Room) split(ctx context.Context, c command.Call) (string, error) {
 	if other.Through != "" {
 		other.ID = other.Through
 	}
-	if err := r.cfg.People.Split(ctx, c.By, other.ID); err != nil {
+	if err := h.People.Split(ctx, c.By, other.ID); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s is a separate person again.", r.cfg.People.Name(other.ID)), nil
+	return fmt.Sprintf("%s is a separate person again.", h.People.Name(other.ID)), nil
 }
 
 // rename gives somebody another name, and tells the room.
-func (r *Room) rename(ctx context.Context, c command.Call) (string, error) {
+func (h *Commands) rename(ctx context.Context, c command.Call) (string, error) {
 	const form = "/rename NAME TO NAME"
 	words := namesIn(string(c.Args))
 	at := -1
@@ -56,29 +53,27 @@ func (r *Room) rename(ctx context.Context, c command.Call) (string, error) {
 	if at < 0 {
 		return "", errors.New("write " + form)
 	}
-	named, err := r.named([]string{strings.Join(words[:at], " ")}, 1, form)
+	named, err := h.named([]string{strings.Join(words[:at], " ")}, 1, form)
 	if err != nil {
 		return "", err
 	}
 	was := named[0]
-	if err := r.cfg.People.Rename(ctx, c.By, was.ID, strings.Join(words[at+1:], " ")); err != nil {
+	if err := h.People.Rename(ctx, c.By, was.ID, strings.Join(words[at+1:], " ")); err != nil {
 		return "", err
 	}
-	r.show(r.event(earshot.Visibility{Scope: earshot.System}, earshot.Notice{
-		Text: fmt.Sprintf("%s is now called %s.", was.Name, r.cfg.People.Name(was.ID)),
-	}))
+	h.Mention(fmt.Sprintf("%s is now called %s.", was.Name, h.People.Name(was.ID)))
 	return "", nil
 }
 
 // named returns the participants with these names, as many as wanted.
-func (r *Room) named(list []string, want int, form string) (all []participants.Participant, err error) {
+func (h *Commands) named(list []string, want int, form string) (all []participants.Participant, err error) {
 	if len(list) != want {
 		return nil, fmt.Errorf("write %s; put names of several words in quotes", form)
 	}
 	for _, name := range list {
-		p, ok := r.cfg.People.Find(name)
+		p, ok := h.People.Find(name)
 		if !ok {
-			return nil, fmt.Errorf("nobody is called %s%s", participants.OneLine(name), r.addressing.Meant(name))
+			return nil, fmt.Errorf("nobody is called %s%s", participants.OneLine(name), h.Addressing.Meant(name))
 		}
 		all = append(all, p)
 	}

@@ -1,4 +1,4 @@
-package room
+package slash
 
 import (
 	"context"
@@ -21,8 +21,8 @@ const (
 )
 
 // snooze answers /snooze: the agent does not speak unasked for a while.
-func (r *Room) snooze(ctx context.Context, c command.Call) (string, error) {
-	if !r.concerns(c.By) {
+func (h *Commands) snooze(ctx context.Context, c command.Call) (string, error) {
+	if !h.concerns(c.By) {
 		return "", errors.New("only somebody in the room can tell me not to speak up there")
 	}
 	until, err := until(c.Event.At, strings.TrimSpace(string(c.Args)))
@@ -34,7 +34,7 @@ func (r *Room) snooze(ctx context.Context, c command.Call) (string, error) {
 	if c.By.ID == participants.Generic {
 		e.Author = ""
 	}
-	return "", r.queued(ctx, e) // everybody is shown it
+	return "", h.Keep(ctx, e) // everybody is shown it
 }
 
 // until returns when a snooze ends that begins at now; the zero Time if it ends at once.
