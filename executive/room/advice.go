@@ -17,11 +17,7 @@ func (r *Room) advise(e earshot.Event, a addressing.Addressees) {
 		return
 	}
 	told := r.event(e.Visibility, earshot.Notice{Key: earshot.HintKey, Text: hint})
-	for _, p := range r.around(told.Visibility) {
-		if p.Name() == e.Via {
-			p.show(told)
-		}
-	}
+	r.places.ShowAt(e.Via, told)
 }
 
 // advice tells the author of a message that it reaches nobody, or not everybody whom it calls.

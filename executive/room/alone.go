@@ -9,9 +9,9 @@ import (
 // keeping it. It returns at once.
 func (r *Room) TellAlone(who earshot.ParticipantID, n earshot.Notice) {
 	e := r.event(earshot.Visibility{Scope: earshot.System}, n)
-	for _, p := range r.around(e.Visibility) {
-		if r.alone(p.around(), who) {
-			p.show(e)
+	for _, p := range r.places.Around(e.Visibility) {
+		if r.alone(p.Around(), who) {
+			p.Show(e)
 		}
 	}
 }
@@ -33,9 +33,9 @@ func (r *Room) alone(a earshot.Audience, who earshot.ParticipantID) bool {
 // anybody did.
 func (r *Room) TellOperators(n earshot.Notice) (told bool) {
 	e := r.event(earshot.Visibility{Scope: earshot.System}, n)
-	for _, p := range r.around(e.Visibility) {
-		if r.operated(p.around()) {
-			p.show(e)
+	for _, p := range r.places.Around(e.Visibility) {
+		if r.operated(p.Around()) {
+			p.Show(e)
 			told = true
 		}
 	}

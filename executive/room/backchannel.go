@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive/delivery"
 	"slices"
 	"sync"
 	"time"
@@ -68,7 +69,7 @@ func (r *Room) showListening(ctx context.Context, in resolvedEvent, parts *sync.
 	r.backchannelState.shown = now
 	ctx, r.backchannelState.end = context.WithTimeout(ctx, backchannelLasts)
 	v := earshot.Visibility{Scope: earshot.Public}
-	for _, p := range slices.DeleteFunc(r.around(v), func(p *roomOutlet) bool { return !p.Audible() }) {
+	for _, p := range slices.DeleteFunc(r.places.Around(v), func(p *delivery.Outlet) bool { return !p.Audible() }) {
 		parts.Go(func() {
 			over := make(chan struct{})
 			speaking, err := r.echoReference.Open(ctx, p.Outlet, earshot.Opening{Name: r.agents()[0].Name}, r.voiceFor(true), func(h earshot.Heard) {

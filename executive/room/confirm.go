@@ -3,6 +3,7 @@ package room
 import (
 	"context"
 	"crypto/sha256"
+	"earshot/executive/delivery"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -49,9 +50,9 @@ func (p *toolContext) holdCall(ctx context.Context, h *tool.HeldCall) {
 		w = r.held.Add(r.cfg.Now(), w)
 		told := r.event(w.Visibility, earshot.Notice{Text: r.offer(w)})
 		told.Sources = w.Rests
-		for _, place := range r.around(w.Visibility) {
+		for _, place := range r.places.Around(w.Visibility) {
 			if r.reads(place, w.By.ID) {
-				place.show(told)
+				place.Show(told)
 			}
 		}
 	})
@@ -65,8 +66,8 @@ func numbered(id earshot.EventID) string {
 }
 
 // reads reports whether somebody reads, or may read, at an outlet.
-func (r *Room) reads(p *roomOutlet, who earshot.ParticipantID) bool {
-	here := p.around()
+func (r *Room) reads(p *delivery.Outlet, who earshot.ParticipantID) bool {
+	here := p.Around()
 	return here.Unknown || len(here.Members) == 0 || slices.ContainsFunc(here.Members, func(id earshot.ParticipantID) bool { return r.cfg.People.Current(id) == who })
 }
 

@@ -145,10 +145,7 @@ func (r *Room) thinkCommand(_ context.Context, c command.Call) (string, error) {
 	if err := r.mind.Ask(q); err != nil {
 		return "", err
 	}
-	r.mu.Lock()
-	_, ill := r.faults[modelFault] // the main agent's
-	r.mu.Unlock()
-	if ill {
+	if r.faults.Has(modelFault) { // of the main agent's
 		return waits, nil
 	}
 	return "I am thinking about it; /think shows how far I am.", nil

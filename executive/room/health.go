@@ -15,9 +15,6 @@ import (
 // model fails, the first time. Recovery is reported by recovers.
 func (r *Room) health(e turnResult) (earshot.Notice, bool) {
 	model := r.modelOf(e.question.seat)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, ill := r.faults[model]
 	switch {
 	case errors.Is(e.err, llm.ErrParked): // it was busy, and is well
 	case e.err != nil && e.modelRequest != nil && !errors.Is(e.err, turn.ErrUnheard):
@@ -26,29 +23,20 @@ func (r *Room) health(e turnResult) (earshot.Notice, bool) {
 		if e.question.rests.Visibility.Scope == earshot.Private {
 			n.Text = kind(e.err) // everybody is told, and a server's text may quote what it was asked
 		}
-		r.faults[model] = n
-		return n, r.outages.Change(r.cfg.Now(), n)
-	case e.err == nil && e.modelRequest != nil && e.reply.Offered != "" && ill:
-		delete(r.faults, model)
+		return n, r.faults.Change(r.cfg.Now(), n)
+	case e.err == nil && e.modelRequest != nil && e.reply.Offered != "" && r.faults.Has(model):
 		n := earshot.Notice{Key: model, Text: "the " + model + " answers again", Over: true}
-		return n, r.outages.Change(r.cfg.Now(), n)
+		return n, r.faults.Change(r.cfg.Now(), n)
 	}
 	return earshot.Notice{}, false
 }
 
 // nextRecovery returns when something that was lost may have been back for long enough to report.
-func (r *Room) nextRecovery() time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.outages.Next()
-}
+func (r *Room) nextRecovery() time.Time { return r.faults.Next() }
 
 // announceRecoveries reports what is back. For a model that is kept, too, as its failure was.
 func (r *Room) announceRecoveries(ctx context.Context) {
-	r.mu.Lock()
-	over := r.outages.Steady(r.cfg.Now())
-	r.mu.Unlock()
-	for _, n := range over {
+	for _, n := range r.faults.Steady(r.cfg.Now()) {
 		if strings.HasPrefix(n.Key, modelFault) {
 			r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
 			continue
@@ -60,11 +48,7 @@ func (r *Room) announceRecoveries(ctx context.Context) {
 
 // modelWorks reports whether an agent has a model that did not fail last time.
 func (r *Room) modelWorks(s *seat) bool {
-	model := r.modelOf(s)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, ill := r.faults[model]
-	return r.cfg.Model != nil && !ill
+	return r.cfg.Model != nil && !r.faults.Has(r.modelOf(s))
 }
 
 // modelFault is the key of faults of the model.

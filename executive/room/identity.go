@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive/delivery"
 	"errors"
 	"fmt"
 	"strings"
@@ -95,32 +96,28 @@ func (r *Room) become(ctx context.Context, c command.Call, session participants.
 func (r *Room) greet(session participants.Session, who participants.Participant) {
 	e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.Presence{Session: session.ID, Here: true})
 	e.Author, e.Via = who.ID, session.Outlet
-	for _, p := range r.around(e.Visibility) {
-		if p.Name() == session.Outlet {
-			p.show(e)
-		}
-	}
+	r.places.ShowAt(session.Outlet, e)
 }
 
 // seat updates the people around an outlet. A speech that is coming out of it, and which they may
 // not see, ends there; it continues elsewhere, and if it comes out nowhere else it is cut.
 func (r *Room) seat(outlet string, old, now participants.Participant) {
 	r.mu.Lock()
-	var showings []*turnOutlet
+	var showings []*delivery.TurnOutlet
 	if r.activeTurn != nil {
 		showings = r.turnOutlets
 	}
-	for _, p := range r.places {
+	for _, p := range r.places.All() {
 		if p.Name() == outlet {
-			p.replace(old.Reader(), now.Reader())
+			p.Replace(old.Reader(), now.Reader())
 		}
 	}
 	r.mu.Unlock()
-	var shut []*turnOutlet
+	var shut []*delivery.TurnOutlet
 	elsewhere := false
 	for _, s := range showings {
 		switch {
-		case s.fits():
+		case s.Fits():
 			elsewhere = true
 		case s.Name() == outlet:
 			shut = append(shut, s)
@@ -132,7 +129,7 @@ func (r *Room) seat(outlet string, old, now participants.Participant) {
 		})
 	}
 	for _, s := range shut {
-		s.shut()
+		s.Shut()
 	}
 }
 

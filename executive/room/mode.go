@@ -136,13 +136,13 @@ func (r *Room) pass(in resolvedEvent) {
 	r.heed(sent(in.event)) // nothing more: the floor remembers who cut
 	e, seen := in.event, false
 	others := func(id earshot.ParticipantID) bool { return id != in.who.Reader() }
-	for _, p := range r.around(e.Visibility) {
+	for _, p := range r.places.Around(e.Visibility) {
 		e.ID = ""
 		if p.Name() == e.Via {
 			e.ID = in.event.ID
 		}
-		seen = seen || slices.ContainsFunc(p.around().Members, others)
-		p.show(e)
+		seen = seen || slices.ContainsFunc(p.Around().Members, others)
+		p.Show(e)
 	}
 	if !seen && e.Visibility.Scope == earshot.Private {
 		r.tell(e.Via, earshot.Notice{Text: "Nobody has seen that: the recipient is not here or is an agent, and off the record nothing is kept."})

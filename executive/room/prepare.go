@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive/delivery"
 	"slices"
 	"time"
 
@@ -79,7 +80,7 @@ func (r *Room) buildEarly(set executive.Config, q *question) *llm.Request {
 	s := q.seat
 	h := s.history.With(q.message, r.cfg.People)
 	a := r.listeners(*q)
-	req, is := r.request(set, q, &h, a, slices.ContainsFunc(r.outlets(*q, set), (*roomOutlet).Audible), q.asOf)
+	req, is := r.request(set, q, &h, a, slices.ContainsFunc(r.outlets(*q, set), (*delivery.Outlet).Audible), q.asOf)
 	q.rests, q.after, q.overheard = is.Rests, is.After, is.Overheard
 	p := &toolContext{toolRun: &toolRun{room: r}, question: q, askers: r.onBehalf.All(q.asking()), who: s.Record, home: s.Path, audience: a}
 	return p.loop().Request(req)

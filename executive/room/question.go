@@ -1,6 +1,7 @@
 package room
 
 import (
+	"earshot/executive/delivery"
 	"slices"
 	"time"
 
@@ -106,14 +107,14 @@ func (q question) before(earlier question) bool {
 // outlets returns where the answer to q goes: where everybody around may see it. A written question
 // is answered aloud only if that is wanted, as for a reminder, and a private one never. A spoken
 // question is answered in writing too, except in a chat beside a call.
-func (r *Room) outlets(q question, set executive.Config) []*roomOutlet {
+func (r *Room) outlets(q question, set executive.Config) []*delivery.Outlet {
 	v := q.message.Visibility
-	places := r.around(v)
+	places := r.places.Around(v)
 	if v.Scope == earshot.Private || !q.aloud && !set.Speech.TypedAloud {
-		places = slices.DeleteFunc(places, (*roomOutlet).Audible)
+		places = slices.DeleteFunc(places, (*delivery.Outlet).Audible)
 	}
-	if q.aloud && slices.ContainsFunc(places, (*roomOutlet).Audible) {
-		places = slices.DeleteFunc(places, (*roomOutlet).Written)
+	if q.aloud && slices.ContainsFunc(places, (*delivery.Outlet).Audible) {
+		places = slices.DeleteFunc(places, (*delivery.Outlet).Written)
 	}
 	return places
 }

@@ -61,6 +61,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive/delivery"
 	"errors"
 	"log/slog"
 	"sync"
@@ -264,17 +265,16 @@ type Room struct {
 	waiting        []*entry
 	vacant         chan struct{} // closed when there is room for more; nil if nobody waits for that
 	known          recentEntries // by ID, to recognise an event that is sent twice
-	places         []*roomOutlet
-	turnOutlets    []*turnOutlet // of the live turn, or the last one
+	places         delivery.Set
+	turnOutlets    []*delivery.TurnOutlet // of the live turn, or the last one
 	quiet          bool
-	activeTurn     *activeTurn               // the live turn, or nil
-	asked          int                       // questions that wait for a turn
-	awaitedSeats   []*awaitedSeat            // seats that other agents wait for
-	seats          []*seat                   // the main one first; changed only by Run
-	faults         map[string]earshot.Notice // by key, until they are over
-	outages        supervise.Outages         // what was reported about them
-	leaving        bool                      // the program is ending: no turn begins
-	hinted         map[string]bool           // sessions that have been given the hint that is given once
+	activeTurn     *activeTurn    // the live turn, or nil
+	asked          int            // questions that wait for a turn
+	awaitedSeats   []*awaitedSeat // seats that other agents wait for
+	seats          []*seat        // the main one first; changed only by Run
+	faults         supervise.Faults
+	leaving        bool            // the program is ending: no turn begins
+	hinted         map[string]bool // sessions that have been given the hint that is given once
 	mode           earshot.Mode
 	moded          chan struct{}   // closed and replaced when mode changes
 	dropped        int             // sounds that came although the room does not listen
@@ -316,7 +316,6 @@ func New(cfg Config) *Room {
 	r := &Room{
 		cfg:           cfg,
 		floor:         &interrupt.Floor{Style: style},
-		faults:        make(map[string]earshot.Notice),
 		scene:         &scene.Scene{Name: cfg.People.Name},
 		mode:          earshot.Live,
 		wished:        earshot.Live,

@@ -30,10 +30,6 @@ func (r *Room) release() {
 		}
 		delete(r.awaited, id)
 		e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.Settled{About: id})
-		for _, p := range r.around(e.Visibility) {
-			if p.Name() == via {
-				p.show(e)
-			}
-		}
+		r.places.ShowAt(via, e)
 	}
 }

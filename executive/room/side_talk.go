@@ -266,8 +266,8 @@ func (r *Room) reports(e *entry) {
 		return
 	}
 	told := r.event(e.event.Visibility, n)
-	for _, p := range r.around(told.Visibility) {
-		p.show(told)
+	for _, p := range r.places.Around(told.Visibility) {
+		p.Show(told)
 	}
 }
 

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive/delivery"
 	"log/slog"
 	"slices"
 	"sync"
@@ -148,13 +149,13 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	spec := r.spec(q, set)
 	q.progress = midturn.NewProgress(saidIn(q.message.Body), r.cfg.Now())
 	var asked *modelRequest
-	spec.Text, asked = r.replyText(set, &q, r.listeners(q), slices.ContainsFunc(places, (*roomOutlet).Audible))
+	spec.Text, asked = r.replyText(set, &q, r.listeners(q), slices.ContainsFunc(places, (*delivery.Outlet).Audible))
 	if asked == nil {
 		q.progress = nil // it ends at once
 	}
 	q.trace.SetVisibility(q.rests.Visibility)
 	spec.Tracker = &q.trace.Tracker
-	if asked != nil && q.asked() && slices.ContainsFunc(places, (*roomOutlet).Audible) {
+	if asked != nil && q.asked() && slices.ContainsFunc(places, (*delivery.Outlet).Audible) {
 		spec.Filler = r.filler(&q, set)
 	}
 	spec.Outlets = r.openTurnOutlets(places, q.rests.Visibility, sync.OnceFunc(func() { r.listener.Heard(q.message) }))
@@ -175,9 +176,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 // once: an answer without it would come from somebody who has forgotten everything.
 func (r *Room) ensureAwake(ctx context.Context, s *seat) bool {
 	err := r.wakeSeat(ctx, s)
-	r.mu.Lock()
-	_, ill := r.faults[memoryFault]
-	r.mu.Unlock()
+	ill := r.faults.Has(memoryFault)
 	switch {
 	case err != nil:
 		r.cfg.Log.Warn("a seat cannot be woken", "agent", s.ID, "err", err)
@@ -209,15 +208,14 @@ func (r *Room) spec(q question, set executive.Config) turn.Spec {
 
 // openTurnOutlets makes some room outlets the outlets of a turn. heard is called when something has
 // come out of one.
-func (r *Room) openTurnOutlets(places []*roomOutlet, v earshot.Visibility, heard func()) (outlets []earshot.Outlet) {
-	var showings []*turnOutlet
-	for _, p := range places {
-		s := &turnOutlet{roomOutlet: p, visibility: v, heard: heard}
-		showings, outlets = append(showings, s), append(outlets, s)
+func (r *Room) openTurnOutlets(places []*delivery.Outlet, v earshot.Visibility, heard func()) (outlets []earshot.Outlet) {
+	all := delivery.ForTurn(places, v, heard)
+	for _, s := range all {
+		outlets = append(outlets, s)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.turnOutlets = showings
+	r.turnOutlets = all
 	return outlets
 }
 

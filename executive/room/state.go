@@ -1,7 +1,6 @@
 package room
 
 import (
-	"maps"
 	"slices"
 
 	"earshot"
@@ -34,15 +33,13 @@ func (r *Room) State(a earshot.Audience) api.RoomState {
 	}
 	r.partners(&s, a)
 	s.Speaking = r.activeTurn != nil && r.activeTurn.message.Visibility.Allows(a)
-	for _, p := range r.places {
-		if all || p.near(a) {
+	for _, p := range r.places.All() {
+		if all || p.Near(a) {
 			s.Outlets = append(s.Outlets, p.Name())
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(r.faults)) {
-		s.Faults = append(s.Faults, r.faults[key])
-	}
-	s.Works = slices.DeleteFunc(s.Works, func(part string) bool { _, ill := r.faults[part]; return ill })
+	s.Faults = r.faults.All()
+	s.Works = slices.DeleteFunc(s.Works, r.faults.Has)
 	return s
 }
 
@@ -80,15 +77,4 @@ func (r *Room) only(a earshot.Audience, id earshot.ParticipantID) bool {
 		}
 	}
 	return true
-}
-
-// near reports whether everybody in a is around p, or anybody may be.
-func (p *roomOutlet) near(a earshot.Audience) bool {
-	here := p.around()
-	if here.Unknown || len(here.Members) == 0 {
-		return true
-	}
-	return len(a.Members) > 0 && !slices.ContainsFunc(a.Members, func(id earshot.ParticipantID) bool {
-		return !slices.Contains(here.Members, id)
-	})
 }

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive/delivery"
 	"fmt"
 	"slices"
 	"time"
@@ -50,7 +51,7 @@ func (r *Room) moment() unasked.Moment {
 		Style: r.floor.CurrentStyle(), Name: r.seats[0].Name, Lasts: r.cfg.Lasts, IsHere: r.addressing.IsHere,
 		Reaches: func(c *unasked.Candidate) bool {
 			places := r.outlets(question{message: c.Event, aloud: c.Aloud}, r.set)
-			return len(places) > 0 && (c.Kind != unasked.VoiceNotice || slices.ContainsFunc(places, (*roomOutlet).Audible))
+			return len(places) > 0 && (c.Kind != unasked.VoiceNotice || slices.ContainsFunc(places, (*delivery.Outlet).Audible))
 		},
 	}
 }

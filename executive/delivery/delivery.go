@@ -1,0 +1,242 @@
+// Package delivery is where the events of a room go: its outlets, with the people around each, and the
+// outlets of one turn. Nothing is delivered where somebody is around who may not see it. It knows no
+// room.
+package delivery
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"earshot"
+)
+
+var (
+	errLeft   = errors.New("the outlet has left the room")
+	errOthers = errors.New("other people are at the outlet now, and they may not see it")
+)
+
+// A Voice opens an audible outlet for a speech.
+type Voice func(context.Context, earshot.Outlet, earshot.Opening, func(earshot.Heard)) (earshot.Speaking, error)
+
+// An Outlet is an outlet of a room, with the people around it. It is safe for concurrent use.
+type Outlet struct {
+	earshot.Outlet
+	voice Voice // by which it speaks; nil if it is not audible
+
+	mu       sync.RWMutex // held for writing while somebody leaves, or becomes somebody else
+	audience earshot.Audience
+	left     bool
+}
+
+// A Set is the outlets of a room. It is safe for concurrent use. The zero value is empty.
+type Set struct {
+	mu  sync.Mutex
+	all []*Outlet
+}
+
+// Add adds an outlet with the people around it, which speaks by a voice if it is audible. leave
+// removes it: from then on nothing is shown there, and no later turn opens it. A speech that has
+// begun continues until it ends itself.
+func (s *Set) Add(o earshot.Outlet, around earshot.Audience, voice Voice) (added *Outlet, leave func()) {
+	p := &Outlet{Outlet: o, audience: around}
+	if a, ok := o.(earshot.Audible); ok && a.Audible() {
+		p.voice = voice
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(slices.Clip(s.all), p)
+	return p, func() {
+		s.mu.Lock()
+		s.all = slices.DeleteFunc(slices.Clone(s.all), func(q *Outlet) bool { return q == p })
+		s.mu.Unlock()
+		p.mu.Lock()
+		p.left = true
+		p.mu.Unlock()
+	}
+}
+
+// All returns all outlets. The caller does not change the slice.
+func (s *Set) All() []*Outlet {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
+}
+
+// Around returns the outlets where something of visibility v may be delivered.
+func (s *Set) Around(v earshot.Visibility) (some []*Outlet) {
+	for _, p := range s.All() {
+		if v.Allows(p.Around()) {
+			some = append(some, p)
+		}
+	}
+	return some
+}
+
+// Named returns those of them with a name.
+func (s *Set) Named(name string, v earshot.Visibility) []*Outlet {
+	return slices.DeleteFunc(s.Around(v), func(p *Outlet) bool { return p.Name() != name })
+}
+
+// Show puts e on the boards around which everybody may see it.
+func (s *Set) Show(e earshot.Event) {
+	for _, p := range s.Around(e.Visibility) {
+		p.Show(e)
+	}
+}
+
+// ShowAt puts e on the board with a name, if everybody around it may see e.
+func (s *Set) ShowAt(name string, e earshot.Event) {
+	for _, p := range s.Named(name, e.Visibility) {
+		p.Show(e)
+	}
+}
+
+// Readers returns who reads what is answered at an outlet to somebody, who is in a.
+func (s *Set) Readers(name string, a earshot.Audience) earshot.Audience {
+	for _, p := range s.All() {
+		if p.Name() == name {
+			a = union(a.Room, []*Outlet{p, {audience: a}})
+		}
+	}
+	return a
+}
+
+// Flows implements [earshot.Flowing].
+func (p *Outlet) Flows() bool {
+	f, ok := p.Outlet.(earshot.Flowing)
+	return ok && f.Flows()
+}
+
+// Audible implements [earshot.Audible].
+func (p *Outlet) Audible() bool { return p.voice != nil }
+
+// Written implements [earshot.Written].
+func (p *Outlet) Written() bool {
+	w, ok := p.Outlet.(earshot.Written)
+	return ok && w.Written()
+}
+
+// Open implements [earshot.Outlet].
+func (p *Outlet) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	p.mu.RLock()
+	left := p.left
+	p.mu.RUnlock()
+	if left {
+		return nil, errLeft
+	}
+	if p.voice != nil {
+		return p.voice(ctx, p.Outlet, o, heard)
+	}
+	return p.Outlet.Open(ctx, o, heard)
+}
+
+// Show shows e if the outlet is a board, and if everybody who is there now may see it.
+func (p *Outlet) Show(e earshot.Event) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if b, ok := p.Outlet.(earshot.Board); ok && !p.left && e.Visibility.Allows(p.audience) {
+		b.Show(e)
+	}
+}
+
+// Around returns the people around the outlet.
+func (p *Outlet) Around() earshot.Audience {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.audience
+}
+
+// Replace makes one of the people around the outlet somebody else. From then on nothing is shown
+// that they may not see.
+func (p *Outlet) Replace(old, now earshot.ParticipantID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	members := slices.DeleteFunc(slices.Clone(p.audience.Members), func(id earshot.ParticipantID) bool { return id == old || id == now })
+	p.audience.Members = append(members, now)
+}
+
+// Near reports whether everybody in a is around p, or anybody may be.
+func (p *Outlet) Near(a earshot.Audience) bool {
+	here := p.Around()
+	if here.Unknown || len(here.Members) == 0 {
+		return true
+	}
+	return len(a.Members) > 0 && !slices.ContainsFunc(a.Members, func(id earshot.ParticipantID) bool {
+		return !slices.Contains(here.Members, id)
+	})
+}
+
+// A TurnOutlet is an outlet during one turn: it delivers the speech as long as everybody around may see
+// it. It is safe for concurrent use.
+type TurnOutlet struct {
+	*Outlet
+	visibility earshot.Visibility
+	heard      func() // called when something was heard
+
+	speech   sync.Mutex
+	speaking earshot.Speaking
+	over     bool
+}
+
+// Fits reports whether everybody around may see what is said.
+func (s *TurnOutlet) Fits() bool { return s.visibility.Allows(s.Around()) }
+
+// Open implements [earshot.Outlet].
+func (s *TurnOutlet) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	if !s.Fits() {
+		return nil, errOthers
+	}
+	speaking, err := s.Outlet.Open(ctx, o, func(h earshot.Heard) {
+		if h.Clause > 0 || h.Byte > 0 {
+			s.heard()
+		}
+		heard(h)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.speech.Lock()
+	defer s.speech.Unlock()
+	s.speaking = speaking
+	if s.over || !s.Fits() { // they changed while it was opened
+		speaking.Do(earshot.Cut)
+	}
+	return speaking, nil
+}
+
+// Shut ends the speech here.
+func (s *TurnOutlet) Shut() {
+	s.speech.Lock()
+	defer s.speech.Unlock()
+	s.over = true
+	if s.speaking != nil {
+		s.speaking.Do(earshot.Cut)
+	}
+}
+
+// ForTurn returns the outlets as those of a turn in which something of visibility v is said. heard is
+// called when something has come out of one.
+func ForTurn(outlets []*Outlet, v earshot.Visibility, heard func()) (all []*TurnOutlet) {
+	for _, p := range outlets {
+		all = append(all, &TurnOutlet{Outlet: p, visibility: v, heard: heard})
+	}
+	return all
+}
+
+// union returns everybody who is around some outlets. Around an outlet where nobody is known to be
+// may be anybody.
+func union(room earshot.RoomID, places []*Outlet) earshot.Audience {
+	a := earshot.Audience{Room: room}
+	for _, p := range places {
+		here := p.Around()
+		a.Unknown = a.Unknown || here.Unknown || len(here.Members) == 0
+		for _, m := range here.Members {
+			if !slices.Contains(a.Members, m) {
+				a.Members = append(a.Members, m)
+			}
+		}
+	}
+	return a
+}
