@@ -16,14 +16,14 @@ const (
 // goroutine, at least once, and must itself be called from the test's own.
 func Await(t testing.TB, deadline time.Duration, what string, ok func() bool) {
 	t.Helper()
-	if !poll(deadline, ok) {
+	if !Poll(deadline, ok) {
 		t.Fatalf("waited %v in vain: %s", deadline, what)
 	}
 }
 
-// poll calls ok, at least once, until it reports true or the deadline has passed, and returns its
+// Poll calls ok, at least once, until it reports true or the deadline has passed, and returns its
 // last result.
-func poll(deadline time.Duration, ok func() bool) bool {
+func Poll(deadline time.Duration, ok func() bool) bool {
 	end := time.Now().Add(deadline)
 	for wait := soon; !ok(); wait = min(2*wait, seldom) {
 		left := time.Until(end)

@@ -28,7 +28,7 @@ var skips atomic.Int64
 func NeedProcessors(t testing.TB) {
 	t.Helper()
 	var share float64
-	if !poll(patience, func() bool { share = processorShare(); return share >= enoughShare }) {
+	if !Poll(patience, func() bool { share = processorShare(); return share >= enoughShare }) {
 		skips.Add(1)
 		t.Skipf("other programs leave %.0f %% of the processors to this one, and real time needs %.0f %%", 100*share, 100*enoughShare)
 	}

@@ -218,18 +218,21 @@ func TestReal(t *testing.T) {
 				return st[0].Listens && st[0].Voice.Encrypted
 			})
 			var speaking sync.WaitGroup
-			for i, g := range guests {
-				speaking.Go(func() { g.says(t, spoken[i]) })
+			understood := func() bool {
+				return !slices.ContainsFunc(guests, func(g *guest) bool { words, _ := h.of(g.user.ID); return words == "" })
 			}
-			testkit.Finish(t, 5*testkit.Patience, "the end of what is said", speaking.Wait)
-			testkit.Await(t, patience, "what they said", func() bool {
-				for _, g := range guests {
-					if words, _ := h.of(g.user.ID); words == "" {
-						return false
-					}
+			for range 3 { // a busy machine loses packets, and nobody may be understood who was cut up
+				for i, g := range guests {
+					speaking.Go(func() { g.says(t, spoken[i]) })
 				}
-				return true
-			})
+				testkit.Finish(t, 5*testkit.Patience, "the end of what is said", speaking.Wait)
+				if testkit.Poll(patience/3, understood) {
+					break
+				}
+			}
+			if !understood() {
+				t.Fatal("waited in vain: what they said, three times")
+			}
 			for i, g := range guests {
 				got, overlaps := h.of(g.user.ID)
 				if whose(got, texts) != i || !overlaps { // a machine that is busy loses packets, and a recogniser may err
