@@ -51,15 +51,15 @@ func (a *Archive) current(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the journal: %w", kept(a.path, err))
 	}
-	if v > len(migrations) {
-		return newer(a.path, v)
+	if err := other(a.path, v); err != nil {
+		return err
 	}
 	have, err := versions(ctx, a.db())
 	if v > 0 && err != nil {
 		return fmt.Errorf("reading the journal: %w", kept(a.path, err))
 	}
 	for _, p := range views(a.index) {
-		if v < len(migrations) || have[p.Name()] != p.Version() {
+		if have[p.Name()] != p.Version() {
 			return fmt.Errorf("%w: %s: another version of earshot made it: start this version once to update the file", ErrOther, a.path)
 		}
 	}

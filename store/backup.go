@@ -154,7 +154,7 @@ type Restoration struct {
 // Restore replaces the journal in the directory, which nobody may be using, by a backup. The backup
 // is checked first, and not changed. An existing journal is set aside under another name, never
 // deleted; without instead it is an error that wraps [os.ErrExist]. Events that are erased in it
-// are erased in the restored journal too, which is brought up to date for that. A crash at any
+// are erased in the restored journal too. A crash at any
 // moment leaves the one or the other in place.
 func Restore(ctx context.Context, c Config, backup string, instead bool) (r Restoration, err error) {
 	directory, now := c.Directory, time.Now()
@@ -215,11 +215,11 @@ func unwrap(ctx context.Context, backup, fresh string) (r Restoration, err error
 	}
 	defer func() { err = shut(ctx, db, err) }()
 	v, err := version(ctx, db)
-	switch {
-	case err != nil || v == 0:
+	if err != nil || v == 0 {
 		return r, errors.Join(errors.New("it is no backup of earshot"), err)
-	case v > len(migrations):
-		return r, newer(backup, v)
+	}
+	if err := other(backup, v); err != nil {
+		return r, err
 	}
 	if err := sound(ctx, db); err != nil {
 		return r, fmt.Errorf("the backup is damaged: %w", err)

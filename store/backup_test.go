@@ -125,7 +125,8 @@ func TestBackupRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	newer := filepath.Join(load(t, fixture(t, first), "UPDATE versions SET version = 99 WHERE name = 'journal'; PRAGMA user_version = 99"), "earshot.db")
+	newer := another(t)
+	spoil("UPDATE versions SET version = 99 WHERE name = 'journal'", "PRAGMA user_version = 99")(t, filepath.Dir(newer))
 	if _, err := store.Restore(t.Context(), where(to), newer, true); !errors.Is(err, store.ErrOther) {
 		t.Errorf("newer: %v", err)
 	}
@@ -134,15 +135,30 @@ func TestBackupRefuses(t *testing.T) {
 	}
 }
 
-// TestRestoreInstead: the previous journal stands beside the restored one, and a backup of an
-// earlier version is brought up to date when it is opened.
+// another returns the path of a journal of seven events, one of them erased, that nobody has open.
+func another(t *testing.T) string {
+	t.Helper()
+	c := where(filepath.Join(t.TempDir(), "another"))
+	s, err := store.Open(t.Context(), c)
+	must(t, err)
+	first := add(t, s, said("The tide is high"))[0]
+	add(t, s, by("decides", "agent", earshot.Decision{About: first.ID, Agent: "agent", Verdict: earshot.Speak, Turn: "t1"}, first.ID),
+		by("answers", "agent", earshot.Reply{Turn: "t1", About: first.ID, Offered: "It is"}, first.ID), said("forget this"))
+	add(t, s, numbered(3)...)
+	_, err = s.Delete(t.Context(), everything(t, s)[3].ID)
+	must(t, err)
+	must(t, s.Close())
+	return filepath.Join(c.Directory, "earshot.db")
+}
+
+// TestRestoreInstead: the previous journal stands beside the restored one.
 func TestRestoreInstead(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "b")
 	mine, err := store.Open(t.Context(), store.Config{Directory: to})
 	must(t, err)
 	add(t, mine, said("mine"))
 	must(t, mine.Close())
-	old := filepath.Join(load(t, fixture(t, first)), "earshot.db")
+	old := another(t)
 	got, err := store.Restore(t.Context(), where(to), old, true)
 	if err != nil || filepath.Base(got.Aside) != "earshot.db.replaced-20260203T040506Z" || got.Events != 7 || got.Erased != 1 {
 		t.Fatalf("%+v, %v", got, err)
@@ -233,9 +249,9 @@ func TestRestoreForgetsAgain(t *testing.T) {
 }
 
 // TestRestoreOverDamage: if the erased events cannot be read any more, the backup is restored, and
-// that is reported; one of an earlier version is erased in as well.
+// that is reported.
 func TestRestoreOverDamage(t *testing.T) {
-	old := filepath.Join(load(t, fixture(t, first)), "earshot.db")
+	old := another(t)
 	c := where(filepath.Join(t.TempDir(), "a"))
 	if _, err := store.Restore(t.Context(), c, old, false); err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ type ExportCompanion struct {
 // empty for all. It returns how many there were.
 func WriteExport(w io.Writer, l ExportHeader, events iter.Seq2[earshot.Event, error], beside ...ExportCompanion) (int, error) {
 	out := &checksumWriter{Writer: bufio.NewWriterSize(w, 1<<16), sum: sha256.New()}
-	l.Format, l.Version = formatName, len(migrations)
+	l.Format, l.Version = formatName, schemaVersion
 	if err := out.line(l); err != nil {
 		return 0, err
 	}
@@ -135,8 +135,8 @@ func (l ExportHeader) faults() error {
 	switch {
 	case l.Format != formatName:
 		return fmt.Errorf("it is not an export of earshot, or a newer earshot made it: its first line does not begin with {\"format\":%q", formatName)
-	case l.Version > len(migrations):
-		return fmt.Errorf("it was made by a newer earshot (version %d; this one knows up to %d): import it with that one", l.Version, len(migrations))
+	case l.Version > schemaVersion:
+		return fmt.Errorf("it was made by a newer earshot (version %d; this one knows up to %d): import it with that one", l.Version, schemaVersion)
 	case l.Version < 1:
 		return fmt.Errorf("its version is %d, which never existed", l.Version)
 	}

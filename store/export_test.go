@@ -100,23 +100,6 @@ func (s *Store) Marked(ctx context.Context) (bool, error) {
 	return have[unpurged] > 0, err
 }
 
-// Schema returns the definitions of all tables and indices.
-func (s *Store) Schema(ctx context.Context) (all []string, err error) {
-	return s.strings(ctx, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
-}
-
-// Dump returns the journal, without the views, as SQL.
-func (s *Store) Dump(ctx context.Context) (string, error) {
-	lines, err := s.strings(ctx, `
-		SELECT sql || ';' FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name IN ('journal', 'members', 'derived', 'versions')
-		UNION ALL SELECT format('INSERT INTO journal VALUES (%d, %Q, %d, %Q, %Q, %Q, %Q, %Q, %d, %Q);', sequence, id, at, room, kind, author, scope, payload, sum, agents) FROM journal
-		UNION ALL SELECT format('INSERT INTO members VALUES (%d, %Q);', sequence, member) FROM members
-		UNION ALL SELECT format('INSERT INTO derived VALUES (%Q, %Q);', source, event) FROM derived
-		UNION ALL SELECT format('INSERT INTO versions VALUES (''journal'', %d);', version) FROM versions WHERE name = 'journal'
-		UNION ALL SELECT format('PRAGMA user_version = %d;', version) FROM versions WHERE name = 'journal'`)
-	return strings.Join(lines, "\n") + "\n", err
-}
-
 func (s *Store) strings(ctx context.Context, query string) (all []string, err error) {
 	rows, err := s.archive.db().QueryContext(ctx, query)
 	if err != nil {

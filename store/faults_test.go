@@ -3,7 +3,6 @@ package store_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -148,65 +147,6 @@ func failing(t *testing.T, each int, do func() error, then func(n int, err error
 	}
 	t.Fatal("there is no end of writes")
 	return 0
-}
-
-// rowsOf returns the journal in a file as it is, read without this package.
-func rowsOf(t *testing.T, directory string) (version int, rows string) {
-	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(directory, "earshot.db"))
-	must(t, err)
-	defer db.Close()
-	must(t, db.QueryRowContext(t.Context(), "PRAGMA user_version").Scan(&version))
-	must(t, db.QueryRowContext(t.Context(), "SELECT group_concat(format('%d %s %s %d', sequence, id, payload, sum), char(10) ORDER BY sequence) FROM journal").Scan(&rows))
-	return version, rows
-}
-
-// TestMigrationFails: whichever write of a migration fails, with all after it, as when the process
-// is killed there, the file is of its version or of the newest, everything in it is still there,
-// and the next start finishes.
-func TestMigrationFails(t *testing.T) {
-	for i, name := range versions[:len(versions)-1] {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			origin := load(t, fixture(t, name))
-			_, want := rowsOf(t, origin)
-			whole, err := os.ReadFile(filepath.Join(origin, "earshot.db"))
-			must(t, err)
-			directory := ""
-			each := 5 // they have most of it in common
-			if name == first {
-				each = 1
-			}
-			writes := failing(t, each, func() error {
-				directory = t.TempDir()
-				must(t, os.WriteFile(filepath.Join(directory, "earshot.db"), whole, 0o600))
-				s, err := store.Open(t.Context(), store.Config{Directory: directory})
-				if err == nil {
-					err = s.Close()
-				}
-				return err
-			}, func(n int, err error) {
-				if err != nil && !errors.Is(err, store.ErrFull) {
-					t.Fatalf("after %d writes: %v", n, err)
-				}
-				version, rows := rowsOf(t, directory)
-				if version != i+1 && version != len(versions) || rows != want {
-					t.Fatalf("after %d writes it is of version %d, and has\n%s\nwant\n%s", n, version, rows, want)
-				}
-				s, err := store.Open(t.Context(), store.Config{Directory: directory})
-				if err != nil {
-					t.Fatalf("after %d writes it is not opened: %v", n, err)
-				}
-				if got, err := s.For(everybody).Search(t.Context(), "tide", 10); err != nil || !strings.Contains(texts(got), "The tide is high") {
-					t.Errorf("after %d writes: %s, %v", n, texts(got), err)
-				}
-				must(t, s.Close())
-				must(t, os.RemoveAll(directory))
-			})
-			if writes < 10 {
-				t.Errorf("there were only %d writes", writes)
-			}
-		})
-	}
 }
 
 // TestImportFails: whichever write of an import fails, with all after it, none of it is there, or

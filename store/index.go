@@ -95,8 +95,7 @@ func (*messages) Create(ctx context.Context, tx *sql.Tx) error {
 }
 
 func (*messages) Reset(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx, `DROP TABLE IF EXISTS terms`, `DROP TABLE IF EXISTS days`, `DROP TABLE IF EXISTS stale`,
-		`DROP TABLE IF EXISTS words`, `DROP TABLE IF EXISTS messages`, `DROP TABLE IF EXISTS segments`) // of earlier versions
+	return run(ctx, tx, `DROP TABLE IF EXISTS terms`, `DROP TABLE IF EXISTS days`, `DROP TABLE IF EXISTS stale`)
 }
 
 func (m *messages) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err error) {

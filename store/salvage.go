@@ -56,7 +56,7 @@ func rescue(ctx context.Context, path, fresh string) (saved int, lost []span, er
 		return 0, nil, err
 	}
 	defer func() { err = shut(ctx, db, err) }()
-	if err := migrate(ctx, db, fresh); err != nil {
+	if err := create(ctx, db, fresh); err != nil {
 		return 0, nil, err
 	}
 	tx, err := db.BeginTx(ctx, nil)

@@ -13,13 +13,16 @@ import (
 	"earshot"
 )
 
-// migrations take the journal from each version to the next; the first creates it. A released
-// migration is never changed. The version must also rise when the vocabulary gets a kind of event
-// that older programs cannot read.
+// schemaVersion is the version of the journal. It rises when the tables change, and when the
+// vocabulary gets a kind of event that older programs cannot read. Files of other versions are
+// refused: an older one is exported by the earshot that wrote it, and imported by this one.
+const schemaVersion = 9
+
+// schema makes the tables of the journal.
 //
 // The columns beside the payload only help to find a row. The payload decides, and sum, a checksum
 // of sequence and payload, shows whether it is intact: SQLite has no checksums of its own.
-var migrations = []string{`
+const schema = `
 CREATE TABLE journal (
 	sequence INTEGER PRIMARY KEY,
 	id       TEXT    NOT NULL UNIQUE,
@@ -29,7 +32,8 @@ CREATE TABLE journal (
 	author   TEXT    NOT NULL,
 	scope    TEXT    NOT NULL,
 	payload  TEXT    NOT NULL, -- the event as JSON, without its sequence
-	sum      INTEGER NOT NULL
+	sum      INTEGER NOT NULL,
+	agents   TEXT              -- those that may see it, as JSON; null means all
 ) STRICT;
 CREATE INDEX journal_room ON journal (room, sequence);
 CREATE INDEX journal_kind ON journal (room, kind, sequence);
@@ -50,22 +54,7 @@ CREATE TABLE versions ( -- of the journal and of each projection
 	name    TEXT    PRIMARY KEY,
 	version INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-`, `
--- 2: the kinds memo, mode and actor; agents from whom an event is hidden
-ALTER TABLE journal ADD COLUMN agents TEXT; -- those that may see it, as JSON; null means all
-`, `
--- 3: the kinds agent, use and reminder; messages of agents to each other
-`, `
--- 4: the kinds thought, finding, edit and snooze
-`, `
--- 5: the kind whose
-`, `
--- 6: the kinds revision and withdrawal; messages that answer others, and with attachments
-`, `
--- 7: the kind sight
-`, `
--- 8: the kind forgotten
-`}
+`
 
 // ours is the name of the journal's own version among those of projections.
 const ours = "journal"
@@ -96,35 +85,43 @@ func version(ctx context.Context, db earshot.View) (int, error) {
 	return row, nil
 }
 
-// migrate brings the file up to the version of this program, in one step.
-func migrate(ctx context.Context, db *sql.DB, path string) error {
+// create makes the tables in an empty file, in one step. A file of another version is refused.
+func create(ctx context.Context, db *sql.DB, path string) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	from, err := version(ctx, tx)
+	has, err := version(ctx, tx)
 	if err != nil {
 		return err
 	}
-	if from > len(migrations) {
-		return newer(path, from)
+	if has > 0 {
+		return other(path, has)
 	}
-	if from == len(migrations) {
-		return nil
-	}
-	for _, step := range migrations[from:] {
-		if _, err := tx.ExecContext(ctx, step); err != nil {
-			return fmt.Errorf("bringing %s up to date: %w", path, err)
-		}
-	}
-	if err := stamp(ctx, tx, ours, len(migrations)); err != nil {
+	if err := run(ctx, tx, schema, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations))); err != nil {
+	if err := stamp(ctx, tx, ours, schemaVersion); err != nil {
 		return err
 	}
 	return tx.Commit()
+}
+
+// readable returns an error if the file at path is a journal of another version. It reads only: a
+// connection that writes would move the log beside the file into it. Whatever else is wrong with
+// the file shows when it is opened for writing.
+func readable(ctx context.Context, path string) error {
+	db, err := openReaders(path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	has, err := version(ctx, db)
+	if err != nil {
+		return nil
+	}
+	return other(path, has)
 }
 
 // asMade returns an error unless the tables in the open file are defined as this program defines
@@ -160,7 +157,7 @@ func (s *Store) made(ctx context.Context) (map[string]string, error) {
 		return nil, err
 	}
 	defer tx.Rollback()
-	if err := run(ctx, tx, migrations...); err != nil {
+	if err := run(ctx, tx, schema); err != nil {
 		return nil, err
 	}
 	for _, p := range s.projections {
@@ -200,7 +197,14 @@ func stamp(ctx context.Context, tx *sql.Tx, name string, version int) error {
 	return err
 }
 
-// newer returns the error that this program is too old for the file at path.
-func newer(path string, version int) error {
-	return fmt.Errorf("%w: %s: it was made by a newer earshot (version %d; this one knows up to %d): start that one, restore a backup that was made before the upgrade (earshot restore --force FILE), or choose another store.directory", ErrOther, path, version, len(migrations))
+// other returns the error that the file at path is of another version than this program; nil if it
+// is not, or if the file is empty.
+func other(path string, version int) error {
+	switch {
+	case version == 0 || version == schemaVersion:
+		return nil
+	case version > schemaVersion:
+		return fmt.Errorf("%w: %s: it was made by a newer earshot (version %d; this one reads version %d): start that one, restore a backup that was made before the upgrade (earshot restore --force FILE), or choose another store.directory", ErrOther, path, version, schemaVersion)
+	}
+	return fmt.Errorf("%w: %s: it was made by an older earshot (version %d; this one reads version %d): export it with the earshot that made it (earshot export FILE), move it away, and import the export with this one (earshot import FILE)", ErrOther, path, version, schemaVersion)
 }

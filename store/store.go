@@ -62,12 +62,13 @@ type Store struct {
 	grown chan struct{}
 }
 
-// Open opens the journal in the directory, creates it if there is none, brings it up to date, and
-// repairs what it must. If the last daemon died within a commit, or did not trust the file, Open
+// Open opens the journal in the directory, creates it if there is none, brings its views up to date,
+// and repairs what it must. If the last daemon died within a commit, or did not trust the file, Open
 // takes as long as reading the whole file; if the daemon died otherwise, the check runs in the
 // background. The end of ctx does not close the journal again.
 //
-// The error is an [*ErrLocked] if another daemon owns the directory.
+// The error is an [*ErrLocked] if another daemon owns the directory, and an [ErrOther] if the file is
+// of another version, which is left as it is.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	if err := prepare(c.Directory); err != nil {
 		return nil, err
@@ -170,6 +171,9 @@ func (s *Store) attempt(ctx context.Context, last previousExit) (*sql.DB, error)
 		if err := head(path); err != nil {
 			return nil, err
 		}
+		if err := readable(ctx, path); err != nil {
+			return nil, fmt.Errorf("opening the journal: %w", err)
+		}
 	}
 	if err := touch(path); err != nil {
 		return nil, fmt.Errorf("opening the journal: %w", err)
@@ -184,10 +188,10 @@ func (s *Store) attempt(ctx context.Context, last previousExit) (*sql.DB, error)
 	return db, nil
 }
 
-// ready looks for damage and brings the file and its views up to date.
+// ready makes the tables of an empty file, looks for damage, and brings the views up to date.
 func (s *Store) ready(ctx context.Context, db *sql.DB, doubtful bool) error {
 	path := s.archive.path
-	err := migrate(ctx, db, path)
+	err := create(ctx, db, path)
 	if err == nil && doubtful {
 		if found := sound(ctx, db); ctx.Err() == nil && found != nil {
 			err = damaged(path, found)

@@ -229,28 +229,6 @@ func TestImportRefuses(t *testing.T) {
 	}
 }
 
-// TestImportOfEarlierVersions: an export from an earlier version is accepted; and a journal of that
-// version, brought up to date, answers like a new one with the same events.
-func TestImportOfEarlierVersions(t *testing.T) {
-	for i, name := range versions {
-		old := fresh(t, load(t, fixture(t, name)))
-		text := string(exported(t, old))
-		text = strings.Replace(text, fmt.Sprintf(`"version":%d`, len(versions)), fmt.Sprintf(`"version":%d`, i+1), 1)
-		body, _, _ := strings.Cut(text, `{"end":`)
-		text = body + store.End(body)
-		s := fresh(t, filepath.Join(t.TempDir(), "state"))
-		if _, err := s.Import(t.Context(), strings.NewReader(text), false); err != nil || texts(everything(t, s)) != texts(everything(t, old)) {
-			t.Errorf("%s: %v", name, err)
-		}
-		ann := earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"ann"}}
-		for _, who := range []earshot.Audience{everybody, ann, everybody.With("coder")} {
-			if is, want := answers(t, old.For(who)), answers(t, s.For(who)); is != want {
-				t.Errorf("%s: %v is answered\n%s\nwant\n%s", name, who, is, want)
-			}
-		}
-	}
-}
-
 // TestImportNeedsLittleMemory imports a file that is larger than what it may need.
 func TestImportNeedsLittleMemory(t *testing.T) {
 	from := fresh(t, filepath.Join(t.TempDir(), "a"))

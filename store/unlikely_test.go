@@ -63,7 +63,7 @@ func TestImportRefusesWhatNobodyWrote(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var file strings.Builder
-			fmt.Fprintf(&file, "%s\n", `{"format":"earshot export 1","version":8}`)
+			fmt.Fprintf(&file, "%s\n", `{"format":"earshot export 1","version":9}`)
 			for i, e := range tt.events {
 				is := earshot.Event{
 					ID: earshot.EventID(string(rune('a' + i))), Sequence: int64(i + 1), At: time.Unix(1e9, 0).UTC(), Room: "desk", Author: "ann",

@@ -63,6 +63,8 @@ func Journal(ctx context.Context, cfg *config.Config) Finding {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f.Works, f.Text = true, "none yet; the first run creates it"
+	case errors.Is(err, store.ErrOther):
+		f.Text = err.Error() // with what to do
 	case err != nil:
 		f.Text, f.Cure = err.Error(), "earshot run    (it sets a damaged journal aside and saves what can be read)"
 	default:
