@@ -15,12 +15,13 @@ type Status struct {
 	Rooms     []RoomName                 `json:"rooms"`     // that they may enter
 	Cameras   []CameraInfo               `json:"cameras,omitempty"`
 	Waiting   []string                   `json:"waiting,omitempty"` // keys of the configuration that wait for a restart; for who operates it
-	Commands  []string                   `json:"commands"`          // that they may give, without the slash
-	API       string                     `json:"api,omitempty"`     // where programs can ask besides at the socket
-	Keeps     string                     `json:"keeps"`             // for how long what happened is kept
-	Permits   []Permission               `json:"permits"`           // what needs somebody to allow it
-	Today     *UsageDay                  `json:"today,omitempty"`   // what the models have cost so far; for who operates the house
-	Rests     string                     `json:"rests,omitempty"`   // why nothing is thought unasked, although it might be
+	Underway  []Task                     `json:"underway,omitempty"`
+	Commands  []string                   `json:"commands"`        // that they may give, without the slash
+	API       string                     `json:"api,omitempty"`   // where programs can ask besides at the socket
+	Keeps     string                     `json:"keeps"`           // for how long what happened is kept
+	Permits   []Permission               `json:"permits"`         // what needs somebody to allow it
+	Today     *UsageDay                  `json:"today,omitempty"` // what the models have cost so far; for who operates the house
+	Rests     string                     `json:"rests,omitempty"` // why nothing is thought unasked, although it might be
 }
 
 // A RoomName is a room as people choose it.

@@ -105,7 +105,7 @@ func (h backend) State(_ context.Context, p server.Principal) (api.Status, error
 	s := api.Status{
 		RoomState: r.State(p.Audience), You: p.Participant, Known: h.daemon.people.Known(),
 		API: h.daemon.port.URL(), Strangers: h.daemon.Config().ExternalActors.AllowDynamicCreation, Anonymous: h.daemon.Config().ExternalActors.AllowAnonymous,
-		Rests: h.daemon.restReason(),
+		Rests: h.daemon.restReason(), Underway: h.underway(),
 		Keeps: h.daemon.Config().Store.Retention.String(), Permits: config.Permitted(h.daemon.Config()), Commands: r.Commands().Names(p.Participant),
 	}
 	for _, e := range h.daemon.cameras.List() {

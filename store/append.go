@@ -39,7 +39,7 @@ func (s *Store) add(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.E
 	if err != nil {
 		return e, false, err
 	}
-	return e, true, s.apply(ctx, tx, e)
+	return e, true, apply(ctx, tx, s.projections, e)
 }
 
 // find returns the event with the ID of e, or [sql.ErrNoRows]. An event of another sender is not
@@ -115,9 +115,9 @@ func lay(ctx context.Context, tx *sql.Tx, r row, e earshot.Event) error {
 	return nil
 }
 
-// apply updates every view with e.
-func (s *Store) apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
-	for _, p := range s.projections {
+// apply updates views with e.
+func apply(ctx context.Context, tx *sql.Tx, views []earshot.Projection, e earshot.Event) error {
+	for _, p := range views {
 		if err := p.Apply(ctx, tx, e); err != nil {
 			return fmt.Errorf("keeping the view %s: %w", p.Name(), err)
 		}

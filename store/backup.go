@@ -42,6 +42,9 @@ func (a *Archive) Backup(ctx context.Context, path string, with ...Companion) (e
 	if err := a.vacuum(ctx, path); err != nil {
 		return err
 	}
+	if err := sweepCopy(ctx, path); err != nil {
+		return kept(path, err)
+	}
 	if err := accompany(ctx, path, with); err != nil {
 		return err
 	}
@@ -51,7 +54,7 @@ func (a *Archive) Backup(ctx context.Context, path string, with ...Companion) (e
 // vacuum writes the journal into the empty file at path. The journal is opened read-only, on a
 // connection that may create another file.
 func (a *Archive) vacuum(ctx context.Context, path string) error {
-	db, err := sql.Open("sqlite", address(a.path, url.Values{"mode": {"ro"}}, always))
+	db, err := sql.Open("sqlite", address(a.path, url.Values{"mode": {"ro"}}, always, []string{"secure_delete(1)"}))
 	if err != nil {
 		return err
 	}
@@ -64,12 +67,11 @@ func (a *Archive) vacuum(ctx context.Context, path string) error {
 
 // accompany adds files to a backup, and checks all of it.
 func accompany(ctx context.Context, path string, with []Companion) (err error) {
-	db, err := sql.Open("sqlite", address(path, url.Values{"_txlock": {"immediate"}}, always, []string{"journal_mode(MEMORY)", "synchronous(FULL)", "secure_delete(1)"}))
+	db, err := openCopy(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1)
 	if _, err := db.ExecContext(ctx, "CREATE TABLE companions (name TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT, WITHOUT ROWID"); err != nil {
 		return kept(path, err)
 	}
@@ -78,9 +80,6 @@ func accompany(ctx context.Context, path string, with []Companion) (err error) {
 			return kept(path, err)
 		}
 	}
-	if err := sweepCopy(ctx, db); err != nil {
-		return kept(path, err)
-	}
 	if err := sound(ctx, db); err != nil {
 		return fmt.Errorf("reading the backup: %w", kept(path, err))
 	}
@@ -88,42 +87,66 @@ func accompany(ctx context.Context, path string, with []Companion) (err error) {
 }
 
 // sweepCopy removes from a copy of the journal what the index still has of texts that were deleted
-// a moment before.
-func sweepCopy(ctx context.Context, db *sql.DB) error {
-	var any bool
-	if err := db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM stale)").Scan(&any); err != nil || !any {
-		return odd(err)
-	}
-	step := func(do func(tx *sql.Tx) error) error {
-		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback()
-		if err := do(tx); err != nil {
-			return err
-		}
-		return tx.Commit()
-	}
-	var err error
-	index := new(messages)
-	for more := true; more && err == nil; {
-		err = step(func(tx *sql.Tx) (err error) { more, err = index.sweep(ctx, tx); return err })
-	}
+// a moment before. What that leaves between the rows is not in a copy of the copy.
+func sweepCopy(ctx context.Context, path string) (err error) {
+	db, err := openCopy(path)
 	if err != nil {
 		return err
 	}
-	left, err := index.separators(ctx, db)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	swept, err := swept(ctx, db)
+	if err != nil || !swept {
+		return err
+	}
+	again := path + againEnding
+	defer func() { err = errors.Join(err, discard(again)) }()
+	if err := touch(again); err != nil {
+		return err
+	}
+	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", again); err != nil {
+		return err
+	}
+	return os.Rename(again, path)
+}
+
+// againEnding is that of a copy of a copy.
+const againEnding = "-again"
+
+// swept removes stale terms and separators from the index of a copy, and reports whether there were
+// any.
+func swept(ctx context.Context, db *sql.DB) (any bool, err error) {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	defer tx.Rollback()
+	if err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM stale)").Scan(&any); err != nil {
+		return false, odd(err)
+	}
+	index := new(messages)
+	for more := any; more && err == nil; {
+		more, err = index.sweep(ctx, tx)
+	}
+	if err != nil {
+		return false, err
+	}
+	left, err := index.separators(ctx, tx)
 	if err == nil {
-		err = step(func(tx *sql.Tx) error { return separate(ctx, tx, left) })
+		err = separate(ctx, tx, left)
 	}
-	for from, more := int64(1), true; more && err == nil; from += stretch {
-		var dirty []int64
-		if dirty, more, err = untidy(ctx, db, from); err == nil {
-			err = step(func(tx *sql.Tx) error { return sweep(ctx, tx, dirty) })
-		}
+	if err != nil {
+		return false, err
 	}
-	return err
+	return any || len(left) > 0, tx.Commit()
+}
+
+// openCopy opens a copy of the journal for changes that need not survive a crash.
+func openCopy(path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", address(path, url.Values{"_txlock": {"immediate"}}, always, []string{"journal_mode(MEMORY)", "synchronous(FULL)", "secure_delete(1)"}))
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
 }
 
 // force forces a file and its name to the disk.

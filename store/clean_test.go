@@ -5,9 +5,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,8 +20,8 @@ import (
 	"earshot/store"
 )
 
-// TestDeletedMeanwhile: events deleted while the traces of others are removed have their own
-// removed by the next daemon, if this one has no time to.
+// TestDeletedMeanwhile: events deleted while the traces of others are removed leave none either,
+// even if whoever deleted them has no time to remove them.
 func TestDeletedMeanwhile(t *testing.T) {
 	s := open(t, store.Config{})
 	kept := add(t, s, said("xylophone"), said("glockenspiel"))
@@ -38,7 +40,10 @@ func TestDeletedMeanwhile(t *testing.T) {
 	if got := texts(everything(t, s)); got != "erased|erased" {
 		t.Fatalf("there is %s", got)
 	}
-	if marked, err := s.Marked(t.Context()); !marked || err != nil {
+	if found := traces(t, filepath.Dir(s.Path()), []string{"xylophone", "glockenspiel"}); len(found) > 0 {
+		t.Errorf("there are traces: %s", found)
+	}
+	if marked, err := s.Marked(t.Context()); marked || err != nil {
 		t.Errorf("the next start looks for traces: %v, %v", marked, err)
 	}
 }
@@ -124,5 +129,146 @@ func TestUnfinishedDeletion(t *testing.T) {
 	must(t, open(t, store.Config{Directory: directory}).Clean(t.Context()))
 	if found := traces(t, directory, []string{"xylophone"}); len(found) > 0 {
 		t.Errorf("after the next start there are traces: %s", found)
+	}
+}
+
+// TestWrittenWhileCleaned: others write, read and search while the file is replaced, again and
+// again. Nothing that was acknowledged is lost or doubled, no query fails, and the views are as if
+// made again.
+func TestWrittenWhileCleaned(t *testing.T) {
+	s := open(t, store.Config{Projections: []earshot.Projection{counter{version: 1}}})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var all sync.WaitGroup
+	var kept []earshot.EventID
+	all.Go(func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			e := said(earshot.Text(fmt.Sprintf("meanwhile%d", n)))
+			switch n % 4 {
+			case 1:
+				e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann", "zoe"}}
+			case 2:
+				e.Body = earshot.Utterance{Text: "aloud"}
+			case 3:
+				of := kept[len(kept)-1]
+				e.Sources, e.Body = []earshot.EventID{of}, earshot.Attribution{Of: of, Author: "bob", By: "ann"}
+			}
+			added, err := s.Append(detached(t), e)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			kept = append(kept, added[0].ID)
+		}
+	})
+	for range 2 {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := s.For(everybody).Search(detached(t), "meanwhile*", 5); err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := s.For(everybody).Last(detached(t), nil, 50); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	was := stat(t, s.Path())
+	for n := range 20 {
+		add(t, s, by(earshot.EventID(fmt.Sprint("gone", n)), "ann", earshot.Message{Text: "xylophone"}))
+		if _, err := s.Delete(t.Context(), earshot.EventID(fmt.Sprint("gone", n))); err != nil {
+			t.Error(err)
+		}
+		if found := traces(t, filepath.Dir(s.Path()), []string{"xylophone"}); len(found) > 0 {
+			t.Errorf("there are traces: %s", found)
+		}
+	}
+	cancel()
+	testkit.Finish(t, testkit.Patience, "those who write and read", all.Wait)
+	if os.SameFile(was, stat(t, s.Path())) {
+		t.Error("the file was not replaced: the test proves nothing")
+	}
+	var have []earshot.EventID
+	for i, e := range everything(t, s) {
+		if e.Sequence != int64(i+1) {
+			t.Fatalf("event %d has the sequence %d", i+1, e.Sequence)
+		}
+		if e.Body.Kind() != earshot.KindErased {
+			have = append(have, e.ID)
+		}
+	}
+	if !slices.Equal(have, kept) {
+		t.Errorf("%d events are there, %d were acknowledged", len(have), len(kept))
+	}
+	index, view := indexed(t, s.Path()), counted(t, s)
+	must(t, s.Rebuild(t.Context()))
+	if got := indexed(t, s.Path()); fmt.Sprint(got) != fmt.Sprint(index) || counted(t, s) != view {
+		t.Errorf("the index has %d terms, and made again %d; a view has\n%s\nand made again\n%s", len(index), len(got), view, counted(t, s))
+	}
+	must(t, s.Run(t.Context(), "INSERT INTO terms (terms) VALUES ('integrity-check')"))
+}
+
+// stat returns what file a path names.
+func stat(t *testing.T, path string) os.FileInfo {
+	t.Helper()
+	info, err := os.Stat(path)
+	must(t, err)
+	return info
+}
+
+// TestCopyLeftByAKill: a copy that was not finished is removed by the next start.
+func TestCopyLeftByAKill(t *testing.T) {
+	directory := t.TempDir()
+	for _, ending := range []string{"", "-wal", "-shm"} {
+		must(t, os.WriteFile(filepath.Join(directory, "earshot.db.rewrite"+ending), []byte("xylophone"), 0o600))
+	}
+	open(t, store.Config{Directory: directory})
+	if left, _ := filepath.Glob(filepath.Join(directory, "earshot.db.rewrite*")); len(left) > 0 {
+		t.Errorf("there are %s", left)
+	}
+}
+
+// TestCleaning: it can be seen that traces are removed, here for as long as another program reads
+// the file.
+func TestCleaning(t *testing.T) {
+	s := open(t, store.Config{})
+	kept := add(t, s, said("xylophone"))
+	db, err := sql.Open("sqlite", s.Path())
+	must(t, err)
+	defer db.Close()
+	rows, err := db.QueryContext(t.Context(), "SELECT payload FROM journal")
+	must(t, err)
+	defer rows.Close()
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.Delete(detached(t), kept[0].ID)
+		done <- err
+	}()
+	testkit.Await(t, testkit.Patience, "the traces to be removed", func() bool {
+		_, percent, is := s.Cleaning()
+		return is && percent == 99
+	})
+	must(t, rows.Close())
+	must(t, testkit.Receive(t, testkit.Patience, "the end of the deletion", done))
+	if _, _, is := s.Cleaning(); is {
+		t.Error("it goes on when it is over")
+	}
+}
+
+// TestEditLeavesNoTrace: what somebody has edited goes from the files by itself, soon after the
+// journal has become quiet.
+func TestEditLeavesNoTrace(t *testing.T) {
+	s := open(t, store.Config{})
+	e := said("")
+	e.Body = earshot.Revision{Of: add(t, s, said("xylophone"))[0].ID, Text: "harpsichord"}
+	add(t, s, e)
+	testkit.Await(t, testkit.Patience, "the traces to be gone", func() bool {
+		marked, err := s.Marked(t.Context())
+		return err == nil && !marked
+	})
+	if found := traces(t, filepath.Dir(s.Path()), []string{"xylophone"}); len(found) > 0 {
+		t.Errorf("there are traces: %s", found)
 	}
 }

@@ -19,22 +19,29 @@ const onSmallDisk = "STORE_TEST_DISK"
 
 // TestFullDisk does the same on a real file system that is too small. Only the superuser may mount
 // one, if necessary of a user namespace.
-func TestFullDisk(t *testing.T) {
+func TestFullDisk(t *testing.T) { onDisk(t, "1m", fullDisk) }
+
+// TestNoRoomForACopy: where the disk has no room for a copy of the journal, everything goes on, and
+// it is said once that traces are left, and that they are gone when there is room.
+func TestNoRoomForACopy(t *testing.T) { onDisk(t, "8m", noRoomForACopy) }
+
+// onDisk runs a test on a small disk, in a process of its own.
+func onDisk(t *testing.T, size string, test func(t *testing.T, disk string)) {
 	if disk := os.Getenv(onSmallDisk); disk != "" {
-		if err := errors.Join(syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""), mount(disk, "1m")); err != nil {
+		if err := errors.Join(syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""), mount(disk, size)); err != nil {
 			t.Skipf("cannot mount: %v", err)
 		}
-		fullDisk(t, disk)
+		test(t, disk)
 		return
 	}
-	cmd := testkit.Command(t, os.Args[0], "-test.run", "^TestFullDisk$", "-test.v")
+	cmd := testkit.Command(t, os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), onSmallDisk+"="+t.TempDir())
 	cmd.SysProcAttr = namespace()
 	out, err := cmd.CombinedOutput()
 	switch {
 	case cmd.Process == nil, strings.Contains(string(out), "cannot mount"):
 		t.Skipf("no small disk can be had here: %v %s", err, out)
-	case err != nil || !strings.Contains(string(out), "--- PASS: TestFullDisk"):
+	case err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()):
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -85,6 +92,31 @@ func fullDisk(t *testing.T, disk string) {
 		t.Errorf("%d events are there after a restart, want %d", after, before+1)
 	}
 	must(t, s.Close())
+}
+
+func noRoomForACopy(t *testing.T, disk string) {
+	heard := new(listener)
+	directory := filepath.Join(disk, "state")
+	s, err := store.Open(t.Context(), store.Config{Directory: directory, Report: heard.report})
+	must(t, err)
+	defer func() { must(t, s.Close()) }()
+	for range 3 {
+		id := add(t, s, said("xylophone"))[0].ID
+		if n, err := s.Delete(t.Context(), id); n != 1 || !errors.Is(err, store.ErrFull) || !strings.Contains(err.Error(), "free ") {
+			t.Errorf("deleted %d, %v", n, err)
+		}
+		add(t, s, said("and on"))
+	}
+	awaitNotices(t, heard, "store.traces")
+	if left, _ := filepath.Glob(filepath.Join(directory, "*.rewrite*")); len(left) > 0 {
+		t.Errorf("there are %s", left)
+	}
+	must(t, syscall.Mount("", disk, "", syscall.MS_REMOUNT, "size=80m"))
+	must(t, s.Clean(t.Context()))
+	awaitNotices(t, heard, "store.traces, store.traces over")
+	if found := traces(t, directory, []string{"xylophone"}); len(found) > 0 {
+		t.Errorf("there are traces: %s", found)
+	}
 }
 
 // grow writes a file until the disk is full.

@@ -77,7 +77,7 @@ func (s *Store) erase(ctx context.Context, tx *sql.Tx, v victim) (SelectedEvent,
 	if err != nil {
 		return was, err
 	}
-	return was, s.apply(ctx, tx, e)
+	return was, apply(ctx, tx, s.projections, e)
 }
 
 // erased returns what is left of e.

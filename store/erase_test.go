@@ -3,8 +3,10 @@ package store_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -47,7 +49,7 @@ func untidy(t testing.TB, path string) (n int) {
 	must(t, err)
 	for at := 0; at < len(data); at += page {
 		old, cleaned, stale := data[at:at+page], bytes.Clone(data[at:at+page]), 0
-		store.Clean(cleaned, at == 0)
+		clean(cleaned, at == 0)
 		for i := range old {
 			if old[i] != cleaned[i] {
 				stale++
@@ -59,6 +61,70 @@ func untidy(t testing.TB, path string) (n int) {
 	}
 	return n
 }
+
+// clean sets the bytes of a page that belong to no row to zero, and reports whether any were not.
+func clean(page []byte, first bool) (changed bool) {
+	for gap := range unowned(page, first) {
+		changed = wipe(gap) || changed
+	}
+	return changed
+}
+
+// unowned yields the parts of a page that belong to no row. A page that is not part of a tree
+// begins with the number of another page, whose first byte is zero in a file of this size; such a
+// page has no such parts. See sqlite.org/fileformat2.html.
+func unowned(page []byte, first bool) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		head := 0
+		if first {
+			head = 100
+		}
+		if len(page) < head+12 {
+			return
+		}
+		start := head
+		switch page[head] {
+		case 0x02, 0x05:
+			start += 12
+		case 0x0a, 0x0d:
+			start += 8
+		default:
+			return
+		}
+		at := func(i int) int { return int(binary.BigEndian.Uint16(page[i:])) }
+		start += 2 * at(head+3)
+		content := at(head + 5)
+		if content == 0 {
+			content = 65536
+		}
+		if start > content || content > len(page) {
+			return // damaged; whoever reads it will report that
+		}
+		if !yield(page[start:content]) {
+			return
+		}
+		for block := at(head + 1); block >= content && block+4 <= len(page); {
+			next, size := at(block), at(block+2)
+			if size < 4 || block+size > len(page) {
+				return
+			}
+			if !yield(page[block+4:block+size]) || next <= block {
+				return
+			}
+			block = next
+		}
+	}
+}
+
+// wipe sets bytes to zero, and reports whether any was not.
+func wipe(some []byte) (changed bool) {
+	changed = !zero(some)
+	clear(some)
+	return changed
+}
+
+// zero reports whether all bytes are zero.
+func zero(some []byte) bool { return len(bytes.Trim(some, "\x00")) == 0 }
 
 // lower makes ASCII letters small and leaves every other byte alone.
 func lower(data []byte) []byte {

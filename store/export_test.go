@@ -26,12 +26,9 @@ func (s *Store) Checked() bool {
 // Path returns the path of the journal.
 func (s *Store) Path() string { return s.archive.path }
 
-// Clean is what is done to each page after a deletion.
-var Clean = clean
-
 // Run executes a statement on the connection that writes.
 func (s *Store) Run(ctx context.Context, statement string) error {
-	return s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) {
+	return s.write.do(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		_, err := tx.ExecContext(ctx, statement)
 		return false, err
 	})
@@ -165,8 +162,8 @@ func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err 
 // HoldTidier keeps the last traces of deleted content where they are, until the returned function
 // is called.
 func (s *Store) HoldTidier() (resume func()) {
-	s.tidier.purging.Lock()
-	return s.tidier.purging.Unlock
+	s.tidier.purging <- struct{}{}
+	return func() { <-s.tidier.purging }
 }
 
 // Asks returns the query to the index around a sequence, in the language of FTS5.

@@ -292,3 +292,45 @@ func TestSalvageFails(t *testing.T) {
 		must(t, os.RemoveAll(directory))
 	})
 }
+
+// TestCleanFails: whichever write fails, with all after it, while the file is replaced by a copy
+// without traces, everything else that was said is there, and the next start removes the traces.
+func TestCleanFails(t *testing.T) {
+	directory := ""
+	writes := failing(t, 1, func() error {
+		left := broken.left.Swap(-1)
+		directory = t.TempDir()
+		s, err := store.Open(t.Context(), store.Config{Directory: directory})
+		must(t, err)
+		add(t, s, numbered(20)...)
+		add(t, s, by("ann", "ann", earshot.Message{Text: "xylophone"}))
+		_, err = s.Forget(t.Context(), store.Selection{Events: []earshot.EventID{"ann"}}, nil)
+		must(t, err)
+		broken.left.Store(left)
+		err = s.Clean(t.Context())
+		broken.left.CompareAndSwap(0, -1)
+		if err != nil { // on a disk that works again
+			add(t, s, said("and on"))
+		}
+		s.Close()
+		return err
+	}, func(n int, err error) {
+		s, again := store.Open(t.Context(), store.Config{Directory: directory})
+		if again != nil {
+			t.Fatalf("after %d writes it is not opened: %v", n, again)
+		}
+		got := texts(everything(t, s))
+		if want := texts(numbered(20)) + "|erased"; strings.TrimSuffix(got, "|and on") != want || (err != nil) != strings.HasSuffix(got, "|and on") {
+			t.Fatalf("after %d writes (%v) there is %s", n, err, got)
+		}
+		must(t, s.Clean(t.Context()))
+		if found := traces(t, directory, []string{"xylophone"}); len(found) > 0 {
+			t.Fatalf("after %d writes there are traces: %s", n, found)
+		}
+		must(t, s.Close())
+		must(t, os.RemoveAll(directory))
+	})
+	if writes < 10 {
+		t.Errorf("there were only %d writes", writes)
+	}
+}

@@ -18,6 +18,7 @@ const (
 	journalFile = "earshot.db"
 	lockFile    = "lock"
 	salvageFile = "earshot.db.salvage" // becomes the journal when it is complete
+	rewriteFile = "earshot.db.rewrite" // the same, but is never complete when the store is opened
 )
 
 // beside are the suffixes of the files that SQLite keeps beside a database.

@@ -86,8 +86,9 @@ func (s *Store) forgetSome(ctx context.Context, all []SelectedEvent, within time
 }
 
 // Clean removes the last traces of deleted content from the files, if there are any, and returns
-// when they are gone. If ctx ends first, or another program reads the file, the error says so, and
-// the traces are removed afterwards.
+// when they are gone, which takes some ten seconds for each gigabyte of the journal. If ctx ends
+// first, another program reads the file, or the disk has no room for a copy of it, the error says
+// so, and the traces are removed afterwards.
 func (s *Store) Clean(ctx context.Context) error { return s.purge(ctx) }
 
 // Aside returns the files in a directory of journals that were set aside, for example as damaged.
@@ -112,6 +113,9 @@ func (s *Store) ForgetAside() error {
 	}
 	return errors.Join(faults...)
 }
+
+// zeros are written over a file.
+var zeros [65536]byte
 
 // shred overwrites a file and removes it.
 func shred(path string) (err error) {

@@ -84,7 +84,7 @@ func (s *Store) Import(ctx context.Context, from io.ReadSeeker, dry bool) (Impor
 	}
 	var done Import
 	rehearsed := errors.New("it was only tried")
-	err = s.write.do(context.WithoutCancel(ctx), false, func(step context.Context, tx *sql.Tx) (bool, error) {
+	err = s.write.do(context.WithoutCancel(ctx), func(step context.Context, tx *sql.Tx) (bool, error) {
 		in := importer{store: s, tx: tx}
 		if err := tx.QueryRowContext(step, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&in.before); err != nil {
 			return false, err
@@ -148,7 +148,7 @@ func (i *importer) take(ctx context.Context, e earshot.Event) error {
 	if _, gone := e.Body.(earshot.Tombstone); gone {
 		i.erased++
 	}
-	return i.store.apply(ctx, i.tx, e)
+	return apply(ctx, i.tx, i.store.projections, e)
 }
 
 // find returns the event with the ID of e, or [sql.ErrNoRows]. An event that is deleted at one end

@@ -25,6 +25,69 @@ import (
 // directory.
 const childVariable = "STORE_TEST_CHILD"
 
+// forgetsVariable has the child forget again and again.
+const forgetsVariable = "STORE_TEST_FORGETS"
+
+// forgets appends two events and forgets the second, for ever, and prints that after the traces
+// were removed.
+func forgets(s *store.Store) {
+	for n := 0; ; n++ {
+		id := earshot.EventID(fmt.Sprintf("gone-%d-%d", os.Getpid(), n))
+		kept, err := s.Append(context.Background(), said("stays"), by(id, "ann", earshot.Message{Text: "xylophone"}))
+		if err == nil {
+			_, err = s.Forget(context.Background(), store.Selection{Events: []earshot.EventID{id}}, nil)
+		}
+		if err == nil {
+			err = s.Clean(context.Background())
+		}
+		if err != nil {
+			fmt.Println("error", err)
+			os.Exit(1)
+		}
+		fmt.Println("kept", 0, n, kept[0].ID, kept[0].Sequence)
+	}
+}
+
+// TestKilledWhileCleaned kills a process while it replaces the file, again and again. Nothing that
+// stays is lost, and the next start removes what the killed one had no time to.
+func TestKilledWhileCleaned(t *testing.T) {
+	t.Setenv(forgetsVariable, "1")
+	directory := filepath.Join(t.TempDir(), "state")
+	var all []acknowledgement
+	for range 15 {
+		all = append(all, killed(t, directory, false, rand.N(300*time.Millisecond))...)
+		heard := new(listener)
+		s, err := store.Open(t.Context(), store.Config{Directory: directory, Report: heard.report})
+		must(t, err)
+		at := map[int64]earshot.Event{}
+		for e, err := range s.Export(t.Context()) {
+			must(t, err)
+			at[e.Sequence] = e
+		}
+		for _, a := range all {
+			if at[a.sequence].ID != a.id || at[a.sequence].Body.Kind() != earshot.KindMessage || at[a.sequence+1].Body.Kind() != earshot.KindErased {
+				t.Fatalf("acknowledged as %+v, kept as %+v, and %+v was forgotten", a, at[a.sequence], at[a.sequence+1])
+			}
+		}
+		if last := at[int64(len(at))]; strings.HasPrefix(string(last.ID), "gone") && last.Body.Kind() == earshot.KindMessage { // it was killed before that
+			_, err := s.Forget(t.Context(), store.Selection{Events: []earshot.EventID{last.ID}}, nil)
+			must(t, err)
+		}
+		must(t, s.Clean(t.Context()))
+		if found := traces(t, directory, []string{"xylophone"}); len(found) > 0 {
+			t.Fatalf("there are traces: %s", found)
+		}
+		must(t, s.Close())
+		if said := heard.heard(); said != "" {
+			t.Errorf("reported %s", said)
+		}
+	}
+	t.Logf("%d were forgotten", len(all))
+	if len(all) < 5 {
+		t.Errorf("it was killed too early to prove anything: %d were forgotten", len(all))
+	}
+}
+
 // writers is how many goroutines of the child write.
 const writers = 6
 
@@ -37,6 +100,9 @@ func child(directory string) {
 		os.Exit(1)
 	}
 	fmt.Println("ready")
+	if os.Getenv(forgetsVariable) != "" {
+		forgets(s)
+	}
 	var out sync.Mutex
 	var all sync.WaitGroup
 	for w := range writers {

@@ -63,9 +63,14 @@ func (s *Store) renew(ctx context.Context, why error) (notice earshot.Notice, er
 type check struct {
 	all  sync.WaitGroup
 	stop context.CancelFunc
+	stopwatch
+}
 
+// A stopwatch says since when something runs in the background. The zero value says that it does
+// not.
+type stopwatch struct {
 	mu    sync.Mutex
-	since time.Time // zero when the search has ended
+	since time.Time // zero when it does not run
 }
 
 // look begins to search the file for damage, and calls found with any.
@@ -87,18 +92,25 @@ func (s *Store) look(ctx context.Context, found func(error)) {
 	})
 }
 
-// begin notes that the search has begun.
-func (c *check) begin() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.since = time.Now()
+// begin notes that it has begun.
+func (w *stopwatch) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.since = time.Now()
 }
 
-// over notes that the search has ended.
-func (c *check) over() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.since = time.Time{}
+// over notes that it has ended.
+func (w *stopwatch) over() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.since = time.Time{}
+}
+
+// runs returns since when it has run, and whether it does.
+func (w *stopwatch) runs() (since time.Time, is bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.since, !w.since.IsZero()
 }
 
 // end cuts the search short, and reports whether it had ended.
@@ -107,14 +119,11 @@ func (c *check) end() bool {
 		c.stop()
 	}
 	c.all.Wait()
-	return c.since.IsZero()
+	_, is := c.runs()
+	return !is
 }
 
 // Checking returns since when the journal has been searched for damage in the background, and
 // whether it is: this happens when the last daemon died. The journal can be used normally
 // meanwhile.
-func (s *Store) Checking() (since time.Time, is bool) {
-	s.check.mu.Lock()
-	defer s.check.mu.Unlock()
-	return s.check.since, !s.check.since.IsZero()
-}
+func (s *Store) Checking() (since time.Time, is bool) { return s.check.runs() }

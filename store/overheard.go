@@ -195,10 +195,10 @@ func (s *Store) lapseSome(ctx context.Context, l *overheardPlan) (gone []Selecte
 			}
 			gone = append(gone, was...)
 		}
-		if len(gone) == 0 {
+		if loosened+len(gone) == 0 {
 			return false, nil
 		}
-		return true, mark(ctx, tx)
+		return len(gone) > 0, mark(ctx, tx) // also of what was loosened: a copy of the file has to have it
 	})
 	l.loosens, l.erases = l.loosens[loosened:], l.erases[erases:]
 	return gone, err

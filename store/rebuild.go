@@ -13,7 +13,7 @@ import (
 // Rebuild makes every view again from the journal. Their answers do not change; if they do, one of
 // them has a fault.
 func (s *Store) Rebuild(ctx context.Context) error {
-	return s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) {
+	return s.write.do(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		return false, remake(ctx, tx, s.projections, nil)
 	})
 }

@@ -72,10 +72,10 @@ func (s *Store) overwrite(ctx context.Context, tx *sql.Tx, e earshot.Event) erro
 	}
 	gone := erased(now)
 	gone.Sequence = now.Sequence
-	if err := s.apply(ctx, tx, gone); err != nil { // the views keep nothing of the old event
+	if err := apply(ctx, tx, s.projections, gone); err != nil { // the views keep nothing of the old event
 		return err
 	}
-	return s.apply(ctx, tx, now)
+	return apply(ctx, tx, s.projections, now)
 }
 
 // withdraw erases a message or a reply, and everything derived from it, and records in the

@@ -11,12 +11,14 @@ import (
 	"time"
 )
 
-// settle finishes a salvage that was cut short, if there was one. The new file gets its final name
+// settle finishes a salvage that was cut short, if there was one, and removes a copy of the journal
+// that was not finished. The new file gets its final name
 // only after the old one is set aside, so if there is a new file but no journal, the new file is
 // complete.
 func settle(path string, now time.Time) error {
 	fresh := filepath.Join(filepath.Dir(path), salvageFile)
 	_, there, err := size(path)
+	err = errors.Join(err, discard(filepath.Join(filepath.Dir(path), rewriteFile)))
 	if err != nil {
 		return err
 	}
@@ -85,8 +87,11 @@ func replace(fresh, path string) error {
 }
 
 // discard removes an unfinished file, and the files beside it.
-func discard(path string) error {
-	for _, ending := range append([]string{""}, beside...) {
+func discard(path string) error { return remove(path, append([]string{""}, beside...)) }
+
+// remove removes the files with some endings that are there.
+func remove(path string, endings []string) error {
+	for _, ending := range endings {
 		if err := os.Remove(path + ending); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

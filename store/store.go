@@ -6,7 +6,8 @@
 // Two kinds of events change earlier ones, in the same step that adds them: the subject of
 // an [earshot.Revision] says from then on what the revision says, and the subject of an
 // [earshot.Withdrawal] is erased with everything derived from it. The old content is gone
-// with the commit, and its traces in the files a moment later.
+// with the commit, and its traces when the file has been replaced by a copy without them; see
+// [Store.Clean].
 //
 // An event is acknowledged after it has been forced to the disk. Decisions that need the past, such
 // as whether a name is free, are taken inside the writer ([Store.Do]), so that nobody else can
@@ -57,6 +58,8 @@ type Store struct {
 	mended      bool        // it was mended since it was opened; owned by the writer
 	above       int64       // new events get higher sequences; owned by the writer
 	check       check
+	cleaning    stopwatch
+	changed     atomic.Int64 // when the journal last grew, in nanoseconds since 1970
 
 	mu    sync.Mutex
 	grown chan struct{}
@@ -245,7 +248,7 @@ func (s *Store) Close() error {
 // [ErrInDoubt].
 func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error)) ([]earshot.Event, error) {
 	var stored, fresh []earshot.Event
-	err := s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (changed bool, err error) {
+	err := s.write.do(ctx, func(ctx context.Context, tx *sql.Tx) (changed bool, err error) {
 		events, err := decide(view{tx})
 		if err != nil {
 			return false, err
@@ -317,6 +320,7 @@ func (s *Store) took(d time.Duration, err error) {
 const (
 	faultFull    = "store.full"
 	faultDamaged = "store.damaged"
+	faultTraces  = "store.traces"
 )
 
 // ended wakes the readers, and reports the faults that begin or end with a commit.
@@ -335,6 +339,7 @@ func (s *Store) ended(changed bool, errs []error) {
 	if !full {
 		s.reports.over(faultFull, "the journal can be written again")
 	}
+	s.changed.Store(time.Now().UnixNano())
 	s.grow()
 }
 

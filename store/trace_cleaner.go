@@ -2,28 +2,40 @@ package store
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
-// rest is how many times the length of a search through all pages the cleaner rests after it, so
-// that others can write most of the time.
-const rest = 9
+const (
+	// quiet is how long nothing must have been added before the file is copied to remove traces,
+	// and impatient after how long that is done anyway, for example while a television talks.
+	// Others can write meanwhile; but copying takes the disk and a processor.
+	quiet     = 3 * time.Second
+	impatient = 5 * time.Minute
 
-// A traceCleaner removes, in a goroutine of its own, the traces of what messages said before they
-// were edited or withdrawn. A mark in the journal says that there are any, so that the next start
-// removes them if this one has no time to.
+	// worn is how many bytes a second the copies take on average, unless somebody waits for them:
+	// some ten gigabytes a day, which any disk endures for years. So a journal of a gigabyte is
+	// copied every two or three hours at most, and one of a megabyte every few seconds.
+	worn = 128 << 10
+
+	// again is how long to wait after a copy has failed, for example because the disk was full.
+	again = time.Minute
+)
+
+// A traceCleaner removes, in a goroutine of its own, the traces of what was deleted when nobody
+// waits for that: what messages said before they were edited or withdrawn, and what became too old.
+// A mark in the journal says that there are any, so that the next start removes them if this one
+// has no time to.
 type traceCleaner struct {
 	dirty   chan struct{} // has a value when there are traces
 	leaving chan struct{} // closed when the store closes
 	done    chan struct{} // closed when the goroutine has ended
 
-	purging *sync.Mutex             // held while traces are removed
+	purging chan struct{}           // has a value while traces are removed
 	giveUp  context.CancelCauseFunc // leaves the rest to the next start
 }
 
 func newTraceCleaner() traceCleaner {
-	return traceCleaner{dirty: make(chan struct{}, 1), leaving: make(chan struct{}), done: make(chan struct{}), purging: new(sync.Mutex)}
+	return traceCleaner{dirty: make(chan struct{}, 1), leaving: make(chan struct{}), done: make(chan struct{}), purging: make(chan struct{}, 1)}
 }
 
 // leave removes the traces that it can within farewell, and returns when the cleaner has stopped.
@@ -46,41 +58,51 @@ func (t traceCleaner) wake() {
 // tidy removes traces as they appear until the store closes, and then once more, or until ctx ends.
 func (s *Store) tidy(ctx context.Context) {
 	defer close(s.tidier.done)
-	dirty := s.tidier.dirty
-	var again <-chan time.Time
-	left := false // there are traces
-	clean := func() {
-		if err := s.purge(ctx); err != nil {
+	var since time.Time      // when the first of the traces appeared; zero if there are none
+	var earliest time.Time   // when the file may be copied again
+	var due <-chan time.Time // when to look
+	clean := func() (ok bool) {
+		err := s.purge(ctx)
+		if err != nil {
 			s.archive.log.Warn("traces of what was taken back are left in the journal for now", "err", err)
-			return
 		}
-		left = false
+		return err == nil
 	}
 	for {
 		select {
-		case <-dirty:
-			left = true
-		case <-again:
-			dirty, again = s.tidier.dirty, nil
+		case <-s.tidier.dirty:
+			if since.IsZero() {
+				since = time.Now()
+			}
+		case <-due:
 		case <-s.tidier.leaving:
 			select {
 			case <-s.tidier.dirty:
-				left = true
+				since = time.Now()
 			default:
 			}
-			if left {
+			if !since.IsZero() {
 				clean()
 			}
 			return
 		}
-		if left && again == nil {
-			began := time.Now()
-			clean()
-			wait := rest * time.Since(began)
-			if left { // another program reads the file
-				wait = max(wait, time.Second)
-			}
-			dirty, again = nil, time.After(wait)
+		if wait := max(s.unquiet(since), time.Until(earliest)); wait > 0 {
+			due = time.After(wait)
+			continue
 		}
+		bytes, _, _ := size(s.archive.path)
+		due, earliest = nil, time.Now().Add(time.Duration(bytes/worn)*time.Second)
+		if clean() {
+			since = time.Time{}
+			continue
+		}
+		earliest = time.Now().Add(again)
+		due = time.After(again)
 	}
+}
+
+// unquiet returns how long to wait for the journal to be quiet, with traces that appeared at a time.
+func (s *Store) unquiet(since time.Time) time.Duration {
+	changed := time.Unix(0, s.changed.Load())
+	return min(time.Until(changed.Add(quiet)), time.Until(since.Add(impatient)))
 }

@@ -18,9 +18,9 @@ type step func(ctx context.Context, tx *sql.Tx) (changed bool, err error)
 
 // A request is a step on its way through the writer.
 type request struct {
-	ctx      context.Context // the caller's, checked before the step runs
-	step     step
-	truncate bool // empty the log beside the file afterwards
+	ctx  context.Context // the caller's, checked before the step runs
+	step step
+	then func(context.Context) error // done after the commit, before anything else; may be nil
 
 	changed bool
 	err     error
@@ -74,8 +74,8 @@ type writer struct {
 
 // do performs the step, and waits until it is on the disk or ctx ends; in the latter case the step
 // may still be running. A step that shares memory with its caller uses [writer.whole].
-func (w *writer) do(ctx context.Context, truncate bool, s step) error {
-	r, err := w.ask(ctx, truncate, s)
+func (w *writer) do(ctx context.Context, s step) error {
+	r, err := w.ask(ctx, s, nil)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,18 @@ func (w *writer) do(ctx context.Context, truncate bool, s step) error {
 // whole is do for a caller that must know the result of the step: once it is taken, whole waits for
 // its end even if ctx ends.
 func (w *writer) whole(ctx context.Context, s step) error {
-	r, err := w.ask(ctx, false, s)
+	r, err := w.ask(ctx, s, nil)
+	if err != nil {
+		return err
+	}
+	return <-r.done
+}
+
+// between calls f on the writer's goroutine between two commits, and waits for its end even if ctx
+// ends.
+func (w *writer) between(ctx context.Context, f func(context.Context) error) error {
+	nothing := func(context.Context, *sql.Tx) (bool, error) { return false, nil }
+	r, err := w.ask(ctx, nothing, f)
 	if err != nil {
 		return err
 	}
@@ -103,8 +114,8 @@ func (w *writer) whole(ctx context.Context, s step) error {
 }
 
 // ask hands the step to the writer.
-func (w *writer) ask(ctx context.Context, truncate bool, s step) (*request, error) {
-	r := &request{ctx: ctx, step: s, truncate: truncate, done: make(chan error, 1)}
+func (w *writer) ask(ctx context.Context, s step, then func(context.Context) error) (*request, error) {
+	r := &request{ctx: ctx, step: s, then: then, done: make(chan error, 1)}
 	select {
 	case <-w.quit:
 		return nil, ErrClosed
@@ -204,8 +215,8 @@ func (w *writer) commit(ctx context.Context, batch []*request) int {
 	}
 	w.ended(summary(batch))
 	for _, r := range batch {
-		if r.truncate && r.err == nil {
-			r.err = w.empty(ctx)
+		if r.then != nil && r.err == nil {
+			r.err = r.then(ctx)
 		}
 	}
 	w.doubt(false)

@@ -124,6 +124,15 @@ func TestStatusOfFaults(t *testing.T) {
 	}
 }
 
+// TestStatusOfTasks: status tells what is still done in the background.
+func TestStatusOfTasks(t *testing.T) {
+	s := api.Status{RoomState: api.RoomState{Agent: "Earshot", Mode: earshot.Live}, Underway: []api.Task{{Part: "journal", Text: "cleaning up after forgetting: 40%"}}}
+	var b strings.Builder
+	if err := printStatus(&b, s, time.Now()); err != nil || !strings.HasSuffix(b.String(), "\n  · journal: cleaning up after forgetting: 40%\n") {
+		t.Errorf("it says %s, %v", &b, err)
+	}
+}
+
 // TestDemo: what is shown of the demonstration at its end stands in the order of time, and no
 // word of it is broken.
 func TestDemo(t *testing.T) {

@@ -252,11 +252,6 @@ func (s serviceState) print(a *app, none *systemd.UnavailableError) error {
 			fmt.Fprintf(a.out, "✗ it is not ready: %s: %s\n", terminal.Safe(o.Part), terminal.Safe(o.Text))
 		}
 	}
-	if s.Ready != nil {
-		for _, u := range s.Ready.Underway {
-			fmt.Fprintf(a.out, "· %s: %s\n", terminal.Safe(u.Part), terminal.Safe(u.Text))
-		}
-	}
 	if s.State == nil { // it is not open yet
 		return nil
 	}

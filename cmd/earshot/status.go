@@ -68,6 +68,9 @@ func printStatus(w io.Writer, s api.Status, now time.Time) error {
 	if len(s.Waiting) > 0 {
 		fmt.Fprintf(w, "  · %s: changed in the configuration; takes effect after a restart\n", terminal.Safe(strings.Join(s.Waiting, ", ")))
 	}
+	for _, u := range s.Underway {
+		fmt.Fprintf(w, "  · %s: %s\n", terminal.Safe(u.Part), terminal.Safe(u.Text))
+	}
 	if s.Today != nil {
 		fmt.Fprintf(w, "  Today: %s.\n", terminal.Safe(health.CostsText(*s.Today)))
 	}

@@ -1,0 +1,251 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"earshot"
+)
+
+// errChanged says that something was changed, deleted or mended while the file was copied.
+var errChanged = errors.New("something else was deleted or changed meanwhile")
+
+const (
+	// patient is how many times the file is tried to be replaced while another program, or a long
+	// query, reads it, and breath how long others can write in between.
+	patient = 40
+	breath  = 50 * time.Millisecond
+
+	// moment is how long the writer, and with it all others, waits for queries to end before the
+	// file is replaced.
+	moment = 10 * time.Millisecond
+
+	// spare is how much of the disk a copy leaves free: as much as the log beside the file takes.
+	spare = 32 << 20
+)
+
+// A fileCopy is a copy of the journal that is going to replace it.
+type fileCopy struct {
+	path   string
+	db     *sql.DB // nil before it is opened and after it is closed
+	views  []earshot.Projection
+	index  *messages // the first of the views
+	mark   int       // of the journal when it was copied
+	mended bool      // whether the journal had been mended by then
+	last   int64     // the sequence of the newest event in the copy
+}
+
+// rewrite replaces the file by a copy of what it has now.
+//
+// Nobody waits while the file is copied, or while the events that were added meanwhile are added to
+// the copy too, in the same way as to the journal. Only then the writer pauses, adds the few that
+// are left, and gives the copy the name of the file. If anything but additions has happened since
+// the copy was begun, the mark has risen, and the error is errChanged.
+//
+// A crash at any moment leaves one of the two under that name, each complete: the log beside the
+// old file is empty before the copy gets its name. The mark is not in the copy, and stays in the
+// file if it is not replaced.
+func (s *Store) rewrite(ctx context.Context, c *fileCopy) (err error) {
+	s.cleaning.begin()
+	defer s.cleaning.over()
+	if err := room(s.archive.path); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close(), discard(c.path)) }()
+	if err := errors.Join(discard(c.path), touch(c.path)); err != nil {
+		return err
+	}
+	if err := s.archive.vacuum(ctx, c.path); err != nil {
+		return err
+	}
+	if err := s.attach(ctx, c); err != nil {
+		return err
+	}
+	for range patient {
+		if err := s.follow(ctx, c, s.archive.db()); err != nil {
+			return err
+		}
+		err = s.write.between(ctx, func(ctx context.Context) error { return s.swap(ctx, c) })
+		if !errors.Is(err, errBusy) {
+			return err
+		}
+		select {
+		case <-time.After(breath):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return err
+}
+
+// room returns an [ErrFull] if the disk has no room for a copy of the file at path.
+func room(path string) error {
+	bytes, _, err := size(path)
+	if err != nil {
+		return err
+	}
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(filepath.Dir(path), &disk); err != nil {
+		return nil // copying shows it
+	}
+	if free := uint64(disk.Bavail) * uint64(disk.Bsize); free < uint64(bytes)+spare {
+		return fmt.Errorf("%w anew: %s: what was forgotten is erased, but traces of it stay in the file until the disk has room for a copy of it: free %d MB, and it goes on by itself",
+			ErrFull, path, (uint64(bytes)+spare-free)>>20+1)
+	}
+	return nil
+}
+
+// attach opens a copy, unless more was deleted before it was made.
+func (s *Store) attach(ctx context.Context, c *fileCopy) (err error) {
+	if c.db, err = openWriter(c.path); err != nil {
+		return err
+	}
+	c.index = &messages{partition: s.archive.index.partition}
+	c.views = append([]earshot.Projection{c.index}, s.projections[1:]...)
+	var last sql.NullInt64
+	if err := c.db.QueryRowContext(ctx, "SELECT max(sequence) FROM journal").Scan(&last); err != nil {
+		return err
+	}
+	c.last = last.Int64
+	if now, err := marked(ctx, c.db); err != nil || now != c.mark {
+		return errors.Join(err, errChanged)
+	}
+	return nil
+}
+
+// follow adds to a copy what the journal has behind it.
+func (s *Store) follow(ctx context.Context, c *fileCopy, journal earshot.View) error {
+	for {
+		rows, err := after(ctx, journal, c.last)
+		if err != nil {
+			return s.archive.failed(ctx, err)
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		if err := c.add(ctx, rows); err != nil {
+			return fmt.Errorf("copying the journal: %w", kept(c.path, err))
+		}
+	}
+}
+
+// add adds rows to the copy, in one step.
+func (c *fileCopy) add(ctx context.Context, rows []row) error {
+	tx, err := c.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	for _, r := range rows {
+		e, err := r.event()
+		if err == nil {
+			err = lay(ctx, tx, r, e)
+		}
+		if err == nil {
+			err = apply(ctx, tx, c.views, e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for c.index.owes() {
+		if err := c.index.join(ctx, tx); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	c.last = rows[len(rows)-1].sequence
+	return nil
+}
+
+// finish clears the mark in the copy, and closes it, with everything on the disk.
+func (c *fileCopy) finish(ctx context.Context) error {
+	_, err := c.db.ExecContext(ctx, "DELETE FROM versions WHERE name = ?", unpurged)
+	err = shut(ctx, c.db, err)
+	c.db = nil
+	return err
+}
+
+// close closes the copy.
+func (c *fileCopy) close() error {
+	if c.db == nil {
+		return nil
+	}
+	return c.db.Close()
+}
+
+// swap gives a copy the name of the file. It runs on the writer's goroutine, between two commits.
+func (s *Store) swap(ctx context.Context, c *fileCopy) error {
+	if now, err := marked(ctx, s.write.db); err != nil || now != c.mark || s.mended != c.mended {
+		return errors.Join(err, errChanged)
+	}
+	if err := s.follow(ctx, c, s.write.db); err != nil {
+		return err
+	}
+	release, err := s.archive.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := s.write.empty(ctx); err != nil {
+		return err
+	}
+	if err := c.finish(ctx); err != nil {
+		return fmt.Errorf("copying the journal: %w", kept(c.path, err))
+	}
+	path := s.archive.path
+	_ = s.write.db.Close() // it has nothing left to write
+	err = remove(path, beside)
+	if err == nil {
+		err = replace(c.path, path)
+	}
+	db, wrong := openWriter(path)
+	if wrong == nil {
+		s.write.db = db
+		wrong = db.PingContext(ctx)
+	}
+	return errors.Join(err, wrong)
+}
+
+// hold takes all connections of the pool, so that nobody reads the file. With release they are
+// closed: the next queries open the file that has its name by then. It waits for queries under way
+// for a moment only.
+func (a *Archive) hold(ctx context.Context) (release func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, moment)
+	defer cancel()
+	var held []*sql.Conn
+	release = func() {
+		for _, c := range held {
+			_ = c.Raw(func(any) error { return driver.ErrBadConn }) // which closes it
+		}
+	}
+	for pool := a.db(); len(held) < readers; {
+		c, err := pool.Conn(ctx)
+		if err != nil {
+			release()
+			if ctx.Err() != nil {
+				err = fmt.Errorf("%s: %w", a.path, errBusy)
+			}
+			return nil, err
+		}
+		held = append(held, c)
+	}
+	return release, nil
+}
+
+// Cleaning returns since when the file has been copied to remove the traces of what was forgotten,
+// how many percent are done, and whether it is. The journal can be used normally meanwhile.
+func (s *Store) Cleaning() (since time.Time, percent int64, is bool) {
+	since, is = s.cleaning.runs()
+	all, _, _ := size(s.archive.path)
+	done, _, _ := size(filepath.Join(filepath.Dir(s.archive.path), rewriteFile))
+	return since, min(99, done*100/max(1, all)), is
+}
