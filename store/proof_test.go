@@ -50,13 +50,15 @@ func TestCleanAGigabyte(t *testing.T) {
 		done := make(chan []time.Duration, 1)
 		go func() {
 			var all []time.Duration
+			each := time.NewTicker(20 * time.Millisecond)
+			defer each.Stop()
 			for ctx.Err() == nil {
+				<-each.C
 				began := time.Now()
 				if _, err := s.Append(detached(t), said("a few words that somebody says")); err != nil {
 					t.Error(err)
 				}
 				all = append(all, time.Since(began))
-				time.Sleep(20 * time.Millisecond)
 			}
 			done <- all
 		}()
@@ -69,12 +71,12 @@ func TestCleanAGigabyte(t *testing.T) {
 		t.Logf("%s took %v; of %d writers half waited %v, 95 of 100 %v, 99 of 100 %v, and one %v", what, took.Round(time.Millisecond),
 			len(all), all[len(all)/2], all[len(all)*95/100], all[len(all)*99/100], all[len(all)-1])
 	}
-	write("doing nothing", func() { time.Sleep(10 * time.Second) })
+	write("doing nothing", func() { <-time.After(10 * time.Second) })
 	write("forgetting a message", func() {
 		_, err := s.Delete(t.Context(), gone)
 		must(t, err)
 	})
-	write("doing nothing", func() { time.Sleep(10 * time.Second) })
+	write("doing nothing", func() { <-time.After(10 * time.Second) })
 	if found := traces(t, filepath.Dir(s.Path()), []string{"xylophone"}); len(found) > 0 {
 		t.Errorf("there are traces: %s", found)
 	}
