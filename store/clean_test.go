@@ -272,3 +272,36 @@ func TestEditLeavesNoTrace(t *testing.T) {
 		t.Errorf("there are traces: %s", found)
 	}
 }
+
+// TestClosedWhileCleaned: the end of the store does not wait for long for somebody who removes
+// traces, and nobody removes any after it, when another daemon may do so.
+func TestClosedWhileCleaned(t *testing.T) {
+	s, err := store.Open(t.Context(), store.Config{Directory: filepath.Join(t.TempDir(), "state")})
+	must(t, err)
+	kept := add(t, s, said("xylophone"))
+	db, err := sql.Open("sqlite", s.Path())
+	must(t, err)
+	defer db.Close()
+	rows, err := db.QueryContext(t.Context(), "SELECT payload FROM journal") // until it ends, the file is not replaced
+	must(t, err)
+	defer rows.Close()
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.Delete(detached(t), kept[0].ID)
+		done <- err
+	}()
+	testkit.Await(t, testkit.Patience, "the traces to be removed", func() bool {
+		_, percent, is := s.Cleaning()
+		return is && percent == 99
+	})
+	testkit.Finish(t, testkit.Patience, "the end of the store", func() { must(t, s.Close()) })
+	if left, _ := filepath.Glob(s.Path() + ".rewrite*"); len(left) > 0 {
+		t.Errorf("there are %s", left)
+	}
+	if err := testkit.Receive(t, testkit.Patience, "the end of the deletion", done); err == nil {
+		t.Error("the deletion says that no traces are left")
+	}
+	if err := s.Clean(t.Context()); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("after the end: %v", err)
+	}
+}

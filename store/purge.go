@@ -48,8 +48,13 @@ func (s *Store) purge(ctx context.Context) (err error) {
 	case s.tidier.purging <- struct{}{}:
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	case <-s.write.quit:
+		return ErrClosed
 	}
 	defer func() { <-s.tidier.purging }()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer s.tidier.given(func() { cancel(errLeft) })()
 	for range attempts {
 		var c *fileCopy
 		if c, err = s.begin(ctx); err != nil || c == nil {

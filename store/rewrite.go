@@ -64,6 +64,9 @@ func (s *Store) rewrite(ctx context.Context, c *fileCopy) (err error) {
 	if err := s.archive.vacuum(ctx, c.path); err != nil {
 		return err
 	}
+	if err := force(c.path); err != nil {
+		return kept(c.path, err)
+	}
 	if err := s.attach(ctx, c); err != nil {
 		return err
 	}

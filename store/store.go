@@ -159,6 +159,7 @@ func (s *Store) open(ctx context.Context, last previousExit) error {
 	s.finish(ctx)
 	tidying, giveUp := context.WithCancelCause(always)
 	s.tidier.giveUp = giveUp
+	s.tidier.given = func(do func()) func() bool { return context.AfterFunc(tidying, do) }
 	go s.tidy(tidying) // Close waits for it
 	return nil
 }

@@ -30,19 +30,21 @@ type traceCleaner struct {
 	leaving chan struct{} // closed when the store closes
 	done    chan struct{} // closed when the goroutine has ended
 
-	purging chan struct{}           // has a value while traces are removed
-	giveUp  context.CancelCauseFunc // leaves the rest to the next start
+	purging chan struct{}               // has a value while traces are removed, and for ever after the end
+	giveUp  context.CancelCauseFunc     // leaves the rest to the next start
+	given   func(do func()) func() bool // has do called then, unless the result is called before
 }
 
 func newTraceCleaner() traceCleaner {
 	return traceCleaner{dirty: make(chan struct{}, 1), leaving: make(chan struct{}), done: make(chan struct{}), purging: make(chan struct{}, 1)}
 }
 
-// leave removes the traces that it can within farewell, and returns when the cleaner has stopped.
+// leave removes the traces that it can within farewell, and returns when nobody removes any more.
 func (t traceCleaner) leave() {
 	close(t.leaving)
 	late := time.AfterFunc(farewell, func() { t.giveUp(errLeft) })
 	<-t.done
+	t.purging <- struct{}{} // nobody else does it either
 	late.Stop()
 	t.giveUp(nil)
 }

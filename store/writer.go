@@ -305,7 +305,7 @@ func (w *writer) renew() {
 }
 
 // errBusy says that the log beside the file cannot be emptied now.
-var errBusy = errors.New("another program is reading it: close that program and try again")
+var errBusy = errors.New("another program, or a long query, is reading it: try again when that has ended")
 
 // empty moves everything from the log beside the file into the file and empties the log, where
 // deleted words would otherwise remain until it is overwritten. It does not wait for readers of the
