@@ -306,19 +306,7 @@ func erasedIn(ctx context.Context, path string) (ids []earshot.EventID, err erro
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	rows, err := db.QueryContext(ctx, "SELECT id FROM journal WHERE kind = ?", earshot.KindErased)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id earshot.EventID
-		if err := rows.Scan(&id); err != nil {
-			return ids, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
+	return column[earshot.EventID](db.QueryContext(ctx, "SELECT id FROM journal WHERE kind = ?", earshot.KindErased))
 }
 
 // anyOf reports whether any of the events exists and is not erased.
@@ -349,28 +337,20 @@ func (s *Store) eraseIn(ctx context.Context, db *sql.DB, ids []earshot.EventID) 
 }
 
 // companions returns the companions in an open backup.
-func companions(ctx context.Context, db *sql.DB) (all []Companion, err error) {
+func companions(ctx context.Context, db *sql.DB) ([]Companion, error) {
 	var there bool
-	err = db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'companions')").Scan(&there)
+	err := db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'companions')").Scan(&there)
 	if err != nil || !there {
 		return nil, err
 	}
 	rows, err := db.QueryContext(ctx, "SELECT name, data FROM companions ORDER BY name")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var c Companion
-		if err := rows.Scan(&c.Name, &c.Data); err != nil {
-			return nil, err
+	return list(rows, err, func(c *Companion, rows *sql.Rows) error {
+		err := rows.Scan(&c.Name, &c.Data)
+		if err == nil && (c.Name != filepath.Base(c.Name) || c.Name == "." || c.Name == "..") {
+			err = fmt.Errorf("the backup has an unexpected file in it: %.40q", c.Name)
 		}
-		if c.Name != filepath.Base(c.Name) || c.Name == "." || c.Name == ".." {
-			return nil, fmt.Errorf("the backup has an unexpected file in it: %.40q", c.Name)
-		}
-		all = append(all, c)
-	}
-	return all, rows.Err()
+		return err
+	})
 }
 
 // copied copies a database to a new one, readable only by its owner, and forces it to the disk. The

@@ -17,28 +17,19 @@ type victim struct {
 	room earshot.RoomID
 }
 
-// descendants returns the events in the list and everything made from them, except what is already
-// erased.
-func descendants(ctx context.Context, tx *sql.Tx, list string) ([]victim, error) {
+// read reads the columns of a row and those of a victim behind them.
+func (v *victim) read(rows *sql.Rows) error { return v.scan(rows, &v.id, &v.at, &v.room) }
+
+// descendants returns the events with some IDs, which are JSON, and everything made from them,
+// except what is already erased.
+func descendants(ctx context.Context, tx *sql.Tx, ids string) ([]victim, error) {
 	rows, err := tx.QueryContext(ctx, `
 		WITH RECURSIVE gone (id) AS (
 			SELECT value FROM json_each(?)
 			UNION SELECT d.event FROM derived d JOIN gone ON d.source = gone.id)
 		SELECT `+columns+`, j.id, j.at, j.room FROM gone CROSS JOIN journal j ON j.id = gone.id
-		WHERE j.kind <> ? ORDER BY j.sequence`, list, earshot.KindErased)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []victim
-	for rows.Next() {
-		var v victim
-		if err := v.scan(rows, &v.id, &v.at, &v.room); err != nil {
-			return nil, err
-		}
-		all = append(all, v)
-	}
-	return all, rows.Err()
+		WHERE j.kind <> ? ORDER BY j.sequence`, ids, earshot.KindErased)
+	return list(rows, err, (*victim).read)
 }
 
 // eraseAll erases some events and everything made from them. It returns what they were.

@@ -180,3 +180,8 @@ func (s *Store) Parts(t testing.TB) (n int) {
 	}
 	return n
 }
+
+// Turns returns the newest replies, in the order in which they ended.
+func (r *Reader) Turns(ctx context.Context, limit int) ([]earshot.Event, error) {
+	return r.Last(ctx, []earshot.Kind{earshot.KindReply}, limit)
+}

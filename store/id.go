@@ -10,6 +10,9 @@ import (
 	"earshot"
 )
 
+// NewIDs returns a source of rising IDs that is safe for concurrent use.
+func NewIDs() func() earshot.EventID { return rising(time.Now) }
+
 // rising returns a function that makes ULIDs, each greater than the one before, even when the clock
 // is set back.
 func rising(now func() time.Time) func() earshot.EventID {

@@ -384,19 +384,8 @@ func uncircled(ctx context.Context, tx *sql.Tx, before int64) error {
 	rows, err := tx.QueryContext(ctx, `SELECT a.event, b.id FROM (`+references+` AND j.sequence > ?1) a JOIN journal b ON b.id = a.other WHERE b.sequence >= a.at
 		UNION SELECT d.event, d.source FROM journal j JOIN derived d ON d.event = j.id JOIN journal b ON b.id = d.source WHERE j.sequence > ?1 AND b.sequence >= j.sequence
 		LIMIT ?2`, before, mostAhead+1)
+	ahead, err := list(rows, err, func(step *[2]string, rows *sql.Rows) error { return rows.Scan(&step[0], &step[1]) })
 	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var ahead [][2]string
-	for rows.Next() {
-		var step [2]string
-		if err := rows.Scan(&step[0], &step[1]); err != nil {
-			return err
-		}
-		ahead = append(ahead, step)
-	}
-	if err := rows.Err(); err != nil {
 		return err
 	}
 	if len(ahead) > mostAhead {

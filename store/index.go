@@ -213,12 +213,8 @@ func authors(ctx context.Context, tx *sql.Tx, e earshot.Event, before int64) ([]
 
 // attributions returns the events before a sequence that say who made an utterance.
 func attributions(ctx context.Context, tx *sql.Tx, e earshot.Event, before int64) (all []earshot.Event, err error) {
-	rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM derived d JOIN journal j ON j.id = d.event WHERE d.source = ? AND j.kind = ? AND j.sequence < ? ORDER BY j.sequence",
-		e.ID, earshot.KindWhose, before)
-	if err != nil {
-		return nil, err
-	}
-	found, err := collect(rows)
+	found, err := collect(tx.QueryContext(ctx, "SELECT "+columns+" FROM derived d JOIN journal j ON j.id = d.event WHERE d.source = ? AND j.kind = ? AND j.sequence < ? ORDER BY j.sequence",
+		e.ID, earshot.KindWhose, before))
 	for _, r := range found {
 		later, wrong := r.event()
 		if w, is := later.Body.(earshot.Attribution); is && w.Of == e.ID {

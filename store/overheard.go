@@ -133,20 +133,9 @@ func (s *Store) lapsing(ctx context.Context, v earshot.View, some []SelectedEven
 }
 
 // madeOf returns what was made directly from an event and is not erased.
-func madeOf(ctx context.Context, v earshot.View, of earshot.EventID) (all []victim, err error) {
+func madeOf(ctx context.Context, v earshot.View, of earshot.EventID) ([]victim, error) {
 	rows, err := v.QueryContext(ctx, "SELECT "+columns+", j.id, j.at, j.room FROM derived d CROSS JOIN journal j ON j.id = d.event WHERE d.source = ? AND j.kind <> ? ORDER BY j.sequence", of, earshot.KindErased)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var m victim
-		if err := m.scan(rows, &m.id, &m.at, &m.room); err != nil {
-			return nil, err
-		}
-		all = append(all, m)
-	}
-	return all, rows.Err()
+	return list(rows, err, (*victim).read)
 }
 
 // asked reports whether m, which was made from overheard events among others, was made for somebody

@@ -54,12 +54,8 @@ func (s *Store) Lately(ctx context.Context, room earshot.RoomID, kind earshot.Ki
 	if kind != "" {
 		query += " AND j.kind = @kind"
 	}
-	rows, err := s.archive.db().QueryContext(ctx, query+" ORDER BY j.sequence DESC LIMIT @many",
-		sql.Named("room", room), sql.Named("kind", kind), sql.Named("many", max(0, many)))
-	if err != nil {
-		return nil, s.archive.failed(ctx, err)
-	}
-	found, err := collect(rows)
+	found, err := collect(s.archive.db().QueryContext(ctx, query+" ORDER BY j.sequence DESC LIMIT @many",
+		sql.Named("room", room), sql.Named("kind", kind), sql.Named("many", max(0, many))))
 	if err != nil {
 		return nil, s.archive.failed(ctx, err)
 	}
@@ -84,11 +80,6 @@ func (r *Reader) Decisions(ctx context.Context, agent earshot.ParticipantID, bef
 func (r *Reader) Find(ctx context.Context, ids []earshot.EventID) ([]earshot.Event, error) {
 	return r.ask(ctx, len(ids), "SELECT "+columns+" FROM journal j WHERE "+visible+
 		" AND j.id IN (SELECT value FROM json_each(@ids)) ORDER BY j.sequence LIMIT @limit", sql.Named("ids", asJSON(ids)))
-}
-
-// Turns returns the newest replies, in the order in which they ended.
-func (r *Reader) Turns(ctx context.Context, limit int) ([]earshot.Event, error) {
-	return r.Last(ctx, []earshot.Kind{earshot.KindReply}, limit)
 }
 
 // About returns the first decisions about an event and the replies to it, in the order in which
@@ -118,18 +109,7 @@ func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) 
 	if limit < 1 {
 		return nil, nil
 	}
-	members := slices.Concat(r.who.Members, r.who.Agents)
-	args = append(args, sql.Named("room", r.who.Room), sql.Named("members", asJSON(members)), sql.Named("agents", asJSON(r.who.Agents)),
-		sql.Named("known", !r.who.Unknown && len(members) > 0), sql.Named("limit", limit))
-	rows, err := r.archive.db().QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, r.archive.failed(ctx, err)
-	}
-	found, err := collect(rows)
-	if err != nil {
-		return nil, r.archive.failed(ctx, err)
-	}
-	events, err := open(found, r.who)
+	events, err := r.seen(ctx, r.archive.db(), query, append(args, sql.Named("limit", limit))...)
 	if err != nil {
 		return nil, r.archive.failed(ctx, err)
 	}
@@ -138,19 +118,19 @@ func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) 
 
 // these returns those of some events that the audience may see, newest first.
 func (r *Reader) these(ctx context.Context, tx *sql.Tx, sequences []int64) ([]earshot.Event, error) {
-	members := slices.Concat(r.who.Members, r.who.Agents)
 	list, err := json.Marshal(sequences)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM journal j WHERE "+visible+
-		" AND j.sequence IN (SELECT value FROM json_each(@these)) ORDER BY j.sequence DESC",
-		sql.Named("these", string(list)), sql.Named("room", r.who.Room), sql.Named("members", asJSON(members)), sql.Named("agents", asJSON(r.who.Agents)),
-		sql.Named("known", !r.who.Unknown && len(members) > 0))
-	if err != nil {
-		return nil, err
-	}
-	found, err := collect(rows)
+	return r.seen(ctx, tx, "SELECT "+columns+" FROM journal j WHERE "+visible+
+		" AND j.sequence IN (SELECT value FROM json_each(@these)) ORDER BY j.sequence DESC", sql.Named("these", string(list)))
+}
+
+// seen returns the events that a query finds. The query must use visible.
+func (r *Reader) seen(ctx context.Context, db earshot.View, query string, args ...any) ([]earshot.Event, error) {
+	members := slices.Concat(r.who.Members, r.who.Agents)
+	found, err := collect(db.QueryContext(ctx, query, append(args, sql.Named("room", r.who.Room), sql.Named("members", asJSON(members)),
+		sql.Named("agents", asJSON(r.who.Agents)), sql.Named("known", !r.who.Unknown && len(members) > 0))...))
 	if err != nil {
 		return nil, err
 	}

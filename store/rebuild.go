@@ -144,11 +144,7 @@ const chunk = 256
 // after returns the first rows behind a sequence, of all rooms. In a damaged file a page may be its
 // own descendant: then the rows never end, and only their order shows it.
 func after(ctx context.Context, db earshot.View, sequence int64) ([]row, error) {
-	rows, err := db.QueryContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.sequence > ? ORDER BY j.sequence LIMIT ?", sequence, chunk)
-	if err != nil {
-		return nil, err
-	}
-	all, err := collect(rows)
+	all, err := collect(db.QueryContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.sequence > ? ORDER BY j.sequence LIMIT ?", sequence, chunk))
 	if err == nil && len(all) > 0 && all[0].sequence <= sequence {
 		return nil, astray(all[0].sequence)
 	}
@@ -160,16 +156,32 @@ func astray(sequence int64) error {
 	return fmt.Errorf("event %d: it is out of order: %w", sequence, errAltered)
 }
 
-// collect reads all rows, in ascending or descending order, and closes them.
-func collect(rows *sql.Rows) ([]row, error) {
+// list reads the result of a query, each row of it by read, and closes it.
+func list[T any](rows *sql.Rows, err error, read func(*T, *sql.Rows) error) (all []T, _ error) {
+	if err != nil {
+		return nil, err
+	}
 	defer rows.Close()
-	var all []row
 	for rows.Next() {
-		var r row
-		if err := r.scan(rows); err != nil {
-			return nil, err
+		var one T
+		if err := read(&one, rows); err != nil {
+			return all, err
 		}
-		all = append(all, r)
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
+
+// column reads the only column of a result, and closes it.
+func column[T any](rows *sql.Rows, err error) ([]T, error) {
+	return list(rows, err, func(one *T, rows *sql.Rows) error { return rows.Scan(one) })
+}
+
+// collect reads rows of the journal, in ascending or descending order, and closes them.
+func collect(rows *sql.Rows, err error) ([]row, error) {
+	all, err := list(rows, err, func(r *row, rows *sql.Rows) error { return r.scan(rows) })
+	if err != nil {
+		return nil, err
 	}
 	for i := 1; i < len(all); i++ {
 		last, next := all[i-1].sequence, all[i].sequence
@@ -177,5 +189,5 @@ func collect(rows *sql.Rows) ([]row, error) {
 			return nil, astray(next)
 		}
 	}
-	return all, rows.Err()
+	return all, nil
 }

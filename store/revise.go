@@ -121,12 +121,8 @@ func target(ctx context.Context, tx *sql.Tx, in earshot.RoomID, id earshot.Event
 
 // stemming returns the rows that were derived directly from an event.
 func stemming(ctx context.Context, tx *sql.Tx, from earshot.EventID) ([]row, error) {
-	rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM derived d JOIN journal j ON j.id = d.event WHERE d.source = ? AND j.kind IN (?, ?)",
-		from, earshot.KindRevision, earshot.KindEdit)
-	if err != nil {
-		return nil, err
-	}
-	return collect(rows)
+	return collect(tx.QueryContext(ctx, "SELECT "+columns+" FROM derived d JOIN journal j ON j.id = d.event WHERE d.source = ? AND j.kind IN (?, ?)",
+		from, earshot.KindRevision, earshot.KindEdit))
 }
 
 // changes applies e to the earlier events that it changes, and returns e as it is kept.

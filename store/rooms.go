@@ -9,25 +9,14 @@ import (
 // Rooms returns at most limit rooms whose names begin with prefix and in which anything has
 // happened, the one with the newest event first. It is for whoever keeps the rooms. Its time
 // depends on the number of rooms, not on what was said in them.
-func (s *Store) Rooms(ctx context.Context, prefix string, limit int) (rooms []earshot.RoomID, err error) {
-	rows, err := s.archive.db().QueryContext(ctx, `WITH RECURSIVE all_rooms (room) AS (
+func (s *Store) Rooms(ctx context.Context, prefix string, limit int) ([]earshot.RoomID, error) {
+	rooms, err := column[earshot.RoomID](s.archive.db().QueryContext(ctx, `WITH RECURSIVE all_rooms (room) AS (
 			SELECT min(room) FROM journal WHERE room >= ?1
 			UNION ALL SELECT (SELECT min(room) FROM journal WHERE room > all_rooms.room) FROM all_rooms WHERE substr(all_rooms.room, 1, length(?1)) = ?1
 		)
 		SELECT room FROM all_rooms WHERE substr(room, 1, length(?1)) = ?1
-		ORDER BY (SELECT max(sequence) FROM journal j WHERE j.room = all_rooms.room) DESC LIMIT ?2`, prefix, max(0, limit))
+		ORDER BY (SELECT max(sequence) FROM journal j WHERE j.room = all_rooms.room) DESC LIMIT ?2`, prefix, max(0, limit)))
 	if err != nil {
-		return nil, s.archive.failed(ctx, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var room earshot.RoomID
-		if err := rows.Scan(&room); err != nil {
-			return nil, s.archive.failed(ctx, err)
-		}
-		rooms = append(rooms, room)
-	}
-	if err := rows.Err(); err != nil {
 		return nil, s.archive.failed(ctx, err)
 	}
 	return rooms, nil

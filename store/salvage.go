@@ -39,7 +39,7 @@ func told(path, name string, saved int, lost []span, why error) earshot.Notice {
 	}
 	text := fmt.Sprintf("%s was damaged (%v). It was set aside as %s, and %d events could be saved.", path, why, filepath.Base(name), saved)
 	if len(lost) > 0 {
-		text += " These are missing: " + list(lost) + "."
+		text += " These are missing: " + named(lost) + "."
 	}
 	text += " It cannot be known whether anything after the last of them is missing."
 	return earshot.Notice{Key: "store.salvaged", Text: text, Cure: "keep the old file until you are sure that nothing is missing; check the disk"}
@@ -109,15 +109,15 @@ func (s span) String() string {
 	return fmt.Sprintf("%d to %d", s.from, s.to)
 }
 
-// list names the first spans, and how many more there are.
-func list(spans []span) string {
-	const named = 20 // fills some lines of a terminal
+// named names the first spans, and how many more there are.
+func named(spans []span) string {
+	const most = 20 // fills some lines of a terminal
 	var names []string
-	for _, s := range spans[:min(named, len(spans))] {
+	for _, s := range spans[:min(most, len(spans))] {
 		names = append(names, s.String())
 	}
 	text := "the events " + strings.Join(names, ", ")
-	if more := len(spans) - named; more > 0 {
+	if more := len(spans) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more stretches", more)
 	}
 	return text
@@ -127,19 +127,7 @@ func list(spans []span) string {
 func gaps(ctx context.Context, tx *sql.Tx) ([]span, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT before + 1, sequence - 1 FROM
 		(SELECT sequence, lag(sequence, 1, 0) OVER (ORDER BY sequence) AS before FROM journal) WHERE sequence > before + 1`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var missing []span
-	for rows.Next() {
-		var s span
-		if err := rows.Scan(&s.from, &s.to); err != nil {
-			return nil, err
-		}
-		missing = append(missing, s)
-	}
-	return missing, rows.Err()
+	return list(rows, err, func(s *span, rows *sql.Rows) error { return rows.Scan(&s.from, &s.to) })
 }
 
 // patience is how many ranges are tried, which takes some five seconds. It is enough to find the

@@ -149,11 +149,7 @@ const atOnce = 4096
 func (s *finder) look(ctx context.Context, t interval) error {
 	match := s.match(t.first)
 	for n := min(s.limit-len(s.found), atOnce); len(s.found) < s.limit; n = min(4*n, atOnce) { // most candidates match
-		rows, err := s.tx.QueryContext(ctx, "SELECT rowid FROM terms WHERE terms MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?", match, t.first, t.end, n)
-		if err != nil {
-			return err
-		}
-		sequences, err := numbers(rows)
+		sequences, err := column[int64](s.tx.QueryContext(ctx, "SELECT rowid FROM terms WHERE terms MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?", match, t.first, t.end, n))
 		if err != nil {
 			return err
 		}
@@ -172,19 +168,6 @@ func (s *finder) look(ctx context.Context, t interval) error {
 		t.end = last
 	}
 	return nil
-}
-
-// numbers reads integers, and closes the rows.
-func numbers(rows *sql.Rows) (all []int64, err error) {
-	defer rows.Close()
-	for rows.Next() {
-		var n int64
-		if err := rows.Scan(&n); err != nil {
-			return nil, err
-		}
-		all = append(all, n)
-	}
-	return all, rows.Err()
 }
 
 // match returns the query to the index, in the language of FTS5, for the partition of a sequence.

@@ -208,11 +208,7 @@ func (sel Selection) concerns(e earshot.Event) bool {
 
 // kindred calls do with the events of the journal j that match.
 func kindred(ctx context.Context, tx *sql.Tx, where string, args []any, do func(earshot.Event)) error {
-	rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM journal j WHERE "+where, used(where, args)...)
-	if err != nil {
-		return err
-	}
-	found, err := collect(rows)
+	found, err := collect(tx.QueryContext(ctx, "SELECT "+columns+" FROM journal j WHERE "+where, used(where, args)...))
 	if err != nil {
 		return err
 	}
@@ -245,21 +241,12 @@ func doom(e earshot.Event) SelectedEvent {
 
 // dooms reads rows of the columns of doomed.
 func dooms(rows *sql.Rows, err error) ([]SelectedEvent, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []SelectedEvent
-	for rows.Next() {
-		var d SelectedEvent
+	return list(rows, err, func(d *SelectedEvent, rows *sql.Rows) error {
 		var at int64
-		if err := rows.Scan(&d.Sequence, &d.ID, &at, &d.Room, &d.Kind, &d.Author, &d.About, &d.Turn); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&d.Sequence, &d.ID, &at, &d.Room, &d.Kind, &d.Author, &d.About, &d.Turn)
 		d.At = time.UnixMilli(at)
-		all = append(all, d)
-	}
-	return all, rows.Err()
+		return err
+	})
 }
 
 // once returns events in the order of the journal, without duplicates.
