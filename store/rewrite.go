@@ -74,6 +74,7 @@ func (s *Store) rewrite(ctx context.Context, c *fileCopy) (err error) {
 		if err := s.follow(ctx, c, s.archive.db()); err != nil {
 			return err
 		}
+		s.relieve(ctx)
 		err = s.write.between(ctx, func(ctx context.Context) error { return s.swap(ctx, c) })
 		if !errors.Is(err, errBusy) {
 			return err
@@ -107,6 +108,9 @@ func room(path string) error {
 // attach opens a copy, unless more was deleted before it was made.
 func (s *Store) attach(ctx context.Context, c *fileCopy) (err error) {
 	if c.db, err = openWriter(c.path); err != nil {
+		return err
+	}
+	if _, err := c.db.ExecContext(ctx, "PRAGMA synchronous = OFF"); err != nil { // until it is finished
 		return err
 	}
 	c.index = &messages{partition: s.archive.index.partition}
@@ -172,6 +176,9 @@ func (c *fileCopy) add(ctx context.Context, rows []row) error {
 // finish clears the mark in the copy, and closes it, with everything on the disk.
 func (c *fileCopy) finish(ctx context.Context) error {
 	_, err := c.db.ExecContext(ctx, "DELETE FROM versions WHERE name = ?", unpurged)
+	if err == nil {
+		_, err = c.db.ExecContext(ctx, "PRAGMA synchronous = FULL")
+	}
 	err = shut(ctx, c.db, err)
 	c.db = nil
 	return err
@@ -216,6 +223,17 @@ func (s *Store) swap(ctx context.Context, c *fileCopy) error {
 		wrong = db.PingContext(ctx)
 	}
 	return errors.Join(err, wrong)
+}
+
+// relieve moves what it can of the log into the file while others write, so that the writer has
+// little left to move when it empties the log. What fails here fails there too.
+func (s *Store) relieve(ctx context.Context) {
+	db, err := openWriter(s.archive.path)
+	if err != nil {
+		return
+	}
+	defer db.Close()
+	_, _ = db.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
 }
 
 // hold takes all connections of the pool, so that nobody reads the file. With release they are
