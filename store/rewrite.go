@@ -17,17 +17,17 @@ import (
 var errChanged = errors.New("something else was deleted or changed meanwhile")
 
 const (
-	// patient is how many times the file is tried to be replaced while another program, or a long
-	// query, reads it, and breath how long others can write in between.
-	patient = 40
-	breath  = 50 * time.Millisecond
+	// maxAttempts is how many times the file is tried to be replaced while another program, or a long
+	// query, reads it, and attemptDelay how long others can write in between.
+	maxAttempts  = 40
+	attemptDelay = 50 * time.Millisecond
 
-	// moment is how long the writer, and with it all others, waits for queries to end before the
+	// maxPause is how long the writer, and with it all others, waits for queries to end before the
 	// file is replaced.
-	moment = 10 * time.Millisecond
+	maxPause = 10 * time.Millisecond
 
-	// spare is how much of the disk a copy leaves free: as much as the log beside the file takes.
-	spare = 32 << 20
+	// reservedSpace is how much of the disk a copy leaves free: as much as the log beside the file takes.
+	reservedSpace = 32 << 20
 )
 
 // A fileCopy is a copy of the journal that is going to replace it.
@@ -70,7 +70,7 @@ func (s *Store) rewrite(ctx context.Context, c *fileCopy) (err error) {
 	if err := s.attach(ctx, c); err != nil {
 		return err
 	}
-	for range patient {
+	for range maxAttempts {
 		if err := s.follow(ctx, c, s.archive.db()); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (s *Store) rewrite(ctx context.Context, c *fileCopy) (err error) {
 			return err
 		}
 		select {
-		case <-time.After(breath):
+		case <-time.After(attemptDelay):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -98,9 +98,9 @@ func room(path string) error {
 	if err := syscall.Statfs(filepath.Dir(path), &disk); err != nil {
 		return nil // copying shows it
 	}
-	if free := uint64(disk.Bavail) * uint64(disk.Bsize); free < uint64(bytes)+spare {
+	if free := uint64(disk.Bavail) * uint64(disk.Bsize); free < uint64(bytes)+reservedSpace {
 		return fmt.Errorf("%w anew: %s: what was forgotten is erased, but traces of it stay in the file until the disk has room for a copy of it: free %d MB, and it goes on by itself",
-			ErrFull, path, (uint64(bytes)+spare-free)>>20+1)
+			ErrFull, path, (uint64(bytes)+reservedSpace-free)>>20+1)
 	}
 	return nil
 }
@@ -240,7 +240,7 @@ func (s *Store) relieve(ctx context.Context) {
 // closed: the next queries open the file that has its name by then. It waits for queries under way
 // for a moment only.
 func (a *Archive) hold(ctx context.Context) (release func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, moment)
+	ctx, cancel := context.WithTimeout(ctx, maxPause)
 	defer cancel()
 	var held []*sql.Conn
 	release = func() {
