@@ -38,7 +38,7 @@ endif
 # PortAudio's Go side keeps numbers in pointers, which the race detector's
 # companion does not allow. SQLite itself is C in the shape of Go, with memory of
 # its own in which there is nothing to detect; watching it takes most of the time.
-RACE = -race -shuffle=on -parallel 4 -timeout 40m -gcflags=github.com/gordonklaus/portaudio=-d=checkptr=0 \
+RACE = -race -tags lockorder -shuffle=on -parallel 4 -timeout 40m -gcflags=github.com/gordonklaus/portaudio=-d=checkptr=0 \
 	-gcflags=modernc.org/sqlite/lib=-race=false
 
 # The longest packages come first, so that none is left alone at the end. The bench and the

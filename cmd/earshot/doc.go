@@ -115,29 +115,34 @@
 //
 // [earshot/executive] decides; the package itself is only its configuration.
 // [earshot/executive/room] does things in one order, which its package comment
-// tells: read that one first. There are as many as the configuration says; who
-// may see something is fixed at the door of each, and looked at again before
-// every prompt, outlet and answer. [earshot/executive/turn] is one reply and the
-// truth about what was heard of it, with a step function for a heart.
-// [earshot/executive/dialogue] is what an agent remembers of a conversation, and
-// [earshot/executive/prompt] builds what its model is asked, and says what that rests on.
-// [earshot/executive/addressing] finds out for which agents something is that was written,
-// [earshot/executive/activity] knows who is about to say something, and
-// [earshot/executive/echo] what comes back of the agent's own voice;
-// [earshot/executive/latency] measures how long its turns take.
-// [earshot/executive/scene] is what is going on, pulled and never pushed;
-// [earshot/executive/reflex] answers what takes no thought, without a model.
-// [earshot/executive/think] is the thought that goes on beside the talk, and gives way
-// to it; [earshot/executive/attention] decides when to think and to speak unasked;
-// [earshot/executive/midturn] tells what is said to an agent that works, and
-// [earshot/executive/explain] tells in words what was decided.
-// [earshot/executive/presence] makes up who is probably here, of eyes, voices and
-// handles, and [earshot/executive/sight] the looks through a camera and what is said of them.
-// [earshot/executive/command] is the table of /commands.
-// [earshot/executive/tool] is what an agent does besides talking: the one registry
-// of tools, in whose name they are used, and the loop in which a model uses them;
-// [earshot/executive/tool/workspace] is its files, and [earshot/executive/remind]
-// the agenda of a room: what is to be said later.
+// explains: read that one first. There are as many rooms as the configuration says. Who
+// may see something is fixed when it is admitted, and checked again before every
+// prompt, outlet and answer. The room owns the order, the queue for the journal, the
+// questions that wait and the live turn. Everything else is a component that knows no
+// room and returns what it wants done:
+//
+//   - who and to whom: [earshot/executive/addressing] finds out for which agents something
+//     that was written is, [earshot/executive/hearing] whose voice it is and for which agents
+//     something that was said aloud is, [earshot/executive/askers] in whose name an agent acts;
+//   - what happens around it: [earshot/executive/activity] knows who is about to say something,
+//     [earshot/executive/echo] what of the agent's own voice comes back,
+//     [earshot/executive/presence] who is probably here, [earshot/executive/sight] what the
+//     cameras see, and [earshot/executive/scene] all that is going on;
+//   - a reply: [earshot/executive/dialogue] is what an agent remembers,
+//     [earshot/executive/prompt] builds what its model is asked and says what that rests on,
+//     [earshot/executive/reflex] answers without a model what takes no thought,
+//     [earshot/executive/turn] is one reply and the truth about what was heard of it, with a
+//     step function for a heart, [earshot/executive/midturn] judges what is said to an agent
+//     that works, [earshot/executive/latency] measures how long turns take, and
+//     [earshot/executive/delivery] knows the outlets and who is around them;
+//   - unasked: [earshot/executive/think] thinks beside the talk and gives way to it,
+//     [earshot/executive/attention] decides when to think and to speak unasked,
+//     [earshot/executive/unasked] chooses what is said, [earshot/executive/remind] is the
+//     agenda, and [earshot/executive/explain] says in words what was decided;
+//   - commands and tools: [earshot/executive/command] is the table of /commands,
+//     [earshot/executive/slash] answers them as a client of the room,
+//     [earshot/executive/tool] has the registry of tools, in whose name they are used, and the
+//     loop in which a model uses them, and [earshot/executive/tool/workspace] the files.
 //
 // # Senses and outlets
 //

@@ -4,10 +4,10 @@ package activity
 
 import (
 	"maps"
-	"sync"
 	"time"
 
 	"earshot"
+	"earshot/internal/lockorder"
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 // A Tracker knows who is about to say something: who types, and whose voice can be heard. The
 // senses report it, at once. The zero value is still.
 type Tracker struct {
-	mu     sync.Mutex
+	mu     lockorder.Mutex[lockorder.Leaf]
 	typing map[Terminal]time.Time       // when a key was last reported
 	voices map[earshot.Handle]time.Time // when each was last heard
 	last   map[earshot.Handle]time.Time // when each recently said something

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"earshot"
+	"earshot/internal/lockorder"
 )
 
 var (
@@ -32,7 +33,7 @@ type Outlet struct {
 
 // A Set is the outlets of a room. It is safe for concurrent use. The zero value is empty.
 type Set struct {
-	mu  sync.Mutex
+	mu  lockorder.Mutex[lockorder.Leaf]
 	all []*Outlet
 }
 

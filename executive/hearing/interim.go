@@ -2,12 +2,13 @@ package hearing
 
 import (
 	"cmp"
-	"earshot"
-	"earshot/executive/activity"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"earshot"
+	"earshot/executive/activity"
+	"earshot/internal/lockorder"
 )
 
 // Interims are the words that are being said, as far as they are understood: the newest of each
@@ -15,7 +16,7 @@ import (
 // no journal, no log and no prompt. The utterance replaces them, or nothing does. The zero value is
 // ready.
 type Interims struct {
-	mu  sync.Mutex
+	mu  lockorder.Mutex[lockorder.Leaf]
 	all map[earshot.Handle]interim
 }
 

@@ -4,16 +4,17 @@
 package hearing
 
 import (
+	"maps"
+	"slices"
+	"time"
+
 	"earshot"
 	"earshot/executive"
 	"earshot/executive/activity"
 	"earshot/executive/echo"
+	"earshot/internal/lockorder"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"maps"
-	"slices"
-	"sync"
-	"time"
 )
 
 // A Turn is the reply that is being given.
@@ -40,7 +41,7 @@ type Host struct {
 type Listener struct {
 	Host
 
-	mu        sync.Mutex
+	mu        lockorder.Mutex[lockorder.Leaf]
 	answered  map[counterpart]lastExchange // when somebody was last answered aloud
 	sentences map[earshot.Handle]sentence  // what a voice has recently said to agents
 	aside     remark                       // what was last said to somebody else

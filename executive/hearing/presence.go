@@ -3,12 +3,12 @@ package hearing
 import (
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 
 	"earshot"
+	"earshot/internal/lockorder"
 	"earshot/participants"
 )
 
@@ -31,7 +31,7 @@ const (
 // A Presence says whose voices are here, and when each was last heard. It is safe for concurrent
 // use. Use [NewPresence].
 type Presence struct {
-	mu      sync.Mutex
+	mu      lockorder.Mutex[lockorder.Leaf]
 	last    map[earshot.ParticipantID]time.Time
 	unnamed *rate.Limiter // of newcomers who have no name
 }

@@ -2,12 +2,12 @@ package presence
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"earshot"
 	"earshot/api"
 	"earshot/executive/scene"
+	"earshot/internal/lockorder"
 	"earshot/participants"
 )
 
@@ -31,11 +31,11 @@ var local = map[string]bool{"console": true, "microphone": true, "webcam": true}
 type Estimator struct {
 	people *participants.Registry
 
-	mu      sync.Mutex
+	mu      lockorder.Mutex[lockorder.Leaf]
 	tracker Tracker
 
-	telling sync.Mutex // held while the estimate is written to the scene
-	told    []string   // the entries of the last estimate
+	telling lockorder.Mutex[lockorder.Description] // held while the estimate is written to the scene
+	told    []string                               // the entries of the last estimate
 }
 
 // NewEstimator returns an estimator that has noticed nobody.

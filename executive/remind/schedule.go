@@ -2,16 +2,16 @@ package remind
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"earshot"
+	"earshot/internal/lockorder"
 )
 
 // A Schedule is an agenda that several goroutines use, and that knows which reminders were tried in
 // vain. The zero value is empty. It is safe for concurrent use.
 type Schedule struct {
-	mu        sync.Mutex
+	mu        lockorder.Mutex[lockorder.Leaf]
 	agenda    Agenda
 	postponed map[earshot.EventID]time.Time // until when each waits that nobody heard
 }

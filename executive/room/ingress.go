@@ -498,9 +498,6 @@ func (r *Room) userIs(e earshot.Event, who participants.Participant, what string
 	}
 }
 
-// whispers is the command that sends a private message.
-const whispers = "msg"
-
 // saidIn returns what somebody said or wrote.
 func saidIn(b earshot.Body) earshot.Text {
 	switch body := b.(type) {

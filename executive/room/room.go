@@ -57,11 +57,15 @@
 //
 // Typing is known in two places: in the room, which knows when a line is abandoned, and on the
 // floor, which holds the agents back. Whatever ends the one must end the other.
+//
+// The state of a component has a lock of its own, or belongs to Run. The order in which a goroutine
+// takes locks is that of package lockorder, which checks it in all tests of make race: modeMu,
+// identityMu, presenceMu, parkMu, mu, and last the lock of one component. No lock is held while a
+// model, a disk or an outlet is waited for.
 package room
 
 import (
 	"context"
-	"earshot/executive/delivery"
 	"errors"
 	"log/slog"
 	"sync"
@@ -76,6 +80,7 @@ import (
 	"earshot/executive/addressing"
 	"earshot/executive/askers"
 	"earshot/executive/command"
+	"earshot/executive/delivery"
 	"earshot/executive/echo"
 	"earshot/executive/explain"
 	"earshot/executive/hearing"
@@ -88,6 +93,7 @@ import (
 	"earshot/executive/think"
 	"earshot/executive/tool"
 	"earshot/executive/unasked"
+	"earshot/internal/lockorder"
 	"earshot/internal/supervise"
 	"earshot/interrupt"
 	"earshot/llm"
@@ -233,14 +239,14 @@ type Room struct {
 	turnControl   conversation.TurnControl
 	addressing    addressing.Resolver
 
-	modeMu     sync.Mutex // held while the mode changes
+	modeMu     lockorder.Mutex[lockorder.ModeChange] // held while the mode changes
 	wished     earshot.Mode
 	wishes     int
 	pushToTalk pushToTalk
 
-	identityMu sync.Mutex // held while somebody becomes somebody else
-	presenceMu sync.Mutex // held while somebody comes or goes, until that is queued
-	parkMu     sync.Mutex // held while the mind is parked, or while it is decided whether it may continue
+	identityMu lockorder.Mutex[lockorder.IdentityChange] // held while somebody becomes somebody else
+	presenceMu lockorder.Mutex[lockorder.Arrival]        // held while somebody comes or goes, until that is queued
+	parkMu     lockorder.Mutex[lockorder.Parking]        // held while the mind is parked, or while it is decided whether it may continue
 	admissions admissions
 	comings    participants.Announcer
 
@@ -259,7 +265,7 @@ type Room struct {
 
 	preparations atomic.Int64 // counts the changes of what an answer is prepared for
 
-	mu             sync.Mutex
+	mu             lockorder.Mutex[lockorder.State]
 	closed         bool
 	coming         int // entries that will wait in a moment; they count already
 	waiting        []*entry

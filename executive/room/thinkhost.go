@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"earshot"
@@ -16,6 +15,7 @@ import (
 	"earshot/executive/prompt"
 	"earshot/executive/scene"
 	"earshot/executive/think"
+	"earshot/internal/lockorder"
 	"earshot/llm"
 	"earshot/participants"
 )
@@ -39,7 +39,7 @@ const (
 type thinkHost struct {
 	room *Room
 
-	mu    sync.Mutex                             // held by the mind's goroutine to change the contents of rests, and by the owner
+	mu    lockorder.Mutex[lockorder.Leaf]        // held by the mind's goroutine to change the contents of rests, and by the owner
 	rests map[earshot.EventID]*thoughtProvenance // by thought
 }
 

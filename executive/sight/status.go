@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"earshot"
 	"earshot/executive/scene"
+	"earshot/internal/lockorder"
 	"earshot/participants"
 )
 
@@ -42,7 +42,7 @@ type cameraStatus struct {
 // Statuses say what each camera sees at the moment. The zero value is empty. It is safe for
 // concurrent use.
 type Statuses struct {
-	mu  sync.Mutex
+	mu  lockorder.Mutex[lockorder.Leaf]
 	all map[string]cameraStatus
 }
 

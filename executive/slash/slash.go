@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"earshot"
@@ -20,6 +19,7 @@ import (
 	"earshot/executive/presence"
 	"earshot/executive/remind"
 	"earshot/executive/scene"
+	"earshot/internal/lockorder"
 	"earshot/participants"
 	"earshot/participants/agents"
 )
@@ -66,7 +66,7 @@ type Host struct {
 type Commands struct {
 	Host
 
-	mu       sync.Mutex
+	mu       lockorder.Mutex[lockorder.Leaf]
 	listings []listing // the lists of the scene that were shown, newest last
 }
 

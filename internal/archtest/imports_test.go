@@ -38,6 +38,7 @@ var may = map[string]string{
 	"internal/redact":                ".",
 	"internal/sdnotify":              "",
 	"internal/logfile":               ". config internal/redact internal/terminal",
+	"internal/lockorder":             "",
 	"internal/metrics":               ".",
 	"internal/supervise":             ".",
 	"internal/usage":                 "api",
@@ -72,8 +73,8 @@ var may = map[string]string{
 	"providers/*":                    ". providers models/... internal/...",
 	"outlets":                        ".",
 	"outlets/*":                      ". outlets models/tts internal/...",
-	"executive/...":                  ". api interrupt conversation participants/... speakers llm",
-	"executive/room":                 ". api executive/... interrupt conversation participants/... speakers llm internal/supervise", // what is told of outages
+	"executive/...":                  ". api interrupt conversation participants/... speakers llm internal/lockorder",
+	"executive/room":                 ". api executive/... interrupt conversation participants/... speakers llm internal/lockorder internal/supervise", // what is told of outages
 	"server/...":                     ". api participants/... conversation executive/... providers internal/search",                 // the senses of an attached terminal
 	"replay":                         ". config executive/... interrupt llm participants/... conversation speakers internal/english internal/terminal internal/transcript",
 	"monitor":                        ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
