@@ -49,6 +49,7 @@ TESTED = $$({ printf '%s\n' $(LONG); go list $(PACKAGES); } | grep -vx $(foreach
 
 # What is said aloud is understood in real time, if nothing else has the processors.
 ALOUD = '^TestAloud'
+INTERLEAVINGS = '^TestInterleavings$$'
 
 # The tests that compare the docs with the program.
 DOCS = '^Test(DocsAreCurrent|House|DescriptionIsCurrent|ModelsPage)$$'
@@ -106,6 +107,7 @@ test: ## what a contributor runs: set up, check, and all tests, with real server
 	@$(MAKE) --no-print-directory check
 	CGO_ENABLED=0 go build work
 	RAPID_CHECKS=60 go test -timeout 40m -skip $(ALOUD) $(TESTED)
+	CGO_ENABLED=0 go test -tags lockorder -run $(INTERLEAVINGS) ./executive/room
 
 verify: figures aloud race ## what CI runs after test: the bench once, talk in real time, the race detector
 
@@ -113,6 +115,7 @@ proof: ## the long counts, without the race detector
 	@scripts/setup test
 	EARSHOT_PROOF=1 RAPID_CHECKS=1000 go test -count=1 -timeout 6h -skip $(ALOUD) $(PACKAGES)
 	cd cmd/earshot && EARSHOT_PROOF=1 go test -count=1 -timeout 6h -run $(ALOUD)
+	CGO_ENABLED=0 EARSHOT_PROOF=1 go test -count=1 -timeout 6h -tags lockorder -run $(INTERLEAVINGS) ./executive/room
 
 test-core: ## the daemon and its tests in pure Go, without devices and servers
 	CGO_ENABLED=0 go build work

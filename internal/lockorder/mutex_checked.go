@@ -9,23 +9,43 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 )
 
 // Checks reports whether the order is checked.
 const Checks = true
 
-// A Mutex is a mutual exclusion lock with a place in the order. The zero value is unlocked.
+// yield is called before each lock is taken; see [SetYield].
+var yield atomic.Pointer[func()]
+
+// SetYield has f called by each goroutine before it takes a lock, so that a test can let others go
+// first; nil ends that.
+func SetYield(f func()) {
+	if f == nil {
+		yield.Store(nil)
+		return
+	}
+	yield.Store(&f)
+}
+
+// A Mutex is a mutual exclusion lock with a place in the order. The zero value is unlocked. Whoever
+// waits for it waits for a channel, which testing/synctest can see.
 type Mutex[R Ranked] struct {
-	mu    sync.Mutex
-	owner uint64 // the goroutine that holds it
+	once  sync.Once
+	taken chan struct{} // has a value while it is locked
+	owner uint64        // the goroutine that holds it
 }
 
 // Lock locks m. It panics if the goroutine holds a lock that does not stand before m.
 func (m *Mutex[R]) Lock() {
 	var place R
-	g := goroutine()
+	g := Goroutine()
 	held.check(g, place)
-	m.mu.Lock()
+	if f := yield.Load(); f != nil {
+		(*f)()
+	}
+	m.once.Do(func() { m.taken = make(chan struct{}, 1) })
+	m.taken <- struct{}{}
 	m.owner = g
 	held.add(g, place)
 }
@@ -34,7 +54,7 @@ func (m *Mutex[R]) Lock() {
 func (m *Mutex[R]) Unlock() {
 	var place R
 	held.remove(m.owner, place)
-	m.mu.Unlock()
+	<-m.taken
 }
 
 // held are the locks that each goroutine holds.
@@ -73,8 +93,8 @@ func (h *holdings) remove(g uint64, place Ranked) {
 	h.by[g] = all
 }
 
-// goroutine returns the number of the calling goroutine, which only its stack tells.
-func goroutine() uint64 {
+// Goroutine returns the number of the calling goroutine, which only its stack tells.
+func Goroutine() uint64 {
 	var buf [64]byte
 	text := bytes.Fields(buf[:runtime.Stack(buf[:], false)])
 	n, err := strconv.ParseUint(string(text[1]), 10, 64)
