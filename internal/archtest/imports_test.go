@@ -28,7 +28,7 @@ var may = map[string]string{
 	"internal/english":               "",
 	"examples/...":                   ". config daemon providers",
 	"internal/completion":            "api internal/terminal",
-	"internal/export":                ". daemon/access internal/terminal internal/transcript participants store",
+	"internal/export":                ". daemon/access internal/atomicfile internal/terminal internal/transcript participants store",
 	"internal/login":                 ". participants internal/probe internal/terminal",
 	"internal/progress":              "api internal/english internal/terminal llm/...",
 	"internal/sceneplayer":           ". config daemon daemon/access internal/terminal internal/transcript llm/... models/voiceprint outlets/console participants providers/...",
@@ -75,7 +75,7 @@ var may = map[string]string{
 	"outlets/*":                      ". outlets models/tts internal/...",
 	"executive/...":                  ". api interrupt conversation participants/... speakers llm internal/lockorder",
 	"executive/room":                 ". api executive/... interrupt conversation participants/... speakers llm internal/lockorder internal/supervise", // what is told of outages
-	"server/...":                     ". api participants/... conversation executive/... providers internal/search",                 // the senses of an attached terminal
+	"server/...":                     ". api participants/... conversation executive/... providers internal/atomicfile internal/search",                // the senses of an attached terminal
 	"replay":                         ". config executive/... interrupt llm participants/... conversation speakers internal/english internal/terminal internal/transcript",
 	"monitor":                        ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
 	"config":                         ". api executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/... internal/atomicfile",

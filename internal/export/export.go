@@ -20,6 +20,7 @@ import (
 
 	"earshot"
 	"earshot/daemon/access"
+	"earshot/internal/atomicfile"
 	"earshot/internal/terminal"
 	"earshot/internal/transcript"
 	"earshot/participants"
@@ -31,24 +32,16 @@ func WriteFile(path string, force bool, write func(io.Writer) error) (err error)
 	if err := MayWrite(path, force); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // with 0600
-	if wrong, ok := errors.AsType[*fs.PathError](err); ok {
+	err = atomicfile.WriteFunc(path, func(w io.Writer) error {
+		if err := write(w); err != nil {
+			return err
+		}
+		return MayWrite(path, force) // somebody may have written it meanwhile
+	})
+	if wrong, ok := errors.AsType[*fs.PathError](err); ok && strings.HasPrefix(wrong.Path, path+".") {
 		wrong.Path = path // and not what it is called until it is whole
 	}
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone already, if all is well
-	if err := write(f); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := MayWrite(path, force); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return err
 }
 
 // MayWrite reports whether something may be written at path.

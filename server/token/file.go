@@ -10,13 +10,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"earshot/internal/atomicfile"
 )
 
 // version is the version of the file format.
@@ -224,7 +225,7 @@ func (s *Store) change(to func([]entry) ([]entry, error)) error {
 	if err != nil {
 		return fmt.Errorf("writing the tokens: %w", err)
 	}
-	if err := replace(s.Path, data); err != nil {
+	if err := atomicfile.Write(s.Path, data); err != nil {
 		return fmt.Errorf("writing the tokens: %w", err)
 	}
 	return nil
@@ -271,26 +272,4 @@ func (s *Store) lock() (unlock func(), err error) {
 		return nil, fmt.Errorf("locking the tokens: %w", err)
 	}
 	return func() { f.Close() }, nil
-}
-
-// replace writes data to the file at path, all or nothing, even if the machine fails.
-func replace(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // with 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // already renamed if all went well
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
 }

@@ -1,0 +1,56 @@
+package atomicfile_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"earshot/internal/atomicfile"
+)
+
+// TestWriteFunc: a file is what was written, for its owner alone, or stays as it was; nothing else is
+// left beside it.
+func TestWriteFunc(t *testing.T) {
+	broken := errors.New("broken")
+	for _, tt := range []struct {
+		name, before, want string
+		fails              error
+	}{
+		{"new", "", "after", nil},
+		{"replaced", "before", "after", nil},
+		{"it fails", "before", "before", broken},
+		{"it fails, and there was none", "", "", broken},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file")
+			if tt.before != "" {
+				if err := os.WriteFile(path, []byte(tt.before), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := atomicfile.WriteFunc(path, func(w io.Writer) error {
+				_, err := io.WriteString(w, "after")
+				return errors.Join(err, tt.fails)
+			})
+			if !errors.Is(err, tt.fails) {
+				t.Errorf("it returns %v", err)
+			}
+			got, err := os.ReadFile(path)
+			if tt.want == "" != os.IsNotExist(err) || string(got) != tt.want {
+				t.Errorf("it is %q, %v", got, err)
+			}
+			if info, err := os.Stat(path); err == nil && tt.want == "after" && info.Mode().Perm() != 0o600 {
+				t.Errorf("its mode is %v", info.Mode())
+			}
+			left, err := os.ReadDir(filepath.Dir(path))
+			if err != nil || len(left) > 1 {
+				t.Errorf("left are %v, %v", left, err)
+			}
+		})
+	}
+	if err := atomicfile.Write(filepath.Join(t.TempDir(), "missing", "file"), nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("into a folder that is missing: %v", err)
+	}
+}
