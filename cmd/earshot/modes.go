@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"earshot"
 	"earshot/internal/terminal"
@@ -40,6 +42,9 @@ func (c switching) does(a *app, command string) error {
 		return err
 	}
 	answer, err := client.Do(a.ctx, command, "")
+	if err != nil && strings.Contains(err.Error(), resumeHint) {
+		return errors.New(inShell(err.Error()))
+	}
 	if err != nil || command == "stop" {
 		return err
 	}
@@ -50,6 +55,14 @@ func (c switching) does(a *app, command string) error {
 		}
 		answer = fmt.Sprintf("The room is %s: %s.", s.Mode, s.Mode.Means())
 	}
-	_, err = fmt.Fprintln(a.printed(), terminal.Safe(answer))
+	_, err = fmt.Fprintln(a.printed(), inShell(terminal.Safe(answer)))
 	return err
+}
+
+// resumeHint is how a room says what ends its mode.
+const resumeHint = "/resume ends th"
+
+// inShell returns what a room says about its mode, with the command that a shell knows.
+func inShell(text string) string {
+	return strings.ReplaceAll(text, resumeHint, "earshot resume ends th")
 }

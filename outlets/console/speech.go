@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"earshot"
@@ -30,6 +31,7 @@ type speech struct {
 	ended    bool
 	pos      earshot.Heard // what has been heard
 	all      earshot.Heard // what has been said
+	spaced   bool          // the last rune that is shown is a space
 	release  func() bool   // releases the context
 
 	held earshot.Text // the beginning of a rune or of a call at the end of a clause; Say's own
@@ -103,6 +105,9 @@ func (s *speech) unlock() {
 	pos, mark := s.all, ""
 	if s.cut {
 		pos, mark = s.pos, cutMark
+		if s.spaced {
+			mark = strings.TrimLeft(mark, " ")
+		}
 	}
 	s.mu.Unlock()
 	if over {
@@ -137,6 +142,11 @@ func (s *speech) print(c earshot.Clause) error {
 		}
 		n, err := s.term.Print(stop, text[done:whole])
 		done += n
+		if n > 0 {
+			s.mu.Lock()
+			s.spaced = text[done-1] == ' '
+			s.mu.Unlock()
+		}
 		if n > 0 && done >= lead {
 			s.reach(earshot.Heard{Clause: c.N, Byte: done - lead})
 		}
