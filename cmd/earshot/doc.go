@@ -104,6 +104,8 @@
 // whether something that was said aloud is for the agent. A voice is somebody
 // unknown so far.
 //
+// [earshot/language] takes texts apart into words, for all who compare them with phrases.
+//
 // # Whose voice it is
 //
 // [earshot/speakers] is a registry of voices: those that somebody has agreed to keep, in

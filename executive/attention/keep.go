@@ -1,5 +1,7 @@
 package attention
 
+import "earshot/language"
+
 // keeps reports whether a text says something that may matter later: something to remember, in its
 // own words, or a future event with its time.
 func keeps(text string) bool {
@@ -20,14 +22,14 @@ func timed(ws []string, text string) bool {
 }
 
 var (
-	days = set(`monday tuesday wednesday thursday friday saturday sunday tomorrow tonight today weekend january february march
+	days = language.Set(`monday tuesday wednesday thursday friday saturday sunday tomorrow tonight today weekend january february march
 		april june july august september october november december oclock pm noon midnight`)
 
-	coming = set(`will ill youll well hell shell theyll itll wont need needs must have has come comes coming is are im its were
+	coming = language.Set(`will ill youll well hell shell theyll itll wont need needs must have has come comes coming is are im its were
 		theyre start starts open opens close closes leave leaves leaving arrive arrives due moving move going fly flies flying
 		booked meet meets meeting expect expects promise promised should`)
 
-	past = set("was did said spoke had went called fired died yesterday ago last")
+	past = language.Set("was did said spoke had went called fired died yesterday ago last")
 
 	clockSigns = lines(`
 		half past

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/language"
 )
 
 const (
@@ -107,7 +108,7 @@ func (w *NoveltyTracker) Take(g Occurrence) {
 		w.pending += newGuest * (1 - left(g.Absence, misses))
 	}
 	told := make(map[string]bool)
-	for _, word := range words(string(g.Text)) {
+	for _, word := range language.Plain(string(g.Text)) {
 		if key := stem(word); !told[key] && !common[word] {
 			told[key] = true
 			w.pending += newWord * w.newness("word "+key, g.At)
@@ -218,7 +219,7 @@ func (w *NoveltyTracker) Level(now time.Time) float64 {
 }
 
 // common are words that say nothing new, whoever says them.
-var common = set(`a an and are as at be been but by can could did do does dont for from get go going got had has have he her
+var common = language.Set(`a an and are as at be been but by can could did do does dont for from get go going got had has have he her
 	here him his how i if im in is it its just know like me my no not now of oh ok okay on one or our out really right say
 	see she should so some than thanks that thats the their them then there they think this to too up us was we well were
 	what when where which who why will with would yeah yes you your`)

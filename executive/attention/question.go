@@ -3,6 +3,8 @@ package attention
 import (
 	"strings"
 	"unicode"
+
+	"earshot/language"
 )
 
 // A sentence is one sentence of a text.
@@ -18,7 +20,7 @@ func sentences(text string) (all []sentence) {
 		if end < 0 {
 			end = len(text) - 1
 		}
-		s := sentence{words: words(text[:end+1]), asks: text[end] == '?'}
+		s := sentence{words: language.Plain(text[:end+1]), asks: text[end] == '?'}
 		if len(s.words) > 0 {
 			all = append(all, s)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/language"
 )
 
 // longestRefusal is the longest silence that spoken words can ask for: for more there is /snooze.
@@ -15,7 +16,7 @@ const longestRefusal = 24 * time.Hour
 // Refusal reports whether a text tells somebody who has spoken to be silent, and for how long, if
 // it says so. It does not know whom the text addresses.
 func Refusal(text earshot.Text) (lasts time.Duration, is bool) {
-	ws := words(string(text))
+	ws := language.Plain(string(text))
 	if len(ws) == 0 || len(ws) > longestRefusing || !says(said(ws), refusals) || slices.ContainsFunc(sentences(string(text)), sentence.question) {
 		return 0, false
 	}

@@ -1,5 +1,7 @@
 package attention
 
+import "earshot/language"
+
 // The lists below are what people say, in the form that [words] makes. They list ways of speaking,
 // not subjects.
 
@@ -435,39 +437,39 @@ var kin = lines(`
 `)
 
 var (
-	interrogative = set("what whats who whos when where why how which whose")
+	interrogative = language.Set("what whats who whos when where why how which whose")
 
 	// fillers only introduce a sentence.
-	fillers = set("so and but um uh hm hmm okay ok well right now oh hey then also just wait say because")
+	fillers = language.Set("so and but um uh hm hmm okay ok well right now oh hey then also just wait say because")
 
 	// personal are the words of a question about people present, or about something that one must
 	// have seen.
-	personal = set(`i im ill ive id me my mine myself we weve our ours us lets you youre youve your yours yourself he hes him his
+	personal = language.Set(`i im ill ive id me my mine myself we weve our ours us lets you youre youve your yours yourself he hes him his
 		she shes her hers they theyre them their theirs this that thats these those it its everybody everyone nobody there here
 		yesterday today tonight tomorrow`)
 
 	// theirs are the words of a question to everybody that only witnesses can answer.
-	theirs = set("my mine our ours his her hers their theirs he she they him them seen heard")
+	theirs = language.Set("my mine our ours his her hers their theirs he she they him them seen heard")
 
 	// household are things of which everybody has their own.
-	household = set(`door doors window light lights tv remote dog cat baby kid kids child children car keys key kitchen bathroom
+	household = language.Set(`door doors window light lights tv remote dog cat baby kid kids child children car keys key kitchen bathroom
 		fridge oven dinner lunch breakfast supper bill rent laundry dishes phone meeting appointment party wifi password parcel
 		bedtime rubbish bins mail post garage garden heating shower towel towels turn idea`)
 
 	// grumbling turns a why into a sigh.
-	grumbling = set("always never ever so such everything nothing people")
+	grumbling = language.Set("always never ever so such everything nothing people")
 
 	// intimate are the verbs with which "you" means the person who is asked.
-	intimate = set("do feel know like mean want think see manage dare love hate remember plan feeling")
+	intimate = language.Set("do feel know like mean want think see manage dare love hate remember plan feeling")
 
 	// makers are deeds whose author is general knowledge.
-	makers = set(`wrote painted invented discovered composed directed played created founded designed starred won sang built
+	makers = language.Set(`wrote painted invented discovered composed directed played created founded designed starred won sang built
 		drew sculpted proved`)
 
 	// verbs make a question of the word before them.
-	verbs = set("is are was were does do did has have can means")
+	verbs = language.Set("is are was were does do did has have can means")
 
 	// measured is what is asked about things after "how".
-	measured = set(`long many much far tall high deep big large wide heavy old fast quickly hot cold warm often strong expensive
+	measured = language.Set(`long many much far tall high deep big large wide heavy old fast quickly hot cold warm often strong expensive
 		do does did can`)
 )

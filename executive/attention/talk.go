@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/language"
 )
 
 // A Line is something that somebody said or wrote near the agent.
@@ -53,9 +54,9 @@ const (
 // Read reads lines, oldest first, among people with these names, for the agent with that name. It
 // knows English; of other languages it only sees that people talk.
 func Read(lines []Line, people []string, agent string) Talk {
-	r := reader{agent: said(words(agent))}
+	r := reader{agent: said(language.Plain(agent))}
 	for _, name := range people {
-		r.people = append(r.people, said(words(name)))
+		r.people = append(r.people, said(language.Plain(name)))
 	}
 	for _, l := range lines {
 		r.read(l)
@@ -78,7 +79,7 @@ type reader struct {
 }
 
 func (r *reader) read(l Line) {
-	text := said(words(string(l.Text)))
+	text := said(language.Plain(string(l.Text)))
 	r.telephone(l, text)
 	if says(text, tenderSigns) {
 		r.tender = l.At
@@ -138,7 +139,7 @@ func (r *reader) questions(l Line, text string) {
 
 // asksRoom reports whether a line asks what anybody might answer who knows.
 func (r *reader) asksRoom(l Line) bool {
-	text := said(words(string(l.Text)))
+	text := said(language.Plain(string(l.Text)))
 	if strings.Contains(text, r.agent) || r.calls(text) {
 		return false // it is about the agent, or for somebody
 	}

@@ -4,7 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
+
+	"earshot/language"
 )
 
 // A sentence is what was said, without what is said for politeness.
@@ -19,9 +20,9 @@ type sentence struct {
 func parse(text, agent string) sentence {
 	var s sentence
 	s.asks = strings.HasSuffix(strings.TrimSpace(text), "?")
-	name := fold(agent)
+	name := language.Fold(agent)
 	for clause := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(",.;:!?—–\n()", r) }) {
-		c := fold(clause)
+		c := language.Fold(clause)
 		if slices.Contains(strings.Fields(c), "please") {
 			s.polite = true
 		}
@@ -42,20 +43,6 @@ func (s sentence) whole() string { return strings.Join(s.clauses, " ") }
 
 // has reports whether a word is in it.
 func (s sentence) has(word string) bool { return slices.Contains(strings.Fields(s.whole()), word) }
-
-// fold returns text in lower case, without punctuation, one space between words.
-func fold(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r):
-			b.WriteRune(unicode.ToLower(r))
-		case unicode.IsSpace(r), r == '-', r == '/':
-			b.WriteByte(' ')
-		}
-	}
-	return strings.Join(strings.Fields(b.String()), " ")
-}
 
 // fillers begin and end a clause and mean nothing there.
 var fillers = []string{
@@ -106,7 +93,7 @@ var empty = func() map[string]bool {
 // content returns the words of text that say what it is about.
 func content(text string) map[string]bool {
 	m := make(map[string]bool)
-	for w := range strings.FieldsSeq(fold(text)) {
+	for w := range strings.FieldsSeq(language.Fold(text)) {
 		if w = stem(w); len(w) >= 4 && !empty[w] {
 			m[w] = true
 		}

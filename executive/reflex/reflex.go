@@ -13,6 +13,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/language"
 )
 
 // A Kind is what somebody wants.
@@ -88,7 +89,7 @@ func Misheard(text earshot.Text, agent string) earshot.Text {
 	if len(text) > 80 || Recognise(text, agent) != None {
 		return ""
 	}
-	words := bare(fold(string(text)), fold(agent))
+	words := bare(language.Fold(string(text)), language.Fold(agent))
 	for _, p := range sounding {
 		if p.phrase.Heard(words) {
 			return earshot.Text(p.text)
@@ -102,15 +103,15 @@ func Recognise(text earshot.Text, agent string) Kind {
 	if len(text) > longestResume {
 		return None // nobody wants so little in so many words
 	}
-	name := fold(agent)
-	words := bare(fold(string(text)), name)
+	name := language.Fold(agent)
+	words := bare(language.Fold(string(text)), name)
 	if len(text) > 80 { // nobody says "stop" in so many words
 		if asksToResume(words) {
 			return Resume
 		}
 		return None
 	}
-	if words == "" && strings.Contains(fold(string(text)), name) && name != "" {
+	if words == "" && strings.Contains(language.Fold(string(text)), name) && name != "" {
 		return Called
 	}
 	if k, known := kinds[words]; known {
@@ -145,27 +146,6 @@ func without(words, polite string) string {
 		words = strings.TrimRight(rest, " ")
 	}
 	return words
-}
-
-// fold returns text in lower case, without punctuation, one space between
-// words.
-func fold(text string) string {
-	var b strings.Builder
-	b.Grow(len(text))
-	between := false
-	for _, r := range text {
-		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r):
-			if between && b.Len() > 0 {
-				b.WriteByte(' ')
-			}
-			between = false
-			b.WriteRune(unicode.ToLower(r))
-		case unicode.IsSpace(r), r == '-', r == ',', r == '/':
-			between = true
-		}
-	}
-	return b.String()
 }
 
 // A Line is something that was said.

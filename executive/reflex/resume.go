@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"earshot"
+	"earshot/language"
 )
 
 // resumes are what people say who want to hear the rest of what the agent was saying,
@@ -62,7 +63,7 @@ func asksToFinish(words string) bool {
 // Topic returns the words by which a text that wants to hear the rest says what that was about,
 // folded; none if it does not say.
 func Topic(text earshot.Text) []string {
-	_, topic, _ := strings.Cut(fold(string(text)), " about ")
+	_, topic, _ := strings.Cut(language.Fold(string(text)), " about ")
 	for before := ""; topic != before; {
 		before, topic = topic, withoutTail(topic, resumeTails)
 	}
@@ -74,7 +75,7 @@ var pointers = []string{"it", "that", "this", "them", "those", "these", "the", "
 
 // Mentions reports whether a text is about one of those words, as far as they tell.
 func Mentions(text earshot.Text, topic []string) bool {
-	words := strings.Fields(fold(string(text)))
+	words := strings.Fields(language.Fold(string(text)))
 	return slices.ContainsFunc(topic, func(word string) bool {
 		if len(word) <= 3 {
 			return slices.Contains(words, word)

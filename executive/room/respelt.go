@@ -7,19 +7,15 @@ import (
 	"unicode/utf8"
 
 	"earshot"
+	"earshot/language"
 )
 
 // respelt reports whether two texts differ at most in spelling: in punctuation, in capitals and,
 // within long words, in one letter or two swapped ones. In numbers and short words every letter
 // counts: "now" is no spelling of "not".
 func respelt(a, b earshot.Text) bool {
-	x, y := plainWords(a), plainWords(b)
+	x, y := language.Words(string(a)), language.Words(string(b))
 	return slices.EqualFunc(x, y, mistyped)
-}
-
-// plainWords returns the words of text without punctuation, in small letters.
-func plainWords(text earshot.Text) []string {
-	return strings.FieldsFunc(strings.ToLower(string(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
 }
 
 // longWord is the number of letters from which a wrong one may be a slip: in English few words of

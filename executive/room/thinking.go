@@ -3,10 +3,8 @@ package room
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
-	"unicode"
 
 	"earshot"
 	"earshot/conversation"
@@ -15,6 +13,7 @@ import (
 	"earshot/executive/prompt"
 	"earshot/executive/think"
 	"earshot/interrupt"
+	"earshot/language"
 	"earshot/llm"
 )
 
@@ -250,9 +249,9 @@ func segments(events []earshot.Event) (all []think.Segment) {
 // triggered reports whether text contains one of the words that make an agent think: as a whole
 // word, in any case.
 func triggered(set executive.Reasoning, text earshot.Text) bool {
-	all := wordsIn(string(text))
+	all := language.Words(string(text))
 	return slices.ContainsFunc(set.Triggers, func(trigger string) bool {
-		words := wordsIn(trigger)
+		words := language.Words(trigger)
 		for i := 0; i+len(words) <= len(all); i++ {
 			if slices.Equal(all[i:i+len(words)], words) {
 				return len(words) > 0
@@ -260,9 +259,4 @@ func triggered(set executive.Reasoning, text earshot.Text) bool {
 		}
 		return false
 	})
-}
-
-// wordsIn returns the words of text, in small letters.
-func wordsIn(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
 }

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"earshot"
+	"earshot/language"
 )
 
 // fresh is how long after an entry was taken in "no, that is wrong" refers to it.
@@ -60,7 +60,7 @@ func quoted(correction earshot.Text) (string, bool) {
 }
 
 // saying are the words that introduce what somebody has said.
-var saying = set("said meant")
+var saying = language.Set("said meant")
 
 // Reheard returns what words that were said aloud are after somebody's correction, and whether the
 // correction tells: "ship, not shop" replaces the one by the other, and what follows "I said"
@@ -106,25 +106,15 @@ func about(items []Item, correction earshot.Text, now time.Time) (is Item, clear
 }
 
 // idle are words that do not tell what a correction is about.
-var idle = set("a an the this that these those it its he she they him her them his their is are was were be been am isn't wasn't aren't " +
+var idle = language.Set("a an the this that these those it its he she they him her them his their is are was were be been am isn't wasn't aren't " +
 	"not no nope never wrong false true right actually really but and or of in on at to for from with by i you we me my your our mine " +
 	"have has had do does did don't doesn't didn't there here so just only please sorry mean meant")
-
-func set(list string) map[string]bool {
-	all := make(map[string]bool)
-	for w := range strings.FieldsSeq(list) {
-		all[w] = true
-	}
-	return all
-}
 
 // words returns the telling words of text in the form in which they are compared, with their
 // weights: a possessive weighs less than the thing itself.
 func words(text earshot.Text) map[string]float64 {
 	all := make(map[string]float64)
-	for w := range strings.FieldsFuncSeq(strings.ToLower(strings.ReplaceAll(string(text), "’", "'")), func(c rune) bool {
-		return !unicode.IsLetter(c) && !unicode.IsNumber(c) && c != '\''
-	}) {
+	for _, w := range language.Words(string(text)) {
 		w, whose := strings.CutSuffix(strings.Trim(w, "'"), "'s")
 		if idle[w] || w == "" {
 			continue
@@ -201,7 +191,7 @@ func states(text string) bool {
 }
 
 // verbs are the usual verbs of a statement.
-var verbs = set("has have had will would can could does did likes wants needs")
+var verbs = language.Set("has have had will would can could does did likes wants needs")
 
 // bare returns text without the leading words that point at its subject.
 func bare(text string) string {
@@ -215,4 +205,4 @@ func bare(text string) string {
 	}
 }
 
-var pointing = set("it it's that that's this these those is was are were he he's she she's they they're")
+var pointing = language.Set("it it's that that's this these those is was are were he he's she she's they they're")

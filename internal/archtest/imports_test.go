@@ -62,20 +62,21 @@ var may = map[string]string{
 	"internal/scenetest":             "./...",
 	"llm/...":                        "", // an engine knows words, not us
 	"interrupt":                      ".",
+	"language":                       "",
 	"participants/...":               ".",
 	"api":                            ". participants/...", // who somebody is
 	"store":                          ". internal/search",
 	"internal/search":                ". api",
 	"conversation":                   ". participants/...",
-	"models/...":                     ". internal/audio internal/helper internal/supervise",
+	"models/...":                     ". language internal/audio internal/helper internal/supervise",
 	"speakers":                       ". models/voiceprint",
 	"providers":                      ".",
-	"providers/*":                    ". providers models/... internal/...",
+	"providers/*":                    ". language providers models/... internal/...",
 	"outlets":                        ".",
 	"outlets/*":                      ". outlets models/tts internal/...",
-	"executive/...":                  ". api interrupt conversation participants/... speakers llm internal/lockorder",
-	"executive/room":                 ". api executive/... interrupt conversation participants/... speakers llm internal/lockorder internal/supervise", // what is told of outages
-	"server/...":                     ". api participants/... conversation executive/... providers internal/atomicfile internal/search",                // the senses of an attached terminal
+	"executive/...":                  ". api interrupt conversation language participants/... speakers llm internal/lockorder",
+	"executive/room":                 ". api executive/... interrupt conversation language participants/... speakers llm internal/lockorder internal/supervise", // what is told of outages
+	"server/...":                     ". api participants/... conversation executive/... providers internal/atomicfile internal/search",                         // the senses of an attached terminal
 	"replay":                         ". config executive/... interrupt llm participants/... conversation speakers internal/english internal/terminal internal/transcript",
 	"monitor":                        ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
 	"config":                         ". api executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/... internal/atomicfile",

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"earshot/language"
 )
 
 // lastWords is how much of the end of the words is examined, in bytes: the longest sentence that
@@ -15,7 +17,7 @@ const lastWords = 256
 // result is a guess, which costs some patience where it is wrong.
 func Judge(words string, about Talk) Ending {
 	words = strings.TrimSpace(words[max(0, len(words)-lastWords):])
-	said := split(words)
+	said := language.Words(words)
 	waits := asksForTime(said)
 	said, calls := uncall(said, about.Name)
 	polite := trimAny(said, courtesies)
@@ -55,18 +57,11 @@ func Asks(said string) Talk {
 		return Talk{}
 	}
 	said = said[strings.LastIndexAny(said[:len(said)-1], ".!?\n")+1:]
-	words := split(said)
+	words := language.Words(said)
 	in := func(of map[string]bool) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return of[w] })
 	}
 	return Talk{Asked: true, Dictation: in(dictated) && len(words) > 0 && !offers[words[0]], List: in(several)}
-}
-
-// split returns the words in lower case, without surrounding punctuation.
-func split(words string) []string {
-	return strings.FieldsFunc(strings.ToLower(words), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
-	})
 }
 
 func trails(words string, any ...string) bool {
@@ -76,7 +71,7 @@ func trails(words string, any ...string) bool {
 // uncall removes the agent's name, and the words around it, from both ends, and reports whether it
 // did.
 func uncall(said []string, name string) (rest []string, calls bool) {
-	names := split(name)
+	names := language.Words(name)
 	for len(said) > 0 {
 		n := len(names)
 		switch {

@@ -1,6 +1,10 @@
 package hear
 
-import "strings"
+import (
+	"strings"
+
+	"earshot/language"
+)
 
 // The words of [Judge]. A borderline word is listed where a mistake costs less: waiting in vain
 // costs half a second, answering too soon a sentence.
@@ -8,7 +12,7 @@ var (
 	// hanging are words with which an English sentence rarely ends. Particles with which many end,
 	// such as "on" and "up", and words that are an answer by themselves, such as "well", are not
 	// included: nobody who says "turn it on" should wait.
-	hanging = set(`
+	hanging = language.Set(`
 		and but or nor so because if unless although whenever whereas since until which whose whether then than
 		a an the my your our their its every
 		of to from with without into onto at by for between among during toward towards via per about
@@ -19,23 +23,23 @@ var (
 	`)
 
 	// takes are verbs that need an object.
-	takes = set("want need get give tell show put make set play turn send buy bring take find switch know add pick mean let")
+	takes = language.Set("want need get give tell show put make set play turn send buy bring take find switch know add pick mean let")
 
 	// giving are verbs that need one even after an indirect object.
-	giving = set("give tell show ask remind send let bring told asked giving telling")
+	giving = language.Set("give tell show ask remind send let bring told asked giving telling")
 
-	reports   = set("said says say think thought know knew believe guess told so sure afraid hope")
-	particles = set("on off up down in out over")
-	persons   = set("i you he she we they me him her us them it")
+	reports   = language.Set("said says say think thought know knew believe guess told so sure afraid hope")
+	particles = language.Set("on off up down in out over")
+	persons   = language.Set("i you he she we they me him her us them it")
 
 	// asking are the words with which a question begins; helps and being begin it directly before
 	// the subject.
-	asking = set("what who when where why how which whose what's who's where's when's how's whom")
-	helps  = set("can could do does did will would should shall may might have has must don't can't won't didn't isn't aren't")
-	being  = set("is are was were am")
+	asking = language.Set("what who when where why how which whose what's who's where's when's how's whom")
+	helps  = language.Set("can could do does did will would should shall may might have has must don't can't won't didn't isn't aren't")
+	being  = language.Set("is are was were am")
 
 	// commands are the words with which a command begins.
-	commands = set(`
+	commands = language.Set(`
 		turn switch set play stop start begin end open close shut read write show tell give say sing count repeat
 		explain describe list name add remove delete remind call ring find look search check make cook put take bring
 		wake dim raise lower pause resume continue go come keep leave let tell translate spell calculate compare
@@ -43,40 +47,40 @@ var (
 	`)
 
 	// leads may stand before what is said, and summons before a name.
-	leads   = set("and but so well oh ah um uh er hm hmm okay ok please now yes no yeah just then actually sorry")
-	summons = set("hey hi hello")
-	fillers = set("um uh er erm uhm hm hmm ehm mm")
+	leads   = language.Set("and but so well oh ah um uh er hm hmm okay ok please now yes no yeah just then actually sorry")
+	summons = language.Set("hey hi hello")
+	fillers = language.Set("um uh er erm uhm hm hmm ehm mm")
 
 	// does are the auxiliaries after whose subject a verb follows. Subordinates only begin clauses,
 	// unlike "after"; clauses begin one within a question, and articles a subject. Relatives begin
 	// a relative clause, and subjects are its subjects.
-	does         = set("do does did")
-	subordinates = set("because if whether although though unless while when that so")
-	clauses      = set("when where how why")
-	articles     = set("a an the my your our their its his her this that some")
-	relatives    = set("that which who whom")
-	subjects     = set("i you he she we they")
+	does         = language.Set("do does did")
+	subordinates = language.Set("because if whether although though unless while when that so")
+	clauses      = language.Set("when where how why")
+	articles     = language.Set("a an the my your our their its his her this that some")
+	relatives    = language.Set("that which who whom")
+	subjects     = language.Set("i you he she we they")
 
 	// places precede a place or a direction, and moves are the verbs most often asked about with
 	// one, besides those in commands and takes.
-	places = set("to in on at from of for by with near behind under over through")
-	moves  = set("get run work live drive fly walk sit stand lie lead belong happen look sound arrive taste like love hate cost mean eat drink sleep")
+	places = language.Set("to in on at from of for by with near behind under over through")
+	moves  = language.Set("get run work live drive fly walk sit stand lie lead belong happen look sound arrive taste like love hate cost mean eat drink sleep")
 
 	// times end a sentence: they say when. Spans do so after near.
-	times = set("today tonight tomorrow yesterday now already again together")
-	near  = set("this last next every")
-	spans = set("morning afternoon evening night week weekend month year time monday tuesday wednesday thursday friday saturday sunday")
+	times = language.Set("today tonight tomorrow yesterday now already again together")
+	near  = language.Set("this last next every")
+	spans = language.Set("morning afternoon evening night week weekend month year time monday tuesday wednesday thursday friday saturday sunday")
 
 	// digits are the words of a number dictated digit by digit, and joins occur within one, or
 	// within an internet address.
-	digits = set("zero oh one two three four five six seven eight nine double triple")
-	joins  = set("double triple dot point minus plus underscore dash slash")
+	digits = language.Set("zero oh one two three four five six seven eight nine double triple")
+	joins  = language.Set("double triple dot point minus plus underscore dash slash")
 
 	// dictated are things that people dictate, and several may be more than one thing. A question
 	// that begins like offers is answered with yes or no.
-	dictated = set("number address postcode code zip email mail birthday born date spell spelled spelt password street")
-	several  = set("list things items ingredients need names else everything everybody everyone")
-	offers   = set("do does did is are shall should have has was were")
+	dictated = language.Set("number address postcode code zip email mail birthday born date spell spelled spelt password street")
+	several  = language.Set("list things items ingredients need names else everything everybody everyone")
+	offers   = language.Set("do does did is are shall should have has was were")
 )
 
 // complements must follow a verb somewhere for its command to be complete: one sets a timer for
@@ -127,14 +131,6 @@ var (
 		born on|born in|live at|lives at|that is spelled|it's spelled|serial number
 	`)
 )
-
-func set(words string) map[string]bool {
-	m := make(map[string]bool)
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
-}
 
 // lines returns the phrases of a text that has several per line, separated by bars.
 func lines(text string) (phrases []string) {

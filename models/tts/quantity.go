@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"earshot/language"
 )
 
 // The notation of numbers.
@@ -203,7 +205,7 @@ func (s *scanner) yearly(f figure, rest string) (string, bool) {
 }
 
 // expected are the words after which a number is a year.
-var expected = set("in since from until till by before after around about of year to and January February March April May June July August September October November December")
+var expected = language.Set("in since from until till by before after around about of year to and January February March April May June July August September October November December")
 
 // lastWord returns the word that was said last.
 func (s *scanner) lastWord() string {

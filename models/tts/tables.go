@@ -1,6 +1,6 @@
 package tts
 
-import "strings"
+import "earshot/language"
 
 // The voices were trained on American English, so spoken words are spelled that way here.
 
@@ -37,7 +37,7 @@ var units = map[string][2]string{
 
 // near are units that are also words or names of other things, so they count only directly after
 // their number.
-var near = set("in cal x")
+var near = language.Set("in cal x")
 
 // per are the units that stand after a slash.
 var per = map[string]string{
@@ -108,20 +108,12 @@ var undotted = map[string]string{
 
 // asWords are short, written in capitals and said as words: abbreviations, and words that are only
 // stressed.
-var asWords = set("NASA NATO RAM ROM LAN WAN GIF PIN SIM LED CAD DOS RAID SAT " +
+var asWords = language.Set("NASA NATO RAM ROM LAN WAN GIF PIN SIM LED CAD DOS RAID SAT " +
 	"A I AN AND ANY ALL ARE AS AT BE BUT BY CAN DO DID FOR GET GO HAS HE HER HIM HIS HOW IF IN IS IT ITS ME MAY MY NO NOR NOT NOW OF OFF ON ONE OR OUR OUT " +
 	"SEE SHE SO THE TIP TO TOO TRY TWO UP USE WAS WAY WE WHO WHY WILL YES YET YOU")
 
 // spelled are said letter by letter, though they could be said as words.
-var spelled = set("IEEE UUID USSR UEFI ASAP RSVP UTF ISBN EULA")
-
-func set(words string) map[string]bool {
-	all := make(map[string]bool)
-	for w := range strings.FieldsSeq(words) {
-		all[w] = true
-	}
-	return all
-}
+var spelled = language.Set("IEEE UUID USSR UEFI ASAP RSVP UTF ISBN EULA")
 
 // symbols are the words for single runes, wherever they occur.
 var symbols = map[rune]string{

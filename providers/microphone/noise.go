@@ -1,27 +1,23 @@
 package microphone
 
-import "strings"
+import (
+	"strings"
+
+	"earshot/language"
+)
 
 var (
 	// sounds are sounds that people make without meaning anything.
-	sounds = set("ah aha eh er erm hm hmm huh m mhm mhmm mm mmm oh uh um umm")
+	sounds = language.Set("ah aha eh er erm hm hmm huh m mhm mhmm mm mmm oh uh um umm")
 
 	// small are the words that a recogniser finds in the noise of a chair, a cough or a fan, since
 	// every sentence has some.
-	small = set("a an and as at but by for had has have he her his i if in is it its of on or she so than that the their then there they this to was we were with")
+	small = language.Set("a an and as at but by for had has have he her his i if in is it its of on or she so than that the their then there they this to was we were with")
 )
 
 // certain is the confidence of a recogniser in small words that were really said: in noise it
 // finds them with 0.1 to 0.4.
 const certain = 0.6
-
-func set(words string) map[string]bool {
-	all := make(map[string]bool)
-	for w := range strings.FieldsSeq(words) {
-		all[w] = true
-	}
-	return all
-}
 
 // noise reports whether words are what a recogniser finds where nobody spoke, or mean nothing.
 func noise(words string, confidence float64) bool {

@@ -1,0 +1,61 @@
+// Package language takes texts apart into words, for everybody who compares what people say or write
+// with phrases of their own. The phrases stand where they are used, in the tables of their packages;
+// they are English today. What a word is does not depend on the language, except that scripts without
+// spaces are one word here.
+package language
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Words returns the words of a text in small letters, without punctuation: letters, digits, and
+// apostrophes, which are straight ones then, also at the ends of a word. Anything else separates
+// words.
+func Words(text string) []string {
+	return strings.FieldsFunc(straight(strings.ToLower(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
+}
+
+// Plain returns the words of a text without apostrophes: "don't" is dont.
+func Plain(text string) []string {
+	var all []string
+	for _, w := range Words(text) {
+		if w = strings.ReplaceAll(w, "'", ""); w != "" {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// straight returns text with straight apostrophes.
+func straight(text string) string { return strings.ReplaceAll(text, "’", "'") }
+
+// Fold returns a text in small letters with one space between words and without punctuation. Hyphens,
+// slashes and commas separate words; other punctuation does not, so that "p.m." is pm.
+func Fold(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	between := false
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			if between && b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			between = false
+			b.WriteRune(unicode.ToLower(r))
+		case unicode.IsSpace(r), r == '-', r == ',', r == '/':
+			between = true
+		}
+	}
+	return b.String()
+}
+
+// Set returns the words of a list that are separated by spaces.
+func Set(list string) map[string]bool {
+	all := make(map[string]bool)
+	for w := range strings.FieldsSeq(list) {
+		all[w] = true
+	}
+	return all
+}
