@@ -324,9 +324,13 @@ func TestAtAnyMoment(t *testing.T) {
 				}
 			}
 
+			used := make(map[earshot.TurnID]bool) // a turn also answers those who gave way to it, and so may work for them
+			for _, u := range testkit.Bodies[earshot.Use](c.journal.Events()) {
+				used[u.Turn] = true
+			}
 			works := func(c came) bool { // and says nothing meanwhile
 				text := texts[c.About]
-				return slices.ContainsFunc([]string{"work", "exchange", "kettle", "unset", "ponder", "note", "mend", "delegate"}, func(does string) bool {
+				return used[c.Turn] || slices.ContainsFunc([]string{"work", "exchange", "kettle", "unset", "ponder", "note", "mend", "delegate"}, func(does string) bool {
 					return strings.HasSuffix(text, "@Earshot "+does)
 				})
 			}
