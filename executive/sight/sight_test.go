@@ -34,6 +34,17 @@ func (c *camera) Look(ctx context.Context, _ string, at time.Time) (earshot.Pict
 	return next(at)
 }
 
+// A shuttered camera takes no picture before open is closed.
+type shuttered struct {
+	*camera
+	open chan struct{}
+}
+
+func (s *shuttered) Look(ctx context.Context, name string, at time.Time) (earshot.Picture, error) {
+	<-s.open
+	return s.camera.Look(ctx, name, at)
+}
+
 // TestTake: a look ends in time whatever the camera does, and shows what was meant.
 func TestTake(t *testing.T) {
 	picture := func(jpeg string, seen ...earshot.Seen) func(time.Time) (earshot.Picture, error) {
@@ -72,11 +83,14 @@ func TestTake(t *testing.T) {
 				if _, fits := v.Status.People(e, tt.there, earshot.Clear); !fits {
 					t.Fatal("the camera's report is not taken")
 				}
+				slow := make(chan struct{})
+				v.Cameras = &shuttered{&tt.camera, slow}
 				began := time.Now()
 				l := v.Take(t.Context(), v.List()[0], began)
 				if !l.Pending() || l.Seen() || len(l.Picture().JPEG) > 0 {
 					t.Error("it is over before it began")
 				}
+				close(slow)
 				v.Wait()
 				if took := time.Since(began); took > 2*time.Second {
 					t.Errorf("it took %v", took)
