@@ -132,20 +132,12 @@ func TestOverheard(t *testing.T) {
 // wordsIn returns in which files below a folder words are left, in whatever form.
 func wordsIn(t *testing.T, dir string, words ...string) (found []string) {
 	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
+	testkit.Files(t, dir, func(path string, data []byte) {
 		for _, w := range words {
 			if slices.ContainsFunc(testkit.Forms(w), func(form string) bool { return strings.Contains(strings.ToLower(string(data)), form) }) {
 				found = append(found, w+" in "+filepath.Base(path))
 			}
 		}
-		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return found
 }

@@ -3,9 +3,9 @@ package store_test
 import (
 	"bytes"
 	"context"
+	"earshot/internal/testkit"
 	"encoding/binary"
 	"fmt"
-	"io/fs"
 	"iter"
 	"math/rand/v2"
 	"os"
@@ -23,20 +23,14 @@ import (
 // and where.
 func traces(t testing.TB, directory string, words []string) (found []string) {
 	t.Helper()
-	err := filepath.WalkDir(directory, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
+	testkit.Files(t, directory, func(path string, data []byte) {
 		data = lower(data)
 		for _, w := range words {
 			if bytes.Contains(data, []byte(w)) {
 				found = append(found, w+" in "+filepath.Base(path))
 			}
 		}
-		return err
 	})
-	must(t, err)
 	return found
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -116,16 +115,6 @@ func (h *home) with(environ ...string) *home {
 func (h *home) everything(folder string) string {
 	h.t.Helper()
 	var all strings.Builder
-	err := filepath.WalkDir(filepath.Join(h.dir, folder), func(name string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(name)
-		all.Write(data)
-		return err
-	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Files(h.t, filepath.Join(h.dir, folder), func(_ string, data []byte) { all.Write(data) })
 	return all.String()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"earshot/internal/testkit"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
@@ -9,8 +10,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -111,16 +110,6 @@ func traces(prints [][]float32) (all []string) {
 func (h *home) files() map[string]string {
 	h.t.Helper()
 	all := make(map[string]string)
-	err := filepath.WalkDir(h.dir, func(name string, d os.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		data, err := os.ReadFile(name)
-		all[strings.TrimPrefix(name, h.dir)] = string(data)
-		return err
-	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Files(h.t, h.dir, func(name string, data []byte) { all[strings.TrimPrefix(name, h.dir)] = string(data) })
 	return all
 }
