@@ -29,6 +29,14 @@ type Event struct {
 	Body       Body            `json:"-"`
 }
 
+// End returns when something had been said or written.
+func (e Event) End() time.Time {
+	if u, aloud := e.Body.(Utterance); aloud {
+		return e.At.Add(u.Lasted)
+	}
+	return e.At
+}
+
 // A Body is what an event says. The set is closed: see [Kind].
 type Body interface {
 	// Kind names the type of the body, in the journal and on the wire.

@@ -1,6 +1,5 @@
-// Package delivery is where the events of a room go: its outlets, with the people around each, and the
-// outlets of one turn. Nothing is delivered where somebody is around who may not see it. It knows no
-// room.
+// Package delivery delivers the events and replies of a room to its outlets. It knows who is around each
+// outlet, and delivers nothing where anybody is who may not see it. It knows no room.
 package delivery
 
 import (
@@ -75,11 +74,6 @@ func (s *Set) Around(v earshot.Visibility) (some []*Outlet) {
 	return some
 }
 
-// Named returns those of them with a name.
-func (s *Set) Named(name string, v earshot.Visibility) []*Outlet {
-	return slices.DeleteFunc(s.Around(v), func(p *Outlet) bool { return p.Name() != name })
-}
-
 // Show puts e on the boards around which everybody may see it.
 func (s *Set) Show(e earshot.Event) {
 	for _, p := range s.Around(e.Visibility) {
@@ -89,8 +83,10 @@ func (s *Set) Show(e earshot.Event) {
 
 // ShowAt puts e on the board with a name, if everybody around it may see e.
 func (s *Set) ShowAt(name string, e earshot.Event) {
-	for _, p := range s.Named(name, e.Visibility) {
-		p.Show(e)
+	for _, p := range s.Around(e.Visibility) {
+		if p.Name() == name {
+			p.Show(e)
+		}
 	}
 }
 

@@ -143,15 +143,10 @@ func (l *Listener) CorrectName(e earshot.Event, unlike bool) earshot.Event {
 
 // End returns when the words of e ended; words that are still being said end now.
 func (l *Listener) End(e earshot.Event) time.Time {
-	switch body := e.Body.(type) {
-	case earshot.Utterance:
-		return e.At.Add(body.Lasted)
-	case earshot.Speech:
-		if body.Stage == earshot.VoiceWords {
-			return l.Now()
-		}
+	if s, speaks := e.Body.(earshot.Speech); speaks && s.Stage == earshot.VoiceWords {
+		return l.Now()
 	}
-	return e.At
+	return e.End()
 }
 
 // Cuts reports whether text is a command word for any agent.

@@ -1,6 +1,6 @@
-// Package hearing is how a room listens: whose voice it is that is heard, which agents the words are
-// for, which words continue others, and what was said lately. It knows no room. What it needs of one
-// it gets by [Host].
+// Package hearing finds out who says something aloud in a room, which agents it is for, and which
+// earlier words it continues, and remembers what was said lately. It knows no room; a [Host] has what
+// it needs of one.
 package hearing
 
 import (

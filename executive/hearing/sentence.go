@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// rejoins is how soon after their last word somebody must continue to have only paused: after
-// longer, they have waited for an answer.
-const rejoins = 1500 * time.Millisecond
+// maxPause is how long somebody who goes on speaking may have paused. After a longer pause they have
+// waited for an answer.
+const maxPause = 1500 * time.Millisecond
 
 // A sentence is what a voice has recently said to agents, and the result.
 type sentence struct {
@@ -34,17 +34,17 @@ func (l *Listener) continuedSentence(e earshot.Event) (s sentence, ok bool) {
 	s, ok = l.sentences[e.From]
 	l.mu.Unlock()
 	pause := e.At.Sub(s.ends)
-	return s, ok && !s.heard && pause >= 0 && pause <= rejoins && l.same(s.last, e)
+	return s, ok && !s.heard && pause >= 0 && pause <= maxPause && l.same(s.last, e)
 }
 
-// A Continuation is what words are a part of that only continue the ones before.
+// A Continuation is what somebody had said before a pause, and continues.
 type Continuation struct {
 	Of     earshot.EventID // the last utterance before
 	Text   earshot.Text    // of all utterances before
 	Agents []earshot.ParticipantID
 }
 
-// Continued returns what e continues, if anything: then it is a part of that, for the same agents.
+// Continued returns what e continues, if it continues anything. It is then for the same agents.
 // Its words hold back the answer that is on its way, and the answer to the whole replaces that,
 // because nobody has heard any of it. Somebody who calls an agent by its name begins anew, and an
 // order to be silent is complete by itself.

@@ -10,7 +10,7 @@ import (
 )
 
 // Voices knows whose voices these are: a [speakers.Registry]. It answers within microseconds, and
-// is safe for concurrent use. A voice proves nothing: a person who is known only by voice has the
+// is safe for concurrent use. A voice proves nothing: somebody who is known only by their voice has the
 // rights of an unknown person.
 //
 // A voice like the agent's own is evidence, not proof. While the agent's sound is there, or was a

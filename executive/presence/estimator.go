@@ -82,7 +82,7 @@ func (g *Estimator) Observe(e earshot.Event, who participants.Participant, own b
 	switch body := e.Body.(type) {
 	case earshot.Utterance:
 		if !own && !body.LikeAgent {
-			g.Update(func(c *Tracker) { c.AddVoice(voiceOf(e, who, body)) })
+			g.Update(func(c *Tracker) { c.AddVoice(voiceOf(e, who, body.Sure)) })
 		}
 	case earshot.Typing:
 		types = body.Began
@@ -95,10 +95,10 @@ func (g *Estimator) Observe(e earshot.Event, who participants.Participant, own b
 }
 
 // voiceOf returns who was heard, as far as the voice tells.
-func voiceOf(e earshot.Event, who participants.Participant, u earshot.Utterance) Voice {
-	v := Voice{At: e.At.Add(u.Lasted), Sure: voiceConfidence}
+func voiceOf(e earshot.Event, who participants.Participant, sure float64) Voice {
+	v := Voice{At: e.End(), Sure: voiceConfidence}
 	if who.ID != "" && who.ID != participants.Generic {
-		v.Who, v.Named, v.Sure = who.ID, !who.Nameless(), u.Sure
+		v.Who, v.Named, v.Sure = who.ID, !who.Nameless(), sure
 	}
 	return v
 }

@@ -25,38 +25,38 @@ import (
 // An act is something that happens to a room, on a goroutine of its own.
 type act struct {
 	name string
-	do   func(*stageSet)
+	do   func(*performance)
 }
 
-// A stageSet is a room in which two or three acts happen at the same time.
-type stageSet struct {
+// A performance is a room in which two or three acts happen at the same time.
+type performance struct {
 	*company
 	t     *testing.T
 	n     atomic.Int64
 	waits atomic.Int64 // acts that have not returned
 }
 
-func (s *stageSet) admit(e earshot.Event) {
+func (s *performance) admit(e earshot.Event) {
 	if _, written := e.Body.(earshot.Message); written {
 		e.ID = earshot.EventID(fmt.Sprint("m", s.n.Add(1)))
 	}
-	_ = s.Admit(s.t.Context(), e) // whoever is refused is told
+	_ = s.Admit(s.t.Context(), e) // an error tells the sender that it was refused
 }
 
 func writes(who, text string) act {
-	return act{who + " writes " + text, func(s *stageSet) {
+	return act{who + " writes " + text, func(s *performance) {
 		s.admit(earshot.Event{From: handle(who), Via: who, Body: earshot.Message{Text: earshot.Text(text)}})
 	}}
 }
 
 func types(began bool) act {
-	return act{map[bool]string{true: "ann presses a key", false: "ann empties the line"}[began], func(s *stageSet) {
+	return act{map[bool]string{true: "ann presses a key", false: "ann empties the line"}[began], func(s *performance) {
 		s.admit(earshot.Event{From: handle("ann"), Via: "ann", Body: earshot.Typing{Began: began}})
 	}}
 }
 
 func speaks(stage earshot.Stage, words string) act {
-	return act{strings.TrimSpace("the voice " + fmt.Sprint(stage) + " " + words), func(s *stageSet) {
+	return act{strings.TrimSpace("the voice " + fmt.Sprint(stage) + " " + words), func(s *performance) {
 		e := sound(stage)
 		b := e.Body.(earshot.Speech)
 		b.Words = earshot.Text(words)
@@ -72,30 +72,30 @@ var acts = []act{
 	writes("ann", "@Earshot count"), writes("bob", "@Earshot count"), writes("ann", "@Earshot work"), writes("ann", "stop"), writes("bob", "/msg"),
 	types(true), types(false),
 	speaks(earshot.VoiceBegan, ""), speaks(earshot.VoiceWords, "earshot count"), speaks(earshot.VoiceOver, ""),
-	{"somebody says it", func(s *stageSet) { s.admit(aloud("earshot count", 0)) }},
-	{"the disk is full", func(s *stageSet) { s.journal.Fail(errDiskFull) }},
-	{"the disk has room", func(s *stageSet) { s.journal.Fail(nil) }},
-	{"the settings change", func(s *stageSet) {
+	{"somebody says it", func(s *performance) { s.admit(aloud("earshot count", 0)) }},
+	{"the disk is full", func(s *performance) { s.journal.Fail(errDiskFull) }},
+	{"the disk has room", func(s *performance) { s.journal.Fail(nil) }},
+	{"the settings change", func(s *performance) {
 		set := s.settings()
 		set.Streaming.DisplayPartial = !set.Streaming.DisplayPartial
 		s.reset.Store(&set)
 		s.Reseat()
 	}},
-	{"it is paused", func(s *stageSet) { _ = s.SetMode(s.t.Context(), participants.Owner, earshot.Paused) }},
-	{"it is live", func(s *stageSet) { _ = s.SetMode(s.t.Context(), participants.Owner, earshot.Live) }},
-	{"bob goes", func(s *stageSet) {
+	{"it is paused", func(s *performance) { _ = s.SetMode(s.t.Context(), participants.Owner, earshot.Paused) }},
+	{"it is live", func(s *performance) { _ = s.SetMode(s.t.Context(), participants.Owner, earshot.Live) }},
+	{"bob goes", func(s *performance) {
 		_ = s.Admit(s.t.Context(), earshot.Event{From: handle("bob"), Via: "bob", Body: earshot.Presence{Session: "bob"}})
 	}},
-	{"it is about to end", func(s *stageSet) { s.Leave() }},
+	{"it is about to end", func(s *performance) { s.Leave() }},
 }
 
 // phases are what the room does when that happens.
 var phases = []act{
-	{"idle", func(*stageSet) {}},
-	{"speaking", func(s *stageSet) { s.say(s.t, "@Earshot count"); time.Sleep(25 * time.Millisecond) }},
-	{"at work", func(s *stageSet) { s.say(s.t, "@Earshot work"); time.Sleep(25 * time.Millisecond) }},
-	{"while ann types", func(s *stageSet) { types(true).do(s); time.Sleep(time.Second) }},
-	{"with a full disk", func(s *stageSet) {
+	{"idle", func(*performance) {}},
+	{"speaking", func(s *performance) { s.say(s.t, "@Earshot count"); time.Sleep(25 * time.Millisecond) }},
+	{"at work", func(s *performance) { s.say(s.t, "@Earshot work"); time.Sleep(25 * time.Millisecond) }},
+	{"while ann types", func(s *performance) { types(true).do(s); time.Sleep(time.Second) }},
+	{"with a full disk", func(s *performance) {
 		s.journal.Fail(errDiskFull)
 		_ = s.Admit(s.t.Context(), message("@Earshot count"))
 	}},
@@ -144,7 +144,7 @@ func (i interleaving) perform(t *testing.T) (faults []string, locks []int, state
 		work := &shelf{takes: 60 * time.Millisecond, holds: tool.Answer{Text: "milk"}}
 		h.tools = work.table()
 		h.model.Rules = []llmtest.Rule{after("Earshot", "", "five six seven"), calls("Earshot", "work", "read_file", `{}`)}
-		s := &stageSet{company: gather(t, h, "bob"), t: t}
+		s := &performance{company: gather(t, h, "bob"), t: t}
 		was := &minutes{live: make(map[earshot.TurnID]int)}
 		s.Enter(&scribe{testkit.Voice{Called: "ann's", Every: time.Millisecond}, was}, earshot.Audience{Members: []earshot.ParticipantID{"owner"}})
 		time.Sleep(time.Second)
@@ -222,7 +222,7 @@ func (i interleaving) perform(t *testing.T) (faults []string, locks []int, state
 }
 
 // check checks the invariants that hold whatever has happened.
-func (i interleaving) check(s *stageSet, was *minutes, fault func(string, ...any)) {
+func (i interleaving) check(s *performance, was *minutes, fault func(string, ...any)) {
 	promised, ends := make(map[earshot.TurnID]earshot.Decision), make(map[earshot.TurnID]int)
 	ended := make(map[earshot.TurnID]time.Time)
 	for _, e := range s.journal.Events() {

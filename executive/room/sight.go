@@ -69,18 +69,9 @@ func (r *Room) startLooks(ctx context.Context) {
 	for i, q := range r.pending {
 		if q.want == reflex.See && q.look == nil {
 			c, _ := sight.Find(r.cameras(r.set), "")
-			r.pending[i].look = r.viewer.Take(ctx, c, meant(q.message))
+			r.pending[i].look = r.viewer.Take(ctx, c, q.message.End()) // the moment that somebody means
 		}
 	}
-}
-
-// meant returns the moment that somebody means: when they wrote the message, or had finished saying
-// it.
-func meant(e earshot.Event) time.Time {
-	if u, aloud := e.Body.(earshot.Utterance); aloud {
-		return e.At.Add(u.Lasted)
-	}
-	return e.At
 }
 
 // sightAnswer returns the reflex answer to somebody who wants the agent to look; "" if a model is

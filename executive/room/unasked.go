@@ -41,7 +41,7 @@ func (r *Room) newUnasked() *unasked.Tracker {
 	})
 }
 
-// moment returns what decides now whether the agent speaks unasked.
+// moment returns what a decision to speak unasked depends on now.
 func (r *Room) moment() unasked.Moment {
 	r.mu.Lock()
 	hushed := r.quiet

@@ -1,7 +1,7 @@
-// Package sight is the room's eyes: which cameras an agent can look through, the looks that are
-// taken for a question, what a camera sees at the moment, what is described by a model, and what the
-// program itself says of all that. It knows no room: it returns entries for the scene and texts, and
-// what it needs of the room it gets by [Viewer].
+// Package sight looks through the cameras of a room. It takes pictures for questions, tracks what each
+// camera sees, chooses the pictures that a model describes, and says in the program's words what was
+// found. It knows no room: it returns texts and entries for the scene, and [Viewer] has what it needs
+// of the room.
 package sight
 
 import (

@@ -17,8 +17,8 @@ import (
 // acts are what the command can do besides listing the agents, by its first word.
 var acts = map[string]earshot.Act{"add": earshot.Created, "change": earshot.Changed, "end": earshot.Ended}
 
-// ways are its forms.
-var ways = []string{
+// forms are its forms.
+var forms = []string{
 	"/agent", "lists the agents and what they do",
 	"/agent add NAME TEXT", "adds an agent; the text says what it is for",
 	"/agent change NAME KEY TEXT", "changes an agent; the key is " + strings.Join(agents.Keys, ", "),
@@ -28,8 +28,8 @@ var ways = []string{
 // agentHelp says what the command can do.
 func agentHelp() string {
 	var b strings.Builder
-	for way := range slices.Chunk(ways, 2) {
-		fmt.Fprintf(&b, "  %-29s %s\n", way[0], way[1])
+	for form := range slices.Chunk(forms, 2) {
+		fmt.Fprintf(&b, "  %-29s %s\n", form[0], form[1])
 	}
 	return b.String() + "Put names of several words in quotes. Only operators of this earshot can add, change and end agents."
 }
@@ -40,7 +40,7 @@ func (h *Commands) agent(ctx context.Context, c command.Call) (string, error) {
 	act, is := acts[strings.ToLower(what)]
 	switch {
 	case what == "":
-		return h.roll(c.Audience), nil
+		return h.listAgents(c.Audience), nil
 	case strings.EqualFold(what, "help"):
 		return agentHelp(), nil
 	case !is:
@@ -97,8 +97,8 @@ func (h *Commands) effect(act earshot.Act, a agents.Record) string {
 	return ""
 }
 
-// roll says of each agent in the room what it is for, and what it is doing.
-func (h *Commands) roll(a earshot.Audience) string {
+// listAgents says of each agent in the room what it is for, and what it is doing.
+func (h *Commands) listAgents(a earshot.Audience) string {
 	var b strings.Builder
 	state := h.State(a).Agents
 	for i, agent := range h.Agents() {

@@ -34,7 +34,7 @@ func (t *Tracker) Hear(e earshot.Event, who participants.Participant, text earsh
 	}
 	unknown := e.Author == "" || e.Author == participants.Generic
 	l := attention.Line{
-		Event: e.ID, At: end(e), Who: string(t.People.Current(e.Author)), Here: true, Text: text,
+		Event: e.ID, At: e.End(), Who: string(t.People.Current(e.Author)), Here: true, Text: text,
 		Unknown: (unknown || who.Nameless()) && e.Body.Kind() == earshot.KindUtterance,
 	}
 	if unknown {
@@ -42,14 +42,6 @@ func (t *Tracker) Hear(e earshot.Event, who participants.Participant, text earsh
 	}
 	t.lines = append(t.lines, l)
 	t.lines = slices.Delete(t.lines, 0, max(0, len(t.lines)-maxLines))
-}
-
-// end returns when somebody had said or written something.
-func end(e earshot.Event) time.Time {
-	if u, aloud := e.Body.(earshot.Utterance); aloud {
-		return e.At.Add(u.Lasted)
-	}
-	return e.At
 }
 
 // facts returns the facts for the decision "shall I speak?", about something of visibility v and, if
@@ -84,7 +76,7 @@ func (t *Tracker) Overhear(m Moment, q Question) (earshot.Verdict, []string) {
 		return earshot.Silent, []string{attention.NotForMe}
 	}
 	facts := t.facts(m, q.Event.Visibility, "")
-	if !facts.Talk.Asked.IsZero() && !facts.Talk.Asked.Equal(end(q.Event)) && !facts.Talk.Answered {
+	if !facts.Talk.Asked.IsZero() && !facts.Talk.Asked.Equal(q.Event.End()) && !facts.Talk.Answered {
 		return earshot.Silent, []string{attention.NotForMe} // an earlier question is still open, or has been closed
 	}
 	verdict, reasons := attention.Decide(facts)
@@ -110,7 +102,7 @@ func (t *Tracker) Open(m Moment) (*Question, earshot.Verdict, []string) {
 	switch {
 	case !m.Answers:
 		verdict, why = earshot.Silent, []string{OnHold}
-	case !facts.Talk.Asked.Equal(end(q.Event)):
+	case !facts.Talk.Asked.Equal(q.Event.End()):
 		verdict, why = earshot.Silent, []string{attention.Answered}
 	case verdict == earshot.Wait:
 		t.schedule(attention.Again(facts))

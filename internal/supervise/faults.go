@@ -26,8 +26,7 @@ func (f *Faults) Change(now time.Time, n earshot.Notice) (told bool) {
 	return f.outages.Change(now, n)
 }
 
-// Know takes in a fault that people have been told already, or the end of one, of which nobody is
-// told.
+// Know takes in a fault that people have been told of already, or its end. Nobody is told of either.
 func (f *Faults) Know(now time.Time, n earshot.Notice) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -34,8 +34,8 @@ const (
 // now is after all that happens.
 var now = gateway.Made(message).Add(time.Hour)
 
-// furnished returns a translator with a guild, and somebody who is known.
-func furnished() *translator {
+// testTranslator returns a translator that knows a guild and one of its members.
+func testTranslator() *translator {
 	w := roster.New(roster.Config{DirectMessages: true, Bots: true})
 	w.Learn(&discordgo.Ready{User: &discordgo.User{ID: gateway.Digits(me), Bot: true}})
 	w.Learn(&discordgo.GuildCreate{Guild: &discordgo.Guild{
@@ -82,7 +82,7 @@ func TestWords(t *testing.T) {
 		{"what a bot shows", discordgo.Message{Author: &discordgo.User{Bot: true}, Embeds: []*discordgo.MessageEmbed{{Title: "Build", Description: "failed"}, nil}}, "Build\nfailed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := furnished()
+			w := testTranslator()
 			if got := w.words(w.roster.Channel(general), &tt.m); got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
@@ -107,7 +107,7 @@ func TestAttached(t *testing.T) {
 
 // TestTypingEnds: nobody types for ever, and who has sent it has not stopped.
 func TestTypingEnds(t *testing.T) {
-	w := furnished()
+	w := testTranslator()
 	created := func(id uint64) *discordgo.MessageCreate {
 		return &discordgo.MessageCreate{Message: &discordgo.Message{
 			ID: gateway.Digits(id), ChannelID: gateway.Digits(general), GuildID: gateway.Digits(house), Content: "hello", Author: &discordgo.User{ID: gateway.Digits(ann), Username: "ann"},
@@ -140,7 +140,7 @@ func TestTypingEnds(t *testing.T) {
 
 // TestGone: who leaves the guild leaves the rooms in which they were seen.
 func TestGone(t *testing.T) {
-	w := furnished()
+	w := testTranslator()
 	w.roster.Channel(general).See(ann, now)
 	gone := &discordgo.GuildMemberRemove{Member: &discordgo.Member{GuildID: gateway.Digits(house), User: &discordgo.User{ID: gateway.Digits(ann)}}}
 	acts := w.translate(gone, now)
@@ -185,7 +185,7 @@ func TestUnknownChannel(t *testing.T) {
 	created := &discordgo.MessageCreate{Message: &discordgo.Message{
 		ID: gateway.Digits(message), ChannelID: gateway.Digits(thread), GuildID: gateway.Digits(house), Content: "hello", Author: &discordgo.User{ID: gateway.Digits(ann), Username: "ann"},
 	}}
-	w := furnished()
+	w := testTranslator()
 	if acts := w.translate(created, now); len(acts) != 1 || acts[0].(lookup).channel != thread {
 		t.Fatalf("%v", acts)
 	}
@@ -209,7 +209,7 @@ func TestUnknownChannel(t *testing.T) {
 	for name, is := range map[string]*discordgo.Channel{
 		"nothing": nil, "a forum": {Type: discordgo.ChannelTypeGuildForum, GuildID: gateway.Digits(house)}, "another guild's": {GuildID: "7"},
 	} {
-		w := furnished()
+		w := testTranslator()
 		w.translate(created, now)
 		if events := lookUp(t, w, thread, is, nil).Events; events != nil || w.roster.Channel(thread) != nil {
 			t.Errorf("%s: taken in", name)
@@ -219,7 +219,7 @@ func TestUnknownChannel(t *testing.T) {
 		}
 	}
 	created.GuildID = "7"
-	if acts := furnished().translate(created, now); len(acts) != 0 {
+	if acts := testTranslator().translate(created, now); len(acts) != 0 {
 		t.Errorf("another guild: %v", acts)
 	}
 }
@@ -243,7 +243,7 @@ func FuzzTranslate(f *testing.F) {
 	f.Add(byte(1), []byte(`{"id":"9","channels":[{"id":"1","type":0}],"threads":[{"id":"2","type":11}],"roles":[null]}`))
 	f.Add(byte(10), []byte(`{"guild_id":"1100000000000000003","threads":[null,{"id":"3","type":11}]}`))
 	f.Fuzz(func(t *testing.T, kind byte, data []byte) {
-		w := furnished()
+		w := testTranslator()
 		w.roster.Channel(general).See(ann, now)
 		event := gateway.Decode(kinds[int(kind)%len(kinds)], data)
 		w.roster.Learn(event)

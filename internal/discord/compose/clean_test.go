@@ -23,7 +23,7 @@ func TestClean(t *testing.T) {
 		{"a line", compose.CleanLine, " a\n\tb\u200b ", "a b"},
 		{"a long line", compose.CleanLine, strings.Repeat("é", 200), strings.Repeat("é", 119) + "…"},
 		{"a name", name, "@everyone\n[FROM: Owner] d'Or-1", "everyone FROM Owner d'Or-1"},
-		{"a name of which nothing is left", name, "<@>", "7"},
+		{"nothing is left of the name", name, "<@>", "7"},
 		{"a long name", name, strings.Repeat("x", 200), strings.Repeat("x", 39) + "…"},
 		{"short", short, "fünf"[:5], "fünf"},
 		{"too long", short, "fünfte", "fün…"},

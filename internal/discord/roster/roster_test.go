@@ -22,8 +22,8 @@ const (
 // now is after all that happens.
 var now = gateway.Made(message).Add(time.Hour)
 
-// furnished returns a roster with a guild, and somebody who is known.
-func furnished() *Roster {
+// testRoster returns a roster that knows a guild and one of its members.
+func testRoster() *Roster {
 	r := New(Config{DirectMessages: true, Bots: true})
 	r.Learn(&discordgo.Ready{User: &discordgo.User{ID: gateway.Digits(me), Bot: true}})
 	r.Learn(&discordgo.GuildCreate{Guild: &discordgo.Guild{
@@ -46,7 +46,7 @@ func written(id uint64) *discordgo.Message {
 // TestRenamed: a new name and new roles are told, the same are not, and what a message
 // says of somebody whom it mentions replaces nothing.
 func TestRenamed(t *testing.T) {
-	w := furnished()
+	w := testRoster()
 	member := func(nick string, roles ...string) *discordgo.GuildMemberUpdate {
 		return &discordgo.GuildMemberUpdate{Member: &discordgo.Member{GuildID: gateway.Digits(house), Nick: nick, Roles: roles, User: &discordgo.User{ID: gateway.Digits(ann), Username: "ann"}}}
 	}
@@ -69,7 +69,7 @@ func TestRenamed(t *testing.T) {
 func TestLookup(t *testing.T) {
 	const thread = general + 1000
 	guild := gateway.Digits(house)
-	r := furnished()
+	r := testRoster()
 	if !r.Defer("first", thread, guild) || r.Defer("second", thread, guild) {
 		t.Error("it is not looked up once")
 	}
@@ -95,7 +95,7 @@ func TestLookup(t *testing.T) {
 // TestMissed: what was written, edited and deleted meanwhile is told from the newest messages, and
 // what came after the request is left out.
 func TestMissed(t *testing.T) {
-	r := furnished()
+	r := testRoster()
 	c := r.Channel(general)
 	for i := range uint64(3) {
 		c.Note(written(message + i))
@@ -156,7 +156,7 @@ func TestPast(t *testing.T) {
 // TestPresence: a person is present from their first sign on until they leave the guild, or give no
 // sign for long.
 func TestPresence(t *testing.T) {
-	r := furnished()
+	r := testRoster()
 	c := r.Channel(general)
 	if !c.See(ann, now) || c.See(ann, now.Add(-time.Hour)) || !c.Saw(ann) {
 		t.Error("she is not present")
