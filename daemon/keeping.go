@@ -8,7 +8,7 @@ import (
 	"earshot"
 	"earshot/daemon/access"
 	"earshot/daemon/erase"
-	"earshot/executive/room"
+	"earshot/executive/decision"
 	"earshot/executive/unasked"
 	"earshot/internal/discord/bot"
 	"earshot/server/token"
@@ -72,7 +72,7 @@ func (d *Daemon) expire(ctx context.Context) {
 // Decisions about what was said: after heeded ones an agent stays silent and has used it
 // nevertheless; unheeded ones are about something else.
 var (
-	heeded   = []string{room.Commanded, room.Murmured}
+	heeded   = []string{decision.Commanded, decision.Murmured}
 	unheeded = []string{unasked.NewVoice}
 )
 

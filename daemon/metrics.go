@@ -5,8 +5,8 @@ import (
 	"earshot/config"
 	"earshot/daemon/diagnosis"
 	"earshot/daemon/health"
+	"earshot/executive/decision"
 	"earshot/executive/latency"
-	"earshot/executive/room"
 	"earshot/internal/metrics"
 	"earshot/interrupt"
 )
@@ -18,7 +18,7 @@ var queues = []string{"terminal", "discord", "webcam", "microphone", "unsaved", 
 func (d *Daemon) measure(cfg *config.Config) {
 	dir := cfg.Store.Directory
 	d.counts = metrics.New(d.options.Version, metrics.Lists{
-		Reasons: room.Reasons(), Signals: interrupt.Kinds(), Parts: health.Counted(), Queues: queues,
+		Reasons: decision.Reasons(), Signals: interrupt.Kinds(), Parts: health.Counted(), Queues: queues,
 	}, func() float64 { return diagnosis.SizeOf(dir) })
 	d.health.Counts = d.counts
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/room"
+	"earshot/executive/decision"
 	"earshot/executive/unasked"
 	"earshot/speakers"
 )
@@ -130,10 +130,10 @@ func (r *record) note(s step) {
 	case earshot.Finding:
 		r.found[string(b.Thought)] = append(r.found[string(b.Thought)], s)
 	case earshot.Decision:
-		if !slices.Equal(b.Reasons, []string{room.Passing}) {
+		if !slices.Equal(b.Reasons, []string{decision.Passing}) {
 			r.called[string(b.About)] = append(r.called[string(b.About)], b.Agent)
 		}
-		r.passing[string(b.About)] = r.passing[string(b.About)] || slices.Equal(b.Reasons, []string{room.Passing})
+		r.passing[string(b.About)] = r.passing[string(b.About)] || slices.Equal(b.Reasons, []string{decision.Passing})
 		r.strange[b.About] = r.strange[b.About] || slices.Equal(b.Reasons, []string{unasked.NewVoice})
 	case earshot.Agent:
 		if b.Act == earshot.Created && recordOf(b).Kind.Below() {

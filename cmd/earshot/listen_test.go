@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/room"
+	"earshot/executive/decision"
 	"earshot/internal/testkit"
 )
 
@@ -169,7 +169,7 @@ func TestAloudListen(t *testing.T) {
 	if n := len(testkit.Bodies[earshot.Utterance](p.journal())); n != understood {
 		t.Errorf("%d utterances, and %d before", n, understood)
 	}
-	if d := testkit.Bodies[earshot.Decision](p.journal()); !slices.ContainsFunc(d, func(d earshot.Decision) bool { return slices.Contains(d.Reasons, room.Pressed) }) {
+	if d := testkit.Bodies[earshot.Decision](p.journal()); !slices.ContainsFunc(d, func(d earshot.Decision) bool { return slices.Contains(d.Reasons, decision.Pressed) }) {
 		t.Errorf("it was decided: %+v", d)
 	}
 }

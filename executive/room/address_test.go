@@ -12,7 +12,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
-	"earshot/executive/room"
+	"earshot/executive/decision"
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/llmtest"
@@ -168,7 +168,7 @@ func TestAgentsOnlyRespondWhenTheyShould(t *testing.T) {
 		{"@Zed, what time is it?", "bob", addressing.Misses, "", "", "nobody here is called Zed; /who shows who is here"},
 		{"@Zed hello @Earshot", "", addressing.Named, "agent", "agent", "nobody here is called Zed; /who shows who is here"},
 		{"write to zed@example.com", "", addressing.Alone, "agent", "", ""},
-		{"stop", "bob", room.Commanded, "", "", ""},
+		{"stop", "bob", decision.Commanded, "", "", ""},
 		{"@Override\npublic void run() {}", "", addressing.Alone, "agent", "", ""},
 		{"@Override\npublic void run() {}", "bob", addressing.Elsewhere, "", "", "nobody here is called Override; /who shows who is here"},
 	} {
@@ -291,7 +291,7 @@ func TestOneParty(t *testing.T) {
 		c.presence(t, ann, "ann", false)
 		c.must(t, "bob", "count", time.Second)
 		c.stop()
-		want := []string{addressing.Named, room.Unheeded, addressing.Alone}
+		want := []string{addressing.Named, decision.Unheeded, addressing.Alone}
 		if got := c.decided(); !slices.Equal(got, want) {
 			t.Errorf("decided %q, want %q", got, want)
 		}

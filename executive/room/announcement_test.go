@@ -9,7 +9,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
-	"earshot/executive/room"
+	"earshot/executive/decision"
 	"earshot/executive/unasked"
 )
 
@@ -45,7 +45,7 @@ func TestANoticeIsHeardWhole(t *testing.T) {
 		h.hearsOf(t, 3, "and now", time.Minute)
 		h.hearsOf(t, 5, "hello there", time.Minute)
 		h.stop()
-		want := []string{room.Overheard, unasked.NewVoice, addressing.Named, room.Overheard, room.Overheard, unasked.NewVoice}
+		want := []string{decision.Overheard, unasked.NewVoice, addressing.Named, decision.Overheard, decision.Overheard, unasked.NewVoice}
 		if got := h.reasons(); !slices.Equal(got, want) {
 			t.Errorf("decided %q, want %q", got, want)
 		}

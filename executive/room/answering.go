@@ -8,12 +8,10 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
+	"earshot/executive/decision"
 	"earshot/executive/dialogue"
 	"earshot/participants"
 )
-
-// Replied is the reason for a decision about something that answers a message of the agent's own.
-const Replied = "it replies to what I wrote"
 
 // recallable returns a message that the room remembers, as others can quote it.
 func (r *Room) recallable(id earshot.EventID) (dialogue.Citation, bool) {
@@ -79,7 +77,7 @@ func (r *Room) answering(ctx context.Context, e *earshot.Event, m earshot.Messag
 		return addressing.Addressees{Why: addressing.ToOthers, Hint: a.Hint}
 	}
 	e.To, e.Visibility.Agents = slices.Clone(agents), slices.Clone(agents)
-	return addressing.Addressees{Agents: agents, Mine: true, Named: true, Why: Replied, Hint: a.Hint}
+	return addressing.Addressees{Agents: agents, Mine: true, Named: true, Why: decision.Replied, Hint: a.Hint}
 }
 
 // wroteThat returns the event called id, and its author: a message, a reply, or what is being said

@@ -7,25 +7,15 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/decision"
 	"earshot/executive/prompt"
 	"earshot/executive/unasked"
 	"earshot/participants"
 	"earshot/participants/agents"
 )
 
-// The reasons for decisions about what agents say to each other.
-const (
-	HandedTo  = "another agent calls me"
-	Overtaken = "a person asked something in the meantime, and people go first"
-	Broadcast = "every agent was asked, so their answers call nobody"
-	Enough    = "the agents have reached the limit of executive.multi_party.turn_limit messages in a row"
-	Again     = "the agents keep repeating themselves"
-	Passing   = "an agent passes control to a person"
-	Foreign   = "it calls another user's agent, which only people may do"
-)
-
 // reasons are the reasons for handing over.
-var reasons = map[earshot.Why]string{earshot.TurnLimit: Enough, earshot.Repetition: Again, earshot.Passed: Passing, earshot.Apart: Foreign}
+var reasons = map[earshot.Why]string{earshot.TurnLimit: decision.Enough, earshot.Repetition: decision.Again, earshot.Passed: decision.Passing, earshot.Apart: decision.Foreign}
 
 // callTargets are the participants whom a reply calls.
 type callTargets struct {
@@ -127,7 +117,7 @@ func (r *Room) handOn(ctx context.Context, from question, said earshot.Event, to
 			decisions = append(decisions, r.decision(q, earshot.Silent, against))
 			continue
 		}
-		decisions, asks = append(decisions, r.decision(q, earshot.Speak, HandedTo)), append(asks, q)
+		decisions, asks = append(decisions, r.decision(q, earshot.Speak, decision.HandedTo)), append(asks, q)
 	}
 	if !r.settle(ctx, decisions...) {
 		return
@@ -142,22 +132,22 @@ func (r *Room) handOn(ctx context.Context, from question, said earshot.Event, to
 // against returns the reason against continuing with the agents that answer q, or nothing.
 func (r *Room) against(q question) string {
 	if q.everybody {
-		return Broadcast
+		return decision.Broadcast
 	}
 	if r.overtaken(q) {
-		return Overtaken
+		return decision.Overtaken
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case !r.set.Enabled:
-		return Disabled
+		return decision.Disabled
 	case r.mode == earshot.Paused:
 		return unasked.OnHold
 	case r.mode == earshot.OffRecord:
-		return Unheard
+		return decision.Unheard
 	case r.quiet:
-		return Hushed
+		return decision.Hushed
 	}
 	return ""
 }

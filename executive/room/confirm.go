@@ -3,6 +3,7 @@ package room
 import (
 	"context"
 	"crypto/sha256"
+	"earshot/executive/decision"
 	"earshot/executive/delivery"
 	"encoding/binary"
 	"errors"
@@ -16,9 +17,6 @@ import (
 	"earshot/executive/tool"
 	"earshot/participants"
 )
-
-// Confirmed is the reason for a decision to do what somebody has confirmed.
-const Confirmed = "somebody with the right to do so confirmed a tool call that had been held back"
 
 // The errors of /confirm. A call that does not exist, one that is over and one for somebody else
 // give the same error, so that nobody learns of calls that are not theirs.
@@ -125,7 +123,7 @@ func (r *Room) runConfirmed(ctx context.Context, w tool.PendingCall, by particip
 		askers: w.Asked, rests: prompt.Provenance{Visibility: w.Visibility, Sources: slices.Clone(w.Rests)},
 		confirmed: &tool.ConfirmedCall{Call: w.Call, By: by},
 	}
-	e := r.decision(q, earshot.Speak, Confirmed)
+	e := r.decision(q, earshot.Speak, decision.Confirmed)
 	d := e.Body.(earshot.Decision)
 	d.By = by.ID
 	e.Body, e.Sources = d, q.rests.Sources

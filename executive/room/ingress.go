@@ -11,6 +11,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/command"
+	"earshot/executive/decision"
 	"earshot/executive/dialogue"
 	"earshot/executive/hearing"
 	"earshot/executive/scene"
@@ -228,7 +229,7 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, 
 			}
 			in.aim.Lost = in.aim.Lost && in.heeded && !r.listener.Cuts(body.Text) // "stop" is carried out
 			if in.aim.Why == addressing.Alone && body.ReplyTo == "" && len(body.Attachments) == 0 && r.murmurs(e, body.Text) {
-				e.To, in.aim = nil, addressing.Addressees{Why: Murmured}
+				e.To, in.aim = nil, addressing.Addressees{Why: decision.Murmured}
 			}
 		}
 		if in.heeded && !body.OwnWords { // own words say nothing about the current work
@@ -389,7 +390,7 @@ func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in resolvedEvent) *
 		s.Kind, s.Words = interrupt.Over, ""
 	case r.listener.Cuts(m.Text):
 		s.Kind = interrupt.Command
-	case in.aim.Why == Murmured:
+	case in.aim.Why == decision.Murmured:
 		s.Kind = interrupt.Backchannel
 	case in.aim.Why == addressing.Misses: // the author is told so, and listens on
 		s.Kind, s.Words = interrupt.Over, ""

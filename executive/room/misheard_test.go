@@ -9,7 +9,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
-	"earshot/executive/room"
+	"earshot/executive/decision"
 )
 
 // saidOf is an utterance that ends now, of which a recogniser is so sure.
@@ -90,8 +90,8 @@ func TestNameMisheard(t *testing.T) {
 	}{
 		{"you shot", 3 * time.Second, "you shot what is new", "Earshot what is new", addressing.Named},
 		{"buckshot", 3 * time.Second, "buckshot can you count", "Earshot can you count", addressing.Named},
-		{"amid talk", 200 * time.Millisecond, "you shot what is new", "you shot what is new", room.Overheard},
-		{"no question", 3 * time.Second, "you shot the pheasant", "you shot the pheasant", room.Overheard},
+		{"amid talk", 200 * time.Millisecond, "you shot what is new", "you shot what is new", decision.Overheard},
+		{"no question", 3 * time.Second, "you shot the pheasant", "you shot the pheasant", decision.Overheard},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestAsksBack(t *testing.T) {
 		sure  float64
 	}
 	const dim = 0.1
-	const named, asks, unclear, follows = addressing.Named, room.AsksBack, room.Unclear, room.Follows
+	const named, asks, unclear, follows = addressing.Named, decision.AsksBack, decision.Unclear, decision.Follows
 	call := line{0, "earshot count", 0.9}
 	for _, tt := range []struct {
 		name string
@@ -145,7 +145,7 @@ func TestAsksBack(t *testing.T) {
 		{"and once more after that was understood", []line{call, {3 * time.Second, "in neighbor by violin", dim}, {3 * time.Second, "my neighbor plays the violin", 0.9}, {3 * time.Second, "is by and loud", dim}}, []string{named, asks, follows, asks}},
 		{"long after its reply", []line{call, {12 * time.Second, "in neighbor by violin", dim}}, []string{named, unclear}},
 		{"out of the blue", []line{{0, "in neighbor by violin", dim}}, []string{unclear}},
-		{"in quiet", []line{call, {3 * time.Second, "be quiet", 0.9}, {2 * time.Second, "in neighbor by violin", dim}}, []string{named, room.Commanded, unclear}},
+		{"in quiet", []line{call, {3 * time.Second, "be quiet", 0.9}, {2 * time.Second, "in neighbor by violin", dim}}, []string{named, decision.Commanded, unclear}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -278,13 +278,13 @@ func TestWhatCutIsOnRecord(t *testing.T) {
 	}{
 		{"not understood in the end", earshot.VoiceWords, "what about the", func(began time.Time) *earshot.Event {
 			return &earshot.Event{From: mic, At: began, Body: earshot.Speech{Stage: earshot.VoiceOver, Confidence: 1}}
-		}, []string{"what about the"}, room.Unclear},
+		}, []string{"what about the"}, decision.Unclear},
 		{"its own voice", earshot.VoiceWords, "what about the", func(time.Time) *earshot.Event {
 			e := saidOf("one two three", 0.9, 1, time.Second)
 			return &e
-		}, []string{"one two three"}, room.Echoed},
-		{"a sense that dies", earshot.VoiceWords, "what about the", func(time.Time) *earshot.Event { return nil }, []string{"what about the"}, room.Unclear},
-		{"a phrase alone", earshot.VoiceCalls, "stop talking", func(time.Time) *earshot.Event { return nil }, []string{"stop talking"}, room.Unclear},
+		}, []string{"one two three"}, decision.Echoed},
+		{"a sense that dies", earshot.VoiceWords, "what about the", func(time.Time) *earshot.Event { return nil }, []string{"what about the"}, decision.Unclear},
+		{"a phrase alone", earshot.VoiceCalls, "stop talking", func(time.Time) *earshot.Event { return nil }, []string{"stop talking"}, decision.Unclear},
 		{"a phrase, and all of it", earshot.VoiceCalls, "stop talking", func(time.Time) *earshot.Event {
 			e := saidOf("oh stop talking", 0.9, 0, time.Second)
 			return &e
@@ -293,7 +293,7 @@ func TestWhatCutIsOnRecord(t *testing.T) {
 			e := saidOf("what about the moon", 0.9, 0, time.Second)
 			e.At = began
 			return &e
-		}, []string{"what about the moon"}, room.Follows},
+		}, []string{"what about the moon"}, decision.Follows},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -7,12 +7,10 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/addressing"
+	"earshot/executive/decision"
 	"earshot/executive/dialogue"
 	"earshot/participants"
 )
-
-// OwnWords is the reason for a decision to answer a question with its author's own words alone.
-const OwnWords = "it was asked with the asker's own words alone"
 
 var (
 	errNobodysWords = errors.New("whose words? say who you are first: earshot chat --identity NAME")
@@ -41,7 +39,7 @@ func ownWords(e *earshot.Event, who participants.Participant, args earshot.Text)
 func (r *Room) withOwnWords(e *earshot.Event, a addressing.Addressees) addressing.Addressees {
 	if !a.Mine || a.Why == addressing.Alone {
 		all := r.agents()
-		a = addressing.Addressees{Agents: addressing.IDs(all[:1]), Mine: true, Named: true, Why: OwnWords}
+		a = addressing.Addressees{Agents: addressing.IDs(all[:1]), Mine: true, Named: true, Why: decision.OwnWords}
 		e.To, e.Visibility.Agents = slices.Clone(a.Agents), nil
 	}
 	return a

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/room"
+	"earshot/executive/decision"
 	"earshot/internal/testkit"
 	"earshot/llm/llmtest"
 )
@@ -136,7 +136,7 @@ func TestConversationalFlowQuality(t *testing.T) {
 			}
 		}
 		c.stop()
-		if got := c.reasons(); !slices.Contains(got, room.Follows) || !slices.Contains(got, room.Overheard) {
+		if got := c.reasons(); !slices.Contains(got, decision.Follows) || !slices.Contains(got, decision.Overheard) {
 			t.Errorf("decided was %q", got)
 		}
 	})

@@ -10,7 +10,6 @@ import (
 	"earshot/executive"
 	"earshot/executive/askers"
 	"earshot/executive/prompt"
-	"earshot/executive/reflex"
 	"earshot/executive/scene"
 	"earshot/llm"
 )
@@ -53,7 +52,7 @@ func (r *Room) prepare(ctx context.Context, in resolvedEvent) {
 	text := r.listener.Correct(said.Words)
 	e.ID, e.Body = "", earshot.Utterance{Text: text, LikeAgent: said.LikeAgent}
 	in.event = e
-	if would := r.scenario(&entry{resolvedEvent: in}, s, text); !answers(would) {
+	if would := r.scenario(&entry{resolvedEvent: in}, s, text); !would.AsksModel() {
 		return
 	}
 	now := r.cfg.Now()
@@ -67,12 +66,6 @@ func (r *Room) prepare(ctx context.Context, in resolvedEvent) {
 	if r.preparations.Load() != in.prepared { // the change gave it up before it had begun
 		r.head.Drop()
 	}
-}
-
-// answers reports whether a model would be asked.
-func answers(s decisionInput) bool {
-	verdict, _ := decide(s)
-	return verdict == earshot.Speak && s.want == reflex.None
 }
 
 // buildEarly returns the request to the model for q, as if its message were on record.

@@ -12,7 +12,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
-	"earshot/executive/room"
+	"earshot/executive/decision"
 	"earshot/llm"
 	"earshot/llm/llmtest"
 )
@@ -200,9 +200,9 @@ func TestRejoinAfterAKill(t *testing.T) {
 // tells it just that.
 func TestACommandGoesOnWithNothing(t *testing.T) {
 	for _, tt := range []struct{ says, why, then string }{
-		{"be quiet", room.Commanded, room.Hushed},
-		{"wait", room.Commanded, room.Follows},
-		{"not now", attention.ToldNo, room.Follows},
+		{"be quiet", decision.Commanded, decision.Hushed},
+		{"wait", decision.Commanded, decision.Follows},
+		{"not now", attention.ToldNo, decision.Follows},
 	} {
 		t.Run(tt.says, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

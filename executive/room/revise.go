@@ -7,14 +7,12 @@ import (
 
 	"earshot"
 	"earshot/executive/askers"
+	"earshot/executive/decision"
 	"earshot/executive/dialogue"
 	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/interrupt"
 )
-
-// Reworded is the reason for a decision about a message that is changed while it is answered.
-const Reworded = "its author changed it while I was answering, so I start again"
 
 // The errors of revisions and withdrawals. Nothing has changed then.
 var (
@@ -218,5 +216,5 @@ func (r *Room) reask(e *entry, b earshot.Revision) []earshot.Event {
 		askers: askers.Add(again.askers, e.who), rests: prompt.Provenance{Visibility: again.message.Visibility},
 	}
 	e.asks = append(e.asks, q)
-	return []earshot.Event{r.decided(q, earshot.Speak, []string{Reworded})}
+	return []earshot.Event{r.decided(q, earshot.Speak, []string{decision.Reworded})}
 }

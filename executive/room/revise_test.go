@@ -13,6 +13,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
+	"earshot/executive/decision"
 	"earshot/executive/room"
 	"earshot/executive/scene"
 	"earshot/participants"
@@ -349,7 +350,7 @@ func TestAReplyIsNamedByItsTurn(t *testing.T) {
 			}
 			return ""
 		}
-		if got := answers("bob", earshot.EventID(reply.Turn), "and on?"); got != "speak: "+room.Replied {
+		if got := answers("bob", earshot.EventID(reply.Turn), "and on?"); got != "speak: "+decision.Replied {
 			t.Errorf("an answer to the reply is decided about as %q", got)
 		}
 		if got := answers("bob", earshot.EventID(reply.Turn), "@ann look"); got != "silent: "+addressing.ToOthers {

@@ -9,21 +9,11 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/decision"
 	"earshot/executive/midturn"
 	"earshot/executive/think"
 	"earshot/interrupt"
 	"earshot/participants"
-)
-
-// The reasons for decisions about what is said to a working agent.
-const (
-	HowFar     = "it asks how far I am, so I say so without stopping"
-	Meanwhile  = "it has nothing to do with my current work, so I go on and answer afterwards"
-	Afterwards = "it is another task, so I do it after the current one"
-	Replaces   = "it replaces what I was doing"
-	Steers     = "it changes how I should do my current work, so I start that again"
-	Considers  = "it concerns what I am thinking about, so I take it into account"
-	Thinks     = "so I stop thinking about the earlier question"
 )
 
 // A sideTalk is what something means that is said to an agent while it works. The zero value was
@@ -192,21 +182,21 @@ func (a sideTalk) signal(s *interrupt.Signal) *interrupt.Signal {
 
 // decides returns the decision and its reasons, given the work.
 func (a sideTalk) decides(v earshot.Verdict, reasons []string) (earshot.Verdict, []string) {
-	switch stops := slices.Contains(reasons, Commanded); {
+	switch stops := slices.Contains(reasons, decision.Commanded); {
 	case a.thought != nil && a.kind == midturn.Stop && (stops || v == earshot.Speak):
-		return earshot.Silent, []string{Commanded, Thinks}
+		return earshot.Silent, []string{decision.Commanded, decision.Thinks}
 	case !a.is || v != earshot.Speak:
 		return v, reasons
 	case a.thought != nil:
-		return v, append(reasons, map[midturn.Kind]string{midturn.Status: HowFar, midturn.Steer: Considers, midturn.Instead: Replaces}[a.kind])
+		return v, append(reasons, map[midturn.Kind]string{midturn.Status: decision.HowFar, midturn.Steer: decision.Considers, midturn.Instead: decision.Replaces}[a.kind])
 	}
 	switch a.kind {
 	case midturn.Stop:
-		return earshot.Silent, []string{Commanded}
+		return earshot.Silent, []string{decision.Commanded}
 	case midturn.Status:
-		return earshot.Note, append(reasons, HowFar)
+		return earshot.Note, append(reasons, decision.HowFar)
 	}
-	why := map[midturn.Kind]string{midturn.Side: Meanwhile, midturn.Task: Afterwards, midturn.Instead: Replaces, midturn.Steer: Steers}
+	why := map[midturn.Kind]string{midturn.Side: decision.Meanwhile, midturn.Task: decision.Afterwards, midturn.Instead: decision.Replaces, midturn.Steer: decision.Steers}
 	return v, append(reasons, why[a.kind])
 }
 

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive/decision"
 	"earshot/executive/delivery"
 	"fmt"
 	"slices"
@@ -131,7 +132,7 @@ func (r *Room) saidUnasked(q question, reply earshot.Reply) {
 // overheard decides for the main agent about words that do not call it. why is the reason for which
 // it would stay silent.
 func (r *Room) overheard(e *entry, why string) (earshot.Verdict, []string) {
-	if why != addressing.Elsewhere && why != Overheard || !e.heeded {
+	if why != addressing.Elsewhere && why != decision.Overheard || !e.heeded {
 		return earshot.Silent, []string{why}
 	}
 	verdict, reasons := r.unasked.Overhear(r.moment(), unasked.Question{Event: e.event, Asker: e.asker(), Rank: rank(e), Agents: e.machine()})

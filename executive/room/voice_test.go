@@ -10,7 +10,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
-	"earshot/executive/room"
+	"earshot/executive/decision"
 	"earshot/internal/testkit"
 )
 
@@ -87,12 +87,12 @@ func TestWhatIsSaidAloud(t *testing.T) {
 	}{
 		{"by name", []string{"earshot count"}, 0, addressing.Named},
 		{"by what a recogniser makes of it", []string{"hey ear shot count"}, 0, addressing.Named},
-		{"not to it", []string{"shall we have lunch"}, 0, room.Overheard},
-		{"about it", []string{"i told earshot about lunch"}, 0, room.Overheard},
-		{"after its reply", []string{"earshot count", "and again"}, 7 * time.Second, addressing.Named + ", " + room.Follows},
-		{"long after its reply", []string{"earshot count", "and again"}, 10 * time.Second, addressing.Named + ", " + room.Overheard},
-		{"one thing after the other", []string{"earshot count", "and again", "and again"}, 7 * time.Second, addressing.Named + ", " + room.Follows + ", " + room.Follows},
-		{"silence", []string{"earshot be quiet", "and now", "earshot you can talk"}, time.Second, room.Commanded + ", " + room.Overheard + ", " + addressing.Named},
+		{"not to it", []string{"shall we have lunch"}, 0, decision.Overheard},
+		{"about it", []string{"i told earshot about lunch"}, 0, decision.Overheard},
+		{"after its reply", []string{"earshot count", "and again"}, 7 * time.Second, addressing.Named + ", " + decision.Follows},
+		{"long after its reply", []string{"earshot count", "and again"}, 10 * time.Second, addressing.Named + ", " + decision.Overheard},
+		{"one thing after the other", []string{"earshot count", "and again", "and again"}, 7 * time.Second, addressing.Named + ", " + decision.Follows + ", " + decision.Follows},
+		{"silence", []string{"earshot be quiet", "and now", "earshot you can talk"}, time.Second, decision.Commanded + ", " + decision.Overheard + ", " + addressing.Named},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

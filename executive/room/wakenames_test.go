@@ -8,7 +8,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
-	"earshot/executive/room"
+	"earshot/executive/decision"
 	"earshot/internal/testkit"
 )
 
@@ -26,23 +26,23 @@ func TestWakeNames(t *testing.T) {
 		name string
 		said []said
 	}{
-		{"by name", []said{{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + room.Overheard}}},
+		{"by name", []said{{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + decision.Overheard}}},
 		{"the main one", []said{{"hey ear shot count", mic, "Earshot: " + addressing.Named}}},
 		{"as only that one is heard", []said{{"hair shirt count", mic, "Earshot: " + addressing.Named}}},
 		{"both", []said{{"scout ask earshot", mic, "Earshot: " + addressing.Named + ", Scout: " + addressing.Named}}},
-		{"nobody", []said{{"i told scout about lunch", mic, "Earshot: " + room.Overheard}}},
+		{"nobody", []said{{"i told scout about lunch", mic, "Earshot: " + decision.Overheard}}},
 		{"going on", []said{
-			{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + room.Overheard},
-			{"and backwards please", mic, "Scout: " + room.Follows + ", Earshot: " + room.Overheard},
+			{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + decision.Overheard},
+			{"and backwards please", mic, "Scout: " + decision.Follows + ", Earshot: " + decision.Overheard},
 			{"earshot and you", mic, "Earshot: " + addressing.Named},
-			{"do not count so fast", mic, "Earshot: " + room.Follows},
+			{"do not count so fast", mic, "Earshot: " + decision.Follows},
 		}},
 		{"another voice", []said{
-			{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + room.Overheard},
-			{"and backwards please", other, "Earshot: " + room.Overheard},
+			{"scout count", mic, "Scout: " + addressing.Named + ", Earshot: " + decision.Overheard},
+			{"and backwards please", other, "Earshot: " + decision.Overheard},
 		}},
 		{"quiet", []said{
-			{"scout be quiet", mic, "Scout: " + room.Commanded + ", Earshot: " + room.Commanded},
+			{"scout be quiet", mic, "Scout: " + decision.Commanded + ", Earshot: " + decision.Commanded},
 			{"earshot count", mic, "Earshot: " + addressing.Named},
 		}},
 	} {
@@ -130,7 +130,7 @@ func TestNobodyGoesOnForOneThatIsGone(t *testing.T) {
 		c.seats(record("agent", "Earshot"))
 		before := len(c.journal.Events())
 		c.hears(t, "and backwards please", 0, time.Second)
-		if got := c.decisions(before); got != "Earshot: "+room.Overheard {
+		if got := c.decisions(before); got != "Earshot: "+decision.Overheard {
 			t.Errorf("decided %s", got)
 		}
 		c.stop()

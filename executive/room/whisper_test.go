@@ -11,7 +11,7 @@ import (
 
 	"earshot"
 	"earshot/executive/addressing"
-	"earshot/executive/room"
+	"earshot/executive/decision"
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/llmtest"
@@ -293,7 +293,7 @@ func TestAWhisperWhileItIsQuiet(t *testing.T) {
 		c.must(t, "ann", "/msg earshot count", time.Second)
 		c.must(t, "ann", "count", time.Second)
 		c.stop()
-		if got, want := c.decided(), []string{room.Commanded, addressing.Whispered, room.Hushed}; !slices.Equal(got, want) {
+		if got, want := c.decided(), []string{decision.Commanded, addressing.Whispered, decision.Hushed}; !slices.Equal(got, want) {
 			t.Errorf("decided %q, want %q", got, want)
 		}
 	})

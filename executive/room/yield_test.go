@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/room"
+	"earshot/executive/decision"
 )
 
 // told returns what a voice was told, but for the cut at the end of a turn that
@@ -26,10 +26,10 @@ func told(all []earshot.Control) string {
 // after its question they are an answer.
 func TestWhoListensIsNoInterruption(t *testing.T) {
 	for _, tt := range []struct{ name, reply, says, told, why string }{
-		{"yeah", "one two three four five six seven eight nine ten", "yeah", "duck pause resume", room.Murmured},
-		{"oh I see", "one two three four five six seven eight nine ten", "oh I see", "duck pause resume", room.Murmured},
-		{"no", "one two three four five six seven eight nine ten", "no", "duck pause cut", room.Follows},
-		{"an answer", "shall I? one two three four five six seven eight", "yes", "duck pause cut", room.Follows},
+		{"yeah", "one two three four five six seven eight nine ten", "yeah", "duck pause resume", decision.Murmured},
+		{"oh I see", "one two three four five six seven eight nine ten", "oh I see", "duck pause resume", decision.Murmured},
+		{"no", "one two three four five six seven eight nine ten", "no", "duck pause cut", decision.Follows},
+		{"an answer", "shall I? one two three four five six seven eight", "yes", "duck pause cut", decision.Follows},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

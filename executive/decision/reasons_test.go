@@ -1,4 +1,4 @@
-package room_test
+package decision_test
 
 import (
 	"go/ast"
@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"earshot/executive/room"
+	"earshot/executive/decision"
 )
 
 // TestReasons: whatever the source calls a reason is in the list by which decisions are
 // counted.
 func TestReasons(t *testing.T) {
-	all, found := room.Reasons(), 0
-	for _, dir := range []string{".", "../attention", "../addressing", "../unasked"} {
+	all, found := decision.Reasons(), 0
+	for _, dir := range []string{".", "../room", "../attention", "../addressing", "../unasked"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
