@@ -46,8 +46,8 @@ func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
 func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 	s := r.scenario(e, by, text)
 	verdict, reasons := decision.Decide(s)
-	meant := r.sideTalkFor(e.sideTalk, by)
-	verdict, reasons = meant.decides(verdict, reasons)
+	meant := e.sideTalk.For(by.ID, by == r.seats[0])
+	verdict, reasons = meant.Decide(verdict, reasons)
 	if mine := s.Addressees.Mine || s.To.ForAgent(); verdict == earshot.Silent && by == r.seats[0] && !mine && !e.late {
 		verdict, reasons = r.overheard(e, reasons[0])
 	}
@@ -55,7 +55,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 	e.quiets = e.quiets || s.Want == reflex.Quiet && (s.Known || e.to.ForAgent() || s.Cut) && !private
 	e.wakes = e.wakes || verdict == earshot.Speak && !private // what only some know is no reason to talk to everybody
 	kept := earshot.Decision{About: e.event.ID, Agent: by.ID, Verdict: verdict, Reasons: reasons}
-	words := r.atOnce(meant)
+	words := meant.Reply(r.mind.View(), r.cfg.Now())
 	if verdict == earshot.Speak && by == r.seats[0] {
 		words = cmp.Or(r.consentAnswer(e, text, by.Name), words)
 	}

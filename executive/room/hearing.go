@@ -57,9 +57,9 @@ func (r *Room) rejoin(in *resolvedEvent, e *earshot.Event) {
 
 // apart returns what in means for the work of an agent: if it continues the question that is being
 // worked on, it has no separate meaning.
-func (in *resolvedEvent) apart(a sideTalk) sideTalk {
-	if in.before != "" && (a.kind == midturn.Side || a.kind == midturn.Task || a.kind == midturn.Steer) {
-		return sideTalk{}
+func (in *resolvedEvent) apart(a midturn.SideTalk) midturn.SideTalk {
+	if in.before != "" && (a.Kind == midturn.Side || a.Kind == midturn.Task || a.Kind == midturn.Steer) {
+		return midturn.SideTalk{}
 	}
 	return a
 }

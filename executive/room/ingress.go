@@ -14,6 +14,7 @@ import (
 	"earshot/executive/decision"
 	"earshot/executive/dialogue"
 	"earshot/executive/hearing"
+	"earshot/executive/midturn"
 	"earshot/executive/scene"
 	"earshot/executive/sight"
 	"earshot/interrupt"
@@ -31,7 +32,7 @@ type resolvedEvent struct {
 	own      bool                  // it is the agent's own voice, come back
 	late     bool                  // it was written so long ago that nobody waits for an answer
 	unlike   bool                  // its voice is unlike all known ones
-	sideTalk sideTalk              // what it means for the work of the agent that it calls
+	sideTalk midturn.SideTalk      // what it means for the work of the agent that it calls
 	signal   *interrupt.Signal     // nil if it is none
 	came     time.Time             // when the room received it
 
@@ -251,15 +252,15 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, 
 			in.sideTalk = in.apart(r.resolveSideTalk(e, in.who, in.aim.Agents, u.Text))
 		default:
 			in.sideTalk = r.resolveSideTalk(e, in.who, in.aim.Agents, "") // nobody knows yet what it will be
-			in.sideTalk.begins = in.sideTalk.is
+			in.sideTalk.Begins = in.sideTalk.Works
 		}
 	}
 	in.event = e
 	if in.late = r.stale(e); in.late {
-		in.sideTalk, in.signal = sideTalk{}, sent(e)
+		in.sideTalk, in.signal = midturn.SideTalk{}, sent(e)
 		return in, nil
 	}
-	in.signal = in.holds(in.sideTalk.signal(r.signal(in)))
+	in.signal = in.holds(in.sideTalk.Signal(r.signal(in)))
 	return in, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive/activity"
 	"earshot/executive/addressing"
+	"earshot/executive/midturn"
 	"earshot/interrupt"
 )
 
@@ -56,7 +57,7 @@ func (r *Room) keepsCut(in resolvedEvent) {
 		return
 	}
 	in.event = r.uttered(in.event)
-	in.to, in.aim, in.sideTalk, in.before, in.held = conversation.Unsure, addressing.Addressees{}, sideTalk{}, "", false
+	in.to, in.aim, in.sideTalk, in.before, in.held = conversation.Unsure, addressing.Addressees{}, midturn.SideTalk{}, "", false
 	in.signal = sent(in.event)
 	en, first, err := r.reserve(in)
 	if err != nil {

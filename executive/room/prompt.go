@@ -126,7 +126,7 @@ func (r *Room) instructions(set executive.Config, q *question, aloud bool) strin
 	if r.considered(q.message.ID) {
 		manner += meanwhile
 	}
-	return q.seat.manner(set) + manner + q.anew() + r.confirmedPrompt(q) + r.listener.DoneBefore(q.message) + r.goingOn(q)
+	return q.seat.manner(set) + manner + q.sideTalk.Redo(q.message.At) + r.confirmedPrompt(q) + r.listener.DoneBefore(q.message) + r.goingOn(q)
 }
 
 // now returns the time and what is going on then, as an agent reads it in a prompt for a.

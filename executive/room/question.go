@@ -33,7 +33,7 @@ type question struct {
 	turn    earshot.TurnID
 	want    reflex.Kind
 
-	sideTalk sideTalk          // what it means for the work that was broken off for it
+	sideTalk midturn.SideTalk  // what it means for the work that was broken off for it
 	progress *midturn.Progress // what its own turn is doing
 	trace    *latency.Trace    // its measurements; nil before its turn if nobody asked it
 
