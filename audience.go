@@ -54,6 +54,11 @@ func (v Visibility) Allows(a Audience) bool {
 	return v.Agents == nil || within(a.Agents, v.Agents)
 }
 
+// AllowsAgent reports whether one agent may see an event of its room.
+func (v Visibility) AllowsAgent(agent ParticipantID) bool {
+	return v.Allows(Audience{}.With(agent))
+}
+
 // And returns the visibility of what was derived from an event seen by v and
 // one seen by w: those who may see both.
 func (v Visibility) And(w Visibility) Visibility {

@@ -12,6 +12,8 @@ import (
 	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/prompt"
+	"earshot/executive/question"
+	"earshot/executive/seat"
 	"earshot/executive/tool"
 	"earshot/executive/turn"
 	"earshot/llm"
@@ -68,7 +70,7 @@ func (p *toolContext) messageAgentTool() tool.Tool {
 			if err != nil {
 				return tool.Answer{}, err
 			}
-			return p.ask(ctx, other, text, func(r *Room) *seat { return r.seatOf(other.ID) })
+			return p.ask(ctx, other, text, func(r *Room) *seat.Seat { return r.seatOf(other.ID) })
 		},
 	}
 }
@@ -94,7 +96,7 @@ func (p *toolContext) findAgent(name string) (agents.Record, error) {
 	if err := agents.Reaches(p.who, other); err != nil {
 		return other, tool.Refuse("%v", err)
 	}
-	if v := p.question.rests.Visibility; v.Scope == earshot.Private && !slices.Contains(v.Members, other.ID) {
+	if v := p.question.Rests.Visibility; v.Scope == earshot.Private && !slices.Contains(v.Members, other.ID) {
 		return other, tool.Refuse("this conversation is private, and %s is no part of it; answer without it", other.Name)
 	}
 	return other, p.mayAsk()
@@ -124,7 +126,7 @@ func (p *toolContext) mayAsk() error {
 
 // spend says why the agents of this conversation may say no more to each other; nil if they may.
 func (p *toolContext) spend() error {
-	if err := p.room.spend(p.question.message.Visibility); err != nil {
+	if err := p.room.spend(p.question.Message.Visibility); err != nil {
 		return tool.Refuse("%w", err)
 	}
 	return nil
@@ -160,7 +162,7 @@ func (p *toolContext) delegateTool() tool.Tool {
 // delegate makes an agent for one task, and ends it afterwards.
 func (p *toolContext) delegate(ctx context.Context, task earshot.Text) (tool.Answer, error) {
 	r := p.room
-	if p.question.rests.Visibility.Scope == earshot.Private {
+	if p.question.Rests.Visibility.Scope == earshot.Private {
 		return tool.Answer{}, tool.Refuse("this conversation is private, and nobody else may know of it; do it yourself")
 	}
 	if err := p.mayAsk(); err != nil {
@@ -179,12 +181,12 @@ func (p *toolContext) delegate(ctx context.Context, task earshot.Text) (tool.Ans
 		}
 	}()
 	helper.Name = r.cfg.People.Name(helper.ID)
-	return p.ask(ctx, helper, task, func(*Room) *seat { return &seat{Record: helper, awake: true} })
+	return p.ask(ctx, helper, task, func(*Room) *seat.Seat { return &seat.Seat{Record: helper, Awake: true} })
 }
 
 // ask makes another agent answer a message, within the turn. seatOf finds its seat when it is
 // asked. Both messages are kept; of an answer that is cut off, what was said until then.
-func (p *toolContext) ask(ctx context.Context, other agents.Record, text earshot.Text, seatOf func(*Room) *seat) (tool.Answer, error) {
+func (p *toolContext) ask(ctx context.Context, other agents.Record, text earshot.Text, seatOf func(*Room) *seat.Seat) (tool.Answer, error) {
 	asks := p.between(other.ID, earshot.Message{Text: text, Turn: p.turn})
 	within, is, leave := p.room.addAwaitedSeat(ctx, other) // before anybody reads the message: a person who does precedes it
 	defer leave()
@@ -200,7 +202,7 @@ func (p *toolContext) ask(ctx context.Context, other agents.Record, text earshot
 	}
 	p.room.setAwaitedSeat(is, to)
 	said, err := to.answer(within, asked)
-	p.question.derives(everybody(to.question.rests.Visibility), to.question.rests.Sources)
+	p.question.RestOn(everybody(to.question.Rests.Visibility), to.question.Rests.Sources)
 	if said == "" {
 		return tool.Answer{}, err
 	}
@@ -210,7 +212,7 @@ func (p *toolContext) ask(ctx context.Context, other agents.Record, text earshot
 		return tool.Answer{}, fmt.Errorf("%w; until then it said: %s", err, string(said))
 	}
 	return tool.Answer{
-		Text: earshot.Text(other.Name+": ") + said, Visibility: everybody(to.question.rests.Visibility),
+		Text: earshot.Text(other.Name+": ") + said, Visibility: everybody(to.question.Rests.Visibility),
 		Sources: []earshot.EventID{asks.ID, answer.ID},
 	}, nil
 }
@@ -233,7 +235,7 @@ func everybody(v earshot.Visibility) earshot.Visibility {
 var errGone = tool.Refuse("it is not here any more; do without it")
 
 // prepare gives the asked agent its part, and makes its prompt.
-func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf func(*Room) *seat) (to *toolContext, asked *modelRequest, err error) {
+func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf func(*Room) *seat.Seat) (to *toolContext, asked *modelRequest, err error) {
 	r := p.room
 	bad := r.runOnOwner(ctx, func(ctx context.Context) {
 		s := seatOf(r)
@@ -246,12 +248,12 @@ func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf fu
 			return
 		}
 		if r.seatOf(s.ID) == nil {
-			s.history.Learn(asks, r.cfg.People) // nobody else tells it
+			s.History.Learn(asks, r.cfg.People) // nobody else tells it
 		}
-		q := &question{seat: s, message: asks, chain: true, turn: p.turn, rests: prompt.Provenance{Visibility: asks.Visibility}, askers: p.askers}
-		q.askers = r.onBehalf.All(q.asking()) // others may have called it as well
-		r.onBehalf.Note(p.turn, q.askers)
-		to = &toolContext{toolRun: p.toolRun, question: q, askers: q.askers, who: s.Record, home: s.Path, depth: p.depth + 1, audience: r.listeners(*q)}
+		q := &question.Question{Seat: s, Message: asks, Chain: true, Turn: p.turn, Rests: prompt.Provenance{Visibility: asks.Visibility}, Askers: p.askers}
+		q.Askers = r.onBehalf.All(q.Asking()) // others may have called it as well
+		r.onBehalf.Note(p.turn, q.Askers)
+		to = &toolContext{toolRun: p.toolRun, question: q, askers: q.Askers, who: s.Record, home: s.Path, depth: p.depth + 1, audience: r.listeners(*q)}
 		if s.Kind.Below() {
 			to.home = p.home
 		}
@@ -266,7 +268,7 @@ func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf fu
 // An awaitedSeat is a seat that another agent waits for: that of an agent that sits in the room,
 // not of one that was made for the task.
 type awaitedSeat struct {
-	seat *seat // nil until it is known
+	seat *seat.Seat // nil until it is known
 	end  context.CancelCauseFunc
 }
 
@@ -292,7 +294,7 @@ func (r *Room) addAwaitedSeat(ctx context.Context, other agents.Record) (_ conte
 // setAwaitedSeat notes where the awaited agent sits.
 func (r *Room) setAwaitedSeat(is *awaitedSeat, to *toolContext) {
 	r.mu.Lock()
-	is.seat = to.question.seat
+	is.seat = to.question.Seat
 	r.mu.Unlock()
 	r.nudge() // it may have gone meanwhile
 }

@@ -104,8 +104,8 @@ func (r *Room) remembersThat(id earshot.EventID) (event earshot.EventID, by ears
 		return id, en.event.Author
 	}
 	turn := earshot.TurnID(id)
-	if r.activeTurn != nil && r.activeTurn.turn == turn {
-		return "", r.activeTurn.seat.ID
+	if r.activeTurn != nil && r.activeTurn.Turn == turn {
+		return "", r.activeTurn.Seat.ID
 	}
 	for _, en := range r.known.byID {
 		if reply, ok := en.event.Body.(earshot.Reply); ok && reply.Turn == turn {

@@ -10,6 +10,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/latency"
+	"earshot/executive/question"
 	"earshot/executive/reflex"
 	"earshot/llm"
 )
@@ -57,51 +58,51 @@ func (r *Room) warnWhenSlow(asked *modelRequest) (comes func()) {
 }
 
 // newModelRequest returns the request to the model for q.
-func (r *Room) newModelRequest(set executive.Config, q *question, a earshot.Audience, aloud bool) *modelRequest {
-	v := q.message.Visibility
+func (r *Room) newModelRequest(set executive.Config, q *question.Question, a earshot.Audience, aloud bool) *modelRequest {
+	v := q.Message.Visibility
 	asked := &modelRequest{
 		req:    r.takeRequest(set, q, a, aloud),
-		filter: conversation.ReplyFilter{Envelopes: conversation.EnvelopeFilter{Own: q.seat.Name}, Call: r.callback(q)},
+		filter: conversation.ReplyFilter{Envelopes: conversation.EnvelopeFilter{Own: q.Seat.Name}, Call: r.callback(q)},
 		to:     r.worksFor(r.turnControl.Of(v), v),
 	}
 	p := r.toolContext(q, a)
-	asked.model, q.seat.askers = p.loop(), p.askers
+	asked.model, q.Seat.Askers = p.loop(), p.askers
 	asked.toolRun = p.toolRun
-	if q.sees() {
-		p.taken = q.look.Picture().At
+	if q.HasPicture() {
+		p.taken = q.Look.Picture().At
 	}
-	if q.asked() && !r.cfg.Lasts { // in a place whose messages last, something else shows that somebody writes
-		asked.patience, asked.via = set.LLM.SlowNotice.Duration(), q.message.Via
+	if q.FromPerson() && !r.cfg.Lasts { // in a place whose messages last, something else shows that somebody writes
+		asked.patience, asked.via = set.LLM.SlowNotice.Duration(), q.Message.Via
 	}
-	asked.leaves = r.leave(&earshot.Handover{Why: earshot.Passed, To: asked.to}, q.seat.Name, 0)
+	asked.leaves = r.leave(&earshot.Handover{Why: earshot.Passed, To: asked.to}, q.Seat.Name, 0)
 	return asked
 }
 
 // replyText returns the words of the reply: those of a reflex if one knows the answer, otherwise
 // the model's. It notes in q what they are made from. aloud says that a voice will say them.
-func (r *Room) replyText(set executive.Config, q *question, a earshot.Audience, aloud bool) (func(context.Context) iter.Seq2[string, error], *modelRequest) {
-	if q.words != "" {
-		return reads(q.words), nil
+func (r *Room) replyText(set executive.Config, q *question.Question, a earshot.Audience, aloud bool) (func(context.Context) iter.Seq2[string, error], *modelRequest) {
+	if q.Words != "" {
+		return reads(q.Words), nil
 	}
-	if q.want == reflex.Resume && q.ownWords() {
-		q.want = reflex.None // what was being said rests on others' words
+	if q.Want == reflex.Resume && q.OwnWords() {
+		q.Want = reflex.None // what was being said rests on others' words
 	}
-	if q.want == reflex.Resume {
-		if cut, ok := q.seat.history.Resumable(q.message.Visibility, a, r.cfg.Now()); ok && q.seat.history.Concerns(cut, q.message.Body) {
+	if q.Want == reflex.Resume {
+		if cut, ok := q.Seat.History.Resumable(q.Message.Visibility, a, r.cfg.Now()); ok && q.Seat.History.Concerns(cut, q.Message.Body) {
 			return r.resumption(set, q, a, aloud, cut)
 		}
-		if r.modelWorks(q.seat) {
-			q.want = reflex.None // there is nothing left unsaid, but perhaps more to say
+		if r.modelWorks(q.Seat) {
+			q.Want = reflex.None // there is nothing left unsaid, but perhaps more to say
 		}
 	}
-	facts := r.facts(q.seat, a)
+	facts := r.facts(q.Seat, a)
 	facts.Sight = r.sightAnswer(q)
-	if answer := reflex.Answer(q.want, facts); answer != "" {
-		if q.want == reflex.Lately || q.want == reflex.Repeat {
-			_, used := q.seat.history.Prompt(a, q.seat.ID, r.cfg.People.Name, false, r.cfg.Now())
-			q.rests = q.rests.AndLines(used, q.seat.ID) // it repeats what was said
-			if said := q.seat.history.Latest(a); said.Body != nil {
-				q.rests = q.rests.And(said.Visibility)
+	if answer := reflex.Answer(q.Want, facts); answer != "" {
+		if q.Want == reflex.Lately || q.Want == reflex.Repeat {
+			_, used := q.Seat.History.Prompt(a, q.Seat.ID, r.cfg.People.Name, false, r.cfg.Now())
+			q.Rests = q.Rests.AndLines(used, q.Seat.ID) // it repeats what was said
+			if said := q.Seat.History.Latest(a); said.Body != nil {
+				q.Rests = q.Rests.And(said.Visibility)
 			}
 		}
 		return reads(answer), nil
@@ -112,9 +113,9 @@ func (r *Room) replyText(set executive.Config, q *question, a earshot.Audience, 
 		}, new(modelRequest)
 	}
 	asked := r.newModelRequest(set, q, a, aloud)
-	asked.trace = q.trace
+	asked.trace = q.Trace
 	return func(ctx context.Context) iter.Seq2[string, error] {
-		return q.progress.Listen(asked.toolRun.dated(r.streamModel(ctx, asked)))
+		return q.Progress.Listen(asked.toolRun.dated(r.streamModel(ctx, asked)))
 	}, asked
 }
 

@@ -9,6 +9,8 @@ import (
 	"earshot/conversation"
 	"earshot/executive/decision"
 	"earshot/executive/prompt"
+	"earshot/executive/question"
+	"earshot/executive/seat"
 	"earshot/executive/unasked"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -19,7 +21,7 @@ var reasons = map[earshot.Why]string{earshot.TurnLimit: decision.Enough, earshot
 
 // callTargets are the participants whom a reply calls.
 type callTargets struct {
-	agents []*seat
+	agents []*seat.Seat
 	apart  bool                  // one of them belongs to another user, so none is called; see [agents.Reaches]
 	person earshot.ParticipantID // for whom the agents work; called by "@human" or a handover
 }
@@ -63,9 +65,9 @@ func (r *Room) callees(e turnResult, done earshot.Event) (c callTargets) {
 	}
 	for _, s := range r.seats {
 		private := done.Visibility.Scope == earshot.Private && !slices.Contains(done.Visibility.Members, s.ID)
-		if slices.Contains(to.To, s.ID) && s != e.question.seat && !private && !e.modelRequest.filter.Tags.Passed {
+		if slices.Contains(to.To, s.ID) && s != e.question.Seat && !private && !e.modelRequest.filter.Tags.Passed {
 			c.agents = append(c.agents, s)
-			c.apart = c.apart || agents.Reaches(e.question.seat.Record, s.Record) != nil
+			c.apart = c.apart || agents.Reaches(e.question.Seat.Record, s.Record) != nil
 		}
 	}
 	if names.Direct(text, done.Author).People {
@@ -96,7 +98,7 @@ func (r *Room) follow(ctx context.Context, e turnResult, done earshot.Event, c c
 }
 
 // handOn asks some agents to answer what another has said, unless a reason is against it.
-func (r *Room) handOn(ctx context.Context, from question, said earshot.Event, to callTargets) {
+func (r *Room) handOn(ctx context.Context, from question.Question, said earshot.Event, to callTargets) {
 	why, against := handoverReason(r.turnControl.Of(said.Visibility), r.set.MultiParty.TurnLimit), r.against(from)
 	if to.apart {
 		why = earshot.Apart
@@ -107,11 +109,11 @@ func (r *Room) handOn(ctx context.Context, from question, said earshot.Event, to
 		why = ""
 	}
 	var decisions []earshot.Event
-	var asks []question
+	var asks []question.Question
 	for _, s := range to.agents {
-		q := question{
-			seat: s, message: said, chain: true, root: from.origin(), ticket: from.ticket, aloud: from.aloud, askers: from.askers,
-			turn: earshot.TurnID(r.cfg.NewID()), rests: prompt.Provenance{Visibility: said.Visibility},
+		q := question.Question{
+			Seat: s, Message: said, Chain: true, Root: from.Origin(), Ticket: from.Ticket, Aloud: from.Aloud, Askers: from.Askers,
+			Turn: earshot.TurnID(r.cfg.NewID()), Rests: prompt.Provenance{Visibility: said.Visibility},
 		}
 		if against != "" {
 			decisions = append(decisions, r.decision(q, earshot.Silent, against))
@@ -130,11 +132,11 @@ func (r *Room) handOn(ctx context.Context, from question, said earshot.Event, to
 }
 
 // against returns the reason against continuing with the agents that answer q, or nothing.
-func (r *Room) against(q question) string {
-	if q.everybody {
+func (r *Room) against(q question.Question) string {
+	if q.Everybody {
 		return decision.Broadcast
 	}
-	if r.overtaken(q) {
+	if r.pending.Overtakes(q) {
 		return decision.Overtaken
 	}
 	r.mu.Lock()
@@ -152,26 +154,18 @@ func (r *Room) against(q question) string {
 	return ""
 }
 
-// overtaken reports whether a person waits for an answer in the conversation of q who has asked
-// since it began: then the agents have no floor to leave.
-func (r *Room) overtaken(q question) bool {
-	return slices.ContainsFunc(r.pending, func(p question) bool {
-		return !p.chain && p.message.ID != q.origin() && conversation.SameCircle(p.message.Visibility, q.message.Visibility)
-	})
-}
-
 // excessive reports whether q must not be answered: another agent asks, or an AI from outside, and
 // enough has been said. It then hands over.
-func (r *Room) excessive(ctx context.Context, q question) bool {
-	if !q.chain || q.handover != nil {
+func (r *Room) excessive(ctx context.Context, q question.Question) bool {
+	if !q.Chain || q.Handover != nil {
 		return false
 	}
-	why := handoverReason(r.turnControl.Of(q.message.Visibility), r.set.MultiParty.TurnLimit)
+	why := handoverReason(r.turnControl.Of(q.Message.Visibility), r.set.MultiParty.TurnLimit)
 	if why == "" {
 		return false
 	}
 	r.giveUp(q)
-	if !r.handOver(ctx, q, q.message, why) {
+	if !r.handOver(ctx, q, q.Message, why) {
 		r.unsaved = append(r.unsaved, r.decision(q, earshot.Silent, reasons[why]))
 	}
 	return true
@@ -179,9 +173,9 @@ func (r *Room) excessive(ctx context.Context, q question) bool {
 
 // callback returns the call to put in front of the answer to q: to the agent that asks, unless the
 // answering one does not want that.
-func (r *Room) callback(q *question) conversation.CallPrefixer {
-	c := conversation.CallPrefixer{From: q.seat.ID, Directory: r.addressing.Directory()}
-	if p, _ := r.cfg.People.Get(q.message.Author); p.Type == participants.Internal && q.seat.AutoReply && !q.everybody {
+func (r *Room) callback(q *question.Question) conversation.CallPrefixer {
+	c := conversation.CallPrefixer{From: q.Seat.ID, Directory: r.addressing.Directory()}
+	if p, _ := r.cfg.People.Get(q.Message.Author); p.Type == participants.Internal && q.Seat.AutoReply && !q.Everybody {
 		c.Name = p.Name
 	}
 	return c

@@ -9,6 +9,7 @@ import (
 	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/executive/scene"
+	"earshot/executive/seat"
 	"earshot/executive/slash"
 )
 
@@ -64,11 +65,11 @@ func (r *Room) attributed(i scene.Item) scene.Item {
 }
 
 // facts are what the reflexes of an agent answer from, as far as a may know it.
-func (r *Room) facts(by *seat, a earshot.Audience) reflex.Facts {
-	f := reflex.Facts{Agent: by.Name, Now: r.cfg.Now(), Lately: by.history.Lately(a, r.cfg.People.Name)}
+func (r *Room) facts(by *seat.Seat, a earshot.Audience) reflex.Facts {
+	f := reflex.Facts{Agent: by.Name, Now: r.cfg.Now(), Lately: by.History.Lately(a, r.cfg.People.Name)}
 	s := r.State(a)
 	f.Works, f.Faults = s.Works, s.Faults
-	f.Said = reply(by.history.Latest(a))
+	f.Said = reply(by.History.Latest(a))
 	return f
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"earshot/executive/decision"
 	"earshot/executive/delivery"
+	"earshot/executive/question"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -32,12 +33,12 @@ var (
 func (p *toolContext) holdCall(ctx context.Context, h *tool.HeldCall) {
 	r := p.room
 	w := tool.PendingCall{
-		HeldCall: *h, Agent: p.who.ID, Question: p.question.message, Asked: slices.Clone(p.asked),
-		Rests: p.question.rests.With(p.question.message.ID).Sources, Visibility: p.question.rests.Visibility,
+		HeldCall: *h, Agent: p.who.ID, Question: p.question.Message, Asked: slices.Clone(p.asked),
+		Rests: p.question.Rests.With(p.question.Message.ID).Sources, Visibility: p.question.Rests.Visibility,
 	}
 	_ = r.runOnOwner(context.WithoutCancel(ctx), func(context.Context) {
 		r.mu.Lock()
-		stands := r.activeTurn != nil && r.activeTurn.turn == p.turn && !r.activeTurn.moved
+		stands := r.activeTurn != nil && r.activeTurn.Turn == p.turn && !r.activeTurn.moved
 		r.mu.Unlock()
 		if !stands {
 			return
@@ -111,22 +112,22 @@ func (r *Room) offers(theirs []tool.PendingCall) string {
 // runConfirmed carries out a confirmed call, in a turn of its own about the same question. Other
 // calls in that turn still need the rights of everybody whose words are in its prompt.
 func (r *Room) runConfirmed(ctx context.Context, w tool.PendingCall, by participants.Participant) error {
-	seat := r.seatOf(w.Agent)
+	at := r.seatOf(w.Agent)
 	switch {
-	case seat == nil:
+	case at == nil:
 		return errNoCall
 	case !r.answers():
 		return errNoConfirm
 	}
-	q := question{
-		seat: seat, message: w.Question, ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()),
-		askers: w.Asked, rests: prompt.Provenance{Visibility: w.Visibility, Sources: slices.Clone(w.Rests)},
-		confirmed: &tool.ConfirmedCall{Call: w.Call, By: by},
+	q := question.Question{
+		Seat: at, Message: w.Question, Ticket: r.floor.Ticket(), Turn: earshot.TurnID(r.cfg.NewID()),
+		Askers: w.Asked, Rests: prompt.Provenance{Visibility: w.Visibility, Sources: slices.Clone(w.Rests)},
+		Confirmed: &tool.ConfirmedCall{Call: w.Call, By: by},
 	}
 	e := r.decision(q, earshot.Speak, decision.Confirmed)
 	d := e.Body.(earshot.Decision)
 	d.By = by.ID
-	e.Body, e.Sources = d, q.rests.Sources
+	e.Body, e.Sources = d, q.Rests.Sources
 	if !r.settle(ctx, e) {
 		return errUnconfirmed
 	}
@@ -135,19 +136,11 @@ func (r *Room) runConfirmed(ctx context.Context, w tool.PendingCall, by particip
 	return nil
 }
 
-// confirmedPrompt tells the model what somebody has confirmed.
-func (r *Room) confirmedPrompt(q *question) string {
-	if q.confirmed == nil {
-		return ""
-	}
-	return "\n" + r.cfg.People.Name(q.confirmed.By.ID) + " has confirmed a call of yours that was held back: it is done now. Answer with what came of it."
-}
-
 // dropHeldCalls drops the waiting calls that rest on events which are changed or forgotten,
 // including one that the live turn is about to make.
 func (r *Room) dropHeldCalls(is func(earshot.EventID) bool) {
 	r.held.Forget(is)
-	r.drop(func(q question) bool { return q.confirmed != nil && slices.ContainsFunc(q.rests.Sources, is) })
+	r.drop(func(q question.Question) bool { return q.Confirmed != nil && slices.ContainsFunc(q.Rests.Sources, is) })
 	if l := r.restsNow(is); l != nil {
 		r.mu.Lock()
 		l.moved = true

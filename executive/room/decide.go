@@ -10,7 +10,9 @@ import (
 	"earshot/executive/attention"
 	"earshot/executive/decision"
 	"earshot/executive/prompt"
+	"earshot/executive/question"
 	"earshot/executive/reflex"
+	"earshot/executive/seat"
 	"earshot/interrupt"
 	"earshot/participants"
 )
@@ -32,7 +34,7 @@ func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
 		who = append(who, main)
 	}
 	for _, id := range who {
-		if s := r.seatOf(id); s != nil && sees(e.event.Visibility, id) && !slices.Contains(e.had, id) {
+		if s := r.seatOf(id); s != nil && e.event.Visibility.AllowsAgent(id) && !slices.Contains(e.had, id) {
 			decisions = append(decisions, r.decide(e, s, text))
 		}
 	}
@@ -43,7 +45,7 @@ func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
 }
 
 // decide decides for one agent: it returns the decision, and adds the question to the entry.
-func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
+func (r *Room) decide(e *entry, by *seat.Seat, text earshot.Text) earshot.Event {
 	s := r.scenario(e, by, text)
 	verdict, reasons := decision.Decide(s)
 	meant := e.sideTalk.For(by.ID, by == r.seats[0])
@@ -65,11 +67,11 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 	}
 	if verdict == earshot.Speak {
 		kept.Turn = earshot.TurnID(r.cfg.NewID())
-		e.asks = append(e.asks, question{
-			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: s.Want,
-			askers: []participants.Participant{e.asker()}, rests: prompt.Provenance{Visibility: e.event.Visibility}, toRoom: slices.Contains(reasons, attention.ToTheRoom),
-			chain: e.machine(), everybody: e.aim.Why == addressing.Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, follows: s.To == conversation.Following, again: e.again, sideTalk: meant, words: words, asksBack: asksBack,
-			trace: r.startLatencyTrace(e),
+		e.asks = append(e.asks, question.Question{
+			Seat: by, Message: e.event, Rank: rank(e), Ticket: e.ticket, Turn: kept.Turn, Want: s.Want,
+			Askers: []participants.Participant{e.asker()}, Rests: prompt.Provenance{Visibility: e.event.Visibility}, ToRoom: slices.Contains(reasons, attention.ToTheRoom),
+			Chain: e.machine(), Everybody: e.aim.Why == addressing.Everybody, Aloud: e.event.Body.Kind() == earshot.KindUtterance, Follows: s.To == conversation.Following, Again: e.again, SideTalk: meant, Words: words, AsksBack: asksBack,
+			Trace: r.startLatencyTrace(e),
 		})
 	}
 	d := r.event(e.event.Visibility, kept)
@@ -78,7 +80,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 }
 
 // scenario returns the input of an agent's decision.
-func (r *Room) scenario(e *entry, by *seat, text earshot.Text) decision.Input {
+func (r *Room) scenario(e *entry, by *seat.Seat, text earshot.Text) decision.Input {
 	s := decision.Input{
 		Enabled: r.set.Enabled, Mode: r.is(), Want: reflex.Recognise(text, by.Name), Known: e.event.Author != "", Heeded: e.heeded, To: e.to, Addressees: e.aim, Late: e.late,
 		Cut: e.to != "" && e.signal != nil && e.signal.Kind == interrupt.Command,

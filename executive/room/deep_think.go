@@ -39,7 +39,7 @@ var (
 // that and a person wrote them.
 func (r *Room) consider(e *entry) {
 	for _, q := range e.asks {
-		if q.seat != r.seats[0] || q.chain || q.want != reflex.None || q.words != "" || !r.thinks() {
+		if q.Seat != r.seats[0] || q.Chain || q.Want != reflex.None || q.Words != "" || !r.thinks() {
 			continue
 		}
 		if text := wrote(e.event); triggered(r.set.Reasoning, text) {
@@ -69,9 +69,6 @@ func wrote(e earshot.Event) earshot.Text {
 func (r *Room) considered(message earshot.EventID) bool {
 	return r.mind.Has(func(q think.Question) bool { return q.Cause.Asked() && q.About == message })
 }
-
-// meanwhile tells the model of a reply that the question is also being thought about.
-const meanwhile = "\nYou have begun to think about this beside the conversation, and what you find will be said later. Answer now in a sentence or two, with what you know already."
 
 // thinkLongerTool returns the tool by which an agent passes a question to its own thought.
 func (p *toolContext) thinkLongerTool() tool.Tool {
@@ -112,10 +109,10 @@ func (p *toolContext) thinkLonger(s tool.Scope, text earshot.Text) (tool.Answer,
 	if !p.room.thinks() {
 		return tool.Answer{}, tool.Refuse("nothing is thought about beside the conversation now; answer with what you know")
 	}
-	m := p.question.message
+	m := p.question.Message
 	err := p.room.mind.Ask(think.Question{
-		ID: p.room.cfg.NewID(), Cause: earshot.ByDelegation, About: m.ID, Text: text, Sources: slices.Clone(p.question.rests.Sources),
-		By: s.Askers[0].ID, Name: s.Askers[0].Name, Via: m.Via, Visibility: p.question.rests.Visibility, At: p.room.cfg.Now(),
+		ID: p.room.cfg.NewID(), Cause: earshot.ByDelegation, About: m.ID, Text: text, Sources: slices.Clone(p.question.Rests.Sources),
+		By: s.Askers[0].ID, Name: s.Askers[0].Name, Via: m.Via, Visibility: p.question.Rests.Visibility, At: p.room.cfg.Now(),
 	})
 	if err != nil {
 		return tool.Answer{}, tool.Refuse("%w; answer with what you know", err)

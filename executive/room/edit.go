@@ -99,7 +99,7 @@ func (p *toolContext) edit(ctx context.Context, s tool.Scope, c tool.Change) (ea
 		return "", err
 	}
 	e := scene.Alter(p.event(earshot.Edit{}), earshot.Edit{Act: map[string]earshot.Act{"change": earshot.Changed, "remove": earshot.Ended}[c.Action], Text: c.Text}, had)
-	if !reaches(p.question.rests.Visibility, had.Visibility) {
+	if !reaches(p.question.Rests.Visibility, had.Visibility) {
 		return "", tool.Refuse("that entry is visible to more people than this conversation; add an entry of your own, which those here will see")
 	}
 	return map[string]earshot.Text{"change": "It is changed.", "remove": "It is removed."}[c.Action], p.room.amend(ctx, e, s.Audience)

@@ -8,6 +8,7 @@ import (
 	"earshot"
 	"earshot/executive/addressing"
 	"earshot/executive/dialogue"
+	"earshot/executive/question"
 	"earshot/interrupt"
 )
 
@@ -35,7 +36,7 @@ type entry struct {
 	resolvedEvent
 	ticket interrupt.Ticket
 	events []earshot.Event         // what is kept: the event itself, and what was decided
-	asks   []question              // questions to be answered, one for each agent
+	asks   []question.Question     // questions to be answered, one for each agent
 	quiets bool                    // it asks for silence
 	wakes  bool                    // it ends the silence
 	passes bool                    // it is off the record; only its ID is known

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"earshot/executive"
+	"earshot/executive/question"
 	"earshot/executive/turn"
 )
 
@@ -20,14 +21,14 @@ const leastWait = 300 * time.Millisecond
 
 // filler returns the sign that the reply to q is coming, nil if nobody wants one. It is the same
 // for the same turn, so that a day can be replayed.
-func (r *Room) filler(q *question, set executive.Config) *turn.Filler {
+func (r *Room) filler(q *question.Question, set executive.Config) *turn.Filler {
 	after := set.Speech.FillerAfter.Duration()
 	if after <= 0 {
 		return nil
 	}
-	work, id := q.progress, q.turn
+	work, id := q.Progress, q.Turn
 	return &turn.Filler{
-		After: max(leastWait, r.listener.End(q.message).Add(after).Sub(r.cfg.Now())),
+		After: max(leastWait, r.listener.End(q.Message).Add(after).Sub(r.cfg.Now())),
 		Sign: func() string {
 			some := fillers
 			if using, _ := work.Quiet(); using {

@@ -7,6 +7,7 @@ import (
 	"earshot"
 	"earshot/executive/latency"
 	"earshot/executive/presence"
+	"earshot/executive/question"
 	"earshot/executive/reflex"
 	"earshot/executive/think"
 	"earshot/executive/tool"
@@ -32,12 +33,12 @@ func (r *Room) applyChange(ctx context.Context, e earshot.Event) {
 func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 	r.dropHeldCalls(func(id earshot.EventID) bool { return id == b.Of })
 	for _, s := range r.seats {
-		s.history.Revise(e.At, b)
+		s.History.Revise(e.At, b)
 	}
 	for i, q := range r.pending {
-		if q.message.ID == b.Of {
-			r.pending[i].message = reworded(q.message, b.Text, e)
-			r.pending[i].want, r.pending[i].words = reflex.Recognise(b.Text, q.seat.Name), ""
+		if q.Message.ID == b.Of {
+			r.pending[i].Message = reworded(q.Message, b.Text, e)
+			r.pending[i].Want, r.pending[i].Words = reflex.Recognise(b.Text, q.Seat.Name), ""
 		}
 	}
 	for i, m := range r.unanswered.messages {
@@ -85,9 +86,9 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	is := func(id earshot.EventID) bool { return all[id] }
 	r.dropHeldCalls(is)
 	for _, s := range r.seats {
-		s.history.Forget(is)
+		s.History.Forget(is)
 	}
-	r.drop(func(q question) bool { return is(q.message.ID) || is(q.origin()) })
+	r.drop(func(q question.Question) bool { return is(q.Message.ID) || is(q.Origin()) })
 	if l := r.answersNow(is); l != nil { // its turn may have begun meanwhile, or is ending already
 		l.end()
 	}
@@ -174,7 +175,7 @@ func (r *Room) Forgot(id earshot.EventID, events int, by earshot.ParticipantID) 
 func (r *Room) restsNow(is func(earshot.EventID) bool) *activeTurn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.activeTurn != nil && (is(r.activeTurn.message.ID) || is(r.activeTurn.origin()) || slices.ContainsFunc(r.activeTurn.rests.Sources, is) || slices.ContainsFunc(r.activeTurn.used, is)) {
+	if r.activeTurn != nil && (is(r.activeTurn.Message.ID) || is(r.activeTurn.Origin()) || slices.ContainsFunc(r.activeTurn.Rests.Sources, is) || slices.ContainsFunc(r.activeTurn.used, is)) {
 		return r.activeTurn
 	}
 	return nil
@@ -184,7 +185,7 @@ func (r *Room) restsNow(is func(earshot.EventID) bool) *activeTurn {
 func (r *Room) restsOn(turn earshot.TurnID, from []earshot.EventID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.activeTurn != nil && r.activeTurn.turn == turn {
+	if r.activeTurn != nil && r.activeTurn.Turn == turn {
 		r.activeTurn.used = append(r.activeTurn.used, from...)
 	}
 }
@@ -195,7 +196,7 @@ func (r *Room) forgetPeople(people []earshot.ParticipantID) {
 		return
 	}
 	is := func(id earshot.ParticipantID) bool { return slices.Contains(people, id) }
-	r.drop(func(q question) bool { return is(q.message.Author) })
+	r.drop(func(q question.Question) bool { return is(q.Message.Author) })
 	r.presence.Update(func(c *presence.Tracker) { c.Forget(people...) })
 	r.scene.ForgetPeople(people...)
 	r.voicePresence.Forget(people)

@@ -9,28 +9,29 @@ import (
 	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/prompt"
+	"earshot/executive/question"
 )
 
 // handOver makes the agents of a conversation leave the floor to a person, after what one of them
 // has said: by one reply, in the name of the one that spoke last. Whatever they had still to say to
 // each other is given up. They do so once: nothing happens if they have already, if a person has
 // the floor next anyway, or if the journal accepts nothing. It reports whether they will.
-func (r *Room) handOver(ctx context.Context, after question, last earshot.Event, why earshot.Why) bool {
+func (r *Room) handOver(ctx context.Context, after question.Question, last earshot.Event, why earshot.Why) bool {
 	b := r.turnControl.Of(last.Visibility)
-	if b.Over || r.overtaken(after) {
+	if b.Over || r.pending.Overtakes(after) {
 		return false
 	}
-	r.drop(func(q question) bool {
-		return q.chain && conversation.SameCircle(q.message.Visibility, last.Visibility)
+	r.drop(func(q question.Question) bool {
+		return q.Chain && conversation.SameCircle(q.Message.Visibility, last.Visibility)
 	})
 	h := &earshot.Handover{Why: why, To: r.worksFor(b, last.Visibility)}
-	q := question{
-		seat: after.seat, message: last, chain: true, root: after.origin(), ticket: after.ticket, aloud: after.aloud,
-		turn: earshot.TurnID(r.cfg.NewID()), rests: prompt.Provenance{Visibility: last.Visibility},
-		handover: h, words: r.leave(h, after.seat.Name, b.Count),
+	q := question.Question{
+		Seat: after.Seat, Message: last, Chain: true, Root: after.Origin(), Ticket: after.Ticket, Aloud: after.Aloud,
+		Turn: earshot.TurnID(r.cfg.NewID()), Rests: prompt.Provenance{Visibility: last.Visibility},
+		Handover: h, Words: r.leave(h, after.Seat.Name, b.Count),
 	}
 	if s := r.seatOf(b.Last); s != nil {
-		q.seat = s
+		q.Seat = s
 	}
 	if !r.settle(ctx, r.decision(q, earshot.Speak, reasons[why])) {
 		return false
@@ -61,7 +62,7 @@ func (e turnResult) handover() *earshot.Handover {
 	if e.modelRequest != nil && e.modelRequest.left {
 		return &earshot.Handover{Why: earshot.Passed, To: e.modelRequest.to}
 	}
-	return e.question.handover
+	return e.question.Handover
 }
 
 // reads returns existing text.
@@ -89,12 +90,12 @@ func (r *Room) settle(ctx context.Context, decisions ...earshot.Event) bool {
 }
 
 // decision returns an agent's decision about a question that no person asked.
-func (r *Room) decision(q question, verdict earshot.Verdict, reason string) earshot.Event {
-	d := earshot.Decision{About: q.message.ID, Agent: q.seat.ID, Verdict: verdict, Reasons: []string{reason}}
+func (r *Room) decision(q question.Question, verdict earshot.Verdict, reason string) earshot.Event {
+	d := earshot.Decision{About: q.Message.ID, Agent: q.Seat.ID, Verdict: verdict, Reasons: []string{reason}}
 	if verdict == earshot.Speak {
-		d.Turn = q.turn
+		d.Turn = q.Turn
 	}
-	e := r.event(q.rests.Visibility, d)
-	e.Author, e.Sources = q.seat.ID, []earshot.EventID{q.message.ID}
+	e := r.event(q.Rests.Visibility, d)
+	e.Author, e.Sources = q.Seat.ID, []earshot.EventID{q.Message.ID}
 	return e
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/seat"
 	"earshot/executive/turn"
 	"earshot/llm"
 )
@@ -14,13 +15,13 @@ import (
 // health returns the notice that follows from how a turn ended, if it is due at once: that the
 // model fails, the first time. Recovery is reported by recovers.
 func (r *Room) health(e turnResult) (earshot.Notice, bool) {
-	model := r.modelOf(e.question.seat)
+	model := r.modelOf(e.question.Seat)
 	switch {
 	case errors.Is(e.err, llm.ErrParked): // it was busy, and is well
 	case e.err != nil && e.modelRequest != nil && !errors.Is(e.err, turn.ErrUnheard):
 		n := fault(e.err)
 		n.Key = model
-		if e.question.rests.Visibility.Scope == earshot.Private {
+		if e.question.Rests.Visibility.Scope == earshot.Private {
 			n.Text = kind(e.err) // everybody is told, and a server's text may quote what it was asked
 		}
 		return n, r.faults.Change(r.cfg.Now(), n)
@@ -47,7 +48,7 @@ func (r *Room) announceRecoveries(ctx context.Context) {
 }
 
 // modelWorks reports whether an agent has a model that did not fail last time.
-func (r *Room) modelWorks(s *seat) bool {
+func (r *Room) modelWorks(s *seat.Seat) bool {
 	return r.cfg.Model != nil && !r.faults.Has(r.modelOf(s))
 }
 
@@ -56,10 +57,10 @@ const modelFault = "model"
 
 // modelOf returns the key of faults of an agent's model. An agent that uses the main agent's model
 // shares its key.
-func (r *Room) modelOf(s *seat) string {
+func (r *Room) modelOf(s *seat.Seat) string {
 	set := r.set
-	engine, model := s.thinks(set)
-	if mainEngine, mainModel := r.seats[0].thinks(set); engine == mainEngine && model == mainModel {
+	engine, model := s.EngineAndModel(set)
+	if mainEngine, mainModel := r.seats[0].EngineAndModel(set); engine == mainEngine && model == mainModel {
 		return modelFault
 	}
 	return modelFault + " of " + s.Name

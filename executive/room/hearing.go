@@ -28,7 +28,7 @@ func (r *Room) newListener() *hearing.Listener {
 			if r.activeTurn == nil {
 				return hearing.Turn{}, false
 			}
-			return hearing.Turn{Message: r.activeTurn.message, Agent: r.activeTurn.seat.ID}, true
+			return hearing.Turn{Message: r.activeTurn.Message, Agent: r.activeTurn.Seat.ID}, true
 		},
 	})
 }
@@ -94,21 +94,21 @@ func (r *Room) noteHeard(in resolvedEvent) {
 // noteSpoken notes how a reply ended to something that was said aloud.
 func (r *Room) noteSpoken(e turnResult) {
 	q, said := e.question, e.reply.Delivered()
-	if _, aloud := q.message.Body.(earshot.Utterance); aloud && !q.protected() && (said != "" || e.reply.Cut != nil) {
-		r.listener.Talked(hearing.Exchange{Message: q.message, Agent: q.seat.ID, Continues: q.follows, AsksBack: q.asksBack}, r.cfg.Now())
+	if _, aloud := q.Message.Body.(earshot.Utterance); aloud && !q.Protected() && (said != "" || e.reply.Cut != nil) {
+		r.listener.Talked(hearing.Exchange{Message: q.Message, Agent: q.Seat.ID, Continues: q.Follows, AsksBack: q.AsksBack}, r.cfg.Now())
 	}
-	if q.aloud && e.reply.Outcome == earshot.Completed {
+	if q.Aloud && e.reply.Outcome == earshot.Completed {
 		r.listener.SaidAloud(said)
 	}
 }
 
 // premature reports whether a turn has answered somebody who had only paused, and was not heard.
 func (r *Room) premature(e turnResult) bool {
-	return e.reply.Outcome == earshot.Interrupted && e.reply.Delivered() == "" && r.listener.Premature(e.question.message, func() []string {
-		if e.question.progress == nil {
+	return e.reply.Outcome == earshot.Interrupted && e.reply.Delivered() == "" && r.listener.Premature(e.question.Message, func() []string {
+		if e.question.Progress == nil {
 			return nil
 		}
-		return e.question.progress.Work(r.cfg.Now()).Tools
+		return e.question.Progress.Work(r.cfg.Now()).Tools
 	})
 }
 

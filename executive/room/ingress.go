@@ -413,10 +413,10 @@ func (r *Room) murmurs(e earshot.Event, text earshot.Text) bool {
 	r.mu.Lock()
 	live := r.activeTurn
 	r.mu.Unlock()
-	if live == nil || !conversation.SameCircle(live.message.Visibility, e.Visibility) || !conversation.MurmuredInWriting(text) {
+	if live == nil || !conversation.SameCircle(live.Message.Visibility, e.Visibility) || !conversation.MurmuredInWriting(text) {
 		return false
 	}
-	is := live.trace.Tracker.Progress()
+	is := live.Trace.Tracker.Progress()
 	heard := string(earshot.Reply{Offered: is.Text, Heard: is.Heard}.Delivered())
 	end := strings.LastIndexAny(heard, ".!?…。！？")
 	return end < 0 || !strings.HasPrefix(heard[end:], "?") && !strings.HasPrefix(heard[end:], "？")
@@ -427,7 +427,7 @@ func (r *Room) murmurs(e earshot.Event, text earshot.Text) bool {
 func (r *Room) among(v earshot.Visibility) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.activeTurn != nil && conversation.SameCircle(r.activeTurn.message.Visibility, v)
+	return r.activeTurn != nil && conversation.SameCircle(r.activeTurn.Message.Visibility, v)
 }
 
 // unheeded returns s as a signal of somebody whom the agent does not answer.

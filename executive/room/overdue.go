@@ -7,6 +7,8 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/addressing"
+	"earshot/executive/question"
+	"earshot/executive/seat"
 )
 
 // A lastWord is what an agent said last in a conversation before the program began, and whom it
@@ -43,9 +45,9 @@ func (r *Room) overdue(past []earshot.Event) (all []lastWord) {
 func (r *Room) handOverOverdue(ctx context.Context) {
 	r.unreturned = slices.DeleteFunc(r.unreturned, func(l lastWord) bool {
 		why := handoverReason(r.turnControl.Of(l.said.Visibility), r.set.MultiParty.TurnLimit)
-		q := question{seat: r.seatOf(l.said.Author), message: l.said, chain: true, ticket: r.floor.Ticket()}
+		q := question.Question{Seat: r.seatOf(l.said.Author), Message: l.said, Chain: true, Ticket: r.floor.Ticket()}
 		switch {
-		case why == "" || q.seat == nil || r.against(q) != "" || !r.led(l):
+		case why == "" || q.Seat == nil || r.against(q) != "" || !r.led(l):
 			return true
 		case len(r.outlets(q, r.set)) == 0:
 			return false
@@ -64,7 +66,7 @@ func (r *Room) led(l lastWord) bool {
 			to = append(to, id)
 		}
 	}
-	return slices.ContainsFunc(r.seats, func(s *seat) bool {
-		return s.ID != l.said.Author && sees(l.said.Visibility, s.ID) && slices.Contains(to, s.ID)
+	return slices.ContainsFunc(r.seats, func(s *seat.Seat) bool {
+		return s.ID != l.said.Author && l.said.Visibility.AllowsAgent(s.ID) && slices.Contains(to, s.ID)
 	})
 }

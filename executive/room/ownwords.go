@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"earshot"
-	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/decision"
 	"earshot/executive/dialogue"
@@ -43,20 +42,4 @@ func (r *Room) withOwnWords(e *earshot.Event, a addressing.Addressees) addressin
 		e.To, e.Visibility.Agents = slices.Clone(a.Agents), nil
 	}
 	return a
-}
-
-// ownWords reports whether q is answered with only its author's words.
-func (q *question) ownWords() bool {
-	m, _ := q.message.Body.(earshot.Message)
-	return m.OwnWords
-}
-
-// apart reports whether q and another question wait separately, in the order in which they came, as
-// in different conversations. A question with its author's own words is no context for what others
-// asked; a confirmed call is carried out whatever else is asked.
-func (q *question) apart(other *question) bool {
-	if q.confirmed != nil || other.confirmed != nil || q.ownWords() != other.ownWords() {
-		return true
-	}
-	return q.ownWords() && q.message.Author != other.message.Author || !conversation.SameCircle(q.message.Visibility, other.message.Visibility)
 }

@@ -21,7 +21,7 @@ type pendingCuts map[earshot.Handle]resolvedEvent
 // cut a reply.
 func (r *Room) heedWords(in resolvedEvent) {
 	r.mu.Lock()
-	live := r.activeTurn != nil && !r.activeTurn.protected()
+	live := r.activeTurn != nil && !r.activeTurn.Protected()
 	r.mu.Unlock()
 	if cut := r.heed(in.signal) == interrupt.Cut; !cut || !live {
 		return

@@ -3,6 +3,7 @@ package room
 import (
 	"context"
 	"earshot/executive/delivery"
+	"earshot/executive/question"
 	"slices"
 	"time"
 
@@ -10,7 +11,6 @@ import (
 	"earshot/executive"
 	"earshot/executive/askers"
 	"earshot/executive/prompt"
-	"earshot/executive/scene"
 	"earshot/llm"
 )
 
@@ -44,7 +44,7 @@ func (r *Room) prepareReply(in resolvedEvent) {
 // request is the same.
 func (r *Room) prepare(ctx context.Context, in resolvedEvent) {
 	set, s := r.set, r.seatOf(in.aim.Agents[0])
-	if !set.Speech.PrepareReply || s == nil || !s.awake || r.speaking() || len(r.pending) > 0 {
+	if !set.Speech.PrepareReply || s == nil || !s.Awake || r.speaking() || len(r.pending) > 0 {
 		return
 	}
 	e := in.event
@@ -56,9 +56,9 @@ func (r *Room) prepare(ctx context.Context, in resolvedEvent) {
 		return
 	}
 	now := r.cfg.Now()
-	q := question{
-		seat: s, message: e, aloud: true, askers: askers.Add(nil, in.asker()), rests: prompt.Provenance{Visibility: e.Visibility},
-		chain: in.machine(), asOf: now, stillSpoken: true,
+	q := question.Question{
+		Seat: s, Message: e, Aloud: true, Askers: askers.Add(nil, in.asker()), Rests: prompt.Provenance{Visibility: e.Visibility},
+		Chain: in.machine(), AsOf: now, StillSpoken: true,
 	}
 	r.preparedReply = preparedReply{e.From, e.At, now}
 	r.tellPresence(now)
@@ -69,36 +69,19 @@ func (r *Room) prepare(ctx context.Context, in resolvedEvent) {
 }
 
 // buildEarly returns the request to the model for q, as if its message were on record.
-func (r *Room) buildEarly(set executive.Config, q *question) *llm.Request {
-	s := q.seat
-	h := s.history.With(q.message, r.cfg.People)
+func (r *Room) buildEarly(set executive.Config, q *question.Question) *llm.Request {
+	s := q.Seat
+	h := s.History.With(q.Message, r.cfg.People)
 	a := r.listeners(*q)
-	req, is := r.request(set, q, &h, a, slices.ContainsFunc(r.outlets(*q, set), (*delivery.Outlet).Audible), q.asOf)
-	q.rests, q.after, q.overheard = is.Rests, is.After, is.Overheard
-	p := &toolContext{toolRun: &toolRun{room: r}, question: q, askers: r.onBehalf.All(q.asking()), who: s.Record, home: s.Path, audience: a}
+	req, is := r.request(set, q, &h, a, slices.ContainsFunc(r.outlets(*q, set), (*delivery.Outlet).Audible), q.AsOf)
+	q.Rests, q.After, q.Overheard = is.Rests, is.After, is.Overheard
+	p := &toolContext{toolRun: &toolRun{room: r}, question: q, askers: r.onBehalf.All(q.Asking()), who: s.Record, home: s.Path, audience: a}
 	return p.loop().Request(req)
 }
 
-// with returns the scene as it will be when the message of q is on record.
-func (q *question) with(going []scene.Item, name func(earshot.ParticipantID) string) []scene.Item {
-	u, aloud := q.message.Body.(earshot.Utterance)
-	if !q.stillSpoken || !aloud {
-		return going
-	}
-	e, at := q.message, 0
-	for i, item := range going {
-		if item.Field == scene.Environment || item.Field == scene.Messages {
-			at = i + 1
-		}
-	}
-	return slices.Insert(going, at, scene.Item{
-		Field: scene.Messages, Aloud: true, Source: e.From.Provider, At: e.At, Text: u.Text, By: e.Author, Name: name(e.Author), Visibility: e.Visibility,
-	})
-}
-
 // asOf returns the now of the request of q: when it was prepared, if it was.
-func (r *Room) asOf(q question) time.Time {
-	if f := r.preparedReply; q.aloud && f.from == q.message.From && f.began.Equal(q.message.At) {
+func (r *Room) asOf(q question.Question) time.Time {
+	if f := r.preparedReply; q.Aloud && f.from == q.Message.From && f.began.Equal(q.Message.At) {
 		return f.at
 	}
 	return r.cfg.Now()

@@ -9,6 +9,8 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/question"
+	"earshot/executive/seat"
 	"earshot/interrupt"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -28,7 +30,7 @@ func waiting(t *testing.T, questions string) *Room {
 	}
 	r.unasked = r.newUnasked()
 	for _, id := range []earshot.ParticipantID{"a", "b"} {
-		r.seats = append(r.seats, &seat{Record: agents.Record{ID: id}})
+		r.seats = append(r.seats, &seat.Seat{Record: agents.Record{ID: id}})
 	}
 	for i, q := range strings.Split(questions, ", ") {
 		var agent, circle, asker string
@@ -41,9 +43,9 @@ func waiting(t *testing.T, questions string) *Room {
 		if circle != "-" {
 			e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{earshot.ParticipantID(circle)}}
 		}
-		r.pending = append(r.pending, question{
-			seat: r.seatOf(earshot.ParticipantID(agent)), message: e, rank: rank, chain: chain, turn: earshot.TurnID(fmt.Sprint(i)),
-			askers: []participants.Participant{{ID: earshot.ParticipantID(asker)}},
+		r.pending = append(r.pending, question.Question{
+			Seat: r.seatOf(earshot.ParticipantID(agent)), Message: e, Rank: rank, Chain: chain, Turn: earshot.TurnID(fmt.Sprint(i)),
+			Askers: []participants.Participant{{ID: earshot.ParticipantID(asker)}},
 		})
 	}
 	return r
@@ -75,8 +77,8 @@ func TestWhatWaits(t *testing.T) {
 			r.supersede()
 			var answered []string
 			for q, ok := r.choose(t.Context(), 0); ok; q, ok = r.choose(t.Context(), 0) {
-				who := fmt.Sprint(q.turn)
-				for _, p := range q.askers {
+				who := fmt.Sprint(q.Turn)
+				for _, p := range q.Askers {
 					who += " " + string(p.ID)
 				}
 				answered = append(answered, who)
@@ -112,10 +114,10 @@ func TestOvertake(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := waiting(t, "a - 1 ann, ~b - 1 ann, ~b x 1 ann")
-			r.overtake(&entry{resolvedEvent: resolvedEvent{event: earshot.Event{Visibility: public}, signal: &interrupt.Signal{Kind: tt.kind}}, asks: make([]question, tt.asks)})
+			r.overtake(&entry{resolvedEvent: resolvedEvent{event: earshot.Event{Visibility: public}, signal: &interrupt.Signal{Kind: tt.kind}}, asks: make([]question.Question, tt.asks)})
 			var left []string
 			for _, q := range r.pending {
-				left = append(left, string(q.turn))
+				left = append(left, string(q.Turn))
 			}
 			if got := strings.Join(left, " "); got != tt.left {
 				t.Errorf("left are %q, want %q", got, tt.left)

@@ -19,15 +19,15 @@ func (r *Room) remember(e earshot.Event) {
 	r.unasked.Observe(e, r.cfg.Now())
 	seen := false
 	for _, s := range r.seats {
-		if !sees(e.Visibility, s.ID) {
+		if !e.Visibility.AllowsAgent(s.ID) {
 			continue
 		}
 		seen = true
 		if slices.Contains(e.To, s.ID) || e.Author == s.ID && e.Body.Kind() != earshot.KindDecision {
-			s.touched = r.cfg.Now()
+			s.Touched = r.cfg.Now()
 		}
-		if s.awake {
-			s.history.Learn(e, r.cfg.People)
+		if s.Awake {
+			s.History.Learn(e, r.cfg.People)
 		}
 	}
 	if seen {
@@ -122,7 +122,7 @@ const mostStateHeard = 160
 // restorePast continues from the past: the dialogue of the main agent, and what was under way when
 // earshot stopped without a word.
 func (r *Room) restorePast() {
-	r.seats[0].awake = true
+	r.seats[0].Awake = true
 	open := make(map[earshot.TurnID]earshot.Event)
 	done := make(chan struct{})
 	close(done)
@@ -143,7 +143,7 @@ func (r *Room) restorePast() {
 				r.latencies.Add(latency.Record{Latency: api.Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, Whom: e.To[0], Visibility: e.Visibility, Unmeasured: true})
 			}
 			if s := r.seatOf(e.Author); s != nil {
-				s.history.Relearn(e) // also for sleeping agents: a "go on" that calls nobody may mean them
+				s.History.Relearn(e) // also for sleeping agents: a "go on" that calls nobody may mean them
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func (r *Room) restorePast() {
 	r.unanswered = r.cutShort(r.cfg.Past)
 	r.began = r.newest
 	for _, s := range r.seats {
-		s.history.EndPresence()
+		s.History.EndPresence()
 	}
 	for _, e := range r.cfg.Past {
 		if d, ok := e.Body.(earshot.Decision); ok && open[d.Turn].ID == e.ID && d.Turn != "" {

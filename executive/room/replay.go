@@ -39,5 +39,5 @@ func (r *Room) ReplayYield(c earshot.Interruption) {
 func (r *Room) Says(turn earshot.TurnID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.activeTurn != nil && r.activeTurn.turn == turn
+	return r.activeTurn != nil && r.activeTurn.Turn == turn
 }

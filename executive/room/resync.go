@@ -35,7 +35,7 @@ func (r *Room) resync(ctx context.Context) (differed bool, err error) {
 // perceivable reports whether an agent may see e.
 func (r *Room) perceivable(e earshot.Event) bool {
 	for _, s := range r.seats {
-		if sees(e.Visibility, s.ID) {
+		if e.Visibility.AllowsAgent(s.ID) {
 			return true
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"earshot/executive/decision"
 	"earshot/executive/dialogue"
 	"earshot/executive/prompt"
+	"earshot/executive/question"
 	"earshot/executive/reflex"
 	"earshot/interrupt"
 )
@@ -28,7 +29,7 @@ var (
 // A change is what an event does to a message that was admitted before.
 type change struct {
 	of    earshot.EventID
-	again *question // the question that is being answered, and is asked again
+	again *question.Question // the question that is being answered, and is asked again
 }
 
 // changing returns which message a body revises or withdraws, if it does.
@@ -96,13 +97,13 @@ func over(e earshot.Event, by earshot.ParticipantID) *interrupt.Signal {
 
 // outdated returns the question that is being answered and whose words a revision changes, nil for
 // none.
-func (r *Room) outdated(b earshot.Revision) *question {
+func (r *Room) outdated(b earshot.Revision) *question.Question {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.activeTurn == nil || r.activeTurn.message.ID != b.Of || r.activeTurn.handover != nil || r.activeTurn.candidate != nil || respelt(saidIn(r.activeTurn.message.Body), b.Text) {
+	if r.activeTurn == nil || r.activeTurn.Message.ID != b.Of || r.activeTurn.Handover != nil || r.activeTurn.Candidate != nil || respelt(saidIn(r.activeTurn.Message.Body), b.Text) {
 		return nil
 	}
-	q := r.activeTurn.question
+	q := r.activeTurn.Question
 	return &q
 }
 
@@ -110,7 +111,7 @@ func (r *Room) outdated(b earshot.Revision) *question {
 func (r *Room) answersNow(is func(earshot.EventID) bool) *activeTurn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.activeTurn != nil && (is(r.activeTurn.message.ID) || is(r.activeTurn.origin())) {
+	if r.activeTurn != nil && (is(r.activeTurn.Message.ID) || is(r.activeTurn.Origin())) {
 		return r.activeTurn
 	}
 	return nil
@@ -206,14 +207,14 @@ func (r *Room) reask(e *entry, b earshot.Revision) []earshot.Event {
 			e.ticket = r.floor.Ticket()
 		}
 	}
-	if again == nil || !r.answers() || r.seatOf(again.seat.ID) == nil {
+	if again == nil || !r.answers() || r.seatOf(again.Seat.ID) == nil {
 		return nil
 	}
-	q := question{
-		seat: again.seat, message: reworded(again.message, b.Text, e.event), rank: again.rank, chain: again.chain, root: again.root,
-		ticket: e.ticket, turn: earshot.TurnID(r.cfg.NewID()), want: reflex.Recognise(b.Text, again.seat.Name),
-		everybody: again.everybody, aloud: again.aloud, toRoom: again.toRoom,
-		askers: askers.Add(again.askers, e.who), rests: prompt.Provenance{Visibility: again.message.Visibility},
+	q := question.Question{
+		Seat: again.Seat, Message: reworded(again.Message, b.Text, e.event), Rank: again.Rank, Chain: again.Chain, Root: again.Root,
+		Ticket: e.ticket, Turn: earshot.TurnID(r.cfg.NewID()), Want: reflex.Recognise(b.Text, again.Seat.Name),
+		Everybody: again.Everybody, Aloud: again.Aloud, ToRoom: again.ToRoom,
+		Askers: askers.Add(again.Askers, e.who), Rests: prompt.Provenance{Visibility: again.Message.Visibility},
 	}
 	e.asks = append(e.asks, q)
 	return []earshot.Event{r.decided(q, earshot.Speak, []string{decision.Reworded})}

@@ -86,8 +86,10 @@ import (
 	"earshot/executive/hearing"
 	"earshot/executive/latency"
 	"earshot/executive/presence"
+	"earshot/executive/question"
 	"earshot/executive/remind"
 	"earshot/executive/scene"
+	"earshot/executive/seat"
 	"earshot/executive/sight"
 	"earshot/executive/slash"
 	"earshot/executive/think"
@@ -277,7 +279,7 @@ type Room struct {
 	activeTurn     *activeTurn    // the live turn, or nil
 	asked          int            // questions that wait for a turn
 	awaitedSeats   []*awaitedSeat // seats that other agents wait for
-	seats          []*seat        // the main one first; changed only by Run
+	seats          []*seat.Seat   // the main one first; changed only by Run
 	faults         supervise.Faults
 	leaving        bool            // the program is ending: no turn begins
 	hinted         map[string]bool // sessions that have been given the hint that is given once
@@ -301,7 +303,7 @@ type Room struct {
 	preparedReply    preparedReply
 	unasked          *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
 	consent          hearing.Consent
-	pending          []question
+	pending          question.Queue
 	onBehalf         askers.Tracker             // in whose name agents act
 	held             tool.PendingCalls          // calls that wait for somebody to confirm them
 	awaited          map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written

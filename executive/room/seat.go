@@ -7,39 +7,12 @@ import (
 
 	"earshot"
 	"earshot/executive/dialogue"
+	"earshot/executive/question"
+	"earshot/executive/seat"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/participants/paths"
 )
-
-// A seat is one agent in this room, and what it has heard and said here. It belongs to Run, except
-// that others may read whether it is awake.
-type seat struct {
-	agents.Record // the current version
-
-	awake   bool      // the dialogue is in memory
-	touched time.Time // when it was last called, or spoke
-
-	history dialogue.History
-	foreign int // how many times its model wrote in others' names since it was last told not to
-
-	askers  []participants.Participant // to whom its model last replied
-	writers []participants.Participant // the authors in the last prompt of its model; also for thoughts, whose prompts begin the same
-
-	sections   string // what its prompt says about who is there
-	sectionsOf sectionsKey
-}
-
-// A sectionsKey is what a seat's [seat.sections] are made from.
-type sectionsKey struct {
-	roster *participants.Roster
-	tools  bool // the agent has tools
-}
-
-// sees reports whether an agent may see something of visibility v.
-func sees(v earshot.Visibility, agent earshot.ParticipantID) bool {
-	return v.Allows(earshot.Audience{}.With(agent))
-}
 
 // agents returns the agents with a seat in the room, the main one first. There is always one.
 func (r *Room) agents() []agents.Record {
@@ -52,7 +25,7 @@ func (r *Room) agents() []agents.Record {
 }
 
 // seatOf returns the seat of an agent, or nil if it has none.
-func (r *Room) seatOf(agent earshot.ParticipantID) *seat {
+func (r *Room) seatOf(agent earshot.ParticipantID) *seat.Seat {
 	for _, s := range r.seats {
 		if s.ID == agent {
 			return s
@@ -69,10 +42,10 @@ func (r *Room) Reseat() { r.nudge() }
 // more. An agent that was asked by another is then no longer listened to. It reports whether any
 // agent came or went.
 func (r *Room) syncSeats() (changed bool) {
-	var now []*seat
+	var now []*seat.Seat
 	list := r.agents()
 	r.mu.Lock()
-	had := make(map[earshot.ParticipantID]*seat, len(r.seats))
+	had := make(map[earshot.ParticipantID]*seat.Seat, len(r.seats))
 	for _, s := range r.seats {
 		had[s.ID] = s
 	}
@@ -80,7 +53,7 @@ func (r *Room) syncSeats() (changed bool) {
 		s := had[a.ID]
 		if s == nil {
 			changed = true
-			s = &seat{awake: r.cfg.Recall == nil, touched: r.cfg.Now(), history: dialogue.History{Agent: a.ID, Recent: r.recallable}}
+			s = &seat.Seat{Awake: r.cfg.Recall == nil, Touched: r.cfg.Now(), History: dialogue.History{Agent: a.ID, Recent: r.recallable}}
 		}
 		s.Record = a
 		now = append(now, s)
@@ -94,39 +67,33 @@ func (r *Room) syncSeats() (changed bool) {
 		}
 	}
 	r.mu.Unlock()
-	if live != nil && !slices.Contains(now, live.seat) {
+	if live != nil && !slices.Contains(now, live.Seat) {
 		live.end()
 	}
-	r.drop(func(q question) bool { return !slices.Contains(now, q.seat) })
+	r.drop(func(q question.Question) bool { return !slices.Contains(now, q.Seat) })
 	return changed
 }
 
 // wakeSeat wakes a sleeping seat.
-func (r *Room) wakeSeat(ctx context.Context, s *seat) error {
-	if s.awake {
+func (r *Room) wakeSeat(ctx context.Context, s *seat.Seat) error {
+	if s.Awake {
 		return nil
 	}
 	events, err := r.cfg.Recall(ctx, s.ID)
 	if err != nil {
 		return err
 	}
-	s.history.Wake(events, r.began, r.cfg.People)
+	s.History.Wake(events, r.began, r.cfg.People)
 	r.awake(s, true)
 	return nil
 }
 
 // awake notes whether a seat is awake.
-func (r *Room) awake(s *seat, is bool) {
-	s.touched = r.cfg.Now()
+func (r *Room) awake(s *seat.Seat, is bool) {
+	s.Touched = r.cfg.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.awake = is
-}
-
-// sleep frees the dialogue, and the sections made from the roster. newest is the newest event.
-func (s *seat) sleep(newest int64) {
-	s.history.Sleep(newest)
-	s.sections, s.sectionsOf = "", sectionsKey{}
+	s.Awake = is
 }
 
 // nextSleep returns when the first seat may go to sleep; the zero time if none may.
@@ -143,7 +110,7 @@ func (r *Room) nextSleep() (first time.Time) {
 func (r *Room) sleepIdle(context.Context) {
 	for _, s := range r.seats {
 		if at, ok := r.sleeps(s); ok && !r.cfg.Now().Before(at) {
-			s.sleep(r.newest)
+			s.Sleep(r.newest)
 			r.awake(s, false)
 		}
 	}
@@ -151,13 +118,13 @@ func (r *Room) sleepIdle(context.Context) {
 
 // sleeps returns when a seat goes to sleep if nothing happens to it. A seat that talks, or is about
 // to, does not.
-func (r *Room) sleeps(s *seat) (time.Time, bool) {
-	if !s.awake || r.cfg.Recall == nil || slices.ContainsFunc(r.pending, func(q question) bool { return q.seat == s }) {
+func (r *Room) sleeps(s *seat.Seat) (time.Time, bool) {
+	if !s.Awake || r.cfg.Recall == nil || slices.ContainsFunc(r.pending, func(q question.Question) bool { return q.Seat == s }) {
 		return time.Time{}, false
 	}
 	r.mu.Lock()
-	talks := r.activeTurn != nil && r.activeTurn.seat == s
+	talks := r.activeTurn != nil && r.activeTurn.Seat == s
 	r.mu.Unlock()
 	after := r.set.AgentsSleepAfter.Duration()
-	return s.touched.Add(after), after > 0 && !talks
+	return s.Touched.Add(after), after > 0 && !talks
 }

@@ -11,6 +11,7 @@ import (
 
 	"earshot"
 	"earshot/executive"
+	"earshot/executive/seat"
 	"earshot/participants"
 	"earshot/participants/agents"
 )
@@ -60,12 +61,12 @@ func manned(b *testing.B, n int) *Room {
 }
 
 // fallAsleep wakes a seat and lets it sleep again, so that it has a past.
-func (r *Room) fallAsleep(b *testing.B, s *seat) {
+func (r *Room) fallAsleep(b *testing.B, s *seat.Seat) {
 	b.Helper()
 	if err := r.wakeSeat(b.Context(), s); err != nil {
 		b.Fatal(err)
 	}
-	s.sleep(256)
+	s.Sleep(256)
 	r.awake(s, false)
 }
 

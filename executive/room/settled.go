@@ -1,6 +1,7 @@
 package room
 
 import (
+	"earshot/executive/question"
 	"slices"
 
 	"earshot"
@@ -24,8 +25,8 @@ func (r *Room) release() {
 	live := r.activeTurn
 	r.mu.Unlock()
 	for id, via := range r.awaited {
-		goes := func(q question) bool { return q.origin() == id }
-		if live != nil && goes(live.question) || slices.ContainsFunc(r.pending, goes) {
+		goes := func(q question.Question) bool { return q.Origin() == id }
+		if live != nil && goes(live.Question) || slices.ContainsFunc(r.pending, goes) {
 			continue
 		}
 		delete(r.awaited, id)

@@ -8,6 +8,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/midturn"
+	"earshot/executive/question"
 	"earshot/executive/think"
 	"earshot/interrupt"
 	"earshot/participants"
@@ -29,9 +30,9 @@ func (r *Room) resolveSideTalk(e earshot.Event, who participants.Participant, to
 	case live == nil:
 		return midturn.SideTalk{}
 	}
-	a := midturn.SideTalk{Works: true, Progress: live.progress, Agent: agent}
-	a.Kind = midturn.Classify(text, agent.Name, live.progress.On())
-	works, spoken := live.progress.Quiet()
+	a := midturn.SideTalk{Works: true, Progress: live.Progress, Agent: agent}
+	a.Kind = midturn.Classify(text, agent.Name, live.Progress.On())
+	works, spoken := live.Progress.Quiet()
 	if (a.Kind == midturn.Side || a.Kind == midturn.Task) && r.exchanges() {
 		return midturn.SideTalk{} // a person precedes what agents have to say to each other
 	}
@@ -81,10 +82,10 @@ func (r *Room) busyTurn(e earshot.Event, to []earshot.ParticipantID) (_ *activeT
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.activeTurn
-	if l == nil || l.progress == nil || !conversation.SameCircle(l.message.Visibility, e.Visibility) || !slices.Contains(to, l.seat.ID) {
+	if l == nil || l.Progress == nil || !conversation.SameCircle(l.Message.Visibility, e.Visibility) || !slices.Contains(to, l.Seat.ID) {
 		return nil, agent, l != nil
 	}
-	return l, l.seat.Record, true
+	return l, l.Seat.Record, true
 }
 
 // redirectThought applies to a thought what was said about it, once that is kept.
@@ -109,7 +110,7 @@ const patience = 10 * time.Second
 // nextGrant returns when a question has waited that long; the zero time if none waits.
 func (r *Room) nextGrant() time.Time {
 	if i := r.waitsMeanwhile(); i >= 0 {
-		return r.pending[i].message.At.Add(patience)
+		return r.pending[i].Message.At.Add(patience)
 	}
 	return time.Time{}
 }
@@ -121,23 +122,25 @@ func (r *Room) waitsMeanwhile() int {
 	if r.activeTurn == nil {
 		return -1
 	}
-	return slices.IndexFunc(r.pending, func(q question) bool { return q.sideTalk.GoesOn() && q.sideTalk.Progress == r.activeTurn.progress })
+	return slices.IndexFunc(r.pending, func(q question.Question) bool {
+		return q.SideTalk.GoesOn() && q.SideTalk.Progress == r.activeTurn.Progress
+	})
 }
 
 // grantWaiting gives the floor to the question that has waited long enough.
 func (r *Room) grantWaiting(context.Context) {
 	i := r.waitsMeanwhile()
-	if i < 0 || r.cfg.Now().Before(r.pending[i].message.At.Add(patience)) {
+	if i < 0 || r.cfg.Now().Before(r.pending[i].Message.At.Add(patience)) {
 		return
 	}
 	q := r.pending[i]
 	r.heed(&interrupt.Signal{
-		Kind: interrupt.Addressed, From: q.message.From, Via: q.message.Via, By: q.message.Author, Confidence: 1, At: r.cfg.Now(),
+		Kind: interrupt.Addressed, From: q.Message.From, Via: q.Message.Via, By: q.Message.Author, Confidence: 1, At: r.cfg.Now(),
 	})
 	for i, waits := range r.pending {
-		r.pending[i].ticket = r.floor.Renew(waits.ticket, r.floor.Ticket())
-		if waits.sideTalk.GoesOn() {
-			r.pending[i].sideTalk = midturn.SideTalk{} // the work does not continue
+		r.pending[i].Ticket = r.floor.Renew(waits.Ticket, r.floor.Ticket())
+		if waits.SideTalk.GoesOn() {
+			r.pending[i].SideTalk = midturn.SideTalk{} // the work does not continue
 		}
 	}
 }

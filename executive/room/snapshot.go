@@ -11,6 +11,7 @@ import (
 	"earshot/executive/addressing"
 	"earshot/executive/dialogue"
 	"earshot/executive/latency"
+	"earshot/executive/question"
 	"earshot/executive/scene"
 	"earshot/executive/think"
 )
@@ -30,7 +31,7 @@ func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 	r.mu.Lock()
 	live := r.activeTurn
 	if live != nil {
-		agent = live.seat.ID
+		agent = live.Seat.ID
 	}
 	s.Turns = r.latencies.Seen(a)
 	r.mu.Unlock()
@@ -44,8 +45,8 @@ func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 func (r *Room) partners(s *api.RoomState, a earshot.Audience) {
 	for i, seat := range s.Agents {
 		s.Agents[i].Partner = r.latencies.Partner(seat.ID, a)
-		if l := r.activeTurn; l != nil && l.seat.ID == seat.ID && l.trace.VisibleTo(a) && l.message.Visibility.Allows(a) {
-			s.Agents[i].Partner = l.whom()
+		if l := r.activeTurn; l != nil && l.Seat.ID == seat.ID && l.Trace.VisibleTo(a) && l.Message.Visibility.Allows(a) {
+			s.Agents[i].Partner = l.Whom()
 		}
 	}
 }
@@ -55,16 +56,16 @@ func (r *Room) activeReply(l *activeTurn, agent earshot.ParticipantID, a earshot
 	if l == nil {
 		return g, false
 	}
-	is := l.trace.Tracker.Progress() // before it is asked who may see it: those get fewer meanwhile
-	if !l.rests.Visibility.Allows(a) || !l.trace.VisibleTo(a) {
+	is := l.Trace.Tracker.Progress() // before it is asked who may see it: those get fewer meanwhile
+	if !l.Rests.Visibility.Allows(a) || !l.Trace.VisibleTo(a) {
 		return g, false
 	}
 	g = api.LiveReply{
-		Turn: l.turn, Agent: agent, About: l.about(), To: l.whom(), Since: l.trace.Began,
-		Text: is.Text, Heard: is.Heard, Paused: is.Paused, Private: l.rests.Visibility.Scope == earshot.Private,
+		Turn: l.Turn, Agent: agent, About: l.About(), To: l.Whom(), Since: l.Trace.Began,
+		Text: is.Text, Heard: is.Heard, Paused: is.Paused, Private: l.Rests.Visibility.Scope == earshot.Private,
 	}
-	if l.progress != nil {
-		g.Tool = l.progress.Work(r.cfg.Now()).Using
+	if l.Progress != nil {
+		g.Tool = l.Progress.Work(r.cfg.Now()).Using
 	}
 	return g, true
 }
@@ -170,13 +171,13 @@ func (r *Room) startLatencyTrace(e *entry) *latency.Trace {
 }
 
 // traceTurnBegin records that the turn of q begins.
-func (r *Room) traceTurnBegin(q *question) {
+func (r *Room) traceTurnBegin(q *question.Question) {
 	now := r.cfg.Now()
-	if q.trace == nil {
-		q.trace = &latency.Trace{Came: now}
+	if q.Trace == nil {
+		q.Trace = &latency.Trace{Came: now}
 	}
-	q.trace.Began = now
-	q.trace.Tracker.Now, q.trace.Tracker.Moved = r.cfg.Now, r.pulse.beat
+	q.Trace.Began = now
+	q.Trace.Tracker.Now, q.Trace.Tracker.Moved = r.cfg.Now, r.pulse.beat
 }
 
 // Latencies returns how long the last turns took, whoever may know them. It is for those who look

@@ -3,6 +3,8 @@ package room
 import (
 	"context"
 	"earshot/executive/delivery"
+	"earshot/executive/question"
+	"earshot/executive/seat"
 	"log/slog"
 	"slices"
 	"sync"
@@ -19,7 +21,7 @@ import (
 
 // A turnResult says how a turn ended.
 type turnResult struct {
-	question     question
+	question     question.Question
 	set          executive.Config // with which it began
 	began        time.Time
 	reply        earshot.Reply
@@ -30,7 +32,7 @@ type turnResult struct {
 // An activeTurn is the turn that has not ended yet. Anybody who got it from the room may read its
 // question, which does not change any more.
 type activeTurn struct {
-	question
+	question.Question
 	end context.CancelFunc // ends it at once
 
 	moved bool // something that it rests on was changed or forgotten meanwhile; guarded by the room's mutex
@@ -67,11 +69,11 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 // its questions to several agents, the most urgent goes first, and of equals the newest, because
 // the talk has moved on. The question counts as waiting until its turn is live, or will not be. A
 // cut after since cuts its turn.
-func (r *Room) choose(ctx context.Context, since interrupt.Ticket) (q question, ok bool) {
+func (r *Room) choose(ctx context.Context, since interrupt.Ticket) (q question.Question, ok bool) {
 	if q, ok := r.chooseUnasked(ctx, since, (*unasked.Tracker).NextNotice); ok {
 		return q, true
 	}
-	if !slices.ContainsFunc(r.pending, func(q question) bool { return !q.chain }) {
+	if !slices.ContainsFunc(r.pending, func(q question.Question) bool { return !q.Chain }) {
 		if q, ok := r.chooseUnasked(ctx, since, (*unasked.Tracker).Next); ok {
 			return q, true
 		}
@@ -79,32 +81,26 @@ func (r *Room) choose(ctx context.Context, since interrupt.Ticket) (q question, 
 	if len(r.pending) == 0 {
 		return q, false
 	}
-	best := max(0, slices.IndexFunc(r.pending, func(q question) bool { return !q.chain }))
-	for i := best + 1; i < len(r.pending); i++ {
-		was, is := r.pending[best], r.pending[i]
-		if is.message.ID != was.message.ID && !is.apart(&was) && is.before(was) {
-			best = i
-		}
-	}
+	best := r.pending.Next()
 	q = r.pending[best]
-	if r.cutWordsPending(q) || r.changesSoon(q.message.ID) || q.look.Pending() {
+	if r.cutWordsPending(q) || r.changesSoon(q.Message.ID) || q.Look.Pending() {
 		return q, false
 	}
 	r.pending = slices.Delete(r.pending, best, best+1)
-	if q.asked() {
-		q.ticket = r.floor.Renew(q.ticket, since) // the speaker was cut, not the one who waits
+	if q.FromPerson() {
+		q.Ticket = r.floor.Renew(q.Ticket, since) // the speaker was cut, not the one who waits
 	}
 	return q, true
 }
 
 // cutWordsPending reports whether somebody has cut since q was asked whose words are on their way,
 // or still being said. They may be answered in its place; if not, q may still be answered.
-func (r *Room) cutWordsPending(q question) bool {
-	cut := r.floor.Since(q.ticket)
+func (r *Room) cutWordsPending(q question.Question) bool {
+	cut := r.floor.Since(q.Ticket)
 	if cut == nil {
 		return false
 	}
-	if q.asked() && r.activity.Says(cut.From, r.cfg.Now()) {
+	if q.FromPerson() && r.activity.Says(cut.From, r.cfg.Now()) {
 		return true
 	}
 	r.mu.Lock()
@@ -113,9 +109,9 @@ func (r *Room) cutWordsPending(q question) bool {
 }
 
 // begin begins the turn of q, or ends it if it cannot begin.
-func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
-	if cut := r.floor.Since(q.ticket); cut != nil && !q.protected() { // before it began, so the model need not be asked
-		if q.asked() && cut.Kind != interrupt.Command && cut.Kind != interrupt.Shutdown {
+func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitGroup) {
+	if cut := r.floor.Since(q.Ticket); cut != nil && !q.Protected() { // before it began, so the model need not be asked
+		if q.FromPerson() && cut.Kind != interrupt.Command && cut.Kind != interrupt.Shutdown {
 			r.pending = slices.Insert(r.pending, 0, q) // the words of the cut are on their way
 			return
 		}
@@ -131,37 +127,37 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	}
 	set := r.set
 	places := r.outlets(q, set)
-	if len(places) == 0 && q.message.Visibility.Scope == earshot.Private {
-		r.tell(q.message.Via, earshot.Notice{Text: "I cannot answer that in private here: others can read this, too"})
+	if len(places) == 0 && q.Message.Visibility.Scope == earshot.Private {
+		r.tell(q.Message.Via, earshot.Notice{Text: "I cannot answer that in private here: others can read this, too"})
 		r.giveUp(q)
 		return
 	}
-	if (q.candidate == nil || q.words == "") && !r.ensureAwake(ctx, q.seat) {
+	if (q.Candidate == nil || q.Words == "") && !r.ensureAwake(ctx, q.Seat) {
 		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Failed, Fault: "the earlier conversation cannot be read"}))
 		return
 	}
-	if q.toRoom {
-		q.seat.history.Overhear(q.message, r.scene.For(r.listeners(q)).Versions())
+	if q.ToRoom {
+		q.Seat.History.Overhear(q.Message, r.scene.For(r.listeners(q)).Versions())
 	}
 	r.backchannelState.stop()
-	q.asOf = r.asOf(q)
+	q.AsOf = r.asOf(q)
 	r.traceTurnBegin(&q)
 	spec := r.spec(q, set)
-	q.progress = midturn.NewProgress(saidIn(q.message.Body), r.cfg.Now())
+	q.Progress = midturn.NewProgress(saidIn(q.Message.Body), r.cfg.Now())
 	var asked *modelRequest
 	spec.Text, asked = r.replyText(set, &q, r.listeners(q), slices.ContainsFunc(places, (*delivery.Outlet).Audible))
 	if asked == nil {
-		q.progress = nil // it ends at once
+		q.Progress = nil // it ends at once
 	}
-	q.trace.SetVisibility(q.rests.Visibility)
-	spec.Tracker = &q.trace.Tracker
-	if asked != nil && q.asked() && slices.ContainsFunc(places, (*delivery.Outlet).Audible) {
+	q.Trace.SetVisibility(q.Rests.Visibility)
+	spec.Tracker = &q.Trace.Tracker
+	if asked != nil && q.FromPerson() && slices.ContainsFunc(places, (*delivery.Outlet).Audible) {
 		spec.Filler = r.filler(&q, set)
 	}
-	spec.Outlets = r.openTurnOutlets(places, q.rests.Visibility, sync.OnceFunc(func() { r.listener.Heard(q.message) }))
+	spec.Outlets = r.openTurnOutlets(places, q.Rests.Visibility, sync.OnceFunc(func() { r.listener.Heard(q.Message) }))
 	ctx, end := context.WithCancel(ctx)
-	r.setActiveTurn(&activeTurn{question: q, end: end})
-	r.cfg.Log.Debug("turn begins", "turn", q.turn, "agent", q.seat.ID, "outlets", len(places), "model", asked != nil)
+	r.setActiveTurn(&activeTurn{Question: q, end: end})
+	r.cfg.Log.Debug("turn begins", "turn", q.Turn, "agent", q.Seat.ID, "outlets", len(places), "model", asked != nil)
 	began := r.cfg.Now()
 	turns.Go(func() {
 		defer end()
@@ -174,7 +170,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 
 // ensureAwake reports whether a seat is awake. If its dialogue cannot be read, that is reported
 // once: an answer without it would come from somebody who has forgotten everything.
-func (r *Room) ensureAwake(ctx context.Context, s *seat) bool {
+func (r *Room) ensureAwake(ctx context.Context, s *seat.Seat) bool {
 	err := r.wakeSeat(ctx, s)
 	ill := r.faults.Has(memoryFault)
 	switch {
@@ -191,17 +187,17 @@ func (r *Room) ensureAwake(ctx context.Context, s *seat) bool {
 const memoryFault = "memory"
 
 // spec returns the specification of the turn of q.
-func (r *Room) spec(q question, set executive.Config) turn.Spec {
+func (r *Room) spec(q question.Question, set executive.Config) turn.Spec {
 	return turn.Spec{
 		Opening: earshot.Opening{
-			Turn: q.turn, About: q.about(), Root: q.origin(), Name: q.seat.Name,
-			To: r.cfg.People.Current(q.whom()), Private: q.message.Visibility.Scope == earshot.Private,
-			Protected: q.protected(),
+			Turn: q.Turn, About: q.About(), Root: q.Origin(), Name: q.Seat.Name,
+			To: r.cfg.People.Current(q.Whom()), Private: q.Message.Visibility.Scope == earshot.Private,
+			Protected: q.Protected(),
 		},
-		Floor: r.floor, Since: q.ticket, Ahead: set.Streaming.BufferSize,
+		Floor: r.floor, Since: q.Ticket, Ahead: set.Streaming.BufferSize,
 		Whole: !set.Streaming.DisplayPartial, Drain: drain, Stall: stall,
 		Lost: func(outlet string, err error) {
-			r.cfg.Log.Warn("an outlet failed; the turn goes on without it", "outlet", outlet, "turn", q.turn, "err", err)
+			r.cfg.Log.Warn("an outlet failed; the turn goes on without it", "outlet", outlet, "turn", q.Turn, "err", err)
 		},
 	}
 }
@@ -222,7 +218,7 @@ func (r *Room) openTurnOutlets(places []*delivery.Outlet, v earshot.Visibility, 
 // conclude records the truth about a turn.
 func (r *Room) conclude(ctx context.Context, e turnResult) {
 	r.setActiveTurn(nil)
-	l := e.question.latency(e.reply, r.cfg.Now()) // before the following takes its time
+	l := e.question.Latency(e.reply, r.cfg.Now()) // before the following takes its time
 	if !e.set.Interruption.SavePartial {
 		e.reply.Offered = e.reply.Delivered()
 	}
@@ -246,13 +242,13 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	}
 	r.unsaved = append(r.unsaved, done)
 	l.Outcome = e.reply.Outcome
-	r.recordLatency(latency.Record{Latency: l, Whom: e.question.whom(), Visibility: done.Visibility})
+	r.recordLatency(latency.Record{Latency: l, Whom: e.question.Whom(), Visibility: done.Visibility})
 	r.saidUnasked(e.question, e.reply)
 	if e.reply.Delivered() != "" {
 		r.unasked.Spoken()
 	}
 	if e.modelRequest != nil {
-		e.question.seat.foreign += e.modelRequest.filter.Envelopes.Foreign
+		e.question.Seat.ForeignNames += e.modelRequest.filter.Envelopes.Foreign
 	}
 	if e.modelRequest != nil && e.modelRequest.halved {
 		r.once(earshot.Notice{
@@ -262,8 +258,8 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	}
 	r.noteSpoken(e)
 	if e.reply.Offered != "" && e.reply.Handover == nil {
-		e.question.seat.history.Spoke(done)
-		e.question.seat.history.TrackCut(done)
+		e.question.Seat.History.Spoke(done)
+		e.question.Seat.History.TrackCut(done)
 	}
 	if e.err != nil {
 		level := slog.LevelWarn

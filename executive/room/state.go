@@ -26,13 +26,13 @@ func (r *Room) State(a earshot.Audience) api.RoomState {
 	}
 	for _, a := range agents {
 		seat := api.Seat{ID: a.ID, Name: a.Name, Path: a.Path, State: api.Sleeping}
-		if at := r.seatOf(a.ID); at != nil && at.awake {
+		if at := r.seatOf(a.ID); at != nil && at.Awake {
 			seat.State = api.Active
 		}
 		s.Agents = append(s.Agents, seat)
 	}
 	r.partners(&s, a)
-	s.Speaking = r.activeTurn != nil && r.activeTurn.message.Visibility.Allows(a)
+	s.Speaking = r.activeTurn != nil && r.activeTurn.Message.Visibility.Allows(a)
 	for _, p := range r.places.All() {
 		if all || p.Near(a) {
 			s.Outlets = append(s.Outlets, p.Name())

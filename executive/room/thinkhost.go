@@ -13,7 +13,9 @@ import (
 	"earshot/conversation"
 	"earshot/executive/dialogue"
 	"earshot/executive/prompt"
+	"earshot/executive/question"
 	"earshot/executive/scene"
+	"earshot/executive/seat"
 	"earshot/executive/think"
 	"earshot/internal/lockorder"
 	"earshot/llm"
@@ -74,8 +76,8 @@ func (m *thinkHost) buildInput(ctx context.Context, q think.Question, since int6
 		return matter, errForgotten
 	}
 	set := r.set
-	a := r.listeners(question{seat: s, message: earshot.Event{ID: q.About, Visibility: q.Visibility}})
-	prefix, used := r.dialogue(set, s, s.writers, &s.history, a, now).Messages()
+	a := r.listeners(question.Question{Seat: s, Message: earshot.Event{ID: q.About, Visibility: q.Visibility}})
+	prefix, used := r.dialogue(set, s, s.Writers, &s.History, a, now).Messages()
 	r.tellPresence(now)
 	going := r.now(set, s, a, now)
 	refuted, rests := r.refuted(a, now)
@@ -92,7 +94,7 @@ func (m *thinkHost) buildInput(ctx context.Context, q think.Question, since int6
 	}
 	matter.Engine, matter.Model = set.Reasoning.Engine, set.Reasoning.Model
 	if matter.Engine == "" {
-		engine, model := s.thinks(set)
+		engine, model := s.EngineAndModel(set)
 		matter.Engine = engine
 		if matter.Model == "" {
 			matter.Model = model
@@ -107,8 +109,8 @@ func (m *thinkHost) buildInput(ctx context.Context, q think.Question, since int6
 // shown are the tools in the prompt of a reply to the asker; for a thought that nobody asked for,
 // those of the last reply, or before the first reply those of the operator. A server has then read
 // the prompt up to there. Thinking uses none of them.
-func (r *Room) shown(s *seat, q think.Question) []llm.Tool {
-	askers := s.askers
+func (r *Room) shown(s *seat.Seat, q think.Question) []llm.Tool {
+	askers := s.Askers
 	if q.By != "" || len(askers) == 0 {
 		who, ok := r.cfg.People.Get(cmp.Or(q.By, participants.Owner))
 		if !ok {
@@ -116,7 +118,7 @@ func (r *Room) shown(s *seat, q think.Question) []llm.Tool {
 		}
 		askers = []participants.Participant{who}
 	}
-	p := toolContext{toolRun: &toolRun{room: r}, question: &question{seat: s, rests: prompt.Provenance{Visibility: q.Visibility}}, who: s.Record, home: s.Path}
+	p := toolContext{toolRun: &toolRun{room: r}, question: &question.Question{Seat: s, Rests: prompt.Provenance{Visibility: q.Visibility}}, who: s.Record, home: s.Path}
 	return p.tools().For(askers)
 }
 
@@ -169,7 +171,7 @@ func (r *Room) refuted(a earshot.Audience, now time.Time) (all []string, rests p
 // news returns what has happened since an event, as a thought is told it whose readers may see the
 // lines used; at is when its last segment began. If somebody has written what these may not see,
 // the thought is told that without a word of it.
-func (r *Room) news(s *seat, used []dialogue.Line, going []scene.Item, since int64, at time.Time) (n think.Update) {
+func (r *Room) news(s *seat.Seat, used []dialogue.Line, going []scene.Item, since int64, at time.Time) (n think.Update) {
 	var by, answered, changed []string
 	for _, l := range used {
 		switch text := r.cfg.People.Name(l.Author) + ": " + dialogue.Beginning(string(dialogue.OneLine(l.Text)), longestNews); {
@@ -183,7 +185,7 @@ func (r *Room) news(s *seat, used []dialogue.Line, going []scene.Item, since int
 			by = append(by, text)
 		}
 	}
-	if slices.ContainsFunc(s.history.Lines, func(l dialogue.Line) bool {
+	if slices.ContainsFunc(s.History.Lines, func(l dialogue.Line) bool {
 		return l.Sequence > since && l.Author != s.ID && l.Text != "" && !slices.ContainsFunc(used, func(u dialogue.Line) bool { return u.Event == l.Event })
 	}) {
 		by = append(by, "Somebody had a private word.")

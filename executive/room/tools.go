@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/executive/midturn"
+	"earshot/executive/question"
 	"earshot/executive/sight"
 	"earshot/executive/tool"
 	"earshot/llm"
@@ -28,7 +29,7 @@ type toolRun struct {
 // it.
 type toolContext struct {
 	*toolRun
-	question *question // what it answers; uses of tools add to what that rests on
+	question *question.Question // what it answers; uses of tools add to what that rests on
 	askers   []participants.Participant
 	asked    []participants.Participant // those askers who called for the answer; empty for a question of another agent
 	who      agents.Record
@@ -38,19 +39,19 @@ type toolContext struct {
 }
 
 // toolContext returns that of the agent whose turn it is, and records the askers in q.
-func (r *Room) toolContext(q *question, a earshot.Audience) *toolContext {
-	asked := r.onBehalf.Callers(q.asking())
-	q.askers = r.onBehalf.All(q.asking())
-	r.onBehalf.Note(q.turn, q.askers)
+func (r *Room) toolContext(q *question.Question, a earshot.Audience) *toolContext {
+	asked := r.onBehalf.Callers(q.Asking())
+	q.Askers = r.onBehalf.All(q.Asking())
+	r.onBehalf.Note(q.Turn, q.Askers)
 	return &toolContext{
-		toolRun:  &toolRun{room: r, turn: q.turn, progress: q.progress},
-		question: q, askers: q.askers, asked: asked, who: q.seat.Record, home: q.seat.Path, audience: a,
+		toolRun:  &toolRun{room: r, turn: q.Turn, progress: q.Progress},
+		question: q, askers: q.Askers, asked: asked, who: q.Seat.Record, home: q.Seat.Path, audience: a,
 	}
 }
 
 // loop returns the model of the agent, with the tools that it may use.
 func (p *toolContext) loop() *tool.Loop {
-	return &tool.Loop{Model: p.room.model(), Tools: p.tools(), Scope: p.scope(), Confirmed: p.question.confirmed, Used: p.used}
+	return &tool.Loop{Model: p.room.model(), Tools: p.tools(), Scope: p.scope(), Confirmed: p.question.Confirmed, Used: p.used}
 }
 
 // model returns the model for replies, in front of which answers can be prepared ahead of time, if
@@ -68,9 +69,9 @@ func (r *Room) model() llm.Service {
 // scope says for whom tools are used.
 func (p *toolContext) scope() tool.Scope {
 	return tool.Scope{
-		Agent: p.who.ID, Name: p.who.Name, Path: p.who.Path, Home: p.home, Room: p.room.cfg.ID, Turn: p.turn, About: p.question.message.ID,
-		Askers: p.askers, Asked: p.asked, Audience: p.audience, Visibility: p.question.rests.Visibility, Depth: p.depth, Budget: &p.budget,
-		Rests: func() []earshot.EventID { return p.question.rests.With(p.question.message.ID).Sources },
+		Agent: p.who.ID, Name: p.who.Name, Path: p.who.Path, Home: p.home, Room: p.room.cfg.ID, Turn: p.turn, About: p.question.Message.ID,
+		Askers: p.askers, Asked: p.asked, Audience: p.audience, Visibility: p.question.Rests.Visibility, Depth: p.depth, Budget: &p.budget,
+		Rests: func() []earshot.EventID { return p.question.Rests.With(p.question.Message.ID).Sources },
 	}
 }
 
@@ -101,9 +102,9 @@ func (p *toolContext) note(ctx context.Context, _ tool.Scope, text earshot.Text)
 
 // event is an event by the agent, for those who may see what it rests on.
 func (p *toolContext) event(body earshot.Body) earshot.Event {
-	e := p.room.event(p.question.rests.Visibility, body)
-	e.Author, e.Sources = p.who.ID, slices.Clone(p.question.rests.Sources)
-	if id := p.question.message.ID; !slices.Contains(e.Sources, id) {
+	e := p.room.event(p.question.Rests.Visibility, body)
+	e.Author, e.Sources = p.who.ID, slices.Clone(p.question.Rests.Sources)
+	if id := p.question.Message.ID; !slices.Contains(e.Sources, id) {
 		e.Sources = append(e.Sources, id)
 	}
 	return e
@@ -138,7 +139,7 @@ func (r *Room) record(ctx context.Context, e earshot.Event) {
 
 // used records that a tool was used, and makes the answer rest on its result.
 func (p *toolContext) used(ctx context.Context, o tool.Outcome) {
-	p.question.derives(o.Visibility, o.Sources)
+	p.question.RestOn(o.Visibility, o.Sources)
 	p.room.restsOn(p.turn, o.Sources)
 	p.room.record(ctx, p.event(o.Use))
 	if o.Held != nil {

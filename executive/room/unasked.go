@@ -4,21 +4,18 @@ import (
 	"context"
 	"earshot/executive/decision"
 	"earshot/executive/delivery"
-	"fmt"
+	"earshot/executive/question"
 	"slices"
 	"time"
 
 	"earshot"
-	"earshot/conversation"
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
 	"earshot/executive/prompt"
 	"earshot/executive/reflex"
 	"earshot/executive/remind"
-	"earshot/executive/sight"
 	"earshot/executive/unasked"
 	"earshot/interrupt"
-	"earshot/llm"
 	"earshot/participants"
 )
 
@@ -28,7 +25,7 @@ func (r *Room) newUnasked() *unasked.Tracker {
 		Room: r.cfg.ID, People: r.cfg.People, Scene: r.scene, Activity: &r.activity, Reminders: remind.NewSchedule(r.cfg.Agenda),
 		Agent: func() earshot.ParticipantID { return r.seats[0].ID },
 		Audience: func(v earshot.Visibility) earshot.Audience {
-			return r.listeners(question{seat: r.seats[0], message: earshot.Event{Visibility: v}})
+			return r.listeners(question.Question{Seat: r.seats[0], Message: earshot.Event{Visibility: v}})
 		},
 		Author: func(id earshot.EventID) earshot.ParticipantID {
 			r.mu.Lock()
@@ -51,7 +48,7 @@ func (r *Room) moment() unasked.Moment {
 		Now: r.cfg.Now(), Settings: r.set, Answers: r.answers(), Listens: r.is().Answers(), Hushed: hushed,
 		Style: r.floor.CurrentStyle(), Name: r.seats[0].Name, Lasts: r.cfg.Lasts, IsHere: r.addressing.IsHere,
 		Reaches: func(c *unasked.Candidate) bool {
-			places := r.outlets(question{message: c.Event, aloud: c.Aloud}, r.set)
+			places := r.outlets(question.Question{Message: c.Event, Aloud: c.Aloud}, r.set)
 			return len(places) > 0 && (c.Kind != unasked.VoiceNotice || slices.ContainsFunc(places, (*delivery.Outlet).Audible))
 		},
 	}
@@ -62,16 +59,16 @@ func (r *Room) answers() bool { return r.cfg.Settings().Enabled && r.is().Answer
 
 // chooseUnasked returns what the agent says now although nobody has just asked, as a question
 // without an asker. next returns the decisions, which are put on record.
-func (r *Room) chooseUnasked(ctx context.Context, since interrupt.Ticket, next func(*unasked.Tracker, unasked.Moment) (unasked.Decision, bool)) (question, bool) {
+func (r *Room) chooseUnasked(ctx context.Context, since interrupt.Ticket, next func(*unasked.Tracker, unasked.Moment) (unasked.Decision, bool)) (question.Question, bool) {
 	for {
 		m := r.moment()
 		d, ok := next(r.unasked, m)
 		if !ok {
-			return question{}, false
+			return question.Question{}, false
 		}
 		q := r.questionOf(d.Candidate, since)
 		if !r.settle(ctx, r.decided(q, d.Verdict, d.Reasons)) {
-			return question{}, false // the disk is full
+			return question.Question{}, false // the disk is full
 		}
 		r.unasked.Apply(d, m.Now)
 		if d.Verdict == earshot.Speak {
@@ -81,27 +78,27 @@ func (r *Room) chooseUnasked(ctx context.Context, since interrupt.Ticket, next f
 }
 
 // questionOf returns the turn in which a candidate is said.
-func (r *Room) questionOf(c *unasked.Candidate, since interrupt.Ticket) question {
+func (r *Room) questionOf(c *unasked.Candidate, since interrupt.Ticket) question.Question {
 	s := r.seatOf(c.Agent)
-	if s == nil || !sees(c.Event.Visibility, s.ID) {
+	if s == nil || !c.Event.Visibility.AllowsAgent(s.ID) {
 		s = r.seats[0]
 	}
-	q := question{
-		seat: s, message: c.Event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()), aloud: c.Aloud,
-		candidate: c, words: c.Words, rests: prompt.Provenance{Visibility: c.Event.Visibility},
+	q := question.Question{
+		Seat: s, Message: c.Event, Ticket: since, Turn: earshot.TurnID(r.cfg.NewID()), Aloud: c.Aloud,
+		Candidate: c, Words: c.Words, Rests: prompt.Provenance{Visibility: c.Event.Visibility},
 	}
 	switch {
 	case c.Kind == unasked.VoiceNotice:
-		q.ticket = r.floor.Ticket()
-		q.rests = q.rests.With(c.Event.ID)
+		q.Ticket = r.floor.Ticket()
+		q.Rests = q.Rests.With(c.Event.ID)
 	case c.Kind == unasked.Greeting && !r.modelWorks(s):
-		q.words = reflex.Greeting(r.cfg.Now())
+		q.Words = reflex.Greeting(r.cfg.Now())
 	}
 	return q
 }
 
 // decided returns the event of a decision that the agent made by itself.
-func (r *Room) decided(q question, verdict earshot.Verdict, why []string) earshot.Event {
+func (r *Room) decided(q question.Question, verdict earshot.Verdict, why []string) earshot.Event {
 	e := r.decision(q, verdict, "")
 	d := e.Body.(earshot.Decision)
 	d.Reasons = why
@@ -111,10 +108,10 @@ func (r *Room) decided(q question, verdict earshot.Verdict, why []string) earsho
 
 // saidUnasked notes how a turn ended that nobody had asked for, or not just now, including one that
 // was cut before it began. That a reminder was heard is recorded in one step with the reply.
-func (r *Room) saidUnasked(q question, reply earshot.Reply) {
-	c := q.candidate
-	if (q.toRoom || c.Optional()) && reply.Cut != nil && reply.Cut.Signal == interrupt.Command.String() {
-		r.unasked.Refused(r.cfg.Now(), q.rests.Visibility)
+func (r *Room) saidUnasked(q question.Question, reply earshot.Reply) {
+	c := q.Candidate
+	if (q.ToRoom || c.Optional()) && reply.Cut != nil && reply.Cut.Signal == interrupt.Command.String() {
+		r.unasked.Refused(r.cfg.Now(), q.Rests.Visibility)
 	}
 	if c == nil {
 		return
@@ -123,7 +120,7 @@ func (r *Room) saidUnasked(q question, reply earshot.Reply) {
 	r.unasked.Ended(c, heard, r.cfg.Now())
 	if c.Kind == unasked.Reminder && heard {
 		e := r.event(c.Event.Visibility, earshot.Reminder{Act: earshot.Fired, Of: c.Event.ID, Due: c.Reminder.Due, Text: c.Reminder.Text})
-		e.Author, e.To, e.Sources = q.seat.ID, []earshot.ParticipantID{c.Whom}, []earshot.EventID{c.Event.ID}
+		e.Author, e.To, e.Sources = q.Seat.ID, []earshot.ParticipantID{c.Whom}, []earshot.EventID{c.Event.ID}
 		r.unsaved = append(r.unsaved, e)
 		r.unasked.Reminders.Apply(e) // also while the disk is full
 	}
@@ -157,10 +154,10 @@ func (r *Room) recheckQuestion(ctx context.Context) {
 	if open == nil {
 		return
 	}
-	q := question{
-		seat: r.seats[0], message: open.Event, rank: open.Rank, ticket: since, turn: earshot.TurnID(r.cfg.NewID()),
-		askers: []participants.Participant{open.Asker}, rests: prompt.Provenance{Visibility: open.Event.Visibility}, toRoom: true,
-		chain: open.Agents, aloud: open.Event.Body.Kind() == earshot.KindUtterance,
+	q := question.Question{
+		Seat: r.seats[0], Message: open.Event, Rank: open.Rank, Ticket: since, Turn: earshot.TurnID(r.cfg.NewID()),
+		Askers: []participants.Participant{open.Asker}, Rests: prompt.Provenance{Visibility: open.Event.Visibility}, ToRoom: true,
+		Chain: open.Agents, Aloud: open.Event.Body.Kind() == earshot.KindUtterance,
 	}
 	if r.settle(ctx, r.decided(q, verdict, why)) && verdict == earshot.Speak {
 		r.unasked.Speaks(m.Now, open.Event.Visibility)
@@ -197,7 +194,7 @@ func (r *Room) refused(e *entry, lasts time.Duration) (kept []earshot.Event) {
 // as what time it is.
 func (r *Room) byReflex(e *entry) bool {
 	for _, q := range e.asks {
-		if q.want == reflex.None && q.words == "" {
+		if q.Want == reflex.None && q.Words == "" {
 			return false
 		}
 	}
@@ -217,24 +214,4 @@ func (r *Room) weighNovelty(context.Context) {
 	if cause, about, worth := r.unasked.Weigh(r.cfg.Now()); worth {
 		r.thinkAbout(cause, about, "")
 	}
-}
-
-// happened tells the model, as the last message of the dialogue, about something that it was not
-// asked about but must speak about; nil if there is nothing.
-func (q *question) happened() *llm.Message {
-	if q.candidate == nil || q.candidate.Kind != unasked.Greeting {
-		return nil
-	}
-	e := q.candidate.Event
-	s := e.Body.(earshot.Sight)
-	return &llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: "The " + earshot.Text(sight.Name(e.From)) + " noticed: " + s.Words() + "."}.String()}
-}
-
-// welcome tells the model how to greet.
-func (q *question) welcome() string {
-	if q.candidate == nil || q.candidate.Kind != unasked.Greeting {
-		return ""
-	}
-	return fmt.Sprintf("\nNobody has said anything to you: somebody has just come into view, after %d minutes in which nobody was noticed. Greet them in one short sentence. "+
-		"You cannot tell by the camera who it is: say no name.", int(q.candidate.Absence.Minutes()))
 }

@@ -1,0 +1,79 @@
+// Package seat holds what one agent has in one room: its dialogue there, whether that is in memory,
+// and who it is, as its model is told.
+package seat
+
+import (
+	"strings"
+	"time"
+
+	"earshot/conversation"
+	"earshot/executive"
+	"earshot/executive/dialogue"
+	"earshot/llm"
+	"earshot/participants"
+	"earshot/participants/agents"
+)
+
+// A Seat is one agent in a room, and what it has heard and said there. It is not safe for concurrent
+// use.
+type Seat struct {
+	agents.Record // the current version
+
+	Awake   bool      // the dialogue is in memory
+	Touched time.Time // when it was last called, or spoke
+
+	History      dialogue.History
+	ForeignNames int // how many times its model wrote in others' names since it was last told not to
+
+	Askers  []participants.Participant // to whom its model last replied
+	Writers []participants.Participant // the authors in the last prompt of its model; also for thoughts, whose prompts begin the same
+
+	sections   string // what its prompt says about who is there
+	sectionsOf sectionsKey
+}
+
+// A sectionsKey is what the sections of a seat are made from.
+type sectionsKey struct {
+	roster *participants.Roster
+	tools  bool // the agent has tools
+}
+
+// Sleep frees the dialogue, and the sections made from the roster. newest is the newest event.
+func (s *Seat) Sleep(newest int64) {
+	s.History.Sleep(newest)
+	s.sections, s.sectionsOf = "", sectionsKey{}
+}
+
+// EngineAndModel returns the engine and model of the agent: its own, or those of its role.
+func (s *Seat) EngineAndModel(set executive.Config) (engine, model string) {
+	return set.LLM.For(string(s.Role), s.Engine, s.Model)
+}
+
+// HasTools reports whether the agent may use tools, according to its settings.
+func (s *Seat) HasTools(set executive.Config) bool {
+	engine, _ := s.EngineAndModel(set)
+	return set.Tools.Enabled && set.LLM.ToolUse(engine) != llm.NoTools
+}
+
+// Identity tells the model of the agent who it is, and who is there. The text about the roster is
+// made anew after every change of the roster.
+func (s *Seat) Identity(set executive.Config, roster *participants.Roster) string {
+	if of := (sectionsKey{roster, s.HasTools(set)}); s.sectionsOf != of {
+		s.sections, s.sectionsOf = conversation.SectionsWithoutTools(of.roster, s.ID), of
+		if of.tools {
+			s.sections = conversation.Sections(of.roster, s.ID)
+		}
+	}
+	return conversation.Identity(s.Name, s.Description) +
+		"If you were cut off, your own message ends with the last word that was heard.\n" +
+		s.sections
+}
+
+// Manner tells the model of the agent how to talk, in its owner's words or the built-in ones. Those
+// of the main agent are in the configuration.
+func (s *Seat) Manner(set executive.Config) string {
+	if s.ID == participants.Agent {
+		return strings.TrimSpace(set.Conversational.SystemPrompt)
+	}
+	return strings.TrimSpace(string(s.Instructions()))
+}
