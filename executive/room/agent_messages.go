@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive/generation"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -235,7 +236,7 @@ func everybody(v earshot.Visibility) earshot.Visibility {
 var errGone = tool.Refuse("it is not here any more; do without it")
 
 // prepare gives the asked agent its part, and makes its prompt.
-func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf func(*Room) *seat.Seat) (to *toolContext, asked *modelRequest, err error) {
+func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf func(*Room) *seat.Seat) (to *toolContext, asked *generation.Request, err error) {
 	r := p.room
 	bad := r.runOnOwner(ctx, func(ctx context.Context) {
 		s := seatOf(r)
@@ -257,9 +258,9 @@ func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf fu
 		if s.Kind.Below() {
 			to.home = p.home
 		}
-		asked = &modelRequest{
-			req: r.takeRequest(r.set, q, to.audience, false), model: to.loop(),
-			filter: conversation.ReplyFilter{Envelopes: conversation.EnvelopeFilter{Own: s.Name}}, leaves: "I have nothing to say to that.",
+		asked = &generation.Request{
+			Prompt: r.takeRequest(r.set, q, to.audience, false), Model: to.loop(), Now: r.cfg.Now, Log: r.cfg.Log,
+			Filter: conversation.ReplyFilter{Envelopes: conversation.EnvelopeFilter{Own: s.Name}}, Parting: "I have nothing to say to that.",
 		}
 	})
 	return to, asked, errors.Join(err, bad)
@@ -301,22 +302,22 @@ func (r *Room) setAwaitedSeat(is *awaitedSeat, to *toolContext) {
 
 // answer returns what the agent says. An error tells the model of the asking agent why the answer
 // is incomplete.
-func (p *toolContext) answer(ctx context.Context, asked *modelRequest) (earshot.Text, error) {
+func (p *toolContext) answer(ctx context.Context, asked *generation.Request) (earshot.Text, error) {
 	var said strings.Builder
-	err := p.room.listen(ctx, asked, &said)
+	err := listen(ctx, asked, &said)
 	switch {
 	case ctx.Err() != nil:
 		return earshot.Text(said.String()), context.Cause(ctx)
 	case err == nil:
 		return earshot.Text(strings.TrimSpace(said.String())), nil
 	}
-	p.room.cfg.Log.Warn("an agent could not answer another agent", "agent", p.who.ID, "turn", p.turn, "why", kind(err))
+	p.room.cfg.Log.Warn("an agent could not answer another agent", "agent", p.who.ID, "turn", p.turn, "why", generation.FaultKind(err))
 	return earshot.Text(said.String()), errors.New("it could not answer, since its model failed; do without it, or say so")
 }
 
 // listen takes in what an agent says.
-func (r *Room) listen(ctx context.Context, asked *modelRequest, said *strings.Builder) error {
-	for text, err := range r.streamModel(ctx, asked) {
+func listen(ctx context.Context, asked *generation.Request, said *strings.Builder) error {
+	for text, err := range asked.Words(ctx) {
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func (r *Room) calls(e turnResult, done *earshot.Event) (c callTargets) {
 	if e.reply.Handover != nil {
 		c.person = e.reply.Handover.To
 		done.To = nil
-	} else if e.modelRequest != nil && e.reply.Outcome == earshot.Completed {
+	} else if e.generation != nil && e.reply.Outcome == earshot.Completed {
 		c = r.callees(e, *done)
 	}
 	if !c.apart {
@@ -59,13 +59,13 @@ func (c callTargets) reaches(done *earshot.Event) {
 func (r *Room) callees(e turnResult, done earshot.Event) (c callTargets) {
 	names, text := r.addressing.Directory(), e.reply.Offered
 	to := names.Calls(text, done.Author)
-	if more := e.modelRequest.filter.Tags.Calls; len(more) > 0 {
-		to = names.Calls(text[min(e.modelRequest.filter.Call.Put, len(text)):], done.Author) // the model's own call, without the one that was added
+	if more := e.generation.Filter.Tags.Calls; len(more) > 0 {
+		to = names.Calls(text[min(e.generation.Filter.Call.Put, len(text)):], done.Author) // the model's own call, without the one that was added
 		to.To = append(to.To, names.Direct(earshot.Text("TO: "+strings.Join(more, ", ")), done.Author).To...)
 	}
 	for _, s := range r.seats {
 		private := done.Visibility.Scope == earshot.Private && !slices.Contains(done.Visibility.Members, s.ID)
-		if slices.Contains(to.To, s.ID) && s != e.question.Seat && !private && !e.modelRequest.filter.Tags.Passed {
+		if slices.Contains(to.To, s.ID) && s != e.question.Seat && !private && !e.generation.Filter.Tags.Passed {
 			c.agents = append(c.agents, s)
 			c.apart = c.apart || agents.Reaches(e.question.Seat.Record, s.Record) != nil
 		}
@@ -90,7 +90,7 @@ func also(list []earshot.ParticipantID, id earshot.ParticipantID) []earshot.Part
 func (r *Room) follow(ctx context.Context, e turnResult, done earshot.Event, c callTargets) {
 	r.reach(c.person, done)
 	switch {
-	case e.modelRequest != nil && e.modelRequest.filter.Tags.Passed && e.reply.Handover == nil && e.reply.Outcome == earshot.Completed:
+	case e.generation != nil && e.generation.Filter.Tags.Passed && e.reply.Handover == nil && e.reply.Outcome == earshot.Completed:
 		r.handOver(ctx, e.question, done, earshot.Passed)
 	case len(c.agents) > 0:
 		r.handOn(ctx, e.question, done, c)

@@ -3,6 +3,7 @@ package room
 import (
 	"cmp"
 	"context"
+	"earshot/executive/generation"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -142,7 +143,7 @@ func (r *Room) thinkCommand(_ context.Context, c command.Call) (string, error) {
 	if err := r.mind.Ask(q); err != nil {
 		return "", err
 	}
-	if r.faults.Has(modelFault) { // of the main agent's
+	if r.faults.Has(generation.FaultKey) { // of the main agent's
 		return waits, nil
 	}
 	return "I am thinking about it; /think shows how far I am.", nil

@@ -3,7 +3,6 @@ package room
 import (
 	"context"
 	"fmt"
-	"iter"
 
 	"earshot"
 	"earshot/conversation"
@@ -59,17 +58,10 @@ func (r *Room) leave(h *earshot.Handover, agent string, count int) string {
 
 // handover returns how an ended turn leaves the floor to a person, or nil if it does not.
 func (e turnResult) handover() *earshot.Handover {
-	if e.modelRequest != nil && e.modelRequest.left {
-		return &earshot.Handover{Why: earshot.Passed, To: e.modelRequest.to}
+	if e.generation != nil && e.generation.Passed {
+		return &earshot.Handover{Why: earshot.Passed, To: e.generation.To}
 	}
 	return e.question.Handover
-}
-
-// reads returns existing text.
-func reads(text string) func(context.Context) iter.Seq2[string, error] {
-	return func(context.Context) iter.Seq2[string, error] {
-		return func(yield func(string, error) bool) { yield(text, nil) }
-	}
 }
 
 // reach shows an event to somebody for whom it is and who is not in this room, wherever they are.

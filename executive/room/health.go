@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive/generation"
 	"errors"
 	"strings"
 	"time"
@@ -18,14 +19,14 @@ func (r *Room) health(e turnResult) (earshot.Notice, bool) {
 	model := r.modelOf(e.question.Seat)
 	switch {
 	case errors.Is(e.err, llm.ErrParked): // it was busy, and is well
-	case e.err != nil && e.modelRequest != nil && !errors.Is(e.err, turn.ErrUnheard):
-		n := fault(e.err)
+	case e.err != nil && e.generation != nil && !errors.Is(e.err, turn.ErrUnheard):
+		n := generation.FaultNotice(e.err)
 		n.Key = model
 		if e.question.Rests.Visibility.Scope == earshot.Private {
-			n.Text = kind(e.err) // everybody is told, and a server's text may quote what it was asked
+			n.Text = generation.FaultKind(e.err) // everybody is told, and a server's text may quote what it was asked
 		}
 		return n, r.faults.Change(r.cfg.Now(), n)
-	case e.err == nil && e.modelRequest != nil && e.reply.Offered != "" && r.faults.Has(model):
+	case e.err == nil && e.generation != nil && e.reply.Offered != "" && r.faults.Has(model):
 		n := earshot.Notice{Key: model, Text: "the " + model + " answers again", Over: true}
 		return n, r.faults.Change(r.cfg.Now(), n)
 	}
@@ -38,7 +39,7 @@ func (r *Room) nextRecovery() time.Time { return r.faults.Next() }
 // announceRecoveries reports what is back. For a model that is kept, too, as its failure was.
 func (r *Room) announceRecoveries(ctx context.Context) {
 	for _, n := range r.faults.Steady(r.cfg.Now()) {
-		if strings.HasPrefix(n.Key, modelFault) {
+		if strings.HasPrefix(n.Key, generation.FaultKey) {
 			r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
 			continue
 		}
@@ -52,47 +53,13 @@ func (r *Room) modelWorks(s *seat.Seat) bool {
 	return r.cfg.Model != nil && !r.faults.Has(r.modelOf(s))
 }
 
-// modelFault is the key of faults of the model.
-const modelFault = "model"
-
 // modelOf returns the key of faults of an agent's model. An agent that uses the main agent's model
 // shares its key.
 func (r *Room) modelOf(s *seat.Seat) string {
 	set := r.set
 	engine, model := s.EngineAndModel(set)
 	if mainEngine, mainModel := r.seats[0].EngineAndModel(set); engine == mainEngine && model == mainModel {
-		return modelFault
+		return generation.FaultKey
 	}
-	return modelFault + " of " + s.Name
-}
-
-// kind returns what went wrong, for the log and for those who may not know what was asked: a server
-// may quote the prompt in its own words, so those do not get there.
-func kind(err error) string {
-	var e *llm.Error
-	switch {
-	case errors.As(err, &e):
-		return e.Engine + ": " + string(e.Fault)
-	case errors.Is(err, turn.ErrUnheard), errors.Is(err, ErrNoModel), errors.Is(err, errMute), errors.Is(err, llm.ErrParked):
-		return err.Error()
-	}
-	return "the model failed in an unknown way"
-}
-
-// fault returns the notice of what is wrong with the model.
-func fault(err error) earshot.Notice {
-	n := earshot.Notice{Key: modelFault, Text: err.Error()}
-	var e *llm.Error
-	switch {
-	case errors.As(err, &e):
-		if e.Fault == llm.Unreachable { // how the connection failed is for the log
-			brief := *e
-			brief.Err = nil
-			e = &brief
-		}
-		n.Text, n.Cure = e.Error(), e.Cure
-	case errors.Is(err, ErrNoModel):
-		n.Cure = "install Ollama, then run: ollama pull llama3.2"
-	}
-	return n
+	return generation.FaultKey + " of " + s.Name
 }

@@ -2,13 +2,12 @@ package room
 
 import (
 	"context"
+	"earshot/executive/generation"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"earshot"
-	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/dialogue"
 	"earshot/executive/prompt"
@@ -57,44 +56,19 @@ func (r *Room) resumer(e *entry, text earshot.Text) (last *seat.Seat) {
 
 // resumption returns the words that continue a reply that was cut off: first those that are kept,
 // and then, if the model had not finished, what it adds.
-func (r *Room) resumption(set executive.Config, q *question.Question, a earshot.Audience, aloud bool, cut earshot.Event) (func(context.Context) iter.Seq2[string, error], *modelRequest) {
+func (r *Room) resumption(set executive.Config, q *question.Question, a earshot.Audience, aloud bool, cut earshot.Event) (func(context.Context) iter.Seq2[string, error], *generation.Request) {
 	reply := cut.Body.(earshot.Reply)
 	q.Resumes = cut
 	q.RestOn(cut.Visibility, append(slices.Clone(cut.Sources), cut.ID))
 	if !reply.Unfinished || !r.modelWorks(q.Seat) {
 		reply.Unfinished = false // so that no word of it is left out
-		return reads(reflex.Answer(reflex.Resume, reflex.Facts{Cut: &reply})), nil
+		return generation.Fixed(reflex.Answer(reflex.Resume, reflex.Facts{Cut: &reply})), nil
 	}
 	rest, last := reflex.Rest(reply)
-	asked := r.newModelRequest(set, q, a, aloud)
-	asked.trace, asked.continues = q.Trace, true
-	asked.filter.Continue()
+	g, run := r.newGeneration(set, q, a, aloud)
+	g.Continues = true
+	g.Filter.Continue()
 	return func(ctx context.Context) iter.Seq2[string, error] {
-		return q.Progress.Listen(func(yield func(string, error) bool) {
-			if rest != "" && !yield(rest, nil) {
-				return
-			}
-			c := conversation.NewContinuation(rest)
-			more := false // the model has added something
-			for text, err := range asked.toolRun.dated(r.streamModel(ctx, asked)) {
-				if err != nil && !more && last != "" && !yield(last, nil) {
-					return
-				}
-				if text = c.Next(text); !more && strings.TrimSpace(text) == "" {
-					text = ""
-				}
-				more = more || text != ""
-				if (text != "" || err != nil) && !yield(text, err) || err != nil {
-					return
-				}
-			}
-			text := c.End()
-			if !more && strings.TrimSpace(text) == "" {
-				text = last
-			}
-			if text != "" && ctx.Err() == nil {
-				yield(text, nil)
-			}
-		})
-	}, asked
+		return q.Progress.Listen(generation.Resume(ctx, rest, last, run.dated(g.Words(ctx))))
+	}, g
 }

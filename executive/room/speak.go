@@ -3,6 +3,7 @@ package room
 import (
 	"context"
 	"earshot/executive/delivery"
+	"earshot/executive/generation"
 	"earshot/executive/question"
 	"earshot/executive/seat"
 	"log/slog"
@@ -21,12 +22,12 @@ import (
 
 // A turnResult says how a turn ended.
 type turnResult struct {
-	question     question.Question
-	set          executive.Config // with which it began
-	began        time.Time
-	reply        earshot.Reply
-	err          error
-	modelRequest *modelRequest // nil if no model was asked
+	question   question.Question
+	set        executive.Config // with which it began
+	began      time.Time
+	reply      earshot.Reply
+	err        error
+	generation *generation.Request // nil if no model was asked
 }
 
 // An activeTurn is the turn that has not ended yet. Anybody who got it from the room may read its
@@ -144,7 +145,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	r.traceTurnBegin(&q)
 	spec := r.spec(q, set)
 	q.Progress = midturn.NewProgress(saidIn(q.Message.Body), r.cfg.Now())
-	var asked *modelRequest
+	var asked *generation.Request
 	spec.Text, asked = r.replyText(set, &q, r.listeners(q), slices.ContainsFunc(places, (*delivery.Outlet).Audible))
 	if asked == nil {
 		q.Progress = nil // it ends at once
@@ -163,7 +164,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 		defer end()
 		reply, err := turn.Run(ctx, spec)
 		reply.Reflex = asked == nil
-		reply.Truncated = asked != nil && asked.truncated
+		reply.Truncated = asked != nil && asked.Truncated
 		r.turnResults <- turnResult{q, set, began, reply, err, asked}
 	})
 }
@@ -229,7 +230,7 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 		e.reply.Reflex = true
 	}
 	if e.err != nil && e.reply.Outcome == earshot.Failed {
-		e.reply.Fault = kind(e.err)
+		e.reply.Fault = generation.FaultKind(e.err)
 	}
 	r.cutOff(&e)
 	e.reply.Took = max(r.cfg.Now().Sub(e.began), 0)
@@ -247,10 +248,10 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	if e.reply.Delivered() != "" {
 		r.unasked.Spoken()
 	}
-	if e.modelRequest != nil {
-		e.question.Seat.ForeignNames += e.modelRequest.filter.Envelopes.Foreign
+	if e.generation != nil {
+		e.question.Seat.ForeignNames += e.generation.Filter.Envelopes.Foreign
 	}
-	if e.modelRequest != nil && e.modelRequest.halved {
+	if e.generation != nil && e.generation.Halved {
 		r.once(earshot.Notice{
 			Key: "context", Text: "the dialogue is too long for the model, so its older half was left out",
 			Cure: "choose a model with a larger context, or enlarge it (for Ollama: OLLAMA_CONTEXT_LENGTH)",
@@ -266,7 +267,7 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 		if n.Key != "" && !news {
 			level = slog.LevelDebug // it is an outage that was already reported
 		}
-		r.cfg.Log.Log(ctx, level, "the turn failed", "turn", e.reply.Turn, "why", kind(e.err))
+		r.cfg.Log.Log(ctx, level, "the turn failed", "turn", e.reply.Turn, "why", generation.FaultKind(e.err))
 	}
 	r.cfg.Log.Info("turn ended", "turn", e.reply.Turn, "outcome", string(e.reply.Outcome),
 		"offered", len(e.reply.Offered), "delivered", len(e.reply.Delivered()), "took", r.cfg.Now().Sub(e.began))

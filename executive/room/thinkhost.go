@@ -3,6 +3,7 @@ package room
 import (
 	"cmp"
 	"context"
+	"earshot/executive/generation"
 	"errors"
 	"fmt"
 	"slices"
@@ -231,9 +232,9 @@ func (m *thinkHost) Found(ctx context.Context, q think.Question, a think.Answer)
 
 // Waits implements [think.Host].
 func (m *thinkHost) Waits(q think.Question, why error) {
-	n := fault(why)
+	n := generation.FaultNotice(why)
 	if q.Visibility.Scope == earshot.Private {
-		n.Text = kind(why) // a server may quote what it was asked, and others may read the notice
+		n.Text = generation.FaultKind(why) // a server may quote what it was asked, and others may read the notice
 	}
 	m.room.tell(q.Via, earshot.Notice{Text: waits + " (" + n.Text + ")", Cure: n.Cure})
 }
