@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive"
 	"earshot/executive/delivery"
 	"slices"
 	"sync"
@@ -47,9 +48,9 @@ func (l *backchannelState) due(began, now time.Time) bool {
 
 // notePause tells the owner that somebody who tells an agent something has paused. If the owner has
 // not handled the last pause yet, that one is too old and is replaced.
-func (r *Room) notePause(in resolvedEvent) {
+func (r *Room) notePause(set *executive.Config, in resolvedEvent) {
 	s, is := in.event.Body.(earshot.Speech)
-	if !is || !s.Pause || !in.heeded || !in.to.ForAgent() || !r.cfg.Settings().Speech.Backchannels {
+	if !is || !s.Pause || !in.heeded || !in.to.ForAgent() || !set.Speech.Backchannels {
 		return
 	}
 	r.pause.Store(&in)

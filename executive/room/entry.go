@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/executive"
 	"earshot/executive/addressing"
 	"earshot/executive/dialogue"
 	"earshot/executive/question"
@@ -108,7 +109,7 @@ func (r *Room) reserve(in resolvedEvent) (en *entry, first bool, err error) {
 // reserveWhenFree is reserve, but waits until there is space for a message, since its author can
 // wait. Whether the message cuts the current speech is settled before the wait, by settle. waited
 // says that it waited, and called settle.
-func (r *Room) reserveWhenFree(ctx context.Context, in resolvedEvent, settle func()) (en *entry, first, waited bool, err error) {
+func (r *Room) reserveWhenFree(ctx context.Context, set *executive.Config, in resolvedEvent, settle func()) (en *entry, first, waited bool, err error) {
 	for {
 		en, first, err = r.reserve(in)
 		if err != ErrBusy || in.event.Body.Kind() != earshot.KindMessage {
@@ -117,7 +118,7 @@ func (r *Room) reserveWhenFree(ctx context.Context, in resolvedEvent, settle fun
 		if !waited {
 			waited = true
 			settle()
-			r.actOnFloor(in)
+			r.actOnFloor(set, in)
 		}
 		select {
 		case <-r.vacancy():

@@ -9,7 +9,8 @@ import (
 
 // Route does to an event what [Room.Admit] does before it acts.
 func Route(r *Room, e earshot.Event) error {
-	_, err := r.resolve(context.Background(), e)
+	set := r.cfg.Settings()
+	_, err := r.resolve(context.Background(), &set, e)
 	return err
 }
 

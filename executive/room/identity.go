@@ -15,8 +15,8 @@ import (
 
 var errNoSession = errors.New("you can become somebody else only at your own terminal; start one: earshot chat --identity NAME")
 
-// identify says who somebody is, or makes their terminal somebody else's.
-func (r *Room) identify(ctx context.Context, c command.Call) (string, error) {
+// identityCommand says who somebody is, or makes their terminal somebody else's.
+func (r *Room) identityCommand(ctx context.Context, c command.Call) (string, error) {
 	name := strings.TrimSpace(string(c.Args))
 	if name == "" {
 		return r.whoami(c), nil

@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive"
 	"earshot/executive/addressing"
 	"earshot/executive/command"
 	"earshot/executive/decision"
@@ -35,6 +36,7 @@ type resolvedEvent struct {
 	sideTalk midturn.SideTalk      // what it means for the work of the agent that it calls
 	signal   *interrupt.Signal     // nil if it is none
 	came     time.Time             // when the room received it
+	said     earshot.Text          // its words, before a name in them is corrected
 
 	change change // what it does to a message that was admitted before
 
@@ -50,70 +52,123 @@ type resolvedEvent struct {
 // the event may or may not be kept, and sending it again with the same ID is safe and waits for the
 // same commit. Admit is safe for concurrent use.
 func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
-	if style, ok := interrupt.ParseStyle(r.cfg.Settings().MultiParty.TurnTakingProtocol); ok {
+	set := r.cfg.Settings() // one event sees one configuration
+	if style, ok := interrupt.ParseStyle(set.MultiParty.TurnTakingProtocol); ok {
 		r.floor.Adopt(style)
 	}
-	in, err := r.resolve(ctx, e)
-	if err != nil {
-		if needless(e.Body, err) {
-			return nil
-		}
+	in, err := r.resolve(ctx, &set, e)
+	switch {
+	case err != nil && needless(e.Body, err):
+		return nil
+	case err != nil:
 		return err
-	}
-	if r.deaf(in.event) {
+	case r.deaf(in.event):
 		return nil
 	}
-	typing, _ := in.event.Body.(earshot.Typing)
-	if typing.Began { // before it is noted: otherwise a line that is sent at the same time could end the note, and then not the signal
-		r.heed(in.signal)
+	if in.beginsTyping() { // before it is noted: otherwise a line that is sent at the same time could end the note, and then not the signal
+		r.heed(&set, in.signal)
 	}
 	settle := r.beginAdmission()
 	defer settle()
-	if r.activity.Note(in.event, r.cfg.Now()) {
-		defer r.nudge() // something may have waited for that, or must wait now
-	}
-	r.observePresence(in)
-	switch in.event.Body.(type) {
-	case earshot.Speech:
-		r.noteWords(in)
-	case earshot.Utterance:
-		defer func() { r.showInterims(r.interims.End(in.event)) }() // whatever becomes of it
-	}
+	defer r.observe(in)()
 	if k := in.event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
-		r.yield(in)
-		settle()
-		if !typing.Began {
-			r.heedWords(in)
+		return r.act(ctx, &set, in, settle)
+	}
+	if r.empty(&set, &in) {
+		return nil
+	}
+	return r.reserveAndQueue(ctx, &set, in, settle)
+}
+
+// resolve determines, for good, who said it, to whom, who may see it, and what it means for the
+// floor and the work of the agents.
+func (r *Room) resolve(ctx context.Context, set *executive.Config, e earshot.Event) (in resolvedEvent, err error) {
+	if in, err = r.identify(e); err != nil {
+		return in, err
+	}
+	if _, does := changing(in.event.Body); does {
+		return in, r.resolveRevision(ctx, &in.event, &in)
+	}
+	r.address(ctx, set, &in)
+	r.judge(set, &in)
+	return in, nil
+}
+
+// observe takes in what an event tells although it is not kept yet: that somebody types or speaks,
+// and is here. The returned function is called when the event has been admitted.
+func (r *Room) observe(in resolvedEvent) (admitted func()) {
+	changes := r.activity.Note(in.event, r.cfg.Now())
+	r.observePresence(in)
+	if in.event.Body.Kind() == earshot.KindSpeech {
+		r.noteWords(in)
+	}
+	return func() {
+		if in.event.Body.Kind() == earshot.KindUtterance {
+			r.showInterims(r.interims.End(in.event)) // whatever becomes of it
 		}
-		if s, is := in.event.Body.(earshot.Speech); is && s.Stage == earshot.VoiceOver {
-			if cut, is := r.cutBy(in.event); is {
-				r.keepsCut(cut)
-			}
+		if changes {
+			r.nudge() // something may have waited for that, or must wait now
+		}
+	}
+}
+
+// act carries out an event that is not kept, or not as it came.
+func (r *Room) act(ctx context.Context, set *executive.Config, in resolvedEvent, settle func()) error {
+	r.yield(in)
+	settle()
+	if !in.beginsTyping() {
+		r.heedWords(set, in)
+	}
+	switch body := in.event.Body.(type) {
+	case earshot.Speech:
+		if body.Stage == earshot.VoiceOver {
+			r.keepCutOf(in.event)
 		}
 		r.prepareReply(in)
-		r.notePause(in)
-		return r.act(ctx, in.event, in.who)
+		r.notePause(set, in)
+	case earshot.Command:
+		return r.command(ctx, in.event, in.who, body)
+	case earshot.Typing:
+		r.userIs(in.event, in.who, map[bool]string{true: typing, false: "here"}[body.Began])
+	case earshot.Presence:
+		return r.arrive(ctx, in.event, in.who, body)
+	case earshot.Glance:
+		r.updateCameraLight(in.event, body)
 	}
-	cut := false
-	if u, is := in.event.Body.(earshot.Utterance); is {
-		if _, cut = r.cutBy(in.event); cut && in.to == conversation.Own {
-			u.LikeAgent = true
-			in.event.Body = u
-		}
+	return nil
+}
+
+// empty reports whether a spoken event says nothing: it was noise, or the agent's own voice came
+// back. What has cut a reply is never empty.
+func (r *Room) empty(set *executive.Config, in *resolvedEvent) bool {
+	u, spoken := in.event.Body.(earshot.Utterance)
+	if !spoken {
+		return false
 	}
-	if u, is := in.event.Body.(earshot.Utterance); is && u.Faint && in.to != conversation.Mumbled && !cut {
-		r.heed(sent(in.event)) // the voice has ended, and it said nothing
-		return nil
+	_, cut := r.cutBy(in.event)
+	switch {
+	case cut:
+		u.LikeAgent = u.LikeAgent || in.to == conversation.Own
+		in.event.Body = u
+		return false
+	case u.Faint && in.to != conversation.Mumbled:
+		r.heed(set, sent(in.event)) // the voice has ended
+		return true
+	case in.to == conversation.Own:
+		r.heed(set, in.signal)
+		r.cfg.Log.Debug("the agent's own voice came back", "provider", in.event.From.Provider)
+		return true
 	}
-	if in.to == conversation.Own && !cut {
-		r.heed(in.signal)
-		r.cfg.Log.Debug("the agent's own voice came back", "provider", e.From.Provider)
-		return nil
-	}
-	entry, first, waited, err := r.reserveWhenFree(ctx, in, settle)
+	return false
+}
+
+// reserveAndQueue has an event kept, lets it act on the floor, and waits for the result. settle is
+// called as soon as the room has the event.
+func (r *Room) reserveAndQueue(ctx context.Context, set *executive.Config, in resolvedEvent, settle func()) error {
+	entry, first, waited, err := r.reserveWhenFree(ctx, set, in, settle)
 	if err != nil {
 		if in.change.again == nil && !waited { // a repeated change acts again only when it is kept
-			r.actOnFloor(in) // a message that cannot be kept may still cut
+			r.actOnFloor(set, in) // a message that cannot be kept may still cut
 		}
 		return err
 	}
@@ -123,29 +178,35 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	settle()
 	switch {
 	case first && entry.passes:
-		r.pass(in)
+		r.pass(set, in)
 	case first:
 		r.noteHeard(in)
 		if !waited {
-			r.actOnFloor(in)
+			r.actOnFloor(set, in)
 		}
 		r.noteVoicePresence(in)
 		entry.ticket = r.floor.Ticket()
 		r.queue(entry)
 	case in.event.Body.Kind() == earshot.KindMessage: // it came before
-		r.heed(sent(in.event))
+		r.heed(set, sent(in.event))
 	}
 	return entry.wait(ctx)
+}
+
+// beginsTyping reports whether somebody begins to type.
+func (in *resolvedEvent) beginsTyping() bool {
+	typing, _ := in.event.Body.(earshot.Typing)
+	return typing.Began
 }
 
 // heed lets a signal act on the floor, if the user wants to be able to interrupt like this. A
 // command word always counts, and a signal that ends something always counts, so that it holds
 // nobody back.
-func (r *Room) heed(s *interrupt.Signal) (done interrupt.Action) {
+func (r *Room) heed(set *executive.Config, s *interrupt.Signal) (done interrupt.Action) {
 	if s == nil {
 		return interrupt.Leave
 	}
-	if s.Kind == interrupt.Command || s.Kind == interrupt.Over || r.interrupts(s.From) {
+	if s.Kind == interrupt.Command || s.Kind == interrupt.Over || interrupts(set, s.From) {
 		if done = r.floor.Signal(s); done == interrupt.Pause {
 			r.nudge() // not for ever
 		}
@@ -155,28 +216,13 @@ func (r *Room) heed(s *interrupt.Signal) (done interrupt.Action) {
 
 // interrupts reports whether the user wants to be able to interrupt by the connection through which
 // somebody is present.
-func (r *Room) interrupts(who earshot.Handle) bool {
-	set := r.cfg.Settings().Interruption
-	return set.Enabled && slices.Contains(set.Sources, source(who))
+func interrupts(set *executive.Config, who earshot.Handle) bool {
+	return set.Interruption.Enabled && slices.Contains(set.Interruption.Sources, source(who))
 }
 
-// act carries out an event that is not kept, or not as it came.
-func (r *Room) act(ctx context.Context, e earshot.Event, who participants.Participant) error {
-	switch body := e.Body.(type) {
-	case earshot.Command:
-		return r.command(ctx, e, who, body)
-	case earshot.Typing:
-		r.userIs(e, who, map[bool]string{true: typing, false: "here"}[body.Began])
-	case earshot.Presence:
-		return r.arrive(ctx, e, who, body)
-	case earshot.Glance:
-		r.updateCameraLight(e, body)
-	}
-	return nil
-}
-
-// resolve determines, for good, who said it, to whom, and who may see it.
-func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, err error) {
+// identify determines who an event is from, what it says in the form in which that may be kept, and
+// who may see it.
+func (r *Room) identify(e earshot.Event) (in resolvedEvent, err error) {
 	in.came = r.cfg.Now()
 	if e.Body, err = r.body(e.Body); err != nil {
 		return in, err
@@ -195,73 +241,87 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, 
 	}
 	e.Room, e.Author, e.Sequence, e.Sources = r.cfg.ID, in.who.ID, 0, nil
 	e.To, e.Visibility = nil, earshot.Visibility{Scope: earshot.Public}
-	if c, ok := e.Body.(earshot.Command); ok && strings.EqualFold(c.Name, addressing.WhisperCommand) {
-		to, members, text, err := r.addressing.Whisper(in.who, c.Args)
-		if err != nil {
-			return in, err
-		}
-		if text, err = dialogue.Wording(text, earshot.MaxText); err != nil {
-			return in, err
-		}
-		e.Body, e.To = earshot.Message{Text: text}, to
-		e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: members}
+	switch c, _ := e.Body.(earshot.Command); {
+	case strings.EqualFold(c.Name, addressing.WhisperCommand):
+		err = r.whisper(&e, in.who, c.Args)
+	case strings.EqualFold(c.Name, earshot.OwnWords):
+		err = ownWords(&e, in.who, c.Args)
 	}
-	if c, ok := e.Body.(earshot.Command); ok && strings.EqualFold(c.Name, earshot.OwnWords) {
-		if err := ownWords(&e, in.who, c.Args); err != nil {
-			return in, err
-		}
+	in.event = e
+	return in, err
+}
+
+// whisper makes e the private message of a command.
+func (r *Room) whisper(e *earshot.Event, who participants.Participant, args earshot.Text) error {
+	to, members, text, err := r.addressing.Whisper(who, args)
+	if err != nil {
+		return err
 	}
-	if _, does := changing(e.Body); does {
-		err := r.resolveRevision(ctx, &e, &in)
-		in.event = e
-		return in, err
+	if text, err = dialogue.Wording(text, earshot.MaxText); err != nil {
+		return err
 	}
-	in.heeded = r.heeds(in.who)
+	e.Body, e.To = earshot.Message{Text: text}, to
+	e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: members}
+	return nil
+}
+
+// address determines for whom an event is. Who said something aloud is told by the voice.
+func (r *Room) address(ctx context.Context, set *executive.Config, in *resolvedEvent) {
+	in.heeded = r.heeds(set, in.who)
+	e := &in.event
+	in.said = saidIn(e.Body)
 	switch body := e.Body.(type) {
 	case earshot.Presence:
 		e.Visibility.Scope = earshot.System
 	case earshot.Message:
 		if e.Visibility.Scope == earshot.Private {
-			in.aim = r.addressing.Whispered(e)
-		} else {
-			in.aim = r.answering(ctx, &e, body, in.who, r.addressing.Direct(&e, in.who, body.Text))
-			if body.OwnWords {
-				in.aim = r.withOwnWords(&e, in.aim)
-			}
-			in.aim.Lost = in.aim.Lost && in.heeded && !r.listener.Cuts(body.Text) // "stop" is carried out
-			if in.aim.Why == addressing.Alone && body.ReplyTo == "" && len(body.Attachments) == 0 && r.murmurs(e, body.Text) {
-				e.To, in.aim = nil, addressing.Addressees{Why: decision.Murmured}
-			}
+			in.aim = r.addressing.Whispered(*e)
+			return
 		}
-		if in.heeded && !body.OwnWords { // own words say nothing about the current work
-			in.sideTalk = r.resolveSideTalk(e, in.who, in.aim.Agents, body.Text)
+		in.aim = r.answering(ctx, e, body, in.who, r.addressing.Direct(e, in.who, body.Text))
+		if body.OwnWords {
+			in.aim = r.withOwnWords(e, in.aim)
+		}
+		in.aim.Lost = in.aim.Lost && in.heeded && !r.listener.Cuts(body.Text) // "stop" is carried out
+		if in.aim.Why == addressing.Alone && body.ReplyTo == "" && len(body.Attachments) == 0 && r.murmurs(*e, body.Text) {
+			e.To, in.aim = nil, addressing.Addressees{Why: decision.Murmured}
 		}
 	case earshot.Utterance, earshot.Speech:
-		r.attribute(&e, &in)
-		in.heeded = r.heeds(in.who)
-		e = r.listener.CorrectOrder(e)
-		if in.to, in.aim.Agents = r.listener.Address(e, in.unlike); in.to == conversation.Called {
-			e = r.listener.CorrectName(e, in.unlike)
+		r.attribute(e, in)
+		in.heeded = r.heeds(set, in.who)
+		*e = r.listener.CorrectOrder(*e)
+		if in.to, in.aim.Agents = r.listener.Address(*e, in.unlike); in.to == conversation.Called {
+			*e = r.listener.CorrectName(*e, in.unlike)
 		}
-		in.to, in.aim.Agents = r.pressed(e, in.ownVoice(in.to), in.aim.Agents)
-		r.rejoin(&in, &e)
+		in.to, in.aim.Agents = r.pressed(*e, in.ownVoice(in.to), in.aim.Agents)
+		r.rejoin(in, e)
 		e.To = in.aim.Agents
-		switch u, ok := body.(earshot.Utterance); {
-		case !in.heeded || !in.to.ForAgent():
-		case ok:
-			in.sideTalk = in.apart(r.resolveSideTalk(e, in.who, in.aim.Agents, u.Text))
-		default:
-			in.sideTalk = r.resolveSideTalk(e, in.who, in.aim.Agents, "") // nobody knows yet what it will be
+	}
+}
+
+// judge determines what an event means for the work of an agent, and for the floor.
+func (r *Room) judge(set *executive.Config, in *resolvedEvent) {
+	e := in.event
+	if in.late = r.stale(e); in.late {
+		in.signal = sent(e)
+		return
+	}
+	switch body := e.Body.(type) {
+	case earshot.Message:
+		if in.heeded && !body.OwnWords { // own words say nothing about the current work
+			in.sideTalk = r.resolveSideTalk(set, e, in.who, in.aim.Agents, body.Text)
+		}
+	case earshot.Utterance:
+		if in.heeded && in.to.ForAgent() {
+			in.sideTalk = in.apart(r.resolveSideTalk(set, e, in.who, in.aim.Agents, in.said))
+		}
+	case earshot.Speech:
+		if in.heeded && in.to.ForAgent() {
+			in.sideTalk = r.resolveSideTalk(set, e, in.who, in.aim.Agents, "") // nobody knows yet what it will be
 			in.sideTalk.Begins = in.sideTalk.Works
 		}
 	}
-	in.event = e
-	if in.late = r.stale(e); in.late {
-		in.sideTalk, in.signal = midturn.SideTalk{}, sent(e)
-		return in, nil
-	}
-	in.signal = in.holds(in.sideTalk.Signal(r.signal(in)))
-	return in, nil
+	in.signal = in.holds(in.sideTalk.Signal(r.signal(*in)))
 }
 
 // answerable is for how long after it was written a message is answered. A provider that was cut
@@ -342,8 +402,8 @@ func noticed(from earshot.Handle, who participants.Participant, b earshot.Body) 
 
 // heeds reports whether an agent answers somebody: everybody if several may talk; otherwise only
 // somebody who operates the program or is alone.
-func (r *Room) heeds(who participants.Participant) bool {
-	return r.cfg.Settings().MultiParty.Enabled || who.Can(participants.Operate) || r.addressing.Company(who) <= 1
+func (r *Room) heeds(set *executive.Config, who participants.Participant) bool {
+	return set.MultiParty.Enabled || who.Can(participants.Operate) || r.addressing.Company(who) <= 1
 }
 
 // signal returns the signal of an event for the floor, or nil if it has none. Only something that
@@ -467,7 +527,8 @@ func (r *Room) ordered(ctx context.Context, e earshot.Event, who participants.Pa
 // answer. A private message is sent; the answer is that of [Room.Advice]. Do is safe for concurrent
 // use.
 func (r *Room) Do(ctx context.Context, e earshot.Event) (string, error) {
-	in, err := r.resolve(ctx, e)
+	set := r.cfg.Settings()
+	in, err := r.resolve(ctx, &set, e)
 	if err != nil {
 		return "", err
 	}
@@ -479,7 +540,7 @@ func (r *Room) Do(ctx context.Context, e earshot.Event) (string, error) {
 		}
 		return r.Advice(e.ID), nil
 	}
-	r.heed(in.signal)
+	r.heed(&set, in.signal)
 	return r.ordered(ctx, in.event, in.who, c)
 }
 

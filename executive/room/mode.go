@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/executive"
 	"earshot/interrupt"
 )
 
@@ -132,8 +133,8 @@ func (r *Room) deaf(e earshot.Event) bool {
 
 // pass shows what was written off the record to those who may see it, and forgets it. Only the
 // author gets the ID back, to know that it was sent.
-func (r *Room) pass(in resolvedEvent) {
-	r.heed(sent(in.event)) // nothing more: the floor remembers who cut
+func (r *Room) pass(set *executive.Config, in resolvedEvent) {
+	r.heed(set, sent(in.event)) // nothing more: the floor remembers who cut
 	e, seen := in.event, false
 	others := func(id earshot.ParticipantID) bool { return id != in.who.Reader() }
 	for _, p := range r.places.Around(e.Visibility) {

@@ -5,6 +5,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive"
 	"earshot/executive/activity"
 	"earshot/executive/addressing"
 	"earshot/executive/midturn"
@@ -19,11 +20,11 @@ type pendingCuts map[earshot.Handle]resolvedEvent
 
 // heedWords lets words that are still being said act on the floor, and remembers them if they have
 // cut a reply.
-func (r *Room) heedWords(in resolvedEvent) {
+func (r *Room) heedWords(set *executive.Config, in resolvedEvent) {
 	r.mu.Lock()
 	live := r.activeTurn != nil && !r.activeTurn.Protected()
 	r.mu.Unlock()
-	if cut := r.heed(in.signal) == interrupt.Cut; !cut || !live {
+	if cut := r.heed(set, in.signal) == interrupt.Cut; !cut || !live {
 		return
 	}
 	if s, is := in.event.Body.(earshot.Speech); !is || s.Words == "" {
@@ -49,6 +50,13 @@ func (r *Room) cutBy(e earshot.Event) (in resolvedEvent, cut bool) {
 		return in, true
 	}
 	return in, false
+}
+
+// keepCutOf keeps the words that had cut a reply and that e ends without an utterance.
+func (r *Room) keepCutOf(e earshot.Event) {
+	if cut, is := r.cutBy(e); is {
+		r.keepsCut(cut)
+	}
 }
 
 // keepsCut keeps words that have cut a reply and were never completed, as they were understood.

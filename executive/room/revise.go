@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/executive"
 	"earshot/executive/askers"
 	"earshot/executive/decision"
 	"earshot/executive/dialogue"
@@ -188,9 +189,9 @@ func needless(b earshot.Body, why error) bool {
 
 // actOnFloor lets an event act on the floor. A revision or withdrawal of the message that is being
 // answered always counts, because that question no longer exists.
-func (r *Room) actOnFloor(in resolvedEvent) {
+func (r *Room) actOnFloor(set *executive.Config, in resolvedEvent) {
 	if in.change.of == "" {
-		r.heed(in.signal)
+		r.heed(set, in.signal)
 	} else if in.signal != nil {
 		r.floor.Signal(in.signal)
 	}
@@ -203,7 +204,7 @@ func (r *Room) reask(e *entry, b earshot.Revision) []earshot.Event {
 	if again == nil { // its turn may have begun meanwhile
 		if again = r.outdated(b); again != nil {
 			e.signal = over(e.event, e.who.ID)
-			r.actOnFloor(e.resolvedEvent)
+			r.actOnFloor(&r.set, e.resolvedEvent)
 			e.ticket = r.floor.Ticket()
 		}
 	}

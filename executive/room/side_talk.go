@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive"
 	"earshot/executive/midturn"
 	"earshot/executive/question"
 	"earshot/executive/think"
@@ -19,7 +20,7 @@ import (
 // answer. A turn that talks is cut by anybody who talks to its agent, whatever they say. A turn
 // that works silently is only cut if the text is about the work, or the agent waits for another
 // one. Its progress can be asked for until the first word has come.
-func (r *Room) resolveSideTalk(e earshot.Event, who participants.Participant, to []earshot.ParticipantID, text earshot.Text) midturn.SideTalk {
+func (r *Room) resolveSideTalk(set *executive.Config, e earshot.Event, who participants.Participant, to []earshot.ParticipantID, text earshot.Text) midturn.SideTalk {
 	if who.Type.Machine() {
 		return midturn.SideTalk{}
 	}
@@ -36,7 +37,7 @@ func (r *Room) resolveSideTalk(e earshot.Event, who participants.Participant, to
 	if (a.Kind == midturn.Side || a.Kind == midturn.Task) && r.exchanges() {
 		return midturn.SideTalk{} // a person precedes what agents have to say to each other
 	}
-	if (a.Kind == midturn.Steer || a.Kind == midturn.Instead) && !r.interrupts(e.From) {
+	if (a.Kind == midturn.Steer || a.Kind == midturn.Instead) && !interrupts(set, e.From) {
 		return midturn.SideTalk{} // nothing is broken off
 	}
 	if works || !spoken && (a.Kind == midturn.Status || a.Kind == midturn.Stop) {
@@ -134,7 +135,7 @@ func (r *Room) grantWaiting(context.Context) {
 		return
 	}
 	q := r.pending[i]
-	r.heed(&interrupt.Signal{
+	r.heed(&r.set, &interrupt.Signal{
 		Kind: interrupt.Addressed, From: q.Message.From, Via: q.Message.Via, By: q.Message.Author, Confidence: 1, At: r.cfg.Now(),
 	})
 	for i, waits := range r.pending {

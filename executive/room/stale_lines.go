@@ -17,7 +17,7 @@ func (r *Room) nextStaleLine() time.Time { return r.activity.NextTypingExpiry() 
 func (r *Room) abandonStaleLines(context.Context) {
 	now := r.cfg.Now()
 	r.activity.ExpireTyping(now, func(at activity.Terminal) {
-		r.heed(&interrupt.Signal{Kind: interrupt.Over, From: at.Who, Via: at.Via, Confidence: 1, At: now})
+		r.heed(&r.set, &interrupt.Signal{Kind: interrupt.Over, From: at.Who, Via: at.Via, Confidence: 1, At: now})
 		r.userIs(earshot.Event{From: at.Who, At: now}, r.cfg.People.Resolve(at.Who), "here")
 	})
 }

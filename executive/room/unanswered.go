@@ -100,7 +100,7 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	if !known {
 		return
 	}
-	in := resolvedEvent{event: e, who: who, came: r.cfg.Now(), heeded: r.heeds(who)}
+	in := resolvedEvent{event: e, who: who, came: r.cfg.Now(), heeded: r.heeds(&r.set, who)}
 	if e.Visibility.Scope == earshot.Private {
 		in.aim = r.addressing.Whispered(e)
 	} else {
