@@ -127,7 +127,7 @@ func (p *toolContext) mayAsk() error {
 
 // spend says why the agents of this conversation may say no more to each other; nil if they may.
 func (p *toolContext) spend() error {
-	if err := p.room.spend(p.question.Message.Visibility); err != nil {
+	if err := p.room.exchange.Spend(p.question.Message.Visibility, p.room.cfg.Settings().MultiParty.TurnLimit); err != nil {
 		return tool.Refuse("%w", err)
 	}
 	return nil

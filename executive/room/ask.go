@@ -18,12 +18,12 @@ const noWord = "the model has not answered yet; it may be loading. /stop gives u
 // newGeneration returns the request to the model for q, and what the turn does besides talking.
 func (r *Room) newGeneration(set executive.Config, q *question.Question, a earshot.Audience, aloud bool) (*generation.Request, *toolRun) {
 	v := q.Message.Visibility
-	to := r.worksFor(r.turnControl.Of(v), v)
+	to := r.exchange.WorksFor(v)
 	g := &generation.Request{
 		Prompt: r.takeRequest(set, q, a, aloud),
 		Filter: conversation.ReplyFilter{Envelopes: conversation.EnvelopeFilter{Own: q.Seat.Name}, Call: r.callback(q)},
 		Trace:  q.Trace, Now: r.cfg.Now, Log: r.cfg.Log,
-		To: to, Parting: r.leave(&earshot.Handover{Why: earshot.Passed, To: to}, q.Seat.Name, 0),
+		To: to, Parting: r.exchange.Parting(&earshot.Handover{Why: earshot.Passed, To: to}, q.Seat.Name, 0, 0),
 	}
 	p := r.toolContext(q, a)
 	g.Model, q.Seat.Askers = p.loop(), p.askers

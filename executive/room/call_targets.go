@@ -2,115 +2,57 @@ package room
 
 import (
 	"context"
-	"slices"
-	"strings"
+	"earshot/executive/exchange"
 
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/decision"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
-	"earshot/executive/seat"
 	"earshot/executive/unasked"
 	"earshot/participants"
-	"earshot/participants/agents"
 )
 
-// reasons are the reasons for handing over.
-var reasons = map[earshot.Why]string{earshot.TurnLimit: decision.Enough, earshot.Repetition: decision.Again, earshot.Passed: decision.Passing, earshot.Apart: decision.Foreign}
-
-// callTargets are the participants whom a reply calls.
-type callTargets struct {
-	agents []*seat.Seat
-	apart  bool                  // one of them belongs to another user, so none is called; see [agents.Reaches]
-	person earshot.ParticipantID // for whom the agents work; called by "@human" or a handover
-}
-
-// calls determines for whom an ended reply is, besides the one whom it answers, and lets the called
-// agents see it, because it passes its own words to them. A reply that was broken off, or hands
-// over, calls no agent. If one of them belongs to another user, a person must look at it first, and
-// none of them is called.
-func (r *Room) calls(e turnResult, done *earshot.Event) (c callTargets) {
+// calls determines for whom an ended reply is, besides the one whom it answers, and addresses it to
+// them. A reply that was broken off, or hands over, calls no agent.
+func (r *Room) calls(e turnResult, done *earshot.Event) (c exchange.Targets) {
 	if e.reply.Handover != nil {
-		c.person = e.reply.Handover.To
+		c.Person = e.reply.Handover.To
 		done.To = nil
 	} else if e.generation != nil && e.reply.Outcome == earshot.Completed {
-		c = r.callees(e, *done)
+		c = r.exchange.Targets(r.addressing.Directory(), r.seats, exchange.Reply{From: e.question.Seat, Text: e.reply.Offered, Event: *done, Filter: &e.generation.Filter})
 	}
-	if !c.apart {
-		c.reaches(done)
-	}
-	done.To = also(done.To, c.person)
+	*done = c.Address(*done)
 	return c
-}
-
-// reaches addresses a reply to the agents that it calls.
-func (c callTargets) reaches(done *earshot.Event) {
-	for _, s := range c.agents {
-		done.To = also(done.To, s.ID)
-		if done.Visibility.Agents != nil {
-			done.Visibility.Agents = also(done.Visibility.Agents, s.ID)
-		}
-	}
-}
-
-// callees returns whom the words of a reply call. A reply that calls everybody calls nobody:
-// answers do not spread. A private reply only calls members of its conversation.
-func (r *Room) callees(e turnResult, done earshot.Event) (c callTargets) {
-	names, text := r.addressing.Directory(), e.reply.Offered
-	to := names.Calls(text, done.Author)
-	if more := e.generation.Filter.Tags.Calls; len(more) > 0 {
-		to = names.Calls(text[min(e.generation.Filter.Call.Put, len(text)):], done.Author) // the model's own call, without the one that was added
-		to.To = append(to.To, names.Direct(earshot.Text("TO: "+strings.Join(more, ", ")), done.Author).To...)
-	}
-	for _, s := range r.seats {
-		private := done.Visibility.Scope == earshot.Private && !slices.Contains(done.Visibility.Members, s.ID)
-		if slices.Contains(to.To, s.ID) && s != e.question.Seat && !private && !e.generation.Filter.Tags.Passed {
-			c.agents = append(c.agents, s)
-			c.apart = c.apart || agents.Reaches(e.question.Seat.Record, s.Record) != nil
-		}
-	}
-	if names.Direct(text, done.Author).People {
-		c.person = r.worksFor(r.turnControl.Of(done.Visibility), done.Visibility)
-	}
-	return c
-}
-
-// also returns list with id in it; id may be empty.
-func also(list []earshot.ParticipantID, id earshot.ParticipantID) []earshot.ParticipantID {
-	if id == "" || slices.Contains(list, id) {
-		return list
-	}
-	return append(slices.Clip(list), id)
 }
 
 // follow continues after a reply that is on record: it asks the agents that the reply calls, or
 // hands over. It does not continue from a reply that could not be recorded, because nobody would
 // count it, nor from one that was erased at once, which the called agents could not read.
-func (r *Room) follow(ctx context.Context, e turnResult, done earshot.Event, c callTargets) {
-	r.reach(c.person, done)
+func (r *Room) follow(ctx context.Context, e turnResult, done earshot.Event, c exchange.Targets) {
+	r.reach(c.Person, done)
 	switch {
 	case e.generation != nil && e.generation.Filter.Tags.Passed && e.reply.Handover == nil && e.reply.Outcome == earshot.Completed:
 		r.handOver(ctx, e.question, done, earshot.Passed)
-	case len(c.agents) > 0:
+	case len(c.Agents) > 0:
 		r.handOn(ctx, e.question, done, c)
 	}
 }
 
 // handOn asks some agents to answer what another has said, unless a reason is against it.
-func (r *Room) handOn(ctx context.Context, from question.Question, said earshot.Event, to callTargets) {
-	why, against := handoverReason(r.turnControl.Of(said.Visibility), r.set.MultiParty.TurnLimit), r.against(from)
-	if to.apart {
+func (r *Room) handOn(ctx context.Context, from question.Question, said earshot.Event, to exchange.Targets) {
+	why, against := r.exchange.Reason(said.Visibility, r.set.MultiParty.TurnLimit), r.against(from)
+	if to.Apart {
 		why = earshot.Apart
 	}
 	if against == "" {
-		against = reasons[why]
+		against = exchange.DecisionReason(why)
 	} else {
 		why = ""
 	}
 	var decisions []earshot.Event
 	var asks []question.Question
-	for _, s := range to.agents {
+	for _, s := range to.Agents {
 		q := question.Question{
 			Seat: s, Message: said, Chain: true, Root: from.Origin(), Ticket: from.Ticket, Aloud: from.Aloud, Askers: from.Askers,
 			Turn: earshot.TurnID(r.cfg.NewID()), Rests: prompt.Provenance{Visibility: said.Visibility},
@@ -160,13 +102,13 @@ func (r *Room) excessive(ctx context.Context, q question.Question) bool {
 	if !q.Chain || q.Handover != nil {
 		return false
 	}
-	why := handoverReason(r.turnControl.Of(q.Message.Visibility), r.set.MultiParty.TurnLimit)
+	why := r.exchange.Reason(q.Message.Visibility, r.set.MultiParty.TurnLimit)
 	if why == "" {
 		return false
 	}
 	r.giveUp(q)
 	if !r.handOver(ctx, q, q.Message, why) {
-		r.unsaved = append(r.unsaved, r.decision(q, earshot.Silent, reasons[why]))
+		r.unsaved = append(r.unsaved, r.decision(q, earshot.Silent, exchange.DecisionReason(why)))
 	}
 	return true
 }

@@ -2,7 +2,7 @@ package room
 
 import (
 	"context"
-	"fmt"
+	"earshot/executive/exchange"
 
 	"earshot"
 	"earshot/conversation"
@@ -16,44 +16,27 @@ import (
 // each other is given up. They do so once: nothing happens if they have already, if a person has
 // the floor next anyway, or if the journal accepts nothing. It reports whether they will.
 func (r *Room) handOver(ctx context.Context, after question.Question, last earshot.Event, why earshot.Why) bool {
-	b := r.turnControl.Of(last.Visibility)
+	b := r.exchange.Of(last.Visibility)
 	if b.Over || r.pending.Overtakes(after) {
 		return false
 	}
 	r.drop(func(q question.Question) bool {
 		return q.Chain && conversation.SameCircle(q.Message.Visibility, last.Visibility)
 	})
-	h := &earshot.Handover{Why: why, To: r.worksFor(b, last.Visibility)}
+	h := &earshot.Handover{Why: why, To: r.exchange.WorksFor(last.Visibility)}
 	q := question.Question{
 		Seat: after.Seat, Message: last, Chain: true, Root: after.Origin(), Ticket: after.Ticket, Aloud: after.Aloud,
 		Turn: earshot.TurnID(r.cfg.NewID()), Rests: prompt.Provenance{Visibility: last.Visibility},
-		Handover: h, Words: r.leave(h, after.Seat.Name, b.Count),
+		Handover: h, Words: r.exchange.Parting(h, after.Seat.Name, b.Count, r.set.MultiParty.TurnLimit),
 	}
 	if s := r.seatOf(b.Last); s != nil {
 		q.Seat = s
 	}
-	if !r.settle(ctx, r.decision(q, earshot.Speak, reasons[why])) {
+	if !r.settle(ctx, r.decision(q, earshot.Speak, exchange.DecisionReason(why))) {
 		return false
 	}
 	r.wait(append(r.pending, q))
 	return true
-}
-
-// leave returns the words by which an agent hands over.
-func (r *Room) leave(h *earshot.Handover, agent string, count int) string {
-	to := r.addressee(h.To)
-	switch limit := r.set.MultiParty.TurnLimit; {
-	case h.Why == earshot.Passed:
-		return to + ", " + agent + " is passing control to you."
-	case h.Why == earshot.Repetition:
-		return to + ", we are saying the same again and again; it is yours."
-	case h.Why == earshot.Apart:
-		return to + ", that is for an agent of another user, which I may not call; it is yours."
-	case limit < 2:
-		return to + ", agents do not answer each other here; it is yours."
-	default:
-		return fmt.Sprintf("%s, we have said %d messages in a row; it is yours again.", to, count)
-	}
 }
 
 // handover returns how an ended turn leaves the floor to a person, or nil if it does not.

@@ -28,7 +28,7 @@ func (r *Room) overdue(past []earshot.Event) (all []lastWord) {
 		if d, ok := e.Body.(earshot.Decision); ok && d.Turn != "" {
 			calls[d.Turn] = !slices.Contains(d.Reasons, addressing.Everybody)
 		}
-		move := conversation.TurnEventOf(e, r.kind).Kind
+		move := conversation.TurnEventOf(e, r.exchange.Kind).Kind
 		if move == conversation.Irrelevant || move == conversation.Set {
 			continue
 		}
@@ -44,7 +44,7 @@ func (r *Room) overdue(past []earshot.Event) (all []lastWord) {
 // called another, and enough had been said. It waits until somebody is there to be told.
 func (r *Room) handOverOverdue(ctx context.Context) {
 	r.unreturned = slices.DeleteFunc(r.unreturned, func(l lastWord) bool {
-		why := handoverReason(r.turnControl.Of(l.said.Visibility), r.set.MultiParty.TurnLimit)
+		why := r.exchange.Reason(l.said.Visibility, r.set.MultiParty.TurnLimit)
 		q := question.Question{Seat: r.seatOf(l.said.Author), Message: l.said, Chain: true, Ticket: r.floor.Ticket()}
 		switch {
 		case why == "" || q.Seat == nil || r.against(q) != "" || !r.led(l):

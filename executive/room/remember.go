@@ -15,7 +15,7 @@ import (
 // remember takes an event on record into the dialogue of each agent that may see it, and into the
 // scene if any agent may.
 func (r *Room) remember(e earshot.Event) {
-	r.countTurn(e)
+	r.exchange.Take(e)
 	r.unasked.Observe(e, r.cfg.Now())
 	seen := false
 	for _, s := range r.seats {

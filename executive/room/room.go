@@ -66,6 +66,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive/exchange"
 	"errors"
 	"log/slog"
 	"sync"
@@ -74,7 +75,6 @@ import (
 
 	"earshot"
 	"earshot/api"
-	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/activity"
 	"earshot/executive/addressing"
@@ -238,7 +238,7 @@ type Room struct {
 	thinkHost     *thinkHost
 	echoReference echo.Reference
 	listener      *hearing.Listener
-	turnControl   conversation.TurnControl
+	exchange      exchange.Tracker
 	addressing    addressing.Resolver
 
 	modeMu     lockorder.Mutex[lockorder.ModeChange] // held while the mode changes
@@ -341,7 +341,7 @@ func New(cfg Config) *Room {
 	}
 	r.scene.Moved = r.pulse.beat
 	r.listener = r.newListener()
-	r.onBehalf.People = cfg.People
+	r.onBehalf.People, r.exchange.People = cfg.People, cfg.People
 	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.nudge}
 	r.presence = presence.NewEstimator(cfg.People)
 	r.unasked = r.newUnasked()

@@ -1,0 +1,101 @@
+// Package exchange knows how far agents have gone in answering one another: how much they have said
+// in a row in each conversation, for whom they do it, when and with which words they leave the floor
+// to that person, and whom a reply calls. It knows no room, and waits for nothing.
+package exchange
+
+import (
+	"fmt"
+	"slices"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/executive/decision"
+	"earshot/participants"
+)
+
+// A Tracker follows what agents say to each other in the conversations of a room. It is safe for
+// concurrent use.
+type Tracker struct {
+	People *participants.Registry
+
+	control conversation.TurnControl
+}
+
+// Take takes in an event on record.
+func (t *Tracker) Take(e earshot.Event) { t.control.Take(e, t.Kind) }
+
+// Kind returns the type of a participant.
+func (t *Tracker) Kind(id earshot.ParticipantID) participants.Type {
+	p, _ := t.People.Get(id)
+	return p.Type
+}
+
+// Of returns what was said in a row in the conversation of those who may see v.
+func (t *Tracker) Of(v earshot.Visibility) conversation.Budget { return t.control.Of(v) }
+
+// Reason returns why no agent may answer another any more in that conversation, or nothing if one
+// may: limit is how many messages of agents may follow one another.
+func (t *Tracker) Reason(v earshot.Visibility, limit int) earshot.Why {
+	switch b := t.Of(v); {
+	case b.Spent(limit):
+		return earshot.TurnLimit
+	case b.Repeats():
+		return earshot.Repetition
+	}
+	return ""
+}
+
+// Spend says, before an agent asks another within its turn, or answers it, whether enough has been
+// said in that conversation: the error is for the model. What the agent then says counts once it is
+// on record.
+func (t *Tracker) Spend(v earshot.Visibility, limit int) error {
+	if t.Reason(v, limit) == "" {
+		return nil
+	}
+	return fmt.Errorf("the agents here have said %d messages in a row, and may not say more to each other now; "+
+		"say yourself what you know, to %s", t.Of(v).Count, t.Addressee(t.WorksFor(v)))
+}
+
+// WorksFor returns for whom the agents of a conversation work: the first asker, or else the owner of
+// the machine, if they may see the conversation. It is empty if unknown.
+func (t *Tracker) WorksFor(v earshot.Visibility) earshot.ParticipantID {
+	for _, id := range []earshot.ParticipantID{t.Of(v).For, participants.Owner} {
+		p, known := t.People.Get(id)
+		if known && p.Person() && (v.Scope != earshot.Private || slices.Contains(v.Members, p.ID)) {
+			return p.ID
+		}
+	}
+	return ""
+}
+
+// Addressee returns how agents that hand over address somebody.
+func (t *Tracker) Addressee(id earshot.ParticipantID) string {
+	if id == "" {
+		return "@human"
+	}
+	return "@" + t.People.Name(id)
+}
+
+// Parting returns the words by which an agent hands over, after count messages in a row.
+func (t *Tracker) Parting(h *earshot.Handover, agent string, count, limit int) string {
+	to := t.Addressee(h.To)
+	switch {
+	case h.Why == earshot.Passed:
+		return to + ", " + agent + " is passing control to you."
+	case h.Why == earshot.Repetition:
+		return to + ", we are saying the same again and again; it is yours."
+	case h.Why == earshot.Apart:
+		return to + ", that is for an agent of another user, which I may not call; it is yours."
+	case limit < 2:
+		return to + ", agents do not answer each other here; it is yours."
+	default:
+		return fmt.Sprintf("%s, we have said %d messages in a row; it is yours again.", to, count)
+	}
+}
+
+// DecisionReason returns the reason for handing over, as it stands in the journal; empty for none.
+func DecisionReason(why earshot.Why) string {
+	return map[earshot.Why]string{
+		earshot.TurnLimit: decision.Enough, earshot.Repetition: decision.Again, earshot.Passed: decision.Passing, earshot.Apart: decision.Foreign,
+	}[why]
+}
