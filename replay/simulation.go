@@ -306,7 +306,7 @@ type agentSpawner struct{ *simulation }
 
 var errNobody = errors.New("nobody was made for that")
 
-// Spawn implements [room.Spawner].
+// Spawn implements [exchange.Spawner].
 func (s agentSpawner) Spawn(_ context.Context, _ earshot.ParticipantID, _ earshot.Path, _ paths.Kind, p earshot.Profile) (agents.Record, error) {
 	a, ok := s.record.spawned()
 	if !ok {
@@ -319,7 +319,7 @@ func (s agentSpawner) Spawn(_ context.Context, _ earshot.ParticipantID, _ earsho
 	return is, nil
 }
 
-// Finish implements [room.Spawner].
+// Finish implements [exchange.Spawner].
 func (agentSpawner) Finish(context.Context, earshot.ParticipantID, earshot.ParticipantID) error {
 	return nil
 }

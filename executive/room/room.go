@@ -200,7 +200,7 @@ type Config struct {
 	// Tools are the tools of agents besides those that the room itself provides. Spawner makes
 	// agents for a task; if nil, nobody can delegate.
 	Tools   tool.Table
-	Spawner Spawner
+	Spawner exchange.Spawner
 
 	// Cameras are those that agents here can look through. If nil, there are none.
 	Cameras sight.Cameras
@@ -239,6 +239,7 @@ type Room struct {
 	echoReference echo.Reference
 	listener      *hearing.Listener
 	exchange      exchange.Tracker
+	awaitedSeats  exchange.Awaited // those that other agents wait for
 	addressing    addressing.Resolver
 
 	modeMu     lockorder.Mutex[lockorder.ModeChange] // held while the mode changes
@@ -276,10 +277,9 @@ type Room struct {
 	places         delivery.Set
 	turnOutlets    []*delivery.TurnOutlet // of the live turn, or the last one
 	quiet          bool
-	activeTurn     *activeTurn    // the live turn, or nil
-	asked          int            // questions that wait for a turn
-	awaitedSeats   []*awaitedSeat // seats that other agents wait for
-	seats          []*seat.Seat   // the main one first; changed only by Run
+	activeTurn     *activeTurn  // the live turn, or nil
+	asked          int          // questions that wait for a turn
+	seats          []*seat.Seat // the main one first; changed only by Run
 	faults         supervise.Faults
 	leaving        bool            // the program is ending: no turn begins
 	hinted         map[string]bool // sessions that have been given the hint that is given once

@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"earshot/executive/exchange"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ type house struct {
 	enters     func(participants.Participant) error
 	tools      tool.Table
 	extra      command.Table
-	staff      room.Spawner
+	staff      exchange.Spawner
 	llm        llm.Service // if nil, model
 	agents     func() []agents.Record
 	former     []string

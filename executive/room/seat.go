@@ -25,14 +25,7 @@ func (r *Room) agents() []agents.Record {
 }
 
 // seatOf returns the seat of an agent, or nil if it has none.
-func (r *Room) seatOf(agent earshot.ParticipantID) *seat.Seat {
-	for _, s := range r.seats {
-		if s.ID == agent {
-			return s
-		}
-	}
-	return nil
-}
+func (r *Room) seatOf(agent earshot.ParticipantID) *seat.Seat { return seat.Find(r.seats, agent) }
 
 // Reseat says that the seats in the room may have changed. If an agent has lost its seat, its
 // speech ends in a moment, and questions to it are given up; its words stay.
@@ -61,11 +54,7 @@ func (r *Room) syncSeats() (changed bool) {
 	changed = changed || len(now) != len(r.seats)
 	r.seats = now
 	live := r.activeTurn
-	for _, e := range r.awaitedSeats {
-		if e.seat != nil && !slices.Contains(now, e.seat) {
-			e.end(errGone)
-		}
-	}
+	r.awaitedSeats.Keep(now)
 	r.mu.Unlock()
 	if live != nil && !slices.Contains(now, live.Seat) {
 		live.end()

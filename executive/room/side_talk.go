@@ -34,7 +34,7 @@ func (r *Room) resolveSideTalk(set *executive.Config, e earshot.Event, who parti
 	a := midturn.SideTalk{Works: true, Progress: live.Progress, Agent: agent}
 	a.Kind = midturn.Classify(text, agent.Name, live.Progress.On())
 	works, spoken := live.Progress.Quiet()
-	if (a.Kind == midturn.Side || a.Kind == midturn.Task) && r.exchanges() {
+	if (a.Kind == midturn.Side || a.Kind == midturn.Task) && r.awaitedSeats.Any() {
 		return midturn.SideTalk{} // a person precedes what agents have to say to each other
 	}
 	if (a.Kind == midturn.Steer || a.Kind == midturn.Instead) && !interrupts(set, e.From) {
@@ -44,13 +44,6 @@ func (r *Room) resolveSideTalk(set *executive.Config, e earshot.Event, who parti
 		return a
 	}
 	return midturn.SideTalk{}
-}
-
-// exchanges reports whether the agent that has the floor waits for another one.
-func (r *Room) exchanges() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.awaitedSeats) > 0
 }
 
 // whileThinking is the same while nobody talks, and an agent thinks about something that it was

@@ -2,6 +2,11 @@ package room
 
 import (
 	"context"
+	"earshot/conversation"
+	"earshot/executive/exchange"
+	"earshot/executive/generation"
+	"earshot/executive/prompt"
+	"errors"
 	"slices"
 	"time"
 
@@ -81,9 +86,10 @@ func (p *toolContext) tools() tool.Table {
 	if !r.set.Tools.Enabled {
 		return nil
 	}
-	t := tool.Table{p.messageAgentTool()}
+	asker := p.asker()
+	t := tool.Table{asker.MessageTool()}
 	if r.cfg.Spawner != nil {
-		t = append(t, p.delegateTool())
+		t = append(t, asker.DelegateTool())
 	}
 	if p.depth == 0 && len(r.agents()) > 0 && p.who.ID == r.agents()[0].ID {
 		t = append(t, p.thinkLongerTool())
@@ -166,4 +172,51 @@ func (r *Room) runOnOwner(ctx context.Context, do ownerCall) error {
 	}
 	<-done
 	return nil
+}
+
+// asker returns the agent as one that can ask others.
+func (p *toolContext) asker() *exchange.Asker {
+	r := p.room
+	return &exchange.Asker{
+		Host: exchange.Host{
+			Tracker: &r.exchange, Awaited: &r.awaitedSeats, Addressing: &r.addressing, Spawner: r.cfg.Spawner, Log: r.cfg.Log, Agents: r.agents,
+			Limit: func() int { return r.cfg.Settings().MultiParty.TurnLimit }, Keep: r.queued, Record: r.record, Outlive: lasting,
+		},
+		Agent: p.who, Question: p.question, Depth: p.depth, Event: p.event, Prepare: p.prepare,
+	}
+}
+
+// prepare gives the asked agent its part in the turn of p, and makes its prompt.
+func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf exchange.SeatOf) (_ *exchange.Asker, asked *generation.Request, err error) {
+	r, to := p.room, (*toolContext)(nil)
+	bad := r.runOnOwner(ctx, func(ctx context.Context) {
+		s := seatOf(r.seats)
+		if s == nil {
+			err = exchange.ErrGone
+			return
+		}
+		if !r.ensureAwake(ctx, s) {
+			err = errors.New("it cannot remember what was said, so it does not answer; do without it")
+			return
+		}
+		if r.seatOf(s.ID) == nil {
+			s.History.Learn(asks, r.cfg.People) // nobody else tells it
+		}
+		q := &question.Question{Seat: s, Message: asks, Chain: true, Turn: p.turn, Rests: prompt.Provenance{Visibility: asks.Visibility}, Askers: p.askers}
+		q.Askers = r.onBehalf.All(q.Asking()) // others may have called it as well
+		r.onBehalf.Note(p.turn, q.Askers)
+		to = &toolContext{toolRun: p.toolRun, question: q, askers: q.Askers, who: s.Record, home: s.Path, depth: p.depth + 1, audience: r.listeners(*q)}
+		if s.Kind.Below() {
+			to.home = p.home
+		}
+		asked = &generation.Request{
+			Prompt: r.takeRequest(r.set, q, to.audience, false), Model: to.loop(), Now: r.cfg.Now, Log: r.cfg.Log,
+			Filter: conversation.ReplyFilter{Envelopes: conversation.EnvelopeFilter{Own: s.Name}}, Parting: "I have nothing to say to that.",
+		}
+	})
+	if err = errors.Join(err, bad); err != nil {
+		return nil, nil, err
+	}
+	r.nudge() // its seat may have gone meanwhile
+	return to.asker(), asked, nil
 }

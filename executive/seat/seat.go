@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/dialogue"
@@ -76,4 +77,14 @@ func (s *Seat) Manner(set executive.Config) string {
 		return strings.TrimSpace(set.Conversational.SystemPrompt)
 	}
 	return strings.TrimSpace(string(s.Instructions()))
+}
+
+// Find returns the seat of an agent among some, or nil if it has none.
+func Find(seats []*Seat, agent earshot.ParticipantID) *Seat {
+	for _, s := range seats {
+		if s.ID == agent {
+			return s
+		}
+	}
+	return nil
 }

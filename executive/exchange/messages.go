@@ -1,18 +1,17 @@
-package room
+package exchange
 
 import (
 	"context"
-	"earshot/executive/generation"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
 	"earshot"
-	"earshot/conversation"
 	"earshot/executive/addressing"
-	"earshot/executive/prompt"
+	"earshot/executive/generation"
 	"earshot/executive/question"
 	"earshot/executive/seat"
 	"earshot/executive/tool"
@@ -43,9 +42,45 @@ type Spawner interface {
 	Finish(ctx context.Context, by, id earshot.ParticipantID) error
 }
 
-// messageAgentTool is the tool by which an agent asks another. Its description and its answers are
+// A SeatOf finds, among the seats of a room, that of the agent that is asked; nil if it has none.
+type SeatOf func([]*seat.Seat) *seat.Seat
+
+// A Host is the room in which agents ask one another. Its functions are safe for concurrent use.
+type Host struct {
+	Tracker    *Tracker
+	Awaited    *Awaited
+	Addressing *addressing.Resolver
+	Spawner    Spawner // nil if nobody can delegate
+	Log        *slog.Logger
+
+	Agents func() []agents.Record // the main one first
+	Limit  func() int             // how many messages of agents may follow one another
+
+	Keep   func(context.Context, earshot.Event) error // on record, or why not
+	Record func(context.Context, earshot.Event)       // whatever becomes of the turn
+
+	// Outlive returns a context for a write that is finished although the turn has ended.
+	Outlive func(context.Context) (context.Context, context.CancelFunc)
+}
+
+// An Asker is an agent that can ask others while it answers a question: in its own turn, or within
+// that of an agent which asked it. It belongs to the goroutine of the text.
+type Asker struct {
+	Host
+	Agent    agents.Record
+	Question *question.Question // asking others adds to what its answer rests on
+	Depth    int                // how deeply agents have asked one another
+
+	// Event returns an event by the agent, for those who may see what the answer rests on.
+	Event func(earshot.Body) earshot.Event
+
+	// Prepare returns the agent that is asked by a message, and the request to its model.
+	Prepare func(ctx context.Context, asks earshot.Event, seatOf SeatOf) (*Asker, *generation.Request, error)
+}
+
+// MessageTool is the tool by which an agent asks another. Its description and its answers are
 // what a model reads.
-func (p *toolContext) messageAgentTool() tool.Tool {
+func (a *Asker) MessageTool() tool.Tool {
 	type message struct {
 		Name    string `json:"name"`
 		Message string `json:"message"`
@@ -67,48 +102,47 @@ func (p *toolContext) messageAgentTool() tool.Tool {
 			if err != nil {
 				return tool.Answer{}, err
 			}
-			other, err := p.findAgent(given.Name)
+			other, err := a.findAgent(given.Name)
 			if err != nil {
 				return tool.Answer{}, err
 			}
-			return p.ask(ctx, other, text, func(r *Room) *seat.Seat { return r.seatOf(other.ID) })
+			return a.ask(ctx, other, text, func(seats []*seat.Seat) *seat.Seat { return seat.Find(seats, other.ID) })
 		},
 	}
 }
 
 // findAgent returns the agent that another means by a name, if it may message it. The texts of its
 // errors let the model do the right thing.
-func (p *toolContext) findAgent(name string) (agents.Record, error) {
-	r := p.room
-	who, known := r.addressing.Find(strings.TrimPrefix(strings.TrimSpace(name), "@"))
-	i := slices.IndexFunc(r.agents(), func(a agents.Record) bool { return known && a.ID == who.ID })
+func (a *Asker) findAgent(name string) (agents.Record, error) {
+	who, known := a.Addressing.Find(strings.TrimPrefix(strings.TrimSpace(name), "@"))
+	i := slices.IndexFunc(a.Agents(), func(other agents.Record) bool { return known && other.ID == who.ID })
 	switch {
 	case !known:
-		return agents.Record{}, tool.Refuse("there is no agent of that name%s; if it is a person, respond directly to them in your reply instead", p.others())
-	case who.ID == p.who.ID:
+		return agents.Record{}, tool.Refuse("there is no agent of that name%s; if it is a person, respond directly to them in your reply instead", a.others())
+	case who.ID == a.Agent.ID:
 		return agents.Record{}, tool.Refuse("that is you; do it yourself, or answer")
 	case who.Type != participants.Internal:
 		return agents.Record{}, tool.Refuse("'%s' is an external actor, not an internal agent. External actors cannot receive message_agent() calls. "+
 			"Please respond directly to them in your reply instead", who.Name)
 	case i < 0:
-		return agents.Record{}, tool.Refuse("%s is not in this room%s", who.Name, p.others())
+		return agents.Record{}, tool.Refuse("%s is not in this room%s", who.Name, a.others())
 	}
-	other := r.agents()[i]
-	if err := agents.Reaches(p.who, other); err != nil {
+	other := a.Agents()[i]
+	if err := agents.Reaches(a.Agent, other); err != nil {
 		return other, tool.Refuse("%v", err)
 	}
-	if v := p.question.Rests.Visibility; v.Scope == earshot.Private && !slices.Contains(v.Members, other.ID) {
+	if v := a.Question.Rests.Visibility; v.Scope == earshot.Private && !slices.Contains(v.Members, other.ID) {
 		return other, tool.Refuse("this conversation is private, and %s is no part of it; answer without it", other.Name)
 	}
-	return other, p.mayAsk()
+	return other, a.mayAsk()
 }
 
 // others says which agents can be asked.
-func (p *toolContext) others() string {
+func (a *Asker) others() string {
 	var names []string
-	for _, a := range p.room.agents() {
-		if a.ID != p.who.ID {
-			names = append(names, a.Name)
+	for _, other := range a.Agents() {
+		if other.ID != a.Agent.ID {
+			names = append(names, other.Name)
 		}
 	}
 	if len(names) == 0 {
@@ -118,23 +152,23 @@ func (p *toolContext) others() string {
 }
 
 // mayAsk says why no agent may be asked now; nil if one may.
-func (p *toolContext) mayAsk() error {
-	if p.depth >= mostDepth {
+func (a *Asker) mayAsk() error {
+	if a.Depth >= mostDepth {
 		return tool.Refuse("you were asked by an agent that was asked by an agent, %d deep, and that is as deep as it goes; answer with what you know", mostDepth)
 	}
-	return p.spend()
+	return a.spend()
 }
 
 // spend says why the agents of this conversation may say no more to each other; nil if they may.
-func (p *toolContext) spend() error {
-	if err := p.room.exchange.Spend(p.question.Message.Visibility, p.room.cfg.Settings().MultiParty.TurnLimit); err != nil {
+func (a *Asker) spend() error {
+	if err := a.Tracker.Spend(a.Question.Message.Visibility, a.Limit()); err != nil {
 		return tool.Refuse("%w", err)
 	}
 	return nil
 }
 
-// delegateTool is the tool by which an agent gives a task to an agent that is made for it.
-func (p *toolContext) delegateTool() tool.Tool {
+// DelegateTool is the tool by which an agent gives a task to an agent that is made for it.
+func (a *Asker) DelegateTool() tool.Tool {
 	type delegate struct {
 		Task string `json:"task"`
 	}
@@ -155,75 +189,74 @@ func (p *toolContext) delegateTool() tool.Tool {
 			if err != nil {
 				return tool.Answer{}, err
 			}
-			return p.delegate(ctx, task)
+			return a.delegate(ctx, task)
 		},
 	}
 }
 
 // delegate makes an agent for one task, and ends it afterwards.
-func (p *toolContext) delegate(ctx context.Context, task earshot.Text) (tool.Answer, error) {
-	r := p.room
-	if p.question.Rests.Visibility.Scope == earshot.Private {
+func (a *Asker) delegate(ctx context.Context, task earshot.Text) (tool.Answer, error) {
+	if a.Question.Rests.Visibility.Scope == earshot.Private {
 		return tool.Answer{}, tool.Refuse("this conversation is private, and nobody else may know of it; do it yourself")
 	}
-	if err := p.mayAsk(); err != nil {
+	if err := a.mayAsk(); err != nil {
 		return tool.Answer{}, err
 	}
-	helper, err := r.cfg.Spawner.Spawn(ctx, p.who.ID, p.who.Path, paths.Sub, earshot.Profile{Prompt: p.who.Prompt, Version: p.who.Version})
+	helper, err := a.Spawner.Spawn(ctx, a.Agent.ID, a.Agent.Path, paths.Sub, earshot.Profile{Prompt: a.Agent.Prompt, Version: a.Agent.Version})
 	if err != nil {
-		r.cfg.Log.Warn("no agent could be created for a task", "agent", p.who.ID, "err", err)
+		a.Log.Warn("no agent could be created for a task", "agent", a.Agent.ID, "err", err)
 		return tool.Answer{}, errors.New("nobody could be made for the task; do it yourself")
 	}
 	defer func() {
-		ctx, cancel := lasting(ctx)
+		ctx, cancel := a.Outlive(ctx)
 		defer cancel()
-		if err := r.cfg.Spawner.Finish(ctx, p.who.ID, helper.ID); err != nil {
-			r.cfg.Log.Warn("an agent whose task is over could not be ended", "agent", helper.ID, "err", err)
+		if err := a.Spawner.Finish(ctx, a.Agent.ID, helper.ID); err != nil {
+			a.Log.Warn("an agent whose task is over could not be ended", "agent", helper.ID, "err", err)
 		}
 	}()
-	helper.Name = r.cfg.People.Name(helper.ID)
-	return p.ask(ctx, helper, task, func(*Room) *seat.Seat { return &seat.Seat{Record: helper, Awake: true} })
+	helper.Name = a.Tracker.People.Name(helper.ID)
+	return a.ask(ctx, helper, task, func([]*seat.Seat) *seat.Seat { return &seat.Seat{Record: helper, Awake: true} })
 }
 
 // ask makes another agent answer a message, within the turn. seatOf finds its seat when it is
 // asked. Both messages are kept; of an answer that is cut off, what was said until then.
-func (p *toolContext) ask(ctx context.Context, other agents.Record, text earshot.Text, seatOf func(*Room) *seat.Seat) (tool.Answer, error) {
-	asks := p.between(other.ID, earshot.Message{Text: text, Turn: p.turn})
-	within, is, leave := p.room.addAwaitedSeat(ctx, other) // before anybody reads the message: a person who does precedes it
+func (a *Asker) ask(ctx context.Context, other agents.Record, text earshot.Text, seatOf SeatOf) (tool.Answer, error) {
+	asks := a.between(other.ID, earshot.Message{Text: text, Turn: a.Question.Turn})
+	within, awaited, leave := a.Awaited.Add(ctx, other) // before anybody reads the message: a person who does precedes it
 	defer leave()
-	if err := p.room.queued(ctx, asks); err != nil {
+	if err := a.Keep(ctx, asks); err != nil {
 		return tool.Answer{}, errors.New("the message could not be sent; try again, or do without")
 	}
-	if err := p.spend(); err != nil { // an answer would be one too many, so nobody asks for it
+	if err := a.spend(); err != nil { // an answer would be one too many, so nobody asks for it
 		return tool.Answer{}, err
 	}
-	to, asked, err := p.prepare(ctx, asks, seatOf)
+	to, asked, err := a.Prepare(ctx, asks, seatOf)
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	p.room.setAwaitedSeat(is, to)
+	a.Awaited.Seat(awaited, to.Question.Seat)
 	said, err := to.answer(within, asked)
-	p.question.RestOn(everybody(to.question.Rests.Visibility), to.question.Rests.Sources)
+	a.Question.RestOn(everybody(to.Question.Rests.Visibility), to.Question.Rests.Sources)
 	if said == "" {
 		return tool.Answer{}, err
 	}
-	answer := to.between(p.who.ID, earshot.Message{Text: said, Turn: p.turn, About: asks.ID})
-	p.room.record(ctx, answer)
+	answer := to.between(a.Agent.ID, earshot.Message{Text: said, Turn: a.Question.Turn, About: asks.ID})
+	a.Record(ctx, answer)
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("%w; until then it said: %s", err, string(said))
 	}
 	return tool.Answer{
-		Text: earshot.Text(other.Name+": ") + said, Visibility: everybody(to.question.Rests.Visibility),
+		Text: earshot.Text(other.Name+": ") + said, Visibility: everybody(to.Question.Rests.Visibility),
 		Sources: []earshot.EventID{asks.ID, answer.ID},
 	}, nil
 }
 
 // between returns a message from this agent to another. It is for the same people as the turn, and
 // of the agents only for these two.
-func (p *toolContext) between(other earshot.ParticipantID, m earshot.Message) earshot.Event {
-	e := p.event(m)
+func (a *Asker) between(other earshot.ParticipantID, m earshot.Message) earshot.Event {
+	e := a.Event(m)
 	e.To = []earshot.ParticipantID{other}
-	e.Visibility.Agents = []earshot.ParticipantID{p.who.ID, other}
+	e.Visibility.Agents = []earshot.ParticipantID{a.Agent.ID, other}
 	return e
 }
 
@@ -233,76 +266,12 @@ func everybody(v earshot.Visibility) earshot.Visibility {
 	return v
 }
 
-var errGone = tool.Refuse("it is not here any more; do without it")
-
-// prepare gives the asked agent its part, and makes its prompt.
-func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf func(*Room) *seat.Seat) (to *toolContext, asked *generation.Request, err error) {
-	r := p.room
-	bad := r.runOnOwner(ctx, func(ctx context.Context) {
-		s := seatOf(r)
-		if s == nil {
-			err = errGone
-			return
-		}
-		if !r.ensureAwake(ctx, s) {
-			err = errors.New("it cannot remember what was said, so it does not answer; do without it")
-			return
-		}
-		if r.seatOf(s.ID) == nil {
-			s.History.Learn(asks, r.cfg.People) // nobody else tells it
-		}
-		q := &question.Question{Seat: s, Message: asks, Chain: true, Turn: p.turn, Rests: prompt.Provenance{Visibility: asks.Visibility}, Askers: p.askers}
-		q.Askers = r.onBehalf.All(q.Asking()) // others may have called it as well
-		r.onBehalf.Note(p.turn, q.Askers)
-		to = &toolContext{toolRun: p.toolRun, question: q, askers: q.Askers, who: s.Record, home: s.Path, depth: p.depth + 1, audience: r.listeners(*q)}
-		if s.Kind.Below() {
-			to.home = p.home
-		}
-		asked = &generation.Request{
-			Prompt: r.takeRequest(r.set, q, to.audience, false), Model: to.loop(), Now: r.cfg.Now, Log: r.cfg.Log,
-			Filter: conversation.ReplyFilter{Envelopes: conversation.EnvelopeFilter{Own: s.Name}}, Parting: "I have nothing to say to that.",
-		}
-	})
-	return to, asked, errors.Join(err, bad)
-}
-
-// An awaitedSeat is a seat that another agent waits for: that of an agent that sits in the room,
-// not of one that was made for the task.
-type awaitedSeat struct {
-	seat *seat.Seat // nil until it is known
-	end  context.CancelCauseFunc
-}
-
-// addAwaitedSeat notes that an agent waits for another one, which may work until leave is called,
-// or until its seat is taken away: see [Room.syncSeats].
-func (r *Room) addAwaitedSeat(ctx context.Context, other agents.Record) (_ context.Context, is *awaitedSeat, leave func()) {
-	ctx, end := context.WithCancelCause(ctx)
-	is = &awaitedSeat{end: end}
-	if other.Kind.Below() {
-		return ctx, is, func() { end(nil) }
-	}
-	r.mu.Lock()
-	r.awaitedSeats = append(r.awaitedSeats, is)
-	r.mu.Unlock()
-	return ctx, is, func() {
-		end(nil)
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.awaitedSeats = slices.DeleteFunc(r.awaitedSeats, func(e *awaitedSeat) bool { return e == is })
-	}
-}
-
-// setAwaitedSeat notes where the awaited agent sits.
-func (r *Room) setAwaitedSeat(is *awaitedSeat, to *toolContext) {
-	r.mu.Lock()
-	is.seat = to.question.Seat
-	r.mu.Unlock()
-	r.nudge() // it may have gone meanwhile
-}
+// ErrGone says, to the model, that an agent which was asked has left the room.
+var ErrGone = tool.Refuse("it is not here any more; do without it")
 
 // answer returns what the agent says. An error tells the model of the asking agent why the answer
 // is incomplete.
-func (p *toolContext) answer(ctx context.Context, asked *generation.Request) (earshot.Text, error) {
+func (a *Asker) answer(ctx context.Context, asked *generation.Request) (earshot.Text, error) {
 	var said strings.Builder
 	err := listen(ctx, asked, &said)
 	switch {
@@ -311,7 +280,7 @@ func (p *toolContext) answer(ctx context.Context, asked *generation.Request) (ea
 	case err == nil:
 		return earshot.Text(strings.TrimSpace(said.String())), nil
 	}
-	p.room.cfg.Log.Warn("an agent could not answer another agent", "agent", p.who.ID, "turn", p.turn, "why", generation.FaultKind(err))
+	a.Log.Warn("an agent could not answer another agent", "agent", a.Agent.ID, "turn", a.Question.Turn, "why", generation.FaultKind(err))
 	return earshot.Text(said.String()), errors.New("it could not answer, since its model failed; do without it, or say so")
 }
 
