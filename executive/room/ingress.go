@@ -65,7 +65,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if typing.Began { // before it is noted: otherwise a line that is sent at the same time could end the note, and then not the signal
 		r.heed(in.signal)
 	}
-	settle := r.beginAdmission()
+	settle := r.mind.BeginAdmission()
 	defer settle()
 	if r.activity.Note(in.event, r.cfg.Now()) {
 		defer r.nudge() // something may have waited for that, or must wait now

@@ -10,6 +10,7 @@ import (
 	"earshot/executive/dialogue"
 	"earshot/executive/prompt"
 	"earshot/executive/scene"
+	"earshot/executive/thoughts"
 	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
@@ -123,8 +124,8 @@ func (r *Room) instructions(set executive.Config, q *question, aloud bool) strin
 	if q.seat.foreign > 0 {
 		manner += "\n" + conversation.Correction(q.seat.foreign, q.seat.Name)
 	}
-	if r.considered(q.message.ID) {
-		manner += meanwhile
+	if r.mind.Considers(q.message.ID) {
+		manner += thoughts.Meanwhile
 	}
 	return q.seat.manner(set) + manner + q.anew() + r.confirmedPrompt(q) + r.listener.DoneBefore(q.message) + r.goingOn(q)
 }

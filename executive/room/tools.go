@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/executive/midturn"
+	"earshot/executive/prompt"
 	"earshot/executive/sight"
 	"earshot/executive/tool"
 	"earshot/llm"
@@ -85,7 +86,7 @@ func (p *toolContext) tools() tool.Table {
 		t = append(t, p.delegateTool())
 	}
 	if p.depth == 0 && len(r.agents()) > 0 && p.who.ID == r.agents()[0].ID {
-		t = append(t, p.thinkLongerTool())
+		t = append(t, r.mind.Tool(func() (earshot.Event, prompt.Provenance) { return p.question.message, p.question.rests }))
 	}
 	t = append(t, tool.Note(p.note), tool.Remind(p, r.cfg.Now), tool.Edit(p.edit))
 	if sight.Works(r.cameras(r.set)) {
