@@ -52,8 +52,8 @@ type Host struct {
 }
 
 // A Thinker is the mind of the main agent in a room. Use [New]. It is safe for concurrent use, but
-// Resume and Update are for the owner of the room. Of the methods of [think.Mind], SetEnabled and
-// Release are for Update alone.
+// Resume and Update are for the owner of the room, the methods of [think.Host] for the mind, and
+// SetEnabled and Release for Update alone.
 type Thinker struct {
 	Host
 	*think.Mind
