@@ -138,6 +138,7 @@
 //     that works, [earshot/executive/latency] measures how long turns take, and
 //     [earshot/executive/delivery] knows the outlets and who is around them;
 //   - unasked: [earshot/executive/think] thinks beside the talk and gives way to it,
+//     [earshot/executive/thoughts] knows what each thought is made from and rests on,
 //     [earshot/executive/attention] decides when to think and to speak unasked,
 //     [earshot/executive/unasked] chooses what is said, [earshot/executive/remind] is the
 //     agenda, and [earshot/executive/explain] says in words what was decided;

@@ -23,7 +23,7 @@ func (r *Room) newCommands() *slash.Commands {
 		Order: r.cfg.Order, Decided: r.cfg.Decided,
 		Keep: r.queued, Amend: r.amend, SetMode: r.SetMode, SetReminder: r.setReminder, CancelReminder: r.cancel,
 		Reattribute: r.reattribute, Mention: r.Mention,
-		Identify: r.identityCommand, Confirm: r.confirmCommand, Think: r.thinkCommand, Resync: r.contextResync, Others: r.cfg.Commands,
+		Identify: r.identityCommand, Confirm: r.confirmCommand, Think: r.mind.Command, Resync: r.contextResync, Others: r.cfg.Commands,
 	})
 }
 

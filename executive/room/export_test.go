@@ -19,7 +19,7 @@ func Scene(r *Room) *scene.Scene { return r.scene }
 
 // Wonder lets the room think about something new.
 func (r *Room) Wonder(cause earshot.Cause, about earshot.EventID, what earshot.Text) {
-	r.thinkAbout(cause, about, what)
+	r.mind.Wonder(cause, about, what)
 }
 
 // Parked reports whether the mind of a room is parked.

@@ -9,7 +9,6 @@ import (
 	"earshot/executive/presence"
 	"earshot/executive/question"
 	"earshot/executive/reflex"
-	"earshot/executive/think"
 	"earshot/executive/tool"
 	"earshot/participants"
 )
@@ -92,7 +91,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	if l := r.answersNow(is); l != nil { // its turn may have begun meanwhile, or is ending already
 		l.end()
 	}
-	r.mind.Stop(by, func(q think.Question) bool { return is(q.ID) || r.thinkHost.restsOn(q, is) })
+	r.mind.Forget(by, is)
 	r.unasked.Forget(is, gone)
 	if r.head != nil {
 		r.head.Drop()
@@ -136,13 +135,6 @@ func (r *Room) rewritten(b earshot.Revision) earshot.Message {
 		m.Attachments = was.Attachments
 	}
 	return m
-}
-
-// restsOn reports whether a thought rests on any of some events.
-func (m *thinkHost) restsOn(q think.Question, is func(earshot.EventID) bool) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return is(q.About) || slices.ContainsFunc(m.restOf(q).rests.Sources, is)
 }
 
 // Forget removes erased events from everything that the room remembers, and what it knows by itself

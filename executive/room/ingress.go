@@ -68,7 +68,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if in.beginsTyping() { // before it is noted: otherwise a line that is sent at the same time could end the note, and then not the signal
 		r.heed(&set, in.signal)
 	}
-	settle := r.beginAdmission()
+	settle := r.mind.BeginAdmission()
 	defer settle()
 	defer r.observe(in)()
 	if k := in.event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {

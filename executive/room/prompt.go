@@ -71,7 +71,7 @@ func (r *Room) several() bool { return len(r.addressing.Roster().Internal) > 1 }
 func (r *Room) promptContext(set executive.Config, q *question.Question, aloud bool) question.PromptContext {
 	return question.PromptContext{
 		Aloud: aloud, Style: r.floor.CurrentStyle(), Several: len(r.addressing.Roster().External) > 1, ByVoice: !r.voicePresence.Empty(),
-		Camera: sight.Works(r.cameras(set)), Considered: r.considered(q.Message.ID), DoneBefore: r.listener.DoneBefore(q.Message), Name: r.cfg.People.Name,
+		Camera: sight.Works(r.cameras(set)), Considered: r.mind.Considers(q.Message.ID), DoneBefore: r.listener.DoneBefore(q.Message), Name: r.cfg.People.Name,
 	}
 }
 

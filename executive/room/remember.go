@@ -147,7 +147,7 @@ func (r *Room) restorePast() {
 			}
 		}
 	}
-	r.resume(r.cfg.Past)
+	r.mind.Resume(r.cfg.Past)
 	r.onBehalf.Restore(r.cfg.Past)
 	r.unreturned = r.overdue(r.cfg.Past)
 	r.unanswered = r.cutShort(r.cfg.Past)

@@ -29,9 +29,7 @@ func (r *Room) ReplayCut(c earshot.Interruption, from earshot.Handle) {
 
 // ReplayYield makes the thought under way give way, as it did.
 func (r *Room) ReplayYield(c earshot.Interruption) {
-	r.parkMu.Lock()
 	r.mind.Park(c)
-	r.parkMu.Unlock()
 	r.nudge()
 }
 

@@ -60,8 +60,8 @@
 //
 // The state of a component has a lock of its own, or belongs to Run. The order in which a goroutine
 // takes locks is that of package lockorder, which checks it in all tests of make race: modeMu,
-// identityMu, presenceMu, parkMu, mu, and last the lock of one component. No lock is held while a
-// model, a disk or an outlet is waited for.
+// identityMu, presenceMu, that of the mind, mu, and last the lock of one component. No lock is held
+// while a model, a disk or an outlet is waited for.
 package room
 
 import (
@@ -92,7 +92,7 @@ import (
 	"earshot/executive/seat"
 	"earshot/executive/sight"
 	"earshot/executive/slash"
-	"earshot/executive/think"
+	"earshot/executive/thoughts"
 	"earshot/executive/tool"
 	"earshot/executive/unasked"
 	"earshot/internal/lockorder"
@@ -234,8 +234,7 @@ type Room struct {
 	scene         *scene.Scene
 	slash         *slash.Commands
 	commands      command.Table
-	mind          *think.Mind
-	thinkHost     *thinkHost
+	mind          *thoughts.Thinker
 	echoReference echo.Reference
 	listener      *hearing.Listener
 	exchange      exchange.Tracker
@@ -249,8 +248,6 @@ type Room struct {
 
 	identityMu lockorder.Mutex[lockorder.IdentityChange] // held while somebody becomes somebody else
 	presenceMu lockorder.Mutex[lockorder.Arrival]        // held while somebody comes or goes, until that is queued
-	parkMu     lockorder.Mutex[lockorder.Parking]        // held while the mind is parked, or while it is decided whether it may continue
-	admissions admissions
 	comings    participants.Announcer
 
 	wake        chan struct{}   // something waits
@@ -345,9 +342,9 @@ func New(cfg Config) *Room {
 	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.nudge}
 	r.presence = presence.NewEstimator(cfg.People)
 	r.unasked = r.newUnasked()
+	r.mind = r.newMind()
 	r.slash = r.newCommands()
 	r.commands = r.slash.Table()
-	r.mind = r.newMind()
 	r.syncSeats()
 	r.restorePast()
 	r.cfg.Past, r.cfg.Agenda = nil, remind.Agenda{} // they are not needed again
@@ -363,7 +360,7 @@ func (r *Room) Run(ctx context.Context) error {
 	defer turns.Wait()
 	r.mend(ctx)
 	r.resumes(ctx)
-	r.updateMind()
+	r.mind.Update()
 	thinking.Go(func() { r.mind.Run(ctx) })
 	clock := alarmClock{Timer: time.NewTimer(0)}
 	defer clock.Stop()
@@ -394,7 +391,7 @@ func (r *Room) Run(ctx context.Context) error {
 			r.conclude(ctx, end)
 		}
 		r.next(ctx, &turns)
-		r.updateMind()
+		r.mind.Update()
 		r.release()
 		r.pulse.beat()
 	}
@@ -411,9 +408,7 @@ func (r *Room) Leave() {
 	r.mu.Lock()
 	r.leaving = true
 	r.mu.Unlock()
-	r.parkMu.Lock()
-	r.mind.SetEnabled(false)
-	r.parkMu.Unlock()
+	r.mind.Disable()
 	r.floor.Signal(&interrupt.Signal{
 		Kind: interrupt.Shutdown, From: earshot.Handle{Provider: "earshot", ID: "shutdown"}, Confidence: 1, At: r.cfg.Now(),
 	})

@@ -1,8 +1,8 @@
 package room_test
 
 import (
-	"earshot/executive/exchange"
 	"context"
+	"earshot/executive/exchange"
 	"errors"
 	"fmt"
 	"log/slog"

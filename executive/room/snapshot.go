@@ -9,21 +9,16 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/executive/addressing"
-	"earshot/executive/dialogue"
 	"earshot/executive/latency"
 	"earshot/executive/question"
 	"earshot/executive/scene"
-	"earshot/executive/think"
 )
-
-// MostThoughtText is how much of a thought is shown, in bytes: some screens.
-const MostThoughtText = 4 << 10
 
 // Snapshot returns the room as everybody in a may know it now. It changes nothing, waits for
 // nobody, and is safe for concurrent use.
 func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 	now := r.cfg.Now()
-	s := api.Snapshot{At: now, RoomState: r.State(a), Scene: r.shownScene(a, now), Thoughts: r.activeThoughts(a), Words: r.interims.VisibleTo(a)}
+	s := api.Snapshot{At: now, RoomState: r.State(a), Scene: r.shownScene(a, now), Thoughts: r.mind.Live(a), Words: r.interims.VisibleTo(a)}
 	if r.cfg.Parts != nil {
 		s.Parts = r.cfg.Parts()
 	}
@@ -68,40 +63,6 @@ func (r *Room) activeReply(l *activeTurn, agent earshot.ParticipantID, a earshot
 		g.Tool = l.Progress.Work(r.cfg.Now()).Using
 	}
 	return g, true
-}
-
-// activeThoughts returns the thoughts that everybody in a may know, because they may see everything
-// on which these thoughts rest.
-func (r *Room) activeThoughts(a earshot.Audience) (all []api.LiveThought) {
-	agent := r.agents()[0].ID
-	for _, v := range r.mind.View() {
-		visibility := r.thinkHost.seenBy(v.Question)
-		if !v.Visibility.Allows(a) || !visibility.Allows(a) {
-			continue
-		}
-		m := api.LiveThought{
-			Of: v.ID, Agent: agent, Cause: v.Cause, About: v.About, For: v.By, Question: v.Question.Text, Phase: string(v.Phase),
-			Text: dialogue.Tail(v.Text, MostThoughtText), Tokens: v.Tokens, Since: v.Began, Private: visibility.Scope == earshot.Private,
-		}
-		if m.Since.IsZero() {
-			m.Since = v.At
-		}
-		if n := len(v.Spans); v.Phase == think.Parked && n > 0 && v.Spans[n-1].Cut != nil {
-			m.Parked = r.gaveWay(*v.Spans[n-1].Cut)
-		}
-		all = append(all, m)
-	}
-	return all
-}
-
-// seenBy returns who may see everything on which a thought rests so far.
-func (m *thinkHost) seenBy(q think.Question) earshot.Visibility {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if rests := m.rests[q.ID]; rests != nil {
-		return rests.rests.Visibility
-	}
-	return q.Visibility
 }
 
 // shownScene returns the scene as everybody in a may know it, without a word to the scene itself.

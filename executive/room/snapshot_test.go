@@ -11,8 +11,8 @@ import (
 
 	"earshot"
 	"earshot/api"
-	"earshot/executive/room"
 	"earshot/executive/think"
+	"earshot/executive/thoughts"
 	"earshot/internal/testkit"
 	"earshot/participants"
 )
@@ -119,7 +119,7 @@ func TestSnapshotOfAThought(t *testing.T) {
 		if len(s.Thoughts) != 1 || s.Thoughts[0].Phase != string(think.Thinking) || s.Thoughts[0].Question != "about tides" || s.Thoughts[0].Tokens == 0 || s.Thoughts[0].For != participants.Owner {
 			t.Fatalf("it shows %+v", s.Thoughts)
 		}
-		if text := string(s.Thoughts[0].Text); len(text) > room.MostThoughtText || !strings.HasSuffix(strings.TrimSpace(text), "thought") {
+		if text := string(s.Thoughts[0].Text); len(text) > thoughts.MostText || !strings.HasSuffix(strings.TrimSpace(text), "thought") {
 			t.Errorf("it shows %d bytes of the thought: %q", len(text), text)
 		}
 		h.Admit(t.Context(), earshot.Event{From: ann, Via: "console", Body: earshot.Typing{Began: true}})

@@ -46,7 +46,7 @@ func (r *Room) State(a earshot.Audience) api.RoomState {
 // Busy reports whether anything remains to be kept, answered, said or thought. It is for programs
 // that replay a conversation, not for its participants.
 func (r *Room) Busy() bool {
-	if types, _ := r.activity.About(r.cfg.Now()); r.mind.Busy() || r.mind.Has(func(think.Question) bool { return true }) && !types && r.thinks() {
+	if types, _ := r.activity.About(r.cfg.Now()); r.mind.Busy() || r.mind.Has(func(think.Question) bool { return true }) && !types && r.mind.Enabled() {
 		return true
 	}
 	r.mu.Lock()

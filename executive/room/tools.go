@@ -92,7 +92,7 @@ func (p *toolContext) tools() tool.Table {
 		t = append(t, asker.DelegateTool())
 	}
 	if p.depth == 0 && len(r.agents()) > 0 && p.who.ID == r.agents()[0].ID {
-		t = append(t, p.thinkLongerTool())
+		t = append(t, r.mind.Tool(func() (earshot.Event, prompt.Provenance) { return p.question.Message, p.question.Rests }))
 	}
 	t = append(t, tool.Note(p.note), tool.Remind(p, r.cfg.Now), tool.Edit(p.edit))
 	if sight.Works(r.cameras(r.set)) {

@@ -203,7 +203,7 @@ func (r *Room) byReflex(e *entry) bool {
 
 // nextThought returns when recent events should be weighed; the zero time while there are none.
 func (r *Room) nextThought() time.Time {
-	if set := r.set.Parallel; !set.Enabled || !set.ReasoningContinuous || !r.thinks() {
+	if set := r.set.Parallel; !set.Enabled || !set.ReasoningContinuous || !r.mind.Enabled() {
 		return time.Time{}
 	}
 	return r.unasked.NextThought(r.set.UpdateInterval.Duration())
@@ -212,6 +212,6 @@ func (r *Room) nextThought() time.Time {
 // weighNovelty makes the mind think about recent events, if they are new enough.
 func (r *Room) weighNovelty(context.Context) {
 	if cause, about, worth := r.unasked.Weigh(r.cfg.Now()); worth {
-		r.thinkAbout(cause, about, "")
+		r.mind.Wonder(cause, about, "")
 	}
 }
