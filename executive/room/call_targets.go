@@ -86,9 +86,9 @@ func (r *Room) against(q question.Question) string {
 	switch {
 	case !r.set.Enabled:
 		return decision.Disabled
-	case r.mode == earshot.Paused:
+	case r.is() == earshot.Paused:
 		return unasked.OnHold
-	case r.mode == earshot.OffRecord:
+	case r.is() == earshot.OffRecord:
 		return decision.Unheard
 	case r.quiet:
 		return decision.Hushed

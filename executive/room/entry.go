@@ -90,12 +90,12 @@ func (r *Room) reserve(in resolvedEvent) (en *entry, first bool, err error) {
 	switch {
 	case r.closed:
 		return nil, false, ErrClosed
-	case r.mode == earshot.OffRecord && in.event.Body.Kind() == earshot.KindMessage:
+	case r.is() == earshot.OffRecord && in.event.Body.Kind() == earshot.KindMessage:
 		en = &entry{resolvedEvent: resolvedEvent{event: earshot.Event{ID: in.event.ID}}, done: make(chan struct{}), passes: true}
 		close(en.done)
 		r.known.add(en)
 		return en, true, nil
-	case r.mode == earshot.OffRecord && unkept[in.event.Body.Kind()]:
+	case r.is() == earshot.OffRecord && unkept[in.event.Body.Kind()]:
 		return nil, false, errOffRecord
 	case r.coming+len(r.waiting) >= maxWaiting && !governs(in.event.Body.Kind()):
 		return nil, false, ErrBusy

@@ -62,7 +62,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		return nil
 	case err != nil:
 		return err
-	case r.deaf(in.event):
+	case !r.mode.TakesIn(in.event):
 		return nil
 	}
 	if in.beginsTyping() { // before it is noted: otherwise a line that is sent at the same time could end the note, and then not the signal

@@ -2,21 +2,42 @@ package room
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/addressing"
+	"earshot/executive/mode"
 	"earshot/interrupt"
 )
 
-// Mode returns the room's mode, and a channel that is closed when it changes.
-func (r *Room) Mode() (earshot.Mode, <-chan struct{}) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.mode, r.moded
+// newMode returns the control of the room's mode.
+func (r *Room) newMode() *mode.Control {
+	return mode.New(mode.Host{
+		Event: r.event, Closed: ErrClosed, Show: r.show, Shut: r.shut, Log: r.cfg.Log,
+		Queue: func(e earshot.Event, then func(error)) (wait func(context.Context) error, err error) {
+			en, err := r.enqueue(e, then)
+			if err != nil {
+				return nil, err
+			}
+			return en.wait, nil
+		},
+		Cut: func(e earshot.Event) {
+			r.floor.Signal(&interrupt.Signal{Kind: interrupt.Command, From: e.From, By: e.Author, Confidence: 1, At: e.At})
+		},
+		Changed: func(m earshot.Mode) {
+			if !m.Listens() {
+				r.hush()
+			}
+			r.pulse.beat()
+		},
+		Speaks: func() (<-chan struct{}, bool) { return r.activity.Speaks(r.cfg.Now()) },
+	})
 }
+
+// Mode returns the room's mode, and a channel that is closed when it changes.
+func (r *Room) Mode() (earshot.Mode, <-chan struct{}) { return r.mode.Mode() }
 
 // SetMode changes the room's mode, and tells everybody there who did. A stricter mode applies
 // before SetMode returns, whatever the disk does: if nothing is answered in it, the live reply is
@@ -27,108 +48,36 @@ func (r *Room) Mode() (earshot.Mode, <-chan struct{}) {
 // treated in the new way. An error says that the change could not be recorded, so that it ends with
 // the program.
 func (r *Room) SetMode(ctx context.Context, by earshot.ParticipantID, m earshot.Mode) error {
-	e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.ModeChange{Mode: m})
-	e.Author = by
-	en, err := r.modeChange(e, m)
-	if en == nil || err != nil {
-		return err
-	}
-	if err := en.wait(ctx); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("the room is %s, but only until earshot stops: %w", m, err)
-	}
-	return ctx.Err()
+	return r.mode.Set(ctx, by, m)
 }
 
-// modeChange queues a change of the mode. The journal has the changes in the order in which they
-// were made, and the last one applies.
-func (r *Room) modeChange(e earshot.Event, m earshot.Mode) (*entry, error) {
-	r.modeMu.Lock()
-	defer r.modeMu.Unlock()
-	return r.modeTo(e, m)
-}
-
-// modeTo is modeChange for callers that hold r.modeMu. Once somebody has set the mode, the release
-// of a talk key does not change it back.
-func (r *Room) modeTo(e earshot.Event, m earshot.Mode) (*entry, error) {
-	if m == r.wished && !r.pushToTalk.opened {
-		return nil, nil
-	}
-	r.pushToTalk.opened = false
-	r.wished = m
-	r.wishes++
-	wish := r.wishes
-	if m.Stricter(r.is()) {
-		r.switchTo(m)
-	}
-	if !m.Answers() {
-		r.floor.Signal(&interrupt.Signal{Kind: interrupt.Command, From: e.From, By: e.Author, Confidence: 1, At: e.At})
-	}
-	return r.enqueue(e, func(err error) {
-		if errors.Is(err, ErrClosed) {
-			return // there is nobody left
-		}
-		if err != nil {
-			r.show(e) // it applies, and people must know
-		}
-		r.modeMu.Lock()
-		defer r.modeMu.Unlock()
-		if wish == r.wishes {
-			r.switchTo(m)
-		}
-	})
-}
-
-// switchTo changes the mode now.
-func (r *Room) switchTo(m earshot.Mode) {
-	r.mu.Lock()
-	if r.mode != m {
-		r.mode = m
-		close(r.moded)
-		r.moded = make(chan struct{})
-	}
-	r.mu.Unlock()
-	if !m.Listens() {
-		r.hush()
-	}
-	r.pulse.beat()
-}
-
-// wants returns the mode that was last requested. opened says that a talk key requested it.
-func (r *Room) wants() (m earshot.Mode, opened bool) {
-	r.modeMu.Lock()
-	defer r.modeMu.Unlock()
-	return r.wished, r.pushToTalk.opened
+// Hold presses a talk key for somebody: what is said at the microphone is for an agent until
+// release is called, and a muted room is live. Everybody there is told, and the room is muted again
+// afterwards, unless somebody has set its mode meanwhile. In a stricter mode Hold returns an error.
+//
+// release waits some seconds for the end of what is being said, and is called once. Both are safe
+// for concurrent use.
+func (r *Room) Hold(ctx context.Context, by earshot.ParticipantID) (release func(), err error) {
+	return r.mode.Hold(ctx, by)
 }
 
 // is returns the room's mode.
-func (r *Room) is() earshot.Mode {
-	m, _ := r.Mode()
-	return m
-}
+func (r *Room) is() earshot.Mode { return r.mode.Current() }
 
-// deaf reports whether e is sound or sight that the room does not take in, and counts it: a sense
-// takes a moment to end. The end of a voice is taken in: it tells nothing, and somebody may be
-// waiting for it.
-func (r *Room) deaf(e earshot.Event) bool {
-	takesIn := earshot.Mode.Listens
+// pressed returns for whom the spoken event e is: while somebody holds the key, what the microphone
+// hears is for the main agent if it calls none. The agent's own voice is still for nobody.
+func (r *Room) pressed(e earshot.Event, to conversation.Address, whom []earshot.ParticipantID) (conversation.Address, []earshot.ParticipantID) {
+	words := false
 	switch body := e.Body.(type) {
+	case earshot.Utterance:
+		words = true
 	case earshot.Speech:
-		if body.Stage == earshot.VoiceOver {
-			return false
-		}
-	case earshot.Utterance, earshot.Edit: // which a sense has noticed
-	case earshot.Sight, earshot.Glance:
-		takesIn = earshot.Mode.Watches
-	default:
-		return false
+		words = body.Stage == earshot.VoiceWords
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if takesIn(r.mode) {
-		return false
+	if !words || to == conversation.Own || to.ForAgent() || e.From.Provider != "microphone" || !r.mode.Held() {
+		return to, whom
 	}
-	r.dropped++
-	return true
+	return conversation.Pressed, addressing.IDs(r.agents()[:1])
 }
 
 // pass shows what was written off the record to those who may see it, and forgets it. Only the

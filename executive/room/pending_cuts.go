@@ -61,7 +61,7 @@ func (r *Room) keepCutOf(e earshot.Event) {
 
 // keepsCut keeps words that have cut a reply and were never completed, as they were understood.
 func (r *Room) keepsCut(in resolvedEvent) {
-	if r.deaf(in.event) {
+	if !r.mode.TakesIn(in.event) {
 		return
 	}
 	in.event = r.uttered(in.event)
@@ -93,7 +93,7 @@ func (r *Room) leavesCuts() {
 	r.pendingCuts = nil
 	r.mu.Unlock()
 	for _, in := range left {
-		if !r.deaf(in.event) {
+		if r.mode.TakesIn(in.event) {
 			r.unsaved = append(r.unsaved, r.uttered(in.event))
 		}
 	}

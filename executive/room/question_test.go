@@ -28,7 +28,7 @@ func waiting(t *testing.T, questions string) *Room {
 			People: participants.New(earshot.Handle{Provider: "console", ID: "ann"}, "ann", "Earshot"),
 		},
 	}
-	r.unasked = r.newUnasked()
+	r.unasked, r.mode = r.newUnasked(), r.newMode()
 	for _, id := range []earshot.ParticipantID{"a", "b"} {
 		r.seats = append(r.seats, &seat.Seat{Record: agents.Record{ID: id}})
 	}

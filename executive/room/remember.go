@@ -132,7 +132,7 @@ func (r *Room) restorePast() {
 		r.newest = max(r.newest, e.Sequence)
 		switch body := e.Body.(type) {
 		case earshot.ModeChange:
-			r.mode, r.wished = body.Lasts(), body.Lasts()
+			r.mode.Restore(body.Lasts())
 		case earshot.Decision:
 			if body.Turn != "" {
 				open[body.Turn] = e

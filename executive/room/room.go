@@ -67,6 +67,7 @@ package room
 import (
 	"context"
 	"earshot/executive/exchange"
+	"earshot/executive/mode"
 	"errors"
 	"log/slog"
 	"sync"
@@ -240,11 +241,7 @@ type Room struct {
 	exchange      exchange.Tracker
 	awaitedSeats  exchange.Awaited // those that other agents wait for
 	addressing    addressing.Resolver
-
-	modeMu     lockorder.Mutex[lockorder.ModeChange] // held while the mode changes
-	wished     earshot.Mode
-	wishes     int
-	pushToTalk pushToTalk
+	mode          *mode.Control
 
 	identityMu lockorder.Mutex[lockorder.IdentityChange] // held while somebody becomes somebody else
 	presenceMu lockorder.Mutex[lockorder.Arrival]        // held while somebody comes or goes, until that is queued
@@ -280,9 +277,6 @@ type Room struct {
 	faults         supervise.Faults
 	leaving        bool            // the program is ending: no turn begins
 	hinted         map[string]bool // sessions that have been given the hint that is given once
-	mode           earshot.Mode
-	moded          chan struct{}   // closed and replaced when mode changes
-	dropped        int             // sounds that came although the room does not listen
 	rejectedEvents []earshot.Event // events of the room that were refused; Run keeps them
 	activity       activity.Tracker
 	interims       hearing.Interims
@@ -322,9 +316,6 @@ func New(cfg Config) *Room {
 		cfg:           cfg,
 		floor:         &interrupt.Floor{Style: style},
 		scene:         &scene.Scene{Name: cfg.People.Name},
-		mode:          earshot.Live,
-		wished:        earshot.Live,
-		moded:         make(chan struct{}),
 		hinted:        make(map[string]bool),
 		wake:          make(chan struct{}, 1),
 		turnResults:   make(chan turnResult, 1),
@@ -337,6 +328,7 @@ func New(cfg Config) *Room {
 		r.head = &llm.HeadStart{Service: cfg.Model}
 	}
 	r.scene.Moved = r.pulse.beat
+	r.mode = r.newMode()
 	r.listener = r.newListener()
 	r.onBehalf.People, r.exchange.People = cfg.People, cfg.People
 	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.nudge}

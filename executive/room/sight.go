@@ -173,7 +173,7 @@ func (a *toolRun) dated(words iter.Seq2[string, error]) iter.Seq2[string, error]
 func (r *Room) mayCaption() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.cfg.Model != nil && r.set.Enabled && r.mode.Answers() && r.mode.Watches() && !r.leaving && !r.captioner.Running.Load()
+	return r.cfg.Model != nil && r.set.Enabled && r.is().Answers() && r.is().Watches() && !r.leaving && !r.captioner.Running.Load()
 }
 
 // caption has what a camera noticed described, unless that happens too often.

@@ -20,7 +20,7 @@ func (r *Room) State(a earshot.Audience) api.RoomState {
 	all := r.operated(a)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.Mode, s.Quiet, s.Dropped = r.mode, r.quiet, r.dropped
+	s.Mode, s.Quiet, s.Dropped = r.is(), r.quiet, r.mode.Dropped()
 	if all {
 		s.Waiting = len(r.waiting) + r.asked
 	}

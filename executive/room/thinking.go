@@ -29,7 +29,7 @@ func (r *Room) newMind() *thoughts.Thinker {
 		Open: func() bool {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			return r.mode.Answers() && !r.leaving && !r.closed
+			return r.is().Answers() && !r.leaving && !r.closed
 		},
 		Floor: r.floorTaken, Nudge: r.nudge,
 		OnOwner: func(ctx context.Context, do func(context.Context)) error { return r.runOnOwner(ctx, do) },
