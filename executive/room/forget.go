@@ -125,16 +125,15 @@ func (r *Room) forgotten(is func(earshot.EventID) bool) {
 	r.latencies = slices.DeleteFunc(r.latencies, func(t latency.Record) bool { return is(t.About) })
 }
 
-// rewritten returns a message as a revision makes it, with its attachments.
-func (r *Room) rewritten(b earshot.Revision) earshot.Message {
+// attachments returns those of a message that the room remembers.
+func (r *Room) attachments(of earshot.EventID) []earshot.Attachment {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	m := earshot.Message{Text: b.Text}
-	if en, ok := r.known.get(b.Of); ok {
-		was, _ := en.event.Body.(earshot.Message)
-		m.Attachments = was.Attachments
+	if en, ok := r.known.get(of); ok {
+		m, _ := en.event.Body.(earshot.Message)
+		return m.Attachments
 	}
-	return m
+	return nil
 }
 
 // restsOn reports whether a thought rests on any of some events.

@@ -193,7 +193,7 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 	if len(orphans) > 0 {
 		r.forget(ctx, "", orphans...)
 	}
-	if !r.scene.Counts(r.perceived) {
+	if !r.perceiver.Complete() {
 		r.mend(ctx)
 	}
 	return kept, nil

@@ -7,7 +7,6 @@ import (
 
 	"earshot"
 	"earshot/executive/command"
-	"earshot/executive/scene"
 	"earshot/participants"
 )
 
@@ -23,13 +22,7 @@ func (r *Room) resync(ctx context.Context) (differed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("reading the journal: %w", err)
 	}
-	fresh := new(scene.Scene)
-	for _, e := range events {
-		if r.perceivable(e) {
-			r.perceive(fresh, e)
-		}
-	}
-	return r.scene.Resync(fresh, r.perceived), nil
+	return r.perceiver.Resync(events, r.perceivable), nil
 }
 
 // perceivable reports whether an agent may see e.

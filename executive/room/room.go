@@ -85,6 +85,7 @@ import (
 	"earshot/executive/explain"
 	"earshot/executive/hearing"
 	"earshot/executive/latency"
+	"earshot/executive/perception"
 	"earshot/executive/presence"
 	"earshot/executive/remind"
 	"earshot/executive/scene"
@@ -230,6 +231,7 @@ type Room struct {
 	cfg           Config
 	floor         *interrupt.Floor
 	scene         *scene.Scene
+	perceiver     perception.Perceiver // of the scene; belongs to Run
 	slash         *slash.Commands
 	commands      command.Table
 	mind          *think.Mind
@@ -311,8 +313,6 @@ type Room struct {
 	stuck            bool       // the journal accepts nothing
 	newest           int64      // the newest sequence
 	began            int64      // the newest sequence of the past
-
-	perceived int64 // events that were given to the scene
 }
 
 // New returns a room that continues from its past. It does nothing until it runs.
@@ -338,6 +338,7 @@ func New(cfg Config) *Room {
 		r.head = &llm.HeadStart{Service: cfg.Model}
 	}
 	r.scene.Moved = r.pulse.beat
+	r.perceiver = perception.Perceiver{Scene: r.scene, Attachments: r.attachments}
 	r.listener = r.newListener()
 	r.onBehalf.People = cfg.People
 	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.nudge}
