@@ -8,6 +8,7 @@ import (
 	"earshot/executive/latency"
 	"earshot/executive/presence"
 	"earshot/executive/reflex"
+	"earshot/executive/revision"
 	"earshot/executive/think"
 	"earshot/executive/tool"
 	"earshot/participants"
@@ -36,43 +37,24 @@ func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 	}
 	for i, q := range r.pending {
 		if q.message.ID == b.Of {
-			r.pending[i].message = reworded(q.message, b.Text, e)
+			r.pending[i].message, _ = revision.Reword(q.message, e)
 			r.pending[i].want, r.pending[i].words = reflex.Recognise(b.Text, q.seat.Name), ""
 		}
 	}
 	for i, m := range r.unanswered.messages {
 		if m.ID == b.Of {
-			r.unanswered.messages[i] = reworded(m, b.Text, e)
+			r.unanswered.messages[i], _ = revision.Reword(m, e)
 		}
 	}
 	r.unasked.Reword(e, b)
 	r.slash.ForgetLists()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for id, en := range r.known.byID {
-		switch was := en.event.Body.(type) {
-		case earshot.Message:
-			if id == b.Of {
-				r.known.replace(en, reworded(en.event, b.Text, e))
-			}
-		case earshot.Revision:
-			if was.Of == b.Of && id != e.ID {
-				gone := en.event
-				gone.Body = earshot.Revision{Of: was.Of}
-				r.known.replace(en, gone)
-			}
+	for _, en := range r.known.byID {
+		if now, changed := revision.Reword(en.event, e); changed {
+			r.known.replace(en, now)
 		}
 	}
-}
-
-// reworded returns a message as it is after a revision.
-func reworded(m earshot.Event, text earshot.Text, by earshot.Event) earshot.Event {
-	body, ok := m.Body.(earshot.Message)
-	if ok {
-		body.Text, body.Revised = text, by.At
-		m.Body = body
-	}
-	return m
 }
 
 // forget removes erased events from everything that is remembered, and gives up what would have
@@ -119,7 +101,7 @@ func (r *Room) forgotten(is func(earshot.EventID) bool) {
 	defer r.mu.Unlock()
 	for id, en := range r.known.byID {
 		if is(id) {
-			r.known.replace(en, earshot.Event{ID: id, At: en.event.At, Room: en.event.Room, Visibility: en.event.Visibility, Body: earshot.Tombstone{Was: en.event.Body.Kind()}})
+			r.known.replace(en, revision.Erase(en.event))
 		}
 	}
 	r.latencies = slices.DeleteFunc(r.latencies, func(t latency.Record) bool { return is(t.About) })

@@ -13,8 +13,10 @@ import (
 	"earshot/executive/command"
 	"earshot/executive/dialogue"
 	"earshot/executive/hearing"
+	"earshot/executive/revision"
 	"earshot/executive/scene"
 	"earshot/executive/sight"
+	"earshot/executive/slash"
 	"earshot/interrupt"
 	"earshot/participants"
 )
@@ -53,7 +55,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	}
 	in, err := r.resolve(ctx, e)
 	if err != nil {
-		if needless(e.Body, err) {
+		if revision.Needless(e.Body, err) {
 			return nil
 		}
 		return err
@@ -209,7 +211,7 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, 
 			return in, err
 		}
 	}
-	if _, does := changing(e.Body); does {
+	if _, does := revision.Of(e.Body); does {
 		err := r.resolveRevision(ctx, &e, &in)
 		in.event = e
 		return in, err
@@ -329,7 +331,7 @@ func speech(s earshot.Speech) earshot.Speech {
 func noticed(from earshot.Handle, who participants.Participant, b earshot.Body) (earshot.Body, error) {
 	switch body := b.(type) {
 	case earshot.Edit:
-		return told(from, who, body)
+		return revision.CheckEdit(body, from, who, slash.MaxMemo)
 	case earshot.Sight:
 		return sight.CheckSight(body, from, who)
 	case earshot.Glance:

@@ -7,25 +7,13 @@ import (
 
 	"earshot"
 	"earshot/executive/askers"
-	"earshot/executive/dialogue"
 	"earshot/executive/prompt"
 	"earshot/executive/reflex"
-	"earshot/interrupt"
+	"earshot/executive/revision"
 )
 
 // Reworded is the reason for a decision about a message that is changed while it is answered.
 const Reworded = "its author changed it while I was answering, so I start again"
-
-// The errors of revisions and withdrawals. Nothing has changed then.
-var (
-	errNoSuch    = errors.New("there is no such message in this room")
-	errNotTheirs = errors.New("somebody else wrote that message, or it was written elsewhere")
-	errNotWords  = errors.New("only a message can be changed or taken back")
-	errTakenBack = errors.New("that message was taken back")
-
-	// errNothingKept says that the message is not kept anyway.
-	errNothingKept = errors.New("nothing of that message is kept")
-)
 
 // A change is what an event does to a message that was admitted before.
 type change struct {
@@ -33,67 +21,30 @@ type change struct {
 	again *question // the question that is being answered, and is asked again
 }
 
-// changing returns which message a body revises or withdraws, if it does.
-func changing(b earshot.Body) (of earshot.EventID, does bool) {
-	switch b := b.(type) {
-	case earshot.Revision:
-		return b.Of, true
-	case earshot.Withdrawal:
-		return b.Of, true
-	}
-	return "", false
-}
-
-// resolveRevision determines what e does to a message. It is visible to the same people, and only
-// its author can send it, by the handle by which they wrote the message. The moderator of the place
-// where it was written, represented by the sense itself, can withdraw it, and also a reply that was
-// delivered there.
+// resolveRevision determines what e does to a message, which is visible to the same people.
 func (r *Room) resolveRevision(ctx context.Context, e *earshot.Event, in *resolvedEvent) error {
-	of, _ := changing(e.Body)
+	of, _ := revision.Of(e.Body)
 	was, err := r.original(ctx, of)
-	for errors.Is(err, errNoSuch) && !r.barEarlyEvent(*e, of) { // it has come meanwhile
+	for errors.Is(err, revision.ErrNoSuch) && !r.barEarlyEvent(*e, of) { // it has come meanwhile
 		was, err = r.original(ctx, of)
 	}
 	if err != nil {
 		return err
 	}
-	revision, revises := e.Body.(earshot.Revision)
-	keepsOrder := !revises && e.From.ID == ""
-	m, message := was.Body.(earshot.Message)
-	reply, _ := was.Body.(earshot.Reply)
-	switch _, aloud := was.Body.(earshot.Utterance); {
-	case !revises && keepsOrder && cameOut(reply, e.Via):
-	case was.From.Provider != e.From.Provider || was.From != e.From && !keepsOrder:
-		return errNotTheirs
-	case !message && !(aloud && !revises), m.Turn != "":
-		return errNotWords
-	case revises && len(m.Attachments) == 0:
-		if _, err := dialogue.Wording(revision.Text, earshot.MaxText); err != nil {
-			return err
-		}
+	if err := revision.Check(*e, was); err != nil {
+		return err
 	}
 	e.To, e.Visibility = was.To, was.Visibility
 	in.change = change{of: of}
+	b, revises := e.Body.(earshot.Revision)
 	if revises {
 		e.Sources = []earshot.EventID{of}
-	}
-	if revises {
-		in.change.again = r.outdated(revision)
+		in.change.again = r.outdated(b)
 	}
 	if in.change.again != nil || !revises && r.answersNow(func(id earshot.EventID) bool { return id == of }) != nil {
-		in.signal = over(*e, in.who.ID)
+		in.signal = revision.Signal(*e, in.who.ID)
 	}
 	return nil
-}
-
-// cameOut reports whether any of a reply was heard at an outlet.
-func cameOut(r earshot.Reply, outlet string) bool {
-	return slices.ContainsFunc(r.Heard, func(d earshot.Delivery) bool { return d.Outlet == outlet && d.Bytes > 0 })
-}
-
-// over returns the signal for the floor that a question no longer exists.
-func over(e earshot.Event, by earshot.ParticipantID) *interrupt.Signal {
-	return &interrupt.Signal{Kind: interrupt.Addressed, From: e.From, Via: e.Via, By: by, Confidence: 1, At: e.At}
 }
 
 // outdated returns the question that is being answered and whose words a revision changes, nil for
@@ -101,7 +52,7 @@ func over(e earshot.Event, by earshot.ParticipantID) *interrupt.Signal {
 func (r *Room) outdated(b earshot.Revision) *question {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.activeTurn == nil || r.activeTurn.message.ID != b.Of || r.activeTurn.handover != nil || r.activeTurn.candidate != nil || respelt(saidIn(r.activeTurn.message.Body), b.Text) {
+	if r.activeTurn == nil || r.activeTurn.message.ID != b.Of || r.activeTurn.handover != nil || r.activeTurn.candidate != nil || revision.Respelt(saidIn(r.activeTurn.message.Body), b.Text) {
 		return nil
 	}
 	q := r.activeTurn.question
@@ -134,9 +85,9 @@ func (r *Room) original(ctx context.Context, of earshot.EventID) (earshot.Event,
 	r.mu.Unlock()
 	switch {
 	case known && en.passes:
-		return was, errNothingKept
+		return was, revision.ErrNothingKept
 	case known && en.barred:
-		return was, errNoSuch
+		return was, revision.ErrNoSuch
 	case known:
 		was = en.event
 		if en.queued == nil {
@@ -155,9 +106,9 @@ func (r *Room) original(ctx context.Context, of earshot.EventID) (earshot.Event,
 	}
 	switch {
 	case !known:
-		return was, errNoSuch
+		return was, revision.ErrNoSuch
 	case was.Body.Kind() == earshot.KindErased:
-		return was, errTakenBack
+		return was, revision.ErrTakenBack
 	}
 	return was, nil
 }
@@ -171,20 +122,13 @@ func (r *Room) barEarlyEvent(e earshot.Event, of earshot.EventID) bool {
 	if en, known := r.known.get(of); known {
 		return en.barred
 	}
-	if _, back := e.Body.(earshot.Withdrawal); back && e.From.ID == "" {
+	if revision.Moderates(e) {
 		gone := earshot.Event{ID: of, At: e.At, From: e.From, Room: r.cfg.ID, Body: earshot.Tombstone{Was: earshot.KindMessage}}
 		en := &entry{resolvedEvent: resolvedEvent{event: gone}, barred: true, done: make(chan struct{})}
 		close(en.done)
 		r.known.add(en)
 	}
 	return true
-}
-
-// needless reports whether a failed change is already done: withdrawing something twice is not an
-// error of the sender.
-func needless(b earshot.Body, why error) bool {
-	_, back := b.(earshot.Withdrawal)
-	return errors.Is(why, errNothingKept) || back && errors.Is(why, errTakenBack)
 }
 
 // actOnFloor lets an event act on the floor. A revision or withdrawal of the message that is being
@@ -203,7 +147,7 @@ func (r *Room) reask(e *entry, b earshot.Revision) []earshot.Event {
 	again := e.change.again
 	if again == nil { // its turn may have begun meanwhile
 		if again = r.outdated(b); again != nil {
-			e.signal = over(e.event, e.who.ID)
+			e.signal = revision.Signal(e.event, e.who.ID)
 			r.actOnFloor(e.resolvedEvent)
 			e.ticket = r.floor.Ticket()
 		}
@@ -211,8 +155,9 @@ func (r *Room) reask(e *entry, b earshot.Revision) []earshot.Event {
 	if again == nil || !r.answers() || r.seatOf(again.seat.ID) == nil {
 		return nil
 	}
+	now, _ := revision.Reword(again.message, e.event)
 	q := question{
-		seat: again.seat, message: reworded(again.message, b.Text, e.event), rank: again.rank, chain: again.chain, root: again.root,
+		seat: again.seat, message: now, rank: again.rank, chain: again.chain, root: again.root,
 		ticket: e.ticket, turn: earshot.TurnID(r.cfg.NewID()), want: reflex.Recognise(b.Text, again.seat.Name),
 		everybody: again.everybody, aloud: again.aloud, toRoom: again.toRoom,
 		askers: askers.Add(again.askers, e.who), rests: prompt.Provenance{Visibility: again.message.Visibility},

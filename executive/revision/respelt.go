@@ -1,4 +1,4 @@
-package room
+package revision
 
 import (
 	"slices"
@@ -10,10 +10,10 @@ import (
 	"earshot/language"
 )
 
-// respelt reports whether two texts differ at most in spelling: in punctuation, in capitals and,
+// Respelt reports whether two texts differ at most in spelling: in punctuation, in capitals and,
 // within long words, in one letter or two swapped ones. In numbers and short words every letter
 // counts: "now" is no spelling of "not".
-func respelt(a, b earshot.Text) bool {
+func Respelt(a, b earshot.Text) bool {
 	x, y := language.Words(string(a)), language.Words(string(b))
 	return slices.EqualFunc(x, y, mistyped)
 }
