@@ -9,6 +9,7 @@ import (
 	"earshot"
 	"earshot/executive/addressing"
 	"earshot/executive/dialogue"
+	"earshot/executive/recent"
 	"earshot/participants"
 )
 
@@ -19,26 +20,9 @@ const Replied = "it replies to what I wrote"
 func (r *Room) recallable(id earshot.EventID) (dialogue.Citation, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	en, ok := r.known.get(id)
-	if !ok {
-		return dialogue.Citation{}, false
-	}
-	e := en.event
-	c := dialogue.Citation{Event: e.ID, By: e.Author, Visibility: e.Visibility, Text: textSaid(e)}
+	e, _ := r.known.Event(id)
+	c := dialogue.Citation{Event: e.ID, By: e.Author, Visibility: e.Visibility, Text: recent.Text(e)}
 	return c, c.Text != ""
-}
-
-// textSaid returns what somebody said in an event: a message, an utterance or a reply.
-func textSaid(e earshot.Event) earshot.Text {
-	switch body := e.Body.(type) {
-	case earshot.Message:
-		return body.Whole()
-	case earshot.Utterance:
-		return body.Text
-	case earshot.Reply:
-		return body.Delivered()
-	}
-	return ""
 }
 
 // recalls remembers a reply, which somebody may answer.
@@ -50,8 +34,8 @@ func (r *Room) recalls(e earshot.Event) {
 	close(done)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.known.get(e.ID); !known {
-		r.known.add(&entry{resolvedEvent: resolvedEvent{event: e}, done: done})
+	if _, known := r.known.Get(e.ID); !known {
+		r.known.Add(&entry{resolvedEvent: resolvedEvent{event: e}, done: done})
 	}
 }
 
@@ -102,19 +86,15 @@ func (r *Room) wroteThat(ctx context.Context, id earshot.EventID) (event earshot
 func (r *Room) remembersThat(id earshot.EventID) (event earshot.EventID, by earshot.ParticipantID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if en, ok := r.known.get(id); ok {
-		return id, en.event.Author
+	if e, ok := r.known.Event(id); ok {
+		return id, e.Author
 	}
 	turn := earshot.TurnID(id)
 	if r.activeTurn != nil && r.activeTurn.turn == turn {
 		return "", r.activeTurn.seat.ID
 	}
-	for _, en := range r.known.byID {
-		if reply, ok := en.event.Body.(earshot.Reply); ok && reply.Turn == turn {
-			return en.event.ID, en.event.Author
-		}
-	}
-	return "", ""
+	reply, _ := r.known.Reply(turn)
+	return reply.ID, reply.Author
 }
 
 // written returns a message in the form in which it may be kept: it needs text or attachments. No

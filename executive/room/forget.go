@@ -50,9 +50,9 @@ func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 	r.slash.ForgetLists()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, en := range r.known.byID {
+	for en := range r.known.All() {
 		if now, changed := revision.Reword(en.event, e); changed {
-			r.known.replace(en, now)
+			r.known.Replace(en.with(now))
 		}
 	}
 }
@@ -99,9 +99,9 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 func (r *Room) forgotten(is func(earshot.EventID) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for id, en := range r.known.byID {
-		if is(id) {
-			r.known.replace(en, revision.Erase(en.event))
+	for en := range r.known.All() {
+		if is(en.event.ID) {
+			r.known.Replace(en.with(revision.Erase(en.event)))
 		}
 	}
 	r.latencies = slices.DeleteFunc(r.latencies, func(t latency.Record) bool { return is(t.About) })
@@ -111,11 +111,9 @@ func (r *Room) forgotten(is func(earshot.EventID) bool) {
 func (r *Room) attachments(of earshot.EventID) []earshot.Attachment {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if en, ok := r.known.get(of); ok {
-		m, _ := en.event.Body.(earshot.Message)
-		return m.Attachments
-	}
-	return nil
+	e, _ := r.known.Event(of)
+	m, _ := e.Body.(earshot.Message)
+	return m.Attachments
 }
 
 // restsOn reports whether a thought rests on any of some events.

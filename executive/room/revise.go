@@ -81,7 +81,7 @@ func (r *Room) changesSoon(id earshot.EventID) bool {
 func (r *Room) original(ctx context.Context, of earshot.EventID) (earshot.Event, error) {
 	was := earshot.Event{}
 	r.mu.Lock()
-	en, known := r.known.get(of)
+	en, known := r.known.Get(of)
 	r.mu.Unlock()
 	switch {
 	case known && en.passes:
@@ -119,14 +119,14 @@ func (r *Room) original(ctx context.Context, of earshot.EventID) (earshot.Event,
 func (r *Room) barEarlyEvent(e earshot.Event, of earshot.EventID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if en, known := r.known.get(of); known {
+	if en, known := r.known.Get(of); known {
 		return en.barred
 	}
 	if revision.Moderates(e) {
 		gone := earshot.Event{ID: of, At: e.At, From: e.From, Room: r.cfg.ID, Body: earshot.Tombstone{Was: earshot.KindMessage}}
 		en := &entry{resolvedEvent: resolvedEvent{event: gone}, barred: true, done: make(chan struct{})}
 		close(en.done)
-		r.known.add(en)
+		r.known.Add(en)
 	}
 	return true
 }

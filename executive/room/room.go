@@ -43,8 +43,8 @@
 // journal because the disk is full; they are written as soon as it accepts events again. They are
 // bounded by maxUnsaved, beyond which the oldest is dropped and reported.
 //
-// An event that is sent twice is answered once if the second copy comes while the first is among
-// the last keepRecent. After that it is still kept only once, but the decision about it is taken
+// An event that is sent twice is answered once if the second copy comes while the first is still
+// remembered; see package recent. After that it is kept only once, but the decision about it is taken
 // again. Faults of earshot itself are shown and logged but not journalled, except those of the
 // model: the most common fault is that the journal accepts nothing. Somebody who comes or goes
 // counts as here, or gone, before that is written. Of a message off the record only the ID is
@@ -87,6 +87,7 @@ import (
 	"earshot/executive/latency"
 	"earshot/executive/perception"
 	"earshot/executive/presence"
+	"earshot/executive/recent"
 	"earshot/executive/remind"
 	"earshot/executive/scene"
 	"earshot/executive/sight"
@@ -271,8 +272,8 @@ type Room struct {
 	closed         bool
 	coming         int // entries that will wait in a moment; they count already
 	waiting        []*entry
-	vacant         chan struct{} // closed when there is room for more; nil if nobody waits for that
-	known          recentEntries // by ID, to recognise an event that is sent twice
+	vacant         chan struct{}          // closed when there is room for more; nil if nobody waits for that
+	known          recent.Entries[*entry] // to recognise an event that is sent twice
 	places         delivery.Set
 	turnOutlets    []*delivery.TurnOutlet // of the live turn, or the last one
 	quiet          bool

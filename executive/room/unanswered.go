@@ -111,8 +111,8 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	}
 	in.signal = r.signal(in) // it only tells how urgent it is; it has acted long ago
 	r.mu.Lock()
-	_, there := r.known.get(e.ID)
-	r.known.remove(e.ID)
+	_, there := r.known.Get(e.ID)
+	r.known.Remove(e.ID)
 	r.mu.Unlock()
 	if !there {
 		return // it was withdrawn, or is so old that it is no longer known

@@ -32,10 +32,8 @@ func (r *Room) newUnasked() *unasked.Tracker {
 		Author: func(id earshot.EventID) earshot.ParticipantID {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			if en, ok := r.known.get(id); ok {
-				return en.event.Author
-			}
-			return ""
+			e, _ := r.known.Event(id)
+			return e.Author
 		},
 		Absence: r.presence.Absence,
 	})

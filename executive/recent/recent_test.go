@@ -1,0 +1,115 @@
+package recent_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/executive/recent"
+)
+
+// An entry is one whose event waits for the journal or not.
+type entry struct {
+	event earshot.Event
+	waits bool
+}
+
+func (en *entry) Event() earshot.Event { return en.event }
+func (en *entry) Over() bool           { return !en.waits }
+
+// said returns an entry of a message.
+func said(id string, text earshot.Text, waits bool) *entry {
+	return &entry{earshot.Event{ID: earshot.EventID(id), Author: "ann", Body: earshot.Message{Text: text}}, waits}
+}
+
+// count returns how many entries are remembered.
+func count(c *recent.Entries[*entry]) (n int) {
+	for range c.All() {
+		n++
+	}
+	return n
+}
+
+// TestEntriesAreBounded has a room remember long texts: of those that are kept it forgets the oldest,
+// but none that waits for the journal.
+func TestEntriesAreBounded(t *testing.T) {
+	const most, bytes = 1024, 4 << 20
+	long := earshot.Text(strings.Repeat("a", earshot.MaxText))
+	for _, tt := range []struct {
+		name  string
+		text  earshot.Text
+		add   int
+		waits bool
+		want  int
+	}{
+		{"kept texts", long, 3 * bytes / earshot.MaxText, false, bytes / earshot.MaxText},
+		{"texts that wait for the journal", long, 2 * bytes / earshot.MaxText, true, 2 * bytes / earshot.MaxText},
+		{"short texts", "a", 3 * most, false, most},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var c recent.Entries[*entry]
+			for round := range 2 { // the second time, nothing of the first is counted
+				for i := range tt.add {
+					c.Add(said(fmt.Sprint(i), tt.text, tt.waits))
+				}
+				if got := count(&c); got != tt.want {
+					t.Errorf("round %d: it remembers %d, want %d", round, got, tt.want)
+				}
+				_, gone := c.Get(earshot.EventID(fmt.Sprint(tt.add - tt.want - 1)))
+				if _, kept := c.Get(earshot.EventID(fmt.Sprint(tt.add - tt.want))); gone || !kept {
+					t.Errorf("round %d: it remembers others than the newest", round)
+				}
+				for i := range tt.add {
+					c.Remove(earshot.EventID(fmt.Sprint(i)))
+				}
+				if got := count(&c); got != 0 {
+					t.Errorf("round %d: when all are removed, it remembers %d", round, got)
+				}
+			}
+		})
+	}
+}
+
+// TestEntries: by ID the entry that was added or replaced last is found, and a reply by its turn.
+func TestEntries(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var c recent.Entries[*entry]
+		want := make(map[earshot.EventID]*entry)
+		for n := range rapid.IntRange(0, 100).Draw(t, "steps") {
+			en := said(rapid.SampledFrom([]string{"1", "2", "3", "4"}).Draw(t, "id"), earshot.Text(fmt.Sprint(n)), rapid.Bool().Draw(t, "waits"))
+			id := en.event.ID
+			switch rapid.SampledFrom([]string{"add", "replace", "remove"}).Draw(t, "act") {
+			case "add":
+				c.Add(en)
+				want[id] = en
+			case "replace":
+				if want[id] != nil {
+					c.Replace(en)
+					want[id] = en
+				}
+			case "remove":
+				c.Remove(id)
+				delete(want, id)
+			}
+			e, found := c.Event(id)
+			if got, ok := c.Get(id); got != want[id] || ok != (got != nil) || found != ok || found && recent.Text(e) != recent.Text(got.event) {
+				t.Fatalf("%s is %v, want %v", id, got, want[id])
+			}
+			if got := count(&c); got != len(want) {
+				t.Fatalf("it remembers %d, want %d", got, len(want))
+			}
+		}
+	})
+	var c recent.Entries[*entry]
+	c.Add(said("1", "hello", false))
+	c.Add(&entry{event: earshot.Event{ID: "2", Body: earshot.Reply{Turn: "t"}}})
+	if e, ok := c.Reply("t"); e.ID != "2" || !ok {
+		t.Errorf("the reply of the turn is %q, %t", e.ID, ok)
+	}
+	if e, ok := c.Reply("u"); e.ID != "" || ok {
+		t.Errorf("the reply of another turn is %q, %t", e.ID, ok)
+	}
+}
