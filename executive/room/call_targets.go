@@ -182,7 +182,7 @@ func (r *Room) excessive(ctx context.Context, q question) bool {
 	}
 	r.giveUp(q)
 	if !r.handOver(ctx, q, q.message, why) {
-		r.unsaved = append(r.unsaved, r.decision(q, earshot.Silent, reasons[why]))
+		r.unsaved.Add(r.decision(q, earshot.Silent, reasons[why]))
 	}
 	return true
 }

@@ -85,7 +85,7 @@ func (r *Room) leavesCuts() {
 	r.mu.Unlock()
 	for _, in := range left {
 		if !r.deaf(in.event) {
-			r.unsaved = append(r.unsaved, r.uttered(in.event))
+			r.unsaved.Add(r.uttered(in.event))
 		}
 	}
 }

@@ -222,12 +222,12 @@ func (r *Room) overtake(e *entry) {
 
 // giveUp ends the turn of a question before it begins.
 func (r *Room) giveUp(q question) {
-	r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Suppressed}))
+	r.unsaved.Add(r.end(q, earshot.Reply{Outcome: earshot.Suppressed}))
 }
 
 // yields is giveUp in favour of another question.
 func (r *Room) yields(q, to question) {
-	r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Suppressed, Superseded: to.message.ID}))
+	r.unsaved.Add(r.end(q, earshot.Reply{Outcome: earshot.Suppressed, Superseded: to.message.ID}))
 }
 
 // protected reports whether the answer is said whole; see [earshot.Opening].

@@ -74,7 +74,7 @@ func (r *Room) restorePast() {
 		if d, ok := e.Body.(earshot.Decision); ok && open[d.Turn].ID == e.ID && d.Turn != "" {
 			lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed, Fault: "earshot stopped in the middle of it; ask again"})
 			lost.Author, lost.Sources = d.Agent, []earshot.EventID{d.About}
-			r.unsaved = append(r.unsaved, lost)
+			r.unsaved.Add(lost)
 		}
 	}
 }

@@ -41,7 +41,7 @@
 // waits, and for any other event Admit returns that the room is busy. Nothing that was admitted is
 // dropped. Records that the room itself makes, such as how a turn ended, may be refused by the
 // journal because the disk is full; they are written as soon as it accepts events again. They are
-// bounded by maxUnsaved, beyond which the oldest is dropped and reported.
+// bounded, and beyond that the oldest is dropped and reported; see package unsaved.
 //
 // An event that is sent twice is answered once if the second copy comes while the first is still
 // remembered; see package recent. After that it is kept only once, but the decision about it is taken
@@ -95,6 +95,7 @@ import (
 	"earshot/executive/think"
 	"earshot/executive/tool"
 	"earshot/executive/unasked"
+	"earshot/executive/unsaved"
 	"earshot/internal/lockorder"
 	"earshot/internal/supervise"
 	"earshot/interrupt"
@@ -308,12 +309,11 @@ type Room struct {
 	onBehalf         askers.Tracker             // in whose name agents act
 	held             tool.PendingCalls          // calls that wait for somebody to confirm them
 	awaited          map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
-	unsaved          []earshot.Event
-	unreturned       []lastWord // words after which agents may still have to hand over; see [Room.handOverOverdue]
-	unanswered       unanswered // the questions that were unanswered when the program began
-	stuck            bool       // the journal accepts nothing
-	newest           int64      // the newest sequence
-	began            int64      // the newest sequence of the past
+	unsaved          unsaved.Queue              // records of the room itself
+	unreturned       []lastWord                 // words after which agents may still have to hand over; see [Room.handOverOverdue]
+	unanswered       unanswered                 // the questions that were unanswered when the program began
+	newest           int64                      // the newest sequence
+	began            int64                      // the newest sequence of the past
 }
 
 // New returns a room that continues from its past. It does nothing until it runs.

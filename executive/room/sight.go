@@ -106,7 +106,7 @@ func (r *Room) recordLook(q *question) {
 	})
 	use.Author, use.Sources = q.seat.ID, []earshot.EventID{q.message.ID}
 	q.rests = q.rests.With(use.ID)
-	r.unsaved = append(r.unsaved, use)
+	r.unsaved.Add(use)
 }
 
 // sees reports whether q is about what there is to see, and a look has shown it.

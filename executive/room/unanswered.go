@@ -63,7 +63,7 @@ func (r *Room) cutShort(past []earshot.Event) (left unanswered) {
 // putOff ends the turn of a question that nobody answers any more, because the program ends. It is
 // taken up when the program runs again.
 func (r *Room) putOff(q question) {
-	r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{
+	r.unsaved.Add(r.end(q, earshot.Reply{
 		Outcome: earshot.Interrupted, Cut: &earshot.Interruption{Signal: interrupt.Shutdown.String(), At: r.cfg.Now()},
 	}))
 }

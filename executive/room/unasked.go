@@ -121,7 +121,7 @@ func (r *Room) saidUnasked(q question, reply earshot.Reply) {
 	if c.Kind == unasked.Reminder && heard {
 		e := r.event(c.Event.Visibility, earshot.Reminder{Act: earshot.Fired, Of: c.Event.ID, Due: c.Reminder.Due, Text: c.Reminder.Text})
 		e.Author, e.To, e.Sources = q.seat.ID, []earshot.ParticipantID{c.Whom}, []earshot.EventID{c.Event.ID}
-		r.unsaved = append(r.unsaved, e)
+		r.unsaved.Add(e)
 		r.unasked.Reminders.Apply(e) // also while the disk is full
 	}
 }
