@@ -18,8 +18,8 @@ import (
 type Perceiver struct {
 	Scene *scene.Scene
 
-	// Attachments returns those of a message, whose text a revision replaces.
-	Attachments func(earshot.EventID) []earshot.Attachment
+	// Recent returns an event, if the room remembers it, so that a revised message keeps its attachments.
+	Recent func(earshot.EventID) earshot.Event
 
 	perceived int64 // events that were given to the scene
 }
@@ -27,36 +27,18 @@ type Perceiver struct {
 // Perceive takes an event on record into the scene.
 func (p *Perceiver) Perceive(e earshot.Event) {
 	p.perceived++
-	p.perceive(p.Scene, e)
-}
-
-// Complete reports whether the scene has taken in each event that it was given, in order.
-func (p *Perceiver) Complete() bool { return p.Scene.Counts(p.perceived) }
-
-// Resync rebuilds the scene from those events of the journal, oldest first, that an agent may see,
-// and reports whether it differed.
-func (p *Perceiver) Resync(events []earshot.Event, perceivable func(earshot.Event) bool) (differed bool) {
-	fresh := new(scene.Scene)
-	for _, e := range events {
-		if perceivable(e) {
-			p.perceive(fresh, e)
-		}
-	}
-	return p.Scene.Resync(fresh, p.perceived)
-}
-
-// perceive takes an event into a scene.
-func (p *Perceiver) perceive(into *scene.Scene, e earshot.Event) {
+	into := p.Scene
 	into.Took(e.Sequence)
 	switch body := e.Body.(type) {
 	case earshot.Message:
-		heard(into, e, body.Whole())
+		said(into, scene.Messages, e, body.Whole())
 	case earshot.Revision:
-		into.Reword(body.Of, earshot.Message{Text: body.Text, Attachments: p.Attachments(body.Of)}.Whole())
+		was, _ := p.Recent(body.Of).Body.(earshot.Message)
+		into.Reword(body.Of, earshot.Message{Text: body.Text, Attachments: was.Attachments}.Whole())
 	case earshot.Utterance:
-		heard(into, e, body.Text)
+		said(into, scene.Messages, e, body.Text)
 	case earshot.Memo:
-		noted(into, e, body)
+		said(into, scene.Notes, e, body.Text)
 	case earshot.Sight:
 		into.Put(sight.Item(e, body))
 	case earshot.Edit:
@@ -75,10 +57,25 @@ func (p *Perceiver) perceive(into *scene.Scene, e earshot.Event) {
 	}
 }
 
-// heard adds words to the recent messages.
-func heard(into *scene.Scene, e earshot.Event, text earshot.Text) {
+// Complete reports whether the scene has taken in each event that it was given, in order.
+func (p *Perceiver) Complete() bool { return p.Scene.Counts(p.perceived) }
+
+// Resync rebuilds the scene from those events of the journal, oldest first, that an agent may see,
+// and reports whether it differed.
+func (p *Perceiver) Resync(events []earshot.Event, perceivable func(earshot.Event) bool) (differed bool) {
+	fresh := &Perceiver{Scene: new(scene.Scene), Recent: p.Recent}
+	for _, e := range events {
+		if perceivable(e) {
+			fresh.Perceive(e)
+		}
+	}
+	return p.Scene.Resync(fresh.Scene, p.perceived)
+}
+
+// said adds somebody's words to a field.
+func said(into *scene.Scene, field scene.Field, e earshot.Event, text earshot.Text) {
 	into.Put(scene.Item{
-		Field: scene.Messages, Aloud: e.Body.Kind() == earshot.KindUtterance, Source: e.From.Provider, Event: e.ID, At: e.At, Text: text, By: e.Author, Visibility: e.Visibility,
+		Field: field, Aloud: e.Body.Kind() == earshot.KindUtterance, Source: e.From.Provider, Event: e.ID, At: e.At, Text: text, By: e.Author, Visibility: e.Visibility,
 	})
 }
 
@@ -123,10 +120,3 @@ func leftSaying(reply earshot.Reply) earshot.Text {
 // mostStateHeard is how many bytes of what was heard stand in the state of an agent: enough to tell
 // which reply it was.
 const mostStateHeard = 160
-
-// noted takes a memo into the scene.
-func noted(into *scene.Scene, e earshot.Event, m earshot.Memo) {
-	into.Put(scene.Item{
-		Field: scene.Notes, Source: e.From.Provider, Event: e.ID, At: e.At, Text: m.Text, By: e.Author, Visibility: e.Visibility,
-	})
-}

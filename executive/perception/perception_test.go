@@ -33,8 +33,8 @@ func record(bodies ...earshot.Body) (all []earshot.Event) {
 
 // perceiver returns one of an empty scene; each message has one picture attached.
 func perceiver() *perception.Perceiver {
-	return &perception.Perceiver{Scene: new(scene.Scene), Attachments: func(earshot.EventID) []earshot.Attachment {
-		return []earshot.Attachment{{Name: "cat.png"}}
+	return &perception.Perceiver{Scene: new(scene.Scene), Recent: func(earshot.EventID) earshot.Event {
+		return earshot.Event{Body: earshot.Message{Attachments: []earshot.Attachment{{Name: "cat.png"}}}}
 	}}
 }
 

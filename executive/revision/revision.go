@@ -8,11 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"earshot"
 	"earshot/executive/dialogue"
 	"earshot/executive/scene"
 	"earshot/interrupt"
+	"earshot/language"
 	"earshot/participants"
 )
 
@@ -103,11 +107,6 @@ func Reword(had, by earshot.Event) (now earshot.Event, changed bool) {
 	return now, changed
 }
 
-// Erase returns what is remembered of an event that was erased.
-func Erase(e earshot.Event) earshot.Event {
-	return earshot.Event{ID: e.ID, At: e.At, Room: e.Room, Visibility: e.Visibility, Body: earshot.Tombstone{Was: e.Body.Kind()}}
-}
-
 // Covers reports whether everybody who may see something of visibility w may also see something of
 // visibility v.
 func Covers(v, w earshot.Visibility) bool {
@@ -142,3 +141,38 @@ func CheckEdit(b earshot.Edit, from earshot.Handle, who participants.Participant
 
 // mostItem is the longest name of an entry in bytes.
 const mostItem = 64
+
+// Respelt reports whether two texts differ at most in spelling: in punctuation, in capitals and,
+// within long words, in one letter or two swapped ones. In numbers and short words every letter
+// counts: "now" is no spelling of "not".
+func Respelt(a, b earshot.Text) bool {
+	return slices.EqualFunc(language.Words(string(a)), language.Words(string(b)), mistyped)
+}
+
+// longWord is the number of letters from which a wrong one may be a slip: in English few words of
+// that length differ in one letter, while most of four do.
+const longWord = 6
+
+// mistyped reports whether two words may be the same one.
+func mistyped(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, y := []rune(a), []rune(b)
+	if strings.ContainsFunc(a+b, unicode.IsDigit) {
+		return false
+	}
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	from := 0
+	for from < len(x) && x[from] == y[from] {
+		from++
+	}
+	x, y = x[from:], y[from:]
+	for len(x) > 0 && x[len(x)-1] == y[len(y)-1] {
+		x, y = x[:len(x)-1], y[:len(y)-1]
+	}
+	swapped := len(x) == 2 && len(y) == 2 && x[0] == y[1] && x[1] == y[0]
+	return swapped || len(y) <= 1 && max(utf8.RuneCountInString(a), utf8.RuneCountInString(b)) >= longWord
+}

@@ -123,10 +123,6 @@ func TestReword(t *testing.T) {
 			}
 		})
 	}
-	was := earshot.Event{ID: "1", From: earshot.Handle{Provider: "console", ID: "ann"}, At: noon, Body: earshot.Message{Text: "old"}}
-	if gone := revision.Erase(was); gone.ID != "1" || gone.From.ID != "" || gone.Body != (earshot.Tombstone{Was: earshot.KindMessage}) {
-		t.Errorf("erased it is %+v", gone)
-	}
 }
 
 // TestRespelt: a slip of the fingers changes no question, another word does.

@@ -9,19 +9,27 @@ import (
 	"earshot"
 	"earshot/executive/addressing"
 	"earshot/executive/dialogue"
-	"earshot/executive/recent"
+	"earshot/executive/record"
 	"earshot/participants"
 )
 
 // Replied is the reason for a decision about something that answers a message of the agent's own.
 const Replied = "it replies to what I wrote"
 
-// recallable returns a message that the room remembers, as others can quote it.
-func (r *Room) recallable(id earshot.EventID) (dialogue.Citation, bool) {
+// recent returns an event that the room remembers; the zero Event if it does not.
+func (r *Room) recent(id earshot.EventID) (e earshot.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e, _ := r.known.Event(id)
-	c := dialogue.Citation{Event: e.ID, By: e.Author, Visibility: e.Visibility, Text: recent.Text(e)}
+	if en, ok := r.known.Get(id); ok {
+		e = en.event
+	}
+	return e
+}
+
+// recallable returns a message that the room remembers, as others can quote it.
+func (r *Room) recallable(id earshot.EventID) (dialogue.Citation, bool) {
+	e := r.recent(id)
+	c := dialogue.Citation{Event: e.ID, By: e.Author, Visibility: e.Visibility, Text: record.TextOf(e)}
 	return c, c.Text != ""
 }
 
@@ -86,14 +94,14 @@ func (r *Room) wroteThat(ctx context.Context, id earshot.EventID) (event earshot
 func (r *Room) remembersThat(id earshot.EventID) (event earshot.EventID, by earshot.ParticipantID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e, ok := r.known.Event(id); ok {
-		return id, e.Author
+	if en, ok := r.known.Get(id); ok {
+		return id, en.event.Author
 	}
 	turn := earshot.TurnID(id)
 	if r.activeTurn != nil && r.activeTurn.turn == turn {
 		return "", r.activeTurn.seat.ID
 	}
-	reply, _ := r.known.Reply(turn)
+	reply := r.known.Reply(turn)
 	return reply.ID, reply.Author
 }
 

@@ -42,7 +42,7 @@ func (r *Room) consider(e *entry) {
 		if q.seat != r.seats[0] || q.chain || q.want != reflex.None || q.words != "" || !r.thinks() {
 			continue
 		}
-		if text := wrote(e.event); triggered(r.set.Reasoning, text) {
+		if text := saidIn(e.event.Body); triggered(r.set.Reasoning, text) {
 			err := r.mind.Ask(think.Question{
 				ID: r.cfg.NewID(), Cause: earshot.ByTrigger, About: e.event.ID, Text: earshot.Text(dialogue.Beginning(string(text), mostQuestion)),
 				By: e.event.Author, Name: r.cfg.People.Name(e.event.Author), Via: e.event.Via, Visibility: e.event.Visibility, At: e.event.At,
@@ -52,17 +52,6 @@ func (r *Room) consider(e *entry) {
 			}
 		}
 	}
-}
-
-// wrote returns what somebody wrote or said.
-func wrote(e earshot.Event) earshot.Text {
-	switch body := e.Body.(type) {
-	case earshot.Message:
-		return body.Text
-	case earshot.Utterance:
-		return body.Text
-	}
-	return ""
 }
 
 // considered reports whether the mind thinks about a message.

@@ -176,16 +176,16 @@ func governs(k earshot.Kind) bool {
 	return k == earshot.KindPresence || k == earshot.KindMode || k == earshot.KindWithdrawal
 }
 
-// Event implements [recent.Entry].
+// Event implements [record.Entry].
 func (en *entry) Event() earshot.Event { return en.event }
 
-// with returns the entry of the current version of an event that is on record. It is a new one,
-// because somebody may still be reading the old one.
-func (en *entry) with(now earshot.Event) *entry {
+// With implements [record.Entry]: the event is on record. It returns a new entry, because somebody may
+// still be reading the old one.
+func (en *entry) With(now earshot.Event) *entry {
 	return &entry{resolvedEvent: resolvedEvent{event: now}, done: en.done, err: en.err}
 }
 
-// Over implements [recent.Entry]: the result of the entry is known.
+// Over implements [record.Entry]: the result of the entry is known.
 func (en *entry) Over() bool {
 	select {
 	case <-en.done:

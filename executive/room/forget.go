@@ -7,6 +7,7 @@ import (
 	"earshot"
 	"earshot/executive/latency"
 	"earshot/executive/presence"
+	"earshot/executive/record"
 	"earshot/executive/reflex"
 	"earshot/executive/revision"
 	"earshot/executive/think"
@@ -42,19 +43,13 @@ func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 		}
 	}
 	for i, m := range r.unanswered.messages {
-		if m.ID == b.Of {
-			r.unanswered.messages[i], _ = revision.Reword(m, e)
-		}
+		r.unanswered.messages[i], _ = revision.Reword(m, e)
 	}
 	r.unasked.Reword(e, b)
 	r.slash.ForgetLists()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for en := range r.known.All() {
-		if now, changed := revision.Reword(en.event, e); changed {
-			r.known.Replace(en.with(now))
-		}
-	}
+	r.known.Update(func(had earshot.Event) (earshot.Event, bool) { return revision.Reword(had, e) })
 }
 
 // forget removes erased events from everything that is remembered, and gives up what would have
@@ -80,7 +75,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	}
 	r.captioner.Forget(is)
 	r.unanswered.messages = slices.DeleteFunc(r.unanswered.messages, func(e earshot.Event) bool { return is(e.ID) })
-	r.unreturned = slices.DeleteFunc(r.unreturned, func(l lastWord) bool { return is(l.said.ID) })
+	r.unreturned = slices.DeleteFunc(r.unreturned, func(l record.LastWord) bool { return is(l.Said.ID) })
 	for _, id := range gone {
 		r.unasked.Reminders.Apply(earshot.Event{ID: id, Body: earshot.Tombstone{}})
 	}
@@ -99,21 +94,13 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 func (r *Room) forgotten(is func(earshot.EventID) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for en := range r.known.All() {
-		if is(en.event.ID) {
-			r.known.Replace(en.with(revision.Erase(en.event)))
+	r.known.Update(func(had earshot.Event) (earshot.Event, bool) {
+		if !is(had.ID) {
+			return had, false
 		}
-	}
+		return earshot.Event{ID: had.ID, At: had.At, Room: had.Room, Visibility: had.Visibility, Body: earshot.Tombstone{Was: had.Body.Kind()}}, true
+	})
 	r.latencies = slices.DeleteFunc(r.latencies, func(t latency.Record) bool { return is(t.About) })
-}
-
-// attachments returns those of a message that the room remembers.
-func (r *Room) attachments(of earshot.EventID) []earshot.Attachment {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e, _ := r.known.Event(of)
-	m, _ := e.Body.(earshot.Message)
-	return m.Attachments
 }
 
 // restsOn reports whether a thought rests on any of some events.

@@ -211,8 +211,8 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in resolvedEvent, 
 			return in, err
 		}
 	}
-	if _, does := revision.Of(e.Body); does {
-		err := r.resolveRevision(ctx, &e, &in)
+	if of, does := revision.Of(e.Body); does {
+		err := r.resolveRevision(ctx, of, &e, &in)
 		in.event = e
 		return in, err
 	}

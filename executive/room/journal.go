@@ -8,7 +8,7 @@ import (
 
 	"earshot"
 	"earshot/executive/dialogue"
-	"earshot/executive/unsaved"
+	"earshot/executive/record"
 )
 
 // farewell bounds the writing when the program ends.
@@ -71,15 +71,15 @@ func (r *Room) take(ctx context.Context) {
 		late := false // an announcement is late; those after it wait behind it
 		for i, e := range batch {
 			how[i] = err
-			if len(batch) > 1 && !(late && unsaved.Announces(e.event)) {
+			if len(batch) > 1 && !(late && record.Announces(e.event)) {
 				how[i] = r.write(ctx, []*entry{e})
 			}
-			late = late || how[i] != nil && unsaved.Announces(e.event)
+			late = late || how[i] != nil && record.Announces(e.event)
 		}
 	}
 	r.supersede()
 	for i, e := range batch {
-		if how[i] != nil && unsaved.Announces(e.event) {
+		if how[i] != nil && record.Announces(e.event) {
 			r.unsaved.Add(e.event) // they came or went nevertheless
 			how[i] = nil
 		}
@@ -105,7 +105,7 @@ func (r *Room) owed(batch []*entry) []*entry {
 		return batch
 	}
 	return slices.DeleteFunc(batch, func(e *entry) bool {
-		if !unsaved.Announces(e.event) {
+		if !record.Announces(e.event) {
 			return false
 		}
 		r.unsaved.Add(e.event)
@@ -190,22 +190,19 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 	return kept, nil
 }
 
-// nextRetry returns when the records that the journal refused are tried again.
-func (r *Room) nextRetry() time.Time { return r.unsaved.NextRetry(r.cfg.Now()) }
-
 // keep writes the room's own records, and returns those that are on record.
 func (r *Room) keep(ctx context.Context) (kept []earshot.Event) {
 	r.mu.Lock()
 	r.unsaved.Add(r.rejectedEvents...)
 	r.rejectedEvents = nil
 	r.mu.Unlock()
-	a := r.unsaved.Flush(func(events ...earshot.Event) ([]earshot.Event, error) { return r.append(ctx, events...) })
-	if a.Dropped > 0 {
-		r.dropping("unsaved", a.Dropped)
+	kept, dropped, err := r.unsaved.Flush(func(events ...earshot.Event) ([]earshot.Event, error) { return r.append(ctx, events...) })
+	if dropped > 0 {
+		r.dropping("unsaved", dropped)
 		r.Report(earshot.Notice{Key: "unsaved", Text: "some ends of replies, arrivals or departures could not be recorded", Cure: "earshot doctor"})
 	}
-	if a.Err != nil {
-		r.cfg.Log.Warn("the journal does not accept events; trying again", "waiting", a.Waiting, "err", a.Err)
+	if err != nil {
+		r.cfg.Log.Warn("the journal does not accept events; trying again", "waiting", r.unsaved.Len(), "err", err)
 	}
-	return a.Kept
+	return kept
 }

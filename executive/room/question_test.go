@@ -84,7 +84,7 @@ func TestWhatWaits(t *testing.T) {
 			if got := strings.Join(answered, ", "); got != tt.answered {
 				t.Errorf("answered %q, want %q", got, tt.answered)
 			}
-			ended := r.unsaved.Flush(func(all ...earshot.Event) ([]earshot.Event, error) { return all, nil }).Kept
+			ended, _, _ := r.unsaved.Flush(func(all ...earshot.Event) ([]earshot.Event, error) { return all, nil })
 			for _, e := range ended {
 				if reply := e.Body.(earshot.Reply); reply.Outcome != earshot.Suppressed {
 					t.Errorf("a turn that never began was %s", reply.Outcome)

@@ -6,6 +6,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/executive/latency"
+	"earshot/executive/record"
 )
 
 // remember takes an event on record into the dialogue of each agent that may see it, and into the
@@ -64,8 +65,8 @@ func (r *Room) restorePast() {
 	}
 	r.resume(r.cfg.Past)
 	r.onBehalf.Restore(r.cfg.Past)
-	r.unreturned = r.overdue(r.cfg.Past)
-	r.unanswered = r.cutShort(r.cfg.Past)
+	r.unreturned = record.LastWords(r.cfg.Past, r.kind)
+	r.unanswered.messages, r.unanswered.had = record.CutShort(r.cfg.Past)
 	r.began = r.newest
 	for _, s := range r.seats {
 		s.history.EndPresence()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"earshot"
 	"earshot/executive/command"
@@ -27,12 +28,7 @@ func (r *Room) resync(ctx context.Context) (differed bool, err error) {
 
 // perceivable reports whether an agent may see e.
 func (r *Room) perceivable(e earshot.Event) bool {
-	for _, s := range r.seats {
-		if sees(e.Visibility, s.ID) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.seats, func(s *seat) bool { return sees(e.Visibility, s.ID) })
 }
 
 // mend compares the scene with the journal, and reports a difference.

@@ -21,9 +21,8 @@ type change struct {
 	again *question // the question that is being answered, and is asked again
 }
 
-// resolveRevision determines what e does to a message, which is visible to the same people.
-func (r *Room) resolveRevision(ctx context.Context, e *earshot.Event, in *resolvedEvent) error {
-	of, _ := revision.Of(e.Body)
+// resolveRevision determines what e does to the message of, which is visible to the same people.
+func (r *Room) resolveRevision(ctx context.Context, of earshot.EventID, e *earshot.Event, in *resolvedEvent) error {
 	was, err := r.original(ctx, of)
 	for errors.Is(err, revision.ErrNoSuch) && !r.barEarlyEvent(*e, of) { // it has come meanwhile
 		was, err = r.original(ctx, of)
@@ -78,8 +77,7 @@ func (r *Room) changesSoon(id earshot.EventID) bool {
 
 // original returns the message that is changed. If it is just entering the queue for the journal,
 // original waits for that.
-func (r *Room) original(ctx context.Context, of earshot.EventID) (earshot.Event, error) {
-	was := earshot.Event{}
+func (r *Room) original(ctx context.Context, of earshot.EventID) (was earshot.Event, err error) {
 	r.mu.Lock()
 	en, known := r.known.Get(of)
 	r.mu.Unlock()
@@ -99,7 +97,6 @@ func (r *Room) original(ctx context.Context, of earshot.EventID) (earshot.Event,
 			return was, context.Cause(ctx)
 		}
 	case r.cfg.Event != nil:
-		var err error
 		if was, known, err = r.cfg.Event(ctx, of); err != nil {
 			return was, err
 		}

@@ -41,10 +41,10 @@
 // waits, and for any other event Admit returns that the room is busy. Nothing that was admitted is
 // dropped. Records that the room itself makes, such as how a turn ended, may be refused by the
 // journal because the disk is full; they are written as soon as it accepts events again. They are
-// bounded, and beyond that the oldest is dropped and reported; see package unsaved.
+// bounded, and beyond that the oldest is dropped and reported; see [record.Unsaved].
 //
 // An event that is sent twice is answered once if the second copy comes while the first is still
-// remembered; see package recent. After that it is kept only once, but the decision about it is taken
+// remembered; see [record.Recent]. After that it is kept only once, but the decision about it is taken
 // again. Faults of earshot itself are shown and logged but not journalled, except those of the
 // model: the most common fault is that the journal accepts nothing. Somebody who comes or goes
 // counts as here, or gone, before that is written. Of a message off the record only the ID is
@@ -87,7 +87,7 @@ import (
 	"earshot/executive/latency"
 	"earshot/executive/perception"
 	"earshot/executive/presence"
-	"earshot/executive/recent"
+	"earshot/executive/record"
 	"earshot/executive/remind"
 	"earshot/executive/scene"
 	"earshot/executive/sight"
@@ -95,7 +95,6 @@ import (
 	"earshot/executive/think"
 	"earshot/executive/tool"
 	"earshot/executive/unasked"
-	"earshot/executive/unsaved"
 	"earshot/internal/lockorder"
 	"earshot/internal/supervise"
 	"earshot/interrupt"
@@ -273,8 +272,8 @@ type Room struct {
 	closed         bool
 	coming         int // entries that will wait in a moment; they count already
 	waiting        []*entry
-	vacant         chan struct{}          // closed when there is room for more; nil if nobody waits for that
-	known          recent.Entries[*entry] // to recognise an event that is sent twice
+	vacant         chan struct{}         // closed when there is room for more; nil if nobody waits for that
+	known          record.Recent[*entry] // to recognise an event that is sent twice
 	places         delivery.Set
 	turnOutlets    []*delivery.TurnOutlet // of the live turn, or the last one
 	quiet          bool
@@ -309,8 +308,8 @@ type Room struct {
 	onBehalf         askers.Tracker             // in whose name agents act
 	held             tool.PendingCalls          // calls that wait for somebody to confirm them
 	awaited          map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
-	unsaved          unsaved.Queue              // records of the room itself
-	unreturned       []lastWord                 // words after which agents may still have to hand over; see [Room.handOverOverdue]
+	unsaved          record.Unsaved             // records of the room itself
+	unreturned       []record.LastWord          // words after which agents may still have to hand over; see [Room.handOverOverdue]
 	unanswered       unanswered                 // the questions that were unanswered when the program began
 	newest           int64                      // the newest sequence
 	began            int64                      // the newest sequence of the past
@@ -339,7 +338,7 @@ func New(cfg Config) *Room {
 		r.head = &llm.HeadStart{Service: cfg.Model}
 	}
 	r.scene.Moved = r.pulse.beat
-	r.perceiver = perception.Perceiver{Scene: r.scene, Attachments: r.attachments}
+	r.perceiver = perception.Perceiver{Scene: r.scene, Recent: r.recent}
 	r.listener = r.newListener()
 	r.onBehalf.People = cfg.People
 	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.nudge}

@@ -24,42 +24,6 @@ type unanswered struct {
 	until    time.Time                                   // zero before the first check
 }
 
-// cutShort finds the unanswered messages in the past: nothing was heard of the last answer of an
-// agent, because earshot stopped.
-func (r *Room) cutShort(past []earshot.Event) (left unanswered) {
-	type asked struct {
-		about earshot.EventID
-		of    earshot.ParticipantID
-	}
-	last, ended := make(map[asked]earshot.TurnID), make(map[earshot.TurnID]earshot.Reply)
-	for _, e := range past {
-		switch body := e.Body.(type) {
-		case earshot.Decision:
-			if body.Turn != "" {
-				last[asked{body.About, body.Agent}] = body.Turn
-			}
-		case earshot.Reply:
-			ended[body.Turn] = body
-		}
-	}
-	owed, had := make(map[earshot.EventID]bool), make(map[earshot.EventID][]earshot.ParticipantID)
-	for a, turn := range last {
-		if reply := ended[turn]; reply.Cut != nil && reply.Cut.Signal == interrupt.Shutdown.String() && reply.Delivered() == "" {
-			owed[a.about] = true
-		} else {
-			had[a.about] = append(had[a.about], a.of)
-		}
-	}
-	left.had = make(map[earshot.EventID][]earshot.ParticipantID)
-	for _, e := range past {
-		if m, ok := e.Body.(earshot.Message); ok && m.Turn == "" && owed[e.ID] {
-			left.messages = append(left.messages, e)
-			left.had[e.ID] = had[e.ID]
-		}
-	}
-	return left
-}
-
 // putOff ends the turn of a question that nobody answers any more, because the program ends. It is
 // taken up when the program runs again.
 func (r *Room) putOff(q question) {

@@ -29,12 +29,7 @@ func (r *Room) newUnasked() *unasked.Tracker {
 		Audience: func(v earshot.Visibility) earshot.Audience {
 			return r.listeners(question{seat: r.seats[0], message: earshot.Event{Visibility: v}})
 		},
-		Author: func(id earshot.EventID) earshot.ParticipantID {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			e, _ := r.known.Event(id)
-			return e.Author
-		},
+		Author:  func(id earshot.EventID) earshot.ParticipantID { return r.recent(id).Author },
 		Absence: r.presence.Absence,
 	})
 }
@@ -198,7 +193,7 @@ func (r *Room) byReflex(e *entry) bool {
 			return false
 		}
 	}
-	return len(e.asks) > 0 || r.listener.Cuts(wrote(e.event))
+	return len(e.asks) > 0 || r.listener.Cuts(saidIn(e.event.Body))
 }
 
 // nextThought returns when recent events should be weighed; the zero time while there are none.

@@ -1,4 +1,4 @@
-package recent_test
+package record_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
-	"earshot/executive/recent"
+	"earshot/executive/record"
 )
 
 // An entry is one whose event waits for the journal or not.
@@ -20,22 +20,25 @@ type entry struct {
 func (en *entry) Event() earshot.Event { return en.event }
 func (en *entry) Over() bool           { return !en.waits }
 
+func (en *entry) With(now earshot.Event) *entry { return &entry{event: now} }
+
 // said returns an entry of a message.
 func said(id string, text earshot.Text, waits bool) *entry {
 	return &entry{earshot.Event{ID: earshot.EventID(id), Author: "ann", Body: earshot.Message{Text: text}}, waits}
 }
 
 // count returns how many entries are remembered.
-func count(c *recent.Entries[*entry]) (n int) {
-	for range c.All() {
+func count(c *record.Recent[*entry]) (n int) {
+	c.Update(func(had earshot.Event) (earshot.Event, bool) {
 		n++
-	}
+		return had, false
+	})
 	return n
 }
 
-// TestEntriesAreBounded has a room remember long texts: of those that are kept it forgets the oldest,
+// TestRecentIsBounded has a room remember long texts: of those that are kept it forgets the oldest,
 // but none that waits for the journal.
-func TestEntriesAreBounded(t *testing.T) {
+func TestRecentIsBounded(t *testing.T) {
 	const most, bytes = 1024, 4 << 20
 	long := earshot.Text(strings.Repeat("a", earshot.MaxText))
 	for _, tt := range []struct {
@@ -50,7 +53,7 @@ func TestEntriesAreBounded(t *testing.T) {
 		{"short texts", "a", 3 * most, false, most},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var c recent.Entries[*entry]
+			var c record.Recent[*entry]
 			for round := range 2 { // the second time, nothing of the first is counted
 				for i := range tt.add {
 					c.Add(said(fmt.Sprint(i), tt.text, tt.waits))
@@ -73,29 +76,28 @@ func TestEntriesAreBounded(t *testing.T) {
 	}
 }
 
-// TestEntries: by ID the entry that was added or replaced last is found, and a reply by its turn.
-func TestEntries(t *testing.T) {
+// TestRecent: by ID the entry that was added or updated last is found, and a reply by its turn.
+func TestRecent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var c recent.Entries[*entry]
+		var c record.Recent[*entry]
 		want := make(map[earshot.EventID]*entry)
 		for n := range rapid.IntRange(0, 100).Draw(t, "steps") {
 			en := said(rapid.SampledFrom([]string{"1", "2", "3", "4"}).Draw(t, "id"), earshot.Text(fmt.Sprint(n)), rapid.Bool().Draw(t, "waits"))
 			id := en.event.ID
-			switch rapid.SampledFrom([]string{"add", "replace", "remove"}).Draw(t, "act") {
+			switch rapid.SampledFrom([]string{"add", "update", "remove"}).Draw(t, "act") {
 			case "add":
 				c.Add(en)
 				want[id] = en
-			case "replace":
+			case "update":
+				c.Update(func(had earshot.Event) (earshot.Event, bool) { return en.event, had.ID == id })
 				if want[id] != nil {
-					c.Replace(en)
 					want[id] = en
 				}
 			case "remove":
 				c.Remove(id)
 				delete(want, id)
 			}
-			e, found := c.Event(id)
-			if got, ok := c.Get(id); got != want[id] || ok != (got != nil) || found != ok || found && recent.Text(e) != recent.Text(got.event) {
+			if got, ok := c.Get(id); ok != (want[id] != nil) || ok && record.TextOf(got.event) != record.TextOf(want[id].event) {
 				t.Fatalf("%s is %v, want %v", id, got, want[id])
 			}
 			if got := count(&c); got != len(want) {
@@ -103,13 +105,10 @@ func TestEntries(t *testing.T) {
 			}
 		}
 	})
-	var c recent.Entries[*entry]
+	var c record.Recent[*entry]
 	c.Add(said("1", "hello", false))
 	c.Add(&entry{event: earshot.Event{ID: "2", Body: earshot.Reply{Turn: "t"}}})
-	if e, ok := c.Reply("t"); e.ID != "2" || !ok {
-		t.Errorf("the reply of the turn is %q, %t", e.ID, ok)
-	}
-	if e, ok := c.Reply("u"); e.ID != "" || ok {
-		t.Errorf("the reply of another turn is %q, %t", e.ID, ok)
+	if e, none := c.Reply("t"), c.Reply("u"); e.ID != "2" || none.ID != "" {
+		t.Errorf("the reply of the turn is %q, that of another %q", e.ID, none.ID)
 	}
 }

@@ -1,4 +1,4 @@
-package unsaved_test
+package record_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
-	"earshot/executive/unsaved"
+	"earshot/executive/record"
 )
 
 var errFull = errors.New("the disk is full")
@@ -64,26 +64,26 @@ func TestFlush(t *testing.T) {
 		{"everything", "1 p2 3", "1 p2 3", "", 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var q unsaved.Queue
+			var q record.Unsaved
 			q.Add(records(tt.waits)...)
 			d := &disk{refuses: func(e earshot.Event) bool { return slices.Contains(strings.Fields(tt.refused), string(e.ID)) }}
-			a := q.Flush(d.append)
-			if got := fmt.Sprint(d.kept); got != "["+tt.kept+"]" || len(a.Kept) != len(d.kept) || a.Waiting != tt.waiting || a.Dropped != 0 {
-				t.Errorf("kept are %s, want %s; the attempt is %+v", got, tt.kept, a)
+			kept, dropped, err := q.Flush(d.append)
+			if got := fmt.Sprint(d.kept); got != "["+tt.kept+"]" || len(kept) != len(d.kept) || q.Len() != tt.waiting || dropped != 0 {
+				t.Errorf("kept are %s, want %s; %d were returned, %d wait, %d were dropped", got, tt.kept, len(kept), q.Len(), dropped)
 			}
-			if (a.Err != nil) != (tt.waiting > 0) {
-				t.Errorf("the reason is %v", a.Err)
+			if (err != nil) != (tt.waiting > 0) {
+				t.Errorf("the reason is %v", err)
 			}
 			now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 			if next := q.NextRetry(now); next.IsZero() != (tt.waiting == 0) || !next.IsZero() && next.Sub(now) != time.Second {
 				t.Errorf("it is tried again at %v", next)
 			}
-			if a := q.Flush(d.append); a.Err != nil || a.Waiting != tt.waiting {
-				t.Errorf("the second time it is %+v", a)
+			if _, _, err := q.Flush(d.append); err != nil || q.Len() != tt.waiting {
+				t.Errorf("the second time %d wait; the reason is %v", q.Len(), err)
 			}
 			d.refuses = func(earshot.Event) bool { return false }
-			if a := q.Flush(d.append); a.Err != nil || a.Waiting != 0 || len(d.kept) != len(records(tt.waits)) || q.Announces() {
-				t.Errorf("when the disk is free it is %+v, kept are %v", a, d.kept)
+			if _, _, err := q.Flush(d.append); err != nil || q.Len() != 0 || len(d.kept) != len(records(tt.waits)) || q.Announces() {
+				t.Errorf("when the disk is free %d wait, kept are %v; the reason is %v", q.Len(), d.kept, err)
 			}
 		})
 	}
@@ -93,8 +93,8 @@ func TestFlush(t *testing.T) {
 // next, and none is kept twice or lost otherwise.
 func TestFlushIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var q unsaved.Queue
-		full, added, dropped, waiting := false, 0, 0, 0
+		var q record.Unsaved
+		full, added, dropped := false, 0, 0
 		add := func() {
 			q.Add(records(fmt.Sprint(rapid.SampledFrom([]string{"p", "r"}).Draw(t, "kind"), added))...)
 			added++
@@ -110,10 +110,9 @@ func TestFlushIsBounded(t *testing.T) {
 				add()
 			}
 			full = rapid.Bool().Draw(t, "full")
-			a := q.Flush(d.append)
-			dropped += a.Dropped
-			if waiting = a.Waiting; waiting > 64 {
-				t.Fatalf("%d wait", waiting)
+			_, n, _ := q.Flush(d.append)
+			if dropped += n; q.Len() > 64 {
+				t.Fatalf("%d wait", q.Len())
 			}
 		}
 		full, d.meant, d.refuses = false, nil, func(earshot.Event) bool { return false }
