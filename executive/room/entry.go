@@ -179,8 +179,8 @@ func governs(k earshot.Kind) bool {
 // Event implements [record.Entry].
 func (en *entry) Event() earshot.Event { return en.event }
 
-// With implements [record.Entry]: the event is on record. It returns a new entry, because somebody may
-// still be reading the old one.
+// With implements [record.Entry]: the event is on record. It returns a new entry, because somebody
+// may still be reading the old one.
 func (en *entry) With(now earshot.Event) *entry {
 	return &entry{resolvedEvent: resolvedEvent{event: now}, done: en.done, err: en.err}
 }

@@ -44,8 +44,8 @@
 // bounded, and beyond that the oldest is dropped and reported; see [record.Unsaved].
 //
 // An event that is sent twice is answered once if the second copy comes while the first is still
-// remembered; see [record.Recent]. After that it is kept only once, but the decision about it is taken
-// again. Faults of earshot itself are shown and logged but not journalled, except those of the
+// remembered; see [record.Recent]. Later it is still kept only once, but the decision about it is
+// taken again. Faults of earshot itself are shown and logged but not journalled, except those of the
 // model: the most common fault is that the journal accepts nothing. Somebody who comes or goes
 // counts as here, or gone, before that is written. Of a message off the record only the ID is
 // remembered, so that a terminal that sends it again after /resume does not put it on record.
