@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"earshot"
+	"earshot/executive/revision"
 )
 
 // A journal keeps what happens now, in memory, behind what a day went on from. It finds
@@ -149,7 +150,8 @@ func (j *journal) keep(e earshot.Event) earshot.Event {
 	switch b := e.Body.(type) {
 	case earshot.Revision:
 		e.Sources = append(slices.Clip(e.Sources), b.Of)
-		j.revise(e, b)
+		i := j.at[b.Of]
+		j.events[i], _ = revision.Reword(j.events[i], e) // unless it was taken back
 	case earshot.Withdrawal:
 		e.Body = j.withdraw(b)
 	}
@@ -168,17 +170,6 @@ func (j *journal) gone(id earshot.EventID) bool {
 
 func erased(e earshot.Event) earshot.Event {
 	return earshot.Event{ID: e.ID, Sequence: e.Sequence, At: e.At, Room: e.Room, Visibility: e.Visibility, Body: earshot.Tombstone{Was: e.Body.Kind()}}
-}
-
-// revise makes a message what it was revised to.
-func (j *journal) revise(by earshot.Event, b earshot.Revision) {
-	i := j.at[b.Of]
-	m, ok := j.events[i].Body.(earshot.Message)
-	if !ok {
-		return // it was taken back
-	}
-	m.Text, m.Revised = b.Text, by.At
-	j.events[i].Body = m
 }
 
 // withdraw erases a message and all that was derived from it.

@@ -34,9 +34,9 @@ func (r *Room) advice(a addressing.Addressees) string {
 // text that is shown at the outlet beside the author's sense, if there is one.
 func (r *Room) Advice(message earshot.EventID) string {
 	r.mu.Lock()
-	en := r.known.byID[message]
+	en, ok := r.known.Get(message)
 	r.mu.Unlock()
-	if en == nil {
+	if !ok {
 		return ""
 	}
 	return r.advice(en.aim)

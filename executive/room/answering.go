@@ -10,33 +10,25 @@ import (
 	"earshot/executive/addressing"
 	"earshot/executive/decision"
 	"earshot/executive/dialogue"
+	"earshot/executive/record"
 	"earshot/participants"
 )
 
-// recallable returns a message that the room remembers, as others can quote it.
-func (r *Room) recallable(id earshot.EventID) (dialogue.Citation, bool) {
+// recent returns an event that the room remembers; the zero Event if it does not.
+func (r *Room) recent(id earshot.EventID) (e earshot.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	en, ok := r.known.get(id)
-	if !ok {
-		return dialogue.Citation{}, false
+	if en, ok := r.known.Get(id); ok {
+		e = en.event
 	}
-	e := en.event
-	c := dialogue.Citation{Event: e.ID, By: e.Author, Visibility: e.Visibility, Text: textSaid(e)}
-	return c, c.Text != ""
+	return e
 }
 
-// textSaid returns what somebody said in an event: a message, an utterance or a reply.
-func textSaid(e earshot.Event) earshot.Text {
-	switch body := e.Body.(type) {
-	case earshot.Message:
-		return body.Whole()
-	case earshot.Utterance:
-		return body.Text
-	case earshot.Reply:
-		return body.Delivered()
-	}
-	return ""
+// recallable returns a message that the room remembers, as others can quote it.
+func (r *Room) recallable(id earshot.EventID) (dialogue.Citation, bool) {
+	e := r.recent(id)
+	c := dialogue.Citation{Event: e.ID, By: e.Author, Visibility: e.Visibility, Text: record.TextOf(e)}
+	return c, c.Text != ""
 }
 
 // recalls remembers a reply, which somebody may answer.
@@ -48,8 +40,8 @@ func (r *Room) recalls(e earshot.Event) {
 	close(done)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.known.get(e.ID); !known {
-		r.known.add(&entry{resolvedEvent: resolvedEvent{event: e}, done: done})
+	if _, known := r.known.Get(e.ID); !known {
+		r.known.Add(&entry{resolvedEvent: resolvedEvent{event: e}, done: done})
 	}
 }
 
@@ -100,19 +92,15 @@ func (r *Room) wroteThat(ctx context.Context, id earshot.EventID) (event earshot
 func (r *Room) remembersThat(id earshot.EventID) (event earshot.EventID, by earshot.ParticipantID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if en, ok := r.known.get(id); ok {
+	if en, ok := r.known.Get(id); ok {
 		return id, en.event.Author
 	}
 	turn := earshot.TurnID(id)
 	if r.activeTurn != nil && r.activeTurn.Turn == turn {
 		return "", r.activeTurn.Seat.ID
 	}
-	for _, en := range r.known.byID {
-		if reply, ok := en.event.Body.(earshot.Reply); ok && reply.Turn == turn {
-			return en.event.ID, en.event.Author
-		}
-	}
-	return "", ""
+	reply := r.known.Reply(turn)
+	return reply.ID, reply.Author
 }
 
 // written returns a message in the form in which it may be kept: it needs text or attachments. No

@@ -108,7 +108,7 @@ func (r *Room) excessive(ctx context.Context, q question.Question) bool {
 	}
 	r.giveUp(q)
 	if !r.handOver(ctx, q, q.Message, why) {
-		r.unsaved = append(r.unsaved, r.decision(q, earshot.Silent, exchange.DecisionReason(why)))
+		r.unsaved.Add(r.decision(q, earshot.Silent, exchange.DecisionReason(why)))
 	}
 	return true
 }

@@ -17,7 +17,7 @@ type deadline struct {
 
 // deadlines lists all of them.
 var deadlines = [...]deadline{
-	{(*Room).nextRetry, func(r *Room, ctx context.Context) { r.keep(ctx) }},
+	{func(r *Room) time.Time { return r.unsaved.NextRetry(r.cfg.Now()) }, func(r *Room, ctx context.Context) { r.keep(ctx) }},
 	{(*Room).nextAnnouncement, (*Room).announce},
 	{(*Room).nextRecovery, (*Room).announceRecoveries},
 	{func(r *Room) time.Time { return r.voicePresence.NextExpiry() }, (*Room).expireVoicePresence},

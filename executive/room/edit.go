@@ -3,14 +3,11 @@ package room
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"earshot"
-	"earshot/executive/dialogue"
+	"earshot/executive/revision"
 	"earshot/executive/scene"
-	"earshot/executive/slash"
 	"earshot/executive/tool"
-	"earshot/participants"
 )
 
 // amend records an edit if it still fits when its turn has come, so that nobody changes what they
@@ -99,42 +96,8 @@ func (p *toolContext) edit(ctx context.Context, s tool.Scope, c tool.Change) (ea
 		return "", err
 	}
 	e := scene.Alter(p.event(earshot.Edit{}), earshot.Edit{Act: map[string]earshot.Act{"change": earshot.Changed, "remove": earshot.Ended}[c.Action], Text: c.Text}, had)
-	if !reaches(p.question.Rests.Visibility, had.Visibility) {
+	if !revision.Covers(p.question.Rests.Visibility, had.Visibility) {
 		return "", tool.Refuse("that entry is visible to more people than this conversation; add an entry of your own, which those here will see")
 	}
 	return map[string]earshot.Text{"change": "It is changed.", "remove": "It is removed."}[c.Action], p.room.amend(ctx, e, s.Audience)
 }
-
-// reaches reports whether everybody who may see something of visibility w may also see something of
-// visibility v.
-func reaches(v, w earshot.Visibility) bool {
-	both := v.And(w)
-	return both.Scope == w.Scope && len(both.Members) == len(w.Members) && (both.Agents == nil) == (w.Agents == nil) && len(both.Agents) == len(w.Agents)
-}
-
-// told returns an edit by a sense in the form in which it may be kept: only of fields that a sense
-// observes, and under names of its own, so that it cannot change what others have added.
-func told(from earshot.Handle, who participants.Participant, b earshot.Edit) (earshot.Edit, error) {
-	f := scene.Field(b.Field)
-	switch {
-	case who.ID != "":
-		return b, errors.New("a known participant cannot change the scene through a sense; use /context")
-	case b.Act != earshot.Created && b.Act != earshot.Changed && b.Act != earshot.Ended:
-		return b, fmt.Errorf("a sense can only add, change or end its own entries, not %q", participants.OneLine(string(b.Act)))
-	case f != scene.Environment && f != scene.Visual && f != scene.User:
-		return b, fmt.Errorf("a sense can only report on %s, %s and %s", scene.Environment, scene.Visual, scene.User)
-	case len(b.Item) > mostItem:
-		return b, fmt.Errorf("the name of an entry has %d bytes; at most %d", len(b.Item), mostItem)
-	}
-	b.Item, b.Was, b.Undoes, b.Source = from.Provider+":"+b.Item, "", "", ""
-	if b.Act == earshot.Ended {
-		b.Text = ""
-		return b, nil
-	}
-	text, err := dialogue.Wording(b.Text, slash.MaxMemo)
-	b.Text = text
-	return b, err
-}
-
-// mostItem is the longest name of an entry in bytes.
-const mostItem = 64

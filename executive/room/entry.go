@@ -3,7 +3,6 @@ package room
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"earshot"
 	"earshot/executive"
@@ -13,17 +12,9 @@ import (
 	"earshot/interrupt"
 )
 
-const (
-	// maxWaiting is how many events may wait for the journal. A commit takes a millisecond or two,
-	// so this many are a flood.
-	maxWaiting = 256
-
-	// keepRecent is how many entries the room remembers to recognise an event that is sent twice: a
-	// sender without an answer tries again within seconds. keepRecentBytes bounds their texts,
-	// besides what waits for the journal.
-	keepRecent      = 1024
-	keepRecentBytes = 4 << 20
-)
+// maxWaiting is how many events may wait for the journal. A commit takes a millisecond or two, so
+// this many are a flood.
+const maxWaiting = 256
 
 var (
 	errOffRecord = errors.New("the room is off the record, but this would be kept; /resume first")
@@ -50,7 +41,6 @@ type entry struct {
 	queued chan struct{} // closed when it has its place in the queue; nil if it had that already
 	done   chan struct{} // closed when the result is known
 	err    error         // why it was not kept; set before done is closed
-	bytes  int           // of its text, as it came
 }
 
 // enqueue admits an event of the room itself, to be kept. then, unless it is nil, receives the
@@ -81,7 +71,7 @@ func (en *entry) wait(ctx context.Context) error {
 func (r *Room) reserve(in resolvedEvent) (en *entry, first bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if en, ok := r.known.get(in.event.ID); ok && !en.elsewhere(in.event) {
+	if en, ok := r.known.Get(in.event.ID); ok && !en.elsewhere(in.event) {
 		if !en.is(in.event) {
 			return nil, false, ErrTaken
 		}
@@ -93,7 +83,7 @@ func (r *Room) reserve(in resolvedEvent) (en *entry, first bool, err error) {
 	case r.is() == earshot.OffRecord && in.event.Body.Kind() == earshot.KindMessage:
 		en = &entry{resolvedEvent: resolvedEvent{event: earshot.Event{ID: in.event.ID}}, done: make(chan struct{}), passes: true}
 		close(en.done)
-		r.known.add(en)
+		r.known.Add(en)
 		return en, true, nil
 	case r.is() == earshot.OffRecord && unkept[in.event.Body.Kind()]:
 		return nil, false, errOffRecord
@@ -102,7 +92,7 @@ func (r *Room) reserve(in resolvedEvent) (en *entry, first bool, err error) {
 	}
 	r.coming++
 	en = &entry{resolvedEvent: in, queued: make(chan struct{}), done: make(chan struct{})}
-	r.known.add(en)
+	r.known.Add(en)
 	return en, true, nil
 }
 
@@ -188,58 +178,17 @@ func governs(k earshot.Kind) bool {
 	return k == earshot.KindPresence || k == earshot.KindMode || k == earshot.KindWithdrawal
 }
 
-// recentEntries are the entries that the room remembers, by the ID of their event. The zero value
-// is empty. r.mu must be held.
-type recentEntries struct {
-	byID  map[earshot.EventID]*entry
-	order []earshot.EventID // oldest first
-	bytes int               // of their texts, as they came
+// Event implements [record.Entry].
+func (en *entry) Event() earshot.Event { return en.event }
+
+// With implements [record.Entry]: the event is on record. It returns a new entry, because somebody
+// may still be reading the old one.
+func (en *entry) With(now earshot.Event) *entry {
+	return &entry{resolvedEvent: resolvedEvent{event: now}, done: en.done, err: en.err}
 }
 
-// get returns the entry of an event, if it is remembered.
-func (c *recentEntries) get(id earshot.EventID) (en *entry, ok bool) {
-	en, ok = c.byID[id]
-	return en, ok
-}
-
-// add remembers an entry, and forgets the oldest that are not on their way into the journal.
-func (c *recentEntries) add(en *entry) {
-	c.remove(en.event.ID)
-	if c.byID == nil {
-		c.byID = make(map[earshot.EventID]*entry)
-	}
-	en.bytes = len(textSaid(en.event))
-	c.byID[en.event.ID], c.order, c.bytes = en, append(c.order, en.event.ID), c.bytes+en.bytes
-	for len(c.order) > keepRecent || c.bytes > keepRecentBytes {
-		oldest := c.order[0]
-		if !c.byID[oldest].over() {
-			return
-		}
-		c.bytes -= c.byID[oldest].bytes
-		delete(c.byID, oldest)
-		c.order = c.order[1:]
-	}
-}
-
-// replace remembers the current version of an event that is on record. It makes a new entry,
-// because somebody may still be reading the old one.
-func (c *recentEntries) replace(en *entry, now earshot.Event) {
-	c.byID[en.event.ID] = &entry{resolvedEvent: resolvedEvent{event: now}, done: en.done, err: en.err, bytes: en.bytes}
-}
-
-// remove forgets the entry of an event.
-func (c *recentEntries) remove(id earshot.EventID) {
-	en, ok := c.byID[id]
-	if !ok {
-		return
-	}
-	c.bytes -= en.bytes
-	delete(c.byID, id)
-	c.order = slices.DeleteFunc(c.order, func(x earshot.EventID) bool { return x == id })
-}
-
-// over reports whether the result of the entry is known.
-func (en *entry) over() bool {
+// Over implements [record.Entry]: the result of the entry is known.
+func (en *entry) Over() bool {
 	select {
 	case <-en.done:
 		return true
@@ -281,7 +230,7 @@ func (r *Room) nudge() {
 func (r *Room) finish(en *entry, err error) {
 	if err != nil {
 		r.mu.Lock()
-		r.known.remove(en.event.ID)
+		r.known.Remove(en.event.ID)
 		r.mu.Unlock()
 	}
 	if en.then != nil {

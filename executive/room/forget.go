@@ -8,7 +8,9 @@ import (
 	"earshot/executive/latency"
 	"earshot/executive/presence"
 	"earshot/executive/question"
+	"earshot/executive/record"
 	"earshot/executive/reflex"
+	"earshot/executive/revision"
 	"earshot/executive/tool"
 	"earshot/participants"
 )
@@ -36,43 +38,18 @@ func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 	}
 	for i, q := range r.pending {
 		if q.Message.ID == b.Of {
-			r.pending[i].Message = reworded(q.Message, b.Text, e)
+			r.pending[i].Message, _ = revision.Reword(q.Message, e)
 			r.pending[i].Want, r.pending[i].Words = reflex.Recognise(b.Text, q.Seat.Name), ""
 		}
 	}
 	for i, m := range r.unanswered.messages {
-		if m.ID == b.Of {
-			r.unanswered.messages[i] = reworded(m, b.Text, e)
-		}
+		r.unanswered.messages[i], _ = revision.Reword(m, e)
 	}
 	r.unasked.Reword(e, b)
 	r.slash.ForgetLists()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for id, en := range r.known.byID {
-		switch was := en.event.Body.(type) {
-		case earshot.Message:
-			if id == b.Of {
-				r.known.replace(en, reworded(en.event, b.Text, e))
-			}
-		case earshot.Revision:
-			if was.Of == b.Of && id != e.ID {
-				gone := en.event
-				gone.Body = earshot.Revision{Of: was.Of}
-				r.known.replace(en, gone)
-			}
-		}
-	}
-}
-
-// reworded returns a message as it is after a revision.
-func reworded(m earshot.Event, text earshot.Text, by earshot.Event) earshot.Event {
-	body, ok := m.Body.(earshot.Message)
-	if ok {
-		body.Text, body.Revised = text, by.At
-		m.Body = body
-	}
-	return m
+	r.known.Update(func(had earshot.Event) (earshot.Event, bool) { return revision.Reword(had, e) })
 }
 
 // forget removes erased events from everything that is remembered, and gives up what would have
@@ -98,7 +75,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	}
 	r.captioner.Forget(is)
 	r.unanswered.messages = slices.DeleteFunc(r.unanswered.messages, func(e earshot.Event) bool { return is(e.ID) })
-	r.unreturned = slices.DeleteFunc(r.unreturned, func(l lastWord) bool { return is(l.said.ID) })
+	r.unreturned = slices.DeleteFunc(r.unreturned, func(l record.LastWord) bool { return is(l.Said.ID) })
 	for _, id := range gone {
 		r.unasked.Reminders.Apply(earshot.Event{ID: id, Body: earshot.Tombstone{}})
 	}
@@ -117,24 +94,13 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 func (r *Room) forgotten(is func(earshot.EventID) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for id, en := range r.known.byID {
-		if is(id) {
-			r.known.replace(en, earshot.Event{ID: id, At: en.event.At, Room: en.event.Room, Visibility: en.event.Visibility, Body: earshot.Tombstone{Was: en.event.Body.Kind()}})
+	r.known.Update(func(had earshot.Event) (earshot.Event, bool) {
+		if !is(had.ID) {
+			return had, false
 		}
-	}
+		return earshot.Event{ID: had.ID, At: had.At, Room: had.Room, Visibility: had.Visibility, Body: earshot.Tombstone{Was: had.Body.Kind()}}, true
+	})
 	r.latencies = slices.DeleteFunc(r.latencies, func(t latency.Record) bool { return is(t.About) })
-}
-
-// rewritten returns a message as a revision makes it, with its attachments.
-func (r *Room) rewritten(b earshot.Revision) earshot.Message {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	m := earshot.Message{Text: b.Text}
-	if en, ok := r.known.get(b.Of); ok {
-		was, _ := en.event.Body.(earshot.Message)
-		m.Attachments = was.Attachments
-	}
-	return m
 }
 
 // Forget removes erased events from everything that the room remembers, and what it knows by itself

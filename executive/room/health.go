@@ -40,7 +40,7 @@ func (r *Room) nextRecovery() time.Time { return r.faults.Next() }
 func (r *Room) announceRecoveries(ctx context.Context) {
 	for _, n := range r.faults.Steady(r.cfg.Now()) {
 		if strings.HasPrefix(n.Key, generation.FaultKey) {
-			r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
+			r.unsaved.Add(r.event(earshot.Visibility{Scope: earshot.System}, n))
 			continue
 		}
 		r.warn(n)

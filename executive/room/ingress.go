@@ -16,8 +16,10 @@ import (
 	"earshot/executive/dialogue"
 	"earshot/executive/hearing"
 	"earshot/executive/midturn"
+	"earshot/executive/revision"
 	"earshot/executive/scene"
 	"earshot/executive/sight"
+	"earshot/executive/slash"
 	"earshot/interrupt"
 	"earshot/participants"
 )
@@ -58,7 +60,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	}
 	in, err := r.resolve(ctx, &set, e)
 	switch {
-	case err != nil && needless(e.Body, err):
+	case err != nil && revision.Needless(e.Body, err):
 		return nil
 	case err != nil:
 		return err
@@ -86,8 +88,8 @@ func (r *Room) resolve(ctx context.Context, set *executive.Config, e earshot.Eve
 	if in, err = r.identify(e); err != nil {
 		return in, err
 	}
-	if _, does := changing(in.event.Body); does {
-		return in, r.resolveRevision(ctx, &in.event, &in)
+	if of, does := revision.Of(in.event.Body); does {
+		return in, r.resolveRevision(ctx, of, &in.event, &in)
 	}
 	r.address(ctx, set, &in)
 	r.judge(set, &in)
@@ -391,7 +393,7 @@ func speech(s earshot.Speech) earshot.Speech {
 func noticed(from earshot.Handle, who participants.Participant, b earshot.Body) (earshot.Body, error) {
 	switch body := b.(type) {
 	case earshot.Edit:
-		return told(from, who, body)
+		return revision.CheckEdit(body, from, who, slash.MaxMemo)
 	case earshot.Sight:
 		return sight.CheckSight(body, from, who)
 	case earshot.Glance:

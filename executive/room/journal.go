@@ -8,19 +8,11 @@ import (
 
 	"earshot"
 	"earshot/executive/dialogue"
+	"earshot/executive/record"
 )
 
-const (
-	// maxUnsaved is how many events may wait for a full disk. While it is full no message is
-	// admitted, so no turn begins: there are only a handful.
-	maxUnsaved = 64
-
-	// retry is how often a journal that refused is tried again.
-	retry = time.Second
-
-	// farewell bounds the writing when the program ends.
-	farewell = 5 * time.Second
-)
+// farewell bounds the writing when the program ends.
+const farewell = 5 * time.Second
 
 // A Journal keeps events. Append is called by one goroutine at a time, returns the events with
 // their sequence once they are on disk, and may wait for a disk. An event whose ID the journal
@@ -79,16 +71,17 @@ func (r *Room) take(ctx context.Context) {
 		late := false // an announcement is late; those after it wait behind it
 		for i, e := range batch {
 			how[i] = err
-			if len(batch) > 1 && !(late && announces(e.event)) {
+			if len(batch) > 1 && !(late && record.Announces(e.event)) {
 				how[i] = r.write(ctx, []*entry{e})
 			}
-			late = late || how[i] != nil && announces(e.event)
+			late = late || how[i] != nil && record.Announces(e.event)
 		}
 	}
 	r.supersede()
 	for i, e := range batch {
-		if how[i] != nil && announces(e.event) {
-			r.unsaved, how[i] = append(r.unsaved, e.event), nil // they came or went nevertheless
+		if how[i] != nil && record.Announces(e.event) {
+			r.unsaved.Add(e.event) // they came or went nevertheless
+			how[i] = nil
 		}
 		if how[i] == nil {
 			if e.strange && r.set.Speech.AnnounceVoices {
@@ -108,20 +101,18 @@ func (r *Room) take(ctx context.Context) {
 // owed returns batch without the announcements that come after one which is still unsaved: they
 // wait behind it.
 func (r *Room) owed(batch []*entry) []*entry {
-	if !slices.ContainsFunc(r.unsaved, announces) {
+	if !r.unsaved.Announces() {
 		return batch
 	}
 	return slices.DeleteFunc(batch, func(e *entry) bool {
-		if !announces(e.event) {
+		if !record.Announces(e.event) {
 			return false
 		}
-		r.unsaved = append(r.unsaved, e.event)
+		r.unsaved.Add(e.event)
 		r.finish(e, nil)
 		return true
 	})
 }
-
-func announces(e earshot.Event) bool { return e.Body.Kind() == earshot.KindPresence }
 
 // write puts a batch into the journal. Then it informs everybody and lets the questions wait for a
 // turn.
@@ -193,56 +184,25 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 	if len(orphans) > 0 {
 		r.forget(ctx, "", orphans...)
 	}
-	if !r.scene.Counts(r.perceived) {
+	if !r.perceiver.Complete() {
 		r.mend(ctx)
 	}
 	return kept, nil
 }
 
-// nextRetry returns when the records that the journal refused are tried again.
-func (r *Room) nextRetry() time.Time {
-	if len(r.unsaved) == 0 {
-		return time.Time{}
-	}
-	return r.cfg.Now().Add(retry)
-}
-
-// keep writes the room's own records, and returns those that are on record. A record that the
-// journal refuses is tried again, each by itself, since one may be at fault.
+// keep writes the room's own records, and returns those that are on record.
 func (r *Room) keep(ctx context.Context) (kept []earshot.Event) {
 	r.mu.Lock()
-	all := append(r.unsaved, r.rejectedEvents...)
-	r.unsaved, r.rejectedEvents = nil, nil // records that are given up meanwhile are added to these
+	r.unsaved.Add(r.rejectedEvents...)
+	r.rejectedEvents = nil
 	r.mu.Unlock()
-	if len(all) == 0 {
-		return nil
-	}
-	kept, err := r.append(ctx, all...)
-	if err == nil {
-		r.stuck = false
-		return kept
-	}
-	var left []earshot.Event
-	for _, e := range all {
-		behind := announces(e) && slices.ContainsFunc(left, announces) // they stay in order
-		if len(all) > 1 && !behind {
-			if own, err := r.append(ctx, e); err == nil {
-				kept = append(kept, own...)
-				continue
-			}
-		}
-		left = append(left, e)
-	}
-	left = append(left, r.unsaved...)
-	if n := len(left) - maxUnsaved; n > 0 {
-		left = left[n:]
-		r.dropping("unsaved", n)
+	kept, dropped, err := r.unsaved.Flush(func(events ...earshot.Event) ([]earshot.Event, error) { return r.append(ctx, events...) })
+	if dropped > 0 {
+		r.dropping("unsaved", dropped)
 		r.Report(earshot.Notice{Key: "unsaved", Text: "some ends of replies, arrivals or departures could not be recorded", Cure: "earshot doctor"})
 	}
-	r.unsaved = left
-	if !r.stuck {
-		r.cfg.Log.Warn("the journal does not accept events; trying again", "waiting", len(left), "err", err)
+	if err != nil {
+		r.cfg.Log.Warn("the journal does not accept events; trying again", "waiting", r.unsaved.Len(), "err", err)
 	}
-	r.stuck = true
 	return kept
 }

@@ -94,7 +94,7 @@ func (r *Room) leavesCuts() {
 	r.mu.Unlock()
 	for _, in := range left {
 		if r.mode.TakesIn(in.event) {
-			r.unsaved = append(r.unsaved, r.uttered(in.event))
+			r.unsaved.Add(r.uttered(in.event))
 		}
 	}
 }

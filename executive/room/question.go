@@ -37,7 +37,7 @@ func (r *Room) listeners(q question.Question) earshot.Audience {
 func (r *Room) supersede() {
 	kept, dropped := r.pending.Supersede()
 	for _, q := range dropped {
-		r.unsaved = append(r.unsaved, r.end(q.Question, earshot.Reply{Outcome: earshot.Suppressed, Superseded: q.By}))
+		r.unsaved.Add(r.end(q.Question, earshot.Reply{Outcome: earshot.Suppressed, Superseded: q.By}))
 		if q.By == "" {
 			r.dropping("questions", 1)
 		}
@@ -83,7 +83,7 @@ func (r *Room) overtake(e *entry) {
 
 // giveUp ends the turn of a question before it begins.
 func (r *Room) giveUp(q question.Question) {
-	r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Suppressed}))
+	r.unsaved.Add(r.end(q, earshot.Reply{Outcome: earshot.Suppressed}))
 }
 
 // end returns the event that says how the turn of q ended. It is erased with the messages from

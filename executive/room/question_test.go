@@ -86,13 +86,14 @@ func TestWhatWaits(t *testing.T) {
 			if got := strings.Join(answered, ", "); got != tt.answered {
 				t.Errorf("answered %q, want %q", got, tt.answered)
 			}
-			for _, e := range r.unsaved {
+			ended, _, _ := r.unsaved.Flush(func(all ...earshot.Event) ([]earshot.Event, error) { return all, nil })
+			for _, e := range ended {
 				if reply := e.Body.(earshot.Reply); reply.Outcome != earshot.Suppressed {
 					t.Errorf("a turn that never began was %s", reply.Outcome)
 				}
 			}
-			if len(r.unsaved)+len(answered) != n {
-				t.Errorf("of %d turns %d were given up and %d answered", n, len(r.unsaved), len(answered))
+			if len(ended)+len(answered) != n {
+				t.Errorf("of %d turns %d were given up and %d answered", n, len(ended), len(answered))
 			}
 		})
 	}

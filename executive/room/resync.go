@@ -2,12 +2,13 @@ package room
 
 import (
 	"context"
+	"earshot/executive/seat"
 	"errors"
 	"fmt"
+	"slices"
 
 	"earshot"
 	"earshot/executive/command"
-	"earshot/executive/scene"
 	"earshot/participants"
 )
 
@@ -23,23 +24,12 @@ func (r *Room) resync(ctx context.Context) (differed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("reading the journal: %w", err)
 	}
-	fresh := new(scene.Scene)
-	for _, e := range events {
-		if r.perceivable(e) {
-			r.perceive(fresh, e)
-		}
-	}
-	return r.scene.Resync(fresh, r.perceived), nil
+	return r.perceiver.Resync(events, r.perceivable), nil
 }
 
 // perceivable reports whether an agent may see e.
 func (r *Room) perceivable(e earshot.Event) bool {
-	for _, s := range r.seats {
-		if e.Visibility.AllowsAgent(s.ID) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.seats, func(s *seat.Seat) bool { return e.Visibility.AllowsAgent(s.ID) })
 }
 
 // mend compares the scene with the journal, and reports a difference.

@@ -9,22 +9,10 @@ import (
 	"earshot/executive"
 	"earshot/executive/askers"
 	"earshot/executive/decision"
-	"earshot/executive/dialogue"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
 	"earshot/executive/reflex"
-	"earshot/interrupt"
-)
-
-// The errors of revisions and withdrawals. Nothing has changed then.
-var (
-	errNoSuch    = errors.New("there is no such message in this room")
-	errNotTheirs = errors.New("somebody else wrote that message, or it was written elsewhere")
-	errNotWords  = errors.New("only a message can be changed or taken back")
-	errTakenBack = errors.New("that message was taken back")
-
-	// errNothingKept says that the message is not kept anyway.
-	errNothingKept = errors.New("nothing of that message is kept")
+	"earshot/executive/revision"
 )
 
 // A change is what an event does to a message that was admitted before.
@@ -33,67 +21,29 @@ type change struct {
 	again *question.Question // the question that is being answered, and is asked again
 }
 
-// changing returns which message a body revises or withdraws, if it does.
-func changing(b earshot.Body) (of earshot.EventID, does bool) {
-	switch b := b.(type) {
-	case earshot.Revision:
-		return b.Of, true
-	case earshot.Withdrawal:
-		return b.Of, true
-	}
-	return "", false
-}
-
-// resolveRevision determines what e does to a message. It is visible to the same people, and only
-// its author can send it, by the handle by which they wrote the message. The moderator of the place
-// where it was written, represented by the sense itself, can withdraw it, and also a reply that was
-// delivered there.
-func (r *Room) resolveRevision(ctx context.Context, e *earshot.Event, in *resolvedEvent) error {
-	of, _ := changing(e.Body)
+// resolveRevision determines what e does to the message of, which is visible to the same people.
+func (r *Room) resolveRevision(ctx context.Context, of earshot.EventID, e *earshot.Event, in *resolvedEvent) error {
 	was, err := r.original(ctx, of)
-	for errors.Is(err, errNoSuch) && !r.barEarlyEvent(*e, of) { // it has come meanwhile
+	for errors.Is(err, revision.ErrNoSuch) && !r.barEarlyEvent(*e, of) { // it has come meanwhile
 		was, err = r.original(ctx, of)
 	}
 	if err != nil {
 		return err
 	}
-	revision, revises := e.Body.(earshot.Revision)
-	keepsOrder := !revises && e.From.ID == ""
-	m, message := was.Body.(earshot.Message)
-	reply, _ := was.Body.(earshot.Reply)
-	switch _, aloud := was.Body.(earshot.Utterance); {
-	case !revises && keepsOrder && cameOut(reply, e.Via):
-	case was.From.Provider != e.From.Provider || was.From != e.From && !keepsOrder:
-		return errNotTheirs
-	case !message && !(aloud && !revises), m.Turn != "":
-		return errNotWords
-	case revises && len(m.Attachments) == 0:
-		if _, err := dialogue.Wording(revision.Text, earshot.MaxText); err != nil {
-			return err
-		}
+	if err := revision.Check(*e, was); err != nil {
+		return err
 	}
 	e.To, e.Visibility = was.To, was.Visibility
 	in.change = change{of: of}
+	b, revises := e.Body.(earshot.Revision)
 	if revises {
 		e.Sources = []earshot.EventID{of}
-	}
-	if revises {
-		in.change.again = r.outdated(revision)
+		in.change.again = r.outdated(b)
 	}
 	if in.change.again != nil || !revises && r.answersNow(func(id earshot.EventID) bool { return id == of }) != nil {
-		in.signal = over(*e, in.who.ID)
+		in.signal = revision.Signal(*e, in.who.ID)
 	}
 	return nil
-}
-
-// cameOut reports whether any of a reply was heard at an outlet.
-func cameOut(r earshot.Reply, outlet string) bool {
-	return slices.ContainsFunc(r.Heard, func(d earshot.Delivery) bool { return d.Outlet == outlet && d.Bytes > 0 })
-}
-
-// over returns the signal for the floor that a question no longer exists.
-func over(e earshot.Event, by earshot.ParticipantID) *interrupt.Signal {
-	return &interrupt.Signal{Kind: interrupt.Addressed, From: e.From, Via: e.Via, By: by, Confidence: 1, At: e.At}
 }
 
 // outdated returns the question that is being answered and whose words a revision changes, nil for
@@ -101,7 +51,7 @@ func over(e earshot.Event, by earshot.ParticipantID) *interrupt.Signal {
 func (r *Room) outdated(b earshot.Revision) *question.Question {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.activeTurn == nil || r.activeTurn.Message.ID != b.Of || r.activeTurn.Handover != nil || r.activeTurn.Candidate != nil || respelt(saidIn(r.activeTurn.Message.Body), b.Text) {
+	if r.activeTurn == nil || r.activeTurn.Message.ID != b.Of || r.activeTurn.Handover != nil || r.activeTurn.Candidate != nil || revision.Respelt(saidIn(r.activeTurn.Message.Body), b.Text) {
 		return nil
 	}
 	q := r.activeTurn.Question
@@ -127,16 +77,15 @@ func (r *Room) changesSoon(id earshot.EventID) bool {
 
 // original returns the message that is changed. If it is just entering the queue for the journal,
 // original waits for that.
-func (r *Room) original(ctx context.Context, of earshot.EventID) (earshot.Event, error) {
-	was := earshot.Event{}
+func (r *Room) original(ctx context.Context, of earshot.EventID) (was earshot.Event, err error) {
 	r.mu.Lock()
-	en, known := r.known.get(of)
+	en, known := r.known.Get(of)
 	r.mu.Unlock()
 	switch {
 	case known && en.passes:
-		return was, errNothingKept
+		return was, revision.ErrNothingKept
 	case known && en.barred:
-		return was, errNoSuch
+		return was, revision.ErrNoSuch
 	case known:
 		was = en.event
 		if en.queued == nil {
@@ -148,16 +97,15 @@ func (r *Room) original(ctx context.Context, of earshot.EventID) (earshot.Event,
 			return was, context.Cause(ctx)
 		}
 	case r.cfg.Event != nil:
-		var err error
 		if was, known, err = r.cfg.Event(ctx, of); err != nil {
 			return was, err
 		}
 	}
 	switch {
 	case !known:
-		return was, errNoSuch
+		return was, revision.ErrNoSuch
 	case was.Body.Kind() == earshot.KindErased:
-		return was, errTakenBack
+		return was, revision.ErrTakenBack
 	}
 	return was, nil
 }
@@ -168,23 +116,16 @@ func (r *Room) original(ctx context.Context, of earshot.EventID) (earshot.Event,
 func (r *Room) barEarlyEvent(e earshot.Event, of earshot.EventID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if en, known := r.known.get(of); known {
+	if en, known := r.known.Get(of); known {
 		return en.barred
 	}
-	if _, back := e.Body.(earshot.Withdrawal); back && e.From.ID == "" {
+	if revision.Moderates(e) {
 		gone := earshot.Event{ID: of, At: e.At, From: e.From, Room: r.cfg.ID, Body: earshot.Tombstone{Was: earshot.KindMessage}}
 		en := &entry{resolvedEvent: resolvedEvent{event: gone}, barred: true, done: make(chan struct{})}
 		close(en.done)
-		r.known.add(en)
+		r.known.Add(en)
 	}
 	return true
-}
-
-// needless reports whether a failed change is already done: withdrawing something twice is not an
-// error of the sender.
-func needless(b earshot.Body, why error) bool {
-	_, back := b.(earshot.Withdrawal)
-	return errors.Is(why, errNothingKept) || back && errors.Is(why, errTakenBack)
 }
 
 // actOnFloor lets an event act on the floor. A revision or withdrawal of the message that is being
@@ -203,7 +144,7 @@ func (r *Room) reask(e *entry, b earshot.Revision) []earshot.Event {
 	again := e.change.again
 	if again == nil { // its turn may have begun meanwhile
 		if again = r.outdated(b); again != nil {
-			e.signal = over(e.event, e.who.ID)
+			e.signal = revision.Signal(e.event, e.who.ID)
 			r.actOnFloor(&r.set, e.resolvedEvent)
 			e.ticket = r.floor.Ticket()
 		}
@@ -211,8 +152,9 @@ func (r *Room) reask(e *entry, b earshot.Revision) []earshot.Event {
 	if again == nil || !r.answers() || r.seatOf(again.Seat.ID) == nil {
 		return nil
 	}
+	now, _ := revision.Reword(again.Message, e.event)
 	q := question.Question{
-		Seat: again.Seat, Message: reworded(again.Message, b.Text, e.event), Rank: again.Rank, Chain: again.Chain, Root: again.Root,
+		Seat: again.Seat, Message: now, Rank: again.Rank, Chain: again.Chain, Root: again.Root,
 		Ticket: e.ticket, Turn: earshot.TurnID(r.cfg.NewID()), Want: reflex.Recognise(b.Text, again.Seat.Name),
 		Everybody: again.Everybody, Aloud: again.Aloud, ToRoom: again.ToRoom,
 		Askers: askers.Add(again.Askers, e.who), Rests: prompt.Provenance{Visibility: again.Message.Visibility},

@@ -41,11 +41,11 @@
 // waits, and for any other event Admit returns that the room is busy. Nothing that was admitted is
 // dropped. Records that the room itself makes, such as how a turn ended, may be refused by the
 // journal because the disk is full; they are written as soon as it accepts events again. They are
-// bounded by maxUnsaved, beyond which the oldest is dropped and reported.
+// bounded, and beyond that the oldest is dropped and reported; see [record.Unsaved].
 //
-// An event that is sent twice is answered once if the second copy comes while the first is among
-// the last keepRecent. After that it is still kept only once, but the decision about it is taken
-// again. Faults of earshot itself are shown and logged but not journalled, except those of the
+// An event that is sent twice is answered once if the second copy comes while the first is still
+// remembered; see [record.Recent]. Later it is still kept only once, but the decision about it is
+// taken again. Faults of earshot itself are shown and logged but not journalled, except those of the
 // model: the most common fault is that the journal accepts nothing. Somebody who comes or goes
 // counts as here, or gone, before that is written. Of a message off the record only the ID is
 // remembered, so that a terminal that sends it again after /resume does not put it on record.
@@ -86,8 +86,10 @@ import (
 	"earshot/executive/explain"
 	"earshot/executive/hearing"
 	"earshot/executive/latency"
+	"earshot/executive/perception"
 	"earshot/executive/presence"
 	"earshot/executive/question"
+	"earshot/executive/record"
 	"earshot/executive/remind"
 	"earshot/executive/scene"
 	"earshot/executive/seat"
@@ -233,6 +235,7 @@ type Room struct {
 	cfg           Config
 	floor         *interrupt.Floor
 	scene         *scene.Scene
+	perceiver     perception.Perceiver // of the scene; belongs to Run
 	slash         *slash.Commands
 	commands      command.Table
 	mind          *thoughts.Thinker
@@ -266,8 +269,8 @@ type Room struct {
 	closed         bool
 	coming         int // entries that will wait in a moment; they count already
 	waiting        []*entry
-	vacant         chan struct{} // closed when there is room for more; nil if nobody waits for that
-	known          recentEntries // by ID, to recognise an event that is sent twice
+	vacant         chan struct{}         // closed when there is room for more; nil if nobody waits for that
+	known          record.Recent[*entry] // to recognise an event that is sent twice
 	places         delivery.Set
 	turnOutlets    []*delivery.TurnOutlet // of the live turn, or the last one
 	quiet          bool
@@ -298,14 +301,11 @@ type Room struct {
 	onBehalf         askers.Tracker             // in whose name agents act
 	held             tool.PendingCalls          // calls that wait for somebody to confirm them
 	awaited          map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
-	unsaved          []earshot.Event
-	unreturned       []lastWord // words after which agents may still have to hand over; see [Room.handOverOverdue]
-	unanswered       unanswered // the questions that were unanswered when the program began
-	stuck            bool       // the journal accepts nothing
-	newest           int64      // the newest sequence
-	began            int64      // the newest sequence of the past
-
-	perceived int64 // events that were given to the scene
+	unsaved          record.Unsaved             // records of the room itself
+	unreturned       []record.LastWord          // words after which agents may still have to hand over; see [Room.handOverOverdue]
+	unanswered       unanswered                 // the questions that were unanswered when the program began
+	newest           int64                      // the newest sequence
+	began            int64                      // the newest sequence of the past
 }
 
 // New returns a room that continues from its past. It does nothing until it runs.
@@ -329,6 +329,7 @@ func New(cfg Config) *Room {
 	}
 	r.scene.Moved = r.pulse.beat
 	r.mode = r.newMode()
+	r.perceiver = perception.Perceiver{Scene: r.scene, Recent: r.recent}
 	r.listener = r.newListener()
 	r.onBehalf.People, r.exchange.People = cfg.People, cfg.People
 	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.nudge}

@@ -106,7 +106,7 @@ func (r *Room) recordLook(q *question.Question) {
 	})
 	use.Author, use.Sources = q.Seat.ID, []earshot.EventID{q.Message.ID}
 	q.Rests = q.Rests.With(use.ID)
-	r.unsaved = append(r.unsaved, use)
+	r.unsaved.Add(use)
 }
 
 // lookTool is the tool by which the agent looks by itself.

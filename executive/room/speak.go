@@ -119,7 +119,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 		reply := earshot.Reply{
 			Outcome: earshot.Interrupted, Cut: &earshot.Interruption{By: cut.By, Signal: cut.Kind.String(), At: cut.At},
 		}
-		r.unsaved = append(r.unsaved, r.end(q, reply))
+		r.unsaved.Add(r.end(q, reply))
 		r.saidUnasked(q, reply)
 		return
 	}
@@ -134,7 +134,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 		return
 	}
 	if (q.Candidate == nil || q.Words == "") && !r.ensureAwake(ctx, q.Seat) {
-		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Failed, Fault: "the earlier conversation cannot be read"}))
+		r.unsaved.Add(r.end(q, earshot.Reply{Outcome: earshot.Failed, Fault: "the earlier conversation cannot be read"}))
 		return
 	}
 	if q.ToRoom {
@@ -239,9 +239,9 @@ func (r *Room) conclude(ctx context.Context, e turnResult) {
 	calls := r.calls(e, &done)
 	n, news := r.health(e)
 	if news { // first, because somebody who waits for the reply may leave when it has ended
-		r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
+		r.unsaved.Add(r.event(earshot.Visibility{Scope: earshot.System}, n))
 	}
-	r.unsaved = append(r.unsaved, done)
+	r.unsaved.Add(done)
 	l.Outcome = e.reply.Outcome
 	r.recordLatency(latency.Record{Latency: l, Whom: e.question.Whom(), Visibility: done.Visibility})
 	r.saidUnasked(e.question, e.reply)

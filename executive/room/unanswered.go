@@ -25,46 +25,10 @@ type unanswered struct {
 	until    time.Time                                   // zero before the first check
 }
 
-// cutShort finds the unanswered messages in the past: nothing was heard of the last answer of an
-// agent, because earshot stopped.
-func (r *Room) cutShort(past []earshot.Event) (left unanswered) {
-	type asked struct {
-		about earshot.EventID
-		of    earshot.ParticipantID
-	}
-	last, ended := make(map[asked]earshot.TurnID), make(map[earshot.TurnID]earshot.Reply)
-	for _, e := range past {
-		switch body := e.Body.(type) {
-		case earshot.Decision:
-			if body.Turn != "" {
-				last[asked{body.About, body.Agent}] = body.Turn
-			}
-		case earshot.Reply:
-			ended[body.Turn] = body
-		}
-	}
-	owed, had := make(map[earshot.EventID]bool), make(map[earshot.EventID][]earshot.ParticipantID)
-	for a, turn := range last {
-		if reply := ended[turn]; reply.Cut != nil && reply.Cut.Signal == interrupt.Shutdown.String() && reply.Delivered() == "" {
-			owed[a.about] = true
-		} else {
-			had[a.about] = append(had[a.about], a.of)
-		}
-	}
-	left.had = make(map[earshot.EventID][]earshot.ParticipantID)
-	for _, e := range past {
-		if m, ok := e.Body.(earshot.Message); ok && m.Turn == "" && owed[e.ID] {
-			left.messages = append(left.messages, e)
-			left.had[e.ID] = had[e.ID]
-		}
-	}
-	return left
-}
-
 // putOff ends the turn of a question that nobody answers any more, because the program ends. It is
 // taken up when the program runs again.
 func (r *Room) putOff(q question.Question) {
-	r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{
+	r.unsaved.Add(r.end(q, earshot.Reply{
 		Outcome: earshot.Interrupted, Cut: &earshot.Interruption{Signal: interrupt.Shutdown.String(), At: r.cfg.Now()},
 	}))
 }
@@ -112,8 +76,8 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	}
 	in.signal = r.signal(in) // it only tells how urgent it is; it has acted long ago
 	r.mu.Lock()
-	_, there := r.known.get(e.ID)
-	r.known.remove(e.ID)
+	_, there := r.known.Get(e.ID)
+	r.known.Remove(e.ID)
 	r.mu.Unlock()
 	if !there {
 		return // it was withdrawn, or is so old that it is no longer known

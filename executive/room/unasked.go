@@ -27,14 +27,7 @@ func (r *Room) newUnasked() *unasked.Tracker {
 		Audience: func(v earshot.Visibility) earshot.Audience {
 			return r.listeners(question.Question{Seat: r.seats[0], Message: earshot.Event{Visibility: v}})
 		},
-		Author: func(id earshot.EventID) earshot.ParticipantID {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			if en, ok := r.known.get(id); ok {
-				return en.event.Author
-			}
-			return ""
-		},
+		Author:  func(id earshot.EventID) earshot.ParticipantID { return r.recent(id).Author },
 		Absence: r.presence.Absence,
 	})
 }
@@ -121,7 +114,7 @@ func (r *Room) saidUnasked(q question.Question, reply earshot.Reply) {
 	if c.Kind == unasked.Reminder && heard {
 		e := r.event(c.Event.Visibility, earshot.Reminder{Act: earshot.Fired, Of: c.Event.ID, Due: c.Reminder.Due, Text: c.Reminder.Text})
 		e.Author, e.To, e.Sources = q.Seat.ID, []earshot.ParticipantID{c.Whom}, []earshot.EventID{c.Event.ID}
-		r.unsaved = append(r.unsaved, e)
+		r.unsaved.Add(e)
 		r.unasked.Reminders.Apply(e) // also while the disk is full
 	}
 }
@@ -198,7 +191,7 @@ func (r *Room) byReflex(e *entry) bool {
 			return false
 		}
 	}
-	return len(e.asks) > 0 || r.listener.Cuts(wrote(e.event))
+	return len(e.asks) > 0 || r.listener.Cuts(saidIn(e.event.Body))
 }
 
 // nextThought returns when recent events should be weighed; the zero time while there are none.

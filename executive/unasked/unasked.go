@@ -22,6 +22,7 @@ import (
 	"earshot/executive/activity"
 	"earshot/executive/attention"
 	"earshot/executive/remind"
+	"earshot/executive/revision"
 	"earshot/executive/scene"
 	"earshot/interrupt"
 	"earshot/participants"
@@ -243,11 +244,8 @@ func (t *Tracker) ObserveLive(e earshot.Event) {
 
 // Reword gives a message its revised text.
 func (t *Tracker) Reword(by earshot.Event, r earshot.Revision) {
-	if q := t.open; q != nil && q.Event.ID == r.Of {
-		if body, is := q.Event.Body.(earshot.Message); is {
-			body.Text, body.Revised = r.Text, by.At
-			q.Event.Body = body
-		}
+	if q := t.open; q != nil {
+		q.Event, _ = revision.Reword(q.Event, by)
 	}
 	for i, l := range t.lines {
 		if l.Event == r.Of {

@@ -1,0 +1,180 @@
+// Package record holds what a room keeps in mind of its record, beside the journal: its newest events
+// ([Recent]), and records of its own that the journal has not accepted ([Unsaved]). It also finds in
+// the past what was not finished when the program ended ([LastWords], [CutShort]). It knows neither
+// the journal nor the room. Nothing in it is safe for concurrent use.
+package record
+
+import (
+	"slices"
+	"time"
+
+	"earshot"
+)
+
+// maxEntries is how many entries are remembered: a sender without an answer tries again within
+// seconds. maxBytes bounds their texts, besides what waits for the journal.
+const (
+	maxEntries = 1024
+	maxBytes   = 4 << 20
+)
+
+// An Entry is what a room remembers of an event. It does not change.
+type Entry[E any] interface {
+	Event() earshot.Event
+	With(now earshot.Event) E // the entry of the current version
+	Over() bool               // it does not wait for the journal
+}
+
+// Recent is the entries that a room remembers, by the ID of their event: so an event that is sent
+// twice is recognised, and one that is quoted, answered or changed is found. The zero value is empty.
+type Recent[E Entry[E]] struct {
+	byID  map[earshot.EventID]E
+	order []sized // oldest first
+	bytes int     // of their texts, as they came
+}
+
+type sized struct {
+	id    earshot.EventID
+	bytes int
+}
+
+// Get returns the entry of an event, if it is remembered.
+func (r *Recent[E]) Get(id earshot.EventID) (en E, ok bool) {
+	en, ok = r.byID[id]
+	return en, ok
+}
+
+// Reply returns the reply of a turn, if it is remembered.
+func (r *Recent[E]) Reply(turn earshot.TurnID) (e earshot.Event) {
+	for _, en := range r.byID {
+		if reply, ok := en.Event().Body.(earshot.Reply); ok && reply.Turn == turn {
+			return en.Event()
+		}
+	}
+	return e
+}
+
+// Add remembers an entry, and forgets the oldest that do not wait for the journal.
+func (r *Recent[E]) Add(en E) {
+	e := en.Event()
+	r.Remove(e.ID)
+	if r.byID == nil {
+		r.byID = make(map[earshot.EventID]E)
+	}
+	s := sized{e.ID, len(TextOf(e))}
+	r.byID[e.ID], r.order, r.bytes = en, append(r.order, s), r.bytes+s.bytes
+	for len(r.order) > maxEntries || r.bytes > maxBytes {
+		oldest := r.order[0]
+		if !r.byID[oldest.id].Over() {
+			return
+		}
+		r.bytes -= oldest.bytes
+		delete(r.byID, oldest.id)
+		r.order = r.order[1:]
+	}
+}
+
+// Update replaces the entries of the events that change.
+func (r *Recent[E]) Update(change func(earshot.Event) (now earshot.Event, changed bool)) {
+	for id, en := range r.byID {
+		if now, changed := change(en.Event()); changed {
+			r.byID[id] = en.With(now)
+		}
+	}
+}
+
+// Remove forgets the entry of an event.
+func (r *Recent[E]) Remove(id earshot.EventID) {
+	if _, ok := r.byID[id]; !ok {
+		return
+	}
+	delete(r.byID, id)
+	i := slices.IndexFunc(r.order, func(s sized) bool { return s.id == id })
+	r.bytes -= r.order[i].bytes
+	r.order = slices.Delete(r.order, i, i+1)
+}
+
+// TextOf returns what somebody said in an event: a message, an utterance or a reply.
+func TextOf(e earshot.Event) earshot.Text {
+	switch body := e.Body.(type) {
+	case earshot.Message:
+		return body.Whole()
+	case earshot.Utterance:
+		return body.Text
+	case earshot.Reply:
+		return body.Delivered()
+	}
+	return ""
+}
+
+const (
+	// maxUnsaved is how many events may wait for a full disk. While it is full no message is
+	// admitted, so no turn begins: there are only a handful.
+	maxUnsaved = 64
+
+	// retry is how often a journal that refused is tried again.
+	retry = time.Second
+)
+
+// Unsaved is the records of a room itself, such as how a turn ended, that wait for the journal,
+// oldest first. The zero value is empty.
+type Unsaved struct {
+	waiting []earshot.Event
+	stuck   bool // the journal accepts nothing
+}
+
+// Add adds records that are to be kept.
+func (u *Unsaved) Add(events ...earshot.Event) { u.waiting = append(u.waiting, events...) }
+
+// Len returns how many records wait.
+func (u *Unsaved) Len() int { return len(u.waiting) }
+
+// Announces reports whether an arrival or a departure waits: later ones wait behind it.
+func (u *Unsaved) Announces() bool { return slices.ContainsFunc(u.waiting, Announces) }
+
+// Announces reports whether e says that somebody comes or goes.
+func Announces(e earshot.Event) bool { return e.Body.Kind() == earshot.KindPresence }
+
+// NextRetry returns when the records that the journal refused are tried again.
+func (u *Unsaved) NextRetry(now time.Time) time.Time {
+	if len(u.waiting) == 0 {
+		return time.Time{}
+	}
+	return now.Add(retry)
+}
+
+// Flush gives all records to the journal, and returns those that are on record, how many of the
+// oldest were dropped because too many wait, and why the journal refuses if it did not before. What
+// it refuses is given to it by itself, since one record may be at fault. Records that are added
+// meanwhile wait for the next time.
+func (u *Unsaved) Flush(journal func(...earshot.Event) ([]earshot.Event, error)) (kept []earshot.Event, dropped int, refused error) {
+	all := u.waiting
+	u.waiting = nil
+	if len(all) == 0 {
+		return nil, 0, nil
+	}
+	kept, err := journal(all...)
+	if err == nil {
+		u.stuck = false
+		return kept, 0, nil
+	}
+	var left []earshot.Event
+	for _, e := range all {
+		behind := Announces(e) && slices.ContainsFunc(left, Announces) // they stay in order
+		if len(all) > 1 && !behind {
+			if own, err := journal(e); err == nil {
+				kept = append(kept, own...)
+				continue
+			}
+		}
+		left = append(left, e)
+	}
+	left = append(left, u.waiting...)
+	dropped = max(0, len(left)-maxUnsaved)
+	u.waiting = left[dropped:]
+	if !u.stuck {
+		refused = err
+	}
+	u.stuck = true
+	return kept, dropped, refused
+}

@@ -1,0 +1,73 @@
+package record
+
+import (
+	"slices"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/executive/addressing"
+	"earshot/interrupt"
+	"earshot/participants"
+)
+
+// A LastWord is what an agent said last in a conversation, and whom it answered.
+type LastWord struct {
+	Said earshot.Event
+	To   earshot.ParticipantID
+}
+
+// LastWords returns the last words of the conversations in which an agent spoke last: the program may
+// have ended before the agents handed over. Answers to all agents call nobody.
+func LastWords(past []earshot.Event, kind func(earshot.ParticipantID) participants.Type) (all []LastWord) {
+	authors := make(map[earshot.EventID]earshot.ParticipantID)
+	calls := make(map[earshot.TurnID]bool) // its reply may call others
+	for _, e := range past {
+		authors[e.ID] = e.Author
+		if d, ok := e.Body.(earshot.Decision); ok && d.Turn != "" {
+			calls[d.Turn] = !slices.Contains(d.Reasons, addressing.Everybody)
+		}
+		move := conversation.TurnEventOf(e, kind).Kind
+		if move == conversation.Irrelevant || move == conversation.Set {
+			continue
+		}
+		all = slices.DeleteFunc(all, func(l LastWord) bool { return conversation.SameCircle(l.Said.Visibility, e.Visibility) })
+		if reply, ok := e.Body.(earshot.Reply); ok && move == conversation.Word && reply.Outcome == earshot.Completed && calls[reply.Turn] {
+			all = append(all, LastWord{e, authors[reply.About]})
+		}
+	}
+	return all
+}
+
+// CutShort returns the unanswered messages in the past: nothing was heard of the last answer of an
+// agent, because earshot stopped. had are the agents that have had their turn about a message.
+func CutShort(past []earshot.Event) (left []earshot.Event, had map[earshot.EventID][]earshot.ParticipantID) {
+	type asked struct {
+		about earshot.EventID
+		of    earshot.ParticipantID
+	}
+	last, ended := make(map[asked]earshot.TurnID), make(map[earshot.TurnID]earshot.Reply)
+	for _, e := range past {
+		switch body := e.Body.(type) {
+		case earshot.Decision:
+			if body.Turn != "" {
+				last[asked{body.About, body.Agent}] = body.Turn
+			}
+		case earshot.Reply:
+			ended[body.Turn] = body
+		}
+	}
+	had, owed := make(map[earshot.EventID][]earshot.ParticipantID), make(map[earshot.EventID]bool)
+	for a, turn := range last {
+		if reply := ended[turn]; reply.Cut != nil && reply.Cut.Signal == interrupt.Shutdown.String() && reply.Delivered() == "" {
+			owed[a.about] = true
+		} else {
+			had[a.about] = append(had[a.about], a.of)
+		}
+	}
+	for _, e := range past {
+		if m, ok := e.Body.(earshot.Message); ok && m.Turn == "" && owed[e.ID] {
+			left = append(left, e)
+		}
+	}
+	return left, had
+}
