@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"earshot"
 	"earshot/executive/addressing"
@@ -101,29 +100,4 @@ func (r *Room) remembersThat(id earshot.EventID) (event earshot.EventID, by ears
 	}
 	reply := r.known.Reply(turn)
 	return reply.ID, reply.Author
-}
-
-// written returns a message in the form in which it may be kept: it needs text or attachments. No
-// more attachments are kept than people can look through.
-func written(m earshot.Message) (earshot.Message, error) {
-	kept := earshot.Message{Text: dialogue.Valid(m.Text), ReplyTo: m.ReplyTo}
-	for _, a := range m.Attachments[:min(len(m.Attachments), earshot.MaxAttachments)] {
-		kept.Attachments = append(kept.Attachments, earshot.Attachment{
-			Name: earshot.Text(cut(string(a.Name))), Type: cut(a.Type), Size: max(0, a.Size),
-		})
-	}
-	if len(kept.Attachments) > 0 && strings.TrimSpace(string(kept.Text)) == "" {
-		kept.Text = ""
-		return kept, nil
-	}
-	_, err := dialogue.Wording(m.Text, earshot.MaxText)
-	return kept, err
-}
-
-// longestFile is the longest file name in bytes, as in file systems.
-const longestFile = 255
-
-// cut returns text as valid UTF-8, no longer than a file name.
-func cut(text string) string {
-	return strings.ToValidUTF8(text[:min(len(text), longestFile)], "")
 }

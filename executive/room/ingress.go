@@ -2,7 +2,7 @@ package room
 
 import (
 	"context"
-	"fmt"
+	"earshot/executive/intake"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +18,6 @@ import (
 	"earshot/executive/midturn"
 	"earshot/executive/revision"
 	"earshot/executive/scene"
-	"earshot/executive/sight"
-	"earshot/executive/slash"
 	"earshot/interrupt"
 	"earshot/participants"
 )
@@ -219,20 +217,24 @@ func (r *Room) heed(set *executive.Config, s *interrupt.Signal) (done interrupt.
 // interrupts reports whether the user wants to be able to interrupt by the connection through which
 // somebody is present.
 func interrupts(set *executive.Config, who earshot.Handle) bool {
-	return set.Interruption.Enabled && slices.Contains(set.Interruption.Sources, source(who))
+	return set.Interruption.Enabled && slices.Contains(set.Interruption.Sources, intake.Source(who))
 }
 
 // identify determines who an event is from, what it says in the form in which that may be kept, and
 // who may see it.
 func (r *Room) identify(e earshot.Event) (in resolvedEvent, err error) {
 	in.came = r.cfg.Now()
-	if e.Body, err = r.body(e.Body); err != nil {
+	if e.Body, err = intake.Body(e.Body); err != nil {
 		return in, err
+	}
+	if u, spoken := e.Body.(earshot.Utterance); spoken {
+		u.Text = r.listener.Correct(u.Text)
+		e.Body = u
 	}
 	if e.From.ID != "" { // otherwise it is from the sense itself
 		in.who = r.cfg.People.Resolve(e.From)
 	}
-	if e.Body, err = noticed(e.From, in.who, e.Body); err != nil {
+	if e.Body, err = intake.Noticed(e.From, in.who, e.Body); err != nil {
 		return in, err
 	}
 	if e.ID == "" {
@@ -342,66 +344,6 @@ func sent(e earshot.Event) *interrupt.Signal {
 	return &interrupt.Signal{Kind: interrupt.Over, From: e.From, Via: e.Via, By: e.Author, Confidence: 1, At: e.At}
 }
 
-// body returns what a provider brings in, in the form in which it may be kept.
-func (r *Room) body(b earshot.Body) (earshot.Body, error) {
-	switch body := b.(type) {
-	case earshot.Message:
-		return written(body)
-	case earshot.Revision:
-		body.Text = dialogue.Valid(body.Text)
-		return body, nil
-	case earshot.Withdrawal:
-		return earshot.Withdrawal{Of: body.Of}, nil
-	case earshot.Utterance:
-		body, err := utterance(body)
-		if err == nil {
-			body.Text = r.listener.Correct(body.Text)
-		}
-		return body, err
-	case earshot.Speech:
-		return speech(body), nil
-	case earshot.Presence, earshot.Typing, earshot.Command, earshot.Edit, earshot.Sight, earshot.Glance:
-		return b, nil
-	}
-	return b, fmt.Errorf("a provider may not bring in a %T", b)
-}
-
-// maxUtterance is the longest utterance in bytes: nobody says more in the half minute that is
-// transcribed at once.
-const maxUtterance = 4 << 10
-
-// utterance returns u in the form in which a room keeps it: a sense may send anything.
-func utterance(u earshot.Utterance) (earshot.Utterance, error) {
-	text, err := dialogue.Wording(u.Text, maxUtterance)
-	u.Text = text
-	u.Continues, u.LikeAgent = "", false
-	u.Confidence, u.Own = hearing.Share(u.Confidence), hearing.Share(u.Own)
-	u.Lasted = min(max(u.Lasted, 0), time.Hour)
-	return u, err
-}
-
-// speech does the same for words that are still being said.
-func speech(s earshot.Speech) earshot.Speech {
-	s.Words = s.Words[:min(len(s.Words), maxUtterance)]
-	s.Words = earshot.Text(strings.ToValidUTF8(string(s.Words), "\uFFFD"))
-	s.Confidence, s.LikeAgent = hearing.Share(s.Confidence), false
-	return s
-}
-
-// noticed returns what a sense has noticed by itself in the form in which it may be kept or
-// believed; anything else unchanged.
-func noticed(from earshot.Handle, who participants.Participant, b earshot.Body) (earshot.Body, error) {
-	switch body := b.(type) {
-	case earshot.Edit:
-		return revision.CheckEdit(body, from, who, slash.MaxMemo)
-	case earshot.Sight:
-		return sight.CheckSight(body, from, who)
-	case earshot.Glance:
-		return sight.CheckGlance(body, from, who)
-	}
-	return b, nil
-}
-
 // heeds reports whether an agent answers somebody: everybody if several may talk; otherwise only
 // somebody who operates the program or is alone.
 func (r *Room) heeds(set *executive.Config, who participants.Participant) bool {
@@ -498,17 +440,6 @@ func unheeded(s *interrupt.Signal, heeded bool) *interrupt.Signal {
 		s.Kind = interrupt.Bystanders
 	}
 	return s
-}
-
-// source returns the key in interruption.sources of an interruption from h.
-func source(h earshot.Handle) string {
-	switch h.Provider {
-	case "discord":
-		return "discord"
-	case "microphone", "voice":
-		return "audio"
-	}
-	return "text"
 }
 
 // command answers a command where it was given.
