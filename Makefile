@@ -113,7 +113,7 @@ verify: figures aloud race ## what CI runs after test: the bench once, talk in r
 
 proof: ## the long counts, without the race detector
 	@scripts/setup test
-	EARSHOT_PROOF=1 RAPID_CHECKS=1000 go test -count=1 -timeout 6h -skip $(ALOUD) $(PACKAGES)
+	EARSHOT_PROOF=1 RAPID_CHECKS=1000 go test -count=1 -timeout 6h -skip $(ALOUD) $(TESTED) $(ALONE)
 	cd cmd/earshot && EARSHOT_PROOF=1 go test -count=1 -timeout 6h -run $(ALOUD)
 	CGO_ENABLED=0 EARSHOT_PROOF=1 go test -count=1 -timeout 6h -tags lockorder -run $(INTERLEAVINGS) ./executive/room
 
