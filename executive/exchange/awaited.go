@@ -41,8 +41,8 @@ func (w *Awaited) Add(ctx context.Context, other agents.Record) (_ context.Conte
 	}
 }
 
-// Seat notes where the awaited agent sits. It may have gone meanwhile: the caller lets the room call
-// [Awaited.Keep].
+// Seat notes where the awaited agent sits. It may have gone meanwhile, so the caller then has
+// [Awaited.Keep] called.
 func (w *Awaited) Seat(is *AwaitedSeat, at *seat.Seat) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

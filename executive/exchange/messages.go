@@ -59,6 +59,8 @@ type Host struct {
 	Keep   func(context.Context, earshot.Event) error // on record, or why not
 	Record func(context.Context, earshot.Event)       // whatever becomes of the turn
 
+	Nudge func() // has the room look at its seats again
+
 	// Outlive returns a context for a write that is finished although the turn has ended.
 	Outlive func(context.Context) (context.Context, context.CancelFunc)
 }
@@ -235,6 +237,7 @@ func (a *Asker) ask(ctx context.Context, other agents.Record, text earshot.Text,
 		return tool.Answer{}, err
 	}
 	a.Awaited.Seat(awaited, to.Question.Seat)
+	a.Nudge() // its seat may have gone meanwhile
 	said, err := to.answer(within, asked)
 	a.Question.RestOn(everybody(to.Question.Rests.Visibility), to.Question.Rests.Sources)
 	if said == "" {

@@ -1,14 +1,15 @@
 package hearing
 
 import (
+	"slices"
+	"time"
+
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/echo"
 	"earshot/executive/reflex"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"slices"
-	"time"
 )
 
 // Address says for whom e is, if it was said aloud: for which agents, and by what evidence. Several

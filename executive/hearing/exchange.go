@@ -1,12 +1,13 @@
 package hearing
 
 import (
-	"earshot"
-	"earshot/executive/reflex"
-	"earshot/participants/agents"
 	"maps"
 	"slices"
 	"time"
+
+	"earshot"
+	"earshot/executive/reflex"
+	"earshot/participants/agents"
 )
 
 // A counterpart is the other side of a conversation with an agent: a person or, if the person is

@@ -1,9 +1,10 @@
 package hearing
 
 import (
-	"earshot"
 	"slices"
 	"time"
+
+	"earshot"
 )
 
 // maxSaid is how many utterances are remembered by their start time, in case their speaker is found

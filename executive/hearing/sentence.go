@@ -1,15 +1,16 @@
 package hearing
 
 import (
-	"earshot"
-	"earshot/conversation"
-	"earshot/executive/attention"
-	"earshot/executive/dialogue"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/executive/attention"
+	"earshot/executive/dialogue"
 )
 
 // maxPause is how long somebody who goes on speaking may have paused. After a longer pause they have

@@ -1,12 +1,13 @@
 package hearing
 
 import (
-	"earshot"
-	"earshot/participants"
-	"earshot/speakers"
 	"fmt"
 	"math"
 	"time"
+
+	"earshot"
+	"earshot/participants"
+	"earshot/speakers"
 )
 
 // Voices knows whose voices these are: a [speakers.Registry]. It answers within microseconds, and

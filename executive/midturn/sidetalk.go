@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive/decision"
 	"earshot/executive/think"
 	"earshot/interrupt"
@@ -24,6 +25,28 @@ type SideTalk struct {
 	Agent    agents.Record // whose turn that is
 
 	Thought *think.View // what it thinks about, if somebody asked for that; nil if the work is a turn
+}
+
+// AboutThought determines what a text means that is said to an agent while nobody talks and it has
+// some thoughts: whether it concerns one that it was asked for in the same conversation, if there are
+// several one by the author of e. Anything unrelated is said to an agent that has time. current
+// returns who somebody is now.
+func AboutThought(all []think.View, agent agents.Record, e earshot.Event, text earshot.Text, current func(earshot.ParticipantID) earshot.ParticipantID) SideTalk {
+	var about *think.View
+	for _, v := range all {
+		mine := about == nil || current(v.By) == current(e.Author) || current(about.By) != current(e.Author)
+		if v.Cause.Asked() && mine && conversation.SameCircle(v.Visibility, e.Visibility) {
+			about = &v
+		}
+	}
+	if about == nil {
+		return SideTalk{}
+	}
+	a := SideTalk{Works: true, Thought: about, Kind: Classify(text, agent.Name, about.Question.Text)}
+	if a.Kind == Side || a.Kind == Task {
+		return SideTalk{}
+	}
+	return a
 }
 
 // GoesOn reports whether the turn continues.

@@ -2,12 +2,12 @@ package room
 
 import (
 	"context"
-	"earshot/executive/generation"
 	"iter"
 
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/generation"
 	"earshot/executive/question"
 	"earshot/executive/reflex"
 )

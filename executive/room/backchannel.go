@@ -2,13 +2,13 @@ package room
 
 import (
 	"context"
-	"earshot/executive"
-	"earshot/executive/delivery"
 	"slices"
 	"sync"
 	"time"
 
 	"earshot"
+	"earshot/executive"
+	"earshot/executive/delivery"
 )
 
 const (

@@ -2,11 +2,11 @@ package room
 
 import (
 	"context"
-	"earshot/executive/exchange"
 
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/decision"
+	"earshot/executive/exchange"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
 	"earshot/executive/unasked"

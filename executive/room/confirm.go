@@ -2,19 +2,16 @@ package room
 
 import (
 	"context"
-	"crypto/sha256"
-	"earshot/executive/decision"
-	"earshot/executive/delivery"
-	"earshot/executive/question"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"earshot"
 	"earshot/executive/command"
+	"earshot/executive/decision"
+	"earshot/executive/delivery"
 	"earshot/executive/prompt"
+	"earshot/executive/question"
 	"earshot/executive/tool"
 	"earshot/participants"
 )
@@ -43,11 +40,9 @@ func (p *toolContext) holdCall(ctx context.Context, h *tool.HeldCall) {
 		if !stands {
 			return
 		}
-		for w.Number == "" || r.held.Has(w.Number) {
-			w.Number = numbered(r.cfg.NewID())
-		}
+		w.Number = r.held.NewNumber(r.cfg.NewID)
 		w = r.held.Add(r.cfg.Now(), w)
-		told := r.event(w.Visibility, earshot.Notice{Text: r.offer(w)})
+		told := r.event(w.Visibility, earshot.Notice{Text: w.Offer(r.cfg.People.Name)})
 		told.Sources = w.Rests
 		for _, place := range r.places.Around(w.Visibility) {
 			if r.reads(place, w.By.ID) {
@@ -57,24 +52,10 @@ func (p *toolContext) holdCall(ctx context.Context, h *tool.HeldCall) {
 	})
 }
 
-// numbered returns the number by which people name a call: short enough to type, and without
-// telling how many there are elsewhere.
-func numbered(id earshot.EventID) string {
-	sum := sha256.Sum256([]byte(id))
-	return fmt.Sprintf("%06d", binary.BigEndian.Uint64(sum[:])%1_000_000)
-}
-
 // reads reports whether somebody reads, or may read, at an outlet.
 func (r *Room) reads(p *delivery.Outlet, who earshot.ParticipantID) bool {
 	here := p.Around()
 	return here.Unknown || len(here.Members) == 0 || slices.ContainsFunc(here.Members, func(id earshot.ParticipantID) bool { return r.cfg.People.Current(id) == who })
-}
-
-// offer says what somebody can confirm, and how. The model's text stands last, on a line of its own
-// that it cannot end.
-func (r *Room) offer(w tool.PendingCall) string {
-	return fmt.Sprintf("%s: %s wants to use %s, but what others said holds it back: %s.\nUntil %s, /confirm %s allows exactly this call, once; or ask again with /%s QUESTION.\n%s %s",
-		r.cfg.People.Name(w.By.ID), r.cfg.People.Name(w.Agent), w.Call.Tool, w.Because, w.Until.Local().Format("15:04:05"), w.Number, earshot.OwnWords, w.Call.Tool, w.Shown)
 }
 
 // confirmCommand answers /confirm: it lists what waits for the author, or carries out one of these
@@ -84,7 +65,7 @@ func (r *Room) confirmCommand(ctx context.Context, c command.Call) (answer strin
 	lost := r.runOnOwner(ctx, func(ctx context.Context) {
 		theirs := r.held.Of(r.cfg.Now(), c.By, c.Audience)
 		if number == "" {
-			answer = r.offers(theirs)
+			answer = tool.Offers(theirs, r.cfg.People.Name)
 			return
 		}
 		i := slices.IndexFunc(theirs, func(w tool.PendingCall) bool { return w.Number == number })
@@ -95,18 +76,6 @@ func (r *Room) confirmCommand(ctx context.Context, c command.Call) (answer strin
 		err = r.runConfirmed(ctx, theirs[i], c.By)
 	})
 	return answer, errors.Join(err, lost)
-}
-
-// offers lists what somebody can confirm.
-func (r *Room) offers(theirs []tool.PendingCall) string {
-	if len(theirs) == 0 {
-		return "No tool call waits for your confirmation."
-	}
-	var all []string
-	for _, w := range theirs {
-		all = append(all, r.offer(w))
-	}
-	return strings.Join(all, "\n\n")
 }
 
 // runConfirmed carries out a confirmed call, in a turn of its own about the same question. Other

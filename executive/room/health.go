@@ -2,12 +2,12 @@ package room
 
 import (
 	"context"
-	"earshot/executive/generation"
 	"errors"
 	"strings"
 	"time"
 
 	"earshot"
+	"earshot/executive/generation"
 	"earshot/executive/seat"
 	"earshot/executive/turn"
 	"earshot/llm"

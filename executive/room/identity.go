@@ -2,13 +2,13 @@ package room
 
 import (
 	"context"
-	"earshot/executive/delivery"
 	"errors"
 	"fmt"
 	"strings"
 
 	"earshot"
 	"earshot/executive/command"
+	"earshot/executive/delivery"
 	"earshot/interrupt"
 	"earshot/participants"
 )

@@ -2,7 +2,6 @@ package room
 
 import (
 	"context"
-	"earshot/executive/intake"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"earshot/executive/decision"
 	"earshot/executive/dialogue"
 	"earshot/executive/hearing"
+	"earshot/executive/intake"
 	"earshot/executive/midturn"
 	"earshot/executive/revision"
 	"earshot/executive/scene"

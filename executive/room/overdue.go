@@ -2,12 +2,12 @@ package room
 
 import (
 	"context"
-	"earshot/executive/question"
-	"earshot/executive/seat"
 	"slices"
 
 	"earshot"
+	"earshot/executive/question"
 	"earshot/executive/record"
+	"earshot/executive/seat"
 )
 
 // handOverOverdue makes agents hand over that should have done so before the program began: one

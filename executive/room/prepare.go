@@ -2,15 +2,15 @@ package room
 
 import (
 	"context"
-	"earshot/executive/delivery"
-	"earshot/executive/question"
 	"slices"
 	"time"
 
 	"earshot"
 	"earshot/executive"
 	"earshot/executive/askers"
+	"earshot/executive/delivery"
 	"earshot/executive/prompt"
+	"earshot/executive/question"
 	"earshot/llm"
 )
 

@@ -1,13 +1,13 @@
 package room
 
 import (
-	"earshot/executive/delivery"
-	"earshot/executive/question"
 	"slices"
 
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
+	"earshot/executive/delivery"
+	"earshot/executive/question"
 	"earshot/interrupt"
 	"earshot/participants"
 )

@@ -2,7 +2,6 @@ package room
 
 import (
 	"context"
-	"earshot/executive/generation"
 	"iter"
 	"slices"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"earshot"
 	"earshot/executive"
 	"earshot/executive/dialogue"
+	"earshot/executive/generation"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
 	"earshot/executive/reflex"

@@ -2,13 +2,13 @@ package room
 
 import (
 	"context"
-	"earshot/executive/seat"
 	"errors"
 	"fmt"
 	"slices"
 
 	"earshot"
 	"earshot/executive/command"
+	"earshot/executive/seat"
 	"earshot/participants"
 )
 

@@ -66,8 +66,6 @@ package room
 
 import (
 	"context"
-	"earshot/executive/exchange"
-	"earshot/executive/mode"
 	"errors"
 	"log/slog"
 	"sync"
@@ -83,9 +81,11 @@ import (
 	"earshot/executive/command"
 	"earshot/executive/delivery"
 	"earshot/executive/echo"
+	"earshot/executive/exchange"
 	"earshot/executive/explain"
 	"earshot/executive/hearing"
 	"earshot/executive/latency"
+	"earshot/executive/mode"
 	"earshot/executive/perception"
 	"earshot/executive/presence"
 	"earshot/executive/question"

@@ -2,7 +2,6 @@ package room_test
 
 import (
 	"context"
-	"earshot/executive/exchange"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,6 +20,7 @@ import (
 	"earshot/api"
 	"earshot/executive"
 	"earshot/executive/command"
+	"earshot/executive/exchange"
 	"earshot/executive/explain"
 	"earshot/executive/hearing"
 	"earshot/executive/room"

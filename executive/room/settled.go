@@ -1,10 +1,10 @@
 package room
 
 import (
-	"earshot/executive/question"
 	"slices"
 
 	"earshot"
+	"earshot/executive/question"
 )
 
 // await notes that somebody may wait for what comes to a message that is kept.

@@ -27,7 +27,11 @@ func (r *Room) resolveSideTalk(set *executive.Config, e earshot.Event, who parti
 	live, agent, busy := r.busyTurn(e, to)
 	switch {
 	case !busy:
-		return r.whileThinking(e, to, text)
+		main := r.agents()[0]
+		if !slices.Contains(to, main.ID) {
+			return midturn.SideTalk{}
+		}
+		return midturn.AboutThought(r.mind.View(), main, e, text, r.cfg.People.Current)
 	case live == nil:
 		return midturn.SideTalk{}
 	}
@@ -44,30 +48,6 @@ func (r *Room) resolveSideTalk(set *executive.Config, e earshot.Event, who parti
 		return a
 	}
 	return midturn.SideTalk{}
-}
-
-// whileThinking is the same while nobody talks, and an agent thinks about something that it was
-// asked in the same conversation. Anything unrelated is said to an agent that has time.
-func (r *Room) whileThinking(e earshot.Event, to []earshot.ParticipantID, text earshot.Text) midturn.SideTalk {
-	main := r.agents()[0]
-	if !slices.Contains(to, main.ID) {
-		return midturn.SideTalk{}
-	}
-	var about *think.View
-	for _, v := range r.mind.View() {
-		mine := about == nil || r.cfg.People.Current(v.By) == r.cfg.People.Current(e.Author) || r.cfg.People.Current(about.By) != r.cfg.People.Current(e.Author)
-		if v.Cause.Asked() && mine && conversation.SameCircle(v.Visibility, e.Visibility) {
-			about = &v
-		}
-	}
-	if about == nil {
-		return midturn.SideTalk{}
-	}
-	a := midturn.SideTalk{Works: true, Thought: about, Kind: midturn.Classify(text, main.Name, about.Question.Text)}
-	if a.Kind == midturn.Side || a.Kind == midturn.Task {
-		return midturn.SideTalk{}
-	}
-	return a
 }
 
 // busyTurn returns the live turn, if it belongs to the conversation of e and to one of the agents

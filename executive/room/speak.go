@@ -2,10 +2,6 @@ package room
 
 import (
 	"context"
-	"earshot/executive/delivery"
-	"earshot/executive/generation"
-	"earshot/executive/question"
-	"earshot/executive/seat"
 	"log/slog"
 	"slices"
 	"sync"
@@ -13,8 +9,12 @@ import (
 
 	"earshot"
 	"earshot/executive"
+	"earshot/executive/delivery"
+	"earshot/executive/generation"
 	"earshot/executive/latency"
 	"earshot/executive/midturn"
+	"earshot/executive/question"
+	"earshot/executive/seat"
 	"earshot/executive/turn"
 	"earshot/executive/unasked"
 	"earshot/interrupt"

@@ -2,16 +2,16 @@ package room
 
 import (
 	"context"
-	"earshot/conversation"
-	"earshot/executive/exchange"
-	"earshot/executive/generation"
-	"earshot/executive/prompt"
 	"errors"
 	"slices"
 	"time"
 
 	"earshot"
+	"earshot/conversation"
+	"earshot/executive/exchange"
+	"earshot/executive/generation"
 	"earshot/executive/midturn"
+	"earshot/executive/prompt"
 	"earshot/executive/question"
 	"earshot/executive/sight"
 	"earshot/executive/tool"
@@ -180,7 +180,7 @@ func (p *toolContext) asker() *exchange.Asker {
 	return &exchange.Asker{
 		Host: exchange.Host{
 			Tracker: &r.exchange, Awaited: &r.awaitedSeats, Addressing: &r.addressing, Spawner: r.cfg.Spawner, Log: r.cfg.Log, Agents: r.agents,
-			Limit: func() int { return r.cfg.Settings().MultiParty.TurnLimit }, Keep: r.queued, Record: r.record, Outlive: lasting,
+			Limit: func() int { return r.cfg.Settings().MultiParty.TurnLimit }, Keep: r.queued, Record: r.record, Nudge: r.nudge, Outlive: lasting,
 		},
 		Agent: p.who, Question: p.question, Depth: p.depth, Event: p.event, Prepare: p.prepare,
 	}
@@ -217,6 +217,5 @@ func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf ex
 	if err = errors.Join(err, bad); err != nil {
 		return nil, nil, err
 	}
-	r.nudge() // its seat may have gone meanwhile
 	return to.asker(), asked, nil
 }

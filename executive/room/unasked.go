@@ -2,16 +2,16 @@ package room
 
 import (
 	"context"
-	"earshot/executive/decision"
-	"earshot/executive/delivery"
-	"earshot/executive/question"
 	"slices"
 	"time"
 
 	"earshot"
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
+	"earshot/executive/decision"
+	"earshot/executive/delivery"
 	"earshot/executive/prompt"
+	"earshot/executive/question"
 	"earshot/executive/reflex"
 	"earshot/executive/remind"
 	"earshot/executive/unasked"

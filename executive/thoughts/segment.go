@@ -2,7 +2,6 @@ package thoughts
 
 import (
 	"context"
-	"earshot/executive/generation"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/dialogue"
+	"earshot/executive/generation"
 	"earshot/executive/prompt"
 	"earshot/executive/scene"
 	"earshot/executive/think"

@@ -1,6 +1,8 @@
 package tool
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -244,9 +246,35 @@ func (r *PendingCalls) Of(now time.Time, who participants.Participant, a earshot
 // Drop removes the calls that fit.
 func (r *PendingCalls) Drop(fits func(PendingCall) bool) { r.all = slices.DeleteFunc(r.all, fits) }
 
-// Has reports whether a number is taken.
-func (r *PendingCalls) Has(number string) bool {
-	return slices.ContainsFunc(r.all, func(w PendingCall) bool { return w.Number == number })
+// NewNumber returns a number by which people can name one more call: short enough to type, and
+// without telling how many there are elsewhere. Each call of newID returns another ID.
+func (r *PendingCalls) NewNumber(newID func() earshot.EventID) string {
+	for {
+		sum := sha256.Sum256([]byte(newID()))
+		number := fmt.Sprintf("%06d", binary.BigEndian.Uint64(sum[:])%1_000_000)
+		if !slices.ContainsFunc(r.all, func(w PendingCall) bool { return w.Number == number }) {
+			return number
+		}
+	}
+}
+
+// Offer says what somebody can confirm, and how. The model's text stands last, on a line of its own
+// that it cannot end. name returns the name of a participant.
+func (w PendingCall) Offer(name func(earshot.ParticipantID) string) string {
+	return fmt.Sprintf("%s: %s wants to use %s, but what others said holds it back: %s.\nUntil %s, /confirm %s allows exactly this call, once; or ask again with /%s QUESTION.\n%s %s",
+		name(w.By.ID), name(w.Agent), w.Call.Tool, w.Because, w.Until.Local().Format("15:04:05"), w.Number, earshot.OwnWords, w.Call.Tool, w.Shown)
+}
+
+// Offers lists what somebody can confirm.
+func Offers(theirs []PendingCall, name func(earshot.ParticipantID) string) string {
+	if len(theirs) == 0 {
+		return "No tool call waits for your confirmation."
+	}
+	var all []string
+	for _, w := range theirs {
+		all = append(all, w.Offer(name))
+	}
+	return strings.Join(all, "\n\n")
 }
 
 // Forget removes the calls that rest on any of some events.
