@@ -142,18 +142,7 @@ func (r *Room) nextQuiet() time.Time {
 func (r *Room) consider(e *entry) {
 	for _, q := range e.asks {
 		if q.Seat == r.seats[0] && !q.Chain && q.Want == reflex.None && q.Words == "" {
-			r.mind.Consider(r.set.Reasoning.Triggers, e.event, wrote(e.event))
+			r.mind.Consider(r.set.Reasoning.Triggers, e.event, saidIn(e.event.Body))
 		}
 	}
-}
-
-// wrote returns what somebody wrote or said.
-func wrote(e earshot.Event) earshot.Text {
-	switch body := e.Body.(type) {
-	case earshot.Message:
-		return body.Text
-	case earshot.Utterance:
-		return body.Text
-	}
-	return ""
 }
