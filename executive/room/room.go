@@ -32,7 +32,7 @@
 // agent does so unasked, as it says its findings.
 //
 // While somebody holds the talk key, what a microphone hears is for the main agent, and a muted
-// room is live; see push_to_talk.go.
+// room is live; see package mode.
 //
 // A seat to which nothing happens for a while goes to sleep: its dialogue stays in the journal and
 // is read again when there is something for it to answer.
@@ -59,9 +59,9 @@
 // floor, which holds the agents back. Whatever ends the one must end the other.
 //
 // The state of a component has a lock of its own, or belongs to Run. The order in which a goroutine
-// takes locks is that of package lockorder, which checks it in all tests of make race: modeMu,
-// identityMu, presenceMu, that of the mind, mu, and last the lock of one component. No lock is held
-// while a model, a disk or an outlet is waited for.
+// takes locks is that of package lockorder, which checks it in all tests of make race: that of the
+// mode, identityMu, presenceMu, that of the mind, mu, and last the lock of one component. No lock is
+// held while a model, a disk or an outlet is waited for.
 package room
 
 import (
