@@ -1,7 +1,8 @@
-// Package record holds what a room keeps in mind of its record, beside the journal: its newest events
-// ([Recent]), and records of its own that the journal has not accepted ([Unsaved]). It also finds in
-// the past what was not finished when the program ended ([LastWords], [CutShort]). It knows neither
-// the journal nor the room. Nothing in it is safe for concurrent use.
+// Package record holds what a room keeps in mind of its record, beside the journal: the events on
+// their way into it ([Queue]), its newest events ([Recent]), and records of its own that the journal
+// has not accepted ([Unsaved]). It also finds in the past what was not finished when the program
+// ended ([LastWords], [CutShort]). It knows neither the journal nor the room. Only the Queue is safe
+// for concurrent use.
 package record
 
 import (

@@ -33,9 +33,7 @@ func (r *Room) advice(a addressing.Addressees) string {
 // It is empty if there is nothing to tell, or the room does not remember the message. It is the
 // text that is shown at the outlet beside the author's sense, if there is one.
 func (r *Room) Advice(message earshot.EventID) string {
-	r.mu.Lock()
-	en, ok := r.known.Get(message)
-	r.mu.Unlock()
+	en, ok := r.entries.Find(message)
 	if !ok {
 		return ""
 	}

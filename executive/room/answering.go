@@ -15,9 +15,7 @@ import (
 
 // recent returns an event that the room remembers; the zero Event if it does not.
 func (r *Room) recent(id earshot.EventID) (e earshot.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if en, ok := r.known.Get(id); ok {
+	if en, ok := r.entries.Find(id); ok {
 		e = en.event
 	}
 	return e
@@ -37,11 +35,7 @@ func (r *Room) recalls(e earshot.Event) {
 	}
 	done := make(chan struct{})
 	close(done)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, known := r.known.Get(e.ID); !known {
-		r.known.Add(&entry{resolvedEvent: resolvedEvent{event: e}, done: done})
-	}
+	r.entries.Remember(&entry{resolvedEvent: resolvedEvent{event: e}, done: done})
 }
 
 // answering determines the addressees of a message that answers another. An answer to an agent of
@@ -91,13 +85,13 @@ func (r *Room) wroteThat(ctx context.Context, id earshot.EventID) (event earshot
 func (r *Room) remembersThat(id earshot.EventID) (event earshot.EventID, by earshot.ParticipantID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if en, ok := r.known.Get(id); ok {
+	if en, ok := r.entries.Find(id); ok {
 		return id, en.event.Author
 	}
 	turn := earshot.TurnID(id)
 	if r.activeTurn != nil && r.activeTurn.Turn == turn {
 		return "", r.activeTurn.Seat.ID
 	}
-	reply := r.known.Reply(turn)
+	reply := r.entries.Reply(turn)
 	return reply.ID, reply.Author
 }

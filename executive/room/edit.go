@@ -50,9 +50,7 @@ func (r *Room) fitting(batch []*entry) (fit []*entry) {
 		}
 	}
 	if len(later) > 0 {
-		r.mu.Lock()
-		r.waiting = append(later, r.waiting...)
-		r.mu.Unlock()
+		r.entries.PutBack(later)
 		r.nudge()
 	}
 	return fit

@@ -9,6 +9,7 @@ import (
 	"earshot/executive/addressing"
 	"earshot/executive/dialogue"
 	"earshot/executive/question"
+	"earshot/executive/record"
 	"earshot/interrupt"
 )
 
@@ -69,31 +70,37 @@ func (en *entry) wait(ctx context.Context) error {
 // is on the record: of one that is not, only the ID is remembered, so that it is not kept when it
 // is sent again later.
 func (r *Room) reserve(in resolvedEvent) (en *entry, first bool, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if en, ok := r.known.Get(in.event.ID); ok && !en.elsewhere(in.event) {
-		if !en.is(in.event) {
-			return nil, false, ErrTaken
-		}
-		return en, false, nil
+	kind, off := in.event.Body.Kind(), r.is() == earshot.OffRecord
+	en, first, err = r.entries.Reserve(in.event.ID, record.Rule[*entry]{
+		Same: func(had *entry) (same bool, err error) {
+			switch {
+			case had.elsewhere(in.event):
+				return false, nil
+			case !had.is(in.event):
+				return false, ErrTaken
+			}
+			return true, nil
+		},
+		Create: func() (en *entry, place bool, err error) {
+			switch {
+			case off && kind == earshot.KindMessage:
+				en = &entry{resolvedEvent: resolvedEvent{event: earshot.Event{ID: in.event.ID}}, done: make(chan struct{}), passes: true}
+				close(en.done)
+				return en, false, nil
+			case off && unkept[kind]:
+				return nil, false, errOffRecord
+			}
+			return &entry{resolvedEvent: in, queued: make(chan struct{}), done: make(chan struct{})}, true, nil
+		},
+		Always: governs(kind),
+	})
+	switch err {
+	case record.ErrClosed:
+		err = ErrClosed
+	case record.ErrFull:
+		err = ErrBusy
 	}
-	switch {
-	case r.closed:
-		return nil, false, ErrClosed
-	case r.is() == earshot.OffRecord && in.event.Body.Kind() == earshot.KindMessage:
-		en = &entry{resolvedEvent: resolvedEvent{event: earshot.Event{ID: in.event.ID}}, done: make(chan struct{}), passes: true}
-		close(en.done)
-		r.known.Add(en)
-		return en, true, nil
-	case r.is() == earshot.OffRecord && unkept[in.event.Body.Kind()]:
-		return nil, false, errOffRecord
-	case r.coming+len(r.waiting) >= maxWaiting && !governs(in.event.Body.Kind()):
-		return nil, false, ErrBusy
-	}
-	r.coming++
-	en = &entry{resolvedEvent: in, queued: make(chan struct{}), done: make(chan struct{})}
-	r.known.Add(en)
-	return en, true, nil
+	return en, first, err
 }
 
 // reserveWhenFree is reserve, but waits until there is space for a message, since its author can
@@ -111,33 +118,11 @@ func (r *Room) reserveWhenFree(ctx context.Context, set *executive.Config, in re
 			r.actOnFloor(set, in)
 		}
 		select {
-		case <-r.vacancy():
+		case <-r.entries.Vacancy():
 		case <-r.shut:
 		case <-ctx.Done():
 			return nil, false, true, errors.Join(ErrBusy, context.Cause(ctx))
 		}
-	}
-}
-
-// vacancy returns a channel that is closed when there is space for more.
-func (r *Room) vacancy() <-chan struct{} {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.vacant == nil {
-		r.vacant = make(chan struct{})
-	}
-	vacant := r.vacant
-	if r.coming+len(r.waiting) < maxWaiting {
-		r.vacate()
-	}
-	return vacant
-}
-
-// vacate tells the waiting callers that there is space for more. r.mu must be held.
-func (r *Room) vacate() {
-	if r.vacant != nil {
-		close(r.vacant)
-		r.vacant = nil
 	}
 }
 
@@ -202,15 +187,9 @@ func (r *Room) queue(en *entry) {
 	if en.event.Body.Kind() == earshot.KindMessage && addressing.IsAmong(r.cfg.People.Here(r.cfg.ID), en.who.ID) {
 		r.userIs(en.event, en.who, "here")
 	}
-	r.mu.Lock()
-	closed := r.closed
-	r.coming--
-	if !closed {
-		r.waiting = append(r.waiting, en)
-	}
-	r.mu.Unlock()
+	open := r.entries.Take(en)
 	close(en.queued)
-	if closed {
+	if !open {
 		r.finish(en, ErrClosed)
 		return
 	}
@@ -229,9 +208,7 @@ func (r *Room) nudge() {
 // again, and has not happened.
 func (r *Room) finish(en *entry, err error) {
 	if err != nil {
-		r.mu.Lock()
-		r.known.Remove(en.event.ID)
-		r.mu.Unlock()
+		r.entries.Forget(en.event.ID)
 	}
 	if en.then != nil {
 		en.then(err)

@@ -47,9 +47,7 @@ func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 	}
 	r.unasked.Reword(e, b)
 	r.slash.ForgetLists()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.known.Update(func(had earshot.Event) (earshot.Event, bool) { return revision.Reword(had, e) })
+	r.entries.Update(func(had earshot.Event) (earshot.Event, bool) { return revision.Reword(had, e) })
 }
 
 // forget removes erased events from everything that is remembered, and gives up what would have
@@ -92,14 +90,14 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 
 // forgotten is forget for state that others than the owner read.
 func (r *Room) forgotten(is func(earshot.EventID) bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.known.Update(func(had earshot.Event) (earshot.Event, bool) {
+	r.entries.Update(func(had earshot.Event) (earshot.Event, bool) {
 		if !is(had.ID) {
 			return had, false
 		}
 		return earshot.Event{ID: had.ID, At: had.At, Room: had.Room, Visibility: had.Visibility, Body: earshot.Tombstone{Was: had.Body.Kind()}}, true
 	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.latencies = slices.DeleteFunc(r.latencies, func(t latency.Record) bool { return is(t.About) })
 }
 

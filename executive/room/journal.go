@@ -38,11 +38,7 @@ func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 // take writes everything that waits into the journal, in one commit, and then processes it. If the
 // journal refuses them together, one may be at fault, so each is tried alone.
 func (r *Room) take(ctx context.Context) {
-	r.mu.Lock()
-	waiting := r.waiting
-	r.waiting = nil
-	r.vacate()
-	r.mu.Unlock()
+	waiting := r.entries.Next()
 	if r.syncSeats() && r.cfg.Scenery != nil {
 		_, _ = r.resync(ctx) // of what an agent may see
 	}

@@ -3,7 +3,6 @@ package room
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"earshot"
 	"earshot/executive"
@@ -70,17 +69,13 @@ func (r *Room) answersNow(is func(earshot.EventID) bool) *activeTurn {
 
 // changesSoon reports whether a revision or withdrawal of a message waits to be kept.
 func (r *Room) changesSoon(id earshot.EventID) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.waiting, func(en *entry) bool { return en.change.of != "" && en.change.of == id })
+	return r.entries.Has(func(en *entry) bool { return en.change.of != "" && en.change.of == id })
 }
 
 // original returns the message that is changed. If it is just entering the queue for the journal,
 // original waits for that.
 func (r *Room) original(ctx context.Context, of earshot.EventID) (was earshot.Event, err error) {
-	r.mu.Lock()
-	en, known := r.known.Get(of)
-	r.mu.Unlock()
+	en, known := r.entries.Find(of)
 	switch {
 	case known && en.passes:
 		return was, revision.ErrNothingKept
@@ -114,16 +109,16 @@ func (r *Room) original(ctx context.Context, of earshot.EventID) (was earshot.Ev
 // asked for past messages can be told that one was deleted before it delivers it. Only a moderator
 // can do that, at their place. It reports whether the message has still not come.
 func (r *Room) barEarlyEvent(e earshot.Event, of earshot.EventID) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if en, known := r.known.Get(of); known {
+	if en, known := r.entries.Find(of); known {
 		return en.barred
 	}
 	if revision.Moderates(e) {
 		gone := earshot.Event{ID: of, At: e.At, From: e.From, Room: r.cfg.ID, Body: earshot.Tombstone{Was: earshot.KindMessage}}
 		en := &entry{resolvedEvent: resolvedEvent{event: gone}, barred: true, done: make(chan struct{})}
 		close(en.done)
-		r.known.Add(en)
+		if had, came := r.entries.Remember(en); came {
+			return had.barred
+		}
 	}
 	return true
 }

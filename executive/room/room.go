@@ -246,6 +246,8 @@ type Room struct {
 	addressing    addressing.Resolver
 	mode          *mode.Control
 
+	entries record.Queue[*entry] // the way into the journal
+
 	identityMu lockorder.Mutex[lockorder.IdentityChange] // held while somebody becomes somebody else
 	presenceMu lockorder.Mutex[lockorder.Arrival]        // held while somebody comes or goes, until that is queued
 	comings    participants.Announcer
@@ -266,11 +268,6 @@ type Room struct {
 	preparations atomic.Int64 // counts the changes of what an answer is prepared for
 
 	mu             lockorder.Mutex[lockorder.State]
-	closed         bool
-	coming         int // entries that will wait in a moment; they count already
-	waiting        []*entry
-	vacant         chan struct{}         // closed when there is room for more; nil if nobody waits for that
-	known          record.Recent[*entry] // to recognise an event that is sent twice
 	places         delivery.Set
 	turnOutlets    []*delivery.TurnOutlet // of the live turn, or the last one
 	quiet          bool
@@ -315,6 +312,7 @@ func New(cfg Config) *Room {
 	r := &Room{
 		cfg:           cfg,
 		floor:         &interrupt.Floor{Style: style},
+		entries:       record.Queue[*entry]{Limit: maxWaiting},
 		scene:         &scene.Scene{Name: cfg.People.Name},
 		hinted:        make(map[string]bool),
 		wake:          make(chan struct{}, 1),
@@ -410,11 +408,10 @@ func (r *Room) Leave() {
 // close ends the room. It waits for the live turn, and for the mind to record what it was thinking;
 // entries that have not been kept are refused.
 func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
+	left := r.entries.Close()
 	r.mu.Lock()
-	r.closed = true
 	close(r.shut)
-	left, live := r.waiting, r.activeTurn
-	r.waiting = nil
+	live := r.activeTurn
 	r.mu.Unlock()
 	for _, e := range left {
 		r.finish(e, ErrClosed)

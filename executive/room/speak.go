@@ -104,9 +104,7 @@ func (r *Room) cutWordsPending(q question.Question) bool {
 	if q.FromPerson() && r.activity.Says(cut.From, r.cfg.Now()) {
 		return true
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.coming+len(r.waiting) > 0
+	return r.entries.Len() > 0
 }
 
 // begin begins the turn of q, or ends it if it cannot begin.

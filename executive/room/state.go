@@ -22,7 +22,7 @@ func (r *Room) State(a earshot.Audience) api.RoomState {
 	defer r.mu.Unlock()
 	s.Mode, s.Quiet, s.Dropped = r.is(), r.quiet, r.mode.Dropped()
 	if all {
-		s.Waiting = len(r.waiting) + r.asked
+		s.Waiting = r.entries.Waiting() + r.asked
 	}
 	for _, a := range agents {
 		seat := api.Seat{ID: a.ID, Name: a.Name, Path: a.Path, State: api.Sleeping}
@@ -51,14 +51,14 @@ func (r *Room) Busy() bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.activeTurn != nil || r.captioner.Running.Load() || len(r.waiting)+r.asked > 0
+	return r.activeTurn != nil || r.captioner.Running.Load() || r.entries.Waiting()+r.asked > 0
 }
 
 // Still reports whether nothing is being said, and nothing waits to be.
 func (r *Room) Still() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.activeTurn == nil && r.coming+len(r.waiting)+r.asked == 0
+	return r.activeTurn == nil && r.entries.Len()+r.asked == 0
 }
 
 // operated reports whether everybody in a operates the program.

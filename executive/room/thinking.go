@@ -29,7 +29,7 @@ func (r *Room) newMind() *thoughts.Thinker {
 		Open: func() bool {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			return r.is().Answers() && !r.leaving && !r.closed
+			return r.is().Answers() && !r.leaving && !r.entries.Closed()
 		},
 		Floor: r.floorTaken, Nudge: r.nudge,
 		OnOwner: func(ctx context.Context, do func(context.Context)) error { return r.runOnOwner(ctx, do) },
@@ -112,7 +112,7 @@ func (r *Room) floorTaken() (by earshot.Interruption, is bool) {
 	switch {
 	case r.activeTurn != nil:
 		by.Signal = "turn"
-	case len(r.pending)+r.coming+len(r.waiting) > 0:
+	case len(r.pending)+r.entries.Len() > 0:
 		by.Signal = interrupt.Addressed.String()
 	case types:
 		by.Signal = interrupt.Typing.String()

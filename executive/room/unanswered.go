@@ -75,11 +75,7 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 		}
 	}
 	in.signal = r.signal(in) // it only tells how urgent it is; it has acted long ago
-	r.mu.Lock()
-	_, there := r.known.Get(e.ID)
-	r.known.Remove(e.ID)
-	r.mu.Unlock()
-	if !there {
+	if !r.entries.Forget(e.ID) {
 		return // it was withdrawn, or is so old that it is no longer known
 	}
 	en, first, err := r.reserve(in)
