@@ -293,7 +293,8 @@ func TestInterleavings(t *testing.T) {
 		for _, first := range acts {
 			for _, second := range acts {
 				for _, room := range []bool{false, true} {
-					if turn++; turn%stride != 0 {
+					hung := phase.name == "idle" && first.name == "ann presses a key" && strings.HasPrefix(second.name, "ann writes") // for ever, before ba21816
+					if turn++; turn%stride != 0 && !hung {
 						continue
 					}
 					two := interleaving{phase: phase, acts: []act{first, second}, room: room, hold: []int{1 << 30}}
