@@ -1,10 +1,13 @@
 package hearing_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"earshot"
+	"earshot/executive/activity"
 	"earshot/executive/hearing"
 	"earshot/participants"
 )
@@ -85,5 +88,47 @@ func TestInterims(t *testing.T) {
 				t.Errorf("left %v", left)
 			}
 		})
+	}
+}
+
+// TestPendingCuts: words that cut a reply are taken once, by what ends them, when nothing follows,
+// or when the room closes; the newest of each device count.
+func TestPendingCuts(t *testing.T) {
+	desk, door := earshot.Handle{Provider: "microphone", ID: "desk"}, earshot.Handle{Provider: "microphone", ID: "door"}
+	for _, tt := range []struct {
+		name string
+		ends func(*hearing.PendingCuts[string]) []string
+		want []string
+	}{
+		{"they end", func(p *hearing.PendingCuts[string]) []string {
+			words, cut := p.Take(desk, noon)
+			return []string{words, fmt.Sprint(cut)}
+		}, []string{"stop it", "true"}},
+		{"something earlier ends", func(p *hearing.PendingCuts[string]) []string {
+			words, cut := p.Take(desk, noon.Add(-1))
+			return append(p.Drain(), words, fmt.Sprint(cut))
+		}, []string{"stop it", "", "false"}},
+		{"somebody else's end", func(p *hearing.PendingCuts[string]) []string { p.Take(door, noon); return p.Drain() }, []string{"stop it"}},
+		{"nothing follows", func(p *hearing.PendingCuts[string]) []string { return p.Expire(p.NextExpiry()) }, []string{"stop it"}},
+		{"something may follow", func(p *hearing.PendingCuts[string]) []string { return p.Expire(p.NextExpiry().Add(-1)) }, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var p hearing.PendingCuts[string]
+			p.Add(desk, noon, noon, "stop")
+			p.Add(desk, noon, noon.Add(time.Second), "stop it")
+			if got := tt.ends(&p); !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if p.Drain(); !p.NextExpiry().IsZero() {
+				t.Error("something is left")
+			}
+		})
+	}
+	var p hearing.PendingCuts[int]
+	for i := range 1000 {
+		p.Add(earshot.Handle{ID: fmt.Sprint(i)}, noon, noon, i)
+	}
+	if n := len(p.Drain()); n != activity.MaxPeople {
+		t.Errorf("%d are kept, want %d at most", n, activity.MaxPeople)
 	}
 }

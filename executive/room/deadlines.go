@@ -29,7 +29,8 @@ var deadlines = [...]deadline{
 	{(*Room).nextThought, (*Room).weighNovelty},
 	{(*Room).nextQuiet, nil},
 	{(*Room).nextStaleLine, (*Room).abandonStaleLines},
-	{(*Room).nextInterimExpiry, (*Room).expireInterims},
+	{func(r *Room) time.Time { return r.interims.NextExpiry() }, (*Room).expireInterims},
+	{func(r *Room) time.Time { return r.pendingCuts.NextExpiry() }, (*Room).keepsCuts},
 }
 
 // An alarmClock waits for the first of the deadlines.

@@ -193,21 +193,8 @@ func (r *Room) noteWords(in resolvedEvent) {
 // hush forgets all words that are being said.
 func (r *Room) hush() { r.showInterims(r.interims.Expire(r.cfg.Now().Add(activity.VoiceExpiry))) }
 
-// nextInterimExpiry returns when words without an utterance must be forgotten, or kept because they
-// cut a reply.
-func (r *Room) nextInterimExpiry() time.Time {
-	at := r.interims.NextExpiry()
-	if cut := r.fadingCuts(); at.IsZero() || !cut.IsZero() && cut.Before(at) {
-		at = cut
-	}
-	return at
-}
-
-// expireInterims forgets words without an utterance, and keeps those that cut a reply.
-func (r *Room) expireInterims(context.Context) {
-	r.showInterims(r.interims.Expire(r.cfg.Now()))
-	r.keepsCuts()
-}
+// expireInterims forgets words without an utterance.
+func (r *Room) expireInterims(context.Context) { r.showInterims(r.interims.Expire(r.cfg.Now())) }
 
 // showInterims shows changed interims to those who may see them.
 func (r *Room) showInterims(shown []earshot.Event) {

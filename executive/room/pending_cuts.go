@@ -1,22 +1,16 @@
 package room
 
 import (
-	"time"
+	"context"
 
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive"
-	"earshot/executive/activity"
 	"earshot/executive/addressing"
+	"earshot/executive/hearing"
 	"earshot/executive/midturn"
 	"earshot/interrupt"
 )
-
-// pendingCuts are the words that were still being said when they cut a reply, by the device through
-// which they were heard. Usually an utterance replaces them. If none does, because nobody
-// understood what was said, or the agent's own voice came back, they are still kept: it is always
-// on record what has cut a reply.
-type pendingCuts map[earshot.Handle]resolvedEvent
 
 // heedWords lets words that are still being said act on the floor, and remembers them if they have
 // cut a reply.
@@ -30,26 +24,13 @@ func (r *Room) heedWords(set *executive.Config, in resolvedEvent) {
 	if s, is := in.event.Body.(earshot.Speech); !is || s.Words == "" {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, known := r.pendingCuts[in.event.From]; known || len(r.pendingCuts) < activity.MaxPeople {
-		if r.pendingCuts == nil {
-			r.pendingCuts = make(pendingCuts)
-		}
-		r.pendingCuts[in.event.From] = in
-	}
+	r.pendingCuts.Add(in.event.From, in.event.At, in.came, in)
 	r.nudge() // to wait for what becomes of them
 }
 
 // cutBy takes the words that had cut a reply and that e ends, and reports whether there were any.
 func (r *Room) cutBy(e earshot.Event) (in resolvedEvent, cut bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if in, cut = r.pendingCuts[e.From]; cut && !r.listener.End(e).Before(in.event.At) {
-		delete(r.pendingCuts, e.From)
-		return in, true
-	}
-	return in, false
+	return r.pendingCuts.Take(e.From, r.listener.End(e))
 }
 
 // keepCutOf keeps the words that had cut a reply and that e ends without an utterance.
@@ -80,50 +61,21 @@ func (r *Room) keepsCut(in resolvedEvent) {
 
 // uttered returns words that are still being said as an utterance.
 func (r *Room) uttered(e earshot.Event) earshot.Event {
-	s, _ := e.Body.(earshot.Speech)
-	e.ID, e.To = r.cfg.NewID(), nil
-	e.Body = earshot.Utterance{Text: s.Words, Confidence: s.Confidence, LikeAgent: s.LikeAgent, Lasted: max(0, r.cfg.Now().Sub(e.At))}
-	return e
+	return hearing.Uttered(e, r.cfg.NewID(), r.cfg.Now())
 }
 
 // leavesCuts keeps words that have cut a reply and whose end does not come before the room closes.
 func (r *Room) leavesCuts() {
-	r.mu.Lock()
-	left := r.pendingCuts
-	r.pendingCuts = nil
-	r.mu.Unlock()
-	for _, in := range left {
+	for _, in := range r.pendingCuts.Drain() {
 		if !r.deaf(in.event) {
 			r.unsaved = append(r.unsaved, r.uttered(in.event))
 		}
 	}
 }
 
-// fadingCuts returns when words that cut a reply must be kept because no utterance followed; the
-// zero time if there are none.
-func (r *Room) fadingCuts() (first time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, in := range r.pendingCuts {
-		if at := in.came.Add(activity.VoiceExpiry); first.IsZero() || at.Before(first) {
-			first = at
-		}
-	}
-	return first
-}
-
 // keepsCuts keeps the words that no utterance has followed for long.
-func (r *Room) keepsCuts() {
-	var gone []resolvedEvent
-	r.mu.Lock()
-	for from, in := range r.pendingCuts {
-		if r.cfg.Now().Sub(in.came) >= activity.VoiceExpiry {
-			gone = append(gone, in)
-			delete(r.pendingCuts, from)
-		}
-	}
-	r.mu.Unlock()
-	for _, in := range gone {
+func (r *Room) keepsCuts(context.Context) {
+	for _, in := range r.pendingCuts.Expire(r.cfg.Now()) {
 		r.keepsCut(in)
 	}
 }

@@ -287,7 +287,7 @@ type Room struct {
 	activity       activity.Tracker
 	interims       hearing.Interims
 	interimPulse   pulse // of the words that are being said
-	pendingCuts    pendingCuts
+	pendingCuts    hearing.PendingCuts[resolvedEvent]
 	voicePresence  *hearing.Presence
 
 	latencies latency.Log // of the last turns
