@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive/activity"
 	"earshot/executive/hearing"
 	"earshot/participants"
+	"earshot/participants/agents"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -130,5 +132,56 @@ func TestPendingCuts(t *testing.T) {
 	}
 	if n := len(p.Drain()); n != activity.MaxPeople {
 		t.Errorf("%d are kept, want %d at most", n, activity.MaxPeople)
+	}
+}
+
+// TestBackchannels: the agent shows that it listens to whoever has spoken for long, and not again at
+// once; a sign ends when it is stopped.
+func TestBackchannels(t *testing.T) {
+	var b hearing.Backchannels
+	b.Stop() // none is being said
+	for _, tt := range []struct {
+		began, now time.Duration
+		due        bool
+	}{
+		{0, 7999 * time.Millisecond, false},
+		{0, 8 * time.Second, true},
+		{0, 19 * time.Second, false},
+		{0, 20 * time.Second, true},
+		{25 * time.Second, 32 * time.Second, false},
+	} {
+		ctx, due := b.Begin(t.Context(), noon.Add(tt.began), noon.Add(tt.now))
+		if due != tt.due {
+			t.Errorf("after %v of speech from %v: %v", tt.now-tt.began, tt.began, due)
+		}
+		if b.Stop(); due && ctx.Err() == nil {
+			t.Error("it is said on")
+		}
+	}
+}
+
+// TestContinuedUtterance: whoever goes on after a pause continues what they said to the agents,
+// unless it was an order, or they are answered by nobody.
+func TestContinuedUtterance(t *testing.T) {
+	mic := earshot.Handle{Provider: "microphone", ID: "desk"}
+	for name, tt := range map[string]struct {
+		said hearing.Utterance
+		want earshot.Text
+	}{
+		"to an agent":           {hearing.Utterance{To: conversation.Called, Heeded: true}, "we need some"},
+		"by somebody unheeded":  {hearing.Utterance{To: conversation.Called}, ""},
+		"an order":              {hearing.Utterance{To: conversation.Called, Heeded: true, Order: true}, ""},
+		"to somebody else":      {hearing.Utterance{To: conversation.Aside, Heeded: true}, ""},
+		"after what was before": {hearing.Utterance{To: conversation.Following, Heeded: true, Before: "Ann,"}, "Ann, we need some"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := hearing.New(hearing.Host{Agents: func() []agents.Record { return []agents.Record{{}} }, Now: func() time.Time { return noon }})
+			tt.said.Event = earshot.Event{ID: "1", From: mic, At: noon, Body: earshot.Utterance{Text: "we need some"}}
+			l.NoteUtterance(tt.said)
+			next := earshot.Event{ID: "2", From: mic, At: noon.Add(time.Second), Body: earshot.Utterance{Text: "milk"}}
+			if c, ok := l.Continued(next, conversation.Following); c.Text != tt.want || ok != (tt.want != "") {
+				t.Errorf("it continues %q, %v", string(c.Text), ok)
+			}
+		})
 	}
 }

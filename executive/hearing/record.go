@@ -1,9 +1,11 @@
 package hearing
 
 import (
-	"earshot"
 	"slices"
 	"time"
+
+	"earshot"
+	"earshot/speakers"
 )
 
 // maxSaid is how many utterances are remembered by their start time, in case their speaker is found
@@ -53,8 +55,8 @@ func (l *Listener) SaidLast(who earshot.ParticipantID) (Record, bool) {
 // remembersWhose is how long after something was said "that was Bob" can be about it.
 const remembersWhose = 5 * time.Minute
 
-// SaidAt returns the utterance that began at a time.
-func (l *Listener) SaidAt(began time.Time) (Record, bool) {
+// saidAt returns the utterance that began at a time.
+func (l *Listener) saidAt(began time.Time) (Record, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.IndexFunc(l.records, func(s Record) bool { return s.Began.Equal(began) })
@@ -62,4 +64,38 @@ func (l *Listener) SaidAt(began time.Time) (Record, bool) {
 		return Record{}, false
 	}
 	return l.records[i], true
+}
+
+// Reattributed returns the utterances that turn out to be somebody else's by a change of the owners
+// of voices, and whose they are.
+func (l *Listener) Reattributed(c speakers.Change) (all []Record, w earshot.Attribution) {
+	h := c.Voice
+	if c.Act == speakers.Divided {
+		h = c.Other
+	}
+	if c.Act == speakers.Forgotten || h.ID == "" && c.Act != speakers.Taught {
+		return nil, w
+	}
+	w = earshot.Attribution{Sure: 1, By: c.Said.By} // nobody's, if the voice was unnamed before it was taught
+	if _, known := l.Voices.Speaker(h); known {
+		w.Speaker, w.Author = h, l.Meet(h).Reader()
+	}
+	for _, began := range c.Moved {
+		if s, ok := l.saidAt(began); ok {
+			all = append(all, s)
+		}
+	}
+	return all, w
+}
+
+// Teach teaches whose voice it was that said something, on the word of somebody, and reports whether
+// that changed the owner of the voice, which is announced as a change. Nothing is learnt from an
+// utterance that was too short.
+func (l *Listener) Teach(s Record, who, by earshot.ParticipantID) (changed bool) {
+	book, ok := l.Voices.(VoiceRegistry)
+	if !ok {
+		return false
+	}
+	taught, _ := book.Teach(s.Began, who, speakers.Attestation{By: by, At: l.Now()})
+	return slices.ContainsFunc(taught.Moved, s.Began.Equal)
 }

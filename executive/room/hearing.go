@@ -2,7 +2,6 @@ package room
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"earshot"
@@ -78,17 +77,10 @@ func (r *Room) noteHeard(in resolvedEvent) {
 	if in.event.Body.Kind() != earshot.KindUtterance {
 		return
 	}
-	r.listener.Answer()
-	forAgent := in.to.ForAgent() && in.heeded
-	if forAgent && in.signal != nil && in.signal.Kind != interrupt.Command {
-		r.listener.SpokeTo(in.event, in.before, in.aim.Agents)
-	}
-	if in.to == conversation.Aside {
-		r.listener.Overhear(in.event, in.unlike)
-	}
-	if forAgent {
-		r.listener.NoteWaitRequest(in.event)
-	}
+	r.listener.NoteUtterance(hearing.Utterance{
+		Event: in.event, Before: in.before, To: in.to, Agents: in.aim.Agents, Heeded: in.heeded, Unlike: in.unlike,
+		Order: in.signal == nil || in.signal.Kind == interrupt.Command,
+	})
 }
 
 // noteSpoken notes how a reply ended to something that was said aloud.
@@ -218,21 +210,9 @@ func (r *Room) Interim(a earshot.Audience) (words []earshot.Event, changed <-cha
 // somebody else's get an attribution on record; the name of a voice is looked up wherever it is
 // shown. It returns at once, and is safe for concurrent use.
 func (r *Room) ApplyVoiceChange(c speakers.Change) {
-	h := c.Voice
-	if c.Act == speakers.Divided {
-		h = c.Other
-	}
-	if c.Act == speakers.Forgotten || h.ID == "" && c.Act != speakers.Taught {
-		return
-	}
-	w := earshot.Attribution{Sure: 1, By: c.Said.By} // nobody's, if the voice was unnamed before it was taught
-	if _, known := r.cfg.Voices.Speaker(h); known {
-		w.Speaker, w.Author = h, r.listener.Meet(h).Reader()
-	}
-	for _, began := range c.Moved {
-		if s, ok := r.listener.SaidAt(began); ok {
-			r.revise(s, w)
-		}
+	said, w := r.listener.Reattributed(c)
+	for _, s := range said {
+		r.revise(s, w)
 	}
 }
 
@@ -242,11 +222,7 @@ func (r *Room) reattribute(c command.Call, s hearing.Record, who participants.Pa
 	if err := r.cfg.People.Vouches(c.By); err != nil {
 		return "", err
 	}
-	var taught speakers.Change
-	if book, ok := r.cfg.Voices.(hearing.VoiceRegistry); ok {
-		taught, _ = book.Teach(s.Began, who.ID, speakers.Attestation{By: c.By.ID, At: r.cfg.Now()}) // nothing is learnt from an utterance that was too short
-	}
-	if !slices.ContainsFunc(taught.Moved, s.Began.Equal) {
+	if !r.listener.Teach(s, who.ID, c.By.ID) {
 		r.revise(s, earshot.Attribution{Author: who.ID, Sure: 1, By: c.By.ID})
 	}
 	r.show(r.event(s.Visibility, earshot.Notice{Text: who.Name + " said that (says " + c.By.Name + ")."}))

@@ -295,21 +295,21 @@ type Room struct {
 	pulse pulse // of what a snapshot shows
 
 	// The fields below belong to Run.
-	set              executive.Config // as they were when Run was woken
-	backchannelState backchannelState
-	preparedReply    preparedReply
-	unasked          *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
-	consent          hearing.Consent
-	pending          question.Queue
-	onBehalf         askers.Tracker             // in whose name agents act
-	held             tool.PendingCalls          // calls that wait for somebody to confirm them
-	awaited          map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
-	unsaved          []earshot.Event
-	unreturned       []lastWord // words after which agents may still have to hand over; see [Room.handOverOverdue]
-	unanswered       unanswered // the questions that were unanswered when the program began
-	stuck            bool       // the journal accepts nothing
-	newest           int64      // the newest sequence
-	began            int64      // the newest sequence of the past
+	set           executive.Config // as they were when Run was woken
+	backchannels  hearing.Backchannels
+	preparedReply preparedReply
+	unasked       *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
+	consent       hearing.Consent
+	pending       question.Queue
+	onBehalf      askers.Tracker             // in whose name agents act
+	held          tool.PendingCalls          // calls that wait for somebody to confirm them
+	awaited       map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
+	unsaved       []earshot.Event
+	unreturned    []lastWord // words after which agents may still have to hand over; see [Room.handOverOverdue]
+	unanswered    unanswered // the questions that were unanswered when the program began
+	stuck         bool       // the journal accepts nothing
+	newest        int64      // the newest sequence
+	began         int64      // the newest sequence of the past
 
 	perceived int64 // events that were given to the scene
 }

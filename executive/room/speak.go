@@ -140,7 +140,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	if q.ToRoom {
 		q.Seat.History.Overhear(q.Message, r.scene.For(r.listeners(q)).Versions())
 	}
-	r.backchannelState.stop()
+	r.backchannels.Stop()
 	q.AsOf = r.asOf(q)
 	r.traceTurnBegin(&q)
 	spec := r.spec(q, set)
@@ -153,7 +153,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	q.Trace.SetVisibility(q.Rests.Visibility)
 	spec.Tracker = &q.Trace.Tracker
 	if asked != nil && q.FromPerson() && slices.ContainsFunc(places, (*delivery.Outlet).Audible) {
-		spec.Filler = r.filler(&q, set)
+		spec.Filler = r.filler(&q, set.Speech.FillerAfter.Duration())
 	}
 	spec.Outlets = r.openTurnOutlets(places, q.Rests.Visibility, sync.OnceFunc(func() { r.listener.Heard(q.Message) }))
 	ctx, end := context.WithCancel(ctx)
@@ -201,6 +201,19 @@ func (r *Room) spec(q question.Question, set executive.Config) turn.Spec {
 			r.cfg.Log.Warn("an outlet failed; the turn goes on without it", "outlet", outlet, "turn", q.Turn, "err", err)
 		},
 	}
+}
+
+// filler returns the sign that the reply to q is coming, a while after somebody has spoken; nil if
+// nobody wants one.
+func (r *Room) filler(q *question.Question, after time.Duration) *turn.Filler {
+	if after <= 0 {
+		return nil
+	}
+	work := q.Progress
+	return turn.NewFiller(q.Turn, r.listener.End(q.Message).Add(after).Sub(r.cfg.Now()), func() bool {
+		using, _ := work.Quiet()
+		return using
+	})
 }
 
 // openTurnOutlets makes some room outlets the outlets of a turn. heard is called when something has

@@ -46,12 +46,6 @@ type Spec struct {
 	Tracker *Tracker // if set, shows the turn as it goes on
 }
 
-// A Filler is a short sign that a reply is coming which is late.
-type Filler struct {
-	After time.Duration // from when the turn begins; at once if it is not positive
-	Sign  func() string // what is said; nothing if it is empty
-}
-
 // Run takes the turn, and returns when it has ended and everything it started
 // is still. The error is why the turn failed; being cut is none. Ending ctx
 // cuts the turn. It panics if the floor is taken: a room has one turn at a

@@ -1,12 +1,16 @@
-package room
+package turn
 
 import (
 	"time"
 
-	"earshot/executive"
-	"earshot/executive/question"
-	"earshot/executive/turn"
+	"earshot"
 )
+
+// A Filler is a short sign that a reply is coming which is late.
+type Filler struct {
+	After time.Duration // from when the turn begins; at once if it is not positive
+	Sign  func() string // what is said; nothing if it is empty
+}
 
 // fillers are what is said while a reply is late, and lookups the same while the agent uses a tool
 // for it. All are words, because the built-in voice spells "hm".
@@ -19,19 +23,15 @@ var (
 // long: most models on the same machine need less.
 const leastWait = 300 * time.Millisecond
 
-// filler returns the sign that the reply to q is coming, nil if nobody wants one. It is the same
-// for the same turn, so that a day can be replayed.
-func (r *Room) filler(q *question.Question, set executive.Config) *turn.Filler {
-	after := set.Speech.FillerAfter.Duration()
-	if after <= 0 {
-		return nil
-	}
-	work, id := q.Progress, q.Turn
-	return &turn.Filler{
-		After: max(leastWait, r.listener.End(q.Message).Add(after).Sub(r.cfg.Now())),
+// NewFiller returns the filler of a turn, due after a time, but not before most models have begun to
+// answer. working reports whether the agent uses a tool just then. The words are the same for the
+// same turn, so that a day can be replayed.
+func NewFiller(id earshot.TurnID, after time.Duration, working func() bool) *Filler {
+	return &Filler{
+		After: max(leastWait, after),
 		Sign: func() string {
 			some := fillers
-			if using, _ := work.Quiet(); using {
+			if working() {
 				some = lookups
 			}
 			n := 0
