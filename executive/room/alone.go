@@ -34,7 +34,7 @@ func (r *Room) alone(a earshot.Audience, who earshot.ParticipantID) bool {
 func (r *Room) TellOperators(n earshot.Notice) (told bool) {
 	e := r.event(earshot.Visibility{Scope: earshot.System}, n)
 	for _, p := range r.places.Around(e.Visibility) {
-		if r.operated(p.Around()) {
+		if r.cfg.People.Operate(p.Around()) {
 			p.Show(e)
 			told = true
 		}

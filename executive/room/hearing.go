@@ -194,15 +194,15 @@ func (r *Room) showInterims(shown []earshot.Event) {
 		r.show(e)
 	}
 	if len(shown) > 0 {
-		r.interimPulse.beat()
-		r.pulse.beat()
+		r.interimChanges.Notify()
+		r.changes.Notify()
 	}
 }
 
 // Interim returns the words that are being said, as everybody in a may see them: events of the kind
 // speech, one for each voice, which are not kept. changed is closed when they may have changed.
 func (r *Room) Interim(a earshot.Audience) (words []earshot.Event, changed <-chan struct{}) {
-	changed = r.interimPulse.next() // before reading, so that no change is missed
+	changed = r.interimChanges.Changed() // before reading, so that no change is missed
 	return r.interims.VisibleTo(a), changed
 }
 

@@ -90,7 +90,7 @@ func (r *Room) switchTo(m earshot.Mode) {
 	if !m.Listens() {
 		r.hush()
 	}
-	r.pulse.beat()
+	r.changes.Notify()
 }
 
 // wants returns the mode that was last requested. opened says that a talk key requested it.

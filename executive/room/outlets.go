@@ -21,7 +21,7 @@ func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
 	r.nudge() // somebody may have waited to be reminded
 	return func() {
 		remove()
-		r.pulse.beat()
+		r.changes.Notify()
 	}
 }
 
@@ -38,7 +38,7 @@ func (r *Room) tell(outlet string, n earshot.Notice) {
 // does not wait for the journal, which may be at fault.
 func (r *Room) Report(n earshot.Notice) {
 	told := r.faults.Change(r.cfg.Now(), n)
-	r.pulse.beat()
+	r.changes.Notify()
 	if told {
 		r.warn(n)
 		return
@@ -61,7 +61,7 @@ func (r *Room) Mention(text string) {
 // nobody.
 func (r *Room) Know(n earshot.Notice) {
 	r.faults.Know(r.cfg.Now(), n)
-	r.pulse.beat()
+	r.changes.Notify()
 }
 
 // once reports a fault unless people have been told already.

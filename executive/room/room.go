@@ -92,6 +92,7 @@ import (
 	"earshot/executive/seat"
 	"earshot/executive/sight"
 	"earshot/executive/slash"
+	"earshot/executive/snapshot"
 	"earshot/executive/thoughts"
 	"earshot/executive/tool"
 	"earshot/executive/unasked"
@@ -286,13 +287,13 @@ type Room struct {
 	rejectedEvents []earshot.Event // events of the room that were refused; Run keeps them
 	activity       activity.Tracker
 	interims       hearing.Interims
-	interimPulse   pulse // of the words that are being said
+	interimChanges snapshot.Notifier // of the words that are being said
 	pendingCuts    hearing.PendingCuts[resolvedEvent]
 	voicePresence  *hearing.Presence
 
 	latencies latency.Log // of the last turns
 
-	pulse pulse // of what a snapshot shows
+	changes snapshot.Notifier // of what a snapshot shows
 
 	// The fields below belong to Run.
 	set           executive.Config // as they were when Run was woken
@@ -336,7 +337,7 @@ func New(cfg Config) *Room {
 	if cfg.Model != nil {
 		r.head = &llm.HeadStart{Service: cfg.Model}
 	}
-	r.scene.Moved = r.pulse.beat
+	r.scene.Moved = r.changes.Notify
 	r.listener = r.newListener()
 	r.onBehalf.People, r.exchange.People = cfg.People, cfg.People
 	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.nudge}
@@ -393,7 +394,7 @@ func (r *Room) Run(ctx context.Context) error {
 		r.next(ctx, &turns)
 		r.mind.Update()
 		r.release()
-		r.pulse.beat()
+		r.changes.Notify()
 	}
 }
 

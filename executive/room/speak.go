@@ -142,7 +142,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	}
 	r.backchannels.Stop()
 	q.AsOf = r.asOf(q)
-	r.traceTurnBegin(&q)
+	q.Begins(r.cfg.Now, r.changes.Notify)
 	spec := r.spec(q, set)
 	q.Progress = midturn.NewProgress(saidIn(q.Message.Body), r.cfg.Now())
 	var asked *generation.Request

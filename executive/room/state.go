@@ -5,8 +5,9 @@ import (
 
 	"earshot"
 	"earshot/api"
+	"earshot/executive/question"
+	"earshot/executive/snapshot"
 	"earshot/executive/think"
-	"earshot/participants"
 )
 
 // State returns the room as everybody in a may know it.
@@ -17,22 +18,19 @@ func (r *Room) State(a earshot.Audience) api.RoomState {
 		s.Works = r.cfg.Works()
 	}
 	s.Company = r.presence.Estimate(r.cfg.Now())
-	all := r.operated(a)
+	all := r.cfg.People.Operate(a)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.Mode, s.Quiet, s.Dropped = r.mode, r.quiet, r.dropped
 	if all {
 		s.Waiting = len(r.waiting) + r.asked
 	}
-	for _, a := range agents {
-		seat := api.Seat{ID: a.ID, Name: a.Name, Path: a.Path, State: api.Sleeping}
-		if at := r.seatOf(a.ID); at != nil && at.Awake {
-			seat.State = api.Active
-		}
-		s.Agents = append(s.Agents, seat)
+	var live *question.Question
+	if r.activeTurn != nil {
+		live = &r.activeTurn.Question
 	}
-	r.partners(&s, a)
-	s.Speaking = r.activeTurn != nil && r.activeTurn.Message.Visibility.Allows(a)
+	s.Agents = snapshot.Agents(agents, r.seats, live, r.latencies, a)
+	s.Speaking = live != nil && live.Message.Visibility.Allows(a)
 	for _, p := range r.places.All() {
 		if all || p.Near(a) {
 			s.Outlets = append(s.Outlets, p.Name())
@@ -59,22 +57,4 @@ func (r *Room) Still() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.activeTurn == nil && r.coming+len(r.waiting)+r.asked == 0
-}
-
-// operated reports whether everybody in a operates the program.
-func (r *Room) operated(a earshot.Audience) bool {
-	return r.only(a, "")
-}
-
-// only reports whether everybody in a is id, or operates the program.
-func (r *Room) only(a earshot.Audience, id earshot.ParticipantID) bool {
-	if a.Unknown || len(a.Members)+len(a.Agents) == 0 {
-		return false
-	}
-	for _, member := range slices.Concat(a.Members, a.Agents) {
-		if p, _ := r.cfg.People.Get(member); member != id && !p.Can(participants.Operate) {
-			return false
-		}
-	}
-	return true
 }

@@ -44,7 +44,6 @@ type Host struct {
 	Going func(earshot.Audience) []scene.Item  // the time and the scene, likewise
 	Mode  func() earshot.Mode
 	Wants func() (m earshot.Mode, byKey bool) // the mode that was last requested, and whether a talk key did
-	Only  func(a earshot.Audience, id earshot.ParticipantID) bool
 
 	Order   func(context.Context, participants.Participant, agents.Order) (agents.Record, error)
 	Decided func(earshot.Audience) explain.Journal
@@ -128,7 +127,7 @@ func (h *Commands) who(_ context.Context, c command.Call) (string, error) {
 	roster := h.Addressing.Roster()
 	for _, p := range roster.External {
 		dialogue.Describe(&b, p)
-		h.since(&b, p, h.Only(c.Audience, p.ID))
+		h.since(&b, p, h.People.Only(c.Audience, p.ID))
 		b.WriteString("\n")
 	}
 	for _, p := range roster.Internal {
