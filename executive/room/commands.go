@@ -21,10 +21,10 @@ func (r *Room) newCommands() *slash.Commands {
 		Presence: r.presence, Reminders: r.unasked.Reminders, Voices: r.cfg.Voices,
 		Settings: r.cfg.Settings, Agents: r.agents, Now: r.cfg.Now,
 		State: r.State, Going: r.Going, Mode: r.is, Wants: r.wants,
-		Order: r.cfg.Order, Decided: r.cfg.Decided,
+		Enters: r.cfg.Enters, Order: r.cfg.Order, Decided: r.cfg.Decided,
 		Keep: r.queued, Amend: r.amend, SetMode: r.SetMode, SetReminder: r.setReminder, CancelReminder: r.cancel,
-		Reattribute: r.reattribute, Mention: r.Mention,
-		Identify: r.identityCommand, Confirm: r.confirmCommand, Think: r.mind.Command, Resync: r.contextResync, Others: r.cfg.Commands,
+		Reattribute: r.reattribute, Mention: r.Mention, Become: r.become,
+		Confirm: r.confirmCommand, Think: r.mind.Command, Resync: r.contextResync, Others: r.cfg.Commands,
 	})
 }
 

@@ -18,7 +18,7 @@ type deadline struct {
 // deadlines lists all of them.
 var deadlines = [...]deadline{
 	{(*Room).nextRetry, func(r *Room, ctx context.Context) { r.keep(ctx) }},
-	{(*Room).nextAnnouncement, (*Room).announce},
+	{func(r *Room) time.Time { return r.arrivals.Next() }, (*Room).announce},
 	{(*Room).nextRecovery, (*Room).announceRecoveries},
 	{func(r *Room) time.Time { return r.voicePresence.NextExpiry() }, (*Room).expireVoicePresence},
 	{(*Room).nextSleep, (*Room).sleepIdle},

@@ -60,8 +60,8 @@
 //
 // The state of a component has a lock of its own, or belongs to Run. The order in which a goroutine
 // takes locks is that of package lockorder, which checks it in all tests of make race: modeMu,
-// identityMu, presenceMu, that of the mind, mu, and last the lock of one component. No lock is held
-// while a model, a disk or an outlet is waited for.
+// identityMu, that of the arrivals, that of the mind, mu, and last the lock of one component. No
+// lock is held while a model, a disk or an outlet is waited for.
 package room
 
 import (
@@ -248,8 +248,7 @@ type Room struct {
 	pushToTalk pushToTalk
 
 	identityMu lockorder.Mutex[lockorder.IdentityChange] // held while somebody becomes somebody else
-	presenceMu lockorder.Mutex[lockorder.Arrival]        // held while somebody comes or goes, until that is queued
-	comings    participants.Announcer
+	arrivals   presence.Arrivals
 
 	wake        chan struct{}   // something waits
 	turnResults chan turnResult // the live turn has ended
@@ -340,6 +339,7 @@ func New(cfg Config) *Room {
 	r.scene.Moved = r.changes.Notify
 	r.listener = r.newListener()
 	r.onBehalf.People, r.exchange.People = cfg.People, cfg.People
+	r.arrivals.Room, r.arrivals.People, r.arrivals.Now = cfg.ID, cfg.People, cfg.Now
 	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.nudge}
 	r.presence = presence.NewEstimator(cfg.People)
 	r.unasked = r.newUnasked()
