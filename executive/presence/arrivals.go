@@ -9,8 +9,7 @@ import (
 )
 
 // Arrivals count by how many sessions somebody is in a room, and say when their arrival or departure
-// is announced. It is safe for concurrent use. The exported
-// fields must be set.
+// is announced. It is safe for concurrent use. The exported fields must be set.
 //
 // What follows from an arrival is done while nobody else can come or go, so that the announcements
 // are in the journal in the order in which people came and went.

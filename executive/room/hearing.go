@@ -243,11 +243,7 @@ func (r *Room) revise(s hearing.Record, w earshot.Attribution) {
 // consentAnswer returns what the agent says to somebody who asks aloud that it remember their voice,
 // or agrees to that.
 func (r *Room) consentAnswer(e *entry, text earshot.Text, agent string) string {
-	book, ok := r.cfg.Voices.(hearing.VoiceRegistry)
-	if !ok {
-		return ""
-	}
-	answer, err := r.consent.Answer(book, e.event, e.who, text, agent, r.listener.End(e.event))
+	answer, err := r.consent.Answer(r.cfg.Voices, e.event, e.who, text, agent, r.listener.End(e.event))
 	if err != nil {
 		r.cfg.Log.Info("a voice could not be kept", "err", err)
 	}
