@@ -256,6 +256,14 @@ func (r *Registry) Only(a earshot.Audience, id earshot.ParticipantID) bool {
 	return true
 }
 
+// Alone reports whether a is somebody, by whichever handles, and nobody else.
+func (r *Registry) Alone(a earshot.Audience, who earshot.ParticipantID) bool {
+	return who != Generic && !a.Unknown && len(a.Members) > 0 && !slices.ContainsFunc(a.Members, func(id earshot.ParticipantID) bool {
+		p, _ := r.Get(id)
+		return p.ID != who
+	})
+}
+
 // Find returns the participant with a name, with only the rights of that name. Case and width make
 // no difference. A text that only looks like a name finds nobody.
 func (r *Registry) Find(name string) (Participant, bool) {

@@ -154,15 +154,6 @@ func (p *Outlet) Replace(old, now earshot.ParticipantID) {
 	p.audience.Members = append(members, now)
 }
 
-// Replace does so at the outlets with a name.
-func (s *Set) Replace(name string, old, now earshot.ParticipantID) {
-	for _, p := range s.All() {
-		if p.Name() == name {
-			p.Replace(old, now)
-		}
-	}
-}
-
 // Near reports whether everybody in a is around p, or anybody may be.
 func (p *Outlet) Near(a earshot.Audience) bool {
 	here := p.Around()
@@ -188,20 +179,6 @@ type TurnOutlet struct {
 
 // Fits reports whether everybody around may see what is said.
 func (s *TurnOutlet) Fits() bool { return s.visibility.Allows(s.Around()) }
-
-// Misfits returns the outlets with a name around which not everybody may see what is said, and
-// whether everybody around any other outlet may.
-func Misfits(all []*TurnOutlet, name string) (shut []*TurnOutlet, elsewhere bool) {
-	for _, s := range all {
-		switch {
-		case s.Fits():
-			elsewhere = true
-		case s.Name() == name:
-			shut = append(shut, s)
-		}
-	}
-	return shut, elsewhere
-}
 
 // Open implements [earshot.Outlet].
 func (s *TurnOutlet) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {

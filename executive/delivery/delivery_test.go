@@ -82,21 +82,3 @@ func TestForTurn(t *testing.T) {
 		t.Error("it is opened again")
 	}
 }
-
-// TestReplace: a speech fits no more where somebody has become one who may not see it.
-func TestReplace(t *testing.T) {
-	var set delivery.Set
-	set.Add(&board{name: "desk"}, audience("ann"), nil)
-	set.Add(&board{name: "door"}, audience("ann"), nil)
-	during := delivery.ForTurn(set.All(), private("ann"), nil)
-	for _, tt := range []struct {
-		becomes   string
-		shut      int
-		elsewhere bool
-	}{{"", 0, true}, {"desk", 1, true}, {"door", 1, false}} {
-		set.Replace(tt.becomes, "ann", "bob")
-		if shut, elsewhere := delivery.Misfits(during, tt.becomes); len(shut) != tt.shut || elsewhere != tt.elsewhere {
-			t.Errorf("%q becomes Bob's: %d are shut, elsewhere %v", tt.becomes, len(shut), elsewhere)
-		}
-	}
-}

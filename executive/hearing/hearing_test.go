@@ -108,9 +108,12 @@ func TestPendingCuts(t *testing.T) {
 		}, []string{"stop it", "true"}},
 		{"something earlier ends", func(p *hearing.PendingCuts[string]) []string {
 			words, cut := p.Take(desk, noon.Add(-1))
-			return append(p.Drain(), words, fmt.Sprint(cut))
+			return append(p.Expire(noon.Add(time.Hour)), words, fmt.Sprint(cut))
 		}, []string{"stop it", "", "false"}},
-		{"somebody else's end", func(p *hearing.PendingCuts[string]) []string { p.Take(door, noon); return p.Drain() }, []string{"stop it"}},
+		{"somebody else's end", func(p *hearing.PendingCuts[string]) []string {
+			p.Take(door, noon)
+			return p.Expire(noon.Add(time.Hour))
+		}, []string{"stop it"}},
 		{"nothing follows", func(p *hearing.PendingCuts[string]) []string { return p.Expire(p.NextExpiry()) }, []string{"stop it"}},
 		{"something may follow", func(p *hearing.PendingCuts[string]) []string { return p.Expire(p.NextExpiry().Add(-1)) }, nil},
 	} {
@@ -121,7 +124,7 @@ func TestPendingCuts(t *testing.T) {
 			if got := tt.ends(&p); !slices.Equal(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
-			if p.Drain(); !p.NextExpiry().IsZero() {
+			if p.Expire(noon.Add(time.Hour)); !p.NextExpiry().IsZero() {
 				t.Error("something is left")
 			}
 		})
@@ -130,7 +133,7 @@ func TestPendingCuts(t *testing.T) {
 	for i := range 1000 {
 		p.Add(earshot.Handle{ID: fmt.Sprint(i)}, noon, noon, i)
 	}
-	if n := len(p.Drain()); n != activity.MaxPeople {
+	if n := len(p.Expire(noon.Add(time.Hour))); n != activity.MaxPeople {
 		t.Errorf("%d are kept, want %d at most", n, activity.MaxPeople)
 	}
 }

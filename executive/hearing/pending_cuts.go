@@ -52,30 +52,18 @@ func (p *PendingCuts[W]) Take(from earshot.Handle, end time.Time) (words W, cut 
 
 // NextExpiry returns when the first of them must be kept because no utterance followed; the zero
 // time if there are none.
-func (p *PendingCuts[W]) NextExpiry() (first time.Time) {
+func (p *PendingCuts[W]) NextExpiry() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, c := range p.all {
-		if at := c.came.Add(activity.VoiceExpiry); first.IsZero() || at.Before(first) {
-			first = at
-		}
-	}
-	return first
+	return earliest(p.all, func(c pendingCut[W]) time.Time { return c.came.Add(activity.VoiceExpiry) })
 }
 
 // Expire removes and returns those that no utterance has followed for long.
-func (p *PendingCuts[W]) Expire(now time.Time) []W {
-	return p.remove(func(c pendingCut[W]) bool { return now.Sub(c.came) >= activity.VoiceExpiry })
-}
-
-// Drain removes and returns all of them.
-func (p *PendingCuts[W]) Drain() []W { return p.remove(func(pendingCut[W]) bool { return true }) }
-
-func (p *PendingCuts[W]) remove(which func(pendingCut[W]) bool) (gone []W) {
+func (p *PendingCuts[W]) Expire(now time.Time) (gone []W) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for from, c := range p.all {
-		if which(c) {
+		if now.Sub(c.came) >= activity.VoiceExpiry {
 			gone = append(gone, c.words)
 			delete(p.all, from)
 		}

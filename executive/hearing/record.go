@@ -55,17 +55,6 @@ func (l *Listener) SaidLast(who earshot.ParticipantID) (Record, bool) {
 // remembersWhose is how long after something was said "that was Bob" can be about it.
 const remembersWhose = 5 * time.Minute
 
-// saidAt returns the utterance that began at a time.
-func (l *Listener) saidAt(began time.Time) (Record, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.records, func(s Record) bool { return s.Began.Equal(began) })
-	if i < 0 {
-		return Record{}, false
-	}
-	return l.records[i], true
-}
-
 // Reattributed returns the utterances that turn out to be somebody else's by a change of the owners
 // of voices, and whose they are.
 func (l *Listener) Reattributed(c speakers.Change) (all []Record, w earshot.Attribution) {
@@ -80,22 +69,12 @@ func (l *Listener) Reattributed(c speakers.Change) (all []Record, w earshot.Attr
 	if _, known := l.Voices.Speaker(h); known {
 		w.Speaker, w.Author = h, l.Meet(h).Reader()
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, began := range c.Moved {
-		if s, ok := l.saidAt(began); ok {
-			all = append(all, s)
+		if i := slices.IndexFunc(l.records, func(s Record) bool { return s.Began.Equal(began) }); i >= 0 {
+			all = append(all, l.records[i])
 		}
 	}
 	return all, w
-}
-
-// Teach teaches whose voice it was that said something, on the word of somebody, and reports whether
-// that changed the owner of the voice, which is announced as a change. Nothing is learnt from an
-// utterance that was too short.
-func (l *Listener) Teach(s Record, who, by earshot.ParticipantID) (changed bool) {
-	book, ok := l.Voices.(VoiceRegistry)
-	if !ok {
-		return false
-	}
-	taught, _ := book.Teach(s.Began, who, speakers.Attestation{By: by, At: l.Now()})
-	return slices.ContainsFunc(taught.Moved, s.Began.Equal)
 }

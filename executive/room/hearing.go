@@ -2,11 +2,15 @@ package room
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive"
 	"earshot/executive/activity"
+	"earshot/executive/addressing"
 	"earshot/executive/command"
 	"earshot/executive/echo"
 	"earshot/executive/hearing"
@@ -222,7 +226,11 @@ func (r *Room) reattribute(c command.Call, s hearing.Record, who participants.Pa
 	if err := r.cfg.People.Vouches(c.By); err != nil {
 		return "", err
 	}
-	if !r.listener.Teach(s, who.ID, c.By.ID) {
+	var taught speakers.Change
+	if book, ok := r.cfg.Voices.(hearing.VoiceRegistry); ok {
+		taught, _ = book.Teach(s.Began, who.ID, speakers.Attestation{By: c.By.ID, At: r.cfg.Now()}) // nothing is learnt from an utterance that was too short
+	}
+	if !slices.ContainsFunc(taught.Moved, s.Began.Equal) {
 		r.revise(s, earshot.Attribution{Author: who.ID, Sure: 1, By: c.By.ID})
 	}
 	r.show(r.event(s.Visibility, earshot.Notice{Text: who.Name + " said that (says " + c.By.Name + ")."}))
@@ -248,4 +256,98 @@ func (r *Room) consentAnswer(e *entry, text earshot.Text, agent string) string {
 		r.cfg.Log.Info("a voice could not be kept", "err", err)
 	}
 	return answer
+}
+
+// heedWords lets words that are still being said act on the floor, and remembers them if they have
+// cut a reply.
+func (r *Room) heedWords(set *executive.Config, in resolvedEvent) {
+	r.mu.Lock()
+	live := r.activeTurn != nil && !r.activeTurn.Protected()
+	r.mu.Unlock()
+	if cut := r.heed(set, in.signal) == interrupt.Cut; !cut || !live {
+		return
+	}
+	if s, is := in.event.Body.(earshot.Speech); !is || s.Words == "" {
+		return
+	}
+	r.pendingCuts.Add(in.event.From, in.event.At, in.came, in)
+	r.nudge() // to wait for what becomes of them
+}
+
+// cutBy takes the words that had cut a reply and that e ends, and reports whether there were any.
+func (r *Room) cutBy(e earshot.Event) (in resolvedEvent, cut bool) {
+	return r.pendingCuts.Take(e.From, r.listener.End(e))
+}
+
+// keepCutOf keeps the words that had cut a reply and that e ends without an utterance.
+func (r *Room) keepCutOf(e earshot.Event) {
+	if cut, is := r.cutBy(e); is {
+		r.keepsCut(cut)
+	}
+}
+
+// keepsCut keeps words that have cut a reply and were never completed, as they were understood.
+func (r *Room) keepsCut(in resolvedEvent) {
+	if r.deaf(in.event) {
+		return
+	}
+	in.event = hearing.Uttered(in.event, r.cfg.NewID(), r.cfg.Now())
+	in.to, in.aim, in.sideTalk, in.before, in.held = conversation.Unsure, addressing.Addressees{}, midturn.SideTalk{}, "", false
+	in.signal = sent(in.event)
+	en, first, err := r.reserve(in)
+	if err != nil {
+		r.cfg.Log.Warn("what cut a reply off could not be kept", "err", err)
+		return
+	}
+	if first {
+		en.ticket = r.floor.Ticket()
+		r.queue(en)
+	}
+}
+
+// leavesCuts keeps words that have cut a reply and whose end does not come before the room closes.
+func (r *Room) leavesCuts() {
+	for _, in := range r.pendingCuts.Expire(r.cfg.Now().Add(activity.VoiceExpiry)) {
+		if !r.deaf(in.event) {
+			r.unsaved = append(r.unsaved, hearing.Uttered(in.event, r.cfg.NewID(), r.cfg.Now()))
+		}
+	}
+}
+
+// keepsCuts keeps the words that no utterance has followed for long.
+func (r *Room) keepsCuts(context.Context) {
+	for _, in := range r.pendingCuts.Expire(r.cfg.Now()) {
+		r.keepsCut(in)
+	}
+}
+
+// notePause tells the owner that somebody who tells an agent something has paused. If the owner has
+// not handled the last pause yet, that one is too old and is replaced.
+func (r *Room) notePause(set *executive.Config, in resolvedEvent) {
+	s, is := in.event.Body.(earshot.Speech)
+	if !is || !s.Pause || !in.heeded || !in.to.ForAgent() || !set.Speech.Backchannels {
+		return
+	}
+	r.pause.Store(&in)
+	r.nudge()
+}
+
+// showListening makes the voices of the room say quietly that the agent listens, unless somebody
+// wants it to be quiet. Nothing of it is kept, and a reply cuts it.
+func (r *Room) showListening(ctx context.Context, in resolvedEvent, parts *sync.WaitGroup) {
+	r.mu.Lock()
+	quiet := r.quiet
+	r.mu.Unlock()
+	if quiet || r.speaking() || !r.is().Answers() || len(r.pending) > 0 {
+		return
+	}
+	ctx, due := r.backchannels.Begin(ctx, in.event.At, r.cfg.Now())
+	if !due {
+		return
+	}
+	for _, p := range r.places.Around(earshot.Visibility{Scope: earshot.Public}) {
+		if p.Audible() {
+			parts.Go(func() { r.listener.Backchannel(ctx, p.Outlet, r.voiceFor(true)) })
+		}
+	}
 }

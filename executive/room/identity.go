@@ -63,9 +63,22 @@ func (r *Room) seat(outlet string, old, now participants.Participant) {
 	if r.activeTurn != nil {
 		showings = r.turnOutlets
 	}
-	r.places.Replace(outlet, old.Reader(), now.Reader())
+	for _, p := range r.places.All() {
+		if p.Name() == outlet {
+			p.Replace(old.Reader(), now.Reader())
+		}
+	}
 	r.mu.Unlock()
-	shut, elsewhere := delivery.Misfits(showings, outlet)
+	var shut []*delivery.TurnOutlet
+	elsewhere := false
+	for _, s := range showings {
+		switch {
+		case s.Fits():
+			elsewhere = true
+		case s.Name() == outlet:
+			shut = append(shut, s)
+		}
+	}
 	if len(shut) > 0 && !elsewhere {
 		r.floor.Signal(&interrupt.Signal{
 			Kind: interrupt.Command, From: earshot.Handle{Provider: "earshot", ID: "identity"}, By: old.ID, Confidence: 1, At: r.cfg.Now(),

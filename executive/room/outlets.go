@@ -75,3 +75,27 @@ func (r *Room) once(n earshot.Notice) {
 func (r *Room) readers(via string, who participants.Participant) earshot.Audience {
 	return r.places.Readers(via, earshot.Audience{Room: r.cfg.ID, Members: []earshot.ParticipantID{who.Reader()}})
 }
+
+// TellAlone shows a notice at the terminals in the room around which somebody is alone, without
+// keeping it. It returns at once.
+func (r *Room) TellAlone(who earshot.ParticipantID, n earshot.Notice) {
+	e := r.event(earshot.Visibility{Scope: earshot.System}, n)
+	for _, p := range r.places.Around(e.Visibility) {
+		if r.cfg.People.Alone(p.Around(), who) {
+			p.Show(e)
+		}
+	}
+}
+
+// TellOperators shows a notice wherever only operators of the program read. It reports whether
+// anybody did.
+func (r *Room) TellOperators(n earshot.Notice) (told bool) {
+	e := r.event(earshot.Visibility{Scope: earshot.System}, n)
+	for _, p := range r.places.Around(e.Visibility) {
+		if r.cfg.People.Operate(p.Around()) {
+			p.Show(e)
+			told = true
+		}
+	}
+	return told
+}

@@ -152,8 +152,8 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	}
 	q.Trace.SetVisibility(q.Rests.Visibility)
 	spec.Tracker = &q.Trace.Tracker
-	if asked != nil && q.FromPerson() && slices.ContainsFunc(places, (*delivery.Outlet).Audible) {
-		spec.Filler = r.filler(&q, set.Speech.FillerAfter.Duration())
+	if late := set.Speech.FillerAfter.Duration(); late > 0 && asked != nil && q.FromPerson() && slices.ContainsFunc(places, (*delivery.Outlet).Audible) {
+		spec.Filler = turn.NewFiller(q.Turn, r.listener.End(q.Message).Add(late).Sub(r.cfg.Now()), q.Progress.Quiet)
 	}
 	spec.Outlets = r.openTurnOutlets(places, q.Rests.Visibility, sync.OnceFunc(func() { r.listener.Heard(q.Message) }))
 	ctx, end := context.WithCancel(ctx)
@@ -201,19 +201,6 @@ func (r *Room) spec(q question.Question, set executive.Config) turn.Spec {
 			r.cfg.Log.Warn("an outlet failed; the turn goes on without it", "outlet", outlet, "turn", q.Turn, "err", err)
 		},
 	}
-}
-
-// filler returns the sign that the reply to q is coming, a while after somebody has spoken; nil if
-// nobody wants one.
-func (r *Room) filler(q *question.Question, after time.Duration) *turn.Filler {
-	if after <= 0 {
-		return nil
-	}
-	work := q.Progress
-	return turn.NewFiller(q.Turn, r.listener.End(q.Message).Add(after).Sub(r.cfg.Now()), func() bool {
-		using, _ := work.Quiet()
-		return using
-	})
 }
 
 // openTurnOutlets makes some room outlets the outlets of a turn. heard is called when something has

@@ -1,12 +1,13 @@
 // Package snapshot makes what a room shows of itself to those who watch it, from what it is given:
 // the facts of its scene, its agents and with whom they talk, and the reply that is being said, each
-// as far as everybody in an audience may know it. It also wakes those who wait for another one.
+// as far as everybody in an audience may know it. A [Notifier] wakes those who wait for another one.
 //
-// It knows no room, and keeps nothing. Its functions read only their arguments; the caller holds what
-// guards those.
+// It knows no room. Its functions read only their arguments; the caller holds what guards those.
 package snapshot
 
 import (
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"earshot"
@@ -60,4 +61,37 @@ func Reply(q *question.Question, agent earshot.ParticipantID, a earshot.Audience
 		l.Tool = q.Progress.Work(now).Using
 	}
 	return l, true
+}
+
+// A Notifier wakes the callers that wait for a change. The zero value is ready, and safe for
+// concurrent use, whatever locks are held. While nobody waits, a change only reads a flag.
+type Notifier struct {
+	waited atomic.Bool
+	mu     sync.Mutex
+	change chan struct{} // nil if nobody waits
+}
+
+// Changed returns a channel that is closed by the next change.
+func (n *Notifier) Changed() <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.change == nil {
+		n.change = make(chan struct{})
+		n.waited.Store(true)
+	}
+	return n.change
+}
+
+// Notify reports a change. It never blocks.
+func (n *Notifier) Notify() {
+	if !n.waited.Load() {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.change != nil {
+		close(n.change)
+		n.change = nil
+	}
+	n.waited.Store(false)
 }

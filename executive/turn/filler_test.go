@@ -14,7 +14,7 @@ import (
 func TestFiller(t *testing.T) {
 	working := false
 	f := func(id earshot.TurnID, after time.Duration) *turn.Filler {
-		return turn.NewFiller(id, after, func() bool { return working })
+		return turn.NewFiller(id, after, func() (tool, spoken bool) { return working, false })
 	}
 	if late, early := f("1", -time.Minute).After, f("1", time.Second).After; late != 300*time.Millisecond || early != time.Second {
 		t.Errorf("due after %v and %v", late, early)

@@ -194,8 +194,6 @@ var rules = []rule{
 		"c/c.go":      "package c\nfunc f() { go f() }",
 		"c/c_test.go": "package c\nimport \"go.uber.org/goleak\"\nfunc TestMain(m *testing.M) { goleak.VerifyTestMain(m) }",
 		"d/d.go":      "package d\nfunc f() {}",
-		"g/g.go":      "package g\nfunc f() { people.Go(room, who) }",
-		"g/g_test.go": "package g",
 	}, []string{
 		"a/a.go:2: starts a goroutine, and no test of the package calls goleak.VerifyTestMain or goleak.Find",
 		"b/b.go:2: starts a goroutine, and no test of the package calls goleak.VerifyTestMain or goleak.Find",

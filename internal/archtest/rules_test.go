@@ -407,7 +407,7 @@ func (h *house) starts(f *file) (where string) {
 		case *ast.GoStmt:
 			where = h.at(n)
 		case *ast.CallExpr:
-			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "Go" && len(n.Args) == 1 { // with more, as participants.Registry has it, it starts nothing
+			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "Go" {
 				where = h.at(n)
 			}
 		}
