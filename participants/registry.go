@@ -240,6 +240,30 @@ func (r *Registry) Current(id earshot.ParticipantID) earshot.ParticipantID {
 	return cmp.Or(p.ID, id)
 }
 
+// Operate reports whether everybody in a operates the program.
+func (r *Registry) Operate(a earshot.Audience) bool { return r.Only(a, "") }
+
+// Only reports whether everybody in a is id, or operates the program.
+func (r *Registry) Only(a earshot.Audience, id earshot.ParticipantID) bool {
+	if a.Unknown || len(a.Members)+len(a.Agents) == 0 {
+		return false
+	}
+	for _, member := range slices.Concat(a.Members, a.Agents) {
+		if p, _ := r.Get(member); member != id && !p.Can(Operate) {
+			return false
+		}
+	}
+	return true
+}
+
+// Alone reports whether a is somebody, by whichever handles, and nobody else.
+func (r *Registry) Alone(a earshot.Audience, who earshot.ParticipantID) bool {
+	return who != Generic && !a.Unknown && len(a.Members) > 0 && !slices.ContainsFunc(a.Members, func(id earshot.ParticipantID) bool {
+		p, _ := r.Get(id)
+		return p.ID != who
+	})
+}
+
 // Find returns the participant with a name, with only the rights of that name. Case and width make
 // no difference. A text that only looks like a name finds nobody.
 func (r *Registry) Find(name string) (Participant, bool) {

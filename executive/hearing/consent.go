@@ -46,11 +46,13 @@ var (
 )
 
 // Answer returns what an agent says to somebody who asks aloud that it remember their voice, or
-// agrees to that, with e, which ended at end; empty if they do neither. Only the person to whom
-// somebody known has attributed the voice can ask, and only the same voice can agree: how a model
-// understands the words does not matter. failed says why a voice could not be kept.
-func (c *Consent) Answer(book VoiceRegistry, e earshot.Event, who participants.Participant, text earshot.Text, agent string, end time.Time) (answer string, failed error) {
-	if !who.Voice() {
+// agrees to that, with e, which ended at end; empty if they do neither, or no voice can be kept
+// here. Only the person to whom somebody known has attributed the voice can ask, and only the same
+// voice can agree: how a model understands the words does not matter. failed says why a voice could
+// not be kept.
+func (c *Consent) Answer(voices Voices, e earshot.Event, who participants.Participant, text earshot.Text, agent string, end time.Time) (answer string, failed error) {
+	book, ok := voices.(VoiceRegistry)
+	if !ok || !who.Voice() {
 		return "", nil
 	}
 	words := plainly(text, agent)

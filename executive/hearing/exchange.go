@@ -113,9 +113,9 @@ func (l *Listener) asksForTime(text earshot.Text) bool {
 	return slices.ContainsFunc(l.Agents(), func(a agents.Record) bool { return reflex.Recognise(text, a.Name) == reflex.Moment })
 }
 
-// NoteWaitRequest notes that somebody who is talking with an agent has asked it for a moment, if e
+// noteWaitRequest notes that somebody who is talking with an agent has asked it for a moment, if e
 // does: it waits in silence, and they are still talking with it when they continue.
-func (l *Listener) NoteWaitRequest(e earshot.Event) {
+func (l *Listener) noteWaitRequest(e earshot.Event) {
 	u, aloud := e.Body.(earshot.Utterance)
 	if !aloud || !l.asksForTime(u.Text) {
 		return
@@ -176,10 +176,10 @@ type remark struct {
 	end  time.Time
 }
 
-// Overhear notes what was said to somebody else by a voice other than that of the agent's
+// overhear notes what was said to somebody else by a voice other than that of the agent's
 // counterpart. The next words through the same microphone whose speaker is unknown answer that, and
 // not the agent. unlike says that the voice is unlike any known one.
-func (l *Listener) Overhear(e earshot.Event, unlike bool) {
+func (l *Listener) overhear(e earshot.Event, unlike bool) {
 	u, is := e.Body.(earshot.Utterance)
 	if !is || !attributed(e) && !unlike {
 		return

@@ -1,12 +1,17 @@
 package hearing_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"earshot"
+	"earshot/conversation"
+	"earshot/executive/activity"
 	"earshot/executive/hearing"
 	"earshot/participants"
+	"earshot/participants/agents"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -83,6 +88,102 @@ func TestInterims(t *testing.T) {
 			}
 			if left := i.VisibleTo(earshot.Audience{Unknown: true}); len(left) != 1-tt.want {
 				t.Errorf("left %v", left)
+			}
+		})
+	}
+}
+
+// TestPendingCuts: words that cut a reply are taken once, by what ends them, when nothing follows,
+// or when the room closes; the newest of each device count.
+func TestPendingCuts(t *testing.T) {
+	desk, door := earshot.Handle{Provider: "microphone", ID: "desk"}, earshot.Handle{Provider: "microphone", ID: "door"}
+	for _, tt := range []struct {
+		name string
+		ends func(*hearing.PendingCuts[string]) []string
+		want []string
+	}{
+		{"they end", func(p *hearing.PendingCuts[string]) []string {
+			words, cut := p.Take(desk, noon)
+			return []string{words, fmt.Sprint(cut)}
+		}, []string{"stop it", "true"}},
+		{"something earlier ends", func(p *hearing.PendingCuts[string]) []string {
+			words, cut := p.Take(desk, noon.Add(-1))
+			return append(p.Expire(noon.Add(time.Hour)), words, fmt.Sprint(cut))
+		}, []string{"stop it", "", "false"}},
+		{"somebody else's end", func(p *hearing.PendingCuts[string]) []string {
+			p.Take(door, noon)
+			return p.Expire(noon.Add(time.Hour))
+		}, []string{"stop it"}},
+		{"nothing follows", func(p *hearing.PendingCuts[string]) []string { return p.Expire(p.NextExpiry()) }, []string{"stop it"}},
+		{"something may follow", func(p *hearing.PendingCuts[string]) []string { return p.Expire(p.NextExpiry().Add(-1)) }, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var p hearing.PendingCuts[string]
+			p.Add(desk, noon, noon, "stop")
+			p.Add(desk, noon, noon.Add(time.Second), "stop it")
+			if got := tt.ends(&p); !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if p.Expire(noon.Add(time.Hour)); !p.NextExpiry().IsZero() {
+				t.Error("something is left")
+			}
+		})
+	}
+	var p hearing.PendingCuts[int]
+	for i := range 1000 {
+		p.Add(earshot.Handle{ID: fmt.Sprint(i)}, noon, noon, i)
+	}
+	if n := len(p.Expire(noon.Add(time.Hour))); n != activity.MaxPeople {
+		t.Errorf("%d are kept, want %d at most", n, activity.MaxPeople)
+	}
+}
+
+// TestBackchannels: the agent shows that it listens to whoever has spoken for long, and not again at
+// once; a sign ends when it is stopped.
+func TestBackchannels(t *testing.T) {
+	var b hearing.Backchannels
+	b.Stop() // none is being said
+	for _, tt := range []struct {
+		began, now time.Duration
+		due        bool
+	}{
+		{0, 7999 * time.Millisecond, false},
+		{0, 8 * time.Second, true},
+		{0, 19 * time.Second, false},
+		{0, 20 * time.Second, true},
+		{25 * time.Second, 32 * time.Second, false},
+	} {
+		ctx, due := b.Begin(t.Context(), noon.Add(tt.began), noon.Add(tt.now))
+		if due != tt.due {
+			t.Errorf("after %v of speech from %v: %v", tt.now-tt.began, tt.began, due)
+		}
+		if b.Stop(); due && ctx.Err() == nil {
+			t.Error("it is said on")
+		}
+	}
+}
+
+// TestContinuedUtterance: whoever goes on after a pause continues what they said to the agents,
+// unless it was an order, or they are answered by nobody.
+func TestContinuedUtterance(t *testing.T) {
+	mic := earshot.Handle{Provider: "microphone", ID: "desk"}
+	for name, tt := range map[string]struct {
+		said hearing.Utterance
+		want earshot.Text
+	}{
+		"to an agent":           {hearing.Utterance{To: conversation.Called, Heeded: true}, "we need some"},
+		"by somebody unheeded":  {hearing.Utterance{To: conversation.Called}, ""},
+		"an order":              {hearing.Utterance{To: conversation.Called, Heeded: true, Order: true}, ""},
+		"to somebody else":      {hearing.Utterance{To: conversation.Aside, Heeded: true}, ""},
+		"after what was before": {hearing.Utterance{To: conversation.Following, Heeded: true, Before: "Ann,"}, "Ann, we need some"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := hearing.New(hearing.Host{Agents: func() []agents.Record { return []agents.Record{{}} }, Now: func() time.Time { return noon }})
+			tt.said.Event = earshot.Event{ID: "1", From: mic, At: noon, Body: earshot.Utterance{Text: "we need some"}}
+			l.NoteUtterance(tt.said)
+			next := earshot.Event{ID: "2", From: mic, At: noon.Add(time.Second), Body: earshot.Utterance{Text: "milk"}}
+			if c, ok := l.Continued(next, conversation.Following); c.Text != tt.want || ok != (tt.want != "") {
+				t.Errorf("it continues %q, %v", string(c.Text), ok)
 			}
 		})
 	}

@@ -100,11 +100,16 @@ func (i *Interims) VisibleTo(a earshot.Audience) (all []earshot.Event) {
 }
 
 // NextExpiry returns when the first of them fades; the zero time if there are none.
-func (i *Interims) NextExpiry() (first time.Time) {
+func (i *Interims) NextExpiry() time.Time {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for _, is := range i.all {
-		if at := is.told.Add(activity.VoiceExpiry); first.IsZero() || at.Before(first) {
+	return earliest(i.all, func(is interim) time.Time { return is.told.Add(activity.VoiceExpiry) })
+}
+
+// earliest returns the earliest time of any of all; the zero time if there are none.
+func earliest[K comparable, V any](all map[K]V, when func(V) time.Time) (first time.Time) {
+	for _, v := range all {
+		if at := when(v); first.IsZero() || at.Before(first) {
 			first = at
 		}
 	}

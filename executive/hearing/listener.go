@@ -1,6 +1,8 @@
 // Package hearing finds out who says something aloud in a room, which agents it is for, and which
-// earlier words it continues, and remembers what was said lately. It knows no room; a [Host] has what
-// it needs of one.
+// earlier words it continues, and remembers what was said lately. Beside its [Listener] it has the
+// words that are still being said, those that have cut a reply, the voices that are here, and the
+// signs by which an agent shows that it listens. It knows no room and no journal; a [Host] has what it
+// needs of a room, which shows and keeps what comes of this.
 package hearing
 
 import (

@@ -63,15 +63,10 @@ func (n *Presence) Empty() bool {
 }
 
 // NextExpiry returns when the first has been silent for too long; the zero time if nobody is here.
-func (n *Presence) NextExpiry() (first time.Time) {
+func (n *Presence) NextExpiry() time.Time {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, at := range n.last {
-		if at := at.Add(maxSilence); first.IsZero() || at.Before(first) {
-			first = at
-		}
-	}
-	return first
+	return earliest(n.last, func(at time.Time) time.Time { return at.Add(maxSilence) })
 }
 
 // Expire returns those who have been silent for too long, and forgets them.

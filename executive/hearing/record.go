@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/speakers"
 )
 
 // maxSaid is how many utterances are remembered by their start time, in case their speaker is found
@@ -54,13 +55,26 @@ func (l *Listener) SaidLast(who earshot.ParticipantID) (Record, bool) {
 // remembersWhose is how long after something was said "that was Bob" can be about it.
 const remembersWhose = 5 * time.Minute
 
-// SaidAt returns the utterance that began at a time.
-func (l *Listener) SaidAt(began time.Time) (Record, bool) {
+// Reattributed returns the utterances that turn out to be somebody else's by a change of the owners
+// of voices, and whose they are.
+func (l *Listener) Reattributed(c speakers.Change) (all []Record, w earshot.Attribution) {
+	h := c.Voice
+	if c.Act == speakers.Divided {
+		h = c.Other
+	}
+	if c.Act == speakers.Forgotten || h.ID == "" && c.Act != speakers.Taught {
+		return nil, w
+	}
+	w = earshot.Attribution{Sure: 1, By: c.Said.By} // nobody's, if the voice was unnamed before it was taught
+	if _, known := l.Voices.Speaker(h); known {
+		w.Speaker, w.Author = h, l.Meet(h).Reader()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.records, func(s Record) bool { return s.Began.Equal(began) })
-	if i < 0 {
-		return Record{}, false
+	for _, began := range c.Moved {
+		if i := slices.IndexFunc(l.records, func(s Record) bool { return s.Began.Equal(began) }); i >= 0 {
+			all = append(all, l.records[i])
+		}
 	}
-	return l.records[i], true
+	return all, w
 }

@@ -64,16 +64,37 @@ func (l *Listener) silences(b earshot.Body) bool {
 	return aloud && (refuses || l.Cuts(u.Text))
 }
 
-// Answer notes that words which were said aloud may have answered the last reply.
-func (l *Listener) Answer() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.spoken = spokenReply{}
+// An Utterance is something that was said aloud, and what it means to the agents.
+type Utterance struct {
+	Event  earshot.Event
+	Before earshot.Text // the words that it continues
+	To     conversation.Address
+	Agents []earshot.ParticipantID // for which it is
+	Heeded bool                    // they may answer the speaker
+	Order  bool                    // it is carried out at once, or means nothing to the floor: it cannot be continued
+	Unlike bool                    // the voice is unlike all known ones
 }
 
-// SpokeTo notes that something was said to agents, which may be continued. before are the words that
+// NoteUtterance takes in what was said aloud and is being kept. It may have answered the last reply.
+func (l *Listener) NoteUtterance(u Utterance) {
+	l.mu.Lock()
+	l.spoken = spokenReply{}
+	l.mu.Unlock()
+	forAgent := u.To.ForAgent() && u.Heeded
+	if forAgent && !u.Order {
+		l.spokeTo(u.Event, u.Before, u.Agents)
+	}
+	if u.To == conversation.Aside {
+		l.overhear(u.Event, u.Unlike)
+	}
+	if forAgent {
+		l.noteWaitRequest(u.Event)
+	}
+}
+
+// spokeTo notes that something was said to agents, which may be continued. before are the words that
 // it continued.
-func (l *Listener) SpokeTo(e earshot.Event, before earshot.Text, whom []earshot.ParticipantID) {
+func (l *Listener) spokeTo(e earshot.Event, before earshot.Text, whom []earshot.ParticipantID) {
 	u, aloud := e.Body.(earshot.Utterance)
 	if !aloud {
 		return

@@ -30,6 +30,15 @@ type Trace struct {
 	visibility earshot.Visibility // who may see everything that the reply is made from so far
 }
 
+// NewTrace returns the trace of the answer to an event that came, and about which was decided.
+func NewTrace(e earshot.Event, came, decided time.Time) *Trace {
+	p := &Trace{Came: came, Decided: decided}
+	if u, aloud := e.Body.(earshot.Utterance); aloud && u.Lasted > 0 {
+		p.Said = e.End()
+	}
+	return p
+}
+
 // MarkRequest notes when a model is first asked.
 func (p *Trace) MarkRequest(now time.Time) { p.once(func() *time.Time { return &p.asked }, now) }
 

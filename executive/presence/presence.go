@@ -6,9 +6,10 @@
 // loudspeaker has one too, and a terminal stays open when nobody sits before it. An
 // [api.PresenceEstimate] puts them together, says what speaks for each guess, and keeps what
 // contradicts: nothing of it is certain, and it gives nobody rights. Who may see or do
-// something is decided elsewhere, and never by this.
+// something is decided elsewhere, and never by this. [Arrivals] has what is certain: who is in
+// a room by a session.
 //
-// All of it is pure: the time is an argument, and what comes in at one time may come in any
+// The estimate is pure: the time is an argument, and what comes in at one time may come in any
 // order. How sure a guess is, is a sum of evidence that fades; see the table of rules.
 package presence
 

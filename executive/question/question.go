@@ -87,6 +87,16 @@ func (q *Question) TakeOver(other Question) {
 	}
 }
 
+// Begins notes that the turn of q begins. moved is called whenever it has got further.
+func (q *Question) Begins(now func() time.Time, moved func()) {
+	began := now()
+	if q.Trace == nil {
+		q.Trace = &latency.Trace{Came: began}
+	}
+	q.Trace.Began = began
+	q.Trace.Tracker.Now, q.Trace.Tracker.Moved = now, moved
+}
+
 // RestOn notes that the answer also rests on other events that were used.
 func (q *Question) RestOn(v earshot.Visibility, from []earshot.EventID) {
 	q.Rests = q.Rests.And(v, from...)

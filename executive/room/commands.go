@@ -2,6 +2,7 @@ package room
 
 import (
 	"slices"
+	"time"
 
 	"earshot"
 	"earshot/executive/addressing"
@@ -19,11 +20,11 @@ func (r *Room) newCommands() *slash.Commands {
 		Room: r.cfg.ID, People: r.cfg.People, Addressing: &r.addressing, Scene: r.scene, Listener: r.listener,
 		Presence: r.presence, Reminders: r.unasked.Reminders, Voices: r.cfg.Voices,
 		Settings: r.cfg.Settings, Agents: r.agents, Now: r.cfg.Now,
-		State: r.State, Going: r.Going, Mode: r.is, Wants: r.mode.Wanted, Only: r.only,
-		Order: r.cfg.Order, Decided: r.cfg.Decided,
+		State: r.State, Going: r.Going, Mode: r.is, Wants: r.mode.Wanted,
+		Enters: r.cfg.Enters, Order: r.cfg.Order, Decided: r.cfg.Decided,
 		Keep: r.queued, Amend: r.amend, SetMode: r.SetMode, SetReminder: r.setReminder, CancelReminder: r.cancel,
-		Reattribute: r.reattribute, Mention: r.Mention,
-		Identify: r.identityCommand, Confirm: r.confirmCommand, Think: r.mind.Command, Resync: r.contextResync, Others: r.cfg.Commands,
+		Reattribute: r.reattribute, Mention: r.Mention, Become: r.become,
+		Confirm: r.confirmCommand, Think: r.mind.Command, Resync: r.contextResync, Others: r.cfg.Commands,
 	})
 }
 
@@ -38,30 +39,16 @@ func (r *Room) Announce(e earshot.Event) {
 // Commands returns the commands of this room.
 func (r *Room) Commands() command.Table { return slices.Clone(r.commands) }
 
-// Going returns the time and the scene, as everybody in a may know it. If there are several agents,
-// it names the agent of each state.
+// Going returns the time and the scene, as everybody in a may know it.
 func (r *Room) Going(a earshot.Audience) []scene.Item {
-	agents, now := addressing.IDs(r.agents()), r.cfg.Now()
-	all := []scene.Item{prompt.TimeOf(now)}
+	now := r.cfg.Now()
 	r.tellPresence(now)
-	for _, i := range r.scene.For(a).Recent(now, r.cfg.Settings().ContextWindow.Duration()) {
-		if i.Field == scene.Agent && !slices.Contains(agents, i.Of) {
-			continue // it has no seat any more
-		}
-		if len(agents) > 1 {
-			i = r.attributed(i)
-		}
-		all = append(all, i)
-	}
-	return all
+	return append([]scene.Item{prompt.TimeOf(now)}, r.sceneFor(a, now)...)
 }
 
-// attributed returns i with the name of the agent whose state it is, if any.
-func (r *Room) attributed(i scene.Item) scene.Item {
-	if i.Field == scene.Agent {
-		i.Text, i.Name, i.Was = earshot.Text(r.cfg.People.Name(i.Of)+": "+i.Line()), "", ""
-	}
-	return i
+// sceneFor returns the scene as everybody in a may know it now.
+func (r *Room) sceneFor(a earshot.Audience, now time.Time) []scene.Item {
+	return r.scene.For(a).Shown(now, r.cfg.Settings().ContextWindow.Duration(), addressing.IDs(r.agents()))
 }
 
 // facts are what the reflexes of an agent answer from, as far as a may know it.

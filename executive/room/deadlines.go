@@ -18,7 +18,7 @@ type deadline struct {
 // deadlines lists all of them.
 var deadlines = [...]deadline{
 	{func(r *Room) time.Time { return r.unsaved.NextRetry(r.cfg.Now()) }, func(r *Room, ctx context.Context) { r.keep(ctx) }},
-	{(*Room).nextAnnouncement, (*Room).announce},
+	{func(r *Room) time.Time { return r.arrivals.Next() }, (*Room).announce},
 	{(*Room).nextRecovery, (*Room).announceRecoveries},
 	{func(r *Room) time.Time { return r.voicePresence.NextExpiry() }, (*Room).expireVoicePresence},
 	{(*Room).nextSleep, (*Room).sleepIdle},
@@ -29,7 +29,8 @@ var deadlines = [...]deadline{
 	{(*Room).nextThought, (*Room).weighNovelty},
 	{(*Room).nextQuiet, nil},
 	{(*Room).nextStaleLine, (*Room).abandonStaleLines},
-	{(*Room).nextInterimExpiry, (*Room).expireInterims},
+	{func(r *Room) time.Time { return r.interims.NextExpiry() }, (*Room).expireInterims},
+	{func(r *Room) time.Time { return r.pendingCuts.NextExpiry() }, (*Room).keepsCuts},
 }
 
 // An alarmClock waits for the first of the deadlines.

@@ -9,6 +9,7 @@ import (
 	"earshot/executive/addressing"
 	"earshot/executive/attention"
 	"earshot/executive/decision"
+	"earshot/executive/latency"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
 	"earshot/executive/reflex"
@@ -71,7 +72,7 @@ func (r *Room) decide(e *entry, by *seat.Seat, text earshot.Text) earshot.Event 
 			Seat: by, Message: e.event, Rank: rank(e), Ticket: e.ticket, Turn: kept.Turn, Want: s.Want,
 			Askers: []participants.Participant{e.asker()}, Rests: prompt.Provenance{Visibility: e.event.Visibility}, ToRoom: slices.Contains(reasons, attention.ToTheRoom),
 			Chain: e.machine(), Everybody: e.aim.Why == addressing.Everybody, Aloud: e.event.Body.Kind() == earshot.KindUtterance, Follows: s.To == conversation.Following, Again: e.again, SideTalk: meant, Words: words, AsksBack: asksBack,
-			Trace: r.startLatencyTrace(e),
+			Trace: latency.NewTrace(e.event, e.came, r.cfg.Now()),
 		})
 	}
 	d := r.event(e.event.Visibility, kept)

@@ -3,11 +3,14 @@ package room
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive"
 	"earshot/executive/activity"
+	"earshot/executive/addressing"
 	"earshot/executive/command"
 	"earshot/executive/echo"
 	"earshot/executive/hearing"
@@ -78,17 +81,10 @@ func (r *Room) noteHeard(in resolvedEvent) {
 	if in.event.Body.Kind() != earshot.KindUtterance {
 		return
 	}
-	r.listener.Answer()
-	forAgent := in.to.ForAgent() && in.heeded
-	if forAgent && in.signal != nil && in.signal.Kind != interrupt.Command {
-		r.listener.SpokeTo(in.event, in.before, in.aim.Agents)
-	}
-	if in.to == conversation.Aside {
-		r.listener.Overhear(in.event, in.unlike)
-	}
-	if forAgent {
-		r.listener.NoteWaitRequest(in.event)
-	}
+	r.listener.NoteUtterance(hearing.Utterance{
+		Event: in.event, Before: in.before, To: in.to, Agents: in.aim.Agents, Heeded: in.heeded, Unlike: in.unlike,
+		Order: in.signal == nil || in.signal.Kind == interrupt.Command,
+	})
 }
 
 // noteSpoken notes how a reply ended to something that was said aloud.
@@ -193,21 +189,8 @@ func (r *Room) noteWords(in resolvedEvent) {
 // hush forgets all words that are being said.
 func (r *Room) hush() { r.showInterims(r.interims.Expire(r.cfg.Now().Add(activity.VoiceExpiry))) }
 
-// nextInterimExpiry returns when words without an utterance must be forgotten, or kept because they
-// cut a reply.
-func (r *Room) nextInterimExpiry() time.Time {
-	at := r.interims.NextExpiry()
-	if cut := r.fadingCuts(); at.IsZero() || !cut.IsZero() && cut.Before(at) {
-		at = cut
-	}
-	return at
-}
-
-// expireInterims forgets words without an utterance, and keeps those that cut a reply.
-func (r *Room) expireInterims(context.Context) {
-	r.showInterims(r.interims.Expire(r.cfg.Now()))
-	r.keepsCuts()
-}
+// expireInterims forgets words without an utterance.
+func (r *Room) expireInterims(context.Context) { r.showInterims(r.interims.Expire(r.cfg.Now())) }
 
 // showInterims shows changed interims to those who may see them.
 func (r *Room) showInterims(shown []earshot.Event) {
@@ -215,15 +198,15 @@ func (r *Room) showInterims(shown []earshot.Event) {
 		r.show(e)
 	}
 	if len(shown) > 0 {
-		r.interimPulse.beat()
-		r.pulse.beat()
+		r.interimChanges.Notify()
+		r.changes.Notify()
 	}
 }
 
 // Interim returns the words that are being said, as everybody in a may see them: events of the kind
 // speech, one for each voice, which are not kept. changed is closed when they may have changed.
 func (r *Room) Interim(a earshot.Audience) (words []earshot.Event, changed <-chan struct{}) {
-	changed = r.interimPulse.next() // before reading, so that no change is missed
+	changed = r.interimChanges.Changed() // before reading, so that no change is missed
 	return r.interims.VisibleTo(a), changed
 }
 
@@ -231,21 +214,9 @@ func (r *Room) Interim(a earshot.Audience) (words []earshot.Event, changed <-cha
 // somebody else's get an attribution on record; the name of a voice is looked up wherever it is
 // shown. It returns at once, and is safe for concurrent use.
 func (r *Room) ApplyVoiceChange(c speakers.Change) {
-	h := c.Voice
-	if c.Act == speakers.Divided {
-		h = c.Other
-	}
-	if c.Act == speakers.Forgotten || h.ID == "" && c.Act != speakers.Taught {
-		return
-	}
-	w := earshot.Attribution{Sure: 1, By: c.Said.By} // nobody's, if the voice was unnamed before it was taught
-	if _, known := r.cfg.Voices.Speaker(h); known {
-		w.Speaker, w.Author = h, r.listener.Meet(h).Reader()
-	}
-	for _, began := range c.Moved {
-		if s, ok := r.listener.SaidAt(began); ok {
-			r.revise(s, w)
-		}
+	said, w := r.listener.Reattributed(c)
+	for _, s := range said {
+		r.revise(s, w)
 	}
 }
 
@@ -280,13 +251,103 @@ func (r *Room) revise(s hearing.Record, w earshot.Attribution) {
 // consentAnswer returns what the agent says to somebody who asks aloud that it remember their voice,
 // or agrees to that.
 func (r *Room) consentAnswer(e *entry, text earshot.Text, agent string) string {
-	book, ok := r.cfg.Voices.(hearing.VoiceRegistry)
-	if !ok {
-		return ""
-	}
-	answer, err := r.consent.Answer(book, e.event, e.who, text, agent, r.listener.End(e.event))
+	answer, err := r.consent.Answer(r.cfg.Voices, e.event, e.who, text, agent, r.listener.End(e.event))
 	if err != nil {
 		r.cfg.Log.Info("a voice could not be kept", "err", err)
 	}
 	return answer
+}
+
+// heedWords lets words that are still being said act on the floor, and remembers them if they have
+// cut a reply.
+func (r *Room) heedWords(set *executive.Config, in resolvedEvent) {
+	r.mu.Lock()
+	live := r.activeTurn != nil && !r.activeTurn.Protected()
+	r.mu.Unlock()
+	if cut := r.heed(set, in.signal) == interrupt.Cut; !cut || !live {
+		return
+	}
+	if s, is := in.event.Body.(earshot.Speech); !is || s.Words == "" {
+		return
+	}
+	r.pendingCuts.Add(in.event.From, in.event.At, in.came, in)
+	r.nudge() // to wait for what becomes of them
+}
+
+// cutBy takes the words that had cut a reply and that e ends, and reports whether there were any.
+func (r *Room) cutBy(e earshot.Event) (in resolvedEvent, cut bool) {
+	return r.pendingCuts.Take(e.From, r.listener.End(e))
+}
+
+// keepCutOf keeps the words that had cut a reply and that e ends without an utterance.
+func (r *Room) keepCutOf(e earshot.Event) {
+	if cut, is := r.cutBy(e); is {
+		r.keepsCut(cut)
+	}
+}
+
+// keepsCut keeps words that have cut a reply and were never completed, as they were understood.
+func (r *Room) keepsCut(in resolvedEvent) {
+	if !r.mode.TakesIn(in.event) {
+		return
+	}
+	in.event = hearing.Uttered(in.event, r.cfg.NewID(), r.cfg.Now())
+	in.to, in.aim, in.sideTalk, in.before, in.held = conversation.Unsure, addressing.Addressees{}, midturn.SideTalk{}, "", false
+	in.signal = sent(in.event)
+	en, first, err := r.reserve(in)
+	if err != nil {
+		r.cfg.Log.Warn("what cut a reply off could not be kept", "err", err)
+		return
+	}
+	if first {
+		en.ticket = r.floor.Ticket()
+		r.queue(en)
+	}
+}
+
+// leavesCuts keeps words that have cut a reply and whose end does not come before the room closes.
+func (r *Room) leavesCuts() {
+	for _, in := range r.pendingCuts.Expire(r.cfg.Now().Add(activity.VoiceExpiry)) {
+		if r.mode.TakesIn(in.event) {
+			r.unsaved.Add(hearing.Uttered(in.event, r.cfg.NewID(), r.cfg.Now()))
+		}
+	}
+}
+
+// keepsCuts keeps the words that no utterance has followed for long.
+func (r *Room) keepsCuts(context.Context) {
+	for _, in := range r.pendingCuts.Expire(r.cfg.Now()) {
+		r.keepsCut(in)
+	}
+}
+
+// notePause tells the owner that somebody who tells an agent something has paused. If the owner has
+// not handled the last pause yet, that one is too old and is replaced.
+func (r *Room) notePause(set *executive.Config, in resolvedEvent) {
+	s, is := in.event.Body.(earshot.Speech)
+	if !is || !s.Pause || !in.heeded || !in.to.ForAgent() || !set.Speech.Backchannels {
+		return
+	}
+	r.pause.Store(&in)
+	r.nudge()
+}
+
+// showListening makes the voices of the room say quietly that the agent listens, unless somebody
+// wants it to be quiet. Nothing of it is kept, and a reply cuts it.
+func (r *Room) showListening(ctx context.Context, in resolvedEvent, parts *sync.WaitGroup) {
+	r.mu.Lock()
+	quiet := r.quiet
+	r.mu.Unlock()
+	if quiet || r.speaking() || !r.is().Answers() || len(r.pending) > 0 {
+		return
+	}
+	ctx, due := r.backchannels.Begin(ctx, in.event.At, r.cfg.Now())
+	if !due {
+		return
+	}
+	for _, p := range r.places.Around(earshot.Visibility{Scope: earshot.Public}) {
+		if p.Audible() {
+			parts.Go(func() { r.listener.Backchannel(ctx, p.Outlet, r.voiceFor(true)) })
+		}
+	}
 }

@@ -3,8 +3,6 @@ package room
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"earshot"
 	"earshot/executive/command"
@@ -12,48 +10,6 @@ import (
 	"earshot/interrupt"
 	"earshot/participants"
 )
-
-var errNoSession = errors.New("you can become somebody else only at your own terminal; start one: earshot chat --identity NAME")
-
-// identityCommand says who somebody is, or makes their terminal somebody else's.
-func (r *Room) identityCommand(ctx context.Context, c command.Call) (string, error) {
-	name := strings.TrimSpace(string(c.Args))
-	if name == "" {
-		return r.whoami(c), nil
-	}
-	session, ok := r.cfg.People.At(c.Event.Via)
-	if !ok || c.Event.Via == "" || session.Participant != c.By.ID {
-		return "", errNoSession
-	}
-	who, err := r.claim(ctx, session, name)
-	switch {
-	case err != nil:
-		return "", err
-	case who.ID == session.Participant:
-		return fmt.Sprintf("You are already %s.", who.Name), nil
-	}
-	if err := r.become(ctx, c, session, who); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("You are now %s. What %s wrote stays theirs.", who.Name, c.By.Name), nil
-}
-
-// claim returns who somebody at a session is when they give a name. A command proves nothing.
-func (r *Room) claim(ctx context.Context, session participants.Session, name string) (participants.Participant, error) {
-	if _, known := r.cfg.People.Find(name); !known && r.cfg.Enters != nil { // a closed door makes nobody known
-		if err := r.cfg.Enters(participants.Participant{}); err != nil {
-			return participants.Participant{}, err
-		}
-	}
-	who, err := r.cfg.People.Claim(ctx, session.Account, name, nil)
-	if errors.Is(err, participants.ErrToken) {
-		return who, fmt.Errorf("%w; start a terminal with the token: EARSHOT_TOKEN=… earshot chat --identity NAME", err)
-	}
-	if err == nil && r.cfg.Enters != nil {
-		err = r.cfg.Enters(who)
-	}
-	return who, err
-}
 
 // become makes a session somebody else's: the old one leaves, the terminal from then on shows what
 // the new one may see, and the new one joins. It returns when both are recorded.
@@ -131,20 +87,4 @@ func (r *Room) seat(outlet string, old, now participants.Participant) {
 	for _, s := range shut {
 		s.Shut()
 	}
-}
-
-// whoami tells somebody who they are.
-func (r *Room) whoami(c command.Call) string {
-	if c.By.ID == "" {
-		return fmt.Sprintf("I do not know who %s is.", c.Event.From)
-	}
-	by := "known by " + c.Event.From.String()
-	if s, ok := r.cfg.People.At(c.Event.Via); ok && s.Account != c.Event.From {
-		by = "by name, at a terminal of " + s.Account.String()
-	}
-	text := fmt.Sprintf("You are %s, %s.", c.By.Name, by)
-	if c.By.Can(participants.Operate) {
-		text += " You are an operator of this earshot."
-	}
-	return text
 }

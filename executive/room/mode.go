@@ -30,7 +30,7 @@ func (r *Room) newMode() *mode.Control {
 			if !m.Listens() {
 				r.hush()
 			}
-			r.pulse.beat()
+			r.changes.Notify()
 		},
 		Speaks: func() (<-chan struct{}, bool) { return r.activity.Speaks(r.cfg.Now()) },
 	})

@@ -21,7 +21,7 @@ func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
 	r.nudge() // somebody may have waited to be reminded
 	return func() {
 		remove()
-		r.pulse.beat()
+		r.changes.Notify()
 	}
 }
 
@@ -38,7 +38,7 @@ func (r *Room) tell(outlet string, n earshot.Notice) {
 // does not wait for the journal, which may be at fault.
 func (r *Room) Report(n earshot.Notice) {
 	told := r.faults.Change(r.cfg.Now(), n)
-	r.pulse.beat()
+	r.changes.Notify()
 	if told {
 		r.warn(n)
 		return
@@ -61,7 +61,7 @@ func (r *Room) Mention(text string) {
 // nobody.
 func (r *Room) Know(n earshot.Notice) {
 	r.faults.Know(r.cfg.Now(), n)
-	r.pulse.beat()
+	r.changes.Notify()
 }
 
 // once reports a fault unless people have been told already.
@@ -74,4 +74,28 @@ func (r *Room) once(n earshot.Notice) {
 // readers returns who reads what is answered to somebody at an outlet.
 func (r *Room) readers(via string, who participants.Participant) earshot.Audience {
 	return r.places.Readers(via, earshot.Audience{Room: r.cfg.ID, Members: []earshot.ParticipantID{who.Reader()}})
+}
+
+// TellAlone shows a notice at the terminals in the room around which somebody is alone, without
+// keeping it. It returns at once.
+func (r *Room) TellAlone(who earshot.ParticipantID, n earshot.Notice) {
+	e := r.event(earshot.Visibility{Scope: earshot.System}, n)
+	for _, p := range r.places.Around(e.Visibility) {
+		if r.cfg.People.Alone(p.Around(), who) {
+			p.Show(e)
+		}
+	}
+}
+
+// TellOperators shows a notice wherever only operators of the program read. It reports whether
+// anybody did.
+func (r *Room) TellOperators(n earshot.Notice) (told bool) {
+	e := r.event(earshot.Visibility{Scope: earshot.System}, n)
+	for _, p := range r.places.Around(e.Visibility) {
+		if r.cfg.People.Operate(p.Around()) {
+			p.Show(e)
+			told = true
+		}
+	}
+	return told
 }

@@ -60,8 +60,8 @@
 //
 // The state of a component has a lock of its own, or belongs to Run. The order in which a goroutine
 // takes locks is that of package lockorder, which checks it in all tests of make race: that of the
-// mode, identityMu, presenceMu, that of the mind, mu, and last the lock of one component. No lock is
-// held while a model, a disk or an outlet is waited for.
+// mode, identityMu, that of the arrivals, that of the mind, mu, and last the lock of one component.
+// No lock is held while a model, a disk or an outlet is waited for.
 package room
 
 import (
@@ -95,6 +95,7 @@ import (
 	"earshot/executive/seat"
 	"earshot/executive/sight"
 	"earshot/executive/slash"
+	"earshot/executive/snapshot"
 	"earshot/executive/thoughts"
 	"earshot/executive/tool"
 	"earshot/executive/unasked"
@@ -249,8 +250,7 @@ type Room struct {
 	entries record.Queue[*entry] // the way into the journal
 
 	identityMu lockorder.Mutex[lockorder.IdentityChange] // held while somebody becomes somebody else
-	presenceMu lockorder.Mutex[lockorder.Arrival]        // held while somebody comes or goes, until that is queued
-	comings    participants.Announcer
+	arrivals   presence.Arrivals
 
 	wake        chan struct{}   // something waits
 	turnResults chan turnResult // the live turn has ended
@@ -280,29 +280,29 @@ type Room struct {
 	rejectedEvents []earshot.Event // events of the room that were refused; Run keeps them
 	activity       activity.Tracker
 	interims       hearing.Interims
-	interimPulse   pulse // of the words that are being said
-	pendingCuts    pendingCuts
+	interimChanges snapshot.Notifier // of the words that are being said
+	pendingCuts    hearing.PendingCuts[resolvedEvent]
 	voicePresence  *hearing.Presence
 
 	latencies latency.Log // of the last turns
 
-	pulse pulse // of what a snapshot shows
+	changes snapshot.Notifier // of what a snapshot shows
 
 	// The fields below belong to Run.
-	set              executive.Config // as they were when Run was woken
-	backchannelState backchannelState
-	preparedReply    preparedReply
-	unasked          *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
-	consent          hearing.Consent
-	pending          question.Queue
-	onBehalf         askers.Tracker             // in whose name agents act
-	held             tool.PendingCalls          // calls that wait for somebody to confirm them
-	awaited          map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
-	unsaved          record.Unsaved             // records of the room itself
-	unreturned       []record.LastWord          // words after which agents may still have to hand over; see [Room.handOverOverdue]
-	unanswered       unanswered                 // the questions that were unanswered when the program began
-	newest           int64                      // the newest sequence
-	began            int64                      // the newest sequence of the past
+	set           executive.Config // as they were when Run was woken
+	backchannels  hearing.Backchannels
+	preparedReply preparedReply
+	unasked       *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
+	consent       hearing.Consent
+	pending       question.Queue
+	onBehalf      askers.Tracker             // in whose name agents act
+	held          tool.PendingCalls          // calls that wait for somebody to confirm them
+	awaited       map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
+	unsaved       record.Unsaved             // records of the room itself
+	unreturned    []record.LastWord          // words after which agents may still have to hand over; see [Room.handOverOverdue]
+	unanswered    unanswered                 // the questions that were unanswered when the program began
+	newest        int64                      // the newest sequence
+	began         int64                      // the newest sequence of the past
 }
 
 // New returns a room that continues from its past. It does nothing until it runs.
@@ -325,11 +325,12 @@ func New(cfg Config) *Room {
 	if cfg.Model != nil {
 		r.head = &llm.HeadStart{Service: cfg.Model}
 	}
-	r.scene.Moved = r.pulse.beat
+	r.scene.Moved = r.changes.Notify
 	r.mode = r.newMode()
 	r.perceiver = perception.Perceiver{Scene: r.scene, Recent: r.recent}
 	r.listener = r.newListener()
 	r.onBehalf.People, r.exchange.People = cfg.People, cfg.People
+	r.arrivals.Room, r.arrivals.People, r.arrivals.Now = cfg.ID, cfg.People, cfg.Now
 	r.viewer = &sight.Viewer{Cameras: cfg.Cameras, Now: cfg.Now, Log: cfg.Log, Done: r.nudge}
 	r.presence = presence.NewEstimator(cfg.People)
 	r.unasked = r.newUnasked()
@@ -384,7 +385,7 @@ func (r *Room) Run(ctx context.Context) error {
 		r.next(ctx, &turns)
 		r.mind.Update()
 		r.release()
-		r.pulse.beat()
+		r.changes.Notify()
 	}
 }
 

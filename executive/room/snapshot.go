@@ -2,23 +2,20 @@ package room
 
 import (
 	"slices"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"earshot"
 	"earshot/api"
-	"earshot/executive/addressing"
 	"earshot/executive/latency"
 	"earshot/executive/question"
-	"earshot/executive/scene"
+	"earshot/executive/snapshot"
+	"earshot/executive/think"
 )
 
 // Snapshot returns the room as everybody in a may know it now. It changes nothing, waits for
 // nobody, and is safe for concurrent use.
 func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 	now := r.cfg.Now()
-	s := api.Snapshot{At: now, RoomState: r.State(a), Scene: r.shownScene(a, now), Thoughts: r.mind.Live(a), Words: r.interims.VisibleTo(a)}
+	s := api.Snapshot{At: now, RoomState: r.State(a), Scene: snapshot.Facts(r.sceneFor(a, now)), Thoughts: r.mind.Live(a), Words: r.interims.VisibleTo(a)}
 	if r.cfg.Parts != nil {
 		s.Parts = r.cfg.Parts()
 	}
@@ -30,116 +27,68 @@ func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 	}
 	s.Turns = r.latencies.Seen(a)
 	r.mu.Unlock()
-	if g, ok := r.activeReply(live, agent, a); ok {
-		s.Replies = append(s.Replies, g)
+	if live == nil {
+		return s
+	}
+	if l, ok := snapshot.Reply(&live.Question, agent, a, now); ok {
+		s.Replies = append(s.Replies, l)
 	}
 	return s
 }
 
-// partners fills in with whom the agents of s talk. r.mu must be held.
-func (r *Room) partners(s *api.RoomState, a earshot.Audience) {
-	for i, seat := range s.Agents {
-		s.Agents[i].Partner = r.latencies.Partner(seat.ID, a)
-		if l := r.activeTurn; l != nil && l.Seat.ID == seat.ID && l.Trace.VisibleTo(a) && l.Message.Visibility.Allows(a) {
-			s.Agents[i].Partner = l.Whom()
+// State returns the room as everybody in a may know it.
+func (r *Room) State(a earshot.Audience) api.RoomState {
+	agents := r.agents()
+	s := api.RoomState{Room: r.cfg.ID, Agent: agents[0].Name, Here: r.cfg.People.Here(r.cfg.ID)}
+	if r.cfg.Works != nil {
+		s.Works = r.cfg.Works()
+	}
+	s.Company = r.presence.Estimate(r.cfg.Now())
+	all := r.cfg.People.Operate(a)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.Mode, s.Quiet, s.Dropped = r.is(), r.quiet, r.mode.Dropped()
+	if all {
+		s.Waiting = r.entries.Waiting() + r.asked
+	}
+	var live *question.Question
+	if r.activeTurn != nil {
+		live = &r.activeTurn.Question
+	}
+	s.Agents = snapshot.Agents(agents, r.seats, live, r.latencies, a)
+	s.Speaking = live != nil && live.Message.Visibility.Allows(a)
+	for _, p := range r.places.All() {
+		if all || p.Near(a) {
+			s.Outlets = append(s.Outlets, p.Name())
 		}
 	}
+	s.Faults = r.faults.All()
+	s.Works = slices.DeleteFunc(s.Works, r.faults.Has)
+	return s
 }
 
-// activeReply returns the live turn of an agent, if everybody in a may know it.
-func (r *Room) activeReply(l *activeTurn, agent earshot.ParticipantID, a earshot.Audience) (g api.LiveReply, ok bool) {
-	if l == nil {
-		return g, false
+// Busy reports whether anything remains to be kept, answered, said or thought. It is for programs
+// that replay a conversation, not for its participants.
+func (r *Room) Busy() bool {
+	if types, _ := r.activity.About(r.cfg.Now()); r.mind.Busy() || r.mind.Has(func(think.Question) bool { return true }) && !types && r.mind.Enabled() {
+		return true
 	}
-	is := l.Trace.Tracker.Progress() // before it is asked who may see it: those get fewer meanwhile
-	if !l.Rests.Visibility.Allows(a) || !l.Trace.VisibleTo(a) {
-		return g, false
-	}
-	g = api.LiveReply{
-		Turn: l.Turn, Agent: agent, About: l.About(), To: l.Whom(), Since: l.Trace.Began,
-		Text: is.Text, Heard: is.Heard, Paused: is.Paused, Private: l.Rests.Visibility.Scope == earshot.Private,
-	}
-	if l.Progress != nil {
-		g.Tool = l.Progress.Work(r.cfg.Now()).Using
-	}
-	return g, true
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.activeTurn != nil || r.captioner.Running.Load() || r.entries.Waiting()+r.asked > 0
 }
 
-// shownScene returns the scene as everybody in a may know it, without a word to the scene itself.
-// If there are several agents, it names the agent of each state.
-func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []api.SceneFact) {
-	agents := addressing.IDs(r.agents())
-	for _, i := range r.scene.For(a).Recent(now, r.cfg.Settings().ContextWindow.Duration()) {
-		if i.Field == scene.Agent && !slices.Contains(agents, i.Of) {
-			continue // it has no seat any more
-		}
-		if len(agents) > 1 {
-			i = r.attributed(i)
-		}
-		all = append(all, api.SceneFact{
-			ID: i.ID, Field: string(i.Field), Of: i.Of, By: i.By, Text: earshot.Text(i.Line()), At: i.At, Source: i.Source,
-			Confidence: i.Confidence, Until: i.Until, Watched: i.Watched, Private: i.Visibility.Scope == earshot.Private,
-		})
-	}
-	return all
+// Still reports whether nothing is being said, and nothing waits to be.
+func (r *Room) Still() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.activeTurn == nil && r.entries.Len()+r.asked == 0
 }
 
 // Changed returns a channel that is closed when a snapshot would differ from one that is taken
 // after this call. It may also be closed by a change that its holder may not see. Mere ageing does
 // not close it.
-func (r *Room) Changed() <-chan struct{} { return r.pulse.next() }
-
-// A pulse wakes the callers that wait for a change. The zero value is ready. While nobody waits, a
-// beat only reads a flag.
-type pulse struct {
-	waited atomic.Bool
-	mu     sync.Mutex
-	beats  chan struct{} // nil if nobody waits
-}
-
-// next returns a channel that is closed by the next beat.
-func (p *pulse) next() <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.beats == nil {
-		p.beats = make(chan struct{})
-		p.waited.Store(true)
-	}
-	return p.beats
-}
-
-// beat reports a change. It never blocks.
-func (p *pulse) beat() {
-	if !p.waited.Load() {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.beats != nil {
-		close(p.beats)
-		p.beats = nil
-	}
-	p.waited.Store(false)
-}
-
-// startLatencyTrace returns the trace that measures the answer to an entry.
-func (r *Room) startLatencyTrace(e *entry) *latency.Trace {
-	p := &latency.Trace{Came: e.came, Decided: r.cfg.Now()}
-	if u, aloud := e.event.Body.(earshot.Utterance); aloud && u.Lasted > 0 {
-		p.Said = r.listener.End(e.event)
-	}
-	return p
-}
-
-// traceTurnBegin records that the turn of q begins.
-func (r *Room) traceTurnBegin(q *question.Question) {
-	now := r.cfg.Now()
-	if q.Trace == nil {
-		q.Trace = &latency.Trace{Came: now}
-	}
-	q.Trace.Began = now
-	q.Trace.Tracker.Now, q.Trace.Tracker.Moved = r.cfg.Now, r.pulse.beat
-}
+func (r *Room) Changed() <-chan struct{} { return r.changes.Changed() }
 
 // Latencies returns how long the last turns took, whoever may know them. It is for those who look
 // after the program, and shows nothing of what the turns were about.
@@ -154,7 +103,7 @@ func (r *Room) recordLatency(t latency.Record) {
 	r.mu.Lock()
 	r.latencies.Add(t)
 	r.mu.Unlock()
-	r.pulse.beat()
+	r.changes.Notify()
 	if r.cfg.Took != nil {
 		r.cfg.Took(t.Latency)
 	}

@@ -138,9 +138,9 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	if q.ToRoom {
 		q.Seat.History.Overhear(q.Message, r.scene.For(r.listeners(q)).Versions())
 	}
-	r.backchannelState.stop()
+	r.backchannels.Stop()
 	q.AsOf = r.asOf(q)
-	r.traceTurnBegin(&q)
+	q.Begins(r.cfg.Now, r.changes.Notify)
 	spec := r.spec(q, set)
 	q.Progress = midturn.NewProgress(saidIn(q.Message.Body), r.cfg.Now())
 	var asked *generation.Request
@@ -150,8 +150,8 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	}
 	q.Trace.SetVisibility(q.Rests.Visibility)
 	spec.Tracker = &q.Trace.Tracker
-	if asked != nil && q.FromPerson() && slices.ContainsFunc(places, (*delivery.Outlet).Audible) {
-		spec.Filler = r.filler(&q, set)
+	if late := set.Speech.FillerAfter.Duration(); late > 0 && asked != nil && q.FromPerson() && slices.ContainsFunc(places, (*delivery.Outlet).Audible) {
+		spec.Filler = turn.NewFiller(q.Turn, r.listener.End(q.Message).Add(late).Sub(r.cfg.Now()), q.Progress.Quiet)
 	}
 	spec.Outlets = r.openTurnOutlets(places, q.Rests.Visibility, sync.OnceFunc(func() { r.listener.Heard(q.Message) }))
 	ctx, end := context.WithCancel(ctx)

@@ -35,7 +35,7 @@ func (r *Room) newMind() *thoughts.Thinker {
 		OnOwner: func(ctx context.Context, do func(context.Context)) error { return r.runOnOwner(ctx, do) },
 		Context: r.thoughtContext, Event: r.event, Record: r.record, Tell: r.tell,
 		ModelFails: func() bool { return r.faults.Has(generation.FaultKey) },
-	}, &think.Mind{Model: r.cfg.Model, Settings: r.cfg.Settings, Now: r.cfg.Now, NewID: r.cfg.NewID, Log: r.cfg.Log, Moved: r.pulse.beat})
+	}, &think.Mind{Model: r.cfg.Model, Settings: r.cfg.Settings, Now: r.cfg.Now, NewID: r.cfg.NewID, Log: r.cfg.Log, Moved: r.changes.Notify})
 }
 
 // thoughtContext is what a thought about q is made from. It belongs to Run.

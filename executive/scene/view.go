@@ -172,6 +172,21 @@ func (v View) Recent(now time.Time, window time.Duration) (items []Item) {
 	return items
 }
 
+// Shown returns the entries of Recent as people see them who watch the room. If several agents have
+// a seat in it, the agent of each state is named; an agent without a seat has none.
+func (v View) Shown(now time.Time, window time.Duration, agents []earshot.ParticipantID) (items []Item) {
+	for _, i := range v.Recent(now, window) {
+		if i.Field == Agent && !slices.Contains(agents, i.Of) {
+			continue
+		}
+		if i.Field == Agent && len(agents) > 1 {
+			i.Text, i.Name, i.Was = earshot.Text(v.scene.called(i.Of)+": "+i.Line()), "", ""
+		}
+		items = append(items, i)
+	}
+	return items
+}
+
 // Prompt returns items as a model reads them at now: one line for each, with its age, so that old
 // entries are recognisable; a finding also says how sure it is.
 func Prompt(items []Item, now time.Time) string {

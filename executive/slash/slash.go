@@ -24,8 +24,8 @@ import (
 	"earshot/participants/agents"
 )
 
-// A Host is the room as its commands know it. All fields must be set, except Voices, Order, Decided
-// and Others, which may be nil. Everything is safe for concurrent use.
+// A Host is the room as its commands know it. All fields must be set, except Voices, Enters, Order,
+// Decided and Others, which may be nil. Everything is safe for concurrent use.
 type Host struct {
 	Room       earshot.RoomID
 	People     *participants.Registry
@@ -44,8 +44,8 @@ type Host struct {
 	Going func(earshot.Audience) []scene.Item  // the time and the scene, likewise
 	Mode  func() earshot.Mode
 	Wants func() (m earshot.Mode, byKey bool) // the mode that was last requested, and whether a talk key did
-	Only  func(a earshot.Audience, id earshot.ParticipantID) bool
 
+	Enters  func(participants.Participant) error // why somebody may not be in the room
 	Order   func(context.Context, participants.Participant, agents.Order) (agents.Record, error)
 	Decided func(earshot.Audience) explain.Journal
 
@@ -56,8 +56,9 @@ type Host struct {
 	CancelReminder func(ctx context.Context, who earshot.ParticipantID, n int, a earshot.Audience, event func(earshot.Body) earshot.Event) error
 	Reattribute    func(command.Call, hearing.Record, participants.Participant) (string, error)
 	Mention        func(text string) // shows a line to everybody
+	Become         func(context.Context, command.Call, participants.Session, participants.Participant) error
 
-	Identify, Confirm, Think, Resync func(context.Context, command.Call) (string, error) // what the room answers itself
+	Confirm, Think, Resync func(context.Context, command.Call) (string, error) // what the room answers itself
 
 	Others command.Table // the commands of the program besides these
 }
@@ -86,7 +87,7 @@ func (h *Commands) Table() command.Table {
 	var t command.Table
 	t = command.Table{
 		{Group: people, Name: "who", Help: "who is here, and what this room lets in", Do: h.who},
-		{Group: people, Name: "identity", Args: "[NAME]", Help: "who you are to me, or become somebody else", Do: h.Identify},
+		{Group: people, Name: "identity", Args: "[NAME]", Help: "who you are to me, or become somebody else", Do: h.identity},
 		{Group: people, Name: "voice", Args: "[name N NAME | …]", Help: "whose voices I hear; name a voice, or have yours kept or forgotten", Do: h.voice},
 		{Group: people, Name: addressing.WhisperCommand, Args: "NAME text", Help: "send a private message; separate several names by commas", Needs: participants.SendMessages, Do: said},
 		{Group: letsIn, Name: "mute", Help: "take in no sound; text and a camera go on", Needs: participants.SendMessages, Do: h.changes(earshot.Muted)},
@@ -128,7 +129,7 @@ func (h *Commands) who(_ context.Context, c command.Call) (string, error) {
 	roster := h.Addressing.Roster()
 	for _, p := range roster.External {
 		dialogue.Describe(&b, p)
-		h.since(&b, p, h.Only(c.Audience, p.ID))
+		h.since(&b, p, h.People.Only(c.Audience, p.ID))
 		b.WriteString("\n")
 	}
 	for _, p := range roster.Internal {

@@ -1,0 +1,68 @@
+package hearing
+
+import (
+	"context"
+	"time"
+
+	"earshot"
+	"earshot/executive/echo"
+)
+
+const (
+	// tellsLong is how long somebody must have spoken before the agent shows that it listens: most
+	// sentences are shorter.
+	tellsLong = 8 * time.Second
+
+	// betweenBackchannels is the least time between two signs. People give them more often, but
+	// from a machine that is tiring.
+	betweenBackchannels = 12 * time.Second
+
+	// backchannelLasts bounds one sign, including the delay of its device.
+	backchannelLasts = 3 * time.Second
+)
+
+// backchannel is what is said. The built-in voice spells "mm-hm".
+const backchannel = "Uh-huh."
+
+// Backchannels are the signs by which the agent shows that it listens: when it gave the last one,
+// and what ends that. The zero value is ready, and is not safe for concurrent use.
+type Backchannels struct {
+	shown time.Time
+	end   context.CancelFunc // nil before the first
+}
+
+// Begin begins a sign, if one is due to somebody who has spoken since began. It ends with the
+// context that is returned.
+func (b *Backchannels) Begin(ctx context.Context, began, now time.Time) (_ context.Context, due bool) {
+	if now.Sub(began) < tellsLong || !b.shown.IsZero() && now.Sub(b.shown) < betweenBackchannels {
+		return nil, false
+	}
+	b.shown = now
+	ctx, b.end = context.WithTimeout(ctx, backchannelLasts)
+	return ctx, true
+}
+
+// Stop ends the sign if it is still being said.
+func (b *Backchannels) Stop() {
+	if b.end != nil {
+		b.end()
+	}
+}
+
+// Backchannel says one sign quietly through an outlet, and returns when it is over or ctx has ended.
+func (l *Listener) Backchannel(ctx context.Context, o earshot.Outlet, v echo.Voice) {
+	over := make(chan struct{})
+	speaking, err := l.Echo.Open(ctx, o, earshot.Opening{Name: l.Agents()[0].Name}, v, func(h earshot.Heard) {
+		if h.End {
+			close(over)
+		}
+	})
+	if err != nil {
+		return // a missing voice is reported where it is needed
+	}
+	speaking.Do(earshot.Duck)
+	if speaking.Say(earshot.Clause{Spoken: backchannel}) == nil {
+		speaking.Finish()
+	}
+	<-over
+}

@@ -1,0 +1,33 @@
+package participants_test
+
+import (
+	"testing"
+
+	"earshot"
+	"earshot/participants"
+)
+
+// TestAudience: whether only operators, or only somebody, are in an audience; of an unknown or an
+// empty one nobody can say so.
+func TestAudience(t *testing.T) {
+	r, _ := open(t, house())
+	for _, tt := range []struct {
+		name                 string
+		a                    earshot.Audience
+		operate, only, alone bool // only, and alone, of Bob
+	}{
+		{"nobody", earshot.Audience{}, false, false, false},
+		{"whoever", earshot.Audience{Members: []earshot.ParticipantID{"ann"}, Unknown: true}, false, false, false},
+		{"an operator", earshot.Audience{Members: []earshot.ParticipantID{"ann"}}, true, true, false},
+		{"Bob", earshot.Audience{Members: []earshot.ParticipantID{"bob"}}, false, true, true},
+		{"both", earshot.Audience{Members: []earshot.ParticipantID{"ann", "bob"}}, false, true, false},
+		{"somebody else", earshot.Audience{Members: []earshot.ParticipantID{"bob", "claude"}}, false, false, false},
+	} {
+		if o, b, al := r.Operate(tt.a), r.Only(tt.a, "bob"), r.Alone(tt.a, "bob"); o != tt.operate || b != tt.only || al != tt.alone {
+			t.Errorf("%s: operate %v, only %v, alone %v", tt.name, o, b, al)
+		}
+	}
+	if r.Alone(earshot.Audience{Members: []earshot.ParticipantID{participants.Generic}}, participants.Generic) {
+		t.Error("scripts are one person")
+	}
+}
