@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive/toolset"
 	"iter"
 
 	"earshot"
@@ -16,7 +17,7 @@ import (
 const noWord = "the model has not answered yet; it may be loading. /stop gives up, earshot doctor says more"
 
 // newGeneration returns the request to the model for q, and what the turn does besides talking.
-func (r *Room) newGeneration(set executive.Config, q *question.Question, a earshot.Audience, aloud bool) (*generation.Request, *toolRun) {
+func (r *Room) newGeneration(set executive.Config, q *question.Question, a earshot.Audience, aloud bool) (*generation.Request, *toolset.Turn) {
 	v := q.Message.Visibility
 	to := r.exchange.WorksFor(v)
 	g := &generation.Request{
@@ -25,16 +26,16 @@ func (r *Room) newGeneration(set executive.Config, q *question.Question, a earsh
 		Trace:  q.Trace, Now: r.cfg.Now, Log: r.cfg.Log,
 		To: to, Parting: r.exchange.Parting(&earshot.Handover{Why: earshot.Passed, To: to}, q.Seat.Name, 0, 0),
 	}
-	p := r.toolContext(q, a)
-	g.Model, q.Seat.Askers = p.loop(), p.askers
+	c := r.toolContext(q, a)
+	g.Model, q.Seat.Askers = c.Loop(r.set, r.model()), c.Askers
 	if q.HasPicture() {
-		p.taken = q.Look.Picture().At
+		c.Picture = q.Look.Picture().At
 	}
 	if q.FromPerson() && !r.cfg.Lasts { // in a place whose messages last, something else shows that somebody writes
 		via := q.Message.Via
 		g.SlowAfter, g.Slow = set.LLM.SlowNotice.Duration(), func() { r.tell(via, earshot.Notice{Text: noWord}) }
 	}
-	return g, p.toolRun
+	return g, c.Turn
 }
 
 // replyText returns the words of the reply: those of a reflex if one knows the answer, otherwise
@@ -71,6 +72,6 @@ func (r *Room) replyText(set executive.Config, q *question.Question, a earshot.A
 	}
 	g, run := r.newGeneration(set, q, a, aloud)
 	return func(ctx context.Context) iter.Seq2[string, error] {
-		return q.Progress.Listen(run.dated(g.Words(ctx)))
+		return q.Progress.Listen(run.Dated(g.Words(ctx)))
 	}, g
 }

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive/toolset"
 	"errors"
 	"slices"
 	"strings"
@@ -27,15 +28,15 @@ var (
 // holdCall makes a call wait that is held back because of others' words, and shows it to those who
 // can confirm it, where everybody who reads along may see its text. A call that rests on something
 // that was changed or forgotten during the turn does not wait.
-func (p *toolContext) holdCall(ctx context.Context, h *tool.HeldCall) {
-	r := p.room
+func (r *Room) holdCall(ctx context.Context, by *toolset.Context, h *tool.HeldCall) {
+	q := by.Question
 	w := tool.PendingCall{
-		HeldCall: *h, Agent: p.who.ID, Question: p.question.Message, Asked: slices.Clone(p.asked),
-		Rests: p.question.Rests.With(p.question.Message.ID).Sources, Visibility: p.question.Rests.Visibility,
+		HeldCall: *h, Agent: by.Agent.ID, Question: q.Message, Asked: slices.Clone(by.Called),
+		Rests: q.Rests.With(q.Message.ID).Sources, Visibility: q.Rests.Visibility,
 	}
 	_ = r.runOnOwner(context.WithoutCancel(ctx), func(context.Context) {
 		r.mu.Lock()
-		stands := r.activeTurn != nil && r.activeTurn.Turn == p.turn && !r.activeTurn.moved
+		stands := r.activeTurn != nil && r.activeTurn.Turn == by.ID && !r.activeTurn.moved
 		r.mu.Unlock()
 		if !stands {
 			return

@@ -2,12 +2,9 @@ package room
 
 import (
 	"context"
-	"errors"
 
 	"earshot"
-	"earshot/executive/revision"
 	"earshot/executive/scene"
-	"earshot/executive/tool"
 )
 
 // amend records an edit if it still fits when its turn has come, so that nobody changes what they
@@ -74,28 +71,4 @@ func (r *Room) taught(e earshot.Event) {
 	if source := r.scene.Wrote(b); source != "" {
 		r.cfg.Corrected(source, e)
 	}
-}
-
-// fields are those that an agent changes, as its tool calls them.
-var fields = map[string]scene.Field{"notes": scene.Notes, "user_state": scene.User, "findings": scene.Reasoning}
-
-// edit changes the scene for an agent. The change is for those who may see the entry.
-func (p *toolContext) edit(ctx context.Context, s tool.Scope, c tool.Change) (earshot.Text, error) {
-	f := fields[c.Field]
-	view := p.room.scene.For(s.Audience).As(p.who.ID)
-	if c.Action == "add" {
-		if f == scene.Reasoning {
-			return "", errors.New("findings come from thinking; add a note instead, or change or remove a finding")
-		}
-		return "It is added.", p.room.amend(ctx, p.event(earshot.Edit{Act: earshot.Created, Field: string(f), Text: c.Text}), s.Audience)
-	}
-	had, err := scene.Quoted(view.Items(f), c.Entry)
-	if err != nil {
-		return "", err
-	}
-	e := scene.Alter(p.event(earshot.Edit{}), earshot.Edit{Act: map[string]earshot.Act{"change": earshot.Changed, "remove": earshot.Ended}[c.Action], Text: c.Text}, had)
-	if !revision.Covers(p.question.Rests.Visibility, had.Visibility) {
-		return "", tool.Refuse("that entry is visible to more people than this conversation; add an entry of your own, which those here will see")
-	}
-	return map[string]earshot.Text{"change": "It is changed.", "remove": "It is removed."}[c.Action], p.room.amend(ctx, e, s.Audience)
 }

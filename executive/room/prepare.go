@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive/toolset"
 	"slices"
 	"time"
 
@@ -75,8 +76,9 @@ func (r *Room) buildEarly(set executive.Config, q *question.Question) *llm.Reque
 	a := r.listeners(*q)
 	req, is := r.request(set, q, &h, a, slices.ContainsFunc(r.outlets(*q, set), (*delivery.Outlet).Audible), q.AsOf)
 	q.Rests, q.After, q.Overheard = is.Rests, is.After, is.Overheard
-	p := &toolContext{toolRun: &toolRun{room: r}, question: q, askers: r.onBehalf.All(q.Asking()), who: s.Record, home: s.Path, audience: a}
-	return p.loop().Request(req)
+	c := (&toolset.Turn{Host: r.tools}).For(q, nil, a)
+	c.Askers = r.onBehalf.All(q.Asking())
+	return c.Loop(r.set, r.model()).Request(req)
 }
 
 // asOf returns the now of the request of q: when it was prepared, if it was.

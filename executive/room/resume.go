@@ -69,6 +69,6 @@ func (r *Room) resumption(set executive.Config, q *question.Question, a earshot.
 	g.Continues = true
 	g.Filter.Continue()
 	return func(ctx context.Context) iter.Seq2[string, error] {
-		return q.Progress.Listen(generation.Resume(ctx, rest, last, run.dated(g.Words(ctx))))
+		return q.Progress.Listen(generation.Resume(ctx, rest, last, run.Dated(g.Words(ctx))))
 	}, g
 }

@@ -66,6 +66,7 @@ package room
 
 import (
 	"context"
+	"earshot/executive/toolset"
 	"errors"
 	"log/slog"
 	"sync"
@@ -295,7 +296,8 @@ type Room struct {
 	unasked       *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
 	consent       hearing.Consent
 	pending       question.Queue
-	onBehalf      askers.Tracker             // in whose name agents act
+	onBehalf      askers.Tracker // in whose name agents act
+	tools         toolset.Host
 	held          tool.PendingCalls          // calls that wait for somebody to confirm them
 	awaited       map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
 	unsaved       record.Unsaved             // records of the room itself
@@ -337,6 +339,7 @@ func New(cfg Config) *Room {
 	r.mind = r.newMind()
 	r.slash = r.newCommands()
 	r.commands = r.slash.Table()
+	r.tools = r.newTools()
 	r.syncSeats()
 	r.restorePast()
 	r.cfg.Past, r.cfg.Agenda = nil, remind.Agenda{} // they are not needed again

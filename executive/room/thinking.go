@@ -3,6 +3,7 @@ package room
 import (
 	"cmp"
 	"context"
+	"earshot/executive/toolset"
 	"time"
 
 	"earshot"
@@ -64,8 +65,8 @@ func (r *Room) shown(s *seat.Seat, q think.Question) []llm.Tool {
 		}
 		askers = []participants.Participant{who}
 	}
-	p := toolContext{toolRun: &toolRun{room: r}, question: &question.Question{Seat: s, Rests: prompt.Provenance{Visibility: q.Visibility}}, who: s.Record, home: s.Path}
-	return p.tools().For(askers)
+	of := &question.Question{Seat: s, Rests: prompt.Provenance{Visibility: q.Visibility}}
+	return (&toolset.Turn{Host: r.tools}).For(of, nil, earshot.Audience{}).Table(r.set).For(askers)
 }
 
 // yield parks the mind when somebody begins to write or speak, or says something to an agent: a
