@@ -4,13 +4,11 @@ import (
 	"context"
 
 	"earshot"
-	"earshot/conversation"
 	"earshot/executive/decision"
 	"earshot/executive/exchange"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
 	"earshot/executive/unasked"
-	"earshot/participants"
 )
 
 // calls determines for whom an ended reply is, besides the one whom it answers, and addresses it to
@@ -111,14 +109,4 @@ func (r *Room) excessive(ctx context.Context, q question.Question) bool {
 		r.unsaved.Add(r.decision(q, earshot.Silent, exchange.DecisionReason(why)))
 	}
 	return true
-}
-
-// callback returns the call to put in front of the answer to q: to the agent that asks, unless the
-// answering one does not want that.
-func (r *Room) callback(q *question.Question) conversation.CallPrefixer {
-	c := conversation.CallPrefixer{From: q.Seat.ID, Directory: r.addressing.Directory()}
-	if p, _ := r.cfg.People.Get(q.Message.Author); p.Type == participants.Internal && q.Seat.AutoReply && !q.Everybody {
-		c.Name = p.Name
-	}
-	return c
 }

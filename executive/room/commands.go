@@ -8,9 +8,7 @@ import (
 	"earshot/executive/addressing"
 	"earshot/executive/command"
 	"earshot/executive/prompt"
-	"earshot/executive/reflex"
 	"earshot/executive/scene"
-	"earshot/executive/seat"
 	"earshot/executive/slash"
 )
 
@@ -49,21 +47,4 @@ func (r *Room) Going(a earshot.Audience) []scene.Item {
 // sceneFor returns the scene as everybody in a may know it now.
 func (r *Room) sceneFor(a earshot.Audience, now time.Time) []scene.Item {
 	return r.scene.For(a).Shown(now, r.cfg.Settings().ContextWindow.Duration(), addressing.IDs(r.agents()))
-}
-
-// facts are what the reflexes of an agent answer from, as far as a may know it.
-func (r *Room) facts(by *seat.Seat, a earshot.Audience) reflex.Facts {
-	f := reflex.Facts{Agent: by.Name, Now: r.cfg.Now(), Lately: by.History.Lately(a, r.cfg.People.Name)}
-	s := r.State(a)
-	f.Works, f.Faults = s.Works, s.Faults
-	f.Said = reply(by.History.Latest(a))
-	return f
-}
-
-// reply returns the reply in e, or nil.
-func reply(e earshot.Event) *earshot.Reply {
-	if r, ok := e.Body.(earshot.Reply); ok {
-		return &r
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package room
 
 import (
 	"context"
-	"earshot/executive/toolset"
 	"errors"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"earshot/executive/prompt"
 	"earshot/executive/question"
 	"earshot/executive/tool"
+	"earshot/executive/toolset"
 	"earshot/participants"
 )
 

@@ -2,17 +2,14 @@ package room
 
 import (
 	"context"
-	"earshot/executive/toolset"
 	"slices"
 	"time"
 
 	"earshot"
-	"earshot/executive"
 	"earshot/executive/askers"
 	"earshot/executive/delivery"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
-	"earshot/llm"
 )
 
 // A preparedReply says for which words an answer was prepared.
@@ -62,23 +59,10 @@ func (r *Room) prepare(ctx context.Context, in resolvedEvent) {
 		Chain: in.machine(), AsOf: now, StillSpoken: true,
 	}
 	r.preparedReply = preparedReply{e.From, e.At, now}
-	r.tellPresence(now)
-	r.head.Begin(ctx, r.buildEarly(set, &q))
+	r.head.Begin(ctx, r.reply.Early(set, &q, slices.ContainsFunc(r.outlets(q, set), (*delivery.Outlet).Audible)))
 	if r.preparations.Load() != in.prepared { // the change gave it up before it had begun
 		r.head.Drop()
 	}
-}
-
-// buildEarly returns the request to the model for q, as if its message were on record.
-func (r *Room) buildEarly(set executive.Config, q *question.Question) *llm.Request {
-	s := q.Seat
-	h := s.History.With(q.Message, r.cfg.People)
-	a := r.listeners(*q)
-	req, is := r.request(set, q, &h, a, slices.ContainsFunc(r.outlets(*q, set), (*delivery.Outlet).Audible), q.AsOf)
-	q.Rests, q.After, q.Overheard = is.Rests, is.After, is.Overheard
-	c := (&toolset.Turn{Host: r.tools}).For(q, nil, a)
-	c.Askers = r.onBehalf.All(q.Asking())
-	return c.Loop(r.set, r.model()).Request(req)
 }
 
 // asOf returns the now of the request of q: when it was prepared, if it was.

@@ -1,15 +1,11 @@
 package room
 
 import (
-	"context"
-	"iter"
 	"slices"
 	"time"
 
 	"earshot"
-	"earshot/executive"
 	"earshot/executive/dialogue"
-	"earshot/executive/generation"
 	"earshot/executive/prompt"
 	"earshot/executive/question"
 	"earshot/executive/reflex"
@@ -52,23 +48,4 @@ func (r *Room) resumer(e *entry, text earshot.Text) (last *seat.Seat) {
 		}
 	}
 	return last
-}
-
-// resumption returns the words that continue a reply that was cut off: first those that are kept,
-// and then, if the model had not finished, what it adds.
-func (r *Room) resumption(set executive.Config, q *question.Question, a earshot.Audience, aloud bool, cut earshot.Event) (func(context.Context) iter.Seq2[string, error], *generation.Request) {
-	reply := cut.Body.(earshot.Reply)
-	q.Resumes = cut
-	q.RestOn(cut.Visibility, append(slices.Clone(cut.Sources), cut.ID))
-	if !reply.Unfinished || !r.modelWorks(q.Seat) {
-		reply.Unfinished = false // so that no word of it is left out
-		return generation.Fixed(reflex.Answer(reflex.Resume, reflex.Facts{Cut: &reply})), nil
-	}
-	rest, last := reflex.Rest(reply)
-	g, run := r.newGeneration(set, q, a, aloud)
-	g.Continues = true
-	g.Filter.Continue()
-	return func(ctx context.Context) iter.Seq2[string, error] {
-		return q.Progress.Listen(generation.Resume(ctx, rest, last, run.Dated(g.Words(ctx))))
-	}, g
 }

@@ -66,7 +66,6 @@ package room
 
 import (
 	"context"
-	"earshot/executive/toolset"
 	"errors"
 	"log/slog"
 	"sync"
@@ -92,6 +91,7 @@ import (
 	"earshot/executive/question"
 	"earshot/executive/record"
 	"earshot/executive/remind"
+	"earshot/executive/reply"
 	"earshot/executive/scene"
 	"earshot/executive/seat"
 	"earshot/executive/sight"
@@ -297,7 +297,7 @@ type Room struct {
 	consent       hearing.Consent
 	pending       question.Queue
 	onBehalf      askers.Tracker // in whose name agents act
-	tools         toolset.Host
+	reply         reply.Builder
 	held          tool.PendingCalls          // calls that wait for somebody to confirm them
 	awaited       map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
 	unsaved       record.Unsaved             // records of the room itself
@@ -339,7 +339,7 @@ func New(cfg Config) *Room {
 	r.mind = r.newMind()
 	r.slash = r.newCommands()
 	r.commands = r.slash.Table()
-	r.tools = r.newTools()
+	r.reply = r.newReply()
 	r.syncSeats()
 	r.restorePast()
 	r.cfg.Past, r.cfg.Agenda = nil, remind.Agenda{} // they are not needed again

@@ -2,7 +2,6 @@ package room
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/presence"
-	"earshot/executive/question"
 	"earshot/executive/reflex"
 	"earshot/executive/scene"
 	"earshot/executive/sight"
@@ -66,41 +64,6 @@ func (r *Room) startLooks(ctx context.Context) {
 			r.pending[i].Look = r.viewer.Take(ctx, c, q.Message.End()) // the moment that somebody means
 		}
 	}
-}
-
-// sightAnswer returns the reflex answer to somebody who wants the agent to look; "" if a model is
-// asked instead, with the picture if it accepts pictures.
-func (r *Room) sightAnswer(q *question.Question) string {
-	if m, written := q.Message.Body.(earshot.Message); q.Want == reflex.See && written && len(m.Attachments) > 0 {
-		q.Want = reflex.None // the attachment is what it should look at
-	}
-	if q.Want != reflex.See {
-		return ""
-	}
-	if q.Look == nil { // it has become a question about sight since
-		c, _ := sight.Find(r.cameras(r.set), "")
-		q.Look = sight.NoLook(c)
-	}
-	if answer := r.viewer.Unable(q.Look); answer != "" {
-		return answer
-	}
-	r.recordLook(q)
-	if r.modelWorks(q.Seat) {
-		return ""
-	}
-	return q.Look.Describe(r.cfg.Now())
-}
-
-// recordLook records that the room has looked for q, as if its agent had: it keeps the words of the
-// detectors, and the answer rests on them.
-func (r *Room) recordLook(q *question.Question) {
-	arguments, _ := json.Marshal(map[string]string{"camera": q.Look.Camera.Name}) // of strings
-	use := r.event(q.Rests.Visibility, earshot.Use{
-		Turn: q.Turn, Tool: "look", Arguments: earshot.Text(arguments), Result: sight.Found(q.Look.Picture()), Took: q.Look.Took().Round(time.Millisecond),
-	})
-	use.Author, use.Sources = q.Seat.ID, []earshot.EventID{q.Message.ID}
-	q.Rests = q.Rests.With(use.ID)
-	r.unsaved.Add(use)
 }
 
 // mayCaption reports whether pictures may be described, and none is being described.

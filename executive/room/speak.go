@@ -144,7 +144,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 	spec := r.spec(q, set)
 	q.Progress = midturn.NewProgress(saidIn(q.Message.Body), r.cfg.Now())
 	var asked *generation.Request
-	spec.Text, asked = r.replyText(set, &q, r.listeners(q), slices.ContainsFunc(places, (*delivery.Outlet).Audible))
+	spec.Text, asked = r.reply.Words(set, &q, slices.ContainsFunc(places, (*delivery.Outlet).Audible))
 	if asked == nil {
 		q.Progress = nil // it ends at once
 	}

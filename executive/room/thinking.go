@@ -3,7 +3,6 @@ package room
 import (
 	"cmp"
 	"context"
-	"earshot/executive/toolset"
 	"time"
 
 	"earshot"
@@ -16,6 +15,7 @@ import (
 	"earshot/executive/seat"
 	"earshot/executive/think"
 	"earshot/executive/thoughts"
+	"earshot/executive/toolset"
 	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
@@ -47,9 +47,9 @@ func (r *Room) thoughtContext(ctx context.Context, q think.Question) (c thoughts
 	}
 	c = thoughts.Context{Now: now, Settings: r.set, Agent: s.Record, History: s.History.Lines, Newest: r.newest}
 	c.Audience = r.listeners(question.Question{Seat: s, Message: earshot.Event{ID: q.About, Visibility: q.Visibility}})
-	c.Messages, c.Used = r.dialogue(c.Settings, s, s.Writers, &s.History, c.Audience, now).Messages()
+	c.Messages, c.Used = r.reply.Dialogue(c.Settings, s, s.Writers, &s.History, c.Audience, now).Messages()
 	r.tellPresence(now)
-	c.Scene, c.Tools = r.now(c.Settings, s, c.Audience, now), r.shown(s, q)
+	c.Scene, c.Tools = r.reply.Going(c.Settings, s, c.Audience, now), r.shown(s, q)
 	return c, true
 }
 
@@ -66,7 +66,7 @@ func (r *Room) shown(s *seat.Seat, q think.Question) []llm.Tool {
 		askers = []participants.Participant{who}
 	}
 	of := &question.Question{Seat: s, Rests: prompt.Provenance{Visibility: q.Visibility}}
-	return (&toolset.Turn{Host: r.tools}).For(of, nil, earshot.Audience{}).Table(r.set).For(askers)
+	return (&toolset.Turn{Host: r.reply.Tools}).For(of, nil, earshot.Audience{}).Table(r.set).For(askers)
 }
 
 // yield parks the mind when somebody begins to write or speak, or says something to an agent: a

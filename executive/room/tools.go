@@ -2,16 +2,14 @@ package room
 
 import (
 	"context"
-	"earshot/executive/remind"
-	"earshot/executive/toolset"
 	"errors"
 
 	"earshot"
-	"earshot/conversation"
 	"earshot/executive/exchange"
 	"earshot/executive/generation"
-	"earshot/executive/prompt"
-	"earshot/executive/question"
+	"earshot/executive/remind"
+	"earshot/executive/reply"
+	"earshot/executive/toolset"
 	"earshot/llm"
 )
 
@@ -33,14 +31,14 @@ func (r *Room) reminders() remind.Recorder {
 	return remind.Recorder{Schedule: r.unasked.Reminders, Keep: r.queued, Nudge: r.nudge, Now: r.cfg.Now}
 }
 
-// toolContext returns that of the agent whose turn it is, and records the askers in q.
-func (r *Room) toolContext(q *question.Question, a earshot.Audience) *toolset.Context {
-	called := r.onBehalf.Callers(q.Asking())
-	q.Askers = r.onBehalf.All(q.Asking())
-	r.onBehalf.Note(q.Turn, q.Askers)
-	c := (&toolset.Turn{Host: r.tools, ID: q.Turn, Progress: q.Progress}).For(q, nil, a)
-	c.Called = called
-	return c
+// newReply returns what makes the answers of the agents.
+func (r *Room) newReply() reply.Builder {
+	return reply.Builder{
+		Room: r.cfg.ID, People: r.cfg.People, Scene: r.scene, Floor: r.floor, Addressing: &r.addressing, Askers: &r.onBehalf, Exchange: &r.exchange,
+		Listener: r.listener, Voices: r.voicePresence, Thoughts: r.mind, Viewer: r.viewer, Tools: r.newTools(),
+		Lasts: r.cfg.Lasts, Model: r.model, Now: r.cfg.Now, Log: r.cfg.Log,
+		Cameras: r.cameras, DescribeCompany: r.tellPresence, State: r.State, ModelWorks: r.modelWorks, Event: r.event, Record: func(e earshot.Event) { r.unsaved.Add(e) }, Tell: r.tell,
+	}
 }
 
 // model returns the model for replies, in front of which answers can be prepared ahead of time, if
@@ -115,14 +113,7 @@ func (r *Room) prepareAsked(ctx context.Context, by *toolset.Context, asks earsh
 		if r.seatOf(s.ID) == nil {
 			s.History.Learn(asks, r.cfg.People) // nobody else tells it
 		}
-		q := &question.Question{Seat: s, Message: asks, Chain: true, Turn: by.ID, Rests: prompt.Provenance{Visibility: asks.Visibility}, Askers: by.Askers}
-		q.Askers = r.onBehalf.All(q.Asking()) // others may have called it as well
-		r.onBehalf.Note(by.ID, q.Askers)
-		to = by.For(q, by, r.listeners(*q))
-		asked = &generation.Request{
-			Prompt: r.takeRequest(r.set, q, to.Audience, false), Model: to.Loop(r.set, r.model()), Now: r.cfg.Now, Log: r.cfg.Log,
-			Filter: conversation.ReplyFilter{Envelopes: conversation.EnvelopeFilter{Own: s.Name}}, Parting: "I have nothing to say to that.",
-		}
+		to, asked = r.reply.Asked(r.set, by, s, asks)
 	})
 	return to, asked, errors.Join(err, bad)
 }
