@@ -140,6 +140,8 @@
 //     [earshot/executive/seat] is the agent in this room, [earshot/executive/dialogue] what it remembers,
 //     [earshot/executive/prompt] builds what its model is asked and says what that rests on,
 //     [earshot/executive/generation] streams the model's words,
+//     [earshot/executive/reply] makes the answer of all that, also ahead of time,
+//     [earshot/executive/toolset] is what an agent can do in a turn besides talking,
 //     [earshot/executive/reflex] answers without a model what takes no thought,
 //     [earshot/executive/turn] is one reply and the truth about what was heard of it, with a
 //     step function for a heart, [earshot/executive/midturn] judges what is said to an agent
@@ -153,6 +155,7 @@
 //     agenda, and [earshot/executive/explain] says in words what was decided;
 //   - commands and tools: [earshot/executive/command] is the table of /commands,
 //     [earshot/executive/slash] answers them as a client of the room,
+//     [earshot/executive/snapshot] shows others what the room is like,
 //     [earshot/executive/tool] has the registry of tools, in whose name they are used, and the
 //     loop in which a model uses them, and [earshot/executive/tool/workspace] the files.
 //

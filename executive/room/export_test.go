@@ -26,4 +26,4 @@ func (r *Room) Wonder(cause earshot.Cause, about earshot.EventID, what earshot.T
 func Parked(r *Room) bool { return r.mind.Held() }
 
 // Prepared returns how many answers were prepared, and how many of them taken.
-func Prepared(r *Room) (begun, taken int) { return r.head.Counts() }
+func Prepared(r *Room) (begun, taken int) { return r.preparation.Counts() }

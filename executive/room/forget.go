@@ -68,9 +68,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	}
 	r.mind.Forget(by, is)
 	r.unasked.Forget(is, gone)
-	if r.head != nil {
-		r.head.Drop()
-	}
+	r.preparation.Drop()
 	r.captioner.Forget(is)
 	r.unanswered.messages = slices.DeleteFunc(r.unanswered.messages, func(e earshot.Event) bool { return is(e.ID) })
 	r.unreturned = slices.DeleteFunc(r.unreturned, func(l record.LastWord) bool { return is(l.Said.ID) })

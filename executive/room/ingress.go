@@ -42,8 +42,6 @@ type resolvedEvent struct {
 
 	before earshot.Text // the words before it that it continues
 	held   bool         // it continues what was said before, as far as anybody can tell
-
-	prepared int64 // the number of the prepared reply; see [Room.prepareReply]
 }
 
 // Admit takes an event into the room. For an event that is kept it returns after the commit, or

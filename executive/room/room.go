@@ -258,15 +258,12 @@ type Room struct {
 	ownerCalls  chan ownerCall  // what the owner does for the live turn
 	shut        chan struct{}   // closed when the room is
 
-	head      *llm.HeadStart                // in front of the model; may be nil
-	toPrepare atomic.Pointer[resolvedEvent] // the newest words for which an answer may be prepared
-	pause     atomic.Pointer[resolvedEvent] // the newest words after which somebody pauses
+	preparation *reply.Preparation[resolvedEvent]
+	pause       atomic.Pointer[resolvedEvent] // the newest words after which somebody pauses
 
 	viewer    *sight.Viewer
 	captioner sight.Captioner
 	presence  *presence.Estimator
-
-	preparations atomic.Int64 // counts the changes of what an answer is prepared for
 
 	mu             lockorder.Mutex[lockorder.State]
 	places         delivery.Set
@@ -290,21 +287,20 @@ type Room struct {
 	changes snapshot.Notifier // of what a snapshot shows
 
 	// The fields below belong to Run.
-	set           executive.Config // as they were when Run was woken
-	backchannels  hearing.Backchannels
-	preparedReply preparedReply
-	unasked       *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
-	consent       hearing.Consent
-	pending       question.Queue
-	onBehalf      askers.Tracker // in whose name agents act
-	reply         reply.Builder
-	held          tool.PendingCalls          // calls that wait for somebody to confirm them
-	awaited       map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
-	unsaved       record.Unsaved             // records of the room itself
-	unreturned    []record.LastWord          // words after which agents may still have to hand over; see [Room.handOverOverdue]
-	unanswered    unanswered                 // the questions that were unanswered when the program began
-	newest        int64                      // the newest sequence
-	began         int64                      // the newest sequence of the past
+	set          executive.Config // as they were when Run was woken
+	backchannels hearing.Backchannels
+	unasked      *unasked.Tracker // what the main agent may say by itself; its Reminders are for everybody
+	consent      hearing.Consent
+	pending      question.Queue
+	onBehalf     askers.Tracker // in whose name agents act
+	reply        reply.Builder
+	held         tool.PendingCalls          // calls that wait for somebody to confirm them
+	awaited      map[earshot.EventID]string // messages to which something may come, with the outlet beside the place where they were written
+	unsaved      record.Unsaved             // records of the room itself
+	unreturned   []record.LastWord          // words after which agents may still have to hand over; see [Room.handOverOverdue]
+	unanswered   unanswered                 // the questions that were unanswered when the program began
+	newest       int64                      // the newest sequence
+	began        int64                      // the newest sequence of the past
 }
 
 // New returns a room that continues from its past. It does nothing until it runs.
@@ -324,9 +320,7 @@ func New(cfg Config) *Room {
 		shut:          make(chan struct{}),
 	}
 	r.addressing = addressing.Resolver{Room: cfg.ID, People: cfg.People, Agents: r.agents, Seats: cfg.Agents != nil, Former: cfg.Former, Orders: cfg.Order != nil, Enters: cfg.Enters}
-	if cfg.Model != nil {
-		r.head = &llm.HeadStart{Service: cfg.Model}
-	}
+	r.preparation = reply.NewPreparation[resolvedEvent](cfg.Model)
 	r.scene.Moved = r.changes.Notify
 	r.mode = r.newMode()
 	r.perceiver = perception.Perceiver{Scene: r.scene, Recent: r.recent}
@@ -350,7 +344,7 @@ func New(cfg Config) *Room {
 // goroutine of the room is left.
 func (r *Room) Run(ctx context.Context) error {
 	var turns, thinking sync.WaitGroup
-	defer r.dropPreparedReply()
+	defer r.preparation.Close()
 	defer r.viewer.Wait()
 	defer turns.Wait()
 	r.mend(ctx)
@@ -368,9 +362,7 @@ func (r *Room) Run(ctx context.Context) error {
 		case <-r.wake:
 			r.readSettings()
 			r.take(ctx)
-			if in := r.toPrepare.Swap(nil); in != nil {
-				r.prepare(ctx, *in)
-			}
+			r.prepare(ctx)
 			if in := r.pause.Swap(nil); in != nil {
 				r.showListening(ctx, *in, &turns)
 			}

@@ -139,7 +139,7 @@ func (r *Room) begin(ctx context.Context, q question.Question, turns *sync.WaitG
 		q.Seat.History.Overhear(q.Message, r.scene.For(r.listeners(q)).Versions())
 	}
 	r.backchannels.Stop()
-	q.AsOf = r.asOf(q)
+	q.AsOf = r.preparation.AsOf(q, r.cfg.Now())
 	q.Begins(r.cfg.Now, r.changes.Notify)
 	spec := r.spec(q, set)
 	q.Progress = midturn.NewProgress(saidIn(q.Message.Body), r.cfg.Now())

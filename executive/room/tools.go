@@ -10,7 +10,6 @@ import (
 	"earshot/executive/remind"
 	"earshot/executive/reply"
 	"earshot/executive/toolset"
-	"earshot/llm"
 )
 
 // newTools returns what turns can do besides talking.
@@ -36,21 +35,9 @@ func (r *Room) newReply() reply.Builder {
 	return reply.Builder{
 		Room: r.cfg.ID, People: r.cfg.People, Scene: r.scene, Floor: r.floor, Addressing: &r.addressing, Askers: &r.onBehalf, Exchange: &r.exchange,
 		Listener: r.listener, Voices: r.voicePresence, Thoughts: r.mind, Viewer: r.viewer, Tools: r.newTools(),
-		Lasts: r.cfg.Lasts, Model: r.model, Now: r.cfg.Now, Log: r.cfg.Log,
+		Lasts: r.cfg.Lasts, Model: r.preparation.Model, Now: r.cfg.Now, Log: r.cfg.Log,
 		Cameras: r.cameras, DescribeCompany: r.tellPresence, State: r.State, ModelWorks: r.modelWorks, Event: r.event, Record: func(e earshot.Event) { r.unsaved.Add(e) }, Tell: r.tell,
 	}
-}
-
-// model returns the model for replies, in front of which answers can be prepared ahead of time, if
-// there is a model.
-func (r *Room) model() llm.Service {
-	if r.head == nil {
-		return nil
-	}
-	if c, ok := r.cfg.Model.(llm.ReplaceableService); ok {
-		return r.head.On(c.Current())
-	}
-	return r.head
 }
 
 // queued queues an event of the room itself, and waits until it is kept.
