@@ -17,7 +17,7 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// edits returns the edits, with their authors.
+// edits returns the edits on record, with their authors.
 func (h *house) edits() (all []string) {
 	for _, e := range h.journal.Events() {
 		if b, ok := e.Body.(earshot.Edit); ok {
@@ -40,7 +40,7 @@ func (h *house) journalled() {
 	h.scenery = func(context.Context) ([]earshot.Event, error) { return h.journal.Events(), nil }
 }
 
-// TestContext: people list the scene, and change it by its numbers.
+// TestContext: people can list the entries of the scene, and change them by their numbers.
 func TestContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -54,7 +54,7 @@ func TestContext(t *testing.T) {
 		}
 		for _, tt := range []struct{ who, write, fails string }{
 			{"bob", "/context change 4 likes coffee", ""},
-			{"bob", "/context remove 4", "changed in the meantime"}, // whose text he saw is another by now
+			{"bob", "/context remove 4", "changed in the meantime"}, // the text that he saw has changed by now
 			{"bob", "/context change 1 noon", "that is the clock of this machine"},
 			{"ann", "/context change 4 likes milk", "/context shows the numbers"},
 			{"ann", "/context add notes a deadline at four", ""},
