@@ -112,7 +112,7 @@ func (c *company) decided() (all []string) {
 	return all
 }
 
-// messages returns the messages that were kept.
+// messages returns the messages on record.
 func (c *company) messages() (all []earshot.Event) {
 	for _, e := range c.journal.Events() {
 		if e.Body.Kind() == earshot.KindMessage {

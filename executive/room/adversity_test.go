@@ -84,7 +84,7 @@ func TestSentAgainAfterLong(t *testing.T) {
 		m.ID = "mine"
 		h.Admit(t.Context(), m)
 		time.Sleep(time.Second)
-		for range 1100 { // a stranger talks, and is not answered
+		for range 1100 { // bob talks, and is not answered, until the room has forgotten the question
 			if err := h.Admit(t.Context(), earshot.Event{From: earshot.Handle{Provider: "console", ID: "bob"}, Body: earshot.Message{Text: "small talk"}}); err != nil {
 				t.Fatal(err)
 			}

@@ -390,8 +390,8 @@ func TestWhyNamesTheAgents(t *testing.T) {
 	})
 }
 
-// TestAnAgentWithoutWordsOfItsOwn: an agent without a prompt of its own gets the built-in one,
-// which the main agent gets only if the configuration sets no other.
+// TestAnAgentWithoutWordsOfItsOwn: an agent without a prompt of its own gets the newest built-in
+// one. The main agent gets that of the configuration, whatever its record says.
 func TestAnAgentWithoutWordsOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, newHouse())

@@ -22,14 +22,14 @@ import (
 	"earshot/participants/agents"
 )
 
-// Minutes record what came out of some outlets, and when.
+// Minutes are the record of what came out of some outlets, and when.
 type minutes struct {
 	mu   sync.Mutex
 	live map[earshot.TurnID]int // on how many outlets each turn is open
 	came []came
 }
 
-// A came is the record that something of a turn came out of an outlet.
+// A came records that something of a turn came out of an outlet, and when.
 type came struct {
 	earshot.Opening
 	at time.Time
@@ -305,7 +305,7 @@ func TestAtAnyMoment(t *testing.T) {
 			}
 			time.Sleep(5 * time.Minute)
 			if slices.ContainsFunc(steps, func(s step) bool { return s.what == "passive" }) { // a passive agent does not go on by itself
-				for n := 0; n < 3 && (n == 0 || c.Busy()); n++ { // a reminder that nobody has heard is told again, and held again
+				for n := 0; n < 3 && (n == 0 || c.Busy()); n++ { // a reminder that nobody has heard is said again, and held back again
 					_ = c.writes(t, "ann", "/stop")
 					time.Sleep(time.Minute)
 				}
@@ -324,7 +324,7 @@ func TestAtAnyMoment(t *testing.T) {
 				}
 			}
 
-			used := make(map[earshot.TurnID]bool) // a turn also answers those who gave way to it, and so may work for them
+			used := make(map[earshot.TurnID]bool) // a turn also answers those who gave way to it, so it may use tools for them
 			for _, u := range testkit.Bodies[earshot.Use](c.journal.Events()) {
 				used[u.Turn] = true
 			}

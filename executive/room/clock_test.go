@@ -27,7 +27,7 @@ func TestTheClockIsSet(t *testing.T) {
 				c.set.Store(int64(by))
 				time.Sleep(time.Second)
 				c.must(t, "ann", "Earshot, count again", time.Second)
-				c.set.Store(0) // and it is put right
+				c.set.Store(0) // the clock is put right
 				time.Sleep(time.Second)
 				c.must(t, "ann", "Earshot, count once more", time.Second)
 				c.set.Store(int64(by))

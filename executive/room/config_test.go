@@ -314,7 +314,8 @@ func toldApart(t *testing.T, h *house) string {
 	return fmt.Sprintf("%s: %v; in talk: %v", h.people.Name(utterances(h)[0].Author), told, len(h.replies()) > 1)
 }
 
-// These are the beginnings of what the model is told about taking turns among several people.
+// attentive and brief are the beginnings of what the model is told about taking turns among several
+// people.
 const attentive, brief = "Leave people room", "Answer only what you are asked"
 
 // protocolTold returns which of these beginnings the model is told.

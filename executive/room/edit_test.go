@@ -135,8 +135,8 @@ func TestWhoMayEdit(t *testing.T) {
 	})
 }
 
-// TestCorrect: a person's correction changes the entry that it is about. The part that was wrong is
-// told of it, and its observation does not come back until it has observed something else.
+// TestCorrect: a person's correction changes the entry that it is about. The sense that was wrong
+// is told so, and the same observation does not come back until there is another one.
 func TestCorrect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -198,7 +198,7 @@ func TestObservationsOfTheHouse(t *testing.T) {
 		if got := c.last("bob"); !strings.Contains(got, "ann: bob is asleep") {
 			t.Errorf("bob reads\n%s", got)
 		}
-		c.must(t, "bob", "ann, I am not", 0) // "bob is here" again
+		c.must(t, "bob", "ann, I am not", 0) // the observation is "bob is here" again
 		c.must(t, "ann", "/context", 0)
 		if got := c.last("ann"); !strings.Contains(got, "ann: bob is asleep") {
 			t.Errorf("the same observation has come back:\n%s", got)

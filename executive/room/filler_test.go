@@ -95,7 +95,7 @@ func TestFillerIsCut(t *testing.T) {
 func TestFillerAtWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, s := newHouse(), &shelf{takes: 5 * time.Second}
-		h.config.Speech.TypedAloud, h.tools = true, s.table() // a voice alone may use none
+		h.config.Speech.TypedAloud, h.tools = true, s.table() // a voice alone may use no tools
 		h.model.Rules = []llmtest.Rule{calls("", "count", "read_file", "{}")}
 		h, v := voiced(t, h)
 		h.say(t, "count")

@@ -181,7 +181,7 @@ func TestAThoughtOutlivesTheProgram(t *testing.T) {
 }
 
 // TestNumbersAreThoseOneWasShown: the numbers of a list that one person was shown elsewhere than at
-// a terminal are no numbers for another person.
+// a terminal cannot be used by another person.
 func TestNumbersAreThoseOneWasShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")

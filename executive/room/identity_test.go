@@ -33,7 +33,7 @@ func society(t *testing.T, agent string) *participants.Registry {
 	return r
 }
 
-// A terminal is a terminal of ann's account, used by whoever it belongs to.
+// A terminal is one of ann's account. Who it belongs to may change.
 type terminal struct {
 	*testkit.Voice
 	h       *house
@@ -188,7 +188,7 @@ func TestWhoCannotBecomeWhom(t *testing.T) {
 			{"cara", "EARSHOT_TOKEN="},
 			{h.config.Name, "reserved for an agent"},
 			{"Dan", "You are now Dan"},
-			{"ann", "You are now ann"}, // the account's own person
+			{"ann", "You are now ann"}, // the person whose account it is
 		} {
 			if got := x.give(t, "identity", tt.name); !strings.Contains(got, tt.want) {
 				t.Errorf("/identity %s: %q, want %q", tt.name, got, tt.want)

@@ -66,7 +66,7 @@ func TestPrivateColoursNothingPublic(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		past []earshot.Event // what is private in it is left out for comparison
-		says string          // in private
+		says string          // what ann says in private
 		then string          // in public, if anything
 	}{
 		{"not now", []earshot.Event{asked}, "not now", eggs},

@@ -242,8 +242,8 @@ func TestALateEchoOfFewWords(t *testing.T) {
 	}
 }
 
-// TestASignComesBack: a sign such as "uh-huh" stands in no reply, and is still known as the agent's
-// own when it comes back after its end.
+// TestASignComesBack: a sign such as "uh-huh" is part of no reply, and is still known as the
+// agent's own when it comes back after its end.
 func TestASignComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

@@ -10,7 +10,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// begins returns after how long something begins to come out of a voice.
+// begins returns how long it takes until something comes out of a voice.
 func begins(v *testkit.Voice, within time.Duration) time.Duration {
 	began := time.Now()
 	for v.Played() == "" && time.Since(began) < within {

@@ -38,7 +38,7 @@ func quiet(t *testing.T, h *house) *trial {
 }
 
 // TestOwnWords: somebody who asks with /mywords is held back by nobody else's words, since no one
-// else's stand in the prompt, however they came to be said.
+// else's are in the prompt, however they came to be said.
 func TestOwnWords(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -165,9 +165,9 @@ func TestOwnWordsGiveNoRights(t *testing.T) {
 	}
 }
 
-// TestOwnWordsAnswerNobodyElse: a question asked by /mywords answers nobody else, so others' words
-// go on holding back what they held back before. Once it is answered, its author holds nobody back
-// either.
+// TestOwnWordsAnswerNobodyElse: the answer to a question asked by /mywords is no answer to anybody
+// else, so others' words go on holding back what they held back before. Once it is answered, its
+// author holds nobody back either.
 func TestOwnWordsAnswerNobodyElse(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -197,8 +197,8 @@ func TestOwnWordsAnswerNobodyElse(t *testing.T) {
 	}
 }
 
-// TestOwnWordsBefore: what the same person asked before stands in the prompt, as dealt with; what
-// the agent answered does not.
+// TestOwnWordsBefore: what the same person asked before is in the prompt, as dealt with; what the
+// agent answered does not.
 func TestOwnWordsBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := quiet(t, newHouse())
@@ -244,8 +244,8 @@ func TestOwnWordsAfterARestart(t *testing.T) {
 	})
 }
 
-// TestOwnWordsGoOnWithNothing: what the agent was saying to others stands in no prompt of
-// somebody's own words, even if they ask it to go on.
+// TestOwnWordsGoOnWithNothing: what the agent was saying to others is in no prompt of somebody's
+// own words, even if they ask it to go on.
 func TestOwnWordsGoOnWithNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := quiet(t, newHouse())

@@ -88,7 +88,8 @@ func TestHoldWhereNothingIsHeard(t *testing.T) {
 }
 
 // TestLetGo: when the key is let go, what is being said is heard to its end, or for another four
-// seconds. Two hands may hold the key, and the last one to let go counts.
+// seconds; if nothing is said, half a second is waited for a voice. Two hands may hold the key, and
+// the last one to let go counts.
 func TestLetGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())

@@ -70,7 +70,7 @@ func TestRejoin(t *testing.T) {
 		name    string
 		does    func(*testing.T, *house)
 		turns   string // "!" says that it was cut by somebody
-		last    string // lines of the dialogue that the last answer is to
+		last    string // the lines of the dialogue that the last answer is to
 		goes    string // "+" for each utterance that goes on with the one before, otherwise "-"
 		replied int    // bytes of the first reply that were delivered
 	}{
@@ -228,8 +228,8 @@ func TestACommandGoesOnWithNothing(t *testing.T) {
 }
 
 // TestDoneIsDone: what a tool has done for a part of a sentence stays done. The answer to that part
-// is thrown away all the same, however far it is, and the answer to the whole sentence is made with
-// the knowledge of what was done.
+// is thrown away all the same, however far it is, and the model that answers the whole sentence is
+// told what was done.
 func TestDoneIsDone(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -90,7 +90,8 @@ func TestResume(t *testing.T) {
 }
 
 // TestResumeOfAnother: somebody who is alone with several agents and calls none of them hears the
-// rest of the agent that was cut off last. If they call one, they hear the rest of that one.
+// rest of the reply that was cut off last. If they call an agent, they hear the rest of that
+// agent's reply.
 func TestResumeOfAnother(t *testing.T) {
 	for _, tt := range []struct{ name, asked, ask, want string }{
 		{"nobody is called", "@Scout tell me about the tides", "go on", "Twice a day"},

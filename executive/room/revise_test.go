@@ -191,9 +191,9 @@ func TestWithdrawnWhatIsThoughtAbout(t *testing.T) {
 	})
 }
 
-// TestWhoMayChange: a message may be changed only by its author and by the way it came, and a
-// change is for the people that the message was for to begin with. A provider may only take back
-// what came, or came out, by it.
+// TestWhoMayChange: a message may be changed only by its author, from where it came, and the change
+// is for the people whom the message was for to begin with. A provider may only take back what came
+// in, or came out, by it.
 func TestWhoMayChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		older := earshot.Event{
@@ -300,7 +300,7 @@ func TestOffTheRecordNothingIsRevised(t *testing.T) {
 	})
 }
 
-// TestChangesOfSpelling: a change that only corrects the spelling is not answered once more.
+// TestChangesOfSpelling: a change that only corrects the spelling is not answered again.
 func TestChangesOfSpelling(t *testing.T) {
 	for _, tt := range []struct {
 		was, is string
@@ -395,7 +395,7 @@ func TestAnAnswerToSomethingOld(t *testing.T) {
 }
 
 // TestWithdrawnIsNotQuoted: once a message is taken back, the model reads what answered it without
-// it.
+// a quotation of it.
 func TestWithdrawnIsNotQuoted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())

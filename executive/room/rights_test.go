@@ -103,8 +103,8 @@ func TestRightsAfterARestart(t *testing.T) {
 	}
 }
 
-// TestRightsOfAHandleThatIsGone: words that somebody wrote by a handle that may do less do not come
-// to allow more when the handle is nobody's any more, or somebody else's.
+// TestRightsOfAHandleThatIsGone: words that somebody wrote by a handle that may do less do not
+// allow more later, when the handle is nobody's any more, or somebody else's.
 func TestRightsOfAHandleThatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, s := newHouse(), &shelf{holds: tool.Answer{Text: "canary"}}
@@ -161,7 +161,7 @@ func TestWhoHasEndedAnswersNobody(t *testing.T) {
 }
 
 // TestNobodySpeaksForTheHouse: what an agent wrote to another one, which a guest may have had it
-// write, stands in its dialogue as a quotation, and not as the house's own words.
+// write, is in its dialogue as a quotation, and not as the house's own words.
 func TestNobodySpeaksForTheHouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -211,7 +211,7 @@ func TestAGuestCancelsNobodysReminder(t *testing.T) {
 	})
 }
 
-// TestWordsAfterTheAsk: everybody whose words stand in the prompt, and were said since somebody
+// TestWordsAfterTheAsk: everybody whose words are in the prompt, and were said since somebody
 // asked, has a say in what is done, whomever they said them to.
 func TestWordsAfterTheAsk(t *testing.T) {
 	for _, tt := range []struct {

@@ -248,8 +248,8 @@ func TestAMessageSentTwiceIsAnsweredOnce(t *testing.T) {
 	})
 }
 
-// TestAnIDThatIsAnothers: a message with the ID of somebody else's is refused, so that its sender
-// does not believe that it was kept.
+// TestAnIDThatIsAnothers: a message with the ID of somebody else's message is refused, so that its
+// sender does not believe that it was kept.
 func TestAnIDThatIsAnothers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -347,7 +347,7 @@ func TestTheBeginningOfThePromptStays(t *testing.T) {
 			before = now
 		}
 		h.stop()
-		// 120 messages through 50 places, ten dropped at a time.
+		// 120 messages pass through 50 places, and ten are dropped at a time.
 		if changed == 0 || changed > 8 {
 			t.Errorf("the beginning of the prompt changed %d times in 60 turns", changed)
 		}

@@ -47,8 +47,8 @@ func (h *house) seen() string {
 	return strings.Join(lines, "\n")
 }
 
-// TestWhatACameraSees: what a camera sees stands in the scene with its age, and what it sees no
-// longer is never shown as if it still did.
+// TestWhatACameraSees: what a camera sees is in the scene with its age, and what it no longer sees
+// is never shown as if it still did.
 func TestWhatACameraSees(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -159,7 +159,7 @@ type outage struct {
 
 func (o outage) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	if time.Now().Before(o.back) {
-		time.Sleep(100 * time.Millisecond) // so that what is answered at once is told before
+		time.Sleep(100 * time.Millisecond) // so that a command is answered before its thought fails
 		return o.ill.Stream(ctx, req)
 	}
 	return o.Engine.Stream(ctx, req)

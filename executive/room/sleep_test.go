@@ -106,7 +106,7 @@ func TestWhoCannotRemember(t *testing.T) {
 		}
 		c.fails(nil)
 		c.must(t, "ann", "@Scout again", time.Second)
-		time.Sleep(15 * time.Second) // so that the fault is told to be over
+		time.Sleep(15 * time.Second) // a fault is reported as over once it has stayed away for a while
 		c.stop()
 		if got := c.turns(); !slices.Equal(got, []string{"Scout failed: @Scout hello", "Scout failed: @Scout hello?", "Scout completed: @Scout again"}) {
 			t.Errorf("turns %q", got)
@@ -137,7 +137,7 @@ func TestWhoWakesFirstAfterAStart(t *testing.T) {
 	})
 }
 
-// A deed is something that somebody does some times, and how long nothing happens after that.
+// A deed is something that somebody does, how many times, and how long nothing happens after each.
 type deed struct {
 	who, what string
 	times     int
@@ -221,7 +221,7 @@ func (c *crew) do(t *testing.T, d deed, here bool) bool {
 	return here
 }
 
-// again ends the program, and begins it again.
+// again stops the program, and starts it again.
 func (c *crew) again(t *testing.T) {
 	c.stop()
 	c.past = slices.DeleteFunc(c.journal.Events(), func(e earshot.Event) bool {

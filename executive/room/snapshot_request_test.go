@@ -297,7 +297,7 @@ func TestMeantAloud(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		began := h.voice
 		if err := h.Admit(t.Context(), earshot.Event{From: mic, Via: "loudspeaker", At: began, Body: earshot.Utterance{
-			Text: "earshot what am i holding", Confidence: 0.9, Lasted: 2 * time.Second, // and a second of silence
+			Text: "earshot what am i holding", Confidence: 0.9, Lasted: 2 * time.Second, // a second of silence followed
 		}}); err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +336,7 @@ func TestOldSight(t *testing.T) {
 	}
 }
 
-// TestLookTool: the model looks by itself, and what it says then rests on that.
+// TestLookTool: the model looks by itself, and its answer rests on that look.
 func TestLookTool(t *testing.T) {
 	calls := func(arguments string) []llm.Call {
 		return []llm.Call{{Tool: "look", Arguments: json.RawMessage(arguments)}}

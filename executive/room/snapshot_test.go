@@ -165,7 +165,7 @@ func TestChanged(t *testing.T) {
 			}
 			time.Sleep(5 * time.Second)
 		}
-		for range 10 { // whatever ends by itself
+		for range 10 { // until whatever ends by itself has ended
 			time.Sleep(time.Minute)
 		}
 		changed := h.Changed()

@@ -128,7 +128,7 @@ func TestWhoInterruptsAThoughtIsNamed(t *testing.T) {
 					h.command(t, "think", "Will I finish?")
 					time.Sleep(2500 * time.Millisecond)
 					over := make(chan struct{})
-					for _, bob := range []string{"bob", "carol"} { // bob and carol keep the owner looking
+					for _, bob := range []string{"bob", "carol"} { // both have the owner look all the time
 						go func() {
 							for {
 								select {
@@ -391,8 +391,8 @@ func TestWhatNobodyAskedBeginsAsTheLastReply(t *testing.T) {
 	}
 }
 
-// TestWhereThereIsRoom: a thought gives way to nothing where there is room for both, with two slots
-// or with an engine for each.
+// TestWhereThereIsRoom: where there is room for both, with two slots or an engine for each, a
+// thought does not give way to a reply.
 func TestWhereThereIsRoom(t *testing.T) {
 	for name, change := range map[string]func(*executive.Config){
 		"two slots": func(c *executive.Config) { c.LLM.Slots = 2 },
@@ -462,7 +462,7 @@ func TestThoughtsGoOnAfterAStart(t *testing.T) {
 			t.Error(got)
 		}
 		h.stop()
-		// What is over is over, and what was found is known.
+		// What is over stays over, and what was found is known.
 		h.past = h.journal.Events()
 		h.open(t.Context())
 		defer h.stop()
@@ -517,7 +517,7 @@ func TestAKillForgetsNoQuestion(t *testing.T) {
 	}
 }
 
-// TestNothingIsThought: nothing is thought where the room answers nothing, and a thought that was
+// TestNothingIsThought: nothing is thought while the room answers nothing, and a thought that has
 // begun waits.
 func TestNothingIsThought(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -508,8 +508,8 @@ func TestAutoReplyOff(t *testing.T) {
 	})
 }
 
-// TestWhatAnAgentIsAsked: what one agent asks another stands in the other's prompt, even if the
-// other was not to see what the first had been asked.
+// TestWhatAnAgentIsAsked: what one agent asks another is in the other's prompt, even if the other
+// was not to see what the first had been asked.
 func TestWhatAnAgentIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

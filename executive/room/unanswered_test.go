@@ -155,7 +155,7 @@ func TestUnansweredNoMore(t *testing.T) {
 	}
 }
 
-// restarts ends the room, and begins it anew with the same agents.
+// restarts closes the room, and opens it again with the same agents.
 func (c *crew) restarts(t *testing.T) {
 	t.Helper()
 	c.Leave()
@@ -223,7 +223,7 @@ func (c *crew) ends() (all []string) {
 }
 
 // TestEachAgentAnswersOnce: whenever the program ends, and however often, each agent answers the
-// last message once if it is called by it, an earlier message that called it at most once, and a
+// last message once if that called it, an earlier message that called it at most once, and a
 // message that did not call it not at all.
 func TestEachAgentAnswersOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -116,8 +116,8 @@ func TestWhatIsSaidAloud(t *testing.T) {
 	}
 }
 
-// TestOverheard: what was not said to the agent is written down, stands in its context for a while,
-// and is no part of its dialogue.
+// TestOverheard: what was not said to the agent is written down, is in its context for a while, and
+// is no part of its dialogue.
 func TestOverheard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := voiced(t, newHouse())

@@ -19,8 +19,8 @@ import (
 	"earshot/speakers"
 )
 
-// ears tell voices apart by the first number of their print: 0 cannot be told, 98 is like no known
-// voice, and 99 is the agent's own.
+// ears tell voices apart by the first number of their print: 0 is a voice that cannot be told, 98
+// one that is like no known voice, and 99 the agent's own.
 type ears struct {
 	mu     sync.Mutex
 	judged int

@@ -351,7 +351,7 @@ func TestWhatWasPrivateIsUsedInPrivate(t *testing.T) {
 		h.model.Rules = []llmtest.Rule{{When: "remember", Reply: "the canary, yes"}, {When: "recall", Reply: "the canary again"}}
 		c := gather(t, h)
 		c.must(t, "ann", "/msg earshot remember the canary", time.Second)
-		c.must(t, "ann", "what do you know?", time.Second) // alone
+		c.must(t, "ann", "what do you know?", time.Second) // while she is alone
 		c.must(t, "ann", "/msg earshot what do you recall?", time.Second)
 		c.come(t, "bob")
 		c.must(t, "ann", "Earshot, what do you know?", time.Second)

@@ -43,7 +43,7 @@ func (c *company) tells(t *testing.T, text string) func() {
 	}
 }
 
-// away returns a room that ann is not in yet; see comesBack.
+// away returns an open room that ann has not come to yet; see comesBack.
 func away(t *testing.T, h *house) *company {
 	h.away = true
 	h.people = registry(t, "bob")
