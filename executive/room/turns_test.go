@@ -52,7 +52,7 @@ func endless(names ...string) *llmtest.Script {
 	return s
 }
 
-// mutual lets Earshot and Scout call each other for ever, each in its own words.
+// mutual lets Earshot and Scout call each other for ever, each of its own accord.
 func mutual() *llmtest.Script {
 	s := endless("Earshot", "Scout")
 	for i := range s.Rules[0].Replies {
