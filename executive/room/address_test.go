@@ -27,8 +27,8 @@ type company struct {
 	leave   map[string]func()
 }
 
-// registry returns a registry of ann, others, and two agents: the one of the room, and another that
-// only listens.
+// registry returns a registry of ann, the people named, and two agents: Earshot, which has its seat
+// in the room, and Scout, which only listens.
 func registry(t testing.TB, names ...string) *participants.Registry {
 	t.Helper()
 	actors := participants.DefaultConfig()
@@ -79,7 +79,7 @@ func (c *company) goes(t *testing.T, name string) {
 
 func handle(name string) earshot.Handle { return earshot.Handle{Provider: "console", ID: name} }
 
-// writes lets somebody write at their screen: a command, if it begins with a slash.
+// writes sends a text from somebody's own screen. A text that begins with a slash is a command.
 func (c *company) writes(t *testing.T, name, text string) error {
 	t.Helper()
 	e := earshot.Event{From: handle(name), Via: name, Body: earshot.Message{Text: earshot.Text(text)}}
@@ -93,7 +93,7 @@ func (c *company) writes(t *testing.T, name, text string) error {
 	return c.Admit(t.Context(), e)
 }
 
-// must is writes that must succeed, and waits some time after it.
+// must calls writes, which must succeed, and then waits for some time.
 func (c *company) must(t *testing.T, name, text string, then time.Duration) {
 	t.Helper()
 	if err := c.writes(t, name, text); err != nil {
@@ -102,7 +102,7 @@ func (c *company) must(t *testing.T, name, text string, then time.Duration) {
 	time.Sleep(then)
 }
 
-// decided returns what was decided, in order.
+// decided returns the reasons of each decision on record, in order.
 func (c *company) decided() (all []string) {
 	for _, e := range c.journal.Events() {
 		if d, ok := e.Body.(earshot.Decision); ok {
@@ -112,7 +112,7 @@ func (c *company) decided() (all []string) {
 	return all
 }
 
-// messages returns the messages that were kept.
+// messages returns the messages on record.
 func (c *company) messages() (all []earshot.Event) {
 	for _, e := range c.journal.Events() {
 		if e.Body.Kind() == earshot.KindMessage {
@@ -122,7 +122,7 @@ func (c *company) messages() (all []earshot.Event) {
 	return all
 }
 
-// told returns what was shown to somebody alone.
+// told returns the texts of the notices that were shown on one person's screen.
 func (c *company) told(name string) (all []string) {
 	for _, e := range c.screens[name].Shown() {
 		if n, ok := e.Body.(earshot.Notice); ok {
@@ -132,15 +132,15 @@ func (c *company) told(name string) (all []string) {
 	return all
 }
 
-// TestAgentsOnlyRespondWhenTheyShould: when they are mentioned, or when somebody is alone with
-// them.
+// TestAgentsOnlyRespondWhenTheyShould: an agent answers when it is mentioned, or when somebody is
+// alone with it.
 func TestAgentsOnlyRespondWhenTheyShould(t *testing.T) {
 	for _, tt := range []struct {
 		text   string
-		others string // who are here beside ann
+		others string // who is here besides ann
 		why    string // the decision; "" for none
 		to     string
-		agents string // who may see it, of the agents; "" for all
+		agents string // the agents that may see it; "" for all
 		hint   string
 	}{
 		{"what time is it in Lima?", "", addressing.Alone, "agent", "", ""},
@@ -203,7 +203,8 @@ func TestAgentsOnlyRespondWhenTheyShould(t *testing.T) {
 	}
 }
 
-// TestAHintIsSaidOnceASession: people who talk to each other know that nobody else answers.
+// TestAHintIsSaidOnceASession: people who talk to each other are told only once a session that
+// nobody answers what is addressed to nobody.
 func TestAHintIsSaidOnceASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -220,8 +221,8 @@ func TestAHintIsSaidOnceASession(t *testing.T) {
 	})
 }
 
-// TestPeopleWhoTalkToEachOther do not cut the agent off: only what is for it
-// does, or a command word.
+// TestPeopleWhoTalkToEachOther: people who talk to each other do not cut the agent off; only a
+// message to the agent or a command word does.
 func TestPeopleWhoTalkToEachOther(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"ann, did you hear that?", "completed"},
@@ -272,15 +273,15 @@ func TestHumanUsersAreInControl(t *testing.T) {
 	})
 }
 
-// onlyWith lets bob ask while ann is here, and returns what was decided.
+// onlyWith lets bob ask the agent while ann is here, and returns what was decided.
 func onlyWith(t *testing.T, h *house) string {
 	c := gather(t, h, "bob")
 	c.must(t, "bob", "Earshot, count", time.Minute)
 	return c.decided()[0]
 }
 
-// TestOneParty: with executive.multi_party.enabled false, only the operator is answered, and
-// somebody who is alone; the others do not cut either.
+// TestOneParty: with executive.multi_party.enabled false, the agent answers only the operator, or
+// somebody who is alone with it, and others do not cut it off.
 func TestOneParty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -301,8 +302,8 @@ func TestOneParty(t *testing.T) {
 	})
 }
 
-// TestSomebodyFromElsewhere: a person who writes without being present counts as one more, but a
-// script does not.
+// TestSomebodyFromElsewhere: a person who writes without being present is not alone with the agent
+// while ann is here. Ann still is, and /context does not list the other person as here.
 func TestSomebodyFromElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse())
@@ -319,7 +320,7 @@ func TestSomebodyFromElsewhere(t *testing.T) {
 	})
 }
 
-// TestWhomAMessageIsFor is in the prompt where there are several agents.
+// TestWhomAMessageIsFor: where there are several agents, the prompt says whom each message is for.
 func TestWhomAMessageIsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -332,7 +333,7 @@ func TestWhomAMessageIsFor(t *testing.T) {
 	})
 }
 
-// TestEachState: the state of each person is known.
+// TestEachState: /context shows the state of each person.
 func TestEachState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob", "carol")
@@ -349,7 +350,7 @@ func TestEachState(t *testing.T) {
 	})
 }
 
-// TestTheRosterFollows: the prompt says who is here, and follows changes.
+// TestTheRosterFollows: the prompt says who is here, and changes when somebody leaves.
 func TestTheRosterFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -368,8 +369,8 @@ func TestTheRosterFollows(t *testing.T) {
 	})
 }
 
-// TestForeignNamesAreCorrectedOnce: a model that writes in another's name is told so in its next
-// prompt, and in no other.
+// TestForeignNamesAreCorrectedOnce: a model that writes in somebody else's name is told so once, in
+// its next prompt.
 func TestForeignNamesAreCorrectedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -393,8 +394,9 @@ func TestForeignNamesAreCorrectedOnce(t *testing.T) {
 	})
 }
 
-// TestTheIdentityStandsFirst, also after the dialogue has begun anew: when its older half was too
-// long for the model, when old lines were dropped, and when the program was restarted.
+// TestTheIdentityStandsFirst: the prompt begins with the agent's identity, even after the dialogue
+// has begun anew because its older half was too long for the model, old lines were dropped, or the
+// program was restarted.
 func TestTheIdentityStandsFirst(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -19,7 +19,7 @@ import (
 	"earshot/participants"
 )
 
-// outcomes returns in short how the turns ended.
+// outcomes returns in short how each turn ended, and what was delivered of it.
 func (h *house) outcomes() string {
 	var all []string
 	for _, r := range h.replies() {
@@ -75,8 +75,8 @@ func TestSentAgainItDoesNotCutItsOwnAnswer(t *testing.T) {
 	})
 }
 
-// TestSentAgainAfterLong: an event that the room has forgotten and the journal
-// has not is not answered a second time.
+// TestSentAgainAfterLong: an event that is sent again when the room has forgotten it, but the
+// journal has not, is not answered a second time.
 func TestSentAgainAfterLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -84,7 +84,7 @@ func TestSentAgainAfterLong(t *testing.T) {
 		m.ID = "mine"
 		h.Admit(t.Context(), m)
 		time.Sleep(time.Second)
-		for range 1100 { // a stranger talks, and is not answered
+		for range 1100 { // bob talks, and is not answered, until the room has forgotten the question
 			if err := h.Admit(t.Context(), earshot.Event{From: earshot.Handle{Provider: "console", ID: "bob"}, Body: earshot.Message{Text: "small talk"}}); err != nil {
 				t.Fatal(err)
 			}
@@ -199,8 +199,8 @@ func TestWaitingQuestionsAreBounded(t *testing.T) {
 	})
 }
 
-// TestARefusedReplyHurtsNoOther: what the journal will never accept does not stop it from accepting
-// other events.
+// TestARefusedReplyHurtsNoOther: a reply that the journal will never accept does not keep other
+// events out of the journal, and is logged only a few times.
 func TestARefusedReplyHurtsNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -228,7 +228,8 @@ func TestARefusedReplyHurtsNoOther(t *testing.T) {
 	})
 }
 
-// TestNothingForgedInTheSystemMessage: people's words in it must not look like the program's.
+// TestNothingForgedInTheSystemMessage: nobody can write a line that looks in the prompt like one of
+// the program's own.
 func TestNothingForgedInTheSystemMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -264,7 +265,7 @@ func TestFaultsStayOutOfThePrompt(t *testing.T) {
 }
 
 // TestPrivateWordsStayPrivate: what only ann and the agent may see enters neither the prompt of a
-// public answer, now or later, nor a board with others around.
+// public answer, now or later, nor a board that others can see.
 func TestPrivateWordsStayPrivate(t *testing.T) {
 	secret := earshot.Event{
 		ID: "s1", Sequence: 1, Author: participants.Owner, Body: earshot.Message{Text: "the SECRET word"},
@@ -432,7 +433,8 @@ func TestNothingIsCutSilently(t *testing.T) {
 	})
 }
 
-// TestOneLongMessage: a long pasted message silences nobody for good.
+// TestOneLongMessage: a pasted message that is too long for the model does not keep later questions
+// from being answered.
 func TestOneLongMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -459,8 +461,8 @@ func TestOneLongMessage(t *testing.T) {
 	})
 }
 
-// TestWhoWritesWaitsForABusyRoom: when a room has too much to keep, authors are not refused: they
-// wait, and each line is kept once, in the order of its author.
+// TestWhoWritesWaitsForABusyRoom: when a room has too much to keep, writers are not refused but
+// wait, and each line is kept once, in the order in which its author wrote.
 func TestWhoWritesWaitsForABusyRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -497,12 +499,12 @@ func TestWhoWritesWaitsForABusyRoom(t *testing.T) {
 	})
 }
 
-// TestWhatWaitsForABusyRoom cuts the current speech at once, and waits no longer than its sender,
-// or than the room exists.
+// TestWhatWaitsForABusyRoom: a message that waits for a busy room cuts the current speech at once.
+// It waits no longer than its sender does, or than the room is open.
 func TestWhatWaitsForABusyRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
-		h.config.Interruption.Sources = []string{"discord"} // so that the flood does not cut, and bob does
+		h.config.Interruption.Sources = []string{"discord"} // so that bob can cut the agent off, and the flood cannot
 		_, v := voiced(t, h)
 		bob := earshot.Handle{Provider: "discord", ID: "bob"}
 		h.hears(t, "earshot count", 0, 60*time.Millisecond)

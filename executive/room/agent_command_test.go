@@ -13,7 +13,8 @@ import (
 	"earshot/participants/agents"
 )
 
-// TestAgentCommand: everybody present sees the agents; the operator makes, changes and ends them.
+// TestAgentCommand: everybody present can list the agents; only the operator can add, change and
+// end them.
 func TestAgentCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -70,7 +71,7 @@ func TestAgentCommand(t *testing.T) {
 	})
 }
 
-// TestAnnounce: everybody sees what happened to an agent, and it has its seat at once.
+// TestAnnounce: everybody sees what happened to an agent, and a new agent has its seat at once.
 func TestAnnounce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, newHouse(), "bob")

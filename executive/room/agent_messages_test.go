@@ -33,7 +33,7 @@ func (c *crew) between() (all []string) {
 	return all
 }
 
-// prompt returns the dialogue of a request, with the calls and their results.
+// prompt returns the dialogue of a request as text, with the tool calls and their results.
 func prompt(req llm.Request) string {
 	var all []string
 	for _, m := range req.Messages {
@@ -122,8 +122,8 @@ func TestOneAgentAsksAnother(t *testing.T) {
 	})
 }
 
-// TestEverybodyAnswersInOrder: others' answers to a question stand in the dialogue behind the
-// agent's own answer and what it did for that.
+// TestEverybodyAnswersInOrder: when several agents answer one question, an agent's dialogue has its
+// own answer first, with the messages that led to it, and then the others' answers.
 func TestEverybodyAnswersInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -150,7 +150,8 @@ func TestEverybodyAnswersInOrder(t *testing.T) {
 	})
 }
 
-// TestWhoCannotBeAsked: the model is told what to do instead.
+// TestWhoCannotBeAsked: a model that messages somebody who cannot be asked is told so, and what to
+// do instead.
 func TestWhoCannotBeAsked(t *testing.T) {
 	for _, tt := range []struct{ name, arguments, told string }{
 		{"a person", `{"name":"bob","message":"x"}`, "'bob' is an external actor, not an internal agent. External actors cannot receive message_agent() calls. Please respond directly to them"},
@@ -193,8 +194,7 @@ func introduce(t *testing.T, c *crew, id, name string) {
 	}
 }
 
-// TestRoundAndRound: agents that ask each other for ever end four deep, and the
-// turn ends.
+// TestRoundAndRound: agents that ask each other for ever are refused four deep, and the turn ends.
 func TestRoundAndRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -220,13 +220,13 @@ func TestRoundAndRound(t *testing.T) {
 	})
 }
 
-// topics are what agents talk about who do not repeat themselves.
+// topics are texts so different from each other that agents who say them do not repeat themselves.
 var topics = []string{
 	"the tide comes in twice a day", "bread needs salt and time", "a violin has four strings", "glaciers move slowly downhill", "owls hear better than they see",
 	"the kettle boils at sea level", "paper was made from rags", "lighthouses blink in patterns", "copper roofs turn green",
 }
 
-// asker is a model that asks the other agent as long as it is not refused.
+// asker is a model that asks the other agent, and talks once it has an answer or a refusal.
 type asker struct{ n *int }
 
 func (m asker) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
@@ -246,7 +246,8 @@ func (m asker) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.Delta, 
 	}
 }
 
-// TestACutEndsAnExchange at once: what was said so far is kept, and the person has the floor.
+// TestACutEndsAnExchange: a cut ends an exchange at once. What was said so far is kept, and the
+// person has the floor.
 func TestACutEndsAnExchange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -283,7 +284,7 @@ func TestACutEndsAnExchange(t *testing.T) {
 	})
 }
 
-// A prompter writes as ann at the moment when it shows what one agent asks another.
+// A prompter is a screen that writes as ann the moment it shows what one agent asks another.
 type prompter struct {
 	testkit.Voice
 	write func()
@@ -293,12 +294,12 @@ type prompter struct {
 func (p *prompter) Show(e earshot.Event) {
 	if m, ok := e.Body.(earshot.Message); ok && m.Turn != "" && m.About == "" {
 		go p.write()
-		time.Sleep(time.Millisecond) // until that waits for the room
+		time.Sleep(time.Millisecond) // until that message waits for the room
 	}
 }
 
-// TestACutBeforeAnExchange begins: a person who reads that an agent asks another, and has a
-// question of their own, goes first even if the other has not been asked yet.
+// TestACutBeforeAnExchange: a person who reads that one agent asks another, and then asks something
+// of their own, goes first even if the other agent has not been asked yet.
 func TestACutBeforeAnExchange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -363,7 +364,8 @@ func TestAskedInPrivate(t *testing.T) {
 	})
 }
 
-// TestLeastPrivilegeInAnExchange: an agent asked in an exchange acts for the same people.
+// TestLeastPrivilegeInAnExchange: an agent that is asked by another agent acts for the same people,
+// so bob cannot have Scout read a file for him.
 func TestLeastPrivilegeInAnExchange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, s := newHouse(), new(shelf)
@@ -381,7 +383,8 @@ func TestLeastPrivilegeInAnExchange(t *testing.T) {
 	})
 }
 
-// TestAnAgentThatSleeps wakes when it is asked; one that is gone is not asked.
+// TestAnAgentThatSleeps: a sleeping agent that is asked by another agent wakes, reads its dialogue
+// again, and has forgotten nothing.
 func TestAnAgentThatSleeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -406,7 +409,8 @@ func TestAnAgentThatSleeps(t *testing.T) {
 	})
 }
 
-// TestABrokenModelInAnExchange: the asking agent is told, and answers.
+// TestABrokenModelInAnExchange: when the model of the agent that was asked fails, the asking agent
+// is told so, and answers. The text of the fault stays out of the log.
 func TestABrokenModelInAnExchange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -426,7 +430,7 @@ func TestABrokenModelInAnExchange(t *testing.T) {
 	})
 }
 
-// workers makes agents for tasks.
+// workers makes agents for tasks, and notes which it has made and ended.
 type workers struct {
 	mu    sync.Mutex
 	made  []agents.Record
@@ -453,8 +457,8 @@ func (w *workers) Finish(_ context.Context, _, id earshot.ParticipantID) error {
 	return nil
 }
 
-// TestDelegating: an agent gives a task to an agent made for it, which knows nothing else, works
-// with the first one's files, and ends; also when it is cut.
+// TestDelegating: an agent gives a task to an agent made for it. The new agent knows nothing else,
+// works with the first agent's files, and ends when the task is done, and also when it is cut off.
 func TestDelegating(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, s, w := newHouse(), new(shelf), new(workers)
@@ -492,8 +496,8 @@ func TestDelegating(t *testing.T) {
 	})
 }
 
-// TestAskedWhileItWaits: an agent that is asked by another before its own turn has come is told
-// again what it answers, if its own words are the last.
+// TestAskedWhileItWaits: an agent that is asked by another while its own turn waits is told again
+// in that turn what it answers, if its own words are the last in its dialogue.
 func TestAskedWhileItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -502,7 +506,7 @@ func TestAskedWhileItWaits(t *testing.T) {
 			{When: "Your part", Agent: "Scout", Reply: "My part is done."}, {When: "both", Agent: "Scout", Reply: "So am I."},
 		}
 		c := man(t, h, "bob")
-		c.must(t, "ann", "@Earshot hello", time.Second) // of which Scout does not know, so it is not shown an answer that rests on it
+		c.must(t, "ann", "@Earshot hello", time.Second) // Scout does not know of this, so it is not shown an answer that rests on it
 		c.must(t, "ann", "@Earshot @Scout both of you", time.Second)
 		c.stop()
 		seen := h.model.Seen()

@@ -23,16 +23,16 @@ type crew struct {
 	*company
 	mu    sync.Mutex
 	sits  []agents.Record
-	reads int   // times that a dialogue was read again
-	fault error // why it cannot be
+	reads int   // how often a dialogue was read again
+	fault error // why reading it fails
 }
 
 func record(id, name string) agents.Record {
 	return agents.Record{ID: earshot.ParticipantID(id), Path: earshot.Path("/owner/agent/" + strings.ToLower(name)), Profile: earshot.Profile{Name: name}}
 }
 
-// man returns a room with ann and others in it, and the agents Earshot and Scout; Coder may come
-// later.
+// man returns a room with ann and others in it, and the agents Earshot and Scout; seats changes the
+// agents later.
 func man(t *testing.T, h *house, others ...string) *crew {
 	t.Helper()
 	c := &crew{sits: []agents.Record{record("agent", "Earshot"), record("scout", "Scout")}}
@@ -54,19 +54,19 @@ func man(t *testing.T, h *house, others ...string) *crew {
 	return c
 }
 
-// seats sets who has a seat from now on.
+// seats sets which agents have a seat from now on.
 func (c *crew) seats(list ...agents.Record) {
 	c.mu.Lock()
 	c.sits = list
 	c.mu.Unlock()
 	for _, a := range list {
-		_ = c.people.Introduce(context.Background(), participants.Participant{ID: a.ID, Name: a.Name}, func() error { return nil }) // or it is there
+		_ = c.people.Introduce(context.Background(), participants.Participant{ID: a.ID, Name: a.Name}, func() error { return nil }) // it fails if the agent is known already
 	}
 	c.Reseat()
 }
 
-// turns returns the turns in the order in which they ended: who, how, and what
-// they answer.
+// turns returns the turns in the order in which they ended: the agent, the outcome, and the text
+// that was answered.
 func (c *crew) turns() (all []string) {
 	texts := make(map[earshot.EventID]string)
 	for _, e := range c.journal.Events() {
@@ -82,22 +82,22 @@ func (c *crew) turns() (all []string) {
 	return all
 }
 
-// asked returns who was asked by the last request, and its dialogue.
+// asked returns the agent that the last request was for, and its dialogue.
 func (c *crew) asked() (who, dialogue string) {
 	seen := c.model.Seen()
 	first, _, _ := strings.Cut(seen[len(seen)-1].Messages[0].Text, "\n")
 	return strings.TrimSuffix(strings.TrimPrefix(first, "You are "), "."), c.dialogue()
 }
 
-// TestWhoAnswers: each agent that is called, by itself or with others,
-// and the main one where nobody is.
+// TestWhoAnswers: each agent that is called answers, by itself or with others; where none is
+// called, the main agent answers.
 func TestWhoAnswers(t *testing.T) {
 	for _, tt := range []struct {
 		text    string
 		others  string
-		answers string // who, in order
-		decided string // by whom
-		hidden  string // from whom
+		answers string // the agents that answer, in order
+		decided string // the agents that decide
+		hidden  string // the agents that may not see the message
 		told    string
 	}{
 		{"what is new?", "", "Earshot", "Earshot", "", ""},
@@ -157,8 +157,8 @@ func TestWhoAnswers(t *testing.T) {
 	}
 }
 
-// TestAnAgentThatHasEnded is called: the caller is told so, and how to get a new one if they may;
-// if they are alone, the main agent answers.
+// TestAnAgentThatHasEnded: somebody who calls an agent that has ended is told so, and how to add a
+// new one if they may. If they are alone, the main agent answers.
 func TestAnAgentThatHasEnded(t *testing.T) {
 	const again = "; an operator of this earshot can add a new one"
 	for _, tt := range []struct{ who, text, others, answers, told string }{
@@ -171,7 +171,7 @@ func TestAnAgentThatHasEnded(t *testing.T) {
 		{"ann", "@Scout @Ranger look around", "bob", "Scout", "Ranger has ended; to add a new one, write /agent add Ranger and what it is for"},
 		{"ann", "@Ranger @Rangr look", "bob", "", "Ranger has ended; to add a new one, write /agent add Ranger and what it is for. nobody here is called Rangr; /who shows who is here"},
 		{"ann", "I miss Ranger", "", "Earshot", ""},
-		{"ann", "@carol look around", "bob", "", "carol is not here and will find it in the history"}, // who has the name now
+		{"ann", "@carol look around", "bob", "", "carol is not here and will find it in the history"}, // a person who has the name now
 	} {
 		t.Run(tt.who+" "+tt.text+" "+tt.others, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -197,8 +197,8 @@ func TestAnAgentThatHasEnded(t *testing.T) {
 	}
 }
 
-// TestTheMainAgentOfARoom is the first one, whichever it is: it answers messages that call nobody,
-// and decides about messages that call nobody present.
+// TestTheMainAgentOfARoom: the main agent is the first one with a seat, whichever that is. It
+// answers messages that call nobody, and decides about messages that call nobody present.
 func TestTheMainAgentOfARoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, newHouse())
@@ -216,8 +216,8 @@ func TestTheMainAgentOfARoom(t *testing.T) {
 	})
 }
 
-// TestEachAgentHasItsOwnPrompt: who it is, how it talks, which model, and the others' words as
-// theirs.
+// TestEachAgentHasItsOwnPrompt: an agent's prompt says who it is and how it talks, goes to its own
+// model, and shows other agents' words as theirs.
 func TestEachAgentHasItsOwnPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, newHouse())
@@ -256,8 +256,8 @@ func TestEachAgentHasItsOwnPrompt(t *testing.T) {
 	})
 }
 
-// TestAnAgentKnowsItsDescription: what somebody has added it for stands in its own prompt,
-// as their words, and is made anew when it is changed.
+// TestAnAgentKnowsItsDescription: an agent's prompt quotes the description that somebody has added
+// it with, as their words, and is made anew when the description changes.
 func TestAnAgentKnowsItsDescription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, newHouse())
@@ -282,13 +282,13 @@ func TestAnAgentKnowsItsDescription(t *testing.T) {
 	})
 }
 
-// TestWhoeverTalksIsCut: a message to any agent cuts the one that talks, a command word cuts any;
-// what others were asked is still answered.
+// TestWhoeverTalksIsCut: a message to any agent cuts the agent that is talking, and what other
+// agents were asked is still answered. A command word cuts all of them.
 func TestWhoeverTalksIsCut(t *testing.T) {
 	for _, tt := range []struct{ name, who, text, want string }{
 		{"for the one that talks", "ann", "@Earshot shorter", "Earshot interrupted: @all count|Scout completed: @all count|Earshot completed: @Earshot shorter"},
 		{"for another", "ann", "@Scout shorter", "Earshot interrupted: @all count|Scout suppressed: @all count|Scout completed: @Scout shorter"},
-		{"by somebody else", "bob", "@Scout shorter", "Earshot interrupted: @all count|Scout completed: @all count|Scout suppressed: @Scout shorter"}, // who operates goes first
+		{"by somebody else", "bob", "@Scout shorter", "Earshot interrupted: @all count|Scout completed: @all count|Scout suppressed: @Scout shorter"}, // the operator's question goes first
 		{"a command word", "bob", "stop", "Earshot interrupted: @all count|Scout interrupted: @all count"},
 		{"to one by name", "bob", "Scout, stop", "Earshot interrupted: @all count|Scout interrupted: @all count"},
 		{"a command", "bob", "/stop", "Earshot interrupted: @all count|Scout interrupted: @all count"},
@@ -313,8 +313,8 @@ func TestWhoeverTalksIsCut(t *testing.T) {
 	}
 }
 
-// TestAnAgentThatIsGone answers nothing: its speech ends, questions to it are given up, and its
-// words stay.
+// TestAnAgentThatIsGone: an agent that has lost its seat answers nothing. Its speech ends,
+// questions to it are given up, and what it has said is kept.
 func TestAnAgentThatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, newHouse(), "bob")
@@ -365,7 +365,8 @@ func TestABurstIsAnsweredInOneTurn(t *testing.T) {
 	})
 }
 
-// TestWhyNamesTheAgents where there are several.
+// TestWhyNamesTheAgents: where there are several agents, /why and /context say which of them is
+// meant.
 func TestWhyNamesTheAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, newHouse(), "bob")
@@ -389,8 +390,8 @@ func TestWhyNamesTheAgents(t *testing.T) {
 	})
 }
 
-// TestAnAgentWithoutWordsOfItsOwn gets the built-in prompt, which the main agent has only if the
-// configuration sets no other.
+// TestAnAgentWithoutWordsOfItsOwn: an agent without a prompt of its own gets the newest built-in
+// one. The main agent gets that of the configuration, whatever its record says.
 func TestAnAgentWithoutWordsOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, newHouse())

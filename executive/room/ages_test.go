@@ -10,8 +10,8 @@ import (
 	"earshot/llm"
 )
 
-// TestHowLongAgo: a model is told how long ago each line of the dialogue was said, in
-// steps that grow, and only where it is another step than that of the line before.
+// TestHowLongAgo: a model is told how long ago each line of the dialogue was said, in steps that
+// grow, and only where the step differs from that of the line before.
 func TestHowLongAgo(t *testing.T) {
 	type pause struct {
 		says string
@@ -51,8 +51,8 @@ func TestHowLongAgo(t *testing.T) {
 	}
 }
 
-// TestWhatAServerKeeps: the beginning of a prompt only grows at its end, and changes at most once
-// in five minutes.
+// TestWhatAServerKeeps: a prompt grows only at its end, so that a server can keep the beginning,
+// which changes at most once in five minutes.
 func TestWhatAServerKeeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

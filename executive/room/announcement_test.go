@@ -13,7 +13,7 @@ import (
 	"earshot/executive/unasked"
 )
 
-// strangers hears two voices talk to each other, and returns what was said to them.
+// strangers lets an unknown voice talk to somebody else, and returns what the agent said aloud.
 func strangers(t *testing.T, h *house) string {
 	h.voices = new(ears)
 	_, v := voiced(t, h)
@@ -22,9 +22,9 @@ func strangers(t *testing.T, h *house) string {
 	return v.Played()
 }
 
-// TestANoticeIsHeardWhole: whoever is heard for the first time is told that it is
-// written down, and nothing holds that back; a command word cuts what was to follow,
-// and it opens no talk.
+// TestANoticeIsHeardWhole: a voice that is heard for the first time is told that what is said is
+// written down, and nothing holds that notice back. A command word cuts only what was to follow it,
+// and the notice opens no talk with the agent.
 func TestANoticeIsHeardWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := listening()
@@ -52,14 +52,15 @@ func TestANoticeIsHeardWhole(t *testing.T) {
 	})
 }
 
-// TestATelevision: of voices without end a few are announced, and what is said beside it
-// goes on being written down as theirs; whoever comes later is announced all the same.
+// TestATelevision: a television has voices without end. Only a few of them are announced, what is
+// said is still written down under each voice, and a guest who comes later is announced all the
+// same.
 func TestATelevision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := listening()
 		h.config.Speech.AnnounceVoices = true
 		_, v := voiced(t, h)
-		const voices, guest = 60, 70 // in twenty minutes, and after them
+		const voices, guest = 60, 70 // the voices of twenty minutes, and one after them
 		for n := range voices {
 			h.hearsOf(t, n+1, "and now the news", 20*time.Second)
 		}
@@ -86,9 +87,9 @@ func TestATelevision(t *testing.T) {
 	})
 }
 
-// TestGuests: a table of people who are heard for the first time all come at once, and
-// with them one whose name is known, however many came before; who was one too many comes
-// later.
+// TestGuests: a table of people who are heard for the first time all come at once, and with them
+// somebody whose name is known, however many came before. The one who was too many comes five
+// minutes later.
 func TestGuests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := listening()
@@ -113,7 +114,7 @@ func TestGuests(t *testing.T) {
 	})
 }
 
-// came returns how often it is on record that somebody came.
+// came returns how many arrivals are on record.
 func (h *house) came() (n int) {
 	for _, e := range h.journal.Events() {
 		if p, is := e.Body.(earshot.Presence); is && p.Here {

@@ -22,20 +22,20 @@ import (
 	"earshot/participants/agents"
 )
 
-// Minutes are what came out of some outlets, and when.
+// Minutes are the record of what came out of some outlets, and when.
 type minutes struct {
 	mu   sync.Mutex
-	live map[earshot.TurnID]int // of how many outlets
+	live map[earshot.TurnID]int // on how many outlets each turn is open
 	came []came
 }
 
-// came is that something of a turn came out.
+// A came records that something of a turn came out of an outlet, and when.
 type came struct {
 	earshot.Opening
 	at time.Time
 }
 
-// A scribe is a voice whose record is kept.
+// A scribe is a voice that keeps minutes of what it plays.
 type scribe struct {
 	testkit.Voice
 	of *minutes
@@ -64,7 +64,7 @@ func (s *scribe) Open(ctx context.Context, o earshot.Opening, heard func(earshot
 	})
 }
 
-// turns returns those that come out now.
+// turns returns the turns that are coming out now.
 func (r *minutes) turns() map[earshot.TurnID]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,14 +75,14 @@ func (r *minutes) turns() map[earshot.TurnID]bool {
 	return now
 }
 
-// An onlooker reads all that the room and its outlets show to somebody, at the very
-// moments at which it changes, so that the race detector would notice what is still
-// written then. It returns which messages it has seen replies to.
+// onlooker reads all that the room and its outlets show to somebody, at the very moments at which
+// it changes, so that the race detector notices what is still being written then. It returns which
+// messages it has seen replies to.
 func (c *crew) onlooker(who string, a earshot.Audience, done <-chan struct{}) map[earshot.EventID]bool {
 	saw := make(map[earshot.EventID]bool)
 	for n := 0; ; n++ {
 		changed := c.Changed()
-		if n%3 == 0 { // which is often enough, and costs less
+		if n%3 == 0 { // often enough, and it costs less than each time
 			look := c.Snapshot(a)
 			for _, g := range look.Replies {
 				saw[g.About] = true
@@ -102,7 +102,7 @@ func (c *crew) onlooker(who string, a earshot.Audience, done <-chan struct{}) ma
 	}
 }
 
-// lookDeeper is what an onlooker does now and then.
+// lookDeeper reads what an onlooker reads only now and then.
 func (c *crew) lookDeeper(who string, a earshot.Audience) {
 	view := room.Scene(c.Room).For(a)
 	changes, _, _, _ := view.Since(0)
@@ -116,20 +116,20 @@ func (c *crew) lookDeeper(who string, a earshot.Audience) {
 	}
 }
 
-// TestAtAnyMoment: whenever people write, whisper, speak, type, stop, pause, come, go,
-// configure, change what they wrote, take it back or have it forgotten, to agents that talk,
-// work, think, come, go or talk to each other, while others look on:
+// TestAtAnyMoment: people write, whisper, speak, type, stop, pause, come, go, configure, change
+// what they wrote, take it back or have it forgotten, at any moment, while agents talk, work,
+// think, come, go or talk to each other, and while others look on:
 //
-//   - nothing more comes out of a turn once somebody has cut in, nor anything that was asked
-//     before somebody said stop, nor anything at all of a room that is paused;
-//   - whoever was promised an answer gets one, unless they, or all, were cut, or one more
-//     was asked in the same conversation;
+//   - once somebody has cut in, nothing more comes out of the turn that they cut; once somebody
+//     has said stop, nothing that was asked before; and nothing at all while the room is paused;
+//   - whoever was promised an answer gets one, unless they or everybody were cut off, or something
+//     else was asked in the same conversation;
 //   - nobody who looks on sees what is answered to others in private;
 //   - nobody waits for ever.
 func TestAtAnyMoment(t *testing.T) {
 	type step struct {
 		what string
-		then time.Duration // before the next; negative is at the same time
+		then time.Duration // until the next step; a negative step is at the same time
 	}
 	kinds := []string{
 		"ann @Earshot count", "bob @Earshot count", "ann @Scout count", "ann @Earshot scout", "ann @Earshot exchange", "ann @Earshot work", "ann @all count",
@@ -146,7 +146,7 @@ func TestAtAnyMoment(t *testing.T) {
 			return step{rapid.SampledFrom(kinds).Draw(rt, "what"), time.Duration(rapid.SampledFrom([]int{-1, 0, 1, 4, 13, 27, 45, 300, 1100}).Draw(rt, "then")) * time.Millisecond}
 		}), 2, 12).Draw(rt, "steps")
 		slow := time.Duration(rapid.SampledFrom([]int{0, 0, 3, 15}).Draw(rt, "the journal takes")) * time.Millisecond
-		leaves := slices.ContainsFunc(steps, func(s step) bool { return s.what == "crew alone" }) // Scout does, at some time
+		leaves := slices.ContainsFunc(steps, func(s step) bool { return s.what == "crew alone" }) // Scout leaves at some point
 		var faults []string
 		fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 		synctest.Test(t, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestAtAnyMoment(t *testing.T) {
 			type stopped struct {
 				what  string
 				at    time.Time
-				until time.Time // of a pause
+				until time.Time // when a pause ended
 				turns map[earshot.TurnID]bool
 				asked map[earshot.EventID]bool
 				all   bool
@@ -190,9 +190,9 @@ func TestAtAnyMoment(t *testing.T) {
 			var stops []stopped
 			issued := make(map[earshot.EventID]time.Time)
 			texts := make(map[earshot.EventID]string)
-			wrote := make(map[string]earshot.EventID) // the last message of each that calls an agent
+			wrote := make(map[string]earshot.EventID) // the last message in which each person called an agent
 			changed := make(map[earshot.EventID]bool)
-			paused := -1 // which of the stops it is
+			paused := -1 // the index in stops of the pause that lasts
 			here := true
 			var all sync.WaitGroup
 			admit := func(i int, e earshot.Event, what string) {
@@ -202,7 +202,7 @@ func TestAtAnyMoment(t *testing.T) {
 			}
 			for i, s := range steps {
 				who, text, _ := strings.Cut(s.what, " ")
-				if text == "/pause" || text == "/resume" { // of which the last holds
+				if text == "/pause" || text == "/resume" { // kept apart, since the last of them holds
 					time.Sleep(7 * time.Microsecond)
 				}
 				is := stopped{what: s.what, at: time.Now()}
@@ -210,13 +210,13 @@ func TestAtAnyMoment(t *testing.T) {
 				case text == "earshot stop", text == "stop", text == "/stop", strings.HasSuffix(text, "be quiet"), text == "/pause":
 					is.asked = make(map[earshot.EventID]bool)
 					for id, at := range issued {
-						is.asked[id] = at.Before(is.at) && !strings.Contains(texts[id], "remind") // which is for later
+						is.asked[id] = at.Before(is.at) && !strings.Contains(texts[id], "remind") // a reminder is for later
 					}
 					if is.turns = was.turns(); text == "/pause" && paused < 0 {
 						is.all, paused = true, len(stops)
 					}
 					stops = append(stops, is)
-				case strings.HasPrefix(text, "@Scout") && leaves: // who may not be there
+				case strings.HasPrefix(text, "@Scout") && leaves: // Scout may not be there
 				case who == "says" && strings.HasPrefix(text, "earshot"), strings.HasPrefix(text, "@"):
 					is.turns = was.turns()
 					stops = append(stops, is)
@@ -304,8 +304,8 @@ func TestAtAnyMoment(t *testing.T) {
 				_ = c.Admit(t.Context(), earshot.Event{From: handle(name), Via: name, Body: earshot.Typing{}})
 			}
 			time.Sleep(5 * time.Minute)
-			if slices.ContainsFunc(steps, func(s step) bool { return s.what == "passive" }) { // which does not go on by itself
-				for n := 0; n < 3 && (n == 0 || c.Busy()); n++ { // a reminder that nobody has heard is told again, and held again
+			if slices.ContainsFunc(steps, func(s step) bool { return s.what == "passive" }) { // a passive agent does not go on by itself
+				for n := 0; n < 3 && (n == 0 || c.Busy()); n++ { // a reminder that nobody has heard is said again, and held back again
 					_ = c.writes(t, "ann", "/stop")
 					time.Sleep(time.Minute)
 				}
@@ -324,11 +324,11 @@ func TestAtAnyMoment(t *testing.T) {
 				}
 			}
 
-			used := make(map[earshot.TurnID]bool) // a turn also answers those who gave way to it, and so may work for them
+			used := make(map[earshot.TurnID]bool) // a turn also answers those who gave way to it, so it may use tools for them
 			for _, u := range testkit.Bodies[earshot.Use](c.journal.Events()) {
 				used[u.Turn] = true
 			}
-			works := func(c came) bool { // and says nothing meanwhile
+			works := func(c came) bool { // a turn that works says nothing meanwhile
 				text := texts[c.About]
 				return used[c.Turn] || slices.ContainsFunc([]string{"work", "exchange", "kettle", "unset", "ponder", "note", "mend", "delegate"}, func(does string) bool {
 					return strings.HasSuffix(text, "@Earshot "+does)
@@ -357,7 +357,7 @@ func TestAtAnyMoment(t *testing.T) {
 			}
 			promised := make(map[earshot.TurnID]promise)
 			ends := make(map[earshot.TurnID]int)
-			erased := 0 // ends
+			erased := 0 // ends of turns that were erased
 			for _, e := range c.journal.Events() {
 				switch b := e.Body.(type) {
 				case earshot.Decision:
@@ -371,14 +371,14 @@ func TestAtAnyMoment(t *testing.T) {
 				case earshot.Reply:
 					ends[b.Turn]++
 					p := promised[b.Turn]
-					if _, persons := issued[p.About]; !persons || strings.Contains(texts[p.About], "remind") { // which is tried again
+					if _, persons := issued[p.About]; !persons || strings.Contains(texts[p.About], "remind") { // a reminder is tried again
 						continue
 					}
 					another := false
 					for turn, o := range promised {
 						another = another || turn != b.Turn && o.Agent == p.Agent && o.visibility.Scope == p.visibility.Scope && o.About != p.About
 					}
-					for _, e := range c.journal.Events() { // also one that comes later, or is forgotten
+					for _, e := range c.journal.Events() { // the other question may come later, or be forgotten
 						if b, ok := e.Body.(earshot.Tombstone); ok {
 							another = another || b.Was == earshot.KindDecision
 						}
@@ -388,7 +388,7 @@ func TestAtAnyMoment(t *testing.T) {
 					}
 					left := p.Agent == "scout" && leaves
 					switch {
-					case changed[p.About] || left: // and so it may have been asked twice, or nobody is there who could answer
+					case changed[p.About] || left: // it may have been asked twice, or nobody is there who could answer
 					case b.Outcome == earshot.Suppressed && !another:
 						fault("%q was given up for nothing", texts[p.About])
 					case b.Outcome == earshot.Interrupted && len(b.Heard) == 0 && b.Cut.Signal != interrupt.Command.String():

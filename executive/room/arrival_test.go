@@ -15,7 +15,7 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// people is that a camera noticed some come or go.
+// people is the sight of some people who come or go.
 func people(were, are int) earshot.Sight {
 	return earshot.Sight{What: earshot.PeopleChanged, Were: were, People: are, Eyes: earshot.Clear, Sure: 0.8}
 }
@@ -28,8 +28,8 @@ func (h *house) comesIn(t *testing.T, absence, stays time.Duration) {
 	h.watch(t, "desk", glance(1), stays)
 }
 
-// seesNobody has the camera see nobody for a while. In between it looks seldom, if that is
-// long.
+// seesNobody has the camera see nobody for a while. If that is long, the camera looks seldom in
+// between.
 func (h *house) seesNobody(t *testing.T, lasts time.Duration) {
 	t.Helper()
 	if few := 5 * time.Second; lasts > 3*few {
@@ -43,7 +43,7 @@ func (h *house) seesNobody(t *testing.T, lasts time.Duration) {
 	h.watch(t, "desk", glance(0), lasts)
 }
 
-// greeted lets somebody come, and returns what is said.
+// greeted lets somebody come into view, and returns what the agent says.
 func greeted(t *testing.T, h *house) string {
 	h.config.Attention.QuietHours = ""
 	h.open(t.Context())
@@ -51,7 +51,8 @@ func greeted(t *testing.T, h *house) string {
 	return h.console.Played()
 }
 
-// TestGreets: who comes into view after an absence is greeted once, and nobody else is.
+// TestGreets: somebody who comes into view after an absence is greeted once, and nobody else is
+// greeted.
 func TestGreets(t *testing.T) {
 	const speak = "speak: " + attention.SomebodyCame
 	long := 11 * time.Minute
@@ -182,8 +183,8 @@ func TestGreets(t *testing.T) {
 	}
 }
 
-// TestAGreeting: the model is told what has happened, and that it sees nobody in
-// particular; it is said aloud; whoever cuts in stops it, and /why tells of it.
+// TestAGreeting: the model is told what the camera noticed, and to use no name. The greeting is
+// said aloud, whoever cuts in stops it, and /why explains it.
 func TestAGreeting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, byDay())
@@ -220,8 +221,8 @@ func TestAGreeting(t *testing.T) {
 	})
 }
 
-// TestAnArrivalWakes: who comes after a night is worth a thought, and the more so the
-// longer nobody was there; what flickers is not.
+// TestAnArrivalWakes: somebody who comes after a night without anybody is worth a thought. Somebody
+// who comes and goes all the time is not, and neither is flicker.
 func TestAnArrivalWakes(t *testing.T) {
 	for _, tt := range []struct {
 		name string

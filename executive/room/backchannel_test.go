@@ -10,7 +10,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// tells lets a voice speak to the agent for so long, with a pause after each of some times.
+// tells lets a voice speak to the agent for some time, with a pause at each of the times given.
 func (h *house) tells(t *testing.T, lasts time.Duration, pauses ...time.Duration) {
 	t.Helper()
 	began := time.Now()
@@ -33,15 +33,15 @@ func (h *house) tells(t *testing.T, lasts time.Duration, pauses ...time.Duration
 	time.Sleep(time.Until(began.Add(lasts)))
 }
 
-// listener returns a house that shows that it listens, and its voice.
+// listener returns a house in which the agent gives backchannels, and its voice.
 func listener(t *testing.T) (*house, *testkit.Voice) {
 	h := listening()
 	h.config.Speech.Backchannels = true
 	return voiced(t, h)
 }
 
-// TestOwnBackchannel: who tells the agent something long hears now and then that it
-// listens, in a pause, quietly. Nothing of that is on record.
+// TestOwnBackchannel: somebody who tells the agent something long hears now and then that it
+// listens: quietly, and in a pause. Nothing of that is on record.
 func TestOwnBackchannel(t *testing.T) {
 	second := func(all ...float64) (at []time.Duration) {
 		for _, s := range all {
@@ -79,13 +79,13 @@ func TestOwnBackchannel(t *testing.T) {
 	}
 }
 
-// TestOwnBackchannelGivesWay: a reply that begins meanwhile is said whole, and who wants
-// the agent to be quiet hears none.
+// TestOwnBackchannelGivesWay: a reply that begins during a backchannel is said whole, and an agent
+// that was told to be quiet gives no backchannel.
 func TestOwnBackchannelGivesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, v := listener(t)
 		h.model.Every = 0
-		v.Every = 300 * time.Millisecond // a rune
+		v.Every = 300 * time.Millisecond // a rune takes that long
 		h.tells(t, 9500*time.Millisecond, 9*time.Second)
 		h.hearsOf(t, 3, "earshot count", time.Minute)
 		if v.Signs() == "Uh-huh." || v.Played() != "one two three four" {
@@ -101,7 +101,7 @@ func TestOwnBackchannelGivesWay(t *testing.T) {
 	})
 }
 
-// listens lets somebody tell something long.
+// listens lets somebody tell something long, and returns whether the agent gave a backchannel.
 func listens(t *testing.T, h *house) string {
 	_, v := voiced(t, h)
 	h.tells(t, 20*time.Second, 9*time.Second)

@@ -11,9 +11,9 @@ import (
 	"earshot"
 )
 
-// TestTheClockIsSet: by an hour forwards or back, or by the eight hours of a suspend, in
-// the middle of a reply. What happens keeps its order, nothing took less than no time, and
-// each reminder is said once.
+// TestTheClockIsSet: the clock is set in the middle of a reply, by a second or an hour forwards or
+// back, or by the eight hours of a suspend. No duration comes out negative, every question is
+// answered, and each reminder is said once.
 func TestTheClockIsSet(t *testing.T) {
 	for _, by := range []time.Duration{time.Hour, -time.Hour, 8 * time.Hour, time.Second, -time.Second} {
 		t.Run(by.String(), func(t *testing.T) {
@@ -27,7 +27,7 @@ func TestTheClockIsSet(t *testing.T) {
 				c.set.Store(int64(by))
 				time.Sleep(time.Second)
 				c.must(t, "ann", "Earshot, count again", time.Second)
-				c.set.Store(0) // and it is put right
+				c.set.Store(0) // the clock is put right
 				time.Sleep(time.Second)
 				c.must(t, "ann", "Earshot, count once more", time.Second)
 				c.set.Store(int64(by))

@@ -18,18 +18,18 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// effect is what a key changes: a scene, and what is looked at in it.
+// An effect is what a key changes: a scene, and what is seen in it without and with the change.
 type effect struct {
 	key     string
 	change  func(*executive.Config)
 	scene   func(t *testing.T, h *house) string
 	usual   string // what is seen without the change
-	changed string // and with it
+	changed string // what is seen with it
 }
 
-// effects has every key of the section executive that takes effect in a room,
-// but for those of llm beside its roles and for streaming.buffer_size, which need a real engine
-// and a real terminal: cmd/earshot has them.
+// effects has every key of the section executive that takes effect in a room. It lacks the keys of
+// llm other than its roles, and streaming.buffer_size: these need a real engine and a real
+// terminal, so cmd/earshot has them.
 var effects = []effect{
 	{"enabled", func(c *executive.Config) { c.Enabled = false }, ask, "one two three four", ""},
 	{"name", func(c *executive.Config) { c.Name = "Bob" }, prompted("You are Bob."), "false", "true"},
@@ -86,7 +86,7 @@ var effects = []effect{
 	{"tools.enabled", func(c *executive.Config) { c.Tools.Enabled = false }, offered, "message_agent ponder note remind edit_context", ""},
 }
 
-// TestKeys: a changed value changes what the room does, from the beginning, and when it
+// TestKeys: a changed value changes what the room does, whether it is set from the beginning or
 // changes while the room is open.
 func TestKeys(t *testing.T) {
 	for _, e := range effects {
@@ -123,7 +123,7 @@ func looks(t *testing.T, h *house) string {
 	return strings.TrimSpace(h.console.Played())
 }
 
-// mused lets the agent think, and returns what is written down of it.
+// mused lets the agent think, and returns what is on record of the thought.
 func mused(t *testing.T, h *house) string {
 	h.model.Rules = []llmtest.Rule{{For: llmtest.ForThought, Reply: "one two three four five", Every: time.Second}}
 	h.open(t.Context())
@@ -132,8 +132,8 @@ func mused(t *testing.T, h *house) string {
 	return h.thoughts()
 }
 
-// wondered lets two things happen that nobody asks about, and returns what is thought
-// of them within half a minute.
+// wondered gives the agent two things to think about, ten seconds apart, that nobody asks about,
+// and returns its thoughts.
 func wondered(t *testing.T, h *house) string {
 	h.model.Rules = []llmtest.Rule{{For: llmtest.ForThought, Reply: "one", Every: time.Second}}
 	h.open(t.Context())
@@ -144,7 +144,7 @@ func wondered(t *testing.T, h *house) string {
 	return h.thoughts()
 }
 
-// muser returns which model thinks, of which engine, and how freely.
+// muser returns the model that thinks, its engine, and the temperature.
 func muser(t *testing.T, h *house) string {
 	mused(t, h)
 	for _, req := range h.model.Seen() {
@@ -155,14 +155,14 @@ func muser(t *testing.T, h *house) string {
 	return ""
 }
 
-// mulled returns the beginning of what a thought is told to be.
+// mulled returns the first sentence of what the model is told when it thinks.
 func mulled(t *testing.T, h *house) string {
 	mused(t, h)
 	line, _, _ := strings.Cut(h.asked(llm.Reasoning)[0], ".")
 	return line + "."
 }
 
-// heldUp says something while the agent thinks.
+// heldUp says something while the agent thinks, and returns its thoughts.
 func heldUp(t *testing.T, h *house) string {
 	h.model.Rules = []llmtest.Rule{{For: llmtest.ForThought, Reply: "one two three four five", Every: time.Second}}
 	h.open(t.Context())
@@ -173,7 +173,7 @@ func heldUp(t *testing.T, h *house) string {
 	return h.thoughts()
 }
 
-// amongAgents lets agents talk for ever.
+// amongAgents lets agents talk to each other for ever, and returns how many requests were made.
 func amongAgents(t *testing.T, h *house) string {
 	h.model = endless("Earshot", "Scout")
 	h.model.Rules[0].Replies[0].Text = "@Scout, go on"
@@ -182,7 +182,7 @@ func amongAgents(t *testing.T, h *house) string {
 	return fmt.Sprintf("%d requests", len(h.model.Seen()))
 }
 
-// ask is one question, and what was shown of the answer.
+// ask asks one question, and returns what was shown of the answer.
 func ask(t *testing.T, h *house) string {
 	h.open(t.Context())
 	h.say(t, "count")
@@ -190,7 +190,7 @@ func ask(t *testing.T, h *house) string {
 	return strings.TrimSpace(h.console.Played())
 }
 
-// prompted looks for words in what the model reads.
+// prompted looks for words in what the model reads, and returns whether they are there.
 func prompted(words string) func(*testing.T, *house) string {
 	return func(t *testing.T, h *house) string {
 		ask(t, h)
@@ -202,7 +202,7 @@ func prompted(words string) func(*testing.T, *house) string {
 	}
 }
 
-// remembered looks whether what was said ten seconds ago is still going on.
+// remembered returns whether the prompt still tells of something said ten seconds ago as going on.
 func remembered(t *testing.T, h *house) string {
 	h.open(t.Context())
 	h.say(t, "the kettle boils")
@@ -213,14 +213,14 @@ func remembered(t *testing.T, h *house) string {
 	return fmt.Sprint(strings.Contains(messages[len(messages)-1].Text, "the kettle boils"))
 }
 
-// drowsy looks whether the agent sleeps a minute after its reply.
+// drowsy returns the state of the agent a minute after its reply.
 func drowsy(t *testing.T, h *house) string {
 	h.recall = func(context.Context, earshot.ParticipantID) ([]earshot.Event, error) { return h.journal.Events(), nil }
 	ask(t, h)
 	return h.state().Agents[0].State
 }
 
-// thinker returns which model is asked, and of which engine.
+// thinker returns the model that is asked, and its engine.
 func thinker(t *testing.T, h *house) string {
 	ask(t, h)
 	req := h.model.Seen()[0]
@@ -237,7 +237,7 @@ func whole(t *testing.T, h *house) string {
 	return fmt.Sprint(h.model.Seen()[0].Whole)
 }
 
-// halfway looks whether anything of a sentence can be seen before its end.
+// halfway returns whether anything of a sentence is shown before its end.
 func halfway(t *testing.T, h *house) string {
 	h.open(t.Context())
 	h.say(t, "count")
@@ -247,7 +247,7 @@ func halfway(t *testing.T, h *house) string {
 	return fmt.Sprint(shown != "")
 }
 
-// cutIn sends a message while the agent talks.
+// cutIn sends a message while the agent talks, and returns how the reply ended.
 func cutIn(t *testing.T, h *house) string {
 	h.open(t.Context())
 	h.say(t, "count")
@@ -257,7 +257,8 @@ func cutIn(t *testing.T, h *house) string {
 	return string(h.replies()[0].Outcome)
 }
 
-// cutInFrom lets somebody on Discord write or say something while the agent talks.
+// cutInFrom lets somebody on Discord write or say something while the agent talks, and returns how
+// the reply ended.
 func cutInFrom(body earshot.Body) func(*testing.T, *house) string {
 	return func(t *testing.T, h *house) string {
 		ada := earshot.Handle{Provider: "discord", ID: "42"}
@@ -273,7 +274,7 @@ func cutInFrom(body earshot.Body) func(*testing.T, *house) string {
 	}
 }
 
-// leftover asks for what a cut left unsaid.
+// leftover asks for what a cut left unsaid, and returns whether the agent says it.
 func leftover(t *testing.T, h *house) string {
 	h.model.Rules = []llmtest.Rule{{When: "were you saying", Reply: "I forget."}}
 	h.open(t.Context())
@@ -288,7 +289,7 @@ func leftover(t *testing.T, h *house) string {
 	return fmt.Sprint(strings.HasSuffix(strings.TrimSpace(h.console.Played()), "four"))
 }
 
-// typedOver looks whether a reply goes on while somebody types.
+// typedOver returns whether a reply goes on while somebody types.
 func typedOver(t *testing.T, h *house) string {
 	h.open(t.Context())
 	h.say(t, "count")
@@ -301,8 +302,8 @@ func typedOver(t *testing.T, h *house) string {
 	return fmt.Sprint(whole)
 }
 
-// toldApart looks who has said something, whether the model is told that voices may be
-// taken for others, and whether a second voice is in talk with the agent.
+// toldApart returns who said the first utterance, whether the model is told that people are told
+// apart by their voices, and whether a second voice is in talk with the agent.
 func toldApart(t *testing.T, h *house) string {
 	h.voices = new(ears)
 	voiced(t, h)
@@ -313,10 +314,11 @@ func toldApart(t *testing.T, h *house) string {
 	return fmt.Sprintf("%s: %v; in talk: %v", h.people.Name(utterances(h)[0].Author), told, len(h.replies()) > 1)
 }
 
-// The beginnings of what the model is told of how it takes turns among several.
+// attentive and brief are the beginnings of what the model is told about taking turns among several
+// people.
 const attentive, brief = "Leave people room", "Answer only what you are asked"
 
-// protocolTold looks for what the model is told of how it takes turns among several people.
+// protocolTold returns which of these beginnings the model is told.
 func protocolTold(t *testing.T, h *house) string {
 	c := gather(t, h, "bob")
 	c.must(t, "ann", "Earshot, count", time.Second)
@@ -336,7 +338,7 @@ func typing(t *testing.T, h *house, began bool) {
 	}
 }
 
-// offered is which tools the model is offered.
+// offered returns which tools the model is offered.
 func offered(t *testing.T, h *house) string {
 	ask(t, h)
 	var names []string

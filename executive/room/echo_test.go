@@ -8,7 +8,7 @@ import (
 	"earshot"
 )
 
-// spell says a clause in other words than it is written.
+// spell is a reader that speaks a clause in other words than it is written in.
 func spell(text, spoken string, marks ...earshot.Mark) func() func(earshot.Clause) earshot.Clause {
 	return func() func(earshot.Clause) earshot.Clause {
 		return func(c earshot.Clause) earshot.Clause {
@@ -69,8 +69,8 @@ func TestWhatComesBack(t *testing.T) {
 	}
 }
 
-// TestALateEcho: what a speech left in the air is understood when the next one
-// has begun.
+// TestALateEcho: an echo of one speech that is understood only when the next one has begun is not
+// answered.
 func TestALateEcho(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -91,8 +91,8 @@ func TestALateEcho(t *testing.T) {
 	})
 }
 
-// TestTalkThatBeganBefore: somebody who was talking to others before the agent was asked is not
-// answered because it has answered since.
+// TestTalkThatBeganBefore: somebody who began to talk to others before the agent was asked is not
+// answered only because the agent has answered since.
 func TestTalkThatBeganBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := voiced(t, newHouse())
@@ -110,7 +110,7 @@ func TestTalkThatBeganBefore(t *testing.T) {
 	})
 }
 
-// TestBeQuiet: the sentence is obeyed although the phrase in it was recognised first.
+// TestBeQuiet: "be quiet" is obeyed as a sentence, even if the phrase in it was recognised first.
 func TestBeQuiet(t *testing.T) {
 	for _, spotted := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestBeQuiet(t *testing.T) {
 	}
 }
 
-// TestVoicesDoNotDisturbAScreen: talking people do not hold up a reader.
+// TestVoicesDoNotDisturbAScreen: people who talk do not hold up a reply that is shown on a screen.
 func TestVoicesDoNotDisturbAScreen(t *testing.T) {
 	for _, style := range []string{"polite", "passive"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestVoicesDoNotDisturbAScreen(t *testing.T) {
 	}
 }
 
-// TestABusyRoomIsCutAllTheSame: an event that cannot be kept still acts.
+// TestABusyRoomIsCutAllTheSame: a command word that cannot be kept cuts the agent off all the same.
 func TestABusyRoomIsCutAllTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -162,7 +162,7 @@ func TestABusyRoomIsCutAllTheSame(t *testing.T) {
 		_, v := voiced(t, h)
 		h.hears(t, "earshot count", 0, 60*time.Millisecond)
 		h.journal.Slow(time.Hour)
-		for range 2 { // the owner takes of the first flood what it can; the second fills what waits
+		for range 2 { // the owner takes what it can of the first flood; the second fills the queue
 			for range 300 {
 				go h.Admit(t.Context(), message("not that"))
 			}

@@ -17,7 +17,7 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// edits returns the edits, with their authors.
+// edits returns the edits on record, with their authors.
 func (h *house) edits() (all []string) {
 	for _, e := range h.journal.Events() {
 		if b, ok := e.Body.(earshot.Edit); ok {
@@ -40,7 +40,7 @@ func (h *house) journalled() {
 	h.scenery = func(context.Context) ([]earshot.Event, error) { return h.journal.Events(), nil }
 }
 
-// TestContext: people list the scene, and change it by its numbers.
+// TestContext: people can list the entries of the scene, and change them by their numbers.
 func TestContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -54,7 +54,7 @@ func TestContext(t *testing.T) {
 		}
 		for _, tt := range []struct{ who, write, fails string }{
 			{"bob", "/context change 4 likes coffee", ""},
-			{"bob", "/context remove 4", "changed in the meantime"}, // whose text he saw is another by now
+			{"bob", "/context remove 4", "changed in the meantime"}, // the text that he saw has changed by now
 			{"bob", "/context change 1 noon", "that is the clock of this machine"},
 			{"ann", "/context change 4 likes milk", "/context shows the numbers"},
 			{"ann", "/context add notes a deadline at four", ""},
@@ -120,7 +120,7 @@ func TestWhoMayEdit(t *testing.T) {
 			t.Errorf("bob takes out what was said: %v", err)
 		}
 		c.must(t, "ann", "/context", 0)
-		c.must(t, "ann", "/context change 2 my cup is blue", 0) // which only she and the agent know
+		c.must(t, "ann", "/context change 2 my cup is blue", 0) // only she and the agent know this entry
 		c.stop()
 		all := c.journal.Events()
 		e := all[len(all)-1]
@@ -135,8 +135,8 @@ func TestWhoMayEdit(t *testing.T) {
 	})
 }
 
-// TestCorrect: words of a person change what they are about, the part that was wrong
-// is told, and the same observation does not come back until there is another one.
+// TestCorrect: a person's correction changes the entry that it is about. The sense that was wrong
+// is told so, and the same observation does not come back until there is another one.
 func TestCorrect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -186,19 +186,19 @@ func TestCorrect(t *testing.T) {
 	})
 }
 
-// TestObservationsOfTheHouse are corrected, too, and stay so over a restart; and the next
-// observation ends that, on record.
+// TestObservationsOfTheHouse: what the house itself observed can be corrected too, and stays
+// corrected until the next different observation, which ends the correction, on record.
 func TestObservationsOfTheHouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
 		h.journalled()
 		c := gather(t, h, "bob")
 		c.must(t, "ann", "/correct bob is asleep", 0)
-		c.must(t, "bob", "/context", 0) // which is no sign of life to a sense
+		c.must(t, "bob", "/context", 0) // a command is no sign of life to a sense
 		if got := c.last("bob"); !strings.Contains(got, "ann: bob is asleep") {
 			t.Errorf("bob reads\n%s", got)
 		}
-		c.must(t, "bob", "ann, I am not", 0) // "bob is here" again
+		c.must(t, "bob", "ann, I am not", 0) // the observation is "bob is here" again
 		c.must(t, "ann", "/context", 0)
 		if got := c.last("ann"); !strings.Contains(got, "ann: bob is asleep") {
 			t.Errorf("the same observation has come back:\n%s", got)
@@ -223,7 +223,8 @@ func TestObservationsOfTheHouse(t *testing.T) {
 	})
 }
 
-// TestSensesTellOnlyWhatTheyNotice.
+// TestSensesTellOnlyWhatTheyNotice: a sense may report only on the fields that are for it, and
+// people edit by /context.
 func TestSensesTellOnlyWhatTheyNotice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -256,7 +257,7 @@ func TestSensesTellOnlyWhatTheyNotice(t *testing.T) {
 	})
 }
 
-// TestEditContext: a model corrects an entry by its words, which everybody sees; if it may not
+// TestEditContext: a model corrects an entry by quoting it, and everybody sees that. If it may not
 // change an entry, it is told what to do instead.
 func TestEditContext(t *testing.T) {
 	for _, tt := range []struct{ name, arguments, want string }{
@@ -294,7 +295,8 @@ func TestEditContext(t *testing.T) {
 	}
 }
 
-// TestAModelKeepsPrivateWordsPrivate: private words change nothing that others know.
+// TestAModelKeepsPrivateWordsPrivate: a model that is asked in private changes nothing that others
+// can see.
 func TestAModelKeepsPrivateWordsPrivate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -324,7 +326,8 @@ func TestAModelKeepsPrivateWordsPrivate(t *testing.T) {
 	})
 }
 
-// TestTwoEditsAtOnce: if two people change the same entry, the second is told.
+// TestTwoEditsAtOnce: if two people change the same entry at once, the second is told that it has
+// changed.
 func TestTwoEditsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -349,13 +352,13 @@ func TestTwoEditsAtOnce(t *testing.T) {
 	})
 }
 
-// TestResync: whatever has gone wrong with the scene, it is rebuilt from the journal, and that is
-// reported once.
+// TestResync: whatever has gone wrong with the scene, it is rebuilt from the journal, and people
+// are told so once.
 func TestResync(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		spoil func(*scene.Scene)
-		found bool // with the next event, by the counters
+		found bool // with the next event, by the counters; otherwise by /context resync
 	}{
 		{"dropped", func(s *scene.Scene) { s.Forget("m2") }, false},
 		{"corrupt", func(s *scene.Scene) {
@@ -404,7 +407,7 @@ func TestResync(t *testing.T) {
 	}
 }
 
-// TestResyncAtStart: a room that was given too little of its past has the rest when it runs.
+// TestResyncAtStart: a room that was given too little of its past gets the rest once it runs.
 func TestResyncAtStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -426,7 +429,8 @@ func TestResyncAtStart(t *testing.T) {
 	})
 }
 
-// TestAClosedRoomIsNotWaitedFor.
+// TestAClosedRoomIsNotWaitedFor: /context resync in a closed room says that it is closed, and does
+// not wait.
 func TestAClosedRoomIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -439,8 +443,8 @@ func TestAClosedRoomIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-// TestRefuted: the next thought is told which findings somebody has refuted, with the correction;
-// and no longer once that was undone.
+// TestRefuted: the next thought is told which findings somebody has refuted, with the correction.
+// Once that is undone, it is not told any more.
 func TestRefuted(t *testing.T) {
 	const told = "and were told that it is wrong:\n- Ann is under time pressure."
 	for _, tt := range []struct{ does, told string }{
@@ -478,8 +482,8 @@ func TestRefuted(t *testing.T) {
 	}
 }
 
-// TestContextClock: a list of the scene has the time of that moment, before a model was asked and
-// long after.
+// TestContextClock: a list of the scene has the time at which it is made, both before a model was
+// asked and long after.
 func TestContextClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())

@@ -13,11 +13,12 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// signs are what may be said while a reply is late.
+// signs are what the agent may say while a reply is late.
 var signs = []string{"Let me see.", "One moment.", "Let me think."}
 
-// TestFiller: who has said something aloud and waits for the answer hears a short sign,
-// once, which is in no record; who reads hears none, and nobody does whose answer comes.
+// TestFiller: somebody who has said something aloud and waits for the answer hears a short sign,
+// once, which is not on record. Somebody who has typed hears none, and neither does anybody whose
+// answer comes at once.
 func TestFiller(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -67,14 +68,14 @@ func TestFiller(t *testing.T) {
 	}
 }
 
-// TestFillerIsCut: a sign is silent as soon as somebody cuts in, and who goes on with their
-// sentence while it is said has not been answered yet.
+// TestFillerIsCut: a sign falls silent as soon as somebody cuts in, and the reply that it was said
+// for is interrupted, with nothing said of it.
 func TestFillerIsCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := listening()
 		h.model.Every = time.Minute
 		h, v := voiced(t, h)
-		v.Every = time.Second // a rune
+		v.Every = time.Second // a rune takes that long
 		h.hearsOf(t, 3, "earshot count", 3300*time.Millisecond)
 		if got := v.Signs(); len(got) != 1 {
 			t.Fatalf("a moment later it has said %q", got)
@@ -90,11 +91,11 @@ func TestFillerIsCut(t *testing.T) {
 	})
 }
 
-// TestFillerAtWork: who waits for a tool hears that it is being looked for.
+// TestFillerAtWork: somebody who waits for a tool hears that the agent is looking.
 func TestFillerAtWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, s := newHouse(), &shelf{takes: 5 * time.Second}
-		h.config.Speech.TypedAloud, h.tools = true, s.table() // a voice alone may use none
+		h.config.Speech.TypedAloud, h.tools = true, s.table() // a voice alone may use no tools
 		h.model.Rules = []llmtest.Rule{calls("", "count", "read_file", "{}")}
 		h, v := voiced(t, h)
 		h.say(t, "count")
@@ -106,7 +107,7 @@ func TestFillerAtWork(t *testing.T) {
 	})
 }
 
-// signed lets somebody wait for an answer.
+// signed lets somebody wait for an answer, and returns whether they heard a sign.
 func signed(t *testing.T, h *house) string {
 	h.model.Every = 2 * time.Second
 	_, v := voiced(t, h)

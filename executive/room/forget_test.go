@@ -31,8 +31,8 @@ func (h *house) asksAgain(t *testing.T) {
 	}
 }
 
-// TestForgetWhileItAnswers: a reply that is being said, and rests on what is forgotten, is cut; and
-// nothing of either is anywhere.
+// TestForgetWhileItAnswers: a reply that is being said is cut when what it rests on is forgotten,
+// and nothing of either is left anywhere.
 func TestForgetWhileItAnswers(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -82,7 +82,7 @@ func TestForgetWhileItAnswers(t *testing.T) {
 	}
 }
 
-// TestForgetWhatIsThoughtAbout: a thought that holds something forgotten is dropped, and finds
+// TestForgetWhatIsThoughtAbout: a thought about something that is forgotten is dropped, and finds
 // nothing.
 func TestForgetWhatIsThoughtAbout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -117,8 +117,8 @@ func (h *house) snapshotThoughts() (all []string) {
 	return all
 }
 
-// TestForgetWhatWaits: a waiting question is given up if it or its asker is forgotten, and no model
-// is told of it.
+// TestForgetWhatWaits: a waiting question is given up if the question or its asker is forgotten,
+// and no model is told of it.
 func TestForgetWhatWaits(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -160,8 +160,8 @@ func TestForgetWhatWaits(t *testing.T) {
 	}
 }
 
-// TestForgetWhatIsGoingOn: the scene, the dialogue and the next prompt have nothing of what is
-// forgotten; and others' words are there.
+// TestForgetWhatIsGoingOn: the scene, the dialogue and the next prompt have nothing left of what is
+// forgotten, and still have others' words.
 func TestForgetWhatIsGoingOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

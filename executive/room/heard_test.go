@@ -14,14 +14,14 @@ import (
 	"earshot"
 )
 
-// A heardSound is what a microphone told a room of a sound that was heard while the agent
-// spoke: with what a real recogniser, ear and judge of voices made of it.
+// A heardSound is what a microphone told a room about a sound that was heard while the agent spoke.
+// It has what a real recogniser, ear and judge of voices made of that sound.
 type heardSound struct {
 	name string // "cuts: …", or "goes on: …"
 	told []heardLine
 }
 
-// A heardLine is one thing that it told, so long after the sound began.
+// A heardLine is one thing that the microphone told, and how long after the beginning of the sound.
 type heardLine struct {
 	after, from time.Duration
 	body        earshot.Body
@@ -57,7 +57,7 @@ func heard(t *testing.T) (all []heardSound) {
 	return all
 }
 
-// heardOf returns what one line says.
+// heardOf returns what one line of the file says.
 func heardOf(t *testing.T, line string) heardLine {
 	if m := heardStage.FindStringSubmatch(line); m != nil {
 		return heardLine{seconds(t, m[1]), seconds(t, m[2]), earshot.Speech{Stage: earshot.Stage(m[3]), Confidence: 0.8, Own: true}}
@@ -92,10 +92,10 @@ func quoted(t *testing.T, s string) earshot.Text {
 	return earshot.Text(text)
 }
 
-// askers is the voice of whom the agent is in talk with.
+// askers is the voice of the person whom the agent is in talk with.
 const askers = 3
 
-// heardVoice is a voice as [ears] tell them apart; nil if too little was heard of it.
+// heardVoice returns a voice as [ears] tell voices apart, or nil if too little was heard of it.
 func heardVoice(by string) *earshot.Voice {
 	prints := map[string]float32{"anybody": 0, "asker": askers, "other": 5, "unlike": unlikePrint}
 	if by == "nobody" {
@@ -104,9 +104,9 @@ func heardVoice(by string) *earshot.Voice {
 	return &earshot.Voice{Print: []float32{prints[by]}, Heard: time.Second}
 }
 
-// TestHeard performs what was heard of people who speak to the agent while it speaks,
-// each of whom must cut it; and of coughs, music, "mm-hm", televisions and people who
-// talk to each other, after which it must go on, but for two of sixty.
+// TestHeard replays what was heard while the agent speaks. People who speak to the agent must cut
+// it off. After coughs, music, "mm-hm", televisions and people who talk to each other it must go
+// on; of sixty of each, two may fail.
 func TestHeard(t *testing.T) {
 	const goal = 2
 	held := make(map[string][]string)
@@ -130,7 +130,8 @@ func TestHeard(t *testing.T) {
 	}
 }
 
-// perform performs h while the agent speaks, and returns what became of it.
+// perform replays h while the agent speaks, and returns whether the agent was cut off, stays
+// paused, or goes on.
 func (h heardSound) perform(t *testing.T) string {
 	house := listening()
 	house.model.Reply = strings.Repeat("one two three four five six seven ", 80)

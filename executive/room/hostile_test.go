@@ -17,8 +17,8 @@ import (
 	"earshot/participants"
 )
 
-// goesOnFrom lets a house go on from some events, the oldest first; what they lack
-// is made up.
+// goesOnFrom has a house go on from some events, the oldest first. Times and scopes that they lack
+// are filled in.
 func (h *house) goesOnFrom(t *testing.T, past ...earshot.Event) {
 	t.Helper()
 	for i := range past {
@@ -36,7 +36,7 @@ func (h *house) goesOnFrom(t *testing.T, past ...earshot.Event) {
 	h.past = kept
 }
 
-// finding returns one that is true for some hours.
+// finding returns a finding that is true for some hours.
 func finding(id, answers earshot.EventID, text string, sources ...earshot.EventID) earshot.Event {
 	e := earshot.Event{ID: id, Author: "agent", Sources: sources, Body: earshot.Finding{
 		Text: earshot.Text(text), Confidence: 0.9, Worth: true, Until: time.Now().Add(5 * time.Hour), Answers: answers,
@@ -47,8 +47,8 @@ func finding(id, answers earshot.EventID, text string, sources ...earshot.EventI
 	return e
 }
 
-// TestWhatIsRefutedIsNotSaid: neither a finding that somebody has put right or taken
-// out, nor one that rests on what somebody has, also if that was not the first time.
+// TestWhatIsRefutedIsNotSaid: a finding is not said if somebody has corrected it or taken it out,
+// nor if somebody has since corrected what it rests on, even if that was not the first correction.
 func TestWhatIsRefutedIsNotSaid(t *testing.T) {
 	edit := func(id earshot.EventID, item, was, text string, f scene.Field) earshot.Event {
 		b := earshot.Edit{Act: earshot.Changed, Field: string(f), Item: item, Was: earshot.Text(was), Text: earshot.Text(text)}
@@ -87,8 +87,8 @@ func TestWhatIsRefutedIsNotSaid(t *testing.T) {
 	}
 }
 
-// TestAQuestionIsAnsweredOnce: what a thought has come to when it was parked and what
-// at its end are one answer, the later one if none was said.
+// TestAQuestionIsAnsweredOnce: what a thought has found when it was parked and what it has found at
+// its end are one answer. If neither was said yet, the later one is said.
 func TestAQuestionIsAnsweredOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := byDay()
@@ -113,8 +113,8 @@ func TestAQuestionIsAnsweredOnce(t *testing.T) {
 	})
 }
 
-// TestAnAnswerOutlastsWhatNobodyAsked: who waits for one is not forgotten for what
-// nobody waits for.
+// TestAnAnswerOutlastsWhatNobodyAsked: an answer that somebody waits for is not dropped in favour
+// of findings that nobody waits for.
 func TestAnAnswerOutlastsWhatNobodyAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := byDay()
@@ -132,9 +132,9 @@ func TestAnAnswerOutlastsWhatNobodyAsked(t *testing.T) {
 	})
 }
 
-// TestAThoughtOutlivesTheProgram: what goes on after a start is erased with all that
-// it was made of before, and what had been thought to its end is looked at for what it
-// has come to, unless that was done.
+// TestAThoughtOutlivesTheProgram: a thought that goes on after a restart is erased with everything
+// that it was made from before. A thought that had come to its end is searched for findings, unless
+// that was done before.
 func TestAThoughtOutlivesTheProgram(t *testing.T) {
 	at := func(id, of earshot.EventID, how earshot.Outcome) earshot.Event {
 		e := earshot.Event{ID: id, Author: "agent", To: []earshot.ParticipantID{participants.Owner}, Sources: []earshot.EventID{"old" + id}, Body: earshot.Thought{
@@ -180,8 +180,8 @@ func TestAThoughtOutlivesTheProgram(t *testing.T) {
 	}
 }
 
-// TestNumbersAreThoseOneWasShown: what another was shown elsewhere than at a terminal
-// are not one's own numbers.
+// TestNumbersAreThoseOneWasShown: the numbers of a list that one person was shown elsewhere than at
+// a terminal cannot be used by another person.
 func TestNumbersAreThoseOneWasShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -200,8 +200,8 @@ func TestNumbersAreThoseOneWasShown(t *testing.T) {
 	})
 }
 
-// TestAPrivateWordHoldsNothingBack: that two have just had one is no reason that
-// others may learn of.
+// TestAPrivateWordHoldsNothingBack: that two people have just talked in private does not hold back
+// what the agent says, since others could infer it from that.
 func TestAPrivateWordHoldsNothingBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, byDay(), "bob", "carol")
@@ -224,8 +224,8 @@ func TestAPrivateWordHoldsNothingBack(t *testing.T) {
 	})
 }
 
-// TestFormsOfAPrompt: where a chat template wants a prompt in another form, the instructions
-// are a note as the house writes it, and nobody else's words look like one.
+// TestFormsOfAPrompt: where a chat template wants a prompt in another form, the instructions become
+// a note as the house writes it, and nobody else's words look like such a note.
 func TestFormsOfAPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

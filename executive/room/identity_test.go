@@ -13,8 +13,8 @@ import (
 	"earshot/participants"
 )
 
-// society is ann, who operates the house, bob and cara, who needs a token, and anybody who gives a
-// new name.
+// society returns a registry of ann, who operates the house, of bob, and of cara, who needs a
+// token. Anybody else may give a new name.
 func society(t *testing.T, agent string) *participants.Registry {
 	t.Helper()
 	n := 0
@@ -33,7 +33,7 @@ func society(t *testing.T, agent string) *participants.Registry {
 	return r
 }
 
-// A terminal is somebody's, of ann's account.
+// A terminal is one of ann's account. Who it belongs to may change.
 type terminal struct {
 	*testkit.Voice
 	h       *house
@@ -41,7 +41,7 @@ type terminal struct {
 	leave   func()
 }
 
-// terminal attaches one, as the server does.
+// terminal attaches a terminal, as the server does.
 func (h *house) terminal(t *testing.T, name string, who earshot.ParticipantID) *terminal {
 	t.Helper()
 	x := &terminal{&testkit.Voice{Called: name, Every: time.Millisecond, Flow: true}, h, "session of " + name, nil}
@@ -74,7 +74,7 @@ func (x *terminal) say(t *testing.T, text string) {
 	x.admit(t, earshot.Message{Text: earshot.Text(text)})
 }
 
-// give gives a command, and returns the answer.
+// give gives a command at the terminal, and returns the answer.
 func (x *terminal) give(t *testing.T, name, args string) string {
 	before := len(texts(x.Voice))
 	if err := x.try(t, earshot.Command{Name: name, Args: earshot.Text(args)}); err != nil {
@@ -90,7 +90,7 @@ func crowd(t *testing.T) *house {
 	return h.open(t.Context())
 }
 
-// TestIdentity: the old one leaves, the new one joins, and old lines keep their author.
+// TestIdentity: when ann becomes Bob, ann leaves and Bob joins, and old lines keep their author.
 func TestIdentity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
@@ -130,7 +130,8 @@ func TestIdentity(t *testing.T) {
 	})
 }
 
-// TestATerminalKnowsWhoseItIs even if that is not announced, because they are here by another one.
+// TestATerminalKnowsWhoseItIs: a terminal is told who it belongs to now, even if nobody else is
+// told that they came, because they are here at another terminal already.
 func TestATerminalKnowsWhoseItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
@@ -156,8 +157,8 @@ func TestATerminalKnowsWhoseItIs(t *testing.T) {
 	})
 }
 
-// TestAGuestLeavesByName: somebody who becomes somebody else leaves under their old name, although
-// a guest is forgotten with their last terminal.
+// TestAGuestLeavesByName: a guest who becomes somebody else leaves under their old name, although a
+// guest is forgotten with their last terminal.
 func TestAGuestLeavesByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
@@ -176,7 +177,7 @@ func TestAGuestLeavesByName(t *testing.T) {
 	})
 }
 
-// TestWhoCannotBecomeWhom names the errors of /identity.
+// TestWhoCannotBecomeWhom: /identity says why somebody cannot become the person they name.
 func TestWhoCannotBecomeWhom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
@@ -187,7 +188,7 @@ func TestWhoCannotBecomeWhom(t *testing.T) {
 			{"cara", "EARSHOT_TOKEN="},
 			{h.config.Name, "reserved for an agent"},
 			{"Dan", "You are now Dan"},
-			{"ann", "You are now ann"}, // the account's own person
+			{"ann", "You are now ann"}, // the person whose account it is
 		} {
 			if got := x.give(t, "identity", tt.name); !strings.Contains(got, tt.want) {
 				t.Errorf("/identity %s: %q, want %q", tt.name, got, tt.want)
@@ -256,8 +257,8 @@ func TestTheNewOneSeesNothingOfTheOldOne(t *testing.T) {
 	})
 }
 
-// TestNobodyIsLeftToHear: a private reply whose only terminal becomes that of
-// somebody else is cut off by who has left.
+// TestNobodyIsLeftToHear: a private reply is cut off when its only terminal becomes somebody
+// else's, and the person who has left is named as the one who cut it.
 func TestNobodyIsLeftToHear(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -305,7 +306,8 @@ func TestQuestionsStayTheirAskers(t *testing.T) {
 	})
 }
 
-// TestWho: everybody, since when, and, for those concerned, by which terminals.
+// TestWho: /who says who is here, since when, and at which terminals: ann sees the terminals of
+// everybody, and Bob sees only his own.
 func TestWho(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
@@ -325,7 +327,7 @@ func TestWho(t *testing.T) {
 	})
 }
 
-// TestState: nobody else is told that something private is going on.
+// TestState: nobody else can see in the state of the room that something private is going on.
 func TestState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)

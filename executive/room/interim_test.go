@@ -12,7 +12,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// saying lets the room know what is being said, since the voice began.
+// saying tells the room what a voice is saying, and when that voice began.
 func (h *house) saying(t *testing.T, from earshot.Handle, began time.Time, stage earshot.Stage, words string) {
 	t.Helper()
 	s := earshot.Speech{Stage: stage, Words: earshot.Text(words), Confidence: 0.8}
@@ -22,7 +22,7 @@ func (h *house) saying(t *testing.T, from earshot.Handle, began time.Time, stage
 	synctest.Wait()
 }
 
-// interims returns what the boards were shown of what people were saying, in short.
+// interims returns in short what boards were shown of people's words as they were being said.
 func interims(shown []earshot.Event) string {
 	var all []string
 	for _, e := range shown {
@@ -42,15 +42,15 @@ func (h *house) growing() string {
 	return interims(all)
 }
 
-// TestWordsAreShownAsTheyCome: who is there sees the words of a voice grow, until they are
-// an utterance, or come to nothing. They are kept nowhere, and no model reads them.
+// TestWordsAreShownAsTheyCome: everybody here sees the words of a voice grow until they become an
+// utterance or come to nothing. They are kept nowhere, and no model reads them.
 func TestWordsAreShownAsTheyCome(t *testing.T) {
 	bob := earshot.Handle{Provider: "discord", ID: "bob"}
 	for _, tt := range []struct {
 		name  string
 		do    func(t *testing.T, h *house, began time.Time)
-		shown string // at the console
-		left  string // in the end
+		shown string // what boards show
+		left  string // what still grows in the end
 	}{
 		{"an utterance", func(t *testing.T, h *house, began time.Time) {
 			h.saying(t, mic, began, earshot.VoiceBegan, "")
@@ -144,7 +144,8 @@ func TestWordsAreShownAsTheyCome(t *testing.T) {
 	}
 }
 
-// TestWordsOfTheAgentAreNotShown: its own voice, come back, is nobody's word.
+// TestWordsOfTheAgentAreNotShown: the agent's own voice, when it comes back, is not shown as
+// somebody's words. Somebody who speaks at the same time is shown.
 func TestWordsOfTheAgentAreNotShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -168,7 +169,8 @@ func TestWordsOfTheAgentAreNotShown(t *testing.T) {
 	})
 }
 
-// TestInterimChanges: who follows the words is woken by each change, and by nothing else.
+// TestInterimChanges: a reader who follows the words is woken by each change of them, and by
+// nothing else.
 func TestInterimChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())

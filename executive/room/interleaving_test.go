@@ -67,7 +67,7 @@ func speaks(stage earshot.Stage, words string) act {
 
 var errDiskFull = errors.New("disk full")
 
-// acts are what happens at the same time.
+// acts are what may happen at the same time.
 var acts = []act{
 	writes("ann", "@Earshot count"), writes("bob", "@Earshot count"), writes("ann", "@Earshot work"), writes("ann", "stop"), writes("bob", "/msg"),
 	types(true), types(false),
@@ -89,7 +89,7 @@ var acts = []act{
 	{"it is about to end", func(s *performance) { s.Leave() }},
 }
 
-// phases are what the room does when that happens.
+// phases are what the room is doing when the acts happen.
 var phases = []act{
 	{"idle", func(*performance) {}},
 	{"speaking", func(s *performance) { s.say(s.t, "@Earshot count"); time.Sleep(25 * time.Millisecond) }},
@@ -101,13 +101,14 @@ var phases = []act{
 	}},
 }
 
-// An interleaving is an order in which things happen at the same time: the first act begins, and is
-// held before it takes its hold-th lock, or the room is before its hold-th from then on. The second
-// happens then, and likewise the third, before the second goes on and then the first.
+// An interleaving is an order in which some acts happen at the same time. The first act begins, and
+// is held before it takes its hold-th lock; or, from then on, the room is held before its own
+// hold-th lock. Then the second act happens, held likewise, and the third. They go on in the
+// opposite order.
 type interleaving struct {
 	phase act
 	acts  []act
-	room  bool // what the room does is held, and not what the first act does
+	room  bool // the room is held, and not the first act
 	hold  []int
 }
 
@@ -126,7 +127,8 @@ func (i interleaving) String() string {
 	return i.phase.name + ": " + strings.Join(names, "; ")
 }
 
-// A holder lets a goroutine go on to a certain lock, and there lets others go first.
+// A holder lets a goroutine go on as far as a certain lock, and holds it there while others go
+// first.
 type holder struct {
 	mine  func(goroutine uint64) bool
 	at    int
@@ -135,7 +137,7 @@ type holder struct {
 	again chan struct{} // closed to let it go on
 }
 
-// perform plays an interleaving, and returns what is wrong afterwards, how many locks each held
+// perform plays an interleaving. It returns what is wrong afterwards, how many locks each held
 // goroutine took, and how many were taken in all.
 func (i interleaving) perform(t *testing.T) (faults []string, locks []int, states int) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
@@ -151,7 +153,7 @@ func (i interleaving) perform(t *testing.T) (faults []string, locks []int, state
 		i.phase.do(s)
 		synctest.Wait()
 
-		var mu sync.Mutex // of the following; a goroutine holds it for a moment only
+		var mu sync.Mutex // for the following; a goroutine holds it for a moment only
 		ids := make([]uint64, len(i.acts))
 		var holders []*holder
 		for n, at := range i.hold {
@@ -268,11 +270,12 @@ func (i interleaving) check(s *performance, was *minutes, fault func(string, ...
 	}
 }
 
-// TestInterleavings: whatever happens at the same time, and wherever one of these is when another
+// TestInterleavings: whatever happens at the same time, and wherever one act is when another
 // happens, everybody who waits is answered or told, each turn ends once and says nothing more, what
 // was heard is the beginning of what was said, no error gets into a prompt, and nothing waits for
-// ever. Each goroutine is held before each lock that it takes: there it can see what others did, and
-// nowhere else. The tests play a part of all pairs, the proof all of them, and a part of the threes.
+// ever. Each goroutine is held before each lock that it takes, since only there can it see what
+// others did. The tests play a part of all pairs of acts; the proof (EARSHOT_PROOF) plays all
+// pairs, and a part of the triples.
 func TestInterleavings(t *testing.T) {
 	proof := os.Getenv("EARSHOT_PROOF") != ""
 	stride, threes := 23, 0
@@ -293,7 +296,7 @@ func TestInterleavings(t *testing.T) {
 		for _, first := range acts {
 			for _, second := range acts {
 				for _, room := range []bool{false, true} {
-					hung := phase.name == "idle" && first.name == "ann presses a key" && strings.HasPrefix(second.name, "ann writes") // for ever, before ba21816
+					hung := phase.name == "idle" && first.name == "ann presses a key" && strings.HasPrefix(second.name, "ann writes") // this hung for ever before ba21816
 					if turn++; turn%stride != 0 && !hung {
 						continue
 					}

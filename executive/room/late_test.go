@@ -8,8 +8,9 @@ import (
 	"earshot"
 )
 
-// What a provider brings in long after it was written is kept, but neither answered nor
-// taken for somebody who cuts in: nobody waits for it any more.
+// TestWhatComesLateIsKeptAndNotAnswered: a message that a provider brings in long after it was
+// written is kept. It is not answered and does not cut the agent off, since nobody waits for it any
+// more.
 func TestWhatComesLateIsKeptAndNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())

@@ -10,9 +10,9 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestACutThatNobodyHeardLosesNoReminder: whoever cuts in before a word of it came
-// out, or ends the program then, has not been reminded. A voice takes a while until
-// its first sound.
+// TestACutThatNobodyHeardLosesNoReminder: somebody who cuts in, or ends the program, before a word
+// of a reminder was heard has not been reminded, so the reminder is still to be said. A voice takes
+// a while until its first sound.
 func TestACutThatNobodyHeardLosesNoReminder(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -15,7 +15,7 @@ import (
 	"earshot/participants"
 )
 
-// comesLater opens h before ann and bob come, so that what is there to be said waits.
+// comesLater opens h before ann and bob come, so that what there is to say waits for them.
 func comesLater(t *testing.T, h *house) *company {
 	t.Helper()
 	h.away = true
@@ -27,7 +27,7 @@ func comesLater(t *testing.T, h *house) *company {
 	return c
 }
 
-// openly returns what was decided and said where all may know it.
+// openly returns what was decided and said in public.
 func (c *company) openly() (all []string) {
 	for _, e := range c.journal.Events() {
 		switch b := e.Body.(type) {
@@ -44,8 +44,8 @@ func (c *company) openly() (all []string) {
 	return all
 }
 
-// TestPrivateColoursNothingPublic: whatever goes on in private, the agent does among all
-// just what it would have done without, and for the same reasons.
+// TestPrivateColoursNothingPublic: whatever goes on in private, the agent does in public exactly
+// what it would have done without it, and for the same reasons.
 func TestPrivateColoursNothingPublic(t *testing.T) {
 	whisper := earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{participants.Owner, "agent"}}
 	private := func(e earshot.Event) earshot.Event { e.Visibility = whisper; return e }
@@ -65,9 +65,9 @@ func TestPrivateColoursNothingPublic(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		past []earshot.Event // without what is private: the same story
-		says string          // in private
-		then string          // among all, if anything
+		past []earshot.Event // what is private in it is left out for comparison
+		says string          // what ann says in private
+		then string          // in public, if anything
 	}{
 		{"not now", []earshot.Event{asked}, "not now", eggs},
 		{"be quiet", []earshot.Event{asked}, "be quiet", eggs},
@@ -117,7 +117,7 @@ func TestPrivateColoursNothingPublic(t *testing.T) {
 	}
 }
 
-// TestNotNowInPrivate: it holds for what is private.
+// TestNotNowInPrivate: "not now", said in private, holds back for a while what is private.
 func TestNotNowInPrivate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := byDay()
@@ -140,7 +140,8 @@ func TestNotNowInPrivate(t *testing.T) {
 	})
 }
 
-// TestWhoHasJustSpoken: if that is only who asked, nobody else is said to talk.
+// TestWhoHasJustSpoken: an answer waits for whoever has just spoken, and the reason says whether
+// that was the asker or somebody else.
 func TestWhoHasJustSpoken(t *testing.T) {
 	for _, tt := range []struct{ who, want string }{{"ann", attention.AskerTalks}, {"bob", attention.OthersTalk}} {
 		synctest.Test(t, func(t *testing.T) {

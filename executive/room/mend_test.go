@@ -12,7 +12,7 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// conversed returns the dialogue of the last prompt, without what is going on.
+// conversed returns the dialogue of the last prompt, without the instructions and what is going on.
 func (h *house) conversed() string {
 	seen := h.model.Seen()
 	var lines []string
@@ -24,7 +24,7 @@ func (h *house) conversed() string {
 	return strings.Join(lines, "\n")
 }
 
-// says lets somebody be heard whose voice is known.
+// says lets somebody whose voice is known be heard.
 func (c *company) says(t *testing.T, name, text string, then time.Duration) {
 	t.Helper()
 	if err := c.Admit(t.Context(), earshot.Event{From: handle(name), Body: earshot.Utterance{Text: earshot.Text(text), Confidence: 0.9}}); err != nil {
@@ -33,15 +33,15 @@ func (c *company) says(t *testing.T, name, text string, then time.Duration) {
 	time.Sleep(then)
 }
 
-// TestAMisheardWord: when somebody has put it right, the model reads it so from then on,
-// also after a restart, and knows whose words it reads; the journal says what was heard.
+// TestAMisheardWord: once somebody has put a misheard word right, the model reads it so from then
+// on, and after a restart, and is told whose words it reads. The journal still says what was heard.
 func TestAMisheardWord(t *testing.T) {
 	const heard, right, bobs = "Earshot when does the shop sail", "Earshot when does the ship sail", " (corrected: these words are bob's)"
 	for _, tt := range []struct {
 		name  string
-		steps []string // who: what
-		reads string   // the model, of it
-		told  string   // to who was wrong
+		steps []string // each is "who: what"
+		reads string   // what the model reads of it
+		told  string   // the sense that is told that it was wrong
 	}{
 		{"nobody does", nil, heard, ""},
 		{"who said it does", []string{"ann: /correct I said ship, not shop"}, right, "console"},
@@ -113,8 +113,8 @@ func TestAMisheardWord(t *testing.T) {
 	}
 }
 
-// TestWhoPutsWordsRight: what was heard, whoever is known; what was written, who wrote it
-// to nobody's surprise does so by writing again.
+// TestWhoPutsWordsRight: everybody who is known may put right what was heard. Only an operator may
+// change what was written, which its author corrects by writing again, or remove what was heard.
 func TestWhoPutsWordsRight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -138,7 +138,8 @@ func TestWhoPutsWordsRight(t *testing.T) {
 	})
 }
 
-// TestWordsOfAnotherGiveNoRights: who changes what was asked asks, too.
+// TestWordsOfAnotherGiveNoRights: somebody who corrects the words of a question counts as one of
+// its askers, too.
 func TestWordsOfAnotherGiveNoRights(t *testing.T) {
 	for _, corrects := range []bool{false, true} {
 		t.Run(fmt.Sprint(corrects), func(t *testing.T) {
@@ -163,8 +164,8 @@ func TestWordsOfAnotherGiveNoRights(t *testing.T) {
 	}
 }
 
-// TestWhatPassesIsNotCorrected: that somebody types is over before one has said that it
-// is not so.
+// TestWhatPassesIsNotCorrected: /correct does not offer that somebody types, since that is over
+// before anybody could say that it is not so.
 func TestWhatPassesIsNotCorrected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob", "carol")

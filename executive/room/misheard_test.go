@@ -12,7 +12,7 @@ import (
 	"earshot/executive/decision"
 )
 
-// saidOf is an utterance that ends now, of which a recogniser is so sure.
+// saidOf returns an utterance that ends now, with the recogniser's confidence in it.
 func saidOf(text string, sure, own float64, lasts time.Duration) earshot.Event {
 	return earshot.Event{From: mic, Via: "loudspeaker", At: time.Now().Add(-lasts), Body: earshot.Utterance{
 		Text: earshot.Text(text), Confidence: sure, Own: own, Lasted: lasts,
@@ -27,8 +27,9 @@ func (h *house) admit(t *testing.T, e earshot.Event) {
 	synctest.Wait()
 }
 
-// TestStopMisheard: while it speaks, what sounds like a phrase that stops it does, whoever says it,
-// and is no question to it; while it is silent, and where it sounds otherwise, it does not.
+// TestStopMisheard: while the agent speaks, words that sound like a phrase that stops it do stop
+// it, whoever says them, and are not taken for a question. They do not if the agent is silent, or
+// if they sound too different.
 func TestStopMisheard(t *testing.T) {
 	long := strings.Repeat("one two three four five six seven ", 20)
 	for _, tt := range []struct {
@@ -78,14 +79,15 @@ func TestStopMisheard(t *testing.T) {
 	}
 }
 
-// TestNameMisheard: a name that was misheard by two sounds calls after a silence and before a
-// question, and is on record as the name; amid other talk it does not.
+// TestNameMisheard: a name that was misheard by two sounds calls the agent if it comes after a
+// silence and before a question, and is on record as the name. In the middle of other talk it does
+// not call.
 func TestNameMisheard(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		before time.Duration // since somebody spoke to others
 		said   string
-		want   string // is kept
+		want   string // what is kept
 		why    string
 	}{
 		{"you shot", 3 * time.Second, "you shot what is new", "Earshot what is new", addressing.Named},
@@ -113,7 +115,8 @@ func TestNameMisheard(t *testing.T) {
 	}
 }
 
-// mumbled says something in its turn that is hardly understood, after what is.
+// mumbled says something clearly and then, in its turn, something that is hardly understood. It
+// returns what the agent said.
 func mumbled(t *testing.T, h *house) string {
 	_, v := voiced(t, h)
 	h.admit(t, saidOf("earshot count", 0.9, 0, time.Second))
@@ -123,8 +126,9 @@ func mumbled(t *testing.T, h *house) string {
 	return strings.TrimSpace(strings.ReplaceAll(v.Played(), "Sorry?", " Sorry?"))
 }
 
-// TestAsksBack: whoever speaks to it and is not understood is asked back, once until they are; in
-// quiet, and out of their turn, nobody is.
+// TestAsksBack: somebody who speaks to the agent and is not understood is asked back, but not again
+// until they are understood. Nobody is asked back out of their turn, or while the agent is to be
+// quiet.
 func TestAsksBack(t *testing.T) {
 	type line struct {
 		after time.Duration
@@ -182,7 +186,7 @@ func count(all []string, one string) (n int) {
 	return n
 }
 
-// TestAsksBackOnlyWhomItTalksWith: somebody else is not asked what they said.
+// TestAsksBackOnlyWhomItTalksWith: only the voice that the agent is in talk with is asked back.
 func TestAsksBackOnlyWhomItTalksWith(t *testing.T) {
 	for _, voice := range []int{5, unlikePrint, 0} {
 		synctest.Test(t, func(t *testing.T) {
@@ -202,8 +206,9 @@ func TestAsksBackOnlyWhomItTalksWith(t *testing.T) {
 	}
 }
 
-// TestALateEchoOfFewWords: two words of its own reply that come back late, in a room that nobody has
-// measured, are not answered; the same words in answer to its question are.
+// TestALateEchoOfFewWords: two words of the agent's own reply that come back late, in a room whose
+// echo nobody has measured, are not answered. The same words are answered if they answer the
+// agent's question.
 func TestALateEchoOfFewWords(t *testing.T) {
 	for _, tt := range []struct {
 		name, reply string
@@ -237,8 +242,8 @@ func TestALateEchoOfFewWords(t *testing.T) {
 	}
 }
 
-// TestASignComesBack: what is said and stands in no reply, such as "uh-huh", is its own too when it comes
-// back after its end.
+// TestASignComesBack: a sign such as "uh-huh" is part of no reply, and is still known as the
+// agent's own when it comes back after its end.
 func TestASignComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -265,8 +270,8 @@ func TestASignComesBack(t *testing.T) {
 	})
 }
 
-// TestWhatCutIsOnRecord: words that cut a reply are kept also when nothing comes of them: when they
-// were noise in the end, its own voice, or a phrase that nobody heard but the search for it.
+// TestWhatCutIsOnRecord: words that cut a reply are kept even if nothing comes of them, because in
+// the end they were noise, the agent's own voice, or a phrase that only the search for it heard.
 func TestWhatCutIsOnRecord(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -328,7 +333,8 @@ func TestWhatCutIsOnRecord(t *testing.T) {
 	}
 }
 
-// TestWhatCutIsOnRecordAtTheEnd: so it is where the program ends before anybody knows what came of them.
+// TestWhatCutIsOnRecordAtTheEnd: words that cut a reply are kept even if the program ends before
+// anybody knows what came of them.
 func TestWhatCutIsOnRecordAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -349,8 +355,9 @@ func TestWhatCutIsOnRecordAtTheEnd(t *testing.T) {
 	})
 }
 
-// TestFaint: what is understood so little that it is not written down is, where the agent asks back:
-// in its turn and after its name. Anywhere else nothing becomes of it, but where it has cut a reply.
+// TestFaint: an utterance that is understood too badly to be written down is written down where the
+// agent asks back: in its turn, and after the agent's name. Anywhere else it is dropped, unless it
+// has cut a reply.
 func TestFaint(t *testing.T) {
 	for _, tt := range []struct {
 		name, before, said string

@@ -15,7 +15,7 @@ import (
 	"earshot/participants"
 )
 
-// give gives a command at the console, and returns what it was told there.
+// give gives a command at the console, and returns what the console showed.
 func (h *house) give(t *testing.T, name, args string) string {
 	t.Helper()
 	before := len(texts(h.console))
@@ -26,7 +26,7 @@ func (h *house) give(t *testing.T, name, args string) string {
 	return strings.Join(texts(h.console)[before:], "\n")
 }
 
-// kinds returns what was kept, as words.
+// kinds returns in words what was kept.
 func (h *house) kinds() string {
 	var all []string
 	for _, e := range h.journal.Events() {
@@ -49,8 +49,8 @@ func (h *house) kinds() string {
 	return strings.Join(all, "; ")
 }
 
-// TestModes: what is kept and answered in each of them, of what is written and
-// of what a sense that has not ended yet still hands in.
+// TestModes: each mode decides what is kept and answered, both of what is written and of what a
+// sense that has not stopped yet still hands in.
 func TestModes(t *testing.T) {
 	for _, tt := range []struct{ command, want string }{
 		{"mute", "owner:muted; message; speak (nobody else is here, so it was for me); reply completed"},
@@ -83,7 +83,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestAVoiceThatEndsBecauseOfTheMode holds nobody up: that it is over is heard.
+// TestAVoiceThatEndsBecauseOfTheMode: when a mode ends a voice, the room still hears that it is
+// over, so that it holds nobody up.
 func TestAVoiceThatEndsBecauseOfTheMode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -113,7 +114,8 @@ func TestAVoiceThatEndsBecauseOfTheMode(t *testing.T) {
 	})
 }
 
-// TestWhoMayChangeTheMode: whoever is in the room.
+// TestWhoMayChangeTheMode: everybody in the room may change the mode; scripts and strangers may
+// not.
 func TestWhoMayChangeTheMode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
@@ -140,8 +142,8 @@ func TestWhoMayChangeTheMode(t *testing.T) {
 	})
 }
 
-// TestWhispersOffTheRecord are shown to whom they are for, and to nobody else;
-// if they are not there, nobody will ever see them, and the sender knows.
+// TestWhispersOffTheRecord: a whisper off the record is shown to the people it is for and to nobody
+// else. If they are not there, nobody will ever see it, and the sender is told so.
 func TestWhispersOffTheRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
@@ -184,13 +186,13 @@ func TestRepeatedItIsToldAndNotAnnounced(t *testing.T) {
 	})
 }
 
-// TestTheLiveReplyIsCut: by a pause, and by going off the record; what was
-// heard of it before is written down.
+// TestTheLiveReplyIsCut: a pause, and going off the record, cut the live reply, and what was heard
+// of it before is written down.
 func TestTheLiveReplyIsCut(t *testing.T) {
 	for _, command := range []string{"pause", "offrecord"} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHouse()
-			h.config.Interruption.Enabled = false // this is no interruption
+			h.config.Interruption.Enabled = false // so that the cut is no interruption
 			h.open(t.Context())
 			h.say(t, "count")
 			time.Sleep(25 * time.Millisecond)
@@ -208,8 +210,8 @@ func TestTheLiveReplyIsCut(t *testing.T) {
 	}
 }
 
-// TestOffTheRecord: what is written is shown to who may see it, and is nowhere
-// else.
+// TestOffTheRecord: what is written off the record is shown to the people who may see it, and is
+// nowhere else.
 func TestOffTheRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -218,7 +220,7 @@ func TestOffTheRecord(t *testing.T) {
 		h.give(t, "offrecord", "")
 		e := message("SECRET")
 		e.ID = "mine"
-		for range 2 { // it is sent again, as by a client that had no answer
+		for range 2 { // sent twice, as by a client that had no answer
 			if err := h.Admit(t.Context(), e); err != nil {
 				t.Fatal(err)
 			}
@@ -232,7 +234,7 @@ func TestOffTheRecord(t *testing.T) {
 			}
 		}
 		h.give(t, "resume", "")
-		if err := h.Admit(t.Context(), e); err != nil { // and again, when all is kept
+		if err := h.Admit(t.Context(), e); err != nil { // and again once everything is kept
 			t.Fatal(err)
 		}
 		h.say(t, "what was said?")
@@ -271,8 +273,8 @@ func TestOffTheRecord(t *testing.T) {
 	})
 }
 
-// TestSentBeforeTheSwitch: a message that was admitted on the record is kept,
-// although its commit comes after the switch; it is not answered any more.
+// TestSentBeforeTheSwitch: a message that was admitted on the record is kept, although it is
+// committed after the switch. It is not answered any more.
 func TestSentBeforeTheSwitch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -284,7 +286,7 @@ func TestSentBeforeTheSwitch(t *testing.T) {
 		synctest.Wait()
 		go func() { sent <- h.SetMode(t.Context(), participants.Owner, earshot.OffRecord) }()
 		synctest.Wait()
-		if err := h.Admit(t.Context(), message("third")); err != nil { // waits for no disk
+		if err := h.Admit(t.Context(), message("third")); err != nil { // it waits for no disk
 			t.Error(err)
 		}
 		for range 3 {
@@ -294,7 +296,7 @@ func TestSentBeforeTheSwitch(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		h.stop()
-		const end = "; reply interrupted" // it ends while the others are being written: before or after them
+		const end = "; reply interrupted" // the turn ends before, between or after the others are written
 		want := "message; speak (nobody else is here, so it was for me); message; silent (the room is off the record); owner:off the record"
 		if got := h.kinds(); strings.Count(got, end) != 1 || strings.Replace(got, end, "", 1) != want {
 			t.Errorf("kept %s\nwant %s%s", got, want, end)
@@ -302,8 +304,8 @@ func TestSentBeforeTheSwitch(t *testing.T) {
 	})
 }
 
-// TestBackOnTheRecord: until everybody has been told, nothing is kept; and who
-// goes off the record again meanwhile is so at once, and stays it.
+// TestBackOnTheRecord: nothing is kept until everybody has been told that the room is live again.
+// If somebody goes off the record again meanwhile, it is off the record at once, and stays so.
 func TestBackOnTheRecord(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -356,7 +358,8 @@ func TestAModeSurvivesARestart(t *testing.T) {
 	})
 }
 
-// TestAModeThatCannotBeWrittenDown holds all the same, and people are told.
+// TestAModeThatCannotBeWrittenDown: a mode that the journal refuses holds all the same, and people
+// are told.
 func TestAModeThatCannotBeWrittenDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -378,8 +381,7 @@ func TestAModeThatCannotBeWrittenDown(t *testing.T) {
 	})
 }
 
-// TestNote: what somebody wants kept in mind is shown, is in the prompt, and is
-// there after a restart.
+// TestNote: a note is shown, is in the prompt, and is still there after a restart.
 func TestNote(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -411,8 +413,7 @@ func TestNote(t *testing.T) {
 	})
 }
 
-// TestCommandsOfARoom: a room may have commands that others do not have, for whom they
-// are for; help lists them.
+// TestCommandsOfARoom: a room may have commands that other rooms do not have, and /help lists them.
 func TestCommandsOfARoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

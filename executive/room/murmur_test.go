@@ -8,8 +8,9 @@ import (
 	"earshot"
 )
 
-// TestTypedBackchannel: who types no more than "ok" while the agent replies, or calls a name
-// that nobody has, does not cut it, and is not answered; whoever answers a question, objects or asks is.
+// TestTypedBackchannel: somebody who types no more than "ok" while the agent replies, or calls a
+// name that nobody has, does not cut it off and is not answered. Somebody who answers a question,
+// objects or asks does, and is.
 func TestTypedBackchannel(t *testing.T) {
 	const tale = "The tides follow the moon, and rise and fall twice a day along the coast."
 	for _, tt := range []struct {
@@ -35,7 +36,7 @@ func TestTypedBackchannel(t *testing.T) {
 		{"ok thanks 👍", tale, false, false},
 		{"got it, thanks", tale, false, false},
 		{"thanks, stop", tale, false, true},
-		{"@Zed hello", tale, false, false}, // whom nobody here is called
+		{"@Zed hello", tale, false, false}, // nobody here has that name
 		{"@Zed hello", tale, true, false},
 		{"no", tale, false, true},
 		{"really?", tale, false, true},
@@ -76,7 +77,8 @@ func TestTypedBackchannel(t *testing.T) {
 	}
 }
 
-// TestTypedBackchannelAfterwards: when the agent has ended, "ok" is a message to it.
+// TestTypedBackchannelAfterwards: once the agent has finished, "ok" is a message to it, and is
+// answered.
 func TestTypedBackchannelAfterwards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())

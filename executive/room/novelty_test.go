@@ -21,7 +21,7 @@ func curious() *house {
 	return h
 }
 
-// causes returns why each thought began, in order.
+// causes returns the cause of each thought, in order.
 func (h *house) causes() (causes []string) {
 	for _, e := range h.journal.Events() {
 		if th, ok := e.Body.(earshot.Thought); ok && th.Of == "" {
@@ -41,8 +41,9 @@ func (h *house) reasoned() (n int) {
 	return n
 }
 
-// TestThinksAboutWhatIsNew: what people say to each other makes it think, the same
-// again does not, and what makes nobody think is a check-in later.
+// TestThinksAboutWhatIsNew: the agent thinks about new things that people say to each other. The
+// same word again and again brings no more than a few check-ins, and twelve hours in which nothing
+// happens bring nothing.
 func TestThinksAboutWhatIsNew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, curious(), "bob")
@@ -72,7 +73,8 @@ func TestThinksAboutWhatIsNew(t *testing.T) {
 	})
 }
 
-// wakesUp counts the thoughts in a talk of one minute.
+// wakesUp returns whether a second piece of news, after a first, makes the agent think soon, within
+// 40 s of the first, or late.
 func wakesUp(t *testing.T, h *house) string {
 	h.model.Rules = append(h.model.Rules, llmtest.Rule{For: llmtest.ForThought, Reply: "Hm."})
 	h.config.Parallel.ReasoningContinuous = true
@@ -92,8 +94,8 @@ func wakesUp(t *testing.T, h *house) string {
 	return "soon"
 }
 
-// TestADay: twenty-four hours, in which people talk in the morning and in the evening.
-// It wakes where something is new, and what it keeps does not grow.
+// TestADay: in a day in which people talk in the morning and in the evening, the agent thinks only
+// when something is new, and the memory that it uses does not grow.
 func TestADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := curious()
@@ -144,7 +146,7 @@ func kib(of []uint64) (all []uint64) {
 	return all
 }
 
-// TestNothingIsThoughtAfterAReflex: what a reflex answers is no news.
+// TestNothingIsThoughtAfterAReflex: what a reflex has answered is not new enough to think about.
 func TestNothingIsThoughtAfterAReflex(t *testing.T) {
 	for _, tt := range []struct {
 		name, said string
@@ -172,8 +174,8 @@ func TestNothingIsThoughtAfterAReflex(t *testing.T) {
 	}
 }
 
-// TestUnaskedThoughtEnds: as soon as nothing unasked is to be thought, what is ends, and what
-// somebody asks for goes on.
+// TestUnaskedThoughtEnds: once nothing is to be thought unasked, an unasked thought ends at once
+// and none begins until that is allowed again.
 func TestUnaskedThoughtEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := curious()

@@ -12,9 +12,9 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// TestAnOutageThatFlaps is said once when it begins and once when it is over, with how often,
-// on the screen and in the log: of a part of the house, and of the model. What is at fault is
-// known at each moment.
+// TestAnOutageThatFlaps: an outage that comes and goes is reported once when it begins and once
+// when it is over, with how often it happened, on the screen and in the log. That holds for a part
+// of the house and for the model, and at each moment it is known what is at fault.
 func TestAnOutageThatFlaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

@@ -10,7 +10,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// begins returns when something begins to come out of a voice, counted from now.
+// begins returns how long it takes until something comes out of a voice.
 func begins(v *testkit.Voice, within time.Duration) time.Duration {
 	began := time.Now()
 	for v.Played() == "" && time.Since(began) < within {
@@ -19,13 +19,14 @@ func begins(v *testkit.Voice, within time.Duration) time.Duration {
 	return time.Since(began)
 }
 
-// TestNoSpeechBeginsOverAPerson: whoever speaks when a reply is ready is let finish,
-// also if it is to somebody else; a voice that never ends is not waited for long.
+// TestNoSpeechBeginsOverAPerson: when a reply is ready while somebody speaks, they may finish
+// first, even if they speak to somebody else. A voice that never ends is waited for about four
+// seconds, by a passive agent perhaps longer.
 func TestNoSpeechBeginsOverAPerson(t *testing.T) {
 	for _, style := range []string{"polite", "aggressive", "passive"} {
 		for _, tt := range []struct {
 			name        string
-			ends        time.Duration // after when, from when the model has its first word
+			ends        time.Duration // how long after the model's first word
 			least, most time.Duration
 		}{
 			{"a sentence", 2 * time.Second, 2 * time.Second, 2200 * time.Millisecond},
@@ -56,7 +57,7 @@ func TestNoSpeechBeginsOverAPerson(t *testing.T) {
 	}
 }
 
-// TestUnaskedWaitsForAVoice: neither does what nobody asked for.
+// TestUnaskedWaitsForAVoice: what nobody asked for does not begin over a person either.
 func TestUnaskedWaitsForAVoice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := byDay()

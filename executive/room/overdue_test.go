@@ -10,8 +10,8 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// again opens h as a room of Earshot and Scout, who call whom they answer if reply is
-// set, with what was said there before.
+// again opens h as a room of Earshot and Scout, with what was said there before. If reply is set,
+// each calls the one it answers.
 func again(t *testing.T, h *house, past []earshot.Event, reply bool) *crew {
 	if h.past = past; past != nil {
 		h.ids = 1000
@@ -24,7 +24,7 @@ func again(t *testing.T, h *house, past []earshot.Event, reply bool) *crew {
 	return c
 }
 
-// limited returns a room in which agents say so much in a row.
+// limited returns a room in which agents may say only so much in a row.
 func limited(limit int, rules ...llmtest.Rule) *house {
 	h := newHouse()
 	h.config.MultiParty.TurnLimit = limit
@@ -43,7 +43,7 @@ func talked(t *testing.T, h *house, wrote string, reply bool) (events []earshot.
 	return events
 }
 
-// words returns how many of some events are words of agents, and how many hand over.
+// words returns how many of some events are words of agents, and how many are handovers.
 func words(events []earshot.Event) (all, over int) {
 	for _, e := range events {
 		r, ok := e.Body.(earshot.Reply)
@@ -57,7 +57,7 @@ func words(events []earshot.Event) (all, over int) {
 	return all, over
 }
 
-// upTo returns the events until agents have said so many words.
+// upTo returns the events up to the point at which agents have said that many words.
 func upTo(said int, events []earshot.Event) []earshot.Event {
 	for n := range events {
 		if all, _ := words(events[:n]); all == said {
@@ -67,14 +67,14 @@ func upTo(said int, events []earshot.Event) []earshot.Event {
 	return events
 }
 
-// TestAKillBeforeTheHandover, wherever it falls: once as much as may be has been said,
-// the agents hand over, once. No model is asked for it.
+// TestAKillBeforeTheHandover: wherever the program is killed, once agents have said as much as they
+// may, they hand over to a person, exactly once. No model is asked for that.
 func TestAKillBeforeTheHandover(t *testing.T) {
 	const limit = 4
 	rules := endless("Earshot", "Scout").Rules
 	rules[0].Replies[0].Text = "@Scout, go on"
 	whole := talked(t, limited(limit, rules...), "talk to each other", true)
-	between := 0 // the last word, and that they hand over
+	between := 0 // how many kills fall between the last word and the handover
 	for n := range len(whole) + 1 {
 		synctest.Test(t, func(t *testing.T) {
 			c := again(t, limited(limit), whole[:n:n], true)
@@ -99,8 +99,8 @@ func TestAKillBeforeTheHandover(t *testing.T) {
 	}
 }
 
-// TestWhatIsDueAfterAKill: agents hand over as soon as somebody can be told, and only
-// where one was called and nobody has had the floor since.
+// TestWhatIsDueAfterAKill: agents hand over as soon as there is somebody to tell, and only if one
+// of them was called and nobody has had the floor since.
 func TestWhatIsDueAfterAKill(t *testing.T) {
 	rules := []llmtest.Rule{
 		{When: "stop that", Reply: "Yes."}, {When: "Yes.", Reply: "So it is."}, {When: "by tag", Reply: "<world>TO: Scout</world>look"},
@@ -110,7 +110,7 @@ func TestWhatIsDueAfterAKill(t *testing.T) {
 		name, wrote string
 		reply       bool
 		said, limit int
-		then        string // is written before anybody can be told
+		then        string // written before there is anybody to tell
 		over        int
 	}{
 		{"another is called", "go on", true, 2, 2, "", 1},

@@ -18,7 +18,7 @@ import (
 	"earshot/participants"
 )
 
-// words returns the prompt of the last request, but for what the house says of itself.
+// words returns the prompt of the last request as text.
 func (tr *trial) words() string {
 	var all []string
 	for _, m := range tr.model.asked[len(tr.model.asked)-1].Messages {
@@ -37,8 +37,8 @@ func quiet(t *testing.T, h *house) *trial {
 	return &trial{court(t, h), s, m}
 }
 
-// TestOwnWords: whoever asks with their own words alone is held back by nobody else's, since
-// nobody else's stand in the prompt, however they came to be said.
+// TestOwnWords: somebody who asks with /mywords is held back by nobody else's words, since no one
+// else's are in the prompt, however they came to be said.
 func TestOwnWords(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -98,13 +98,13 @@ func TestOwnWords(t *testing.T) {
 				tr := quiet(t, newHouse())
 				tt.does(t, tr)
 				synctest.Wait()
-				tr.model.asked, tr.model.arguments = nil, []string{inDiary, inDiary} // also to who waited before
+				tr.model.asked, tr.model.arguments = nil, []string{inDiary, inDiary} // one more, for whoever waited before
 				if err := tr.writes(t, "ann", "/mywords what is in my diary?"); err != nil {
 					t.Fatal(err)
 				}
 				rests(time.Minute)
 				tr.stop()
-				var asked *llm.Request // last: bob is answered before
+				var asked *llm.Request // the last such request, since bob is answered before
 				for _, req := range tr.model.asked {
 					if strings.HasSuffix(req.Messages[len(req.Messages)-2].Text, "what is in my diary?") {
 						asked = req
@@ -129,8 +129,8 @@ func TestOwnWords(t *testing.T) {
 	}
 }
 
-// TestOwnWordsGiveNoRights: who may not have something done may not by that either, and what
-// comes in as a message cannot say that it was asked so.
+// TestOwnWordsGiveNoRights: somebody who may not have a thing done may not have it done by /mywords
+// either, and a message cannot claim to have been asked by /mywords.
 func TestOwnWordsGiveNoRights(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -165,9 +165,9 @@ func TestOwnWordsGiveNoRights(t *testing.T) {
 	}
 }
 
-// TestOwnWordsAnswerNobodyElse: that a question was answered with its author's words alone
-// is no answer to others: their words hold back what they held back before. Once
-// it was answered, its author holds nobody back either.
+// TestOwnWordsAnswerNobodyElse: the answer to a question asked by /mywords is no answer to anybody
+// else, so others' words go on holding back what they held back before. Once it is answered, its
+// author holds nobody back either.
 func TestOwnWordsAnswerNobodyElse(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -197,8 +197,8 @@ func TestOwnWordsAnswerNobodyElse(t *testing.T) {
 	}
 }
 
-// TestOwnWordsBefore: what the same person asked before stands in the prompt, as what has been
-// dealt with; what the agent said to it does not.
+// TestOwnWordsBefore: what the same person asked before is in the prompt, as dealt with; what the
+// agent answered does not.
 func TestOwnWordsBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := quiet(t, newHouse())
@@ -222,7 +222,8 @@ func TestOwnWordsBefore(t *testing.T) {
 	})
 }
 
-// TestOwnWordsAfterARestart: they are asked so again, if nobody had answered.
+// TestOwnWordsAfterARestart: a question asked by /mywords that nobody had answered is asked again
+// after a restart, still without anybody else's words.
 func TestOwnWordsAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		was := quiet(t, newHouse())
@@ -243,8 +244,8 @@ func TestOwnWordsAfterARestart(t *testing.T) {
 	})
 }
 
-// TestOwnWordsGoOnWithNothing: what the agent was saying to others stands in no prompt of
-// somebody's own words, also where they ask it to go on.
+// TestOwnWordsGoOnWithNothing: what the agent was saying to others is in no prompt of somebody's
+// own words, even if they ask it to go on.
 func TestOwnWordsGoOnWithNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := quiet(t, newHouse())
@@ -260,7 +261,7 @@ func TestOwnWordsGoOnWithNothing(t *testing.T) {
 	})
 }
 
-// TestOwnWordsElsewhere: given from elsewhere than an outlet they are asked too.
+// TestOwnWordsElsewhere: /mywords works from where there is no outlet, too.
 func TestOwnWordsElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := quiet(t, newHouse())
@@ -274,7 +275,8 @@ func TestOwnWordsElsewhere(t *testing.T) {
 	})
 }
 
-// TestConfirmElsewhere: what waits is listed, and can be confirmed, by who has no outlet here.
+// TestConfirmElsewhere: somebody who has no outlet here can list what waits to be confirmed, and
+// confirm it.
 func TestConfirmElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := tries(t, inDiary)
@@ -296,7 +298,8 @@ func TestConfirmElsewhere(t *testing.T) {
 	})
 }
 
-// TestConfirmIsOfferedWhereItMayBeSeen: in a channel that all read, of what all read.
+// TestConfirmIsOfferedWhereItMayBeSeen: a call for a public question is offered in a channel that
+// everybody reads.
 func TestConfirmIsOfferedWhereItMayBeSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, s := newHouse(), &shelf{holds: tool.Answer{Text: "grey"}}
@@ -317,7 +320,7 @@ func TestConfirmIsOfferedWhereItMayBeSeen(t *testing.T) {
 	})
 }
 
-// triesAt is tries where all that is written is read at one place, by anybody.
+// triesAt is tries in a room where everything is shown at one place that anybody reads.
 func triesAt(t *testing.T, h *house, s *shelf, wall *testkit.Voice) *trial {
 	t.Helper()
 	h.tools = s.table()

@@ -10,9 +10,8 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// TestATalkGivesWayElsewhere: an agent that answers another is parked while a person
-// asks something in another room. It goes on afterwards, and nobody is told that a
-// model is ill.
+// TestATalkGivesWayElsewhere: an agent that answers another agent is parked while a person asks
+// something in another room. It goes on afterwards, and nobody is told that a model is ill.
 func TestATalkGivesWayElsewhere(t *testing.T) {
 	exchange := calls("Earshot", "go", "message_agent", `{"name":"Scout","message":"count"}`)
 	for _, tt := range []struct {
@@ -50,7 +49,8 @@ func TestATalkGivesWayElsewhere(t *testing.T) {
 	}
 }
 
-// TestAModelThatIsAlwaysParked ends the turn, and is not called ill.
+// TestAModelThatIsAlwaysParked: a model that is parked again and again ends the turn, and is not
+// reported as ill.
 func TestAModelThatIsAlwaysParked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

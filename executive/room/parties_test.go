@@ -46,7 +46,7 @@ func (c *channel) does(t *testing.T, who earshot.Handle, via string, body earsho
 	time.Sleep(then)
 }
 
-// writes and says let somebody write or say something, and wait.
+// writes lets somebody write something in the channel, and waits.
 func (c *channel) writes(t *testing.T, who, text string, then time.Duration) {
 	t.Helper()
 	c.does(t, c.people[who], "discord", earshot.Message{Text: earshot.Text(text)}, then)
@@ -57,10 +57,9 @@ func (c *channel) says(t *testing.T, who, text string, then time.Duration) {
 	c.does(t, c.people[who], "discord voice", earshot.Utterance{Text: earshot.Text(text), Confidence: 0.9, Lasted: time.Second}, then)
 }
 
-// TestDiscordIntegration: people who write and people who speak in a channel
-// are each who they are, in the roster, the prompt and the journal; what is said aloud is
-// answered aloud, what is written in writing, and a voice cuts the agent off, which knows
-// by whom.
+// TestDiscordIntegration: each person who writes or speaks in a channel is known as themselves in
+// the roster, the prompt and the journal. What is said aloud is answered aloud, and what is written
+// in writing. A voice cuts the agent off, and the agent knows whose.
 func TestDiscordIntegration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -99,9 +98,9 @@ func TestDiscordIntegration(t *testing.T) {
 	})
 }
 
-// TestConversationalFlowQuality: among several people the agent answers who
-// calls it and goes on with them, keeps out of what they say to each other, answers a
-// burst once, is not thrown by a cough, and lets people finish.
+// TestConversationalFlowQuality: among several people the agent answers somebody who calls it and
+// goes on with them, keeps out of what people say to each other, answers a burst once, is not
+// thrown by a murmur, and lets people finish.
 func TestConversationalFlowQuality(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -142,9 +141,9 @@ func TestConversationalFlowQuality(t *testing.T) {
 	})
 }
 
-// TestInTalkIsOnePerson: for eight seconds after its answer somebody goes on without calling
-// the agent; that is theirs alone, and neither given to others in the call nor made longer
-// by what others are answered.
+// TestInTalkIsOnePerson: for eight seconds after the agent has answered somebody, that person can
+// go on without calling it. The right is theirs alone: others in the call do not get it, and
+// answers to others do not prolong it.
 func TestInTalkIsOnePerson(t *testing.T) {
 	type line struct {
 		after     time.Duration

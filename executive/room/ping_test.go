@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestTurns: a room says that it turns as long as it does, also in the middle of a
-// reply; not while its owner waits for a disk; and not for ever when it has closed.
+// TestTurns: Ping answers as long as the room comes round, even in the middle of a reply. It does
+// not while the room's owner waits for a disk, and it does not wait for a closed room.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())

@@ -13,8 +13,8 @@ import (
 	"earshot/participants"
 )
 
-// foretold says something of which the words were stable for 100 ms, to a model that
-// takes 1.6 s for its first clause, and returns how long that took.
+// foretold says words that were stable for 100 ms before the utterance ended, to a model that takes
+// 1.6 s for its first clause. It returns how long the answer took.
 func foretold(t *testing.T, h *house) string {
 	h.model.Every, h.config.Speech.FillerAfter = 400*time.Millisecond, 0
 	_, v := voiced(t, h)
@@ -25,14 +25,14 @@ func foretold(t *testing.T, h *house) string {
 	return fmt.Sprintf("after %v", answersAfter(h, v))
 }
 
-// talkedBefore has the agent asked, and answer.
+// talkedBefore asks the agent something, and waits for its answer.
 func talkedBefore(t *testing.T, h *house) {
 	t.Helper()
 	h.utters(t, "earshot what is new")
 	time.Sleep(5 * time.Second)
 }
 
-// stable lets a voice say words that sound like all of it.
+// stable lets a voice begin and say words that sound complete.
 func (h *house) stable(t *testing.T, words string) {
 	t.Helper()
 	h.notices(t, earshot.Speech{Stage: earshot.VoiceBegan, Confidence: 0.5})
@@ -40,7 +40,7 @@ func (h *house) stable(t *testing.T, words string) {
 	h.words(t, words, true)
 }
 
-// words lets the voice that is heard say words.
+// words lets the current voice say words.
 func (h *house) words(t *testing.T, words string, stable bool) {
 	t.Helper()
 	err := h.Admit(t.Context(), earshot.Event{From: mic, Via: "loudspeaker", At: h.voice, Body: earshot.Speech{
@@ -52,7 +52,7 @@ func (h *house) words(t *testing.T, words string, stable bool) {
 	synctest.Wait()
 }
 
-// utters lets it have said something.
+// utters lets the current voice finish with an utterance.
 func (h *house) utters(t *testing.T, text string) {
 	t.Helper()
 	if h.voice.IsZero() {
@@ -68,7 +68,7 @@ func (h *house) utters(t *testing.T, text string) {
 	synctest.Wait()
 }
 
-// answersAfter returns after how long more of an answer is heard than before.
+// answersAfter returns how long it takes until more of an answer is heard.
 func answersAfter(h *house, v *testkit.Voice) time.Duration {
 	began, before := time.Now(), v.Played()
 	for range 2000 {
@@ -80,13 +80,13 @@ func answersAfter(h *house, v *testkit.Voice) time.Duration {
 	return -1
 }
 
-// TestPrepared: an answer that was prepared to the same words is the turn's own; of one
-// to other words nothing is left, wherever it is looked for.
+// TestPrepared: an answer that was prepared for the words that were then said is used by the turn.
+// An answer to other words leaves nothing behind, wherever one looks.
 func TestPrepared(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		does  func(*testing.T, *house)
-		want  time.Duration // from the utterance to its answer, which takes 1.6 s; less than 0 is never
+		want  time.Duration // from the utterance to its answer, which takes 1.6 s; negative: never
 		asked int           // requests to the model
 	}{
 		{"the same words", func(t *testing.T, h *house) {
@@ -133,7 +133,7 @@ func TestPrepared(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHouse()
-				h.model.Every, h.config.Speech.FillerAfter = 400*time.Millisecond, 0 // it would be said meanwhile
+				h.model.Every, h.config.Speech.FillerAfter = 400*time.Millisecond, 0 // no filler, which would be heard first
 				_, v := voiced(t, h)
 				talkedBefore(t, h)
 				before := len(h.model.Seen())
@@ -155,8 +155,8 @@ func TestPrepared(t *testing.T) {
 	}
 }
 
-// TestPreparedDoesNothing: what a prepared answer calls is done by the turn, once, and
-// never if there is none.
+// TestPreparedDoesNothing: the tools that a prepared answer calls are used by the turn, once, and
+// never if there is no turn.
 func TestPreparedDoesNothing(t *testing.T) {
 	for _, same := range []bool{true, false} {
 		t.Run(fmt.Sprint(same), func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestPreparedDoesNothing(t *testing.T) {
 	}
 }
 
-// heardBob is a registry in which Bob alone speaks into the microphone.
+// heardBob returns a registry in which Bob alone speaks into the microphone.
 func heardBob(t *testing.T) *participants.Registry {
 	t.Helper()
 	actors := participants.DefaultConfig()
@@ -203,7 +203,7 @@ func heardBob(t *testing.T) *participants.Registry {
 	return people
 }
 
-// uses returns how often a tool was used.
+// uses returns how often the tool was used.
 func uses(h *house) (n int) {
 	for _, e := range h.journal.Events() {
 		if u, ok := e.Body.(earshot.Use); ok && u.Tool == "ponder" {
@@ -213,8 +213,8 @@ func uses(h *house) (n int) {
 	return n
 }
 
-// TestForeseenInVain: of words that have come to nothing by the time at which the room
-// can look at them no model is told.
+// TestForeseenInVain: words that have come to nothing by the time the room can look at them are not
+// given to a model.
 func TestForeseenInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

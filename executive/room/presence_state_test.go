@@ -13,7 +13,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// states returns what a model would read of who is here.
+// states returns what a model reads about who is here.
 func (h *house) states() string {
 	var lines []string
 	for line := range strings.Lines(scene.Prompt(h.Going(earshot.Audience{Unknown: true}), time.Now())) {
@@ -24,8 +24,8 @@ func (h *house) states() string {
 	return strings.Join(lines, "\n")
 }
 
-// TestCompany: who is probably here is told with what speaks for it, as long as something
-// does, and only where a camera looks. The eyes name nobody.
+// TestCompany: somebody who is probably here is listed with what speaks for it, as long as
+// something does, and only where a camera looks. The camera names nobody.
 func TestCompany(t *testing.T) {
 	const alone = "user_state (now): ann is here"
 	const probably = "user_state (now): ann is probably here, by "
@@ -80,7 +80,7 @@ func TestCompany(t *testing.T) {
 	}
 }
 
-// TestWhoTellsWhoIsInView: /who and the state of the room say the same.
+// TestWhoTellsWhoIsInView: /who and the state of the room tell the same about who is in view.
 func TestWhoTellsWhoIsInView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse())
@@ -104,8 +104,8 @@ func TestWhoTellsWhoIsInView(t *testing.T) {
 	})
 }
 
-// TestEyesWidenNothing: what is private is not said aloud, however few are in view: whoever
-// hears a loudspeaker is unknown. Nor does it come to be because more are.
+// TestEyesWidenNothing: what is private is not said aloud, however few people are in view, since
+// nobody knows who hears a loudspeaker. Nor do more people in view make anything less private.
 func TestEyesWidenNothing(t *testing.T) {
 	for people := range 4 {
 		synctest.Test(t, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestEyesWidenNothing(t *testing.T) {
 	}
 }
 
-// TestManyLook: cameras, people and readers do not wait for one another.
+// TestManyLook: cameras, people and readers do not block one another.
 func TestManyLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, byDay(), "bob")

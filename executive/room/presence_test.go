@@ -12,8 +12,7 @@ import (
 	"earshot/participants"
 )
 
-// moves makes ann come and go by session 1, one character a second: "+" comes,
-// "-" goes.
+// moves makes ann come and go by session 1, one character a second: "+" comes, "-" goes, "." waits.
 func (h *house) moves(t *testing.T, how string) {
 	t.Helper()
 	for _, c := range how {
@@ -31,7 +30,7 @@ func (h *house) presence(t *testing.T, who earshot.Handle, session string, here 
 	}
 }
 
-// dialogue returns what the model was last shown of the dialogue.
+// dialogue returns the dialogue that the model was shown last.
 func (h *house) dialogue() string {
 	seen := h.model.Seen()
 	messages := seen[len(seen)-1].Messages
@@ -42,7 +41,8 @@ func (h *house) dialogue() string {
 	return strings.Join(all, "|")
 }
 
-// TestJoinAndLeaveFeelNaturalNotSpammy: whatever a connection does, people read few lines, and in the end the truth.
+// TestJoinAndLeaveFeelNaturalNotSpammy: whatever a connection does, people read few lines about it,
+// and the last of them is true.
 func TestJoinAndLeaveFeelNaturalNotSpammy(t *testing.T) {
 	for _, tt := range []struct{ name, moves, want string }{
 		{"comes and goes", "+...-", "owner:true*0; owner:false*0"},
@@ -55,7 +55,7 @@ func TestJoinAndLeaveFeelNaturalNotSpammy(t *testing.T) {
 				h := newHouse().open(t.Context())
 				h.moves(t, tt.moves)
 				if here := len(h.state().Here); here != map[bool]int{true: 1, false: 0}[strings.HasSuffix(tt.moves, "+")] {
-					t.Errorf("%d are here", here) // before it is said
+					t.Errorf("%d are here", here) // known before it is announced
 				}
 				time.Sleep(time.Minute)
 				h.stop()
@@ -67,8 +67,8 @@ func TestJoinAndLeaveFeelNaturalNotSpammy(t *testing.T) {
 	}
 }
 
-// TestSomebodyJoinsAsksAndLeaves: somebody joins, which all
-// see, asks the agent, is answered, and leaves, which all see.
+// TestSomebodyJoinsAsksAndLeaves: somebody joins, asks the agent, is answered, and leaves, and
+// everybody sees each of these.
 func TestSomebodyJoinsAsksAndLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
@@ -100,7 +100,8 @@ func TestSomebodyJoinsAsksAndLeaves(t *testing.T) {
 	})
 }
 
-// TestAgentsReceiveJoinAnnouncement: nobody answers it, and the model reads it in the dialogue as the system's.
+// TestAgentsReceiveJoinAnnouncement: nobody answers a join announcement, and the model reads it in
+// the dialogue as a line of the system's.
 func TestAgentsReceiveJoinAnnouncement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -125,8 +126,8 @@ func TestAgentsReceiveJoinAnnouncement(t *testing.T) {
 	})
 }
 
-// TestAnnouncementsDriveNothingOut: of a run of them the dialogue keeps the
-// last of each person, and few in all.
+// TestAnnouncementsDriveNothingOut: of a run of announcements the dialogue keeps the last of each
+// person, and few in all, so that they drive out no questions.
 func TestAnnouncementsDriveNothingOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -149,8 +150,8 @@ func TestAnnouncementsDriveNothingOut(t *testing.T) {
 	})
 }
 
-// TestOneNameOnTwoTerminalsJoinsOnce, and leaves with the last; scripts and
-// unknown voices are never here.
+// TestOneNameOnTwoTerminalsJoinsOnce: somebody at two terminals joins once, and leaves with the
+// last one. Unknown voices are never here.
 func TestOneNameOnTwoTerminalsJoinsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -172,8 +173,8 @@ func TestOneNameOnTwoTerminalsJoinsOnce(t *testing.T) {
 	})
 }
 
-// TestAfterACrashNobodyIsHere: that they have left is not made up, but the
-// dialogue does not say that they are here.
+// TestAfterACrashNobodyIsHere: after a crash nobody is said to have left, and the dialogue does not
+// say that they are here.
 func TestAfterACrashNobodyIsHere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		system := earshot.Visibility{Scope: earshot.System}
@@ -199,8 +200,8 @@ func TestAfterACrashNobodyIsHere(t *testing.T) {
 	})
 }
 
-// TestWhoComesWhileTheDiskIsFull is here, and is announced when it takes
-// something again, in order.
+// TestWhoComesWhileTheDiskIsFull: somebody who comes while the disk is full is here at once, and is
+// announced, in order, when the disk takes something again.
 func TestWhoComesWhileTheDiskIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -218,8 +219,8 @@ func TestWhoComesWhileTheDiskIsFull(t *testing.T) {
 	})
 }
 
-// TestAnnouncementsKeepTheirOrder: whenever the journal takes something again,
-// nobody is said to have left who is said only then to have come.
+// TestAnnouncementsKeepTheirOrder: whenever the journal takes something again, somebody's coming is
+// announced before their leaving.
 func TestAnnouncementsKeepTheirOrder(t *testing.T) {
 	for refusals := range 16 {
 		synctest.Test(t, func(t *testing.T) {

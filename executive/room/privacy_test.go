@@ -28,8 +28,8 @@ import (
 	"earshot/participants/agents"
 )
 
-// everybody there is in the property below: people, and agents, of which the
-// second has a seat in the room at times.
+// persons and staff are everybody in the property below: people, and agents, of which the second
+// has a seat in the room only at times.
 var (
 	persons = []string{"ann", "bob", "carol", "dave"}
 	staff   = []string{"Earshot", "Scout"}
@@ -46,7 +46,7 @@ func identity(name string) earshot.ParticipantID {
 	return earshot.ParticipantID(strings.ToLower(name))
 }
 
-// nameOf returns whose an ID is.
+// nameOf returns the name of whoever has an ID.
 func nameOf(id earshot.ParticipantID) string {
 	for _, n := range append(staff, persons...) {
 		if identity(n) == id {
@@ -56,19 +56,17 @@ func nameOf(id earshot.ParticipantID) string {
 	return "nobody"
 }
 
-// TestNoPrivateByteLeaves: whatever people do, what they write reaches nobody
-// whom it was not for: no prompt, no screen, no snapshot, no loudspeaker, no thought, no finding, no answer to a
-// command, no log line, no error, and nothing in the journal that somebody else
-// may read. Every text is one of its own, and the model repeats all that it is
-// shown, so that whatever is derived from a text is found as well. In make proof
-// there are 10,000 histories.
+// TestNoPrivateByteLeaves: whatever people do, what they write reaches nobody it was not for: no
+// prompt, no screen, no snapshot, no loudspeaker, no thought, no finding, no answer to a command,
+// no log line, no error, and nothing in the journal that somebody else may read. Every text is
+// unique, and the model repeats all that it is shown, so that whatever is derived from a text is
+// found as well. In make proof there are 10,000 histories.
 func TestNoPrivateByteLeaves(t *testing.T) {
 	checks := "100"
 	if os.Getenv("EARSHOT_PROOF") != "" {
 		checks = "10000"
 	}
-	// A history cannot be made shorter within a bubble: that ends in a panic
-	// which hides what was found.
+	// A history cannot be shrunk within a bubble: that ends in a panic, which hides what was found.
 	for name, value := range map[string]string{"rapid.checks": checks, "rapid.shrinktime": "0s"} {
 		old := flag.Lookup(name).Value.String()
 		flag.Set(name, value)
@@ -92,10 +90,10 @@ func TestNoPrivateByteLeaves(t *testing.T) {
 	})
 }
 
-// secretPrint is a number that every print of a voice has in it.
+// secretPrint is a number that is part of every voiceprint.
 const secretPrint = 271828
 
-// A secret is who may know one text, and whether it may be kept.
+// A secret says who may know one text, and whether it may be kept.
 type secret struct {
 	people, agents []string
 	unkept         bool
@@ -104,10 +102,10 @@ type secret struct {
 // A telling is what the model of an agent was told.
 type telling struct{ agent, text string }
 
-// A peek is what somebody saw who looked at how the room is.
+// A peek is a mark that somebody saw in a snapshot of the room.
 type peek struct{ who, mark string }
 
-// A stage is a room of which everything is looked at that comes out.
+// A stage is a room that notes everything that comes out of it.
 type stage struct {
 	*room.Room
 	rt      *rapid.T
@@ -117,19 +115,19 @@ type stage struct {
 	screens []*screen
 	stop    func()
 
-	most    int // persons who do something
-	said    int // texts so far
+	most    int // how many persons do something
+	said    int // how many texts there are so far
 	ids     int
 	mu      sync.Mutex
 	secrets map[string]secret // by the text
 	prompts []telling
 	peeks   map[peek]bool
-	sits    bool  // the second agent does
-	fault   error // that repeats what was written
+	sits    bool  // whether the second agent has a seat
+	fault   error // an error that repeats what was written
 }
 
-// open opens the room, as a daemon does: with what the agent may know of the
-// past, and nobody in it.
+// open opens the room as a daemon does: with what the agents may know of the past, and with nobody
+// in it.
 func (s *stage) open(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	actors := participants.DefaultConfig()
@@ -171,7 +169,7 @@ func (s *stage) open(ctx context.Context) {
 	}
 }
 
-// sitting returns who has a seat.
+// sitting returns the agents that have a seat.
 func (s *stage) sitting() (all []agents.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,12 +181,12 @@ func (s *stage) sitting() (all []agents.Record) {
 	return all
 }
 
-// recall returns what an agent may know.
+// recall returns the events that an agent may know.
 func (s *stage) recall(_ context.Context, id earshot.ParticipantID) ([]earshot.Event, error) {
 	return slices.DeleteFunc(s.journal.Events(), func(e earshot.Event) bool { return !e.Visibility.Allows(earshot.Audience{Room: earshot.Desk}.With(id)) }), nil
 }
 
-// seat gives the second agent a seat, or takes it.
+// seat gives the second agent a seat, or takes it away.
 func (s *stage) seat(sits bool) {
 	s.mu.Lock()
 	s.sits = sits
@@ -196,7 +194,7 @@ func (s *stage) seat(sits bool) {
 	s.Reseat()
 }
 
-// peek lets everybody look at how the room is: each by themselves, and a stranger.
+// peek takes a snapshot of the room for each person and for a stranger.
 func (s *stage) peek() {
 	for _, p := range append([]string{"a stranger"}, persons...) {
 		a := earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{identity(p)}}
@@ -225,7 +223,7 @@ func (s *stage) newID() earshot.EventID {
 	return earshot.EventID(fmt.Sprintf("e%04d", s.ids))
 }
 
-// act does one thing that people do.
+// act does one of the things that people do.
 func (s *stage) act(ctx context.Context) {
 	who := rapid.SampledFrom(persons[:s.most]).Draw(s.rt, "who")
 	at := s.at(who)
@@ -293,12 +291,12 @@ func (s *stage) act(ctx context.Context) {
 	}
 }
 
-// operate lets ann give a command.
+// operate gives a command as ann.
 func (s *stage) operate(ctx context.Context, name, args string) {
 	s.admit(ctx, earshot.Event{From: ann, Body: earshot.Command{Name: name, Args: earshot.Text(args)}})
 }
 
-// text returns a new text that some people and agents may know.
+// text returns a new text that only some people and agents may know.
 func (s *stage) text(people, agents []string) string {
 	s.said++
 	text := fmt.Sprintf("mark%dx", s.said)
@@ -311,7 +309,7 @@ func (s *stage) text(people, agents []string) string {
 	return text
 }
 
-// write lets somebody write to the room, and by a mention to some agents only.
+// write lets somebody write to the room. A mention in the text may restrict it to some agents.
 func (s *stage) write(ctx context.Context, who string, at *screen) {
 	form := rapid.SampledFrom([]struct {
 		text   string
@@ -324,14 +322,14 @@ func (s *stage) write(ctx context.Context, who string, at *screen) {
 	s.admit(ctx, s.from(who, at, earshot.Message{Text: earshot.Text(fmt.Sprintf(form.text, s.text(persons, form.agents)))}))
 }
 
-// whisper lets somebody write to some in private, or to nobody by mistake.
+// whisper lets somebody write to some others in private, or to nobody by mistake.
 func (s *stage) whisper(ctx context.Context, who string, at *screen) {
 	to := rapid.SliceOfNDistinct(rapid.SampledFrom(append([]string{"Nobody", "Earshot"}, append(persons, staff...)...)), 1, 3, rapid.ID).Draw(s.rt, "to")
 	members := append([]string{s.is(who, at)}, to...)
 	if slices.Contains(to, "Nobody") {
 		members = nil
 	}
-	var all []string // a person by each of their handles
+	var all []string // each person under each of their handles
 	for _, name := range members {
 		p, _ := s.people.Find(name)
 		for _, id := range s.people.Readers(p.ID) {
@@ -345,7 +343,7 @@ func (s *stage) whisper(ctx context.Context, who string, at *screen) {
 	s.admit(ctx, s.from(who, at, earshot.Command{Name: "msg", Args: earshot.Text(strings.Join(to, ", ") + ": " + text)}))
 }
 
-// from returns what somebody brings in, at a screen or from elsewhere.
+// from returns an event that somebody brings in, from a screen or from elsewhere.
 func (s *stage) from(who string, at *screen, body earshot.Body) earshot.Event {
 	if at == nil {
 		return earshot.Event{From: handle(who), Body: body}
@@ -353,7 +351,7 @@ func (s *stage) from(who string, at *screen, body earshot.Body) earshot.Event {
 	return earshot.Event{From: s.people.Handle(at.name), Via: at.name, Body: body}
 }
 
-// is returns who it is that writes at a screen.
+// is returns the name of whoever writes at a screen.
 func (s *stage) is(who string, at *screen) string {
 	if at == nil {
 		return who
@@ -361,7 +359,7 @@ func (s *stage) is(who string, at *screen) string {
 	return s.people.Name(s.reader(at))
 }
 
-// admit brings in e. An error tells nothing of it.
+// admit brings in e. An error must not repeat what was written.
 func (s *stage) admit(ctx context.Context, e earshot.Event) {
 	synctest.Wait()
 	if err := s.Admit(ctx, e); err != nil && marks.MatchString(err.Error()) {
@@ -369,7 +367,7 @@ func (s *stage) admit(ctx context.Context, e earshot.Event) {
 	}
 }
 
-// come lets somebody come, by a screen of their own.
+// come lets somebody come, at a screen of their own.
 func (s *stage) come(ctx context.Context, who string, at *screen) {
 	if at != nil {
 		return
@@ -382,7 +380,7 @@ func (s *stage) come(ctx context.Context, who string, at *screen) {
 	s.admit(ctx, earshot.Event{From: s.people.Handle(c.name), Via: c.name, Body: earshot.Presence{Session: c.name, Here: true}})
 }
 
-// leave lets who is at a screen go.
+// leave lets whoever is at a screen go.
 func (s *stage) leave(ctx context.Context, c *screen) {
 	c.leave()
 	c.leaves(s.reading(c))
@@ -390,7 +388,7 @@ func (s *stage) leave(ctx context.Context, c *screen) {
 	s.people.Detach(c.name)
 }
 
-// at returns the screen that somebody came by, if they are here.
+// at returns the screen at which somebody came, if they are still here.
 func (s *stage) at(who string) *screen {
 	for _, c := range s.screens {
 		if c.owner == who && !c.gone {
@@ -406,7 +404,7 @@ func (s *stage) reader(c *screen) earshot.ParticipantID {
 	return session.Participant
 }
 
-// reading is reader for the screen itself.
+// reading returns who reads a screen just now, for the screen itself.
 func (s *stage) reading(c *screen) []string {
 	return []string{nameOf(s.people.Resolve(s.people.Handle(c.name)).Reader())}
 }
@@ -443,7 +441,7 @@ func (s *stage) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delt
 			if !yield(llm.Delta{Text: m + " "}, nil) {
 				return
 			}
-			if i == len(said)/2 { // when there is something to be seen of it
+			if i == len(said)/2 { // halfway, when part of the reply can be seen
 				s.peek()
 			}
 		}
@@ -451,7 +449,7 @@ func (s *stage) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delt
 	}
 }
 
-// finds returns what a model answers that finds out what it was told last, and wants to say it.
+// finds returns the findings of a model that repeats what it was told last, and wants to say it.
 func finds(told string) string {
 	all := marks.FindAllString(told, -1)
 	evidence := `"e1"`
@@ -462,7 +460,7 @@ func finds(told string) string {
 		strings.Join(all[max(0, len(all)-20):], " "), evidence)
 }
 
-// check looks at everything that came out.
+// check checks everything that came out of the room.
 func (s *stage) check() {
 	if s.fault != nil {
 		s.rt.Fatalf("an error repeats what was written: %v", s.fault)
@@ -506,7 +504,7 @@ func (s *stage) check() {
 			}
 		}
 		for _, a := range staff {
-			if e.Body.Kind() == earshot.KindNotice { // it is in no prompt
+			if e.Body.Kind() == earshot.KindNotice { // a notice is in no prompt
 				continue
 			}
 			if e.Visibility.Allows(earshot.Audience{}.With(identity(a))) {
@@ -531,8 +529,8 @@ func (s *stage) check() {
 	}
 }
 
-// passedOn notes what an agent has told another by calling it: its words are its
-// own to pass on, to agents, as far as all people may know what it told.
+// passedOn notes what an agent has told another agent by calling it. An agent may pass on its own
+// words to agents, provided that all people may know what it told.
 func (s *stage) passedOn() {
 	for _, e := range s.journal.Events() {
 		r, ok := e.Body.(earshot.Reply)
@@ -550,8 +548,8 @@ func (s *stage) passedOn() {
 	}
 }
 
-// knows fails if there is something in text that one of some people, or of some
-// agents, may not know. A stranger may know what all may.
+// knows fails if text contains anything that one of some people, or of some agents, may not know. A
+// stranger may know what all people may know.
 func (s *stage) knows(where, text string, people, agents []string) {
 	for _, m := range marks.FindAllString(text, -1) {
 		secret, ok := s.secrets[m]
@@ -573,8 +571,8 @@ func (s *stage) knows(where, text string, people, agents []string) {
 type screen struct {
 	name    string
 	aloud   bool
-	readers []string // of a screen that several share
-	owner   string   // who came by it
+	readers []string // the readers of a screen that several share
+	owner   string   // who came at this screen
 	reads   func(*screen) []string
 	leave   func()
 	gone    bool
@@ -603,7 +601,7 @@ func (c *screen) show(text string) {
 	c.seen = append(c.seen, g)
 }
 
-// leaves fixes who was there at last.
+// leaves notes who was at the screen last.
 func (c *screen) leaves(readers []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

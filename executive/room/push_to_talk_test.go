@@ -22,13 +22,13 @@ func (h *house) spoke(t *testing.T, text earshot.Text) {
 // mode returns the mode of the room.
 func (h *house) mode() earshot.Mode { m, _ := h.Mode(); return m }
 
-// TestHold: what is said while somebody holds the key is for the agent, also in a room that
-// is muted, which it is again afterwards.
+// TestHold: what is said while somebody holds the key is for the agent, even in a room that is
+// muted. The room is muted again afterwards.
 func TestHold(t *testing.T) {
 	for _, tt := range []struct {
 		name, before, meanwhile string
 		after                   earshot.Mode
-		kept                    string // of the modes and of what was said
+		kept                    string // what is on record of the modes and of what was said
 	}{
 		{"live", "", "", earshot.Live, "utterance; speak (" + decision.Pressed + "); reply completed"},
 		{"muted", "mute", "", earshot.Muted, "owner:muted; owner:live until muted; utterance; speak (" + decision.Pressed + "); reply completed; owner:muted"},
@@ -73,7 +73,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestHoldWhereNothingIsHeard: a key is not what ends a stricter mode.
+// TestHoldWhereNothingIsHeard: holding the key does not end a mode that is stricter than muted.
 func TestHoldWhereNothingIsHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -87,8 +87,9 @@ func TestHoldWhereNothingIsHeard(t *testing.T) {
 	})
 }
 
-// TestLetGo: what is being said is heard to its end, which is waited for for a while; two
-// hands may hold the key.
+// TestLetGo: when the key is let go, what is being said is heard to its end, or for another four
+// seconds; if nothing is said, half a second is waited for a voice. Two hands may hold the key, and
+// the last one to let go counts.
 func TestLetGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -140,7 +141,8 @@ func TestLetGo(t *testing.T) {
 	})
 }
 
-// TestNoKeyOutlastsTheProgram: a room that only a key has made live is what it was before.
+// TestNoKeyOutlastsTheProgram: a room that is live only because of a key is back in its former mode
+// after a restart.
 func TestNoKeyOutlastsTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())

@@ -16,9 +16,9 @@ import (
 	"earshot/participants/agents"
 )
 
-// waiting returns a room in which some questions wait, each of them written as
-// "agent circle rank asker", with a "~" before it if an agent asks. Its text is its
-// place among them.
+// waiting returns a room in which some questions wait. Each of them is written as "agent circle
+// rank asker", with the circle "-" for the public, and with a "~" in front if an agent asks. The
+// turn of a question is its place among them.
 func waiting(t *testing.T, questions string) *Room {
 	t.Helper()
 	r := &Room{
@@ -51,8 +51,8 @@ func waiting(t *testing.T, questions string) *Room {
 	return r
 }
 
-// TestWhatWaits: of the questions to one agent in one conversation one is left,
-// which knows who asked the others, and they are answered in this order.
+// TestWhatWaits: of several questions to one agent in one conversation only one is left, which
+// knows who asked the others. Those that are left are answered in this order.
 func TestWhatWaits(t *testing.T) {
 	many := ""
 	for i := range conversation.MaxCircles + 2 {
@@ -99,8 +99,8 @@ func TestWhatWaits(t *testing.T) {
 	}
 }
 
-// TestOvertake: who asks an agent, or says a command word, ends what agents ask
-// each other, in the same conversation or everywhere; people's questions wait on.
+// TestOvertake: somebody who asks an agent ends what agents ask each other in the same
+// conversation, and a command word ends it everywhere. People's questions go on waiting.
 func TestOvertake(t *testing.T) {
 	public := earshot.Visibility{Scope: earshot.Public}
 	for _, tt := range []struct {

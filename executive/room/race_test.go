@@ -24,13 +24,13 @@ import (
 	"earshot/participants"
 )
 
-// sound is how far somebody has come who is heard through a microphone.
+// sound returns a stage of the speech of somebody who is heard through a microphone.
 func sound(stage earshot.Stage) earshot.Event {
 	return earshot.Event{From: earshot.Handle{Provider: "microphone", ID: "1"}, Body: earshot.Speech{Stage: stage, Confidence: 1}}
 }
 
-// TestTheMindIsParkedAsLongAsSomebodySpeaks, whatever else the owner of the room has to
-// look at meanwhile; and no longer.
+// TestTheMindIsParkedAsLongAsSomebodySpeaks: the mind is parked for as long as somebody speaks and
+// no longer, whatever else the owner of the room has to look at meanwhile.
 func TestTheMindIsParkedAsLongAsSomebodySpeaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -55,7 +55,8 @@ func TestTheMindIsParkedAsLongAsSomebodySpeaks(t *testing.T) {
 	})
 }
 
-// TestAVoiceThatJustEndsParksNobody: nothing more comes of it, and nothing else happens.
+// TestAVoiceThatJustEndsParksNobody: a voice that just ends, with no more stages and nothing else
+// that happens, does not park the mind for ever.
 func TestAVoiceThatJustEndsParksNobody(t *testing.T) {
 	for name, stage := range map[string]earshot.Stage{"a voice": earshot.VoiceBegan, "a phrase": earshot.VoiceCalls} {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +78,7 @@ func TestAVoiceThatJustEndsParksNobody(t *testing.T) {
 	}
 }
 
-// keeps returns what in the journal a word is left in.
+// keeps returns the kind of the first event in the journal that contains a word.
 func (h *house) keeps(word string) earshot.Kind {
 	for _, e := range h.journal.Events() {
 		if data, _ := json.Marshal(e); strings.Contains(string(data), word) {
@@ -87,8 +88,8 @@ func (h *house) keeps(word string) earshot.Kind {
 	return ""
 }
 
-// TestWithdrawnAtAnyMoment: whenever a message is taken back to which two agents say
-// something, nothing more is said about it from then on, and nothing of it is left.
+// TestWithdrawnAtAnyMoment: whenever somebody takes back a message about which two agents talk,
+// nothing more is said about it from then on, and nothing of it is left.
 func TestWithdrawnAtAnyMoment(t *testing.T) {
 	for at := 0; at < 80; at += 4 {
 		for _, slow := range []time.Duration{0, 25 * time.Millisecond} {
@@ -119,8 +120,8 @@ func TestWithdrawnAtAnyMoment(t *testing.T) {
 	}
 }
 
-// TestAnErasedReplyCallsNobody: what it was made of was taken back while it was said, so
-// that the agent that it calls could not read it.
+// TestAnErasedReplyCallsNobody: if what a reply was made of is taken back while it is said, the
+// reply calls no agent, since that agent could not read it.
 func TestAnErasedReplyCallsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -146,8 +147,8 @@ func TestAnErasedReplyCallsNobody(t *testing.T) {
 	})
 }
 
-// TestTakenBackAsItComes: a message and its withdrawal may overtake one another on the way
-// from a sense that asks and is told at the same time; nothing is left of it.
+// TestTakenBackAsItComes: a message and its withdrawal may overtake one another on the way from a
+// sense that brings in both at the same time. Either way nothing of the message is left.
 func TestTakenBackAsItComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -167,8 +168,8 @@ func TestTakenBackAsItComes(t *testing.T) {
 	})
 }
 
-// TestTakenBackBeforeItComes: it is not let in any more; only who keeps order where it comes
-// from can keep it out.
+// TestTakenBackBeforeItComes: a message that was taken back before it came is not let in when it
+// comes. Only whoever keeps order where it comes from can keep it out like that.
 func TestTakenBackBeforeItComes(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -206,7 +207,8 @@ func TestTakenBackBeforeItComes(t *testing.T) {
 	}
 }
 
-// TestAQuestionIsChangedWhileOthersLook: what hangs is looked at by whoever writes meanwhile.
+// TestAQuestionIsChangedWhileOthersLook: a question that hangs unanswered may change while people
+// who write meanwhile look at it.
 func TestAQuestionIsChangedWhileOthersLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, byDay(), "bob")
@@ -319,12 +321,12 @@ func TestWhateverComesTogether(t *testing.T) {
 				}
 			}
 			for turn, n := range turns {
-				if n != 3 && !(erased && n == 1) { // its end went with what it answered
+				if n != 3 && !(erased && n == 1) { // its end was erased with what it answered
 					fault("of the turn %s there is %d", turn, n)
 				}
 			}
 			for id, err := range how {
-				if _, back := bodies[id].(earshot.Withdrawal); kept[id] != (err == nil) && !back { // which may have been needless
+				if _, back := bodies[id].(earshot.Withdrawal); kept[id] != (err == nil) && !back { // a withdrawal may have been needless
 					fault("%s is on record: %v, and was admitted with %v", id, kept[id], err)
 				}
 			}
@@ -340,7 +342,8 @@ func TestWhateverComesTogether(t *testing.T) {
 	})
 }
 
-// TestAChangeThatIsRefusedCutsNothing: nothing has changed, so what is being said goes on.
+// TestAChangeThatIsRefusedCutsNothing: a change of a question that is refused does not cut the
+// reply, since nothing has changed.
 func TestAChangeThatIsRefusedCutsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -364,7 +367,7 @@ func TestAChangeThatIsRefusedCutsNothing(t *testing.T) {
 	})
 }
 
-// A busy engine counts what it is asked at the same time.
+// A busy engine counts the requests that it has at the same time.
 type busy struct {
 	llm.Service
 	now atomic.Int64
@@ -378,7 +381,8 @@ func (b *busy) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta
 	}
 }
 
-// TestNothingIsPreparedForWhatIsOver, also if it is over just when the owner begins to.
+// TestNothingIsPreparedForWhatIsOver: no answer is being prepared any more to words that came to
+// nothing, even if they do so just when the owner begins to prepare it.
 func TestNothingIsPreparedForWhatIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -405,8 +409,8 @@ func TestNothingIsPreparedForWhatIsOver(t *testing.T) {
 	})
 }
 
-// TestCutOnceMoreAtAnyMoment: somebody who cut in does so again, just when the floor takes
-// on the style of what comes in; the race detector would notice.
+// TestCutOnceMoreAtAnyMoment: somebody who cut in may do so again just when the floor takes on the
+// style of what comes in. The race detector would notice a fault.
 func TestCutOnceMoreAtAnyMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -422,8 +426,9 @@ func TestCutOnceMoreAtAnyMoment(t *testing.T) {
 	})
 }
 
-// TestWhoTypesAsTheySend holds the answer back no longer than a line lasts that was left,
-// whichever of the two comes first.
+// TestWhoTypesAsTheySend: a line that somebody begins to type just as they send a message, and then
+// abandons, holds back the answer no longer than any abandoned line, whichever of the two comes
+// first.
 func TestWhoTypesAsTheySend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -443,8 +448,8 @@ func TestWhoTypesAsTheySend(t *testing.T) {
 	})
 }
 
-// TestWhoTypesAsAnOldLineComes: what comes late, or once more, while somebody types who then
-// goes away holds nothing back longer than a line lasts that was left.
+// TestWhoTypesAsAnOldLineComes: somebody types and goes away, and meanwhile an old message of
+// theirs comes late, or once more. That holds nothing back longer than any abandoned line.
 func TestWhoTypesAsAnOldLineComes(t *testing.T) {
 	for _, tt := range []struct {
 		name string

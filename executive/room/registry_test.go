@@ -10,8 +10,8 @@ import (
 	"earshot/participants"
 )
 
-// TestWhoIsWho: who operates the house makes two people one, undoes it, and
-// calls somebody something else; nobody else may.
+// TestWhoIsWho: an operator of the house can make two people one, undo that, and rename somebody.
+// Nobody else can.
 func TestWhoIsWho(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
@@ -48,8 +48,8 @@ func TestWhoIsWho(t *testing.T) {
 	})
 }
 
-// TestWhoWasMergedLeaves: who joined by one name leaves by the other, once, and
-// is announced again when they come after a split.
+// TestWhoWasMergedLeaves: somebody who joined by one name and was merged into another leaves by the
+// other, once, and is announced again when they come after a split.
 func TestWhoWasMergedLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob", "carol")
@@ -88,8 +88,8 @@ func TestWhoWasMergedLeaves(t *testing.T) {
 	})
 }
 
-// TestAPersonSeesItByEachHandle: who was merged sees by the handle that they had
-// what is written to the person since, and nothing of what was before.
+// TestAPersonSeesItByEachHandle: somebody who was merged sees at their old handle what is written
+// to the person since, and nothing that was written before.
 func TestAPersonSeesItByEachHandle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)

@@ -17,8 +17,8 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// says lets the room hear something that lasted half a second and has been over
-// for as long as an ear waits.
+// says lets the room hear something that lasted half a second, and that ended as long ago as an ear
+// waits.
 func (h *house) says(t *testing.T, text string) {
 	t.Helper()
 	const ear = 200 * time.Millisecond
@@ -40,7 +40,7 @@ func (h *house) begins(t *testing.T, words string) {
 	h.notices(t, earshot.Speech{Stage: earshot.VoiceWords, Words: earshot.Text(words), Confidence: 0.6})
 }
 
-// told returns what the model was asked with the last request, after the name.
+// told returns the lines of people in the last request to the model, without their names.
 func (h *house) told() (all []string) {
 	seen := h.model.Seen()
 	for _, m := range seen[len(seen)-1].Messages {
@@ -51,7 +51,7 @@ func (h *house) told() (all []string) {
 	return all
 }
 
-// outcomesOf returns how the turns ended.
+// outcomesOf returns how the turns ended, with a "!" behind each that somebody cut.
 func outcomesOf(h *house) string {
 	var all []string
 	for _, r := range h.replies() {
@@ -64,14 +64,14 @@ func outcomesOf(h *house) string {
 	return strings.Join(all, " ")
 }
 
-// TestRejoin: who only paused is answered once, and has said one sentence.
+// TestRejoin: somebody who only paused in a sentence has said one sentence, and is answered once.
 func TestRejoin(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		does    func(*testing.T, *house)
 		turns   string // "!" says that it was cut by somebody
-		last    string // lines of the dialogue that the last answer is to
-		goes    string // which utterance goes on with which
+		last    string // the lines of the dialogue that the last answer is to
+		goes    string // "+" for each utterance that goes on with the one before, otherwise "-"
 		replied int    // bytes of the first reply that were delivered
 	}{
 		{"before anything was heard", func(t *testing.T, h *house) {
@@ -146,7 +146,8 @@ func TestRejoin(t *testing.T) {
 	}
 }
 
-// continued draws which utterances go on with the one before.
+// continued draws for each utterance a "+" if it goes on with the one before, and a "-" if it does
+// not.
 func continued(events []earshot.Event) (goes string) {
 	var last earshot.EventID
 	for _, e := range events {
@@ -158,8 +159,8 @@ func continued(events []earshot.Event) (goes string) {
 	return goes
 }
 
-// TestRejoinAfterAKill: wherever the program ends between the parts of a sentence,
-// they are one sentence afterwards, and nothing of it is lost.
+// TestRejoinAfterAKill: wherever the program ends between the parts of a sentence, they are one
+// sentence after a restart, and nothing of it is lost.
 func TestRejoinAfterAKill(t *testing.T) {
 	var events []earshot.Event
 	synctest.Test(t, func(t *testing.T) {
@@ -196,8 +197,8 @@ func TestRejoinAfterAKill(t *testing.T) {
 	}
 }
 
-// TestACommandGoesOnWithNothing: who tells the agent to be silent right after a question
-// tells it just that.
+// TestACommandGoesOnWithNothing: somebody who tells the agent to be silent right after a question
+// gives a command, which does not go on with the question.
 func TestACommandGoesOnWithNothing(t *testing.T) {
 	for _, tt := range []struct{ says, why, then string }{
 		{"be quiet", decision.Commanded, decision.Hushed},
@@ -226,13 +227,14 @@ func TestACommandGoesOnWithNothing(t *testing.T) {
 	}
 }
 
-// TestDoneIsDone: what a tool has done for a part of a sentence is done; the answer that
-// goes on is thrown away all the same, however far it is, and the one to the whole knows.
+// TestDoneIsDone: what a tool has done for a part of a sentence stays done. The answer to that part
+// is thrown away all the same, however far it is, and the model that answers the whole sentence is
+// told what was done.
 func TestDoneIsDone(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		after time.Duration // from the first part to the second; the tool is used at 0.8 s
-		told  bool          // the model is, that it was
+		told  bool          // the model is told that it was used
 	}{
 		{"before the tool", 700 * time.Millisecond, false}, {"before the next word", time.Second, true}, {"after it", 1900 * time.Millisecond, true},
 	} {

@@ -46,8 +46,8 @@ func (c *company) comesBack(t *testing.T) {
 	c.presence(t, ann, "ann", true)
 }
 
-// TestRemind: what one sets is listed, can be given up, and is said once when it
-// is due, without a model, aloud too.
+// TestRemind: a reminder that somebody sets is listed, can be cancelled, and is said once when it
+// is due, without a model, and aloud too.
 func TestRemind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -101,7 +101,8 @@ func TestRemind(t *testing.T) {
 	})
 }
 
-// TestAnAgentReminds: for who asked it, in the conversation in which it was asked.
+// TestAnAgentReminds: an agent sets a reminder for the person who asked for it, in the conversation
+// in which they asked.
 func TestAnAgentReminds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -115,7 +116,7 @@ func TestAnAgentReminds(t *testing.T) {
 		c.Enter(loud, earshot.Audience{Unknown: true})
 		c.must(t, "bob", "Earshot, remind me of the pizza", time.Second)
 		c.must(t, "ann", "/msg Earshot remind me of a secret", time.Second)
-		c.must(t, "ann", "Earshot, which are mine?", time.Second) // the private one is no answer for all
+		c.must(t, "ann", "Earshot, which are mine?", time.Second) // the private one is not listed where all read
 		c.must(t, "bob", "Earshot, forget it", time.Second)
 		time.Sleep(time.Hour)
 		c.stop()
@@ -136,8 +137,8 @@ func TestAnAgentReminds(t *testing.T) {
 	})
 }
 
-// TestAReminderWaits: until its person is there, until nobody talks, and until
-// the room answers; and it survives a restart.
+// TestAReminderWaits: a reminder waits until its person is there and until the room answers, and it
+// survives a restart.
 func TestAReminderWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -173,8 +174,8 @@ func TestAReminderWaits(t *testing.T) {
 	})
 }
 
-// TestAReminderAndPeople: who talks is not talked over; who asks goes first; who
-// cuts a reminder has been reminded.
+// TestAReminderAndPeople: a reminder waits while somebody talks, a question goes first, and
+// somebody who cuts a reminder off has been reminded.
 func TestAReminderAndPeople(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -199,8 +200,8 @@ func TestAReminderAndPeople(t *testing.T) {
 	})
 }
 
-// TestAReminderWhereWordsLast: where what is written stays, nobody need be there, who is
-// called then, in writing.
+// TestAReminderWhereWordsLast: where what is written stays, a reminder is said in writing even if
+// its person is not there, and calls them by a mention.
 func TestAReminderWhereWordsLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -219,7 +220,8 @@ func TestAReminderWhereWordsLast(t *testing.T) {
 	})
 }
 
-// TestAReminderOfWhichNothingWasHeard is said again a minute later.
+// TestAReminderOfWhichNothingWasHeard: a reminder of which nothing was heard is said again a minute
+// later.
 func TestAReminderOfWhichNothingWasHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -238,7 +240,7 @@ func TestAReminderOfWhichNothingWasHeard(t *testing.T) {
 	})
 }
 
-// deadly is an outlet that breaks whenever it is opened, until a time.
+// deadly is an outlet that breaks whenever it is opened before a certain time.
 type deadly struct {
 	*testkit.Voice
 	until  time.Time
@@ -253,8 +255,8 @@ func (d *deadly) Open(ctx context.Context, o earshot.Opening, heard func(earshot
 	return d.Voice.Open(ctx, o, heard)
 }
 
-// TestADyingHouseReminds: where the journal did not take that it was said, it is
-// said again after a restart, and never twice where it did.
+// TestADyingHouseReminds: a reminder is said again after a restart if the journal did not take that
+// it was said, and never twice if it did.
 func TestADyingHouseReminds(t *testing.T) {
 	for _, full := range []bool{false, true} {
 		t.Run(fmt.Sprint(full), func(t *testing.T) {
@@ -288,7 +290,8 @@ func TestADyingHouseReminds(t *testing.T) {
 	}
 }
 
-// TestOffTheRecordNothingIsSet: a reminder is kept, so there is none.
+// TestOffTheRecordNothingIsSet: off the record no reminder can be set, since it would have to be
+// kept.
 func TestOffTheRecordNothingIsSet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse())
@@ -303,8 +306,8 @@ func TestOffTheRecordNothingIsSet(t *testing.T) {
 	})
 }
 
-// TestEachReminderOnce: over random comings, goings, restarts and reminders each is
-// said exactly once, to somebody who is there, not before it is due.
+// TestEachReminderOnce: over random comings, goings, restarts and reminders, each reminder is said
+// exactly once, to somebody who is there, and not before it is due.
 func TestEachReminderOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -344,7 +347,7 @@ func TestEachReminderOnce(t *testing.T) {
 				if !ok {
 					continue
 				}
-				for name, at := range due { // a cut leaves some of it
+				for name, at := range due { // a cut reminder was delivered in part
 					if r.Reflex && r.Delivered() != "" && strings.HasSuffix(string(r.Offered), ": "+name) {
 						said[name]++
 						if e.At.Before(at) {

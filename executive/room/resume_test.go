@@ -16,8 +16,8 @@ import (
 
 const tides = "The tides follow the moon. Twice a day the water rises along the coast, and falls again."
 
-// interruptible returns a house whose agent talks at length about the tides and the wind,
-// a word in 200 ms, and says in one word what it is asked beside.
+// interruptible returns a house whose agent talks at length about the tides and the wind, at 200 ms
+// a word, and answers any other question in one word.
 func interruptible() *house {
 	h := newHouse()
 	h.model.Every = 200 * time.Millisecond
@@ -89,8 +89,9 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeOfAnother: who is alone with several agents and calls none hears the rest of the
-// one that was cut off last; who calls one, its own.
+// TestResumeOfAnother: somebody who is alone with several agents and calls none of them hears the
+// rest of the reply that was cut off last. If they call an agent, they hear the rest of that
+// agent's reply.
 func TestResumeOfAnother(t *testing.T) {
 	for _, tt := range []struct{ name, asked, ask, want string }{
 		{"nobody is called", "@Scout tell me about the tides", "go on", "Twice a day"},
@@ -127,8 +128,8 @@ func TestResumeOfAnother(t *testing.T) {
 	}
 }
 
-// TestResumeOfTheLatest: of several agents that were cut off, the one goes on that was cut off
-// last, whether the program has begun again since or not.
+// TestResumeOfTheLatest: of several agents that were cut off, the one that was cut off last goes
+// on, whether the program has been restarted since or not.
 func TestResumeOfTheLatest(t *testing.T) {
 	const tides, wind, restart = "@Scout tell me about the tides", "@Earshot tell me about the wind", "(restart)"
 	for _, tt := range []struct {
@@ -165,8 +166,8 @@ func TestResumeOfTheLatest(t *testing.T) {
 	}
 }
 
-// TestResumeIsForgotten: what somebody takes back cannot be resumed, nor does it stay in a
-// prompt.
+// TestResumeIsForgotten: a reply cannot be resumed once its question is taken back, and does not
+// stay in a prompt.
 func TestResumeIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := interruptible().open(t.Context())
@@ -188,8 +189,8 @@ func TestResumeIsForgotten(t *testing.T) {
 	})
 }
 
-// TestResumptionIsForgotten: with the question to a reply that was cut off goes what goes
-// on with it, however far both are apart.
+// TestResumptionIsForgotten: when the question to a reply that was cut off is taken back, the
+// resumption of that reply goes with it, however far apart the two are.
 func TestResumptionIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := interruptible().open(t.Context())
@@ -215,9 +216,9 @@ func TestResumptionIsForgotten(t *testing.T) {
 	})
 }
 
-// TestResumePrompt: what an agent was saying stays before its model while others are
-// answered, and when it is to go on it is told what of that was heard, by whom it was cut
-// off, and with which words it has begun again.
+// TestResumePrompt: what an agent was saying stays before its model while it answers others. When
+// it is to go on, the model is told what of that was heard, who cut it off, and with which words it
+// has begun again.
 func TestResumePrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := interruptible().open(t.Context())
@@ -252,8 +253,8 @@ func TestResumePrompt(t *testing.T) {
 	})
 }
 
-// TestResumePromptAfterARestart: the model is not told that somebody has cut it off whom the
-// end of the program has.
+// TestResumePromptAfterARestart: a model that was cut off by the end of the program is told that,
+// and not that somebody cut it off.
 func TestResumePromptAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, interruptible())
@@ -269,8 +270,8 @@ func TestResumePromptAfterARestart(t *testing.T) {
 	})
 }
 
-// TestResumeWithoutAModel: where none works the words that are kept are said, to the last.
-// One that has nothing to add, or breaks, takes nothing away from them.
+// TestResumeWithoutAModel: if no model works, the words that are kept are said to the last. A model
+// that has nothing to add, or breaks, takes nothing away from them.
 func TestResumeWithoutAModel(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -302,8 +303,8 @@ func TestResumeWithoutAModel(t *testing.T) {
 	}
 }
 
-// TestResumeAloud: a voice resumes with the sentence in which it was cut, and not in the
-// middle of a word.
+// TestResumeAloud: a voice resumes at the beginning of the sentence in which it was cut, and not in
+// the middle of a word.
 func TestResumeAloud(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := listening()
@@ -327,7 +328,8 @@ func TestResumeAloud(t *testing.T) {
 	})
 }
 
-// resumedAfter asks for the rest of a reply some minutes after the cut.
+// resumedAfter asks for the rest of a reply some minutes after the cut, and returns whether it was
+// said.
 func resumedAfter(minutes int) func(t *testing.T, h *house) string {
 	return func(t *testing.T, h *house) string {
 		h.model = interruptible().model

@@ -19,7 +19,7 @@ import (
 	"earshot/participants"
 )
 
-// named is a message at the console with an ID.
+// named returns a message at the console with an ID.
 func named(id, text string) earshot.Event {
 	e := message(text)
 	e.ID = earshot.EventID(id)
@@ -32,7 +32,7 @@ func with(e earshot.Event, b earshot.Body) earshot.Event {
 	return e
 }
 
-// admits lets an event in that must be.
+// admits lets an event in that must be let in.
 func (h *house) admits(t *testing.T, e earshot.Event) {
 	t.Helper()
 	if err := h.Admit(t.Context(), e); err != nil {
@@ -68,8 +68,8 @@ func (h *house) remains(word string) (where []string) {
 	return where
 }
 
-// TestRevisedWhileItWaits: a message that is changed before it is answered is answered
-// once, as it is then.
+// TestRevisedWhileItWaits: a message that is changed before it is answered is answered once, in its
+// new words.
 func TestRevisedWhileItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -96,7 +96,8 @@ func TestRevisedWhileItWaits(t *testing.T) {
 	})
 }
 
-// TestRevisedBeforeItIsKept: it is answered once, as it is then.
+// TestRevisedBeforeItIsKept: a message that is changed before it is kept is answered once, in its
+// new words.
 func TestRevisedBeforeItIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -117,7 +118,7 @@ func TestRevisedBeforeItIsKept(t *testing.T) {
 	})
 }
 
-// TestWithdrawnWhileItWaits: it is never answered.
+// TestWithdrawnWhileItWaits: a message that is taken back while it waits is never answered.
 func TestWithdrawnWhileItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -145,8 +146,8 @@ func TestWithdrawnWhileItWaits(t *testing.T) {
 	})
 }
 
-// TestWithdrawnWithoutInterruption: what is taken back is answered no further, although
-// nobody may interrupt.
+// TestWithdrawnWithoutInterruption: when a message is taken back, its reply ends, even where nobody
+// may interrupt.
 func TestWithdrawnWithoutInterruption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -167,8 +168,8 @@ func TestWithdrawnWithoutInterruption(t *testing.T) {
 	})
 }
 
-// TestWithdrawnWhatIsThoughtAbout: nothing more is thought about what was taken back, and
-// what was thought is gone.
+// TestWithdrawnWhatIsThoughtAbout: nothing more is thought about a message that was taken back, and
+// what was thought about it is gone.
 func TestWithdrawnWhatIsThoughtAbout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := thinking(thinks("", "the xylophone has wooden bars and a long history"), one("xylophones are wooden"))
@@ -190,8 +191,9 @@ func TestWithdrawnWhatIsThoughtAbout(t *testing.T) {
 	})
 }
 
-// TestWhoMayChange a message: its author, the way it came, and for what it was to begin
-// with.
+// TestWhoMayChange: a message may be changed only by its author, from where it came, and the change
+// is for the people whom the message was for to begin with. A provider may only take back what came
+// in, or came out, by it.
 func TestWhoMayChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		older := earshot.Event{
@@ -270,8 +272,9 @@ func TestWhoMayChange(t *testing.T) {
 	})
 }
 
-// TestOffTheRecordNothingIsRevised: the new words would be kept; and of a message that was
-// not, nothing is.
+// TestOffTheRecordNothingIsRevised: off the record no message can be changed, since the new words
+// would be kept. Of a message that was not kept, nothing is kept when it changes, and a kept
+// message can still be taken back.
 func TestOffTheRecordNothingIsRevised(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -297,7 +300,7 @@ func TestOffTheRecordNothingIsRevised(t *testing.T) {
 	})
 }
 
-// TestChangesOfSpelling: what only spells better is answered by nobody.
+// TestChangesOfSpelling: a change that only corrects the spelling is not answered again.
 func TestChangesOfSpelling(t *testing.T) {
 	for _, tt := range []struct {
 		was, is string
@@ -329,8 +332,8 @@ func TestChangesOfSpelling(t *testing.T) {
 	}
 }
 
-// TestAReplyIsNamedByItsTurn: what answers the agent is for it, and the message says then
-// which reply it is; what answers somebody else, and what calls somebody, is for them.
+// TestAReplyIsNamedByItsTurn: a message that answers a reply of the agent is for the agent, and
+// says on record which reply that is. A message that answers or calls somebody else is for them.
 func TestAReplyIsNamedByItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -372,8 +375,8 @@ func TestAReplyIsNamedByItsTurn(t *testing.T) {
 	})
 }
 
-// TestAnAnswerToSomethingOld, which the room does not remember, is for the agent if that
-// has written it.
+// TestAnAnswerToSomethingOld: a message that answers something the room does not remember is for
+// the agent if the agent wrote that.
 func TestAnAnswerToSomethingOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -391,7 +394,8 @@ func TestAnAnswerToSomethingOld(t *testing.T) {
 	})
 }
 
-// TestWithdrawnIsNotQuoted: what answered it is told without it from then on.
+// TestWithdrawnIsNotQuoted: once a message is taken back, the model reads what answered it without
+// a quotation of it.
 func TestWithdrawnIsNotQuoted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -418,7 +422,8 @@ func TestWithdrawnIsNotQuoted(t *testing.T) {
 	})
 }
 
-// TestTheSceneStaysThatOfTheJournal, whatever is changed and taken back.
+// TestTheSceneStaysThatOfTheJournal: whatever is changed and taken back, the scene matches the
+// journal.
 func TestTheSceneStaysThatOfTheJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

@@ -17,9 +17,9 @@ import (
 	"earshot/participants"
 )
 
-// TestRightsAmongAgents: whatever way the words of a guest come to an agent, by
-// another agent too, it does nothing for their sake that they may not have done;
-// and once they are answered, they hold nobody back.
+// TestRightsAmongAgents: however the words of a guest come to an agent, even by another agent, it
+// does nothing for their sake that the guest may not have done. Once they are answered, they hold
+// nobody back.
 func TestRightsAmongAgents(t *testing.T) {
 	ask := `{"name":"Scout","message":"Please go on."}`
 	for _, tt := range []struct {
@@ -74,7 +74,8 @@ func TestRightsAmongAgents(t *testing.T) {
 	}
 }
 
-// TestRightsAfterARestart: for whom an agent has called another is known then, too.
+// TestRightsAfterARestart: after a restart it is still known for whom an agent has called another
+// one.
 func TestRightsAfterARestart(t *testing.T) {
 	for by, want := range map[string]bool{"bob": false, "ann": true} {
 		t.Run(by, func(t *testing.T) {
@@ -102,8 +103,8 @@ func TestRightsAfterARestart(t *testing.T) {
 	}
 }
 
-// TestRightsOfAHandleThatIsGone: what somebody wrote by a handle that may do less
-// counts no more when the handle is nobody's any more, or somebody else's.
+// TestRightsOfAHandleThatIsGone: words that somebody wrote by a handle that may do less do not
+// allow more later, when the handle is nobody's any more, or somebody else's.
 func TestRightsOfAHandleThatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, s := newHouse(), &shelf{holds: tool.Answer{Text: "canary"}}
@@ -128,8 +129,8 @@ func TestRightsOfAHandleThatIsGone(t *testing.T) {
 	})
 }
 
-// TestWhoHasEndedAnswersNobody: an agent that is ended while another waits for it is
-// listened to no more, and does nothing more; the other goes on without it.
+// TestWhoHasEndedAnswersNobody: an agent that is ended while another waits for it is not listened
+// to any more, and does nothing more. The other goes on without it.
 func TestWhoHasEndedAnswersNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, s := newHouse(), &shelf{holds: tool.Answer{Text: "canary"}}
@@ -159,9 +160,8 @@ func TestWhoHasEndedAnswersNobody(t *testing.T) {
 	})
 }
 
-// TestNobodySpeaksForTheHouse: what an agent wrote to another, which may be what a
-// guest had it write, stands in its dialogue as a quotation, and not as the house's
-// own words.
+// TestNobodySpeaksForTheHouse: what an agent wrote to another one, which a guest may have had it
+// write, is in its dialogue as a quotation, and not as the house's own words.
 func TestNobodySpeaksForTheHouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -186,8 +186,8 @@ func TestNobodySpeaksForTheHouse(t *testing.T) {
 	})
 }
 
-// TestAGuestCancelsNobodysReminder: also not where the one whose it is asks for
-// something at the same time.
+// TestAGuestCancelsNobodysReminder: a guest cannot have somebody else's reminder cancelled, even if
+// its owner asks for something at the same time.
 func TestAGuestCancelsNobodysReminder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -211,8 +211,8 @@ func TestAGuestCancelsNobodysReminder(t *testing.T) {
 	})
 }
 
-// TestWordsAfterTheAsk: whoever has said something since somebody asked, that stands in
-// the prompt, has a say in what is done, to whomever they said it.
+// TestWordsAfterTheAsk: everybody whose words are in the prompt, and were said since somebody
+// asked, has a say in what is done, whomever they said them to.
 func TestWordsAfterTheAsk(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -256,7 +256,7 @@ func TestWordsAfterTheAsk(t *testing.T) {
 				c.must(t, "ann", "Earshot, count", time.Second)
 				synctest.Wait()
 				model.calls = true
-				c.must(t, "ann", "Earshot, read it", time.Second) // it waits until that is over
+				c.must(t, "ann", "Earshot, read it", time.Second) // this waits until the count is over
 				if tt.since != nil {
 					tt.since(t, c)
 				}
@@ -270,8 +270,8 @@ func TestWordsAfterTheAsk(t *testing.T) {
 	}
 }
 
-// TestAVoiceAloneAuthorisesNothing: what somebody says aloud has nothing done that takes
-// more than to send messages, whoever vouches for who they are; the same in writing has.
+// TestAVoiceAloneAuthorisesNothing: what somebody says aloud authorises nothing more than sending
+// messages, whoever vouches for who they are. The same in writing does.
 func TestAVoiceAloneAuthorisesNothing(t *testing.T) {
 	ada := earshot.Handle{Provider: "discord", ID: "42"}
 	said := func(text string) earshot.Event {
@@ -283,7 +283,7 @@ func TestAVoiceAloneAuthorisesNothing(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		does  []earshot.Event
-		calls int // at which of these the model calls for it
+		calls int // at which of these the model calls the tool
 		reads bool
 		why   string
 	}{
@@ -324,8 +324,8 @@ func TestAVoiceAloneAuthorisesNothing(t *testing.T) {
 	}
 }
 
-// guild returns a registry of ann, and of people on Discord, the first of whom operates
-// the daemon by that.
+// guild returns a registry of ann, and of people on Discord, the first of whom operates the daemon
+// by their handle there.
 func guild(t *testing.T, operator earshot.Handle, others ...earshot.Handle) *participants.Registry {
 	t.Helper()
 	r, err := participants.Open(participants.Setup{

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var ann = earshot.Handle{Provider: "console", ID: "ann"}
 
-// house is a room with everything a test looks at.
+// A house is a room with everything that a test looks at.
 type house struct {
 	later func(*executive.Config) // changes the settings when the room is open; may be nil
 	reset atomic.Pointer[executive.Config]
@@ -47,8 +47,8 @@ type house struct {
 	console    *testkit.Voice
 	model      *llmtest.Script
 	config     executive.Config
-	off        atomic.Bool            // it is disabled meanwhile
-	people     *participants.Registry // if nil, ann's alone
+	off        atomic.Bool            // the executive is disabled meanwhile
+	people     *participants.Registry // if nil, only ann is known
 	past       []earshot.Event
 	works      []string
 	enters     func(participants.Participant) error
@@ -73,14 +73,14 @@ type house struct {
 	reader    func() func(earshot.Clause) earshot.Clause
 	logged    *strings.Builder
 	voice     time.Time // when the voice that is heard began
-	ids       int       // that there are already
+	ids       int       // how many IDs there are already
 	stop      func()
 
 	set atomic.Int64 // by how much the clock on the wall was set, in nanoseconds
 }
 
-// clock is the one on the wall. One that was set knows nothing of the time that passed
-// beside it, as those in a journal do not: that is harder than what a real one does.
+// clock returns the time on the wall clock. Once that was set, the time has no monotonic reading,
+// as times in a journal have none. That is harder than what a real clock does.
 func (h *house) clock() time.Time {
 	set := h.set.Load()
 	if set == 0 {
@@ -89,9 +89,8 @@ func (h *house) clock() time.Time {
 	return time.Now().Add(time.Duration(set)).Round(0)
 }
 
-// newHouse returns a room that is not open yet; its console shows a rune in a
-// millisecond. Its agent thinks of itself about nothing, so that what it is asked for
-// is what a test asks for.
+// newHouse returns a room that is not open yet. Its console shows a rune per millisecond. Its agent
+// thinks about nothing by itself, so that its model is asked only for what a test asks for.
 func newHouse() *house {
 	h := &house{
 		journal: new(testkit.Journal),
@@ -104,7 +103,7 @@ func newHouse() *house {
 	return h
 }
 
-// open opens the room. It must be closed with stop, and is then still.
+// open opens the room. It must be closed with stop, and nothing runs in it after that.
 func (h *house) open(ctx context.Context) *house {
 	ctx, cancel := context.WithCancel(ctx)
 	var mu sync.Mutex
@@ -139,7 +138,7 @@ func (h *house) open(ctx context.Context) *house {
 	var running sync.WaitGroup
 	running.Go(func() { h.Run(ctx) })
 	h.stop = func() { cancel(); running.Wait() }
-	if h.later != nil { // it is configured otherwise while it runs
+	if h.later != nil { // the settings change while the room runs
 		synctest.Wait()
 		set := h.config
 		h.later(&set)
@@ -150,7 +149,7 @@ func (h *house) open(ctx context.Context) *house {
 	return h
 }
 
-// settings are those of the room.
+// settings returns the current settings of the room.
 func (h *house) settings() executive.Config {
 	set := h.config
 	if other := h.reset.Load(); other != nil {
@@ -160,7 +159,7 @@ func (h *house) settings() executive.Config {
 	return set
 }
 
-// state is the room as its owner may know it.
+// state returns the room as its owner may know it.
 func (h *house) state() api.RoomState {
 	return h.State(earshot.Audience{Members: []earshot.ParticipantID{participants.Owner}})
 }
@@ -249,7 +248,8 @@ func TestAMessageSentTwiceIsAnsweredOnce(t *testing.T) {
 	})
 }
 
-// TestAnIDThatIsAnothers: what is not kept is not said to be.
+// TestAnIDThatIsAnothers: a message with the ID of somebody else's message is refused, so that its
+// sender does not believe that it was kept.
 func TestAnIDThatIsAnothers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -347,7 +347,7 @@ func TestTheBeginningOfThePromptStays(t *testing.T) {
 			before = now
 		}
 		h.stop()
-		// 120 messages through 50 places, ten dropped at a time.
+		// 120 messages pass through 50 places, and ten are dropped at a time.
 		if changed == 0 || changed > 8 {
 			t.Errorf("the beginning of the prompt changed %d times in 60 turns", changed)
 		}
@@ -499,9 +499,8 @@ func TestCommandsAreAnsweredWhereTheyWereGiven(t *testing.T) {
 	})
 }
 
-// TestTurnsEndOnce: over random conversations there is at most one live turn,
-// every turn that was decided has exactly one end, the console never shows what
-// is not called heard, and every message is kept.
+// TestTurnsEndOnce: over random conversations every turn that was decided has exactly one end, the
+// console shows exactly what is called heard, and every message is kept.
 func TestTurnsEndOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {

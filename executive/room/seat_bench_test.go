@@ -16,8 +16,8 @@ import (
 	"earshot/participants/agents"
 )
 
-// talkedOf returns what was said in a room of late, as much as a dialogue is made of
-// again: 256 events, each message with a decision and a reply beside it.
+// talkedOf returns what was said in a room lately, as much as a dialogue is rebuilt from: 256
+// events, each message with a decision and a reply beside it.
 func talkedOf(agent earshot.ParticipantID) (events []earshot.Event) {
 	public := earshot.Visibility{Scope: earshot.Public}
 	add := func(author earshot.ParticipantID, body earshot.Body) earshot.EventID {
@@ -34,7 +34,7 @@ func talkedOf(agent earshot.ParticipantID) (events []earshot.Event) {
 	return events
 }
 
-// manned returns a room with so many agents, which all sleep.
+// manned returns a room with n agents, which all sleep.
 func manned(b *testing.B, n int) *Room {
 	b.Helper()
 	setup := participants.Setup{Account: earshot.Handle{Provider: "console", ID: "ann"}, AccountName: "ann", Actors: participants.DefaultConfig()}
@@ -70,8 +70,8 @@ func (r *Room) fallAsleep(b *testing.B, s *seat.Seat) {
 	r.awake(s, false)
 }
 
-// BenchmarkWake wakes one agent and lets it sleep again: what a message to an agent
-// that sleeps costs beside the reading of the journal.
+// BenchmarkWake wakes one agent and lets it sleep again: what a message to a sleeping agent costs,
+// apart from reading the journal.
 func BenchmarkWake(b *testing.B) {
 	r := manned(b, 1)
 	events := talkedOf(r.seats[0].ID)
@@ -82,8 +82,8 @@ func BenchmarkWake(b *testing.B) {
 	}
 }
 
-// BenchmarkIdle is what 50 agents cost that sleep in a room: the memory that each
-// takes, and the time with each thing that happens there which is for none.
+// BenchmarkIdle measures what 50 sleeping agents cost a room: the memory that each of them takes,
+// and the time for each event that is for none of them.
 func BenchmarkIdle(b *testing.B) {
 	heap := func() uint64 {
 		runtime.GC()

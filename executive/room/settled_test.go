@@ -10,8 +10,7 @@ import (
 	"earshot"
 )
 
-// settled returns what was shown at the console, from the kept message on: each
-// reply, and that a message is settled.
+// settled returns what the console was shown: each reply, and each message that was settled.
 func (c *crew) settled() string {
 	var all []string
 	texts := make(map[earshot.EventID]string)
@@ -31,8 +30,8 @@ func (c *crew) settled() string {
 	return strings.Join(all, "; ")
 }
 
-// TestSettled: who waits for what comes to a message learns once that nothing more
-// will, when everybody has answered whom it, or an answer to it, has called.
+// TestSettled: somebody who waits for what comes of a message is told once that nothing more will
+// come, when everybody has answered who was called by the message or by an answer to it.
 func TestSettled(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -12,8 +12,8 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// laborious returns a room whose agent looks at a list, which takes a time, before
-// it says what is on it.
+// laborious returns a room whose agent looks at a list, which takes some time, before it says what
+// is on it.
 func laborious(takes time.Duration) *house {
 	h, s := newHouse(), &shelf{takes: takes}
 	h.tools = s.table()
@@ -34,14 +34,13 @@ func (h *house) because() (last string) {
 	return last
 }
 
-// TestWhatIsSaidWhileItWorks: what is said to an agent that uses a tool ends the
-// work, or begins it anew, or is answered beside it or behind it; and it is written
-// down why.
+// TestWhatIsSaidWhileItWorks: what is said to an agent that uses a tool ends the work, begins it
+// anew, or is answered meanwhile or afterwards, and the decision on record says why.
 func TestWhatIsSaidWhileItWorks(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
 		within     string // what can be read within a second
-		played     string // in all
+		played     string // what is said in all
 		first      earshot.Outcome
 		why        string
 	}{
@@ -78,7 +77,8 @@ func TestWhatIsSaidWhileItWorks(t *testing.T) {
 	}
 }
 
-// TestSteeringIsToldToTheModel: it begins the work anew, and knows what was done.
+// TestSteeringIsToldToTheModel: a model that is steered begins its work anew, and is told what was
+// done.
 func TestSteeringIsToldToTheModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := laborious(8 * time.Second).open(t.Context())
@@ -98,8 +98,8 @@ func TestSteeringIsToldToTheModel(t *testing.T) {
 	})
 }
 
-// TestNobodyWaitsForeverForAWork: who has asked something else has the floor after a
-// while, whatever the work does.
+// TestNobodyWaitsForeverForAWork: somebody who has asked something else has the floor after about
+// ten seconds, whatever the work does.
 func TestNobodyWaitsForeverForAWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := laborious(time.Hour).open(t.Context())
@@ -118,8 +118,8 @@ func TestNobodyWaitsForeverForAWork(t *testing.T) {
 	})
 }
 
-// TestNothingIsBrokenOff where nobody may interrupt: what is said to an agent while it
-// works is answered afterwards, however long that takes, and tells it to begin nothing anew.
+// TestNothingIsBrokenOff: where nobody may interrupt, what is said to an agent while it works is
+// answered afterwards, however long that takes, and does not make it begin anew.
 func TestNothingIsBrokenOff(t *testing.T) {
 	for text, answer := range map[string]string{"I'm hungry": "So am I.", "no, in German": "Es ist Milch."} {
 		synctest.Test(t, func(t *testing.T) {
@@ -146,8 +146,7 @@ func TestNothingIsBrokenOff(t *testing.T) {
 	}
 }
 
-// TestWhoeverTalksIsCutStill: a turn that talks is cut by whatever is said to its
-// agent.
+// TestWhoeverTalksIsCutStill: a turn that talks is still cut by whatever is said to its agent.
 func TestWhoeverTalksIsCutStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := laborious(time.Second)
@@ -164,8 +163,8 @@ func TestWhoeverTalksIsCutStill(t *testing.T) {
 	})
 }
 
-// TestWhatIsSaidWhileItThinks: it is told how far it is, takes in what it has not
-// known, and stops if it is to; all else is answered, and it goes on.
+// TestWhatIsSaidWhileItThinks: an agent that thinks can be asked how far it is, takes in what it is
+// told, and stops when it is told to. Anything else is answered, and it goes on thinking.
 func TestWhatIsSaidWhileItThinks(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, played, why string
@@ -204,7 +203,8 @@ func TestWhatIsSaidWhileItThinks(t *testing.T) {
 	}
 }
 
-// TestHowFarAfterAnInterruption: the words of all stretches count, each whole.
+// TestHowFarAfterAnInterruption: an agent that is asked how far it is counts the words of all
+// stretches of its thought, each whole.
 func TestHowFarAfterAnInterruption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := thinking(thinks("exactly where it stops", "sun and water"), thinks("", "Roses need")).open(t.Context())

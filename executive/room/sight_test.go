@@ -13,7 +13,7 @@ import (
 	"earshot/executive/scene"
 )
 
-// sees tells a house what a camera sees, and returns what became of it.
+// sees tells a house what a camera sees, and returns whether it was refused.
 func (h *house) sees(ctx context.Context, camera string, body earshot.Body) error {
 	return h.Admit(ctx, earshot.Event{From: earshot.Handle{Provider: "webcam", ID: camera}, Body: body})
 }
@@ -31,12 +31,12 @@ func (h *house) watch(t *testing.T, camera string, g earshot.Glance, lasts time.
 	}
 }
 
-// glance is a look of a camera by day.
+// glance returns what a camera sees by day with so many people in view.
 func glance(people int) earshot.Glance {
 	return earshot.Glance{People: people, Sure: 0.9, Eyes: earshot.Clear, Brightness: 0.5}
 }
 
-// seen returns what a model would read of what cameras see.
+// seen returns what a model reads about what cameras see.
 func (h *house) seen() string {
 	var lines []string
 	for line := range strings.Lines(scene.Prompt(h.Going(earshot.Audience{Unknown: true}), time.Now())) {
@@ -47,8 +47,8 @@ func (h *house) seen() string {
 	return strings.Join(lines, "\n")
 }
 
-// TestWhatACameraSees: it stands in the scene with its age, and what is not seen any more
-// never as if it were.
+// TestWhatACameraSees: what a camera sees is in the scene with its age, and what it no longer sees
+// is never shown as if it still did.
 func TestWhatACameraSees(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -133,7 +133,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestLight: it has one name as long as it is about as light.
+// TestLight: the light keeps its name for as long as its brightness changes only a little.
 func TestLight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -151,7 +151,7 @@ func TestLight(t *testing.T) {
 	})
 }
 
-// TestWhatNoCameraSees is refused.
+// TestWhatNoCameraSees: something that no camera can see is refused.
 func TestWhatNoCameraSees(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -182,8 +182,8 @@ func TestWhatNoCameraSees(t *testing.T) {
 	})
 }
 
-// TestASightIsKept: for all to see, by nobody, also for a scene that is made of the
-// journal; it is nothing to the floor. A glance is kept nowhere.
+// TestASightIsKept: a sight is kept for all to see, has no author, is in a scene that is rebuilt
+// from the journal, and cuts nobody off. A glance is not kept.
 func TestASightIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

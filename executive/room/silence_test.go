@@ -14,7 +14,7 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// reads returns the notices that the console was shown with a text in them.
+// reads returns the notices with a certain text that the console was shown.
 func (h *house) reads(containing string) (all []string) {
 	for _, e := range h.console.Shown() {
 		if n, is := e.Body.(earshot.Notice); is && strings.Contains(n.Text+n.Cure, containing) {
@@ -24,8 +24,8 @@ func (h *house) reads(containing string) (all []string) {
 	return all
 }
 
-// TestASilentModel: who waits is told after five seconds that nothing has come, and after
-// thirty what is wrong and what mends it; whom it is late by less is told nothing.
+// TestASilentModel: somebody who waits is told after five seconds that nothing has come, and after
+// thirty what is wrong and what mends it. If the model is late by less, they are told nothing.
 func TestASilentModel(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -33,7 +33,7 @@ func TestASilentModel(t *testing.T) {
 		after   float64       // slow_notice_seconds
 		trouble llmtest.Trouble
 		signs   map[time.Duration]int // how many have come by then
-		ends    time.Duration         // when it is over
+		ends    time.Duration         // when the turn is over
 		said    string
 	}{
 		{"nothing", time.Second, 5, llmtest.Trouble{Hang: true}, map[time.Duration]int{4900 * time.Millisecond: 0, 5100 * time.Millisecond: 1, time.Minute: 1}, 30 * time.Second, ""},
@@ -84,8 +84,8 @@ func TestASilentModel(t *testing.T) {
 // deaf is an engine that cannot unload.
 type deaf struct{ llm.Engine }
 
-// TestThinkWithoutAModel: a question to think about that no model can be asked is kept, who
-// asked is told so once, and it is thought about when the model is back; also after a start.
+// TestThinkWithoutAModel: a question to think about is kept if no model can be asked. Whoever asked
+// is told so once, and it is thought about when the model is back, even after a restart.
 func TestThinkWithoutAModel(t *testing.T) {
 	absent := llmtest.Trouble{Err: &llm.Error{Fault: llm.Unreachable, Engine: "a", Cure: "start it"}}
 	for _, tt := range []struct {
@@ -93,7 +93,7 @@ func TestThinkWithoutAModel(t *testing.T) {
 		trouble llmtest.Trouble
 		away    time.Duration
 		start   bool // the program ends and begins again meanwhile
-		ill     bool // it is known already
+		ill     bool // the fault is known already
 		kept    bool
 	}{
 		{"for some seconds", absent, 4 * time.Second, false, false, true},
@@ -150,7 +150,7 @@ func TestThinkWithoutAModel(t *testing.T) {
 	}
 }
 
-// outage is an engine that something befalls until it is back.
+// outage is an engine that is replaced by an ill one until it is back.
 type outage struct {
 	llm.Engine
 	ill  llm.Engine
@@ -159,7 +159,7 @@ type outage struct {
 
 func (o outage) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	if time.Now().Before(o.back) {
-		time.Sleep(100 * time.Millisecond) // so that what is answered at once is told before
+		time.Sleep(100 * time.Millisecond) // so that a command is answered before its thought fails
 		return o.ill.Stream(ctx, req)
 	}
 	return o.Engine.Stream(ctx, req)

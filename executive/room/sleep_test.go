@@ -16,7 +16,7 @@ import (
 	"earshot/participants/agents"
 )
 
-// drowsing returns a house whose agents sleep after so many seconds.
+// drowsing returns a house whose agents fall asleep after some seconds.
 func drowsing(after field.Seconds) *house {
 	h := newHouse()
 	h.config.AgentsSleepAfter = after
@@ -30,7 +30,7 @@ func (c *crew) read() int {
 	return c.reads
 }
 
-// states returns what state each agent is in.
+// states returns the state of each agent.
 func (c *crew) states() string {
 	var all []string
 	for _, a := range c.state().Agents {
@@ -39,8 +39,8 @@ func (c *crew) states() string {
 	return strings.Join(all, ", ")
 }
 
-// TestAnAgentFallsAsleep when nothing has happened to it for a while, and is awake
-// again when it answers; what others talk about does not keep it awake.
+// TestAnAgentFallsAsleep: an agent falls asleep when nothing has happened to it for a while, and is
+// awake again when it answers. What others talk about does not keep it awake.
 func TestAnAgentFallsAsleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, drowsing(60), "bob")
@@ -72,8 +72,8 @@ func TestAnAgentFallsAsleep(t *testing.T) {
 	})
 }
 
-// TestATalkingAgentDoesNotSleep, however long it talks, nor one that waits for
-// its turn.
+// TestATalkingAgentDoesNotSleep: an agent that talks does not fall asleep, however long it talks.
+// One whose turn is still to come may sleep until then.
 func TestATalkingAgentDoesNotSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := drowsing(1)
@@ -93,8 +93,8 @@ func TestATalkingAgentDoesNotSleep(t *testing.T) {
 	})
 }
 
-// TestWhoCannotRemember does not answer as if it had forgotten: the turn fails,
-// which is told once, and so is that it is over.
+// TestWhoCannotRemember: an agent whose dialogue cannot be read does not answer as if it had
+// forgotten it. Its turn fails, which is told once, and so is that it is over.
 func TestWhoCannotRemember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, drowsing(60))
@@ -106,7 +106,7 @@ func TestWhoCannotRemember(t *testing.T) {
 		}
 		c.fails(nil)
 		c.must(t, "ann", "@Scout again", time.Second)
-		time.Sleep(15 * time.Second) // it stays so
+		time.Sleep(15 * time.Second) // a fault is reported as over once it has stayed away for a while
 		c.stop()
 		if got := c.turns(); !slices.Equal(got, []string{"Scout failed: @Scout hello", "Scout failed: @Scout hello?", "Scout completed: @Scout again"}) {
 			t.Errorf("turns %q", got)
@@ -118,8 +118,8 @@ func TestWhoCannotRemember(t *testing.T) {
 	})
 }
 
-// TestWhoWakesFirstAfterAStart knows of all that was said before it, and of who
-// has come since the start; that nobody is here as one starts needs no telling.
+// TestWhoWakesFirstAfterAStart: an agent that wakes after a restart knows all that was said before
+// it, and who has come since. It is not told that nobody was here when the program started.
 func TestWhoWakesFirstAfterAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, drowsing(60), "bob")
@@ -137,7 +137,7 @@ func TestWhoWakesFirstAfterAStart(t *testing.T) {
 	})
 }
 
-// A deed is something that somebody does, and how long nothing happens then.
+// A deed is something that somebody does, how many times, and how long nothing happens after each.
 type deed struct {
 	who, what string
 	times     int
@@ -156,8 +156,8 @@ var deeds = rapid.Custom(func(t *rapid.T) deed {
 	}
 })
 
-// TestSleepChangesNothing: whatever people do, an agent that sleeps whenever it
-// can says and is asked the same as one that never does.
+// TestSleepChangesNothing: whatever people do, an agent that sleeps whenever it can says the same,
+// and is asked the same, as one that never sleeps.
 func TestSleepChangesNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		all := rapid.SliceOfN(deeds, 1, 25).Draw(rt, "deeds")
@@ -177,10 +177,10 @@ func at(lines []string, i int) string {
 	return "(the end)"
 }
 
-// live lets people do things where agents sleep after so many seconds, and
-// returns what the model was asked and how the turns ended. No two deeds are at the
-// same time within a millisecond, so that none happens while another one's effect
-// does: which of those comes first is nobody's promise.
+// live lets people do things in a room where agents sleep after some seconds, and returns what the
+// model was asked and how the turns ended. Each deed is at a different point within a millisecond,
+// so that none happens just when another one takes effect: nobody promises which of the two comes
+// first.
 func live(t *testing.T, after field.Seconds, all []deed) (lines []string) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, drowsing(after), "bob")
@@ -200,7 +200,7 @@ func live(t *testing.T, after field.Seconds, all []deed) (lines []string) {
 	return lines
 }
 
-// do does one thing; bob is here or not before and after it.
+// do does one deed. It takes, and returns, whether bob is here.
 func (c *crew) do(t *testing.T, d deed, here bool) bool {
 	switch d.what {
 	case "(comes)":
@@ -217,11 +217,11 @@ func (c *crew) do(t *testing.T, d deed, here bool) bool {
 		c.again(t)
 		return false
 	}
-	_ = c.writes(t, d.who, d.what) // or the room has a reason not to take it
+	_ = c.writes(t, d.who, d.what) // the room may have a reason to refuse it
 	return here
 }
 
-// again ends the program, and begins it again.
+// again stops the program, and starts it again.
 func (c *crew) again(t *testing.T) {
 	c.stop()
 	c.past = slices.DeleteFunc(c.journal.Events(), func(e earshot.Event) bool {
@@ -244,7 +244,7 @@ func (c *crew) asks() (lines []string) {
 	return append(lines, ends...)
 }
 
-// fails lets no dialogue be read, or again.
+// fails makes the reading of dialogues fail, or work again if err is nil.
 func (c *crew) fails(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,21 +19,21 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// face is what stands in each picture of a test, and nowhere else.
+// face is part of each picture of a test, and of nothing else.
 const face = "the face of somebody"
 
-// eyes are cameras that see what a test says. A look takes a time, and is of the time
-// that is asked for; the next picture comes within a tenth of a second.
+// eyes are cameras that see what a test says. A look takes some time, and returns the picture of
+// the time that is asked for. The next picture comes within a tenth of a second.
 type eyes struct {
 	cameras []sight.Camera
 	seen    []earshot.Seen
-	next    []earshot.Seen // in the next picture, if that is another
+	next    []earshot.Seen // what the next picture shows, if that is something else
 	takes   time.Duration
 	fails   error
-	forgets bool // it has the next picture alone
+	forgets bool // only the next picture can be had
 
 	mu    sync.Mutex
-	looks []string // the camera, and how long before the look that was which was meant
+	looks []string // of each look the camera, and how long ago the time was that it is meant for
 }
 
 func (e *eyes) Cameras() []sight.Camera { return e.cameras }
@@ -80,8 +80,8 @@ func oneSeen() *eyes {
 	return &eyes{cameras: []sight.Camera{{Name: "desk", Eyesight: earshot.Clear}}, seen: []earshot.Seen{{What: earshot.Person, Sure: 1}}}
 }
 
-// seeing makes the model of h one that looks at pictures, and says whether it was shown
-// one.
+// seeing gives h a model that says whether it was shown a picture, and that can look at one if sees
+// is set.
 func (h *house) seeing(sees bool) {
 	h.model.Vision = sees
 	h.model.Rules = []llmtest.Rule{
@@ -104,7 +104,8 @@ func (h *house) lastTold() string {
 	return ""
 }
 
-// TestLook asks what there is to see.
+// TestLook: somebody who asks what there is to see is told what the agent sees, or why it sees
+// nothing.
 func TestLook(t *testing.T) {
 	dark := func(eyesight earshot.Eyesight) *eyes {
 		e := oneSeen()
@@ -186,7 +187,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// unpictured finds a picture in what was kept or logged.
+// unpictured fails if a picture is found in what was kept or logged.
 func (h *house) unpictured(t *testing.T) {
 	t.Helper()
 	kept, err := json.Marshal(h.journal.Events())
@@ -200,8 +201,8 @@ func (h *house) unpictured(t *testing.T) {
 	}
 }
 
-// TestLookIsOnRecord: what is kept of a look are the words of the detectors; the answer
-// rests on them, and is taken back with the question.
+// TestLookIsOnRecord: all that is kept of a look is the words of the detectors. The answer rests on
+// them, and is taken back with the question.
 func TestLookIsOnRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -229,7 +230,7 @@ func TestLookIsOnRecord(t *testing.T) {
 	})
 }
 
-// TestLookIsPrivate: who asks in private has a look that nobody else knows of.
+// TestLookIsPrivate: when somebody asks in private, nobody else knows of the look.
 func TestLookIsPrivate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -256,8 +257,8 @@ func TestLookIsPrivate(t *testing.T) {
 	})
 }
 
-// TestMeant: the picture is of when somebody wrote, or had said it, however late the
-// room comes to that.
+// TestMeant: the picture is that of the moment when somebody wrote the question, or had said it,
+// however late the room comes to answer it.
 func TestMeant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -285,7 +286,7 @@ func TestMeant(t *testing.T) {
 	})
 }
 
-// TestMeantAloud: what was said aloud means the picture of its end.
+// TestMeantAloud: a question that was said aloud means the picture of the moment when it ended.
 func TestMeantAloud(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -296,7 +297,7 @@ func TestMeantAloud(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		began := h.voice
 		if err := h.Admit(t.Context(), earshot.Event{From: mic, Via: "loudspeaker", At: began, Body: earshot.Utterance{
-			Text: "earshot what am i holding", Confidence: 0.9, Lasted: 2 * time.Second, // and a second of silence
+			Text: "earshot what am i holding", Confidence: 0.9, Lasted: 2 * time.Second, // a second of silence followed
 		}}); err != nil {
 			t.Fatal(err)
 		}
@@ -308,8 +309,8 @@ func TestMeantAloud(t *testing.T) {
 	})
 }
 
-// TestOldSight: an answer whose first word comes late says how old it is what it rests
-// on; one whose first word comes in time does not.
+// TestOldSight: an answer whose first word comes late says how old the sight is that it rests on,
+// and an answer whose first word comes in time does not.
 func TestOldSight(t *testing.T) {
 	for _, tt := range []struct {
 		first time.Duration // until the first word
@@ -335,7 +336,7 @@ func TestOldSight(t *testing.T) {
 	}
 }
 
-// TestLookTool: the model looks by itself, and what it says then rests on that.
+// TestLookTool: the model looks by itself, and its answer rests on that look.
 func TestLookTool(t *testing.T) {
 	calls := func(arguments string) []llm.Call {
 		return []llm.Call{{Tool: "look", Arguments: json.RawMessage(arguments)}}
@@ -388,8 +389,8 @@ func TestLookTool(t *testing.T) {
 	}
 }
 
-// TestOldLook: an answer from a look that the model took itself says how old that is, too,
-// where its first word comes late; what it had said before is as it was.
+// TestOldLook: an answer from a look that the model took itself also says how old that is if its
+// first word comes late. What the agent had said before the look stays as it was.
 func TestOldLook(t *testing.T) {
 	for _, tt := range []struct {
 		first time.Duration // until the first word, each time it is asked
@@ -428,8 +429,8 @@ func (l late) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta,
 	}
 }
 
-// TestLookAtWhoSitsStill: detectors look where something moves, and miss some; whoever is
-// known to be in view is said to be there all the same, and else it is looked for anew.
+// TestLookAtWhoSitsStill: detectors look where something moves, and miss some people. People who
+// were in view a moment ago are said to be there all the same; otherwise the agent looks anew.
 func TestLookAtWhoSitsStill(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -17,15 +17,15 @@ import (
 	"earshot/participants"
 )
 
-// owner is who looks at the room alone.
+// owner is the audience of somebody who looks at the room alone.
 var owner = earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{participants.Owner}}
 
-// TestSnapshotOfAReply: one sees a reply grow, how far it was heard, that it is held back,
-// and how long it took in the end.
+// TestSnapshotOfAReply: a snapshot shows a reply grow, how far it was heard, whether it is held
+// back, and in the end how long it took.
 func TestSnapshotOfAReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
-		h.console.Every = 5 * time.Millisecond // a rune
+		h.console.Every = 5 * time.Millisecond // a rune takes that long
 		h = h.open(t.Context())
 		began := time.Now()
 		go h.Admit(t.Context(), message("count"))
@@ -58,7 +58,7 @@ func TestSnapshotOfAReply(t *testing.T) {
 	})
 }
 
-// A laggard says 40 ms late that it has come to its end.
+// A laggard is a voice that reports 40 ms late that it has come to its end.
 type laggard struct{ *testkit.Voice }
 
 func (l *laggard) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
@@ -71,7 +71,7 @@ func (l *laggard) Open(ctx context.Context, o earshot.Opening, heard func(earsho
 	})
 }
 
-// TestSnapshotOfACut: of a turn that was cut one sees how long it took to fall silent.
+// TestSnapshotOfACut: a snapshot shows how long a turn that was cut took to fall silent.
 func TestSnapshotOfACut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -91,7 +91,8 @@ func TestSnapshotOfACut(t *testing.T) {
 	})
 }
 
-// TestSnapshotOfWhatWasSaidAloud: what it takes to understand counts too.
+// TestSnapshotOfWhatWasSaidAloud: the time that it takes to understand somebody counts as part of
+// the turn.
 func TestSnapshotOfWhatWasSaidAloud(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -109,7 +110,7 @@ func TestSnapshotOfWhatWasSaidAloud(t *testing.T) {
 	})
 }
 
-// TestSnapshotOfAThought: one sees it grow, in its last bytes, and why it is parked.
+// TestSnapshotOfAThought: a snapshot shows a thought grow, by its last bytes, and why it is parked.
 func TestSnapshotOfAThought(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := thinking(thinks("tides", strings.Repeat("thought ", 2000))).open(t.Context())
@@ -132,8 +133,8 @@ func TestSnapshotOfAThought(t *testing.T) {
 	})
 }
 
-// TestChanged: who waits is woken by each thing that a snapshot shows, and by nothing when
-// nothing happens.
+// TestChanged: somebody who waits for a change is woken by everything that a snapshot shows, and
+// not when nothing happens.
 func TestChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -164,7 +165,7 @@ func TestChanged(t *testing.T) {
 			}
 			time.Sleep(5 * time.Second)
 		}
-		for range 10 { // whatever ends by itself
+		for range 10 { // until whatever ends by itself has ended
 			time.Sleep(time.Minute)
 		}
 		changed := h.Changed()
@@ -178,7 +179,7 @@ func TestChanged(t *testing.T) {
 	})
 }
 
-// TestChangedAtEachToken: who looks whenever something changes sees each state of a reply.
+// TestChangedAtEachToken: somebody who looks at each change sees each state of a reply.
 func TestChangedAtEachToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -206,7 +207,7 @@ func TestChangedAtEachToken(t *testing.T) {
 	})
 }
 
-// TestPartnerOfBefore: whom an agent talked with before the program began is known.
+// TestPartnerOfBefore: after a restart it is known whom an agent talked with before.
 func TestPartnerOfBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -224,7 +225,7 @@ func TestPartnerOfBefore(t *testing.T) {
 	})
 }
 
-// shown returns a snapshot as somebody reads it, without the time.
+// shown returns a snapshot as text, without its time.
 func shown(s api.Snapshot) string {
 	s.At = time.Time{}
 	text, err := json.Marshal(s)

@@ -15,7 +15,7 @@ import (
 	"earshot/participants"
 )
 
-// thinking returns a room whose model thinks like that, a word a second, and talks
+// thinking returns a room whose model follows some rules. It thinks a word a second, and talks
 // quickly.
 func thinking(rules ...llmtest.Rule) *house {
 	h := newHouse()
@@ -29,7 +29,7 @@ func thinking(rules ...llmtest.Rule) *house {
 	return h
 }
 
-// one returns what a model answers that has found one thing.
+// one returns the rule of a model that has found one thing.
 func one(text string) llmtest.Rule {
 	return llmtest.Rule{For: llmtest.ForFindings, Reply: fmt.Sprintf(`{"findings":[{"text":%q,"evidence":["e1"],"confidence":0.8,"minutes":30,"worth_saying":false}]}`, text)}
 }
@@ -38,7 +38,7 @@ func thinks(when, text string) llmtest.Rule {
 	return llmtest.Rule{For: llmtest.ForThought, When: when, Reply: text}
 }
 
-// thoughts returns the stretches that are written down, a line each.
+// thoughts returns the stretches of thought and the findings on record, a line each.
 func (h *house) thoughts() string {
 	var all []string
 	for _, e := range h.journal.Events() {
@@ -46,7 +46,7 @@ func (h *house) thoughts() string {
 		case earshot.Thought:
 			switch {
 			case b.Outcome == earshot.Asked:
-				continue // which it is as soon as it is
+				continue // on record as soon as somebody asks for a thought
 			case b.Outcome == earshot.Suppressed && b.Text == "":
 				continue // it was parked already when it was stopped, or was about to be
 			}
@@ -62,7 +62,7 @@ func (h *house) thoughts() string {
 	return strings.Join(all, "\n")
 }
 
-// asked returns what the model was asked as this, the last message of each.
+// asked returns the last message of each request that the model had with a priority.
 func (h *house) asked(p llm.Priority) (all []string) {
 	for _, req := range h.model.Seen() {
 		if req.Priority == p {
@@ -79,9 +79,9 @@ func (h *house) wants(t *testing.T, want ...string) {
 	}
 }
 
-// TestAThoughtSurvivesAnInterruption: it is parked at the first key, before anything is
-// asked, and goes on from what it had when the answer is given, with that as news;
-// what came of it is in the next prompt.
+// TestAThoughtSurvivesAnInterruption: a thought is parked at the first key, before anything is
+// asked. When the answer is given, it goes on from what it had, with the question and answer as
+// news. What it found is in the next prompt.
 func TestAThoughtSurvivesAnInterruption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := thinking(
@@ -112,8 +112,9 @@ func TestAThoughtSurvivesAnInterruption(t *testing.T) {
 	})
 }
 
-// TestWhoInterruptsAThoughtIsNamed: the owner of the room may look at any moment, also
-// between the two in which it is noted that Ann types and the thought gives way to her.
+// TestWhoInterruptsAThoughtIsNamed: the record of an interrupted thought names the person who
+// interrupted it. The owner of the room may look at any moment, even between the noting that Ann
+// types and the thought giving way to her.
 func TestWhoInterruptsAThoughtIsNamed(t *testing.T) {
 	for name, interrupt := range map[string]earshot.Body{
 		"a key":     earshot.Typing{Began: true},
@@ -127,7 +128,7 @@ func TestWhoInterruptsAThoughtIsNamed(t *testing.T) {
 					h.command(t, "think", "Will I finish?")
 					time.Sleep(2500 * time.Millisecond)
 					over := make(chan struct{})
-					for _, bob := range []string{"bob", "carol"} { // who have the owner look
+					for _, bob := range []string{"bob", "carol"} { // both have the owner look all the time
 						go func() {
 							for {
 								select {
@@ -156,8 +157,8 @@ func TestWhoInterruptsAThoughtIsNamed(t *testing.T) {
 	}
 }
 
-// TestAnEmptiedLineInterruptsNothing: the thought goes on without a word of it. So it
-// does after a cough.
+// TestAnEmptiedLineInterruptsNothing: when a line is emptied again, the thought goes on without a
+// word about it, as it does after a cough.
 func TestAnEmptiedLineInterruptsNothing(t *testing.T) {
 	for name, ends := range map[string]func(*testing.T, *house){
 		"a line": func(t *testing.T, h *house) { typing(t, h, true); time.Sleep(5 * time.Second); typing(t, h, false) },
@@ -192,8 +193,8 @@ func TestAnEmptiedLineInterruptsNothing(t *testing.T) {
 	}
 }
 
-// TestALineThatIsLeftHoldsNothing: two minutes after the last key a thought and a reply
-// go on that it has parked; the next key parks them again.
+// TestALineThatIsLeftHoldsNothing: a thought and a reply that a typed line has parked go on two
+// minutes after the last key. The next key parks them again.
 func TestALineThatIsLeftHoldsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := thinking(thinks("", strings.Repeat("on ", 1000)), llmtest.Rule{When: "count", Reply: "one two three four", Every: time.Second}).open(t.Context())
@@ -246,8 +247,8 @@ func (h *house) command(t *testing.T, name, args string) string {
 	return ""
 }
 
-// TestThink: /think shows the thought growing, surviving an interruption and going
-// on; stop ends it and leaves the reply, and stop leaves the thought.
+// TestThink: /think shows a thought grow, survive an interruption and go on. /think stop ends the
+// thought and leaves the reply, and stop ends the reply and leaves the thought.
 func TestThink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := thinking(thinks("You were thinking", "four five"), thinks("", "one two three"), one("Three."), llmtest.Rule{When: "count", Reply: "a b c d", Every: time.Second}).open(t.Context())
@@ -295,8 +296,8 @@ func TestThink(t *testing.T) {
 	})
 }
 
-// TestPonder: the conversation hands a question on that it is not sure enough of, is
-// told to come back to it, and the answer is for who asked.
+// TestPonder: the conversation hands on a question that it is not sure enough of, and is told to
+// come back to it. The finding is for the person who asked.
 func TestPonder(t *testing.T) {
 	for _, tt := range []struct{ arguments, told string }{
 		{`{"question":"How far is it?","uncertainty":0.8}`, "You think about it."},
@@ -332,8 +333,8 @@ func TestPonder(t *testing.T) {
 	}
 }
 
-// TestAThoughtBeginsAsAReply: the prompt of a thought begins byte by byte as that
-// of a reply, tools and all, so that a server need not read it again.
+// TestAThoughtBeginsAsAReply: the prompt of a thought begins byte for byte as that of a reply,
+// tools and all, so that a server need not read it again.
 func TestAThoughtBeginsAsAReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := thinking(thinks("", "Hm."), one("So.")).open(t.Context())
@@ -364,8 +365,8 @@ func TestAThoughtBeginsAsAReply(t *testing.T) {
 	})
 }
 
-// TestWhatNobodyAskedBeginsAsTheLastReply: with the tools of whoever was answered, which
-// for a guest are fewer.
+// TestWhatNobodyAskedBeginsAsTheLastReply: a thought that nobody asked for has the tools of whoever
+// was answered last, which are fewer for a guest.
 func TestWhatNobodyAskedBeginsAsTheLastReply(t *testing.T) {
 	for _, last := range []string{"ann", "bob"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -390,7 +391,8 @@ func TestWhatNobodyAskedBeginsAsTheLastReply(t *testing.T) {
 	}
 }
 
-// TestWhereThereIsRoom nothing gives way: with two slots, or an engine for each.
+// TestWhereThereIsRoom: where there is room for both, with two slots or an engine for each, a
+// thought does not give way to a reply.
 func TestWhereThereIsRoom(t *testing.T) {
 	for name, change := range map[string]func(*executive.Config){
 		"two slots": func(c *executive.Config) { c.LLM.Slots = 2 },
@@ -422,8 +424,8 @@ func TestWhereThereIsRoom(t *testing.T) {
 	}
 }
 
-// TestSequential: without parallel.enabled a thought is one step after a reply, only
-// where somebody asks for it, and ends when somebody speaks; its part is kept.
+// TestSequential: without parallel.enabled a thought is one step after a reply, takes place only if
+// somebody asks for it, and ends when somebody speaks. The part that was thought is kept.
 func TestSequential(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := thinking(thinks("", "one two three four"), one("Two."))
@@ -441,8 +443,8 @@ func TestSequential(t *testing.T) {
 	})
 }
 
-// TestThoughtsGoOnAfterAStart: what somebody asked for and was parked, and what was
-// asked and had not begun.
+// TestThoughtsGoOnAfterAStart: a thought that somebody asked for goes on after a restart if it was
+// parked, and begins if it had not begun.
 func TestThoughtsGoOnAfterAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := thinking(thinks("You were thinking:\none two\n", "three"), thinks("Why?", "Because."), thinks("", "one two nine"), one("Three.")).open(t.Context())
@@ -460,7 +462,7 @@ func TestThoughtsGoOnAfterAStart(t *testing.T) {
 			t.Error(got)
 		}
 		h.stop()
-		// What is over is over, and what was found is known.
+		// What is over stays over, and what was found is known.
 		h.past = h.journal.Events()
 		h.open(t.Context())
 		defer h.stop()
@@ -475,9 +477,9 @@ func TestThoughtsGoOnAfterAStart(t *testing.T) {
 	})
 }
 
-// TestAKillForgetsNoQuestion: what somebody has asked for, in whichever way, is
-// thought about after a start, also if earshot stopped without a word during the
-// first stretch, or before it. What somebody has stopped is not.
+// TestAKillForgetsNoQuestion: a question that somebody has asked to have thought about, in
+// whichever way, is thought about after a restart, even if earshot stopped without a word during
+// the first stretch, or before it. A thought that somebody has stopped is not.
 func TestAKillForgetsNoQuestion(t *testing.T) {
 	for name, tt := range map[string]struct {
 		ask  func(*testing.T, *house)
@@ -515,7 +517,8 @@ func TestAKillForgetsNoQuestion(t *testing.T) {
 	}
 }
 
-// TestNothingIsThought where the room answers nothing, and what was begun waits.
+// TestNothingIsThought: nothing is thought while the room answers nothing, and a thought that has
+// begun waits.
 func TestNothingIsThought(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := thinking(thinks("", "one two three")).open(t.Context())
@@ -535,7 +538,7 @@ func TestNothingIsThought(t *testing.T) {
 	})
 }
 
-// TestTriggers are whole words in any case, of a person's message to the agent.
+// TestTriggers: a trigger is a whole word, in any case, of a person's message to the agent.
 func TestTriggers(t *testing.T) {
 	for text, want := range map[string]string{
 		"please ANALYZE that":       "trigger completed Hm.",
@@ -555,7 +558,7 @@ func TestTriggers(t *testing.T) {
 	}
 }
 
-// TestItsOwnWordsMakeNobodyThink: a reply with a trigger in it begins nothing.
+// TestItsOwnWordsMakeNobodyThink: a reply with a trigger in it begins no thought.
 func TestItsOwnWordsMakeNobodyThink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := thinking(thinks("", "Hm."), llmtest.Rule{Reply: "I think, I reason, I decide."}).open(t.Context())

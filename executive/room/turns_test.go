@@ -23,15 +23,15 @@ import (
 	"earshot/participants/agents"
 )
 
-// replying returns a record of an agent that calls whom it answers.
+// replying returns the record of an agent that calls whoever it answers.
 func replying(id, name string) agents.Record {
 	r := record(id, name)
 	r.AutoReply = true
 	return r
 }
 
-// pair returns a room in which Earshot and Scout call whom they answer, and say
-// what the script lets them.
+// pair returns a room in which Earshot and Scout call whoever they answer, and say what the script
+// makes them say.
 func pair(t *testing.T, h *house, others ...string) *crew {
 	t.Helper()
 	c := man(t, h, others...)
@@ -39,7 +39,7 @@ func pair(t *testing.T, h *house, others ...string) *crew {
 	return c
 }
 
-// endless lets agents answer for ever, each time something else.
+// endless lets agents answer for ever, each time with something else.
 func endless(names ...string) *llmtest.Script {
 	s := &llmtest.Script{Every: time.Millisecond}
 	for _, name := range names {
@@ -52,7 +52,7 @@ func endless(names ...string) *llmtest.Script {
 	return s
 }
 
-// mutual lets Earshot and Scout call each other for ever, each by itself.
+// mutual lets Earshot and Scout call each other for ever, each of its own accord.
 func mutual() *llmtest.Script {
 	s := endless("Earshot", "Scout")
 	for i := range s.Rules[0].Replies {
@@ -62,7 +62,7 @@ func mutual() *llmtest.Script {
 	return s
 }
 
-// talk is what was said by agents, in order, each with the name of who said it.
+// talk returns what agents said, in order, each with the name of the agent.
 func (c *crew) talk() (all []string) {
 	for _, e := range c.journal.Events() {
 		if r, ok := e.Body.(earshot.Reply); ok && r.Offered != "" {
@@ -134,8 +134,8 @@ func TestAgentsForEver(t *testing.T) {
 	}
 }
 
-// TestAPersonInTheMiddle of a talk is answered next, and the agents begin to count
-// again; what they had still to say to each other is given up.
+// TestAPersonInTheMiddle: a person who speaks in the middle of a talk is answered next, and the
+// agents begin to count again. What they had still to say to each other is given up.
 func TestAPersonInTheMiddle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -158,8 +158,8 @@ func TestAPersonInTheMiddle(t *testing.T) {
 	})
 }
 
-// TestCutInTheMiddle: a word that stops agents frees the floor at once, and
-// nothing more comes, whichever moment it is said at.
+// TestCutInTheMiddle: at whatever moment somebody says a word that stops agents, the floor is free
+// at once and nothing more comes.
 func TestCutInTheMiddle(t *testing.T) {
 	for _, word := range []string{"stop", "/stop", "be quiet"} {
 		for at := range 40 {
@@ -182,8 +182,8 @@ func TestCutInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestTheCountGoesOn: comings and goings, notices and what people say to each
-// other do not end the count, a person's message does.
+// TestTheCountGoesOn: comings and goings, notices, and what people say to each other do not end the
+// count. A person's message to an agent does.
 func TestTheCountGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -204,8 +204,7 @@ func TestTheCountGoesOn(t *testing.T) {
 	})
 }
 
-// outside returns a room with ann in it and two AIs from outside, who write by
-// their own handles.
+// outside returns a room with ann in it, and two AIs from outside that write by their own handles.
 func outside(t *testing.T, h *house) *house {
 	t.Helper()
 	if h.people == nil {
@@ -239,7 +238,7 @@ func (h *house) by(t *testing.T, name, text string) {
 	time.Sleep(time.Second)
 }
 
-// ends are the outcomes of the turns, with how they handed over.
+// ends returns the outcome of each turn, or why it handed over.
 func (h *house) ends() string {
 	var all []string
 	for _, r := range h.replies() {
@@ -252,8 +251,8 @@ func (h *house) ends() string {
 	return strings.Join(all, " ")
 }
 
-// TestAIsFromOutsideCount: they are answered within the limit, cut nobody, and are
-// told once that it is enough.
+// TestAIsFromOutsideCount: AIs from outside are answered within the limit, and are told once that
+// it is enough.
 func TestAIsFromOutsideCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -285,7 +284,7 @@ func TestAIsFromOutsideCount(t *testing.T) {
 	})
 }
 
-// TestAnAIFromOutsideCutsNobody: a person is answered to the end, and before it.
+// TestAnAIFromOutsideCutsNobody: a person is answered to the end, and before an AI from outside is.
 func TestAnAIFromOutsideCutsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := outside(t, newHouse())
@@ -299,8 +298,8 @@ func TestAnAIFromOutsideCutsNobody(t *testing.T) {
 	})
 }
 
-// TestWhatAnAITypesIsSent: the first key of its line holds the floor back, and the
-// message that becomes of it does no longer: it is answered.
+// TestWhatAnAITypesIsSent: the first key of an AI's line holds back the floor. The message that the
+// line becomes does not any more, so it is answered.
 func TestWhatAnAITypesIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := outside(t, newHouse())
@@ -315,8 +314,8 @@ func TestWhatAnAITypesIsSent(t *testing.T) {
 	})
 }
 
-// TestARestartGoesOnCounting: what was said before it counts, and so does that the
-// agents have handed over.
+// TestARestartGoesOnCounting: messages from before a restart count, and so does a handover from
+// before it.
 func TestARestartGoesOnCounting(t *testing.T) {
 	for _, tt := range []struct {
 		before int // messages of the AI
@@ -352,7 +351,7 @@ func TestARestartGoesOnCounting(t *testing.T) {
 	}
 }
 
-// passing is a room in which Earshot says something, in pieces of some size.
+// passing returns a room in which Earshot has given a certain reply.
 func passing(t *testing.T, reply string) *crew {
 	h := newHouse()
 	h.model = &llmtest.Script{Rules: []llmtest.Rule{{Agent: "Earshot", Reply: reply}, {Agent: "Scout", Reply: "yes"}}, Every: time.Millisecond}
@@ -362,8 +361,8 @@ func passing(t *testing.T, reply string) *crew {
 	return c
 }
 
-// TestPass: an agent passes control anywhere in its reply. What it said
-// before stays; without a word the reply is nothing but that.
+// TestPass: an agent may pass control anywhere in its reply. What it said before that stays. If it
+// said nothing, the reply is the handover alone.
 func TestPass(t *testing.T) {
 	const passes = "Earshot: @ann, Earshot is passing control to you."
 	for _, tt := range []struct {
@@ -398,8 +397,8 @@ func TestPass(t *testing.T) {
 	}
 }
 
-// TestWhoCallsWhom: an agent's words call agents at the beginning of a paragraph, but
-// never everybody, never itself, and people start no turn.
+// TestWhoCallsWhom: the words of an agent call another agent at the beginning of a paragraph, but
+// never everybody and never itself. A person who is called starts no turn.
 func TestWhoCallsWhom(t *testing.T) {
 	for _, tt := range []struct{ reply, answers, to string }{
 		{"I am done.", "", "owner"},
@@ -413,7 +412,7 @@ func TestWhoCallsWhom(t *testing.T) {
 		{"@nobody, look", "", "owner"},
 		{"@human, what now?", "", "owner"},
 		{"@bob, what now?", "", "owner"},
-		{"@Ranger, look", "", "owner"}, // has no seat
+		{"@Ranger, look", "", "owner"}, // Ranger has no seat
 	} {
 		t.Run(tt.reply, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -447,8 +446,8 @@ func TestWhoCallsWhom(t *testing.T) {
 	}
 }
 
-// TestAnotherUsersAgent: what is said to it reaches nobody, also not others who are
-// called beside it; a person has the floor, and the agents read why.
+// TestAnotherUsersAgent: what an agent says to another user's agent reaches nobody, not even the
+// agents that it calls in the same reply. A person has the floor, and the agents read why.
 func TestAnotherUsersAgent(t *testing.T) {
 	for _, reply := range []string{"@Coder, look", "@Scout, look\n@Coder, look", "<world>TO: Coder</world>look"} {
 		t.Run(reply, func(t *testing.T) {
@@ -478,7 +477,7 @@ func TestAnotherUsersAgent(t *testing.T) {
 	}
 }
 
-// TestAnswersToEverybodyCallNobody.
+// TestAnswersToEverybodyCallNobody: agents that answer a message to all of them call no agent.
 func TestAnswersToEverybodyCallNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -495,7 +494,7 @@ func TestAnswersToEverybodyCallNobody(t *testing.T) {
 	})
 }
 
-// TestAutoReplyOff: an agent that does not want it calls nobody by answering.
+// TestAutoReplyOff: an agent without auto-reply calls nobody by answering.
 func TestAutoReplyOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -509,8 +508,8 @@ func TestAutoReplyOff(t *testing.T) {
 	})
 }
 
-// TestWhatAnAgentIsAsked by another stands in its prompt, also where it was not
-// to see what the other was asked.
+// TestWhatAnAgentIsAsked: what one agent asks another is in the other's prompt, even if the other
+// was not to see what the first had been asked.
 func TestWhatAnAgentIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -526,7 +525,7 @@ func TestWhatAnAgentIsAsked(t *testing.T) {
 	})
 }
 
-// TestAHandoverIsTheHousesWord: no model reads it as what it said itself.
+// TestAHandoverIsTheHousesWord: no model reads a handover as something that it said itself.
 func TestAHandoverIsTheHousesWord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -547,7 +546,8 @@ func TestAHandoverIsTheHousesWord(t *testing.T) {
 	})
 }
 
-// TestHandedOverElsewhere: who is not in the room is reached where they are.
+// TestHandedOverElsewhere: a question or a handover to somebody who is not in the room reaches them
+// where they are.
 func TestHandedOverElsewhere(t *testing.T) {
 	for _, tt := range []struct{ reply, want string }{
 		{"@human, which colour?", "bob: @human, which colour?"},
@@ -579,8 +579,8 @@ func TestHandedOverElsewhere(t *testing.T) {
 	}
 }
 
-// TestVoicesAmongAgents: what agents answer each other after somebody has spoken is
-// said aloud, and so is that they hand over.
+// TestVoicesAmongAgents: after somebody has spoken, what agents answer each other is said aloud,
+// and so is the handover.
 func TestVoicesAmongAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -599,8 +599,8 @@ func TestVoicesAmongAgents(t *testing.T) {
 	})
 }
 
-// TestExchangesCount: what agents ask each other within their turns is part of the
-// limit, and the model is told what to do instead.
+// TestExchangesCount: what agents ask each other within their turns counts towards the limit.
+// Beyond it, the model is told what to do instead.
 func TestExchangesCount(t *testing.T) {
 	for _, tt := range []struct {
 		limit   int
@@ -608,7 +608,7 @@ func TestExchangesCount(t *testing.T) {
 		used    string
 	}{
 		{0, 0, "may not say more to each other now"},
-		{1, 1, "may not say more to each other now"}, // which nobody answers
+		{1, 1, "may not say more to each other now"}, // nobody answers that one
 		{2, 2, "Scout: yes"},
 		{20, 2, "Scout: yes"},
 	} {
@@ -637,8 +637,8 @@ func TestExchangesCount(t *testing.T) {
 	}
 }
 
-// TestInPrivateTheyCount apart: what is talked in private uses up nothing of the
-// open talk, stays among its members, and is handed over to one of them.
+// TestInPrivateTheyCount: a private talk of agents is counted apart. It uses up nothing of the open
+// talk, stays among its members, and is handed over to one of them.
 func TestInPrivateTheyCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -676,8 +676,8 @@ func TestInPrivateTheyCount(t *testing.T) {
 	})
 }
 
-// TestNothingGoesOn where the room answers nothing, where silence was asked for,
-// and where the journal takes nothing.
+// TestNothingGoesOn: agents do not go on talking where the room answers nothing, where silence was
+// asked for, or where the journal takes nothing.
 func TestNothingGoesOn(t *testing.T) {
 	const open, private = "talk to each other", "/msg Earshot, Scout: talk to each other"
 	for _, tt := range []struct {
@@ -718,10 +718,9 @@ func TestNothingGoesOn(t *testing.T) {
 	}
 }
 
-// TestTurnControl: whatever people and agents do, no agent answers another when
-// enough has been said; the agents hand over once, and not silently; and what a
-// person asks is answered, or another question of the same conversation in its
-// place.
+// TestTurnControl: whatever people and agents do, no agent answers another once enough has been
+// said. The agents hand over once, and not silently. What a person asks is answered, or another
+// question of the same conversation is answered in its place.
 func TestTurnControl(t *testing.T) {
 	said := rapid.SampledFrom([]string{"@Scout, go on", "@Earshot, go on", "done", "<world>pass</world>", "so <world>pass</world>", "@human, what now?",
 		"<world>TO: Scout, Earshot</world> look", "@all look", "first 1", "then 2", "and 3", "@Scout, 4"})
@@ -763,7 +762,7 @@ func TestTurnControl(t *testing.T) {
 	})
 }
 
-// controlled looks whether what is on record was controlled.
+// controlled checks that what is on record keeps to that.
 func controlled(t *rapid.T, c *crew, limit int) {
 	kind := func(id earshot.ParticipantID) participants.Type {
 		p, _ := c.people.Get(id)

@@ -14,14 +14,14 @@ import (
 	"earshot"
 )
 
-// after returns a house that goes on from what another has on record.
+// after returns a house that goes on from what h has on record.
 func (h *house) after() *house {
 	again := newHouse()
 	again.journal, again.ids, again.past, again.people, again.config = h.journal, h.ids, h.journal.Events(), h.people, h.config
 	return again
 }
 
-// answers returns what came of each message, in order.
+// answers returns the outcome of each reply, with what was heard of it, in order.
 func (h *house) answers() string {
 	var all []string
 	for _, e := range h.journal.Events() {
@@ -32,8 +32,8 @@ func (h *house) answers() string {
 	return strings.Join(all, " | ")
 }
 
-// TestUnanswered: what somebody asked before earshot stopped, and of whose answer
-// nothing was heard, is answered when it runs again, once.
+// TestUnanswered: a question that somebody asked before earshot stopped is answered, once, when it
+// runs again, if nothing of the answer was heard before.
 func TestUnanswered(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -114,8 +114,8 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// TestUnansweredNoMore: what was taken back, or changed, while who wrote it is waited for is
-// not answered as it was.
+// TestUnansweredNoMore: after a restart a question waits for whoever wrote it. If it is taken back
+// or changed meanwhile, it is not answered as it was.
 func TestUnansweredNoMore(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -155,7 +155,7 @@ func TestUnansweredNoMore(t *testing.T) {
 	}
 }
 
-// restarts ends the room, and begins it anew with the same agents.
+// restarts closes the room, and opens it again with the same agents.
 func (c *crew) restarts(t *testing.T) {
 	t.Helper()
 	c.Leave()
@@ -166,8 +166,8 @@ func (c *crew) restarts(t *testing.T) {
 	c.house = next.open(t.Context())
 }
 
-// TestUnansweredByOne: of several agents that were called, those answer when the program
-// runs again of whom nothing was heard, and no other; so does whom a message answered.
+// TestUnansweredByOne: of several agents that were called, those of whom nothing was heard answer
+// when the program runs again, and no others. An agent whose reply a message answers does so too.
 func TestUnansweredByOne(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -211,7 +211,8 @@ func TestUnansweredByOne(t *testing.T) {
 	}
 }
 
-// ends returns the turns in the order in which they ended: who, how, and what was heard.
+// ends returns the turns in the order in which they ended: the agent, the outcome, and what was
+// heard.
 func (c *crew) ends() (all []string) {
 	for _, e := range c.journal.Events() {
 		if r, ok := e.Body.(earshot.Reply); ok {
@@ -221,9 +222,9 @@ func (c *crew) ends() (all []string) {
 	return all
 }
 
-// TestEachAgentAnswersOnce: whenever the program ends, and how often, each agent answers
-// what was written last and called it once, what was written before at most once, and what
-// did not call it not at all.
+// TestEachAgentAnswersOnce: whenever the program ends, and however often, each agent answers the
+// last message once if that called it, an earlier message that called it at most once, and a
+// message that did not call it not at all.
 func TestEachAgentAnswersOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pause := rapid.Custom(func(rt *rapid.T) time.Duration {
@@ -231,7 +232,7 @@ func TestEachAgentAnswersOnce(t *testing.T) {
 		})
 		call := rapid.SampledFrom([]string{"", "@Scout", "@Earshot", "@Coder @Scout", "@Earshot @Coder", "@all", "/msg Scout, Coder:"})
 		type step struct {
-			call string // of what is written; empty where the program ends
+			call string // whom the message calls; empty if the program ends instead
 			then time.Duration
 		}
 		steps := []step{{"@all", pause.Draw(rt, "then")}}

@@ -33,13 +33,13 @@ func (h *house) verdicts() (all []string) {
 	return all
 }
 
-// TestAQuestionToTheRoom: it is left to the people first, and answered if none of
-// them does; the model is told that nobody called it.
+// TestAQuestionToTheRoom: a question to the room is left to the people first, and answered if none
+// of them does. The model is told that nobody called it.
 func TestAQuestionToTheRoom(t *testing.T) {
 	const first, then = "wait: " + attention.PeopleFirst, "speak: " + attention.ToTheRoom
 	for _, tt := range []struct {
 		name    string
-		after   time.Duration // until bob does
+		after   time.Duration // until bob does something
 		bob     string
 		want    []string
 		answers int
@@ -92,8 +92,8 @@ func (c *company) types(t *testing.T, name string, began bool) {
 	}
 }
 
-// TestAQuestionToTheRoomAloud: a voice that nobody knows may be a loudspeaker's, so
-// only what it asks of everybody counts; the model reads what was asked.
+// TestAQuestionToTheRoomAloud: a voice that nobody knows may be a loudspeaker's, so only its
+// questions to everybody count. The model reads what was asked.
 func TestAQuestionToTheRoomAloud(t *testing.T) {
 	for _, tt := range []struct {
 		text string
@@ -115,7 +115,7 @@ func TestAQuestionToTheRoomAloud(t *testing.T) {
 	}
 }
 
-// remembers lets a house go on from a past in which something was found out.
+// remembers lets a house go on from a past in which it has found something.
 func (h *house) remembers(t *testing.T, f earshot.Finding) {
 	t.Helper()
 	public := earshot.Visibility{Scope: earshot.Public}
@@ -135,8 +135,8 @@ func (h *house) remembers(t *testing.T, f earshot.Finding) {
 
 var train = earshot.Finding{Text: "The last train leaves in twenty minutes.", Confidence: 0.9, Worth: true}
 
-// TestAFindingIsSaidOnce: at the next gap, in its own words, without a model, aloud
-// too; and not again after a restart.
+// TestAFindingIsSaidOnce: a finding is said at the next gap, in its own words, without a model, and
+// not again after a restart.
 func TestAFindingIsSaidOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := byDay()
@@ -170,12 +170,12 @@ func TestAFindingIsSaidOnce(t *testing.T) {
 	})
 }
 
-// TestAFindingWaits: it is decided once that it waits, and said when what it waits for
-// is over; if that is too late it is not said at all.
+// TestAFindingWaits: it is decided once that a finding waits. The finding is said when what it
+// waits for is over, or not at all if that is too late.
 func TestAFindingWaits(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		make func(t *testing.T, c *company) // what holds it back, and then not
+		make func(t *testing.T, c *company) // holds it back, and then lets it go
 		is   func(*earshot.Finding, *house)
 		want []string
 	}{
@@ -213,7 +213,7 @@ func TestAFindingWaits(t *testing.T) {
 				h.away = true
 				h.people = registry(t, "bob")
 				c := &company{house: h.open(t.Context()), screens: map[string]*testkit.Voice{"ann": h.console}, leave: map[string]func(){}}
-				synctest.Wait() // it has looked, and nobody is there
+				synctest.Wait() // the agent has looked, and nobody is there
 				if tt.make != nil {
 					tt.make(t, c)
 				}
@@ -227,8 +227,8 @@ func TestAFindingWaits(t *testing.T) {
 	}
 }
 
-// TestNotNow: words tell the agent to be still as well, and for how long; a restart
-// does not make it forget.
+// TestNotNow: words can tell the agent to be still, too, and for how long. A restart does not make
+// it forget that.
 func TestNotNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, byDay(), "bob")
@@ -259,7 +259,8 @@ func TestNotNow(t *testing.T) {
 	})
 }
 
-// TestNotNowWithoutAName: to who has just spoken nobody says whom they mean.
+// TestNotNowWithoutAName: somebody who says "not now" to an agent that has just spoken need not say
+// its name.
 func TestNotNowWithoutAName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := byDay()
@@ -280,7 +281,8 @@ func TestNotNowWithoutAName(t *testing.T) {
 	})
 }
 
-// TestSnooze: what /snooze takes.
+// TestSnooze: /snooze refuses times that make no sense, takes an hour if none is given, and is
+// shown to others.
 func TestSnooze(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, byDay(), "bob")
@@ -300,8 +302,8 @@ func TestSnooze(t *testing.T) {
 	})
 }
 
-// answersRoom counts what is said to questions to the room, so often asked, with a
-// pause between them.
+// answersRoom asks the room the same question some times, with a pause after each, and returns how
+// many replies there were.
 func answersRoom(times int, pause time.Duration) func(*testing.T, *house) string {
 	return func(t *testing.T, h *house) string {
 		c := gather(t, h, "bob")
@@ -318,7 +320,7 @@ func untilNoon() time.Duration {
 	return 24*time.Hour - time.Now().Add(12*time.Hour).Sub(time.Now().Add(12*time.Hour).Truncate(24*time.Hour))
 }
 
-// speaksUp looks whether a finding is said of which the agent is fairly sure.
+// speaksUp returns whether a finding is said of which the agent is fairly sure.
 func speaksUp(t *testing.T, h *house) string {
 	is := train
 	is.Until, is.Confidence = time.Now().Add(24*time.Hour), 0.7

@@ -14,8 +14,8 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// TestAgentsThatRemindForEver: agents that set a reminder each time before they
-// answer each other are not kept going by that; they stop at the limit.
+// TestAgentsThatRemindForEver: agents that set a reminder each time before they answer each other
+// do not keep going by that. They stop at the limit.
 func TestAgentsThatRemindForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -32,8 +32,7 @@ func TestAgentsThatRemindForEver(t *testing.T) {
 	})
 }
 
-// reminders is a model that sets a reminder, waits until it is due, and calls the
-// other.
+// reminders is a model that sets a reminder, waits until it is due, and calls the other agent.
 type reminders struct{ n int }
 
 func (r *reminders) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
@@ -50,7 +49,7 @@ func (r *reminders) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.De
 	}
 }
 
-// stuck are workers that do not end.
+// stuck are workers whose agents do not end.
 type stuck struct{ workers }
 
 func (*stuck) Finish(ctx context.Context, _, _ earshot.ParticipantID) error {
@@ -58,8 +57,8 @@ func (*stuck) Finish(ctx context.Context, _, _ earshot.ParticipantID) error {
 	return ctx.Err()
 }
 
-// TestAHelperThatDoesNotEnd keeps neither a person from the floor nor the program
-// from ending.
+// TestAHelperThatDoesNotEnd: an agent for a task that does not end keeps neither a person from the
+// floor nor the program from ending.
 func TestAHelperThatDoesNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()

@@ -13,7 +13,7 @@ import (
 	"earshot/speakers"
 )
 
-// choir is ears that can be told whose voices they are, and what they were told.
+// choir is ears that can be told whose voices they hear, and that note what they were told.
 type choir struct {
 	ears
 	told  []string
@@ -54,7 +54,7 @@ func (c *choir) Forget(h earshot.Handle, said speakers.Attestation) (speakers.Ch
 	return c.tell("forget", h, "", said)
 }
 
-// commands gives one as somebody at a console, and returns the answer.
+// commands gives a command as somebody at a console, and returns the answer.
 func (h *house) commands(t *testing.T, who, text string) string {
 	t.Helper()
 	name, args, _ := strings.Cut(text, " ")
@@ -70,7 +70,8 @@ func (h *house) commands(t *testing.T, who, text string) string {
 	return answer
 }
 
-// TestVoiceCommand: who may say whose a voice is, have it kept and forgotten.
+// TestVoiceCommand: everybody who is known, but no voice, may say whose a voice is. Only the person
+// whose it is may have it kept, and only they and the owner may have it forgotten.
 func TestVoiceCommand(t *testing.T) {
 	for _, tt := range []struct{ by, text, want, told string }{
 		{"ann", "voice", "voice 3: somebody unknown\nvoice 5: bob", ""},
@@ -115,8 +116,8 @@ func TestVoiceCommand(t *testing.T) {
 	}
 }
 
-// TestConsentAloud: a voice is kept when whose it is asks for that, and agrees to what
-// that means; never at the word of another voice, of nobody, or too late.
+// TestConsentAloud: a voice is kept when the person whose it is asks for that, and agrees to what
+// it means. It is never kept at the word of another voice or of somebody unknown, or too late.
 func TestConsentAloud(t *testing.T) {
 	type line struct {
 		voice int
@@ -168,8 +169,8 @@ func TestConsentAloud(t *testing.T) {
 	}
 }
 
-// TestThatWasBob: who says whose words these were teaches the book, and the words are
-// theirs from then on; a voice cannot.
+// TestThatWasBob: somebody who says whose words these were teaches the registry of voices, and the
+// words are that person's from then on. A voice cannot do that.
 func TestThatWasBob(t *testing.T) {
 	for _, tt := range []struct{ by, text, want string }{
 		{"ann", "correct that was Bob", "bob"}, {"bob", "correct no, that was me", "bob"}, {"ann", "correct it was bob, not me", "bob"},

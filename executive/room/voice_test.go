@@ -32,7 +32,7 @@ func (h *house) hears(t *testing.T, text string, own float64, then time.Duration
 	time.Sleep(then)
 }
 
-// notices lets the room notice how far a voice has come.
+// notices tells the room a stage of what a voice is saying.
 func (h *house) notices(t *testing.T, s earshot.Speech) {
 	t.Helper()
 	if err := h.Admit(t.Context(), earshot.Event{From: mic, Via: "loudspeaker", At: time.Now(), Body: s}); err != nil {
@@ -41,7 +41,7 @@ func (h *house) notices(t *testing.T, s earshot.Speech) {
 	synctest.Wait()
 }
 
-// voiced opens a room with a voice that says a rune in ten milliseconds.
+// voiced opens a room with a voice that says a rune every ten milliseconds.
 func voiced(t *testing.T, h *house) (*house, *testkit.Voice) {
 	h.open(t.Context())
 	v := &testkit.Voice{Called: "loudspeaker", Every: 10 * time.Millisecond, Aloud: true}
@@ -49,7 +49,7 @@ func voiced(t *testing.T, h *house) (*house, *testkit.Voice) {
 	return h, v
 }
 
-// afterwards asks by name, and then without it.
+// afterwards asks by name and then without it, and returns how many replies there were.
 func afterwards(t *testing.T, h *house) string {
 	voiced(t, h)
 	if err := h.Admit(t.Context(), earshot.Event{From: mic, Body: earshot.Utterance{Text: "earshot count", Confidence: 0.95}}); err != nil {
@@ -60,7 +60,7 @@ func afterwards(t *testing.T, h *house) string {
 	return fmt.Sprintf("%d replies", len(h.replies()))
 }
 
-// spoken says something aloud, once.
+// spoken says something aloud, once, and returns how many replies there were.
 func spoken(text string) func(*testing.T, *house) string {
 	return func(t *testing.T, h *house) string {
 		voiced(t, h)
@@ -77,7 +77,8 @@ func typed(t *testing.T, h *house) string {
 	return v.Played()
 }
 
-// TestWhatIsSaidAloud: whom it answers, and what becomes of the rest.
+// TestWhatIsSaidAloud: something that is said aloud is answered if it calls the agent or follows
+// its reply, and otherwise it is overheard.
 func TestWhatIsSaidAloud(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -115,8 +116,8 @@ func TestWhatIsSaidAloud(t *testing.T) {
 	}
 }
 
-// TestOverheard: what was not said to the agent is written down, in its context
-// for a while, and no part of its dialogue.
+// TestOverheard: what was not said to the agent is written down, is in its context for a while, and
+// is no part of its dialogue.
 func TestOverheard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := voiced(t, newHouse())
@@ -152,13 +153,14 @@ type voiceStep struct {
 	own   bool
 }
 
-// TestCuttingInAloud: what makes the voice lower, pause, go on, stop.
+// TestCuttingInAloud: what is heard while the agent speaks makes its voice lower, pause, go on or
+// stop.
 func TestCuttingInAloud(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		heard []voiceStep
 		told  string // what the voice was told
-		after int    // replies there are in the end
+		after int    // how many replies there are in the end
 	}{
 		{"a cough", []voiceStep{{stage: earshot.VoiceBegan}, {stage: earshot.VoiceOver}}, "duck resume", 1},
 		{"words to it", []voiceStep{{stage: earshot.VoiceBegan}, {stage: earshot.VoiceLasts}, {stage: earshot.VoiceWords, words: "no i meant"}, {words: "no i meant tomorrow"}}, "duck pause cut", 2},
@@ -216,7 +218,7 @@ func TestBystanders(t *testing.T) {
 	})
 }
 
-// A chat is a console that is beside a call.
+// A chat is a console beside a call.
 type chat struct{ *testkit.Voice }
 
 func (chat) Written() bool { return true }
@@ -259,8 +261,7 @@ func TestAChatBesideACall(t *testing.T) {
 	}
 }
 
-// TestOwnVoice: what comes back of its own voice is nobody's word, and is not
-// written down.
+// TestOwnVoice: the agent's own voice that comes back is nobody's words, and is not written down.
 func TestOwnVoice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := voiced(t, newHouse())
@@ -275,7 +276,8 @@ func TestOwnVoice(t *testing.T) {
 	})
 }
 
-// TestSpeechThatLies: a sense may send anything.
+// TestSpeechThatLies: a sense may send anything; the room refuses it, or makes something harmless
+// of it.
 func TestSpeechThatLies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := voiced(t, newHouse())

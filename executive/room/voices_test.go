@@ -19,8 +19,8 @@ import (
 	"earshot/speakers"
 )
 
-// ears tell voices apart by the first number of their print: 0 is nobody's, 98 like
-// none that is known, 99 the agent's own.
+// ears tell voices apart by the first number of their print: 0 is a voice that cannot be told, 98
+// one that is like no known voice, and 99 the agent's own.
 type ears struct {
 	mu     sync.Mutex
 	judged int
@@ -69,15 +69,14 @@ func (e *ears) Speaker(h earshot.Handle) (speakers.Speaker, bool) {
 	return speakers.Speaker{Handle: h, Number: n}, true
 }
 
-// listening is a house that tells voices apart.
+// listening returns a house that tells voices apart.
 func listening() *house {
 	h := newHouse()
 	h.voices = new(ears)
 	return h
 }
 
-// hearsOf lets the room hear an utterance by a voice that ends now, and then some time
-// pass.
+// hearsOf lets the room hear an utterance of a voice, which ends now, and then lets some time pass.
 func (h *house) hearsOf(t *testing.T, voice int, text string, then time.Duration) {
 	t.Helper()
 	e := aloud(text, 0)
@@ -90,7 +89,7 @@ func (h *house) hearsOf(t *testing.T, voice int, text string, then time.Duration
 	time.Sleep(then)
 }
 
-// name says whose a voice is, as by does.
+// name says whose a voice is, on behalf of by.
 func (h *house) name(t *testing.T, by earshot.Handle, voice int, who earshot.ParticipantID) {
 	t.Helper()
 	if err := h.people.Recognise(t.Context(), h.people.Resolve(by), h.people.Resolve(voiceOf(voice)).Reader(), who); err != nil {
@@ -98,7 +97,7 @@ func (h *house) name(t *testing.T, by earshot.Handle, voice int, who earshot.Par
 	}
 }
 
-// reasons returns why it was decided as it was, in order.
+// reasons returns the reasons of each decision, in order.
 func (h *house) reasons() (all []string) {
 	for _, e := range h.journal.Events() {
 		if d, ok := e.Body.(earshot.Decision); ok {
@@ -108,8 +107,9 @@ func (h *house) reasons() (all []string) {
 	return all
 }
 
-// TestVoicesAreTakenApart: who has said what is on record, and the voice is not; whoever
-// is heard for the first time comes, and goes when nothing is heard of them for long.
+// TestVoicesAreTakenApart: who has said what is on record, and the sound of their voice is not.
+// Somebody who is heard for the first time comes, and goes when nothing has been heard of them for
+// long.
 func TestVoicesAreTakenApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := voiced(t, listening())
@@ -152,7 +152,7 @@ func names(all []participants.Participant) string {
 	return strings.Join(list, ", ")
 }
 
-// TestWhoIsInTalk: it is a person with whom the agent is in talk, and not a microphone.
+// TestWhoIsInTalk: the agent is in talk with a person, and not with a microphone.
 func TestWhoIsInTalk(t *testing.T) {
 	type line struct {
 		voice int
@@ -186,15 +186,14 @@ func TestWhoIsInTalk(t *testing.T) {
 	}
 }
 
-// TestBystandersByVoice: while the agent answers one person, a voice like none that is
-// known is somebody else's, and what follows it at once, of which nobody can tell whose
-// it is, answers that. A short word that does not, and one that comes later, may be of
-// whom it answers.
+// TestBystandersByVoice: while the agent answers one person, a voice that is like no known voice is
+// somebody else's. What follows another person's words at once, and cannot be told whose it is,
+// answers them. What follows nobody, or comes later, may be from the person whom the agent answers.
 func TestBystandersByVoice(t *testing.T) {
 	type line struct {
 		voice int
 		text  string
-		after time.Duration // of the last
+		after time.Duration // since the last line
 	}
 	const second = time.Second
 	for _, tt := range []struct {
@@ -233,7 +232,7 @@ func TestBystandersByVoice(t *testing.T) {
 	}
 }
 
-// TestABystanderDoesNotCut: while the agent answers one, another is not in talk with it.
+// TestABystanderDoesNotCut: while the agent answers one person, another one is not in talk with it.
 func TestABystanderDoesNotCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, v := voiced(t, listening())
@@ -246,8 +245,8 @@ func TestABystanderDoesNotCut(t *testing.T) {
 	})
 }
 
-// TestAttributionIsWanted: without it, one microphone is one person, and no voice is
-// judged.
+// TestAttributionIsWanted: without speaker attribution, one microphone is one person, and no voice
+// is judged.
 func TestAttributionIsWanted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := listening()
@@ -265,8 +264,8 @@ func TestAttributionIsWanted(t *testing.T) {
 	})
 }
 
-// TestANameIsLookedUp: once somebody says whose a voice is, the model reads that name on
-// old lines, too; when it was wrong, it does not.
+// TestANameIsLookedUp: once somebody says whose a voice is, the model reads that name on old lines,
+// too. If that is taken back, it does not.
 func TestANameIsLookedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := listening()
@@ -294,7 +293,7 @@ func TestANameIsLookedUp(t *testing.T) {
 	})
 }
 
-// dialogue returns what was said in a request, without who is there.
+// dialogue returns what was said in a request, without the messages about the room.
 func dialogue(r llm.Request) string {
 	var b strings.Builder
 	for _, m := range r.Messages[1 : len(r.Messages)-1] {
@@ -303,8 +302,8 @@ func dialogue(r llm.Request) string {
 	return b.String()
 }
 
-// TestItWasSomebodyElse: what turns out to be somebody else's is theirs for the model and
-// in what was heard of late, also after a restart; who has asked has no right of theirs.
+// TestItWasSomebodyElse: an utterance that turns out to be somebody else's is theirs for the model
+// and in what was heard lately, even after a restart.
 func TestItWasSomebodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := listening()
@@ -339,8 +338,8 @@ func TestItWasSomebodyElse(t *testing.T) {
 	})
 }
 
-// TestItWasThemAfterAll: what was said to be somebody's is whose it was before when that
-// is taken back.
+// TestItWasThemAfterAll: when somebody takes back whose an utterance was, it is whose it was
+// before.
 func TestItWasThemAfterAll(t *testing.T) {
 	for _, tt := range []struct {
 		was  earshot.Handle
@@ -374,9 +373,9 @@ func utterances(h *house) (all []earshot.Event) {
 	return all
 }
 
-// TestAVoiceProvesNothing: what is said with the voice of the owner has no right of
-// theirs; what is ordered in the agent's own voice has those of somebody unknown; and who
-// says that they are somebody is not.
+// TestAVoiceProvesNothing: what is said with the owner's voice has none of the owner's rights, and
+// what is said with the agent's own voice has those of somebody unknown. Somebody who says that
+// they are ann is not ann for that.
 func TestAVoiceProvesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := listening()
@@ -418,8 +417,8 @@ func TestAVoiceProvesNothing(t *testing.T) {
 	})
 }
 
-// TestVoicesAreNobodysCompany: who is alone but for voices that nobody knows is answered
-// when they write.
+// TestVoicesAreNobodysCompany: somebody who is alone, apart from voices that nobody knows, is
+// answered when they write.
 func TestVoicesAreNobodysCompany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := listening()
@@ -435,11 +434,11 @@ func TestVoicesAreNobodysCompany(t *testing.T) {
 	})
 }
 
-// TestLikeTheAgent: what is said with the agent's own voice is its sound come back while
-// that is there or was a moment ago, and at any other time somebody unknown's, who is
-// nobody of those who are known.
+// TestLikeTheAgent: words in the agent's own voice are its sound come back while it speaks, and for
+// a moment after that. At any other time they are those of somebody unknown, who is none of the
+// people who are known.
 func TestLikeTheAgent(t *testing.T) {
-	const long = time.Second // that it talks, beyond the second that an utterance lasts
+	const long = time.Second // how long it talks, beyond the second that an utterance lasts
 	tale := strings.Repeat("seven waves ", 20)
 	for _, tt := range []struct {
 		name string
@@ -503,7 +502,8 @@ func TestLikeTheAgent(t *testing.T) {
 	}
 }
 
-// TestWhoMadeItPause: who sounds like the agent and goes on after it has paused is heard.
+// TestWhoMadeItPause: somebody who sounds like the agent, and goes on after it has paused, is
+// heard.
 func TestWhoMadeItPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := listening()
@@ -528,8 +528,8 @@ func TestWhoMadeItPause(t *testing.T) {
 	})
 }
 
-// TestOverlapsAreTold: the model is told that somebody else spoke at the same time, and
-// that it may have been them, unless it is known whose track it is.
+// TestOverlapsAreTold: the model is told that somebody else spoke at the same time, and that the
+// words may be theirs, unless it is known whose track it is.
 func TestOverlapsAreTold(t *testing.T) {
 	for _, tt := range []struct {
 		name string

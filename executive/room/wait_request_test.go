@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestAMoment: who asks for one is not answered, may take longer than the follow-up,
-// and goes on without calling the agent again.
+// TestAMoment: somebody who asks for a moment is not answered, may take longer than the time for a
+// follow-up, and goes on without calling the agent again.
 func TestAMoment(t *testing.T) {
 	for _, tt := range []struct {
 		name, says string
@@ -15,7 +15,7 @@ func TestAMoment(t *testing.T) {
 		want       int // replies
 	}{
 		{"goes on", "hold on", 20 * time.Second, 2},
-		{"goes on without that", "i see", 20 * time.Second, 2}, // the second is to that
+		{"goes on without that", "i see", 20 * time.Second, 2}, // the second reply is to that
 		{"takes too long", "one moment please", 40 * time.Second, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestWakeNames: each agent has its name, and who was answered by one goes on with
-// that one. A line is what is said, by which voice if it is another one, and what
-// each agent decides about it: the main one always, the others if they are called.
+// TestWakeNames: each agent is called by its own name, and somebody who was answered by an agent
+// goes on with that one. A line is what is said, by which voice, and what each agent decides about
+// it: the main one always, and the others if they are called.
 func TestWakeNames(t *testing.T) {
 	other := earshot.Handle{Provider: "microphone", ID: "other"}
 	type said struct {
@@ -70,7 +70,7 @@ func TestWakeNames(t *testing.T) {
 	}
 }
 
-// decisions returns what was decided since there were so many events.
+// decisions returns what was decided after the first events of the journal.
 func (c *crew) decisions(since int) string {
 	var all []string
 	for _, e := range c.journal.Events()[since:] {
@@ -81,8 +81,8 @@ func (c *crew) decisions(since int) string {
 	return strings.Join(all, ", ")
 }
 
-// TestStopTalkingWhoeverTalks: a command word that is said aloud cuts the agent
-// that talks, whichever it is, and so does its own name.
+// TestStopTalkingWhoeverTalks: a command word that is said aloud cuts whichever agent talks, and so
+// does the name of an agent.
 func TestStopTalkingWhoeverTalks(t *testing.T) {
 	for _, tt := range []struct {
 		name, said string
@@ -120,8 +120,8 @@ func TestStopTalkingWhoeverTalks(t *testing.T) {
 	}
 }
 
-// TestNobodyGoesOnForOneThatIsGone: what is said after the reply of an agent that
-// has left since is for nobody.
+// TestNobodyGoesOnForOneThatIsGone: what is said after the reply of an agent that has lost its seat
+// since is for nobody.
 func TestNobodyGoesOnForOneThatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := man(t, newHouse())

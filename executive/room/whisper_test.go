@@ -18,8 +18,8 @@ import (
 	"earshot/participants"
 )
 
-// TestWhispers: who gets what with /msg, and what is said where it cannot be
-// sent. Bob is here, carol and old friend are known and away.
+// TestWhispers: /msg sends a text to the people whom it names, or says why it cannot. Bob is here,
+// carol and old friend are known and away.
 func TestWhispers(t *testing.T) {
 	const noName = "nobody has that name, so nothing was sent"
 	for _, tt := range []struct{ name, command, want string }{
@@ -76,8 +76,7 @@ func TestWhispers(t *testing.T) {
 	}
 }
 
-// TestAnAmbiguousNameIsNotGuessed: where a text could go to one or another, it
-// goes to nobody.
+// TestAnAmbiguousNameIsNotGuessed: a text that could go to one person or to another goes to nobody.
 func TestAnAmbiguousNameIsNotGuessed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -98,7 +97,7 @@ func TestAnAmbiguousNameIsNotGuessed(t *testing.T) {
 	})
 }
 
-// TestWhoMayWhisper: somebody.
+// TestWhoMayWhisper: only somebody who is known may whisper.
 func TestWhoMayWhisper(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -115,7 +114,8 @@ func TestWhoMayWhisper(t *testing.T) {
 	})
 }
 
-// TestAWhisperSentTwiceIsOne: a terminal that had no answer tries again.
+// TestAWhisperSentTwiceIsOne: a whisper that a terminal sends again, because it had no answer, is
+// one message.
 func TestAWhisperSentTwiceIsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -133,9 +133,8 @@ func TestAWhisperSentTwiceIsOne(t *testing.T) {
 	})
 }
 
-// TestPrivateConversationsRemainPrivate: what people write to each
-// other in private is shown to them alone; no agent sees it, nothing is decided
-// about it, and nobody else is told that it was.
+// TestPrivateConversationsRemainPrivate: what people write to each other in private is shown to
+// them alone. No agent sees it, nothing is decided about it, and nobody else is told of it.
 func TestPrivateConversationsRemainPrivate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob", "carol")
@@ -163,8 +162,8 @@ func TestPrivateConversationsRemainPrivate(t *testing.T) {
 	})
 }
 
-// TestPrivateConversationsRemainPrivateFromOtherAgents: what is
-// written to one agent, in private or by a mention, another does not see.
+// TestPrivateConversationsRemainPrivateFromOtherAgents: what is written to one agent, in private or
+// by a mention, is not seen by another agent.
 func TestPrivateConversationsRemainPrivateFromOtherAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -186,8 +185,8 @@ func TestPrivateConversationsRemainPrivateFromOtherAgents(t *testing.T) {
 	})
 }
 
-// TestAPrivateReply is seen by those alone who were written to, and never
-// heard; what came of it is private too.
+// TestAPrivateReply: a private reply is seen only by those who were written to, and is never heard.
+// What comes of it is private, too.
 func TestAPrivateReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -222,8 +221,8 @@ func TestAPrivateReply(t *testing.T) {
 	})
 }
 
-// TestAFaultQuotesNothingPrivate: everybody is told that the model fails, and
-// nobody what a server says that quotes a private question.
+// TestAFaultQuotesNothingPrivate: everybody is told that the model fails, but not what a server
+// says about that, since it may quote a private question.
 func TestAFaultQuotesNothingPrivate(t *testing.T) {
 	for _, err := range []error{&llm.Error{Fault: llm.Broken, Engine: "ollama", Err: errors.New("500: cannot parse the canary")}, errors.New("the canary")} {
 		synctest.Test(t, func(t *testing.T) {
@@ -243,8 +242,8 @@ func TestAFaultQuotesNothingPrivate(t *testing.T) {
 	}
 }
 
-// TestNoPrivateAnswerWhereOthersRead: at a screen that two people share nothing
-// is answered in private, and the sender is told.
+// TestNoPrivateAnswerWhereOthersRead: at a screen that two people share nothing is answered in
+// private, and the sender is told so.
 func TestNoPrivateAnswerWhereOthersRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse())
@@ -262,8 +261,8 @@ func TestNoPrivateAnswerWhereOthersRead(t *testing.T) {
 	})
 }
 
-// TestAWhisperAndAQuestion: what one asks in private neither cuts what another
-// is told, nor takes the place of what another has asked.
+// TestAWhisperAndAQuestion: a question that one person asks in private neither cuts the answer to
+// another, nor takes the place of what another has asked.
 func TestAWhisperAndAQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob", "carol")
@@ -284,8 +283,8 @@ func TestAWhisperAndAQuestion(t *testing.T) {
 	})
 }
 
-// TestAWhisperWhileItIsQuiet is answered, since nobody else is disturbed, and
-// the room stays quiet.
+// TestAWhisperWhileItIsQuiet: a whisper is answered while the room is quiet, since it disturbs
+// nobody else, and the room stays quiet.
 func TestAWhisperWhileItIsQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse())
@@ -299,7 +298,8 @@ func TestAWhisperWhileItIsQuiet(t *testing.T) {
 	})
 }
 
-// TestAWhisperToSomebodyAway is kept for them, and the sender is told.
+// TestAWhisperToSomebodyAway: a whisper to somebody who is away is kept for them, and the sender is
+// told so.
 func TestAWhisperToSomebodyAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := gather(t, newHouse(), "bob")
@@ -314,8 +314,8 @@ func TestAWhisperToSomebodyAway(t *testing.T) {
 	})
 }
 
-// TestAWhisperToWhoMayNotComeIn: in a room that somebody may not enter they will
-// never find what was written to them, so nothing is sent, and nothing promised.
+// TestAWhisperToWhoMayNotComeIn: a whisper to somebody who may not enter the room is not sent, and
+// nothing is promised, since they would never find it.
 func TestAWhisperToWhoMayNotComeIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -342,16 +342,16 @@ func TestAWhisperToWhoMayNotComeIn(t *testing.T) {
 	})
 }
 
-// TestWhatWasPrivateIsUsedInPrivate: what the agent knows from somebody in
-// private it uses towards them in private, and no further, also while nobody
-// else is here: who comes later reads what was said to all.
+// TestWhatWasPrivateIsUsedInPrivate: what the agent knows from somebody in private, it uses only
+// towards them and in private. That holds even while nobody else is here, since somebody who comes
+// later reads what was said to all.
 func TestWhatWasPrivateIsUsedInPrivate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
 		h.model.Rules = []llmtest.Rule{{When: "remember", Reply: "the canary, yes"}, {When: "recall", Reply: "the canary again"}}
 		c := gather(t, h)
 		c.must(t, "ann", "/msg earshot remember the canary", time.Second)
-		c.must(t, "ann", "what do you know?", time.Second) // alone
+		c.must(t, "ann", "what do you know?", time.Second) // while she is alone
 		c.must(t, "ann", "/msg earshot what do you recall?", time.Second)
 		c.come(t, "bob")
 		c.must(t, "ann", "Earshot, what do you know?", time.Second)

@@ -12,8 +12,8 @@ import (
 	"earshot/participants"
 )
 
-// TestWhy: what was decided about what is told in words, as much of it as is asked
-// for, and after a restart just the same.
+// TestWhy: /why tells in words what was decided about what, for as many decisions as are asked for,
+// and tells the same after a restart.
 func TestWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
@@ -54,8 +54,8 @@ func TestWhy(t *testing.T) {
 	})
 }
 
-// TestDo: a command that is given from a shell acts as one at a terminal does, and
-// its answer goes back there and nowhere else.
+// TestDo: a command that is given from a shell acts like one at a terminal, and its answer goes
+// back to the shell and nowhere else.
 func TestDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())

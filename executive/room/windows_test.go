@@ -10,8 +10,8 @@ import (
 	"earshot/internal/testkit"
 )
 
-// An eager board does something the moment that it is first shown that something was
-// decided, and is slow enough that it has done it before anybody goes on.
+// An eager board does something the moment it is first shown a certain verdict. It is slow enough
+// that this is done before anybody goes on.
 type eager struct {
 	testkit.Voice
 	when earshot.Verdict
@@ -34,7 +34,7 @@ func (c *company) enters(when earshot.Verdict, do func()) *eager {
 	return b
 }
 
-// tells returns what lets ann write something.
+// tells returns a function that lets ann write something.
 func (c *company) tells(t *testing.T, text string) func() {
 	return func() {
 		if err := c.writes(t, "ann", text); err != nil {
@@ -43,7 +43,7 @@ func (c *company) tells(t *testing.T, text string) func() {
 	}
 }
 
-// away returns a room that ann is not in yet; see comesBack.
+// away returns an open room that ann has not come to yet; see comesBack.
 func away(t *testing.T, h *house) *company {
 	h.away = true
 	h.people = registry(t, "bob")
@@ -52,8 +52,8 @@ func away(t *testing.T, h *house) *company {
 	return c
 }
 
-// TestStoppedBeforeTheFirstWord: whoever reads that the agent is going to say something by
-// itself, and does not want that, does not hear it all the same.
+// TestStoppedBeforeTheFirstWord: somebody who reads that the agent is going to say something by
+// itself, and stops it, does not hear it.
 func TestStoppedBeforeTheFirstWord(t *testing.T) {
 	for _, word := range []string{"/stop", "stop", "Earshot, be quiet"} {
 		for name, begin := range map[string]func(*testing.T, *house) *company{
@@ -103,8 +103,8 @@ func TestStoppedBeforeTheFirstWord(t *testing.T) {
 	}
 }
 
-// TestPausedBetweenTwoDecisions: nothing is said in a room that is paused, also if it is
-// while the agent decides.
+// TestPausedBetweenTwoDecisions: nothing is said in a paused room, even if it is paused while the
+// agent decides.
 func TestPausedBetweenTwoDecisions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old := train
@@ -131,8 +131,8 @@ func TestPausedBetweenTwoDecisions(t *testing.T) {
 	})
 }
 
-// TestAVoiceCutsNobodyElse: who has asked something that waits is answered also if a voice
-// cuts what it waits for before it has said all, and whatever becomes of that voice.
+// TestAVoiceCutsNobodyElse: a question that waits for a reply is answered even if a voice cuts that
+// reply before the voice has said all, and whatever becomes of that voice.
 func TestAVoiceCutsNobodyElse(t *testing.T) {
 	words := earshot.Speech{Stage: earshot.VoiceWords, Words: "earshot what is", Confidence: 0.9}
 	for _, ends := range []string{"it goes on", "it is over", "nothing more is heard"} {

@@ -11,8 +11,7 @@ import (
 	"earshot/executive/decision"
 )
 
-// told returns what a voice was told, but for the cut at the end of a turn that
-// came to its own.
+// told returns as text what a voice was told.
 func told(all []earshot.Control) string {
 	var names []string
 	for _, c := range all {
@@ -21,9 +20,9 @@ func told(all []earshot.Control) string {
 	return strings.Join(names, " ")
 }
 
-// TestWhoListensIsNoInterruption: "mm-hm" and "yeah" while the agent speaks are
-// heard and kept, the agent goes on where it paused, and nobody is answered;
-// after its question they are an answer.
+// TestWhoListensIsNoInterruption: "mm-hm" and "yeah" while the agent speaks are heard and kept, the
+// agent goes on where it paused, and nobody is answered. After a question of the agent's they are
+// an answer.
 func TestWhoListensIsNoInterruption(t *testing.T) {
 	for _, tt := range []struct{ name, reply, says, told, why string }{
 		{"yeah", "one two three four five six seven eight nine ten", "yeah", "duck pause resume", decision.Murmured},
@@ -69,9 +68,8 @@ func TestWhoListensIsNoInterruption(t *testing.T) {
 	}
 }
 
-// TestATelevisionHoldsNobodyBackForEver: a voice that goes on without words lets
-// the agent go on after two seconds and a half, lowered, and as loud as before when it is
-// over.
+// TestATelevisionHoldsNobodyBackForEver: when a voice goes on without words, the agent goes on
+// after two and a half seconds, lowered, and is as loud as before once the voice is over.
 func TestATelevisionHoldsNobodyBackForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -99,8 +97,8 @@ func TestATelevisionHoldsNobodyBackForEver(t *testing.T) {
 	})
 }
 
-// TestAPhraseIsNoVoice: a phrase that was listened for over the agent's own sound holds
-// no later reply back: nothing comes of it that would say that it is over.
+// TestAPhraseIsNoVoice: a phrase that was spotted over the agent's own sound does not hold back a
+// later reply, although nothing follows that would say that it is over.
 func TestAPhraseIsNoVoice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
