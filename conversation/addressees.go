@@ -9,14 +9,14 @@ import (
 	"earshot"
 )
 
-// Addressees are those whom a text addresses.
+// Addressees are the participants that a text addresses.
 type Addressees struct {
 	To      []earshot.ParticipantID // in the order in which they are named, without duplicates
 	All     bool                    // every agent in the room is addressed
-	People  bool                    // the people of the room are addressed, and none in particular
-	Former  []string                // the names of called agents that have ended
-	Unknown []string                // called names that nobody has
-	Misses  bool                    // only such a name is called, and the text is said to it: "@Zed hello"
+	People  bool                    // the people of the room are addressed, but nobody in particular
+	Former  []string                // the called names of agents that have ended
+	Unknown []string                // called names that belong to nobody
+	Misses  bool                    // only such a name is called, and the text is directed at it: "@Zed hello"
 }
 
 // Addressed reports whether anybody is called at all.
@@ -24,20 +24,19 @@ func (d Addressees) Addressed() bool {
 	return d.All || d.People || len(d.To)+len(d.Former)+len(d.Unknown) > 0
 }
 
-// Direct returns whom a text written by from addresses. A name is called at the beginning of a
-// paragraph or a sentence, after at most greetings and other names, or at the end of a sentence;
-// within it one speaks about them. A name without "@" only calls where a comma, a greeting or the
-// end of the sentence makes it a call. A first line "TO: Ann, Bob", "@all", and a paragraph "ALL
-// AGENTS:" address as well. Code, quotations and one's own name do not.
+// Direct returns whom a text by from addresses. A name is called at the beginning of a paragraph or
+// a sentence, after at most greetings and other names, or at the end of a sentence; inside a
+// sentence, it is only talked about. A name without "@" is called only if a comma, a greeting or
+// the end of the sentence shows that. A first line "TO: Ann, Bob", "@all", and a paragraph "ALL
+// AGENTS:" address as well. Code, quotations and the author's own name address nobody.
 func (d *Directory) Direct(text earshot.Text, from earshot.ParticipantID) Addressees {
 	to := (&addressParser{d: d, from: from}).read(text)
 	to.Misses = len(to.Unknown) > 0 && !to.All && !to.People && len(to.To)+len(to.Former) == 0 && d.misses(string(text))
 	return to
 }
 
-// misses reports whether a text is talk that begins with a mention of somebody unknown, after at
-// most a greeting. It is false for code, which may begin with "@Override" or "@media", and for a
-// domain.
+// misses reports whether a text is talk that begins by mentioning somebody unknown, after at most a
+// greeting. It is false for code, which may begin with "@Override" or "@media", and for a domain.
 func (d *Directory) misses(text string) bool {
 	text = strings.TrimSpace(text)
 	for {
@@ -79,9 +78,9 @@ func isCode(text string) bool {
 	}) || strings.HasPrefix(text, "def ") || strings.Contains(text, "()")
 }
 
-// Calls returns whom a text by an agent addresses: like [Directory.Direct], but calls within the
-// text count only at the beginning of a paragraph. Agents thank each other, and report whom they
-// have asked.
+// Calls returns whom a text by an agent addresses. It differs from [Directory.Direct] in that calls
+// within the text count only at the beginning of a paragraph: agents thank each other, and report
+// whom they have asked.
 func (d *Directory) Calls(text earshot.Text, from earshot.ParticipantID) Addressees {
 	return (&addressParser{d: d, from: from, strict: true}).read(text)
 }
@@ -122,7 +121,7 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// quoted reports whether a line was not written by the author of the text: it is a quotation, or
+// quoted reports whether a line is not by the author of the text, because it is a quotation, or is
 // indented like code.
 func quoted(line string) bool {
 	return strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "    ") ||
@@ -130,7 +129,7 @@ func quoted(line string) bool {
 }
 
 // entry reports whether a line is an entry of a table or a configuration, such as "user: bob": a
-// word, and the name that is its value. A greeted name is a call instead.
+// word, followed by a name as its value. If the name is greeted, it is a call instead.
 func (c *addressParser) entry(line string) bool {
 	key, value, is := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "- "), ": ")
 	if !is || key == "" || strings.ContainsFunc(key, func(r rune) bool { return !letter(r) && !strings.ContainsRune("_-.", r) }) {
@@ -154,15 +153,15 @@ type addressParser struct {
 	strict bool // only calls at the beginning of a paragraph count
 	out    Addressees
 
-	calling  bool // only greetings and called names came before in this sentence
+	calling  bool // only greetings and called names have come before in this sentence
 	summoned bool // the last word was "hey" or similar
 	apart    bool // the last token was a comma
-	about    bool // after the last word one speaks about the next one
+	about    bool // after the last word, the next name is talked about
 	called   bool // somebody has been called in this sentence
 
-	// The names that stand together, and are not yet known to be called.
+	// The adjacent names of which it is not known yet whether they are called.
 	group                     []token
-	summons, setOff, spokenOf bool // how the first of them stands
+	summons, setOff, spokenOf bool // how the first of them is introduced
 	room                      [8]token
 }
 
@@ -190,7 +189,7 @@ func (c *addressParser) paragraph(line string, first bool) {
 	}
 }
 
-// head parses the addressees that a line names before its words, and returns the words.
+// head parses the addressees that a line names before its words, and returns the rest of the line.
 func (c *addressParser) head(line string, first bool) string {
 	line = unlisted(line)
 	if rest, ok := cutFold(line, "all agents"); ok && strings.HasPrefix(strings.TrimLeft(rest, " "), ":") {
@@ -226,8 +225,8 @@ func cutFold(text, prefix string) (string, bool) {
 	return text[len(prefix):], true
 }
 
-// listed parses a list of names, and returns what follows. If it is certainly a list, a word that
-// nobody has as a name is unknown.
+// listed parses a list of names, and returns what follows. If certain is set, it must be a list, so
+// a word that is nobody's name is an unknown name.
 func (c *addressParser) listed(text string, certain bool) string {
 	for {
 		text = strings.TrimLeft(text, " \t,;&@")
@@ -262,7 +261,7 @@ func (c *addressParser) word(w string) {
 // joins are the words between names that belong together.
 var joins = map[string]bool{"and": true, "or": true}
 
-// abouts are words after which one speaks about somebody, even at the end of the sentence.
+// abouts are words after which somebody is talked about, even at the end of the sentence.
 var abouts = map[string]bool{
 	"about": true, "of": true, "with": true, "from": true, "by": true, "than": true, "like": true, "at": true, "as": true,
 	"is": true, "was": true, "am": true,
@@ -288,7 +287,7 @@ func (c *addressParser) name(t token) {
 	if len(c.group) == 0 {
 		c.summons, c.setOff, c.spokenOf = c.summoned, c.apart, c.about
 	}
-	if len(c.group) < cap(c.group) { // nobody calls more at once
+	if len(c.group) < cap(c.group) { // nobody calls more people at once
 		c.group = append(c.group, t)
 	}
 	c.apart, c.about, c.summoned = false, false, false
@@ -302,8 +301,8 @@ func (c *addressParser) comma() {
 	c.apart, c.summoned, c.about = true, false, false
 }
 
-// end parses the end of a sentence. It calls the names that are set off, and the mentioned ones,
-// unless somebody else was called before.
+// end parses the end of a sentence. It calls the names that are set off, and those with "@", unless
+// somebody else was called before.
 func (c *addressParser) end() {
 	switch {
 	case c.calling || c.setOff:
@@ -332,7 +331,7 @@ func (c *addressParser) call(t token) {
 	case t.people:
 		c.out.People = true
 	case t.gone != "":
-		if !slices.Contains(c.out.Former, t.gone) { // no more than have ended
+		if !slices.Contains(c.out.Former, t.gone) { // at most as many as have ended
 			c.out.Former = append(c.out.Former, t.gone)
 		}
 	case t.unknown():
@@ -344,5 +343,5 @@ func (c *addressParser) call(t token) {
 	}
 }
 
-// mostUnknown is how many unknown names are reported; more are no mistake.
+// mostUnknown is how many unknown names are reported: a text with more is hardly mistaken.
 const mostUnknown = 8

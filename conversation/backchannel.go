@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// A murmur has at most this length, from its first sound to its last, and this many words:
-	// somebody who says more wants to say something.
+	// A murmur lasts at most this long, from its first sound to its last, and has at most this many
+	// words: somebody who says more has something to say.
 	murmurLasts = 1500 * time.Millisecond
 	murmurWords = 4
 )
 
-// murmurs are what people say while another speaks, to encourage them: sounds, words, and pairs of
+// murmurs are what people say to encourage somebody who is speaking: sounds, words, and pairs of
 // words. Objections, such as "no", and requests for more are not among them.
 var murmurs = []string{
 	"mm", "mmm", "mhm", "hm", "hmm", "uh", "huh", "um", "ah", "aha", "oh", "ooh", "wow",
@@ -28,7 +28,7 @@ var murmurs = []string{
 }
 
 // halts are the words with which people begin to interrupt. The words after them need not be
-// certain.
+// recognised with certainty.
 var halts = []string{"stop", "wait", "no", "hold", "hang", "enough", "quiet", "never", "shut", "cancel"}
 
 // halting reports whether words that are still being said begin with a halt.
@@ -37,8 +37,8 @@ func halting(text earshot.Text) bool {
 	return len(said) > 0 && slices.Contains(halts, said[0])
 }
 
-// backchannel reports whether u only shows that somebody listens: a murmur while the agent speaks.
-// If the agent had just asked something, it is an answer.
+// backchannel reports whether u only shows that somebody is listening: whether it is a murmur while
+// the agent speaks. If the agent has just asked something, it is an answer.
 func backchannel(u earshot.Utterance, about SpeechContext) bool {
 	if !about.Sounding || about.Asked || u.Lasted > murmurLasts {
 		return false
@@ -53,21 +53,21 @@ func backchannel(u earshot.Utterance, about SpeechContext) bool {
 	return len(said) <= murmurWords && (hums(string(u.Text)) || lettered(said))
 }
 
-// meaningless are words that interrupt nobody on their own, and that recognisers make of "mm-hm"
+// meaningless are words that interrupt nobody by themselves, and that recognisers write for "mm-hm"
 // and "uh-huh".
 var meaningless = wordSet("a am an and her him i'm it of off on the them us you from")
 
-// lettered reports whether words begin with a spelt hum: "m m them".
+// lettered reports whether words begin with a hum in single letters: "m m them".
 func lettered(said []string) bool {
 	return len(said) > 1 && said[0] == "m" && (said[1] == "m" || said[1] == "h")
 }
 
-// clear is how sure a recogniser is of real words. It is less sure of those that it makes of
+// clear is how sure a recogniser is of real words. It is less sure of the words that it writes for
 // "mm-hm" and the like, such as "home" and "m m them".
 const clear = 0.6
 
-// hums reports whether words consist of what "mm-hm" and "uh-huh" are made of: vowels, breath, and
-// nasal sounds. Objections and questions are excluded, also when "no" was heard as a word that
+// hums reports whether words consist of the sounds of "mm-hm" and "uh-huh": vowels, breath, and
+// nasal sounds. It is false for objections and questions, even if "no" was heard as a word that
 // sounds like it.
 func hums(text string) bool {
 	for w := range strings.FieldsSeq(text) {
@@ -98,7 +98,8 @@ func laughs(word string) bool {
 // emoticons are those spelt with letters or digits, in lower case.
 var emoticons = []string{":d", ":-d", ":p", ";p", "xd", "<3", ":o", "^_^", "o_o"}
 
-// writtenMurmurs are those that people only write, or that end a conversation when spoken.
+// writtenMurmurs are murmurs that people only write, or that end a conversation when they are
+// spoken.
 var writtenMurmurs = []string{
 	"mhmm", "mhmmm", "kk", "okk", "lmao", "rofl", "lolol", "jaja", "jajaja", "thanks", "thank you", "thx", "ty", "cheers", "noted", "neat", "sweet", "nice one", "makes sense", "good to know",
 }
@@ -125,8 +126,8 @@ func isSign(word string) bool {
 // of several characters.
 const longestSigns = 64
 
-// hummed returns words with each run of hummed letters replaced by one "mm": a recogniser that does
-// not know "mm-hm" spells it.
+// hummed returns words with each run of hummed letters replaced by one "mm", because a recogniser
+// that does not know "mm-hm" spells it in letters.
 func hummed(said []string) (words []string) {
 	for _, w := range said {
 		switch last := len(words) - 1; {
@@ -139,10 +140,10 @@ func hummed(said []string) (words []string) {
 	return words
 }
 
-// Murmured reports whether text is only what people say to encourage a speaker.
+// Murmured reports whether text consists only of what people say to encourage a speaker.
 func Murmured(text earshot.Text) bool { return murmured(string(text), nil) }
 
-// murmured is Murmured with some more words.
+// murmured is Murmured with some additional words.
 func murmured(text string, more []string) bool {
 	is := func(words string) bool { return slices.Contains(murmurs, words) || slices.Contains(more, words) }
 	said := hummed(strings.Fields(folded(text)))

@@ -9,12 +9,12 @@ import (
 	"earshot/participants"
 )
 
-// A Circle is one conversation of a room: the public one, which is empty, or a private one, by its
-// members.
+// A Circle identifies one conversation of a room: the public one, by the empty Circle, or a private
+// one, by its members.
 type Circle string
 
-// MaxCircles is how many conversations of a room are kept apart: the open one and private ones. It
-// bounds what waits for an agent, and what is remembered of each.
+// MaxCircles is how many conversations of a room are kept apart, counting the public one. It bounds
+// what waits for an agent, and what is remembered of each conversation.
 const MaxCircles = 16
 
 // CircleOf returns the conversation in which something of visibility v was said.
@@ -38,12 +38,12 @@ func SameCircle(v, w earshot.Visibility) bool {
 	return slices.Equal(v.Members, w.Members)
 }
 
-// A TurnEvent is what an event is to turn control.
+// A TurnEvent is the meaning of an event for turn control.
 type TurnEvent struct {
 	Kind TurnEventKind
 	By   earshot.ParticipantID // who said it
 	Text earshot.Text          // what an agent said
-	Of   earshot.EventID       // the event that set a reminder
+	Of   earshot.EventID       // the event that has set a reminder
 }
 
 // A TurnEventKind is what a [TurnEvent] does.
@@ -51,19 +51,19 @@ type TurnEventKind int
 
 // The kinds of turn events.
 const (
-	Irrelevant TurnEventKind = iota // it means nothing to turn control, like an arrival or a notice
+	Irrelevant TurnEventKind = iota // it means nothing for turn control, like an arrival or a notice
 	Word                            // an agent said something: it counts
 	Set                             // an agent has set a reminder
 	Begin                           // a person has the floor: the count is 0
-	Due                             // a reminder is due: the count is 0, unless the agents set it since somebody had the floor
+	Due                             // a reminder is due: the count is 0, unless the agents set it since somebody else had the floor
 	Pass                            // an agent passed control: the count is 0
-	Leave                           // the agents hand over because they have talked enough
+	Leave                           // the agents hand over because they have talked for long enough
 )
 
 // TurnEventOf returns the meaning of an event for turn control. kind returns the type of a
 // participant. AIs and other systems from outside count as agents, and so does somebody who sounds
-// like an agent. A person's words count if they call an agent or nobody, and not if people talk to
-// each other.
+// like an agent. What a person says counts if it addresses an agent or nobody, but not if people
+// talk to each other.
 func TurnEventOf(e earshot.Event, kind func(earshot.ParticipantID) participants.Type) TurnEvent {
 	switch body := e.Body.(type) {
 	case earshot.Message:
@@ -114,25 +114,25 @@ func replied(e earshot.Event, r earshot.Reply) TurnEvent {
 	return TurnEvent{Kind: Word, By: e.Author, Text: r.Offered}
 }
 
-// A Budget is how much the agents of one conversation have said since somebody else had the floor.
-// The zero Budget is that of a new conversation.
+// A Budget records how much the agents of one conversation have said since somebody else had the
+// floor. The zero Budget belongs to a new conversation.
 type Budget struct {
 	// Count is how many messages the agents have said in a row.
 	Count int
 
-	// For is who asked first: the agents work for them. Empty if unknown.
+	// For is the person who asked first, for whom the agents work. It is empty if that is unknown.
 	For earshot.ParticipantID
 
 	// Last is the agent that spoke last.
 	Last earshot.ParticipantID
 
-	// Over is set when the agents have handed over, until somebody else has had the floor.
+	// Over says that the agents have handed over. It is reset when somebody else has the floor.
 	Over bool
 
 	said []fingerprint // the last messages, oldest first
 
-	// own are the reminders that the agents have set since then. Without them the agents could talk
-	// for ever, each time reminded by themselves.
+	// own are the reminders that the agents have set since then. If these did not count, the agents
+	// could talk for ever, reminding themselves each time.
 	own []earshot.EventID
 }
 
@@ -155,28 +155,28 @@ func (b *Budget) Take(m TurnEvent) {
 		if !slices.Contains(b.own, m.Of) {
 			*b = Budget{For: b.For, own: b.own}
 		}
-	case Pass: // what was said is kept; otherwise two agents could pass for ever
+	case Pass: // the messages stay; otherwise two agents could pass for ever
 		b.Count, b.Over, b.Last = 0, false, m.By
 	case Leave:
 		b.Over = true
 	}
 }
 
-// Spent reports whether no agent may answer another any more, when limit messages in a row are
+// Spent reports whether agents may no longer answer each other, if limit messages in a row are
 // enough.
 func (b *Budget) Spent(limit int) bool { return b.Over || b.Count >= limit }
 
 // mostCircles is how many conversations of a room are remembered: more than go on at the same time.
-// Beyond that the one that has been still longest is forgotten.
+// Beyond that, the one that has been silent for longest is forgotten.
 const mostCircles = 64
 
-// TurnControl is the turn control of a room: a budget for each of its conversations. It is a
+// TurnControl is the turn control of a room, with a budget for each of its conversations. It is a
 // function of the events, in their order, so it continues after a restart as if there had been
-// none. The zero TurnControl is ready, and safe for concurrent use.
+// none. The zero TurnControl is ready to use, and safe for concurrent use.
 type TurnControl struct {
 	mu      sync.Mutex
 	budgets map[Circle]*Budget
-	order   []Circle // stillest first
+	order   []Circle // the one that has been silent longest first
 }
 
 // Take takes in an event of the room. It must receive each event once.

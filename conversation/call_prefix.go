@@ -9,19 +9,19 @@ import (
 )
 
 // mostUndecided is how many bytes of a reply are held back until it is clear whether it begins by
-// calling somebody: some greetings and a few names.
+// calling somebody: a few greetings and names.
 const mostUndecided = 160
 
-// A CallPrefixer puts a call in front of a reply that one agent gives another, so that their
-// conversation continues: "@Alice, ". A reply that begins by calling anybody keeps its beginning.
-// The CallPrefixer holds the reply back until that is clear, usually for a word. How the reply is
-// cut into pieces makes no difference.
+// A CallPrefixer puts a call in front of a reply that one agent gives another, such as "@Alice, ",
+// so that their conversation continues. A reply that begins by calling anybody keeps its beginning.
+// Until it is clear whether it does, usually for one word, the CallPrefixer holds the reply back.
+// How the reply is cut into pieces makes no difference.
 type CallPrefixer struct {
 	Name      string                // who is called; if empty, nobody is, and nothing is held back
 	From      earshot.ParticipantID // the author of the reply
 	Directory *Directory
 
-	// Put is how many bytes the call in front has; 0 until it is there.
+	// Put is how many bytes the call in front has; 0 before there is one.
 	Put int
 
 	held    string
@@ -56,14 +56,14 @@ func (c *CallPrefixer) End() string {
 	return c.decide(c.Directory.opens(c.held, c.From, true))
 }
 
-// Drop returns what was held back, and adds no call any more: the agent calls others, or nobody.
+// Drop returns what was held back, and adds no call from now on: the agent calls others, or nobody.
 func (c *CallPrefixer) Drop() string {
 	held := c.held
 	c.held, c.decided = "", true
 	return held
 }
 
-// An openingKind is how a reply begins.
+// An openingKind says how a reply begins.
 type openingKind int
 
 const (
@@ -72,8 +72,8 @@ const (
 	bare                       // nobody is called
 )
 
-// look returns how the reply begins, as far as it was examined; r is the last letter of that.
-// Nothing becomes clear within a word.
+// look returns how the part of the reply that was examined begins; r is the last letter of that
+// part. Nothing is decided in the middle of a word.
 func (c *CallPrefixer) look(r rune) openingKind {
 	seen := c.held[:c.looked]
 	switch {
@@ -108,8 +108,8 @@ func block(text string) bool {
 	return fenceOf(line) != "" || quoted(line) || unlisted(line) != line || strings.HasPrefix(line, "|")
 }
 
-// opens says whether a text by from begins by calling somebody. last says that no more of it
-// follows.
+// opens returns whether a text by from begins by calling somebody. last says that nothing follows
+// the text.
 func (d *Directory) opens(text string, from earshot.ParticipantID, last bool) openingKind {
 	text = strings.TrimLeft(text, " \t\r\n")
 	line, _, _ := strings.Cut(text, "\n")

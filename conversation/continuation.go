@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// leastRepeated is how many words a reply must repeat of a text that ended with a whole
-	// sentence: fewer are a coincidence.
+	// leastRepeated is how many words of a text that ended with a whole sentence a reply must
+	// repeat: fewer may be a coincidence.
 	leastRepeated = 3
 
-	// openSigns are the signs that have a space in front.
+	// openSigns are the signs that are preceded by a space.
 	openSigns = "(\"“‘[*_`"
 
 	// mostRepeated is how many bytes of the end of a text are compared.
@@ -19,16 +19,17 @@ const (
 )
 
 // A Continuation filters a streamed reply, piece by piece, that continues a text which was already
-// said. Many models begin again with its last sentence, or with all of it: the Continuation removes
-// what they repeat, and inserts the space between the two if they omit it. Words are compared
-// without case and punctuation. How the reply is cut into pieces makes no difference. It holds back
-// only what may be a repetition, so a reply that repeats nothing comes through with its first word.
+// said. Many models begin again with the last sentence of that text, or with all of it. The
+// Continuation removes what they repeat, and inserts the space between text and reply if they omit
+// it. Words are compared without case and punctuation. How the reply is cut into pieces makes no
+// difference. Only what may be a repetition is held back, so a reply that repeats nothing comes
+// through from its first word.
 type Continuation struct {
 	said  []string // the last words of the text
 	ended bool     // the text ends with a whole sentence
 	point bool     // it ends with punctuation
 	open  bool     // the space after it is missing
-	held  string   // what may still be a repetition
+	held  string   // text that may still be a repetition
 	done  bool     // no repetition can follow
 }
 
@@ -67,7 +68,7 @@ func (c *Continuation) decide(last bool) string {
 	if len(words) == 0 && !last && len(c.held) < mostRepeated {
 		return ""
 	}
-	part := !last && len(ends) > 0 && ends[len(ends)-1] == len(c.held) // the last word may still grow
+	part := !last && len(ends) > 0 && ends[len(ends)-1] == len(c.held) // the last word may not be complete
 	repeated := 0
 	for at := range c.said {
 		n := sharedWords(c.said[at:], words)
@@ -92,7 +93,7 @@ func (c *Continuation) decide(last bool) string {
 	c.held = ""
 	if repeated > 0 {
 		text = text[ends[repeated-1]:]
-		if c.point { // the punctuation is repeated too
+		if c.point { // the reply repeats the punctuation too
 			text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsPunct(r) && !strings.ContainsRune(openSigns, r) })
 		}
 	}
@@ -118,7 +119,7 @@ func (c *Continuation) joint(text string) string {
 	return text
 }
 
-// endsIn reports whether words occur together in said, and so are nothing new.
+// endsIn reports whether words occur together in said, and so are not new.
 func endsIn(said, words []string) bool {
 	for at := 0; at+len(words) <= len(said); at++ {
 		if sharedWords(said[at:], words) == len(words) {

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// angled reports whether a token begins in text at an angle bracket: a token of chat templates,
-// such as <|im_start|>, <start_of_turn> and <<SYS>>, or a tag that steers a model or the program,
-// such as <think> and <world>.
+// angled reports whether a token begins in text at an angle bracket: either a token of chat
+// templates, such as <|im_start|>, <start_of_turn> and <<SYS>>, or a tag that steers a model or the
+// program, such as <think> and <world>.
 func angled(v *skeleton, text string, at int) bool {
 	if v.n == 0 {
 		return false
@@ -28,7 +28,7 @@ func angled(v *skeleton, text string, at int) bool {
 	case hardTags[string(tag)]:
 		return true
 	case softTags[string(tag)]:
-		return closes || !glued(text, at) // like the types of generic code
+		return closes || !glued(text, at) // otherwise it is like the types of generic code
 	}
 	for _, p := range tagPrefixes {
 		if begins(tag, p) {
@@ -48,8 +48,8 @@ func (v *skeleton) tag() (name []byte, tight bool) {
 	return v.seen(), false
 }
 
-// piped reports whether the visible text is the rest of a token such as <|im_start|>. With space in
-// it, as in "f <| x |> g", only known words make it a token.
+// piped reports whether the visible text is the rest of a token such as <|im_start|>. If it
+// contains space, as in "f <| x |> g", only known words make it a token.
 func piped(v *skeleton, end byte) bool {
 	tight := true
 	for i := 1; i < v.n; i++ {
@@ -93,7 +93,7 @@ func squared(v *skeleton, text string, at int) bool {
 	return strings.IndexFunc(inside, unicode.IsLower) < 0 || !glued(text, at) && heading(after[size:])
 }
 
-// heading reports whether words follow on the same line, as they do after a speaker's name, but not
+// heading reports whether words follow on the same line. They do after a speaker's name, but not
 // after the name of a section or in a link.
 func heading(after string) bool {
 	line, _, _ := strings.Cut(after, "\n")
@@ -101,7 +101,7 @@ func heading(after string) bool {
 	return strings.HasPrefix(line, " ") && unicode.IsLetter(r) || strings.HasPrefix(line, ":")
 }
 
-// glued reports whether the bracket in text at stands directly behind a name, like an index or a
+// glued reports whether the bracket in text at at directly follows a name, as in an index or a
 // type.
 func glued(text string, at int) bool {
 	r, _ := utf8.DecodeLastRuneInString(text[:at])
@@ -117,13 +117,13 @@ func wordSet(list string) map[string]bool {
 }
 
 var (
-	// The tags that steer models, wherever they stand.
+	// The tags that steer models wherever they are.
 	hardTags = wordSet(`think thinking thought thoughts reasoning world tool_call tool_calls tool_response tool_result
 		tool_results tools function_call function_calls function_response invoke antml bos eos pad unk
 		bos_token eos_token eop_token eot eom eoh eoa sop eop im_start im_end image_soft_token mask_token
 		system_prompt human_turn answer_start`)
 
-	// Tags that are ordinary types and tags elsewhere.
+	// The tags that steer models but are also ordinary types and tags.
 	softTags = wordSet(`system user assistant human function tool developer instructions`)
 
 	tagPrefixes = []string{"start_of_", "end_of_", "begin_of_", "reserved_", "extra_id_", "special_", "tokens_unused", "unused",

@@ -6,26 +6,26 @@ const (
 	// mostTag is how long a tag may be in bytes, with everything in it.
 	mostTag = 32
 
-	// mostTold is how many bytes may stand between two tags: several names.
+	// mostTold is how many bytes may be between two tags: several names.
 	mostTold = 256
 )
 
-// A ControlTagFilter filters a streamed reply, piece by piece: it removes what a model says to the
+// A ControlTagFilter filters a streamed reply, piece by piece, and removes what a model says to the
 // program. <world>pass</world> leaves the floor to a person, and <world>TO: Ann, Bob</world> calls
-// the named ones. Any other tag of this name is removed too, wherever it stands. How the reply is
-// cut into pieces makes no difference, and a reply without such tags comes through byte for byte.
-// It holds back at most a tag and the names it may enclose. The zero value is ready.
+// the named participants. Any other tag of this name is removed too, wherever it is. How the reply
+// is cut into pieces makes no difference, and a reply without such tags comes through byte for
+// byte. At most a tag and the names it may enclose are held back. The zero value is ready to use.
 type ControlTagFilter struct {
 	Passed bool     // the reply ended here
 	Calls  []string // the names called by tags
-	Stray  int      // tags that mean nothing
+	Stray  int      // the number of tags that mean nothing
 
-	held   string // possibly the beginning of a tag
+	held   string // text that may be the beginning of a tag
 	told   string // what has been enclosed so far
 	opened bool   // an opening tag has been seen
 
-	tag  tag  // what the held text looks like
-	tail tag  // what the end of the released text looks like
+	tag  tag  // how the held text looks
+	tail tag  // how the end of the released text looks
 	line bool // part of the line was released
 	gap  bool // a tag was removed from this line
 }
@@ -54,7 +54,7 @@ func (t *ControlTagFilter) plain(piece string) string {
 	return piece
 }
 
-// End returns text that was held back and turned out to be plain.
+// End returns text that was held back and turned out to be no tag.
 func (t *ControlTagFilter) End() string {
 	var out strings.Builder
 	if t.opened && passes(t.told) { // small models forget the closing tag
@@ -81,7 +81,7 @@ func (t *ControlTagFilter) step(out *strings.Builder, c string) {
 	}
 	t.held += c
 	if t.tag = next; len(t.held) > mostTag {
-		t.let(out) // nobody writes this
+		t.let(out) // nobody writes such a long tag
 		if next == odd {
 			t.tag = none
 		}
@@ -104,7 +104,7 @@ func (t *ControlTagFilter) let(out *strings.Builder) {
 	}
 }
 
-// broken ends a tag that is never closed.
+// broken handles a tag that is never closed.
 func (t *ControlTagFilter) broken(out *strings.Builder) {
 	if !t.opened {
 		return
@@ -157,7 +157,7 @@ func (t *ControlTagFilter) does(told string) {
 	}
 }
 
-// passes reports whether the words between two tags leave the floor.
+// passes reports whether the words between two tags leave the floor to a person.
 func passes(told string) bool {
 	switch strings.ToLower(strings.TrimSpace(told)) {
 	case "pass", "stop", "done":
@@ -168,8 +168,8 @@ func passes(told string) bool {
 
 func (t *ControlTagFilter) pass() { t.Passed, t.held, t.told, t.opened = true, "", "", false }
 
-// cut notes that something is missing from the line: the text around it must not become a tag or an
-// envelope because of that.
+// cut notes that something was removed from the line, so that the text around it does not become a
+// tag or an envelope.
 func (t *ControlTagFilter) cut() { t.gap = t.gap || t.line || t.tail != none }
 
 // release outputs text.
@@ -189,17 +189,17 @@ func (t *ControlTagFilter) release(out *strings.Builder, text string) {
 // missing marks where a tag was removed in the middle of a line.
 const missing = "…"
 
-// A tag is how much of a tag has been seen: the number of letters of its name, after its beginning,
-// or after the beginning of a closing tag.
+// A tag says how much of a tag has been seen: the number of letters of its name that follow the
+// beginning of a tag, or of a closing tag.
 type tag int8
 
 // The states outside the name.
 const (
 	none     tag = 0
-	begun    tag = 1  // "<", and space; letters follow
-	ending   tag = 11 // "</", and space; letters follow
-	spaced   tag = 7  // the name, and space; for a closing tag ten more
-	odd      tag = 20 // the name, and something that does not belong there
+	begun    tag = 1  // "<", and perhaps space; letters follow
+	ending   tag = 11 // "</", and perhaps space; letters follow
+	spaced   tag = 7  // the name, followed by space; ten more for a closing tag
+	odd      tag = 20 // the name, followed by something that does not belong there
 	whole    tag = 21 // "<world>"
 	wholeEnd tag = 22 // "</world>"
 	wholeOdd tag = 23 // "<world pass>"

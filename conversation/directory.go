@@ -11,12 +11,12 @@ import (
 	"earshot/participants"
 )
 
-// A Directory is who can be addressed in a room, prepared for looking up names in many texts. It is
-// safe for concurrent use.
+// A Directory lists who can be addressed in a room, prepared for looking up names in many texts. It
+// is safe for concurrent use.
 type Directory struct {
 	names  []string                    // as they are shown
 	first  map[string][]directoryEntry // by the first word, folded; the longest name first
-	byKey  map[string]directoryEntry   // by the look of the name
+	byKey  map[string]directoryEntry   // by the look of the name; see [participants.Key]
 	widest int                         // words in the longest name
 }
 
@@ -27,8 +27,8 @@ type directoryEntry struct {
 	more []string
 }
 
-// NewDirectory returns the directory of some people and agents, and of agents that have ended. A
-// name of an ended agent that somebody has now means that one.
+// NewDirectory returns the directory of some people and agents, and of agents that have ended. If
+// somebody now has the name of an ended agent, the name means them.
 func NewDirectory(who []participants.Participant, former ...string) *Directory {
 	d := &Directory{first: make(map[string][]directoryEntry), byKey: make(map[string]directoryEntry)}
 	for _, p := range who {
@@ -63,8 +63,8 @@ func (d *Directory) enter(name string, c directoryEntry) bool {
 	return true
 }
 
-// find returns who is named at the beginning of text, and the length of the name in bytes; 0 if
-// nobody is. The longest name wins.
+// find returns the participant that the beginning of text names, and the length of the name in
+// bytes; 0 if it names nobody. The longest name wins.
 func (d *Directory) find(text string) (directoryEntry, int) {
 	var folded [maxWord]byte
 	n := wordLen(text)
@@ -76,8 +76,8 @@ func (d *Directory) find(text string) (directoryEntry, int) {
 	return directoryEntry{}, 0
 }
 
-// similar is [Directory.find] for a name that is written with other letters of the same look. It is
-// slower.
+// similar is like [Directory.find], for a name that is written in other letters that look the same.
+// It is slower.
 func (d *Directory) similar(text string) (directoryEntry, int) {
 	var ends []int
 	for at := 0; len(ends) < d.widest; {
@@ -97,7 +97,7 @@ func (d *Directory) similar(text string) (directoryEntry, int) {
 	return directoryEntry{}, 0
 }
 
-// follow reports whether the words stand in text from at on, and where they end.
+// follow reports whether words occur in text from at on, and where they end.
 func follow(text string, at int, words []string) (end int, ok bool) {
 	var folded [maxWord]byte
 	for _, w := range words {
@@ -111,7 +111,7 @@ func follow(text string, at int, words []string) (end int, ok bool) {
 	return at, true
 }
 
-// maxWord is longer in bytes than any word of a name.
+// maxWord is more bytes than any word of a name has.
 const maxWord = 96
 
 // foldWord appends word to to, in lower case. A word that is too long for a name becomes empty.
@@ -162,8 +162,8 @@ func letter(r rune) bool {
 // blank returns how many bytes of space text begins with.
 func blank(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
 
-// Nearest returns up to most names that are closest to name, nearest first; none if nothing is
-// close: one letter in three may be wrong.
+// Nearest returns up to most names that are closest to name, the nearest first; none if nothing is
+// close. One letter in three may be wrong.
 func (d *Directory) Nearest(name string, most int) []string {
 	type near struct {
 		name string
@@ -173,7 +173,7 @@ func (d *Directory) Nearest(name string, most int) []string {
 	key := []rune(participants.Key(name))
 	for _, n := range d.names {
 		far := distance(key, []rune(participants.Key(n)))
-		for w := range strings.FieldsSeq(n) { // one of several words of a name
+		for w := range strings.FieldsSeq(n) { // one of the words of a longer name
 			far = min(far, distance(key, []rune(participants.Key(w))))
 		}
 		if far <= max(1, len(key)/3) && far < len(key) {

@@ -1,16 +1,17 @@
-// Package conversation is what participants say to each other: the envelope that tells a model who
-// said what, for whom a message is, what a model is told about the people present, and how long
-// agents may talk among themselves.
+// Package conversation deals with what participants say to each other: the envelope that tells a
+// model who said what, for whom a message is, what a model is told about the people present, and
+// how long agents may talk among themselves.
 //
 // A message reaches a model in an [Envelope], which is made from typed fields when the prompt is
-// built. Nothing in a text can pass as another envelope, as a section of the prompt, or as a token
-// that steers a model: [Escape] visibly changes what looks like one, and [Unescape] undoes it.
+// built. Nothing in a text can pass for another envelope, for a section of the prompt, or for a
+// token that steers a model: [Escape] visibly changes anything that looks like one, and [Unescape]
+// undoes that.
 //
-// A model's answer goes through four filters, piece by piece: an [EnvelopeFilter] removes what only
-// the program writes, a [ControlTagFilter] what the model says to the program, a [CallPrefixer]
+// A model's answer passes four filters, piece by piece. An [EnvelopeFilter] removes what only the
+// program writes, a [ControlTagFilter] removes what the model says to the program, a [CallPrefixer]
 // makes an agent call the one whom it answers, and an [Unescaper] restores escaped text that the
 // model repeats. Each holds back no more than may become what it looks for. Their output is not
-// escaped: whoever puts it into a prompt escapes it.
+// escaped; whoever puts it into a prompt must escape it.
 package conversation
 
 import (
@@ -22,11 +23,11 @@ import (
 	"earshot/participants"
 )
 
-// An Envelope is a message as a model sees it, with its sender in front. Sender and addressees come
-// from the registry and never from the text.
+// An Envelope is a message as a model sees it, preceded by its sender. Sender and addressees come
+// from the registry, and never from the text.
 type Envelope struct {
 	From string
-	To   []string // named only where it matters who is meant
+	To   []string // given only where it matters who is meant
 	Text earshot.Text
 }
 
@@ -56,7 +57,8 @@ func (e Envelope) String() string {
 	return b.String()
 }
 
-// Parse returns the envelope that was rendered as text, byte for byte, and whether text is one.
+// Parse returns the envelope that String renders as text, byte for byte, and reports whether there
+// is one.
 func Parse(text string) (e Envelope, ok bool) {
 	head, text, closed := strings.Cut(text, envelopeEnd)
 	names, opened := strings.CutPrefix(head, envelopeFrom)
@@ -71,7 +73,8 @@ func Parse(text string) (e Envelope, ok bool) {
 	return e, true
 }
 
-// nameless is the name of a sender without a usable name: somebody unknown, and never the operator.
+// nameless is the name for a sender without a usable name: somebody unknown, and never the
+// operator.
 const nameless = "unknown"
 
 // Some scripts join or separate letters by invisible characters.
@@ -80,8 +83,8 @@ const (
 	joiner    = '\u200d'
 )
 
-// label returns a name as it stands in an envelope or a list of names. Names are checked when they
-// come in; label also makes unchecked ones safe.
+// label returns a name as it appears in an envelope or a list of names. Names are checked when they
+// come in; label also makes unchecked names safe.
 func label(name string) string {
 	if simple(name) {
 		return name
@@ -99,7 +102,7 @@ func label(name string) string {
 	return name
 }
 
-// simple reports whether a name is words of plain letters, as most are.
+// simple reports whether a name consists of words of plain letters, as most names do.
 func simple(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; c >= utf8.RuneSelf || !letter(rune(c)) && (c != ' ' || i == 0 || name[i-1] == ' ') {
@@ -109,5 +112,5 @@ func simple(name string) bool {
 	return name != "" && len(name) <= mostSimple && name[len(name)-1] != ' '
 }
 
-// mostSimple is no longer in bytes than any name may be.
+// mostSimple is no more bytes than any name may have.
 const mostSimple = 32

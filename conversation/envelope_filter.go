@@ -9,10 +9,10 @@ import (
 )
 
 // An EnvelopeFilter removes from a reply, piece by piece, what only the program writes: a model
-// that has seen "[FROM: Ann] " a hundred times likes to begin like that. It removes envelopes
-// wherever they stand and however they are written, the agent's own name in front, and echoes of
-// the sections of the prompt. How the reply is cut into pieces makes no difference. The zero value
-// is ready.
+// that has seen "[FROM: Ann] " a hundred times tends to begin in the same way. It removes
+// envelopes, wherever they are and however they are written, the agent's own name at the beginning,
+// and echoes of the sections of the prompt. How the reply is cut into pieces makes no difference.
+// The zero value is ready to use.
 type EnvelopeFilter struct {
 	Own string // the name of the replying agent
 
@@ -28,15 +28,15 @@ type EnvelopeFilter struct {
 	echo   bool   // the previous line was part of a section
 }
 
-// The most that is held back, in bytes: the longest envelope, with many names, and what stands
-// before the names in one.
+// The greatest number of bytes that are held back: the longest envelope, with many names, and the
+// part of one that precedes the names.
 const (
 	mostEnvelope = 512
 	mostOpening  = 128
 )
 
-// Correction tells the model, in its next prompt, that it wrote in others' names; empty if it did
-// not.
+// Correction returns what tells the model, in its next prompt, that it wrote in other participants'
+// names; empty if it did not.
 func Correction(foreign int, agent string) string {
 	if foreign == 0 {
 		return ""
@@ -101,7 +101,7 @@ func (s *EnvelopeFilter) step(out *strings.Builder, last bool) bool {
 	return true
 }
 
-// newline processes the end of a line; that of a removed line is removed too.
+// newline processes the end of a line. It removes the end of a removed line too.
 func (s *EnvelopeFilter) newline(out *strings.Builder) {
 	s.trim = false
 	if s.skip {
@@ -127,8 +127,8 @@ func (s *EnvelopeFilter) pass(out *strings.Builder, n int) {
 	}
 }
 
-// bracket decides about a bracket: an envelope is removed, and one that is not closed gets a round
-// bracket.
+// bracket decides about a bracket: it removes an envelope, and replaces the bracket of one that is
+// not closed by a round one.
 func (s *EnvelopeFilter) bracket(out *strings.Builder, r rune, size int, last bool) bool {
 	held := s.held[:min(len(s.held), mostOpening)]
 	var v skeleton
@@ -137,7 +137,7 @@ func (s *EnvelopeFilter) bracket(out *strings.Builder, r rune, size int, last bo
 	switch {
 	case n > 0:
 		return s.envelope(out, v.from[n-1], n > len("to:"), last)
-	case may && v.more && len(held) == mostOpening: // nobody writes this
+	case may && v.more && len(held) == mostOpening: // nobody writes such a thing
 		s.round(out, r, size)
 	case may && v.more && !last:
 		return false
@@ -148,11 +148,11 @@ func (s *EnvelopeFilter) bracket(out *strings.Builder, r rune, size int, last bo
 	return true
 }
 
-// openings are the looks of the beginnings of envelopes.
+// openings are the looks of how envelopes begin.
 var openings = []string{"from:", "fr0m:", "to:"}
 
-// opening returns the length of the opening with which seen begins, or whether more text may make
-// it one.
+// opening returns the length of the opening with which seen begins, or whether seen may become one
+// with more text.
 func opening(seen []byte) (n int, may bool) {
 	for _, o := range openings {
 		if begins(seen, o) {
@@ -163,7 +163,7 @@ func opening(seen []byte) (n int, may bool) {
 	return 0, may
 }
 
-// envelope removes an envelope, if it is closed. The words after the colon name its sender, or its
+// envelope removes an envelope, if it is closed. The words after the colon name its sender or its
 // addressees.
 func (s *EnvelopeFilter) envelope(out *strings.Builder, colon int, sender, last bool) bool {
 	held := s.held[:min(len(s.held), mostEnvelope)]
@@ -175,7 +175,7 @@ func (s *EnvelopeFilter) envelope(out *strings.Builder, colon int, sender, last 
 		s.round(out, first(held), utf8.RuneLen(first(held)))
 		return true
 	}
-	if s.open { // the text around it must not become one by its removal
+	if s.open { // the text around it must not become an envelope when this one is removed
 		out.WriteByte(']')
 		s.open = false
 	}
@@ -205,7 +205,7 @@ func first(text string) rune {
 }
 
 // heading returns how much of the held text, at the beginning of a line, only the program writes,
-// and whether it needs more text to decide.
+// and whether more text is needed to decide.
 func (s *EnvelopeFilter) heading(last bool) (n int, more bool) {
 	for _, h := range echoes {
 		if h.after && !s.echo {
@@ -235,8 +235,8 @@ func (s *EnvelopeFilter) heading(last bool) (n int, more bool) {
 	return n, false
 }
 
-// prefixes are what the agent may write before its words, the first only at the beginning of the
-// reply.
+// prefixes are what the agent may write before its words. The first counts only at the beginning of
+// the reply.
 func (s *EnvelopeFilter) prefixes() []string {
 	if s.Own == "" {
 		return nil
@@ -244,7 +244,8 @@ func (s *EnvelopeFilter) prefixes() []string {
 	return []string{s.Own + ":", "from " + s.Own + ":", "from: " + s.Own + ":"}
 }
 
-// opens reports whether text begins with a prefix, in any case, and whether it may with more text.
+// opens reports whether text begins with a prefix, in any case, and whether it may do so with more
+// text.
 func opens(text, prefix string) (is, may bool) {
 	if n := len(text); n < len(prefix) {
 		return false, strings.EqualFold(text, prefix[:n])
@@ -252,8 +253,8 @@ func opens(text, prefix string) (is, may bool) {
 	return strings.EqualFold(text[:len(prefix)], prefix), false
 }
 
-// echoes are the beginnings of the lines that tell a model who it is and who is there; some of them
-// count only after another.
+// echoes are the beginnings of the lines that tell a model who it is and who is present. Some of
+// them count only after another.
 var echoes = []struct {
 	text  string
 	after bool
@@ -265,5 +266,5 @@ var echoes = []struct {
 	{"To leave the floor to people", true},
 }
 
-// closers are the brackets with which an envelope may seem to end.
+// closers are the brackets that may seem to end an envelope.
 var closers = set("]］⁆〕】〗〙〛⟧⟭❳﹞︺︼︘﹈⦌⦎⦐⎤⎦⌉⌋")

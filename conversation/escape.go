@@ -7,21 +7,21 @@ import (
 )
 
 const (
-	// mark stands behind each change of a text. It is invisible; where the text already has one, it
-	// is doubled.
+	// mark follows each change of a text. It is invisible. Where the text itself has one, it is
+	// doubled.
 	mark = '\u2060' // word joiner
 
 	// bar is put before a line that reads like one of the program's.
 	bar = '│'
 )
 
-// Escape returns text in which nothing looks like an envelope, like a section of the prompt, or
-// like a token that steers a model, however it is written: with invisible characters in between, in
-// wide letters or those of other alphabets. Its opening bracket becomes a round one, and a line
-// gets a bar in front. Other text comes out unchanged.
+// Escape returns text in which nothing looks like an envelope, a section of the prompt, or a token
+// that steers a model, however it is written: with invisible characters in between, in wide
+// letters, or in letters of other alphabets. Its opening bracket becomes a round one, and a line of
+// a section gets a bar in front. Other text remains unchanged.
 func Escape(text string) string {
 	var out strings.Builder
-	done := 0 // how much of text is in out
+	done := 0 // how much of text has been copied to out
 	change := func(at, size int, to rune) {
 		if done == 0 {
 			out.Grow(len(text) + 64)
@@ -83,7 +83,7 @@ func steers(v *skeleton, text string, at, size int) bool {
 }
 
 // ours reports whether the line that begins in text at at reads like one of the sections of a
-// prompt, or like a role line, whatever signs stand in front.
+// prompt, or like a line that names a role, whatever signs precede it.
 func ours(v *skeleton, text string, at int) bool {
 	for {
 		r, size := utf8.DecodeRuneInString(text[at:])
@@ -108,7 +108,7 @@ func ours(v *skeleton, text string, at int) bool {
 	return false
 }
 
-// initials are the first letters of heads.
+// initials are the first letters of the heads.
 const initials = "abcdefhimrstuw"
 
 // heads are the beginnings of lines that the program writes, or that some models take for the name

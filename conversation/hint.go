@@ -6,8 +6,9 @@ import (
 	"earshot/participants"
 )
 
-// Hint tells the sender of a text who was called and is absent, and who may be meant: "nobody here
-// is called erashot; did you mean @Earshot?" It is empty if everybody was found.
+// Hint tells the sender of a text which of the called participants are absent, and who may be
+// meant: "nobody here is called erashot; did you mean @Earshot?" It is empty if everybody was
+// found.
 func (d *Directory) Hint(to Addressees) string {
 	var parts []string
 	for _, u := range to.Unknown {

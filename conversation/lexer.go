@@ -12,7 +12,7 @@ type kind int
 
 const (
 	nothing  kind = iota // the end of the line
-	word                 // a word that is nobody's name, code, or a quotation
+	word                 // a word that is not a name, code, or a quotation
 	name                 // somebody's name, or a mention of somebody unknown
 	comma                // a mark that divides a sentence
 	sentence             // the end of a sentence
@@ -21,7 +21,7 @@ const (
 // A token is a part of a line.
 type token struct {
 	kind   kind
-	text   string // a word; or a name as it is written, without "@"
+	text   string // a word, or a name as it is written, without "@"
 	at     bool   // a name with "@"
 	who    earshot.ParticipantID
 	gone   string // the name of an agent that has ended
@@ -171,14 +171,15 @@ func (l *lexer) mentioned(size int) token {
 	return t
 }
 
-// closed reports whether a mention can end before rest: it cannot if an address or a path
-// continues.
+// closed reports whether a mention can end before rest. It cannot if an address or a path continues
+// there.
 func closed(rest string) bool {
 	return !strings.HasPrefix(rest, "@") && (!strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "/@"))
 }
 
-// mention returns whom text, which follows an "@", mentions, and the length of that in bytes; 0 if
-// it cannot be a name. A possessive is spoken about, not called: "@Ann's".
+// mention returns the participant that text, which follows an "@", mentions, and the length of the
+// mention in bytes; 0 if it cannot be a name. A possessive such as "@Ann's" is talked about, not
+// called.
 func (d *Directory) mention(text string) (token, int) {
 	t := token{kind: name, at: true}
 	if c, n := d.find(text); n > 0 {

@@ -8,16 +8,16 @@ import (
 )
 
 // A recogniser writes known words that sound like what was said: "stop talk and" for "stop
-// talking". So some words are compared by sound. Without a voice there is no dictionary of
-// pronunciations, so a coarse code stands for the sound: English letters as classes of sounds that
-// voices, microphones and recognisers confuse least. All vowels are one class, and voiced
+// talking". So some words are compared by sound. There is no dictionary of pronunciations without a
+// voice, so a coarse code represents the sound: English letters are grouped into classes of sounds
+// that voices, microphones and recognisers confuse least. All vowels are one class, and voiced
 // consonants equal unvoiced ones.
 
-// mostSounds bounds what is compared: no call or command is longer.
+// mostSounds bounds what is compared; no call or command is longer.
 const mostSounds = 48
 
-// spelt are groups of letters that make one sound, or several, or none; longest first. A hyphen
-// stands for the edge of the word on that side.
+// spelt are groups of letters that make one sound, several sounds, or none; the longest come first.
+// A hyphen stands for the edge of the word on that side.
 var spelt = [][2]string{
 	{"-kn", "n"}, {"-wr", "r"}, {"-gn", "n"}, {"-ps", "s"}, {"-x", "s"}, {"-who", "ha"}, {"-wh", "w"}, {"-one-", "wan"}, {"-once-", "wans"},
 	{"eigh", "a"}, {"augh", "a"}, {"ough", "a"}, {"igh", "a"}, {"tion", "Xan"}, {"tch", "X"}, {"dge", "X"},
@@ -41,8 +41,8 @@ func phoneticCode(text string) string {
 	return string(out)
 }
 
-// appendPhoneticCode appends the sounds of one word, in lower case. Adjacent vowels count as one,
-// and so do two of the same consonant.
+// appendPhoneticCode appends the sounds of one word in lower case. Adjacent vowels count as one,
+// and so do two equal consonants.
 func appendPhoneticCode(out []byte, word string) []byte {
 	from := len(out)
 	put := func(c byte) {
@@ -60,8 +60,8 @@ func appendPhoneticCode(out []byte, word string) []byte {
 	return out
 }
 
-// letters returns the sounds that begin at a byte of a word, and how many bytes they take. spoken
-// says that a vowel came before; without one no final "e" is silent.
+// letters returns the sounds that begin at byte at of a word, and how many bytes they take. spoken
+// says that a vowel came before; otherwise a final "e" is not silent.
 func letters(word string, at int, spoken bool) (s string, n int) {
 	for _, rule := range spelt {
 		want, begins := strings.CutPrefix(rule[0], "-")
@@ -111,15 +111,15 @@ func apart(a, b string) int {
 	return row[len(b)]
 }
 
-// A Phrase is recognised by its sounds.
+// A Phrase is a phrase that is recognised by its sounds.
 type Phrase struct{ sounds string }
 
 // leastSounds is how many sounds a phrase must have to be recognised with one of them wrong:
-// shorter ones, such as "stop", have too many neighbours.
+// shorter phrases, such as "stop", are too similar to others.
 const leastSounds = 6
 
-// NewPhrase returns a phrase of several words that is long enough to be recognised by its sounds;
-// any other phrase never matches.
+// NewPhrase returns a phrase of several words that is long enough to be recognised by its sounds.
+// Any other phrase never matches.
 func NewPhrase(text string) Phrase {
 	s := phoneticCode(text)
 	if len(s) < leastSounds || len(strings.Fields(text)) < 2 {
@@ -138,16 +138,16 @@ func (p Phrase) Heard(text string) bool {
 }
 
 // leastNamed is how many sounds a name must have to be recognised with two of them wrong, and
-// mostMisheard how many may be wrong.
+// mostMisheard is how many may be wrong.
 const (
 	leastNamed   = 5
 	mostMisheard = 2
 )
 
-// Misheard returns how many of the first words of a text call the agent by a misheard name. The
+// Misheard returns how many words at the beginning of a text call the agent by a misheard name. The
 // text must come after a silence and continue with a question. The name may have one wrong sound,
-// as in "ear short", or two, as in "you shot" or "buckshot", if it ends like the name and has no
-// article in front; or it is the name after a "hey" with one wrong sound.
+// as in "ear short", or two, as in "you shot" or "buckshot", if it ends like the real name and no
+// article precedes it. It may also be correct, after a "hey" with one wrong sound.
 func (l AddressClassifier) Misheard(text earshot.Text, about SpeechContext) int {
 	name := phoneticCode(l.Name)
 	if !about.Rested || len(name) < leastNamed {
@@ -190,8 +190,8 @@ var (
 	determiners   = wordSet("a an the this that these those my his her our their one's")
 )
 
-// questions reports whether words begin a question: "what" without "I", "you" or "he" after it, as
-// in "what you said", or "can you".
+// questions reports whether words begin a question: "what" that is not followed by "I", "you" or
+// "he", as it is in "what you said", or "can you".
 func questions(words []string) bool {
 	if len(words) < 2 {
 		return false

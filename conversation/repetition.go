@@ -11,19 +11,20 @@ import (
 )
 
 const (
-	// repeats is how many of the last window messages must say the same to be a repetition: window
-	// is as many as three agents need to say three each.
+	// repeats is how many of the last window messages must say the same to be a repetition. window
+	// is as many messages as three agents need to say three each.
 	repeats = 3
 	window  = 9
 
-	// same is the share of common word pairs that makes two texts near duplicates: one word in
+	// same is the share of common word pairs from which two texts are near duplicates: one word in
 	// twenty may differ.
 	same = 0.8
 
-	// few is the length below which an answer, such as "yes", says nothing without what it answers.
+	// few is the length below which an answer, such as "yes", means nothing without what it
+	// answers.
 	few = 4
 
-	// mostWordsKept bounds a fingerprint: repetitions show at the beginning of a text.
+	// mostWordsKept bounds a fingerprint: a repetition already shows at the beginning of a text.
 	mostWordsKept = 400
 )
 
@@ -114,7 +115,7 @@ func wordsOf(text string) func(yield func(string) bool) {
 	}
 }
 
-// with returns the fingerprint of p said after before.
+// with returns the fingerprint of p when it follows before.
 func (p fingerprint) with(before fingerprint) fingerprint {
 	words := append(slices.Clone(before.words), p.words...)
 	return fingerprint{words, pairsOf(words), before.numbers*31 + p.numbers}
@@ -146,8 +147,8 @@ func (b *Budget) keep(text earshot.Text) {
 }
 
 // Repeats reports whether the last message has been said so often that the agents make no progress:
-// it has two near duplicates among the messages before it. A short answer is only the same if what
-// it answers is.
+// it has two near duplicates among the messages before it. Two short answers are the same only if
+// they answer the same.
 func (b *Budget) Repeats() bool {
 	n := len(b.said)
 	if n < repeats {
@@ -162,7 +163,8 @@ func (b *Budget) Repeats() bool {
 	return times >= repeats
 }
 
-// told returns the fingerprint of message i; that of a short answer includes what it answers.
+// told returns the fingerprint of message i. For a short answer, it includes what the message
+// answers.
 func (b *Budget) told(i int) fingerprint {
 	p := b.said[i]
 	if len(p.words) < few && i > 0 {

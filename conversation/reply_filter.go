@@ -4,21 +4,21 @@ import (
 	"strings"
 )
 
-// A ReplyFilter filters a reply of a model, piece by piece, before it may be heard: it removes what
-// only the program writes, and what the model says to the program; in front it adds a call to the
-// agent that is answered.
+// A ReplyFilter filters a model's reply, piece by piece, before it may be heard. It removes what
+// only the program writes, and what the model says to the program, and puts a call to the agent
+// that is answered in front.
 type ReplyFilter struct {
 	Envelopes EnvelopeFilter
 	Tags      ControlTagFilter
 	Call      CallPrefixer
-	said      bool // something was let through
+	said      bool // something was released
 
-	// restore unescapes text that the model repeats, as the last step: earlier, the text could act
-	// as control tags.
+	// restore unescapes text that the model repeats. This is the last step: any earlier, the text
+	// could act as control tags.
 	restore Unescaper
 }
 
-// Restart begins again with the next output of the model. In the middle of a reply no call is put
+// Restart begins again for the next output of the model. In the middle of a reply, no call is put
 // in front.
 func (s *ReplyFilter) Restart() {
 	s.Envelopes = EnvelopeFilter{Own: s.Envelopes.Own, Foreign: s.Envelopes.Foreign}
@@ -54,8 +54,8 @@ func (s *ReplyFilter) out(text string) string {
 	return text
 }
 
-// through passes text through the tap, and its output through the callback. It does so tag by tag:
-// somebody who is called by a tag is not called in front.
+// through passes text through the tag filter, and its output through the call prefixer. It does so
+// tag by tag, so that no call is put in front of a reply that calls somebody by a tag.
 func (s *ReplyFilter) through(text string) string {
 	if strings.IndexByte(text, '>') < 0 {
 		return s.called(s.Tags.Next(text))
@@ -75,5 +75,6 @@ func (s *ReplyFilter) called(text string) string {
 	return text
 }
 
-// Continue makes what follows the middle of a reply, in front of which no call is put.
+// Continue makes what follows count as the middle of a reply, so that no call is put in front of
+// it.
 func (s *ReplyFilter) Continue() { s.said, s.Call = true, CallPrefixer{} }

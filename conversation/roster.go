@@ -9,16 +9,16 @@ import (
 	"earshot/participants"
 )
 
-// A small model reads every byte, and a prompt must end.
+// The limits of the lists: a small model reads every byte, and a prompt must end somewhere.
 const (
-	mostListed      = 30  // participants of each kind; the rest is counted
+	mostListed      = 30  // participants of each kind; the others are counted
 	mostDescription = 120 // bytes: one line
-	longestOwn      = 200 // bytes of the agent's own: the longest allowed
+	longestOwn      = 200 // bytes of the agent's own description: the longest allowed
 )
 
 // Identity tells a model who it is, what it is here for, if its description says so, and what
-// messages look like. It is sent again whenever the dialogue begins anew. The description is data
-// of whoever wrote it: it is quoted, and cannot end a sentence of the program.
+// messages look like. It is sent again whenever the dialogue begins anew. The description is data,
+// whoever wrote it: it is quoted, and cannot end a sentence of the program.
 func Identity(name, description string) string {
 	purpose := ""
 	if about := oneLine(strings.ReplaceAll(description, `"`, "'"), longestOwn); about != "" {
@@ -29,14 +29,14 @@ func Identity(name, description string) string {
 		"Answer without such a beginning.\n", label(name), purpose, Envelope{From: "Ann", Text: "hello"})
 }
 
-// Sections tell a model who is there: the difference between external actors and agents, and who of
-// them is in the room. self is the agent whose prompt it is. Names and descriptions are data: each
-// stays on one line, bounded and escaped.
+// Sections tell a model who is present: the difference between external actors and agents, and
+// which of them are in the room. self is the agent whose prompt it is. Names and descriptions are
+// data: each stays on one line, bounded and escaped.
 func Sections(r *participants.Roster, self earshot.ParticipantID) string {
 	return sections(r, self, byTool+byName)
 }
 
-// SectionsWithoutTools is [Sections] for an agent without tools: it does not mention them.
+// SectionsWithoutTools is like [Sections], for an agent without tools: it does not mention any.
 func SectionsWithoutTools(r *participants.Roster, self earshot.ParticipantID) string {
 	return sections(r, self, byName)
 }
@@ -62,7 +62,7 @@ func sections(r *participants.Roster, self earshot.ParticipantID, amongAgents st
 	return b.String()
 }
 
-// The instructions for a room with another agent, whose name is the example.
+// The instructions for a room with another agent, whose name serves as the example.
 const (
 	byTool = `Use message_agent() only for other internal agents: when somebody asks you to tell one something, when one could do the task better, or to work together.
 Never use message_agent() for external actors: answer them yourself.
@@ -72,7 +72,7 @@ To leave the floor to people, end with <world>pass</world>. To ask the one you w
 `
 )
 
-// peer returns the name of an agent besides self; empty if there is none.
+// peer returns the name of an agent other than self; empty if there is none.
 func peer(r *participants.Roster, self earshot.ParticipantID) string {
 	for _, a := range r.Internal {
 		if a.ID != self {
@@ -82,7 +82,7 @@ func peer(r *participants.Roster, self earshot.ParticipantID) string {
 	return ""
 }
 
-// each writes a line for everybody.
+// each writes a line for each participant.
 func each(b *strings.Builder, who []participants.Participant, self earshot.ParticipantID) {
 	for _, p := range who[:min(len(who), mostListed)] {
 		b.WriteString("- ")
@@ -121,7 +121,7 @@ func names(b *strings.Builder, who []participants.Participant) {
 	}
 }
 
-// kinds describes somebody without a description.
+// kinds are the words for somebody without a description.
 var kinds = map[participants.Type]string{
 	participants.Human:         "human",
 	participants.AIAssistant:   "AI assistant",
@@ -137,8 +137,8 @@ func describe(p participants.Participant) string {
 	return oneLine(p.Description, mostDescription)
 }
 
-// oneLine returns foreign words as they stand in a line of the program's own: at most so many bytes
-// of them, escaped.
+// oneLine returns foreign words in a form that can be part of a line of the program's own: at most
+// most bytes of them, escaped.
 func oneLine(text string, most int) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
 	if end := most; len(text) > end {

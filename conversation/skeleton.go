@@ -7,15 +7,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A skeleton is the casual look of the beginning of a text: without space and invisible characters,
-// in lower case and plain letters. It is as long as any pattern needs.
+// A skeleton is how the beginning of a text looks at a glance: without space and invisible
+// characters, in lower case and plain letters. It is as long as any pattern needs.
 type skeleton struct {
 	text  [48]byte
 	from  [48]int  // where in the source the letter of each byte begins
-	apart [48]bool // there is space before it
+	apart [48]bool // whether space precedes it
 	n     int
 
-	// more is set if the source ended first: with more of it there might be more to see.
+	// more is set if the source ended first: more text might add to what is seen.
 	more bool
 }
 
@@ -34,7 +34,8 @@ func lower(c byte) byte {
 	return c
 }
 
-// scan makes the skeleton of text from at on. With line set it ends at the end of the line.
+// scan makes the skeleton of text from at on. If line is set, the skeleton ends at the end of the
+// line.
 func (v *skeleton) scan(text string, at int, line bool) {
 	v.n, v.more = 0, false
 	apart := false
@@ -69,7 +70,7 @@ func (v *skeleton) scan(text string, at int, line bool) {
 	v.more = true
 }
 
-// add appends a letter by its look, and reports whether there was room.
+// add appends the look of a letter, and reports whether there was room.
 func (v *skeleton) add(r rune, at int, apart bool) bool {
 	var letter [utf8.UTFMax]byte
 	n := utf8.EncodeRune(letter[:], r)
@@ -116,7 +117,7 @@ func newline(r rune) bool {
 	return '\n' <= r && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029
 }
 
-// unseen reports whether r is invisible. Space is not.
+// unseen reports whether r is invisible. Space does not count as invisible.
 func unseen(r rune) bool {
 	if r < utf8.RuneSelf {
 		return (r < ' ' || r == 0x7f) && !unicode.IsSpace(r)
@@ -180,7 +181,7 @@ var (
 	wild    = pairs(rounds+tamed, squares+angles)
 )
 
-// pairs returns the map from each letter of from to the letter of to at its place.
+// pairs returns a map from each letter of from to the letter of to at the same place.
 func pairs(from, to string) map[rune]rune {
 	m, letters := make(map[rune]rune), []rune(to)
 	for i, r := range []rune(from) {

@@ -13,29 +13,29 @@ import (
 // everything it needs is passed to it.
 type AddressClassifier struct {
 	Name  string        // the agent's name, which wakes it
-	As    []string      // what recognisers make of the name; compared in lower case
-	After time.Duration // how long after its reply the agent still counts as being talked to
+	As    []string      // what recognisers may write for the name; compared in lower case
+	After time.Duration // how long after its reply the agent still counts as being addressed
 
-	// Sure is the least confidence that a recogniser must have in words without the name. Below it
-	// they are not answered, and do not cut.
+	// Sure is the least confidence that a recogniser must have in words without the name. Words
+	// with less are not answered, and do not cut a reply.
 	Sure float64
 
-	// Asks says that the agent asks back when somebody speaks to it whom it hardly understands.
+	// Asks says that the agent asks back when it hardly understands somebody who speaks to it.
 	Asks bool
 }
 
 // A SpeechContext is what the agent was doing when something was said.
 type SpeechContext struct {
-	// Saying is what came out of its voice meanwhile, as it was spoken, and a little more on both
-	// sides, because nobody knows to the word how far a sound has come.
+	// Saying is what came out of the agent's voice meanwhile, as it was spoken, and a little more
+	// on both sides, because it is not known to the word how far a sound has come.
 	Saying earshot.Text
 
-	// Said also includes some seconds before: in a room that nobody has measured yet a sound may
-	// come late.
+	// Said also includes a few seconds before: in a room that nobody has measured yet, a sound may
+	// come back late.
 	Said earshot.Text
 
-	// Echoing says that the agent's voice could be heard when somebody began and when they ended,
-	// or just before: their words may be that voice, come back.
+	// Echoing says that the agent's voice could be heard when somebody began and ended, or just
+	// before. Their words may then be that voice, coming back.
 	Echoing bool
 
 	Commands bool // the words are a command for the agent
@@ -44,24 +44,24 @@ type SpeechContext struct {
 	Sounding bool // the agent's voice could be heard meanwhile
 	Asked    bool // the agent's last words were a question
 
-	// Stranger says that the agent is talking with somebody whose voice is known, and that it is
-	// not yet known whose voice this is.
+	// Stranger says that the agent is talking with somebody whose voice is known, while it is not
+	// yet known whose voice this is.
 	Stranger bool
 
-	// Other says that the agent is talking with somebody, and that somebody else says this:
-	// according to the voice, or because it answers somebody else's words.
+	// Other says that the agent is talking with somebody, but that this is said by somebody else.
+	// That follows from the voice, or from its answering the words of somebody else.
 	Other bool
 
 	Talking   bool      // the agent is answering the speaker
 	Answered  time.Time // when the agent last answered the speaker; zero for never
-	AskedBack bool      // that answer was that the agent had not understood
+	AskedBack bool      // in that answer the agent said that it had not understood
 
-	// Since is when the speaker asked what the agent is answering or has answered. Earlier words
-	// were not said in conversation with it.
+	// Since is when the speaker asked what the agent is answering, or has answered. Earlier words
+	// were not part of a conversation with the agent.
 	Since time.Time
 }
 
-// An Address is for whom words that were said aloud are, and by what evidence.
+// An Address says for whom words are that were said aloud, and by what evidence.
 type Address string
 
 // The addresses.
@@ -72,22 +72,23 @@ const (
 	Unsure    Address = "unsure"    // unknown: they were hardly understood
 	Own       Address = "own voice" // nobody: they are the agent's own words, come back
 
-	// Pressed is for the agent: somebody holds a talk key.
+	// Pressed means the words are for the agent, because somebody holds a talk key.
 	Pressed Address = "pressed"
 
-	// Backchannel is to the agent, and wants nothing of it: "mm-hm", while it speaks.
+	// Backchannel means the words are for the agent, but want nothing of it: "mm-hm", while it
+	// speaks.
 	Backchannel Address = "backchannel"
 
-	// Mumbled is to the agent, which is talking with the speaker and silent, but was hardly
-	// understood.
+	// Mumbled means the words are for the agent, which is talking with the speaker and silent, but
+	// it has hardly understood them.
 	Mumbled Address = "mumbled"
 )
 
 // ForAgent reports whether a is for the agent.
 func (a Address) ForAgent() bool { return a == Called || a == Following || a == Pressed }
 
-// Address returns for whom an utterance that began at at is. While the agent is heard, words among
-// its own, even its name, may be its own voice come back.
+// Address returns for whom an utterance is that began at at. While the agent is being heard, words
+// that are among its own, even its name, may be its own voice coming back.
 func (l AddressClassifier) Address(u earshot.Utterance, at time.Time, about SpeechContext) Address {
 	calls, own := l.calls(u.Text), u.Own > 0
 	if slur := l.slur(); about.Sounding && strings.HasPrefix(folded(string(u.Text)), slur) {
@@ -121,8 +122,8 @@ func (l AddressClassifier) Address(u earshot.Utterance, at time.Time, about Spee
 	return Aside
 }
 
-// mumbled returns the address of words to the agent that it hardly understood: a sentence when it
-// is the speaker's turn to answer, unless the agent has just asked back.
+// mumbled returns the address of words that the agent hardly understood. They are for the agent if
+// they are a sentence and it is the speaker's turn to answer, unless the agent has just asked back.
 func (l AddressClassifier) mumbled(u earshot.Utterance, at time.Time, about SpeechContext) Address {
 	speaks := u.Own == 0 && u.Lasted >= leastMumble && len(strings.Fields(string(u.Text))) > 1
 	if l.Asks && speaks && !about.Sounding && !about.Talking && !about.Stranger && !about.AskedBack && about.talks(at, l.After) {
@@ -131,8 +132,8 @@ func (l AddressClassifier) mumbled(u earshot.Utterance, at time.Time, about Spee
 	return Unsure
 }
 
-// faint returns the address of words that call the agent by its name and were understood too poorly
-// to be answered.
+// faint returns the address of words that call the agent by its name, and were understood too
+// poorly to be answered.
 func (l AddressClassifier) faint(about SpeechContext) Address {
 	if l.Asks && !about.Sounding && !about.Talking && !about.AskedBack {
 		return Mumbled
@@ -140,14 +141,14 @@ func (l AddressClassifier) faint(about SpeechContext) Address {
 	return Unsure
 }
 
-// leastMumble is the least duration of a question or statement: a cough, a chair and most single
-// words are shorter.
+// leastMumble is the least duration of a question or statement: coughs, moving chairs and most
+// single words are shorter.
 const leastMumble = 600 * time.Millisecond
 
-// returns reports whether words are the agent's own, come back: all of them, in order, are among
-// what it says or said just before. If none of its own sound was noticed beside them, they must be
-// several, and its voice must have been heard meanwhile. An answer to its question repeats its
-// words, and so may a command.
+// returns reports whether words are the agent's own, coming back: all of them, in order, are among
+// what it is saying or said just before. If none of the agent's own sound was noticed at the same
+// time, there must be several words, and its voice must have been heard meanwhile. An answer to the
+// agent's question repeats its words, and so may a command.
 func (a SpeechContext) returns(text string, own bool) bool {
 	heard := spokenWords(text)
 	if a.Asked || a.Commands || !own && (!a.Echoing || len(heard) < 2) {
@@ -156,11 +157,11 @@ func (a SpeechContext) returns(text string, own bool) bool {
 	return within(heard, spokenWords(string(a.Said)))
 }
 
-// skipped is how many words a recogniser may omit between two.
+// skipped is how many words a recogniser may omit between two words.
 const skipped = 2
 
-// within reports whether all words that were heard were said, in this order and with few between
-// them.
+// within reports whether all words that were heard were also said, in this order and with few words
+// between them.
 func within(heard, said []string) bool {
 	if len(heard) == 0 {
 		return false
@@ -173,7 +174,7 @@ func within(heard, said []string) bool {
 	return false
 }
 
-// follows reports whether said begins with heard, after at most skip words.
+// follows reports whether said begins with heard, after at most skip other words.
 func follows(heard, said []string, skip int) bool {
 	for i := 0; len(heard) > 0; heard, said, i, skip = heard[1:], said[i+1:], 0, skipped {
 		for i < len(said) && i <= skip && !alike(plain(heard[0]), plain(said[i])) {
@@ -194,9 +195,9 @@ func (a SpeechContext) talks(at time.Time, after time.Duration) bool {
 	return a.Talking || after > 0 && !a.Answered.IsZero() && at.Sub(a.Answered) <= after
 }
 
-// Words is Address for words that are still being said, since at. Recognisers do not say how sure
-// they are of those, and the first word is a guess; so are the first two while the agent speaks,
-// and the first three where it can be heard as well.
+// Words is like Address, for words that are still being said, since at. Recognisers do not say how
+// sure they are of such words. The first word is a guess, and so are the first two while the agent
+// speaks, and the first three if the agent can be heard in the same sound.
 func (l AddressClassifier) Words(s earshot.Speech, at time.Time, about SpeechContext) Address {
 	u := earshot.Utterance{Text: s.Words, Confidence: 1}
 	about.Rested = false // a misheard name needs the whole question after it
@@ -205,7 +206,7 @@ func (l AddressClassifier) Words(s earshot.Speech, at time.Time, about SpeechCon
 	case s.Own:
 		u.Own, least = 1, 4
 	case about.Sounding && !s.Stable && !halting(s.Words):
-		least = 3 // two may be a murmur, misheard or incomplete; the agent has already paused for the voice
+		least = 3 // two may be a murmur, misheard or incomplete; the agent has already paused because of the voice
 	}
 	to := l.Address(u, at, about)
 	if to == Aside && about.Other {
@@ -223,8 +224,8 @@ func (l AddressClassifier) Words(s earshot.Speech, at time.Time, about SpeechCon
 	return to
 }
 
-// Calls returns for whom a phrase is that was listened for while the agent can be heard, such as
-// "stop talking" or its name: for the agent, unless the agent is just saying it.
+// Calls returns the address of a phrase that is listened for while the agent can be heard, such as
+// "stop talking" or its name. The phrase is for the agent, unless the agent is saying it itself.
 func (l AddressClassifier) Calls(s earshot.Speech, about SpeechContext) Address {
 	said, phrase := folded(string(about.Saying)), folded(string(s.Words))
 	if s.Own && strings.Contains(said, phrase) {
@@ -233,7 +234,7 @@ func (l AddressClassifier) Calls(s earshot.Speech, about SpeechContext) Address 
 	return Called
 }
 
-// mentioned reports whether the agent's name is in what it says, in any position.
+// mentioned reports whether the agent says its own name, at any position.
 func (l AddressClassifier) mentioned(said earshot.Text) bool {
 	words := strings.Fields(string(said))
 	for i := range words {
@@ -244,15 +245,15 @@ func (l AddressClassifier) mentioned(said earshot.Text) bool {
 	return false
 }
 
-// Correct returns text with the agent's name in its correct spelling, if the agent was called by it
-// and a recogniser wrote something else.
+// Correct returns text with the agent's name spelt correctly, if the agent was called by it and a
+// recogniser wrote something else.
 func (l AddressClassifier) Correct(text earshot.Text) earshot.Text {
 	words := strings.Fields(string(text))
 	i, n := l.vocative(words)
 	return l.write(words, i, n, text)
 }
 
-// CorrectMisheard is Correct for a misheard name, as [AddressClassifier.Misheard] finds it.
+// CorrectMisheard is like Correct, for a misheard name, as found by [AddressClassifier.Misheard].
 func (l AddressClassifier) CorrectMisheard(text earshot.Text, about SpeechContext) earshot.Text {
 	return l.write(strings.Fields(string(text)), 0, l.Misheard(text, about), text)
 }
@@ -271,20 +272,20 @@ func (l AddressClassifier) calls(text earshot.Text) bool {
 	return n > 0
 }
 
-// greetings are the words that may stand before a called name; a name between them and the end of a
-// sentence is called as well.
+// greetings are the words that may precede a called name. A name between a greeting and the end of
+// a sentence is called too.
 var greetings = map[string]bool{
 	"hey": true, "hi": true, "hello": true, "ok": true, "okay": true, "so": true, "well": true, "and": true, "but": true,
 	"um": true, "uh": true, "please": true, "oh": true, "yes": true, "no": true, "now": true, "good": true, "morning": true,
 	"evening": true, "thanks": true, "thank": true, "you": true, "sorry": true, "wait": true, "stop": true,
 }
 
-// summons are the words after which a name is called anywhere.
+// summons are the words after which a name is called at any position.
 var summons = map[string]bool{"hey": true, "hi": true, "hello": true, "ok": true, "okay": true}
 
-// vocative returns where in words the agent is called, and by how many words; 0 if it is not. A
-// name is called at the beginning, after at most greetings, at the end, or after a summons; within
-// a sentence one speaks about it.
+// vocative returns where in words the agent is called, and by how many words; 0 if it is not
+// called. A name is called at the beginning, after at most greetings, at the end, or after a
+// summons; inside a sentence it is only talked about.
 func (l AddressClassifier) vocative(words []string) (at, n int) {
 	greeting := true
 	for i := range words {
@@ -298,7 +299,7 @@ func (l AddressClassifier) vocative(words []string) (at, n int) {
 	return 0, 0
 }
 
-// named returns how many of the first words of a text name the agent.
+// named returns how many words at the beginning of a text name the agent.
 func (l AddressClassifier) named(words []string) int {
 	for _, name := range append([]string{l.Name}, l.As...) {
 		want := strings.Fields(name)
@@ -316,8 +317,8 @@ func (l AddressClassifier) named(words []string) int {
 	return l.parted(words)
 }
 
-// parted returns how many of the first words of a text name the agent, if they are its name with
-// different spaces.
+// parted returns how many words at the beginning of a text name the agent, if they are its name
+// with spaces in other places.
 func (l AddressClassifier) parted(words []string) int {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -338,19 +339,20 @@ func (l AddressClassifier) parted(words []string) int {
 	return 0
 }
 
-// spellings are what recognisers may make of a name that they were not taught, besides the name as
-// two words, which is always understood. "Your shot" was heard for one voice in four; the others
-// are its neighbours.
+// spellings are what recognisers that were not taught a name may write for it, besides the name as
+// two words, which is always understood. "Your shot" was written for one voice in four; the others
+// are similar.
 var spellings = map[string][]string{
 	"earshot": {"ear shot", "ear shut", "your shot", "here shot", "air shot"},
 }
 
-// slurs are what recognisers may make of a name that is said over the agent's voice, although
-// people say it too. Somebody who breaks in with "in short" counts as talking to the agent.
+// slurs are what recognisers may write for a name that is said while the agent speaks, although
+// people also say these words. Somebody who interrupts with "in short" counts as talking to the
+// agent.
 var slurs = map[string]string{"earshot": "in short"}
 
-// slur returns the slur of the agent's name, folded; a line break, which is in no folded text, if
-// it has none.
+// slur returns the slur of the agent's name, folded. If there is none, it returns a line break,
+// which no folded text contains.
 func (l AddressClassifier) slur() string {
 	if slur, ok := slurs[strings.ToLower(l.Name)]; ok {
 		return folded(slur)
@@ -358,7 +360,7 @@ func (l AddressClassifier) slur() string {
 	return "\n"
 }
 
-// Spellings returns what recognisers may make of a name.
+// Spellings returns what recognisers may write for a name.
 func Spellings(name string) []string { return slices.Clone(spellings[strings.ToLower(name)]) }
 
 // plain returns a word in lower case, without surrounding punctuation.
@@ -366,17 +368,17 @@ func plain(word string) string {
 	return strings.TrimFunc(strings.ToLower(word), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// An echo needs this share of the words to be those that the agent has just said, in their order. A
+// An echo must consist to this share of words that the agent has just said, in their order. A
 // loudspeaker in a room costs a recogniser every second word; somebody who answers repeats at most
-// one word in three. If there are only one or two words, all must match, since every other sentence
-// has a "the" in it, and a single one is doubtful.
+// one word in three. If there are only one or two words, all must match, because every other
+// sentence has a "the" in it; a single word is doubtful.
 const (
 	echoShare = 0.5
 	echoDoubt = 0.25
 	echoFew   = 2
 
 	// A few words that were heard almost only together with the agent's own sound may be that
-	// sound, misheard; a recogniser makes up to three words of it.
+	// sound, misheard. A recogniser makes up to three words of it.
 	echoMost     = 0.5
 	echoMisheard = 3
 )
@@ -390,7 +392,8 @@ func echo(heard, said string) (share float64, n int) {
 	return float64(common(h, s)) / float64(len(h)), len(h)
 }
 
-// spokenWords returns the words of a text as a recogniser has them: a hyphenated word is two.
+// spokenWords returns the words of a text as a recogniser writes them: a hyphenated word is two
+// words.
 func spokenWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '-' })
 }
@@ -424,8 +427,8 @@ func common(a, b []string) int {
 	return row[len(b)]
 }
 
-// alike reports whether a recogniser may have made one word of the other: they are the same, or
-// long with the same beginning.
+// alike reports whether a recogniser may have written one word for the other: they are equal, or
+// are long and begin alike.
 func alike(a, b string) bool {
 	if a == b {
 		return true

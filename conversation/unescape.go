@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Unescape returns the text that [Escape] turned into text.
+// Unescape returns the text from which [Escape] made text.
 func Unescape(text string) string {
 	if !strings.ContainsRune(text, mark) {
 		return text
@@ -42,12 +42,12 @@ func Unescape(text string) string {
 	return out.String()
 }
 
-// An Unescaper is [Unescape] for a text that comes in pieces, such as a reply of a model that
-// repeats what it was shown. How it is cut into pieces makes no difference. It holds back no more
-// than the last letter. The zero value is ready.
+// An Unescaper is like [Unescape], for a text that comes in pieces, such as the reply of a model
+// that repeats what it was shown. How the text is cut into pieces makes no difference. At most the
+// last letter is held back. The zero value is ready to use.
 type Unescaper struct{ held string }
 
-// Next returns what is certain of the text after piece has come.
+// Next returns the part of the text that is certain after piece has come.
 func (r *Unescaper) Next(piece string) string {
 	text := r.held + piece
 	end := unsettled(text)
@@ -62,8 +62,8 @@ func (r *Unescaper) End() string {
 	return Unescape(text)
 }
 
-// unsettled returns the offset in text from which more text may change the result: an incomplete
-// letter, or one that a mark may change, with its marks so far.
+// unsettled returns the offset in text from which more text may change the result. There is either
+// an incomplete letter, or a letter that a mark may change, with its marks so far.
 func unsettled(text string) int {
 	end := len(text)
 	for i := max(0, end-utf8.UTFMax); i < end; i++ {
@@ -79,14 +79,14 @@ func unsettled(text string) int {
 	return end
 }
 
-// UnescapeJSON is [Unescape] for each string in data, such as the arguments of a call.
+// UnescapeJSON applies [Unescape] to each string in data, such as the arguments of a call.
 func UnescapeJSON(data json.RawMessage) json.RawMessage { return eachString(data, Unescape) }
 
-// EscapeJSON is [Escape] for each string in data.
+// EscapeJSON applies [Escape] to each string in data.
 func EscapeJSON(data json.RawMessage) json.RawMessage { return eachString(data, Escape) }
 
-// eachString returns data with its strings changed. Everything else stays, byte for byte; so does a
-// string that change leaves as it is, however it is written.
+// eachString returns data with its strings changed. Everything else stays the same, byte for byte,
+// and so does a string that change leaves alone, however it is written.
 func eachString(data json.RawMessage, change func(string) string) json.RawMessage {
 	var out bytes.Buffer
 	done := 0 // how much of data is in out
@@ -102,7 +102,7 @@ func eachString(data json.RawMessage, change func(string) string) json.RawMessag
 		}
 		var was string
 		if at >= len(data) || json.Unmarshal(data[from:at+1], &was) != nil {
-			continue // this is not JSON; the caller will notice
+			continue // this is not JSON, which the caller will notice
 		}
 		is := change(was)
 		if is == was {

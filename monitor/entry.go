@@ -12,11 +12,11 @@ import (
 	"earshot/interrupt"
 )
 
-// stamp is the width of the time before each entry, with what stands before and after it.
+// stamp is the width of the time before each entry, with what precedes and follows it.
 const stamp = 10
 
-// draw returns an entry in rows of the given width. The look depends only on the width and what is
-// known, so an entry is drawn once.
+// draw returns an entry in rows of the given width. The result depends only on the width and on
+// what is known, so an entry is not drawn again while these stay the same.
 func (p *transcript) draw(m marks, e *entry, width int, now time.Time) []row {
 	if e.rows != nil && e.width == width && e.names == p.namer {
 		return e.rows
@@ -31,7 +31,7 @@ func (p *transcript) draw(m marks, e *entry, width int, now time.Time) []row {
 	return rows
 }
 
-// tell describes an entry in words, with notes below it on what followed.
+// tell describes an entry in words, with notes below it on what happened to it.
 func (p *transcript) tell(m marks, e *entry) (text row, notes []row) {
 	if e.answer != "" {
 		return row{{plain, m.safe(e.answer)}}, nil
@@ -79,7 +79,7 @@ func (p *transcript) mode(e earshot.Event, b earshot.Message) string {
 	return e.From.Provider
 }
 
-// head says who speaks, how that is known, and to whom.
+// head says who is speaking, how that is known, and to whom.
 func (p *transcript) head(m marks, e earshot.Event, how string) row {
 	r := row{p.called1(m, e.Author)}
 	if e.Author == "" && e.From.Provider != "" && how == "" {
@@ -105,7 +105,7 @@ func (p *transcript) head(m marks, e earshot.Event, how string) row {
 	return append(r, span{plain, ": "})
 }
 
-// called1 returns the name of a participant, in the tone of its kind.
+// called1 returns the name of a participant, in the tone for its kind.
 func (p *transcript) called1(m marks, id earshot.ParticipantID) span {
 	if p.agents[id] {
 		return span{machine, m.name(p.name(id))}
@@ -113,7 +113,7 @@ func (p *transcript) called1(m marks, id earshot.ParticipantID) span {
 	return span{person, m.name(p.name(id))}
 }
 
-// author returns the author of e, as far as it is known by now.
+// author returns the author of e, according to what is known now.
 func (e *entry) author() earshot.ParticipantID {
 	if e.whose != nil {
 		return e.whose.Author
@@ -196,7 +196,7 @@ func (p *transcript) reply(m marks, e *entry, r earshot.Reply) (text row, notes 
 	return text, append(notes, p.fate(m, r)...)
 }
 
-// fate says how a reply ended, if it did not reach its end.
+// fate says how a reply ended, if it was not heard to its end.
 func (p *transcript) fate(m marks, r earshot.Reply) (notes []row) {
 	how := ""
 	switch {
@@ -418,7 +418,7 @@ func (p *transcript) use(m marks, does func(tone, string) row, b earshot.Use) ro
 	return does(tone, text)
 }
 
-// thought describes one stretch of thinking.
+// thought describes one segment of a thought.
 func (p *transcript) thought(m marks, does func(tone, string) row, b earshot.Thought) row {
 	what := "thought"
 	switch {

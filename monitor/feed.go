@@ -15,8 +15,8 @@ import (
 	"earshot/server/client"
 )
 
-// A Daemon is what the monitor queries; [client.Client] is one. It returns only what the caller
-// may know.
+// A Daemon answers the queries of the monitor; [client.Client] is one. It returns only what the
+// caller may know.
 type Daemon interface {
 	// Events yields the events after a sequence, as [client.Client.Events] does.
 	Events(ctx context.Context, after int64) iter.Seq2[earshot.Event, error]
@@ -52,7 +52,7 @@ const (
 	asks = 3 * time.Second
 )
 
-// A feed carries what a daemon tells into an inbox.
+// A feed puts what a daemon reports into an inbox.
 type feed struct {
 	from Daemon
 	to   *inbox
@@ -83,8 +83,8 @@ func (f *feed) run(ctx context.Context) error {
 	return nil
 }
 
-// again repeats something that ends when the connection is lost. Once calls well as soon as the
-// connection is established, from any goroutine; after once has returned, well has no effect.
+// again repeats something that ends when the connection is lost. once calls well when the
+// connection is established, from any goroutine. After once has returned, well has no effect.
 func (f *feed) again(ctx context.Context, what string, once func(ctx context.Context, well func()) error) error {
 	wait := least
 	for ctx.Err() == nil {
@@ -120,7 +120,8 @@ func (f *feed) again(ctx context.Context, what string, once func(ctx context.Con
 	return nil
 }
 
-// lostText says in a few words why nothing comes. The details of a socket error help nobody.
+// lostText says in a few words why nothing arrives. The details of a socket error would help
+// nobody.
 func lostText(err error) string {
 	switch {
 	case errors.Is(err, client.ErrNotRunning):
@@ -135,8 +136,8 @@ func lostText(err error) string {
 	return "the connection to earshot was lost: " + text
 }
 
-// stands notes whether a source delivers, and tells the inbox if the state of the whole feed
-// changes.
+// stands notes whether a source delivers, and informs the inbox if this changes the state of the
+// feed as a whole.
 func (f *feed) stands(what, why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -157,7 +158,7 @@ func (f *feed) stands(what, why string) {
 	}
 }
 
-// events delivers the events, beginning with the newest that have already happened.
+// events delivers the events, beginning with the newest past ones.
 func (f *feed) events(ctx context.Context, well func()) error {
 	if !f.began {
 		if err := f.begin(ctx); err != nil {
@@ -193,7 +194,8 @@ func (f *feed) begin(ctx context.Context) error {
 	return nil
 }
 
-// newest returns about many of the newest events in order, and whether these are all there are.
+// newest returns the newest events in order, roughly as many as requested, and whether these are
+// all.
 func (f *feed) newest(ctx context.Context, many int) (events []earshot.Event, whole bool, err error) {
 	before := int64(0)
 	for len(events) < many {
@@ -221,7 +223,8 @@ func (f *feed) older(ctx context.Context, before int64) {
 	f.to.put(Past{Before: before, Events: p.Events, Whole: p.Before == 0})
 }
 
-// reload delivers the newest events again, over all losses: what was forgotten must not stay.
+// reload delivers the newest events again, however often the connection is lost: what was forgotten
+// must not stay on the screen.
 func (f *feed) reload(ctx context.Context) {
 	for {
 		events, _, err := f.newest(ctx, loads)
@@ -237,7 +240,7 @@ func (f *feed) reload(ctx context.Context) {
 	}
 }
 
-// mostFound is how many matches are examined for one that the filter shows.
+// mostFound is how many matches are examined to find one that the filter shows.
 const mostFound = 20
 
 // seek delivers the events before a sequence that contain some words.
@@ -250,7 +253,7 @@ func (f *feed) seek(ctx context.Context, words string, before int64) {
 // around delivers the events around an event, as many before it as after it.
 func (f *feed) around(ctx context.Context, at int64) {
 	p, err := f.from.History(ctx, nil, at+pageful/2, pageful)
-	if err == nil && !slices.ContainsFunc(p.Events, func(e earshot.Event) bool { return e.Sequence == at }) { // the events that follow are too long
+	if err == nil && !slices.ContainsFunc(p.Events, func(e earshot.Event) bool { return e.Sequence == at }) { // the events that follow are too long for one page
 		p, err = f.from.History(ctx, nil, at+1, pageful)
 	}
 	f.to.put(Names(p.Names))

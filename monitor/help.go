@@ -1,6 +1,6 @@
 package monitor
 
-// helps lists the keys and their effects. An entry without a key is a heading or a sentence.
+// helps lists the keys and what they do. An entry without a key is a heading or a sentence.
 var helps = []struct{ key, does string }{
 	{"", "What you see here"},
 	{"", "Each line of the transcript has the time, who spoke, and to whom. (voice, 82%) is how sure it is whose voice that was, [words 61%] how sure what was said; without a note it was typed here. Below a message is what was decided about it, and why. In a reply, [not heard: …] marks what nobody heard of it."},

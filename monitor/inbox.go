@@ -7,12 +7,12 @@ import (
 	"earshot/api"
 )
 
-// mostWaiting is how many events may wait for the screen; beyond that, the sender waits. At the
-// start a journal delivers thousands a second, and the screen shows none of them.
+// mostWaiting is how many events may wait for the screen. Beyond that, the sender waits. At the
+// start, a journal delivers thousands of events a second, and the screen shows none of them.
 const mostWaiting = 2048
 
-// An inbox holds what has come until it is shown. Of what matters only at the moment, it holds the
-// newest alone. The zero value is not usable; see newInbox.
+// An inbox holds what has arrived until it is shown. Of what is only of interest at the moment, it
+// holds only the newest. The zero value is not usable; see newInbox.
 type inbox struct {
 	wake chan struct{} // holds one if the inbox is not empty
 
@@ -43,7 +43,7 @@ func (b *inbox) event(e earshot.Event) {
 	b.ring()
 }
 
-// put adds anything else, and never waits.
+// put adds anything else. It never waits.
 func (b *inbox) put(what any) {
 	b.mu.Lock()
 	switch w := what.(type) {
@@ -67,8 +67,8 @@ func (b *inbox) ring() {
 	}
 }
 
-// take returns the contents in the order in which they must be known: who exists before what they
-// did.
+// take returns the contents in the order in which they must be known: who exists comes before what
+// they did.
 func (b *inbox) take() (all []any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

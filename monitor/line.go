@@ -8,7 +8,7 @@ import (
 	"earshot/internal/terminal"
 )
 
-// A purpose is what a line is written for.
+// A purpose is the reason for which a line is written.
 type purpose int
 
 const (
@@ -24,7 +24,7 @@ type line struct {
 	editor terminal.Editor
 	chats  terminal.Editor // its history holds what was said
 	is     purpose
-	typing bool // the room was told
+	typing bool // the room was told that somebody is typing
 }
 
 func (l *line) open() bool { return l.is != nothing }
@@ -44,10 +44,10 @@ func (l *line) in() *terminal.Editor {
 	return &l.editor
 }
 
-// prompts stand before the line.
+// prompts precede the line.
 var prompts = map[purpose]string{chat: "say: ", seeking: "search: ", filtering: "show only: ", jump: "go to time: "}
 
-// hints stand after an empty line.
+// hints are shown in an empty line.
 var hints = map[purpose]string{
 	chat:      "text, or /command; Enter sends, Esc leaves",
 	seeking:   "words, tid*, \"high tide\", from:NAME, on:DAY; Enter looks upwards, then n and N",

@@ -11,12 +11,12 @@ import (
 	"earshot/internal/search"
 )
 
-// A Model holds what the monitor knows and shows. It has no goroutine and no clock: inputs step
-// it, and it returns the effects to carry out. It does no I/O of its own.
+// A Model holds what the monitor knows and shows. It has no goroutine and no clock: inputs step it,
+// and it returns effects for its caller to carry out. It does no I/O of its own.
 type Model struct {
 	marks marks
 	past  *transcript // what is shown
-	live  *transcript // what happens now, while past shows an old passage; else nil
+	live  *transcript // what happens now, while past shows an old passage; otherwise nil
 	now   api.Snapshot
 	house api.Status
 	heard bool // a snapshot has arrived
@@ -24,7 +24,7 @@ type Model struct {
 
 	lost  string // why nothing arrives
 	since time.Time
-	mine  Piece // the reply that comes out here
+	mine  Piece // the reply that comes out at this terminal
 
 	width, height int
 	view          view
@@ -41,7 +41,7 @@ type Model struct {
 	said   string // shown in the last row until the next key
 }
 
-// An Effect is something that the model wants done.
+// An Effect is something for the model's caller to do.
 type Effect any
 
 // The effects of a Model.
@@ -82,7 +82,7 @@ type (
 	// Events are new events, in the order of the journal.
 	Events []earshot.Event
 
-	// Past holds the events before everything known, or before a sequence if one was asked for.
+	// Past holds the events before everything known, or before a sequence if one was requested.
 	// Whole says that there is nothing before them.
 	Past struct {
 		Before int64
@@ -90,15 +90,15 @@ type (
 		Whole  bool
 	}
 
-	// Again holds the newest events, read anew after some were forgotten. They replace the whole
-	// transcript.
+	// Again holds the newest events, which were read again after some were forgotten. They replace
+	// the whole transcript.
 	Again struct{ Events []earshot.Event }
 
 	// Names are the names of some participants.
 	Names map[earshot.ParticipantID]string
 
-	// A Piece is how much of a reply has come out here, where somebody sits; the empty Piece means
-	// that no reply is coming out.
+	// A Piece says how much of a reply has come out at this terminal, while somebody has a place in
+	// the room. The empty Piece means that no reply is coming out.
 	Piece struct {
 		Opening earshot.Opening
 		Agent   earshot.ParticipantID
@@ -142,7 +142,7 @@ func New(ascii bool) *Model {
 	return m
 }
 
-// Step handles an input that came at a time, and returns the effects to carry out.
+// Step handles an input that arrived at a time, and returns the effects to carry out.
 func (m *Model) Step(at time.Time, what any) []Effect {
 	m.at = at
 	switch w := what.(type) {
@@ -204,7 +204,7 @@ func (m *Model) happened(events []earshot.Event) (effects []Effect) {
 	return effects
 }
 
-// newest returns the live transcript, whether or not it is shown.
+// newest returns the transcript of the present, whether or not it is shown.
 func (m *Model) newest() *transcript {
 	if m.live != nil {
 		return m.live
@@ -220,20 +220,20 @@ func (m *Model) earlier(w Past) {
 		p = m.past
 	}
 	if w.Before > 0 && w.Before != p.oldest() {
-		return // the transcript that they were requested for is not shown any more
+		return // the transcript for which they were requested is no longer shown
 	}
 	p.whole = w.Whole
 	p.before(w.Events)
 }
 
-// again starts the transcript anew.
+// again begins a new transcript.
 func (m *Model) again(events []earshot.Event) {
 	was, next := m.newest(), newTranscript()
 	next.called, next.agents, next.namer = was.called, was.agents, was.namer+1
 	for _, e := range events {
 		next.add(e)
 	}
-	var came []earshot.Event // while it was being read
+	var came []earshot.Event // events that came while the new ones were being read
 	for _, e := range was.all {
 		came = append(append(came, e.event), e.decisions...)
 	}
@@ -247,7 +247,7 @@ func (m *Model) again(events []earshot.Event) {
 	m.follows()
 }
 
-// grew counts the events that come while somebody looks back.
+// grew counts the events that arrive while somebody looks back.
 func (m *Model) grew(n int) {
 	if !m.view.follow {
 		m.view.came += n
@@ -334,7 +334,7 @@ func (m *Model) press(k Key) []Effect {
 
 func (m *Model) shows(p pane) { m.pane, m.panedown = p, 0 }
 
-// helps turns the pages of the help.
+// helps scrolls the help.
 func (m *Model) helps(k Key) {
 	switch k.Name {
 	case "down", "j", "pgdown", "space":
@@ -372,7 +372,7 @@ func (m *Model) chosen() *entry {
 	return nil
 }
 
-// answers jumps from a reply to what it answers, and from there to the reply.
+// answers jumps from a reply to what it answers, or from there to the reply.
 func (m *Model) answers() {
 	e := m.chosen()
 	if e == nil {
@@ -403,7 +403,7 @@ func (m *Model) answers() {
 	m.said = "no reply to it is shown here, and it replies to nothing shown here"
 }
 
-// wonders shows why the chosen entry was done: for a reply, why its agent answered.
+// wonders shows why the chosen entry came about: for a reply, why its agent answered.
 func (m *Model) wonders() {
 	e := m.chosen()
 	if e != nil && len(e.decisions) == 0 {

@@ -1,32 +1,34 @@
 // Package monitor shows on a terminal what goes on in a room: what was heard and with what
-// certainty, what was said and how much of it anybody heard, what is thought, and why the agent
-// spoke or kept silent. The person who watches can take part in the same place.
+// certainty, what was said and how much of it anybody heard, what is being thought, and why the
+// agent spoke or kept silent. The person who watches can also take part.
 //
-// The monitor knows only what a daemon tells the person who asks, who may know all of it; it reads
-// no file and decides nothing about privacy. What happened comes as events, from the newest page
-// on and then live; the state of the room comes as snapshots, of which only the newest matters.
+// The monitor knows only what a daemon tells the person who asks, and that person may know all of
+// it. It reads no file and decides nothing about privacy. What happened arrives as events,
+// beginning with the newest page and then live. The state of the room arrives as snapshots, of
+// which only the newest matters.
 //
-// [Model] holds all of the logic: events, snapshots and keys go in, a [Screen] and effects come
-// out. It has no goroutine and no clock. Around it, [Run] has bubbletea read the keys and draw,
-// and [Lines] writes one line per event where there is no screen.
+// [Model] holds all of the logic: events, snapshots and keys go in, and a [Screen] and effects come
+// out. It has no goroutine and no clock. Around it, [Run] has bubbletea read the keys and draw, and
+// [Lines] writes one line for each event if there is no screen.
 //
 // The bounds are:
 //
-//   - the transcript: 20,000 entries or 64 MiB of words; then the oldest goes, and is
-//     loaded again when somebody scrolls up. After anything is forgotten, all is read anew.
-//   - events on their way to the screen: 2,048; then the stream waits, and with it the
+//   - the transcript: 20,000 entries or 64 MiB of words; beyond that the oldest entry is dropped,
+//     and loaded again when somebody scrolls up. After anything was forgotten, everything is read
+//     again.
+//   - events on their way to the screen: 2,048; beyond that the stream waits, and so does the
 //     daemon, which reads its journal when the stream reads;
-//   - snapshots, and how far a reply has come out here: the newest alone;
+//   - snapshots, and how far a reply has come out at this terminal: only the newest;
 //   - typed lines that wait for the room: 16; further ones are refused, with a message;
 //   - the screen is drawn twenty times a second at most.
 //
 // When the connection is lost, the last row says so, once. The monitor reconnects and continues
-// after the last sequence it received, so nothing is lost and nothing doubled. Input that was
-// typed and not acknowledged is sent again with the same ID, and kept once.
+// after the last sequence it received, so nothing is lost or doubled. Input that was typed and not
+// acknowledged is sent again with the same ID, and kept only once.
 //
-// All text is foreign: it goes through [earshot/internal/terminal.Safe], and rows after the first
+// All text is foreign. It goes through [earshot/internal/terminal.Safe], and rows after the first
 // are indented, so that nobody can write a line that looks like another person's.
 //
-// Terminals do not agree on how wide emoji and some scripts are. Each cluster is given the largest
-// width that any of them uses, so a divider may stand a column too far to the right.
+// Terminals do not agree on the width of emoji and of some scripts. Each cluster is assigned the
+// largest width that any of them uses, so a divider may be a column too far to the right.
 package monitor

@@ -64,7 +64,7 @@ func (m *Model) contents(p pane, width int) (rows []row) {
 	return rows
 }
 
-// absent says why nothing is known.
+// absent says why nothing is known yet.
 func (m *Model) absent() string {
 	if m.lost != "" {
 		return "Not known while the connection is lost."
@@ -132,7 +132,7 @@ func (m *Model) guess(id earshot.ParticipantID) (api.PresenceGuess, bool) {
 	return m.now.Company.Who[k], true
 }
 
-// does says what an agent does, and with whom it talks.
+// does says what an agent is doing, and with whom it is talking.
 func (m *Model) does(a api.Seat) (string, tone) {
 	for _, g := range m.now.Replies {
 		if g.Agent != a.ID {
@@ -348,7 +348,7 @@ func yes(is bool) int {
 	return 0
 }
 
-// partsOf derives the parts from the state of a room that lists none.
+// partsOf derives the parts from the state of a room that does not list them.
 func partsOf(s api.RoomState) (all []api.Part) {
 	for _, n := range s.Faults {
 		all = append(all, api.Part{Name: n.Key, Text: n.Text, Cure: n.Cure})
@@ -374,7 +374,7 @@ var stages = []struct {
 	{"o", "out", func(l api.Latency) time.Duration { return l.FirstHeard }},
 }
 
-// legend explains the letters that occur in some turns.
+// legend explains the letters that occur in the waterfalls of some turns.
 func legend(turns []api.Latency) string {
 	var names []string
 	for _, s := range stages {
@@ -420,8 +420,8 @@ func (m *Model) latencies(width int) (rows []row) {
 	return rows
 }
 
-// waterfall draws the stages of a turn up to its first output, on a scale where longest takes all
-// the columns. A stage that took any time gets at least one column.
+// waterfall draws the stages of a turn up to its first output, on a scale on which longest takes up
+// all columns. A stage that took any time gets at least one column.
 func waterfall(l api.Latency, longest time.Duration, room int) (r row) {
 	if longest <= 0 {
 		return nil
@@ -449,7 +449,7 @@ func waterfall(l api.Latency, longest time.Duration, room int) (r row) {
 	return r
 }
 
-// mode says what the room lets in, and whether a camera looks. It is always on the screen.
+// mode says what the room takes in, and whether a camera is open. It is always on the screen.
 func (m *Model) mode() row {
 	s := m.now
 	tone, sign := good, m.marks.dot

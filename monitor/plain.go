@@ -21,17 +21,18 @@ type Lines struct {
 	Daemon Daemon
 	Out    io.Writer
 
-	JSON   bool      // as JSON: the events unchanged
-	Live   bool      // and the state of the room, as {"kind":"live","live":{…}}; only with JSON
-	ASCII  bool      // the reader handles nothing else
+	JSON   bool      // write the events unchanged, as JSON
+	Live   bool      // also write the state of the room, as {"kind":"live","live":{…}}; only with JSON
+	ASCII  bool      // the reader can handle only ASCII
 	Since  time.Time // write the events from this time on; zero means the last Last events
 	After  int64     // write the events after this sequence, if it is not 0
 	Last   int       // how many of the newest events to write first
-	Follow bool      // go on with new events, until ctx ends
+	Follow bool      // continue with new events, until ctx ends
 }
 
 // Run writes until ctx ends, the reader goes away, or the daemon refuses. After a lost connection
-// it continues where it was. Lost, which may be nil, is told of the loss and of the reconnection.
+// it continues where it was. told, which may be nil, is called when the connection is lost and when
+// it is re-established.
 func (l Lines) Run(ctx context.Context, told func(text string)) error {
 	if told == nil {
 		told = func(string) {}
@@ -156,7 +157,7 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 		}
 	}
 	if w.After > 0 && w.Follow && n > kept {
-		return w.After, nil // too many to hold: they come like the ones that follow
+		return w.After, nil // too many to hold: they arrive like those that follow
 	}
 	last := int64(0)
 	skip := max(0, n-w.Last)
@@ -165,7 +166,7 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 			last = max(last, e.Sequence)
 			switch {
 			case w.After > 0 && e.Sequence <= w.After, w.After == 0 && !w.Since.IsZero() && e.At.Before(w.Since):
-				w.past.add(e) // known, so that what is said about it has a subject
+				w.past.add(e) // recorded, so that what is said about the event has a subject
 				continue
 			case w.After == 0 && w.Since.IsZero() && skip > 0:
 				skip--
@@ -182,13 +183,13 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 
 // write writes one event.
 func (w *lineWriter) write(e earshot.Event) error {
-	if e.Body.Kind() == earshot.KindSpeech { // which has no end: the state of the room tells of it
+	if e.Body.Kind() == earshot.KindSpeech { // speech has no end: the state of the room shows it
 		return nil
 	}
 	if w.JSON {
 		return w.line(e)
 	}
-	had := w.past.next // since the number of entries is bounded
+	had := w.past.next // counted by key, since the number of entries is bounded
 	w.past.add(e)
 	var r row
 	if d, is := e.Body.(earshot.Decision); is {

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// frames is how often a second the screen is drawn at most: more than the eye needs to read,
-	// and little for a slow line.
+	// frames is how many times a second the screen is drawn at most: more than the eye needs to
+	// read, and little for a slow line.
 	frames = 20
 
-	// glances is how often a second the program checks whether there is something to draw.
+	// glances is how many times a second the program checks whether there is something to draw.
 	glances = 60
 
 	// tick is how often the ages are redrawn while nothing happens.
@@ -32,12 +32,12 @@ type Config struct {
 	Door   Door
 	Handle earshot.Handle         // the person at the terminal
 	Via    string                 // the name of the outlet
-	NewID  func() earshot.EventID // gives IDs to what is typed
+	NewID  func() earshot.EventID // makes the IDs for what is typed
 
-	ASCII  bool // the terminal shows nothing else
+	ASCII  bool // the terminal shows only ASCII
 	In     io.Reader
 	Out    io.Writer
-	Env    []string // of the terminal; nil means that of the program
+	Env    []string // of the terminal; nil means the environment of the program
 	Width  int      // for an output that is not a terminal; 0 for one that is
 	Height int
 
@@ -115,7 +115,7 @@ type teaModel struct {
 	inbox  *inbox
 	feed   *feed
 	seat   *seat
-	beside func(func(context.Context)) // runs a slow operation; Run waits for it
+	beside func(func(context.Context)) // runs a slow operation, for which Run waits
 
 	stale   bool
 	content string

@@ -17,7 +17,7 @@ type Screen struct {
 	X, Y   int      // the place of the cursor
 }
 
-// The sizes from which on there is room for more.
+// The sizes from which there is room for more.
 const (
 	besideWidth = 108 // one column of panes beside the transcript
 	twoWidth    = 168 // two of them
@@ -25,7 +25,7 @@ const (
 	tiny        = 24  // the fewest columns in which anything can be shown
 )
 
-// Screen draws everything. It may be called as often as needed: unchanged rows are not drawn
+// Screen draws everything. It may be called as often as needed, since unchanged rows are not drawn
 // again.
 func (m *Model) Screen() Screen {
 	if m.width < tiny || m.height < 4 {
@@ -54,7 +54,7 @@ func (m *Model) Screen() Screen {
 	return s
 }
 
-// paint writes a row in the full width of the screen.
+// paint writes a row over the full width of the screen.
 func (m *Model) paint(r row) string {
 	var b strings.Builder
 	m.marks.fit(r, m.width).colour(&b)
@@ -73,7 +73,7 @@ func (m *Model) tooSmall() (s Screen) {
 	return s
 }
 
-// below lays the transcript above one pane, which takes a third.
+// below places the transcript above one pane, which takes a third of the rows.
 func (m *Model) below(body int) []row {
 	low := max(3, min(body/3, 14))
 	if body < 9 {
@@ -87,7 +87,7 @@ func (m *Model) below(body int) []row {
 	return append(rows, m.window(m.content(m.pane, m.width), low-1, &m.panedown, "]")...)
 }
 
-// beside lays the panes in one column to the right of the transcript, or in two.
+// beside places the panes to the right of the transcript, in one column or two.
 func (m *Model) beside(body int) []row {
 	columns, wide := 1, columnWidth
 	if m.width >= twoWidth {
@@ -126,8 +126,8 @@ func (m *Model) chosenPanes(columns, body, column int) (some []pane) {
 	return some[:n]
 }
 
-// column stacks panes. Each gets the rows it needs, as far as there is room; the unused rows are
-// at the bottom.
+// column stacks panes. Each gets the rows it needs, while there is room; unused rows are at the
+// bottom.
 func (m *Model) column(some []pane, width, height int) (rows []row) {
 	texts := make([][]row, len(some))
 	give := make([]int, len(some))
@@ -139,7 +139,7 @@ func (m *Model) column(some []pane, width, height int) (rows []row) {
 	for _, n := range give {
 		spare -= n
 	}
-	for _, first := range []bool{true, false} { // the one that is chosen first
+	for _, first := range []bool{true, false} { // the chosen pane first
 		for k, p := range some {
 			if more := min(spare, len(texts[k])+1-give[k]); more > 0 && (p == m.pane || !first) {
 				give[k], spare = give[k]+more, spare-more
@@ -164,7 +164,8 @@ func (m *Model) column(some []pane, width, height int) (rows []row) {
 	return rows[:height]
 }
 
-// window shows height rows from row down on. It says how many are below, and which key shows them.
+// window shows height rows, beginning with row down. It says how many more are below, and which key
+// shows them.
 func (m *Model) window(text []row, height int, down *int, key string) []row {
 	*down = max(0, min(*down, len(text)-height))
 	rows := text[*down:]
@@ -231,7 +232,7 @@ func (m *Model) tab(p pane) row {
 	return r
 }
 
-// thinks reports whether a thought grows.
+// thinks reports whether a thought is growing.
 func (m *Model) thinks() bool {
 	for _, t := range m.now.Thoughts {
 		if t.Phase == string(think.Thinking) {
@@ -353,8 +354,8 @@ func (m *Model) inLine(text string) string {
 	return strings.ReplaceAll(m.marks.safe(text), "\n", m.marks.safe("⏎"))
 }
 
-// transcript returns the part of the transcript that is on the screen. While it follows the
-// newest, what is being said stands below it.
+// transcript returns the part of the transcript that is on the screen. While it follows the newest,
+// what is being said is shown below it.
 func (m *Model) transcript(width, height int) []row {
 	m.view.width, m.view.height = width, height
 	var up []row // from the bottom upwards
@@ -389,7 +390,7 @@ func (m *Model) transcript(width, height int) []row {
 	if len(up) == 0 && len(m.past.all) == 0 {
 		rows = m.welcome(width, height)
 	} else if len(up) < height && height-len(up) > 0 {
-		copy(rows, rows[height-len(up):]) // the rows stand at the top until the screen is full
+		copy(rows, rows[height-len(up):]) // the rows are at the top until the screen is full
 		for k := len(up); k < height; k++ {
 			rows[k] = nil
 		}
@@ -397,7 +398,7 @@ func (m *Model) transcript(width, height int) []row {
 	return rows
 }
 
-// welcome is shown while nothing has happened.
+// welcome returns what is shown while nothing has happened.
 func (m *Model) welcome(width, height int) []row {
 	text := "Nothing has happened here yet. What is said, by whom, and what the agent does about it will appear here; press i to say something."
 	if m.lost != "" {
@@ -443,7 +444,7 @@ func light(r row, q search.Query) (lit row) {
 	return lit
 }
 
-// mostLit bounds how often one word is marked in a row, which has no more letters than a screen.
+// mostLit bounds how often one word is marked in a row: no row is longer than that.
 const mostLit = 256
 
 // activeReply shows what people are saying, and the replies that are being prepared or said: what
@@ -482,7 +483,7 @@ func (m *Model) words(e earshot.Event, width int) []row {
 	return wrap(append(text, span{dim, m.marks.safe(string(said.Words))}, span{good, " " + m.marks.more}), width, stamp)
 }
 
-// joined adds to a reply what has come out here and was not reported yet.
+// joined adds to a reply what has come out at this terminal and was not reported yet.
 func (m *Model) joined(g api.LiveReply) api.LiveReply {
 	if len(m.mine.Text) > len(g.Text) {
 		g.Text = m.mine.Text

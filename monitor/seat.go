@@ -13,18 +13,18 @@ import (
 	"earshot/server/client"
 )
 
-// A Door lets a terminal in, as [client.Client.Attach] does.
+// A Door lets a terminal into the room, as [client.Client.Attach] does.
 type Door interface {
 	Attach(ctx context.Context, p providers.Provider, o earshot.Outlet, names *attach.Names) error
 }
 
-// unsent is how many typed lines wait for a room that accepts nothing: more than anybody types
+// unsent is how many typed lines may wait for a room that accepts nothing: more than anybody types
 // meanwhile.
 const unsent = 16
 
-// A seat is the place of a person who types at the monitor: an input and an outlet of the room,
-// like any terminal. The monitor shows the replies; the outlet acknowledges what was drawn while
-// the screen follows the newest.
+// A seat is the place in the room of a person who types at the monitor. It is an input and an
+// outlet, like any terminal. The monitor shows the replies; the outlet acknowledges what was drawn
+// while the screen follows the newest.
 type seat struct {
 	door   Door
 	handle earshot.Handle
@@ -54,8 +54,8 @@ func (s *seat) sit() {
 	}
 }
 
-// say queues something to be sent. Something that matters only at once replaces an earlier one of
-// its kind.
+// say queues something to be sent. Something that is only of interest at the moment replaces an
+// earlier one of its kind.
 func (s *seat) say(b earshot.Body) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +74,8 @@ func (s *seat) say(b earshot.Body) {
 	}
 }
 
-// run holds the place from when somebody takes it until ctx ends. It reconnects after every loss.
+// run holds the place from the moment when somebody takes it until ctx ends. It reconnects after
+// every loss.
 func (s *seat) run(ctx context.Context) error {
 	select {
 	case <-s.taken:
@@ -109,7 +110,7 @@ func (s *seat) Run(ctx context.Context, emit providers.Emit) error {
 		}
 		err := emit(ctx, e)
 		if err != nil && ctx.Err() != nil || errors.Is(err, attach.ErrLost) {
-			return err // it is sent again, with the same ID, and kept once
+			return err // it will be sent again, with the same ID, and kept only once
 		}
 		if err != nil && e.Body.Kind() != earshot.KindTyping {
 			s.to.put(Told{"not sent: " + err.Error() + "; the up arrow brings it back"})
@@ -139,8 +140,8 @@ func (s *seat) Name() string { return s.via }
 // Flows implements [earshot.Flowing].
 func (s *seat) Flows() bool { return true }
 
-// Show implements [earshot.Board]. Events of the journal come from the journal; this shows the
-// rest, which is for the person who sits here alone.
+// Show implements [earshot.Board]. Events of the journal come from the journal. Show takes the
+// others, which are only for the person at this terminal.
 func (s *seat) Show(e earshot.Event) {
 	switch b := e.Body.(type) {
 	case earshot.Notice:
@@ -185,8 +186,8 @@ func (s *seat) drawn(p Piece) {
 	}
 }
 
-// A speech is one reply that comes out here. Its mutex guards all fields except those that never
-// change.
+// A speech is one reply that comes out at this terminal. Its mutex guards all fields except those
+// that never change.
 type speech struct {
 	seat  *seat
 	heard func(earshot.Heard)
@@ -267,7 +268,7 @@ func (sp *speech) Do(c earshot.Control) {
 	}
 }
 
-// unwatched is how long the end of a reply waits for a person who looks back.
+// unwatched is how long the end of a reply waits for a person who is looking back.
 const unwatched = time.Second
 
 // Finish implements [earshot.Speaking].
@@ -282,7 +283,7 @@ func (sp *speech) Finish() {
 		sp.tell(true)
 		return
 	}
-	time.AfterFunc(unwatched, func() { // nobody looks: what was not drawn was not heard
+	time.AfterFunc(unwatched, func() { // nobody is looking: what was not drawn was not heard
 		sp.mu.Lock()
 		defer sp.mu.Unlock()
 		if !sp.over {

@@ -9,7 +9,7 @@ import (
 	"earshot/internal/search"
 )
 
-// seek looks for words, upwards or downwards from the chosen entry.
+// seek searches for words, upwards or downwards from the chosen entry.
 func (m *Model) seek(words string, way int) []Effect {
 	if words == "" {
 		m.said = "search first: /"
@@ -88,8 +88,8 @@ func (m *Model) found(f Found) []Effect {
 	return nil
 }
 
-// visits shows the events around a match. New events are kept beside it, and shown when the reader
-// follows again.
+// visits shows the events around a match. New events are collected meanwhile, and shown when the
+// reader follows again.
 func (m *Model) visits(w Surroundings) {
 	if m.sought == "" {
 		return // the search was cancelled

@@ -18,7 +18,7 @@ const (
 	person       // the name of somebody
 	machine      // the name of an agent
 	secret       // not everybody may see it
-	unheard      // was to be said, and nobody heard it
+	unheard      // it should have been said, and nobody heard it
 	good         // answered, well
 	wary         // kept silent, unsure
 	bad          // ill, failed, cut off
@@ -55,7 +55,8 @@ type span struct {
 // A row is one row of the screen, or of a part of it.
 type row []span
 
-// marks are the symbols that we draw. Nothing else of ours is beyond ASCII.
+// marks are the symbols that the monitor draws. Nothing else that it writes itself goes beyond
+// ASCII.
 type marks struct {
 	ascii                                bool
 	yes, no, wait, sub, dot, open        string
@@ -76,8 +77,8 @@ var asciiMarks = marks{
 	bars: []string{"#"},
 }
 
-// safe returns foreign text as it may stand on the screen: see [terminal.Safe]. Where
-// the terminal knows ASCII alone, whatever else there is becomes a question mark.
+// safe returns foreign text in a form that may be shown on the screen: see [terminal.Safe]. If the
+// terminal shows only ASCII, anything else becomes a question mark.
 func (m marks) safe(text string) string {
 	text = strings.ReplaceAll(terminal.Safe(text), "\t", "    ")
 	if !m.ascii {
@@ -99,12 +100,12 @@ func (m marks) safe(text string) string {
 	}, text)
 }
 
-// name returns what somebody is called, in one row and not too long.
+// name returns somebody's name in one row, and not too long.
 func (m marks) name(text string) string {
 	return m.cut(m.safe(strings.Join(strings.Fields(text), " ")), longestName)
 }
 
-// longestName is how wide a name is shown at most.
+// longestName is the greatest width of a name that is shown.
 const longestName = 24
 
 // cut returns safe text no wider than width.
@@ -126,7 +127,7 @@ func (m marks) cut(text string, width int) string {
 	return strings.TrimRight(text[:end], " ") + m.more
 }
 
-// first and columns are how wide safe text is.
+// first and columns measure the width of safe text.
 var first, columns = terminal.Cluster, terminal.Columns
 
 func (r row) columns() (width int) {
@@ -136,7 +137,7 @@ func (r row) columns() (width int) {
 	return width
 }
 
-// text returns what stands in r, without how it looks.
+// text returns the text of r, without its tones.
 func (r row) text() string {
 	var b strings.Builder
 	for _, s := range r {
@@ -145,7 +146,7 @@ func (r row) text() string {
 	return b.String()
 }
 
-// fit returns r exactly width wide: cut off, or filled with blanks.
+// fit returns r with exactly this width: cut off, or filled with blanks.
 func (m marks) fit(r row, width int) row {
 	used, fits := 0, make(row, 0, len(r)+1)
 	for k, s := range r {
@@ -177,9 +178,9 @@ func (r row) colour(b *strings.Builder) {
 	}
 }
 
-// wrap breaks text into rows of width, at blanks where there are some. The rows after
-// the first begin with hang blanks, so that nobody can write a line that looks like
-// another's. The first has room for width, too; it begins with what text begins with.
+// wrap breaks text into rows of a width, at blanks where possible. The rows after the first are
+// indented by hang blanks, so that nobody can write a line that looks like another person's. The
+// first row has the full width, and begins with the beginning of the text.
 func wrap(text row, width, hang int) []row {
 	if width <= hang+1 {
 		hang = 0
@@ -192,13 +193,13 @@ func wrap(text row, width, hang int) []row {
 	return append(w.rows, w.row)
 }
 
-// A wrapper is a text on its way into rows.
+// A wrapper is a text that is being broken into rows.
 type wrapper struct {
 	width, hang int
 	rows        []row
 	row         row
 	col         int
-	held        row // the last word, which may have to move to the next row
+	held        row // the last word, which may have to go on the next row
 	wide        int
 }
 
@@ -221,7 +222,7 @@ func (w *wrapper) add(s span) {
 	}
 }
 
-// hold adds a cluster to the word. One that is wider than a row is broken.
+// hold adds a cluster to the current word. A word that is wider than a row is broken.
 func (w *wrapper) hold(t tone, cluster string, wide int) {
 	if wide > w.width-w.hang { // the screen is too narrow for it
 		cluster, wide = "?", 1
@@ -237,7 +238,7 @@ func (w *wrapper) hold(t tone, cluster string, wide int) {
 	w.wide += wide
 }
 
-// word puts the word that is held on a row.
+// word puts the current word on a row.
 func (w *wrapper) word() {
 	if w.wide == 0 && len(w.held) == 0 {
 		return
@@ -261,7 +262,7 @@ func (w *wrapper) put(t tone, text string, wide int) {
 	w.col += wide
 }
 
-// turn begins a row.
+// turn begins a new row.
 func (w *wrapper) turn() {
 	w.rows = append(w.rows, w.row)
 	w.row, w.col = nil, 0

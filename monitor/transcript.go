@@ -14,7 +14,7 @@ const (
 	// kept is how many entries of the transcript are in memory: a busy day.
 	kept = 20_000
 
-	// keptBytes bounds the bytes of text that they hold together. One message has up to 64 KiB.
+	// keptBytes bounds the bytes of text in these entries together. One message has up to 64 KiB.
 	keptBytes = 64 << 20
 
 	// decided is how many decisions the decisions pane keeps.
@@ -23,13 +23,13 @@ const (
 
 // An entry is one item of the transcript: an event, and what was added to it later.
 type entry struct {
-	key       int64 // its place: rising, below 0 for what was loaded later
+	key       int64 // its position: rising, and below 0 for entries that were loaded later
 	event     earshot.Event
-	answer    string               // to a command, which is not an event
+	answer    string               // the answer to a command, which is not an event
 	decisions []earshot.Event      // about it
 	whose     *earshot.Attribution // the speaker, if the voice was attributed later
 	beside    []*entry             // who spoke at the same time
-	gone      bool                 // its words were taken back, or erased
+	gone      bool                 // its words were taken back or erased
 
 	weight int // its share of [transcript.bytes]
 
@@ -38,7 +38,7 @@ type entry struct {
 	names int   // the names known when rows were drawn
 }
 
-// changed has e drawn again.
+// changed makes e be drawn again.
 func (e *entry) changed() { e.rows = nil }
 
 // words returns the weight of e in bytes.
@@ -70,7 +70,7 @@ func (p *transcript) weigh(e *entry) {
 	p.bytes += e.weight - was
 }
 
-// A transcript is what has happened, as far back as it is kept, ordered by sequence.
+// A transcript holds what has happened, as far back as it is kept, in the order of sequences.
 type transcript struct {
 	all   []*entry
 	by    map[earshot.EventID]*entry
@@ -80,7 +80,7 @@ type transcript struct {
 	last      int64           // the sequence of the newest event
 	next      int64           // the key of the next entry
 	bytes     int
-	forgot    bool // events before the first entry were dropped, to keep the bounds
+	forgot    bool // events before the first entry were dropped, to stay within the bounds
 	asking    bool // older events were requested
 	whole     bool // there is nothing older
 
@@ -112,8 +112,8 @@ func (p *transcript) call(id earshot.ParticipantID, name string, agent bool) {
 	}
 }
 
-// add adds the next event, and reports whether it is an entry of its own. It skips an event that
-// is already here, so that nothing is doubled after a lost connection.
+// add adds the next event, and reports whether it became an entry. It skips an event that is
+// already here, so that nothing is doubled after a lost connection.
 func (p *transcript) add(e earshot.Event) (shown bool) {
 	if e.Sequence > 0 && e.Sequence <= p.last {
 		return false
@@ -154,7 +154,7 @@ func (p *transcript) answered(at time.Time, text string) {
 	p.bound()
 }
 
-// take keeps one event.
+// take takes in one event.
 func (p *transcript) take(e earshot.Event, old bool) bool {
 	switch b := e.Body.(type) {
 	case earshot.Actor:
@@ -215,7 +215,7 @@ func (p *transcript) keep(e earshot.Event) {
 	p.bound()
 }
 
-// decides adds a decision: to the entry that it is about, or as an entry of its own.
+// decides adds a decision to the entry that it is about, or as a separate entry.
 func (p *transcript) decides(e earshot.Event, d earshot.Decision, old bool) bool {
 	if old {
 		p.decisions = slices.Insert(p.decisions, 0, e)
@@ -259,11 +259,11 @@ func (p *transcript) gone(ids []earshot.EventID) {
 	}
 }
 
-// longestStretch is the most that the starts of two overlapping utterances are apart.
+// longestStretch is the longest time between the beginnings of two overlapping utterances.
 const longestStretch = 2 * time.Minute
 
-// together marks people who spoke at the same time. The journal has an utterance once it has
-// ended, so its partner is among the last few.
+// together marks people who spoke at the same time. The journal gets an utterance when it has
+// ended, so the other one is among the last few entries.
 func (p *transcript) together(is *entry) {
 	from, to, ok := spoken(is.event)
 	if !ok {
@@ -282,7 +282,7 @@ func (p *transcript) together(is *entry) {
 	}
 }
 
-// heard reports whether the utterance that the words of e became is here.
+// heard reports whether the utterance that replaced the words of e is here.
 func (p *transcript) heard(e earshot.Event) bool {
 	for k := len(p.all) - 1; k >= max(0, len(p.all)-12); k-- {
 		u := p.all[k].event
@@ -293,13 +293,13 @@ func (p *transcript) heard(e earshot.Event) bool {
 	return false
 }
 
-// spoken returns when somebody began and ended to say something aloud.
+// spoken returns when somebody began and stopped saying something aloud.
 func spoken(e earshot.Event) (from, to time.Time, ok bool) {
 	u, ok := e.Body.(earshot.Utterance)
 	return e.At, e.At.Add(u.Lasted), ok
 }
 
-// bound drops the oldest entries beyond the bounds.
+// bound drops the oldest entries, to stay within the bounds.
 func (p *transcript) bound() {
 	n := 0
 	for len(p.all)-n > kept || p.bytes > keptBytes && len(p.all)-n > 1 {
@@ -333,7 +333,7 @@ func (p *transcript) name(id earshot.ParticipantID) string {
 	return "unknown"
 }
 
-// at returns the place of the entry with a key, or the place where it would be.
+// at returns the position of the entry with a key, or the position where it would be.
 func (p *transcript) at(key int64) int {
 	k, _ := slices.BinarySearchFunc(p.all, key, func(e *entry, key int64) int { return cmp.Compare(e.key, key) })
 	return k

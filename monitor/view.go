@@ -5,20 +5,20 @@ import "math"
 // none is the key that no entry has.
 const none = math.MinInt64
 
-// A view is the part of the transcript on the screen: the entry of the bottom row, and how many of
-// that entry's rows are below it.
+// A view is the part of the transcript that is on the screen: the entry in the bottom row, and how
+// many rows of that entry are below it.
 type view struct {
 	follow bool // the newest is at the bottom
 	bottom int64
 	below  int
 	chosen int64
-	came   int // new entries, unseen
+	came   int // new entries that were not seen yet
 
 	height int // of the transcript, when it was last drawn
 	width  int
 }
 
-// follows goes to the newest entry, and stays there.
+// follows goes to the newest entry, and follows it.
 func (m *Model) follows() {
 	if m.live != nil {
 		m.live.namer = max(m.live.namer, m.past.namer) + 1 // a name may have changed since
@@ -52,7 +52,8 @@ func (m *Model) moves(key string) []Effect {
 	return nil
 }
 
-// seen returns the place of the first entry from k on that the filter shows, or -1.
+// seen returns the position of the first entry from k on that the filter shows; -1 if there is
+// none.
 func (m *Model) seen(k, way int) int {
 	for ; k >= 0 && k < len(m.past.all); k += way {
 		if m.filter.shows(m.past, m.past.all[k]) {
@@ -62,10 +63,10 @@ func (m *Model) seen(k, way int) int {
 	return -1
 }
 
-// last returns the place of the newest entry that is shown, or -1.
+// last returns the position of the newest entry that is shown; -1 if there is none.
 func (m *Model) last() int { return m.seen(len(m.past.all)-1, -1) }
 
-// anchor returns the place of the entry at the bottom, or -1.
+// anchor returns the position of the entry at the bottom; -1 if there is none.
 func (m *Model) anchor() int {
 	if m.view.follow {
 		return m.last()
@@ -77,7 +78,7 @@ func (m *Model) anchor() int {
 	return m.seen(max(0, k), +1)
 }
 
-// rowsAt returns the rows of the entry at place k.
+// rowsAt returns the rows of the entry at position k.
 func (m *Model) rowsAt(k int) []row {
 	return m.past.draw(m.marks, m.past.all[k], max(1, m.view.width), m.at)
 }
@@ -99,7 +100,7 @@ func (m *Model) choose(way int) []Effect {
 	if k < 0 && way < 0 {
 		return m.older()
 	}
-	if k < 0 { // below the newest: follow again
+	if k < 0 { // below the newest entry, so follow again
 		m.follows()
 		return nil
 	}
@@ -107,7 +108,7 @@ func (m *Model) choose(way int) []Effect {
 	return nil
 }
 
-// sets stops following, with the entry at k at the bottom.
+// sets stops following, and puts the entry at k at the bottom.
 func (m *Model) sets(k int) {
 	if m.view.follow {
 		m.view.came = 0

@@ -10,16 +10,17 @@ import (
 
 const (
 	// flapping is how many changes within a while are announced as they happen: two arrivals and
-	// two departures, as of somebody who forgot something. More means a connection that flaps.
+	// two departures, like those of somebody who forgot something. More mean that a connection
+	// flaps.
 	flapping = 4
 	while    = time.Minute
 
-	// steady is how long somebody who flaps must stay as they are before that is announced: longer
-	// than a terminal takes to come back, short enough to be still of interest.
+	// steady is how long somebody who flaps must stay in one state before that is announced: longer
+	// than a terminal takes to come back, but short enough to still be of interest.
 	steady = 20 * time.Second
 )
 
-// An Announcement is one announced arrival or departure.
+// An Announcement is an arrival or departure to announce.
 type Announcement struct {
 	Who earshot.ParticipantID
 	earshot.Presence
@@ -28,14 +29,15 @@ type Announcement struct {
 // An Announcer decides which arrivals and departures in one room are announced. The zero value is
 // ready, with nobody present.
 //
-// A change is announced at once, unless it is the fifth or later of the same person within a
-// minute: then they flap, and nothing more is announced about them until they have stayed as they
-// are for 20 s. If their state then differs from what was announced last, it is announced once,
-// with the number of unannounced changes; otherwise nothing is announced, because everybody already
-// believes the truth.
+// A change is announced at once, unless it is the fifth or later change of the same person within a
+// minute. In that case the person flaps, and nothing more is announced about them until their state
+// has not changed for 20 s. If their state then differs from the one announced last, it is
+// announced once, with the number of unannounced changes. Otherwise nothing is announced, because
+// everybody already believes the truth.
 //
 // So at most four changes of one person in any minute are announced as they happen, and beyond
-// these one in 20 s; and 20 s after the last change the last announcement is true.
+// these one every 20 s. What was announced last is true again 20 s after the last change at the
+// latest.
 //
 // It has no goroutine and no clock: the caller calls Change when somebody comes or goes, and Steady
 // when Next is due. It remembers who is present and who left within the last minute, and nobody
@@ -50,11 +52,12 @@ type presenceHistory struct {
 	told   bool                // announced as present
 	at     [flapping]time.Time // the latest changes, newest first
 	silent int                 // unannounced changes since the last announcement
-	held   bool                // they flap
+	held   bool                // they are flapping
 }
 
 // Change takes in that somebody came or went at now, and reports whether this is announced at once.
-// It ignores p.Times. It is no change if somebody comes who is present, or goes who is not.
+// It ignores p.Times. The arrival of somebody who is present, or the departure of somebody who is
+// not, is no change.
 func (a *Announcer) Change(now time.Time, who earshot.ParticipantID, p earshot.Presence) (Announcement, bool) {
 	a.forget(now)
 	c := a.people[who]
@@ -101,8 +104,8 @@ func (a *Announcer) Same(who earshot.ParticipantID, all []earshot.ParticipantID)
 	}
 }
 
-// Steady returns what is announced at now about those who flapped and have been steady long enough,
-// in the order in which they settled.
+// Steady returns what to announce at now about people who flapped and have been steady for long
+// enough, in the order in which they settled.
 func (a *Announcer) Steady(now time.Time) (news []Announcement) {
 	var calm []earshot.ParticipantID
 	for who, c := range a.people {

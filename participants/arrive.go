@@ -13,49 +13,50 @@ import (
 	"earshot"
 )
 
-// vouching maps the providers that know for certain who somebody is to their names as people read
-// them. Somebody who arrives by one has an ID made of the provider's key, a hyphen and their ID
-// there; nobody gets such an ID in any other way.
+// vouching maps the providers that know for certain who somebody is to their names for people.
+// Somebody who arrives through one has an ID made of the provider's key, a hyphen, and their ID
+// there. Nobody gets such an ID in any other way.
 var vouching = map[string]string{"discord": "Discord"}
 
 const (
-	// mostArrived is how many people may be known by providers: a large community, whose records
-	// are read again in less than a second. Beyond that, whoever has been away longest lapses.
+	// mostArrived is how many people may be known through providers: a large community, whose
+	// records are read again in less than a second. Beyond that, those who have been away longest
+	// lapse.
 	mostArrived = 5000
 
-	// renaming is how often a changed name is adopted: people change theirs for fun, and each
-	// change stays on record for ever.
+	// renaming is the least time between two adoptions of a changed name: people change theirs for
+	// fun, and each change stays on record for ever.
 	renaming = 10 * time.Minute
 
 	// longestArrival is the longest ID of a provider in digits: a 64-bit number.
 	longestArrival = 20
 
-	// longestAbout is the longest description by a provider in bytes: a few roles.
+	// longestAbout is the longest description from a provider in bytes: a few roles.
 	longestAbout = 120
 )
 
-// A Newcomer is somebody as described by a provider that is certain who they are. Its contents are
+// A Newcomer is a provider's description of somebody whose identity it is certain of. It contains
 // whatever people choose there.
 type Newcomer struct {
-	Names       []string // the name that people read comes first
-	Type        Type     // Human, if it is no type of an external actor
+	Names       []string // the name that people see comes first
+	Type        Type     // Human, if it is not a type of external actors
 	Description string   // such as their roles
 }
 
 // An arrival is what is remembered about somebody whom a provider knows.
 type arrival struct {
-	called  string    // their name there, as it stands in a line
+	called  string    // their name at the provider, as it appears in a line
 	named   bool      // the operator of the daemon has set their name here
-	renamed time.Time // when last, in this run
-	seen    time.Time // when last, in this run
+	renamed time.Time // when last renamed, in this run
+	seen    time.Time // when last seen, in this run
 }
 
 // VouchedFor reports whether the provider of h knows for certain who somebody is, so that they need
 // to prove nothing else.
 func VouchedFor(h earshot.Handle) bool { return vouching[h.Provider] != "" }
 
-// ArrivedAs returns the ID of somebody who arrives by h, unless the configuration assigns that
-// handle. It is empty if nobody can arrive by h.
+// ArrivedAs returns the ID of somebody who arrives by h, where the configuration does not assign
+// that handle. It is empty if nobody can arrive by h.
 func ArrivedAs(h earshot.Handle) earshot.ParticipantID {
 	if !VouchedFor(h) || h.ID == "" || len(h.ID) > longestArrival || strings.Trim(h.ID, "0123456789") != "" {
 		return ""
@@ -63,8 +64,8 @@ func ArrivedAs(h earshot.Handle) earshot.ParticipantID {
 	return earshot.ParticipantID(h.Provider + "-" + h.ID)
 }
 
-// arrivedBy returns the handle from which an ID was made; the zero Handle if it was not made from
-// one.
+// arrivedBy returns the handle from which an ID was made; the zero Handle if it was not made from a
+// handle.
 func arrivedBy(id earshot.ParticipantID) earshot.Handle {
 	provider, own, _ := strings.Cut(string(id), "-")
 	if h := (earshot.Handle{Provider: provider, ID: own}); ArrivedAs(h) == id && id != "" {
@@ -73,19 +74,20 @@ func arrivedBy(id earshot.ParticipantID) earshot.Handle {
 	return earshot.Handle{}
 }
 
-// Arrived reports whether p is known because a provider knows them: nobody becomes p by saying so.
+// Arrived reports whether p is known because a provider knows them. Nobody becomes p by claiming to
+// be p.
 func (p Participant) Arrived() bool { return arrivedBy(p.ID) != (earshot.Handle{}) }
 
-// Arrive returns the person with the handle h, for whom the provider vouches. A new person is made
-// and recorded. A person with a new name there is renamed, at most every ten minutes, unless the
-// operator of the daemon has set their name here. Their name is the first of n.Names that can be
-// used, without what cannot stand in a name, and with a number where they could be mistaken for
-// somebody else. Somebody whose handle is in the configuration stays who it says.
+// Arrive returns the person with the handle h, for whom the provider vouches. A new person is
+// created and recorded. A person who has a new name there is renamed, at most every ten minutes,
+// unless the operator of the daemon has set their name here. Their name is the first usable one of
+// n.Names, without anything that a name cannot contain, and with a number if they could be mistaken
+// for somebody else. If the configuration assigns the handle to somebody, that is who they are.
 //
-// They may send messages, and operate the daemon if they are in [Setup].Operators. The errors are
-// [ErrUnknown] for a handle that nobody vouches for, [ErrFull], and errors of recording. Arrive is
-// safe for concurrent use and may be called for each thing that somebody does: where nothing is new
-// it only looks them up.
+// They may send messages, and operate the daemon if they are among [Setup].Operators. The errors
+// are [ErrUnknown] for a handle that nobody vouches for, [ErrFull], and errors of recording. Arrive
+// is safe for concurrent use, and may be called for each thing that somebody does: if nothing is
+// new, it only looks them up.
 func (r *Registry) Arrive(ctx context.Context, h earshot.Handle, n Newcomer) (Participant, error) {
 	id := ArrivedAs(h)
 	if id == "" {
@@ -128,7 +130,8 @@ func (r *Registry) follows(id earshot.ParticipantID) {
 	r.arrivals[id].renamed = r.now()
 }
 
-// settledIn returns the person with the handle h, and whether nothing is to be recorded about them.
+// settledIn returns the person with the handle h, and whether nothing needs to be recorded about
+// them.
 func (r *Registry) settledIn(h earshot.Handle, id earshot.ParticipantID, n Newcomer) (Participant, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,7 +140,7 @@ func (r *Registry) settledIn(h earshot.Handle, id earshot.ParticipantID, n Newco
 		return Participant{}, false
 	}
 	if is != id {
-		return r.resolve(h), true // the configuration says who that is
+		return r.resolve(h), true // the configuration says who this is
 	}
 	r.redescribe(id, n.Description)
 	was := r.arrivals[id]
@@ -146,14 +149,14 @@ func (r *Registry) settledIn(h earshot.Handle, id earshot.ParticipantID, n Newco
 	if called == was.called || was.named || !was.renamed.IsZero() && r.now().Sub(was.renamed) < renaming {
 		return r.resolve(h), true
 	}
-	if r.distinct(r.presentable(n, h, id), id) == r.people[id].Name { // only its spelling differs
+	if r.distinct(r.presentable(n, h, id), id) == r.people[id].Name { // only the spelling differs
 		was.called = called
 		return r.resolve(h), true
 	}
 	return Participant{}, false
 }
 
-// news returns what must be recorded about somebody, and who lapses for them.
+// news returns what must be recorded about somebody, and who lapses to make room for them.
 func (r *Registry) news(h earshot.Handle, id earshot.ParticipantID, n Newcomer) (a earshot.Actor, lapses earshot.ParticipantID, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -183,8 +186,8 @@ func (r *Registry) redescribe(id earshot.ParticipantID, description string) {
 	}
 }
 
-// arrives takes in the record that somebody is known by a provider. If the configuration now
-// assigns their handle to a person, they are that person, on old lines too.
+// arrives takes in the record that a provider knows somebody. If the configuration now assigns
+// their handle to a person, they become that person, on old lines too.
 func (r *Registry) arrives(p *Participant, called string) {
 	h := arrivedBy(p.ID)
 	if h == (earshot.Handle{}) {
@@ -202,7 +205,7 @@ func (r *Registry) arrives(p *Participant, called string) {
 }
 
 // distinct returns name for somebody, with a number if they could otherwise be mistaken for
-// somebody else. Somebody who has the name with a number already keeps it.
+// somebody else. If somebody already has the name with a number, they keep it.
 func (r *Registry) distinct(name string, who earshot.ParticipantID) string {
 	if _, taken := r.names.same(name, who); !taken {
 		return name
@@ -212,7 +215,7 @@ func (r *Registry) distinct(name string, who earshot.ParticipantID) string {
 		return has
 	}
 	if len(r.numbered) >= mostArrived {
-		clear(r.numbered) // the numbers are found again
+		clear(r.numbered) // the numbers will be determined again
 	}
 	base := fold(name)
 	free, n := r.names.freeFrom(name, who, max(2, r.numbered[base]))
@@ -242,7 +245,7 @@ func (n Newcomer) kind() Type {
 	return Human
 }
 
-// called returns the name of a newcomer, as it stands in a line.
+// called returns the name of a newcomer as it appears in a line.
 func (n Newcomer) called() string {
 	for _, name := range n.Names {
 		if line := OneLine(seen(name)); line != "" {
@@ -252,9 +255,10 @@ func (n Newcomer) called() string {
 	return "-"
 }
 
-// presentable returns the first usable name of a newcomer that is not an agent's, nor close to one,
-// without what cannot stand in a name; failing that, what remains of a name without its reserved
-// words. Somebody who has no such name is called a member of the provider.
+// presentable returns the first usable name of a newcomer, without anything that a name cannot
+// contain, that is neither an agent's name nor close to one. If there is none, it returns what
+// remains of a name without its reserved words, and otherwise a name that calls them a member of
+// the provider.
 func (r *Registry) presentable(n Newcomer, h earshot.Handle, who earshot.ParticipantID) string {
 	for _, way := range []func(string) string{tidy, func(name string) string { return unreserved(tidy(name)) }} {
 		for _, name := range n.Names {
@@ -270,7 +274,7 @@ func (r *Registry) presentable(n Newcomer, h earshot.Handle, who earshot.Partici
 // mostMarks is how many marks one letter may carry: some scripts need two.
 const mostMarks = 2
 
-// tidy returns the part of a name that can stand in one.
+// tidy returns the part of a name that a name may contain.
 func tidy(name string) string {
 	marks := 0
 	name = strings.Map(func(c rune) rune {
@@ -291,7 +295,7 @@ func tidy(name string) string {
 	return strings.TrimFunc(name, func(c rune) bool { return !unicode.In(c, unicode.L, unicode.Nd) && !unicode.Is(unicode.M, c) })
 }
 
-// seen returns the part of s that may be examined, as valid text.
+// seen returns the part of s that is examined, as valid text.
 func seen(s string) string {
 	const most = 16 * maxName
 	if len(s) > most {
@@ -300,8 +304,8 @@ func seen(s string) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// about returns a description as it may stand in a prompt: one line, without brackets and invisible
-// characters.
+// about returns a description in a form that can be part of a prompt: in one line, without brackets
+// and invisible characters.
 func about(description string) string {
 	return line(strings.Map(func(c rune) rune {
 		if hidden(c) && !unicode.IsSpace(c) {

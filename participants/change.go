@@ -10,8 +10,8 @@ import (
 	"earshot"
 )
 
-// begin waits until no other change is being recorded. The caller calls done when it has recorded
-// its own.
+// begin waits until no other change is being recorded. The caller calls done once its own is
+// recorded.
 func (r *Registry) begin(ctx context.Context) (done func(), err error) {
 	select {
 	case r.change <- struct{}{}:
@@ -21,7 +21,7 @@ func (r *Registry) begin(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// record keeps a change and then applies it. The registry can be read meanwhile.
+// record records a change and then applies it. The registry can be read meanwhile.
 func (r *Registry) record(ctx context.Context, by earshot.ParticipantID, a earshot.Actor) error {
 	if r.setup.Record != nil {
 		if err := r.setup.Record(ctx, by, a); err != nil {
@@ -32,9 +32,9 @@ func (r *Registry) record(ctx context.Context, by earshot.ParticipantID, a earsh
 	return nil
 }
 
-// Apply takes in a recorded change; one that was taken in already changes nothing. A change that no
+// Apply takes in a recorded change. One that was taken in already changes nothing. A change that no
 // longer fits, because the configuration is different now, gives way: if the configuration has
-// given the name of a participant to another, the participant gets that name with a number.
+// given a participant's name to another, the participant gets that name with a number.
 func (r *Registry) Apply(a earshot.Actor) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +100,7 @@ func (r *Registry) applyRenamed(a earshot.Actor) {
 	}
 }
 
-// usable returns a name that was recorded when other rules may have applied.
+// usable returns a usable form of a name that was recorded when other rules may have applied.
 func usable(name string) string {
 	if shown, problem := check(name); problem == "" {
 		return shown
@@ -118,8 +118,8 @@ func (r *Registry) predeclared(id earshot.ParticipantID) bool {
 	return id == Generic || r.people[id].Type == Internal
 }
 
-// Rename gives somebody another name, also on old lines. Only somebody who may operate the daemon
-// may do it, and not for a name that the configuration sets.
+// Rename gives somebody another name, which old lines show too. Only somebody who may operate the
+// daemon may do it. A name that the configuration sets cannot be changed.
 func (r *Registry) Rename(ctx context.Context, by Participant, who earshot.ParticipantID, name string) error {
 	name, err := CheckName(name)
 	if err != nil {
@@ -140,18 +140,19 @@ func (r *Registry) Rename(ctx context.Context, by Participant, who earshot.Parti
 	})
 }
 
-// Merge makes other the same person as keep: the handles of other belong to keep from now on, and
-// so does its name on old lines. Nobody sees more of the past than before, see [Participant.Reader]
-// and [Registry.Identities], and nobody may do more: a handle that came by a merger has no more
-// rights than it had before. Only somebody who may operate the daemon may merge.
+// Merge makes other the same person as keep: from now on the handles of other belong to keep, and
+// old lines of other show keep's name. Nobody sees more of the past than before, see
+// [Participant.Reader] and [Registry.Identities], and nobody may do more: a handle that was added
+// by a merger has no more rights than it had before. Only somebody who may operate the daemon may
+// merge.
 func (r *Registry) Merge(ctx context.Context, by Participant, keep, other earshot.ParticipantID) error {
 	return r.alter(ctx, by, earshot.Actor{Act: earshot.Merged, Participant: other, Into: keep}, func() error {
 		return r.mergeable(keep, other)
 	})
 }
 
-// Split undoes the merger of other. What its handles said meanwhile stays with the person to whom
-// it was attributed.
+// Split undoes the merger of other. What its handles said meanwhile stays attributed to the same
+// person.
 func (r *Registry) Split(ctx context.Context, by Participant, other earshot.ParticipantID) error {
 	return r.alter(ctx, by, earshot.Actor{Act: earshot.Split, Participant: other}, func() error {
 		if _, merged := r.into[other]; !merged {
@@ -161,7 +162,7 @@ func (r *Registry) Split(ctx context.Context, by Participant, other earshot.Part
 	})
 }
 
-// alter records a change that by makes, if by may operate the daemon and fits returns no error.
+// alter records a change that by makes, if by may operate the daemon and fits returns nil.
 func (r *Registry) alter(ctx context.Context, by Participant, a earshot.Actor, fits func() error) error {
 	if !by.Can(Operate) {
 		return Refuse(ErrNotYours, "only the owner may change who somebody is", "ask them")
@@ -169,7 +170,7 @@ func (r *Registry) alter(ctx context.Context, by Participant, a earshot.Actor, f
 	return r.enter(ctx, by, a, fits)
 }
 
-// enter records a change if fits returns no error.
+// enter records a change if fits returns nil.
 func (r *Registry) enter(ctx context.Context, by Participant, a earshot.Actor, fits func() error) error {
 	done, err := r.begin(ctx)
 	if err != nil {
@@ -185,7 +186,7 @@ func (r *Registry) enter(ctx context.Context, by Participant, a earshot.Actor, f
 	return r.record(ctx, by.ID, a)
 }
 
-// mergeable returns why other cannot be merged into keep.
+// mergeable says why other cannot be merged into keep; nil if it can.
 func (r *Registry) mergeable(keep, other earshot.ParticipantID) error {
 	_, already := r.into[other]
 	for _, id := range []earshot.ParticipantID{keep, other} {
@@ -206,8 +207,8 @@ func (r *Registry) mergeable(keep, other earshot.ParticipantID) error {
 	return nil
 }
 
-// Identities returns all the IDs that are one person with id, the person's own first. A private
-// event has all of them among its members, so that the person sees it by each handle.
+// Identities returns all the IDs that are one person with id, beginning with the person's own. A
+// private event has all of them among its members, so the person sees it by each handle.
 func (r *Registry) Identities(id earshot.ParticipantID) []earshot.ParticipantID {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,52 +10,52 @@ import (
 )
 
 const (
-	// mostActors is how many people may be known by saying a name. Beyond that some lapse, for
-	// example those of a script that says a new name each time.
+	// mostActors is how many people may be known because they gave a name. Beyond that some lapse,
+	// such as those of a script that gives a new name each time.
 	mostActors = 1000
 
 	// mostGuests is how many people without a name can be here at once.
 	mostGuests = 100
 
-	// vacant is how long a guest may be nowhere before they count as gone, and how long a shown
-	// token is good for a session that begins: a terminal attaches right after it has said who it
-	// is.
+	// vacant is how long a guest may be without a session before they count as gone, and how long a
+	// token that was shown is valid for a session that begins: a terminal attaches right after it
+	// has said who it is.
 	vacant = time.Minute
 
 	// mostNamed is how many names an error lists.
 	mostNamed = 10
 )
 
-// The prefixes of IDs that are made here.
+// The prefixes of IDs that the registry makes.
 const (
 	actorPrefix = "p_"
 	guestPrefix = "guest_"
 )
 
-// anonymous is what somebody says who does not want to give a name.
+// anonymous is what somebody gives as their name who does not want to give one.
 const anonymous = "anonymous"
 
-// A tokenProof says that an account has shown a token of somebody.
+// A tokenProof says that an account has shown a token of a participant.
 type tokenProof struct {
 	account earshot.Handle
 	who     earshot.ParticipantID
 }
 
-// guarded reports whether giving the name is not enough to become p.
+// guarded reports whether somebody cannot become p merely by giving the name.
 func (p Participant) guarded() bool { return p.RequiresAuth || p.Can(Operate) }
 
-// Guest reports whether p is somebody without a name; nobody can claim to be one.
+// Guest reports whether p is somebody without a name. Nobody can claim to be a guest.
 func (p Participant) Guest() bool { return strings.HasPrefix(string(p.ID), guestPrefix) }
 
-// Claim returns who somebody known by account is when they give a name. An empty name is that of
-// the account, and "anonymous" a new guest where guests are allowed. Nobody becomes an agent, a
-// guest or a voice by saying so. For somebody who requires a token, or may operate the daemon, the
-// account must be that person's own, or proven must report that a token of that participant was
-// shown. proven may be nil, is called at most once, and may block. Somebody new is created and
-// recorded, if the configuration allows it.
+// Claim returns who somebody known by account is when they give a name. An empty name means the
+// account's own person, and "anonymous" means a new guest, where guests are allowed. Nobody becomes
+// an agent, an existing guest or a voice by giving its name. To become somebody who requires a
+// token, or may operate the daemon, the account must be that person's own, or proven must report
+// that a token of that participant was shown. proven may be nil, is called at most once, and may
+// block. Somebody new is created and recorded, if the configuration allows it.
 //
 // The errors are [ErrName], [ErrReserved], [ErrTaken], [ErrToken], [ErrUnknown] and [ErrFull], each
-// with what to do, and errors of recording.
+// with a remedy, and errors of recording.
 func (r *Registry) Claim(ctx context.Context, account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (Participant, error) {
 	if p, had, err := r.claimed(account, name, proven); had {
 		if err == nil {
@@ -70,7 +70,7 @@ func (r *Registry) Claim(ctx context.Context, account earshot.Handle, name strin
 	return r.create(ctx, account, name, proven)
 }
 
-// Identify is [Registry.Claim] for somebody who only reads. It creates nobody.
+// Identify is like [Registry.Claim], for somebody who only reads. It creates nobody.
 func (r *Registry) Identify(_ context.Context, account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (Participant, error) {
 	if p, had, err := r.claimed(account, name, proven); had {
 		return p, err
@@ -82,7 +82,8 @@ func (r *Registry) Identify(_ context.Context, account earshot.Handle, name stri
 	return Participant{}, Refuse(ErrUnknown, fmt.Sprintf("nobody is called %q", name), cure)
 }
 
-// claimed returns who somebody is who gives a name that is in use; had is false if nobody has it.
+// claimed returns who somebody is when they give a name that is in use; had is false if nobody has
+// the name.
 func (r *Registry) claimed(account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (p Participant, had bool, err error) {
 	switch {
 	case name == "":
@@ -106,7 +107,7 @@ func (r *Registry) own(account earshot.Handle) (Participant, error) {
 	return Participant{}, Refuse(ErrUnknown, "this account belongs to nobody who is known", r.introduction(true))
 }
 
-// called returns who has the name now, with all their rights.
+// called returns the person who has a name now, with all their rights.
 func (r *Registry) called(name string) (Participant, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,7 +119,7 @@ func (r *Registry) called(name string) (Participant, bool) {
 	return r.people[r.root(id)], ok
 }
 
-// admit decides whether somebody may be p.
+// admit decides whether the owner of an account may be p.
 func (r *Registry) admit(account earshot.Handle, p Participant, proven func(earshot.ParticipantID) bool) (Participant, error) {
 	if own := r.Resolve(account); own.ID == p.ID {
 		return own, nil
@@ -139,7 +140,7 @@ func (r *Registry) admit(account earshot.Handle, p Participant, proven func(ears
 	return p, nil
 }
 
-// unproven returns why somebody who has shown no token is not p.
+// unproven returns the error for somebody who has shown no token and so cannot be p.
 func (r *Registry) unproven(p Participant) error {
 	h := arrivedBy(p.ID)
 	if h == (earshot.Handle{}) {
@@ -155,7 +156,7 @@ func (r *Registry) showed(g tokenProof) bool {
 	return is && r.now().Sub(at) <= vacant
 }
 
-// now returns the time; without a clock it is always the same.
+// now returns the time. Without a clock, it is always the same.
 func (r *Registry) now() time.Time {
 	if r.setup.Now == nil {
 		return time.Time{}
@@ -163,8 +164,8 @@ func (r *Registry) now() time.Time {
 	return r.setup.Now()
 }
 
-// create makes somebody new, who is recorded before anybody can be them. If two give the same name
-// at once, the second gets the participant that the first has created.
+// create creates somebody new, who is recorded before anybody can be them. If two people give the
+// same name at once, the second gets the participant that was created for the first.
 func (r *Registry) create(ctx context.Context, account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (Participant, error) {
 	done, err := r.begin(ctx)
 	if err != nil {
@@ -188,7 +189,7 @@ func (r *Registry) create(ctx context.Context, account earshot.Handle, name stri
 	return p, err
 }
 
-// makeRoom makes those lapse who must for somebody new called name.
+// makeRoom makes those people lapse who must give way to somebody new called name.
 func (r *Registry) makeRoom(ctx context.Context, name string) error {
 	for swept := false; ; swept = true {
 		lapse, err := r.room(name, swept)
@@ -203,7 +204,7 @@ func (r *Registry) makeRoom(ctx context.Context, name string) error {
 	}
 }
 
-// room returns who lapses before somebody new called name comes in, or why there is no room for
+// room returns who must lapse before somebody new called name comes in, or why there is no room for
 // them. swept says that room was called before.
 func (r *Registry) room(name string, swept bool) (lapse []earshot.ParticipantID, err error) {
 	if !r.actors().AllowDynamicCreation || r.setup.NewID == nil {
@@ -226,7 +227,7 @@ func (r *Registry) room(name string, swept bool) (lapse []earshot.ParticipantID,
 	return lapse, nil
 }
 
-// guest makes somebody without a name, who is forgotten with their last session.
+// guest creates somebody without a name, who is forgotten when their last session ends.
 func (r *Registry) guest() (Participant, error) {
 	c := r.actors()
 	if !c.AllowAnonymous || r.setup.NewID == nil || r.setup.Now == nil {
@@ -248,7 +249,7 @@ func (r *Registry) guest() (Participant, error) {
 	return p, nil
 }
 
-// sweep forgets guests who said who they are and never attached.
+// sweep forgets guests who have said who they are but never attached.
 func (r *Registry) sweep(now time.Time) {
 	for id, since := range r.guests {
 		if now.Sub(since) > vacant && !r.somewhere(id) {
@@ -267,7 +268,7 @@ func (r *Registry) forget(id earshot.ParticipantID) {
 	r.changed()
 }
 
-// introduction says how to come in, by a new name if that is allowed.
+// introduction says how somebody can come in, including by a new name if that is allowed.
 func (r *Registry) introduction(anew bool) string {
 	var known []string
 	for _, p := range r.Known() {

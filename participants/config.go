@@ -15,7 +15,7 @@ import (
 
 // Config is the section external_actors of the configuration: who may come in from outside.
 type Config struct {
-	// Actors are the participants that are known beforehand.
+	// Actors are the participants that are known from the beginning.
 	Actors []Actor `yaml:"actors"`
 
 	// AllowDynamicCreation lets somebody come in under a name that nobody has yet.
@@ -24,8 +24,8 @@ type Config struct {
 	// AllowAnonymous lets somebody come in without a name.
 	AllowAnonymous bool `yaml:"allow_anonymous"`
 
-	// AnonymousPattern makes the name of somebody without one. In it, {timestamp} and {number} are
-	// replaced.
+	// AnonymousPattern is the name given to somebody without one. In it, {timestamp} and {number}
+	// are replaced.
 	AnonymousPattern string `yaml:"anonymous_pattern"`
 }
 
@@ -42,7 +42,7 @@ type Actor struct {
 
 const (
 	mostPredeclared    = 1000 // the list is searched for each change of a name
-	longestDescription = 200  // bytes; it stands in every prompt
+	longestDescription = 200  // bytes; it is in every prompt
 )
 
 // DefaultConfig returns the configuration for a file without this section.
@@ -74,7 +74,7 @@ func (a Actor) kind() Type {
 	return a.Type
 }
 
-// owner returns the index of the actor who is the person of an account, or -1.
+// owner returns the index of the actor who is the person of an account; -1 if there is none.
 func (c Config) owner(account earshot.Handle, name string) int {
 	if i := slices.IndexFunc(c.Actors, func(a Actor) bool { return slices.Contains(a.Handles, account.String()) }); i >= 0 {
 		return i
@@ -173,8 +173,8 @@ func list[S ~string](choices []S) string {
 	return b.String()
 }
 
-// checkID checks that no other part of the program gives the ID to somebody, and that it can stand
-// in a handle and a path. The owner may be named by theirs.
+// checkID checks that no other part of the program could give the ID to somebody else, and that it
+// can be part of a handle and a path. The owner may be given under the owner's ID.
 func (a Actor) checkID() error {
 	id := string(a.ID)
 	switch _, problem := checkWhole(id); {
@@ -194,7 +194,7 @@ func (a Actor) checkID() error {
 	return nil
 }
 
-// checkPattern checks that the pattern gives each guest a name of their own.
+// checkPattern checks that the pattern gives each guest a different name.
 func (c Config) checkPattern() error {
 	const key = "anonymous_pattern"
 	if !strings.Contains(c.AnonymousPattern, "{timestamp}") && !strings.Contains(c.AnonymousPattern, "{number}") {

@@ -6,11 +6,11 @@ import (
 	"earshot"
 )
 
-// Forget forgets somebody and every identity that turned out to be them, unless the configuration,
-// the account or a provider declares them: their names, and that they were taken for one person.
-// Somebody whom a provider knows can arrive again. Somebody with a session keeps their name as a
-// guest until their last session ends. Forget records nothing: what was recorded of them must be
-// erased first.
+// Forget forgets somebody and every identity that turned out to be theirs, unless the
+// configuration, the account or a provider declares them: it forgets their names, and that they
+// were one person. Somebody whom a provider knows can arrive again. Somebody with a session keeps
+// their name as a guest until their last session ends. Forget records nothing: what was recorded
+// about them must be erased first.
 func (r *Registry) Forget(id earshot.ParticipantID) {
 	all := r.Identities(id)
 	r.mu.Lock()

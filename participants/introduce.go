@@ -8,8 +8,8 @@ import (
 	"earshot"
 )
 
-// Introduce adds an agent under a name that must be free, as soon as keep has recorded the agent;
-// nobody else can take the name meanwhile. A dismissed agent may get its name back. If keep fails,
+// Introduce adds an agent under a name that must be free, once keep has recorded the agent;
+// meanwhile nobody else can take the name. A dismissed agent may get its name back. If keep fails,
 // nothing has changed.
 func (r *Registry) Introduce(ctx context.Context, agent Participant, keep func() error) error {
 	done, err := r.begin(ctx)
@@ -54,7 +54,7 @@ func (r *Registry) reserve(agent Participant) (gone []earshot.ParticipantID, err
 	return gone, nil
 }
 
-// vacate takes the names of dismissed agents that could be mistaken for who, called name, and
+// vacate takes away the names of dismissed agents that could be mistaken for who, called name, and
 // returns these agents.
 func (r *Registry) vacate(name string, who earshot.ParticipantID) (gone []earshot.ParticipantID) {
 	for {
@@ -74,8 +74,8 @@ func (r *Registry) restore(gone []earshot.ParticipantID) {
 	}
 }
 
-// Redescribe gives an introduced agent another name or description, as soon as keep has recorded
-// it; nobody else can take the name meanwhile. If keep fails, nothing has changed.
+// Redescribe gives an introduced agent another name or description, once keep has recorded it;
+// meanwhile nobody else can take the name. If keep fails, nothing has changed.
 func (r *Registry) Redescribe(ctx context.Context, agent Participant, keep func() error) error {
 	done, err := r.begin(ctx)
 	if err != nil {
@@ -104,8 +104,8 @@ func (r *Registry) Redescribe(ctx context.Context, agent Participant, keep func(
 	return err
 }
 
-// claimAlso takes the new name of agent in addition to its present one, and returns the agent as it
-// was, and those who have lost their names to it.
+// claimAlso takes the new name of agent in addition to its present one. It returns the agent as it
+// was, and the dismissed agents that have lost their names to it.
 func (r *Registry) claimAlso(agent *Participant) (was Participant, gone []earshot.ParticipantID, err error) {
 	name, err := CheckAgent(agent.Name)
 	if err != nil {
@@ -127,7 +127,7 @@ func (r *Registry) claimAlso(agent *Participant) (was Participant, gone []earsho
 	return was, gone, nil
 }
 
-// unlike refuses a name by which an agent could be mistaken for somebody else.
+// unlike refuses a name that would make an agent easy to mistake for somebody else.
 func (r *Registry) unlike(name string, agent earshot.ParticipantID) error {
 	if other, near := r.names.near(name, agent, true); near {
 		return r.tooNear(name, other)
@@ -135,7 +135,7 @@ func (r *Registry) unlike(name string, agent earshot.ParticipantID) error {
 	return nil
 }
 
-// Dismiss removes an agent. Old lines keep its name, which nobody from outside can take.
+// Dismiss removes an agent. Old lines keep its name, and nobody from outside can take that name.
 func (r *Registry) Dismiss(agent earshot.ParticipantID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,7 +146,7 @@ func (r *Registry) Dismiss(agent earshot.ParticipantID) {
 }
 
 // Handles returns the handles that were recorded for somebody, and for those who turned out to be
-// them, sorted. Handles of sessions are not among them.
+// the same person, sorted. It leaves out handles of sessions.
 func (r *Registry) Handles(id earshot.ParticipantID) []earshot.Handle {
 	r.mu.Lock()
 	defer r.mu.Unlock()

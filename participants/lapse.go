@@ -11,27 +11,28 @@ import (
 )
 
 const (
-	// again is the time after which a visit counts as a new one rather than as part of the last:
-	// somebody who comes again stays known. A name whose owner did not come again in that time
-	// keeps no similar name from being taken.
+	// again is how long after a visit another one counts as new rather than as part of the same
+	// visit. Somebody who comes again stays known. A name whose owner has not come again in that
+	// time does not prevent a similar name from being taken.
 	again = time.Hour
 
-	// crowd is how many people may have been here once and still stay known however long they are
-	// away: more than visit any household. Beyond that, those lapse who were not here for gone.
+	// crowd is how many people may have been here once and still stay known, however long they are
+	// away: more than visit any household. Beyond that, those who have not been here for gone
+	// lapse.
 	crowd = 100
 	gone  = 24 * time.Hour
 
-	// mostLapses is how many lapse at once, so that a newcomer does not wait for a thousand changes
-	// to be recorded.
+	// mostLapses is how many people lapse at once, so that a newcomer does not wait for a thousand
+	// changes to be recorded.
 	mostLapses = 16
 )
 
-// A visitRecord decides how long somebody stays known who gave only a name.
+// A visitRecord decides how long somebody who only gave a name stays known.
 type visitRecord struct {
 	once  bool // they have not come again
 	named bool // the operator of the daemon has set their name here
 
-	first, last time.Time // in this run
+	first, last time.Time // times of visits in this run
 }
 
 // saw notes that somebody is here, or claims to be.
@@ -42,7 +43,7 @@ func (r *Registry) saw(id earshot.ParticipantID) {
 }
 
 // stays records that somebody who was here once has come again. If recording fails, it is tried
-// again the next time.
+// again at the next visit.
 func (r *Registry) stays(ctx context.Context, id earshot.ParticipantID) {
 	due := func() bool {
 		r.mu.Lock()
@@ -63,7 +64,7 @@ func (r *Registry) stays(ctx context.Context, id earshot.ParticipantID) {
 	}
 }
 
-// held returns those who are here, or known by more than the name they gave.
+// held returns the people who are here, or are known by more than the name they gave.
 func (r *Registry) held() map[earshot.ParticipantID]bool {
 	held := make(map[earshot.ParticipantID]bool)
 	for id, into := range r.into {
@@ -85,22 +86,22 @@ func (r *Registry) held() map[earshot.ParticipantID]bool {
 	return held
 }
 
-// keeps reports whether somebody owns anything else, such as a token.
+// keeps reports whether somebody has anything else, such as a token.
 func (r *Registry) keeps(id earshot.ParticipantID) bool {
 	return r.setup.Keeps != nil && r.setup.Keeps(id)
 }
 
-// givesWay reports whether somebody lapses in favour of one with a similar name.
+// givesWay reports whether somebody lapses in favour of a person with a similar name.
 func (r *Registry) givesWay(id earshot.ParticipantID) bool {
 	s := r.visitRecords[id]
 	return s != nil && s.once && !s.named && r.now().Sub(s.last) >= again && !r.held()[id] && !r.keeps(id)
 }
 
-// lapsing returns who lapses when one more comes in: from a crowd of people who were here once,
-// those who have been away for long, and if there is no room, the least valuable one. The newest go
-// first, except those who came a moment ago and may be about to say something. Those who have come
-// again, and the oldest of the others, go last: so nobody lapses who was known before a flood of
-// names.
+// lapsing returns who lapses when one more person comes in. If more than a crowd of people were
+// here only once, those who have been away for long lapse; if there is no room, the person least
+// worth keeping lapses. The newest go first, except those who came a moment ago and may be about to
+// say something. Those who have come again, and the oldest of the others, go last. So nobody who
+// was known before a flood of names lapses because of it.
 func (r *Registry) lapsing() (all []earshot.ParticipantID) {
 	full := len(r.visitRecords) >= mostActors
 	var once []earshot.ParticipantID
@@ -128,7 +129,7 @@ func (r *Registry) lapsing() (all []earshot.ParticipantID) {
 	return all
 }
 
-// least returns the one who is least worth keeping.
+// least returns the person who is least worth keeping.
 func (r *Registry) least(held map[earshot.ParticipantID]bool, newest []earshot.ParticipantID) (least earshot.ParticipantID) {
 	now := r.now()
 	lately := func(id earshot.ParticipantID) bool { return now.Sub(r.visitRecords[id].last) < vacant }
@@ -149,7 +150,7 @@ func (r *Registry) least(held map[earshot.ParticipantID]bool, newest []earshot.P
 	return least
 }
 
-// yesLast orders true after false.
+// yesLast compares two booleans, and orders true after false.
 func yesLast(a, b bool) int {
 	switch {
 	case a == b:
@@ -160,8 +161,8 @@ func yesLast(a, b bool) int {
 	return -1
 }
 
-// longestAway returns who lapses when one more arrives by a provider; they arrive anew when they
-// come again. It is empty if nobody may lapse.
+// longestAway returns who lapses when one more person arrives through a provider. They arrive anew
+// when they come again. It is empty if nobody may lapse.
 func (r *Registry) longestAway() (who earshot.ParticipantID) {
 	held := r.held()
 	for id, is := range r.arrivals {

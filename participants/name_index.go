@@ -10,7 +10,7 @@ import (
 	"earshot"
 )
 
-// A nameIndex says which names are taken, by whom.
+// A nameIndex records which names are taken, and by whom.
 type nameIndex struct {
 	folded map[string]earshot.ParticipantID         // see fold
 	looks  map[string]earshot.ParticipantID         // see keys
@@ -22,7 +22,7 @@ type nameIndex struct {
 type comparableName struct {
 	folded string
 	ways   [][]rune // see spellings
-	former string   // a former name by which they are also found; see nameIndex.also
+	former string   // a former name by which they can still be found; see nameIndex.also
 }
 
 func makeNames() nameIndex {
@@ -61,7 +61,7 @@ func (n nameIndex) remove(name string, who earshot.ParticipantID) {
 	delete(n.agents, who)
 }
 
-// also makes somebody findable by their former name, which gave way to another's.
+// also makes somebody findable by their former name, which they lost to somebody else.
 func (n nameIndex) also(name string, who earshot.ParticipantID) {
 	is := n.all[who]
 	is.former = fold(name)
@@ -101,7 +101,7 @@ func (n nameIndex) find(name string) (earshot.ParticipantID, bool) {
 	return who, ok
 }
 
-// same returns somebody else whose name looks like name.
+// same returns somebody other than who whose name looks like name.
 func (n nameIndex) same(name string, who earshot.ParticipantID) (earshot.ParticipantID, bool) {
 	for _, k := range keys(name) {
 		if other, taken := n.looks[k]; taken && other != who {
@@ -111,9 +111,9 @@ func (n nameIndex) same(name string, who earshot.ParticipantID) (earshot.Partici
 	return "", false
 }
 
-// near returns somebody else who could be mistaken for one called name, an agent or not: their
-// names look the same, or one is an agent's and the other, a person's or the main agent's, differs
-// from it by one letter.
+// near returns another participant that could be mistaken for who, called name. agent says
+// whether who is an agent. Two can be mistaken if their names look the same, or if one is an agent
+// and the other a person or the main agent, and the names differ by one letter.
 func (n nameIndex) near(name string, who earshot.ParticipantID, agent bool) (earshot.ParticipantID, bool) {
 	if other, is := n.same(name, who); is {
 		return other, true
@@ -132,13 +132,13 @@ func (n nameIndex) near(name string, who earshot.ParticipantID, agent bool) (ear
 	}
 	for other, has := range n.all {
 		if other != who && is.slips(has) && !(n.agents[other] && other != Agent && who != Agent) {
-			return other, true // whoever has agents chooses names such as Scout 1 and Scout 2
+			return other, true // people who have agents choose names such as Scout 1 and Scout 2
 		}
 	}
 	return "", false
 }
 
-// slips reports whether people could write or hear one name for the other.
+// slips reports whether people could write or hear one name instead of the other.
 func (s comparableName) slips(other comparableName) bool {
 	for _, a := range s.ways {
 		if slices.ContainsFunc(other.ways, func(b []rune) bool { return slip(a, b) }) {
@@ -148,7 +148,7 @@ func (s comparableName) slips(other comparableName) bool {
 	return false
 }
 
-// free returns a name for who, an external actor, that nobody has: name, or name with a number.
+// free returns a name that nobody has for who, an external actor: name, or name with a number.
 func (n nameIndex) free(name string, who earshot.ParticipantID) string {
 	if _, near := n.near(name, who, false); !near {
 		return name
@@ -168,7 +168,7 @@ func (n nameIndex) freeFrom(name string, who earshot.ParticipantID, i int) (stri
 	}
 }
 
-// tooNear refuses a name that is other's, or could be mistaken for it.
+// tooNear returns the error for a name that belongs to other, or could be mistaken for other's.
 func (r *Registry) tooNear(name string, other earshot.ParticipantID) error {
 	p := r.people[other]
 	problem := fmt.Sprintf("the name %q could be mistaken for %q", name, p.Name)

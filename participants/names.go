@@ -13,23 +13,22 @@ import (
 	"golang.org/x/text/secure/precis"
 )
 
-// maxName is the longest name in bytes: enough for any person, too short for a
-// speech.
+// maxName is the longest name in bytes: enough for any person, too short for a speech.
 const maxName = 64
 
 // CheckName returns name as it is shown, or an error that says what is wrong with it and what to do
 // about it. A name is one or more words of letters, digits and - ' . _ (RFC 8265, section 3.5), all
-// in one script, with at least one letter. Neither the name nor any of its words may be a reserved
-// one: words that stand where a name may stand, such as "system" or "all", and those by which a
-// prompt says who speaks to whom, such as "to". CheckName does not compare with other participants:
-// see [Registry.Claim].
+// in one script, with at least one letter. Neither the name nor any of its words may be reserved.
+// Reserved words can appear where a name can, such as "system" or "all", or say in a prompt who
+// speaks to whom, such as "to". CheckName does not compare the name with those of other
+// participants: see [Registry.Claim].
 func CheckName(name string) (string, error) {
 	shown, problem := check(name)
 	return shown, wrongName(name, problem)
 }
 
-// CheckAgent is [CheckName] for the name of an agent, which may say what it is, such as "Coder
-// Agent".
+// CheckAgent is like [CheckName], for the name of an agent. Such a name may say what the agent is,
+// as in "Coder Agent".
 func CheckAgent(name string) (string, error) {
 	shown, problem := checkWhole(name)
 	if problem == "" {
@@ -41,7 +40,7 @@ func CheckAgent(name string) (string, error) {
 	return shown, nil
 }
 
-// wrongName returns the error of a name.
+// wrongName returns the error for a name.
 func wrongName(name, problem string) error {
 	switch {
 	case problem == "":
@@ -52,7 +51,7 @@ func wrongName(name, problem string) error {
 	return Refuse(ErrName, fmt.Sprintf("the name %q %s", OneLine(name), problem), "choose another, such as "+example(name))
 }
 
-// example returns a valid name as close to name as possible.
+// example returns a valid name that is as close to name as possible.
 func example(name string) string { return cmp.Or(nearest(name), "Ann") }
 
 // nearest returns a valid name made from name; empty if there is none.
@@ -71,7 +70,7 @@ func nearest(name string) string {
 	return ""
 }
 
-// check returns name as it is shown, or what is wrong with it, phrased to follow the name.
+// check returns name as it is shown, or what is wrong with it, worded to follow the name.
 func check(name string) (shown, problem string) {
 	if shown, problem = checkWhole(name); problem == "" {
 		problem = among(shown)
@@ -82,12 +81,12 @@ func check(name string) (shown, problem string) {
 	return shown, ""
 }
 
-// checkWhole is check without examining the single words of name.
+// checkWhole is like check, but does not examine the single words of name.
 func checkWhole(name string) (shown, problem string) {
 	switch {
 	case !utf8.ValidString(name):
 		return "", "is not text"
-	case len(name) > 4*maxName: // no spelling makes a name that much longer
+	case len(name) > 4*maxName: // no spelling makes a name this much longer
 		return "", fmt.Sprintf("has %d bytes; it may have %d", len(name), maxName)
 	}
 	if i := strings.IndexFunc(name, hidden); i >= 0 {
@@ -141,7 +140,7 @@ func solid(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.Nd)
 // together are the scripts that may be mixed in one word (UTS 39, section 5.1).
 var together = [][]string{{"Han", "Hiragana", "Katakana"}, {"Han", "Hangul"}, {"Bopomofo", "Han"}}
 
-// scripts says whether the letters of name are of more than one script.
+// scripts says if the letters of name belong to more than one script.
 func scripts(name string) string {
 	used := make(map[string]bool)
 	for _, r := range name {
@@ -160,26 +159,26 @@ func scripts(name string) string {
 	return "has letters of more than one script in it: " + strings.Join(all, ", ")
 }
 
-// reserved are the words that stand where a name may stand, in an envelope, an address, a command
-// or on a screen; the roles that a model can play; and the words by which prompts say who speaks to
-// whom; see package conversation.
+// reserved are words that can appear where a name can, in an envelope, an address, a command or on
+// a screen; the roles that a model can play; and the words by which prompts say who speaks to whom;
+// see package conversation.
 var reserved = strings.Fields(`
 	system all allagents everyone everybody anyone anybody someone somebody noone nobody none null nil unknown
 	anonymous guest human humans person people me myself i you user users owner operator admin administrator moderator
 	agent agents mainagent assistant ai bot model tool function developer voice voices speaker microphone
 	console terminal from to says said here channel room world last`)
 
-// double are the reserved words that people are also called, such as Ai Weiwei and Edward Said.
-// Among other words, written as names, they are names.
+// double are the reserved words that are also names of people, as in Ai Weiwei and Edward Said. In
+// a name of several words, they count as names if they are written as such.
 var double = strings.Fields("ai i last noone person said")
 
-// named reports whether a word among others is a name although it is reserved.
+// named reports whether a word in a longer name is a name although it is reserved.
 func named(word string) bool {
 	first, size := utf8.DecodeRuneInString(word)
 	return unicode.IsUpper(first) && !strings.ContainsFunc(word[size:], unicode.IsUpper) && slices.Contains(double, reservedAs(word))
 }
 
-// reservedLook returns the reserved word that looks like a key.
+// reservedLook maps the key of each reserved word to the word.
 var reservedLook = sync.OnceValue(func() map[string]string {
 	m := make(map[string]string)
 	for _, w := range reserved {
@@ -188,16 +187,16 @@ var reservedLook = sync.OnceValue(func() map[string]string {
 	return m
 })
 
-// whole says whether all of name is a reserved word, also with digits and signs, as in "voice 3",
-// or only looks like one.
+// whole says if name as a whole is a reserved word, possibly with digits and signs, as in "voice
+// 3", or looks like one.
 func whole(name string) string {
-	if w := reservedAs(name); w != "" && w != "said" { // which says nothing on its own, and is a name
+	if w := reservedAs(name); w != "" && w != "said" { // which means nothing on its own, and is a name
 		return fmt.Sprintf("stands for something else: %q is a reserved word", w)
 	}
 	return ""
 }
 
-// among says whether any word of name is reserved, besides the given exceptions.
+// among says if any word of name is reserved, apart from the given exceptions.
 func among(name string, besides ...string) string {
 	words := wordsIn(name)
 	if len(words) == 1 {
@@ -230,8 +229,8 @@ func wordsIn(name string) []string {
 	return strings.FieldsFunc(name, func(r rune) bool { return !solid(r) })
 }
 
-// joined returns the words that name spells in pieces, as in "Ann T O", "Ann FR OM" and "Ann
-// F-R-O-M": each run of pieces without signs. An initial with a full stop is not a piece.
+// joined returns the words that the pieces of a name spell, as in "Ann T O", "Ann FR OM" and "Ann
+// F-R-O-M": every run of pieces without signs. An initial with a full stop is not a piece.
 func joined(name string) (all []string) {
 	var pieces []string
 	for _, w := range append(strings.Fields(name), ".") {
@@ -291,11 +290,11 @@ func letters(s string) string {
 	}, s)
 }
 
-// OneLine returns name as it may stand within a line of a prompt or a screen: without control
-// characters, brackets or needless space, and not too long.
+// OneLine returns name in a form that can be part of a line of a prompt or a screen: without
+// control characters, brackets or needless space, and not too long.
 func OneLine(name string) string { return line(name, maxName) }
 
-// line returns the beginning of text, in at most so many bytes, as it may stand within a line.
+// line returns the beginning of text, at most most bytes, in a form that can be part of a line.
 func line(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -309,7 +308,7 @@ func line(text string, most int) string {
 	return cut(strings.Join(strings.Fields(text), " "), most)
 }
 
-// cut returns the beginning of name, in whole characters, of at most so many bytes.
+// cut returns the beginning of name in whole characters, at most most bytes.
 func cut(name string, most int) string {
 	for len(name) > most {
 		_, size := utf8.DecodeLastRuneInString(name)

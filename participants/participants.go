@@ -1,14 +1,13 @@
-// Package participants knows who exists and who is here: people, agents, other
-// systems, and the handles by which providers know them.
+// Package participants knows who exists and who is here: people, agents, other systems, and the
+// handles by which providers know them.
 //
-// Everybody has an ID that never changes and a name that nobody else may have or come close to, see
-// [CheckName]. A participant who is not known is unknown, and an unknown one is never the operator.
-// Changes of the registry at run time are recorded as [earshot.Actor] events; the registry is
-// rebuilt from them.
+// Everybody has an ID that never changes, and a name that nobody else may have or come close to,
+// see [CheckName]. Somebody who is not known is never taken for the operator. Changes of the
+// registry at run time are recorded as [earshot.Actor] events; the registry is rebuilt from them.
 //
-// There is no table of who exists. The configuration says who there is, and the journal what has
+// There is no table of who exists. The configuration says who does, and the journal what has
 // changed since; a table would have to be rebuilt with every change of the configuration. Who is
-// present is kept in memory only.
+// present is only kept in memory.
 package participants
 
 import (
@@ -19,12 +18,12 @@ import (
 
 // The two participants that exist from the beginning. Their IDs stay when their names change.
 const (
-	Owner earshot.ParticipantID = "owner" // whose account started the daemon
+	Owner earshot.ParticipantID = "owner" // the person whose account started the daemon
 	Agent earshot.ParticipantID = "agent" // the main agent
 )
 
-// Generic is somebody who writes where there is no terminal, and gave no name: usually a script. It
-// may be answered, and nothing else.
+// Generic is somebody who writes from where there is no terminal, and gives no name: usually a
+// script. They may be answered, and nothing else.
 const Generic earshot.ParticipantID = "user"
 
 // A Type says what a participant is.
@@ -46,8 +45,8 @@ var externals = []Type{Human, AIAssistant, ExternalAgent, Other, Group}
 // external reports whether t is the type of an external actor.
 func (t Type) external() bool { return slices.Contains(externals, t) }
 
-// Machine reports whether t is the type of an agent or of another system: one that answers may go
-// on answering for ever.
+// Machine reports whether t is the type of an agent or of another system. Once it answers, it may
+// go on answering for ever.
 func (t Type) Machine() bool {
 	return t == Internal || t == AIAssistant || t == ExternalAgent || t == Other
 }
@@ -75,8 +74,8 @@ type Participant struct {
 	Capabilities []Capability          `json:"capabilities,omitempty"`
 	RequiresAuth bool                  `json:"requires_auth,omitempty"` // giving the name is not enough
 
-	// ByVoice says that they said something aloud, and that nothing else proves that it was they:
-	// see [Participant.Aloud].
+	// ByVoice says that they said something aloud, and that nothing else proves their identity: see
+	// [Participant.Aloud].
 	ByVoice bool `json:"by_voice,omitempty"`
 
 	// Through is the participant whose handle or name led here, if that turned out to be the same
@@ -84,8 +83,8 @@ type Participant struct {
 	Through earshot.ParticipantID `json:"through,omitempty"`
 }
 
-// Reader returns as whom p sees private events: a handle that came by a merger sees what it saw
-// before, and what has been addressed to the person since.
+// Reader returns the ID under which p sees private events. A handle that was added by a merger sees
+// what it saw before, and what has been addressed to the person since.
 func (p Participant) Reader() earshot.ParticipantID {
 	if p.Through != "" {
 		return p.Through
@@ -93,9 +92,9 @@ func (p Participant) Reader() earshot.ParticipantID {
 	return p.ID
 }
 
-// Aloud returns p as somebody who says something aloud. A recording of them, or whoever holds their
-// telephone, may say the same, so they may only cause what needs no more than the right to send
-// messages.
+// Aloud returns p as somebody who says something aloud. A recording of them, or somebody who holds
+// their telephone, may say the same. So they may only cause what needs no more than the right to
+// send messages.
 func (p Participant) Aloud() Participant {
 	p.ByVoice = true
 	p.Capabilities = slices.DeleteFunc(slices.Clone(p.Capabilities), func(c Capability) bool { return c != SendMessages })
@@ -108,7 +107,7 @@ func (p Participant) Can(c Capability) bool { return slices.Contains(p.Capabilit
 // Person reports whether p is one or several people.
 func (p Participant) Person() bool { return p.Type == Human || p.Type == Group }
 
-// capabilities returns the ones that everybody has, and more.
+// capabilities returns the capabilities that everybody has, and these.
 func capabilities(more ...Capability) []Capability {
 	may := []Capability{SendMessages}
 	for _, c := range more {

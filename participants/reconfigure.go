@@ -9,9 +9,9 @@ import (
 )
 
 // Reconfigure replaces the registry by the one that build returns: opened for another
-// configuration, with everything that was recorded. People who are present stay; so do guests, and
-// the voices that were met. Somebody who is no longer in the configuration nor on record is no
-// longer known: what still comes from their sessions is from somebody unknown. Nothing is recorded
+// configuration, with everything that was recorded. People who are present stay, and so do guests
+// and the voices that were met. Somebody who is no longer in the configuration nor on record is no
+// longer known; what still comes from their sessions is from somebody unknown. Nothing is recorded
 // while build runs. If it fails, nothing has changed.
 func (r *Registry) Reconfigure(ctx context.Context, build func(context.Context) (*Registry, error)) error {
 	done, err := r.begin(ctx)

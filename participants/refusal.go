@@ -2,8 +2,8 @@ package participants
 
 import "errors"
 
-// The errors to branch on. An error of this package that wraps one of them says what is wrong in
-// words for people, and has a method Cure that says what to do.
+// The errors to branch on. An error of this package that wraps one of them explains to people what
+// is wrong, and has a method Cure that says what to do.
 var (
 	ErrName     = errors.New("the name cannot be used")
 	ErrReserved = errors.New("the name belongs to an agent")
@@ -16,12 +16,12 @@ var (
 
 // A refusal explains to people why something is not done.
 type refusal struct {
-	why           error // one of those above
+	why           error // one of the errors above
 	problem, cure string
 }
 
 // Refuse returns an error whose text is the problem, with a method Cure that says what to do about
-// it, and that wraps why.
+// it. The error wraps why.
 func Refuse(why error, problem, cure string) error { return &refusal{why, problem, cure} }
 
 // Error returns the problem.

@@ -20,17 +20,17 @@ type Setup struct {
 	Agents      []Participant  // the internal agents
 	Actors      Config         // the section external_actors
 
-	// Operators are the handles, among those that providers vouch for, that may operate the daemon:
+	// Operators are the handles that may operate the daemon, among those that providers vouch for:
 	// see [Registry.Arrive]. No other such handle may.
 	Operators []earshot.Handle
 
-	// Record keeps a change of the registry that by made; by is empty if nobody did. It returns
-	// when the change is on disk. If nil, changes are forgotten with the process.
+	// Record records a change of the registry that by has made; by is empty if nobody has. It
+	// returns when the change is on disk. If nil, changes are forgotten when the process ends.
 	Record func(ctx context.Context, by earshot.ParticipantID, change earshot.Actor) error
 
 	// Label returns the present or former name of somebody who is not in the registry, such as an
-	// agent without a name of its own; empty if it does not know. It may be nil, may block, and
-	// does not use the registry.
+	// agent without a name of its own; empty if it knows none. It may be nil, may block, and does
+	// not use the registry.
 	Label func(earshot.ParticipantID) string
 
 	// Keeps reports whether somebody is more than a name, for example because they have a token.
@@ -55,20 +55,20 @@ type Registry struct {
 	into         map[earshot.ParticipantID]earshot.ParticipantID // who turned out to be whom
 	names        nameIndex
 	byHandle     map[earshot.Handle]earshot.ParticipantID
-	said         map[earshot.Handle]claimedIdentity // of sessions that do not belong to the account's own person
+	said         map[earshot.Handle]claimedIdentity // by handle, for sessions that do not belong to the account's own person
 	shown        map[tokenProof]time.Time           // when a token was last shown
 	guests       map[earshot.ParticipantID]time.Time
 	arrivals     map[earshot.ParticipantID]*arrival
-	visitRecords map[earshot.ParticipantID]*visitRecord // of those who are known only by giving a name
+	visitRecords map[earshot.ParticipantID]*visitRecord // of people who are known only because they gave a name
 	numbered     map[string]int                         // the last number given to a name, by its folded form; see distinct
 	sessions     map[string]sessionEntry
 	here         map[earshot.RoomID]map[string]earshot.ParticipantID // by session
-	rosters      map[earshot.RoomID]*Roster                          // of the current version
+	rosters      map[earshot.RoomID]*Roster                          // for the current version
 	version      uint64
 }
 
-// New returns a registry of one person, known as owner with this name, and the agent. Nobody new is
-// let in. An account whose name cannot be used is called "owner".
+// New returns a registry of one person, known by owner under this name, and the agent. Nobody new
+// is let in. If the name of the account cannot be used, the person is called "owner".
 func New(owner earshot.Handle, name, agent string) *Registry {
 	r, err := Open(Setup{
 		Account: owner, AccountName: name, Actors: DefaultConfig(),
@@ -81,8 +81,8 @@ func New(owner earshot.Handle, name, agent string) *Registry {
 }
 
 // Open returns a registry of the participants known from the beginning. The owner is the actor
-// whose handles name the account, else the actor whose ID is [Owner], and else an actor without
-// handles that has the account's name. If there is none, the owner is added.
+// whose handles include the account, otherwise the actor whose ID is [Owner], and otherwise an
+// actor without handles who has the account's name. If there is none of these, the owner is added.
 func Open(s Setup) (*Registry, error) {
 	r := &Registry{
 		setup: s, change: make(chan struct{}, 1),
@@ -134,8 +134,8 @@ func (r *Registry) predeclare(a Actor, owner bool) error {
 	return r.add(p)
 }
 
-// introduceOwner adds the person whose account it is. They get the name of the account if it can be
-// used.
+// introduceOwner adds the person whose account it is. They get the name of the account, if it can
+// be used.
 func (r *Registry) introduceOwner() {
 	name, problem := check(r.setup.AccountName)
 	if _, near := r.names.same(name, Owner); problem != "" || near {
@@ -154,8 +154,8 @@ func (r *Registry) know(h earshot.Handle, who earshot.ParticipantID) {
 	}
 }
 
-// add adds somebody under a name that must be free. An existing agent keeps its name even if it
-// would not be given it now.
+// add adds somebody under a name that must be free. An agent that exists already keeps its name,
+// even if it would not be given that name now.
 func (r *Registry) add(p Participant) error {
 	name, problem := check(p.Name)
 	if p.Type == Internal {
@@ -177,7 +177,7 @@ func (r *Registry) add(p Participant) error {
 	return nil
 }
 
-// changed notes that the participants or the people present have changed.
+// changed notes that the participants, or the people present, have changed.
 func (r *Registry) changed() {
 	r.version++
 	clear(r.rosters)
@@ -201,8 +201,8 @@ func (r *Registry) resolve(h earshot.Handle) Participant {
 	return r.as(s.who)
 }
 
-// as returns the person that id is, with at most the rights of id itself; the zero Participant if
-// there is none.
+// as returns the person to whom id belongs, with at most the rights of id itself; the zero
+// Participant if there is none.
 func (r *Registry) as(id earshot.ParticipantID) Participant {
 	p := r.people[id]
 	for next, merged := r.into[id]; merged; next, merged = r.into[next] {
@@ -214,7 +214,7 @@ func (r *Registry) as(id earshot.ParticipantID) Participant {
 	return p
 }
 
-// root returns who id finally is, after all mergers.
+// root returns the ID that id has become after all mergers.
 func (r *Registry) root(id earshot.ParticipantID) earshot.ParticipantID {
 	for {
 		next, merged := r.into[id]
@@ -233,17 +233,17 @@ func (r *Registry) Get(id earshot.ParticipantID) (Participant, bool) {
 	return p, p.ID != ""
 }
 
-// Current returns who somebody is now, after mergers of handles and voices; id itself if nobody is
-// known by it.
+// Current returns who somebody is now, after mergers of handles and voices; id itself if it is not
+// known.
 func (r *Registry) Current(id earshot.ParticipantID) earshot.ParticipantID {
 	p, _ := r.Get(id)
 	return cmp.Or(p.ID, id)
 }
 
-// Operate reports whether everybody in a operates the program.
+// Operate reports whether everybody in a may operate the program.
 func (r *Registry) Operate(a earshot.Audience) bool { return r.Only(a, "") }
 
-// Only reports whether everybody in a is id, or operates the program.
+// Only reports whether everybody in a is id or may operate the program.
 func (r *Registry) Only(a earshot.Audience, id earshot.ParticipantID) bool {
 	if a.Unknown || len(a.Members)+len(a.Agents) == 0 {
 		return false
@@ -256,7 +256,7 @@ func (r *Registry) Only(a earshot.Audience, id earshot.ParticipantID) bool {
 	return true
 }
 
-// Alone reports whether a is somebody, by whichever handles, and nobody else.
+// Alone reports whether a contains only who, by whichever of their handles.
 func (r *Registry) Alone(a earshot.Audience, who earshot.ParticipantID) bool {
 	return who != Generic && !a.Unknown && len(a.Members) > 0 && !slices.ContainsFunc(a.Members, func(id earshot.ParticipantID) bool {
 		p, _ := r.Get(id)
@@ -276,8 +276,8 @@ func (r *Registry) Find(name string) (Participant, bool) {
 	return r.as(id), true
 }
 
-// Name returns the name of id as people read it. An ID that nobody has is "unknown", the empty ID
-// "somebody", a guest who has left "a guest", and an unnamed voice of an earlier run has the number
+// Name returns the name of id for people. An ID that nobody has is called "unknown", the empty ID
+// "somebody", and a guest who has left "a guest". An unnamed voice of an earlier run has the number
 // that it had then.
 func (r *Registry) Name(id earshot.ParticipantID) string {
 	if id == "" {
@@ -306,9 +306,9 @@ func (r *Registry) Everybody() []Participant {
 	return r.choose(func(p Participant) bool { return true })
 }
 
-// Known returns whom somebody can claim to be, sorted by name: all external actors except those
-// without a name of their own, such as guests and voices, and those known because a provider knows
-// them.
+// Known returns the people that somebody can claim to be, sorted by name: all external actors
+// except those without a name of their own, such as guests and voices, and those known because a
+// provider knows them.
 func (r *Registry) Known() []Participant {
 	return r.choose(func(p Participant) bool {
 		_, guest := r.guests[p.ID]
@@ -316,8 +316,8 @@ func (r *Registry) Known() []Participant {
 	})
 }
 
-// choose returns the matching participants, sorted by name. Somebody who was merged, a dismissed
-// agent and the generic participant do not count by themselves.
+// choose returns the matching participants, sorted by name. It leaves out those who were merged
+// into others, dismissed agents, and the generic participant.
 func (r *Registry) choose(fits func(Participant) bool) []Participant {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"earshot"
 )
 
-// Come notes that id has joined a room with a session, and reports whether this is their first one
-// there. For the generic participant it never is.
+// Come notes that id has joined a room with a session, and reports whether this is their first
+// session there. For the generic participant it never is.
 func (r *Registry) Come(room earshot.RoomID, id earshot.ParticipantID, session string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -23,7 +23,8 @@ func (r *Registry) Come(room earshot.RoomID, id earshot.ParticipantID, session s
 	return first
 }
 
-// Go notes that a session of id has left a room, and reports whether it was their last one there.
+// Go notes that a session of id has left a room, and reports whether it was their last session
+// there.
 func (r *Registry) Go(room earshot.RoomID, id earshot.ParticipantID, session string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +81,7 @@ func (r *Registry) Roster(room earshot.RoomID) *Roster {
 	return made
 }
 
-// byName returns the known ones of some people, without duplicates, sorted by name.
+// byName returns those of these people who are known, without duplicates, sorted by name.
 func (r *Registry) byName(people []earshot.ParticipantID) []Participant {
 	all := slices.Grow([]Participant(nil), len(people))
 	for _, id := range r.names.sort(people) {

@@ -12,32 +12,32 @@ import (
 type Session struct {
 	ID          string // unique for ever
 	Room        earshot.RoomID
-	Participant earshot.ParticipantID // as [Registry.Claim] returned them
-	Account     earshot.Handle        // as the kernel or the provider knows them
+	Participant earshot.ParticipantID // as returned by [Registry.Claim]
+	Account     earshot.Handle        // as known to the kernel or the provider
 	Outlet      string                // where an answer to them alone goes; may be empty
 	Connection  string                // what kind of connection it is, such as "terminal"
 	Address     string                // of a remote connection
 	Since       time.Time
 }
 
-// A sessionEntry is a session with the handle by which it is resolved. The handle stays the same as
-// long as the session belongs to the same person.
+// A sessionEntry is a session, with the handle by which it is resolved. The handle stays the same
+// while the session belongs to the same person.
 type sessionEntry struct {
 	Session
 	handle earshot.Handle
 }
 
-// A claimedIdentity is whom sessions of one account claim to be, by their handle.
+// A claimedIdentity is the person that sessions of one account claim to be, by their common handle.
 type claimedIdentity struct {
 	who      earshot.ParticipantID
 	proven   bool // a token of theirs had been shown when one of the sessions began
 	sessions int
 }
 
-// Attach registers a session, and returns the handle by which its messages are resolved: the
-// account's, or another one if the session belongs to somebody else. That other handle is known
-// until the last session that has it ends. Attach does not make anybody present; see
-// [Registry.Come].
+// Attach registers a session, and returns the handle by which its messages are resolved. This is
+// the account's handle, or another one if the session belongs to somebody other than the account's
+// own person. That other handle is known until the last session that has it ends. Attach does not
+// make anybody present; see [Registry.Come].
 func (r *Registry) Attach(s Session) earshot.Handle {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,7 +59,7 @@ func (r *Registry) attach(s Session) earshot.Handle {
 	return now.handle
 }
 
-// handle returns the handle of s. No provider makes one with a slash in it.
+// handle returns the handle of s. No provider's own handles contain a slash.
 func (r *Registry) handle(s Session) earshot.Handle {
 	if own, ok := r.byHandle[s.Account]; ok && (own == s.Participant || r.root(own) == s.Participant) {
 		return s.Account
@@ -67,15 +67,15 @@ func (r *Registry) handle(s Session) earshot.Handle {
 	return earshot.Handle{Provider: s.Account.Provider, ID: s.Account.ID + "/" + string(s.Participant)}
 }
 
-// Handle returns the handle of a session; see [Registry.Attach]. It changes when the session
-// becomes somebody else's.
+// Handle returns the handle of a session; see [Registry.Attach]. It changes when the session passes
+// to somebody else.
 func (r *Registry) Handle(session string) earshot.Handle {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.sessions[session].handle
 }
 
-// Become makes a session that of somebody else, whom [Registry.Claim] returned.
+// Become passes a session to somebody else, whom [Registry.Claim] has returned.
 func (r *Registry) Become(session string, who earshot.ParticipantID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,8 +85,8 @@ func (r *Registry) Become(session string, who earshot.ParticipantID) {
 	}
 }
 
-// Detach removes a session, and a guest with their last session. Messages that still come from it
-// are from somebody unknown.
+// Detach removes a session. A guest is removed with their last session. Messages that still come
+// from the session are from somebody unknown.
 func (r *Registry) Detach(session string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,7 +122,7 @@ func (r *Registry) somewhere(who earshot.ParticipantID) bool {
 	return false
 }
 
-// At returns the session with an outlet of that name.
+// At returns the session whose outlet has this name.
 func (r *Registry) At(outlet string) (Session, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,7 +152,7 @@ func (r *Registry) Sessions(id earshot.ParticipantID) (theirs []Session) {
 	return theirs
 }
 
-// show returns s with its participant after mergers.
+// show returns s with its participant as known after mergers.
 func (r *Registry) show(s sessionEntry) Session {
 	s.Participant = r.resolve(s.handle).ID
 	return s.Session

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// prototypes.txt says for each character that looks like another what it looks like (Unicode
-// Technical Standard 39, section 4), as far as it can stand in a name. A line has the code points
-// of the look, joined by "+", and those of all characters that have it.
+// prototypes.txt lists the characters that look like others, and what they look like (Unicode
+// Technical Standard 39, section 4), if they can be part of a name. A line has the code points of
+// the look, joined by "+", and those of all characters with that look.
 //
 // To regenerate it, install the package that [TestPrototypes] names, and run go generate.
 //
@@ -52,7 +52,7 @@ func point(code string) rune {
 	return rune(n)
 }
 
-// fold returns what all spellings of one name have in common: it ignores case, width and repeated
+// fold returns the form that all spellings of one name share: it ignores case, width and repeated
 // spaces. Participants are found by it.
 func fold(name string) string {
 	if ascii(name) { // most names are, and the library takes ten times as long
@@ -80,13 +80,12 @@ func oneCase(r rune) rune {
 	return r
 }
 
-// Key returns what a name looks like in small letters, by which people could mistake it for
-// another. No two people or agents have the same key. It is only for comparison, and means nothing
-// to people.
+// Key returns the look of a name in small letters, by which people could mistake it for another. No
+// two people or agents have the same key. It is only for comparison, and means nothing to people.
 func Key(name string) string { return settle(fold(name)) }
 
-// keys returns the keys that no other name may share: the look of name in small letters, and as it
-// is written, because a capital I looks like a small l; both without what one overlooks.
+// keys returns the keys that no other name may share: the look of name in small letters, and its
+// look as written, because a capital I looks like a small l. Both leave out what people overlook.
 func keys(name string) []string {
 	small, written := bare(Key(name)), bare(settle(skeleton(norm.NFKC.String(name))))
 	if small == written {
@@ -95,8 +94,8 @@ func keys(name string) []string {
 	return []string{small, written}
 }
 
-// spellings returns the letters of name for comparison one by one: its keys, and the same without
-// looks of several letters. An m looks like rn, and is still one letter.
+// spellings returns the forms of a name whose letters are compared one by one: its keys, and the
+// name with only the looks that are single letters. An m looks like rn, but is still one letter.
 func spellings(name string) (all [][]rune) {
 	for _, k := range append(keys(name), bare(single(fold(name)))) {
 		if letters := []rune(k); !slices.ContainsFunc(all, func(had []rune) bool { return slices.Equal(had, letters) }) {
@@ -116,8 +115,8 @@ func single(name string) string {
 	}, norm.NFD.String(name))
 }
 
-// bare returns a look without what one overlooks in a name: blanks, signs and accents. The vowels
-// of scripts that write them as marks are kept.
+// bare returns a look without what people overlook in a name: blanks, signs and accents. It keeps
+// the vowels of scripts that write them as marks.
 func bare(look string) string {
 	left := strings.Map(func(r rune) rune {
 		if !solid(r) || accent(r) {
@@ -131,14 +130,15 @@ func bare(look string) string {
 	return left
 }
 
-// accent reports whether r is a mark that is often left out. The two marks that make another
-// syllable of a kana are not.
+// accent reports whether r is a mark that is often left out. The two marks that turn a kana into
+// another syllable are not.
 func accent(r rune) bool {
 	return unicode.Is(unicode.Mn, r) && unicode.In(r, unicode.Inherited, unicode.Hebrew) && r != '\u3099' && r != '\u309a'
 }
 
-// slip reports whether a and b differ in exactly one letter, which is added, missing or changed, or
-// in two swapped ones. An added digit does not count: a number tells names apart.
+// slip reports whether a and b are the same, or differ in exactly one letter that is added, missing
+// or changed, or in two swapped letters. An added digit does not count, because a number
+// distinguishes names.
 func slip(a, b []rune) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -161,9 +161,9 @@ func slip(a, b []rune) bool {
 	return a[i] == b[i+1] && a[i+1] == b[i] && slices.Equal(a[i+2:], b[i+2:])
 }
 
-// settle returns the look of name in small letters. The look of a character may be a capital, whose
-// small letter looks like something else, so it is repeated until nothing changes. That has never
-// taken more than three rounds.
+// settle returns the look of name in small letters. The look of a character may be a capital whose
+// small letter looks like something else, so the step is repeated until nothing changes. That has
+// never taken more than three rounds.
 func settle(name string) string {
 	for range 8 {
 		next := skeleton(fold(name))

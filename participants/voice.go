@@ -10,13 +10,13 @@ import (
 	"earshot"
 )
 
-// voicePrefix begins the ID of somebody who is known by a voice. Then comes the ID of the handle,
-// which is unique for ever, so that a recognised voice stays recognised after a restart although
-// nothing of the voice itself is kept. Then comes the number of their first name, so that old lines
-// of unnamed voices can be told apart.
+// voicePrefix begins the ID of somebody who is known by a voice. It is followed by the ID of the
+// handle, which is unique for ever, so that a recognised voice stays recognised after a restart
+// although nothing of the voice itself is kept. That is followed by the number in their first name,
+// so that old lines of unnamed voices can be told apart.
 const voicePrefix = "voice_"
 
-// byVoice is the provider of the handles of voices.
+// byVoice is the provider in the handles of voices.
 const byVoice = "voice"
 
 // mostVoices is how many unnamed voices are remembered: more than can be told apart at a time.
@@ -27,8 +27,8 @@ const mostVoices = 256
 const somebodyUnknown = "somebody unknown, known by voice alone"
 
 // OfVoice reports whether an ID belongs to somebody who is known only by a voice. A voice proves
-// nothing: such an ID has the rights of somebody unknown, even when the voice has been recognised,
-// and sees nothing private.
+// nothing: such an ID has the rights of somebody unknown, even if the voice was recognised, and
+// sees nothing private.
 func OfVoice(id earshot.ParticipantID) bool { return strings.HasPrefix(string(id), voicePrefix) }
 
 // Voice reports whether p was found by a voice.
@@ -37,9 +37,10 @@ func (p Participant) Voice() bool { return OfVoice(p.Reader()) }
 // Nameless reports whether p is known only by a voice.
 func (p Participant) Nameless() bool { return OfVoice(p.ID) }
 
-// Meet returns who has the voice of a handle. Somebody who is met for the first time is an unknown
-// person called name, or name with a number if that is taken. They stay in the registry until the
-// process ends, and are not recorded; when somebody says who they are, see [Registry.Recognise].
+// Meet returns the person who has the voice of a handle. Somebody who is met for the first time is
+// an unknown person called name, or name with a number if that is taken. They stay in the registry
+// until the process ends, and are not recorded. When somebody says who they are, see
+// [Registry.Recognise].
 func (r *Registry) Meet(h earshot.Handle, name string) Participant {
 	if h.Provider != byVoice || h.ID == "" {
 		return Participant{}
@@ -49,7 +50,7 @@ func (r *Registry) Meet(h earshot.Handle, name string) Participant {
 	return r.as(r.meet(h, name))
 }
 
-// meet returns the ID of who has the voice of a handle.
+// meet returns the ID of the person who has the voice of a handle.
 func (r *Registry) meet(h earshot.Handle, name string) earshot.ParticipantID {
 	if id, known := r.byHandle[h]; known {
 		return id
@@ -72,8 +73,8 @@ func (r *Registry) introduceVoice(id earshot.ParticipantID, h earshot.Handle, na
 	r.changed()
 }
 
-// overlook forgets a voice if there are too many: of the unnamed ones that are not present, the one
-// that was met first. Their IDs sort by time.
+// overlook forgets a voice if there are too many: the unnamed voice that was met first, of those
+// that are not present. Their IDs sort by time.
 func (r *Registry) overlook() {
 	var all []earshot.ParticipantID
 	for id := range r.people {
@@ -105,10 +106,10 @@ func (r *Registry) isHere(id earshot.ParticipantID) bool {
 	return false
 }
 
-// Recognise records that a voice belongs to a known person, because by says so: somebody who may
-// operate the daemon, the person themselves, or anybody else who is known by more than a voice and
-// vouches for it. It is a merger, see [Registry.Merge]: the voice has no more rights than before,
-// and old lines get the person's name.
+// Recognise records that a voice belongs to a known person, because by says so. by may be somebody
+// who may operate the daemon, the person themselves, or anybody else who is known by more than a
+// voice and vouches for it. This is a merger, see [Registry.Merge]: the voice has no more rights
+// than before, and old lines show the person's name.
 func (r *Registry) Recognise(ctx context.Context, by Participant, voice, who earshot.ParticipantID) error {
 	r.mu.Lock()
 	for OfVoice(r.into[voice]) {
@@ -133,8 +134,8 @@ func (r *Registry) Recognise(ctx context.Context, by Participant, voice, who ear
 	return r.settle(ctx, voice)
 }
 
-// Unrecognise undoes that. Somebody who may operate the daemon may do it, and the person whose
-// voice it was taken for.
+// Unrecognise undoes that. Somebody who may operate the daemon may do it, and so may the person
+// whose voice it was taken for.
 func (r *Registry) Unrecognise(ctx context.Context, by Participant, voice earshot.ParticipantID) error {
 	a := earshot.Actor{Act: earshot.Split, Participant: voice}
 	return r.vouch(ctx, by, a, func() error {
@@ -148,8 +149,8 @@ func (r *Registry) Unrecognise(ctx context.Context, by Participant, voice earsho
 	})
 }
 
-// Same says that two voices have turned out to be one; no person needs to say so. That is recorded
-// only if somebody is known by one of them, and does nothing if two different people are.
+// Same takes in that two voices have turned out to be one; no person needs to say so. It is
+// recorded only if somebody is known by one of them, and has no effect if two different people are.
 func (r *Registry) Same(ctx context.Context, keep, other earshot.Handle) error {
 	r.mu.Lock()
 	k, o := r.byHandle[keep], r.byHandle[other]
@@ -173,8 +174,8 @@ func (r *Registry) Same(ctx context.Context, keep, other earshot.Handle) error {
 	return r.settle(ctx, o)
 }
 
-// settle records which voices turned out to be the same as a voice; that was not worth recording
-// until somebody was known by it.
+// settle records which voices turned out to be the same as a voice. That was not worth recording
+// until somebody was known by the voice.
 func (r *Registry) settle(ctx context.Context, voice earshot.ParticipantID) error {
 	r.mu.Lock()
 	var others []earshot.ParticipantID
@@ -220,8 +221,8 @@ func (r *Registry) Readers(id earshot.ParticipantID) []earshot.ParticipantID {
 	return slices.DeleteFunc(r.Identities(id), OfVoice)
 }
 
-// Vouches says why somebody may not say whose a voice is; nil if they may. Somebody who is known by
-// a voice alone, or not at all, may not.
+// Vouches says why somebody may not say whose voice something is; nil if they may. Somebody who is
+// known only by a voice, or not at all, may not.
 func (r *Registry) Vouches(by Participant) error {
 	if by.ID == "" || by.ID == Generic || by.Guest() || by.Voice() || !by.Person() {
 		return Refuse(ErrNotYours, "somebody who is known only by a voice cannot say whose voice it is", "say who you are, with --identity NAME")
@@ -237,8 +238,8 @@ func (r *Registry) vouch(ctx context.Context, by Participant, a earshot.Actor, f
 	return r.enter(ctx, by, a, fits)
 }
 
-// remeet takes in that two participants have turned out to be one person. A voice that is not
-// known yet was met in an earlier run, and is introduced.
+// remeet takes in that two participants have turned out to be one person. A voice that is not known
+// yet was met in an earlier run, and is introduced.
 func (r *Registry) remeet(other, into earshot.ParticipantID) {
 	for _, id := range []earshot.ParticipantID{into, other} {
 		if _, known := r.people[id]; OfVoice(id) && !known {

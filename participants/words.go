@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// CheckWord returns s as one word of an address, in small letters and in its one spelling, or an
-// error that says what is wrong with it and what to do about it. A word is made of letters, digits
-// and - . _, all in one script, and begins and ends with a letter or a digit. Unlike a name it may
+// CheckWord returns s as one word of an address, in small letters and in its only spelling, or an
+// error that says what is wrong with it and what to do about it. A word consists of letters, digits
+// and - . _, all in one script, and begins and ends with a letter or a digit. Unlike a name, it may
 // be a reserved word or a number.
 func CheckWord(s string) (string, error) {
 	w, problem := checkWord(s)
@@ -24,7 +24,7 @@ func checkWord(s string) (w, problem string) {
 	switch {
 	case !utf8.ValidString(s):
 		return "", "is not text"
-	case len(s) > 4*maxName: // no spelling makes a word that much longer
+	case len(s) > 4*maxName: // no spelling makes a word this much longer
 		return "", fmt.Sprintf("has %d bytes; it may have %d", len(s), maxName)
 	}
 	w = fold(s)
@@ -58,7 +58,7 @@ func Near(a, b string) bool {
 	return near
 }
 
-// NearMain reports whether people could mistake an agent for the main one by their names.
+// NearMain reports whether people could mistake an agent for the main one because of their names.
 func NearMain(name, main string) bool {
 	n := makeNames()
 	n.add(main, Agent, true)

@@ -12,26 +12,26 @@ import (
 //go:embed trust.txt
 var trusted string
 
-// A Calibration says what a judgement is worth: how likely the model of voices considers it right,
-// as the logarithm of the odds, times Counts, plus Usual. A model knows the voices it was trained
-// on too well to judge that itself.
+// A Calibration says what a judgement is worth: the logarithm of the odds by which the model of
+// voices considers it right, times Counts, plus Usual. A model knows the voices it was trained on
+// too well to judge its own judgements.
 type Calibration struct{ Usual, Counts float64 }
 
-// Of returns how likely a judgement is to be right that claims to be this sure.
+// Of returns how likely a judgement that claims to be this sure is to be right.
 func (w Calibration) Of(sure float64) float64 {
 	sure = min(max(sure, least), 1-least)
 	return 1 / (1 + math.Exp(-w.Usual-w.Counts*math.Log(sure/(1-sure))))
 }
 
-// least is the least uncertainty about anything: it bounds the logarithms.
+// least is the least uncertainty about anything; it bounds the logarithms.
 const least = 1e-4
 
 // Calibrations say what judgements are worth on sound that came through the same channel as the
 // print, and through other channels. They were learnt by tools/speakers (go generate).
 type Calibrations struct{ Same, Across Calibration }
 
-// trust is what was learnt. It is part of the program, so it can only be wrong if the program was
-// built wrong.
+// trust is what was learnt. It is part of the program, so it can be invalid only if the program was
+// built wrongly.
 var trust = func() Calibrations {
 	t, err := ParseCalibrations(trusted)
 	if err != nil {
@@ -60,7 +60,7 @@ func ParseCalibrations(text string) (t Calibrations, err error) {
 	return t, nil
 }
 
-// worth returns what a judgement is worth that p is a print of v.
+// worth returns what the judgement that p is a print of v is worth.
 func (v *voice) worth(p print) Calibration {
 	if v.through(p.channel) {
 		return trust.Same

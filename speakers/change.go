@@ -38,15 +38,16 @@ type Change struct {
 // mostPast is how many changes can be undone.
 const mostPast = 16
 
-// An undoRecord is what a change has replaced.
+// An undoRecord is what is needed to undo a change.
 type undoRecord struct {
 	change  Change
 	before  []*voice // in their former state
-	touched []string // IDs of those that have changed since
+	touched []string // IDs of the voices that have changed since
 }
 
-// change makes a change to a copy of the state, writes what must be kept, and then puts the copy in
-// place. An error beside a change says that old content could not be erased.
+// change makes a change to a copy of the state, writes what must be kept, and then replaces the
+// state by the copy. If it returns both a change and an error, the change was made, but old content
+// could not be erased.
 func (b *Registry) change(make func(*state) (Change, error)) (Change, error) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
@@ -67,7 +68,7 @@ func (b *Registry) alter(make func(*state) (Change, error)) (Change, error) {
 	}
 	next.added = nil
 	b.mu.Lock()
-	next.own = b.is.own // it continues to be learnt
+	next.own = b.is.own // it continues to be learnt meanwhile
 	b.is = next
 	b.remember(c, was)
 	b.pending = append(b.pending, c)
@@ -76,8 +77,7 @@ func (b *Registry) alter(make func(*state) (Change, error)) (Change, error) {
 	return c, remains
 }
 
-// freeze begins the time in which nothing is learnt about people, and returns the state with a copy
-// of it.
+// freeze stops learning about people until thaw, and returns the state with a copy of it.
 func (b *Registry) freeze() (is, next *state) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,14 +85,14 @@ func (b *Registry) freeze() (is, next *state) {
 	return b.is, &state{voices: slices.Clone(b.is.voices), own: b.is.own}
 }
 
-// thaw ends the time that freeze began.
+// thaw ends what freeze began.
 func (b *Registry) thaw() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.frozen = false
 }
 
-// tell announces the changes that have not been announced, in order.
+// tell announces the changes that were not announced yet, in order.
 func (b *Registry) tell() {
 	b.telling.Lock()
 	defer b.telling.Unlock()
@@ -112,7 +112,7 @@ func (b *Registry) tell() {
 }
 
 // keep writes what must be kept, if that has changed. Once it is written, the change holds, even if
-// the old content could not be erased.
+// the old content could not be erased; remains then says so.
 func (b *Registry) keep(was, is *state) (remains, err error) {
 	before, _ := format(was.voices)
 	after, err := format(is.voices)
@@ -131,7 +131,7 @@ func (b *Registry) keep(was, is *state) (remains, err error) {
 	return nil, nil
 }
 
-// remember makes a change undoable, or forgets the one that was undone.
+// remember makes a change undoable, or forgets the change that was undone.
 func (b *Registry) remember(c Change, was *state) {
 	if c.Undo {
 		b.undoLog = b.undoLog[:len(b.undoLog)-1]

@@ -11,22 +11,22 @@ import (
 // Config is the section speakers of the configuration, and what the program supplies beside it. The
 // zero value is not usable; start from [DefaultConfig].
 type Config struct {
-	// Enabled distinguishes voices. Without it nobody is known by voice and nothing is learnt; kept
-	// voices stay, and can be forgotten.
+	// Enabled makes the program distinguish voices. Without it, nobody is known by voice and
+	// nothing is learnt; voices that are kept stay, and can be forgotten.
 	Enabled bool `yaml:"enabled"`
 
-	// Sure is how likely it must be, from 0.5 to 1, that a voice is somebody's, for its words to be
-	// attributed to them. Below it, the words have no author.
+	// Sure is how likely it must be, from 0.5 to 1, that a voice is somebody's for its words to be
+	// attributed to them. Words that are less likely theirs have no author.
 	Sure float64 `yaml:"sure"`
 
-	// Begin is how much must be heard of a voice that is unlike all known ones before it counts as
-	// a new one.
+	// Begin is how much of a voice unlike all known ones must be heard before it counts as a new
+	// voice.
 	Begin field.Seconds `yaml:"begin_seconds"`
 
 	// Enrol is how much of a voice must have been heard before it can be kept.
 	Enrol field.Seconds `yaml:"enrol_seconds"`
 
-	// MostUnknown is how many voices that are not kept are known at once.
+	// MostUnknown is how many voices that are not kept may be known at once.
 	MostUnknown int `yaml:"most_unknown"`
 
 	// Changed receives every change, in order and one at a time, before the method that makes it
@@ -45,7 +45,7 @@ type Config struct {
 
 const (
 	mostUnknown = 512
-	mostHeard   = 5 * time.Minute // as long as one can be asked to speak
+	mostHeard   = 5 * time.Minute // as long as somebody can be asked to speak
 )
 
 // DefaultConfig returns the configuration for a file without this section.

@@ -6,7 +6,7 @@ import (
 )
 
 // Still returns those voices of a copy that the file in a directory still has, and how many voices
-// it leaves out: a voice that was removed from the file does not return with an older copy. If
+// it leaves out: a voice that was removed from the file must not return with an older copy. If
 // there is no file, nobody has removed anything, and the whole copy is returned. The error is an
 // [ErrDamaged] if the file or the copy cannot be used.
 func Still(dir string, data []byte) (still []byte, gone int, err error) {

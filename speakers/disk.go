@@ -14,8 +14,8 @@ import (
 	"earshot"
 )
 
-// The names of the files in the directory. The content before a change is overwritten before it is
-// removed, and has a name until then, so that it is found again if the machine fails.
+// The names of the files in the directory. The content before a change has its own name until it is
+// overwritten and removed, so that it is found again if the machine fails.
 const (
 	fileName = "voices.json"
 	newEnd   = ".new"
@@ -36,8 +36,8 @@ func Read(dir string) ([]Speaker, error) {
 	return kept, err
 }
 
-// An ErrDamaged says that a file cannot be used. [Open] sets the file aside, unless it is of a
-// newer version.
+// An ErrDamaged says that a file cannot be used. [Open] sets such a file aside, unless a newer
+// version wrote it.
 type ErrDamaged struct {
 	Path string
 	err  error
@@ -115,7 +115,7 @@ func read(path string) ([]*voice, error) {
 }
 
 // settle finishes a change that was cut short: the replaced content is erased or, if nothing has
-// replaced it, restored. A file that others can read is closed to them.
+// replaced it, restored. A file that others can read is made private.
 func settle(path string) error {
 	switch _, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -181,7 +181,8 @@ func erase(path string) error {
 	return errors.Join(os.Remove(path), flush(filepath.Dir(path)))
 }
 
-// eraseAside erases the files that were set aside: nobody can tell whose voices are in them.
+// eraseAside erases the files that were set aside, because it is not known whose voices are in
+// them.
 func eraseAside(path string) error {
 	all, err := os.ReadDir(filepath.Dir(path))
 	for _, e := range all {
@@ -192,13 +193,14 @@ func eraseAside(path string) error {
 	return err
 }
 
-// setAside reports whether a file has voices that were set aside: because they were damaged, or
-// because others replaced them when a backup was restored.
+// setAside reports whether a file holds voices that were set aside, either because they were
+// damaged, or because others replaced them when a backup was restored.
 func setAside(name string) bool {
 	return strings.HasPrefix(name, fileName+badEnd) || strings.HasPrefix(name, fileName+".replaced-")
 }
 
-// aside renames the file at path, so that nothing is written to it again, and returns the new name.
+// aside renames the file at path, so that nothing is written to it any more, and returns the new
+// name.
 func aside(path string) (string, error) {
 	base := path + badEnd + time.Now().UTC().Format("20060102T150405Z")
 	name := base

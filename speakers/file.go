@@ -19,7 +19,7 @@ import (
 	"earshot/models/voiceprint"
 )
 
-// version is that of the file format.
+// version is the version of the file format.
 const version = 1
 
 // The limits of what is kept.
@@ -62,7 +62,7 @@ var (
 	errAnother = errors.New("it was made by an earshot that measures voices differently")
 )
 
-// format returns the file for the kept ones of some voices.
+// format returns the contents of the file for those of some voices that are kept.
 func format(voices []*voice) ([]byte, error) {
 	records := []record{}
 	for _, v := range voices {

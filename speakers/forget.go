@@ -9,8 +9,8 @@ import (
 	"earshot"
 )
 
-// Forget erases a voice: in memory, and in the file together with its old content. Forget cannot be
-// undone, nor can any change before it.
+// Forget erases a voice in memory, and in the file together with its old content. Neither Forget
+// nor any change before it can then be undone.
 func (b *Registry) Forget(h earshot.Handle, said Attestation) (Change, error) {
 	b.changing.Lock()
 	defer b.changing.Unlock() // until nothing is left that could be undone
@@ -50,7 +50,7 @@ func (b *Registry) ForgetAside() error {
 
 // Aside returns the files of voices that were set aside in a directory.
 func Aside(dir string) []string {
-	there, _ := os.ReadDir(dir) // what it could read, even with an error
+	there, _ := os.ReadDir(dir) // what could be read, even if there is an error
 	var all []string
 	for _, f := range there {
 		if setAside(f.Name()) {
@@ -68,13 +68,13 @@ func (b *Registry) wipe(ids []string) {
 		p.erase(ids)
 	}
 	b.undoLog = nil
-	for _, s := range b.recent { // it is not remembered whose each was
+	for _, s := range b.recent { // it is not remembered to whom each of these belonged
 		clear(s.numbers)
 	}
 	b.recent = nil
 }
 
-// erase overwrites what a change has replaced of a voice.
+// erase overwrites what the undo record holds of a voice.
 func (p undoRecord) erase(ids []string) {
 	for _, v := range p.before {
 		if slices.Contains(ids, v.id) {
@@ -83,7 +83,7 @@ func (p undoRecord) erase(ids []string) {
 	}
 }
 
-// erase overwrites what is remembered of v and not shared with another voice.
+// erase overwrites what is remembered of v and is not shared with another voice.
 func (v *voice) erase() {
 	for _, p := range slices.Concat(v.kept, v.live) {
 		clear(p.numbers)

@@ -9,52 +9,53 @@ import (
 	"earshot/models/voiceprint"
 )
 
-// A Judgement says whose voice it is.
+// A Judgement says whose voice was heard.
 type Judgement struct {
 	Speaker earshot.Handle // empty if unknown
-	Sure    float64        // that it is Speaker's, or the agent's; 0 to 1
+	Sure    float64        // how likely the voice is Speaker's, or the agent's; 0 to 1
 	New     bool           // Speaker was not known before
-	Own     bool           // it is like the agent's own voice; whether it is that, its sound tells
-	Again   bool           // the very same sound was heard before: it is played, not said
-	Strange bool           // it is unlike every known voice, and too little was heard to begin one, or nothing is learnt
+	Own     bool           // it is like the agent's own voice; its sound tells whether it is that voice
+	Again   bool           // exactly the same sound was heard before, so it was played, not said
+	Strange bool           // it is unlike every known voice, and too little was heard to begin a new one, or nothing is learnt
 }
 
 const (
-	// stranger is the prior probability that an unknown person speaks. [Calibrations] say what a
-	// judgement with it is worth.
+	// stranger is the prior probability that an unknown person is speaking. [Calibrations] say what
+	// a judgement that was made with it is worth.
 	stranger = 0.5
 
-	// strange is how likely the voice must be a stranger's to begin a new one, and teaches how sure
-	// a judgement must be to learn from it. Both are meant to be wrong rarely: a voice that was
-	// begun in vain merges, one that was taught wrongly misleads. strange is more than stranger, so
-	// that a voice must itself speak for it. With both, of what four unknown people say, 9 of 100
-	// are taken for another's through a good microphone and 18 in a room; with a stranger of 0.2 it
-	// was 15 and 27. teaches is as sure as the 0.95 with which that was measured, before it was
-	// learnt what that figure is worth.
+	// strange is how likely it must be that a voice is a stranger's to begin a new one, and teaches
+	// is how sure a judgement must be to learn from it. Both should rarely be wrong: a voice that
+	// was begun in vain merges later, but one that was taught wrongly misleads. strange is greater
+	// than stranger, so that the voice itself must support it. With both, of 100 things that four
+	// unknown people say, 9 are taken for another person's through a good microphone, and 18 in a
+	// room; with a stranger of 0.2 it was 15 and 27. teaches is equivalent to the 0.95 with which
+	// that was measured, before it was learnt what that figure is worth.
 	strange = 0.6
 	teaches = 0.85
 
-	// mine is how sure a judgement must be that it is the agent's voice: somebody who is taken for
-	// the agent is not heard while it speaks.
+	// mine is how sure a judgement must be that a voice is the agent's: somebody who is mistaken
+	// for the agent is not heard while it speaks.
 	mine = 0.65
 
-	// absent is by what factor unnamed voices are less likely if they were not heard within while.
+	// absent is the factor by which unnamed voices are less likely if they were not heard within
+	// while.
 	absent = 0.2
 	while  = 10 * time.Minute
 
-	// one is how sure it must be that two unnamed voices are one, when enough was heard of each.
+	// one is how likely it must be that two unnamed voices are one, if enough was heard of each.
 	one    = 0.97
 	enough = 4 * time.Second
 
-	// doubt is the factor for a judgement on sound that was heard before, and confused for one on a
-	// voice with somebody else in the background. Of 24 mixtures of three synthetic voices at 6 dB,
-	// 20 are attributed to somebody, 4 of these to the softer one; with this factor, 11 are, all to
-	// the louder one. Nobody who was silent is named.
+	// doubt is the factor for a judgement on sound that was heard before, and confused is the
+	// factor for one on a voice with somebody else in the background. Of 24 mixtures of three
+	// synthetic voices at 6 dB, 20 are attributed to somebody, 4 of these to the softer voice; with
+	// this factor, 11 are attributed, all to the louder one. Nobody who was silent is named.
 	doubt    = 0.5
 	confused = 0.6
 
-	// same is how far apart two prints may be, relative to their length, and still be of the same
-	// sound: nobody says a thing twice so alike.
+	// same is how far apart two prints may be, relative to their length, to count as prints of the
+	// same sound: nobody says something twice in so similar a way.
 	same       = 1e-3
 	mostRecent = 256
 )
@@ -77,7 +78,7 @@ func (b *Registry) Whose(v *earshot.Voice, at time.Time) Judgement {
 	return j
 }
 
-// Guess is Whose for a voice that is still speaking: nothing is learnt.
+// Guess is like Whose, for a voice that is still speaking: it learns nothing.
 func (b *Registry) Guess(v *earshot.Voice, at time.Time) Judgement {
 	p, ok := b.print(v)
 	if !ok {
@@ -88,8 +89,8 @@ func (b *Registry) Guess(v *earshot.Voice, at time.Time) Judgement {
 	return b.judge(p, at, false)
 }
 
-// LearnOwn learns the agent's own voice, as it was synthesised or as it was heard while nobody else
-// spoke.
+// LearnOwn learns the agent's own voice, as it was synthesised, or as it was heard while nobody
+// else spoke.
 func (b *Registry) LearnOwn(v *earshot.Voice) {
 	if p, ok := b.print(v); ok {
 		b.mu.Lock()
@@ -113,7 +114,7 @@ func valid(numbers []float32) bool {
 	})
 }
 
-// judge judges p, and learns from it if learns is set and no change is being written.
+// judge judges p. It learns from p if learns is set, and no change is being written.
 func (b *Registry) judge(p print, at time.Time, learns bool) Judgement {
 	s := sample{at, p}
 	odds := b.is.matchVoices(p, at)
@@ -158,15 +159,15 @@ func (b *Registry) decide(o voiceMatch, sure float64) Judgement {
 	return Judgement{Speaker: o.best.handle(), Sure: sure}
 }
 
-// A voiceMatch says how likely it is whose voice it is.
+// A voiceMatch says whose voice it most likely is.
 type voiceMatch struct {
 	best    *voice // nil if there is none
 	sure    float64
-	strange float64 // that it is no known voice
+	strange float64 // how likely it is no known voice
 }
 
-// matchVoices weighs all voices against each other and against a stranger. Each comparison alone
-// says how likely two prints are one voice when nothing else is known; Bayes' rule combines them.
+// matchVoices weighs all voices against each other and against a stranger. Each single comparison
+// says how likely two prints are of one voice if nothing else is known. Bayes' rule combines them.
 func (s *state) matchVoices(p print, at time.Time) voiceMatch {
 	all := s.estimateOffsets()
 	centred := all.centred(p)
@@ -193,7 +194,7 @@ func (s *state) matchVoices(p print, at time.Time) voiceMatch {
 	return voiceMatch{who, share * best / total, stranger / total}
 }
 
-// weight returns how likely it is that v speaks, relative to others.
+// weight returns how likely it is that v is speaking, relative to others.
 func (v *voice) weight(at time.Time) float64 {
 	if v.number > 0 && v.who == "" && at.Sub(v.last) > while {
 		return absent
@@ -202,7 +203,7 @@ func (v *voice) weight(at time.Time) float64 {
 }
 
 // again reports whether the same sound was heard before, and remembers it. A second judgement of
-// the same utterance does not count.
+// the same utterance does not count as before.
 func (b *Registry) again(s sample, learns bool) bool {
 	var long float64
 	for _, n := range s.numbers {
@@ -220,8 +221,8 @@ func (b *Registry) again(s sample, learns bool) bool {
 	return heard
 }
 
-// near reports whether the squared distance of two prints is at most most. The first numbers are
-// enough to tell most apart.
+// near reports whether the squared distance of two prints is at most most. For most prints, the
+// first few numbers already show that it is not.
 func near(a, b []float32, most float64) bool {
 	apart := 0.0
 	for i, x := range a {
@@ -233,7 +234,7 @@ func near(a, b []float32, most float64) bool {
 	return true
 }
 
-// unite merges unnamed voices into the older one, if v turns out to be one with them.
+// unite merges v with another unnamed voice, into the older of the two, if they turn out to be one.
 func (b *Registry) unite(v *voice, at time.Time) {
 	if v.who != "" || v.heard() < enough {
 		return
@@ -254,7 +255,7 @@ func (b *Registry) unite(v *voice, at time.Time) {
 	}
 }
 
-// both returns how likely two voices are one, by the prints heard most of both.
+// both returns how likely two voices are one, judged by the print of each that was heard most.
 func (s channelOffsets) both(v, other *voice) float64 {
 	prints := v.prints()
 	p := prints[0]
@@ -266,8 +267,8 @@ func (s channelOffsets) both(v, other *voice) float64 {
 	return s.alike(p, s.centred(p), other)
 }
 
-// crowd drops the voices that were heard longest ago when there are too many that are not kept,
-// those without a name first.
+// crowd drops voices when too many are not kept: those that were heard longest ago, beginning with
+// the ones without a name.
 func (b *Registry) crowd() {
 	var passing []*voice
 	for _, v := range b.is.voices {

@@ -9,8 +9,8 @@ import (
 	"earshot/models/voiceprint"
 )
 
-// Merge records that two voices are one. They may not belong to two people. A kept voice stays as
-// it is; Merge does not make an unkept one kept.
+// Merge records that two voices are one. They must not belong to two different people. A kept voice
+// stays kept; Merge does not make a voice kept that is not.
 func (b *Registry) Merge(into, from earshot.Handle, said Attestation) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
@@ -40,7 +40,7 @@ func (b *Registry) Merge(into, from earshot.Handle, said Attestation) (Change, e
 	})
 }
 
-// take gives v the owner of another voice, and what is kept of it.
+// take gives v the owner of another voice, and what is kept of that voice.
 func (v *voice) take(other *voice) {
 	if v.who == "" {
 		v.who, v.said = other.who, other.said
@@ -51,8 +51,8 @@ func (v *voice) take(other *voice) {
 	other.kept = nil
 }
 
-// Split records that a voice belongs to two people, and begins another for the part that is less
-// like the rest of it. The name stays with the first.
+// Split records that a voice belongs to two people, and begins a new voice for the part that is
+// less like the rest. The name stays with the original voice.
 func (b *Registry) Split(h earshot.Handle, said Attestation) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
@@ -80,8 +80,8 @@ func (b *Registry) Split(h earshot.Handle, said Attestation) (Change, error) {
 	})
 }
 
-// halves divides what was heard of v in two: it begins with the two samples that are least alike,
-// and adds each other one to the nearer of them.
+// halves divides what was heard of v in two. It begins with the two samples that are least alike,
+// and adds every other sample to the nearer of these.
 func (v *voice) halves(all channelOffsets) (stays, goes []sample) {
 	a, b, least := 0, 0, 2.0
 	for i, x := range v.recent {
@@ -108,8 +108,8 @@ func (v *voice) halves(all channelOffsets) (stays, goes []sample) {
 	return stays, goes
 }
 
-// fits says how well samples match v: by what is kept of it or, if nothing is, by how much they
-// are.
+// fits says how well samples match v: by comparing them with what is kept of v or, if nothing is,
+// by how much sound they have.
 func (v *voice) fits(all channelOffsets, samples []sample) float64 {
 	var heard time.Duration
 	var mean float64
@@ -126,7 +126,7 @@ func (v *voice) fits(all channelOffsets, samples []sample) float64 {
 	return heard.Seconds()
 }
 
-// Undo undoes the last change that can be undone; forgetting a voice cannot.
+// Undo undoes the last change that can be undone. The forgetting of a voice cannot.
 func (b *Registry) Undo(said Attestation) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
@@ -141,8 +141,8 @@ func (b *Registry) Undo(said Attestation) (Change, error) {
 	})
 }
 
-// undo restores what a change has replaced. Every voice gets its IDs back; an ID that was issued
-// since goes to the first restored voice.
+// undo restores what a change has replaced. Every voice gets its IDs back; IDs that were issued
+// since then go to the first restored voice.
 func (s *state) undo(p undoRecord, said Attestation) Change {
 	var since []string
 	s.voices = slices.DeleteFunc(s.voices, func(v *voice) bool {
@@ -164,7 +164,7 @@ func (s *state) undo(p undoRecord, said Attestation) Change {
 	return p.change.undone(said)
 }
 
-// release removes names from the voices that have them from a merger.
+// release removes IDs from the voices that got them from a merger.
 func (s *state) release(ids []string) {
 	for i, v := range s.voices {
 		if slices.ContainsFunc(v.also, func(id string) bool { return slices.Contains(ids, id) }) {

@@ -9,7 +9,7 @@ import (
 	"earshot"
 )
 
-// Name says whose voice it is, until the program ends. Nothing is kept. An empty who removes the
+// Name records whose voice it is, until the program ends. Nothing is kept. An empty who removes the
 // name of a voice that is not kept.
 func (b *Registry) Name(h earshot.Handle, who earshot.ParticipantID, said Attestation) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
@@ -33,9 +33,9 @@ func (b *Registry) Name(h earshot.Handle, who earshot.ParticipantID, said Attest
 }
 
 // Enrol keeps the print of somebody's voices, as one voice, with that person's consent. The
-// attestation records who has given the consent, or says that they have, and when. Voices of which
-// too little was heard are refused, and so is a voice like the agent's own. What was kept of the
-// person before stays and counts as well.
+// attestation records who has given the consent, or attests to it, and when. Enrol refuses voices
+// of which too little was heard, and a voice like the agent's own. What was kept of the person
+// before stays, and counts too.
 func (b *Registry) Enrol(who earshot.ParticipantID, consent Attestation, voices ...earshot.Handle) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if who == "" || len(voices) == 0 {
@@ -64,7 +64,7 @@ func (b *Registry) Enrol(who earshot.ParticipantID, consent Attestation, voices 
 	})
 }
 
-// gather makes one voice of the given ones and what is kept of somebody.
+// gather makes one voice from the given ones and from what is kept of somebody.
 func (s *state) gather(who earshot.ParticipantID, voices []earshot.Handle) (*voice, error) {
 	for _, v := range s.of(who) {
 		if v.agreed {
@@ -92,9 +92,9 @@ func (s *state) gather(who earshot.ParticipantID, voices []earshot.Handle) (*voi
 	return into, nil
 }
 
-// Teach says that the utterance that began at a time was somebody's: they say so themselves, or
-// others for them. What was learnt from it moves to their voice, in memory. Nobody's voice learns
-// from sound that was like the agent's own.
+// Teach records that the utterance that began at a time was somebody's, as they or others say. What
+// was learnt from the utterance moves to that person's voice, in memory. Nobody's voice learns from
+// sound that was like the agent's own.
 func (b *Registry) Teach(began time.Time, who earshot.ParticipantID, said Attestation) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
@@ -129,7 +129,7 @@ func (b *Registry) Teach(began time.Time, who earshot.ParticipantID, said Attest
 	})
 }
 
-// errOwn says that a voice is taken for the agent's.
+// errOwn says that a voice is taken for the agent's own.
 var errOwn = errors.New("that sounds like the agent's own voice, which belongs to nobody")
 
 // sample returns what was heard at a time, or nil.
@@ -155,7 +155,7 @@ func (s *state) learnt(began time.Time) (*voice, int) {
 	return nil, -1
 }
 
-// belongs returns a voice of somebody, which may be changed. If there is none, it begins one.
+// belongs returns a voice of somebody that may be changed. If there is none, it begins one.
 func (b *Registry) belongs(s *state, who earshot.ParticipantID, said Attestation) *voice {
 	if all := s.of(who); len(all) > 0 {
 		v, _ := s.edit(all[0].handle())
@@ -166,7 +166,7 @@ func (b *Registry) belongs(s *state, who earshot.ParticipantID, said Attestation
 	return v
 }
 
-// unlearn removes what v has learnt from one sample, by learning the others again.
+// unlearn removes what v has learnt from one sample, by learning the other samples anew.
 func (v *voice) unlearn(i int) {
 	rest := slices.Delete(slices.Clone(v.recent), i, i+1)
 	v.live, v.recent, v.spoken = nil, nil, 0

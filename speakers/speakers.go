@@ -1,19 +1,19 @@
-// Package speakers knows whose voice it is. One [Registry] serves all rooms: it holds the enrolled
-// voices, and groups the unnamed ones.
+// Package speakers knows whose voices are heard. One [Registry] serves all rooms: it holds the
+// enrolled voices, and groups the unnamed ones.
 //
 // "Unknown" is a frequent and honest answer: a voice that is like two others, or of which too
-// little was heard, is nobody's. And a voice proves nothing. It is easily played back, so nobody
-// gets a right, or sees anything, because of it.
+// little was heard, is attributed to nobody. And a voice proves nothing. It is easily played back,
+// so nobody gets a right, or sees anything, because of it.
 //
-// Prints of voices are like fingerprints: they are in no log and no journal, and what a registry
-// returns about a voice holds none. Voices that nobody has agreed to keep live in memory until the
-// program ends, up to [Config.MostUnknown]; beyond that the one that was heard longest ago is
-// dropped. With consent, the print as it was then is kept in one file; what is learnt about it
-// later lives in memory like the rest.
+// Prints of voices are as personal as fingerprints: they are in no log and no journal, and nothing
+// that a registry returns about a voice contains one. Voices that nobody has agreed to keep live in
+// memory until the program ends, at most [Config.MostUnknown] of them; beyond that, the one that
+// was heard longest ago is dropped. With consent, the print at that time is kept in one file. What
+// is learnt about the voice later lives in memory like the rest.
 //
 // A Registry has neither goroutine nor clock: times are arguments. Its methods are safe for
-// concurrent use. No judgement waits for a file: while a change is written, voices are judged but
-// nothing is learnt.
+// concurrent use. No judgement waits for a file: while a change is being written, voices are
+// judged, but nothing is learnt.
 package speakers
 
 import (
@@ -33,13 +33,13 @@ import (
 // provider is the provider in the handles of voices.
 const provider = "voice"
 
-// A Speaker is a known voice, without its print.
+// A Speaker is what is known about a voice, without its print.
 type Speaker struct {
 	Handle earshot.Handle   `json:"handle"`
 	Also   []earshot.Handle `json:"also,omitempty"` // former handles of the same voice
 
-	// Number is how people refer to a voice that was not known when the program began: voice 3. It
-	// is valid in this run only; 0 means none.
+	// Number is how people refer to a voice that was not known when the program began, as in "voice
+	// 3". It is valid in this run only; 0 means none.
 	Number int `json:"number,omitempty"`
 
 	Who   earshot.ParticipantID `json:"who,omitempty"` // the owner; empty if nobody has said
@@ -47,12 +47,13 @@ type Speaker struct {
 	Said  Attestation           `json:"said,omitzero"` // who named it, or agreed to keep it
 	Heard time.Duration         `json:"heard"`         // the duration of the sound in its print
 
-	// Spoken is how much of it was learnt from in this run, and Last when that last happened.
+	// Spoken is how much of the voice was learnt from in this run, and Last is when that last
+	// happened.
 	Spoken time.Duration `json:"spoken,omitempty"`
 	Last   time.Time     `json:"last,omitzero"`
 }
 
-// An Attestation is who says so, and when.
+// An Attestation records who says something, and when.
 type Attestation struct {
 	By earshot.ParticipantID `json:"by"`
 	At time.Time             `json:"at"`
@@ -66,8 +67,8 @@ func (a Attestation) check() error {
 	return nil
 }
 
-// ErrUnknown says that a voice is not known: it never was, it was dropped in favour of others, or
-// it was forgotten.
+// ErrUnknown says that a voice is not known: it never was, was dropped in favour of others, or was
+// forgotten.
 var ErrUnknown = errors.New("no such voice is known; see: earshot speakers")
 
 // A Registry holds the known voices.
@@ -81,14 +82,14 @@ type Registry struct {
 
 	mu      sync.Mutex
 	is      *state
-	frozen  bool // a change is being written
+	frozen  bool // a change is being written, so nothing is learnt
 	undoLog []undoRecord
 	pending []Change // not announced yet
-	recent  []sample // the latest judged sounds, to notice what is played back
+	recent  []sample // the latest sounds that were judged, to detect playback
 	numbers int
 }
 
-// A state is the voices, in the order in which they came.
+// A state is all voices, in the order in which they came.
 type state struct {
 	voices []*voice
 	own    voice // the agent's
@@ -98,7 +99,7 @@ type state struct {
 	added channelOffsets
 }
 
-// Open returns the registry whose file is in dir. With an empty dir nothing is kept. A damaged file
+// Open returns the registry whose file is in dir. If dir is empty, nothing is kept. A damaged file
 // is set aside and reported. A file of a newer version is an error, because setting it aside would
 // lose it. No other registry may have the file open.
 func Open(dir string, c Config) (*Registry, error) {
@@ -114,10 +115,10 @@ func Open(dir string, c Config) (*Registry, error) {
 	return b, b.load()
 }
 
-// Set replaces the keys of the section. What is known already stays.
+// Set replaces the settings. What is known already stays.
 func (b *Registry) Set(c Config) { b.sets.Store(&c) }
 
-// set returns the current keys of the section.
+// set returns the current settings.
 func (b *Registry) set() *Config { return b.sets.Load() }
 
 // Known returns the known voices: the kept ones first, then those heard last first.
@@ -137,7 +138,7 @@ func (b *Registry) Known() []Speaker {
 	return all
 }
 
-// Speaker returns the voice of h, also if that has been merged into another one since h was issued.
+// Speaker returns the voice of h, even if it has been merged into another voice since h was issued.
 func (b *Registry) Speaker(h earshot.Handle) (Speaker, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	mostSamples  = 16 // of a voice, to separate two that were taken for one
+	mostSamples  = 16 // samples of a voice, to separate two voices that were taken for one
 	mostAlso     = 64
 	mostChannels = 8
 
-	// slow is how much of a voice its print remembers: later sound gradually replaces the earliest.
+	// slow is how much of a voice its print represents: later sound gradually replaces the
+	// earliest.
 	slow = time.Minute
 )
 
-// A voice is a known voice. Its parts are replaced, never changed, so a copy of the struct is a
+// A voice is a known voice. Its parts are replaced and never changed, so a copy of the struct is a
 // copy of the voice.
 type voice struct {
 	id     string
@@ -25,7 +26,7 @@ type voice struct {
 	number int
 	who    earshot.ParticipantID
 	said   Attestation
-	agreed bool          // said is a consent
+	agreed bool          // said records a consent
 	kept   []print       // what the file has of it
 	live   []print       // what was learnt since
 	spoken time.Duration // in this run
@@ -33,13 +34,13 @@ type voice struct {
 	recent []sample
 }
 
-// A print is the mean of what was heard of a voice through one channel. The numbers are as they
-// were heard, not centred.
+// A print is the mean of what was heard of a voice through one channel. The numbers are as heard,
+// and not centred.
 type print struct {
 	channel string
 	numbers []float32
 	heard   time.Duration
-	mixed   bool // somebody else is heard in it: it is part of no voice
+	mixed   bool // somebody else is audible in it, so it becomes part of no voice
 }
 
 // A sample is one utterance.
@@ -65,7 +66,7 @@ func (v *voice) speaker() Speaker {
 	return s
 }
 
-// clone returns a copy that shares only what is never changed.
+// clone returns a copy that shares only parts that are never changed.
 func (v *voice) clone() *voice {
 	c := *v
 	c.also, c.kept, c.live, c.recent = slices.Clone(v.also), slices.Clone(v.kept), slices.Clone(v.live), slices.Clone(v.recent)
@@ -81,7 +82,7 @@ func (v *voice) heard() (d time.Duration) {
 }
 
 // prints returns what v sounds like through each channel. What was learnt since a print was kept
-// counts for no more than the print: a voice cannot be led away from it.
+// counts for no more than the kept print, so that a voice cannot be led away from it.
 func (v *voice) prints() []print {
 	if len(v.kept) == 0 {
 		return v.live
@@ -99,7 +100,7 @@ func (v *voice) prints() []print {
 	return all
 }
 
-// through reports whether it is known what v sounds like through a channel.
+// through reports whether it is known how v sounds through a channel.
 func (v *voice) through(channel string) bool {
 	return slices.ContainsFunc(v.prints(), func(p print) bool { return p.channel == channel && p.heard >= voiceprint.Least })
 }
@@ -118,7 +119,7 @@ func (p print) with(q print) print {
 	return print{channel: p.channel, numbers: numbers, heard: sum}
 }
 
-// add adds p to the mean for its channel.
+// add adds p to the mean of its channel.
 func add(prints []print, p print) []print {
 	i := slices.IndexFunc(prints, func(k print) bool { return k.channel == p.channel })
 	if i < 0 {
@@ -158,7 +159,7 @@ func (v *voice) known(ids ...string) {
 // channelOffsets are what each channel adds to a voice.
 type channelOffsets map[string][]float32
 
-// estimateOffsets estimates them from all voices.
+// estimateOffsets estimates the offsets of the channels from all voices.
 func (s *state) estimateOffsets() channelOffsets {
 	if s.added != nil {
 		return s.added
@@ -181,13 +182,14 @@ func (s channelOffsets) centred(p print) []float32 {
 	return voiceprint.Centre(nil, p.numbers, s[p.channel])
 }
 
-// even is the likelihood at which the kept print alone says that a voice is as likely another's.
+// even is the likelihood below which a voice is, by the kept print alone, more likely somebody
+// else's.
 const even = 0.5
 
-// alike returns how likely p, whose centred numbers are given, is a print of v, if both are equally
-// likely beforehand. What was learnt since a voice was kept makes the result surer, but a voice
-// that the kept print alone takes for another's stays another's: otherwise somebody could gradually
-// lead the kept voice to theirs.
+// alike returns how likely p, with the given centred numbers, is a print of v, if it is as likely
+// as not beforehand. What was learnt since a voice was kept makes the result surer. But a print
+// that the kept print alone attributes to somebody else is never attributed to v: otherwise
+// somebody could gradually lead the kept voice to their own.
 func (s channelOffsets) alike(p print, centred []float32, v *voice) float64 {
 	likely := s.among(p, centred, v.prints())
 	if len(v.kept) > 0 && len(v.live) > 0 {
@@ -198,10 +200,10 @@ func (s channelOffsets) alike(p print, centred []float32, v *voice) float64 {
 	return likely
 }
 
-// among is the same for the prints of one voice. Sound through the same channel takes precedence.
+// among does the same for the prints of one voice. Sound through the same channel takes precedence.
 func (s channelOffsets) among(p print, centred []float32, prints []print) float64 {
 	var mean print
-	var room [voiceprint.Size]float32 // so that nothing is allocated for each known voice
+	var room [voiceprint.Size]float32 // room saves an allocation for each known voice
 	for _, k := range prints {
 		if k.channel == p.channel && k.heard >= voiceprint.Least {
 			its := voiceprint.Centre(room[:0], k.numbers, s[k.channel])

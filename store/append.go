@@ -11,7 +11,7 @@ import (
 )
 
 // add appends e to the journal and updates the views. It returns the event as it is kept, and
-// whether it was added now.
+// reports whether it was added now.
 func (s *Store) add(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, bool, error) {
 	if err := admissible(e); err != nil {
 		return e, false, fmt.Errorf("keeping an event: %w", err)
@@ -42,8 +42,8 @@ func (s *Store) add(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.E
 	return e, true, apply(ctx, tx, s.projections, e)
 }
 
-// find returns the event with the ID of e, or [sql.ErrNoRows]. An event of another sender is not
-// handed out to somebody who guessed its ID.
+// find returns the event with the ID of e, or [sql.ErrNoRows]. It does not return an event of
+// another sender, whose ID somebody may have guessed.
 func find(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, error) {
 	var r row
 	if err := r.scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.id = ?", e.ID)); err != nil {
@@ -76,7 +76,7 @@ func orphaned(ctx context.Context, tx *sql.Tx, sources []earshot.EventID) (gone 
 	return gone, err
 }
 
-// insert writes e behind the last event of the journal, and above a sequence.
+// insert writes e after the last event of the journal, with a sequence greater than above.
 func insert(ctx context.Context, tx *sql.Tx, e earshot.Event, above int64) (earshot.Event, error) {
 	var last sql.NullInt64
 	if err := tx.QueryRowContext(ctx, "SELECT max(sequence) FROM journal").Scan(&last); err != nil {
@@ -89,7 +89,7 @@ func insert(ctx context.Context, tx *sql.Tx, e earshot.Event, above int64) (ears
 	return e, lay(ctx, tx, r, e)
 }
 
-// lay writes the row of e and the columns that help to find it.
+// lay writes the row of e, with the columns that help to find it.
 func lay(ctx context.Context, tx *sql.Tx, r row, e earshot.Event) error {
 	var agents any
 	if e.Visibility.Agents != nil {

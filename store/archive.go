@@ -14,8 +14,8 @@ import (
 	"earshot"
 )
 
-// An Archive is a journal that is only read, beside the daemon that owns it or when none is
-// running. It is safe for concurrent use.
+// An Archive is a journal that is only read, while the daemon that owns it is running or when none
+// is. It is safe for concurrent use.
 type Archive struct {
 	pool   atomic.Pointer[sql.DB] // of read-only connections
 	path   string
@@ -45,7 +45,7 @@ func OpenReader(ctx context.Context, directory string) (*Archive, error) {
 	return a, nil
 }
 
-// current returns an error unless the file has the version of this program.
+// current returns an error unless the file has this program's version.
 func (a *Archive) current(ctx context.Context) error {
 	v, err := version(ctx, a.db())
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *Archive) current(ctx context.Context) error {
 // Close closes the archive.
 func (a *Archive) Close() error { return a.db().Close() }
 
-// anew sends new queries to another pool. The old pool still answers the queries that have begun.
+// anew sends new queries to another pool. The old pool still answers queries that have begun.
 func (a *Archive) anew(pool *sql.DB) {
 	a.old = a.pool.Swap(pool)
 	a.old.SetMaxIdleConns(-1)
@@ -83,15 +83,14 @@ func (a *Archive) was() error {
 	return a.old.Close()
 }
 
-// db returns the pool for queries. A caller that needs several answers from one moment keeps it.
+// db returns the pool for queries. A caller that needs several answers as of one moment keeps it.
 func (a *Archive) db() *sql.DB { return a.pool.Load() }
 
 // For returns what a may read.
 func (a *Archive) For(who earshot.Audience) *Reader { return &Reader{archive: a, who: who} }
 
-// Export yields every event of every room, whoever may see it, in order. It is
-// for the operator's own copy and never for a prompt or an outlet. An error is
-// yielded at most once, last.
+// Export yields every event of every room, whoever may see it, in order. It is for the operator's
+// own copy, and never for a prompt or an outlet. It yields at most one error, at the end.
 func (a *Archive) Export(ctx context.Context) iter.Seq2[earshot.Event, error] {
 	return func(yield func(earshot.Event, error) bool) {
 		stopped := errors.New("the caller has enough")
@@ -107,8 +106,8 @@ func (a *Archive) Export(ctx context.Context) iter.Seq2[earshot.Event, error] {
 	}
 }
 
-// Look calls f with the tables that are made from the journal, all as of one moment. f may take its
-// time, and must not keep the view.
+// Look calls f with the tables that are made from the journal, all as of the same moment. f may
+// take its time, but must not keep the view.
 func (a *Archive) Look(ctx context.Context, f func(earshot.View) error) error {
 	tx, err := a.db().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {

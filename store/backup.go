@@ -16,16 +16,16 @@ import (
 	"earshot"
 )
 
-// A Companion is a file of another package that a backup has beside the journal.
+// A Companion is a file of another package that is stored in a backup with the journal.
 type Companion struct {
 	Name string // without a directory
 	Data []byte
 }
 
 // Backup writes the current journal into a new file at path, readable only by its owner, together
-// with some files of other packages, and checks what it wrote. Others can write into the journal
-// meanwhile. The backup has neither deleted content nor its traces: only what exists is written. It
-// takes the time and the disk space of a copy; if it fails, there is no file.
+// with some files of other packages, and checks what it wrote. Others can write to the journal
+// meanwhile. The backup holds neither deleted content nor its traces, because only what exists is
+// written. Backup takes the time and the disk space of a copy; if it fails, it leaves no file.
 func (a *Archive) Backup(ctx context.Context, path string, with ...Companion) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -86,8 +86,9 @@ func accompany(ctx context.Context, path string, with []Companion) (err error) {
 	return nil
 }
 
-// sweepCopy removes from a copy of the journal what the index still has of texts that were deleted
-// a moment before. What that leaves between the rows is not in a copy of the copy.
+// sweepCopy removes from a copy of the journal what the index still holds of texts that were
+// deleted just before. The traces that this leaves between the rows are removed by copying the
+// copy.
 func sweepCopy(ctx context.Context, path string) (err error) {
 	db, err := openCopy(path)
 	if err != nil {
@@ -109,7 +110,7 @@ func sweepCopy(ctx context.Context, path string) (err error) {
 	return os.Rename(again, path)
 }
 
-// againEnding is that of a copy of a copy.
+// againEnding is the name suffix of a copy of a copy.
 const againEnding = "-again"
 
 // swept removes stale terms and separators from the index of a copy, and reports whether there were
@@ -163,22 +164,22 @@ type Restoration struct {
 	Totals
 	Aside string // the new name of the journal that was there; empty if there was none
 
-	// Forgotten are the events that are erased in the previous journal but not yet in the backup,
-	// with everything made from them: they were erased again.
+	// Forgotten are the events that are erased in the previous journal but were not in the backup,
+	// with everything made from them. Restore has erased them again.
 	Forgotten []SelectedEvent
 
-	// Untold is why the list of erased events may be incomplete.
+	// Untold says why the list of erased events may be incomplete.
 	Untold error
 
 	// Companions are the files of other packages in the backup. Nothing was done with them.
 	Companions []Companion
 }
 
-// Restore replaces the journal in the directory, which nobody may be using, by a backup. The backup
-// is checked first, and not changed. An existing journal is set aside under another name, never
-// deleted; without instead it is an error that wraps [os.ErrExist]. Events that are erased in it
-// are erased in the restored journal too. A crash at any
-// moment leaves the one or the other in place.
+// Restore replaces the journal in the directory by a backup. Nobody may be using the journal. The
+// backup is checked first, and not changed. An existing journal is set aside under another name,
+// and never deleted; unless instead is set, it is an error that wraps [os.ErrExist]. Events that
+// are erased in the existing journal are erased in the restored one too. A crash at any moment
+// leaves one of the two in place.
 func Restore(ctx context.Context, c Config, backup string, instead bool) (r Restoration, err error) {
 	directory, now := c.Directory, time.Now()
 	if c.Now != nil {
@@ -216,7 +217,7 @@ func Restore(ctx context.Context, c Config, backup string, instead bool) (r Rest
 	if err != nil {
 		return Restoration{}, errors.Join(err, discard(fresh))
 	}
-	if there { // whatever fails from here on, the next start finishes it
+	if there { // if anything fails from here on, the next start finishes the work
 		if r.Aside, err = aside(path, wasReplaced, now); err != nil {
 			return r, err
 		}
@@ -257,8 +258,8 @@ func unwrap(ctx context.Context, backup, fresh string) (r Restoration, err error
 	return r, err
 }
 
-// forget erases in the journal at fresh what is erased in the one at path, as far as that can be
-// read.
+// forget erases in the journal at fresh what is erased in the one at path, as far as that one can
+// be read.
 func (r *Restoration) forget(ctx context.Context, c Config, path, fresh string) (err error) {
 	ids, err := erasedIn(ctx, path)
 	if ctx.Err() != nil {
@@ -270,7 +271,7 @@ func (r *Restoration) forget(ctx context.Context, c Config, path, fresh string) 
 		return err
 	}
 	defer func() { err = shut(ctx, db, err) }()
-	var s *Store // opened once there is something to erase, because that brings the file up to date
+	var s *Store // opened only when there is something to erase, because opening brings the file up to date
 	for some := range slices.Chunk(ids, asked) {
 		if there, err := anyOf(ctx, db, some); err != nil || !there {
 			if err != nil {
@@ -295,8 +296,8 @@ func (r *Restoration) forget(ctx context.Context, c Config, path, fresh string) 
 	return nil
 }
 
-// erasedIn returns the IDs of the events that are erased in the journal at path; with an error, the
-// IDs that could be read.
+// erasedIn returns the IDs of the events that are erased in the journal at path. If there is an
+// error, it returns the IDs that could be read.
 func erasedIn(ctx context.Context, path string) (ids []earshot.EventID, err error) {
 	if err := head(path); err != nil {
 		return nil, err
@@ -322,7 +323,7 @@ func (s *Store) eraseIn(ctx context.Context, db *sql.DB, ids []earshot.EventID) 
 		return nil, err
 	}
 	defer tx.Rollback()
-	if gone, err = s.lapseIn(ctx, tx, ids); err != nil { // first, because erasing the rest would take more with it
+	if gone, err = s.lapseIn(ctx, tx, ids); err != nil { // first, because erasing the others would take more events with it
 		return nil, err
 	}
 	also, err := s.eraseAll(ctx, tx, ids...)

@@ -29,7 +29,7 @@ type Config struct {
 	NewID func() earshot.EventID `yaml:"-"` // nil means ULIDs that rise within a process; called by one goroutine at a time
 
 	// Heeded are the reasons for silence that still show that the agent was meant, such as being
-	// told to stop. Such speech does not count as overheard.
+	// told to stop. Speech with such a decision does not count as overheard.
 	Heeded []string `yaml:"-"`
 
 	// Unheeded are the reasons to speak that have nothing to do with what was said, such as a new
@@ -43,8 +43,8 @@ type Config struct {
 	// replaces anything. Nil means that all can be restored.
 	Fits func(Companion) error `yaml:"-"`
 
-	// Meter receives what is written, from the writer's goroutine and those of its callers; it
-	// returns at once. Nil means that nobody counts.
+	// Meter receives what is written, from the goroutines of the writer and of its callers. Its
+	// methods must return at once. Nil means that nobody counts.
 	Meter Meter `yaml:"-"`
 
 	// Report is called once for each fault, and once for its end. It is called from a goroutine of

@@ -8,8 +8,8 @@ import (
 	"earshot"
 )
 
-// A victim is a row that is going to be erased. Its columns are read too, so that a row with a
-// damaged payload can be erased.
+// A victim is a row that will be erased. Its columns are read too, so that a row with a damaged
+// payload can be erased.
 type victim struct {
 	row
 	id   earshot.EventID
@@ -17,7 +17,7 @@ type victim struct {
 	room earshot.RoomID
 }
 
-// read reads the columns of a row and those of a victim behind them.
+// read reads the columns of a row, followed by those of a victim.
 func (v *victim) read(rows *sql.Rows) error { return v.scan(rows, &v.id, &v.at, &v.room) }
 
 // descendants returns the events with some IDs, which are JSON, and everything made from them,
@@ -32,7 +32,7 @@ func descendants(ctx context.Context, tx *sql.Tx, ids string) ([]victim, error) 
 	return list(rows, err, (*victim).read)
 }
 
-// eraseAll erases some events and everything made from them. It returns what they were.
+// eraseAll erases some events and everything made from them, and returns what was erased.
 func (s *Store) eraseAll(ctx context.Context, tx *sql.Tx, ids ...earshot.EventID) (gone []SelectedEvent, err error) {
 	victims, err := descendants(ctx, tx, asJSON(ids))
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Store) eraseAll(ctx context.Context, tx *sql.Tx, ids ...earshot.EventID
 // erase overwrites one event and removes it from the views. It returns what the event was.
 func (s *Store) erase(ctx context.Context, tx *sql.Tx, v victim) (SelectedEvent, error) {
 	e, err := v.event()
-	if err != nil { // nobody will see what is left of it
+	if err != nil { // nobody will see what is left of the event
 		e = earshot.Event{ID: v.id, At: time.UnixMilli(v.at), Room: v.room, Body: earshot.Notice{}}
 	}
 	was := doom(e)

@@ -8,12 +8,12 @@ import (
 	"earshot"
 )
 
-// A faultReporter reports each fault once, and its end once. It does so from a goroutine of its
-// own, because the listener may want to write the fault into the journal, and the writer cannot
-// wait for itself.
+// A faultReporter reports each fault once, and its end once. It does so from its own goroutine,
+// because the listener may want to write the fault to the journal, and the writer cannot wait for
+// itself.
 //
-// A slow listener makes nobody wait: a fault that ended before it was reported is not reported, nor
-// is an end whose fault has returned, so at most one notice of each fault is waiting.
+// A slow listener makes nobody wait. A fault that ends before it was reported is not reported, nor
+// is an end if its fault has returned, so at most one notice of each fault is waiting.
 type faultReporter struct {
 	tell func(earshot.Notice)
 	wake chan struct{} // has one value when something is waiting
@@ -89,11 +89,11 @@ func (r *faultReporter) enqueue(n earshot.Notice) {
 	r.waiting = append(r.waiting, n)
 	select {
 	case r.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // the reporter will look anyway
 	}
 }
 
-// close waits until everything to be reported by now has been.
+// close waits until everything that is waiting now has been reported.
 func (r *faultReporter) close() {
 	close(r.quit)
 	r.told.Wait()

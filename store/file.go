@@ -25,8 +25,8 @@ const (
 var beside = []string{"-wal", "-shm"}
 
 // always is set on every connection. Sorting and rollback stay in memory, so that nothing of a
-// conversation reaches the directory for temporary files; busy_timeout is how long, in
-// milliseconds, it waits for another program's lock.
+// conversation gets into the directory for temporary files. busy_timeout is how many milliseconds a
+// connection waits for another program's lock.
 var always = []string{"temp_store(MEMORY)", "busy_timeout(5000)", "trusted_schema(0)"}
 
 // writing is set on the writer's connection. An acknowledged event has been forced to the disk;

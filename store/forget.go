@@ -13,28 +13,28 @@ import (
 )
 
 const (
-	// slice is how long one step may erase events while nobody else wants to write: more events in
-	// one commit cost less each. A writer that arrives waits for the event that is being erased,
-	// and for the commit.
+	// slice is how long one step may erase events while nobody else wants to write: erasing several
+	// events in one commit makes each cheaper. A writer that arrives waits for the event that is
+	// being erased, and for the commit.
 	slice = 50 * time.Millisecond
 
-	// gentle is the same for when there is no hurry.
+	// gentle is how long a step may erase events when there is no hurry.
 	gentle = 3 * time.Millisecond
 
-	// gathered is how many erased events the caller of Forget receives at once.
+	// gathered is how many erased events Forget passes to its caller at once.
 	gathered = 4096
 )
 
-// Forget erases the events of a selection and, in turn, everything made from them, from the
-// journal, the views and the files, newest first and in steps so short that others can write in
-// between. What stays is that there was something: its sequence, ID, time, room and visibility. n
-// is how many events lost their content; unknown IDs are skipped. each is called with batches of
-// erased events once they are on the disk as erased, from the caller's goroutine; it may be nil.
+// Forget erases the events of a selection and, recursively, everything made from them, from the
+// journal, the views and the files. It erases the newest first, in steps so short that others can
+// write in between. What stays of an event is that it existed: its sequence, ID, time, room and
+// visibility. n is how many events lost their content; unknown IDs are skipped. each, which may be
+// nil, is called from the caller's goroutine with batches of events whose erasure is on the disk.
 //
-// A selection should have an Until: events that arrive meanwhile are not selected, unless they are
-// made from selected ones. If Forget is cut short, by ctx, by a full disk or a crash, some events
-// are erased with everything made from them and others are not; calling it again with the same
-// selection finishes it.
+// A selection should set Until: events that arrive meanwhile are not selected, unless they are made
+// from selected ones. If Forget is cut short by ctx, a full disk or a crash, some events are erased
+// with everything made from them, and others are not. Calling it again with the same selection
+// finishes the work.
 //
 // The last traces in the files are removed afterwards, in the background; [Store.Clean]
 // waits for that.
@@ -66,8 +66,8 @@ func (s *Store) Forget(ctx context.Context, sel Selection, each func([]SelectedE
 	return n, nil
 }
 
-// forgetSome erases the first of some events, as many as fit into the given time. It returns what
-// was erased, and how many of them it processed.
+// forgetSome erases the first of some events, as many as the given time allows. It returns what was
+// erased, and how many of the given events it processed.
 func (s *Store) forgetSome(ctx context.Context, all []SelectedEvent, within time.Duration) (gone []SelectedEvent, taken int, err error) {
 	err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		for began := time.Now(); taken < len(all) && (taken == 0 || time.Since(began) < within && s.write.waiting.Load() == 0); taken++ {
@@ -91,9 +91,9 @@ func (s *Store) forgetSome(ctx context.Context, all []SelectedEvent, within time
 // so, and the traces are removed afterwards.
 func (s *Store) Clean(ctx context.Context) error { return s.purge(ctx) }
 
-// Aside returns the files in a directory of journals that were set aside, for example as damaged.
-// Nothing can be erased inside such a file. A file with any other name is not ours and is not
-// returned.
+// Aside returns the files in a directory that are journals that were set aside, for example as
+// damaged. Nothing can be erased inside such a file. A file with any other name does not belong to
+// the store, and is not returned.
 func Aside(directory string) []string {
 	there, _ := os.ReadDir(directory) // what it could read, even with an error
 	var all []string

@@ -67,13 +67,13 @@ func Examine(ctx context.Context, from io.Reader) (Import, error) {
 }
 
 // Import adds the events of an export: all of them or, if anything is wrong with it, none. An event
-// that the journal already has, by its ID, stays as it is, even if it is deleted. In an empty
-// journal the events keep their sequences; in another they follow the existing events, in their
-// order. An event that was made from an event that is deleted here is kept as [earshot.Tombstone].
+// whose ID the journal already has stays as it is, even if it is deleted. In an empty journal the
+// events keep their sequences; in any other they follow the existing events, in their order. An
+// event that was made from an event that is deleted here is kept as [earshot.Tombstone].
 //
-// The file is read twice: to check all of it, and then in one step, for which the disk needs twice
-// the space. Memory does not grow with the file. With dry the step is rolled back at its end. The
-// error is an [*ErrImport] if it is about a line.
+// The file is read twice: first to check all of it, and then in a single step, for which the disk
+// needs twice the space. Memory use does not grow with the file. If dry is set, the step is rolled
+// back at its end. An error about a line is an [*ErrImport].
 func (s *Store) Import(ctx context.Context, from io.ReadSeeker, dry bool) (Import, error) {
 	seen, err := Examine(ctx, from)
 	if err != nil {
@@ -119,7 +119,7 @@ type importer struct {
 	added, known, erased int
 }
 
-// take adds one event, unless it exists.
+// take adds one event, unless the journal has it.
 func (i *importer) take(ctx context.Context, e earshot.Event) error {
 	switch _, err := i.find(ctx, e); {
 	case err == nil:
@@ -129,7 +129,7 @@ func (i *importer) take(ctx context.Context, e earshot.Event) error {
 		return err
 	}
 	sequence := e.Sequence
-	if i.before > 0 { // the journal has others already
+	if i.before > 0 { // the journal has other events already
 		sequence = i.last + 1
 		var err error
 		if e, err = i.beside(ctx, e); err != nil {
@@ -151,8 +151,8 @@ func (i *importer) take(ctx context.Context, e earshot.Event) error {
 	return apply(ctx, i.tx, i.store.projections, e)
 }
 
-// find returns the event with the ID of e, or [sql.ErrNoRows]. An event that is deleted at one end
-// and not at the other is still the same event: only its content is missing at one.
+// find returns the event with the ID of e, or [sql.ErrNoRows]. An event that is deleted on one side
+// only is still the same event: only its content is missing there.
 func (i *importer) find(ctx context.Context, e earshot.Event) (earshot.Event, error) {
 	if _, gone := e.Body.(earshot.Tombstone); !gone {
 		return find(ctx, i.tx, e)
@@ -165,8 +165,8 @@ func (i *importer) find(ctx context.Context, e earshot.Event) (earshot.Event, er
 	return e, err
 }
 
-// beside applies e to what the journal had before: e is erased if what it was made from is, and
-// what it revises or withdraws is revised or erased.
+// beside reconciles e with the events that the journal had before. If an event from which e was
+// made is erased, e is erased. An event that e revises or withdraws is revised or erased.
 func (i *importer) beside(ctx context.Context, e earshot.Event) (earshot.Event, error) {
 	gone, err := i.had(ctx, e.Sources, "kind = 'erased'")
 	if err != nil {
@@ -194,7 +194,7 @@ func (i *importer) beside(ctx context.Context, e earshot.Event) (earshot.Event, 
 	return i.store.changes(ctx, i.tx, e)
 }
 
-// had reports whether the journal had, before the import, any of the events that match holds.
+// had reports whether any of the events that existed before the import meets the condition holds.
 func (i *importer) had(ctx context.Context, ids []earshot.EventID, holds string) (had bool, err error) {
 	if len(ids) == 0 {
 		return false, nil
@@ -229,7 +229,7 @@ func (p *exportReader) read(ctx context.Context, found *Import, take func(earsho
 		return err
 	}
 	if err := json.Unmarshal(p.text, &found.Label); err != nil {
-		found.Label = ExportHeader{} // what is not JSON is no export either
+		found.Label = ExportHeader{} // what is not JSON is not an export either
 	}
 	if err := found.Label.faults(); err != nil {
 		return err
@@ -265,7 +265,7 @@ func (p *exportReader) read(ctx context.Context, found *Import, take func(earsho
 	}
 }
 
-// next reads a line, without its end. If the file ends here, the error says what is missing.
+// next reads a line without its end. If the file ends here, the error says what is missing.
 func (p *exportReader) next() error {
 	if p.line > 0 {
 		p.sum.Write(p.text)
@@ -296,7 +296,7 @@ func (p *exportReader) event() (earshot.Event, error) {
 	if err := json.Unmarshal(p.text, &e); err != nil {
 		return e, err
 	}
-	const most = 1 << 53 // beyond it some programs do not read a number exactly
+	const most = 1 << 53 // some programs cannot read greater numbers exactly
 	switch {
 	case e.ID == "":
 		return e, errors.New("the event has no ID")
@@ -315,8 +315,8 @@ func (p *exportReader) event() (earshot.Event, error) {
 	return e, cmp.Or(admissible(e), likely(e))
 }
 
-// likely says why no earshot can have written e; nil if one can. A room accepts no such event, and
-// so does not check the ones it has on record again.
+// likely says why no earshot can have written e; nil if one can. A room never accepts such an
+// event, so it does not check the events on record again.
 func likely(e earshot.Event) error {
 	ids := []string{string(e.ID), string(e.Room), string(e.Author)}
 	for _, id := range slices.Concat(e.Sources, referred(e.Body)) {
@@ -367,19 +367,19 @@ func referred(b earshot.Body) []earshot.EventID {
 	return nil
 }
 
-// references are the events that those of the journal j refer to by answering or continuing them,
-// or that they were made from.
+// references are the events that events of the journal j refer to by answering or continuing them,
+// or from which they were made.
 const references = `SELECT j.id AS event, j.sequence AS at, r.value AS other FROM journal j, json_each(json_extract(j.payload,
 		'$.body.reply_to', '$.body.about', '$.body.of', '$.body.resumes', '$.body.thought', '$.body.undoes')) r
 	WHERE j.kind <> 'erased' AND r.value IS NOT NULL`
 
-// mostAhead is how many events may refer to a later one: a handful was kept late because a disk was
-// full.
+// mostAhead is how many events may refer to a later one: a few may have been kept late because a
+// disk was full.
 const mostAhead = 100
 
-// uncircled returns an error if an event behind a sequence refers to itself through any chain of
-// answers and sources. Each such circle contains a reference to a later event, of which there are
-// few.
+// uncircled returns an error if an event after a sequence refers to itself through any chain of
+// answers and sources. Each such circle contains a reference to a later event, and there are few of
+// those.
 func uncircled(ctx context.Context, tx *sql.Tx, before int64) error {
 	rows, err := tx.QueryContext(ctx, `SELECT a.event, b.id FROM (`+references+` AND j.sequence > ?1) a JOIN journal b ON b.id = a.other WHERE b.sequence >= a.at
 		UNION SELECT d.event, d.source FROM journal j JOIN derived d ON d.event = j.id JOIN journal b ON b.id = d.source WHERE j.sequence > ?1 AND b.sequence >= j.sequence

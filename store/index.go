@@ -18,48 +18,49 @@ import (
 	"earshot/internal/search"
 )
 
-// messages is the index of the words of what was written, noted, heard, and seen: one table of
-// FTS5, which for each term has the sequences of the events that have it.
+// messages is the index of the words that were written, noted, heard and seen. It is one FTS5 table
+// that maps each term to the sequences of the events that contain it.
 //
-// A term is a word behind a tag that stands for an audience: everybody in a room, or one member of
-// a private conversation there. A text is in the index under the tags of those who may see it, and
-// a reader asks for terms under its own tags. So neither what is found nor how long that takes
-// depends on what others say among themselves. With a table that has the audience in a column it
-// would: there, a word that others have said takes longer than one that nobody has. What is found
-// is checked again in the journal, which decides.
+// A term is a tag followed by a word. The tag stands for an audience: everybody in a room, or one
+// member of a private conversation there. A text is indexed under the tags of those who may see it,
+// and a reader asks for terms under its own tags. So neither the results nor the time depend on
+// what others say among themselves. They would if the table had the audience in a column: a word
+// that others have said would then take longer than one that nobody has. What is found is checked
+// again in the journal, which decides.
 //
-// The index has neither the text itself nor the positions of its words. To remove a text, each of
-// its terms must be looked up, which takes long for a long text. So the step that erases an event
-// leaves its terms in the table stale, and they are removed in short steps before the traces in the
-// file are; see [Store.purge].
+// The index holds neither the text itself nor the positions of its words. To remove a text, each of
+// its terms must be looked up, which takes long if the text is long. So the step that erases an
+// event leaves the event's terms stale in the table, and they are removed in short steps before the
+// traces in the file are; see [Store.purge].
 type messages struct {
 	partition int64 // sequences under one tag; zero means the default
 	owed      int   // terms that were added since parts of the index were last joined
-	done      int   // work so far, in terms that were added or left stale
+	done      int   // work so far, in terms that were added or made stale
 }
 
 const (
-	// mostTerms is how many terms an event has in the index at most, under all its tags: a text of
-	// 64 KiB in a natural language has 3,000 to 6,000. Of a text with more, only the first are
-	// found. Twice as many take 30 ms of the commit.
+	// mostTerms is how many terms an event has in the index at most, under all its tags together: a
+	// text of 64 KiB in a natural language has 3,000 to 6,000. If a text has more, only the first
+	// ones are found. Twice as many would take 30 ms of the commit.
 	mostTerms = 8192
 
-	// textWork is how many bytes of a text cost as much work as a term, even if they yield none:
-	// they are read, and written to the journal.
+	// textWork is how many bytes of a text cost as much work as a term, even if they yield none,
+	// since they are read and written to the journal.
 	textWork = 16
 
-	// mostTags is how many of those who may see a private text can find it.
+	// mostTags is how many of the people who may see a private text can find it.
 	mostTags = 512
 
 	// usualPartition is how many sequences share a tag: those of some 200,000 texts. It bounds the
-	// cost of the commonest word, and of the beginning of many words, in a journal of any size. A
-	// word that is nowhere is looked up once in each partition.
+	// cost of searching for the commonest word, or for the beginning of many words, in a journal of
+	// any size. A word that occurs nowhere is looked up once in each partition.
 	usualPartition = 1 << 19
 
-	// Each step adds a part to the index, and a search looks into each part. So joinPages pages are
-	// joined whenever joinTerms terms have been added, with a minimum counted for each part. That
-	// takes some milliseconds, in a transaction of its own after that of the messages. A step that
-	// adds very many terms, such as the one that rebuilds the index, joins on the way.
+	// Each step adds a part to the index, and a search has to look into each part. So joinPages
+	// pages are joined whenever joinTerms terms have been added, where each part counts as at least
+	// a certain number. That takes a few milliseconds, in a separate transaction after the one of
+	// the messages. A step that adds very many terms, such as the one that rebuilds the index,
+	// joins pages meanwhile.
 	joinTerms = 4096
 	joinPages = 64
 	partTerms = 256
@@ -69,7 +70,7 @@ const (
 	sweptTerms = 64
 
 	// mostStale is how many stale terms of one event are compared with its new text. If there are
-	// more, the new text is indexed when they are gone.
+	// more, the new text is indexed once they have been removed.
 	mostStale = 2 * mostTerms
 )
 
@@ -115,7 +116,7 @@ func (m *messages) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err 
 	return odd(err)
 }
 
-// put adds the terms of an event. Stale ones are in the index already.
+// put adds the terms of an event. Those that are stale are in the index already.
 func (m *messages) put(ctx context.Context, tx *sql.Tx, sequence int64, terms []string) error {
 	left, _, err := m.stale(ctx, tx, sequence)
 	switch {
@@ -132,7 +133,7 @@ func (m *messages) put(ctx context.Context, tx *sql.Tx, sequence int64, terms []
 	return m.insert(ctx, tx, sequence, without(terms, left))
 }
 
-// handled returns the work so far, in terms that were added or left stale.
+// handled returns the work so far, in terms that were added or made stale.
 func (m *messages) handled() int { return m.done }
 
 // begin notes that a step begins, whose events share one part of the index.
@@ -182,7 +183,8 @@ func (m *messages) leave(ctx context.Context, tx *sql.Tx, sequence int64, terms 
 	return err
 }
 
-// attribute adds to the index entry of an utterance who turned out to have said it.
+// attribute adds the person who turned out to have made an utterance to the index entry of the
+// utterance.
 func (m *messages) attribute(ctx context.Context, tx *sql.Tx, e earshot.Event, w earshot.Attribution) error {
 	of, err := target(ctx, tx, e.Room, w.Of)
 	if errors.Is(err, errNothing) || err == nil && of.Body.Kind() != earshot.KindUtterance {
@@ -198,7 +200,8 @@ func (m *messages) attribute(ctx context.Context, tx *sql.Tx, e earshot.Event, w
 	return m.put(ctx, tx, of.Sequence, without(m.terms(of, w.Author), m.terms(of, before...)))
 }
 
-// authors returns everybody to whom something was attributed before a sequence, its author first.
+// authors returns everybody to whom something was attributed before a sequence, beginning with its
+// author.
 func authors(ctx context.Context, tx *sql.Tx, e earshot.Event, before int64) ([]earshot.ParticipantID, error) {
 	all := []earshot.ParticipantID{e.Author}
 	if e.Body.Kind() != earshot.KindUtterance {
@@ -225,8 +228,8 @@ func attributions(ctx context.Context, tx *sql.Tx, e earshot.Event, before int64
 	return all, err
 }
 
-// remove leaves the terms of an event stale, before the event is overwritten. If its text cannot be
-// read, the index is rebuilt at the next start.
+// remove makes the terms of an event stale, before the event is overwritten. If the event's text
+// cannot be read, the index is rebuilt at the next start.
 func (m *messages) remove(ctx context.Context, tx *sql.Tx, sequence int64) error {
 	e, err := eventAt(ctx, tx, sequence)
 	if errors.Is(err, errAltered) || errors.Is(err, ErrOther) {
@@ -251,7 +254,7 @@ func (m *messages) remove(ctx context.Context, tx *sql.Tx, sequence int64) error
 		if by, err = authors(ctx, tx, of, math.MaxInt64); err != nil {
 			return err
 		}
-		i := slices.Index(by[1:], w.Author) + 1 // attributed only once: the others stay
+		i := slices.Index(by[1:], w.Author) + 1 // attributed only once, so that any other terms stay
 		terms = without(m.terms(of, by...), m.terms(of, slices.Delete(slices.Clone(by), i, i+1)...))
 		sequence = of.Sequence
 	}
@@ -341,7 +344,7 @@ func without(terms, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return not[t] })
 }
 
-// Behind a tag stands a word, or one of these marks, which no word begins with.
+// A tag is followed by a word, or by one of these marks, with which no word begins.
 const (
 	markAny     = "·"  // every text
 	markAuthor  = "·b" // and its author
@@ -363,7 +366,7 @@ func (m *messages) terms(e earshot.Event, authors ...earshot.ParticipantID) []st
 	for _, id := range authors {
 		marks = append(marks, markAuthor+digest(string(id)))
 	}
-	room := mostTerms/len(tags) - 4 // for each tag, whoever the author turns out to be
+	room := mostTerms/len(tags) - 4 // for each tag, leaving room for authors that are found out later
 	if e.Visibility.Agents != nil {
 		marks = append(marks, markLimited)
 		agents := e.Visibility.Agents[:min(len(e.Visibility.Agents), room/2)]
@@ -411,11 +414,11 @@ func (m *messages) tag(sequence int64, room earshot.RoomID, member ...earshot.Pa
 // size returns how many sequences share a tag.
 func (m *messages) size() int64 { return cmp.Or(m.partition, usualPartition) }
 
-// letters has one case only: the index does not distinguish terms by case.
+// letters are of one case, because the index does not distinguish terms by case.
 var letters = base32.HexEncoding.WithPadding(base32.NoPadding)
 
-// digest returns eight letters that stand for some names. A collision costs time, but shows nobody
-// what they may not see.
+// digest returns eight letters that stand for some names. A collision costs time, but does not show
+// anybody what they may not see.
 func digest(names ...string) string {
 	h := sha256.New()
 	for _, name := range names {

@@ -20,17 +20,17 @@ const (
 	broken                     // it died within a commit, or left a file that it did not trust
 )
 
-// goodbye is what an owner writes that has closed the journal.
+// goodbye is what an owner writes after closing the journal.
 const goodbye = "closed\n"
 
 // A lock is the right to write in a data directory. The kernel releases it when the process dies,
 // however it dies.
 type lock struct {
 	file *os.File
-	at   int64 // the offset at which it says whether the owner trusts the file
+	at   int64 // the offset at which it records whether the owner trusts the file
 }
 
-// After its process ID an owner writes whether its file may be used unchecked if it dies now.
+// After its process ID, an owner writes whether the file may be used unchecked if it dies now.
 const (
 	settled  = " "
 	doubtful = "!"
@@ -95,8 +95,8 @@ func (l *lock) write(said string) error {
 	return err
 }
 
-// doubt notes whether the next start must check the whole file before anything else if this process
-// dies now. If that cannot be noted, damage is found in the background.
+// doubt records whether the next start must check the whole file first if this process dies now. If
+// that cannot be recorded, damage is found in the background.
 func (l *lock) doubt(is bool) {
 	said := settled
 	if is {
@@ -105,8 +105,8 @@ func (l *lock) doubt(is bool) {
 	_, _ = l.file.WriteAt([]byte(said), l.at)
 }
 
-// release gives the lock back. An owner that trusts its file says so, and the next one need not
-// check all of it.
+// release gives the lock back. If the owner trusts its file, release records that, so the next
+// owner need not check all of it.
 func (l *lock) release(trusted bool) error {
 	var err error
 	if trusted {

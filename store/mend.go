@@ -10,10 +10,10 @@ import (
 )
 
 // mend replaces a damaged file by a new one with what can be read of it, as a start does, while the
-// store is open. It runs on the writer's goroutine: writers wait, and readers continue in the old
-// file. A disk that keeps damaging files would fill itself with copies, so mending is done once in
-// a run. The next time mend only checks whether the new file is damaged too, or the error still
-// came from the old one, and reports it.
+// store is open. It runs on the writer's goroutine: writers wait, and readers continue with the old
+// file. A disk that keeps damaging files would fill up with copies, so a file is mended only once
+// in a run. The next time, mend only checks whether the new file is damaged too or the error still
+// came from the old one, and reports that.
 func (s *Store) mend(ctx context.Context, why error) {
 	s.check.end() // its result is out of date
 	if s.mended {
@@ -52,7 +52,7 @@ func (s *Store) renew(ctx context.Context, why error) (notice earshot.Notice, er
 			return notice, nil
 		}
 	}
-	as, wrong := openWriter(path) // as it is, until the next start
+	as, wrong := openWriter(path) // in its present state, until the next start
 	if wrong == nil {
 		s.write.db = as
 	}
@@ -66,14 +66,14 @@ type check struct {
 	stopwatch
 }
 
-// A stopwatch says since when something runs in the background. The zero value says that it does
-// not.
+// A stopwatch says since when something has been running in the background. Its zero value says
+// that it is not running.
 type stopwatch struct {
 	mu    sync.Mutex
 	since time.Time // zero when it does not run
 }
 
-// look begins to search the file for damage, and calls found with any.
+// look begins to search the file for damage in the background, and calls found if there is any.
 func (s *Store) look(ctx context.Context, found func(error)) {
 	ctx, s.check.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.check.begin()
@@ -92,28 +92,28 @@ func (s *Store) look(ctx context.Context, found func(error)) {
 	})
 }
 
-// begin notes that it has begun.
+// begin notes that the work has begun.
 func (w *stopwatch) begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.since = time.Now()
 }
 
-// over notes that it has ended.
+// over notes that the work has ended.
 func (w *stopwatch) over() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.since = time.Time{}
 }
 
-// runs returns since when it has run, and whether it does.
+// runs returns since when the work has been running, and whether it is.
 func (w *stopwatch) runs() (since time.Time, is bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.since, !w.since.IsZero()
 }
 
-// end cuts the search short, and reports whether it had ended.
+// end cuts the search short, and reports whether it had already ended.
 func (c *check) end() bool {
 	if c.stop != nil {
 		c.stop()
@@ -124,6 +124,6 @@ func (c *check) end() bool {
 }
 
 // Checking returns since when the journal has been searched for damage in the background, and
-// whether it is: this happens when the last daemon died. The journal can be used normally
-// meanwhile.
+// whether it is being searched, which happens if the last daemon died. The journal can be used
+// normally meanwhile.
 func (s *Store) Checking() (since time.Time, is bool) { return s.check.runs() }

@@ -13,7 +13,8 @@ import (
 
 // overheard is the condition that event j of the journal was said aloud and meant for no agent: it
 // addresses no agent, no agent answered it, and nothing was done for it. @heeded are the reasons
-// for silence that show an agent was meant, @unheeded those for speaking that do not.
+// for silence that show that an agent was meant. @unheeded are the reasons for speaking that do not
+// show it.
 const overheard = `j.kind = 'utterance' AND coalesce(json_array_length(j.payload, '$.to'), 0) = 0
 	AND NOT EXISTS (SELECT 1 FROM derived h CROSS JOIN journal k ON k.id = h.event WHERE h.source = j.id
 		AND (k.kind = 'snooze' OR k.kind = 'decision' AND json_extract(k.payload, '$.body.about') = j.id
@@ -21,13 +22,13 @@ const overheard = `j.kind = 'utterance' AND coalesce(json_array_length(j.payload
 					AND NOT EXISTS (SELECT 1 FROM json_each(k.payload, '$.body.reasons') r WHERE r.value IN (SELECT value FROM json_each(@unheeded)))
 				OR EXISTS (SELECT 1 FROM json_each(k.payload, '$.body.reasons') r WHERE r.value IN (SELECT value FROM json_each(@heeded))))))`
 
-// Lapse erases what was overheard, said aloud and meant for no agent, before a time. It erases the
-// oldest first, rests between its steps, and includes what was made from it unasked. What an agent
-// did for somebody who spoke to it stays, but no longer lists the overheard events among its
-// sources: otherwise somebody in front of a television would lose every answer.
+// Lapse erases what was overheard before a time: what was said aloud and meant for no agent. It
+// erases the oldest first, rests between its steps, and also erases what was made from overheard
+// events unasked. What an agent did for somebody who spoke to it stays, but its sources no longer
+// include overheard events: otherwise somebody in front of a television would lose every answer.
 //
-// first is called with the IDs to be erased, before any of them is; it may be nil. each and n are
-// as for [Store.Expire]. Lapse may be called again after it was cut short.
+// first, which may be nil, is called with the IDs of events before any of these is erased. each and
+// n are as for [Store.Expire]. If Lapse was cut short, it may be called again.
 func (s *Store) Lapse(ctx context.Context, before time.Time, first func([]earshot.EventID) error, each func([]SelectedEvent)) (n int, err error) {
 	defer func() {
 		if n > 0 {
@@ -91,15 +92,15 @@ func (s *Store) lapse(ctx context.Context, room earshot.RoomID, before time.Time
 	}
 }
 
-// An overheardPlan says what happens to what was made from some overheard events.
+// An overheardPlan says what happens to events that were made from overheard events.
 type overheardPlan struct {
 	erases  []earshot.EventID // each after everything that was made from it
 	loosens []earshot.EventID // these stay, but lose the erased events as sources
 	known   map[earshot.EventID]bool
-	gone    map[earshot.EventID]bool // all that erases had from the beginning
+	gone    map[earshot.EventID]bool // everything in erases at the beginning
 }
 
-// lapsing finds out what was made from some events.
+// lapsing determines what was made from some events, and what happens to it.
 func (s *Store) lapsing(ctx context.Context, v earshot.View, some []SelectedEvent) (*overheardPlan, error) {
 	l := &overheardPlan{known: make(map[earshot.EventID]bool), gone: make(map[earshot.EventID]bool)}
 	for _, d := range some {
@@ -138,8 +139,8 @@ func madeOf(ctx context.Context, v earshot.View, of earshot.EventID) ([]victim, 
 	return list(rows, err, (*victim).read)
 }
 
-// asked reports whether m, which was made from overheard events among others, was made for somebody
-// who spoke to an agent. A damaged event was not, since nobody will read it.
+// asked reports whether m, which was made partly from overheard events, was made for somebody who
+// spoke to an agent. A damaged event counts as not made for anybody, because nobody will read it.
 func (s *Store) asked(ctx context.Context, v earshot.View, m victim, gone map[earshot.EventID]bool) (is bool, err error) {
 	e, err := m.event()
 	if err != nil {
@@ -162,7 +163,7 @@ func (s *Store) asked(ctx context.Context, v earshot.View, m victim, gone map[ea
 	return is, err
 }
 
-// lapseSome carries out the first part of l, within the time of one step, and returns what was
+// lapseSome carries out the first part of l, as much as one step has time for, and returns what was
 // erased.
 func (s *Store) lapseSome(ctx context.Context, l *overheardPlan) (gone []SelectedEvent, err error) {
 	loosened, erases := 0, 0
@@ -187,13 +188,13 @@ func (s *Store) lapseSome(ctx context.Context, l *overheardPlan) (gone []Selecte
 		if loosened+len(gone) == 0 {
 			return false, nil
 		}
-		return len(gone) > 0, mark(ctx, tx) // also of what was loosened: a copy of the file has to have it
+		return len(gone) > 0, mark(ctx, tx) // the mark is also set for loosened events: the copy of the file must contain their change
 	})
 	l.loosens, l.erases = l.loosens[loosened:], l.erases[erases:]
 	return gone, err
 }
 
-// lapseIn erases the overheard ones of some events, as Lapse does, in one step.
+// lapseIn erases those of the events that were overheard, as Lapse does, in one step.
 func (s *Store) lapseIn(ctx context.Context, tx *sql.Tx, ids []earshot.EventID) (gone []SelectedEvent, err error) {
 	some, err := dooms(tx.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE j.id IN (SELECT value FROM json_each(@ids)) AND "+overheard, sql.Named("ids", asJSON(ids)), s.heeded, s.unheeded))
 	if err != nil {
@@ -218,7 +219,7 @@ func (s *Store) lapseIn(ctx context.Context, tx *sql.Tx, ids []earshot.EventID) 
 	return gone, nil
 }
 
-// loosen removes the erased events from the sources of an event. No view depends on that.
+// loosen removes erased events from the sources of an event. No view depends on these.
 func (s *Store) loosen(ctx context.Context, tx *sql.Tx, id earshot.EventID, gone map[earshot.EventID]bool) error {
 	var r row
 	err := r.scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.id = ? AND j.kind <> ?", id, earshot.KindErased))
@@ -247,8 +248,8 @@ func (s *Store) loosen(ctx context.Context, tx *sql.Tx, id earshot.EventID, gone
 	return err
 }
 
-// lapseOne erases one event, unless something was made from it meanwhile: then it is erased the
-// next time, together with that.
+// lapseOne erases one event, unless something was made from it meanwhile. In that case both are
+// erased the next time.
 func (s *Store) lapseOne(ctx context.Context, tx *sql.Tx, id earshot.EventID, known map[earshot.EventID]bool) (gone []SelectedEvent, err error) {
 	made, err := madeOf(ctx, tx, id)
 	if err != nil {

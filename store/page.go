@@ -32,8 +32,9 @@ func (r *Reader) Page(ctx context.Context, kinds []earshot.Kind, before int64, l
 	return r.within(ctx, 0, before, events, err)
 }
 
-// within returns events, or an error if the first or the last of them is not between two sequences,
-// of which 0 means no bound: otherwise a caller that pages on would never finish.
+// within returns events, or an error unless the first and the last of them are between two
+// sequences, where 0 means no bound. Without this check, a caller that pages through a damaged file
+// might never finish.
 func (r *Reader) within(ctx context.Context, after, before int64, events []earshot.Event, err error) ([]earshot.Event, error) {
 	if len(events) == 0 {
 		return events, err

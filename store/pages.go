@@ -11,8 +11,8 @@ import (
 	"slices"
 )
 
-// A pageReader reads the pages of a database file without SQLite, as they would be after a
-// checkpoint of the log beside it. See sqlite.org/fileformat2.html.
+// A pageReader reads the pages of a database file without SQLite, in the state they would have
+// after a checkpoint of the log beside the file. See sqlite.org/fileformat2.html.
 type pageReader struct {
 	file *os.File
 	log  *os.File        // nil if there is none
@@ -44,7 +44,7 @@ func openPages(path string) (*pageReader, error) {
 	return p, nil
 }
 
-// resize takes a page size from a header, unless it is not a possible size.
+// resize adopts a page size from a header, if it is a possible size.
 func (p *pageReader) resize(size int64) {
 	if size == 1 {
 		size = 65536
@@ -118,8 +118,8 @@ func (p *pageReader) page(n int64) []byte {
 // leaf is the first byte of a page that holds rows of a table.
 const leaf = 0x0d
 
-// rows calls do with everything on page n that could be a row of the journal. The checksum tells
-// which are.
+// rows calls do with everything on page n that could be a row of the journal. The checksum shows
+// which of these are rows.
 func (p *pageReader) rows(n int64, do func(row) error) error {
 	page := p.page(n)
 	head := 0
@@ -271,7 +271,7 @@ func varint(data []byte) (n int64, took int) {
 	return 0, 0
 }
 
-// pages copies the rows that can be found by looking at each page by itself.
+// pages copies the rows that can be found by examining each page by itself.
 func (c *rowCopier) pages(ctx context.Context, path string) error {
 	p, err := openPages(path)
 	if err != nil {

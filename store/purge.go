@@ -11,12 +11,12 @@ import (
 	"earshot"
 )
 
-// unpurged is the mark, among the versions, that something was deleted whose traces may still be in
-// the file. It rises with each deletion, so that removing the traces of one does not clear the mark
-// of another.
+// unpurged is the name of a mark among the versions. It says that something was deleted whose
+// traces may still be in the file. The mark rises with each deletion, so that removing the traces
+// of one deletion does not clear the mark of another.
 const unpurged = "unpurged"
 
-// mark notes that something is deleted.
+// mark notes that something has been deleted.
 func mark(ctx context.Context, tx *sql.Tx) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO versions (name, version) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET version = version + 1", unpurged)
 	return err
@@ -29,20 +29,20 @@ func marked(ctx context.Context, db earshot.View) (mark int, err error) {
 }
 
 const (
-	// attempts is how many times the file is copied while others go on deleting.
+	// attempts is how many times the file is copied if others keep deleting meanwhile.
 	attempts = 3
 
-	// separated is how many separators are replaced at most in one step, so that others can write in
-	// between: it takes a few milliseconds.
+	// separated is how many separators are replaced in one step at most, so that others can write
+	// in between: it takes a few milliseconds.
 	separated = 32
 )
 
-// purge removes the traces of deleted content: first from the index of words, and then from the
-// file, which is replaced by a copy of what it has.
+// purge removes the traces of deleted content, first from the index of words, and then from the
+// file, which is replaced by a copy of its contents.
 //
-// SQLite overwrites what it frees, but when it moves rows from one page to another to balance them,
-// it leaves the old copies between the rows. A row that is deleted later is then overwritten in one
-// place only. A copy has none of them, and neither has its log.
+// SQLite overwrites what it frees. But when it moves rows between pages to balance them, it leaves
+// the old copies between the rows, so a row that is deleted later is overwritten in one place only.
+// A copy has no such remains, and neither has its log.
 func (s *Store) purge(ctx context.Context) (err error) {
 	select {
 	case s.tidier.purging <- struct{}{}:
@@ -76,7 +76,7 @@ func (s *Store) purge(ctx context.Context) (err error) {
 	return err
 }
 
-// begin returns what is to be copied; nil if there is nothing to clean.
+// begin returns the copy to make; nil if there is nothing to clean.
 func (s *Store) begin(ctx context.Context) (c *fileCopy, err error) {
 	err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		was, err := marked(ctx, tx)
@@ -88,11 +88,11 @@ func (s *Store) begin(ctx context.Context) (c *fileCopy, err error) {
 	return c, err
 }
 
-// farewell is how long traces are removed while the store closes: whoever waits for the next daemon
-// waits for this one. The next start continues.
+// farewell is how long traces are removed while the store closes, since whoever waits for the next
+// daemon also waits for this one. The next start continues.
 const farewell = 500 * time.Millisecond
 
-// errLeft says that there was no more time.
+// errLeft says that the time was used up.
 var errLeft = errors.New("no time was left; the next start continues")
 
 // sweepIndex removes the terms of deleted texts from the index.

@@ -12,7 +12,7 @@ import (
 	"earshot"
 )
 
-// A Reader returns what every member of one audience may know: the events of its room that all of
+// A Reader returns what every member of one audience may know: the events of their room that all of
 // them may see. It is safe for concurrent use.
 type Reader struct {
 	archive *Archive
@@ -27,16 +27,16 @@ const visible = `j.room = @room AND (j.scope IN ('public', 'system') OR j.scope 
 	AND (j.agents IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(@agents) a WHERE NOT EXISTS
 		(SELECT 1 FROM json_each(j.agents) m WHERE m.value = a.value)))`
 
-// Events returns the first events behind a sequence, oldest first. A caller that passes the last
-// sequence of one answer as the next after misses nothing and can resume anywhere.
+// Events returns the first events after a sequence, oldest first. A caller that passes the last
+// sequence of one answer as the next after misses nothing, and can resume anywhere.
 func (r *Reader) Events(ctx context.Context, after int64, limit int) ([]earshot.Event, error) {
 	events, err := r.ask(ctx, limit, "SELECT "+columns+" FROM journal j WHERE "+visible+" AND j.sequence > @after ORDER BY j.sequence LIMIT @limit",
 		sql.Named("after", after))
 	return r.within(ctx, after, 0, events, err)
 }
 
-// Last returns the newest events of the given kinds, or of all if none is
-// given, in the order in which they happened.
+// Last returns the newest events of the given kinds, or of all kinds if none is given, in the order
+// in which they happened.
 func (r *Reader) Last(ctx context.Context, kinds []earshot.Kind, limit int) ([]earshot.Event, error) {
 	return r.Page(ctx, kinds, 0, limit)
 }
@@ -46,9 +46,9 @@ func newest(and string) string {
 	return "SELECT " + columns + " FROM journal j WHERE " + visible + and + " ORDER BY j.sequence DESC LIMIT @limit"
 }
 
-// Lately returns, of the newest events of a room, those that any of some audiences may know, in the
-// order in which they happened. From that, several agents can continue, each from what it may know.
-// It reads many events of a kind, or of all kinds if kind is empty.
+// Lately returns those of the newest events of a room that any of some audiences may know, in the
+// order in which they happened. From these, several agents can continue, each with what it may
+// know. It reads the many newest events of a kind, or of all kinds if kind is empty.
 func (s *Store) Lately(ctx context.Context, room earshot.RoomID, kind earshot.Kind, many int, who ...earshot.Audience) ([]earshot.Event, error) {
 	query := "SELECT " + columns + " FROM journal j WHERE j.room = @room"
 	if kind != "" {
@@ -67,8 +67,8 @@ func (s *Store) Lately(ctx context.Context, room earshot.RoomID, kind earshot.Ki
 	return events, nil
 }
 
-// Decisions returns the newest decisions in the order in which they were taken: those of one agent
-// unless agent is empty, and from before a sequence unless before is 0.
+// Decisions returns the newest decisions in the order in which they were made: those of one agent
+// unless agent is empty, and those before a sequence unless before is 0.
 func (r *Reader) Decisions(ctx context.Context, agent earshot.ParticipantID, before int64, limit int) ([]earshot.Event, error) {
 	events, err := r.ask(ctx, limit, newest(` AND j.kind = 'decision' AND @agent IN ('', j.author) AND (@before = 0 OR j.sequence < @before)`),
 		sql.Named("agent", agent), sql.Named("before", before))
@@ -76,7 +76,7 @@ func (r *Reader) Decisions(ctx context.Context, agent earshot.ParticipantID, bef
 	return r.within(ctx, 0, before, events, err)
 }
 
-// Find returns the events with some IDs, as far as they exist, in the order of the journal.
+// Find returns those of the events that exist, in the order of the journal.
 func (r *Reader) Find(ctx context.Context, ids []earshot.EventID) ([]earshot.Event, error) {
 	return r.ask(ctx, len(ids), "SELECT "+columns+" FROM journal j WHERE "+visible+
 		" AND j.id IN (SELECT value FROM json_each(@ids)) ORDER BY j.sequence LIMIT @limit", sql.Named("ids", asJSON(ids)))
@@ -90,14 +90,15 @@ func (r *Reader) About(ctx context.Context, id earshot.EventID, limit int) ([]ea
 		sql.Named("about", id))
 }
 
-// Turn returns how a turn began and ended, as far as it has: the decision to speak, and the reply.
+// Turn returns the beginning and the end of a turn, if they have happened: the decision to speak,
+// and the reply.
 func (r *Reader) Turn(ctx context.Context, id earshot.TurnID) ([]earshot.Event, error) {
 	return r.ask(ctx, 16, "SELECT "+columns+` FROM journal j WHERE `+visible+` AND j.sequence IN
 		(SELECT sequence FROM decisions WHERE turn = @turn UNION SELECT sequence FROM turns WHERE turn = @turn) ORDER BY j.sequence LIMIT @limit`,
 		sql.Named("turn", id))
 }
 
-// Ends returns the replies that ended some turns, as far as they have ended, in the order of the
+// Ends returns the replies that ended those of the turns that have ended, in the order of the
 // journal.
 func (r *Reader) Ends(ctx context.Context, turns []earshot.TurnID) ([]earshot.Event, error) {
 	return r.ask(ctx, len(turns), "SELECT "+columns+" FROM journal j WHERE "+visible+
@@ -137,8 +138,8 @@ func (r *Reader) seen(ctx context.Context, db earshot.View, query string, args .
 	return open(found, r.who)
 }
 
-// asJSON returns IDs for a query. An ID that is not valid text is in no event; it becomes a number,
-// which equals no ID.
+// asJSON returns IDs for a query. No event has an ID that is not valid text, so such an ID becomes
+// a number, which equals no ID.
 func asJSON[ID ~string](ids []ID) string {
 	values := make([]any, len(ids))
 	for i, id := range ids {
@@ -155,7 +156,8 @@ func asJSON[ID ~string](ids []ID) string {
 }
 
 // open returns the events in rows that any of some audiences may know. The columns beside an event
-// only preselect: visibility is checked again in the event itself, which alone has a checksum.
+// only preselect it. Its visibility is checked again in the event itself, which alone has a
+// checksum.
 func open(rows []row, who ...earshot.Audience) ([]earshot.Event, error) {
 	events := make([]earshot.Event, 0, len(rows))
 	for _, row := range rows {

@@ -10,16 +10,16 @@ import (
 	"earshot"
 )
 
-// Rebuild makes every view again from the journal. Their answers do not change; if they do, one of
-// them has a fault.
+// Rebuild makes every view anew from the journal. Their answers do not change; if they do, a view
+// has a fault.
 func (s *Store) Rebuild(ctx context.Context) error {
 	return s.write.do(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		return false, remake(ctx, tx, s.projections, nil)
 	})
 }
 
-// refresh rebuilds the views whose version has changed, and forgets those that the program no
-// longer has, so that one that comes back is rebuilt.
+// refresh rebuilds the views whose version has changed. It forgets the views that the program no
+// longer has, so that a view that comes back is rebuilt.
 func (s *Store) refresh(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Store) refresh(ctx context.Context, db *sql.DB) error {
 	return tx.Commit()
 }
 
-// distinct returns an error if two views share a name, or one uses a name of ours.
+// distinct returns an error if two views share a name, or one uses a name that the store reserves.
 func distinct(views []earshot.Projection) error {
 	seen := map[string]bool{ours: true, unpurged: true}
 	for _, p := range views {
@@ -90,8 +90,8 @@ func versions(ctx context.Context, db earshot.View) (map[string]int, error) {
 	return have, rows.Err()
 }
 
-// remake drops the views and makes them from the journal. An erased event reaches them once, as
-// erased. told reports the progress; it may be nil.
+// remake drops the views and makes them from the journal. An erased event reaches them only once,
+// in its erased form. told, which may be nil, receives the progress.
 func remake(ctx context.Context, tx *sql.Tx, stale []earshot.Projection, told func(done, all int64)) error {
 	if len(stale) == 0 {
 		return nil
@@ -141,8 +141,8 @@ func each(ctx context.Context, db earshot.View, do func(earshot.Event) error) er
 // chunk is how many rows are in memory at once when all are read.
 const chunk = 256
 
-// after returns the first rows behind a sequence, of all rooms. In a damaged file a page may be its
-// own descendant: then the rows never end, and only their order shows it.
+// after returns the first rows after a sequence, of all rooms. In a damaged file a page may be its
+// own descendant. Then the rows never end, and only their order reveals it.
 func after(ctx context.Context, db earshot.View, sequence int64) ([]row, error) {
 	all, err := collect(db.QueryContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.sequence > ? ORDER BY j.sequence LIMIT ?", sequence, chunk))
 	if err == nil && len(all) > 0 && all[0].sequence <= sequence {
@@ -151,7 +151,7 @@ func after(ctx context.Context, db earshot.View, sequence int64) ([]row, error) 
 	return all, err
 }
 
-// astray returns the error that a row is out of order.
+// astray returns the error for a row that is out of order.
 func astray(sequence int64) error {
 	return fmt.Errorf("event %d: it is out of order: %w", sequence, errAltered)
 }

@@ -12,11 +12,11 @@ import (
 )
 
 // Retention is how many days events are kept, by kind; 0 means for ever. What was made from an
-// event goes with it, even if its own kind is kept for longer. Events that say who exists and what
-// a room is like are always kept.
+// event is erased with the event, even if its own kind is kept for longer. Events that say who
+// exists and what a room is like are always kept.
 type Retention struct {
-	// Overheard is how many hours speech is kept that was said aloud and meant for no agent; see
-	// [Store.Lapse].
+	// Overheard is how many hours overheard speech is kept, which is what was said aloud and meant
+	// for no agent; see [Store.Lapse].
 	Overheard int `yaml:"overheard_hours"`
 
 	Message   int `yaml:"message"`
@@ -93,17 +93,17 @@ func (r Retention) String() string {
 }
 
 const (
-	// expiring is how many events of a kind and a room are erased in one go.
+	// expiring is how many events of one kind and room are erased before the next are looked up.
 	expiring = 256
 
-	// easing is how many times the length of a step the eraser rests after it: there is no hurry,
-	// and others have the disk meanwhile.
+	// easing is how many times as long as a step the eraser rests after it: there is no hurry, and
+	// others need the disk.
 	easing = 4
 )
 
-// Expire erases, as [Store.Forget] does, the events that are older at now than r allows, oldest
-// first, and rests between its steps. n is how many events lost their content. Expire may be called
-// again after it was cut short.
+// Expire erases, as [Store.Forget] does, the events that are older at now than r allows. It erases
+// the oldest first, and rests between its steps. n is how many events lost their content. If Expire
+// was cut short, it may be called again.
 func (s *Store) Expire(ctx context.Context, r Retention, now time.Time, each func([]SelectedEvent)) (n int, err error) {
 	defer func() {
 		if n > 0 {
@@ -130,12 +130,12 @@ func (s *Store) Expire(ctx context.Context, r Retention, now time.Time, each fun
 	return n, nil
 }
 
-// mostRooms is more than there are rooms.
+// mostRooms is more rooms than there can be.
 const mostRooms = 1 << 20
 
 // expire erases the events of one kind and room that began before a time.
 func (s *Store) expire(ctx context.Context, room earshot.RoomID, kind earshot.Kind, before time.Time, each func([]SelectedEvent)) (n int, err error) {
-	for seen := int64(0); ; { // older events may stand behind newer ones: they were imported, or a clock was wrong
+	for seen := int64(0); ; { // older events may follow newer ones, because they were imported or a clock was wrong
 		rows, err := s.archive.db().QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE j.room = ? AND j.kind = ? AND j.sequence > ? AND j.at < ? ORDER BY j.sequence LIMIT ?",
 			room, kind, seen, before.UnixMilli(), expiring)
 		all, err := dooms(rows, err)

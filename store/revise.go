@@ -10,11 +10,11 @@ import (
 	"earshot"
 )
 
-// errNothing says that an event is about another that does not exist or has the wrong kind.
+// errNothing says that an event refers to another event that does not exist or has the wrong kind.
 var errNothing = errors.New("it is about a message that this room has not")
 
-// revise overwrites a message and what repeats its old text: earlier revisions, and edits that
-// correct something that is no longer there.
+// revise overwrites a message and everything that repeats its old text: earlier revisions, and
+// edits that correct something that is no longer there.
 func (s *Store) revise(ctx context.Context, tx *sql.Tx, e earshot.Event, b earshot.Revision) error {
 	had, err := target(ctx, tx, e.Room, b.Of)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Store) overwrite(ctx context.Context, tx *sql.Tx, e earshot.Event) erro
 	return apply(ctx, tx, s.projections, now)
 }
 
-// withdraw erases a message or a reply, and everything derived from it, and records in the
+// withdraw erases a message or a reply, and everything derived from it. It records in the
 // withdrawal what that was.
 func (s *Store) withdraw(ctx context.Context, tx *sql.Tx, b earshot.Withdrawal, in earshot.RoomID) (earshot.Withdrawal, error) {
 	b.With = nil
@@ -87,7 +87,7 @@ func (s *Store) withdraw(ctx context.Context, tx *sql.Tx, b earshot.Withdrawal, 
 		return b, err
 	}
 	switch had.Body.(type) {
-	case earshot.Message, earshot.Utterance, earshot.Reply, earshot.Tombstone: // a Tombstone is erased already, with what was made from it since
+	case earshot.Message, earshot.Utterance, earshot.Reply, earshot.Tombstone: // a Tombstone is erased already, but something may have been made from it since
 	default:
 		return b, errNothing
 	}
@@ -106,7 +106,7 @@ func (s *Store) withdraw(ctx context.Context, tx *sql.Tx, b earshot.Withdrawal, 
 	return b, nil
 }
 
-// target returns the event of a room that another event is about.
+// target returns the event of a room to which another event refers.
 func target(ctx context.Context, tx *sql.Tx, in earshot.RoomID, id earshot.EventID) (earshot.Event, error) {
 	var r row
 	err := r.scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.id = ? AND j.room = ?", id, in))
@@ -152,8 +152,8 @@ func rests(e earshot.Event) []earshot.EventID {
 	return append(slices.Clip(e.Sources), b.Of)
 }
 
-// Event returns an event of a room, whoever may see it, and whether it exists. It lets the keeper
-// of the room look up what another event is about; it is never for a prompt or an outlet.
+// Event returns an event of a room, whoever may see it, and whether it exists. It lets the room
+// look up an event to which another refers. It is never for a prompt or an outlet.
 func (s *Store) Event(ctx context.Context, in earshot.RoomID, id earshot.EventID) (earshot.Event, bool, error) {
 	var r row
 	err := r.scan(s.archive.db().QueryRowContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.id = ? AND j.room = ?", id, in))

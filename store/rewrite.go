@@ -13,20 +13,21 @@ import (
 	"earshot"
 )
 
-// errChanged says that something was changed, deleted or mended while the file was copied.
+// errChanged says that something was changed, deleted or mended while the file was being copied.
 var errChanged = errors.New("something else was deleted or changed meanwhile")
 
 const (
-	// maxAttempts is how many times the file is tried to be replaced while another program, or a long
-	// query, reads it, and attemptDelay how long others can write in between.
+	// maxAttempts is how many attempts are made to replace the file while another program, or a
+	// long query, reads it. attemptDelay is how long others can write in between.
 	maxAttempts  = 40
 	attemptDelay = 50 * time.Millisecond
 
-	// maxPause is how long the writer, and with it all others, waits for queries to end before the
-	// file is replaced.
+	// maxPause is how long the writer, and with it everybody else who writes, waits for queries to
+	// end before the file is replaced.
 	maxPause = 10 * time.Millisecond
 
-	// reservedSpace is how much of the disk a copy leaves free: as much as the log beside the file takes.
+	// reservedSpace is how much of the disk a copy leaves free: as much as the log beside the file
+	// takes.
 	reservedSpace = 32 << 20
 )
 
@@ -36,21 +37,21 @@ type fileCopy struct {
 	db     *sql.DB // nil before it is opened and after it is closed
 	views  []earshot.Projection
 	index  *messages // the first of the views
-	mark   int       // of the journal when it was copied
+	mark   int       // the mark of the journal when it was copied
 	mended bool      // whether the journal had been mended by then
 	last   int64     // the sequence of the newest event in the copy
 }
 
-// rewrite replaces the file by a copy of what it has now.
+// rewrite replaces the file by a copy of its present contents.
 //
-// Nobody waits while the file is copied, or while the events that were added meanwhile are added to
-// the copy too, in the same way as to the journal. Only then the writer pauses, adds the few that
-// are left, and gives the copy the name of the file. If anything but additions has happened since
+// Nobody waits while the file is copied, or while events that were added meanwhile are added to the
+// copy in the same way as to the journal. Only then does the writer pause, add the few that are
+// left, and give the copy the name of the file. If anything other than additions has happened since
 // the copy was begun, the mark has risen, and the error is errChanged.
 //
-// A crash at any moment leaves one of the two under that name, each complete: the log beside the
-// old file is empty before the copy gets its name. The mark is not in the copy, and stays in the
-// file if it is not replaced.
+// A crash at any moment leaves one of the two files under that name, and it is complete: the log
+// beside the old file is empty before the copy gets its name. The mark is not in the copy, and
+// stays in the file if that is not replaced.
 func (s *Store) rewrite(ctx context.Context, c *fileCopy) (err error) {
 	s.cleaning.begin()
 	defer s.cleaning.over()
@@ -126,7 +127,7 @@ func (s *Store) attach(ctx context.Context, c *fileCopy) (err error) {
 	return nil
 }
 
-// follow adds to a copy what the journal has behind it.
+// follow adds to a copy what the journal has after it.
 func (s *Store) follow(ctx context.Context, c *fileCopy, journal earshot.View) error {
 	for {
 		rows, err := after(ctx, journal, c.last)
@@ -226,7 +227,7 @@ func (s *Store) swap(ctx context.Context, c *fileCopy) error {
 }
 
 // relieve moves what it can of the log into the file while others write, so that the writer has
-// little left to move when it empties the log. What fails here fails there too.
+// little left to move when it empties the log. If this fails, emptying the log fails too.
 func (s *Store) relieve(ctx context.Context) {
 	db, err := openWriter(s.archive.path)
 	if err != nil {
@@ -236,16 +237,16 @@ func (s *Store) relieve(ctx context.Context) {
 	_, _ = db.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
 }
 
-// hold takes all connections of the pool, so that nobody reads the file. With release they are
-// closed: the next queries open the file that has its name by then. It waits for queries under way
-// for a moment only.
+// hold takes all connections of the pool, so that nobody reads the file. It waits only briefly for
+// queries in progress. release closes the connections: later queries open the file that has the
+// name by then.
 func (a *Archive) hold(ctx context.Context) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, maxPause)
 	defer cancel()
 	var held []*sql.Conn
 	release = func() {
 		for _, c := range held {
-			_ = c.Raw(func(any) error { return driver.ErrBadConn }) // which closes it
+			_ = c.Raw(func(any) error { return driver.ErrBadConn }) // this closes it
 		}
 	}
 	for pool := a.db(); len(held) < readers; {
@@ -263,7 +264,8 @@ func (a *Archive) hold(ctx context.Context) (release func(), err error) {
 }
 
 // Cleaning returns since when the file has been copied to remove the traces of what was forgotten,
-// how many percent are done, and whether it is. The journal can be used normally meanwhile.
+// how many percent are done, and whether it is being copied. The journal can be used normally
+// meanwhile.
 func (s *Store) Cleaning() (since time.Time, percent int64, is bool) {
 	since, is = s.cleaning.runs()
 	all, _, _ := size(s.archive.path)

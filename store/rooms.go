@@ -7,8 +7,8 @@ import (
 )
 
 // Rooms returns at most limit rooms whose names begin with prefix and in which anything has
-// happened, the one with the newest event first. It is for whoever keeps the rooms. Its time
-// depends on the number of rooms, not on what was said in them.
+// happened, the room with the newest event first. It is for the part of the program that keeps the
+// rooms. The time it takes depends on the number of rooms, not on how much was said in them.
 func (s *Store) Rooms(ctx context.Context, prefix string, limit int) ([]earshot.RoomID, error) {
 	rooms, err := column[earshot.RoomID](s.archive.db().QueryContext(ctx, `WITH RECURSIVE all_rooms (room) AS (
 			SELECT min(room) FROM journal WHERE room >= ?1

@@ -19,10 +19,10 @@ type row struct {
 	sum      int64
 }
 
-// columns are those of a row, in the order of scan. The journal is called j.
+// columns are the columns of a row, in the order of scan. The journal is called j.
 const columns = "j.sequence, j.payload, j.sum"
 
-// castagnoli is the polynomial for which processors have an instruction.
+// castagnoli is the polynomial that processors have an instruction for.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // seal makes the row of an event, and returns the event as everybody will read it from the row.
@@ -77,8 +77,8 @@ func (r row) event() (earshot.Event, error) {
 }
 
 const (
-	// A reply may be longer than any message, because a model may go on and on; a megabyte is ten
-	// hours of speech.
+	// A reply may be longer than any message, because a model may go on without end. A megabyte is
+	// ten hours of speech.
 	maxReply = 1 << 20
 
 	// One byte of text takes at most six in JSON, and the rest of an event is small.
@@ -86,7 +86,8 @@ const (
 
 	maxID = 128 // a ULID has 26
 
-	// The limits of who somebody is, which stands in every prompt: more would be a story.
+	// The limits of a name and a description, which are in every prompt: anything longer would be a
+	// story.
 	maxName        = 256
 	maxDescription = 4096
 

@@ -12,9 +12,9 @@ import (
 	"earshot"
 )
 
-// salvage makes a new journal of what can be read in the damaged one at path, sets the damaged one
-// aside, and puts the new one in its place. It returns what to tell the user. A crash at any moment
-// leaves either the damaged file in its place, or a complete new one that [settle] puts there.
+// salvage makes a new journal from what can be read of the damaged one at path, sets the damaged
+// one aside, and puts the new one in its place. It returns what to tell the user. A crash at any
+// moment leaves either the damaged file in place, or a complete new one that [settle] puts there.
 //
 // The damaged file is read twice: by SQLite, which also reads the log beside it, and page by page,
 // which needs none of the structure that may be broken. The checksum of each event shows whether it
@@ -130,12 +130,12 @@ func gaps(ctx context.Context, tx *sql.Tx) ([]span, error) {
 	return list(rows, err, func(s *span, rows *sql.Rows) error { return rows.Scan(&s.from, &s.to) })
 }
 
-// patience is how many ranges are tried, which takes some five seconds. It is enough to find the
-// edges of some thousand broken places. What is left over lies in pages that are examined one by
-// one.
+// patience is how many ranges are tried, which takes some five seconds. That is enough to find the
+// edges of about a thousand broken places. Anything left over is in pages, which are also examined
+// one by one.
 const patience = 100_000
 
-// ranges copies what SQLite can read, by ranges of sequences. A range that cannot be read to its
+// ranges copies what SQLite can read, in ranges of sequences. A range that cannot be read to its
 // end is halved until only the sequences in the broken places are left out.
 func (c *rowCopier) ranges(ctx context.Context, path string) error {
 	db, err := openReaders(path)
@@ -168,8 +168,8 @@ func (c *rowCopier) ranges(ctx context.Context, path string) error {
 	return nil
 }
 
-// between copies the rows of s. If s is not readable to its end, next is the sequence behind the
-// last readable one. An error is about the new file, or the end of ctx.
+// between copies the rows of s. If s cannot be read to its end, next is the sequence after the last
+// one that could. An error concerns the new file, or the end of ctx.
 func (c *rowCopier) between(ctx context.Context, db *sql.DB, s span) (next int64, readable bool, err error) {
 	next = s.from
 	rows, err := db.QueryContext(ctx, "SELECT "+columns+" FROM journal j NOT INDEXED WHERE j.sequence BETWEEN ? AND ? ORDER BY j.sequence", s.from, s.to)
@@ -201,8 +201,8 @@ func capacity(path string) (int64, error) {
 	return (file + log) / 100, err
 }
 
-// highest returns the highest sequence found anywhere, 0 if nothing can be read. Where the journal
-// itself is broken, an index may have it.
+// highest returns the highest sequence found anywhere; 0 if nothing can be read. If the journal
+// itself is broken, an index may still have it.
 func highest(ctx context.Context, db *sql.DB) int64 {
 	var top int64
 	for _, from := range []string{"journal NOT INDEXED", "journal INDEXED BY journal_room", "members", "turns", "decisions"} {

@@ -14,8 +14,8 @@ import (
 )
 
 // schemaVersion is the version of the journal. It rises when the tables change, and when the
-// vocabulary gets a kind of event that older programs cannot read. Files of other versions are
-// refused: an older one is exported by the earshot that wrote it, and imported by this one.
+// vocabulary gains a kind of event that older programs cannot read. Files of other versions are
+// refused: an older file is exported by the earshot that wrote it, and imported by this one.
 const schemaVersion = 9
 
 // schema makes the tables of the journal.
@@ -56,10 +56,10 @@ CREATE TABLE versions ( -- of the journal and of each projection
 ) STRICT, WITHOUT ROWID;
 `
 
-// ours is the name of the journal's own version among those of projections.
+// ours is the name of the journal's own version, beside those of the projections.
 const ours = "journal"
 
-// errStrange says that a file is a database, but not one that we wrote.
+// errStrange says that a file is a database, but not one that earshot wrote.
 var errStrange = errors.New("it is not a journal of earshot")
 
 // version returns the version of the file, 0 for an empty one. It is stored in two places, which
@@ -108,9 +108,9 @@ func create(ctx context.Context, db *sql.DB, path string) error {
 	return tx.Commit()
 }
 
-// readable returns an error if the file at path is a journal of another version. It reads only: a
-// connection that writes would move the log beside the file into it. Whatever else is wrong with
-// the file shows when it is opened for writing.
+// readable returns an error if the file at path is a journal of another version. It only reads,
+// because a connection that writes would move the log beside the file into it. Anything else that
+// is wrong with the file is found when it is opened for writing.
 func readable(ctx context.Context, path string) error {
 	db, err := openReaders(path)
 	if err != nil {
@@ -125,7 +125,7 @@ func readable(ctx context.Context, path string) error {
 }
 
 // asMade returns an error unless the tables in the open file are defined as this program defines
-// them. A flipped bit in a definition leaves a file in which SQLite finds nothing wrong, but whose
+// them. A flipped bit in a definition leaves a file in which SQLite finds no fault, but whose
 // statements fail one day.
 func (s *Store) asMade(ctx context.Context, db *sql.DB) error {
 	have, err := definitions(ctx, db)
@@ -168,8 +168,8 @@ func (s *Store) made(ctx context.Context) (map[string]string, error) {
 	return definitions(ctx, tx)
 }
 
-// definitions returns the definition of everything in the file, by name, except the tables behind a
-// virtual one, which its module defines as it likes.
+// definitions returns the definition of everything in the file, by name. It leaves out the tables
+// of a virtual table, which its module defines as it likes.
 func definitions(ctx context.Context, db earshot.View) (map[string]string, error) {
 	rows, err := db.QueryContext(ctx, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
 	if err != nil {
@@ -197,8 +197,8 @@ func stamp(ctx context.Context, tx *sql.Tx, name string, version int) error {
 	return err
 }
 
-// other returns the error that the file at path is of another version than this program; nil if it
-// is not, or if the file is empty.
+// other returns the error for a file at path that has another version than this program; nil if it
+// has the same version, or is empty.
 func other(path string, version int) error {
 	switch {
 	case version == 0 || version == schemaVersion:

@@ -13,11 +13,12 @@ import (
 	"earshot/internal/search"
 )
 
-// longestSearch is how long a search takes at most. Searches that need longer have words that are
-// each common but never stand together, or the beginnings of very many words, in millions of texts.
+// longestSearch is how long a search takes at most. Only searches in millions of texts need longer:
+// those for words that are each common but never occur together, or for the beginnings of very many
+// words.
 const longestSearch = 10 * time.Second
 
-// errLongSearch says what to do then.
+// errLongSearch says what to do about that.
 var errLongSearch = errors.New("too many events have these words: give rarer words, or since: or before: with a time")
 
 // Search returns the newest messages, memos and heard replies that match a query, newest first,

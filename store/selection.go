@@ -10,17 +10,17 @@ import (
 	"earshot"
 )
 
-// A Selection says which events are selected. All of its conditions must hold. An empty one selects
-// everything that happened.
+// A Selection says which events are selected. All of its conditions must hold. An empty Selection
+// selects everything that happened.
 //
 // Events that say who exists, what a room is like and that something was forgotten are selected
 // only by their ID, or by [Selection.Kinds].
 type Selection struct {
 	Events []earshot.EventID `json:"events,omitempty"` // these
 
-	// People are one person, by all of their IDs: what they did, what was said with a voice that
-	// was taken for theirs, what is for them alone, and the event that says they exist. Something
-	// is still for them alone if it is also for one of Agents.
+	// People are all the IDs of one person. They select what the person did, what was said in a
+	// voice that was taken for theirs, what is for them alone, and the event that says they exist.
+	// Something counts as for them alone even if it is also for one of Agents.
 	People []earshot.ParticipantID `json:"people,omitempty"`
 	Agents []earshot.ParticipantID `json:"agents,omitempty"`
 
@@ -36,7 +36,7 @@ type Selection struct {
 	Until int64 `json:"until,omitempty"`
 }
 
-// A SelectedEvent is selected, or was made from a selected one.
+// A SelectedEvent is an event that is selected, or was made from a selected one.
 type SelectedEvent struct {
 	Sequence int64
 	ID       earshot.EventID
@@ -53,7 +53,7 @@ type SelectedEvent struct {
 // forgotten.
 var lasts = []earshot.Kind{earshot.KindActor, earshot.KindAgent, earshot.KindMode, earshot.KindForgotten}
 
-// doomed are the columns of a SelectedEvent, and meant the condition of every selection on the
+// doomed are the columns of a SelectedEvent. meant is the condition of every selection on the
 // journal j.
 const (
 	doomed = `j.sequence, j.id, j.at, j.room, j.kind, j.author, CASE j.kind WHEN 'reply' THEN coalesce(json_extract(j.payload, '$.body.about'), '') ELSE '' END,
@@ -63,10 +63,10 @@ const (
 		AND (@kinds IS NULL AND (j.kind NOT IN (SELECT value FROM json_each(@lasts)) OR @events IS NOT NULL) OR j.kind IN (SELECT value FROM json_each(@kinds)))`
 )
 
-// Select returns the selected events and, behind them, everything that was made from them, without
-// what is already erased, each in the order of the journal. It is for whoever keeps the journal,
-// and ignores visibility. A selection that only says whose the events are or when they were takes
-// as long as reading the journal; nobody waits meanwhile.
+// Select returns the selected events, followed by everything that was made from them, leaving out
+// what is already erased, each in the order of the journal. It is for the owner of the journal, and
+// ignores visibility. A selection only by person or time takes as long as reading the journal, but
+// nobody waits meanwhile.
 func (s *Store) Select(ctx context.Context, sel Selection) ([]SelectedEvent, error) {
 	tx, err := s.archive.db().BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // all as of one moment
 	if err != nil {
@@ -142,14 +142,14 @@ func theirs(ctx context.Context, tx *sql.Tx, sel Selection, where string, args [
 		return nil, err
 	}
 	did = slices.DeleteFunc(did, func(d SelectedEvent) bool {
-		by := whose[d.ID] // somebody else may turn out to have said it
+		by := whose[d.ID] // somebody else may have turned out to have said it
 		return d.Kind == earshot.KindUtterance && by != "" && !slices.Contains(sel.People, by) ||
-			d.Kind == earshot.KindWhose // it goes only with its subject: otherwise that would be theirs again
+			d.Kind == earshot.KindWhose // it is erased only with its subject: otherwise that would become theirs again
 	})
 	return once(slices.Concat(did, said, alone)), nil
 }
 
-// voices returns whose an utterance was, where that was found out later.
+// voices returns by whom each utterance was, if that was found out later.
 func voices(ctx context.Context, tx *sql.Tx) (map[earshot.EventID]earshot.ParticipantID, error) {
 	all := make(map[earshot.EventID]earshot.ParticipantID)
 	err := kindred(ctx, tx, "j.kind = 'whose' ORDER BY j.sequence", nil, func(e earshot.Event) {
@@ -184,7 +184,7 @@ func (sel Selection) whole() bool {
 	return len(sel.People) > 0 && len(sel.Events) == 0 && len(sel.Kinds) == 0 && sel.Room == "" && sel.From.IsZero() && sel.To.IsZero() && sel.Handle == (earshot.Handle{})
 }
 
-// Whole reports whether everything of somebody is selected, and they themselves.
+// Whole reports whether everything of a person is selected, and the person too.
 func (sel Selection) Whole() bool { return sel.whole() }
 
 // concerns reports whether e is for the selected person alone, or says that they exist.
@@ -193,7 +193,7 @@ func (sel Selection) concerns(e earshot.Event) bool {
 	switch b := e.Body.(type) {
 	case earshot.Actor:
 		return is(b.Participant) || is(b.Into)
-	case earshot.Reminder, earshot.Thought: // it says what they asked
+	case earshot.Reminder, earshot.Thought: // it contains what they asked
 		if len(e.To) > 0 && !slices.ContainsFunc(e.To, func(id earshot.ParticipantID) bool { return !is(id) }) {
 			return true
 		}
@@ -222,7 +222,7 @@ func kindred(ctx context.Context, tx *sql.Tx, where string, args []any, do func(
 	return nil
 }
 
-// used returns the arguments that a statement has a place for, because SQLite rejects others.
+// used returns the arguments that occur in a statement, because SQLite rejects others.
 func used(statement string, args []any) []any {
 	return slices.DeleteFunc(slices.Clone(args), func(a any) bool {
 		named, is := a.(sql.NamedArg)
@@ -255,10 +255,10 @@ func once(all []SelectedEvent) []SelectedEvent {
 	return slices.CompactFunc(all, func(a, b SelectedEvent) bool { return a.Sequence == b.Sequence })
 }
 
-// asked is for how many events at once the query for derived events runs.
+// asked is for how many events at once derived events are looked up.
 const asked = 500
 
-// trace returns some events and, behind them, everything made from them.
+// trace returns some events, followed by everything made from them.
 func trace(ctx context.Context, tx *sql.Tx, all []SelectedEvent) ([]SelectedEvent, error) {
 	seen := make(map[int64]bool, len(all))
 	for _, d := range all {

@@ -11,7 +11,7 @@ import (
 )
 
 // A separator is the beginning of the first term of a page of the index, by which FTS5 finds the
-// page. It stays when that term is removed, and when the page is joined with others, and would
+// page. It stays when that term is removed, and when the page is joined with others, and so would
 // reveal how the word began. See "FTS5 Data Structures" in sqlite.org/fts5.html, and
 // ext/fts5/fts5_index.c of SQLite.
 type separator struct {
@@ -42,7 +42,7 @@ func (*messages) separators(ctx context.Context, db earshot.View) (left []separa
 }
 
 // separate replaces some separators by ones that fit the current pages: the shortest beginning of
-// the first term behind the old separator, and so behind all terms of the previous page. A
+// the first term that sorts after the old separator, and so after all terms of the previous page. A
 // separator without a page is deleted.
 func separate(ctx context.Context, tx *sql.Tx, some []separator) error {
 	for _, s := range some {
@@ -70,8 +70,8 @@ func separate(ctx context.Context, tx *sql.Tx, some []separator) error {
 	return nil
 }
 
-// firstTerm returns the first term of a page of the index, nil if it has none. Behind the rows,
-// whose end is in the header, is the offset of the term, which begins with its length.
+// firstTerm returns the first term of a page of the index; nil if it has none. The rows, whose end
+// is in the header, are followed by the offset of the term, which begins with its length.
 func firstTerm(page []byte) []byte {
 	if len(page) < 4 {
 		return nil

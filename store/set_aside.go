@@ -11,10 +11,9 @@ import (
 	"time"
 )
 
-// settle finishes a salvage that was cut short, if there was one, and removes a copy of the journal
-// that was not finished. The new file gets its final name
-// only after the old one is set aside, so if there is a new file but no journal, the new file is
-// complete.
+// settle finishes a salvage that was cut short, if there was one, and removes an unfinished copy of
+// the journal. The new file gets its final name only after the old one was set aside, so if there
+// is a new file but no journal, the new file is complete.
 func settle(path string, now time.Time) error {
 	fresh := filepath.Join(filepath.Dir(path), salvageFile)
 	_, there, err := size(path)
@@ -57,7 +56,7 @@ func aside(path, why string, now time.Time) (string, error) {
 	return name, flush(filepath.Dir(path))
 }
 
-// taken reports whether there is a file of that name, or one beside it.
+// taken reports whether there is a file with that name, or a file beside one.
 func taken(name string) bool {
 	for _, ending := range append([]string{""}, beside...) {
 		if _, err := os.Lstat(name + ending); err == nil {
@@ -67,9 +66,9 @@ func taken(name string) bool {
 	return false
 }
 
-// shut closes the database of a new file, after emptying its log unless err is set already. The log
-// belongs to the current name and would not follow a rename: on a full disk SQLite would leave
-// content in it without an error.
+// shut closes the database of a new file, after emptying its log unless err is already set. The log
+// belongs to the current name and would not follow a rename. On a full disk, SQLite would leave
+// content in it without returning an error.
 func shut(ctx context.Context, db *sql.DB, err error) error {
 	if err == nil {
 		var busy, frames, moved int

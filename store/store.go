@@ -1,25 +1,25 @@
-// Package store keeps what happened. The journal is the truth: one SQLite file to
-// which events are added and never changed, except that a deleted event loses its
-// content and a revised message gets a new one. The views on the journal, such as the
-// search, are made from it and can be rebuilt at any time.
+// Package store keeps what happened. The journal is the truth: one SQLite file to which events are
+// added and never changed, except that a deleted event loses its content and a revised message gets
+// a new one. The views of the journal, such as the search, are made from it and can be rebuilt at
+// any time.
 //
-// Two kinds of events change earlier ones, in the same step that adds them: the subject of
-// an [earshot.Revision] says from then on what the revision says, and the subject of an
-// [earshot.Withdrawal] is erased with everything derived from it. The old content is gone
-// with the commit, and its traces when the file has been replaced by a copy without them; see
+// Two kinds of events change earlier ones, in the same step that adds them. The subject of an
+// [earshot.Revision] says from then on what the revision says. The subject of an
+// [earshot.Withdrawal] is erased with everything derived from it. The old content is gone with the
+// commit, and its traces are gone when the file has been replaced by a copy without them; see
 // [Store.Clean].
 //
-// An event is acknowledged after it has been forced to the disk. Decisions that need the past, such
-// as whether a name is free, are taken inside the writer ([Store.Do]), so that nobody else can
-// decide in between. Callers that arrive while a commit is under way share the next one.
+// An event is acknowledged after it has been forced to the disk. Decisions that depend on the past,
+// such as whether a name is free, are taken inside the writer ([Store.Do]), so that nobody else can
+// decide in between. Callers that arrive while a commit is in progress share the next one.
 //
-// The journal is read through [Store.For] an audience, which sees what every member of the audience
+// The journal is read through [Store.For] an audience, and shows what every member of the audience
 // may see. Streams are pulled: a reader asks for what came after its last sequence, and waits on
 // [Store.Grown] when there is nothing. A slow reader makes nobody wait and misses nothing.
 //
-// One daemon owns a data directory; other processes read it with [OpenReader]. A damaged
-// file is set aside when the damage is found, and what can be read of it is
-// saved into a new file, with which the daemon goes on.
+// One daemon owns a data directory; other processes read it with [OpenReader]. A damaged file is
+// set aside when the damage is found, and what can be read of it is saved into a new file, with
+// which the daemon continues.
 package store
 
 import (
@@ -54,8 +54,8 @@ type Store struct {
 	meter       Meter                 // may be nil
 	progress    func(done, all int64) // may be nil
 	closing     sync.Once
-	suspect     atomic.Bool // damage was seen: the next start checks everything
-	mended      bool        // it was mended since it was opened; owned by the writer
+	suspect     atomic.Bool // damage was seen, so the next start checks everything
+	mended      bool        // the file was mended since it was opened; owned by the writer
 	above       int64       // new events get higher sequences; owned by the writer
 	check       check
 	cleaning    stopwatch
@@ -65,13 +65,13 @@ type Store struct {
 	grown chan struct{}
 }
 
-// Open opens the journal in the directory, creates it if there is none, brings its views up to date,
-// and repairs what it must. If the last daemon died within a commit, or did not trust the file, Open
-// takes as long as reading the whole file; if the daemon died otherwise, the check runs in the
-// background. The end of ctx does not close the journal again.
+// Open opens the journal in the directory, or creates it if there is none. It brings the views up
+// to date and makes necessary repairs. If the last daemon died within a commit, or did not trust
+// the file, Open takes as long as reading the whole file. If the daemon died otherwise, the check
+// runs in the background. When ctx ends later, the journal stays open.
 //
-// The error is an [*ErrLocked] if another daemon owns the directory, and an [ErrOther] if the file is
-// of another version, which is left as it is.
+// The error is an [*ErrLocked] if another daemon owns the directory, and an [ErrOther] if the file
+// has another version; such a file is left as it is.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	if err := prepare(c.Directory); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	return s, nil
 }
 
-// newStore fills in what c leaves out.
+// newStore returns a store with defaults for what c leaves out.
 func newStore(c Config, l *lock) *Store {
 	log := c.Log
 	if log == nil {
@@ -119,7 +119,7 @@ func newStore(c Config, l *lock) *Store {
 	return s
 }
 
-// open opens the file, or a new one with what could be saved from it.
+// open opens the file, or a new one with what could be salvaged.
 func (s *Store) open(ctx context.Context, last previousExit) error {
 	path := s.archive.path
 	if err := distinct(s.projections); err != nil {
@@ -218,7 +218,7 @@ func (s *Store) ready(ctx context.Context, db *sql.DB, doubtful bool) error {
 	return nil
 }
 
-// Close waits for the writes under way and for the listener of the reports, and releases the
+// Close waits for writes in progress and for the listener of the reports, and releases the
 // directory. Later calls fail with [ErrClosed].
 func (s *Store) Close() error {
 	var err error
@@ -234,16 +234,16 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Do takes a decision and adds the events that it returns, in one step: the view shows everything
-// that was added before, and nothing is added in between. The events come back as they were kept,
-// with ID and sequence, after they have been forced to the disk.
+// Do lets decide make a decision, and adds the events that it returns, in one step: the view shows
+// everything that was added before, and nothing is added in between. Do returns the events as they
+// were kept, with ID and sequence, after they have been forced to the disk.
 //
-// decide runs on the writer's goroutine. It must be quick, and must not use
-// the store. If it returns an error, nothing is added and Do returns it.
+// decide runs on the writer's goroutine. It must be quick, and must not use the store. If it
+// returns an error, nothing is added and Do returns the error.
 //
-// An event whose ID the journal already has is not added again; it comes back as it was kept the
+// An event whose ID the journal already has is not added again; Do returns it as it was kept the
 // first time. So a caller that does not know whether its event was kept can call again with the
-// same ID. An event that was derived from a deleted one is kept as [earshot.Tombstone].
+// same ID. An event that was derived from a deleted event is kept as [earshot.Tombstone].
 //
 // If ctx ends before the step has begun, nothing was kept. If it ends later, the error is
 // [ErrInDoubt].
@@ -277,8 +277,8 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 	return stored, nil
 }
 
-// Append adds events in one step, as [Store.Do] does. Events that a damaged file did not take are
-// added when it is mended.
+// Append adds events in one step, as [Store.Do] does. Events that could not be added because the
+// file is damaged are added once it is mended.
 func (s *Store) Append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error) {
 	these := func(earshot.View) ([]earshot.Event, error) { return events, nil }
 	stored, err := s.Do(ctx, these)
@@ -296,8 +296,7 @@ func (s *Store) Look(ctx context.Context, f func(earshot.View) error) error {
 	return s.archive.Look(ctx, f)
 }
 
-// Export yields every event of every room, whoever may see it; see
-// [Archive.Export].
+// Export yields every event of every room, whoever may see it; see [Archive.Export].
 func (s *Store) Export(ctx context.Context) iter.Seq2[earshot.Event, error] {
 	return s.archive.Export(ctx)
 }
@@ -352,8 +351,8 @@ func (s *Store) grow() {
 	s.grown = make(chan struct{})
 }
 
-// damaged has the file mended if err says that it is damaged, and makes the next start check all of
-// it if that cannot be done.
+// damaged has the file mended if err says that it is damaged. If that is not possible, it makes the
+// next start check the whole file.
 func (s *Store) damaged(err error) {
 	if !errors.Is(err, ErrDamaged) {
 		return
@@ -362,7 +361,7 @@ func (s *Store) damaged(err error) {
 	s.lock.doubt(true)
 	select {
 	case s.write.broken <- err:
-	default: // a mend is already waiting
+	default: // a request to mend is already waiting
 	}
 }
 

@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	// quiet is how long nothing must have been added before the file is copied to remove traces,
-	// and impatient after how long that is done anyway, for example while a television talks.
-	// Others can write meanwhile; but copying takes the disk and a processor.
+	// quiet is for how long nothing may have been added before the file is copied to remove traces.
+	// impatient is how long after traces appeared it is copied anyway, for example while a
+	// television talks. Others can write meanwhile, but copying uses the disk and a processor.
 	quiet     = 3 * time.Second
 	impatient = 5 * time.Minute
 
 	// worn is how many bytes a second the copies take on average, unless somebody waits for them:
-	// some ten gigabytes a day, which any disk endures for years. So a journal of a gigabyte is
+	// some ten gigabytes a day, which any disk endures for years. So a journal of one gigabyte is
 	// copied every two or three hours at most, and one of a megabyte every few seconds.
 	worn = 128 << 10
 
@@ -21,10 +21,10 @@ const (
 	again = time.Minute
 )
 
-// A traceCleaner removes, in a goroutine of its own, the traces of what was deleted when nobody
-// waits for that: what messages said before they were edited or withdrawn, and what became too old.
-// A mark in the journal says that there are any, so that the next start removes them if this one
-// has no time to.
+// A traceCleaner removes the traces of deleted content in its own goroutine when nobody waits for
+// that: the former text of messages that were edited or withdrawn, and what became too old. A mark
+// in the journal says that there are traces, so the next start removes them if this run has no time
+// for it.
 type traceCleaner struct {
 	dirty   chan struct{} // has a value when there are traces
 	leaving chan struct{} // closed when the store closes
@@ -32,19 +32,19 @@ type traceCleaner struct {
 
 	purging chan struct{}               // has a value while traces are removed, and for ever after the end
 	giveUp  context.CancelCauseFunc     // leaves the rest to the next start
-	given   func(do func()) func() bool // has do called then, unless the result is called before
+	given   func(do func()) func() bool // has do called at that time, unless the returned function is called first
 }
 
 func newTraceCleaner() traceCleaner {
 	return traceCleaner{dirty: make(chan struct{}, 1), leaving: make(chan struct{}), done: make(chan struct{}), purging: make(chan struct{}, 1)}
 }
 
-// leave removes the traces that it can within farewell, and returns when nobody removes any more.
+// leave removes what traces it can within farewell, and returns when nobody removes any more.
 func (t traceCleaner) leave() {
 	close(t.leaving)
 	late := time.AfterFunc(farewell, func() { t.giveUp(errLeft) })
 	<-t.done
-	t.purging <- struct{}{} // nobody else does it either
+	t.purging <- struct{}{} // prevents anybody else from doing so
 	late.Stop()
 	t.giveUp(nil)
 }
@@ -53,11 +53,12 @@ func (t traceCleaner) leave() {
 func (t traceCleaner) wake() {
 	select {
 	case t.dirty <- struct{}{}:
-	default: // it will look anyway
+	default: // the goroutine will look anyway
 	}
 }
 
-// tidy removes traces as they appear until the store closes, and then once more, or until ctx ends.
+// tidy removes traces as they appear, until the store closes, and then once more. It also ends with
+// ctx.
 func (s *Store) tidy(ctx context.Context) {
 	defer close(s.tidier.done)
 	var since time.Time      // when the first of the traces appeared; zero if there are none
@@ -103,7 +104,7 @@ func (s *Store) tidy(ctx context.Context) {
 	}
 }
 
-// unquiet returns how long to wait for the journal to be quiet, with traces that appeared at a time.
+// unquiet returns how long to wait until the journal is quiet, if the traces appeared at since.
 func (s *Store) unquiet(since time.Time) time.Duration {
 	changed := time.Unix(0, s.changed.Load())
 	return min(time.Until(changed.Add(quiet)), time.Until(since.Add(impatient)))

@@ -26,9 +26,10 @@ func run(ctx context.Context, tx *sql.Tx, statements ...string) error {
 	return nil
 }
 
-// odd interprets an error of one of our own statements. They are known to be right, so the table is
-// not as we made it. The error about a value of the wrong type repeats the value, which may be what
-// somebody said, so it is replaced; it has no error type by which it could be recognised.
+// odd interprets an error of one of the store's own statements. These are known to be correct, so
+// the table is not as the store made it. An error about a value of the wrong type is replaced,
+// because it repeats the value, which may be what somebody said; it has no type by which it could
+// be recognised.
 func odd(err error) error {
 	switch {
 	case err == nil:

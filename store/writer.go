@@ -12,8 +12,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// A step changes the journal, and reports whether it did. It runs on the writer's goroutine, within
-// a transaction that it shares with the steps of other callers.
+// A step changes the journal, and reports whether it did. It runs on the writer's goroutine, in a
+// transaction that it shares with the steps of other callers.
 type step func(ctx context.Context, tx *sql.Tx) (changed bool, err error)
 
 // A request is a step on its way through the writer.
@@ -30,17 +30,17 @@ type request struct {
 // most is how many steps share a commit. With more, the first would wait long for the last.
 const most = 128
 
-// heavy is how much work steps may have caused for others to join their commit. The longest text
-// costs that much without its terms, and at most three times as much with them: then the commit
-// takes 35 ms.
+// heavy is how much work the steps of a commit may have caused for another step still to join it.
+// The longest text causes that much without its terms, and at most three times as much with them;
+// the commit then takes 35 ms.
 const heavy = mostTerms / 2
 
-// A writer is the one goroutine that changes the file. Callers that arrive while it commits share
-// the next commit, each behind a savepoint of its own, so that the error of one does not affect the
+// A writer is the only goroutine that changes the file. Callers that arrive while it commits share
+// the next commit, each with its own savepoint, so that the error of one does not affect the
 // others.
 //
-// Requests are handed over without a buffer: a caller whose request is not taken yet can leave and
-// knows that nothing happened.
+// Requests are handed over without a buffer: a caller whose request was not taken yet can leave,
+// and knows that nothing happened.
 type writer struct {
 	db       *sql.DB // one connection
 	path     string
@@ -49,8 +49,8 @@ type writer struct {
 	waiting  atomic.Int64 // callers whose requests are not taken yet
 	quit     chan struct{}
 
-	// work returns how much work there was so far, in terms that were added to the index or
-	// removed, which is most of the cost of a long message.
+	// work returns how much work there was so far, in terms that were added to the index or removed
+	// from it. These are most of the cost of a long message.
 	work func() int
 
 	// doubt is called when a commit begins and when it ends.
@@ -59,8 +59,8 @@ type writer struct {
 	// mend replaces the file by a new one with what can be read of it.
 	mend func(ctx context.Context, why error)
 
-	// owes reports whether there is work that no caller waits for; owed does a little of it, or
-	// fails and leaves it.
+	// owes reports whether there is work that no caller waits for. owed does a little of it, or
+	// fails and leaves it undone.
 	owes func() bool
 	owed step
 
@@ -72,8 +72,8 @@ type writer struct {
 	ended func(changed bool, errs []error)
 }
 
-// do performs the step, and waits until it is on the disk or ctx ends; in the latter case the step
-// may still be running. A step that shares memory with its caller uses [writer.whole].
+// do performs the step, and waits until it is on the disk or ctx ends. If ctx ends, the step may
+// still be running. A step that shares memory with its caller uses [writer.whole].
 func (w *writer) do(ctx context.Context, s step) error {
 	r, err := w.ask(ctx, s, nil)
 	if err != nil {
@@ -92,8 +92,8 @@ func (w *writer) do(ctx context.Context, s step) error {
 	}
 }
 
-// whole is do for a caller that must know the result of the step: once it is taken, whole waits for
-// its end even if ctx ends.
+// whole is like do, for a caller that must know the result of the step: once the step is taken,
+// whole waits for its end even if ctx ends.
 func (w *writer) whole(ctx context.Context, s step) error {
 	r, err := w.ask(ctx, s, nil)
 	if err != nil {
@@ -102,7 +102,7 @@ func (w *writer) whole(ctx context.Context, s step) error {
 	return <-r.done
 }
 
-// between calls f on the writer's goroutine between two commits, and waits for its end even if ctx
+// between calls f on the writer's goroutine, between two commits, and waits for its end even if ctx
 // ends.
 func (w *writer) between(ctx context.Context, f func(context.Context) error) error {
 	nothing := func(context.Context, *sql.Tx) (bool, error) { return false, nil }
@@ -129,7 +129,7 @@ func (w *writer) hand(ctx context.Context, r *request) error {
 	w.waiting.Add(1)
 	select {
 	case w.requests <- r:
-		return nil // the writer has counted it off
+		return nil // the writer has subtracted it
 	case <-w.quit:
 		w.waiting.Add(-1)
 		return ErrClosed
@@ -139,8 +139,8 @@ func (w *writer) hand(ctx context.Context, r *request) error {
 	}
 }
 
-// taken counts r off the waiting callers, before any step runs. If its caller did that, possibly
-// later, it would seem to wait for itself.
+// taken subtracts r from the waiting callers, before any step runs. If r's caller did that,
+// possibly later, r would seem to wait for itself.
 func (w *writer) taken(r *request) *request {
 	w.waiting.Add(-1)
 	return r
@@ -175,7 +175,7 @@ func (w *writer) mendFirst(ctx context.Context) {
 	}
 }
 
-// tend does the work that steps have left over, each piece in a transaction of its own.
+// tend does the work that steps have left undone, each piece in its own transaction.
 func (w *writer) tend(ctx context.Context) {
 	for w.owes() {
 		w.commit(ctx, []*request{{ctx: ctx, step: w.owed, done: make(chan error, 1)}})
@@ -240,7 +240,7 @@ func summary(batch []*request) (changed bool, errs []error) {
 }
 
 // transact performs the first steps of a batch in one transaction, until they are heavy, and
-// returns how many. An error is that of all of them.
+// returns how many it performed. An error applies to all of them.
 func (w *writer) transact(ctx context.Context, batch []*request) (n int, err error) {
 	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -258,8 +258,8 @@ func (w *writer) transact(ctx context.Context, batch []*request) (n int, err err
 	return n, tx.Commit()
 }
 
-// alone performs the only step of a transaction. It needs no savepoint: if it fails, there is
-// nothing else to lose.
+// alone performs the only step of a transaction. It needs no savepoint, because there is nothing
+// else to lose if it fails.
 func (w *writer) alone(ctx context.Context, tx *sql.Tx, r *request) error {
 	if r.ctx.Err() != nil {
 		r.err = fmt.Errorf("not kept: %w", context.Cause(r.ctx))
@@ -273,7 +273,7 @@ func (w *writer) alone(ctx context.Context, tx *sql.Tx, r *request) error {
 	return tx.Commit()
 }
 
-// try performs one step, or rolls it back. An error is that of the whole transaction, which SQLite
+// try performs one step, or rolls it back. An error applies to the whole transaction, which SQLite
 // rolls back when the disk is full.
 func (w *writer) try(ctx context.Context, tx *sql.Tx, r *request) error {
 	if r.ctx.Err() != nil {
@@ -291,7 +291,7 @@ func (w *writer) try(ctx context.Context, tx *sql.Tx, r *request) error {
 	}
 	if _, err := tx.ExecContext(ctx, end); err != nil {
 		if r.err != nil {
-			return r.err // it came first, and is the cause
+			return r.err // this error came first, and is the cause
 		}
 		return err
 	}
@@ -329,8 +329,8 @@ func (w *writer) empty(ctx context.Context) error {
 	return nil
 }
 
-// A view is what a decision reads. It ignores the end of ctx, because SQLite would interrupt not
-// one query but the whole transaction, which belongs to other callers too.
+// A view is what a decision can read. It ignores the end of ctx, because SQLite would interrupt not
+// just one query but the whole transaction, which belongs to other callers too.
 type view struct{ tx *sql.Tx }
 
 func (v view) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {

@@ -1,5 +1,5 @@
-// Package activity follows who is about to say something in a room: who types, and whose voice can
-// be heard.
+// Package activity tracks who is about to say something in a room: who is typing, and whose voice
+// can be heard.
 package activity
 
 import (
@@ -15,16 +15,16 @@ const (
 	// reports no end.
 	VoiceExpiry = 10 * time.Second
 
-	// leaves is how long somebody counts as typing without further keys: after that they have left
-	// the line as it is. A terminal reports further keys within ten seconds.
+	// leaves is how long somebody counts as typing after their last key. After that, they have
+	// abandoned the line. A terminal reports further keys within ten seconds.
 	leaves = 2 * time.Minute
 
-	// MaxPeople is how many may be known to type or speak: more than that is a fault.
+	// MaxPeople is how many people may be known to type or speak; more would be a fault.
 	MaxPeople = 256
 )
 
-// A Tracker knows who is about to say something: who types, and whose voice can be heard. The
-// senses report it, at once. The zero value is still.
+// A Tracker knows who is about to say something: who is typing, and whose voice can be heard. The
+// senses report that to it at once. Its zero value knows of nobody.
 type Tracker struct {
 	mu     lockorder.Mutex[lockorder.Leaf]
 	typing map[Terminal]time.Time       // when a key was last reported
@@ -40,8 +40,8 @@ type Terminal struct {
 	Via string
 }
 
-// Note takes in what happened at now, and reports whether the owner must check it: somebody has
-// begun to type, or has stopped speaking or typing.
+// Note takes in an event at now, and reports whether the owner must check it: somebody has begun to
+// type, or has stopped speaking or typing.
 func (s *Tracker) Note(e earshot.Event, now time.Time) (turns bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +53,7 @@ func (s *Tracker) Note(e earshot.Event, now time.Time) (turns bool) {
 		s.types(at, now, body.Began)
 	case earshot.Message:
 		s.types(at, now, false)
-		if e.Visibility.Scope != earshot.Private { // a private line is nobody else's business
+		if e.Visibility.Scope != earshot.Private { // a private line concerns nobody else
 			s.said(e.From, now)
 		}
 	case earshot.Presence:
@@ -72,7 +72,7 @@ func (s *Tracker) Note(e earshot.Event, now time.Time) (turns bool) {
 	return turns
 }
 
-// said notes that somebody has said something, and forgets those who did long ago.
+// said notes that somebody has said something, and forgets those who last did so long ago.
 func (s *Tracker) said(who earshot.Handle, now time.Time) {
 	maps.DeleteFunc(s.last, func(_ earshot.Handle, at time.Time) bool { return now.Sub(at) >= VoiceExpiry })
 	if s.last == nil {
@@ -106,7 +106,7 @@ func (s *Tracker) sounds(who earshot.Handle, now time.Time, does bool) {
 	}
 }
 
-// hush tells the waiting callers that nobody speaks any more, if that is so. The caller holds s.mu.
+// hush tells the waiting callers if nobody speaks any more. The caller holds s.mu.
 func (s *Tracker) hush() {
 	if len(s.voices) == 0 && s.over != nil {
 		close(s.over)
@@ -114,8 +114,8 @@ func (s *Tracker) hush() {
 	}
 }
 
-// Speaks reports whether anybody speaks at now, and returns a channel that is closed when nobody
-// does any more.
+// Speaks reports whether anybody is speaking at now, and returns a channel that is closed when
+// nobody is any more.
 func (s *Tracker) Speaks(now time.Time) (over <-chan struct{}, speaks bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,11 +130,11 @@ func (s *Tracker) Speaks(now time.Time) (over <-chan struct{}, speaks bool) {
 	return s.over, true
 }
 
-// rests is how long a silence precedes somebody who begins anew: pauses within what one has to say
-// are shorter.
+// rests is how long a silence must be for the next words to count as a new beginning: pauses within
+// what somebody has to say are shorter.
 const rests = time.Second
 
-// Rested reports whether no understood speech came shortly before a voice began.
+// Rested reports whether no understood speech ended shortly before a voice began at a time.
 func (s *Tracker) Rested(at time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,8 +149,8 @@ func (s *Tracker) Says(who earshot.Handle, now time.Time) bool {
 	return heard && now.Sub(at) < VoiceExpiry
 }
 
-// Recent returns whether somebody types at now, and when somebody was last heard recently: now, if
-// somebody still is. others is the latter for those who do not match among.
+// Recent returns whether somebody is typing at now, and when somebody was last heard: now, if
+// somebody still is being heard. others is the same without those who match among.
 func (s *Tracker) Recent(now time.Time, among func(earshot.Handle) bool) (types bool, heard, others time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,8 +188,8 @@ func (s *Tracker) typed(now time.Time) bool {
 	return false
 }
 
-// ExpireTyping forgets those who have left their line at now, and calls do with each. Nobody can
-// press a key meanwhile.
+// ExpireTyping forgets those who have abandoned their line by now, and calls do with each.
+// Meanwhile no key is taken in.
 func (s *Tracker) ExpireTyping(now time.Time, do func(Terminal)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,8 +201,8 @@ func (s *Tracker) ExpireTyping(now time.Time, do func(Terminal)) {
 	}
 }
 
-// NextTypingExpiry returns when the first of those who type will have left, without further keys;
-// the zero time if nobody types.
+// NextTypingExpiry returns when the first of those who are typing will count as having abandoned
+// their line, if no further key comes; the zero time if nobody is typing.
 func (s *Tracker) NextTypingExpiry() (first time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package askers says in whose name an agent acts: whoever has called for an answer, and whoever's
-// words stand in its prompt so that a model could take them for instructions. An agent may do no more
-// than each of them may. It knows no room.
+// Package askers determines on whose behalf an agent acts: everybody who has asked for the answer,
+// and everybody whose words are in its prompt in a way that a model could take for instructions. An
+// agent may do only what each of them may do. The package knows nothing about rooms.
 package askers
 
 import (
@@ -12,19 +12,20 @@ import (
 	"earshot/participants"
 )
 
-// A Question is what an agent answers.
+// A Question is what an agent is answering.
 type Question struct {
 	Message   earshot.Event
 	Agent     earshot.ParticipantID
 	Askers    []participants.Participant // the author, and those who gave way to them
 	Lines     []dialogue.Line            // what the agent remembers
-	OwnWords  bool                       // it is answered with its author's words alone
-	After     []dialogue.Line            // what others wrote or changed since, as far as it is in the prompt
+	OwnWords  bool                       // it is answered on the basis of its author's words alone
+	After     []dialogue.Line            // what others have written or changed since, if it is in the prompt
 	Overheard []earshot.ParticipantID    // the authors of words in the prompt that were said aloud meanwhile
 }
 
-// A Tracker records in whose name agents acted in each turn, so that an agent which is asked by
-// another does nothing for them that they may not do themselves. It is not safe for concurrent use.
+// A Tracker records on whose behalf agents acted in each turn. So an agent that another agent asks
+// does nothing for that agent's askers that they may not do themselves. It is not safe for
+// concurrent use.
 type Tracker struct {
 	People *participants.Registry
 
@@ -32,11 +33,12 @@ type Tracker struct {
 	recent []earshot.TurnID // the keys, oldest first
 }
 
-// All returns everybody whose words are answered by the answer to q: the asker, those who gave
-// way to them, and others who have called the agent in this conversation since it last answered to
-// the end. Other agents ask in the name of those who asked them; a question that one of them asks
-// within a turn is answered there. Anybody whose later words stand in its prompt counts as an asker
-// too, whomever they addressed: a model may take the last words for its instructions.
+// All returns everybody whose words the answer to q answers: the asker, those who gave way to the
+// asker, and others who have called the agent in this conversation since it last gave a complete
+// answer. Other agents ask on behalf of those who asked them; a question that one of them asks
+// within a turn is answered there. Anybody whose later words are in the prompt also counts as an
+// asker, whomever those words addressed, because a model may take the last words for its
+// instructions.
 func (t *Tracker) All(q Question) []participants.Participant {
 	all := t.Callers(q)
 	for _, l := range q.After {
@@ -50,16 +52,16 @@ func (t *Tracker) All(q Question) []participants.Participant {
 	return all
 }
 
-// Callers returns those of them who called for the answer: the asker, those who gave way to them,
-// and those who wait for an answer in this conversation.
+// Callers returns those who asked for the answer: the asker, those who gave way to the asker, and
+// those who wait for an answer in this conversation.
 func (t *Tracker) Callers(q Question) []participants.Participant {
 	all := slices.Clone(q.Askers)
 	answered := make(map[earshot.EventID]bool)
 	for _, l := range slices.Backward(q.Lines) {
 		switch mine := l.Author == q.Agent; {
-		case q.OwnWords && l.Event != q.Message.ID: // nothing else in its prompt could ask
+		case q.OwnWords && l.Event != q.Message.ID: // nothing else in the prompt can ask for anything
 		case mine && l.Replies && l.OwnWords:
-			answered[l.About] = true // and nothing else
+			answered[l.About] = true // and nothing else was answered
 		case !conversation.SameCircle(l.Visibility, q.Message.Visibility):
 		case mine && l.Replies && l.Text != "" && l.Note == "":
 			return all
@@ -74,8 +76,9 @@ func (t *Tracker) Callers(q Question) []participants.Participant {
 	return all
 }
 
-// overheardFrom returns who said something that was overheard. If nobody knows who it was, the
-// unknown speaker does not restrict what every known participant may cause.
+// overheardFrom returns the participant who said something that was overheard. If it is not known
+// who that was, it returns somebody who may do what every known participant may, so that an unknown
+// speaker does not restrict that.
 func (t *Tracker) overheardFrom(id earshot.ParticipantID) participants.Participant {
 	who, _ := t.People.Get(id)
 	if who = who.Aloud(); who.ID == "" {
@@ -84,10 +87,10 @@ func (t *Tracker) overheardFrom(id earshot.ParticipantID) participants.Participa
 	return who
 }
 
-// unseen stands for an overheard speaker about whom nothing else is known.
+// unseen stands for a speaker who was overheard and about whom nothing else is known.
 const unseen earshot.ParticipantID = "overheard"
 
-// behind returns in whose name l was said, including somebody who has changed its text.
+// behind returns everybody on whose behalf l was said, including those who have changed its text.
 func (t *Tracker) behind(l dialogue.Line) (all []participants.Participant) {
 	switch {
 	case l.Turn != "":
@@ -107,9 +110,10 @@ func (t *Tracker) behind(l dialogue.Line) (all []participants.Participant) {
 	return all
 }
 
-// writers returns the participant who wrote something by a handle. They have the rights of that
-// handle, see [participants.Registry.Merge]. If it is no longer theirs, those rights are unknown:
-// then the least of their rights by any handle applies, and of the rights of the present owner.
+// writers returns the participant who wrote something by a handle, with the rights of that handle;
+// see [participants.Registry.Merge]. If the handle is no longer theirs, its rights at the time are
+// unknown. Then writers returns the author by each of their handles, and the present owner, so that
+// the least rights of all these apply.
 func (t *Tracker) writers(author earshot.ParticipantID, by earshot.Handle) (all []participants.Participant) {
 	has := t.People.Resolve(by)
 	if has.ID == author {
@@ -125,7 +129,7 @@ func (t *Tracker) writers(author earshot.ParticipantID, by earshot.Handle) (all 
 	return all
 }
 
-// Add returns some askers with one more. One person may ask by handles with more and fewer
+// Add returns askers with one more. The same person may ask by handles with more and with fewer
 // rights, and aloud.
 func Add(all []participants.Participant, who participants.Participant) []participants.Participant {
 	if slices.ContainsFunc(all, func(p participants.Participant) bool {
@@ -136,8 +140,8 @@ func Add(all []participants.Participant, who participants.Participant) []partici
 	return append(slices.Clip(all), who)
 }
 
-// maxTurns is for how many turns the askers are remembered: more than stand in the dialogues of
-// a lively room. For older turns no asker is known.
+// maxTurns is for how many turns the askers are remembered: more than the dialogues of a lively
+// room contain. For older turns no asker is known.
 const maxTurns = 512
 
 // Note adds the askers of a turn to those already known.
@@ -159,7 +163,7 @@ func (t *Tracker) Note(turn earshot.TurnID, askers []participants.Participant) {
 	}
 }
 
-// of returns who asked in a turn; for a forgotten turn, somebody unknown.
+// of returns who asked in a turn; somebody unknown if the turn is forgotten.
 func (t *Tracker) of(turn earshot.TurnID) []participants.Participant {
 	if all := t.by[turn]; len(all) > 0 {
 		return all
@@ -167,8 +171,8 @@ func (t *Tracker) of(turn earshot.TurnID) []participants.Participant {
 	return []participants.Participant{{}}
 }
 
-// Restore rebuilds the tracker from past events: the authors of what was answered, or those in
-// whose name the agent spoke whose words these were.
+// Restore rebuilds the tracker from past events. The askers of a turn are the authors of what it
+// answered or, if an agent was the author, those on whose behalf that agent spoke.
 func (t *Tracker) Restore(past []earshot.Event) {
 	said := make(map[earshot.EventID]earshot.Event)
 	for _, e := range past {
@@ -183,7 +187,7 @@ func (t *Tracker) Restore(past []earshot.Event) {
 	}
 }
 
-// voiceOf returns the voice by which something was said; the zero Handle if unknown.
+// voiceOf returns the voice that said something; the zero Handle if it is unknown.
 func voiceOf(b earshot.Body) earshot.Handle {
 	u, _ := b.(earshot.Utterance)
 	return u.Speaker
@@ -200,10 +204,10 @@ func turnOf(b earshot.Body) earshot.TurnID {
 	return ""
 }
 
-// OwnLines returns the dialogue in one person's words to the agent alone, up to the message that asks
-// for that. Everybody else's words are left out; so are the replies, which may rest on others'
-// words; and so is anything that may be somebody else's: what was said aloud, or changed by
-// another.
+// OwnLines returns the part of the dialogue that one person has written to the agent alone, up to
+// the message that asks for this. It leaves out everybody else's words, replies, because they may
+// rest on others' words, and anything that may be somebody else's: what was said aloud, and what
+// another person changed.
 func (t *Tracker) OwnLines(q Question) *dialogue.History {
 	own := new(dialogue.History)
 	for _, l := range q.Lines {
@@ -218,8 +222,8 @@ func (t *Tracker) OwnLines(q Question) *dialogue.History {
 	return own
 }
 
-// theirs reports whether the author of q wrote a line to the agent, by the same handle as q, and
-// nobody else has a part in it.
+// theirs reports whether the author of q wrote a line to the agent by the same handle as q, and
+// nobody else contributed to it.
 func (t *Tracker) theirs(l dialogue.Line, q Question) bool {
 	if l.Author != q.Message.Author || l.Aloud || l.Replies || l.Announces || l.Turn != "" || l.Text == "" || !slices.Contains(l.To, q.Agent) {
 		return false

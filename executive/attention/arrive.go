@@ -22,24 +22,24 @@ const (
 	// welcome is how long after an arrival a greeting still makes sense.
 	welcome = 30 * time.Second
 
-	// readily is by what factor the absence before a greeting is shorter in the aggressive style.
+	// readily is by what factor the aggressive style shortens the absence before a greeting.
 	readily = 5
 )
 
-// An Arrival is somebody's coming into view, as far as the decision needs it.
+// An Arrival is what the decision needs to know about somebody who comes into view.
 type Arrival struct {
 	At      time.Time
 	Greet   bool          // greetings are wanted at all
-	After   time.Duration // the absence after which one is greeted
+	After   time.Duration // the absence after which somebody is greeted
 	Absence time.Duration // for how long nobody had been noticed before
-	Were    int           // how many were in view already
-	Sure    float64       // that somebody came, 0 to 1
+	Were    int           // how many people were in view already
+	Sure    float64       // how sure it is that somebody came, 0 to 1
 	Gone    bool          // nobody is in view any more
 	Met     bool          // the agent has said something since
 }
 
-// decideArrival decides whether somebody who has come is greeted. An obstacle passes in time or
-// ends the greeting: nobody is greeted who has been here for a while.
+// decideArrival decides whether somebody who has come is greeted. An obstacle either passes in
+// time, or ends the greeting: somebody who has been here for a while is not greeted.
 func decideArrival(f Facts) (earshot.Verdict, []string) {
 	a := f.Arrival
 	after := a.After

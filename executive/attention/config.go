@@ -11,22 +11,22 @@ const (
 	mostCoolDown = 3600 // seconds; the budget does the rest
 )
 
-// Config is the section executive.attention of the configuration file: when an agent speaks
-// although nobody asked it. Questions to it are always answered. The zero value is an agent that
-// never speaks unasked; see [DefaultConfig].
+// Config is the section executive.attention of the configuration file: it says when an agent speaks
+// although nobody asked it. Questions to the agent are always answered. The zero value is an agent
+// that never speaks unasked; see [DefaultConfig].
 type Config struct {
 	// SpeakUnasked lets the agent say findings that it considers worth saying, and answer a
 	// question to the room that nobody answers.
 	SpeakUnasked bool `yaml:"speak_unasked"`
 
-	// QuietHours is when it does neither, such as 22:00-07:00 by the clock of this machine. Empty
+	// QuietHours are when it does neither, such as 22:00-07:00 by the clock of this machine. Empty
 	// means never.
 	QuietHours field.Hours `yaml:"quiet_hours"`
 
 	// HourlyBudget is how many times an hour it may speak unasked.
 	HourlyBudget int `yaml:"hourly_budget"`
 
-	// CoolDown is how long it is silent after that before it does so again.
+	// CoolDown is how long the agent is silent after speaking unasked before it does so again.
 	CoolDown field.Seconds `yaml:"cool_down_seconds"`
 
 	// LeastConfidence is how sure the agent must be, from 0 to 1, of what it says unasked.

@@ -8,7 +8,7 @@ import (
 	"earshot/interrupt"
 )
 
-// The reasons for a decision, as they stand in the journal.
+// The reasons for a decision, as the journal records them.
 const (
 	Addressed    = "it is for me"
 	WhatIFound   = "I found something worth saying"
@@ -40,24 +40,25 @@ const (
 )
 
 const (
-	// gap is how long nobody must have spoken before one may begin: between the turns of a
-	// conversation there are rarely more than two seconds.
+	// gap is how long nobody may have spoken before the agent begins: between the turns of a
+	// conversation, people rarely leave more than two seconds.
 	gap = 3 * time.Second
 
 	// patience is how long a question to the room is left to the people in it, who need a moment to
 	// find that none of them knows.
 	patience = 5 * time.Second
 
-	// refusal is how long "not now" applies to what nobody asked, and refusalAsked to what somebody
-	// did.
+	// refusal is how long "not now" applies to what nobody asked for, and refusalAsked how long it
+	// applies to what somebody asked for.
 	refusal      = 15 * time.Minute
 	refusalAsked = 2 * time.Minute
 
-	// tender is how long grief, a quarrel or a telephone call lasts after its last words.
+	// tender is how long grief, a quarrel or a telephone call counts as going on after its last
+	// words.
 	tender = 3 * time.Minute
 )
 
-// Facts are what "shall I speak?" is decided from.
+// Facts are what the decision whether to speak depends on.
 type Facts struct {
 	Now   time.Time
 	Set   Config
@@ -70,23 +71,23 @@ type Facts struct {
 	Addressed bool // the last words are for the agent
 
 	Talk   Talk
-	Others time.Time // when anybody not waiting for the finding last spoke; zero if nobody did
-	Here   int       // how many of the people it is for are present
+	Others time.Time // when anybody who does not wait for the finding last spoke; zero if nobody did
+	Here   int       // how many of the people for whom it is are present
 	Typing bool      // somebody is typing
 
 	Spoke   []time.Time // when the agent recently spoke unasked
 	ToldNo  time.Time   // when somebody last told it "not now"
-	Snoozed time.Time   // until when it was told to keep quiet
-	Hushed  bool        // it was told so, until somebody calls it
+	Snoozed time.Time   // until when the agent was told to keep quiet
+	Hushed  bool        // the agent was told to keep quiet until somebody calls it
 }
 
-// A Finding is what an agent could say, as far as the decision needs it.
+// A Finding is what the decision needs to know about something that the agent could say.
 type Finding struct {
 	Asked      bool // somebody waits for it
 	Worth      bool // worth saying unasked
 	Confidence float64
 	Stale      bool
-	Told       bool // a reply has contained it
+	Told       bool // a reply has contained it already
 }
 
 // A blocker keeps the agent from speaking, until a time or, if that is zero, until something
@@ -112,8 +113,8 @@ func Decide(f Facts) (earshot.Verdict, []string) {
 	return decideTalk(f)
 }
 
-// Again returns when the result of Decide for f may change, if nothing happens until then; the zero
-// Time if it stays.
+// Again returns when the result of Decide for f may change if nothing happens until then; the zero
+// Time if it will not.
 func Again(f Facts) (at time.Time) {
 	if verdict, _ := Decide(f); verdict != earshot.Wait {
 		return time.Time{}
@@ -135,7 +136,7 @@ func Again(f Facts) (at time.Time) {
 	return at
 }
 
-// blockers returns what a wait waits for.
+// blockers returns what the agent has to wait for.
 func blockers(f Facts) []blocker {
 	switch {
 	case f.Finding != nil:
@@ -171,7 +172,7 @@ func decideFinding(f Facts) (earshot.Verdict, []string) {
 	return earshot.Speak, []string{WhatIFound}
 }
 
-// decideTalk decides about words that do not call the agent.
+// decideTalk decides about words that do not address the agent.
 func decideTalk(f Facts) (earshot.Verdict, []string) {
 	t := f.Talk
 	switch {
@@ -201,7 +202,7 @@ func decideTalk(f Facts) (earshot.Verdict, []string) {
 	return earshot.Speak, []string{ToTheRoom}
 }
 
-// before returns who precedes the agent when the room was asked something.
+// before returns who takes precedence over the agent when the room was asked something.
 func before(f Facts) (all []blocker) {
 	if f.Typing {
 		all = append(all, blocker{reason: SomebodyType})
@@ -212,8 +213,8 @@ func before(f Facts) (all []blocker) {
 	return all
 }
 
-// limits returns what holds back everything that nobody asked for, and, for what somebody asked,
-// "not now".
+// limits returns what holds back everything that nobody asked for. For what somebody asked, only
+// "not now" counts.
 func limits(f Facts) (all []blocker) {
 	no := refusal
 	if f.Finding != nil && f.Finding.Asked {
@@ -242,7 +243,7 @@ func budget(f Facts) (all []blocker) {
 	hour := slices.DeleteFunc(slices.Clone(f.Spoke), func(at time.Time) bool { return f.Now.Sub(at) >= time.Hour })
 	slices.SortFunc(hour, time.Time.Compare)
 	if n := len(hour); n >= f.Set.HourlyBudget {
-		until := time.Time{} // there is no budget
+		until := time.Time{} // the budget allows nothing
 		if f.Set.HourlyBudget > 0 {
 			until = hour[n-f.Set.HourlyBudget].Add(time.Hour)
 		}
@@ -256,8 +257,8 @@ func budget(f Facts) (all []blocker) {
 	return all
 }
 
-// occupied returns the activities for which a finding or a greeting waits. Somebody who is greeted
-// is present.
+// occupied returns the activities during which a finding or a greeting has to wait. Somebody who is
+// to be greeted counts as present.
 func occupied(f Facts) (all []blocker) {
 	if f.Here == 0 && f.Finding != nil {
 		all = append(all, blocker{reason: NobodyHere})

@@ -2,8 +2,8 @@ package attention
 
 import "earshot/language"
 
-// keeps reports whether a text says something that may matter later: something to remember, in its
-// own words, or a future event with its time.
+// keeps reports whether a text says something that may matter later: something that its words mark as
+// worth remembering, or a future event with its time.
 func keeps(text string) bool {
 	for _, s := range sentences(text) {
 		if s.asks || len(s.words) < 3 {

@@ -12,33 +12,33 @@ import (
 )
 
 const (
-	// forgets is the half-life of familiarity: somebody who comes back after a night is news, after
-	// a coffee not.
+	// forgets is the half-life of familiarity: somebody who comes back after a night is news,
+	// somebody who comes back from a coffee is not.
 	forgets = 2 * time.Hour
 
-	// settles is the half-life of what is usual: a lively conversation becomes usual within some
-	// minutes, and silence again.
+	// settles is the half-life of what is usual: a lively conversation becomes usual within a few
+	// minutes, and so does silence.
 	settles = 2 * time.Minute
 
 	// calms is the half-life of the level.
 	calms = 5 * time.Minute
 
-	// blend is the share of the newest weighing in what is usual.
+	// blend is the weight of the newest weighing in what is usual.
 	blend = 0.2
 
-	// wakes is the level at which something new is worth a thought. Below it, it is only observed,
-	// and raises the level.
+	// wakes is the level from which something new is worth a thought. Below it, something new only
+	// raises the level.
 	wakes = 0.5
 
-	// crumbs is the least surprise that counts: that of two or three words. Where nothing is usual,
-	// anything less would be news.
+	// crumbs is the least surprise that counts: that of two or three words. Where silence is usual,
+	// anything would be news otherwise.
 	crumbs = 0.4
 
-	// stirs is how much of what is usual still raises the level: in a lively conversation it is
-	// checked again after a minute or two, although none of it is a surprise.
+	// stirs is the share of any surprise, however usual, that raises the level: a lively
+	// conversation is checked again after a minute or two, even if nothing in it is unusual.
 	stirs = 0.1
 
-	// A check-in comes between soonest and latest after what it checks again.
+	// A check-in comes between soonest and latest after the weighing that called for it.
 	soonest = 30 * time.Second
 	latest  = time.Hour
 
@@ -47,8 +47,8 @@ const (
 	maxFamiliar = 4096
 )
 
-// The most that the parts of an occurrence count when they are new. A sentence of five words that
-// nobody has said recently counts as much as a new voice.
+// The most that each part of an occurrence counts when it is new. A sentence of five words that
+// nobody has said recently counts about as much as a new voice.
 const (
 	newcomer = 0.8
 	newField = 0.8
@@ -56,13 +56,13 @@ const (
 	newGuest = 0.8
 )
 
-// misses is the absence after which somebody who comes is half as much news as anybody can be:
-// after a coffee hardly any, after lunch some, in the morning all.
+// misses is the absence after which somebody who comes counts half as much as a newcomer can at
+// most: after a coffee they hardly count, after lunch somewhat, and in the morning fully.
 const misses = 45 * time.Minute
 
-// A NoveltyTracker follows how much of what happens in a room is new, compared with what has
+// A NoveltyTracker tracks how much of what happens in a room is new, compared with what has
 // recently been usual there. It has no goroutine and no clock: its caller steps it at the times
-// that Next returns. Nothing is due where nothing has happened. The zero value weighs everything at
+// that Next returns. Nothing is due if nothing has happened. The zero value weighs everything at
 // once; see Every.
 type NoveltyTracker struct {
 	// Every is the least time between two weighings.
@@ -74,7 +74,7 @@ type NoveltyTracker struct {
 	left    float64 // the surprise of what was weighed but not thought about
 	weighed time.Time
 
-	usual, spread float64 // of weighings: their mean, and the deviation from it
+	usual, spread float64 // the mean of the weighings, and their deviation from it
 	level         float64 // 0 to 1, at the time of the last weighing
 	checkIn       time.Time
 }
@@ -85,14 +85,14 @@ type familiarity struct {
 	at    time.Time
 }
 
-// An Occurrence is something that happened, as far as it can be new.
+// An Occurrence is what can be new about something that happened.
 type Occurrence struct {
 	At   time.Time
 	Who  string // the voice or the person; empty if none
 	What string // its kind, such as a field of the scene
 	Text earshot.Text
 
-	// Absence is, for an arrival, how long nobody had been noticed.
+	// Absence is how long nobody had been noticed before an arrival.
 	Absence time.Duration
 }
 
@@ -124,7 +124,7 @@ func stem(word string) string {
 	return string(runes[:min(len(runes), 6)])
 }
 
-// newness returns from 0 to 1 how new something is at a time, and makes it more familiar.
+// newness returns how new something is at a time, 0 to 1, and makes it more familiar.
 func (w *NoveltyTracker) newness(key string, at time.Time) float64 {
 	if w.known == nil {
 		w.known = make(map[string]familiarity)
@@ -137,7 +137,7 @@ func (w *NoveltyTracker) newness(key string, at time.Time) float64 {
 // fade returns how familiar something still is at a time.
 func (t familiarity) fade(at time.Time) float64 { return t.times * left(at.Sub(t.at), forgets) }
 
-// left returns what is left of 1 after a time, with that half-life.
+// left returns what is left of 1 after a time, for a given half-life.
 func left(after, half time.Duration) float64 {
 	return math.Exp2(-max(0, after.Seconds()) / half.Seconds())
 }
@@ -155,7 +155,8 @@ func (w *NoveltyTracker) forget(at time.Time) {
 	}
 }
 
-// Next returns when Weigh has something to do; the zero Time if only after a further occurrence.
+// Next returns when Weigh has something to do; the zero Time if it has nothing until something
+// happens.
 func (w *NoveltyTracker) Next() time.Time {
 	next := w.checkIn
 	if w.waits {
@@ -166,8 +167,8 @@ func (w *NoveltyTracker) Next() time.Time {
 	return next
 }
 
-// Weigh weighs what has happened, and returns why it is worth a thought, if it is. Before the time
-// that Next returns it does nothing.
+// Weigh weighs what has happened. It reports whether that is worth a thought, and why. It does
+// nothing before the time that Next returns.
 func (w *NoveltyTracker) Weigh(now time.Time) (cause earshot.Cause, worth bool) {
 	if next := w.Next(); next.IsZero() || now.Before(next) {
 		return "", false
@@ -185,7 +186,7 @@ func (w *NoveltyTracker) Weigh(now time.Time) (cause earshot.Cause, worth bool) 
 // weigh reports whether what has happened is new enough for a thought.
 func (w *NoveltyTracker) weigh(now time.Time) bool {
 	since := now.Sub(w.weighed)
-	w.usual *= left(since, settles) // there was nothing meanwhile
+	w.usual *= left(since, settles) // nothing happened meanwhile
 	w.spread *= left(since, settles)
 	w.level *= left(since, calms)
 	surprise := w.pending
@@ -206,14 +207,14 @@ func (w *NoveltyTracker) patience() time.Duration {
 	return soonest + time.Duration(float64(latest-soonest)*calm*calm)
 }
 
-// Thinks notes that a thought has begun that knows everything that has happened: the check-in is
-// done, and what waits to be weighed is part of the thought.
+// Thinks notes that a thought has begun, and that it knows everything that has happened. So no
+// check-in is due, and nothing is left to weigh.
 func (w *NoveltyTracker) Thinks() {
 	w.left, w.checkIn = 0, time.Time{}
 	w.pending, w.waits = 0, false
 }
 
-// Level returns from 0 to 1 how much is going on at now.
+// Level returns how much is going on at now, 0 to 1.
 func (w *NoveltyTracker) Level(now time.Time) float64 {
 	return w.level * left(now.Sub(w.weighed), calms)
 }

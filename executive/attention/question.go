@@ -29,17 +29,17 @@ func sentences(text string) (all []sentence) {
 	return all
 }
 
-// A question is what a sentence asks, and whom.
+// A question says what kind of question a sentence asks, and whom.
 type question int
 
 const (
 	none    question = iota
-	own              // what only some know, or a question to one of them
-	anybody          // what anybody may know, asked of everybody
-	fact             // what can be known without having been there
+	own              // something that only some people know, or a question to one of them
+	anybody          // something that anybody may know, asked of everybody
+	fact             // something that can be known without having been there
 )
 
-// asks returns what a sentence asks.
+// asks returns the kind of question that a sentence asks.
 func asks(s sentence) question {
 	ws := begun(s.words)
 	text := said(ws)
@@ -61,7 +61,7 @@ func asks(s sentence) question {
 	return own
 }
 
-// begun returns a sentence without introductory words.
+// begun returns the words of a sentence without introductory ones.
 func begun(ws []string) []string {
 	for len(ws) > 1 && fillers[ws[0]] {
 		ws = ws[1:]
@@ -72,8 +72,8 @@ func begun(ws []string) []string {
 	return ws
 }
 
-// generic returns a sentence without the "you" that means anybody: how one does something, or how
-// much of it one needs.
+// generic returns the words of a sentence without a "you" that means anybody: how something is
+// done, or how much of it is needed.
 func generic(ws []string) []string {
 	if ws[0] != "how" {
 		return ws
@@ -86,8 +86,8 @@ func generic(ws []string) []string {
 	return ws
 }
 
-// factual reports whether a question about nobody present can be answered from general knowledge:
-// about household things, only how they are in general.
+// factual reports whether a question about nobody present can be answered from general knowledge.
+// Questions about household things can be only if they ask how such things are in general.
 func factual(ws []string) bool {
 	second := ws[1]
 	switch ws[0] {

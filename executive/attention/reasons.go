@@ -1,6 +1,6 @@
 package attention
 
-// Reasons returns every possible reason for a decision, as it stands in the journal.
+// Reasons returns every possible reason for a decision, as the journal records it.
 func Reasons() []string {
 	return []string{
 		Addressed, WhatIFound, WasAsked, ToTheRoom, NotForMe, ForLater, PeopleFirst, Answered, OnTheLine, Tender, Performed,

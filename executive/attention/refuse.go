@@ -10,11 +10,11 @@ import (
 	"earshot/language"
 )
 
-// longestRefusal is the longest silence that spoken words can ask for: for more there is /snooze.
+// longestRefusal is the longest silence that spoken words can request; /snooze can request more.
 const longestRefusal = 24 * time.Hour
 
 // Refusal reports whether a text tells somebody who has spoken to be silent, and for how long, if
-// it says so. It does not know whom the text addresses.
+// the text says that. It does not know whom the text addresses.
 func Refusal(text earshot.Text) (lasts time.Duration, is bool) {
 	ws := language.Plain(string(text))
 	if len(ws) == 0 || len(ws) > longestRefusing || !says(said(ws), refusals) || slices.ContainsFunc(sentences(string(text)), sentence.question) {
@@ -26,12 +26,12 @@ func Refusal(text earshot.Text) (lasts time.Duration, is bool) {
 // question reports whether a sentence asks anything.
 func (s sentence) question() bool { return s.asks || interrogative[begun(s.words)[0]] }
 
-// longestRefusing is the longest refusal in words. In a longer sentence the same words are about
-// silence, not a request for it.
+// longestRefusing is the longest refusal in words. In a longer sentence, the same words talk about
+// silence rather than request it.
 const longestRefusing = 12
 
-// lasting returns how long a text says that something will last: "for an hour", "for 20 minutes",
-// "for half an hour".
+// lasting returns how long something will last according to a text: "for an hour", "for 20
+// minutes", "for half an hour".
 func lasting(ws []string) time.Duration {
 	for i, w := range ws {
 		if w != "for" {

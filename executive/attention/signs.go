@@ -2,8 +2,8 @@ package attention
 
 import "earshot/language"
 
-// The lists below are what people say, in the form that [words] makes. They list ways of speaking,
-// not subjects.
+// The lists below contain what people say, in the form that [words] makes. They contain ways of
+// speaking, not subjects.
 
 // open are the ways to ask everybody.
 var open = lines(`
@@ -20,7 +20,7 @@ var open = lines(`
 	who remembers
 `)
 
-// knowing is what an assistant can do among the things that everybody is asked for.
+// knowing is what an assistant can do, of all the things that everybody may be asked to do.
 var knowing = lines(`
 	know
 	knows
@@ -57,7 +57,7 @@ var trueOrNot = lines(`
 	what date is it
 `)
 
-// smallTalk are questions that want no answer.
+// smallTalk are questions that expect no answer.
 var smallTalk = lines(`
 	what is up
 	whats up
@@ -113,8 +113,8 @@ var smallTalk = lines(`
 	isnt it
 `)
 
-// stageSigns are what is said on a stage, in a book, in dictation, in a game, to an animal or a
-// baby, and by a television.
+// stageSigns are what people say on a stage, from a book, in dictation, in a game, or to an animal
+// or a baby, and what a television says.
 var stageSigns = lines(`
 	once upon a time
 	happily ever after
@@ -361,7 +361,7 @@ var tenderSigns = lines(`
 	liar
 `)
 
-// ignorant are the answers that say "I do not know".
+// ignorant are the answers that mean "I do not know".
 var ignorant = lines(`
 	couldnt tell you
 	couldnt say
@@ -408,7 +408,7 @@ var ignorant = lines(`
 	anybody
 `)
 
-// kin are the words for addressing people besides their names.
+// kin are words other than names that people call each other by.
 var kin = lines(`
 	mum
 	mummy
@@ -448,7 +448,7 @@ var (
 		she shes her hers they theyre them their theirs this that thats these those it its everybody everyone nobody there here
 		yesterday today tonight tomorrow`)
 
-	// theirs are the words of a question to everybody that only witnesses can answer.
+	// theirs are words in questions to everybody that only witnesses can answer.
 	theirs = language.Set("my mine our ours his her hers their theirs he she they him them seen heard")
 
 	// household are things of which everybody has their own.
@@ -456,20 +456,20 @@ var (
 		fridge oven dinner lunch breakfast supper bill rent laundry dishes phone meeting appointment party wifi password parcel
 		bedtime rubbish bins mail post garage garden heating shower towel towels turn idea`)
 
-	// grumbling turns a why into a sigh.
+	// grumbling are the words that turn a "why" into a sigh.
 	grumbling = language.Set("always never ever so such everything nothing people")
 
-	// intimate are the verbs with which "you" means the person who is asked.
+	// intimate are the verbs before which "you" means the person who is asked.
 	intimate = language.Set("do feel know like mean want think see manage dare love hate remember plan feeling")
 
-	// makers are deeds whose author is general knowledge.
+	// makers are verbs for deeds whose author is general knowledge.
 	makers = language.Set(`wrote painted invented discovered composed directed played created founded designed starred won sang built
 		drew sculpted proved`)
 
-	// verbs make a question of the word before them.
+	// verbs turn the word before them into a question.
 	verbs = language.Set("is are was were does do did has have can means")
 
-	// measured is what is asked about things after "how".
+	// measured are the words that ask about things when they follow "how".
 	measured = language.Set(`long many much far tall high deep big large wide heavy old fast quickly hot cold warm often strong expensive
 		do does did can`)
 )

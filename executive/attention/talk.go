@@ -12,9 +12,9 @@ import (
 type Line struct {
 	At   time.Time
 	Who  string // distinguishes voices
-	Here bool   // it is somebody in the room, and not a loudspeaker
+	Here bool   // it is somebody in the room, not a loudspeaker
 
-	// Unknown says that the voice is unknown, or may be a loudspeaker's: of its questions, only
+	// Unknown says that the voice is unknown, or may be a loudspeaker's. Of its questions, only
 	// those to everybody count.
 	Unknown bool
 	Text    earshot.Text
@@ -22,23 +22,23 @@ type Line struct {
 	Event earshot.EventID // the event in which it was said
 }
 
-// A Talk is what people's last words amount to, as far as words tell.
+// A Talk is what people's last words amount to, judged by the words alone.
 type Talk struct {
 	Last time.Time // when anybody last said something
 
-	Asked    time.Time // when the room was asked what anybody might answer; zero if it was not
+	Asked    time.Time // when the room was asked something that anybody might answer; zero if it was not
 	Answered bool      // somebody has answered
 
 	Call      bool // somebody is on the telephone
-	Tender    bool // grief, a quarrel, love: nothing for others
+	Tender    bool // grief, a quarrel, love: not for others
 	Performed bool // it is read, dictated, sung, played or joked
 	Keep      bool // the last words may matter later
 	Hushes    bool // the last words tell the agent not to speak
 }
 
 const (
-	// lingers is how long a performance continues without a sign of it: about a verse, or the time
-	// for a guess.
+	// lingers is how long a performance counts as continuing without further signs: the time of a
+	// verse, or of a guess.
 	lingers = 30 * time.Second
 
 	// pauses is how long a voice on the telephone listens.
@@ -47,12 +47,13 @@ const (
 	// hangs is how long an unanswered question stays open.
 	hangs = 30 * time.Second
 
-	// meets is how long a meeting continues without a sign of it.
+	// meets is how long a meeting counts as continuing without further signs.
 	meets = 10 * time.Minute
 )
 
-// Read reads lines, oldest first, among people with these names, for the agent with that name. It
-// knows English; of other languages it only sees that people talk.
+// Read reads lines, the oldest first, said among people with these names in the presence of the
+// agent with that name. It understands English; in other languages it only notices that people
+// talk.
 func Read(lines []Line, people []string, agent string) Talk {
 	r := reader{agent: said(language.Plain(agent))}
 	for _, name := range people {
@@ -66,14 +67,14 @@ func Read(lines []Line, people []string, agent string) Talk {
 
 // A reader is the state of reading.
 type reader struct {
-	people []string // their names, as said makes them
+	people []string // their names, in the form that said makes
 	agent  string
 
 	talk      Talk
 	asker     string
 	caller    string // who is on the telephone
 	called    time.Time
-	tender    time.Time // when there was last a sign of it; likewise for the others
+	tender    time.Time // the last sign of it; likewise for the others
 	performed time.Time
 	meeting   time.Time
 }
@@ -102,8 +103,8 @@ func (r *reader) read(l Line) {
 
 func within(now, sign time.Time, d time.Duration) bool { return !sign.IsZero() && now.Sub(sign) < d }
 
-// telephone follows who is on the telephone: from a phrase that is only said there, to a goodbye or
-// until that voice has been silent for long.
+// telephone tracks who is on the telephone: from a phrase that is only said there, until a goodbye,
+// or until that voice has been silent for long.
 func (r *reader) telephone(l Line, text string) {
 	switch {
 	case says(text, phoneSigns), rings(string(l.Text)):
@@ -115,13 +116,13 @@ func (r *reader) telephone(l Line, text string) {
 	}
 }
 
-// rings reports whether a text begins like somebody who takes a call: "Hello?"
+// rings reports whether a text begins like somebody who answers a call: "Hello?"
 func rings(text string) bool {
 	all := sentences(text)
 	return len(all) > 0 && all[0].asks && len(all[0].words) == 1 && all[0].words[0] == "hello"
 }
 
-// questions follows what the room was asked, and whether it was answered.
+// questions tracks what the room was asked, and whether anybody has answered.
 func (r *reader) questions(l Line, text string) {
 	if r.talk.Answered || !within(l.At, r.talk.Asked, hangs) {
 		r.talk.Asked, r.talk.Answered = time.Time{}, false
@@ -137,7 +138,7 @@ func (r *reader) questions(l Line, text string) {
 	}
 }
 
-// asksRoom reports whether a line asks what anybody might answer who knows.
+// asksRoom reports whether a line asks something that anybody who knows might answer.
 func (r *reader) asksRoom(l Line) bool {
 	text := said(language.Plain(string(l.Text)))
 	if strings.Contains(text, r.agent) || r.calls(text) {

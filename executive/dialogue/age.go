@@ -10,8 +10,8 @@ import (
 	"earshot/llm"
 )
 
-// tick is the step of the time from which a prompt counts back: in between, what it says about the
-// dialogue stays the same, and a server need not read that again.
+// tick is the step of the time from which a prompt counts back. Within a step, the prompt says the
+// same about the dialogue, so a server need not read that again.
 const tick = 5 * time.Minute
 
 // ago returns how long ago something was at now, in steps that grow with the age: the older it is,
@@ -41,8 +41,8 @@ func ago(at, now time.Time) string {
 	return "more than a week ago"
 }
 
-// dated returns what the model is told before a line of the dialogue whose age differs from that of
-// the line before it.
+// dated returns the message that tells the model how old the following lines of the dialogue are.
+// It precedes a line whose age differs from that of the line before it.
 func dated(when string) llm.Message {
 	text := "What follows is from " + cmp.Or(when, "just now") + "."
 	return llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: earshot.Text(text)}.String()}

@@ -9,7 +9,7 @@ import (
 )
 
 // keepAnnounced is how many announcements the dialogue holds: more than a model needs to know how
-// the present people came to be here.
+// the people present came to be here.
 const keepAnnounced = 8
 
 // announced takes an announcement into the dialogue. In an unbroken run of them only the last one
@@ -42,8 +42,8 @@ func (h *History) announcements() (n int) {
 	return n
 }
 
-// EndPresence removes from the dialogue the arrivals of people whose departure was not announced:
-// when a program begins nobody is here, and the previous program did not see them leave.
+// EndPresence removes from the dialogue the arrivals of people whose departure was not announced.
+// Nobody is here when a program begins, and the previous program did not see them leave.
 func (h *History) EndPresence() {
 	gone := make(map[earshot.ParticipantID]bool)
 	for i := len(h.Lines) - 1; i >= 0; i-- {
@@ -58,7 +58,7 @@ func (h *History) EndPresence() {
 	}
 }
 
-// announcement says who has come or gone.
+// announcement says who has come or left.
 func announcement(people *participants.Registry, id earshot.ParticipantID, p earshot.Presence) string {
 	var b strings.Builder
 	if who, known := people.Get(id); known && p.Here {
@@ -76,8 +76,8 @@ func announcement(people *participants.Registry, id earshot.ParticipantID, p ear
 	return b.String()
 }
 
-// Describe writes the name, type and description of somebody; the type only if the description does
-// not contain it.
+// Describe writes the name, type and description of somebody. It writes the type only if the
+// description does not contain it.
 func Describe(b *strings.Builder, p participants.Participant) {
 	kind, about := noun(p.Type), participants.OneLine(p.Description)
 	switch {

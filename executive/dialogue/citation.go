@@ -6,11 +6,11 @@ import (
 	"earshot"
 )
 
-// MaxCitation is how many bytes are quoted of a message that another answers: enough to recognise
-// it.
+// MaxCitation is how many bytes are quoted of a message that another message answers: enough to
+// recognise it.
 const MaxCitation = 120
 
-// A Citation is a message that another answers.
+// A Citation is a message that another message answers.
 type Citation struct {
 	Event      earshot.EventID
 	By         earshot.ParticipantID
@@ -18,7 +18,7 @@ type Citation struct {
 	Visibility earshot.Visibility
 }
 
-// among returns the citation as it stands before the answer; empty if there is none.
+// among returns the citation in the form that precedes the answer; empty if there is none.
 func (c *Citation) among(name func(earshot.ParticipantID) string) earshot.Text {
 	if c == nil || c.Text == "" {
 		return ""
@@ -26,8 +26,8 @@ func (c *Citation) among(name func(earshot.ParticipantID) string) earshot.Text {
 	return earshot.Text("(in answer to "+name(c.By)+", who wrote ") + earshot.Text(Quote(earshot.Text(Beginning(string(c.Text), MaxCitation)))) + ") "
 }
 
-// cites returns what a line answers, if everybody in a may see that; nil if it answers nothing that
-// is remembered.
+// cites returns the message that a line answers, if everybody in a may see it; nil if the line
+// answers nothing that is remembered.
 func (h *History) cites(l Line, a earshot.Audience) *Citation {
 	if l.answers == "" {
 		return nil

@@ -1,5 +1,5 @@
 // Package dialogue holds what one agent has heard and said in one room: the lines that its model
-// reads, which of its replies can be resumed, and what remains of them while the agent sleeps.
+// reads, the replies that can be resumed, and what remains of them while the agent sleeps.
 //
 // A [History] is built only from events, so it can be rebuilt from the journal. It is plain state
 // that belongs to the owner of its room. Who may read which line is checked when a prompt is built,
@@ -31,7 +31,7 @@ const (
 	keepBytes = 24 << 10
 )
 
-// Line is one message of the dialogue, as it was heard.
+// Line is one message of the dialogue, as the agent heard it.
 type Line struct {
 	Event      earshot.EventID
 	Sequence   int64
@@ -40,27 +40,28 @@ type Line struct {
 	Author     earshot.ParticipantID
 	To         []earshot.ParticipantID
 	Text       earshot.Text
-	Note       string // what the model is told about how its reply ended, unless it ended by itself
+	Note       string // what the model is told about how its reply ended; empty if the reply ended by itself
 	Visibility earshot.Visibility
 
 	From      earshot.Handle
 	Turn      earshot.TurnID // the turn in which an agent said it
 	Replies   bool           // it is a reply
-	OwnWords  bool           // asked with only its author's own words, or an answer to that
-	Announces bool           // its note says that the author has come or gone
-	comes     bool           // they have come
+	OwnWords  bool           // asked with only its author's own words, or an answer to such a question
+	Announces bool           // its note says that the author has come or left
+	comes     bool           // the author has come
 
-	// For what was said aloud: by which voice, if known, and whose it turned out to be.
+	// For what was said aloud: the voice, if it is known, and the person whose voice it turned out
+	// to be.
 	Aloud  bool
 	Voice  earshot.Handle
 	whose  *earshot.Attribution
 	manner earshot.Text // what the model is told about how it sounded
 
 	answers  earshot.EventID      // the message that its author says it answers
-	Quoted   *Citation            // that message, as it stands in the prompt
+	Quoted   *Citation            // that message, as the prompt shows it
 	attached []earshot.Attachment // part of the text
 
-	continues earshot.EventID // the previous line, of the same sentence
+	continues earshot.EventID // the previous line, if it belongs to the same sentence
 
 	Revised time.Time // when its author last changed it
 
@@ -80,7 +81,7 @@ type Mend struct {
 // mostMends is how many corrections of one line can be undone, as for an entry of the scene.
 const mostMends = 8
 
-// mended applies a correction, or the undoing of one, to what was said: the model reads the
+// mended applies a correction of what was said, or the undoing of one. The model reads the
 // corrected line.
 func (h *History) mended(e earshot.Event) {
 	b, is := e.Body.(earshot.Edit)
@@ -103,7 +104,7 @@ func (h *History) mended(e earshot.Event) {
 	}
 }
 
-// Source returns the event that made the line what it is.
+// Source returns the event that gave the line its present form.
 func (l Line) Source() earshot.EventID {
 	if n := len(l.Mends); n > 0 {
 		return l.Mends[n-1].Edit
@@ -112,8 +113,8 @@ func (l Line) Source() earshot.EventID {
 }
 
 // History is the dialogue of a seat, in the order in which the room admitted it; a clock that jumps
-// does not change it. A reply stands behind what it answers, other replies to that and what agents
-// asked one another for it, and so before the message that cut it off.
+// does not change that. A reply follows what it answers, other replies to that, and what agents
+// asked one another for it. So it precedes the message that cut it off.
 type History struct {
 	Agent  earshot.ParticipantID
 	Lines  []Line
@@ -121,7 +122,7 @@ type History struct {
 	cut    []earshot.Event                        // its replies that were cut off and can be resumed
 	Recent func(earshot.EventID) (Citation, bool) // other events that are remembered; may be nil
 
-	left sleepingHistory // of the dialogue, while the agent sleeps
+	left sleepingHistory // what remains of the dialogue while the agent sleeps
 }
 
 // A sleepingHistory is what a sleeping seat remembers of its dialogue: the events it was made from,
@@ -179,8 +180,8 @@ func (h *History) bytes() int {
 }
 
 // Prompt returns what everybody in a may see of the dialogue, as the model of the agent self reads
-// it at now, and the lines used. If several is set, it says for whom each message is. It says how
-// long ago a message was said, where that differs.
+// it at now, and the lines it used. If several is set, each message says for whom it is. Where it
+// differs from the message before, the age of a message is given.
 func (h *History) Prompt(a earshot.Audience, self earshot.ParticipantID, name func(earshot.ParticipantID) string, several bool, now time.Time) (out []llm.Message, used []Line) {
 	before := ""
 	for _, l := range h.Lines {
@@ -211,10 +212,10 @@ func (h *History) Prompt(a earshot.Audience, self earshot.ParticipantID, name fu
 	return out, used
 }
 
-// Message returns a message of somebody else, as the model reads it.
+// Message returns a message by somebody else, as the model reads it.
 func (l Line) Message(name func(earshot.ParticipantID) string, several bool) llm.Message {
 	envelope := conversation.Envelope{From: name(l.Speaker()), Text: l.Quoted.among(name) + l.Text + l.manner}
-	if n := len(l.Mends); n > 0 && name(l.Mends[n-1].By) != envelope.From { // these are then the words of whoever corrected it
+	if n := len(l.Mends); n > 0 && name(l.Mends[n-1].By) != envelope.From { // these are the words of whoever corrected the line
 		envelope.Text += earshot.Text(" (corrected: these words are " + name(l.Mends[n-1].By) + "'s)")
 	}
 	for _, id := range l.To {
@@ -225,7 +226,7 @@ func (l Line) Message(name func(earshot.ParticipantID) string, several bool) llm
 	return llm.Message{Role: llm.User, Text: envelope.String()}
 }
 
-// whole returns the text of the sentence that ends with the last of some lines.
+// whole returns the text of the sentence that ends with the last of these lines.
 func whole(lines []Line) earshot.Text {
 	n := len(lines) - 1
 	l := lines[n]
@@ -233,13 +234,13 @@ func whole(lines []Line) earshot.Text {
 		return l.Text
 	}
 	if by, before := l.Speaker(), lines[n-1].Speaker(); by != before && by != "" && before != "" {
-		return l.Text // they turned out to be of two speakers
+		return l.Text // they turned out to be by two speakers
 	}
 	return Join(whole(lines[:n]), lines[n].Text)
 }
 
-// Waited returns the line of event e among the lines of a prompt, and whether the last word is that
-// of the agent self: while e waited, another agent asked it.
+// Waited returns the line of event e among the lines of a prompt, and whether the last line is by
+// the agent self. If it is, another agent asked it something while e waited.
 func Waited(used []Line, e earshot.EventID, self earshot.ParticipantID) (l Line, ok bool) {
 	i := slices.IndexFunc(used, func(l Line) bool { return l.Event == e })
 	if i < 0 {
@@ -261,8 +262,8 @@ func ended(r earshot.Reply, name func(earshot.ParticipantID) string) string {
 	return note
 }
 
-// Outcome returns how a reply of an agent ended, as its model is told it, without the name of by,
-// who cut it off. Both are empty if it ended by itself and was heard.
+// Outcome returns how a reply of an agent ended, in the words for its model. by is who cut the
+// reply off; note leaves out their name. Both are empty if the reply ended by itself and was heard.
 func Outcome(r earshot.Reply) (by earshot.ParticipantID, note string) {
 	where := " there."
 	if r.Delivered() == "" {
@@ -285,7 +286,7 @@ func Outcome(r earshot.Reply) (by earshot.ParticipantID, note string) {
 	return "", ""
 }
 
-// Lately returns the dialogue as it is read out.
+// Lately returns the dialogue as it is read out to people.
 func (h *History) Lately(a earshot.Audience, name func(earshot.ParticipantID) string) []reflex.Line {
 	var out []reflex.Line
 	var said []Line
@@ -303,8 +304,8 @@ func (h *History) Lately(a earshot.Audience, name func(earshot.ParticipantID) st
 	return out
 }
 
-// revised takes in that something was said by somebody else than was thought. It changes their
-// name, but not their rights: those stay as they were.
+// revised takes in that something was said by another person than was thought. It changes the name
+// on the line, but not its rights.
 func (h *History) revised(e earshot.Event) {
 	w, is := e.Body.(earshot.Attribution)
 	i := slices.IndexFunc(h.Lines, func(l Line) bool { return is && l.Event == w.Of && l.Aloud })
@@ -313,7 +314,7 @@ func (h *History) revised(e earshot.Event) {
 	}
 }
 
-// Speaker returns whose words a line is, as far as anybody knows.
+// Speaker returns by whom a line was said, as far as that is known.
 func (l Line) Speaker() earshot.ParticipantID {
 	if l.whose != nil {
 		return l.whose.Author
@@ -338,7 +339,7 @@ func (h *History) Forget(is func(earshot.EventID) bool) {
 	h.said, h.cut = slices.DeleteFunc(h.said, erased), slices.DeleteFunc(h.cut, erased)
 }
 
-// With returns a copy of the history with an event that is not on record yet; h stays as it is.
+// With returns a copy of the history with an event that is not on record yet. h stays unchanged.
 func (h *History) With(e earshot.Event, people *participants.Registry) History {
 	with := *h
 	with.Lines = slices.Clone(h.Lines)

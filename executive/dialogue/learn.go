@@ -24,8 +24,8 @@ func (h *History) Learn(e earshot.Event, people *participants.Registry) {
 	}
 }
 
-// Line returns an event as a line of the dialogue, and whether it is one. What was said aloud to
-// others is none: people talk all day, and would drive out everything else.
+// Line returns an event as a line of the dialogue, and whether it belongs there. What was said
+// aloud to others does not: people talk all day, and would displace everything else.
 func (h *History) Line(e earshot.Event, people *participants.Registry) (Line, bool) {
 	l := Line{Event: e.ID, Sequence: e.Sequence, At: e.At, Author: e.Author, From: e.From, To: e.To, Visibility: e.Visibility}
 	switch body := e.Body.(type) {
@@ -52,7 +52,7 @@ func (h *History) Line(e earshot.Event, people *participants.Registry) (Line, bo
 		}
 		if e.Author != h.Agent {
 			if !h.has(l.About) {
-				l.About = "" // another agent was asked, so it stands where it came
+				l.About = "" // another agent was asked, so the line stays where it came
 			}
 			return l, l.Text != ""
 		}
@@ -64,8 +64,8 @@ func (h *History) Line(e earshot.Event, people *participants.Registry) (Line, bo
 	return l, true
 }
 
-// Overhear takes words that were said aloud to nobody in particular into the dialogue, since the
-// agent answers them, with their later corrections.
+// Overhear takes words that were said aloud to nobody in particular into the dialogue, because the
+// agent is answering them. It applies their later corrections.
 func (h *History) Overhear(e earshot.Event, changes []scene.Version) {
 	if u, aloud := e.Body.(earshot.Utterance); aloud && !h.has(e.ID) {
 		h.Add(Line{Event: e.ID, At: e.At, Author: e.Author, From: e.From, Text: u.Text, Visibility: e.Visibility, Aloud: true, Voice: u.Speaker, manner: manner(e.Author, u)})
@@ -75,7 +75,7 @@ func (h *History) Overhear(e earshot.Event, changes []scene.Version) {
 	}
 }
 
-// handed returns the line l of a reply by which agents handed over.
+// handed returns the line l for a reply by which agents handed over.
 func (h *History) handed(l Line, over *earshot.Handover, people *participants.Registry) Line {
 	to := "a person"
 	if over.To != "" {
@@ -89,7 +89,7 @@ func (h *History) handed(l Line, over *earshot.Handover, people *participants.Re
 	return l
 }
 
-// Spoke remembers a reply, for people who ask what was said.
+// Spoke remembers a reply, for people who ask what the agent said.
 func (h *History) Spoke(reply earshot.Event) {
 	h.said = append(h.said, reply)
 	h.said = slices.Delete(h.said, 0, max(0, len(h.said)-keepSaid))
@@ -117,9 +117,9 @@ func (h *History) Sleep(newest int64) {
 	*h = History{Agent: h.Agent, Recent: h.Recent, cut: h.cut, left: left}
 }
 
-// Wake restores the dialogue from the newest events that the agent may see: the dialogue when it
-// fell asleep, and what has happened since. An agent that was never awake has heard all of them;
-// began is the newest event from before the program began.
+// Wake restores the dialogue from the newest events that the agent may see: the dialogue as it was
+// when the agent fell asleep, and what has happened since. An agent that was never awake has heard
+// all of them. began is the newest event from before the program began.
 func (h *History) Wake(events []earshot.Event, began int64, people *participants.Registry) {
 	known := make(map[earshot.EventID]earshot.Event, len(events))
 	for _, e := range events {
@@ -160,8 +160,8 @@ func (h *History) Wake(events []earshot.Event, began int64, people *participants
 	h.left = sleepingHistory{}
 }
 
-// Relearn remembers e if it is a reply of the agent's own, from before the agent can explain how it
-// came about.
+// Relearn remembers e if it is a reply of the agent itself, from a time before the agent could
+// explain its replies.
 func (h *History) Relearn(e earshot.Event) {
 	if body, ok := e.Body.(earshot.Reply); ok && e.Author == h.Agent && body.Offered != "" && body.Handover == nil {
 		h.Spoke(e)
@@ -169,9 +169,9 @@ func (h *History) Relearn(e earshot.Event) {
 	}
 }
 
-// manner returns what a model is told beside words of an author that were said aloud: why they may
-// be somebody else's than they seem. Somebody whom the provider knows, as in a call where everybody
-// is heard separately, is not mistaken for another.
+// manner returns a note for the model on words that were said aloud: why they may not be by the
+// person they seem to be by. Somebody whom the provider knows, as in a call where everybody is
+// heard separately, is not mistaken for another.
 func manner(author earshot.ParticipantID, u earshot.Utterance) earshot.Text {
 	switch {
 	case u.LikeAgent:

@@ -9,8 +9,8 @@ import (
 	"earshot/executive/reflex"
 )
 
-// TrackCut adds a reply of the agent to those that can be resumed, and removes the one that it has
-// resumed, and the previous one of the same conversation.
+// TrackCut adds a reply of the agent to those that can be resumed, and removes the reply that it
+// has resumed, and the previous one of the same conversation.
 func (h *History) TrackCut(e earshot.Event) {
 	reply := e.Body.(earshot.Reply)
 	cut := !reply.Resumable.IsZero()
@@ -26,8 +26,9 @@ func (h *History) TrackCut(e earshot.Event) {
 // HasCut reports whether any reply can be resumed.
 func (h *History) HasCut() bool { return len(h.cut) > 0 }
 
-// Resumable returns the reply that somebody who asks with visibility v wants resumed, if everybody
-// in a may know it: that of their own conversation before any other.
+// Resumable returns the reply that can be resumed for somebody who asks with visibility v, if
+// everybody in a may know that reply. A reply in the asker's own conversation comes before any
+// other.
 func (h *History) Resumable(v earshot.Visibility, a earshot.Audience, now time.Time) (cut earshot.Event, ok bool) {
 	for _, e := range h.cut { // newest last
 		fits := e.Visibility.Allows(a) && now.Before(e.Body.(earshot.Reply).Resumable)
@@ -38,8 +39,8 @@ func (h *History) Resumable(v earshot.Visibility, a earshot.Audience, now time.T
 	return cut, ok
 }
 
-// Concerns reports whether a reply that was cut off is the one that somebody means who asks what it
-// was: they may name its subject in words of the reply or of its question.
+// Concerns reports whether an interrupted reply is the one that somebody wants resumed. They may
+// name its subject, in words of the reply or of its question.
 func (h *History) Concerns(cut earshot.Event, asked earshot.Body) bool {
 	var text earshot.Text
 	switch b := asked.(type) {
@@ -54,8 +55,8 @@ func (h *History) Concerns(cut earshot.Event, asked earshot.Body) bool {
 		slices.ContainsFunc(h.Lines, func(l Line) bool { return l.Event == reply.About && reflex.Mentions(l.Text, topic) })
 }
 
-// keepSaid is how many replies are remembered: one for each conversation that goes on beside
-// others.
+// keepSaid is how many replies are remembered: one for each conversation that may go on at the same
+// time.
 const keepSaid = conversation.MaxCircles
 
 // Unfinished reports whether part of a reply was not heard.

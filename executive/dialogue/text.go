@@ -14,12 +14,12 @@ func Join(a, b earshot.Text) earshot.Text {
 	return a + " " + b
 }
 
-// OneLine returns text as valid UTF-8 on one line, as it stands in a sentence.
+// OneLine returns text as valid UTF-8 in one line, so that it can be part of a sentence.
 func OneLine(text earshot.Text) earshot.Text {
 	return earshot.Text(strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " "))
 }
 
-// Tail returns the end of text, in at most so many bytes.
+// Tail returns the end of text, at most most bytes.
 func Tail(text earshot.Text, most int) earshot.Text {
 	if len(text) <= most {
 		return text
@@ -31,14 +31,14 @@ func Tail(text earshot.Text, most int) earshot.Text {
 	return text[at:]
 }
 
-// Quote returns text as it stands in a sentence of the program's own: it can neither end the
-// sentence nor continue it.
+// Quote returns text in a form that can be part of a sentence of the program's own: it can neither
+// end the sentence nor continue it.
 func Quote(text earshot.Text) string {
 	return `"` + strings.ReplaceAll(string(OneLine(text)), `"`, "'") + `"`
 }
 
-// QuoteEnd returns the last most bytes of a text, at most, as they stand in an instruction of the
-// program, after an ellipsis if there is more.
+// QuoteEnd returns the end of a text, at most most bytes, in a form that can be part of an
+// instruction by the program. An ellipsis precedes it if there is more.
 func QuoteEnd(text string, most int) string {
 	short := string(Tail(earshot.Text(text), most))
 	if len(short) < len(text) {
@@ -47,7 +47,7 @@ func QuoteEnd(text string, most int) string {
 	return Quote(earshot.Text(short))
 }
 
-// Beginning returns the first most bytes of text, at most, and an ellipsis if there is more.
+// Beginning returns the beginning of text, at most most bytes, and an ellipsis if there is more.
 func Beginning(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -8,7 +8,7 @@ import (
 	"earshot"
 )
 
-// Wording returns text in the form in which it may be kept: valid, and of at most so many bytes.
+// Wording returns text in the form in which it may be kept: as valid UTF-8 of at most most bytes.
 func Wording(text earshot.Text, most int) (earshot.Text, error) {
 	if len(text) > most {
 		return "", fmt.Errorf("a message of %d bytes is too long: at most %d; send it in parts", len(text), most)

@@ -1,6 +1,6 @@
-// Package echo remembers what comes out of the voices of a room, word by word as it is heard, to
-// recognise it when it comes back through a microphone. It deals with words only; what is done
-// about the sound itself is done in the sound helper.
+// Package echo remembers what the voices of a room give out, word by word as it is heard, so that
+// it can be recognised when it comes back through a microphone. It only deals with words; the sound
+// itself is dealt with in the sound helper.
 package echo
 
 import (
@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// mostSounded is how many words of what came out of the voices are remembered: the longest
-	// utterance, half a minute, and what is spoken while it is being transcribed.
+	// mostSounded is how many spoken words are remembered: those of the longest utterance, half a
+	// minute, and what is spoken while it is being transcribed.
 	mostSounded = 256
 
-	// before and after extend the time of an utterance in which the spoken words are compared with
-	// it: the sound takes its time through a device, a room and another device, and a word counts
-	// from when half of it was heard.
+	// before and after extend the time of an utterance within which spoken words are compared with
+	// it. The sound takes time to pass through a device, a room and another device, and a word is
+	// timed at the moment when half of it was heard.
 	before = 1500 * time.Millisecond
 	after  = time.Second
 
@@ -28,12 +28,12 @@ const (
 	// measured yet, and through a device that buffers a second or two of sound.
 	MaxDelay = 3 * time.Second
 
-	// next is how many words that are about to be spoken are compared.
+	// next is how many of the words that are about to be spoken are compared too.
 	next = 4
 )
 
-// Reference is what comes out of the voices of a room, to recognise it when it comes back through a
-// microphone. The zero value is silent.
+// Reference holds what the voices of a room give out, to recognise it when it comes back through a
+// microphone. Its zero value has nothing.
 type Reference struct {
 	mu      sync.Mutex
 	past    []spokenWord // in the order in which they came
@@ -80,8 +80,8 @@ const half = 500 * time.Millisecond
 
 // Echoes reports whether a voice that was heard from one time to another may be the output of the
 // room's voices: they sounded when it began, or just before, and when it ended. Just before covers
-// the time of a word, a device, the room and another device together, as in Between. Somebody who
-// continues after that, or began before the first word, is somebody else.
+// the time of a word, a device, the room and another device together, as in Between. A voice that
+// continues for longer, or began before the first word, belongs to somebody else.
 func (a *Reference) Echoes(begin, end time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -91,7 +91,7 @@ func (a *Reference) Echoes(begin, end time.Time) bool {
 	return sounded(begin) && sounded(end)
 }
 
-// recently is how long after a question "yes" is an answer to it, although more was said since.
+// recently is how long after a question a "yes" still answers it, although more was said since.
 const recently = 3 * time.Second
 
 // Asked reports whether a question was spoken shortly before a voice that was heard from one time
@@ -104,7 +104,7 @@ func (a *Reference) Asked(begin, end time.Time) bool {
 	})
 }
 
-// A speechTracker follows one speech of one voice. If several voices say the same, the one that
+// A speechTracker tracks one speech of one voice. If several voices say the same, the one that was
 // opened last counts.
 type speechTracker struct {
 	earshot.Speaking
@@ -112,10 +112,10 @@ type speechTracker struct {
 	voice     Voice
 	began     time.Time
 	starts    []int       // the offset in the reply of each clause
-	length    int         // of the reply, as far as it was handed over
+	length    int         // how much of the reply was handed over
 	words     []replyWord // the words of the reply, as they are spoken
 	spoken    int         // how many of them have come out
-	signs     int         // how many words come out with text that is in no reply, for which there are no positions
+	signs     int         // how many spoken words belong to no reply, so that no positions are reported for them
 
 	opens sync.Once     // with the first clause
 	cuts  sync.Once     // closes cut
@@ -129,16 +129,16 @@ type replyWord struct {
 	at   int
 }
 
-// A Voice is how something is said through an outlet.
+// A Voice says how something is spoken through an outlet.
 type Voice struct {
 	Now func() time.Time
 
-	// Read returns how the voice says a clause, with its Spoken form and Marks. If nil, clauses are
-	// passed on as they are.
+	// Read returns a clause as the voice says it, with its Spoken form and Marks. If nil, clauses
+	// are passed on unchanged.
 	Read func(earshot.Clause) earshot.Clause
 
-	// Speaks reports whether anybody speaks at a time, and returns a channel that is closed when
-	// nobody does any more: the first clause waits for that. If nil, it does not wait.
+	// Speaks reports whether anybody is speaking at a time, and returns a channel that is closed
+	// when nobody is any more; the first clause waits for that. If nil, nothing waits.
 	Speaks func(time.Time) (over <-chan struct{}, speaks bool)
 }
 
@@ -186,12 +186,12 @@ func (m *speechTracker) Do(c earshot.Control) {
 	m.Speaking.Do(c)
 }
 
-// gap is how long a reply that is ready waits at most for a gap in what people say: most sentences
-// are over by then, and a television never is.
+// gap is how long a finished reply waits at most for a gap in what people say: most sentences end
+// sooner, and a television never stops.
 const gap = 4 * time.Second
 
-// wait waits until nobody speaks, whoever it is and to whom, so that no speech begins over a
-// person. It gives up after [gap], or when the speech is cut.
+// wait waits until nobody speaks, whoever they are and whomever they address, so that no speech
+// begins while a person is speaking. It gives up after [gap], or when the speech is cut.
 func (m *speechTracker) wait() {
 	if m.voice.Speaks == nil {
 		return
@@ -212,8 +212,8 @@ func (m *speechTracker) wait() {
 	}
 }
 
-// wordsOf returns the words of a clause as they are spoken, and where each begins in a reply in
-// which the clause begins at start.
+// wordsOf returns the words of a clause as they are spoken, each with its offset in the reply. The
+// clause begins at start in the reply.
 func wordsOf(c earshot.Clause, start int) (words []replyWord) {
 	spoken := string(c.Spoken)
 	if spoken == "" && len(c.Marks) == 0 {

@@ -12,9 +12,9 @@ import (
 	"earshot/participants/agents"
 )
 
-// Address says for whom e is, if it was said aloud: for which agents, and by what evidence. Several
-// can be called at once; somebody who calls none continues with the agent with which they are
-// talking. unlike says that the voice is unlike any known one.
+// Address determines for which agents e is, if it was said aloud, and by what evidence. Several
+// agents can be called at once. Somebody who calls none continues with the agent with which they
+// are talking. unlike says that the voice is unlike any known one.
 func (l *Listener) Address(e earshot.Event, unlike bool) (to conversation.Address, whom []earshot.ParticipantID) {
 	about, with := l.attention(e, unlike)
 	for _, a := range l.Agents() {
@@ -31,7 +31,7 @@ func (l *Listener) Address(e earshot.Event, unlike bool) (to conversation.Addres
 	return to, whom
 }
 
-// hears returns what something said aloud means to one agent.
+// hears returns what something that was said aloud means to one agent.
 func (l *Listener) hears(a agents.Record, e earshot.Event, about conversation.SpeechContext) conversation.Address {
 	switch body := e.Body.(type) {
 	case earshot.Utterance:
@@ -47,7 +47,7 @@ func (l *Listener) hears(a agents.Record, e earshot.Event, about conversation.Sp
 	return ""
 }
 
-// classifier returns the classifier by which an agent listens.
+// classifier returns the classifier that determines whether an agent is addressed.
 func (l *Listener) classifier(a agents.Record) conversation.AddressClassifier {
 	set := l.Settings().Speech
 	c := conversation.AddressClassifier{Name: a.Name, As: conversation.Spellings(a.Name), After: set.FollowUp.Duration(), Sure: set.LeastConfidence, Asks: set.AskBack}
@@ -57,7 +57,7 @@ func (l *Listener) classifier(a agents.Record) conversation.AddressClassifier {
 	return c
 }
 
-// Correct returns text with the names of agents in their correct spelling.
+// Correct returns text with the names of agents spelt correctly.
 func (l *Listener) Correct(text earshot.Text) earshot.Text {
 	for _, a := range l.Agents() {
 		text = l.classifier(a).Correct(text)
@@ -65,9 +65,9 @@ func (l *Listener) Correct(text earshot.Text) earshot.Text {
 	return text
 }
 
-// attention returns what the agents were doing while e was said, as far as it concerns the speaker,
-// and with which of them the speaker is talking: the agent that is answering them, or did last; the
-// main one if none did.
+// attention returns what the agents were doing while e was said, where that concerns the speaker,
+// and the agent with which the speaker is talking. This is the agent that is answering the speaker,
+// or was the last to do so; if there is none, it is the main one.
 func (l *Listener) attention(e earshot.Event, unlike bool) (conversation.SpeechContext, agents.Record) {
 	all, by := l.Agents(), l.counterpart(e)
 	a := conversation.SpeechContext{
@@ -110,8 +110,9 @@ func (l *Listener) orders(b earshot.Body) bool {
 	return text != "" && slices.ContainsFunc(l.Agents(), func(a agents.Record) bool { return reflex.Recognise(text, a.Name) != reflex.None })
 }
 
-// CorrectOrder returns e with the phrase that silences an agent, if a recogniser wrote something that
-// sounds like it while an agent was speaking: at that time nothing else is said so often.
+// CorrectOrder returns e with the phrase that silences an agent, if a recogniser wrote something
+// that sounds like that phrase while an agent was speaking. No other phrase is as common at such a
+// time.
 func (l *Listener) CorrectOrder(e earshot.Event) earshot.Event {
 	u, whole := e.Body.(earshot.Utterance)
 	if !whole || !(u.Own > 0 || l.Echo.Sounds(e.At, l.End(e))) {
@@ -127,7 +128,7 @@ func (l *Listener) CorrectOrder(e earshot.Event) earshot.Event {
 	return e
 }
 
-// CorrectName returns e with the correct name of an agent that was called, if a recogniser wrote
+// CorrectName returns e with the correct name of the agent that was called, if a recogniser wrote
 // something else.
 func (l *Listener) CorrectName(e earshot.Event, unlike bool) earshot.Event {
 	u, whole := e.Body.(earshot.Utterance)

@@ -9,30 +9,30 @@ import (
 )
 
 const (
-	// tellsLong is how long somebody must have spoken before the agent shows that it listens: most
-	// sentences are shorter.
+	// tellsLong is how long somebody must have spoken before the agent shows that it is listening:
+	// most sentences are shorter.
 	tellsLong = 8 * time.Second
 
 	// betweenBackchannels is the least time between two signs. People give them more often, but
-	// from a machine that is tiring.
+	// coming from a machine that would be tiring.
 	betweenBackchannels = 12 * time.Second
 
-	// backchannelLasts bounds one sign, including the delay of its device.
+	// backchannelLasts bounds the duration of one sign, including the delay of its device.
 	backchannelLasts = 3 * time.Second
 )
 
-// backchannel is what is said. The built-in voice spells "mm-hm".
+// backchannel is the sign. The built-in voice would spell "mm-hm".
 const backchannel = "Uh-huh."
 
-// Backchannels are the signs by which the agent shows that it listens: when it gave the last one,
-// and what ends that. The zero value is ready, and is not safe for concurrent use.
+// Backchannels keeps track of the signs by which the agent shows that it is listening: when it gave
+// the last one, and how to end it. The zero value is ready to use, and not safe for concurrent use.
 type Backchannels struct {
 	shown time.Time
 	end   context.CancelFunc // nil before the first
 }
 
-// Begin begins a sign, if one is due to somebody who has spoken since began. It ends with the
-// context that is returned.
+// Begin begins a sign, if one is due to somebody who has been speaking since began. The sign ends
+// with the context that Begin returns.
 func (b *Backchannels) Begin(ctx context.Context, began, now time.Time) (_ context.Context, due bool) {
 	if now.Sub(began) < tellsLong || !b.shown.IsZero() && now.Sub(b.shown) < betweenBackchannels {
 		return nil, false
@@ -58,7 +58,7 @@ func (l *Listener) Backchannel(ctx context.Context, o earshot.Outlet, v echo.Voi
 		}
 	})
 	if err != nil {
-		return // a missing voice is reported where it is needed
+		return // a missing voice is reported where a voice is needed
 	}
 	speaking.Do(earshot.Duck)
 	if speaking.Say(earshot.Clause{Spoken: backchannel}) == nil {

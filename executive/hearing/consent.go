@@ -11,8 +11,8 @@ import (
 )
 
 // A VoiceRegistry is a [Voices] that can be told whose voices they are. Its methods are safe for
-// concurrent use, and wait for a disk where something is kept. They do not check the caller's
-// rights: the room does.
+// concurrent use; those that keep something wait for a disk. They do not check the caller's rights,
+// which is up to the room.
 type VoiceRegistry interface {
 	Voices
 	Known() []speakers.Speaker
@@ -24,32 +24,32 @@ type VoiceRegistry interface {
 
 var _ VoiceRegistry = (*speakers.Registry)(nil)
 
-// ConsentTerms are the terms to which somebody agrees whose voice is kept.
+// ConsentTerms are the terms to which somebody agrees before their voice is kept.
 const ConsentTerms = "I keep what your voice sounds like, as some numbers, in a file on this machine, so that I know it again after a restart. It holds no sound and no words, it lets nobody do or see anything, and it is erased when you say so."
 
-// agreesWithin is how long after the explanation somebody may say yes: saying it takes a third of
-// that, and a later yes answers something else.
+// agreesWithin is how long after the end of the explanation somebody may say yes: giving the
+// explanation takes a third of that, and a later yes answers something else.
 const agreesWithin = time.Minute
 
-// A Consent is who was asked whether their voice may be kept, and when. The zero value is nobody. It
-// is not safe for concurrent use.
+// A Consent records who was asked whether their voice may be kept, and when. The zero value has
+// asked nobody. It is not safe for concurrent use.
 type Consent struct {
 	voice earshot.ParticipantID
 	asked time.Time
 }
 
-// rememberMe are the words by which somebody asks to be known by their voice, and yeses those by
-// which they agree.
+// rememberMe are the words by which somebody asks to be known by their voice, and yeses are those
+// by which they agree.
 var (
 	rememberMe = []string{"remember my voice", "keep my voice", "learn my voice", "remember what i sound like", "know me by my voice"}
 	yeses      = []string{"yes", "yes please", "yes i do", "yes i agree", "i agree", "please do", "sure", "of course", "yes remember it", "yes remember my voice"}
 )
 
-// Answer returns what an agent says to somebody who asks aloud that it remember their voice, or
-// agrees to that, with e, which ended at end; empty if they do neither, or no voice can be kept
-// here. Only the person to whom somebody known has attributed the voice can ask, and only the same
-// voice can agree: how a model understands the words does not matter. failed says why a voice could
-// not be kept.
+// Answer returns what an agent says to somebody who asks aloud, by e, that it remember their voice,
+// or who agrees to that. end is when e ended. Answer returns an empty text if e does neither, or if
+// no voice can be kept here. Only the person to whom a known person has attributed the voice can
+// ask, and only the same voice can agree. How a model understands the words makes no difference.
+// failed says why a voice could not be kept.
 func (c *Consent) Answer(voices Voices, e earshot.Event, who participants.Participant, text earshot.Text, agent string, end time.Time) (answer string, failed error) {
 	book, ok := voices.(VoiceRegistry)
 	if !ok || !who.Voice() {
@@ -73,7 +73,7 @@ func (c *Consent) Answer(voices Voices, e earshot.Event, who participants.Partic
 	return ConsentTerms + " Do you agree?", nil
 }
 
-// plainly returns the words without the name of the agent and without punctuation.
+// plainly returns the words without the agent's name and without punctuation.
 func plainly(text earshot.Text, agent string) string {
 	folded := strings.ToLower(string(text))
 	folded = strings.Map(func(c rune) rune {

@@ -11,7 +11,7 @@ import (
 )
 
 // A counterpart is the other side of a conversation with an agent: a person or, if the person is
-// unknown, the device that hears them. A voice like the agent's own is a counterpart of its own.
+// unknown, the device that hears them. A voice like the agent's own is a separate counterpart.
 type counterpart struct {
 	who  earshot.ParticipantID
 	by   earshot.Handle
@@ -37,8 +37,8 @@ func (l *Listener) counterpart(e earshot.Event) counterpart {
 	return counterpart{by: e.From, like: LikeAgent(e)}
 }
 
-// same reports whether two utterances may be by one person. Where an author is unknown, they may be
-// if they were heard through the same device.
+// same reports whether two utterances may be by the same person. If the author of one is unknown,
+// they may be if they were heard through the same device.
 func (l *Listener) same(a, b earshot.Event) bool {
 	if a.Author != "" && b.Author != "" {
 		return l.People.Current(a.Author) == l.People.Current(b.Author)
@@ -47,9 +47,9 @@ func (l *Listener) same(a, b earshot.Event) bool {
 }
 
 // lastTalk returns the last exchange with the speaker of e. A voice of which too little was heard
-// may be anybody's who is heard through the same device, so it continues the last exchange there. A
-// known person continues the exchange of such a voice, and so does somebody who sounds like the
-// agent. l.mu must be held.
+// may belong to anybody who is heard through the same device, so it continues the last exchange
+// there. A known person, and somebody who sounds like the agent, continue the exchange of such a
+// voice. l.mu must be held.
 func (l *Listener) lastTalk(e earshot.Event, p counterpart) lastExchange {
 	t, through := l.answered[p], l.answered[counterpart{by: e.From}]
 	if (p.who != "" || p.like) && through.with == "" && (!through.like || p.like) && through.ended.After(t.ended) {
@@ -58,39 +58,39 @@ func (l *Listener) lastTalk(e earshot.Event, p counterpart) lastExchange {
 	return t
 }
 
-// A lastExchange says when somebody was last answered, and by which agent.
+// A lastExchange says when an agent last answered somebody, and which agent did.
 type lastExchange struct {
 	asked, ended time.Time
 	by           earshot.ParticipantID
 	with         earshot.ParticipantID // empty if unknown
-	like         bool                  // the agent answered somebody who sounds like it
+	like         bool                  // it answered somebody who sounds like the agent
 	asksBack     bool                  // the agent had not understood
 }
 
-// maxAnswered is for how many people, and devices through which they were heard, the room remembers
-// the last exchange: more than one can talk with at a time.
+// maxAnswered is for how many people and devices the room remembers the last exchange: more than
+// can take part in conversations at one time.
 const maxAnswered = 64
 
-// An Exchange is a question that somebody asked aloud, and that an agent has answered.
+// An Exchange is a question that somebody asked aloud, and an agent's answer to it.
 type Exchange struct {
 	Message   earshot.Event
 	Agent     earshot.ParticipantID
-	Continues bool // it continued a conversation, and called nobody
+	Continues bool // the question continued a conversation, and called nobody
 	AsksBack  bool // the agent had not understood
 }
 
-// Talked notes that an agent has answered somebody at a time. Words that are heard next through the
-// same device, and whose speaker is unknown, are taken for theirs.
+// Talked notes that an agent has answered somebody at a time. If the next words through the same
+// device have an unknown speaker, they count as that person's.
 func (l *Listener) Talked(x Exchange, at time.Time) {
 	p, through := l.counterpart(x.Message), counterpart{by: x.Message.From}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if p.who == "" && !p.like && x.Continues {
-		p.who = l.answered[through].with // the conversation that it continued
+		p.who = l.answered[through].with // the person whose conversation it continued
 	}
 	t := lastExchange{x.Message.At, at, x.Agent, p.who, p.like, x.AsksBack}
 	if had := l.answered[through]; had.ended.After(at) && had.by == t.by {
-		t.ended = had.ended // the agent had asked for a moment
+		t.ended = had.ended // somebody had asked the agent for a moment
 	}
 	if p.who != "" {
 		p.by = earshot.Handle{}
@@ -104,8 +104,8 @@ func (l *Listener) Talked(x Exchange, at time.Time) {
 	}
 }
 
-// waitExtension is for how long somebody who has asked for a moment need not call the agent again, in
-// addition to the usual time.
+// waitExtension is the additional time within which somebody who has asked for a moment need not
+// call the agent again.
 const waitExtension = 20 * time.Second
 
 // asksForTime reports whether text asks an agent to wait.
@@ -113,8 +113,8 @@ func (l *Listener) asksForTime(text earshot.Text) bool {
 	return slices.ContainsFunc(l.Agents(), func(a agents.Record) bool { return reflex.Recognise(text, a.Name) == reflex.Moment })
 }
 
-// noteWaitRequest notes that somebody who is talking with an agent has asked it for a moment, if e
-// does: it waits in silence, and they are still talking with it when they continue.
+// noteWaitRequest notes if somebody who is talking with an agent asks it, by e, for a moment. The
+// agent then waits in silence, and they are still talking with it when they continue.
 func (l *Listener) noteWaitRequest(e earshot.Event) {
 	u, aloud := e.Body.(earshot.Utterance)
 	if !aloud || !l.asksForTime(u.Text) {
@@ -137,20 +137,20 @@ type spokenReply struct {
 	at   time.Time
 }
 
-// SaidAloud notes how a reply ended that was heard to its end.
+// SaidAloud notes the end of a reply that was heard in full.
 func (l *Listener) SaidAloud(said earshot.Text) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.spoken = spokenReply{said[max(0, len(said)-maxAsked):], l.Now()}
 }
 
-// maxAsked is how many bytes of what an agent said are kept: a question and the end of what stands
-// before it.
+// maxAsked is how many bytes of what an agent said are kept: a question, and the end of what
+// precedes it.
 const maxAsked = 300
 
-// Asked returns the end of what an agent has just said aloud and nobody has answered yet, or
-// nothing. A recogniser can tell from it what people may say. It returns at once, and is safe for
-// concurrent use.
+// Asked returns the end of what an agent has just said aloud and nobody has answered yet; empty if
+// there is nothing. It lets a recogniser expect what people may say. It returns at once, and is
+// safe for concurrent use.
 func (l *Listener) Asked() earshot.Text {
 	followUp := l.Settings().Speech.FollowUp.Duration()
 	now := l.Now()
@@ -162,23 +162,24 @@ func (l *Listener) Asked() earshot.Text {
 	return l.spoken.text
 }
 
-// longestAnswer is how long an answer may take to be said during which Asked is called.
+// longestAnswer is the longest answer during which Asked is called.
 const longestAnswer = 30 * time.Second
 
-// replies is how soon people answer each other, from the end of one's words to the beginning of the
-// other's. Most answers in a conversation come within half a second; after longer than this the
-// speaker may as well have turned to the agent.
+// replies is how soon people answer each other, from the end of one person's words to the beginning
+// of the other's. Most answers in a conversation come within half a second; after a longer time
+// than this, the speaker may have turned to the agent.
 const replies = 1500 * time.Millisecond
 
-// A remark is the last thing that was said to somebody else, as far as the voices tell.
+// A remark is the last thing that was said to somebody else, judging by the voices.
 type remark struct {
 	from earshot.Handle
 	end  time.Time
 }
 
-// overhear notes what was said to somebody else by a voice other than that of the agent's
-// counterpart. The next words through the same microphone whose speaker is unknown answer that, and
-// not the agent. unlike says that the voice is unlike any known one.
+// overhear notes that something was said to somebody else, if it was said by a voice other than
+// that of the agent's counterpart. If the next words through the same microphone have an unknown
+// speaker, they answer that voice, and not the agent. unlike says that the voice is unlike any
+// known one.
 func (l *Listener) overhear(e earshot.Event, unlike bool) {
 	u, is := e.Body.(earshot.Utterance)
 	if !is || !attributed(e) && !unlike {
@@ -189,16 +190,17 @@ func (l *Listener) overhear(e earshot.Event, unlike bool) {
 	l.aside = remark{e.From, e.At.Add(u.Lasted)}
 }
 
-// answersBystander reports whether e may answer what was said to somebody else. l.mu must be held.
+// answersBystander reports whether e may answer what somebody said to somebody else. l.mu must be
+// held.
 func (l *Listener) answersBystander(e earshot.Event) bool {
 	last := l.aside
 	return last.from == e.From && !last.end.IsZero() && e.At.Sub(last.end) <= replies
 }
 
-// differentSpeakers reports whether two different people have said these, as far as anybody knows.
+// differentSpeakers reports whether a and b are known to be by two different people.
 func (l *Listener) differentSpeakers(a, b earshot.Event) bool {
 	return attributed(a) && attributed(b) && a.From == b.From && !l.same(a, b)
 }
 
-// attributed reports whether the speaker is known, or is known to sound like the agent.
+// attributed reports whether the speaker is known, or known to sound like the agent.
 func attributed(e earshot.Event) bool { return e.Author != "" || LikeAgent(e) }

@@ -11,10 +11,10 @@ import (
 	"earshot/internal/lockorder"
 )
 
-// Interims are the words that are being said, as far as they are understood: the newest of each
-// voice, by the device through which it is heard. They are shown to the people present, and are in
-// no journal, no log and no prompt. The utterance replaces them, or nothing does. The zero value is
-// ready.
+// Interims are the words that are being said, as understood so far: the newest of each voice, by
+// the device through which it is heard. They are shown to the people present, and are in no
+// journal, log or prompt. The utterance replaces them, if one follows. The zero value is ready to
+// use.
 type Interims struct {
 	mu  lockorder.Mutex[lockorder.Leaf]
 	all map[earshot.Handle]interim
@@ -26,8 +26,8 @@ type interim struct {
 	told  time.Time     // when that voice was last reported
 }
 
-// Note takes in a report about a voice at now, and returns what must be shown, if anything. own
-// says that it is the agent's own voice come back, or may be. first says that the voice was not
+// Note takes in a report about a voice at now, and returns the events that must be shown. own says
+// that the voice is, or may be, the agent's own coming back. first says that the voice was not
 // known before.
 func (i *Interims) Note(e earshot.Event, own bool, now time.Time) (shown []earshot.Event, first bool) {
 	i.mu.Lock()
@@ -54,7 +54,7 @@ func (i *Interims) Note(e earshot.Event, own bool, now time.Time) (shown []earsh
 	return []earshot.Event{e}, !known
 }
 
-// End forgets the words of a voice when its utterance has come.
+// End forgets the words of a voice whose utterance has come.
 func (i *Interims) End(e earshot.Event) []earshot.Event {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -64,7 +64,8 @@ func (i *Interims) End(e earshot.Event) []earshot.Event {
 	return nil
 }
 
-// Expire forgets the voices that sent nothing for a while: a sense that dies reports no end.
+// Expire forgets the voices that have sent nothing for a while, because a sense that dies reports
+// no end.
 func (i *Interims) Expire(now time.Time) (gone []earshot.Event) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -76,7 +77,7 @@ func (i *Interims) Expire(now time.Time) (gone []earshot.Event) {
 	return gone
 }
 
-// drop forgets an interim, and returns the event that shows that. i.mu must be held.
+// drop forgets an interim, and returns the event that shows this. i.mu must be held.
 func (i *Interims) drop(was interim) []earshot.Event {
 	delete(i.all, was.event.From)
 	over := was.event
@@ -99,7 +100,7 @@ func (i *Interims) VisibleTo(a earshot.Audience) (all []earshot.Event) {
 	return all
 }
 
-// NextExpiry returns when the first of them fades; the zero time if there are none.
+// NextExpiry returns when the first interim expires; the zero time if there are none.
 func (i *Interims) NextExpiry() time.Time {
 	i.mu.Lock()
 	defer i.mu.Unlock()

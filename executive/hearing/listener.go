@@ -1,8 +1,8 @@
-// Package hearing finds out who says something aloud in a room, which agents it is for, and which
-// earlier words it continues, and remembers what was said lately. Beside its [Listener] it has the
-// words that are still being said, those that have cut a reply, the voices that are here, and the
-// signs by which an agent shows that it listens. It knows no room and no journal; a [Host] has what it
-// needs of a room, which shows and keeps what comes of this.
+// Package hearing determines who says something aloud in a room, for which agents it is, and which
+// earlier words it continues, and remembers what was said recently. Besides its [Listener], it
+// keeps the words that are still being said, the words that have cut a reply, the voices that are
+// present, and the signs by which an agent shows that it is listening. It knows neither room nor
+// journal: a [Host] provides what it needs of the room, and the room shows and keeps the results.
 package hearing
 
 import (
@@ -25,7 +25,7 @@ type Turn struct {
 	Agent   earshot.ParticipantID
 }
 
-// A Host is the room as a [Listener] knows it. All fields must be set, except that Voices may be
+// A Host is what a [Listener] needs of its room. All fields must be set, except that Voices may be
 // nil. Its functions return at once and are safe for concurrent use.
 type Host struct {
 	People   *participants.Registry
@@ -33,13 +33,13 @@ type Host struct {
 	Echo     *echo.Reference
 	Activity *activity.Tracker
 	Settings func() executive.Config
-	Agents   func() []agents.Record // the main one first
-	Turn     func() (Turn, bool)    // the live one
+	Agents   func() []agents.Record // the main agent first
+	Turn     func() (Turn, bool)    // the turn in progress
 	Now      func() time.Time
 }
 
-// A Listener knows what was lately said aloud in a room, and to whom. It is safe for concurrent use.
-// Use [New].
+// A Listener knows what was recently said aloud in a room, and to whom. It is safe for concurrent
+// use. Use [New].
 type Listener struct {
 	Host
 

@@ -8,11 +8,11 @@ import (
 	"earshot/internal/lockorder"
 )
 
-// PendingCuts are the words that were still being said when they cut a reply, by the device through
-// which they were heard. Usually an utterance replaces them. If none does, because nobody
-// understood what was said, or the agent's own voice came back, they are still kept: it is always
-// on record what has cut a reply. W is what the room knows about such words. The zero value is
-// ready, and safe for concurrent use.
+// PendingCuts are the words that cut a reply while they were still being said, by the device
+// through which they were heard. Usually an utterance replaces them. If none does, because nobody
+// understood what was said, or because the agent's own voice came back, they are kept anyway, so
+// that it is always on record what has cut a reply. W is what the room knows about such words. The
+// zero value is ready to use. It is safe for concurrent use.
 type PendingCuts[W any] struct {
 	mu  lockorder.Mutex[lockorder.Leaf]
 	all map[earshot.Handle]pendingCut[W]
@@ -23,8 +23,8 @@ type pendingCut[W any] struct {
 	began, came time.Time
 }
 
-// Add adds words, which replace those that were heard before through the same device. They began at
-// one time, and the room received them at another.
+// Add adds words, which replace earlier words from the same device. began is when they began, and
+// came is when the room received them.
 func (p *PendingCuts[W]) Add(from earshot.Handle, began, came time.Time, words W) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -37,8 +37,8 @@ func (p *PendingCuts[W]) Add(from earshot.Handle, began, came time.Time, words W
 	p.all[from] = pendingCut[W]{words, began, came}
 }
 
-// Take removes and returns the words that were heard through a device and had begun when others
-// there ended, and reports whether there were any.
+// Take removes and returns the words from a device that had begun by the time end, and reports
+// whether there were any.
 func (p *PendingCuts[W]) Take(from earshot.Handle, end time.Time) (words W, cut bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,15 +50,15 @@ func (p *PendingCuts[W]) Take(from earshot.Handle, end time.Time) (words W, cut 
 	return c.words, true
 }
 
-// NextExpiry returns when the first of them must be kept because no utterance followed; the zero
-// time if there are none.
+// NextExpiry returns when the first of these words must be kept because no utterance followed; the
+// zero time if there are none.
 func (p *PendingCuts[W]) NextExpiry() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return earliest(p.all, func(c pendingCut[W]) time.Time { return c.came.Add(activity.VoiceExpiry) })
 }
 
-// Expire removes and returns those that no utterance has followed for long.
+// Expire removes and returns the words that no utterance has followed for long.
 func (p *PendingCuts[W]) Expire(now time.Time) (gone []W) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +71,7 @@ func (p *PendingCuts[W]) Expire(now time.Time) (gone []W) {
 	return gone
 }
 
-// Uttered returns words that were still being said as an utterance that ends now.
+// Uttered returns an utterance that ends now, made from words that were still being said.
 func Uttered(e earshot.Event, id earshot.EventID, now time.Time) earshot.Event {
 	s, _ := e.Body.(earshot.Speech)
 	e.ID, e.To = id, nil

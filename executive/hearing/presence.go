@@ -14,16 +14,16 @@ import (
 
 const (
 	// maxSilence is how long somebody known only by voice counts as present after their last words:
-	// as long as people at one table are sometimes silent.
+	// people at one table are sometimes silent for that long.
 	maxSilence = 5 * time.Minute
 
-	// maxPresent is how many voices may be present: more than a room holds. Beyond that a newcomer
-	// is answered, but is not in the roster.
+	// maxPresent is how many voices may be present: more than fit into a room. Beyond that, a
+	// newcomer is answered, but is not in the roster.
 	maxPresent = 64
 
-	// Somebody known only by voice may come: a table of guests at once, and then as often as people
-	// drop in. A television has more voices than that. A newcomer beyond it is answered, and is added
-	// to the roster once there is room for them and they are heard again.
+	// The rate at which people known only by voice may come: a table of guests at once, and then as
+	// often as people drop in. A television has more voices than that. A newcomer beyond the rate
+	// is answered, and added to the roster when they are heard again and the rate allows it.
 	guestBurst    = 8
 	guestInterval = 5 * time.Minute
 )
@@ -33,15 +33,15 @@ const (
 type Presence struct {
 	mu      lockorder.Mutex[lockorder.Leaf]
 	last    map[earshot.ParticipantID]time.Time
-	unnamed *rate.Limiter // of newcomers who have no name
+	unnamed *rate.Limiter // limits newcomers who have no name
 }
 
-// NewPresence returns a presence of nobody.
+// NewPresence returns a presence in which nobody is here.
 func NewPresence() *Presence {
 	return &Presence{last: make(map[earshot.ParticipantID]time.Time), unnamed: rate.NewLimiter(rate.Every(guestInterval), guestBurst)}
 }
 
-// Note notes that a voice was heard, and reports whether it has just come.
+// Note notes that a voice was heard, and reports whether its speaker has just come.
 func (n *Presence) Note(who participants.Participant, at time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -62,7 +62,8 @@ func (n *Presence) Empty() bool {
 	return len(n.last) == 0
 }
 
-// NextExpiry returns when the first has been silent for too long; the zero time if nobody is here.
+// NextExpiry returns when the first person has been silent for too long; the zero time if nobody is
+// here.
 func (n *Presence) NextExpiry() time.Time {
 	n.mu.Lock()
 	defer n.mu.Unlock()

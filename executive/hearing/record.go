@@ -8,8 +8,8 @@ import (
 	"earshot/speakers"
 )
 
-// maxSaid is how many utterances are remembered by their start time, in case their speaker is found
-// out later: some minutes of a lively conversation.
+// maxSaid is how many utterances are remembered by their start time, in case their speaker becomes
+// known later: a few minutes of a lively conversation.
 const maxSaid = 256
 
 // A Record is something that was said aloud.
@@ -20,7 +20,8 @@ type Record struct {
 	Visibility earshot.Visibility
 }
 
-// Remember takes in an utterance that is on record, or whose it turned out to be.
+// Remember takes in an utterance that is on record, or the record of whose utterance it turned out
+// to be.
 func (l *Listener) Remember(e earshot.Event) {
 	w, later := e.Body.(earshot.Attribution)
 	if !later && e.Body.Kind() != earshot.KindUtterance {
@@ -40,7 +41,7 @@ func (l *Listener) Remember(e earshot.Event) {
 	l.records = slices.Delete(l.records, 0, max(0, len(l.records)-maxSaid))
 }
 
-// SaidLast returns what anybody except who said aloud last, within the last [remembersWhose].
+// SaidLast returns what anybody except who last said aloud, within the last [remembersWhose].
 func (l *Listener) SaidLast(who earshot.ParticipantID) (Record, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,8 +56,8 @@ func (l *Listener) SaidLast(who earshot.ParticipantID) (Record, bool) {
 // remembersWhose is how long after something was said "that was Bob" can be about it.
 const remembersWhose = 5 * time.Minute
 
-// Reattributed returns the utterances that turn out to be somebody else's by a change of the owners
-// of voices, and whose they are.
+// Reattributed returns the utterances that a change of the owner of a voice attributes to somebody
+// else, and the new attribution.
 func (l *Listener) Reattributed(c speakers.Change) (all []Record, w earshot.Attribution) {
 	h := c.Voice
 	if c.Act == speakers.Divided {
@@ -65,7 +66,7 @@ func (l *Listener) Reattributed(c speakers.Change) (all []Record, w earshot.Attr
 	if c.Act == speakers.Forgotten || h.ID == "" && c.Act != speakers.Taught {
 		return nil, w
 	}
-	w = earshot.Attribution{Sure: 1, By: c.Said.By} // nobody's, if the voice was unnamed before it was taught
+	w = earshot.Attribution{Sure: 1, By: c.Said.By} // nobody's, if the voice had no name before it was taught
 	if _, known := l.Voices.Speaker(h); known {
 		w.Speaker, w.Author = h, l.Meet(h).Reader()
 	}

@@ -13,23 +13,23 @@ import (
 	"earshot/executive/dialogue"
 )
 
-// maxPause is how long somebody who goes on speaking may have paused. After a longer pause they have
-// waited for an answer.
+// maxPause is the longest pause after which somebody still counts as continuing their sentence.
+// After a longer one, they have been waiting for an answer.
 const maxPause = 1500 * time.Millisecond
 
-// A sentence is what a voice has recently said to agents, and the result.
+// A sentence is what a voice has recently said to agents, and what came of it.
 type sentence struct {
 	last  earshot.Event     // its last utterance
 	parts []earshot.EventID // the earlier ones
-	text  earshot.Text      // of all of them
+	text  earshot.Text      // of all of its utterances
 	ends  time.Time
 	whom  []earshot.ParticipantID
 	heard bool     // something of the answer was heard
 	done  []string // the tools that were used for answers to the parts, in order
 }
 
-// continuedSentence returns the words of the same voice that e continues: it spoke to agents a
-// moment ago, and nothing of the answer was heard yet.
+// continuedSentence returns the earlier words of the same voice that e continues: they were said to
+// agents a moment ago, and none of the answer was heard yet.
 func (l *Listener) continuedSentence(e earshot.Event) (s sentence, ok bool) {
 	l.mu.Lock()
 	s, ok = l.sentences[e.From]
@@ -38,17 +38,17 @@ func (l *Listener) continuedSentence(e earshot.Event) (s sentence, ok bool) {
 	return s, ok && !s.heard && pause >= 0 && pause <= maxPause && l.same(s.last, e)
 }
 
-// A Continuation is what somebody had said before a pause, and continues.
+// A Continuation is what somebody said before a pause, after which they continue.
 type Continuation struct {
 	Of     earshot.EventID // the last utterance before
 	Text   earshot.Text    // of all utterances before
 	Agents []earshot.ParticipantID
 }
 
-// Continued returns what e continues, if it continues anything. It is then for the same agents.
-// Its words hold back the answer that is on its way, and the answer to the whole replaces that,
-// because nobody has heard any of it. Somebody who calls an agent by its name begins anew, and an
-// order to be silent is complete by itself.
+// Continued returns what e continues, if anything. e is then for the same agents. Its words hold
+// back the answer that is on its way, which nobody has heard yet; the answer to the whole sentence
+// replaces it. Somebody who calls an agent by its name begins a new sentence, and an order to be
+// silent is complete by itself.
 func (l *Listener) Continued(e earshot.Event, to conversation.Address) (c Continuation, ok bool) {
 	if to == conversation.Called || to == conversation.Own || l.silences(e.Body) {
 		return c, false
@@ -64,18 +64,19 @@ func (l *Listener) silences(b earshot.Body) bool {
 	return aloud && (refuses || l.Cuts(u.Text))
 }
 
-// An Utterance is something that was said aloud, and what it means to the agents.
+// An Utterance is something that was said aloud, and its meaning to the agents.
 type Utterance struct {
 	Event  earshot.Event
 	Before earshot.Text // the words that it continues
 	To     conversation.Address
-	Agents []earshot.ParticipantID // for which it is
+	Agents []earshot.ParticipantID // the agents for which it is
 	Heeded bool                    // they may answer the speaker
-	Order  bool                    // it is carried out at once, or means nothing to the floor: it cannot be continued
+	Order  bool                    // an order is carried out at once, or means nothing to the floor: it cannot be continued
 	Unlike bool                    // the voice is unlike all known ones
 }
 
-// NoteUtterance takes in what was said aloud and is being kept. It may have answered the last reply.
+// NoteUtterance takes in what was said aloud and is being kept. It may be an answer to the last
+// reply.
 func (l *Listener) NoteUtterance(u Utterance) {
 	l.mu.Lock()
 	l.spoken = spokenReply{}
@@ -92,7 +93,7 @@ func (l *Listener) NoteUtterance(u Utterance) {
 	}
 }
 
-// spokeTo notes that something was said to agents, which may be continued. before are the words that
+// spokeTo notes that something was said to agents, and may be continued. before are the words that
 // it continued.
 func (l *Listener) spokeTo(e earshot.Event, before earshot.Text, whom []earshot.ParticipantID) {
 	u, aloud := e.Body.(earshot.Utterance)
@@ -112,7 +113,7 @@ func (l *Listener) spokeTo(e earshot.Event, before earshot.Text, whom []earshot.
 	}
 }
 
-// Heard notes that something of the answer to e was heard.
+// Heard notes that part of the answer to e was heard.
 func (l *Listener) Heard(e earshot.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,9 +123,9 @@ func (l *Listener) Heard(e earshot.Event) {
 	}
 }
 
-// Premature reports whether a reply to e that was cut off before anything of it was heard has
-// answered somebody who had only paused. Such a turn is discarded as if it had not begun; what its
-// tools have done is noted.
+// Premature reports whether a reply to e, which was cut off before any of it was heard, answered
+// somebody who had only paused. Such a turn is discarded as if it had not begun, but what its tools
+// have done is noted.
 func (l *Listener) Premature(e earshot.Event, tools func() []string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +138,7 @@ func (l *Listener) Premature(e earshot.Event, tools func() []string) bool {
 	return true
 }
 
-// DoneBefore tells the model what was done already for the sentence that e ends.
+// DoneBefore returns what tells the model what was already done for the sentence that e ends.
 func (l *Listener) DoneBefore(e earshot.Event) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

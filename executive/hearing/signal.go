@@ -6,7 +6,8 @@ import (
 	"earshot/interrupt"
 )
 
-// SpeechSignal returns the signal of speech for the floor; cuts says that it is a command word.
+// SpeechSignal returns the signal of speech to the floor; cuts says that the words are a command
+// word.
 func SpeechSignal(s *interrupt.Signal, body earshot.Speech, to conversation.Address, cuts bool) *interrupt.Signal {
 	s.Words, s.Confidence = body.Words, body.Confidence
 	switch body.Stage {
@@ -33,7 +34,7 @@ func SpeechSignal(s *interrupt.Signal, body earshot.Speech, to conversation.Addr
 	return s
 }
 
-// wordsSignal returns the signal for the floor of words that are still being said.
+// wordsSignal returns the signal to the floor of words that are still being said.
 func wordsSignal(s *interrupt.Signal, to conversation.Address) *interrupt.Signal {
 	switch to {
 	case conversation.Called, conversation.Pressed:
@@ -52,8 +53,8 @@ func wordsSignal(s *interrupt.Signal, to conversation.Address) *interrupt.Signal
 	return s
 }
 
-// UtteranceSignal returns the signal of an utterance for the floor. A command word that is said while the
-// agent speaks is for the agent, whomever it addresses.
+// UtteranceSignal returns the signal of an utterance to the floor. A command word that is said
+// while the agent speaks is for the agent, whomever it addresses.
 func UtteranceSignal(s *interrupt.Signal, body earshot.Utterance, to conversation.Address, sounding, cuts bool) *interrupt.Signal {
 	s.Words, s.Confidence = body.Text, body.Confidence
 	switch {

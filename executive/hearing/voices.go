@@ -10,42 +10,42 @@ import (
 	"earshot/speakers"
 )
 
-// Voices knows whose voices these are: a [speakers.Registry]. It answers within microseconds, and
-// is safe for concurrent use. A voice proves nothing: somebody who is known only by their voice has the
-// rights of an unknown person.
+// Voices knows whose voices these are; a [speakers.Registry] is one. It answers within
+// microseconds, and is safe for concurrent use. A voice proves nothing: somebody who is known only
+// by their voice has the rights of an unknown person.
 //
-// A voice like the agent's own is evidence, not proof. While the agent's sound is there, or was a
-// moment ago, the voice is that sound come back, and is nobody's word. At any other time it is
-// somebody unknown who sounds like the agent: a recording of it, or another machine with the same
-// voice. They are heard like anybody else, but are never a known person.
+// A voice like the agent's own is evidence, not proof. While the agent's sound can be heard, or a
+// moment later, the voice is that sound coming back, and nobody's words. At any other time it
+// belongs to an unknown person who sounds like the agent: a recording of the agent, or another
+// machine with the same voice. They are heard like anybody else, but never count as a known person.
 type Voices interface {
-	// Whose judges whose voice it is that began at a time, and learns from it.
+	// Whose judges whose voice v is, which began at a time, and learns from it.
 	Whose(v *earshot.Voice, began time.Time) speakers.Judgement
 
-	// Guess does the same for a voice that still speaks, without learning from it.
+	// Guess does the same for a voice that is still speaking, without learning from it.
 	Guess(v *earshot.Voice, began time.Time) speakers.Judgement
 
 	// Speaker returns what is known about a voice.
 	Speaker(earshot.Handle) (speakers.Speaker, bool)
 }
 
-// comesBack is what share of an utterance with the agent's own voice must have coincided with its
-// sound, as the sense has heard it, for the utterance to be that sound. An echo coincides except
-// for its tail; somebody who makes the agent pause talks in silence most of the time.
+// comesBack is the share of an utterance in the agent's own voice that must have coincided with the
+// agent's sound, as heard by the sense, for the utterance to be that sound. An echo coincides
+// except for its tail, whereas somebody who makes the agent pause talks mostly in silence.
 const comesBack = 0.5
 
-// An Attribution says whose voice it is that was heard.
+// An Attribution says whose voice was heard.
 type Attribution struct {
 	Who    participants.Participant // the zero value if that is unknown
-	New    bool                     // it is the first that was heard of the voice
-	Own    bool                     // it is the agent's own voice, come back
+	New    bool                     // the voice was heard for the first time
+	Own    bool                     // it is the agent's own voice coming back
 	Unlike bool                     // the voice is unlike all known ones
 }
 
-// Attribute determines who has said something aloud, as far as that is known: who, whom the provider
-// knows, or else the owner of the voice. The author of the event is then the ID of the voice, even
-// if its owner is known: their name is looked up where it is shown, and their other rights do not
-// extend to the voice. The voice itself goes no further.
+// Attribute determines who has said something aloud, if that is known: who, if the provider knows
+// them, or otherwise the owner of the voice. The author of the event is then the ID of the voice,
+// even if its owner is known: their name is looked up where it is shown, and their other rights do
+// not extend to the voice. The voice data itself is removed from the event.
 func (l *Listener) Attribute(e *earshot.Event, who participants.Participant) Attribution {
 	a := Attribution{Who: who}
 	var j speakers.Judgement
@@ -84,7 +84,8 @@ func (l *Listener) Attribute(e *earshot.Event, who participants.Participant) Att
 	return a
 }
 
-// Meet returns who has a voice: somebody unknown, if nobody has said whose it is.
+// Meet returns the participant who has a voice: somebody unknown, if nobody has said whose voice it
+// is.
 func (l *Listener) Meet(h earshot.Handle) participants.Participant {
 	name := "voice"
 	if s, known := l.Voices.Speaker(h); known && s.Number > 0 {

@@ -10,17 +10,17 @@ func match(x string) *regexp.Regexp {
 	return regexp.MustCompile(strings.ReplaceAll(strings.Join(strings.Fields(x), ""), "_", " "))
 }
 
-// The cues. They are matched against words that were folded: in lower case, without
-// punctuation, so that "don't" is "dont".
+// The cues. They are matched against folded words, in lower case and without punctuation: "don't"
+// is "dont".
 var (
-	// courtesy is what concerns nobody's work.
+	// courtesy is polite or passing talk that concerns no work.
 	courtesy = match(`^(
 		(many_)?thanks(_(a_lot|so_much))?|thank_you(_.*)?|thats_kind|cheers|ok|okay|yes|no|fine|good|great|cool|nice|wow|sure|right|
 		no_(hurry|rush|problem|worries|idea|wonder|thanks|pressure)|take_your_time|
 		(just_)?(kidding|wondering)|too_(bad|late)|by_the_way|at_last|as_if|and_(you|then)
 	)(_(thanks|thats_kind))?$`)
 
-	// ending says that the work is not wanted any more.
+	// ending says that the work is no longer wanted.
 	ending = match(`^(
 		(you_(can|may|should)_)?(stop|quit|cancel|abort|drop|scratch|scrap|forget|leave|end)
 			(_(it|that|this|about_(it|that)|everything|working|thinking|looking|searching|trying|writing|
@@ -33,13 +33,14 @@ var (
 		you_(dont|neednt|do_not)(_have_to|_need_to)?(_(do|finish|bother_with)(_(it|that|this))?)?(_any_?more)?
 	)$`)
 
-	// dropping is the same of something that is named.
+	// dropping says the same of work that it names.
 	dropping = match(`^(forget|drop|leave|scrap|skip|cancel|stop|never_?mind)_(about_)?(the|that|this|it|all|your|my|our)\b.*`)
 
-	// elsewhere leaves the matter.
+	// elsewhere leaves the subject for another.
 	elsewhere = match(`^lets_(do|talk_about|turn_to)_something_else\b`)
 
-	// howFar asks how the work goes. See bare for what it may end with.
+	// howFar asks how the work is going. A question may also end with one of the words that bare
+	// removes.
 	howFar = match(`^(
 		how_far(_along)?_(are|have|did)_you\b.{0,20}|
 		(are|arent)_you(_(still|already|nearly|almost|even))*_(there|here|done|ready|finished|at_it|on_it|busy|stuck|alive|
@@ -58,17 +59,17 @@ var (
 		will_(it|this|that)_take_(long|much_longer)
 	)$`)
 
-	// before and after say that something is to come after the work.
+	// before and after say that something is to be done after the work.
 	before = match(`^(
 		next|afterwards|after_(that|this)|when_(you_are|youre|thats|that_is|its|it_is|you_have)_(done|ready|finished)|
 		once_(you_are|youre|thats|that_is|its|it_is)_(done|ready|finished)
 	)_`)
 	after = match(`_(afterwards|after_that|when_(youre|you_are|thats|that_is|its|it_is)_(done|ready|finished))$`)
 
-	// asked is how a question begins that is an order.
+	// asked is how an order begins that is phrased as a question.
 	asked = match(`^(and_|also_)?(can|could|would|will|cant|couldnt)_you(_(also|please|maybe|just|perhaps))*_|^(id|i_would)_like_you_to_`)
 
-	// orders begins what could be a task of its own.
+	// orders is how something begins that could be a task of its own.
 	orders = match(`^(also_|and_)?(
 		write|draft|find|look_(up|for|after)|search|google|book|order|buy|plan|tell|explain|calculate|compute|remind|list|compare|translate|
 		summari[sz]e|read|open|close|create|draw|check|send|call|phone|play|show|set|turn|switch|help|fetch|get|give_me|describe|invite|
@@ -76,10 +77,10 @@ var (
 		print|design|recommend|suggest|sing|note
 	)\b`)
 
-	// pronoun refers to what is worked on.
+	// pronoun refers to what the agent is working on.
 	pronoun = match(`^(\w+_){1,3}(it|that|this|them|these|those)(_(in|into|as|to|for|by|with|without|again|too|more|less)\b.*)?$`)
 
-	// adjusts begins an order about how something is done.
+	// adjusts is how an order begins about the way in which something is done.
 	adjusts = match(`^(also_|and_)?(
 		make_(it|that|this|them|sure|the)|use|keep|consider|assume|suppose|imagine|include|exclude|add|skip|omit|remove|leave_out|ignore|
 		focus|concentrate|start|begin|mention|remember|avoid|prefer|put|change|replace|limit|sort|group|shorten|expand|bear_in_mind|
@@ -87,16 +88,16 @@ var (
 		think_also|look_at|stop_\w+ing|leave|drop|cut|say_(it|that)|phrase|rewrite|rephrase
 	)\b`)
 
-	// mayIt asks for something of what is worked on.
+	// mayIt asks for a change to what the agent is working on.
 	mayIt = match(`^(can|could|should|shouldnt|couldnt)_(it|this|they|the_\w+)_(also_)?(be|have|use|keep|skip|include|ignore|go|start|end|do|run|show)\b`)
 
-	// suggests offers another way.
+	// suggests proposes another way.
 	suggests = match(`^(and_|but_)?(what|how)_about_|_would_be_(even_|much_)?(better|nicer?|best|preferable|fine|good)\b`)
 
-	// meant takes something back, and says what was meant.
+	// meant takes something back and says what was meant instead.
 	meant = match(`^(no|not|nope)_\w|^i_(meant?|said|was_talking_about)\b|^(its|it_is|thats|that_is)_(the|not_the|about)_`)
 
-	// fragment begins a part of a sentence that says how.
+	// fragment is how a part of a sentence begins that only says in what way.
 	fragment = match(`^(
 		but|and|or|except|only|with|without|in|as|for|near|by|at|on|to|from|until|under|below|above|over|within|less|more|rather|fewer|
 		somewhere|something|somebody|preferably|ideally|if|also|too|(a_bit_|much_)?(short|long|simpl|small|bigg|larg|cheap|nic|warm|slow|
@@ -104,9 +105,9 @@ var (
 		step_by_step|one|two|three
 	)\b`)
 
-	// limits say what must or may not be.
+	// limits says what must or must not be.
 	limits = match(`\b(only|at_(most|least)|no_more_than|not_more_than)\b|^(it|they|this|that|there|he|she|everything)_(should|must|has_to|have_to|needs_to|may_not|cannot|cant|mustnt|shouldnt)\b`)
 
-	// wish says what somebody would rather have.
+	// wish says what somebody would prefer.
 	wish = match(`^(i|we)(_would|d)?_(rather|prefer|want_(it|that|this|them)|like_(it|that|this)|need_(it|that|this|them))\b`)
 )

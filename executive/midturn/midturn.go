@@ -1,12 +1,11 @@
-// Package midturn tells what somebody means who says something to an agent while it
-// works on what it was asked before: that it shall stop, how it shall go on, how far
-// it is, something else that it shall do, or nothing that concerns the work.
+// Package midturn determines what somebody means by speaking to an agent while it works on an
+// earlier request: that it should stop, how it should continue, how far it has come, that it should
+// do something else, or nothing that concerns the work.
 //
-// It goes by the form of the sentence, by cue words, and by the words that it has in
-// common with the work; it knows nothing of the world, and English alone. Whatever it
-// is not sure of is side talk: that is answered and the work goes on, so nothing is
-// lost. How often it is right is printed by its test, and the sentences are in
-// testdata.
+// It judges by the form of the sentence, by cue words, and by the words that the sentence has in
+// common with the work. It has no knowledge of the world, and knows English only. Whatever it is
+// not sure of is side talk: that is answered and the work goes on, so nothing is lost. Its test
+// prints how often it is right; the sentences are in testdata.
 package midturn
 
 import (
@@ -16,16 +15,16 @@ import (
 	"earshot"
 )
 
-// A Kind is what somebody means.
+// A Kind is what somebody means by words said to a working agent.
 type Kind int
 
 // The kinds.
 const (
-	Side    Kind = iota // it does not concern the work, or nobody can tell
-	Stop                // the work is not wanted any more
-	Steer               // how the work is to go on
-	Status              // how far is it?
-	Task                // something else to do, besides
+	Side    Kind = iota // the words do not concern the work, or it is unclear whether they do
+	Stop                // the work is no longer wanted
+	Steer               // the words say how the work should continue
+	Status              // somebody asks how far the work has come
+	Task                // something else to do, in addition to the work
 	Instead             // something else to do, in place of the work
 )
 
@@ -34,12 +33,12 @@ var kinds = [...]string{Side: "side", Stop: "stop", Steer: "steer", Status: "sta
 // String returns the kind's name.
 func (k Kind) String() string { return kinds[k] }
 
-// longest is the longest text in bytes that is looked at. Who writes more than some
-// sentences asks for an answer of its own.
+// longest is the longest text in bytes that is classified. Longer texts, of more than a few
+// sentences, need an answer of their own, so they count as side talk.
 const longest = 400
 
-// Classify returns what text means to an agent of that name, which works on a task
-// that was given in the words work. It is pure.
+// Classify returns what text means to an agent with that name, which is working on a task that was
+// given in the words of work. It is a pure function.
 func Classify(text earshot.Text, agent string, work earshot.Text) Kind {
 	if len(text) > longest {
 		return Side
@@ -61,7 +60,7 @@ func Classify(text earshot.Text, agent string, work earshot.Text) Kind {
 	return s.directs(content(string(work)))
 }
 
-// replaces reports whether something else is to be done in place of the work.
+// replaces reports whether the agent should do something else in place of the work.
 func (s sentence) replaces() bool {
 	if elsewhere.MatchString(s.whole()) {
 		return true
@@ -79,24 +78,24 @@ func (s sentence) replaces() bool {
 	return s.has("instead") && s.orders() && !strings.Contains(s.whole(), "instead of")
 }
 
-// ends reports whether the work is to end. What follows says why.
+// ends reports whether the work should end. Clauses after the first only say why.
 func (s sentence) ends() bool {
 	return ending.MatchString(s.whole()) || ending.MatchString(s.clauses[0])
 }
 
-// asksHowFar reports whether it is asked how the work goes.
+// asksHowFar reports whether the sentence asks how the work is going.
 func (s sentence) asksHowFar() bool {
 	last := s.clauses[len(s.clauses)-1]
 	return howFar.MatchString(s.whole()) || howFar.MatchString(bare(s.whole())) || s.asks && howFar.MatchString(bare(last))
 }
 
-// later reports whether something is to be done after the work.
+// later reports whether the sentence asks for something to be done after the work.
 func (s sentence) later() bool {
 	return before.MatchString(s.whole()) || after.MatchString(s.whole()) && !s.asks
 }
 
-// directs tells whether it is about how to go on, given the words of the work, or
-// something else to do.
+// directs returns whether the sentence says how to continue, asks for something else, or is side
+// talk. work holds the words of the work.
 func (s sentence) directs(work map[string]bool) Kind {
 	orders, about := s.orders(), s.about(work)
 	switch {
@@ -114,13 +113,13 @@ func (s sentence) directs(work map[string]bool) Kind {
 	return Side
 }
 
-// orders reports whether it is an order for something that could be a task.
+// orders reports whether the sentence contains an order for something that could be a task.
 func (s sentence) orders() bool {
 	return slices.ContainsFunc(s.clauses, func(c string) bool { return orders.MatchString(asked.ReplaceAllString(c, "")) })
 }
 
-// adjusts reports whether it begins with an order about how something is done, or is
-// a fragment of one.
+// adjusts reports whether the sentence begins with an order about how something is done, or is a
+// fragment of such an order.
 func (s sentence) adjusts() bool {
 	first := asked.ReplaceAllString(s.clauses[0], "")
 	if adjusts.MatchString(first) || mayIt.MatchString(first) {
@@ -130,7 +129,7 @@ func (s sentence) adjusts() bool {
 	return !s.asks && !s.has("i") && !s.has("im") && (fragment.MatchString(first) || s.polite && short)
 }
 
-// about reports whether it has a word in common with the work.
+// about reports whether the sentence has a word in common with the work.
 func (s sentence) about(work map[string]bool) bool {
 	for w := range content(s.whole()) {
 		if work[w] {

@@ -19,16 +19,16 @@ type Progress struct {
 	began time.Time
 
 	mu     sync.Mutex
-	tools  []string // used ones, in order
-	using  []string // those under way; one that asks another agent has others within it
-	spoken bool     // a word has come
-	silent bool     // none has come since the last tool
+	tools  []string // all tools used so far, in order
+	using  []string // tools in use; a tool that asks another agent contains that agent's tools
+	spoken bool     // a word of the reply has come
+	silent bool     // no word has come since the last tool
 }
 
 // NewProgress returns the progress of a turn that answers some words and begins now.
 func NewProgress(on earshot.Text, now time.Time) *Progress { return &Progress{on: on, began: now} }
 
-// On returns what is answered.
+// On returns the words that the turn answers.
 func (l *Progress) On() earshot.Text { return l.on }
 
 // Watch returns the tools wrapped so that their use is noted. A nil progress notes nothing.
@@ -48,7 +48,7 @@ func (l *Progress) Watch(t tool.Table) tool.Table {
 	return t
 }
 
-// uses notes that a tool is being used; used notes that it has been.
+// uses notes that a tool is in use; used notes that its use is over.
 func (l *Progress) uses(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +82,7 @@ func (l *Progress) Quiet() (works, spoken bool) {
 	return l.silent, l.spoken
 }
 
-// Work returns what was done until now.
+// Work returns what the turn has done so far.
 func (l *Progress) Work(now time.Time) Work {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,15 +8,15 @@ import (
 	"earshot/language"
 )
 
-// A sentence is what was said, without what is said for politeness.
+// A sentence is what somebody said, without the words of politeness.
 type sentence struct {
 	clauses []string // in lower case, without punctuation
 	asks    bool     // it ends with a question mark
 	polite  bool     // somebody said please
-	denies  bool     // it began with no
+	denies  bool     // it began with "no" or the like
 }
 
-// parse returns text as a sentence. Agent is the name by which it may call.
+// parse returns text as a sentence. agent is the name by which the text may address the agent.
 func parse(text, agent string) sentence {
 	var s sentence
 	s.asks = strings.HasSuffix(strings.TrimSpace(text), "?")
@@ -41,17 +41,17 @@ func parse(text, agent string) sentence {
 // whole returns all clauses as one.
 func (s sentence) whole() string { return strings.Join(s.clauses, " ") }
 
-// has reports whether a word is in it.
+// has reports whether the sentence contains a word.
 func (s sentence) has(word string) bool { return slices.Contains(strings.Fields(s.whole()), word) }
 
-// fillers begin and end a clause and mean nothing there.
+// fillers are words that mean nothing at the beginning or end of a clause.
 var fillers = []string{
 	"please", "ok", "okay", "hey", "oh", "ah", "um", "uh", "well", "so", "actually", "sorry", "wait", "just", "hm", "hmm",
 	"thanks", "thank you", "maybe", "perhaps", "then", "right now", "now", "yes",
 }
 
-// plain returns a clause without fillers and the name that it calls. One that is
-// nothing else stays its last filler, so that "wait" and "thanks" can be understood.
+// plain returns a clause without fillers and without the name it addresses. A clause that consists
+// of nothing else keeps its last filler, so that "wait" and "thanks" can be understood.
 func plain(c, name string) string {
 	for {
 		was := c
@@ -68,13 +68,13 @@ func plain(c, name string) string {
 	}
 }
 
-// tails say when, which is no matter to what is asked.
+// tails are words at the end that only say when; they make no difference to what is asked.
 var tails = regexp.MustCompile(`( (yet|now|already|so far|by now|right now|at the moment|there|still|anyway|any more|currently|today))+$`)
 
 // bare returns words without such a tail.
 func bare(words string) string { return tails.ReplaceAllString(words, "") }
 
-// empty are words that any two sentences may have in common.
+// empty are words that any two sentences may have in common, so they say nothing about the subject.
 var empty = func() map[string]bool {
 	m := make(map[string]bool)
 	for _, w := range strings.Fields(`about above after again against also always another around because been before being below between
@@ -101,8 +101,7 @@ func content(text string) map[string]bool {
 	return m
 }
 
-// stem returns a word without the ending of a plural or a tense. It need not be a
-// word any more.
+// stem returns a word without its plural or tense ending. The result need not be a word.
 func stem(w string) string {
 	for _, ending := range []string{"ies", "ing", "ed", "es", "s", "y", "e"} {
 		if rest, ok := strings.CutSuffix(w, ending); ok && len(rest) >= 3 {

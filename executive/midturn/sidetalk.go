@@ -14,23 +14,24 @@ import (
 	"earshot/participants/agents"
 )
 
-// A SideTalk is what something means that is said to an agent while it works. The zero value was
-// said while the agent did not work.
+// A SideTalk is the meaning of words said to an agent while it works. The zero value stands for
+// words said while the agent did not work.
 type SideTalk struct {
 	Kind   Kind
 	Works  bool // the agent was working
-	Begins bool // it is still being said
+	Begins bool // the words are still being said
 
 	Progress *Progress     // of the turn in which it works; nil if the work is a thought
 	Agent    agents.Record // whose turn that is
 
-	Thought *think.View // what it thinks about, if somebody asked for that; nil if the work is a turn
+	Thought *think.View // the thought that occupies it, if somebody asked for that; nil if the work is a turn
 }
 
-// AboutThought determines what a text means that is said to an agent while nobody talks and it has
-// some thoughts: whether it concerns one that it was asked for in the same conversation, if there are
-// several one by the author of e. Anything unrelated is said to an agent that has time. current
-// returns who somebody is now.
+// AboutThought determines what a text means that is said while nobody talks and the agent has some
+// thoughts. It looks at a thought that the agent was asked for in the same conversation; if there
+// are several, at one that the author of e asked for. A text that does not concern the thought
+// yields the zero SideTalk, as for an agent that is not working. current returns who somebody is
+// now.
 func AboutThought(all []think.View, agent agents.Record, e earshot.Event, text earshot.Text, current func(earshot.ParticipantID) earshot.ParticipantID) SideTalk {
 	var about *think.View
 	for _, v := range all {
@@ -54,8 +55,8 @@ func (a SideTalk) GoesOn() bool {
 	return a.Progress != nil && (a.Kind == Side || a.Kind == Status || a.Kind == Task)
 }
 
-// For returns what it means for the work of one agent. main says that this is the main agent, which
-// does the thinking.
+// For returns what the words mean for the work of one agent. main says that this is the main agent,
+// which does the thinking.
 func (a SideTalk) For(agent earshot.ParticipantID, main bool) SideTalk {
 	if a.Thought != nil && main || a.Progress != nil && a.Agent.ID == agent {
 		return a
@@ -63,7 +64,7 @@ func (a SideTalk) For(agent earshot.ParticipantID, main bool) SideTalk {
 	return SideTalk{}
 }
 
-// Signal returns the signal s for the floor, given the work.
+// Signal returns the signal s for the floor, adapted to the work.
 func (a SideTalk) Signal(s *interrupt.Signal) *interrupt.Signal {
 	switch {
 	case s == nil || !a.Works || a.Thought != nil || s.Kind == interrupt.Command:
@@ -79,7 +80,7 @@ func (a SideTalk) Signal(s *interrupt.Signal) *interrupt.Signal {
 	return s
 }
 
-// Decide returns the decision and its reasons, given the work.
+// Decide returns the decision and its reasons, adapted to the work.
 func (a SideTalk) Decide(v earshot.Verdict, reasons []string) (earshot.Verdict, []string) {
 	switch stops := slices.Contains(reasons, decision.Commanded); {
 	case a.Thought != nil && a.Kind == Stop && (stops || v == earshot.Speak):
@@ -118,7 +119,7 @@ func ThoughtWork(v think.View, all []think.View, now time.Time) Work {
 		Thought: true, On: v.Question.Text, For: now.Sub(v.At), GaveWay: len(v.Spans), Aside: v.Phase == think.Parked,
 	}
 	from := 0
-	for _, s := range append(slices.Clone(v.Spans), think.Span{To: len(v.Text)}) { // there may be no space between them
+	for _, s := range append(slices.Clone(v.Spans), think.Span{To: len(v.Text)}) { // the text may have no space between spans
 		w.Words += len(strings.Fields(string(v.Text[from:s.To])))
 		from = s.To
 	}
@@ -133,8 +134,8 @@ func ThoughtWork(v think.View, all []think.View, now time.Time) Work {
 	return w
 }
 
-// Redo tells the model that the last message, which was written at a time, says how to continue the
-// work that was broken off for it; empty if it does not.
+// Redo returns what tells the model that the last message, written at a time, says how to continue
+// the work that was broken off for it. It is empty if the message does not say that.
 func (a SideTalk) Redo(at time.Time) string {
 	if a.Kind != Steer || a.Progress == nil {
 		return ""

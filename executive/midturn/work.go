@@ -9,16 +9,16 @@ import (
 	"earshot"
 )
 
-// Work is what an agent is at, as somebody may know it who asks how far it is.
+// Work is what an agent is doing, as somebody may know it who asks how far it has come.
 type Work struct {
 	On     earshot.Text  // what it was asked
 	For    time.Duration // how long it has been at it
 	Tools  []string      // that it has used, in order
-	Using  string        // the one that is under way, if one is
-	Spoken bool          // there are words of the answer already
+	Using  string        // the tool in use; empty if there is none
+	Spoken bool          // part of the answer has been said
 
-	// Of a thought: that it is one, how many words it has come to, how often it gave
-	// way, that it has been put aside, and how many come before it.
+	// For a thought: that it is one, its length in words, how often it gave way, whether it has
+	// been put aside, and how many thoughts come before it.
 	Thought bool
 	Words   int
 	GaveWay int
@@ -26,8 +26,8 @@ type Work struct {
 	Behind  int
 }
 
-// Report says in words how far a work is. Who is the agent's name, or empty if it
-// says so itself.
+// Report says in words how far the work has come. who is the agent's name, or empty if the agent
+// speaks for itself.
 func (w Work) Report(who string) string {
 	is, has := "I am", "I have"
 	if who != "" {
@@ -53,7 +53,7 @@ func (w Work) Report(who string) string {
 	return report + ": " + strings.Join(did, "; ") + "."
 }
 
-// thinks says how far a thought is.
+// thinks says how far a thought has come.
 func (w Work) thinks(is string) string {
 	switch {
 	case w.Behind > 0:
@@ -68,7 +68,7 @@ func (w Work) thinks(is string) string {
 	return report + "."
 }
 
-// mostRepeated is of how many runes what was asked is repeated: what one knows it again by.
+// mostRepeated is how many runes of the request a report repeats: enough to recognise it.
 const mostRepeated = 60
 
 // quoted returns the first words of text, as one line in quotation marks.
@@ -87,7 +87,7 @@ func things(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// lasting says how long something has lasted, as one would.
+// lasting returns a duration as people say it.
 func lasting(d time.Duration) string {
 	switch {
 	case d < 2*time.Second:

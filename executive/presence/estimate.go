@@ -18,8 +18,8 @@ func (c *Tracker) Estimate(now time.Time) api.PresenceEstimate {
 	seen, least, most := 0, 0, 0
 	for _, eye := range c.eyes(now) {
 		e.Eyes = append(e.Eyes, eye.CameraPresence)
-		// Two cameras may see the same people, or others: at least as many are there as one sees, and
-		// at most as all do.
+		// Two cameras may see the same people or different ones: there are at least as many people
+		// as one camera sees, and at most as many as all see together.
 		seen, least, most = max(seen, eye.People), max(least, eye.least), most+eye.most
 	}
 	all := c.guesses(now, e.Eyes, seen)
@@ -38,7 +38,7 @@ func (c *Tracker) Estimate(now time.Time) api.PresenceEstimate {
 	return e
 }
 
-// A camera is what one sees, and how many people that are at least and at most.
+// A camera is what a camera sees, and the least and the most people that this can be.
 type camera struct {
 	api.CameraPresence
 	least, most int
@@ -62,8 +62,8 @@ func (c *Tracker) eyes(now time.Time) (all []camera) {
 	return all
 }
 
-// counts makes up how many some looks saw: as many as half of them did, at least as many as
-// nine in ten did, and at most as one did.
+// counts sets how many people some looks saw: likely as many as at least half of them saw, at least
+// as many as nine in ten saw, and at most as many as any one saw.
 func (e *camera) counts(looks []Look) {
 	var people []int
 	for _, l := range looks {
@@ -80,8 +80,8 @@ func (e *camera) counts(looks []Look) {
 	}
 }
 
-// here reports whether it is said that somebody is: they were noticed well enough, and that
-// has not faded.
+// here reports whether somebody counts as being here: they were once noticed with enough certainty,
+// and that has not faded since.
 func (c *Tracker) here(g api.PresenceGuess, now time.Time) bool {
 	if g.Sure < stays {
 		return false
@@ -93,7 +93,7 @@ func (c *Tracker) here(g api.PresenceGuess, now time.Time) bool {
 	return g.Sure >= comes || c.sure(g.ID, at) >= comes
 }
 
-// guesses returns of whom something speaks for their being here, the surest first.
+// guesses returns the people for whose presence there is evidence, the surest first.
 func (c *Tracker) guesses(now time.Time, eyes []api.CameraPresence, seen int) (all []api.PresenceGuess) {
 	blind := !slices.ContainsFunc(eyes, func(e api.CameraPresence) bool { return e.Sees })
 	for _, who := range c.people() {
@@ -122,7 +122,7 @@ func (c *Tracker) guesses(now time.Time, eyes []api.CameraPresence, seen int) (a
 	return all
 }
 
-// newest returns when a camera looked last that sees.
+// newest returns the time of the last look of any camera that sees.
 func newest(eyes []api.CameraPresence) (at time.Time) {
 	for _, e := range eyes {
 		if e.Sees && e.At.After(at) {
@@ -132,7 +132,7 @@ func newest(eyes []api.CameraPresence) (at time.Time) {
 	return at
 }
 
-// nobody reports whether those cameras that see have seen nobody for a while.
+// nobody reports whether no camera that sees has seen anybody for a while.
 func (c *Tracker) nobody(now time.Time) bool {
 	for _, looks := range c.looks {
 		for _, l := range slices.Backward(looks) {
@@ -147,10 +147,10 @@ func (c *Tracker) nobody(now time.Time) bool {
 	return true
 }
 
-// words say what evidence is.
+// words describe the kinds of evidence.
 var words = map[api.EvidenceKind]string{Heard: "a voice like theirs", Typed: "keys at their terminal", Came: "an open terminal"}
 
-// evidence returns what speaks for somebody at now, the newest first.
+// evidence returns the evidence for somebody at now, the newest first.
 func (c *Tracker) evidence(who earshot.ParticipantID, now time.Time) (all []api.PresenceEvidence) {
 	for _, k := range []api.EvidenceKind{Heard, Typed, Came} {
 		if f, ok := c.told[evidenceKey{who, k}]; ok && c.holds(who, k, f) && !f.at.After(now) {
@@ -165,13 +165,13 @@ func (c *Tracker) evidence(who earshot.ParticipantID, now time.Time) (all []api.
 	return all
 }
 
-// holds reports whether evidence still says something: of terminals, that it is not from before
-// they left.
+// holds reports whether evidence is still valid. What somebody did at a terminal is not, once they
+// have left it.
 func (c *Tracker) holds(who earshot.ParticipantID, k api.EvidenceKind, f latestEvidence) bool {
 	return k == Heard || !f.at.Before(c.went[who])
 }
 
-// sure returns how sure voices and handles make of somebody at a time.
+// sure returns how sure the voices and terminals are that somebody is here at a time.
 func (c *Tracker) sure(who earshot.ParticipantID, at time.Time) float64 {
 	not := 1.0
 	for _, k := range []api.EvidenceKind{Heard, Typed, Came} {
@@ -183,8 +183,8 @@ func (c *Tracker) sure(who earshot.ParticipantID, at time.Time) float64 {
 	return math.Min(1-not, certain)
 }
 
-// atLeast returns how many people there are at least of whom something speaks: a voice that
-// has no name may be that of who was not heard by theirs.
+// atLeast returns the least number of people for whom there is evidence. A voice without a name may
+// belong to a person whose own voice was not heard.
 func atLeast(all []api.PresenceGuess) int {
 	heard, silent, voices, somebody := 0, 0, 0, 0
 	for _, g := range all {
@@ -203,7 +203,7 @@ func atLeast(all []api.PresenceGuess) int {
 	return max(heard+max(silent, voices), somebody)
 }
 
-// contradictions returns what does not fit together.
+// contradictions returns, in words, what does not fit together.
 func (c *Tracker) contradictions(now time.Time, eyes []api.CameraPresence, seen int) (all []string) {
 	if newest(eyes).IsZero() {
 		return nil
@@ -233,7 +233,7 @@ func (c *Tracker) contradictions(now time.Time, eyes []api.CameraPresence, seen 
 	return all
 }
 
-// seeing returns those that see.
+// seeing returns the cameras that see.
 func seeing(eyes []api.CameraPresence) (all []api.CameraPresence) {
 	for _, e := range eyes {
 		if e.Sees {
@@ -250,7 +250,7 @@ func cameras(eyes []api.CameraPresence) string {
 	return "camera"
 }
 
-// count says how many people there are.
+// count returns a number of people in words.
 func count(n int) string {
 	if n == 1 {
 		return "1 person"

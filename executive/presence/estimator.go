@@ -54,7 +54,7 @@ func (g *Estimator) Absence(at time.Time) (d time.Duration) {
 	return d
 }
 
-// Sees returns what an event tells of what a camera of this machine sees, if it tells that.
+// Sees returns what an event says about what a camera of this machine sees, if it says anything.
 func Sees(e earshot.Event) (l Look, is bool) {
 	if !local[e.From.Provider] {
 		return l, false
@@ -63,7 +63,7 @@ func Sees(e earshot.Event) (l Look, is bool) {
 	case earshot.Glance:
 		return Look{Camera: body.Camera, People: body.People, Sure: body.Sure, Eyes: body.Eyes, At: e.At}, true
 	case earshot.Sight:
-		if body.What == earshot.PeopleChanged || body.Eyes != earshot.Clear { // a glance tells everything else too
+		if body.What == earshot.PeopleChanged || body.Eyes != earshot.Clear { // glances report everything else as well
 			return Look{Camera: body.Camera, People: body.People, Sure: body.Sure, Eyes: body.Eyes, At: e.At}, true
 		}
 	}
@@ -94,7 +94,7 @@ func (g *Estimator) Observe(e earshot.Event, who participants.Participant, own b
 	}
 }
 
-// voiceOf returns who was heard, as far as the voice tells.
+// voiceOf returns who was heard, as far as the voice allows that.
 func voiceOf(e earshot.Event, who participants.Participant, sure float64) Voice {
 	v := Voice{At: e.End(), Sure: voiceConfidence}
 	if who.ID != "" && who.ID != participants.Generic {
@@ -103,7 +103,7 @@ func voiceOf(e earshot.Event, who participants.Participant, sure float64) Voice 
 	return v
 }
 
-// SetTerminal notes that somebody has a terminal of this machine, or none any more.
+// SetTerminal notes that somebody has opened a terminal of this machine, or has closed it.
 func (g *Estimator) SetTerminal(e earshot.Event, who participants.Participant, here bool) {
 	if e.From.Provider != "console" || !who.Person() {
 		return
@@ -117,8 +117,8 @@ func (g *Estimator) SetTerminal(e earshot.Event, who participants.Participant, h
 	})
 }
 
-// Estimate returns who is probably here at now, if any camera looks; nil otherwise: what is heard
-// and typed already tells who has come and gone.
+// Estimate returns who is probably here at now, if there is a camera. Otherwise it returns nil:
+// what is heard and typed already says who has come and gone.
 func (g *Estimator) Estimate(now time.Time) *api.PresenceEstimate {
 	var is *api.PresenceEstimate
 	g.Update(func(c *Tracker) {
@@ -144,7 +144,7 @@ func (g *Estimator) Estimate(now time.Time) *api.PresenceEstimate {
 	return is
 }
 
-// Lines returns in lines who is probably here, for /who.
+// Lines returns as lines of text who is probably here, for /who.
 func (g *Estimator) Lines(now time.Time) []string {
 	if is := g.Estimate(now); is != nil {
 		return is.Lines(now, scene.Age)
@@ -152,8 +152,8 @@ func (g *Estimator) Lines(now time.Time) []string {
 	return nil
 }
 
-// Describe writes to the scene who is probably here at now: observe is called for each entry, and
-// vanish for each that is over.
+// Describe writes to the scene who is probably here at now. It calls observe for each entry, and
+// vanish for each entry that no longer holds.
 func (g *Estimator) Describe(now time.Time, observe func(scene.Item), vanish func(id, source string)) {
 	is := g.Estimate(now)
 	if is == nil {

@@ -1,16 +1,17 @@
-// Package presence makes up of what is seen, heard and typed who is probably here, and by
-// what evidence.
+// Package presence estimates who is probably here from what is seen, heard and typed, and keeps the
+// evidence for that.
 //
-// Eyes count and name nobody: a camera tells how many people are in view, and that is all.
-// Voices and handles name, and do not count well: a voice may be taken for another, a
-// loudspeaker has one too, and a terminal stays open when nobody sits before it. An
-// [api.PresenceEstimate] puts them together, says what speaks for each guess, and keeps what
-// contradicts: nothing of it is certain, and it gives nobody rights. Who may see or do
-// something is decided elsewhere, and never by this. [Arrivals] has what is certain: who is in
-// a room by a session.
+// Cameras count people and name nobody: a camera reports how many people are in view, and no more.
+// Voices and handles give names, but do not count well: a voice may be mistaken for another, a
+// loudspeaker has one too, and a terminal stays open when nobody sits in front of it. An
+// [api.PresenceEstimate] combines them, states the evidence for each guess, and lists what
+// contradicts it. None of it is certain, and it gives nobody rights: who may see or do something is
+// decided elsewhere, and never by this. [Arrivals] has what is certain: who is in a room by a
+// session.
 //
 // The estimate is pure: the time is an argument, and what comes in at one time may come in any
-// order. How sure a guess is, is a sum of evidence that fades; see the table of rules.
+// order. How sure a guess is depends on the sum of its evidence, which fades; see the table of
+// rules.
 package presence
 
 import (
@@ -31,23 +32,22 @@ const (
 	Seen  api.EvidenceKind = "seen"  // somebody is in view, whoever that is
 )
 
-// A rule is how much one kind of evidence says.
+// A rule says how much one kind of evidence counts.
 type rule struct {
-	sure float64       // how sure it makes at most, at once, from 0 to 1
-	half time.Duration // after which time it says half as much; what is seen is so as long as it is
+	sure float64       // how sure it makes a guess at first, 0 to 1
+	half time.Duration // half-life of the evidence; zero for what is seen, which counts in full as long as it lasts
 }
 
-// rules have the weights of evidence. They are estimates; what they must do is in the
-// tests, and each has its reason:
+// rules are the weights of evidence. They are estimates. The tests say what they must achieve, and
+// each has its reason:
 //
-//   - A voice that is told to be somebody's is so nineteen times in twenty or less; people at
-//     one table say nothing for five minutes now and then, after which less than a third
-//     is left.
-//   - Whoever presses keys at somebody's terminal is mostly that person. They go away without
-//     a word as people at a table fall silent.
-//   - An open terminal says that somebody was there once. It is left open over lunch.
-//   - That somebody is in view says little about who it is: it makes more likely of whom
-//     something else speaks already, the fewer there are of those the more.
+//   - A voice that is attributed to somebody is theirs nineteen times in twenty at most. People at one
+//     table are sometimes silent for five minutes; after that, less than a third of the evidence is left.
+//   - Somebody who types at a person's terminal is usually that person. They leave without a word as
+//     often as people at a table fall silent.
+//   - An open terminal shows that somebody was there at some time. It stays open over lunch.
+//   - Somebody in view says little about who it is. It supports the people for whom there is other
+//     evidence: the fewer they are, the more.
 var rules = map[api.EvidenceKind]rule{
 	Heard: {0.9, 3 * time.Minute},
 	Typed: {0.9, 3 * time.Minute},
@@ -56,48 +56,49 @@ var rules = map[api.EvidenceKind]rule{
 }
 
 const (
-	// certain is the most that a guess is sure: none is more.
+	// certain is the most that any guess can be sure.
 	certain = 0.95
 
-	// comes is how sure one must have been that somebody is here for it to be said, and stays
-	// how sure as long as it is: between the two nobody flickers.
+	// comes is how sure a guess must have been for somebody to be listed as here, and stays how
+	// sure it must remain for them to stay listed. The gap keeps people from appearing and
+	// disappearing repeatedly.
 	comes = 0.5
 	stays = 0.3
 
-	// hints is how sure a guess must be to count for what is possible, and to be supported
-	// by somebody being in view.
+	// hints is how sure a guess must be to count as possible at all, and to be supported by
+	// somebody being in view.
 	hints = 0.15
 
-	// fresh is how old the last look of a camera may be that still sees, and window of how
-	// long what it has seen is put together, which is not shorter: one look in ten may see
-	// nobody, or two in one; who comes is counted after half of it.
+	// fresh is how old the last look of a camera may be for it to count as seeing. window is the
+	// time over which its looks are combined, and is no shorter: one look in ten may see nobody, or
+	// two people for one. Somebody who comes is counted after half of it.
 	fresh  = 5 * time.Second
 	window = 5 * time.Second
 
-	// mostLooks is how many looks of one camera are kept: those of the window, of a camera that
-	// looks some times a second.
+	// mostLooks is how many looks of one camera are kept: those of the window, for a camera that
+	// looks several times a second.
 	mostLooks = 64
 
-	// mostCameras and mostPeople bound of whom something is kept. Beyond it whoever was
-	// noticed longest ago is forgotten.
+	// mostCameras and mostPeople bound for how many something is kept. Beyond that, those who were
+	// noticed longest ago are forgotten.
 	mostCameras = 16
 	mostPeople  = 64
 
-	// believable is how sure a camera must be of whom it sees for that to be likely.
+	// believable is how sure a camera must be of the people it sees for them to count.
 	believable = 0.3
 
-	// unseen is how long a camera must have seen nobody for that to say something about
-	// somebody who was noticed before, and absent is what it leaves of their evidence: a
-	// camera sees a part of a room.
+	// unseen is how long a camera must have seen nobody for that to count against somebody who was
+	// noticed before, and absent is the share of their evidence that it leaves: a camera sees only
+	// a part of a room.
 	unseen = 30 * time.Second
 	absent = 0.7
 
-	// talk is how recent voices are that make up a talk: who of two is silent for longer
-	// may as well have gone.
+	// talk is how recent voices must be to count as one conversation: of two people, one who has
+	// been silent for longer may have left.
 	talk = 30 * time.Second
 )
 
-// A Look is what a camera sees at a time.
+// A Look is what a camera saw at one moment.
 type Look struct {
 	Camera string
 	At     time.Time
@@ -106,29 +107,29 @@ type Look struct {
 	Eyes   earshot.Eyesight
 }
 
-// A Voice is that somebody was heard.
+// A Voice says that somebody was heard.
 type Voice struct {
-	Who   earshot.ParticipantID // empty if nobody can tell the voice from others
-	Named bool                  // it is known whose voice it is, and not only that it is one
-	At    time.Time             // until when
+	Who   earshot.ParticipantID // empty if the voice cannot be distinguished from others
+	Named bool                  // the voice belongs to a known person; otherwise it is only known to be one voice
+	At    time.Time             // when it ended
 	Sure  float64               // that it is theirs, 0 to 1
 }
 
-// A Tracker knows who is probably here. The zero value knows of nobody. It is not safe
-// for several goroutines.
+// A Tracker tracks who is probably here. Its zero value knows of nobody. It is not safe for
+// concurrent use.
 type Tracker struct {
-	looks map[string][]Look // by camera, in the order of time, of one time one
+	looks map[string][]Look // by camera, in order of time; at most one for each moment
 	told  map[evidenceKey]latestEvidence
 	went  map[earshot.ParticipantID]time.Time
 
-	watched time.Time     // when a camera looked last that could see
-	noticed time.Time     // when anybody was noticed last, or one could have been first
-	gap     time.Duration // before somebody was noticed again
-	again   time.Time     // when that was
+	watched time.Time     // when a camera that can see last looked
+	noticed time.Time     // when anybody was last noticed, or could first have been
+	gap     time.Duration // how long nobody was noticed before somebody was again
+	again   time.Time     // when somebody was noticed again
 }
 
-// An evidenceKey is of whom something is known, and by what. Nobody is a voice that cannot be told
-// from others.
+// An evidenceKey says for whom there is evidence, and of what kind. An empty ID stands for a voice
+// that cannot be distinguished from others.
 type evidenceKey struct {
 	who  earshot.ParticipantID
 	kind api.EvidenceKind
@@ -163,11 +164,11 @@ func (c *Tracker) AddLook(l Look) {
 	}
 }
 
-// lapse is how long no camera may have looked for it to be known all the same that nobody was
-// there: who was not seen since nobody looked was not away.
+// lapse is how long no camera may look before it is no longer known that nobody was there: somebody
+// who could not be seen was not away.
 const lapse = time.Minute
 
-// watches notes that a camera looks, or does again.
+// watches notes that a camera is looking, perhaps again after a while.
 func (c *Tracker) watches(l Look) {
 	if l.Eyes != earshot.Clear && l.Eyes != earshot.Dark {
 		return
@@ -183,8 +184,8 @@ func (c *Tracker) watches(l Look) {
 	}
 }
 
-// better returns which of two looks of one camera at one time counts: the one that sees, and
-// sees more.
+// better returns which of two looks of one camera at the same moment counts: the one that can see,
+// or else the one that sees more people.
 func better(a, b Look) Look {
 	switch clear := func(l Look) bool { return l.Eyes == earshot.Clear }; {
 	case clear(a) != clear(b):
@@ -209,11 +210,11 @@ func better(a, b Look) Look {
 	return b
 }
 
-// inARow is how many looks one after the other see somebody who is there: one or two may be
+// inARow is how many consecutive looks must see somebody for it to be believed: one or two may be
 // wrong.
 const inARow = 3
 
-// steady reports whether the last looks until a time all see somebody.
+// steady reports whether the last few looks up to a time all saw somebody.
 func steady(looks []Look, until time.Time) bool {
 	n := 0
 	for _, l := range slices.Backward(looks) {
@@ -230,10 +231,10 @@ func steady(looks []Look, until time.Time) bool {
 	return false
 }
 
-// sees reports whether something can be seen, and so much that it is believed.
+// sees reports whether the camera could see, and is sure enough of the people it saw.
 func (l Look) sees() bool { return l.Eyes == earshot.Clear && (l.People == 0 || l.Sure >= believable) }
 
-// boundCameras forgets those that nothing was told of for longest.
+// boundCameras forgets the cameras that have not reported for longest.
 func (c *Tracker) boundCameras() {
 	for len(c.looks) > mostCameras {
 		first := ""
@@ -247,7 +248,7 @@ func (c *Tracker) boundCameras() {
 	}
 }
 
-// boundPeople forgets those who were noticed longest ago.
+// boundPeople forgets the people who were noticed longest ago.
 func (c *Tracker) boundPeople() {
 	for people := c.people(); len(people) > mostPeople; people = c.people() {
 		first := slices.MinFunc(people, func(a, b earshot.ParticipantID) int { return c.last(a).Compare(c.last(b)) })
@@ -256,7 +257,7 @@ func (c *Tracker) boundPeople() {
 	}
 }
 
-// people returns of whom something is known, in their order.
+// people returns the people of whom something is known, in order of their IDs.
 func (c *Tracker) people() []earshot.ParticipantID {
 	all := make(map[earshot.ParticipantID]bool, len(c.told))
 	for of := range c.told {
@@ -268,7 +269,7 @@ func (c *Tracker) people() []earshot.ParticipantID {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// last returns when somebody was noticed last.
+// last returns when somebody was last noticed.
 func (c *Tracker) last(who earshot.ParticipantID) (at time.Time) {
 	for of, f := range c.told {
 		if of.who == who && f.at.After(at) {
@@ -286,22 +287,22 @@ func (c *Tracker) AddVoice(v Voice) {
 	c.tell(evidenceKey{v.Who, Heard}, latestEvidence{v.At, share(v.Sure), v.Named})
 }
 
-// AddTyping takes in that somebody writes at a terminal of this machine.
+// AddTyping takes in that somebody is typing at a terminal of this machine.
 func (c *Tracker) AddTyping(who earshot.ParticipantID, at time.Time) {
 	if who != "" {
 		c.tell(evidenceKey{who, Typed}, latestEvidence{at, 1, true})
 	}
 }
 
-// OpenTerminal takes in that somebody has a terminal of this machine, and CloseTerminal that they have none
-// any more: what they wrote before that says nothing from then on.
+// OpenTerminal takes in that somebody has opened a terminal of this machine.
 func (c *Tracker) OpenTerminal(who earshot.ParticipantID, at time.Time) {
 	if who != "" {
 		c.tell(evidenceKey{who, Came}, latestEvidence{at, 1, true})
 	}
 }
 
-// CloseTerminal is for who has left; see OpenTerminal.
+// CloseTerminal takes in that somebody has closed their terminal of this machine. What they did at
+// it before is no longer evidence.
 func (c *Tracker) CloseTerminal(who earshot.ParticipantID, at time.Time) {
 	if who == "" || !at.After(c.went[who]) {
 		return
@@ -324,8 +325,9 @@ func (c *Tracker) Forget(who ...earshot.ParticipantID) {
 	}
 }
 
-// Same takes in who each of those is of whom something is known: that a voice turned out to be
-// that of somebody, for one. Is returns it, and whether they have a name.
+// Same merges the evidence of people who turn out to be somebody else, such as a voice that turns
+// out to be a known person's. is returns who each of them is now, and whether that person has a
+// name.
 func (c *Tracker) Same(is func(earshot.ParticipantID) (now earshot.ParticipantID, named bool)) {
 	for _, was := range c.people() {
 		now, named := is(was)
@@ -344,7 +346,7 @@ func (c *Tracker) Same(is func(earshot.ParticipantID) (now earshot.ParticipantID
 	}
 }
 
-// tell keeps the newest of each kind, of one time the stronger.
+// tell keeps the newest evidence of each kind; if two are equally new, the stronger counts.
 func (c *Tracker) tell(of evidenceKey, f latestEvidence) {
 	if c.told == nil {
 		c.told = make(map[evidenceKey]latestEvidence)
@@ -360,11 +362,11 @@ func (c *Tracker) tell(of evidenceKey, f latestEvidence) {
 	c.notices(f.at)
 }
 
-// pause is what is no absence: nobody is noticed all the time.
+// pause is too short for an absence: nobody is noticed all the time.
 const pause = time.Second
 
-// settles is how long after somebody was noticed again it is still said that they have just
-// come: a camera looks twice before it says so, and who was heard at the door is seen later.
+// settles is how long somebody who was noticed again still counts as having just come: a camera
+// looks twice before it reports them, and somebody who was heard at the door is seen later.
 const settles = 30 * time.Second
 
 // notices notes that somebody was noticed.
@@ -378,9 +380,9 @@ func (c *Tracker) notices(at time.Time) {
 	}
 }
 
-// Absence returns for how long nobody had been noticed before who is here at a time, or
-// comes then. That nobody could have been noticed, since no camera looked, counts as having
-// noticed somebody.
+// Absence returns for how long nobody had been noticed before the people who are here at a time
+// came, or would have come. A time at which nobody could have been noticed, because no camera
+// looked, counts as if somebody had been.
 func (c *Tracker) Absence(at time.Time) time.Duration {
 	switch {
 	case c.noticed.IsZero():

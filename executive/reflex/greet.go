@@ -2,7 +2,7 @@ package reflex
 
 import "time"
 
-// Greeting returns what one says to somebody who comes, by the clock of their place.
+// Greeting returns the greeting for somebody who comes, by the time of day where they are.
 func Greeting(now time.Time) string {
 	switch h := now.Hour(); {
 	case h < 5 || h >= 22:

@@ -1,7 +1,6 @@
-// Package reflex answers at once, and without a language model, what needs
-// none: the time, what works and what is missing, what was said of late, and
-// the words by which one makes a speaker stop. It recognises whole utterances
-// only, so that a question that merely contains such words goes to the model.
+// Package reflex answers at once what needs no language model: the time, what works and what is
+// missing, what was said recently, and the words that make a speaker stop. It recognises only whole
+// utterances, so a question that merely contains such words goes to the model.
 package reflex
 
 import (
@@ -19,7 +18,7 @@ import (
 // A Kind is what somebody wants.
 type Kind int
 
-// The kinds. None is everything that takes thought.
+// The kinds. None stands for everything that needs a model.
 const (
 	None   Kind = iota
 	Stop        // say no more
@@ -37,11 +36,10 @@ const (
 	See    // look, and say what there is to see
 )
 
-// Cuts reports whether k is a command word: it takes the floor from whoever
-// has it.
+// Cuts reports whether k is a command word, which takes the floor from whoever has it.
 func (k Kind) Cuts() bool { return k == Stop || k == Quiet || k == Moment }
 
-// phrases are what people say, folded as by fold.
+// phrases are what people say, folded by [language.Fold].
 var phrases = map[Kind][]string{
 	Stop: {"stop", "stop it", "stop talking", "enough", "that is enough", "thats enough", "cancel", "never mind", "nevermind"},
 	Moment: {"wait", "wait a moment", "wait a minute", "wait a second", "hold on", "hold on a second", "hold on a minute", "hang on", "one moment", "just a moment", "just a second",
@@ -66,8 +64,8 @@ var kinds = func() map[string]Kind {
 	return m
 }()
 
-// sounding are the phrases that make a speaker stop, or wait, as far as they are long enough to be
-// known by their sounds.
+// sounding are the phrases that make a speaker stop or wait, and are long enough to be recognised
+// by their sounds.
 var sounding = func() (all []heardPhrase) {
 	for _, k := range []Kind{Stop, Quiet, Moment} {
 		for _, p := range phrases[k] {
@@ -82,9 +80,9 @@ type heardPhrase struct {
 	phrase conversation.Phrase
 }
 
-// Misheard returns the phrase that text, which was said while the agent speaks, is taken for:
-// one that makes a speaker stop, or wait, and sounds the same but for one sound at most. It is empty if
-// there is none, or text is a phrase as it is.
+// Misheard returns the phrase that text, which was heard while the agent was speaking, is taken for.
+// Such a phrase makes a speaker stop or wait, and differs from text by one sound at most. Misheard
+// returns an empty text if there is none, or if text is such a phrase itself.
 func Misheard(text earshot.Text, agent string) earshot.Text {
 	if len(text) > 80 || Recognise(text, agent) != None {
 		return ""
@@ -98,7 +96,7 @@ func Misheard(text earshot.Text, agent string) earshot.Text {
 	return ""
 }
 
-// Recognise returns what text wants of the agent of that name.
+// Recognise returns what text wants of the agent with that name.
 func Recognise(text earshot.Text, agent string) Kind {
 	if len(text) > longestResume {
 		return None // nobody wants so little in so many words
@@ -126,7 +124,7 @@ func Recognise(text earshot.Text, agent string) Kind {
 	return None
 }
 
-// bare returns words without those that one says around them, such as the name.
+// bare returns words without those that only surround a request, such as the name.
 func bare(words, name string) string {
 	for before := ""; words != before; {
 		before = words
@@ -137,7 +135,7 @@ func bare(words, name string) string {
 	return words
 }
 
-// without returns words without those that it begins or ends with.
+// without returns words without a polite word at their beginning or end.
 func without(words, polite string) string {
 	if rest, ok := strings.CutPrefix(words, polite); ok && (rest == "" || rest[0] == ' ') {
 		words = strings.TrimLeft(rest, " ")
@@ -155,8 +153,7 @@ type Line struct {
 	At   time.Time
 }
 
-// Facts are what the answers are made of; everything in them may be seen by
-// whoever hears the answer.
+// Facts are what the answers are made of. Everybody who hears the answer may know all of it.
 type Facts struct {
 	Agent  string
 	Now    time.Time
@@ -165,7 +162,7 @@ type Facts struct {
 	Lately []Line           // the oldest first
 	Said   *earshot.Reply   // the agent's last reply of which something was offered
 	Cut    *earshot.Reply   // the reply that was cut off and can be resumed; nil if there is none
-	Sight  string           // what is answered to who asks to look; empty if that takes thought
+	Sight  string           // the answer to somebody who asks the agent to look; empty if that needs a model
 }
 
 // Answer returns what the agent says to k, or "" if it says nothing.
@@ -198,7 +195,7 @@ func Answer(k Kind, f Facts) string {
 	return ""
 }
 
-// resumed is what is said without a model to who asks for the rest of a reply.
+// resumed returns what is said without a model to somebody who asks for the rest of a reply.
 func resumed(cut *earshot.Reply) string {
 	if cut == nil {
 		return "I had said all I wanted to say."
@@ -213,34 +210,34 @@ func resumed(cut *earshot.Reply) string {
 	return "I was cut off after \"" + strings.Join(words[max(0, len(words)-8):], " ") + "\" and had not thought further."
 }
 
-// Rest returns the words with which a reply is resumed that was cut off: those of it
-// that are kept, from the beginning of the sentence in which it was cut. Last is the end of
-// one that is not finished, from the space before its last word on, which may be half of
-// one.
+// Rest returns the words with which an interrupted reply is resumed: what is kept of the reply,
+// from the beginning of the sentence in which it was cut. If the reply is unfinished, its last word
+// may be only half a word; last is then that word with the space before it, and rest is what comes
+// before.
 func Rest(cut earshot.Reply) (rest, last string) {
 	text := string(cut.Offered)
 	rest = strings.TrimLeftFunc(text[sentence(text, len(cut.Delivered())):], unicode.IsSpace)
 	if r, _ := utf8.DecodeLastRuneInString(rest); cut.Unfinished && (unicode.IsLetter(r) || unicode.IsNumber(r)) {
 		space := strings.LastIndexFunc(rest, unicode.IsSpace)
-		if len(rest)-space <= longestWord { // else it is a script without spaces
+		if len(rest)-space <= longestWord { // otherwise the script has no spaces
 			return rest[:max(0, space)], rest[max(0, space):]
 		}
 	}
 	return strings.TrimRightFunc(rest, unicode.IsSpace), ""
 }
 
-// longestWord is the longest word that may be half of one, in bytes.
+// longestWord is the longest word that may be incomplete, in bytes.
 const longestWord = 32
 
-// longestSentence is how far before a cut its sentence may begin, in bytes: half a minute
-// of speech. What is longer is a list or a table, of which the last words are enough.
+// longestSentence is how many bytes before a cut its sentence may begin: half a minute of speech.
+// Anything longer is a list or a table, of which the last words are enough.
 const longestSentence = 400
 
-// sentence returns where the sentence begins in which text was cut at a byte: behind the
-// last end of a sentence or of a line before it.
+// sentence returns the beginning of the sentence of text that contains byte at, at which text was
+// cut: the end of the last sentence or line before that byte.
 func sentence(text string, at int) int {
 	least := max(0, at-longestSentence)
-	word := least // where the first word behind least begins
+	word := least // where the first whole word after least begins
 	begin := least
 	previous := rune(' ')
 	for i, r := range text[:at] {
@@ -265,12 +262,12 @@ func sentence(text string, at int) int {
 	return begin
 }
 
-// Reporting is how an answer about the house begins. It may tell of faults, so
-// it is no part of a prompt.
+// Reporting is how an answer about the state of the program begins. Such an answer may report
+// faults, so it is not part of any prompt.
 const Reporting = "This works: "
 
-// status names what is at fault, and the cure. The text of a fault may be that
-// of a server somewhere, so it is not repeated.
+// status names what does not work, and the remedy. The text of a fault may come from some server,
+// so it is not repeated.
 func status(f Facts) string {
 	var b strings.Builder
 	works := "nothing but reflexes"
@@ -290,7 +287,7 @@ func status(f Facts) string {
 	return b.String()
 }
 
-// recent is how many lines one wants to hear read out.
+// recent is how many lines people want to hear read out.
 const recent = 6
 
 func lately(f Facts) string {

@@ -8,8 +8,8 @@ import (
 	"earshot/language"
 )
 
-// resumes are what people say who want to hear the rest of what the agent was saying,
-// without what [resumeLeads] and [resumeTails] have.
+// resumes are what people say to hear the rest of what the agent was saying, without the words that
+// [resumeLeads] and [resumeTails] add.
 var resumes = []string{
 	"what were you saying", "what was it you were saying", "what was it that you were saying", "what were you telling me", "what were you telling us",
 	"what was that you were saying", "what did you want to tell me", "what did you want to tell us",
@@ -43,14 +43,14 @@ var (
 	}
 )
 
-// What can be gone on with, and how people say so: "continue your story", "go on with the list".
+// What can be continued, and how people ask for it: "continue your story", "go on with the list".
 var (
 	resumeVerbs = []string{"go on with", "go on", "continue with", "continue", "carry on with", "carry on", "keep going with", "proceed with", "finish", "finish with", "resume", "get back to", "go back to", "back to"}
 	resumeWhich = []string{"your", "the", "that", "this", "your last", "your previous", "your earlier", "the last", "the previous", "your first"}
 	resumeNouns = []string{"answer", "reply", "response", "story", "tale", "explanation", "description", "list", "sentence", "thought", "point", "poem", "joke", "text", "paragraph", "summary", "speech", "recipe", "report", "idea", "song", "letter"}
 )
 
-// asksToFinish reports whether words want to hear something to its end that is named.
+// asksToFinish reports whether words name something and ask to hear it to its end.
 func asksToFinish(words string) bool {
 	rest := withoutLead(words, resumeVerbs)
 	if rest == words {
@@ -60,8 +60,8 @@ func asksToFinish(words string) bool {
 	return noun != rest && slices.Contains(resumeNouns, noun)
 }
 
-// Topic returns the words by which a text that wants to hear the rest says what that was about,
-// folded; none if it does not say.
+// Topic returns the folded words with which a text that asks for the rest names its subject; none
+// if it names no subject.
 func Topic(text earshot.Text) []string {
 	_, topic, _ := strings.Cut(language.Fold(string(text)), " about ")
 	for before := ""; topic != before; {
@@ -73,7 +73,8 @@ func Topic(text earshot.Text) []string {
 // pointers are words that name nothing by themselves.
 var pointers = []string{"it", "that", "this", "them", "those", "these", "the", "a", "an", "all", "my", "your", "our", "his", "her", "their", "of", "and", "in", "on"}
 
-// Mentions reports whether a text is about one of those words, as far as they tell.
+// Mentions reports whether a text contains one of the words of a topic. Longer words may also be
+// part of other words.
 func Mentions(text earshot.Text, topic []string) bool {
 	words := strings.Fields(language.Fold(string(text)))
 	return slices.ContainsFunc(topic, func(word string) bool {
@@ -85,12 +86,12 @@ func Mentions(text earshot.Text, topic []string) bool {
 	})
 }
 
-// longestResume is more than anybody says, in bytes, who wants no more than that, with
-// thanks for the answer and what they are sorry for.
+// longestResume is the longest text in bytes that may only ask for the rest: more than anybody
+// needs for that, with thanks for the answer and an apology.
 const longestResume = 200
 
-// asksToResume reports whether somebody wants to hear the rest who says these words,
-// folded as by fold and without what is polite.
+// asksToResume reports whether words ask for the rest of a reply. They are folded by
+// [language.Fold], and have no polite words around them.
 func asksToResume(words string) bool {
 	words = strings.ReplaceAll(words, " just ", " ")
 	if about, _, named := strings.Cut(words, " about "); named && strings.Contains(about, "you") && asksToResume(about) {

@@ -2,8 +2,8 @@ package reflex
 
 import "strings"
 
-// sights are what people say who want the agent to look, without what [frames] has.
-// Each is a whole utterance: "look, the thing is" and "let me see" are none, nor is
+// sights are what people say to make the agent look, without the words that [before] and [behind]
+// add. Each is a whole utterance: "look, the thing is" and "let me see" are not among them, nor is
 // "do you see?", which asks whether somebody understands.
 var sights = func() map[string]bool {
 	m := make(map[string]bool)
@@ -36,19 +36,19 @@ var sights = func() map[string]bool {
 	return m
 }()
 
-// frames are what such a question may begin and end with.
+// before and behind are what such a question may begin and end with.
 var (
 	before = []string{"and", "so", "well", "can you tell me", "could you tell me", "tell me", "quick", "now tell me"}
 	behind = []string{"now", "right now", "at the moment", "just now", "again", "here", "in here", "over here", "there", "over there", "in there", "for me", "for a moment", "for a second", "quickly", "in my hand", "in my hands", "there now", "today", "with the camera", "on the camera", "through the camera"}
 )
 
-// shorts are what is said in one word for two, folded.
+// shorts are contractions, folded, and the words they stand for.
 var shorts = strings.NewReplacer("whats ", "what is ", "whos ", "who is ", "im ", "i am ", "theres ", "there is ", "hows ", "how is ")
 
-// asksToLook reports whether somebody wants the agent to look, who says these words,
-// folded as by fold and without what is polite.
+// asksToLook reports whether words ask the agent to look. They are folded by [language.Fold], and
+// have no polite words around them.
 func asksToLook(words string) bool {
-	told := false // it is to be told
+	told := false // the agent is asked to tell
 	words = strings.TrimSuffix(shorts.Replace(words+" "), " ")
 	for {
 		if sights[words] || sights["tell me "+words] && told {
@@ -71,7 +71,7 @@ func asksToLook(words string) bool {
 	}
 }
 
-// withoutLead returns words without the longest of some that they begin with.
+// withoutLead returns words without the longest of these beginnings, if they have one.
 func withoutLead(words string, some []string) string {
 	shortest := words
 	for _, p := range some {
@@ -82,7 +82,7 @@ func withoutLead(words string, some []string) string {
 	return shortest
 }
 
-// withoutTail returns words without the longest of some that they end with.
+// withoutTail returns words without the longest of these endings, if they have one.
 func withoutTail(words string, some []string) string {
 	shortest := words
 	for _, p := range some {

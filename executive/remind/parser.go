@@ -8,35 +8,35 @@ import (
 	"time"
 )
 
-// A clock is a time of day. Hours from 24 on are of the night that follows.
+// A clock is a time of day. Hours from 24 on belong to the following night.
 type clock struct{ hour, minute int }
 
-// A parser takes in the words of a time one after the other, each kind of them once, in
-// any order.
+// A parser reads the words of a time one after the other. Each kind of part may come once, in any
+// order.
 type parser struct {
 	words []string // in lower case
 	now   time.Time
-	at    int // words that were taken in
+	at    int // how many words have been read
 
-	whole time.Time // all of it
+	whole time.Time // the whole time, if it was given in one word
 
-	span         bool // from now on: so much
+	span         bool // a time span from now on is given: the three that follow
 	months, days int
 	spent        time.Duration
 
-	day     bool      // a day is named: so many days from today, or this
-	weekday int       // from 1; 0 is none
-	next    bool      // and not today
-	week    bool      // it is of the next week
-	date    time.Time // of the year 0 if none is named
+	day     bool      // a day is named: so many days from today, or one of the four that follow
+	weekday int       // from 1 for Sunday; 0 if none is named
+	next    bool      // the weekday is not today
+	week    bool      // the day is in the next week
+	date    time.Time // its year is 0 if none is named
 
 	timed bool // a time of day is named
-	vague bool // which may be of the morning or of the evening
+	vague bool // the hour may be before or after noon
 	clock clock
-	part  string // of the day
+	part  string // part of the day
 }
 
-// word returns the word i after those that were taken in.
+// word returns the i-th word after those that have been read.
 func (p *parser) word(i int) string {
 	if p.at+i >= len(p.words) {
 		return ""
@@ -44,7 +44,7 @@ func (p *parser) word(i int) string {
 	return p.words[p.at+i]
 }
 
-// skip returns 1 if the word i is one of some, and else 0.
+// skip returns 1 if word i is one of these words, and 0 otherwise.
 func (p *parser) skip(i int, words ...string) int {
 	if w := p.word(i); w != "" && slices.Contains(words, w) {
 		return 1
@@ -52,7 +52,7 @@ func (p *parser) skip(i int, words ...string) int {
 	return 0
 }
 
-// follows returns how many words from i on are these.
+// follows returns how many words these are if they stand at i, and 0 otherwise.
 func (p *parser) follows(i int, words ...string) int {
 	for k, w := range words {
 		if p.word(i+k) != w {
@@ -62,7 +62,8 @@ func (p *parser) follows(i int, words ...string) int {
 	return len(words)
 }
 
-// parses returns what the words from i on are by one of some layouts, and how many are.
+// parses parses the words from i on by one of these layouts. It returns the time and how many words
+// it has.
 func (p *parser) parses(i int, layouts ...string) (t time.Time, words int) {
 	for _, layout := range layouts {
 		words = 1 + strings.Count(layout, " ")
@@ -76,7 +77,7 @@ func (p *parser) parses(i int, layouts ...string) (t time.Time, words int) {
 	return t, 0
 }
 
-// all takes in as much as is a time, and returns how many words that is.
+// all reads as many words as belong to a time, and returns how many those are.
 func (p *parser) all() int {
 	for n := -1; n != 0; p.at += n {
 		if n = p.spans(); n == 0 {
@@ -92,8 +93,8 @@ func (p *parser) all() int {
 	return p.at
 }
 
-// number returns the number that the words from i on are, and how many words that is: "twenty
-// five" is one number.
+// number returns the number with which the words from i on begin, and how many words it has:
+// "twenty five" is one number.
 func (p *parser) number(i int) (n float64, words int) {
 	if n, ok := spelt(p.word(i) + "-" + p.word(i+1)); ok {
 		return float64(n), 2
@@ -104,7 +105,7 @@ func (p *parser) number(i int) (n float64, words int) {
 	return 0, 0
 }
 
-// units are those of time, the longest first.
+// units are the units of time, the longest first.
 var units = []struct {
 	names []string
 	long  time.Duration
@@ -114,7 +115,7 @@ var units = []struct {
 	{[]string{"m", "min", "mins", "minute", "minutes"}, time.Minute}, {[]string{"s", "sec", "secs", "second", "seconds"}, time.Second},
 }
 
-// spans takes in how long it is from now on.
+// spans reads a time span from now on.
 func (p *parser) spans() int {
 	if p.span || p.day || p.timed || p.part != "" {
 		return 0
@@ -131,7 +132,7 @@ func (p *parser) spans() int {
 			n, i = n+0.5, i+half
 		}
 		p.span = true
-		switch whole := int(n); unit { // a day is what the calendar says
+		switch whole := int(n); unit { // whole days follow the calendar
 		case 0:
 			p.months, n = whole, n-float64(whole)
 		case 1:
@@ -147,8 +148,8 @@ func (p *parser) spans() int {
 	return i + p.follows(i, "from", "now")
 }
 
-// amount returns a number of units, and how many words from i on that is. Said tells that
-// it was begun: "a day off" is no time, and "in a day" is.
+// amount returns a number of units, and how many words from i on it has. said tells that a time has
+// begun: "a day" in "a day off" is no time, but in "in a day" it is.
 func (p *parser) amount(i int, said bool) (n float64, unit, words int) {
 	word := p.word(i)
 	digits := len(word) - len(strings.TrimLeft(word, "0123456789."))
@@ -186,14 +187,14 @@ func (p *parser) amount(i int, said bool) (n float64, unit, words int) {
 
 var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 
-// near are the days that are named by how many days they are from today.
+// near are the days that are named by their distance from today.
 var near = []struct {
 	days  int
 	words []string
 }{{0, []string{"today"}}, {0, []string{"tonight"}}, {1, []string{"tomorrow"}}, {2, []string{"the", "day", "after", "tomorrow"}},
 	{2, []string{"day", "after", "tomorrow"}}}
 
-// dates takes in a day.
+// dates reads a day.
 func (p *parser) dates() int {
 	if words := p.follows(0, "next", "week"); words > 0 && !p.week && !p.span && (!p.day || p.weekday > 0) {
 		p.day, p.week = true, true
@@ -237,7 +238,7 @@ func (p *parser) dates() int {
 	return i + 1
 }
 
-// partOfDay takes in a part of the day.
+// partOfDay reads a part of the day.
 func (p *parser) partOfDay() int {
 	i := p.skip(0, "in", "at", "this")
 	i += min(i, p.skip(i, "the"))
@@ -249,7 +250,7 @@ func (p *parser) partOfDay() int {
 	return i + 1
 }
 
-// clocks takes in a time of day.
+// clocks reads a time of day.
 func (p *parser) clocks() int {
 	if p.timed || p.span && (p.spent != 0 || p.days == 0 && p.months == 0) {
 		return 0
@@ -257,7 +258,7 @@ func (p *parser) clocks() int {
 	i := p.skip(0, "at", "@", "by", "until", "till")
 	said := i > 0
 	at, words := p.parses(i, "3PM", "3 PM", "3:04PM", "3:04 PM", "3.04PM", "3.04 PM", "15:04")
-	if words == 0 && (said || p.day) { // else it may be a price
+	if words == 0 && (said || p.day) { // otherwise it may be a price
 		at, words = p.parses(i, "15.04")
 	}
 	hour, err := strconv.Atoi(p.word(i))
@@ -287,8 +288,8 @@ func (p *parser) clocks() int {
 	return i + words
 }
 
-// minute returns the minutes that are said behind an hour, as in nine thirty or nine oh five,
-// and how many words from i on that is.
+// minute returns the minutes that are said after an hour, as in "nine thirty" or "nine oh five",
+// and how many words from i on they have.
 func (p *parser) minute(i int) (minute, words int) {
 	oh := p.skip(i, "oh", "o")
 	n, words := p.number(i + oh)
@@ -298,8 +299,8 @@ func (p *parser) minute(i int) (minute, words int) {
 	return int(n), oh + words
 }
 
-// half returns the hour of the day that an hour is before or after noon, as the word i says,
-// and whether it does: 1 or 0.
+// half returns an hour as an hour of the day, if word i is "am" or "pm", and 1; otherwise the same
+// hour and 0.
 func (p *parser) half(hour, i int) (int, int) {
 	if hour < 1 || hour > 12 || p.skip(i, "am", "pm") == 0 {
 		return hour, 0
@@ -307,9 +308,9 @@ func (p *parser) half(hour, i int) (int, int) {
 	return hour%12 + 12*p.skip(i, "pm"), 1
 }
 
-// spoken returns the time of day that the words from i on are as people say it, such as half
-// past nine or quarter to 6 pm, and how many words that is. Sure tells that a time of day
-// stands there, as behind a day: else "ten to nine" may be people.
+// spoken returns the time of day with which the words from i on begin, as people say it, such as
+// "half past nine" or "quarter to 6 pm", and how many words it has. sure tells that a time of day
+// is expected, as after a day; otherwise "ten to nine" may be about people.
 func (p *parser) spoken(i int, sure bool) (c clock, vague bool, words int) {
 	k := i + p.skip(i, "a")
 	minutes, n := p.number(k)
@@ -346,10 +347,10 @@ func (p *parser) spoken(i int, sure bool) (c clock, vague bool, words int) {
 	return c, vague, k + 1 + n - i
 }
 
-// resolve returns which time that is: the next such one.
+// resolve returns the next time that fits what was read.
 func (p *parser) resolve() (time.Time, error) {
 	days := p.days
-	soon := func(days int) bool { return days == 0 && p.weekday == 0 } // who says monday on a monday evening means no 10 pm by 10
+	soon := func(days int) bool { return days == 0 && p.weekday == 0 } // on a Monday evening, "Monday" with "10" does not mean 10 pm today
 	at := func(days int) time.Time { return clockTime(p.now, days, false, p.meant(soon(days))...) }
 	switch {
 	case !p.whole.IsZero():
@@ -361,7 +362,7 @@ func (p *parser) resolve() (time.Time, error) {
 		return p.now, noTime(p.now)
 	case p.span:
 		days = daysBetween(p.now, p.now.AddDate(0, p.months, p.days))
-	case p.week && p.weekday > 0: // which begins with a monday
+	case p.week && p.weekday > 0: // the next week begins with a Monday
 		days = (8-int(p.now.Weekday())-1)%7 + 1 + (p.weekday-1+6)%7
 	case p.week:
 		days = 7
@@ -384,18 +385,18 @@ func (p *parser) resolve() (time.Time, error) {
 	return clockTime(p.now, days, !p.day && !p.span, p.meant(soon(days))...), nil
 }
 
-// daysBetween returns how many days of the calendar there are from one time to another,
-// as each is written.
+// daysBetween returns how many days of the calendar lie between two times, each by the clock of its
+// own zone.
 func daysBetween(from, to time.Time) int {
 	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
 	return int(date(to).Sub(date(from)) / (24 * time.Hour))
 }
 
-// usual are the hours that are meant if somebody names none.
+// usual are the hours that are meant if somebody names none, by part of the day.
 var usual = map[string]int{"": 9, "morning": 9, "afternoon": 15, "evening": 19, "night": 20}
 
-// meant returns the times of day that may be meant; soon says that it may be today, so
-// that it is whichever comes first.
+// meant returns the times of day that may be meant. soon says that the day may be today; then both
+// halves of the day are possible, and whichever comes first is meant.
 func (p *parser) meant(soon bool) []clock {
 	c := p.clock
 	switch {
@@ -411,7 +412,7 @@ func (p *parser) meant(soon bool) []clock {
 	case soon:
 		c.hour %= 12
 		return []clock{c, {c.hour + 12, c.minute}}
-	case c.hour < 7: // nobody wants to be called in the night without saying so
+	case c.hour < 7: // nobody wants to be called at night without saying so
 		c.hour += 12
 	}
 	return []clock{c}

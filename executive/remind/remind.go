@@ -1,14 +1,13 @@
-// Package remind is the agenda of a room: what is to be said later, to whom.
+// Package remind is the agenda of a room: what is to be said later, and to whom.
 //
-// It is pure, and made again from the journal: what is set, what was said and
-// what was given up are [earshot.Reminder] events. Each reminder belongs to the
-// person whom it is for, and is numbered among theirs; the journal gives the
-// same numbers again. A room goes on from the table that [Projection] keeps of
-// what is open, however old it is.
+// It is pure, and can be rebuilt from the journal: [earshot.Reminder] events record what was set,
+// what was said and what was given up. Each reminder belongs to the person for whom it is, and has
+// a number among their reminders; the journal yields the same numbers again. A room that resumes
+// reads the open reminders, however old they are, from the table that [Projection] keeps.
 //
-// A reminder is said when it is due and its person is there. That it was said is
-// written down with the reply in which it was, in one step: if the house dies in
-// between it is said again, for to be reminded twice is better than never.
+// A reminder is said when it is due and its person is there. That it was said is recorded in one
+// step with the reply that contained it. If the program dies before that, the reminder is said
+// again, because being reminded twice is better than never.
 package remind
 
 import (
@@ -21,27 +20,27 @@ import (
 )
 
 const (
-	mostEach = 50                   // of one person, in one room
-	mostAll  = 1000                 // in one room
-	farthest = 366 * 24 * time.Hour // from when it is set
-	mostText = 300                  // bytes: as much as one says in a breath
+	mostEach = 50                   // reminders of one person, in one room
+	mostAll  = 1000                 // reminders in one room
+	farthest = 366 * 24 * time.Hour // how far ahead a reminder can be set
+	mostText = 300                  // bytes: as much as people say in one breath
 )
 
-// A Reminder is one that is still to be said.
+// A Reminder is a reminder that has not been said yet.
 type Reminder struct {
-	Event earshot.Event // by which it was set
+	Event earshot.Event // the event that set it
 	For   earshot.ParticipantID
-	N     int // among those of the same person, from 1
+	N     int // its number among those of the same person, from 1
 	Due   time.Time
 	Text  earshot.Text
 }
 
 // An Agenda is all reminders of a room. The zero value is empty.
 type Agenda struct {
-	all []Reminder // by when they are due; of equals the elder first
+	all []Reminder // in the order in which they are due; of equal ones the older first
 }
 
-// Apply takes in what the journal says, in its order.
+// Apply takes in an event of the journal; events come in their order.
 func (a *Agenda) Apply(e earshot.Event) {
 	switch body := e.Body.(type) {
 	case earshot.Reminder:
@@ -80,7 +79,7 @@ func (a *Agenda) remove(id earshot.EventID) {
 	a.all = slices.DeleteFunc(a.all, func(r Reminder) bool { return r.Event.ID == id })
 }
 
-// Of returns the reminders of one person, by when they are due.
+// Of returns the reminders of one person in the order in which they are due.
 func (a *Agenda) Of(who earshot.ParticipantID) (theirs []Reminder) {
 	for _, r := range a.all {
 		if r.For == who {
@@ -101,8 +100,8 @@ func (a *Agenda) Next(when func(Reminder) time.Time) (next time.Time) {
 	return next
 }
 
-// Due returns the reminders that are due at now and meet a condition, the first
-// one first.
+// Due returns the reminders that are due at now and meet a condition, in the order in which they
+// are due.
 func (a *Agenda) Due(now time.Time, meets func(Reminder) bool) (due []Reminder) {
 	for _, r := range a.all {
 		if r.Due.After(now) {

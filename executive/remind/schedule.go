@@ -13,13 +13,13 @@ import (
 type Schedule struct {
 	mu        lockorder.Mutex[lockorder.Leaf]
 	agenda    Agenda
-	postponed map[earshot.EventID]time.Time // until when each waits that nobody heard
+	postponed map[earshot.EventID]time.Time // until when each reminder waits that nobody heard
 }
 
 // NewSchedule returns the schedule of an agenda.
 func NewSchedule(a Agenda) *Schedule { return &Schedule{agenda: a} }
 
-// Apply takes in what the journal says, in its order; see [Agenda.Apply].
+// Apply takes in an event of the journal; see [Agenda.Apply].
 func (s *Schedule) Apply(e earshot.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,14 +38,16 @@ func (s *Schedule) Check(now time.Time, who earshot.ParticipantID, due time.Time
 	return s.agenda.Check(now, who, due, text)
 }
 
-// Of returns the reminders of one person that everybody in a may know, by when they are due.
+// Of returns the reminders of one person that everybody in a may know, in the order in which they
+// are due.
 func (s *Schedule) Of(who earshot.ParticipantID, a earshot.Audience) []Reminder {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(s.agenda.Of(who), func(r Reminder) bool { return !r.Event.Visibility.Allows(a) })
 }
 
-// SetBy returns the reminder of one person that an event has set; ok is false if it is over.
+// SetBy returns the reminder of one person that an event has set; ok is false if it is no longer
+// open.
 func (s *Schedule) SetBy(who earshot.ParticipantID, event earshot.EventID) (r Reminder, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +76,7 @@ func (s *Schedule) Next(reaches func(Reminder) bool) time.Time {
 	})
 }
 
-// Due returns the reminders that may be said at now, the first one first.
+// Due returns the reminders that may be said at now, in the order in which they are due.
 func (s *Schedule) Due(now time.Time, reaches func(Reminder) bool) []Reminder {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"earshot"
 )
 
-// Projection keeps the table of the pending reminders in every room. Past reminders are in the
-// journal alone, so a room that resumes need not read years of it.
+// Projection keeps the table of the open reminders of every room. Past reminders are only in the
+// journal, so a room that resumes need not read years of it.
 type Projection struct{}
 
 // Name implements [earshot.Projection].
@@ -51,7 +51,7 @@ func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error 
 	return nil
 }
 
-// insert gives a reminder the first number that is free, as [Agenda.Apply] does.
+// insert gives a reminder the lowest free number, as [Agenda.Apply] does.
 func insert(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 	if len(e.To) == 0 {
 		return nil
@@ -72,8 +72,8 @@ func run(ctx context.Context, tx *sql.Tx, statement string, args ...any) error {
 	return err
 }
 
-// Rooms returns the rooms in which anything is still to be said, from a journal that has
-// the [Projection], that first where the oldest was set.
+// Rooms returns the rooms that have open reminders, from a journal that has the [Projection]. The
+// room whose open reminders include the oldest comes first.
 func Rooms(ctx context.Context, v earshot.View) (rooms []earshot.RoomID, err error) {
 	rows, err := v.QueryContext(ctx, `SELECT room FROM reminders GROUP BY room ORDER BY min(sequence)`)
 	if err != nil {
@@ -90,8 +90,7 @@ func Rooms(ctx context.Context, v earshot.View) (rooms []earshot.RoomID, err err
 	return rooms, rows.Err()
 }
 
-// Read returns what is still to be said in a room, from a journal that has the
-// [Projection].
+// Read returns the open reminders of a room, from a journal that has the [Projection].
 func Read(ctx context.Context, v earshot.View, room earshot.RoomID) (a Agenda, err error) {
 	rows, err := v.QueryContext(ctx, `SELECT n, event FROM reminders WHERE room = ? ORDER BY sequence`, room)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// When returns the time that people and models mean by text: from now on, as "90s",
-// "1h30m", "2d" or "in an hour and a half"; a time of day, as "17:30" or "at 9am", which
-// is the next; with a day, as "tomorrow at noon", "next monday at 8" or "1 December
-// 9:00"; or a whole time, as in RFC 3339. A day without a time of day is its morning.
+// When returns the time that people and models mean by text: a span from now, such as "90s",
+// "1h30m", "2d" or "in an hour and a half"; the next time of day, such as "17:30" or "at 9am"; one
+// with a day, such as "tomorrow at noon", "next monday at 8" or "1 December 9:00"; or a full time
+// as in RFC 3339. A day without a time of day means its morning.
 func When(now time.Time, text string) (time.Time, error) {
 	at, rest, err := Parse(now, text)
 	if err == nil && rest != "" {
@@ -24,8 +24,8 @@ func When(now time.Time, text string) (time.Time, error) {
 	return at, nil
 }
 
-// Parse returns when somebody wants to be reminded, and what of, in either order: "in 10 min the
-// pizza", "me to call Ann tomorrow at 9". Times are as for [When].
+// Parse returns when somebody wants to be reminded, and of what. Both may come first: "in 10 min
+// the pizza", "me to call Ann tomorrow at 9". Times are as for [When].
 func Parse(now time.Time, text string) (at time.Time, of string, err error) {
 	words := strings.Fields(text)
 	if len(words) > 0 && strings.EqualFold(words[0], "me") {
@@ -57,10 +57,10 @@ func Parse(now time.Time, text string) (at time.Time, of string, err error) {
 	return at, "", noTime(now)
 }
 
-// mostWords is more than any time has.
+// mostWords is more words than any time has.
 const mostWords = 16
 
-// plainly returns a word in the one way in which the layouts have it.
+// plainly returns a word in the one form that the layouts know.
 func plainly(word string) string {
 	word = strings.NewReplacer("a.m", "am", "p.m", "pm").Replace(strings.TrimRight(strings.ToLower(word), ",;:!."))
 	if n := len(word) - len("th"); n > 0 && slices.Contains([]string{"st", "nd", "rd", "th"}, word[n:]) && strings.Trim(word[:n], "0123456789") == "" {
@@ -79,8 +79,7 @@ func repeats(word string) bool {
 	return slices.Contains([]string{"every", "each", "daily", "weekly"}, strings.ToLower(word))
 }
 
-// subject returns of what somebody is to be reminded, without the word that joins it to
-// the time.
+// subject returns what somebody is to be reminded of, without the word that joins it to the time.
 func subject(words []string) string {
 	if len(words) > 1 && slices.Contains([]string{"to", "that", "about", "of", "-", ":"}, strings.ToLower(words[0])) {
 		words = words[1:]
@@ -88,10 +87,10 @@ func subject(words []string) string {
 	return strings.TrimRight(strings.Join(words, " "), ",")
 }
 
-// clockTime returns the first of some times of day that comes after now, on a day so many
-// days from now or, if any is set, one after that. Also on a day on which clocks show it
-// twice, because they are put back. On a day on which they never do, because they are put
-// forward, it is the time that follows.
+// clockTime returns the first of these times of day that comes after now, on a day so many days
+// from now, or on a later day if any is set. On a day on which clocks are put back and show a time
+// twice, both count. On a day on which they are put forward and skip a time, it is the time that
+// follows.
 func clockTime(now time.Time, days int, any bool, clocks ...clock) time.Time {
 	for day := days; ; day++ {
 		var all []time.Time
@@ -108,9 +107,9 @@ func clockTime(now time.Time, days int, any bool, clocks ...clock) time.Time {
 	}
 }
 
-// showing returns when clocks of a place show a time on a day: as they go at the
-// beginning of it, and as they go at its end. [time.Date] does not say which of
-// the two it means.
+// showing returns when the clocks of a place show a time on a day: by the offset that holds at the
+// beginning of the day, and by the one that holds at its end. [time.Date] does not say which of the
+// two it uses.
 func showing(year int, month time.Month, day int, c clock, place *time.Location) (all []time.Time) {
 	noon := time.Date(year, month, day, 12, 0, 0, 0, place)
 	written := time.Date(year, month, day, c.hour%24, c.minute, 0, 0, time.UTC)
@@ -125,7 +124,7 @@ func showing(year int, month time.Month, day int, c clock, place *time.Location)
 	return shown
 }
 
-// number returns the number that a word is, as people write it.
+// number returns the number that a word stands for, as people write it.
 func number(word string) (float64, bool) {
 	spelt, ok := spelt(word)
 	switch {
@@ -140,13 +139,13 @@ func number(word string) (float64, bool) {
 	return n, err == nil && n <= mostNumber
 }
 
-// mostNumber and mostDays keep a number from being more than there is time.
+// mostNumber and mostDays keep times within what can be represented.
 const (
 	mostNumber = 1e5
 	mostDays   = 1000
 )
 
-// spelt returns the number that a word spells, below sixty: there are no more minutes.
+// spelt returns the number below sixty that a word spells: minutes need no more.
 func spelt(word string) (int, bool) {
 	if n := slices.Index(numbers, word); n >= 0 {
 		return n, true

@@ -12,14 +12,15 @@ import (
 // fresh is how long after an entry was taken in "no, that is wrong" refers to it.
 const fresh = 2 * time.Minute
 
-// About returns the entry that somebody's correction is about: the one that shares most words with
-// it, rare words counting more than common ones. If several share equally much, it is the only one
-// that is a few minutes old; that also decides for a correction that names nothing. If it is not
-// clear, About returns the entries to choose from.
+// About returns the entry that somebody's correction is about. It is the entry that shares most words
+// with the correction, where rare words count more than common ones. If several entries share
+// equally much, or the correction names nothing, it is the only one among them that is no more than
+// a few minutes old. If it is not clear which entry is meant, About returns the entries to choose
+// from.
 //
-// If that entry shares no word with the correction, or if the correction itself is about wording,
-// as in "I said ship, not shop", it is about something that was said aloud. What was written, how
-// an agent's own reply ended, and what passes by itself are never corrected.
+// If that entry shares no word with the correction, or the correction itself is about wording, as
+// in "I said ship, not shop", the correction is about something that was said aloud. Corrections
+// are never about what was written, how an agent's own reply ended, or what passes by itself.
 func About(items []Item, correction earshot.Text, now time.Time) (is Item, clear bool, among []Item) {
 	aloud := slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return !i.Aloud })
 	items = slices.DeleteFunc(slices.Clone(items), func(i Item) bool {
@@ -62,9 +63,9 @@ func quoted(correction earshot.Text) (string, bool) {
 // saying are the words that introduce what somebody has said.
 var saying = language.Set("said meant")
 
-// Reheard returns what words that were said aloud are after somebody's correction, and whether the
-// correction tells: "ship, not shop" replaces the one by the other, and what follows "I said"
-// replaces everything.
+// Reheard applies somebody's correction to words that were said aloud. tells reports whether the
+// correction says what the words really were: "ship, not shop" replaces the one by the other, and
+// what follows "I said" replaces everything.
 func Reheard(was, correction earshot.Text) (text earshot.Text, tells bool) {
 	said, quotes := quoted(correction)
 	text, out := Corrected(was, earshot.Text(said))
@@ -136,9 +137,9 @@ func stem(w string) string {
 	return w
 }
 
-// Corrected returns what an entry says after somebody's correction, or that it is removed, if the
-// correction only denies it. "Bob's, not Ann's" replaces the one by the other; any other words
-// become the text.
+// Corrected returns the text of an entry after somebody's correction. out says that the correction
+// only denies the entry, which is then removed. "Bob's, not Ann's" replaces the one by the other;
+// any other words become the text.
 func Corrected(was, correction earshot.Text) (text earshot.Text, out bool) {
 	said := strings.TrimSpace(string(correction))
 	if len(words(correction)) == 0 {
@@ -171,7 +172,7 @@ func denies(text string) bool {
 	return false
 }
 
-// instead returns the right words and the wrong ones, as in "it is X, not Y" and "not Y but X".
+// instead returns the right and the wrong words of "it is X, not Y" and "not Y but X".
 func instead(said string) (right, wrong string, ok bool) {
 	said = strings.TrimRight(said, ".!")
 	if before, after, is := strings.Cut(said, ", not "); is {
@@ -185,7 +186,7 @@ func instead(said string) (right, wrong string, ok bool) {
 	return "", "", false
 }
 
-// states reports whether text is a statement by itself.
+// states reports whether text is a complete statement.
 func states(text string) bool {
 	return slices.ContainsFunc(strings.Fields(strings.ToLower(text)), func(w string) bool { return pointing[w] || verbs[w] })
 }

@@ -31,10 +31,10 @@ type correctedObservation struct {
 	text   earshot.Text
 }
 
-// says reports whether i is that same observation again.
+// says reports whether i is the corrected observation again.
 func (w correctedObservation) says(i Item) bool { return i.Source == w.source && i.Text == w.text }
 
-// A Version is an edit that was made.
+// A Version is an edit, and whether it was undone.
 type Version struct {
 	Edit   earshot.Event // whose body is an [earshot.Edit]
 	Undone bool
@@ -90,7 +90,7 @@ func item(e earshot.Event, b earshot.Edit) Item {
 	})
 }
 
-// drop removes what the journal has made under an ID.
+// drop removes the journal's entry with an ID.
 func (s *Scene) drop(f Field, id string) {
 	l := s.layer(f)
 	l.entries = slices.DeleteFunc(l.entries, func(e entry) bool { return e.ID == id })
@@ -110,7 +110,7 @@ func (s *Scene) edit(e earshot.Event, b earshot.Edit) bool {
 		s.drop(Field(b.Field), b.Item)
 		return had != nil
 	case b.Act != earshot.Changed && b.Act != earshot.Ended || had == nil && b.Source == "":
-		return false // it has dropped out by age
+		return false // too old, and no longer there
 	}
 	if had == nil {
 		s.take(Item{ID: b.Item, Field: Field(b.Field), Source: b.Source, Event: e.ID, At: e.At, Text: b.Was, Visibility: e.Visibility})
@@ -143,7 +143,7 @@ func (s *Scene) alter(had *entry, e earshot.Event, b earshot.Edit) {
 // corrected, so that the correction is over.
 func Over(b earshot.Edit) bool { return b.Act == earshot.Ended && b.Source != "" && b.Undoes != "" }
 
-// undo takes an edit back, if it is the last of its entry.
+// undo undoes an edit, if it is the last edit of its entry.
 func (s *Scene) undo(e earshot.Event, b earshot.Edit) bool {
 	k := slices.IndexFunc(s.edits, func(v Version) bool { return v.Edit.ID == b.Undoes })
 	had := s.find(Field(b.Field), b.Item)
@@ -160,7 +160,7 @@ func (s *Scene) undo(e earshot.Event, b earshot.Edit) bool {
 	had.before = had.before[:len(had.before)-1]
 	had.Item, had.gone = last.Item, last.gone
 	if len(had.before) == 0 {
-		had.wrong = nil // the sense was right
+		had.wrong = nil // the sense was right after all
 	}
 	if had.Event == b.Undoes { // nothing is left but the observation
 		s.drop(had.Field, had.ID)
@@ -169,10 +169,10 @@ func (s *Scene) undo(e earshot.Event, b earshot.Edit) bool {
 	return true
 }
 
-// Use marks the findings that a reply which said this has relied on: those that came from these
-// events, and so stood in its prompt, and most of whose words are in it. v is the visibility of the
-// reply. A finding that more people may see than the reply stays unused, because it is still new to
-// them.
+// Use marks the findings on which a reply with the words said has relied. These are findings that
+// came from the given events, which means that they were in the reply's prompt, and most of whose
+// words are in the reply. v is the visibility of the reply. A finding that more people may see than
+// the reply stays unused, because it is still new to them.
 func (s *Scene) Use(said earshot.Text, v earshot.Visibility, events ...earshot.EventID) {
 	words := make(map[string]bool)
 	for _, w := range telling(said) {
@@ -188,7 +188,7 @@ func (s *Scene) Use(said earshot.Text, v earshot.Visibility, events ...earshot.E
 	}
 }
 
-// repeats reports whether most of the telling words of text are among words.
+// repeats reports whether words contains most of the telling words of text.
 func repeats(words map[string]bool, text earshot.Text) bool {
 	all, n := telling(text), 0
 	for _, w := range all {
@@ -209,8 +209,8 @@ func telling(text earshot.Text) (all []string) {
 	return all
 }
 
-// Denied reports whether text is a finding that somebody has denied, as far as everybody who may
-// see something of visibility v may know that.
+// Denied reports whether somebody has denied the finding text, in a way that everybody who may see
+// something of visibility v may know of.
 func (s *Scene) Denied(text earshot.Text, v earshot.Visibility) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +236,7 @@ func (v View) Versions() (all []Version) {
 	return all
 }
 
-// Find returns the entry of a field with an ID, if it may be seen.
+// Find returns the entry with an ID in a field, if it may be seen.
 func (v View) Find(f Field, id string) (Item, bool) {
 	for _, i := range v.Items(f) {
 		if i.ID == id {
@@ -246,7 +246,7 @@ func (v View) Find(f Field, id string) (Item, bool) {
 	return Item{}, false
 }
 
-// Check says why an edit may not be made, or nothing. The entry must exist, be visible in the
+// Check says why an edit may not be made; nil if it may. The entry must exist, be visible in the
 // view, and be unchanged since somebody decided to edit it. Check returns that entry.
 func (v View) Check(e earshot.Edit) (Item, error) {
 	b, known := bounds[Field(e.Field)]
@@ -325,8 +325,8 @@ func list(fields []Field) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// Wrote returns which part of the program, such as a sense, wrote what an edit corrects or removes.
-// It is empty if that is somebody's words, or does not exist.
+// Wrote returns the part of the program, such as a sense, that wrote what an edit corrects or
+// removes. It is empty if somebody's own words are edited, or nothing is there.
 func (s *Scene) Wrote(b earshot.Edit) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -351,8 +351,8 @@ type Refutation struct {
 	Visibility earshot.Visibility
 }
 
-// Refuted returns the findings that somebody has refuted, as far as they may be seen, and that
-// would not be stale at now.
+// Refuted returns the findings that somebody has refuted, that may be seen, and that would not be
+// stale at now.
 func (v View) Refuted(now time.Time) (all []Refutation) {
 	var by []earshot.ParticipantID
 	v.scene.mu.Lock()

@@ -10,13 +10,13 @@ import (
 	"earshot/participants"
 )
 
-// editable are the fields that people change. What was misheard anybody may correct; everything
-// else in the other fields, what was written and how an agent's reply ended, only the operator may
-// change.
+// editable are the fields that anybody may change. In the other fields, anybody may correct what
+// was misheard. The rest of them, which is what was written and how an agent's reply ended, only an
+// operator may change.
 var editable = []Field{Environment, Visual, User, Notes, Reasoning}
 
-// Alter returns the event of an edit of the entry i, made from e: for those who may see the entry,
-// and deleted with it.
+// Alter returns e as the event of an edit of the entry i. It is visible to those who may see the
+// entry, and is deleted with it.
 func Alter(e earshot.Event, edit earshot.Edit, i Item) earshot.Event {
 	edit.Field, edit.Item = string(i.Field), i.ID
 	if edit.Act != earshot.Undone {
@@ -48,8 +48,8 @@ func MayEdit(who participants.Participant, had Item, act earshot.Act) error {
 	return nil
 }
 
-// Quoted returns the entry that a model means by its words: the one that says exactly that, or else
-// the only one that contains it.
+// Quoted returns the entry that a model means by its words: the one that says exactly that, or
+// otherwise the only one that contains it.
 func Quoted(items []Item, words string) (Item, error) {
 	want := plain(words)
 	var within []Item
@@ -81,6 +81,6 @@ func plain(words string) string {
 	return strings.ToLower(strings.Trim(strings.Join(strings.Fields(words), " "), `"'. `))
 }
 
-// Clock is the source of the entry with the time. It is not stored in the scene, because everybody
-// reads it at their own moment.
+// Clock is the source of the entry with the time. That entry is not stored in the scene, because
+// each reader reads it at a different moment.
 const Clock = "clock"

@@ -24,13 +24,12 @@ func (s *Scene) Counts(events int64) bool {
 	return s.taken == events && !s.outOfOrder
 }
 
-// Resync replaces what the journal has made of the scene by that of fresh, which was rebuilt from
-// the journal, and reports whether the two differed. Observations stay. From then on, events are
-// counted from taken.
+// Resync replaces the scene's first layer by that of fresh, which was rebuilt from the journal, and
+// reports whether the two differed. Observations stay. From then on, events are counted from taken.
 func (s *Scene) Resync(fresh *Scene, taken int64) (differed bool) {
 	fresh.mu.Lock()
 	made, edits, last := fresh.made, fresh.edits, fresh.last
-	fresh.made, fresh.edits = nil, nil // they are ours now
+	fresh.made, fresh.edits = nil, nil // they belong to s now
 	fresh.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +54,7 @@ func (s *Scene) Resync(fresh *Scene, taken int64) (differed bool) {
 	return differed
 }
 
-// same reports whether two layers are equal, counted from their ends.
+// same reports whether two layers are equal, counting entries back from the newest.
 func (l *layer) same(m *layer) bool {
 	return slices.EqualFunc(l.entries, m.entries, func(a, b entry) bool { return l.count-a.nth == m.count-b.nth && a.same(b) })
 }

@@ -1,5 +1,5 @@
-// Package scene is the side context of a room: what is going on around the
-// conversation, in seven fields.
+// Package scene is the side context of a room: what is going on around the conversation, in seven
+// fields.
 //
 // It is pulled, not broadcast. A writer never waits. A reader asks for what it may see,
 // [Scene.For], or keeps its own place in the log of changes, [Scene.Since]; a reader that fell
@@ -7,10 +7,10 @@
 // has a source and an age.
 //
 // It has two layers. The first is a function of the journal: the same events, in the same order,
-// make the same entries, so it can be rebuilt at any time and compared, [Scene.Resync]. The second
-// holds observations in between, such as that somebody types; each lasts until the next observation
-// of the same thing. An [earshot.Edit] belongs to the first layer, and takes precedence over
-// observations: see edit.go.
+// make the same entries, so it can be rebuilt and compared at any time, see [Scene.Resync]. The
+// second holds observations that come in between, such as that somebody is typing; each lasts until
+// the next observation of the same thing. An [earshot.Edit] belongs to the first layer, and takes
+// precedence over observations: see edit.go.
 package scene
 
 import (
@@ -38,13 +38,13 @@ const (
 	Reasoning   Field = "reasoning_buffer"
 )
 
-// bound is how many entries a field shows, its bytes, and the bytes of one entry. A state is one
-// entry: the new one replaces the old, and each person and agent has its own. All fields together,
-// counting the state of one agent, take about a quarter of the smallest context that models at home
-// are run with, 4,096 tokens.
+// bound is how many entries a field shows, how many bytes they may have together, and how many
+// bytes one entry may have. A state is one entry: the new state replaces the old one, and each
+// person and agent has one. All fields together, counting the state of one agent, take about a
+// quarter of 4,096 tokens, which is the smallest context that models are run with at home.
 //
-// Of what the journal makes, a field counts the newest entries that ever came in, even those that
-// are gone: so the contents follow from the end of the journal.
+// newest is how many of the entries that the journal ever made are kept, counting those that are
+// gone. So the contents depend only on the end of the journal.
 type bound struct{ entries, bytes, each, newest int }
 
 var bounds = map[Field]bound{
@@ -66,21 +66,21 @@ func Fields() []Field {
 type Item struct {
 	ID         string // identifies it within its field; see Put
 	Field      Field
-	Of         earshot.ParticipantID // whose state it is, one for each; empty if it is no state
+	Of         earshot.ParticipantID // the person or agent whose state it is; empty if it is no state
 	Source     string                // the provider, or the part of the program, that wrote it
-	Event      earshot.EventID       // the event that made it what it is; empty for an observation
+	Event      earshot.EventID       // the event that gave it its present form; empty for an observation
 	At         time.Time             // when it was true
 	Text       earshot.Text
 	Visibility earshot.Visibility
 
 	By   earshot.ParticipantID // whose words these are; may be empty
 	Name string                // the name of By; a view fills it in
-	Was  earshot.Text          // what it said before it was last changed
+	Was  earshot.Text          // its text before the last change
 
 	Aloud   bool                  // it was heard, so it may have been misheard
 	Passing bool                  // it passes in a moment by itself, like somebody's typing
 	Watched bool                  // a sense observes it continuously; see Unseen
-	Mended  earshot.ParticipantID // who corrected this, if it is something that somebody said
+	Mended  earshot.ParticipantID // who corrected it, if it is somebody's words
 	Mender  string                // the name of Mended; a view fills it in
 
 	// For a finding: how sure it is, 0 to 1, when it becomes stale, and whether a reply has relied
@@ -104,31 +104,31 @@ type Scene struct {
 	Moved func()
 
 	mu         sync.Mutex
-	made       map[Field]*layer // of the journal
+	made       map[Field]*layer // the first layer
 	seen       map[Field][]observation
 	edits      []Version // the newest ones, oldest first
 	taken      int64     // events of the journal, counted by Took
 	last       int64     // the sequence of the newest of them
-	outOfOrder bool      // they did not come in order
+	outOfOrder bool      // the events did not come in order
 
 	log   []Item
 	next  int64 // position of the next change
 	grown chan struct{}
 }
 
-// A layer is what the journal has made of one field.
+// A layer is the part of one field that the journal has made.
 type layer struct {
 	entries []entry // oldest first
 	count   int64   // entries that ever came in
 }
 
-// An entry is an item that the journal has made, with its history.
+// An entry is an item of the first layer, with its history.
 type entry struct {
 	Item
-	nth    int64 // its number among those that ever came in
+	nth    int64 // its number among the entries that the journal ever made
 	gone   bool  // somebody has removed it
 	before []state
-	wrong  *correctedObservation // the observation that it replaces
+	wrong  *correctedObservation // the observation that it corrects
 }
 
 // A state is an entry as it was before an edit.
@@ -140,12 +140,12 @@ type state struct {
 // An observation is the latest observation under an ID.
 type observation struct {
 	Item
-	over earshot.EventID // the edit that it overrules, because something else is true by now
+	over earshot.EventID // the edit that it overrules, because something else has become true
 }
 
-// Put adds an entry. Without an ID it gets that of whose state it is, or of its event, or else its
-// field's name. A text that is too long for its field is cut at a rune's edge. A field that does
-// not exist is a mistake of the caller.
+// Put adds an entry. An entry without an ID gets the ID of the person or agent whose state it is,
+// or of its event, or else the name of its field. A text that is too long for its field is cut
+// between runes. An unknown field is a mistake of the caller.
 //
 // An entry with an event is permanent; see also [Scene.Edit]. An entry without one is an
 // observation, see [Scene.Observe].
@@ -165,9 +165,9 @@ func (s *Scene) Put(i Item) {
 	}
 }
 
-// finds makes room for a finding, and reports whether to add it: the same words stand in the field
-// only once. The newer finding replaces the older and inherits its use, unless fewer people may see
-// it or somebody has corrected the older.
+// finds makes room for a finding, and reports whether to add it: the field never has the same words
+// twice. The newer finding replaces the older and inherits its use, unless fewer people may see the
+// newer one or somebody has corrected the older.
 func (s *Scene) finds(i *Item) bool {
 	l := s.layer(Reasoning)
 	same := func(e entry) bool {
@@ -197,10 +197,10 @@ func fitted(i Item) Item {
 	return i
 }
 
-// Observe takes in what a sense has noticed. It replaces the earlier observation under the same ID;
-// an equal one is no change. If somebody has corrected that observation of the same source, the
-// correction stands. If something else has been observed since, the correction is over and is
-// returned; the caller records that by an edit that ends it.
+// Observe takes in what a sense has noticed. The observation replaces the earlier one with the same
+// ID; an equal one is no change. If somebody has corrected that same observation of the same
+// source, the correction stands. If the sense now observes something else, the correction is over
+// and is returned; the caller records that by an edit that ends it.
 func (s *Scene) Observe(i Item) (corrected Item, over bool) {
 	i = fitted(i)
 	s.mu.Lock()
@@ -222,7 +222,7 @@ func (s *Scene) Observe(i Item) (corrected Item, over bool) {
 	return corrected, over
 }
 
-// Vanish removes the observation under an ID: it no longer holds, and nothing replaces it. If
+// Vanish removes the observation with an ID, because it no longer holds and nothing replaces it. If
 // somebody had corrected it, that correction is over and is returned as by Observe.
 func (s *Scene) Vanish(f Field, id string) (corrected Item, over bool) {
 	s.mu.Lock()
@@ -243,8 +243,7 @@ func (s *Scene) overrules(f Field, i Item) bool {
 	return slices.ContainsFunc(s.seen[f], func(had observation) bool { return had.ID == i.ID && had.over == i.Event })
 }
 
-// take makes an entry of i, unless its event has already done so. A state replaces the previous
-// one.
+// take makes i an entry, unless its event has done so already. A state replaces the previous one.
 func (s *Scene) take(i Item) bool {
 	if had := s.find(i.Field, i.ID); had != nil && (had.Event == i.Event || i.ID == string(i.Event)) {
 		return false
@@ -258,7 +257,7 @@ func (s *Scene) take(i Item) bool {
 	return true
 }
 
-// layer returns what the journal has made of f.
+// layer returns the first layer of f.
 func (s *Scene) layer(f Field) *layer {
 	if s.made == nil {
 		s.made = make(map[Field]*layer)
@@ -269,7 +268,7 @@ func (s *Scene) layer(f Field) *layer {
 	return s.made[f]
 }
 
-// find returns what the journal has made under an ID, or nil.
+// find returns the journal's entry with an ID, or nil.
 func (s *Scene) find(f Field, id string) *entry {
 	l := s.layer(f)
 	if k := slices.IndexFunc(l.entries, func(e entry) bool { return e.ID == id }); k >= 0 {
@@ -278,7 +277,7 @@ func (s *Scene) find(f Field, id string) *entry {
 	return nil
 }
 
-// Made returns the entry that the journal has made under an ID, as it is now.
+// Made returns the journal's entry with an ID, in its present form.
 func (s *Scene) Made(f Field, id string) (Item, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

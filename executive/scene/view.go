@@ -11,7 +11,7 @@ import (
 	"earshot/conversation"
 )
 
-// A View is the scene as somebody may see it.
+// A View is the scene as the members of an audience may see it.
 type View struct {
 	scene *Scene
 	to    earshot.Audience
@@ -21,7 +21,7 @@ type View struct {
 // For returns the scene as every member of a may see it.
 func (s *Scene) For(a earshot.Audience) View { return View{scene: s, to: a} }
 
-// As returns the view as an agent reads it in its prompt: it sees no agent's state but its own.
+// As returns the view for an agent's prompt: it shows the state of no other agent.
 func (v View) As(agent earshot.ParticipantID) View {
 	v.by = agent
 	return v
@@ -32,8 +32,8 @@ func (v View) shows(i Item) bool {
 	return i.Visibility.Allows(v.to) && (v.by == "" || i.Field != Agent || i.Of == v.by)
 }
 
-// Items returns the entries of f, the oldest first. It keeps the newest of those that the view
-// shows, so that entries which only others see push nothing out.
+// Items returns the entries of f, the oldest first. If there are too many, it keeps the newest of
+// those that the view shows, so entries that only others see displace nothing.
 func (v View) Items(f Field) []Item {
 	v.scene.mu.Lock()
 	items := trim(slices.DeleteFunc(v.scene.items(f), func(i Item) bool { return !v.shows(i) }), f)
@@ -57,7 +57,7 @@ func (s *Scene) called(id earshot.ParticipantID) string {
 	return s.Name(id)
 }
 
-// items returns the entries of f: what the journal has made, and the observations that nobody has
+// items returns the entries of f: those of the journal, and the observations that nobody has
 // corrected.
 func (s *Scene) items(f Field) (all []Item) {
 	for _, e := range s.layer(f).entries {
@@ -94,8 +94,7 @@ func trim(items []Item, f Field) []Item {
 	return items
 }
 
-// leastOf returns the index of the most dispensable finding. It takes the time of the newest one as
-// now.
+// leastOf returns the index of the most dispensable finding, judged at the time of the newest one.
 func leastOf(items []Item) int {
 	now, least := items[len(items)-1].At, 0
 	for k, i := range items {
@@ -123,8 +122,8 @@ func yes(is bool) int {
 // Stale reports whether i is a finding that no longer holds at now.
 func (i Item) Stale(now time.Time) bool { return !i.Until.IsZero() && !i.Until.After(now) }
 
-// Since returns the changes from position pos on, the position to ask from next, and a channel that
-// is closed when there are more. Missed counts the changes from pos on that are no longer kept.
+// Since returns the changes from position pos on, the next position to ask for, and a channel that
+// is closed when there are more. missed counts the changes from pos on that are no longer kept.
 func (v View) Since(pos int64) (items []Item, next, missed int64, more <-chan struct{}) {
 	s := v.scene
 	s.mu.Lock()
@@ -156,9 +155,9 @@ const (
 // while. It may no longer be true, and is never shown as if it were.
 func (i Item) Unseen(age time.Duration) bool { return i.Watched && age >= unseen }
 
-// Recent returns the entries of all fields as a prompt shows them at now. Of what was heard and
-// seen it has only what is younger than window, except for the last observation of a continuous
-// sense; of the findings, those that are not stale.
+// Recent returns the entries of all fields as a prompt shows them at now. What was heard and seen
+// is included only if it is younger than window, except for the last observation of a continuous
+// sense. Stale findings are left out.
 func (v View) Recent(now time.Time, window time.Duration) (items []Item) {
 	for _, f := range Fields() {
 		for _, i := range v.Items(f) {
@@ -172,8 +171,8 @@ func (v View) Recent(now time.Time, window time.Duration) (items []Item) {
 	return items
 }
 
-// Shown returns the entries of Recent as people see them who watch the room. If several agents have
-// a seat in it, the agent of each state is named; an agent without a seat has none.
+// Shown returns the entries of Recent for people who watch the room. If several agents have a seat,
+// each agent's state bears the agent's name. The state of an agent without a seat is left out.
 func (v View) Shown(now time.Time, window time.Duration, agents []earshot.ParticipantID) (items []Item) {
 	for _, i := range v.Recent(now, window) {
 		if i.Field == Agent && !slices.Contains(agents, i.Of) {
@@ -188,7 +187,7 @@ func (v View) Shown(now time.Time, window time.Duration, agents []earshot.Partic
 }
 
 // Prompt returns items as a model reads them at now: one line for each, with its age, so that old
-// entries are recognisable; a finding also says how sure it is.
+// entries can be recognised. A finding also says how sure it is.
 func Prompt(items []Item, now time.Time) string {
 	var b strings.Builder
 	for _, i := range items {
@@ -197,8 +196,8 @@ func Prompt(items []Item, now time.Time) string {
 	return b.String()
 }
 
-// Entry returns i of that age as people read it: what is going on, how old it is, how sure, who
-// said it, and what it said before.
+// Entry returns i as people read it when it has that age: what is going on, how old and how sure it
+// is, who said it, and what it said before.
 func (i Item) Entry(age time.Duration) string { return i.head(age) + i.Line() }
 
 func (i Item) head(age time.Duration) string {

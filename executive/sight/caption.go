@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// coolDown is how long after a picture was described the next is, at the earliest:
-	// who comes, comes nearer and sits down changes the picture some times.
+	// coolDown is the least time between two descriptions: somebody who comes also comes nearer and
+	// sits down, and each of these changes the picture.
 	coolDown = time.Minute
 
-	// hour is what a budget is for.
+	// hour is the time for which a budget counts.
 	hour = time.Hour
 
 	// longestCaption is the longest description that is kept, in bytes: two sentences.
 	longestCaption = 300
 
-	// captionTokens ends one that grows longer.
+	// captionTokens is where a longer description is broken off.
 	captionTokens = 100
 
-	// maxDescription is how many bytes of a description are read: more is no description.
+	// maxDescription is how many bytes of a description are read: anything longer is not one.
 	maxDescription = 4 << 10
 
 	// maxPictureWait is how long a picture waits for silence in the room before it is described. It
@@ -58,7 +58,7 @@ func (c *Captioner) Note(e earshot.Event) {
 	}
 }
 
-// Forget forgets what was noticed by some events.
+// Forget forgets what some events have reported.
 func (c *Captioner) Forget(is func(earshot.EventID) bool) {
 	if c.next != nil && is(c.next.About.ID) {
 		c.next = nil
@@ -68,9 +68,9 @@ func (c *Captioner) Forget(is func(earshot.EventID) bool) {
 	}
 }
 
-// Next returns the picture to describe at now, and counts it; nil if there is none. Only so many are
-// described in an hour, and only if allowed. The picture is taken at once, by take, and waits until
-// the room is quiet.
+// Next returns the picture to describe at now, and counts it; nil if there is none. At most hourly
+// pictures are described in an hour, and only if allowed. The picture is taken at once, by take;
+// its description waits until the room is quiet.
 func (c *Captioner) Next(now time.Time, hourly int, allowed, quiet bool, take func(earshot.Event) *Look) *Captioned {
 	if e := c.news; e != nil && allowed && c.budget.Allows(now, hourly) {
 		if l := take(*e); l != nil {
@@ -125,13 +125,13 @@ func (p *Captioned) Event(text earshot.Text) earshot.Sight {
 	return earshot.Sight{Camera: s.Camera, What: earshot.Captioned, People: s.People, Eyes: earshot.Clear, Text: text}
 }
 
-// A Budget is which pictures were described of late. The zero value is none. It belongs
-// to one goroutine.
+// A Budget remembers which pictures were described recently. Its zero value remembers none. It
+// belongs to one goroutine.
 type Budget struct {
-	at []time.Time // each, the oldest first
+	at []time.Time // when each was described, the oldest first
 }
 
-// Allows reports whether one more may be described at now, of so many in an hour.
+// Allows reports whether another picture may be described at now, if hourly may be in an hour.
 func (b *Budget) Allows(now time.Time, hourly int) bool {
 	for len(b.at) > 0 && now.Sub(b.at[0]) >= hour {
 		b.at = b.at[1:]
@@ -139,11 +139,11 @@ func (b *Budget) Allows(now time.Time, hourly int) bool {
 	return len(b.at) < hourly && (len(b.at) == 0 || now.Sub(b.at[len(b.at)-1]) >= coolDown)
 }
 
-// Spend notes that one is described at now.
+// Spend notes that a picture is described at now.
 func (b *Budget) Spend(now time.Time) { b.at = append(b.at, now) }
 
-// Worth reports whether what a camera noticed is worth a description: that somebody has
-// come, that the picture is another one, and that there is a picture again.
+// Worth reports whether what a camera noticed is worth a description: that somebody has come, that
+// the picture has changed, or that there is a picture again.
 func Worth(s earshot.Sight) bool {
 	switch s.What {
 	case earshot.PeopleChanged:
@@ -154,7 +154,7 @@ func Worth(s earshot.Sight) bool {
 	return false
 }
 
-// Describe returns what is asked of a model that is to describe a picture.
+// Describe returns the request for a model to describe a picture.
 func Describe(p earshot.Picture, engine, model string) *llm.Request {
 	return &llm.Request{
 		Engine: engine, Model: model, MaxTokens: captionTokens, MustSee: true, Priority: llm.Memory, Origin: llm.Origin{Unasked: true},
@@ -166,8 +166,8 @@ func Describe(p earshot.Picture, engine, model string) *llm.Request {
 	}
 }
 
-// Caption returns a description as it is kept: one line, and not at length; "" if it is
-// none.
+// Caption returns a description as it is kept: in one line, and shortened. It is empty if text is
+// not a description.
 func Caption(text string) earshot.Text {
 	line := strings.Join(strings.Fields(strings.Map(printable, strings.ToValidUTF8(text, ""))), " ")
 	if len(line) > longestCaption {

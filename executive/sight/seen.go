@@ -11,8 +11,8 @@ import (
 	"earshot"
 )
 
-// Found returns what the detectors made of a picture, as it stands behind "I see".
-// What a code says is quoted: it is data.
+// Found returns what the detectors found in a picture, worded to follow "I see". The text of a code
+// is quoted, because it is data.
 func Found(p earshot.Picture) earshot.Text {
 	var codes []string
 	for _, s := range p.Seen {
@@ -24,8 +24,7 @@ func Found(p earshot.Picture) earshot.Text {
 	return earshot.Text(strings.Join(append(found, codes...), ", and "))
 }
 
-// People returns how many people were found: a face belongs to the body in which its
-// middle is.
+// People returns how many people were found. A face belongs to the body that contains its middle.
 func People(seen []earshot.Seen) int {
 	bodies, faces, apart := 0, 0, 0
 	for _, s := range seen {
@@ -42,21 +41,21 @@ func People(seen []earshot.Seen) int {
 	return max(bodies+apart, faces)
 }
 
-// holds reports whether the middle of b is in a.
+// holds reports whether the middle of b lies in a.
 func holds(a, b earshot.Box) bool {
 	x, y := b.X+b.Width/2, b.Y+b.Height/2
 	return x >= a.X && x <= a.X+a.Width && y >= a.Y && y <= a.Y+a.Height
 }
 
 const (
-	mostCodes   = 2  // that are told: who holds up more has shown them
-	longestCode = 80 // bytes: an address
+	mostCodes   = 2  // how many codes are reported: somebody who holds up more has shown them
+	longestCode = 80 // bytes: enough for a web address
 )
 
-// Nobody is how what was found begins where nobody was.
+// Nobody is how the findings begin if nobody was found.
 const Nobody = "nobody"
 
-// number returns how many people there are in words.
+// number returns a number of people in words.
 func number(n int) string {
 	words := []string{Nobody, "one person", "two people", "three people", "four people", "five people", "six people"}
 	if n < len(words) {
@@ -65,9 +64,9 @@ func number(n int) string {
 	return fmt.Sprintf("%d people", n)
 }
 
-// Quoted returns foreign words as they can stand in a sentence of the house's own:
-// one line of at most so many bytes, which they can neither end nor go on from. For a
-// prompt such a sentence is still to be defused.
+// Quoted returns foreign words in a form that may be part of the program's own sentence: one line
+// of at most so many bytes, which can neither end the sentence nor continue it. Such a sentence
+// must still be escaped before it is put into a prompt.
 func Quoted(text earshot.Text, most int) string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " ")
 	line = strings.Map(printable, strings.ReplaceAll(line, `"`, "'"))
@@ -81,7 +80,8 @@ func Quoted(text earshot.Text, most int) string {
 	return `"` + line + `"`
 }
 
-// printable takes out what is not to be seen, and could turn a line around.
+// printable maps a rune to one that can be printed. It removes invisible runes, which could reverse
+// the direction of a line.
 func printable(r rune) rune {
 	if unicode.IsSpace(r) {
 		return ' '
@@ -92,8 +92,8 @@ func printable(r rune) rune {
 	return r
 }
 
-// Unseen returns why there is nothing to be seen through a camera that sees like that,
-// since when if that is known, for whoever asks at a time; "" if it sees.
+// Unseen returns why a camera with such eyesight shows nothing, and since when, if that is known.
+// now is when somebody asks. It is empty if the camera sees.
 func Unseen(eyes earshot.Eyesight, since, now time.Time) string {
 	when := ""
 	if !since.IsZero() && since.Before(now) {
@@ -110,10 +110,10 @@ func Unseen(eyes earshot.Eyesight, since, now time.Time) string {
 	return "I cannot see anything: my camera has shown nothing" + when + "."
 }
 
-// aDay is how long a time of day says which day it was.
+// aDay is how long a time of day alone identifies the day.
 const aDay = 20 * time.Hour
 
-// clock returns when something was, as one says it later.
+// clock returns a past time as people say it.
 func clock(at, now time.Time) string {
 	at = at.In(now.Location())
 	if now.Sub(at) < aDay {
@@ -122,14 +122,14 @@ func clock(at, now time.Time) string {
 	return at.Format("Monday, 2 January, 15:04")
 }
 
-// fresh is how old a picture may be of which one says "I see": nothing much changes
-// in a room while one says a sentence.
+// fresh is how old a picture may be that is introduced by "I see": a room hardly changes within one
+// sentence.
 const fresh = 5 * time.Second
 
-// Opening returns how an answer begins that rests on a picture: with how long ago
-// that was taken, if it is no longer what is to be seen when the first words of the
-// answer come out, and with nothing if it is. A picture of the future, by a clock that
-// was set meanwhile, is one of now.
+// Opening returns the beginning of an answer that rests on a picture. It says how long ago the
+// picture was taken, if the room may look different when the first words of the answer come out;
+// otherwise it is empty. A picture from the future, because a clock was set meanwhile, counts as
+// current.
 func Opening(taken, said time.Time) string {
 	age := said.Sub(taken)
 	switch {

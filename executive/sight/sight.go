@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// lookTimeout is how long a look may take for which somebody waits. A running camera has the
-	// picture in its memory, and answers within milliseconds.
+	// lookTimeout is how long a look may take while somebody waits for it. A running camera has the
+	// picture in memory, and answers within milliseconds.
 	lookTimeout = 2 * time.Second
 
 	// seenNextTolerance is how old a picture without findings may be for the findings of the next
@@ -39,7 +39,7 @@ type Cameras interface {
 	Look(ctx context.Context, camera string, at time.Time) (earshot.Picture, error)
 }
 
-// A Camera is one of them, with how it sees.
+// A Camera is a configured camera, and how it sees.
 type Camera struct {
 	Name     string           // its name in the configuration; empty for none
 	Eyesight earshot.Eyesight // now
@@ -96,8 +96,9 @@ func (v *Viewer) Go(f func()) { v.running.Go(f) }
 // Wait returns when no look is being taken any more.
 func (v *Viewer) Wait() { v.running.Wait() }
 
-// A Look is a picture that is taken because of something, as soon as that is on record and however
-// long its answer waits, so that the picture shows that moment. It is safe for concurrent use.
+// A Look is a picture that is taken because of some event, as soon as that event is on record and
+// however long its answer has to wait, so that the picture shows that moment. It is safe for
+// concurrent use.
 type Look struct {
 	Camera Camera
 
@@ -114,7 +115,7 @@ func NoLook(c Camera) *Look {
 	return l
 }
 
-// Pending reports whether the look is still being taken. That of a nil look is over.
+// Pending reports whether the look is still being taken. A nil look is not.
 func (l *Look) Pending() bool {
 	if l == nil {
 		return false
@@ -147,8 +148,8 @@ func (l *Look) Took() time.Duration {
 	return l.took
 }
 
-// Take takes a look through a camera, if it sees, for something that happened at a time. Nobody
-// waits for it in vain.
+// Take takes a look through a camera for something that happened at a time. If the camera does not
+// see, it returns a look without a picture, so nobody waits in vain.
 func (v *Viewer) Take(ctx context.Context, c Camera, at time.Time) *Look {
 	if c.Eyesight != earshot.Clear {
 		return NoLook(c)
@@ -164,13 +165,13 @@ func (v *Viewer) Take(ctx context.Context, c Camera, at time.Time) *Look {
 	return l
 }
 
-// Through takes a picture, and reports whether there is a believable one. People who were in view at
-// that time, but were not detected in the picture, are added.
+// Through takes a picture, and reports whether it is usable. People who were in view at that time,
+// but were not detected in the picture, are added.
 func (v *Viewer) Through(ctx context.Context, name string, at time.Time) (earshot.Picture, bool) {
 	ctx, cancel := context.WithTimeoutCause(ctx, lookTimeout, errors.New("the camera is too slow"))
 	defer cancel()
 	p, err := v.Cameras.Look(ctx, name, at)
-	if err != nil && !at.IsZero() && ctx.Err() == nil { // it has no picture of that time any more, or not yet
+	if err != nil && !at.IsZero() && ctx.Err() == nil { // the camera no longer has a picture of that time, or has none yet
 		at = time.Time{}
 		p, err = v.Cameras.Look(ctx, name, at)
 	}
@@ -182,7 +183,7 @@ func (v *Viewer) Through(ctx context.Context, name string, at time.Time) (earsho
 		return earshot.Picture{}, false
 	}
 	if now := v.Now(); p.At.IsZero() || p.At.After(now) {
-		p.At = now // the camera has another clock
+		p.At = now // the camera's clock differs from ours
 	}
 	if !at.IsZero() && len(p.Seen) == 0 && v.Now().Sub(p.At) < seenNextTolerance {
 		if next, err := v.Cameras.Look(ctx, name, time.Time{}); err == nil {

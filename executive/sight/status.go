@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// maxCameras is for how many cameras a room knows what they see: more than any home has. Beyond
-	// that, those that have seen nothing for longest are forgotten.
+	// maxCameras is of how many cameras a room remembers what they see: more than any home has.
+	// Beyond that, the cameras that have seen nothing for longest are forgotten.
 	maxCameras = 16
 
 	// maxCamera is the longest name of a camera in bytes.
 	maxCamera = 64
 )
 
-// The brightness of a room, as shares of the maximum, below which it is called dark or dim, and how
-// far beyond that it must be to be called otherwise again: a room in which a lamp is on at night is
-// above the first, and values in between change all evening.
+// The brightness of a room, as a share of the maximum, below which the room is called dark or dim,
+// and how far past a limit it must be to be called otherwise again. A room with a lamp on at night
+// is above the first, and values in between change all evening.
 const (
 	darkBelow   = 0.08
 	dimBelow    = 0.22

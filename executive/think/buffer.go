@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// mostKept and keptBytes bound the findings that are kept for the same people: what a scene
-	// holds, and a prompt can show.
+	// mostKept and keptBytes bound the findings that are kept for the same people. That is as much
+	// as a scene holds and a prompt can show.
 	mostKept  = 8
 	keptBytes = 1 << 10
 )
 
-// fits reports whether the found findings can be kept beside the kept ones.
+// fits reports whether the findings in found can be kept in addition to those in kept.
 func fits(kept []BufferedFinding, found []Finding) bool {
 	n := 0
 	for _, k := range kept {
@@ -43,10 +43,10 @@ func merging(kept []BufferedFinding, found []Finding, now time.Time) (old []Buff
 	return old, fresh
 }
 
-// merged reads how a model has merged old and fresh, and returns the findings that replace found,
-// with what each stands for. A merge that points to something that does not exist, or that another
-// merge already stands for, is left out, and its parts stay as they were. A merge is no surer than
-// its parts, and holds no longer.
+// merged reads how a model has merged old and fresh findings. It returns the findings that replace
+// found, each with the findings for which it stands. A merge is left out if it refers to a finding
+// that does not exist, or for which another merge already stands; its parts then stay as they were.
+// A merge is no surer than its parts, and does not hold for longer.
 func merged(data []byte, old []BufferedFinding, fresh, found []Finding, now time.Time) (all []Finding, err error) {
 	answer, err := read(data)
 	if err != nil {

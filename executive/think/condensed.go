@@ -8,8 +8,8 @@ import (
 // left marks the place where part of a thought was left out.
 const left = "\n[…]\n"
 
-// Condensed returns a thought in at most so many bytes: all of it, or its beginning and its end,
-// each cut between sentences where possible. most must be more than a few words.
+// Condensed returns a thought in at most most bytes: all of it, or its beginning and its end, each
+// cut between sentences where possible. most must be more than a few words.
 func Condensed(thought string, most int) string {
 	thought = strings.TrimSpace(thought)
 	if len(thought) <= most {

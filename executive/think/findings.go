@@ -18,16 +18,16 @@ import (
 
 const (
 	// mostAnswer is the longest answer that is read, in bytes: several times the size of
-	// mostFindings of the longest.
+	// mostFindings findings of the greatest length.
 	mostAnswer = 16 << 10
 
-	// mostFindings is how many findings one thought may yield: half of what is kept.
+	// mostFindings is how many findings one thought may yield: half of those that are kept.
 	mostFindings = 4
 
 	// mostFinding is the longest finding in bytes: two sentences.
 	mostFinding = 300
 
-	// longest is how long a finding holds at most: what is true for longer belongs in a note.
+	// longest is how long a finding may hold: what is true for longer belongs in a note.
 	longest = 24 * time.Hour
 
 	// mostEvidence is how many lines a finding can rest on.
@@ -36,10 +36,10 @@ const (
 
 var errAnswer = errors.New("the model's answer does not follow the schema")
 
-// schemaOf returns the schema of findings over so many lines of evidence.
+// schemaOf returns the schema for findings that rest on this many lines of evidence.
 func schemaOf(evidence int) json.RawMessage { return schema("evidence", "e", evidence) }
 
-// mergingOf returns the schema of the merges of so many findings.
+// mergingOf returns the schema for the merges of this many findings.
 func mergingOf(findings int) json.RawMessage { return schema("merges", "f", findings) }
 
 // schema returns the schema of findings, each with a list of labels.
@@ -65,7 +65,7 @@ func labels(prefix string, n int) (all []string) {
 
 func label(prefix string, i int) string { return prefix + strconv.Itoa(i+1) }
 
-// index returns the index that a label names, of n.
+// index returns the index that a label names, if it is below n.
 func index(prefix, label string, n int) (int, bool) {
 	digits, ok := strings.CutPrefix(label, prefix)
 	i, err := strconv.Atoi(digits)
@@ -100,9 +100,9 @@ func read(data []byte) ([]modelFinding, error) {
 	return *answer.Findings, nil
 }
 
-// ParseFindings parses the result of a thought about q at now, which a model has written and which
-// may be any bytes. A result that does not follow the schema is an error. A finding is refused
-// whole if it points to evidence that does not exist, or to none although nobody asked, or is too
+// ParseFindings parses the result of a thought about q at now. A model has written it, so it may be
+// any bytes. A result that does not follow the schema is an error. A finding is refused as a whole
+// if it refers to evidence that does not exist, or to no evidence although nobody asked, or is too
 // long, or has no confidence from 0 to 1, or is already stale. The first remaining finding is the
 // answer to the question.
 func ParseFindings(data []byte, q Question, evidence []Evidence, now time.Time) (found []Finding, refused int, err error) {
@@ -149,7 +149,7 @@ func (w modelFinding) finding(now time.Time) (f Finding, ok bool) {
 		*w.Confidence >= 0 && *w.Confidence <= 1 && valid >= time.Minute
 }
 
-// knows reports whether the same finding is already kept and not stale: models repeat what they
+// knows reports whether the same finding is already kept and not stale. Models repeat what they
 // were shown, and people do not want to hear it twice.
 func knows(kept []BufferedFinding, f Finding, now time.Time) bool {
 	return slices.ContainsFunc(kept, func(k BufferedFinding) bool {

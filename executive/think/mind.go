@@ -15,26 +15,26 @@ import (
 	"earshot/llm"
 )
 
-// A Host is where a mind thinks. Its methods, except Input, are called only from the goroutine of
-// [Mind.Run]. They may wait; they give up when ctx ends.
+// A Host is what a mind needs of the room in which it thinks. Its methods, except Input, are called
+// only from the goroutine of [Mind.Run]. They may wait, and give up when ctx ends.
 type Host interface {
-	// Input returns what a segment about q, or its distillation, is made of. since is the newest
-	// event that the last segment knew of; 0 means none. Input may be called while another thought
-	// is being recorded.
+	// Input returns the input for a segment of a thought about q, or for its distillation. since is
+	// the newest event that the last segment knew of; 0 means none. Input may be called while
+	// another thought is being recorded.
 	Input(ctx context.Context, q Question, since int64) (SegmentInput, error)
 
-	// Keep records a segment. It must not lose it, even if ctx has ended.
+	// Keep records a segment. It must not lose the segment, even if ctx has ended.
 	Keep(ctx context.Context, q Question, s Segment)
 
 	// Found receives the result of a thought.
 	Found(ctx context.Context, q Question, a Answer)
 
-	// Waits reports that there is no model to think about q, and why. The request is repeated until
-	// there is one. Waits is called once, until a model has answered.
+	// Waits reports that no model is available to think about q, and why. The request is repeated
+	// until one is. Waits is called only once until a model has answered.
 	Waits(q Question, why error)
 
-	// Over reports that a thought has ended, and how many findings it had in all; stopped says that
-	// somebody has stopped it.
+	// Over reports that a thought has ended, and how many findings it had in all. stopped says that
+	// somebody stopped it.
 	Over(q Question, found int, stopped bool)
 }
 
@@ -57,8 +57,8 @@ type Mind struct {
 	mu     sync.Mutex
 	state  State
 	todo   []Act              // for Run
-	missed bool               // the last request found no model; owned by the goroutine of the request, one at a time
-	asking sync.WaitGroup     // the request under way, beside which Run records what is asked meanwhile
+	missed bool               // the last request found no model; owned by the goroutine of the one request
+	asking sync.WaitGroup     // the request in progress; Run records what is asked meanwhile
 	cancel context.CancelFunc // ends the request with number gen
 	gen    int
 	ended  int  // the last request that was told to end
@@ -73,7 +73,7 @@ func (m *Mind) begin() {
 	})
 }
 
-// Run thinks until ctx ends, and then records what was under way.
+// Run thinks until ctx ends, and then records what was in progress.
 func (m *Mind) Run(ctx context.Context) {
 	m.begin()
 	for {
@@ -115,7 +115,8 @@ func (m *Mind) step(e Event) {
 	m.next(e)
 }
 
-// next is step for callers that hold m.mu. It cancels a request at once; the other acts are Run's.
+// next is step for callers that hold m.mu. It cancels a request at once; Run carries out the other
+// acts.
 func (m *Mind) next(e Event) {
 	if e.Kind != Token {
 		set := m.Settings()
@@ -167,7 +168,7 @@ func (m *Mind) Restore(q Question, stretches []Segment, upto int64) {
 	m.step(Event{Kind: Restored, Question: q, Segments: stretches, Upto: upto})
 }
 
-// Park ends the request under way, since somebody wants the floor, and lets nothing begin until
+// Park ends the request in progress because somebody wants the floor, and prevents others until
 // Release.
 func (m *Mind) Park(by earshot.Interruption) { m.step(Event{Kind: Held, Cut: by}) }
 
@@ -185,13 +186,13 @@ func (m *Mind) SetEnabled(on bool) {
 	}
 }
 
-// Steer makes the thoughts that fit take in what somebody has said about them, and reports whether
-// there are any.
+// Steer makes the matching thoughts take into account what somebody has said about them, and
+// reports whether there are any.
 func (m *Mind) Steer(by earshot.ParticipantID, fit func(Question) bool) bool {
 	return m.told(Event{Kind: Steered, Fit: fit, Cut: earshot.Interruption{By: by, Signal: BySteering, At: m.Now()}})
 }
 
-// Stop ends the thoughts that fit, and reports whether there were any.
+// Stop ends the matching thoughts, and reports whether there were any.
 func (m *Mind) Stop(by earshot.ParticipantID, fit func(Question) bool) bool {
 	return m.told(Event{Kind: Stopped, Fit: fit, Cut: earshot.Interruption{By: by, Signal: "command", At: m.Now()}})
 }
@@ -205,21 +206,21 @@ func (m *Mind) told(e Event) bool {
 	return any
 }
 
-// Has reports whether there is a thought that fits.
+// Has reports whether there is a matching thought.
 func (m *Mind) Has(fit func(Question) bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.ContainsFunc(m.state.thoughts, func(t *thought) bool { return fit(t.Question) })
 }
 
-// View returns the current thoughts in the order in which they come.
+// View returns the current thoughts in the order in which they will be thought.
 func (m *Mind) View() []View {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state.View()
 }
 
-// Busy reports whether the mind is thinking now, or will be if nothing happens.
+// Busy reports whether the mind is thinking, or will think if nothing happens.
 func (m *Mind) Busy() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -263,7 +264,7 @@ func (m *Mind) perform(ctx context.Context) bool {
 // errEnded is the error of a request that was told to end before it began.
 var errEnded = errors.New("it was stopped before it began")
 
-// under calls do with a context that ends when request gen is to end.
+// under calls do with a context that ends when request gen must end.
 func (m *Mind) under(ctx context.Context, gen int, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -302,7 +303,7 @@ func (m *Mind) think(ctx context.Context, act Act) {
 	m.done(ctx, Event{Gen: act.Gen, Err: err, Upto: upto, News: news})
 }
 
-// done takes in that a request has ended. The end of the program is no failure of the request.
+// done takes in that a request has ended. If it ended because the program ends, it has not failed.
 func (m *Mind) done(ctx context.Context, e Event) {
 	if ctx.Err() != nil {
 		m.step(Event{Kind: Closed})
@@ -318,8 +319,8 @@ func (m *Mind) token(gen int, text string) {
 	m.next(Event{Kind: Token, Gen: gen, Text: text})
 }
 
-// stream passes on what the model gives; its separate thinking is text too. A prompt that is too
-// long loses the older half of its dialogue until it fits.
+// stream passes on what the model yields; its separate thinking counts as text too. A prompt that
+// is too long loses the older half of its dialogue, repeatedly, until it fits.
 func (m *Mind) stream(ctx context.Context, req *llm.Request, give func(string)) error {
 	for {
 		given, err := false, error(nil)
@@ -347,7 +348,7 @@ func (m *Mind) report(what string, err error) {
 	missed := m.missed
 	m.missed = Away(err)
 	switch fault, known := errors.AsType[*llm.Error](err); {
-	case missed && m.missed: // this is logged once
+	case missed && m.missed: // logged already
 	case err == nil || errors.Is(err, context.Canceled) || errors.Is(err, llm.ErrParked) || errors.Is(err, errEnded):
 	case known:
 		m.Log.Warn(what, "fault", string(fault.Fault))
@@ -392,7 +393,7 @@ func (m *Mind) give(ctx context.Context, act Act) {
 	m.step(Event{Kind: Given, Gen: act.Gen})
 }
 
-// answer asks for findings and, if they are too many, has them merged.
+// answer asks for findings and, if there are too many, has them merged.
 func (m *Mind) answer(ctx context.Context, act Act, matter SegmentInput) (a Answer, err error) {
 	from := act.Question.origin(matter)
 	for _, e := range matter.Evidence {
@@ -406,7 +407,7 @@ func (m *Mind) answer(ctx context.Context, act Act, matter SegmentInput) (a Answ
 	if a.Findings, a.Refused, err = ParseFindings([]byte(text), act.Question, matter.Evidence, now); err != nil {
 		return a, err
 	}
-	if !act.Question.Cause.Asked() { // whoever asked is answered, also with something known
+	if !act.Question.Cause.Asked() { // somebody who asked gets an answer, even if it is known already
 		a.Findings = slices.DeleteFunc(a.Findings, func(f Finding) bool { return knows(matter.Buffered, f, now) })
 	}
 	if old, fresh := merging(matter.Buffered, a.Findings, now); !fits(matter.Buffered, a.Findings) && len(old)+len(fresh) > 1 {
@@ -419,7 +420,7 @@ func (m *Mind) answer(ctx context.Context, act Act, matter SegmentInput) (a Answ
 	return a, nil
 }
 
-// origin returns what a request for q is for, for tracing.
+// origin returns the purpose of a request for q, for tracing.
 func (q Question) origin(m SegmentInput) llm.Origin {
 	return llm.Origin{Agent: string(m.Agent), Thought: string(q.ID), Cause: string(q.Cause), About: string(q.About), Unasked: !q.Cause.Asked()}
 }

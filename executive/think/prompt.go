@@ -9,8 +9,8 @@ import (
 	"earshot/llm"
 )
 
-// shown is how much of a thought a prompt shows, in bytes: a thousand tokens, for which the
-// smallest contexts have room.
+// shown is how many bytes of a thought a prompt shows: a thousand tokens, for which the smallest
+// contexts have room.
 const shown = 4 << 10
 
 // keptHead is how much of a longer thought is its beginning.
@@ -22,8 +22,8 @@ func longform(set executive.Reasoning, q Question, m SegmentInput) string {
 		"\nThink it through. Say only what follows from what you can see here, and what is uncertain; stop when you have nothing to add.\n"
 }
 
-// followOn returns the prompt that continues it. If nothing has come in between, the prompt does
-// not mention it.
+// followOn returns the prompt that continues a thought. If nothing has happened in between, the
+// prompt does not mention that.
 func followOn(set executive.Reasoning, q Question, thought string, m SegmentInput) string {
 	var b strings.Builder
 	b.WriteString(instructions(set, m) + subject(q, m))
@@ -117,10 +117,10 @@ func condensing(old []BufferedFinding, fresh []Finding) string {
 	return b.String()
 }
 
-// beside is how a thought begins if its input is [SegmentInput.Apart].
+// beside is how a thought's prompt begins if its input is [SegmentInput.Apart].
 const beside = "What follows is for you to think about, and nobody hears it."
 
-// request returns the request to the model; last is its last instruction.
+// request returns the request to the model; last is its final instruction.
 func request(set executive.Config, m SegmentInput, last string) *llm.Request {
 	var messages []llm.Message
 	if m.Apart {

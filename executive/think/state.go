@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// settle is how long a thought is parked before it is distilled: most exchanges are over by
-	// then, and the thought continues.
+	// settle is how long a thought is parked before it is distilled: most exchanges end sooner, and
+	// the thought then continues.
 	settle = 30 * time.Second
 
 	// mostTries is how many times in a row a request of a thought may fail.
@@ -24,8 +24,8 @@ const (
 	// long.
 	backOff = 5 * time.Second
 
-	// longestBackOff is the longest pause while no model answers at all: thinking continues at the
-	// latest that long after the model is back.
+	// longestBackOff is the longest pause while no model answers at all: once a model is back,
+	// thinking continues within this time.
 	longestBackOff = time.Minute
 
 	// longestAside is how long a thought that nobody asked for may be parked. After that its
@@ -33,7 +33,7 @@ const (
 	longestAside = 10 * time.Minute
 )
 
-// The signals, besides those of the floor, that a thought gave way to, as the journal has them.
+// The signals to which a thought gives way besides those of the floor, as the journal records them.
 const (
 	ByPriority = "priority" // another request needed the engine
 	ByQuestion = "question" // a question that somebody asked precedes one that nobody asked
@@ -48,15 +48,15 @@ type State struct {
 	NewID func() earshot.EventID // makes IDs for segments after the first; required
 
 	thoughts []*thought // those that somebody asked for come first, each group in order of arrival
-	fresh    *Question  // something new that waits for its time
+	fresh    *Question  // something new that waits until it is due
 	current  *thought   // the thought whose request is under way, or nil
-	sorts    bool       // that request distils the thought
+	sorts    bool       // the request distils the thought
 	gives    *Answer    // its findings while they are being recorded, or nil
-	stopping bool       // it was told to end
-	gen      int        // of the last request
+	stopping bool       // the request was told to end
+	gen      int        // number of the last request
 	held     bool       // somebody wants the floor
 	since    time.Time  // when the hold began
-	tried    bool       // the parked thought was distilled, or that was tried, in this hold
+	tried    bool       // in this hold, the parked thought was distilled, or this was tried
 	rest     time.Time  // when the last thought ended
 	closed   bool
 	acts     []Act // reused from step to step
@@ -94,7 +94,7 @@ func (s *State) Next(e Event) []Act {
 	switch e.Kind {
 	case Token:
 		s.token(e)
-		return s.acts // nothing else follows from it
+		return s.acts // nothing follows from the event
 	case Asked:
 		s.ask(e.Question, e.Now)
 	case Restored:
@@ -124,7 +124,7 @@ var (
 	ErrAsking = errors.New("that is being thought about already")
 )
 
-// Takes says why a question cannot be taken; nil if it can.
+// Takes says why a question cannot be accepted; nil if it can.
 func (s *State) Takes(q Question) error {
 	here, private := 0, 0
 	for _, t := range s.thoughts {
@@ -158,8 +158,8 @@ func together(q, p Question) bool {
 }
 
 // ask takes in a question. A question that somebody asked is recorded before it is thought about,
-// so that it is not lost, however the program ends. Something that is only new waits for its time,
-// or is news to a parked thought.
+// so it is not lost however the program ends. Something that is merely new waits until it is due,
+// or is added to a parked thought as news.
 func (s *State) ask(q Question, now time.Time) {
 	switch {
 	case s.closed || s.Takes(q) != nil:
@@ -174,7 +174,7 @@ func (s *State) ask(q Question, now time.Time) {
 
 func (t *thought) unasked() bool { return !t.Cause.Asked() }
 
-// insert adds a thought behind those that precede it.
+// insert adds a thought after those that have precedence.
 func (s *State) insert(t *thought) {
 	at := len(s.thoughts)
 	if t.Cause.Asked() {
@@ -208,8 +208,8 @@ func (s *State) restore(e Event) {
 	s.insert(t)
 }
 
-// token appends to the segment under way, even if that was told to end: nothing that the model has
-// given is lost.
+// token appends text to the segment in progress, even if that was told to end: nothing that the
+// model has yielded is lost.
 func (s *State) token(e Event) {
 	t := s.current
 	if t == nil || e.Gen != s.gen || s.sorts || t.full || e.Text == "" {
@@ -265,7 +265,7 @@ func (s *State) giveWay(to earshot.Interruption) {
 }
 
 // end takes in that a request has ended. Its findings are recorded before anything else begins;
-// until then the thought can be stopped.
+// until then, somebody can still stop the thought.
 func (s *State) end(e Event) {
 	t := s.current
 	if t == nil || e.Gen != s.gen || s.gives != nil {
@@ -287,13 +287,13 @@ func (s *State) end(e Event) {
 	}
 }
 
-// Gives reports whether the findings of request gen are still to be recorded: nobody has stopped
-// the thought.
+// Gives reports whether the findings of request gen are still to be recorded, which is so if nobody
+// has stopped the thought.
 func (s *State) Gives(gen int) bool {
 	return s.gives != nil && s.gen == gen && !s.current.drop
 }
 
-// given takes in that the findings are recorded, or are not because the thought was stopped.
+// given takes in that the findings were recorded, or were not because the thought was stopped.
 func (s *State) given(e Event) {
 	if t := s.current; s.gives != nil && e.Gen == s.gen {
 		if !t.drop {
@@ -342,15 +342,15 @@ func (s *State) stretched(t *thought, e Event, stopping bool) {
 	}
 }
 
-// Away reports whether a request failed because there is no model to ask. That is no fault of the
-// request, which may be repeated without limit.
+// Away reports whether a request failed because no model was available. The request itself is not
+// at fault, and may be repeated without limit.
 func Away(err error) bool {
 	e, is := errors.AsType[*llm.Error](err)
 	return is && slices.Contains([]llm.Fault{llm.Unreachable, llm.NoModel, llm.NoMemory, llm.Refused, llm.Busy, llm.Stalled}, e.Fault)
 }
 
-// misses takes in that request e failed because there was no model, and reports whether t waits for
-// one: it does if somebody asked for it.
+// misses takes in that request e failed because no model was available, and reports whether t waits
+// for one: it does if somebody asked for it.
 func (s *State) misses(t *thought, e Event) bool {
 	if t.unasked() || !Away(e.Err) {
 		return false
@@ -362,7 +362,7 @@ func (s *State) misses(t *thought, e Event) bool {
 	return true
 }
 
-// keep asks to record what was added to a thought since its last segment, if there is anything.
+// keep asks to record what was added to a thought since its last segment, if anything was.
 func (s *State) keep(t *thought, st Segment) {
 	if len(t.text) == t.from && !st.Dropped && st.Outcome != earshot.Completed && st.Outcome != earshot.Asked {
 		return
@@ -396,7 +396,7 @@ func (s *State) sortedOut(t *thought, e Event, stopping bool) {
 		t.tries++
 		t.again = e.Now.Add(backOff << (2 * (t.tries - 1)))
 		if t.tries >= mostTries {
-			t.sorted, t.tries = len(t.text), 0 // it yields nothing
+			t.sorted, t.tries = len(t.text), 0 // the text yields nothing
 		}
 	}
 	if t.finished && t.sorted == len(t.text) {
@@ -411,7 +411,7 @@ func (s *State) over(t *thought, now time.Time) {
 	s.acts = append(s.acts, Act{Kind: Over, Question: t.Question, Found: t.found, Stopped: t.drop})
 }
 
-// steer makes thoughts take in what somebody has said about them.
+// steer makes thoughts take into account what somebody has said about them.
 func (s *State) steer(e Event) {
 	for _, t := range s.thoughts {
 		if !e.Fit(t.Question) {
@@ -450,7 +450,7 @@ func (s *State) abandon(t *thought, now time.Time) {
 	s.over(t, now)
 }
 
-// close lets nothing begin any more.
+// close prevents anything from beginning.
 func (s *State) close(now time.Time) {
 	if s.closed {
 		return
@@ -494,8 +494,8 @@ func (s *State) advance(now time.Time) {
 	}
 }
 
-// instead returns the interruption of a thought that gives way to t. It names nobody if t was asked
-// in private, because that is nobody else's business.
+// instead returns the interruption by which a thought gives way to t. It names nobody if t was
+// asked in private, because that concerns nobody else.
 func (t *thought) instead(now time.Time) earshot.Interruption {
 	by := earshot.Interruption{Signal: ByQuestion, At: now}
 	if t.Visibility.Scope != earshot.Private {
@@ -504,7 +504,7 @@ func (t *thought) instead(now time.Time) earshot.Interruption {
 	return by
 }
 
-// settleDown distils the thought that has been parked for a while, once in a hold.
+// settleDown distils a thought that has been parked for a while, once in each hold.
 func (s *State) settleDown(now time.Time) {
 	if s.tried || now.Before(s.since.Add(settle)) {
 		return
@@ -518,7 +518,7 @@ func (s *State) settleDown(now time.Time) {
 	}
 }
 
-// forget drops the thoughts that nobody asked for and that were parked for too long.
+// forget drops the thoughts that nobody asked for and that have been parked for too long.
 func (s *State) forget(now time.Time) {
 	for _, t := range slices.Clone(s.thoughts) {
 		if t != s.current && t.unasked() && !t.parked.IsZero() && now.Sub(t.parked) > longestAside {
@@ -527,7 +527,7 @@ func (s *State) forget(now time.Time) {
 	}
 }
 
-// mindBusiness ends the unfinished thoughts that nobody asked for, when such thoughts are switched
+// mindBusiness ends the unfinished thoughts that nobody asked for, once such thoughts are switched
 // off.
 func (s *State) mindBusiness(now time.Time) {
 	by := earshot.Interruption{Signal: ByRule, At: now}
@@ -557,7 +557,7 @@ func (s *State) begin(t *thought, sorts bool, now time.Time) {
 	s.acts = append(s.acts, act)
 }
 
-// told returns the text as the model sees it: with a break between segments.
+// told returns the text of a thought as the model sees it: with a break between segments.
 func (t *thought) told() string {
 	var b strings.Builder
 	for _, s := range t.spans {
@@ -569,7 +569,7 @@ func (t *thought) told() string {
 	return b.String()
 }
 
-// Due returns when a step is due although nothing happens; the zero time if none is.
+// Due returns when a step is due if nothing happens; the zero time if none is.
 func (s *State) Due() (at time.Time) {
 	if s.closed || s.current != nil || s.Rules.Off {
 		return at

@@ -6,11 +6,11 @@ import (
 	"earshot"
 )
 
-// Rules are how thoughts share the time with the conversation. They may change from step to step.
+// Rules say how thoughts share the time with the conversation. They may change from step to step.
 type Rules struct {
 	Off        bool          // no thinking at all
-	Sequential bool          // a thought is one step, and nothing is thought unasked
-	Continuous bool          // thoughts that nobody asked for too; when this is switched off, the unfinished ones end
+	Sequential bool          // a thought is a single step, and nothing is thought unasked
+	Continuous bool          // also think what nobody asked for; switching this off ends such thoughts
 	Interval   time.Duration // from the end of one thought to the next that nobody asked for
 }
 
@@ -23,11 +23,11 @@ const (
 	Restored                  // a Question from an earlier run, with the Segments it left
 	Token                     // the request of Gen gave Text
 	Held                      // somebody wants the floor: Cut
-	Released                  // nobody wants it any more
+	Released                  // nobody wants the floor any more
 	Ended                     // the request of Gen has ended; Err is why, nil at a good end, and Answer is its findings
-	Given                     // a Give has been carried out
+	Given                     // a Give was carried out
 	Steered                   // somebody said more about the thoughts that Fit: Cut
-	Stopped                   // the thoughts that Fit are to end
+	Stopped                   // the thoughts that Fit must end
 	Ticked                    // time has passed
 	Closed                    // the program ends
 )
@@ -57,9 +57,9 @@ const (
 	Distil                // distil the thought
 	Cancel                // end the request under way
 	Keep                  // record Segment
-	Give                  // record Answer, if State.Gives still says so
+	Give                  // record Answer, if State.Gives still reports true
 	Over                  // the thought has ended, with Found findings
-	Wait                  // there is no model to ask, as Err says: the thought waits for one
+	Wait                  // no model is available, as Err says: the thought waits for one
 )
 
 // An Act is something to do after a step.
@@ -67,10 +67,10 @@ type Act struct {
 	Kind     ActKind
 	Gen      int // of the request to begin
 	Question Question
-	Text     string          // of the thought so far
+	Text     string          // text of the thought so far
 	Upto     int64           // the newest event that its last segment knew of
-	Goes     bool            // it continues a thought; it does not begin one
-	Plain    bool            // show no tools: a try with them gave no answer
+	Goes     bool            // it continues a thought, and does not begin one
+	Plain    bool            // offer no tools: an attempt with tools gave no answer
 	Last     earshot.EventID // its last segment
 	Segment  Segment         // of Keep
 	Answer   Answer          // of Give

@@ -1,20 +1,21 @@
-// Package think is how an agent thinks beside the conversation: thoughts that continue by
-// themselves, give way to whoever wants to talk, keep what they had, and continue from there with
-// the interruption as something new to think about.
+// Package think lets an agent think beside the conversation. A thought continues by itself, gives
+// way to whoever wants to talk, keeps what it had, and continues from there with the interruption
+// as something new to think about.
 //
 // A thought consists of segments. [State] is the whole logic of when one begins, gives way,
 // continues and ends: a step function without goroutine or clock. [Mind] is the plain part around
 // it: one goroutine asks the model, one request at a time, and whoever wants the floor parks it by
 // a call that never waits. What a mind thinks about, and what becomes of it, is up to its [Host].
 //
-// At its end, or when it has been parked for a while, a thought is distilled into findings: what
-// could be said, what supports it, how sure it is, and until when. The model answers by a schema; a
-// finding that points to something that does not exist is refused whole, see [ParseFindings]. When
-// there are more findings than can be kept in mind, the model is asked to merge them.
+// At its end, or when it has been parked for a while, a thought is distilled into findings. A
+// finding says what could be said, what supports it, how sure it is, and until when. The model
+// answers according to a schema, and a finding that refers to something that does not exist is
+// refused as a whole; see [ParseFindings]. If there are more findings than can be kept in mind, the
+// model is asked to merge them.
 //
-// At most [MostAsked] questions of a conversation wait, and [MostPrivate] private ones together;
-// one more is refused. Of what is only new, only the latest waits. Nothing that a model has given
-// is dropped, up to [MostText] a thought, where the thought ends.
+// At most [MostAsked] questions of each conversation wait, and at most [MostPrivate] private ones
+// together; one more is refused. Of subjects that are merely new, only the latest waits. Nothing
+// that a model has yielded is dropped, up to [MostText] for a thought, where the thought ends.
 package think
 
 import (
@@ -37,10 +38,10 @@ const (
 	// can show its beginning and its end.
 	MostText = 16 << 10
 
-	// MostSegments is how many segments a thought may have that each, except the first, began with
-	// something new: after that many its subject is out of date. Segments before which nothing was
-	// said, as after an emptied line or a command, do not count; there can be as many as the text
-	// has room for.
+	// MostSegments is how many segments of a thought may begin with something new, not counting the
+	// first; after that many, its subject is out of date. Segments before which nothing was said,
+	// as after a discarded line or a command, do not count; there can be as many as the text has
+	// room for.
 	MostSegments = 8
 )
 
@@ -48,14 +49,15 @@ const (
 type Question struct {
 	ID    earshot.EventID // of the thought, and of its first segment
 	Cause earshot.Cause
-	About earshot.EventID // the message that asked for it, or that it began with; may be empty
+	About earshot.EventID // the message that asked for it or gave rise to it; may be empty
 	Text  earshot.Text    // what to find out, or what is new
 
-	// Sources are what the text was made of, beside the message, if it is nobody's own words.
+	// Sources are what the text was made from, besides the message, if it is not somebody's own
+	// words.
 	Sources []earshot.EventID
 
 	By         earshot.ParticipantID // who asked; empty if nobody did
-	Via        string                // the outlet where the question was asked
+	Via        string                // the outlet at which the question was asked
 	Name       string                // of who asked
 	Visibility earshot.Visibility    // of the conversation in which it was asked
 	At         time.Time
@@ -68,22 +70,22 @@ type Segment struct {
 	At time.Time // when it began
 }
 
-// A SegmentInput is what a segment is made of.
+// A SegmentInput is the input for a segment.
 type SegmentInput struct {
-	// Messages are who the agent is and the dialogue, as a reply to the same people begins; Tools
-	// are what it would be offered. A server that has read them for the one need not read them
-	// again for the other.
+	// Messages say who the agent is, and contain the dialogue, beginning as a reply to the same
+	// people would; Tools are those that the reply would be offered. A server that has read them
+	// for the one need not read them again for the other.
 	Messages []llm.Message
 	Tools    []llm.Tool
 
 	Engine, Model string                // see [llm.Request]
 	Agent         earshot.ParticipantID // whose mind it is
 
-	// Apart says that a thought is not parked for a reply, since the engine has a slot to spare. A
-	// server gives a request the slot that has read most of its beginning: a thought that began
-	// like a reply would take the slot of the replies, and the next reply would have to be read
-	// from its beginning, which measured twice as slow. So the thought begins differently, and has
-	// a slot of its own.
+	// Apart says that the thought is not parked for replies, because the engine has a slot to
+	// spare. A server gives a request the slot that has already read most of its beginning. A
+	// thought that began like a reply would take the slot of the replies, and the next reply would
+	// have to be read from its beginning, which measured twice as slow. So such a thought begins
+	// differently, and has a slot of its own.
 	Apart bool
 
 	Situation string // what is going on, one line for each entry
@@ -95,7 +97,7 @@ type SegmentInput struct {
 	Refuted  []string          // earlier findings that somebody has said are wrong
 }
 
-// An Update is what has happened since a thought was parked.
+// An Update is what has happened since a segment of a thought ended.
 type Update struct {
 	By       string // who interrupted, and with which words; empty if nobody did
 	Answered string // the answer to that
@@ -121,7 +123,7 @@ type BufferedFinding struct {
 	Confidence float64
 	Until      time.Time
 	Used       bool // a reply has relied on it
-	Same       bool // exactly the people who may see the thought may see it
+	Same       bool // visible to exactly the people who may see the thought
 }
 
 // An Answer is the result of distilling a thought.

@@ -30,14 +30,14 @@ type View struct {
 	Question
 	Phase  Phase
 	Text   earshot.Text
-	Spans  []Span    // the places of the finished segments in Text; the rest is the segment that grows
+	Spans  []Span    // the positions of the finished segments in Text; the rest is the segment in progress
 	Began  time.Time // when the last segment began
 	Tokens int
-	Tries  int  // how many times in a row it has failed
-	Misses bool // there was no model to ask
+	Tries  int  // how many attempts in a row have failed
+	Misses bool // no model was available
 }
 
-// View returns the thoughts in the order in which they come.
+// View returns the thoughts in the order in which they will be thought.
 func (s *State) View() (all []View) {
 	for _, t := range s.thoughts {
 		v := View{

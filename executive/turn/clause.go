@@ -6,17 +6,16 @@ import (
 )
 
 const (
-	// A clause shorter than this is not worth a breath of its own: "Dr. ",
-	// "1. " and "Yes, " wait for what follows.
+	// A shorter clause is not worth a breath of its own: "Dr. ", "1. " and "Yes, " wait for what
+	// follows.
 	shortest = 12
 
-	// A voice should not wait longer than this for the next comma; it breaks
-	// at a space.
+	// A voice should not wait longer than this for the next comma: the clause then ends at a space.
 	longest = 240
 )
 
-// clause returns the length of the first clause of text, or 0 if it is not
-// complete yet. With all set, the rest of the text is a clause too.
+// clause returns the length of the first clause of text, or 0 if it is not complete yet. If all is
+// set, the rest of the text counts as a clause too.
 func clause(text []byte, all bool) int {
 	space := 0 // the end of the last word within bounds
 	for i := 0; i < len(text); {
@@ -78,7 +77,7 @@ func spaces(text []byte, i int) int {
 	return i
 }
 
-// edge returns i, moved back to the beginning of the rune it lies in.
+// edge returns i, moved back to the beginning of the rune that it points into.
 func edge(text []byte, i int) int {
 	for i > 0 && i < len(text) && !utf8.RuneStart(text[i]) {
 		i--

@@ -11,7 +11,7 @@ import (
 	"earshot/interrupt"
 )
 
-// A Spec is a turn to be taken.
+// A Spec is what a turn needs in order to run.
 type Spec struct {
 	earshot.Opening
 
@@ -24,48 +24,46 @@ type Spec struct {
 	// what it holds before the range statement completes.
 	Text func(ctx context.Context) iter.Seq2[string, error]
 
-	Ahead int  // how many pieces the text may run ahead of the outlet that is furthest; at least 1
-	Whole bool // hand every outlet whole clauses, also one that flows
+	Ahead int  // how many pieces the text may be ahead of the fastest outlet; at least 1
+	Whole bool // hand whole clauses to every outlet, also to those that can show pieces
 
-	// Drain is how long the outlets may take after a cut to say where they
-	// stopped. One that says nothing until then has stopped where it was last
-	// heard of.
+	// Drain is how long the outlets may take after a cut to report where they stopped. An outlet
+	// that reports nothing until then counts as stopped at its last reported position.
 	Drain time.Duration
 
-	// Stall is how long an outlet may stand still, not paused, after the last
-	// word was handed to it. It is then given up. Zero means never.
+	// Stall is how long an outlet may make no progress, without being paused, after the last word
+	// was handed to it. It is then given up. Zero means never.
 	Stall time.Duration
 
 	// Filler, if set, is said where a voice has nothing to say yet.
 	Filler *Filler
 
-	// Lost, if set, is told of an outlet that broke, while the turn goes on
-	// with the others.
+	// Lost, if set, is called for an outlet that broke; the turn continues with the others.
 	Lost func(outlet string, err error)
 
 	Tracker *Tracker // if set, shows the turn as it goes on
 }
 
-// A Filler is a short sign that a reply is coming which is late.
+// A Filler is a short sign that a late reply is coming.
 type Filler struct {
 	After time.Duration // from when the turn begins; at once if it is not positive
 	Sign  func() string // what is said; nothing if it is empty
 }
 
-// fillers are what is said while a reply is late, and lookups the same while the agent uses a tool
-// for it. All are words, because the built-in voice spells "hm".
+// fillers are what is said while a reply is late, and lookups what is said instead while the agent
+// uses a tool for the reply. All are words, because the built-in voice spells "hm".
 var (
 	fillers = []string{"Let me see.", "One moment.", "Let me think."}
 	lookups = []string{"Let me look.", "I am looking.", "One moment."}
 )
 
-// leastWait is how long a model has at least for its first words, even if the question has waited
+// leastWait is the least time that a model has for its first words, even if the question has waited
 // long: most models on the same machine need less.
 const leastWait = 300 * time.Millisecond
 
-// NewFiller returns the filler of a turn, due after a time, but not before most models have begun to
-// answer. working reports whether the agent uses a tool just then. The words are the same for the
-// same turn, so that a day can be replayed.
+// NewFiller returns the filler of a turn, due after a time, but not before most models have begun
+// to answer. working reports whether the agent is using a tool at that moment. The words depend
+// only on the turn, so that a recorded day can be replayed.
 func NewFiller(id earshot.TurnID, after time.Duration, working func() (tool, spoken bool)) *Filler {
 	return &Filler{
 		After: max(leastWait, after),
@@ -83,10 +81,9 @@ func NewFiller(id earshot.TurnID, after time.Duration, working func() (tool, spo
 	}
 }
 
-// Run takes the turn, and returns when it has ended and everything it started
-// is still. The error is why the turn failed; being cut is none. Ending ctx
-// cuts the turn. It panics if the floor is taken: a room has one turn at a
-// time.
+// Run runs the turn, and returns when it has ended and everything it started has stopped. The error
+// says why the turn failed; being cut is no failure. Ending ctx cuts the turn. Run panics if the
+// floor is taken, because a room has one turn at a time.
 func Run(ctx context.Context, spec Spec) (earshot.Reply, error) {
 	r := newRunning(spec)
 	model, stop := context.WithCancelCause(ctx)
@@ -98,7 +95,7 @@ func Run(ctx context.Context, spec Spec) (earshot.Reply, error) {
 	if !free {
 		panic("turn: the floor of the room is taken")
 	}
-	// The outlets outlive ctx until they have said where they stopped.
+	// The outlets outlive ctx until they have reported where they stopped.
 	outlets, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
 
@@ -125,7 +122,7 @@ func Run(ctx context.Context, spec Spec) (earshot.Reply, error) {
 // A runner is what the goroutines of a turn share.
 type runner struct {
 	spec    Spec
-	state   *State // touched by own alone
+	state   *State // used only by own
 	names   []string
 	manners []DeliveryMode
 	pieces  chan string
@@ -133,30 +130,30 @@ type runner struct {
 	queues  []*queue
 	stop    context.CancelCauseFunc
 
-	// wake says that one of the following has changed.
+	// wake signals that one of the following has changed.
 	wake chan struct{}
 
 	sound    sync.Mutex // held while the outlets are told what to do
 	told     earshot.Control
 	speaking []earshot.Speaking
 
-	desk   sync.Mutex // guards what follows; never held while anything is called
+	desk   sync.Mutex // guards the following; never held while anything outside is called
 	cut    *interrupt.Signal
-	turned bool // the outlets were told something else
+	turned bool // the outlets were given another command
 	heard  []outletNews
 
-	// What follows is own's.
+	// The following belong to own.
 	seen  []outletNews
 	gone  []bool // outlet i broke
-	moved bool   // an outlet has, or may again, since the last look
+	moved bool   // an outlet has made progress, or may continue, since the last look
 }
 
-// outletNews is what one outlet has told since the last look.
+// outletNews is what one outlet has reported since the last look.
 type outletNews struct {
 	at    earshot.Heard
 	fresh bool  // at is new
-	broke error // it says no more, but may still say where it stopped
-	lost  bool  // nothing more will come of it
+	broke error // it takes no more, but may still report where it stopped
+	lost  bool  // it will report nothing more
 }
 
 func newRunning(spec Spec) *runner {
@@ -175,8 +172,8 @@ func newRunning(spec Spec) *runner {
 	return r
 }
 
-// manner returns how o takes a reply; with whole set, in whole clauses also
-// where it could show pieces.
+// manner returns how o takes a reply. With whole set, an outlet that could show pieces takes whole
+// clauses too.
 func manner(o earshot.Outlet, whole bool) DeliveryMode {
 	if a, ok := o.(earshot.Audible); ok && a.Audible() {
 		return Voice
@@ -194,22 +191,22 @@ func (r *runner) own(ctx context.Context) {
 	if f := r.spec.Filler; f != nil {
 		late = time.After(f.After)
 	}
-	var stall <-chan time.Time // runs once the text is complete
+	var stall <-chan time.Time // begins once the text is complete
 	for !r.state.Ended() {
 		next := pieces
 		if r.full() {
-			next = nil // whoever takes something wakes us
+			next = nil // an outlet that takes something wakes us
 		}
 		select {
 		case text, more := <-next:
-			r.gather() // a cut that has come goes before what the model said
+			r.gather() // a cut that has arrived takes precedence over what the model said
 			if more {
 				r.step(Event{Kind: Piece, Text: text})
 				break
 			}
 			pieces = nil
 			if ctx.Err() != nil {
-				r.shutdown() // that is why the text has ended
+				r.shutdown() // this is why the text has ended
 			}
 			r.step(Event{Kind: Closed, Err: r.end})
 			r.moved = true
@@ -253,8 +250,7 @@ func (r *runner) held() bool {
 	return r.told == earshot.Pause
 }
 
-// hush makes sure that nothing comes out any more, also of an outlet that was
-// given up.
+// hush makes sure that no outlet gives out anything any more, not even one that was given up.
 func (r *runner) hush() {
 	r.desk.Lock()
 	copy(r.seen, r.heard)
@@ -269,9 +265,8 @@ func (r *runner) hush() {
 	}
 }
 
-// full reports whether the text is as far ahead as it may be. An outlet that
-// takes nothing holds nobody up as long as another one takes what is said; one
-// that keeps the pace of a voice does not count.
+// full reports whether the text is as far ahead as it may be. An outlet that takes nothing delays
+// nobody while another one keeps taking. Outlets that keep the pace of a voice do not count.
 func (r *runner) full() bool {
 	least, some := 0, false
 	voices := r.voices()
@@ -286,7 +281,7 @@ func (r *runner) full() bool {
 	return some && r.state.cut == nil && least >= max(r.spec.Ahead, 1)
 }
 
-// voices reports whether a voice is live.
+// voices reports whether a voice is still speaking.
 func (r *runner) voices() bool {
 	for i, m := range r.manners {
 		if m == Voice && !r.gone[i] && !r.seen[i].at.End {
@@ -296,10 +291,10 @@ func (r *runner) voices() bool {
 	return false
 }
 
-// house is who ends a turn when the program ends.
+// house is the author of the cut that ends a turn when the program ends.
 var house = earshot.Handle{Provider: "earshot", ID: "shutdown"}
 
-// step takes in e and does what follows from it.
+// step passes e to the state and carries out the acts that follow from it.
 func (r *runner) step(e Event) {
 	for _, a := range r.spec.Tracker.step(r.state, e) {
 		switch a.Kind {
@@ -311,9 +306,8 @@ func (r *runner) step(e Event) {
 	}
 }
 
-// gather takes in what the floor and the outlets have told since the last
-// time, as it was at one moment: a cut that came before a position goes before
-// it.
+// gather takes in what the floor and the outlets have reported since the last time, as of one
+// moment: a cut that came before a position is passed on before it.
 func (r *runner) gather() {
 	r.desk.Lock()
 	cut := r.cut
@@ -354,9 +348,9 @@ func (r *runner) tell(change func()) {
 	}
 }
 
-// control passes what the floor says to the outlets: the sound first, the
-// model second. That it is a cut is noted before the outlets can say that they
-// have stopped, or they would seem to be lost. After a cut nothing counts.
+// control passes a command of the floor to the outlets first, so that the sound stops, and then to
+// the model. A cut is noted before the outlets can report that they have stopped; otherwise they
+// would seem to be lost. Commands after a cut have no effect.
 func (r *runner) control(c earshot.Control, s *interrupt.Signal) {
 	r.sound.Lock()
 	if r.told == earshot.Cut {
@@ -379,7 +373,7 @@ func (r *runner) control(c earshot.Control, s *interrupt.Signal) {
 	if c == earshot.Cut {
 		r.stop(s)
 	}
-	r.tell(func() { r.turned = true }) // who goes on has all the time again
+	r.tell(func() { r.turned = true }) // an outlet that continues gets the full time again
 }
 
 // pump brings the text to the owner.
@@ -400,7 +394,7 @@ func (r *runner) pump(ctx context.Context) {
 	}
 }
 
-// speak stands before outlet i, which may block.
+// speak serves outlet i, which may block.
 func (r *runner) speak(ctx context.Context, i int) {
 	speaking, err := r.spec.Outlets[i].Open(ctx, r.spec.Opening, func(h earshot.Heard) {
 		r.tell(func() {
@@ -416,7 +410,7 @@ func (r *runner) speak(ctx context.Context, i int) {
 	r.sound.Lock()
 	r.speaking[i] = speaking
 	if r.told != earshot.Resume {
-		speaking.Do(r.told) // it was told before it was open
+		speaking.Do(r.told) // the command came before the outlet was open
 	}
 	r.sound.Unlock()
 	for a, more := r.queues[i].take(); more; a, more = r.queues[i].take() {
@@ -433,8 +427,8 @@ func (r *runner) speak(ctx context.Context, i int) {
 	speaking.Do(earshot.Cut) // the turn is over without this outlet
 }
 
-// broke ends the speech of an outlet that takes no more, and gives it time to
-// say where it stopped. One that was cut has not failed.
+// broke ends the speech of an outlet that takes no more, and gives it time to report where it
+// stopped. An outlet that was cut has not failed.
 func (r *runner) broke(ctx context.Context, i int, speaking earshot.Speaking, err error) {
 	r.sound.Lock()
 	cut := r.told == earshot.Cut
@@ -451,9 +445,9 @@ func (r *runner) broke(ctx context.Context, i int, speaking earshot.Speaking, er
 	}
 }
 
-// A queue holds acts until an outlet takes them. Its bound is the longest
-// reply: an act that is put carries at least a byte of it. That of the outlet
-// that is furthest does not grow beyond Spec.Ahead by more than one piece.
+// A queue holds acts until an outlet takes them. Its bound is the longest reply, because every act
+// carries at least a byte of it. The queue of the fastest outlet exceeds Spec.Ahead by one piece at
+// most.
 type queue struct {
 	mu     sync.Mutex
 	acts   []Act

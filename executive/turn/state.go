@@ -1,14 +1,14 @@
-// Package turn plays one reply on its outlets, cancellable at any moment, and
-// records truthfully what was heard of it.
+// Package turn plays one reply on its outlets, can be cut at any moment, and records truthfully how
+// much of the reply was heard.
 //
-// [State] is the whole logic: a step function without goroutine or clock.
-// [Run] is the plumbing around it: one goroutine owns the state, one pumps
-// the text, and one serves each outlet, since an outlet may block.
+// [State] is the whole logic: a step function without goroutine or clock. [Run] is the plumbing
+// around it: one goroutine owns the state, one pumps the text, and one serves each outlet, since an
+// outlet may block.
 //
-// When a reader is slow: the text may run Ahead pieces before the outlet that is
-// furthest, then the model waits; clauses for the other outlets wait in a queue
-// that is bounded by the longest reply; of positions only the latest counts. A cut
-// waits in no queue: the floor passes it directly to the outlets.
+// When an outlet is slow, the text may be Ahead pieces ahead of the fastest outlet before the model
+// has to wait. Clauses for the other outlets wait in a queue that is bounded by the longest reply.
+// Of an outlet's positions, only the latest counts. A cut waits in no queue: the floor passes it
+// directly to the outlets.
 package turn
 
 import (
@@ -20,18 +20,18 @@ import (
 	"earshot/interrupt"
 )
 
-// MaxReply is the longest reply in bytes. A model that has said this much has
-// lost its way; the turn ends there as if it had finished.
+// MaxReply is the longest reply in bytes. A model that has said this much has lost its way, and the
+// turn ends there as if the model had finished.
 const MaxReply = 256 << 10
 
-// ErrUnheard is why a turn failed whose outlets were all lost.
+// ErrUnheard is the error of a turn that has lost all its outlets.
 var ErrUnheard = errors.New("every outlet was lost")
 
-// A State is one turn. Its zero value has no outlets; see [NewState].
+// A State is the state of one turn. Its zero value has no outlets; see [NewState].
 type State struct {
 	outlets []outlet
 	offered []byte
-	closed  bool // the text has come to its end
+	closed  bool // the text has ended
 	err     error
 	cut     *interrupt.Signal
 	ended   bool
@@ -41,9 +41,9 @@ type State struct {
 // A DeliveryMode is how an outlet takes a reply.
 type DeliveryMode int
 
-// The modes. While a voice is live the others keep its pace: they are given
-// what of the reply has been heard from it, so that one reads what one hears,
-// and what a cut leaves unsaid is not read either.
+// The modes. While a voice is speaking, the other outlets keep its pace: they get what has been
+// heard of the reply so far. So people read what they hear, and what a cut leaves unsaid is not
+// shown either.
 const (
 	Clauses DeliveryMode = iota // whole clauses
 	Pieces                      // each piece as it comes
@@ -56,12 +56,11 @@ type outlet struct {
 	starts   []int // where in offered each clause begins
 	said     int   // how much of offered was handed over
 	heard    int   // how much of offered came out
-	finished bool  // it was told that no clause follows
+	finished bool  // it was told that no more clauses follow
 	end      bool  // nothing more will come out
 }
 
-// NewState returns the beginning of a turn over an outlet of each of these
-// modes.
+// NewState returns the initial state of a turn with one outlet for each of these modes.
 func NewState(manners ...DeliveryMode) *State {
 	s := &State{outlets: make([]outlet, len(manners))}
 	for i, m := range manners {
@@ -70,18 +69,18 @@ func NewState(manners ...DeliveryMode) *State {
 	return s
 }
 
-// An EventKind is what happened to a turn.
+// An EventKind says what happened to a turn.
 type EventKind int
 
 // The kinds of events.
 const (
 	Piece   EventKind = iota // the model said Text
 	Closed                   // it will say no more; Err is why, nil at a good end
-	Heard                    // Outlet has come to Position
+	Heard                    // Outlet has reached Position
 	Lost                     // Outlet broke
 	Cut                      // somebody cut in: Signal
-	Expired                  // the outlets had long enough to come to their end
-	Late                     // the reply is late: Text is said as a sign that it comes
+	Expired                  // the outlets had long enough to finish
+	Late                     // the reply is late: Text is said as a sign that it is coming
 )
 
 // An Event is one step of a turn.
@@ -94,27 +93,27 @@ type Event struct {
 	Signal   *interrupt.Signal
 }
 
-// An ActKind is what a step asks for.
+// An ActKind says what a step asks for.
 type ActKind int
 
 // The kinds of acts.
 const (
 	Say    ActKind = iota // hand Clause to Outlet
-	Finish                // tell Outlet that no clause follows
+	Finish                // tell Outlet that no more clauses follow
 	Stop                  // stop the model
 	Over                  // the turn has ended; nothing follows
 )
 
-// An Act is something to be done after a step.
+// An Act is something to do after a step.
 type Act struct {
 	Kind   ActKind
 	Outlet int
 	Clause earshot.Clause
 }
 
-// Next takes in what happened and returns what is to be done about it, in
-// order. The acts are valid until the next call. It is total: any event may
-// come at any time, and what comes too late does nothing.
+// Next takes in an event and returns the acts that follow from it, in order. The acts are valid
+// until the next call. Next is total: any event may come at any time, and one that comes too late
+// does nothing.
 func (s *State) Next(e Event) []Act {
 	s.acts = s.acts[:0]
 	if s.ended {
@@ -147,7 +146,7 @@ func (s *State) piece(text string) {
 	if s.closed || s.cut != nil || text == "" {
 		return
 	}
-	// Half a rune would make a reply that no journal can keep truthfully.
+	// A reply with half a rune could not be recorded truthfully.
 	s.offered = append(s.offered, strings.ToValidUTF8(text, "\uFFFD")...)
 	if len(s.offered) >= MaxReply {
 		s.do(Act{Kind: Stop})
@@ -161,7 +160,7 @@ func (s *State) close(err error) {
 	}
 }
 
-// advance gives every outlet what it may have by now, and its end.
+// advance gives every outlet what it may have by now and, at the end of the text, its end.
 func (s *State) advance() {
 	if s.cut != nil {
 		return
@@ -185,8 +184,8 @@ func (s *State) advance() {
 	}
 }
 
-// fill has the voices that have nothing to say yet say a sign that the reply comes. It is
-// a clause without a text, so it is no part of what is offered or heard.
+// fill makes the voices that have nothing to say yet say a sign that the reply is coming. The sign
+// is a clause without text, so it counts as neither offered nor heard.
 func (s *State) fill(sign string) {
 	if s.cut != nil || s.closed || sign == "" {
 		return
@@ -199,7 +198,7 @@ func (s *State) fill(sign string) {
 	}
 }
 
-// pace is how much of the reply those outlets may have that are no voice.
+// pace returns how much of the reply the outlets that are not voices may have.
 func (s *State) pace() int {
 	heard, live := 0, false
 	for _, o := range s.outlets {
@@ -213,8 +212,8 @@ func (s *State) pace() int {
 	return heard
 }
 
-// hand gives outlet i what it can take of the reply up to limit; with all set,
-// the rest of it is a clause too.
+// hand gives outlet i what it can take of the reply up to limit. If all is set, the rest of that
+// counts as a clause too.
 func (s *State) hand(i, limit int, all bool) {
 	o := &s.outlets[i]
 	for o.said < limit {
@@ -234,8 +233,8 @@ func (s *State) hand(i, limit int, all bool) {
 	}
 }
 
-// hear moves outlet i to a position. A position comes from a device, or over a
-// socket: it may lie, but never backwards, nor beyond what was handed over.
+// hear moves outlet i to a position. A position comes from a device or over a socket, so it may be
+// wrong; it is never taken to lie before the last one, nor beyond what was handed over.
 func (s *State) hear(i int, p earshot.Heard) {
 	if i < 0 || i >= len(s.outlets) || s.outlets[i].end {
 		return
@@ -277,7 +276,7 @@ func (s *State) expire() {
 	}
 }
 
-// settle ends the turn when there is nothing left to wait for.
+// settle ends the turn when nothing is left to wait for.
 func (s *State) settle() {
 	for i := range s.outlets {
 		if !s.outlets[i].end {
@@ -286,7 +285,7 @@ func (s *State) settle() {
 	}
 	if !s.closed && s.cut == nil {
 		if len(s.outlets) == 0 {
-			return // nobody listens; the text is kept all the same
+			return // nobody listens, but the text is kept all the same
 		}
 		s.closed, s.err = true, ErrUnheard
 		s.do(Act{Kind: Stop})
@@ -301,8 +300,8 @@ func (s *State) Ended() bool { return s.ended }
 // Err returns why the turn failed, or nil.
 func (s *State) Err() error { return s.err }
 
-// Reply returns the truth about the turn so far; names are those of the
-// outlets. It is final once the turn has ended.
+// Reply returns what is true of the turn so far; names are those of the outlets. It is final once
+// the turn has ended.
 func (s *State) Reply(names []string) earshot.Reply {
 	r := earshot.Reply{Outcome: s.outcome(), Offered: earshot.Text(s.offered)}
 	for i, o := range s.outlets {

@@ -8,15 +8,14 @@ import (
 	"earshot"
 )
 
-// A Tracker shows a turn as it goes on, and when what happened. Its methods may be called
-// from many goroutines; what it does to the turn costs no allocation. Set its fields
-// before the turn begins.
+// A Tracker shows the progress of a turn, and when things happened in it. Its methods are safe for
+// concurrent use, and add no allocation to the turn. Set its fields before the turn begins.
 type Tracker struct {
-	// Moved is told that Progress returns something else from now on. It is called in
-	// the middle of the turn, and returns at once. May be nil.
+	// Moved is called when Progress has changed. It is called in the middle of the turn, and must
+	// return at once. May be nil.
 	Moved func()
 
-	Now func() time.Time // may be nil: then time.Now
+	Now func() time.Time // if nil, time.Now is used
 
 	mu      sync.Mutex
 	state   *State
@@ -25,23 +24,23 @@ type Tracker struct {
 	moments Timings
 }
 
-// Timings are when something happened in a turn for the first time; zero is never.
+// Timings are when things first happened in a turn; the zero time means never.
 type Timings struct {
 	Clause time.Time // something was handed to an outlet
 	Heard  time.Time // something came out of one
-	Cut    time.Time // somebody has cut in, just before the outlets are told
+	Cut    time.Time // somebody cut in; noted just before the outlets are told
 	Over   time.Time // nothing comes out any more
 }
 
-// A Progress is a turn as it stands.
+// A Progress is the state of a turn at one moment.
 type Progress struct {
-	Text   earshot.Text       // offered so far
-	Heard  []earshot.Delivery // of it, by outlet
+	Text   earshot.Text       // what was offered so far
+	Heard  []earshot.Delivery // how much of it was heard, by outlet
 	Paused bool
 	Timings
 }
 
-// Progress returns the turn as it stands: nothing before it has begun.
+// Progress returns the progress of the turn; the zero value before the turn has begun.
 func (w *Tracker) Progress() Progress {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,14 +55,14 @@ func (w *Tracker) Progress() Progress {
 	return p
 }
 
-// Timings returns when what happened.
+// Timings returns when things happened.
 func (w *Tracker) Timings() Timings {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.moments
 }
 
-// begin shows a turn from now on.
+// begin makes the tracker show a turn from now on.
 func (w *Tracker) begin(s *State, names []string) {
 	if w == nil {
 		return
@@ -73,7 +72,7 @@ func (w *Tracker) begin(s *State, names []string) {
 	w.mu.Unlock()
 }
 
-// step has the state take a step, and notes what it came to.
+// step has the state take a step, and notes the result.
 func (w *Tracker) step(s *State, e Event) []Act {
 	if w == nil {
 		return s.Next(e)
@@ -113,7 +112,7 @@ func (w *Tracker) told(c earshot.Control) {
 	}
 }
 
-// now wants w.mu.
+// now returns the current time. The caller holds w.mu.
 func (w *Tracker) now() time.Time {
 	if w.Now == nil {
 		return time.Now()

@@ -12,30 +12,30 @@ import (
 
 const (
 	// maxFindings is how many findings of one conversation may wait to be said: as many as are kept
-	// in mind. Beyond that the oldest is dropped, preferably one for which nobody waits.
+	// in mind. Beyond that the oldest is dropped, preferably one that nobody waits for.
 	maxFindings = 8
 
-	// maxPrivate is how many private findings may wait, of all conversations together; the oldest is
+	// maxPrivate is how many private findings may wait, over all conversations; the oldest is
 	// dropped likewise.
 	maxPrivate = 32
 )
 
-// A finding is one that may be said.
+// A finding is a result of a thought that may be said.
 type finding struct {
 	event   earshot.Event
 	whom    earshot.ParticipantID // who asked; empty if nobody did
 	asked   bool
 	gone    bool            // what it rests on no longer holds
-	verdict earshot.Verdict // the one on record
+	verdict earshot.Verdict // the verdict on record
 	turn    earshot.TurnID  // the turn in which it was last tried
-	tried   time.Time       // it waits until then after that
+	tried   time.Time       // until when it waits after that
 }
 
-// answers returns the event that f answers; empty if none.
+// answers returns the event that f answers; empty if it answers none.
 func (f *finding) answers() earshot.EventID { return f.event.Body.(earshot.Finding).Answers }
 
-// madeBy returns the event that made an entry of the scene what it was before an edit: whatever
-// rests on the entry rests on that event.
+// madeBy returns the event that gave an entry of the scene its form before an edit. Whatever rests
+// on the entry has that event among its sources.
 func (t *Tracker) madeBy(edit earshot.Edit, v earshot.Visibility) earshot.EventID {
 	if i, ok := t.Scene.For(t.Audience(v)).Find(scene.Field(edit.Field), edit.Item); ok {
 		return i.Event
@@ -43,8 +43,8 @@ func (t *Tracker) madeBy(edit earshot.Edit, v earshot.Visibility) earshot.EventI
 	return ""
 }
 
-// addFinding takes in a finding. A merged finding is only for the prompt: each of its parts is said
-// by itself, or has been.
+// addFinding takes in a finding. A merged finding is only for the prompt: its parts are said one by
+// one, or have been said.
 func (t *Tracker) addFinding(e earshot.Event, body earshot.Finding, now time.Time) {
 	if len(body.Merges) > 0 || !e.Visibility.Allows(earshot.Audience{}.With(t.Agent())) || t.Scene.Denied(body.Text, e.Visibility) {
 		return
@@ -52,7 +52,7 @@ func (t *Tracker) addFinding(e earshot.Event, body earshot.Finding, now time.Tim
 	f := &finding{event: e, asked: body.Answers != "" && !t.answered.has(body.Answers, e.Visibility)}
 	if f.asked {
 		f.whom = t.asker(e, body.Answers)
-		for _, old := range t.found { // there is a newer answer, for all people for whom this one is
+		for _, old := range t.found { // this is a newer answer, and everybody who may know the old one may know it
 			old.gone = old.gone || old.answers() == body.Answers && e.Visibility.Reaches(old.event.Visibility)
 		}
 	}
@@ -62,8 +62,8 @@ func (t *Tracker) addFinding(e earshot.Event, body earshot.Finding, now time.Tim
 	t.boundFindings(maxPrivate, func(o *finding) bool { return o.event.Visibility.Scope == earshot.Private })
 }
 
-// asker returns who waits for a finding that answers something: the addressee, or else the author
-// of what it answers.
+// asker returns who waits for a finding that answers something: the addressee, or otherwise the
+// author of what it answers.
 func (t *Tracker) asker(e earshot.Event, answers earshot.EventID) earshot.ParticipantID {
 	if len(e.To) > 0 {
 		return e.To[0]
@@ -71,8 +71,8 @@ func (t *Tracker) asker(e earshot.Event, answers earshot.EventID) earshot.Partic
 	return t.People.Current(t.Author(answers))
 }
 
-// boundFindings forgets the oldest of the findings that match among, if there are too many: first
-// those for which nobody waits.
+// boundFindings forgets the oldest of the findings that match among if there are too many,
+// beginning with those that nobody waits for.
 func (t *Tracker) boundFindings(most int, among func(*finding) bool) {
 	n := 0
 	for _, f := range t.found {
@@ -97,7 +97,7 @@ func (t *Tracker) findingOf(turn earshot.TurnID) *finding {
 	return nil
 }
 
-// heard notes that a finding was heard, and that what it answers is answered. It may be nil.
+// heard notes that a finding was heard, so that what it answers has been answered. f may be nil.
 func (t *Tracker) heard(f *finding) {
 	if f == nil {
 		return
@@ -121,7 +121,7 @@ func (t *Tracker) decided(d earshot.Decision) {
 	t.dropFindings(func(f *finding) bool { return f.verdict == earshot.Silent || f.verdict == earshot.Note })
 }
 
-// markOutdated notes that events no longer hold: findings, or what they may rest on.
+// markOutdated notes that events no longer hold. They are findings, or may be sources of findings.
 func (t *Tracker) markOutdated(events ...earshot.EventID) {
 	for _, f := range t.found {
 		f.gone = f.gone || slices.ContainsFunc(events, func(id earshot.EventID) bool {
@@ -134,8 +134,8 @@ func (t *Tracker) dropFindings(fits func(*finding) bool) {
 	t.found = slices.DeleteFunc(t.found, fits)
 }
 
-// nextFinding returns the decision about the first finding whose verdict has changed, or that is
-// said now.
+// nextFinding returns the decision about the first finding whose verdict has changed, or that must
+// be said now.
 func (t *Tracker) nextFinding(m Moment) (Decision, bool) {
 	if !m.Answers {
 		return Decision{}, false
@@ -161,7 +161,7 @@ func (t *Tracker) nextFinding(m Moment) (Decision, bool) {
 	return Decision{}, false
 }
 
-// decide decides about a candidate. The verdict is unheard if it would reach nobody.
+// decide decides about a candidate. If the candidate would reach nobody, the verdict is unheard.
 func decide(m Moment, c *Candidate, facts attention.Facts, unheard earshot.Verdict) Decision {
 	d := Decision{Candidate: c}
 	d.Verdict, d.Reasons = attention.Decide(facts)
@@ -172,7 +172,7 @@ func decide(m Moment, c *Candidate, facts attention.Facts, unheard earshot.Verdi
 	return d
 }
 
-// weighed returns a finding in the form in which it is decided about.
+// weighed returns a finding in the form that the decision needs.
 func (t *Tracker) weighed(f *finding, now time.Time) *attention.Finding {
 	is := f.event.Body.(earshot.Finding)
 	return &attention.Finding{

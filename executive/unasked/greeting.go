@@ -7,17 +7,17 @@ import (
 	"earshot/executive/attention"
 )
 
-// A greeting is what somebody who has come into view may be given.
+// A greeting is what is known about somebody who has come into view and may be greeted.
 type greeting struct {
 	event   earshot.Event
 	absence time.Duration // for how long nobody had been noticed before
 	gone    bool          // nobody is in view any more
 	met     bool          // the agent has said something since
-	waits   bool          // it is on record that it waits
+	waits   bool          // that it waits is on record
 }
 
-// noteArrival takes in a report on record that a camera has just noticed somebody come or go.
-// Somebody who comes while others are being greeted is one of them.
+// noteArrival takes in a recorded report that a camera has just noticed somebody come or leave.
+// Somebody who comes while others are being greeted is included in that greeting.
 func (t *Tracker) noteArrival(e earshot.Event) {
 	s, is := e.Body.(earshot.Sight)
 	if !is || s.What != earshot.PeopleChanged {
@@ -32,14 +32,15 @@ func (t *Tracker) noteArrival(e earshot.Event) {
 	t.arrived = &greeting{event: e, absence: t.Absence(e.At)}
 }
 
-// Spoken notes that the agent said something that was heard: a newcomer has then been spoken to.
+// Spoken notes that the agent said something that was heard. A newcomer has then been spoken to.
 func (t *Tracker) Spoken() {
 	if t.arrived != nil {
 		t.arrived.met = true
 	}
 }
 
-// nextGreeting returns the decision about greeting somebody; that it waits is recorded once.
+// nextGreeting returns the decision about greeting somebody. That a greeting waits is recorded
+// once.
 func (t *Tracker) nextGreeting(m Moment) (Decision, bool) {
 	a := t.arrived
 	if a == nil || !m.Answers {

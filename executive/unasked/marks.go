@@ -7,20 +7,20 @@ import (
 	"earshot"
 )
 
-// A mark says that something was so at a time, known to those who may see it.
+// A mark records that something happened at a time, and who may know that.
 type mark struct {
 	at         time.Time
 	of         earshot.EventID // what it is about; may be empty
 	visibility earshot.Visibility
 }
 
-// marks are several, oldest first. A decision about something counts only those marks that
-// everybody may know who may see that thing: otherwise private events would show in what the agent
-// does in public, and in its reasons.
+// marks are several marks, the oldest first. A decision about something counts only those marks
+// that everybody who may see that thing may know. Otherwise private events would show in what the
+// agent does in public, and in its reasons.
 type marks []mark
 
-// maxMarks bounds them: an hour's budget in public. Beyond that the oldest is dropped, a private
-// one if there is any.
+// maxMarks bounds the marks: an hour's budget in public needs fewer. Beyond that the oldest is
+// dropped, a private one if there is any.
 const maxMarks = 64
 
 // note adds a mark.
@@ -42,7 +42,7 @@ func (m marks) times(v earshot.Visibility) (all []time.Time) {
 	return all
 }
 
-// last returns the time of the last of those; the zero Time if there is none.
+// last returns the time of the last mark that counts; the zero Time if there is none.
 func (m marks) last(v earshot.Visibility) (at time.Time) {
 	if all := m.times(v); len(all) > 0 {
 		at = all[len(all)-1]
@@ -50,7 +50,7 @@ func (m marks) last(v earshot.Visibility) (at time.Time) {
 	return at
 }
 
-// has reports whether one of those is about an event.
+// has reports whether a mark that counts is about an event.
 func (m marks) has(of earshot.EventID, v earshot.Visibility) bool {
 	return slices.ContainsFunc(m, func(one mark) bool { return one.of == of && one.visibility.Reaches(v) })
 }

@@ -7,12 +7,13 @@ import (
 	"earshot/conversation"
 )
 
-// recorded is what the main agent says when a voice is heard for the first time, if that is set. It
-// is said whole, whoever speaks, because it tells them that they are being heard.
+// recorded is what the main agent says when a voice is heard for the first time, if that is
+// configured. It is said in full, whoever is speaking, because it tells people that they are being
+// heard.
 const recorded = "I hear somebody new. What is said here is written down."
 
-// A notice is said noticeBurst times to guests who come one after the other, and then as often as
-// people tolerate it beside a television.
+// A notice is said noticeBurst times to guests who come one after the other, and then only as often
+// as people tolerate while a television is on.
 const (
 	noticeBurst    = 3
 	noticeInterval = 10 * time.Minute
@@ -26,7 +27,7 @@ func (t *Tracker) AddStranger(e earshot.Event) {
 }
 
 // NextNotice returns the notice that is due, if somebody can hear it: one for all new voices. If
-// there were too many recently, it waits until something happens after it may be said again.
+// there were too many recently, it waits for the first event after another is allowed.
 func (t *Tracker) NextNotice(m Moment) (Decision, bool) {
 	if len(t.strangers) == 0 {
 		return Decision{}, false

@@ -9,15 +9,15 @@ import (
 	"earshot/participants"
 )
 
-// minAbsence is how long nobody may be noticed now and then although somebody is here.
+// minAbsence is how long somebody who is here may go unnoticed now and then.
 const minAbsence = 10 * time.Second
 
-// SetRoutine says which of the events that are being recorded a reflex answers: nothing is new in
-// them.
+// SetRoutine says which of the events that are being recorded are answered by a reflex. Such events
+// are never new.
 func (t *Tracker) SetRoutine(events []earshot.EventID) { t.routine = events }
 
-// noteNovelty takes in an event, as far as it may be new and everybody may know it. What agents say
-// is nothing new to them.
+// noteNovelty takes in an event, if it may be new and everybody may know it. What agents say is
+// never new to them.
 func (t *Tracker) noteNovelty(e earshot.Event) {
 	o := attention.Occurrence{At: e.At, Who: string(t.People.Current(e.Author))}
 	switch body := e.Body.(type) {
@@ -46,8 +46,8 @@ func (t *Tracker) noteNovelty(e earshot.Event) {
 	t.latest = e.ID
 }
 
-// notable reports whether a sight may be new: somebody who comes, something held up, or another
-// picture. Somebody who comes back within a moment had not gone.
+// notable reports whether a sight may be new: somebody who comes, something held up, or a changed
+// picture. Somebody who comes back within a moment does not count as having left.
 func (t *Tracker) notable(o *attention.Occurrence, e earshot.Event, s earshot.Sight) bool {
 	o.Who = ""
 	switch s.What {
@@ -63,13 +63,13 @@ func (t *Tracker) notable(o *attention.Occurrence, e earshot.Event, s earshot.Si
 }
 
 // NextThought returns when recent events should be weighed, at most once in each interval; the zero
-// time while there are none.
+// time if there are none.
 func (t *Tracker) NextThought(interval time.Duration) time.Time {
 	t.novelty.Every = interval
 	return t.novelty.Next()
 }
 
-// Weigh reports whether recent events are new enough to think about, why, and the newest of them.
+// Weigh reports whether recent events are new enough for a thought, why, and which is the newest.
 func (t *Tracker) Weigh(now time.Time) (cause earshot.Cause, about earshot.EventID, worth bool) {
 	if cause, worth = t.novelty.Weigh(now); worth {
 		t.novelty.Thinks()

@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// maxSleep is how long the room sleeps at most while there are reminders, because the clock may
-	// have been set, and the machine may have slept.
+	// maxSleep is how long the room sleeps at most while there are reminders, because meanwhile the
+	// clock may be set, or the machine may sleep.
 	maxSleep = time.Minute
 
 	// minSleep is how long a due reminder is delayed while somebody is about to ask something.
 	minSleep = 100 * time.Millisecond
 
-	// late is how late a reminder may be without saying when it was due.
+	// late is how late a reminder may be said without mentioning when it was due.
 	late = time.Minute
 )
 
-// NextReminder returns when to check whether a reminder may be said; the zero time if there is none
-// that reaches anybody.
+// NextReminder returns when to check whether a reminder may be said; the zero time if no reminder
+// can reach anybody.
 func (t *Tracker) NextReminder(m Moment) time.Time {
 	at := t.Reminders.Next(func(has remind.Reminder) bool {
 		who := t.People.Current(has.For)
@@ -34,8 +34,8 @@ func (t *Tracker) NextReminder(m Moment) time.Time {
 	return m.Now.Add(min(max(at.Sub(m.Now), minSleep), maxSleep))
 }
 
-// nextReminder returns the reminder to say now, in the name of the agent that set it. It is said
-// aloud if the person is here to hear it. One that nobody would hear waits.
+// nextReminder returns the reminder to say now, on behalf of the agent that set it. It is said
+// aloud if its person is here to hear it. A reminder that nobody would hear waits.
 func (t *Tracker) nextReminder(m Moment) (Decision, bool) {
 	if !m.Answers {
 		return Decision{}, false
@@ -53,8 +53,8 @@ func (t *Tracker) nextReminder(m Moment) (Decision, bool) {
 	return Decision{}, false
 }
 
-// reminds returns the text that is said, in the program's words. Somebody who may not be looking is
-// called.
+// reminds returns the words of a reminder, which are the program's own. They mention the person
+// with "@" if that person may not be looking.
 func (t *Tracker) reminds(m Moment, has remind.Reminder) string {
 	who := t.People.Name(has.For)
 	if m.Lasts {

@@ -11,23 +11,24 @@ import (
 )
 
 const (
-	// maxLines is how many lines of people's talk are remembered: some minutes of a lively one.
+	// maxLines is how many lines of people's talk are remembered: a few minutes of a lively
+	// conversation.
 	maxLines = 32
 
-	// refusalWindow is how long after the agent spoke unasked "not now" is meant for it, whomever
-	// the words address.
+	// refusalWindow is how long after the agent spoke unasked a "not now" is taken as meant for it,
+	// whomever the words address.
 	refusalWindow = 30 * time.Second
 )
 
-// A Question is one that was put to the whole room.
+// A Question is a question that was put to the whole room.
 type Question struct {
 	Event  earshot.Event
 	Asker  participants.Participant
 	Rank   int  // how urgent it is
-	Agents bool // an agent asks it
+	Agents bool // an agent asked it
 }
 
-// Hear takes in what somebody wrote or said, as far as everybody may know it.
+// Hear takes in what somebody wrote or said, if everybody may know it.
 func (t *Tracker) Hear(e earshot.Event, who participants.Participant, text earshot.Text) {
 	if !public(e) {
 		return
@@ -44,8 +45,8 @@ func (t *Tracker) Hear(e earshot.Event, who participants.Participant, text earsh
 	t.lines = slices.Delete(t.lines, 0, max(0, len(t.lines)-maxLines))
 }
 
-// facts returns the facts for the decision "shall I speak?", about something of visibility v and, if
-// whom is not empty, for somebody.
+// facts returns the facts for the decision whether to speak. The decision is about something of
+// visibility v and, if whom is not empty, for that person.
 func (t *Tracker) facts(m Moment, v earshot.Visibility, whom earshot.ParticipantID) attention.Facts {
 	types, heard, others := t.Activity.Recent(m.Now, func(h earshot.Handle) bool { return t.People.Resolve(h).ID == whom })
 	f := attention.Facts{
@@ -69,8 +70,8 @@ func (t *Tracker) facts(m Moment, v earshot.Visibility, whom earshot.Participant
 	return f
 }
 
-// Overhear decides about words that call nobody, which an agent may hear. A question to the whole
-// room is left to the people in it for a while; see [Tracker.Open].
+// Overhear decides about words that an agent may hear and that address nobody. A question to the
+// whole room is left to the people in it for a while; see [Tracker.Open].
 func (t *Tracker) Overhear(m Moment, q Question) (earshot.Verdict, []string) {
 	if !public(q.Event) {
 		return earshot.Silent, []string{attention.NotForMe}
@@ -89,9 +90,9 @@ func (t *Tracker) Overhear(m Moment, q Question) (earshot.Verdict, []string) {
 	return verdict, reasons
 }
 
-// Open decides about the open question to the room, if there is one: whether somebody has answered
-// it, or nobody will. While that is not clear, it returns nil. A decision takes effect at once; the
-// caller says that the agent speaks by [Tracker.Speaks].
+// Open decides about the open question to the room, if there is one, once somebody has answered it
+// or it is clear that nobody will. Until then, it returns nil. A decision takes effect at once. If
+// the agent speaks, the caller reports that to [Tracker.Speaks].
 func (t *Tracker) Open(m Moment) (*Question, earshot.Verdict, []string) {
 	if t.open == nil {
 		return nil, "", nil
@@ -112,14 +113,15 @@ func (t *Tracker) Open(m Moment) (*Question, earshot.Verdict, []string) {
 	return q, verdict, why
 }
 
-// Discard gives up the question of an event that was not kept.
+// Discard gives up the question in an event that was not kept.
 func (t *Tracker) Discard(event earshot.EventID) {
 	if t.open != nil && t.open.Event.ID == event {
 		t.open = nil
 	}
 }
 
-// Refused takes in that somebody does not want to hear the agent, in something of visibility v.
+// Refused takes in that somebody does not want to hear the agent. v is the visibility of their
+// words.
 func (t *Tracker) Refused(at time.Time, v earshot.Visibility) {
 	t.toldNo.note(mark{at: at, visibility: v})
 }

@@ -1,12 +1,13 @@
 // Package unasked chooses what the main agent of a room says although nobody has just asked it: the
-// notice that a new voice is written down, a reminder, a greeting, a finding of its thoughts, or the
-// answer to a question that was put to the whole room. It also says when something new is worth a
-// thought that nobody asked for.
+// notice that a new voice is being recorded, a reminder, a greeting, a finding of its thoughts, or
+// the answer to a question that was put to the whole room. It also decides when something new is
+// worth a thought that nobody asked for.
 //
 // A [Tracker] takes in what happens. [Tracker.Next] returns the next decision about something that
-// the agent could say, [candidates] of one kind after the other. The room puts the decision on
-// record, and only then does it take effect, by [Tracker.Apply]; so a full disk changes nothing.
-// [Tracker.Ended] says what became of it. How it is decided is in package attention.
+// the agent could say, going through the kinds in [candidates] one after the other. The room
+// records the decision, and only then does it take effect, by [Tracker.Apply]; so a full disk
+// changes nothing. [Tracker.Ended] takes in the outcome. Package attention has the rules for the
+// decisions.
 //
 // To add a kind of unasked speech, add a function to candidates.
 package unasked
@@ -28,7 +29,7 @@ import (
 	"earshot/participants"
 )
 
-// The reasons for a decision that package attention does not give.
+// The reasons for a decision that do not come from package attention.
 const (
 	Due      = "a reminder is due"
 	NewVoice = "somebody new must know that what is said is written down"
@@ -38,27 +39,27 @@ const (
 // RetryDelay is when something that nobody heard is tried again.
 const RetryDelay = time.Minute
 
-// A Kind is why the agent speaks unasked.
+// A Kind says why the agent speaks unasked.
 type Kind int
 
 const (
 	VoiceNotice Kind = iota + 1 // somebody new is being heard
 	Reminder
-	Greeting // of somebody who has come into view
-	Finding  // of a thought
+	Greeting // somebody has come into view
+	Finding  // a thought has found something
 )
 
 // A Candidate is something that the agent may say. It does not change.
 type Candidate struct {
 	Kind  Kind
-	Event earshot.Event // what it is about; whoever may see that may hear it
+	Event earshot.Event // what it is about; whoever may see that event may hear it
 
 	Agent   earshot.ParticipantID // who says it, if that agent has a seat and may see the event; otherwise the main one
 	Whom    earshot.ParticipantID // for whom it is; may be empty
 	Answers earshot.EventID       // what it answers; may be empty
 	Asked   bool                  // somebody waits for it
 	Aloud   bool                  // it is said aloud too
-	Words   string                // in which it is said; if empty, a model says it in its own
+	Words   string                // its words; if empty, a model words it
 
 	Reminder remind.Reminder // of a reminder
 	Absence  time.Duration   // of a greeting: for how long nobody had been noticed
@@ -67,11 +68,11 @@ type Candidate struct {
 	greeting *greeting
 }
 
-// Optional reports whether nobody misses it: somebody who cuts it off does not want to hear such
-// things now.
+// Optional reports whether nobody misses c if it is not said. Somebody who cuts it off does not
+// want to hear such things now.
 func (c *Candidate) Optional() bool { return c != nil && (c.Kind == Finding || c.Kind == Greeting) }
 
-// Unbidden reports whether nobody asked for it.
+// Unbidden reports whether nobody asked for c.
 func (c *Candidate) Unbidden() bool {
 	return c != nil && (c.Kind == Greeting || c.Kind == Finding && !c.Asked)
 }
@@ -82,19 +83,19 @@ type Decision struct {
 	Verdict   earshot.Verdict
 	Reasons   []string
 
-	again time.Time // when it may change
+	again time.Time // when the decision may change
 }
 
-// A Moment is what a decision depends on besides what happened in the room before.
+// A Moment is what a decision depends on besides past events in the room.
 type Moment struct {
 	Now      time.Time
 	Settings executive.Config
-	Answers  bool // the room answers anybody
-	Listens  bool // the room answers, whatever the settings say: notices count
+	Answers  bool // the room answers people
+	Listens  bool // the room answers, regardless of the settings; this matters for notices
 	Hushed   bool // the agent was asked to be quiet
 	Style    interrupt.Style
 	Name     string // of the main agent
-	Lasts    bool   // what is written here stays readable for people who are absent
+	Lasts    bool   // what is written here remains readable for people who are absent
 
 	// Reaches reports whether anybody would hear or read a candidate now. IsHere reports whether
 	// somebody is present.
@@ -102,10 +103,10 @@ type Moment struct {
 	IsHere  func(earshot.ParticipantID) bool
 }
 
-// reaches reports whether somebody hears or can read what is said here now.
+// reaches reports whether somebody hears what is said here now, or can read it.
 func (m Moment) reaches(who earshot.ParticipantID) bool { return m.Lasts || m.IsHere(who) }
 
-// A Host is the room as a [Tracker] knows it. All fields must be set.
+// A Host is what a [Tracker] needs of its room. All fields must be set.
 type Host struct {
 	Room      earshot.RoomID
 	People    *participants.Registry
@@ -113,14 +114,14 @@ type Host struct {
 	Activity  *activity.Tracker
 	Reminders *remind.Schedule
 
-	Agent    func() earshot.ParticipantID                      // the main one
-	Audience func(earshot.Visibility) earshot.Audience         // of what this agent says to those who may see something
-	Author   func(event earshot.EventID) earshot.ParticipantID // of what somebody said recently; empty if that is forgotten
+	Agent    func() earshot.ParticipantID                      // the main agent
+	Audience func(earshot.Visibility) earshot.Audience         // who hears what it says to those who may see something
+	Author   func(event earshot.EventID) earshot.ParticipantID // the author of a recent event; empty if that is forgotten
 	Absence  func(until time.Time) time.Duration               // for how long nobody had been noticed
 }
 
-// A Tracker follows what the main agent of a room could say unasked, and what was said around it.
-// Use [New]. It is not safe for concurrent use, except its Reminders.
+// A Tracker tracks what the main agent of a room could say unasked, and what was said around it.
+// Use [New]. It is not safe for concurrent use, except for its Reminders.
 type Tracker struct {
 	Host
 
@@ -128,35 +129,35 @@ type Tracker struct {
 	latest  earshot.EventID   // the newest event that may be new to the agent
 	routine []earshot.EventID // events in which nothing is new
 	lines   []attention.Line
-	spoke   marks // unasked, within the last hour
+	spoke   marks // when the agent spoke unasked within the last hour
 	toldNo  marks
-	snoozed marks // until when it is to be silent
+	snoozed marks // until when the agent must be silent
 	open    *Question
 	found   []*finding
-	arrived *greeting // who may be greeted; nil if nobody
+	arrived *greeting // who may be greeted; nil if nobody is to be
 
-	answered marks     // events to which an answer was said
-	again    time.Time // when one of these is checked again; zero if only an event triggers that
+	answered marks     // events whose answer was said
+	again    time.Time // when any of these is checked again; zero if only an event triggers that
 
 	strangers []earshot.Event // events in which new voices were heard, not yet announced
 	notices   *rate.Limiter
 }
 
-// New returns a tracker that has seen nothing yet.
+// New returns a tracker that has taken in nothing yet.
 func New(h Host) *Tracker {
 	return &Tracker{Host: h, notices: rate.NewLimiter(rate.Every(noticeInterval), noticeBurst)}
 }
 
-// candidates are what Next looks through, in order. Each returns the decisions that are due, one at
-// a time: the next call returns the next one, once this one has been applied.
+// candidates are the kinds that Next goes through, in order. Each function returns the decisions
+// that are due, one at a time: once a decision was applied, the next call returns the next one.
 var candidates = []func(*Tracker, Moment) (Decision, bool){
 	(*Tracker).nextReminder,
 	(*Tracker).nextGreeting,
 	(*Tracker).nextFinding,
 }
 
-// Next returns the next decision to put on record: one that the agent speaks, or one that differs
-// from what is on record about the same thing.
+// Next returns the next decision to record. In it the agent speaks, or the decision differs from
+// the one on record about the same thing.
 func (t *Tracker) Next(m Moment) (Decision, bool) {
 	for _, next := range candidates {
 		if d, ok := next(t, m); ok {
@@ -166,7 +167,7 @@ func (t *Tracker) Next(m Moment) (Decision, bool) {
 	return Decision{}, false
 }
 
-// Apply says that a decision is on record.
+// Apply takes in that a decision is on record.
 func (t *Tracker) Apply(d Decision, now time.Time) {
 	c := d.Candidate
 	if d.Verdict == earshot.Wait {
@@ -183,7 +184,7 @@ func (t *Tracker) Apply(d Decision, now time.Time) {
 	}
 }
 
-// Ended says that the turn of a candidate has ended, and whether anything of it was heard. What
+// Ended takes in that the turn of a candidate has ended, and whether any of it was heard. What
 // nobody heard is tried again later.
 func (t *Tracker) Ended(c *Candidate, heard bool, now time.Time) {
 	switch {
@@ -196,26 +197,27 @@ func (t *Tracker) Ended(c *Candidate, heard bool, now time.Time) {
 	}
 }
 
-// Recheck returns when something that waits is checked again; the zero time if that only follows
-// from events.
+// Recheck returns when something that waits is checked again; the zero time if only an event
+// triggers that.
 func (t *Tracker) Recheck() time.Time { return t.again }
 
-// Rechecked says that the time of Recheck has come, if it has.
+// Rechecked takes in the current time. Once the time of Recheck has come, Recheck no longer returns
+// it.
 func (t *Tracker) Rechecked(now time.Time) {
 	if !t.again.After(now) {
 		t.again = time.Time{}
 	}
 }
 
-// schedule schedules a check of what waits at a time, if that is known.
+// schedule schedules a check of everything that waits, unless at is the zero time.
 func (t *Tracker) schedule(at time.Time) {
 	if !at.IsZero() && (t.again.IsZero() || at.Before(t.again)) {
 		t.again = at
 	}
 }
 
-// Observe takes in an event on record, including those before the program began. What it changes in
-// the scene must not have happened yet.
+// Observe takes in a recorded event, which may be from before the program began. It must be called
+// before the event changes the scene.
 func (t *Tracker) Observe(e earshot.Event, now time.Time) {
 	switch body := e.Body.(type) {
 	case earshot.Snooze:
@@ -236,7 +238,7 @@ func (t *Tracker) Observe(e earshot.Event, now time.Time) {
 	}
 }
 
-// ObserveLive takes in an event on record that has just happened.
+// ObserveLive takes in a recorded event that has just happened.
 func (t *Tracker) ObserveLive(e earshot.Event) {
 	t.noteNovelty(e)
 	t.noteArrival(e)

@@ -15,10 +15,10 @@ import (
 	"earshot/participants/paths"
 )
 
-// recalled is how many events a dialogue is made of again, as in the daemon.
+// recalled is from how many events a dialogue is rebuilt, as in the daemon.
 const recalled = 256
 
-// staff reads the part agents.
+// staff reads the part agents, which lists the agents of a scene.
 func staff(part []byte) ([]agents.Record, error) {
 	var all []agents.Record
 	for l := range strings.Lines(string(part)) {
@@ -38,7 +38,7 @@ func staff(part []byte) ([]agents.Record, error) {
 	return all, nil
 }
 
-// agent reads a line: a name, and what else the agent is.
+// agent reads a line of it: a name, and the settings of the agent.
 func agent(l string) (agents.Record, error) {
 	name, rest, _ := strings.Cut(l, " ")
 	id := strings.ToLower(name)
@@ -62,8 +62,8 @@ func agent(l string) (agents.Record, error) {
 	return a, nil
 }
 
-// setting returns the key that text begins with, its value, and what follows: a
-// value with space in it stands in quotes, and a key alone is true.
+// setting returns the key with which text begins, its value, and the text that follows. A value
+// that contains spaces is in quotes. A key alone has the value true.
 func setting(text string) (key, value, rest string, err error) {
 	end := strings.IndexAny(text, " =")
 	if end < 0 || text[end] == ' ' {
@@ -83,7 +83,7 @@ func setting(text string) (key, value, rest string, err error) {
 	return key, value, rest[len(quoted):], err
 }
 
-// set notes one thing that an agent is.
+// set sets one key of an agent's profile.
 func set(p *earshot.Profile, key, value string) (err error) {
 	switch key {
 	case "main":
@@ -108,7 +108,7 @@ func set(p *earshot.Profile, key, value string) (err error) {
 	return err
 }
 
-// seats returns who has a seat, the main one first.
+// seats returns the agents that have a seat, the main one first.
 func (s *Scene) seats() []agents.Record {
 	all := []agents.Record{{ID: participants.Agent, Profile: earshot.Profile{Name: s.Config.Name, AutoReply: true}}}
 	for _, a := range s.Agents {
@@ -123,7 +123,7 @@ func (s *Scene) seats() []agents.Record {
 	return all
 }
 
-// recall returns what an agent may know of a journal.
+// recall returns a function that returns what an agent may know of a journal.
 func recall(journal *testkit.Journal) func(context.Context, earshot.ParticipantID) ([]earshot.Event, error) {
 	return func(_ context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
 		hidden := func(e earshot.Event) bool { return !e.Visibility.Allows(earshot.Audience{}.With(agent)) }

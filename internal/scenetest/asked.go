@@ -14,10 +14,10 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// A prompter is a scene's model, which keeps what it was asked.
+// A prompter is the model of a scene, and keeps the requests it was asked.
 type prompter struct {
 	script *llmtest.Script
-	window int // how many messages it takes; 0 is any number
+	window int // how many messages it accepts; 0 means any number
 
 	mu    sync.Mutex
 	times []time.Time
@@ -37,7 +37,7 @@ func (p *prompter) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.D
 	return p.script.Stream(ctx, req)
 }
 
-// String returns what was asked.
+// String returns the requests as the part asked has them.
 func (p *prompter) String(began time.Time) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +60,7 @@ func (p *prompter) String(began time.Time) string {
 	return b.String()
 }
 
-// sized returns how large a picture is that the model is shown.
+// sized returns the size of a picture that the model is shown, in words.
 func sized(picture llm.Image) string {
 	c, err := jpeg.DecodeConfig(bytes.NewReader(picture))
 	if err != nil {
@@ -69,8 +69,8 @@ func sized(picture llm.Image) string {
 	return fmt.Sprintf("(a picture of %d by %d)", c.Width, c.Height)
 }
 
-// changing returns those of the house's own instructions that change with what
-// happens in a scene: who it is, who is there, and what it did wrong.
+// changing returns those of the program's own instructions that change with what happens in a
+// scene: who the agent is, who is there, and what it did wrong.
 func changing(instructions string, identity bool) string {
 	var some []string
 	for i, l := range strings.Split(instructions, "\n") {

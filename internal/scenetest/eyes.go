@@ -23,17 +23,17 @@ import (
 	"earshot/providers/webcam"
 )
 
-// largest is the longest side of a picture of a scene, in pixels: it is written by hand.
+// largest is the longest side of a picture of a scene, in pixels: the pictures are written by hand.
 const largest = 64
 
-// A frame is a picture that a camera of a scene has before it from a time on.
+// A frame is a picture that a camera of a scene shows from a time on.
 type frame struct {
 	camera  string
 	from    time.Duration // since the scene began
 	picture image.Image
 }
 
-// parseFrame reads a part whose name is that of a camera, a time perhaps, and .pgm.
+// parseFrame reads a part that is named after a camera, perhaps a time, and .pgm.
 func parseFrame(name string, data []byte) (f frame, err error) {
 	if f.camera, f.from, err = before(name, ".pgm"); err == nil {
 		f.picture, err = parsePGM(data)
@@ -41,14 +41,14 @@ func parseFrame(name string, data []byte) (f frame, err error) {
 	return f, err
 }
 
-// A film is what a camera of a scene sees from a time on, as the real helper saw it.
+// A film is what a camera of a scene sees from a time on, as the real helper recorded it.
 type film struct {
 	camera string
 	from   time.Duration // since the scene began
 	seen   see.Recording
 }
 
-// parseFilm reads a part whose name is that of a camera, a time perhaps, and .film.
+// parseFilm reads a part that is named after a camera, perhaps a time, and .film.
 func parseFilm(name string, data []byte) (f film, err error) {
 	if f.camera, f.from, err = before(name, ".film"); err == nil {
 		f.seen, err = see.ParseRecording(data)
@@ -56,7 +56,7 @@ func parseFilm(name string, data []byte) (f film, err error) {
 	return f, err
 }
 
-// before returns which camera has something before it, and from when on.
+// before parses the name of such a part: it returns the camera, and the time from which it applies.
 func before(name, ending string) (camera string, from time.Duration, err error) {
 	camera, at, timed := strings.Cut(strings.TrimSuffix(name, ending), " ")
 	if timed {
@@ -67,7 +67,7 @@ func before(name, ending string) (camera string, from time.Duration, err error) 
 	return camera, from, nil
 }
 
-// play has the sense of a camera see the film, as it does what the real helper sees.
+// play plays the film to the sense of a camera, as if the real helper saw it now.
 func (f film) play(ctx context.Context, emit providers.Emit) error {
 	r := &reel{film: f}
 	sense := webcam.New(webcam.Camera{Name: f.camera}, webcam.Parts{Source: r})
@@ -75,7 +75,7 @@ func (f film) play(ctx context.Context, emit providers.Emit) error {
 	return sense.Run(ctx, emit)
 }
 
-// A reel is an eye that sees a film.
+// A reel is a camera source that plays a film.
 type reel struct {
 	film
 	show func(see.Observation)
@@ -93,8 +93,8 @@ func (r *reel) Run(ctx context.Context) error {
 	return nil
 }
 
-// parsePGM reads a grey picture as the format PGM has it in plain text: P2, its width and
-// height, the value of white, and a number for each pixel. A # begins a comment.
+// parsePGM parses a grey picture in the plain text form of PGM: P2, the width and height, the value
+// of white, and a number for each pixel. A # begins a comment.
 func parsePGM(data []byte) (*image.Gray, error) {
 	var words []string
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
@@ -128,9 +128,8 @@ func parsePGM(data []byte) (*image.Gray, error) {
 	return picture, nil
 }
 
-// eyes are the cameras of a scene. What they see, and how well, is what the lines of
-// their names say; their pictures stand in parts of their own, and are grey where there
-// is none.
+// eyes are the cameras of a scene. The lines with a camera's name say what it sees, and how well.
+// Its pictures are in parts of their own; without one, the picture is plain grey.
 type eyes struct {
 	began  time.Time
 	frames []frame
@@ -140,14 +139,14 @@ type eyes struct {
 	looks map[string][]look // by camera, the oldest first
 }
 
-// A look is what a camera saw from a time on.
+// A look is what a camera sees from a time on.
 type look struct {
 	at   time.Time
 	eyes earshot.Eyesight
 	seen []earshot.Seen
 }
 
-// eyes returns the cameras of s, or nil if it has none.
+// eyes returns the cameras of s; nil if it has none.
 func (s *Scene) eyes() *eyes {
 	all := &eyes{began: time.Now(), frames: s.frames, looks: make(map[string][]look)}
 	add := func(name string) {
@@ -173,7 +172,7 @@ func (s *Scene) eyes() *eyes {
 	return all
 }
 
-// note takes in what a camera tells.
+// note takes in what a camera reports.
 func (all *eyes) note(e earshot.Event) {
 	if all == nil || e.From.Provider != replay.Webcam {
 		return
@@ -220,7 +219,7 @@ func (all *eyes) Cameras() (list []sight.Camera) {
 	return list
 }
 
-// Look implements [sight.Cameras]: the next picture is the one that there is.
+// Look implements [sight.Cameras]. The next picture is the current one.
 func (all *eyes) Look(_ context.Context, camera string, at time.Time) (earshot.Picture, error) {
 	if at.IsZero() {
 		at = time.Now()
@@ -250,7 +249,7 @@ func (all *eyes) Look(_ context.Context, camera string, at time.Time) (earshot.P
 	return earshot.Picture{Camera: camera, At: at, Width: size.X, Height: size.Y, JPEG: data.Bytes(), Seen: now.seen}, nil
 }
 
-// cropped is a picture of a size.
+// cropped is a picture of a given size.
 type cropped struct {
 	image.Image
 	size image.Point

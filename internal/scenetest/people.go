@@ -13,7 +13,7 @@ import (
 	"earshot/participants/paths"
 )
 
-// cast reads the part people.
+// cast reads the part people, which lists the people of a scene.
 func cast(part []byte) ([]participants.Participant, error) {
 	all := []participants.Participant{}
 	for l := range strings.Lines(string(part)) {
@@ -35,11 +35,11 @@ func cast(part []byte) ([]participants.Participant, error) {
 	return all, nil
 }
 
-// registry returns a registry of the people of s, and of its agents.
+// registry returns a registry of the people and the agents of s.
 func (s *Scene) registry() (*participants.Registry, error) { return participants.Open(s.setup()) }
 
-// Cast returns who is known in s: the section external_actors, and the agents, those that
-// have a seat and those that only are.
+// Cast returns who is known in s: the section external_actors of the configuration, and the agents,
+// with and without a seat.
 func (s *Scene) Cast() (participants.Config, []agents.Record) {
 	setup, seats := s.setup(), s.seats()
 	for _, a := range setup.Agents {

@@ -1,5 +1,5 @@
-// Package scenetest performs scenes: what was heard and seen, and what must be
-// said. A scene is a text archive; see testdata/scenes for many.
+// Package scenetest performs scenes: what is heard and seen, and what must be said in response. A
+// scene is a text archive; see testdata/scenes for many.
 //
 //	A second message stops the agent in mid-sentence.
 //
@@ -15,15 +15,15 @@
 //	0.2s  console  The tides are the sea's answer to
 //	1.5s  cut  command by ann; kept "the moon."
 //
-// A scene in which something is said aloud has a loudspeaker too.
+// A scene in which something is said aloud also has a loudspeaker.
 //
-// The config is a part of the section executive, and may be left out. Unless it says
-// parallel.reasoning_continuous, the agent thinks only when it is asked to: what is
-// asked of the model in a scene is what its people ask. The model is a script; see [earshot/llm/llmtest]. Ann is whoever operates earshot. Time
-// is whatever clock the caller is on: tests perform within a synctest bubble.
+// The part config has keys of the section executive, and may be left out. Unless it sets
+// parallel.reasoning_continuous, the agent thinks only when it is asked to, so the model is only
+// asked what the people of the scene ask. The model is a script; see [earshot/llm/llmtest]. Ann
+// operates earshot. Time follows the caller's clock: tests perform within a synctest bubble.
 //
-// Where there is a part people, each of them has a terminal, and what is to be
-// seen there is told too. A line is a name, a type, and perhaps a description:
+// If there is a part people, each of them has a terminal, and what the terminal shows is part of
+// the result. A line is a name, a type, and perhaps a description:
 //
 //	-- people --
 //	ann    human           whose machine it is
@@ -38,28 +38,26 @@
 //	0.0s  console,console/bob  (sees) bob has joined
 //	1.0s  console  (sees) bob: @earshot hello
 //
-// Who comes opens the terminal, and who goes closes it; console/bob#2 is a
-// second one of Bob's. Ann's is called console. After /identity what is typed
-// at a terminal is by whomever it has become. What one terminal alone is told,
-// and is kept nowhere, is (told), and what the room does not take is (refused).
+// Somebody who comes opens their terminal, and somebody who goes closes it; console/bob#2 is Bob's
+// second terminal. Ann's is called console. After /identity, what is typed at a terminal is by the
+// new identity. What only one terminal is told, and is kept nowhere, is marked (told); what the
+// room refuses is marked (refused).
 //
-// Where there is a part agents, those in it are in the house beside the one that is
-// always there. A line is a name, and what else is to be said: main, rooms=desk,den
-// (where it has a seat; everywhere if nothing is said), auto_reply=false, engine,
-// model, description and prompt. What another than the first agent says has its
-// name before it, and the model can be told apart by the agent that asks it; see
+// If there is a part agents, it lists agents in addition to the one that always exists. A line is a
+// name and settings: main, rooms=desk,den (where the agent has a seat; everywhere by default),
+// auto_reply=false, engine, model, description and prompt. The name of an agent other than the
+// first stands before what it says, and the script can depend on the agent that asks; see
 // [earshot/llm/llmtest].
 //
 //	-- agents --
 //	coder  prompt="You write programs." description="writes programs"
 //	scout  main
 //
-// Agents have files, in a place that is thrown away afterwards.
+// Agents have files, in a directory that is removed afterwards.
 //
-// Where a line is of the provider webcam there is a camera of that name, which sees what
-// its lines say. What its picture is stands in a part that is called as it is, as plain
-// PGM: a small grey picture, of which models are sent a JPEG. A later one has the time
-// from which on it is there.
+// If a line has the provider webcam, there is a camera of that name, and its lines say what it
+// sees. The picture itself is in a part named after the camera, as plain PGM: a small grey picture,
+// which models get as JPEG. The name of a later picture includes the time from which it applies.
 //
 //	-- desk.pgm --
 //	P2 2 2 9
@@ -68,16 +66,16 @@
 //	-- desk 10s.pgm --
 //	P2 1 1 1  0
 //
-// A part that ends in .film is what the real helper saw of a film; see [see.Recording]. The
-// sense of the camera looks at it, from the beginning or from the time on that its name has.
+// A part that ends in .film is what the real helper recorded of a film; see [see.Recording]. The
+// sense of the camera sees it from the beginning, or from the time in the name of the part.
 //
 //	-- desk 5s.film --
 //	768 576
 //	0.00 0.470 0.197 0.0000 0.0000 .+ person,0.833,0.300,0.083,0.277,0.80
 //
-// A part asked, where there is one, is what the model was asked: who it is told
-// is there, what it is told to mend, and the dialogue. A part window is how many
-// messages the model takes at once, those of the house included.
+// If there is a part asked, it says what the model is asked: who it is told is present, what it is
+// told to correct, and the dialogue. The part window is how many messages the model accepts at
+// once, including those of the program.
 package scenetest
 
 import (
@@ -108,15 +106,14 @@ import (
 	"earshot/providers/replay"
 )
 
-// Ann operates earshot in every scene.
+// Ann is the operator of earshot in every scene.
 var Ann = earshot.Handle{Provider: "console", ID: "ann"}
 
-// pace is how fast the console of a scene shows a rune: fast enough that the
-// model sets the pace.
+// pace is how long the console of a scene takes to show a rune: so little that the model sets the
+// pace.
 const pace = time.Millisecond
 
-// breath is how fast its loudspeaker says one: some hundred and fifty words in
-// a minute.
+// breath is how long the loudspeaker takes to say a rune: this makes some 150 words a minute.
 const breath = 60 * time.Millisecond
 
 // A Scene is a parsed archive.
@@ -127,7 +124,7 @@ type Scene struct {
 	Model  *llmtest.Script
 	frames []frame
 	films  []film
-	Window int // of the model, in messages; 0 is any number
+	Window int // how many messages the model accepts; 0 means any number
 	Heard  []replay.At
 	Said   string
 	Asked  string
@@ -183,8 +180,7 @@ func Parse(archive []byte) (*Scene, error) {
 	return s, nil
 }
 
-// configured reads a part of the section executive, as strictly as the
-// configuration itself is read.
+// configured reads keys of the section executive, as strictly as the configuration itself.
 func configured(part []byte) (executive.Config, error) {
 	asksToMuse := strings.Contains(string(part), "reasoning_continuous:")
 	text := "executive:\n  " + strings.ReplaceAll(strings.TrimSpace(string(part)), "\n", "\n  ")
@@ -198,15 +194,14 @@ func configured(part []byte) (executive.Config, error) {
 	return cfg.Executive, nil
 }
 
-// unmoved returns c with an agent that thinks about nothing which nobody asked for.
+// unmoved returns c changed so that the agent does not think about anything unasked.
 func unmoved(c executive.Config) executive.Config {
 	c.Parallel.ReasoningContinuous = false
 	return c
 }
 
-// Perform performs s, and returns what was said and what the model was asked, in
-// the form of the parts of that name. It returns when everything that was heard
-// has been dealt with.
+// Perform performs s, and returns what was said and what the model was asked, in the form of the
+// parts with those names. It returns when everything that was heard has been dealt with.
 func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
 	p, err := s.perform(ctx)
 	if p == nil {
@@ -220,7 +215,7 @@ func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
 	return t.String(), p.model.String(p.began), err
 }
 
-// Record performs s, and returns what is on record of it.
+// Record performs s, and returns the events that were recorded.
 func (s *Scene) Record(ctx context.Context) ([]earshot.Event, error) {
 	p, err := s.perform(ctx)
 	if p == nil {
@@ -229,7 +224,7 @@ func (s *Scene) Record(ctx context.Context) ([]earshot.Event, error) {
 	return p.journal.Events(), err
 }
 
-// A performance is what came of one.
+// A performance is the result of performing a scene.
 type performance struct {
 	began   time.Time
 	people  *participants.Registry
@@ -292,7 +287,7 @@ func (s *Scene) perform(ctx context.Context) (*performance, error) {
 		return house.admit(ctx, e)
 	})
 	err = errors.Join(err, playing.Wait())
-	for calm := 0; err == nil && calm < 2; calm++ { // between a thought and what is said of it nothing may seem to be left
+	for calm := 0; err == nil && calm < 2; calm++ { // between a thought and what is said about it, there may seem to be nothing left to do
 		if house.room.Busy() {
 			calm = -1
 		}

@@ -13,11 +13,11 @@ import (
 	"earshot/participants"
 )
 
-// A stage is a room, and the terminals in it.
+// A stage is a room with its terminals.
 type stage struct {
 	room   *room.Room
 	people *participants.Registry
-	leaves map[string]func() // by session, of the terminals that are open
+	leaves map[string]func() // by session, for the open terminals
 
 	mu   sync.Mutex
 	seen []display
@@ -29,12 +29,12 @@ func newStage(r *room.Room, people *participants.Registry) *stage {
 
 // A seat is a terminal.
 type seat struct {
-	session string // as a scene calls it: ann, bob#2
+	session string // its name in the scene, such as ann or bob#2
 	account earshot.Handle
 	outlet  string
 }
 
-// seatOf returns the terminal that a scene calls h.
+// seatOf returns the terminal with the name h in the scene.
 func seatOf(h earshot.Handle) seat {
 	name, _, _ := strings.Cut(h.ID, "#")
 	t := seat{session: h.ID, account: earshot.Handle{Provider: h.Provider, ID: name}, outlet: h.Provider + "/" + h.ID}
@@ -49,11 +49,10 @@ type display struct {
 	at     time.Time
 	outlet string
 	event  earshot.Event
-	fault  string // why what was typed there was not taken, or empty
+	fault  string // why what was typed there was refused; otherwise empty
 }
 
-// displays returns all that could be seen, in the order in which it was at each
-// outlet.
+// displays returns everything that could be seen, in order for each outlet.
 func (s *stage) displays() []display {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +66,7 @@ func (s *stage) see(at display) {
 	s.seen = append(s.seen, at)
 }
 
-// open brings a terminal into the room, with whoever has that account.
+// open opens a terminal in the room, for the person with that account.
 func (s *stage) open(t seat) {
 	who := s.people.Resolve(t.account)
 	if who.ID == "" || s.leaves[t.session] != nil {
@@ -80,8 +79,8 @@ func (s *stage) open(t seat) {
 	s.leaves[t.session] = s.room.Enter(o, earshot.Audience{Members: []earshot.ParticipantID{who.Reader()}})
 }
 
-// admit brings e into the room, by whoever is at the terminal now. That the room
-// does not take it is a thing to be seen, and no end of the scene.
+// admit brings e into the room, by the person who is at the terminal now. If the room refuses e,
+// the terminal shows that, and the scene continues.
 func (s *stage) admit(ctx context.Context, e earshot.Event) error {
 	t := seatOf(e.From)
 	presence, _ := e.Body.(earshot.Presence)
@@ -92,7 +91,7 @@ func (s *stage) admit(ctx context.Context, e earshot.Event) error {
 	if open {
 		e.From, e.Via = s.people.Handle(t.session), t.outlet
 	} else if t.account.Provider == Ann.Provider {
-		e.Via = t.outlet // where nothing is to be seen
+		e.Via = t.outlet // where nothing is shown
 	}
 	err := s.room.Admit(ctx, e)
 	if open && e.Body.Kind() == earshot.KindPresence && !presence.Here {
@@ -107,7 +106,7 @@ func (s *stage) admit(ctx context.Context, e earshot.Event) error {
 	return err
 }
 
-// refusal returns what a terminal shows of err.
+// refusal returns what a terminal shows for err.
 func refusal(err error) string {
 	var mended interface{ Cure() string }
 	if errors.As(err, &mended) && mended.Cure() != "" {
@@ -116,7 +115,7 @@ func refusal(err error) string {
 	return err.Error()
 }
 
-// A screen is a terminal's outlet, which is a board too.
+// A screen is the outlet of a terminal, and a board.
 type screen struct {
 	testkit.Voice
 	see func(display)

@@ -11,16 +11,16 @@ import (
 	"earshot/participants"
 )
 
-// A transcript is what the house said, one line a fact, in the order in which
-// it began: which of two that end together is kept first is nobody's promise.
+// A transcript is what happened, one line for each fact, in the order in which the facts began. Of
+// two that end at the same time, either may be recorded first.
 type transcript struct {
 	began  time.Time
 	people *participants.Registry
 	facts  []fact
 }
 
-// A fact is one line. Of a reply, that it was cut stands behind what was said
-// of it, and not where it happened.
+// A fact is one line. The line that says that a reply was cut follows what was said of the reply,
+// and does not stand at the time of the cut.
 type fact struct {
 	began, at time.Time
 	who, what string
@@ -30,8 +30,7 @@ func (t *transcript) add(at time.Time, who, format string, args ...any) {
 	t.facts = append(t.facts, fact{at, at, who, fmt.Sprintf(format, args...)})
 }
 
-// String returns the lines. Those of one moment stand in the order in which they
-// were added.
+// String returns the lines. Lines of the same moment are in the order in which they were added.
 func (t *transcript) String() string {
 	slices.SortStableFunc(t.facts, func(a, b fact) int { return a.began.Compare(b.began) })
 	var b strings.Builder
@@ -41,7 +40,7 @@ func (t *transcript) String() string {
 	return b.String()
 }
 
-// journal adds what was decided, and said.
+// journal adds what was decided, said and thought.
 func (t *transcript) journal(events []earshot.Event) {
 	for _, e := range events {
 		switch body := e.Body.(type) {
@@ -61,7 +60,7 @@ func (t *transcript) journal(events []earshot.Event) {
 	}
 }
 
-// thought adds a stretch of thought, and what it gave way to.
+// thought adds a segment of a thought, and what it gave way to.
 func (t *transcript) thought(e earshot.Event, b earshot.Thought) {
 	if b.Text != "" {
 		t.add(e.At, "thinks", "%s", strings.TrimSpace(string(b.Text)))
@@ -73,7 +72,7 @@ func (t *transcript) thought(e earshot.Event, b earshot.Thought) {
 			by = " by " + t.people.Name(b.Cut.By)
 		}
 		t.facts = append(t.facts, fact{e.At, b.Cut.At, "parked", b.Cut.Signal + by})
-	case b.Outcome != earshot.Completed && b.Outcome != earshot.Asked: // which what was said tells
+	case b.Outcome != earshot.Completed && b.Outcome != earshot.Asked: // otherwise what was said shows it
 		t.add(e.At, string(b.Outcome), "a thought")
 	}
 }
@@ -96,7 +95,7 @@ func (t *transcript) reply(e earshot.Event, r earshot.Reply) {
 	}
 }
 
-// agent says which agent says something, if it is another than the main one.
+// agent returns the name of an agent before its words, unless it is the main one.
 func (t *transcript) agent(id earshot.ParticipantID) string {
 	if id == participants.Agent || id == "" {
 		return ""
@@ -104,8 +103,8 @@ func (t *transcript) agent(id earshot.ParticipantID) string {
 	return t.people.Name(id) + ": "
 }
 
-// displays adds what could be seen, at one moment by outlets, and what was seen at
-// several of them in one line.
+// displays adds what could be seen, in order of time and then of outlet. What several outlets
+// showed at the same moment is one line.
 func (t *transcript) displays(all []display) {
 	slices.SortStableFunc(all, func(a, b display) int {
 		return cmp.Or(a.at.Compare(b.at), strings.Compare(a.outlet, b.outlet))
@@ -124,8 +123,7 @@ func (t *transcript) displays(all []display) {
 	}
 }
 
-// seen returns what s shows, if it is not to be seen from the journal, and was
-// not written there.
+// seen returns what s shows, unless the journal tells it anyway or it was written there.
 func (t *transcript) seen(s display) string {
 	e := s.event
 	switch b := e.Body.(type) {
@@ -172,7 +170,7 @@ func (t *transcript) seen(s display) string {
 	return ""
 }
 
-// deed tells what an agent did besides talking, if that is shown.
+// deed returns what an agent did besides talking, if that is shown.
 func (t *transcript) deed(e earshot.Event, what earshot.Text) string {
 	if what == "" {
 		return ""
@@ -188,7 +186,7 @@ func (t *transcript) came(e earshot.Event, p earshot.Presence) string {
 	return text
 }
 
-// heading returns who wrote e, and how.
+// heading returns who wrote e, and in which way.
 func (t *transcript) heading(e earshot.Event) string {
 	head := t.people.Name(e.Author)
 	if e.Sequence == 0 {
@@ -200,7 +198,7 @@ func (t *transcript) heading(e earshot.Event) string {
 	return head + " (private) → " + t.names(e.To)
 }
 
-// names returns what some are called.
+// names returns the names of some participants.
 func (t *transcript) names(ids []earshot.ParticipantID) string {
 	var names []string
 	for _, id := range ids {

@@ -12,8 +12,8 @@ import (
 	"earshot/speakers"
 )
 
-// voices are those of a scene, which are told apart by the number that is all there is of
-// their prints: 0 is the agent's own.
+// voices are the voices of a scene. A print is a single number, which distinguishes them; 0 is the
+// agent's own voice.
 type voices struct {
 	mu    sync.Mutex
 	heard []speakers.Speaker

@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	soon   = time.Millisecond      // most processes and devices are ready within a few
+	soon   = time.Millisecond      // most processes and devices are ready within a few milliseconds
 	seldom = 50 * time.Millisecond // often enough that nobody notices, too seldom to load the machine
 )
 
-// Await waits until ok reports true, and fails the test with what was waited for if that takes
-// longer than deadline. It is for real processes, sockets and devices, which can only be polled;
-// code within the program is tested in a testing/synctest bubble. It calls ok from the calling
-// goroutine, at least once, and must itself be called from the test's own.
+// Await waits until ok reports true. If that takes longer than deadline, it fails the test, saying
+// what was waited for. It is for real processes, sockets and devices, which can only be polled;
+// code within the program is tested in a testing/synctest bubble. Await calls ok at least once,
+// from the calling goroutine, and must be called from the goroutine of the test.
 func Await(t testing.TB, deadline time.Duration, what string, ok func() bool) {
 	t.Helper()
 	if !Poll(deadline, ok) {
@@ -30,7 +30,7 @@ func Poll(deadline time.Duration, ok func() bool) bool {
 		if left <= 0 {
 			return false
 		}
-		time.Sleep(min(wait, left)) // the one sleep of all tests
+		time.Sleep(min(wait, left)) // no other test code sleeps
 	}
 	return true
 }

@@ -8,7 +8,7 @@ import (
 	"earshot"
 )
 
-// Forms are all the forms that a word may have in a file.
+// Forms returns all the forms that a word may have in a file.
 func Forms(word string) (all []string) {
 	small := strings.ToLower(word)
 	wide := utf16.Encode([]rune(small))
@@ -21,7 +21,7 @@ func Forms(word string) (all []string) {
 	return []string{small, small[2:], small[:len(small)-1], low.String(), high.String(), escaped.String()}
 }
 
-// Bodies returns the bodies of one kind.
+// Bodies returns the bodies of one kind in some events.
 func Bodies[B earshot.Body](events []earshot.Event) (list []B) {
 	for _, e := range events {
 		if b, ok := e.Body.(B); ok {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Files calls each with every regular file below a folder, and what it holds. A file that goes while
-// the folder is read is left out: a program that runs may replace its files.
+// Files calls each with the path and contents of every regular file below a folder. It skips files
+// that disappear while the folder is being read, because a running program may replace its files.
 func Files(t testing.TB, folder string, each func(path string, data []byte)) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {

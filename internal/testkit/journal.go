@@ -10,8 +10,8 @@ import (
 	"earshot"
 )
 
-// A Journal keeps events in memory, with the guarantees of the real one: an ID that is known keeps
-// its old sequence, and an event whose append fails is not kept.
+// A Journal keeps events in memory, with the guarantees of the real one: an event with a known ID
+// keeps its old sequence, and an event whose Append fails is not kept.
 type Journal struct {
 	mu     sync.Mutex
 	takes  time.Duration
@@ -94,7 +94,7 @@ func (j *Journal) gone(id earshot.EventID) bool {
 	return i >= 0 && j.events[i].Body.Kind() == earshot.KindErased
 }
 
-// erase leaves nothing of e but the fact that it was there.
+// erase leaves nothing of e but the fact that it existed.
 func erase(e *earshot.Event) {
 	*e = earshot.Event{ID: e.ID, Sequence: e.Sequence, At: e.At, Room: e.Room, Visibility: e.Visibility, Body: earshot.Tombstone{Was: e.Body.Kind()}}
 }
@@ -109,7 +109,7 @@ func (j *Journal) revise(by earshot.Event, b earshot.Revision) error {
 	}
 	m, ok := j.events[i].Body.(earshot.Message)
 	switch {
-	case j.gone(b.Of): // and so is what is derived from it
+	case j.gone(b.Of): // what is derived from it is gone too
 		return nil
 	case !ok:
 		return errNothing
@@ -182,7 +182,7 @@ func (j *Journal) RefuseIf(why func(earshot.Event) error) {
 	j.refuse = why
 }
 
-// From gives the first event the sequence after this one, as if there had been others.
+// From makes the first event get the sequence after this one, as if there had been others.
 func (j *Journal) From(sequence int64) { j.from = sequence }
 
 // Events returns all stored events, in order.

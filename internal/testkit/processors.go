@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// enoughShare is the share of the processors that a test in real time needs. A second program
-	// that computes all the time on each of them leaves half.
+	// enoughShare is the share of the processors that a test in real time needs. If another program
+	// computes all the time on each processor, half is left.
 	enoughShare = 0.75
 
 	shareSample = 250 * time.Millisecond // long enough for the system's scheduler to divide fairly

@@ -7,13 +7,13 @@ import (
 	"earshot"
 )
 
-// A Reading gives what everybody in an audience may know of a [Journal].
+// A Reading returns what everybody in an audience may know of a [Journal].
 type Reading struct {
 	journal *Journal
 	to      earshot.Audience
 }
 
-// For returns the reading for a.
+// For returns the reading for an audience.
 func (j *Journal) For(a earshot.Audience) Reading { return Reading{j, a} }
 
 // read returns the events that may be known and for which keep is true.
@@ -26,8 +26,8 @@ func (r Reading) read(keep func(earshot.Event) bool) (all []earshot.Event) {
 	return all
 }
 
-// Decisions returns the newest decisions, of one agent if agent is not empty, before a sequence if
-// that is not 0.
+// Decisions returns the newest decisions: those of one agent unless agent is empty, and those
+// before a sequence unless before is 0.
 func (r Reading) Decisions(_ context.Context, agent earshot.ParticipantID, before int64, limit int) ([]earshot.Event, error) {
 	all := r.read(func(e earshot.Event) bool {
 		return e.Body.Kind() == earshot.KindDecision && (agent == "" || e.Author == agent) && (before == 0 || e.Sequence < before)
@@ -35,7 +35,7 @@ func (r Reading) Decisions(_ context.Context, agent earshot.ParticipantID, befor
 	return all[max(0, len(all)-limit):], nil
 }
 
-// Ends returns the ends of the turns that have ended.
+// Ends returns the events that ended those of the turns that have ended.
 func (r Reading) Ends(_ context.Context, turns []earshot.TurnID) ([]earshot.Event, error) {
 	return r.read(func(e earshot.Event) bool {
 		reply, is := e.Body.(earshot.Reply)
@@ -43,7 +43,7 @@ func (r Reading) Ends(_ context.Context, turns []earshot.TurnID) ([]earshot.Even
 	}), nil
 }
 
-// Find returns those of some events that exist.
+// Find returns those of the events that exist.
 func (r Reading) Find(_ context.Context, ids []earshot.EventID) ([]earshot.Event, error) {
 	return r.read(func(e earshot.Event) bool { return slices.Contains(ids, e.ID) }), nil
 }

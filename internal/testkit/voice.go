@@ -12,18 +12,18 @@ import (
 	"earshot"
 )
 
-// A Voice is a correct outlet without a device: it plays one rune after another at a steady pace,
-// reports each as heard when it has been played, and keeps what came out. It may be opened again
+// A Voice is a correct outlet without a device. It plays one rune after another at a steady pace,
+// reports each as heard once it has been played, and keeps what came out. It may be opened again
 // after a speech has ended.
 type Voice struct {
 	Called string
-	Every  time.Duration // from one rune to the next; 0 is at once
-	Flow   bool          // takes pieces as they come
-	Aloud  bool          // can be heard in the room
+	Every  time.Duration // from one rune to the next; 0 means at once
+	Flow   bool          // it takes pieces as they come
+	Aloud  bool          // it can be heard in the room
 
 	mu     sync.Mutex
 	played strings.Builder
-	signs  strings.Builder // of the clauses without text
+	signs  strings.Builder // the signs of a late reply, from clauses without text
 	told   []earshot.Control
 	shown  []earshot.Event
 	ends   int
@@ -52,8 +52,8 @@ func (v *Voice) Played() string {
 	return v.played.String()
 }
 
-// Signs returns the signs that came out so far to say that a reply is late. They are not part of a
-// reply.
+// Signs returns the signs that have come out so far, which say that a reply is late. They are not
+// part of any reply.
 func (v *Voice) Signs() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -95,7 +95,7 @@ type speech struct {
 
 	mu       sync.Mutex
 	clauses  []earshot.Clause
-	signed   int // how much of the sign at the position came out
+	signed   int // how much of the sign at the position has come out
 	finished bool
 	state    earshot.Control
 	changed  chan struct{}
@@ -137,7 +137,7 @@ func (s *speech) change(f func()) {
 	}
 }
 
-// play is the device.
+// play does what a device would.
 func (s *speech) play(ctx context.Context) {
 	defer close(s.done)
 	var at earshot.Heard
@@ -181,9 +181,9 @@ func (s *speech) play(ctx context.Context) {
 	}
 }
 
-// next returns the rune at the position, after moving into the next clause if the last is at its
-// end. It also returns whether the rune belongs to a sign, and whether no rune is left and none
-// will follow.
+// next returns the rune at the position, after moving to the next clause if the current one is at
+// its end. sign says that the rune belongs to a sign. over says that no rune is left and none will
+// follow.
 func (s *speech) next(at *earshot.Heard) (r string, sign bool, state earshot.Control, over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,7 +207,7 @@ func (s *speech) next(at *earshot.Heard) (r string, sign bool, state earshot.Con
 	return "", false, s.state, s.finished
 }
 
-// wait waits for the duration of one rune; it returns false if the speech is cut or paused
+// wait waits for the duration of one rune. It returns false if the speech is cut or paused
 // meanwhile, so that the rune is not heard.
 func (s *speech) wait(ctx context.Context) bool {
 	if s.voice.Every == 0 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Need skips the test if EARSHOT_WITHOUT names what it needs, such as voice, or if the run is a
-// short one. What is not named must be installed.
+// Need skips the test if EARSHOT_WITHOUT names what it needs, such as voice, or if this is a short
+// run. Anything that is not named there must be installed.
 func Need(t testing.TB, what string) {
 	t.Helper()
 	without := strings.FieldsFunc(os.Getenv("EARSHOT_WITHOUT"), func(r rune) bool { return r == ',' || r == ' ' })

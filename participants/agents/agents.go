@@ -1,17 +1,17 @@
-// Package agents is the directory of the program's agents: which agents exist, at which path, and
-// what they are. Changes are recorded as [earshot.Agent] events; the directory is rebuilt from the
-// table that [Projection] keeps of them.
+// Package agents is the directory of the program's agents: it holds which agents exist, at which
+// path, and what they are. Changes are recorded as [earshot.Agent] events; the directory is rebuilt
+// from the table that [Projection] keeps of them.
 //
-// An agent lives until it is ended. While nobody needs it, it sleeps: it is a line in the
+// An agent lives until it is ended. While nobody needs it, it sleeps: it is only a line in the
 // directory, and its memory is in the journal. A message wakes it. An ended agent never answers
 // again, and its path is never used again.
 //
-// Resolving a path never makes an agent, see [Directory.Resolve]. What must be unique, a path and
-// the number of a child, is decided within the step that records it. The live agents are in memory,
-// the dead ones only in the table.
+// Resolving a path never makes an agent, see [Directory.Resolve]. Whatever must be unique, such as
+// a path and the number of a child, is decided within the step that records it. Live agents are
+// held in memory, and dead ones only in the table.
 //
-// An agent belongs to a user: the owner, or a subuser, which is an additional user with agents of
-// its own that are reached through a gateway; see [Reaches].
+// An agent belongs to a user. This is either the owner or a subuser, which is an additional user
+// with its own agents, reached through a gateway; see [Reaches].
 package agents
 
 import (
@@ -26,7 +26,7 @@ import (
 type Record struct {
 	ID   earshot.ParticipantID
 	Path earshot.Path
-	User earshot.ParticipantID // whose it is; empty for one of the program itself
+	User earshot.ParticipantID // the user it belongs to; empty for an agent of the program itself
 	Kind paths.Kind
 	Role paths.Role
 
@@ -45,8 +45,8 @@ func (r Record) SitsIn(room earshot.RoomID) bool {
 	return slices.Contains(r.Rooms, room)
 }
 
-// Instructions returns what tells the model who the agent is: its own prompt, or else the newest
-// built-in one.
+// Instructions returns the text that tells the model who the agent is: the agent's own prompt, or
+// otherwise the newest built-in one.
 func (r Record) Instructions() earshot.Text {
 	if r.Prompt == "" {
 		return HousePrompt(Newest)
@@ -54,12 +54,12 @@ func (r Record) Instructions() earshot.Text {
 	return r.Prompt
 }
 
-// participant returns the agent as its conversation partners see it.
+// participant returns the agent as others in a conversation see it.
 func (r Record) participant() participants.Participant {
 	return participants.Participant{ID: r.ID, Name: r.Name, Type: participants.Internal, Description: r.Description}
 }
 
-// event returns the event that something happened to the agent.
+// event returns the event that says what happened to the agent.
 func (r Record) event(act earshot.Act) earshot.Agent {
 	a := earshot.Agent{
 		Act: act, ID: r.ID, Path: r.Path, User: r.User, PathKind: string(r.Kind), Role: string(r.Role), Configured: r.Configured,

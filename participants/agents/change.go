@@ -13,15 +13,15 @@ import (
 	"earshot/participants/paths"
 )
 
-// The limits of live agents. Each named agent stands in every prompt; each of the others is a line
-// in memory.
+// The limits of live agents. Each named agent is in every prompt; each of the others is a line in
+// memory.
 const (
 	mostNamed = 100
 	mostAlive = 200_000
 )
 
-// Create makes an agent of a user, at a path made of its name, with a number if that path was
-// ever used. Only somebody who may operate the daemon may do it. An empty user is the owner.
+// Create makes an agent of a user. Its path is made from its name, with a number if that path was
+// ever used. Only somebody who may operate the daemon may do it. An empty user means the owner.
 func (b *Directory) Create(ctx context.Context, by participants.Participant, user earshot.ParticipantID, p earshot.Profile) (Record, error) {
 	if err := operates(by, "make an agent"); err != nil {
 		return Record{}, err
@@ -32,9 +32,9 @@ func (b *Directory) Create(ctx context.Context, by participants.Participant, use
 	})
 }
 
-// Ensure returns the agent that lives at a path, and makes one there if there never was any;
-// [Directory.Resolve] makes none. Only somebody who may operate the daemon may make one. Paths with
-// a number are made only by [Directory.Spawn].
+// Ensure returns the agent that lives at a path, and makes one if there never was any;
+// [Directory.Resolve] never makes one. Only somebody who may operate the daemon may make one. Paths
+// with a number are made only by [Directory.Spawn].
 func (b *Directory) Ensure(ctx context.Context, by participants.Participant, path earshot.Path, p earshot.Profile) (Record, error) {
 	if r, err := b.Resolve(ctx, path); err == nil || !errors.Is(err, ErrUnknown) {
 		return r, err
@@ -62,7 +62,7 @@ func (b *Directory) Ensure(ctx context.Context, by participants.Participant, pat
 		p.Name = gatewayName(at.Name)
 	}
 	r, err := b.birth(ctx, by.ID, Record{User: earshot.ParticipantID(at.User), Kind: at.Kind, Profile: p}, exactly(path))
-	if errors.Is(err, ErrTaken) { // perhaps somebody was quicker
+	if errors.Is(err, ErrTaken) { // somebody else may have been quicker
 		if quicker, lives := b.Resolve(ctx, path); lives == nil {
 			return quicker, nil
 		}
@@ -70,9 +70,9 @@ func (b *Directory) Ensure(ctx context.Context, by participants.Participant, pat
 	return r, err
 }
 
-// Spawn makes an agent below another, for that one: a sub or a search, each with the next number,
-// or the one memory. by is who has it made, usually the parent agent itself. It has no name of its
-// own, and is called after its parent.
+// Spawn makes an agent below another, for the benefit of that one: a sub or a search, each with the
+// next number, or its only memory. by is who requests it, usually the parent agent itself. The new
+// agent has no name of its own; it is labelled after its parent.
 func (b *Directory) Spawn(ctx context.Context, by earshot.ParticipantID, parent earshot.Path, kind paths.Kind, p earshot.Profile) (Record, error) {
 	if !kind.Below() {
 		return Record{}, participants.Refuse(ErrProfile, fmt.Sprintf("an agent of kind %q cannot be below another agent", kind), "spawn a sub, a search or a memory")
@@ -147,7 +147,7 @@ func (b *Directory) changeable(id earshot.ParticipantID) (Record, error) {
 	return r, nil
 }
 
-// birth makes an agent at the path that choose finds within the step.
+// birth makes an agent at the path that choose determines within the step.
 func (b *Directory) birth(ctx context.Context, by earshot.ParticipantID, r Record, choose func(context.Context, earshot.View) (earshot.Path, error)) (Record, error) {
 	done, err := b.begin(ctx)
 	if err != nil {
@@ -203,13 +203,13 @@ func (b *Directory) space(r Record) error {
 	return nil
 }
 
-// exactly returns a chooser of this one path.
+// exactly returns a function that chooses this one path.
 func exactly(path earshot.Path) func(context.Context, earshot.View) (earshot.Path, error) {
 	return func(context.Context, earshot.View) (earshot.Path, error) { return path, nil }
 }
 
-// vacant returns the first unused path of an agent of user: that of slug, or of slug with a number,
-// from n on; 1 means the one without a number.
+// vacant returns the first unused path for an agent of user: the one for slug, or for slug with a
+// number. It begins with the number n, where 1 means no number.
 func vacant(ctx context.Context, v earshot.View, user, slug string, n int) (earshot.Path, error) {
 	for ; ; n++ {
 		name := slug
@@ -244,7 +244,8 @@ func free(ctx context.Context, v earshot.View, path earshot.Path) error {
 	return participants.Refuse(ErrTaken, fmt.Sprintf("there is an agent at %q already", path), "choose another path")
 }
 
-// operates returns an error if somebody may not operate the daemon; what says what they tried.
+// operates returns an error if somebody may not operate the daemon; what says what they wanted to
+// do.
 func operates(by participants.Participant, what string) error {
 	if by.Can(participants.Operate) {
 		return nil

@@ -19,8 +19,8 @@ type Entry struct {
 	Name        string           `yaml:"name"`
 	Description string           `yaml:"description"` // its purpose, for people, other agents and itself
 	Prompt      string           `yaml:"prompt"`      // empty means the built-in one
-	Engine      string           `yaml:"engine"`      // its name; empty means that of executive.llm
-	Model       string           `yaml:"model"`       // empty means that of executive.llm
+	Engine      string           `yaml:"engine"`      // the name of an engine; empty means the one in executive.llm
+	Model       string           `yaml:"model"`       // empty means the model in executive.llm
 	Rooms       []earshot.RoomID `yaml:"rooms"`       // where it sits; empty means everywhere
 	Main        bool             `yaml:"main"`        // it answers there what is addressed to nobody in particular
 	AutoReply   bool             `yaml:"auto_reply"`  // its replies call the agent that it answers
@@ -48,8 +48,8 @@ func (e Entry) owner() earshot.ParticipantID {
 	return earshot.ParticipantID(e.User)
 }
 
-// Names are the agents and people that the configuration names elsewhere, and the rooms and engines
-// to which an entry can refer.
+// Names are the agents and people that other parts of the configuration name, and the rooms and
+// engines to which an entry can refer.
 type Names struct {
 	Main    string              // the main agent: executive.name
 	Actors  participants.Config // external_actors
@@ -74,7 +74,7 @@ func (c Config) Validate(n Names) error {
 	return errors.Join(faults...)
 }
 
-// checkName checks that nobody else could be mistaken for the agent.
+// checkName checks that the agent could not be mistaken for anybody else.
 func (c Config) checkName(i int, n Names) error {
 	name := c[i].Name
 	if name == "" {
@@ -104,7 +104,7 @@ func (c Config) checkName(i int, n Names) error {
 	return errors.Join(faults...)
 }
 
-// checkUser checks that the subuser's ID, if any, can stand in a path.
+// checkUser checks that the subuser's ID, if there is one, can be part of a path.
 func (e Entry) checkUser() error {
 	if e.User == "" || e.User == string(participants.Owner) {
 		return nil

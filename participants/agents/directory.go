@@ -14,11 +14,10 @@ import (
 	"earshot/participants/paths"
 )
 
-// A Journal is where changes are recorded, each in one step with the decision that leads to it. The
-// store is one.
+// A Journal records changes, each in one step with the decision that leads to it. The store is one.
 type Journal interface {
-	// Do takes a decision and records the events that it returns. Nobody else decides or records in
-	// between. It returns when they are on disk.
+	// Do makes a decision and records the events that it returns. Nobody else decides or records in
+	// between. Do returns when the events are on disk.
 	Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error)) ([]earshot.Event, error)
 
 	Viewer
@@ -66,11 +65,11 @@ type Directory struct {
 	version uint64
 }
 
-// Open returns the directory from the journal, after bringing both in step with the configuration:
-// configured agents are made and changed, and those that are no longer configured are ended.
-// Prompts that were made from an older built-in one are brought up to date.
+// Open returns the directory from the journal, after reconciling both with the configuration:
+// configured agents are made and changed, and agents that are no longer configured are ended.
+// Prompts that were made from an older built-in prompt are brought up to date.
 //
-// Other participants know the agents' names after [Directory.Join].
+// Other participants learn the agents' names after [Directory.Join].
 func Open(ctx context.Context, s Setup) (*Directory, error) {
 	b := open(ctx, s.Journal)
 	b.setup = s
@@ -80,7 +79,8 @@ func Open(ctx context.Context, s Setup) (*Directory, error) {
 	return b, nil
 }
 
-// Read returns the directory from a journal that another process writes. It cannot be changed.
+// Read returns the directory from a journal that another process writes. The directory cannot be
+// changed.
 func Read(ctx context.Context, v Viewer) (*Directory, error) {
 	b := open(ctx, v)
 	err := v.Look(ctx, func(v earshot.View) error {
@@ -112,9 +112,9 @@ func (b *Directory) load(all []Record) {
 	}
 }
 
-// Join connects the directory with the participant registry: from now on, the names of agents go
-// through people. The result of Participants must be registered there already. owner is the person
-// whose account it is. Join is called once, before any change.
+// Join connects the directory with the participant registry: from then on, the names of agents are
+// taken and given up in people. The result of Participants must already be registered there. owner
+// is the person whose account it is. Join is called once, before any change.
 func (b *Directory) Join(people *participants.Registry, owner earshot.ParticipantID) {
 	b.people, b.owner = people, owner
 }
@@ -136,8 +136,8 @@ func (b *Directory) Participants() (all []participants.Participant) {
 	return all
 }
 
-// begin waits until no other change is being recorded. The caller calls done when it has recorded
-// its own.
+// begin waits until no other change is being recorded. The caller calls done once its own is
+// recorded.
 func (b *Directory) begin(ctx context.Context) (done func(), err error) {
 	select {
 	case b.change <- struct{}{}:
@@ -147,8 +147,8 @@ func (b *Directory) begin(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// record takes a decision, records what it returns as done by by, and applies it. It ignores the
-// end of ctx, so that the directory always matches the journal. The caller has called begin.
+// record lets decide make a decision, records the result as done by by, and applies it. It ignores
+// the end of ctx, so that the directory always matches the journal. The caller has called begin.
 func (b *Directory) record(ctx context.Context, by earshot.ParticipantID, decide func(earshot.View) ([]earshot.Agent, error)) error {
 	ctx = context.WithoutCancel(ctx)
 	kept, err := b.setup.Journal.Do(ctx, func(v earshot.View) (events []earshot.Event, err error) {
@@ -171,8 +171,8 @@ func (b *Directory) record(ctx context.Context, by earshot.ParticipantID, decide
 	return nil
 }
 
-// event is visible to the owner alone: an agent's profile is no business of guests, nor of other
-// agents. Whoever knows who is in a room tells them who else is there.
+// event returns an event that only the owner may see: an agent's profile does not concern guests or
+// other agents. They learn who is in a room from those who keep the room.
 func (b *Directory) event(by earshot.ParticipantID, a earshot.Agent) earshot.Event {
 	return earshot.Event{
 		ID: b.setup.NewID(), At: b.setup.Now(), Room: earshot.Desk, From: earshot.Handle{Provider: "earshot", ID: string(a.Kind())},
@@ -207,7 +207,7 @@ func (b *Directory) add(r *Record) {
 	b.seat(r)
 }
 
-// seat updates whether an agent may sit in a room.
+// seat updates whether an agent may have a seat in a room.
 func (b *Directory) seat(r *Record) {
 	i := slices.IndexFunc(b.seats, func(s *Record) bool { return s.ID == r.ID })
 	switch may := r.Kind == paths.Agent || len(r.Rooms) > 0; {

@@ -10,7 +10,7 @@ import (
 	"earshot/participants/paths"
 )
 
-// End ends an agent for ever, with all agents below it, and for a gateway with all agents of its
+// End ends an agent for ever, with all agents below it and, for a gateway, with all agents of its
 // subuser. Only somebody who may operate the daemon may do it, and not to an agent from the
 // configuration.
 func (b *Directory) End(ctx context.Context, by participants.Participant, id earshot.ParticipantID) error {
@@ -20,7 +20,8 @@ func (b *Directory) End(ctx context.Context, by participants.Participant, id ear
 	return b.end(ctx, by.ID, id)
 }
 
-// Finish ends a spawned agent, with all below it, because its work is done. by is who had it made.
+// Finish ends a spawned agent, with all agents below it, because its work is done. by is who
+// requested it.
 func (b *Directory) Finish(ctx context.Context, by, id earshot.ParticipantID) error {
 	if r, ok := b.ByID(id); ok && !r.Kind.Below() {
 		return participants.Refuse(ErrNotYours, fmt.Sprintf("%s was not spawned", r.Name), "ask the owner to end it: earshot agents end")
@@ -28,8 +29,8 @@ func (b *Directory) Finish(ctx context.Context, by, id earshot.ParticipantID) er
 	return b.end(ctx, by, id)
 }
 
-// Clear ends every agent that was made for one task: its requester is gone with the previous run of
-// the program. It is called before any agent is made.
+// Clear ends every agent that was made for one task, because its requester is gone with the
+// previous run of the program. It is called before any agent is made.
 func (b *Directory) Clear(ctx context.Context) error {
 	done, err := b.begin(ctx)
 	if err != nil {
@@ -79,7 +80,7 @@ func (b *Directory) of(user earshot.ParticipantID) (all []Record) {
 	return all
 }
 
-// endAll ends agents with all below them. The caller has called begin.
+// endAll ends agents with all agents below them. The caller has called begin.
 func (b *Directory) endAll(ctx context.Context, by earshot.ParticipantID, going []Record) error {
 	err := b.record(ctx, by, func(earshot.View) (ended []earshot.Agent, err error) {
 		for _, r := range going {

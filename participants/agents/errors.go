@@ -2,8 +2,8 @@ package agents
 
 import "errors"
 
-// The errors to branch on. An error of this package that wraps one of them says what is wrong in
-// words for people, and has a method Cure that says what to do.
+// The errors to branch on. An error of this package that wraps one of them explains to people what
+// is wrong, and has a method Cure that says what to do.
 var (
 	ErrUnknown    = errors.New("there is no such agent")
 	ErrDead       = errors.New("the agent has ended")

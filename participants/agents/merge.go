@@ -8,13 +8,14 @@ import (
 )
 
 // merge applies the changes from base to theirs to mine, line by line. Where both have changed the
-// same place, mine stays, unless it has only added lines to base: then these stand around theirs.
+// same place, mine wins, unless it has only added lines to base: then these lines surround those of
+// theirs.
 func merge(base, mine, theirs earshot.Text) earshot.Text {
 	b, m, t := lines(base), lines(mine), lines(theirs)
 	inMine, inTheirs := align(b, m), align(b, t)
 	var merged []string
 	for i, j, k := 0, 0, 0; i <= len(b); {
-		// All three meet again at the next line of base that is in both.
+		// All three agree again at the next line of base that is in both others.
 		next := i
 		for next < len(b) && (inMine[next] < 0 || inTheirs[next] < 0) {
 			next++
@@ -37,8 +38,8 @@ func merge(base, mine, theirs earshot.Text) earshot.Text {
 	return earshot.Text(strings.Join(merged, ""))
 }
 
-// added returns the lines that mine, from j on, adds before and after the lines of base at these
-// places, and whether all of those lines are still there.
+// added returns the lines that mine, from line j on, has before and after the lines of base at
+// these places, and whether mine still has all of those lines.
 func added(places []int, mine []string, j int) (before, after []string, only bool) {
 	if slices.Contains(places, -1) {
 		return nil, nil, false
@@ -58,8 +59,8 @@ func added(places []int, mine []string, j int) (before, after []string, only boo
 // lines returns the lines of a text, each with its line break.
 func lines(text earshot.Text) []string { return slices.Collect(strings.Lines(string(text))) }
 
-// align returns for each line of a the index of its line in b, or -1, by the longest common
-// subsequence.
+// align returns, for each line of a, the index of the same line in b, or -1. It uses the longest
+// common subsequence.
 func align(a, b []string) []int {
 	longest := make([][]int, len(a)+1) // from each pair of indices on
 	for i := range longest {

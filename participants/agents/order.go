@@ -13,7 +13,7 @@ import (
 	"earshot/participants/paths"
 )
 
-// An Order is a change that somebody wants for an agent, wherever they said it.
+// An Order is a change of an agent that somebody wants, wherever they asked for it.
 type Order struct {
 	Act   earshot.Act           `json:"act"`             // Created, Changed or Ended
 	Agent string                `json:"agent,omitempty"` // an existing agent, by its name or its path
@@ -26,20 +26,20 @@ type Edit struct {
 	Name        *string           `json:"name,omitempty"`
 	Description *string           `json:"description,omitempty"`
 	Prompt      *earshot.Text     `json:"prompt,omitempty"` // empty means the built-in one
-	Engine      *string           `json:"engine,omitempty"` // empty means that of its role
-	Model       *string           `json:"model,omitempty"`  // empty means that of its role
+	Engine      *string           `json:"engine,omitempty"` // empty means the engine of its role
+	Model       *string           `json:"model,omitempty"`  // empty means the model of its role
 	Rooms       *[]earshot.RoomID `json:"rooms,omitempty"`  // empty means everywhere
 	Main        *bool             `json:"main,omitempty"`
 	AutoReply   *bool             `json:"auto_reply,omitempty"`
 }
 
-// Keys are the keys of [Edit.Set], as the configuration calls them.
+// Keys are the keys of [Edit.Set], named as in the configuration.
 var Keys = []string{"name", "description", "prompt", "engine", "model", "rooms", "main", "auto_reply"}
 
 // Everywhere stands for all rooms in a list of rooms.
 const Everywhere = "all"
 
-// Set sets what the configuration calls key. Rooms are separated by commas.
+// Set sets the value of a key of the configuration. Rooms are separated by commas.
 func (e *Edit) Set(key, value string) (err error) {
 	value = strings.TrimSpace(value)
 	switch strings.ToLower(key) {
@@ -110,16 +110,16 @@ func set[T any](what *T, to *T) {
 	}
 }
 
-// Execute carries out o for by, and returns the agent before and after. was is zero for an agent
-// that was made, and is is zero for one that was ended. Making the first agent of a subuser makes
-// the subuser too.
+// Execute carries out o on behalf of by, and returns the agent before and after. was is zero for an
+// agent that was made, and is is zero for one that was ended. Making the first agent of a subuser
+// also makes the subuser.
 func (b *Directory) Execute(ctx context.Context, by participants.Participant, o Order) (was, is Record, err error) {
 	if o.Act == earshot.Created {
 		is, err = b.made(ctx, by, o)
 		return was, is, err
 	}
 	if err := operates(by, "change an agent"); err != nil {
-		return was, is, err // refused before they learn which agents exist
+		return was, is, err // refuse before they learn which agents exist
 	}
 	if was, err = b.Find(ctx, o.Agent); err != nil {
 		return was, is, err
@@ -174,7 +174,7 @@ func (b *Directory) Find(ctx context.Context, text string) (Record, error) {
 	return Record{}, participants.Refuse(ErrUnknown, fmt.Sprintf("no agent is called %q", participants.OneLine(text)), "call one of "+strings.Join(names, ", ")+", or make it: earshot agents add NAME")
 }
 
-// Gone returns the agents that have ended, last made first.
+// Gone returns the agents that have ended, beginning with the one made last.
 func (b *Directory) Gone(ctx context.Context, limit int) (gone []Record, err error) {
 	err = b.viewer.Look(ctx, func(v earshot.View) (err error) {
 		gone, err = past(ctx, v, limit)

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	longestName        = 40       // characters; it stands before every reply
-	longestDescription = 200      // bytes; it stands in every prompt
+	longestName        = 40       // characters; it precedes every reply
+	longestDescription = 200      // bytes; it is in every prompt
 	longestPrompt      = 16 << 10 // bytes; about the size of the smallest context
 	longestModel       = 200      // bytes
-	mostRooms          = 32       // more than there can be
+	mostRooms          = 32       // more rooms than there can be
 )
 
 // A profileScope is what a profile may refer to.
@@ -28,8 +28,8 @@ type profileScope struct {
 	engines []string
 }
 
-// profile returns the profile of r as it is kept, or all that is wrong with it. The caller has
-// called begin.
+// profile returns the profile of r in the form in which it is kept, or everything that is wrong
+// with it. The caller has called begin.
 func (b *Directory) profile(r Record) (earshot.Profile, error) {
 	p := r.Profile
 	faults := []error{profileScope{b.setup.Rooms, b.setup.Engines}.check(p), homeless(r.User, p)}
@@ -54,8 +54,7 @@ func (b *Directory) profile(r Record) (earshot.Profile, error) {
 	return p, nil
 }
 
-// rival returns an error if another agent is already the main one of a room for which r is to be
-// the main one.
+// rival returns an error if r is to be the main agent of a room that already has another one.
 func (b *Directory) rival(r Record) error {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -72,8 +71,8 @@ func overlap(a, b []earshot.RoomID) bool {
 	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(room earshot.RoomID) bool { return slices.Contains(b, room) })
 }
 
-// homeless requires the rooms of a subuser's agents: in other rooms they would hear what belongs to
-// another user.
+// homeless requires that the agents of a subuser list their rooms: in other rooms they would hear
+// what belongs to another user.
 func homeless(user earshot.ParticipantID, p earshot.Profile) error {
 	if user != "" && user != participants.Owner && len(p.Rooms) == 0 && p.Name != "" {
 		return field.Errorf("rooms", "is empty; an agent of a subuser must be told in which rooms it sits")
@@ -123,7 +122,7 @@ func (h profileScope) checkRooms(rooms []earshot.RoomID) (faults []error) {
 	return faults
 }
 
-// choose says what can be chosen.
+// choose lists what can be chosen.
 func choose[S ~string](what string, from []S) string {
 	if len(from) == 0 {
 		return "must be " + what + ", but there is none"

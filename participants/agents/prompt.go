@@ -31,10 +31,10 @@ func HousePrompt(version int) earshot.Text {
 	return prompts[version-1]
 }
 
-// Upgrade returns a prompt, made from the built-in one of a version, as it would have been made
-// from the newest, and the newest version. What its owner wrote, changed or removed stays so; only
-// unchanged built-in lines become those of the newest version. A prompt without a version, or of a
-// future version, stays as it is.
+// Upgrade takes a prompt that was made from the built-in prompt of a version. It returns the prompt
+// as it would have been made from the newest one, and the newest version. What its owner wrote,
+// changed or removed remains; only unchanged built-in lines become those of the newest version. A
+// prompt without a version, or of a future one, stays unchanged.
 func Upgrade(prompt earshot.Text, version int) (earshot.Text, int) {
 	old := HousePrompt(version)
 	if old == "" || version == Newest || prompt == "" {

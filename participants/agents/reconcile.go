@@ -11,8 +11,8 @@ import (
 	"earshot/participants/paths"
 )
 
-// reconcile fills an empty directory from the journal, and brings both in step with the
-// configuration, in one step.
+// reconcile fills an empty directory from the journal, and reconciles both with the configuration,
+// in one step.
 func (b *Directory) reconcile(ctx context.Context) error {
 	return b.record(ctx, "", func(v earshot.View) ([]earshot.Agent, error) {
 		all, err := alive(ctx, v)
@@ -31,9 +31,9 @@ func (b *Directory) reconcile(ctx context.Context) error {
 	})
 }
 
-// Reconfigure brings a directory in use, and the journal, in step with another configuration, as
-// [Open] does; it keeps its journal and clock. The caller updates the participant registry with the
-// result. If it fails, nothing has changed.
+// Reconfigure reconciles a directory in use, and the journal, with another configuration, as [Open]
+// does. It keeps its journal and clock. The caller updates the participant registry with the
+// result. If Reconfigure fails, nothing has changed.
 func (b *Directory) Reconfigure(ctx context.Context, s Setup) error {
 	done, err := b.begin(ctx)
 	if err != nil {
@@ -106,8 +106,8 @@ func (p *reconciliation) main(ctx context.Context) error {
 	return p.settle(ctx, r, p.ids[participants.Agent])
 }
 
-// existing returns the agent that an entry describes: one of the same user with the same name, even
-// if somebody made it at run time.
+// existing returns the agent that an entry describes: an agent of the same user with the same name,
+// even one that somebody made at run time.
 func (p *reconciliation) existing(e Entry) *Record {
 	for _, r := range p.live {
 		if r.Kind == paths.Agent && r.ID != participants.Agent && r.User == e.owner() && participants.Key(r.Name) == participants.Key(e.Name) {
@@ -117,7 +117,7 @@ func (p *reconciliation) existing(e Entry) *Record {
 	return nil
 }
 
-// settle makes an agent match the configuration: an existing one, or else a new one.
+// settle makes an agent match the configuration: an existing one, or otherwise a new one.
 func (p *reconciliation) settle(ctx context.Context, r Record, is *Record) error {
 	r.Role = r.Kind.Role()
 	p.names = append(p.names, r.Name)
@@ -171,8 +171,8 @@ func (p *reconciliation) gateway(ctx context.Context, e Entry) error {
 	return p.create(ctx, r)
 }
 
-// give makes an agent from run time give way to the configuration, and brings its prompt up to
-// date.
+// give updates an agent that was made at run time: the configuration takes precedence over it, and
+// its prompt is brought up to date.
 func (p *reconciliation) give(was Record) {
 	r := was
 	r.Name = p.name(r)
@@ -188,8 +188,8 @@ func (p *reconciliation) give(was Record) {
 	}
 }
 
-// name returns the name of an agent from run time: with a number, if the configuration has given
-// its name to somebody else.
+// name returns the name of an agent that was made at run time. The name gets a number if the
+// configuration has given it to somebody else.
 func (p *reconciliation) name(r Record) string {
 	name := r.Name
 	for n := 2; name != "" && (p.taken(name) || n > 2 && p.had(name)); n++ {
@@ -208,7 +208,7 @@ func (p *reconciliation) had(name string) bool {
 	return false
 }
 
-// taken reports whether somebody could be mistaken for an agent called name.
+// taken reports whether an agent called name could be mistaken for somebody else.
 func (p *reconciliation) taken(name string) bool {
 	near := func(other string) bool { return participants.Near(name, other) }
 	return slices.ContainsFunc(p.names, near) || p.setup.Actors.Collides(name) != nil

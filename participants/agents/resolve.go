@@ -12,7 +12,7 @@ import (
 )
 
 // Resolve returns the agent that lives at a path, and never makes one. The error is [ErrDead] if
-// there was one, and [ErrUnknown] if there never was. It reads the table only if no agent lives
+// there was an agent, and [ErrUnknown] if there never was. The table is only read if no agent lives
 // there.
 func (b *Directory) Resolve(ctx context.Context, path earshot.Path) (Record, error) {
 	b.mu.RLock()
@@ -44,7 +44,7 @@ func unknown(path earshot.Path) error {
 	return participants.Refuse(ErrUnknown, fmt.Sprintf("there is no agent at %q", shown(path)), "list the agents: earshot agents")
 }
 
-// shown returns a path, which may come from anybody, as it may stand in a line.
+// shown returns a path, which may come from anybody, in a form that can be part of a line.
 func shown(path earshot.Path) string {
 	const most = 80
 	if len(path) > most {
@@ -99,8 +99,9 @@ func (b *Directory) In(room earshot.RoomID) (sit []Record) {
 	return sit
 }
 
-// Main returns the agent that answers in a room what is addressed to nobody in particular: the one
-// configured as the main one that sits there, or else the main agent of the program.
+// Main returns the agent that answers what is addressed to nobody in particular in a room: the
+// agent with a seat there that is configured as a main one, or otherwise the main agent of the
+// program.
 func (b *Directory) Main(room earshot.RoomID) Record {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -119,8 +120,8 @@ func (b *Directory) main(room earshot.RoomID) *Record {
 	return b.ids[participants.Agent]
 }
 
-// Label returns the present or former name of an agent, for people and on old lines, in one line:
-// "Coder", "Coder's helper 0". It is empty for an ID that never was an agent's.
+// Label returns the present or former name of an agent, in one line, for people and for old lines:
+// "Coder", "Coder's helper 0". It is empty for an ID that never belonged to an agent.
 func (b *Directory) Label(id earshot.ParticipantID) string {
 	b.mu.RLock()
 	label, known := b.labels[id]
@@ -139,8 +140,8 @@ func (b *Directory) Label(id earshot.ParticipantID) string {
 	return label
 }
 
-// mostFormer is how many names of ended agents are in memory: those by which somebody may still
-// call one.
+// mostFormer is how many names of ended agents are kept in memory, so that somebody who still calls
+// one is understood.
 const mostFormer = 256
 
 // Former returns the names of ended agents. Others may have these names by now.
@@ -167,8 +168,8 @@ func root(path earshot.Path) earshot.Path {
 	return path
 }
 
-// mostLabels is how many labels of dead agents are in memory: those on the lines that are on the
-// screen and in the prompts.
+// mostLabels is how many labels of dead agents are kept in memory: those of the lines on the screen
+// and in the prompts.
 const mostLabels = 1024
 
 // remember keeps the label of a dead agent. The caller holds mu.
@@ -179,7 +180,8 @@ func (b *Directory) remember(id earshot.ParticipantID, label string) {
 	b.labels[id] = label
 }
 
-// wasCalled looks up the label of a dead agent. It is not known if the table cannot be read.
+// wasCalled looks up the label of a dead agent. If the table cannot be read, the label is not
+// known.
 func (b *Directory) wasCalled(ctx context.Context, id earshot.ParticipantID) (label string, known bool) {
 	err := b.viewer.Look(ctx, func(v earshot.View) error {
 		r, is, err := called(ctx, v, id)
@@ -193,9 +195,9 @@ func (b *Directory) wasCalled(ctx context.Context, id earshot.ParticipantID) (la
 	return label, err == nil && known
 }
 
-// Target returns where a message to the user of the agent at a path goes by a connector such as
-// discord. Only a handle of that user that somebody has recorded counts; none is guessed: if there
-// are none or several, the error wraps [ErrTarget].
+// Target returns the handle by which a message reaches the user of the agent at a path through a
+// connector such as discord. Only a handle that somebody has recorded for that user counts; none is
+// guessed. If there is none, or there are several, the error wraps [ErrTarget].
 func (b *Directory) Target(ctx context.Context, path earshot.Path, connector string) (earshot.Handle, error) {
 	r, err := b.Resolve(ctx, path)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"earshot/participants/paths"
 )
 
-// Subuser makes a subuser, which is a user with agents of its own, and returns the gateway to them.
-// id is the subuser's user ID. The gateway may have a name of its own; without one it is named
-// after the subuser. Only somebody who may operate the daemon may do it.
+// Subuser makes a subuser, which is a user with its own agents, and returns the gateway to them. id
+// is the subuser's user ID. The gateway may have its own name; without one it is named after the
+// subuser. Only somebody who may operate the daemon may do it.
 func (b *Directory) Subuser(ctx context.Context, by participants.Participant, id string, p earshot.Profile) (Record, error) {
 	if err := operates(by, "make a subuser"); err != nil {
 		return Record{}, err
@@ -27,7 +27,7 @@ func (b *Directory) Subuser(ctx context.Context, by participants.Participant, id
 }
 
 // subuserPath returns the path of the gateway of a subuser. It refuses the owner, and an ID that
-// looks like the owner's: with their gateway all their agents would end.
+// looks like the owner's, because ending such a gateway would end all of the owner's agents.
 func subuserPath(id string) (earshot.Path, error) {
 	if participants.Near(id, string(participants.Owner)) {
 		return "", participants.Refuse(ErrTaken, fmt.Sprintf("the subuser %q could be mistaken for the owner", participants.OneLine(id)), "choose another ID, such as family")
@@ -48,9 +48,9 @@ func (r Record) Gate() earshot.ParticipantID {
 }
 
 // Reaches says why an agent cannot send a message to another; nil if it can. Agents of one user
-// reach each other. Between those of a subuser and those of the user above it there is only the
-// gateway, which reaches both; agents of the program itself reach all. The error is [ErrApart], and
-// says through whom the other is reached.
+// reach each other. The agents of a subuser and those of the user above it are connected only by
+// the gateway, which reaches both. Agents of the program itself reach all. The error is [ErrApart],
+// and says through whom the other agent is reached.
 func Reaches(from, to Record) error {
 	switch {
 	case from.User == to.User, from.User == "", to.User == "":

@@ -49,8 +49,8 @@ func (Projection) Reset(ctx context.Context, tx *sql.Tx) error {
 	return run(ctx, tx, `DROP TABLE IF EXISTS agents`)
 }
 
-// Apply implements [earshot.Projection]. An agent's texts go with the event that has them; that
-// there was an agent at its path stays.
+// Apply implements [earshot.Projection]. An agent's texts are removed with the event that contains
+// them; that there was an agent at its path remains.
 func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 	switch b := e.Body.(type) {
 	case earshot.Agent:
@@ -129,10 +129,10 @@ func run(ctx context.Context, tx *sql.Tx, statements ...string) error {
 type row struct {
 	Record
 	dead bool
-	next map[paths.Kind]int // the numbers of its next children
+	next map[paths.Kind]int // the numbers of its next children, by kind
 }
 
-// columns are those of a row, in the order of scan.
+// columns are the columns of a row, in the order of scan.
 const columns = "path, id, user, kind, role, configured, profile, dead, subs, searches"
 
 func scan(from interface{ Scan(...any) error }) (row, error) {
@@ -147,12 +147,12 @@ func scan(from interface{ Scan(...any) error }) (row, error) {
 	return r, json.Unmarshal(profile, &r.Profile)
 }
 
-// at returns the row of a path, if there is or was an agent.
+// at returns the row of a path, if there is or ever was an agent.
 func at(ctx context.Context, v earshot.View, path earshot.Path) (row, bool, error) {
 	return one(v.QueryRowContext(ctx, "SELECT "+columns+" FROM agents WHERE path = ?", path))
 }
 
-// called returns the row of an ID.
+// called returns the row of the agent with an ID.
 func called(ctx context.Context, v earshot.View, id earshot.ParticipantID) (row, bool, error) {
 	return one(v.QueryRowContext(ctx, "SELECT "+columns+" FROM agents WHERE id = ?", id))
 }
@@ -165,7 +165,7 @@ func one(found *sql.Row) (row, bool, error) {
 	return r, err == nil, err
 }
 
-// used returns the path that looks like another, if there is or was one.
+// used returns an existing or former path that looks like this one, if there is any.
 func used(ctx context.Context, v earshot.View, path earshot.Path) (by earshot.Path, is bool, err error) {
 	err = v.QueryRowContext(ctx, "SELECT path FROM agents WHERE look = ? LIMIT 1", paths.Look(path)).Scan(&by)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -179,7 +179,7 @@ func alive(ctx context.Context, v earshot.View) ([]Record, error) {
 	return several(ctx, v, "WHERE NOT dead ORDER BY made")
 }
 
-// past returns some dead agents, youngest first.
+// past returns some dead agents, the youngest first.
 func past(ctx context.Context, v earshot.View, limit int) ([]Record, error) {
 	return several(ctx, v, "WHERE dead ORDER BY made DESC LIMIT ?", limit)
 }

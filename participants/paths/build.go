@@ -10,24 +10,25 @@ import (
 	"earshot/participants"
 )
 
-// ErrPath is wrapped by every error of this package: the input is not a path, or cannot make one.
-// The errors say to people what is wrong, and have a method Cure that says what to do.
+// ErrPath is wrapped by every error of this package: the input is not a path, or no path can be
+// made from it. The errors explain to people what is wrong, and have a method Cure that says what
+// to do.
 var ErrPath = errors.New("that is not a path")
 
 const (
-	// longest is how many bytes a path may have: it is a key, and stands in log lines.
+	// longest is how many bytes a path may have: it is a key, and appears in log lines.
 	longest = 512
 
-	// deepest is how many agents may stand below the first one, each below the previous. Agents
-	// that ask one another give up much earlier.
+	// deepest is how many levels of agents there may be below the first one. Agents that ask one
+	// another give up much earlier.
 	deepest = 8
 
-	// mostIndex is the highest number of a child. Making one a second takes thirty years to get
-	// there.
+	// mostIndex is the highest number of a child. At one child a second, it takes thirty years to
+	// get there.
 	mostIndex = 999_999_999
 )
 
-// reserved are the looks of the words that have a meaning in a path.
+// reserved are the looks of the words that have a meaning in a path; see [participants.Key].
 var reserved = sync.OnceValue(func() map[string]bool {
 	looks := make(map[string]bool)
 	for _, k := range []Kind{Agent, Cron, Task, Subuser, System, Sub, Memory, Search, Connector} {
@@ -39,7 +40,7 @@ var reserved = sync.OnceValue(func() map[string]bool {
 // Reserved reports whether word has a meaning in a path, or looks like a word that has one.
 func Reserved(word string) bool { return reserved()[participants.Key(word)] }
 
-// OfConnector returns the path of the agent that user meets by a connector, such as console.
+// OfConnector returns the path of the agent that user meets through a connector, such as console.
 func OfConnector(user, connector string) (earshot.Path, error) { return build(user, "", connector) }
 
 // OfAgent returns the path of the named agent of user; see [Slug].
@@ -83,16 +84,16 @@ func build(user string, kind Kind, name string) (earshot.Path, error) {
 	return earshot.Path("/" + of + "/" + string(kind) + "/" + word), nil
 }
 
-// OfSub returns the path of the nth agent that the one at parent made.
+// OfSub returns the path of the nth agent that the agent at parent made.
 func OfSub(parent earshot.Path, n int) (earshot.Path, error) { return Child(parent, Sub, n) }
 
-// OfMemory returns the path of the agent that remembers for the one at parent.
+// OfMemory returns the path of the agent that remembers for the agent at parent.
 func OfMemory(parent earshot.Path) (earshot.Path, error) { return Child(parent, Memory, 0) }
 
-// OfSearch returns the path of the nth agent that looks something up for the one at parent.
+// OfSearch returns the path of the nth agent that looks something up for the agent at parent.
 func OfSearch(parent earshot.Path, n int) (earshot.Path, error) { return Child(parent, Search, n) }
 
-// Child returns the path of an agent of a kind below another. If there can be only one, n is 0.
+// Child returns the path of an agent of a kind below another. n is 0 if there can be only one.
 func Child(parent earshot.Path, kind Kind, n int) (earshot.Path, error) {
 	if _, err := Parse(parent); err != nil {
 		return "", err
@@ -108,14 +109,14 @@ func Child(parent earshot.Path, kind Kind, n int) (earshot.Path, error) {
 	default:
 		child = parent + earshot.Path("/"+string(kind))
 	}
-	_, err := Parse(child) // it may be too deep now
+	_, err := Parse(child) // the path may have become too deep
 	if err != nil {
 		return "", err
 	}
 	return child, nil
 }
 
-// segment returns s as a word of a path; what names the word in errors.
+// segment returns s as a word of a path; errors call the word what.
 func segment(what, s string) (string, error) {
 	word, err := participants.CheckWord(s)
 	switch {

@@ -11,7 +11,7 @@ import (
 )
 
 // Label returns the label of the agent at p, for people: "Coder", "Coder's helper 0", "console of
-// owner". name is that of the agent itself or, if it has ancestors, of the topmost one; if it is
+// owner". name is the name of the agent or, if it has ancestors, of the topmost one. If name is
 // empty, the label is made from the path.
 func Label(p earshot.Path, name string) string {
 	a, err := Parse(p)
@@ -46,7 +46,7 @@ func (a Address) label(name string) string {
 	return fmt.Sprintf("%s %s of %s", a.Kind, a.Name, a.User)
 }
 
-// longestSlug leaves room for a number behind it.
+// longestSlug is the longest slug; it leaves room for a number after it.
 const longestSlug = 48
 
 // Slug returns the path word for a name: "Ann Smith" becomes "ann-smith".

@@ -12,12 +12,12 @@ import (
 // An Address is a parsed path.
 type Address struct {
 	Kind Kind
-	User string // whose it is; empty for one of the program itself
+	User string // the user it belongs to; empty for an agent of the program itself
 
 	// Name is the connector, the name, the ID or the tag; empty for an agent that has a parent.
 	Name string
 
-	Parent earshot.Path // the agent directly above; empty if none
+	Parent earshot.Path // the agent directly above; empty if there is none
 	Index  int          // of a sub or a search
 }
 
@@ -50,7 +50,7 @@ func Parse(p earshot.Path) (Address, error) {
 	return a, nil
 }
 
-// parseRoot parses the words up to the first agent, and returns how many they are.
+// parseRoot parses the words up to the first agent, and returns how many words those are.
 func parseRoot(words []string) (a Address, used int, problem string) {
 	if len(words) < 2 {
 		return a, 0, "has only one word"
@@ -77,7 +77,7 @@ func parseRoot(words []string) (a Address, used int, problem string) {
 	return a, used, ""
 }
 
-// parseChild parses the words of one agent below another, which is at parent.
+// parseChild parses the words of an agent below the one at parent.
 func parseChild(above Address, parent earshot.Path, words []string) (a Address, used int, problem string) {
 	kind := Kind(words[0])
 	a = Address{Kind: kind, User: above.User, Parent: parent}
@@ -97,7 +97,7 @@ func parseChild(above Address, parent earshot.Path, words []string) (a Address, 
 	return a, 2, ""
 }
 
-// canonical says why word is not as a builder makes it; empty if it is.
+// canonical says in what way word differs from what a builder makes; empty if it does not.
 func canonical(word string) string {
 	switch is, err := segment("word", word); {
 	case word == "":
@@ -124,8 +124,8 @@ func Parent(p earshot.Path) earshot.Path {
 	return a.Parent
 }
 
-// Within reports whether p is subtree or stands somewhere below it: by whole words, so /u1 does not
-// contain /u10.
+// Within reports whether p is subtree or is somewhere below it. It compares whole words, so /u1
+// does not contain /u10.
 func Within(p, subtree earshot.Path) bool {
 	if subtree == "" || strings.HasSuffix(string(subtree), "/") {
 		return false

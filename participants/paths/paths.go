@@ -10,16 +10,16 @@
 //	<any of them>/memory       one that remembers for another
 //	<any of them>/search/<n>   one that looks something up for another
 //
-// A user is a person, a group, which has a user ID of its own, or a subuser. A path is only an
-// address: what an agent is, whose it is and what it may do is stored elsewhere, see
+// A user is a person, a group, which has its own user ID, or a subuser. A path is only an address.
+// What an agent is, to whom it belongs and what it may do is stored elsewhere, see
 // [earshot/participants/agents].
 //
-// Each word of a path is in small letters and in its one spelling, so that two paths are the same
-// if their bytes are. The words that have a meaning here can stand nowhere else, nor can words that
-// look like one of them.
+// Each word of a path is in small letters and in its only spelling, so two paths are the same if
+// their bytes are. The words that have a meaning here cannot be used anywhere else in a path, nor
+// can words that look like them.
 package paths
 
-// A Kind says what an agent at a path is. It is stored when the agent is made.
+// A Kind says what an agent at a path is. It is recorded when the agent is made.
 type Kind string
 
 // The kinds, one for each pattern above.
