@@ -98,20 +98,10 @@ func TestChangedInTheJournal(t *testing.T) {
 }
 
 // within reports whether any file in a folder has a word.
-func within(t *testing.T, dir, word string) bool {
+func within(t *testing.T, dir, word string) (is bool) {
 	t.Helper()
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		data, err := os.ReadFile(filepath.Join(dir, f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(strings.ToLower(string(data)), word) {
-			return true
-		}
-	}
-	return false
+	testkit.Files(t, dir, func(_ string, data []byte) {
+		is = is || strings.Contains(strings.ToLower(string(data)), word)
+	})
+	return is
 }

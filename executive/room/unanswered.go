@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/delivery"
 	"earshot/executive/question"
 	"earshot/interrupt"
 )
@@ -33,9 +34,9 @@ func (r *Room) putOff(q question.Question) {
 	}))
 }
 
-// resumes has the unanswered messages answered as soon as their author is present again, or need
-// not be waited for any longer. Whether and by whom is decided again, among the agents that have
-// not had their turn.
+// resumes has the unanswered messages answered as soon as their author is present again and reads
+// the answer somewhere, or need not be waited for any longer. Whether and by whom is decided again,
+// among the agents that have not had their turn.
 func (r *Room) resumes(ctx context.Context) {
 	if len(r.unanswered.messages) == 0 {
 		return
@@ -50,11 +51,19 @@ func (r *Room) resumes(ctx context.Context) {
 			return true
 		case !r.is().Answers():
 			return false
-		case !r.addressing.IsHere(e.Author) && now.Before(r.unanswered.until):
+		case !r.receives(e) && now.Before(r.unanswered.until):
 			return false
 		}
 		r.askAgain(ctx, e)
 		return true
+	})
+}
+
+// receives reports whether the author of a message is here and reads, at an outlet, what is answered:
+// a terminal comes a moment after whoever sits at it.
+func (r *Room) receives(e earshot.Event) bool {
+	return r.addressing.IsHere(e.Author) && slices.ContainsFunc(r.outlets(question.Question{Message: e}, r.set), func(p *delivery.Outlet) bool {
+		return r.reads(p, r.cfg.People.Current(e.Author))
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
+	"earshot/participants"
 )
 
 // after returns a house that goes on from what h has on record.
@@ -108,6 +109,44 @@ func TestUnanswered(t *testing.T) {
 				}
 				if strings.Contains(tt.want, "four") && said != 1 {
 					t.Errorf("the message is there %d times", said)
+				}
+			})
+		})
+	}
+}
+
+// TestUnansweredWithoutATerminal: somebody who comes back is answered when there is a terminal again
+// where they read the answer, which may be a moment after they are here; and after a while in any case.
+func TestUnansweredWithoutATerminal(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		after time.Duration // from when they are here until their terminal is; 0 means never
+		want  string
+	}{
+		{"a moment later", 300 * time.Millisecond, "interrupted: | completed:one two three four"},
+		{"never", 0, "interrupted: | completed:"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse().open(t.Context())
+				h.Leave()
+				h.say(t, "count")
+				time.Sleep(10 * time.Millisecond)
+				h.stop()
+				again := h.after()
+				again.away = true
+				again.open(t.Context())
+				if err := again.Admit(t.Context(), earshot.Event{From: ann, Via: "console", Body: earshot.Presence{Session: "console", Here: true}}); err != nil {
+					t.Fatal(err)
+				}
+				if tt.after > 0 {
+					time.Sleep(tt.after)
+					again.Enter(again.console, earshot.Audience{Members: []earshot.ParticipantID{participants.Owner}})
+				}
+				time.Sleep(time.Minute)
+				again.stop()
+				if got := again.answers(); got != tt.want {
+					t.Errorf("got %q, want %q", got, tt.want)
 				}
 			})
 		})
