@@ -105,8 +105,8 @@ func TestTap(t *testing.T) {
 	}
 }
 
-// TestPassEverywhere: a pass ends the reply wherever it is, even within a letter or within code, and
-// however the reply is cut into pieces.
+// TestPassEverywhere: a pass ends the reply wherever it is, even within a letter or within code,
+// and however the reply is cut into pieces.
 func TestPassEverywhere(t *testing.T) {
 	const reply = "Größe: `x<y` 日\n```\n</b>\n```"
 	for at := range len(reply) + 1 {

@@ -78,8 +78,8 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// TestAddressIsTotal: of all that may be heard, only words with the name call the agent, nothing is a
-// follow-up outside a talk, and words that are the agent's own are never anybody else's.
+// TestAddressIsTotal: of all that may be heard, only words with the name call the agent, nothing is
+// a follow-up outside a talk, and words that are the agent's own are never anybody else's.
 func TestAddressIsTotal(t *testing.T) {
 	word := rapid.SampledFrom([]string{"earshot", "ear", "shot", "hey", "the", "moon", "Pulls", "é", "…", "stop"})
 	rapid.Check(t, func(t *rapid.T) {
