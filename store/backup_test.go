@@ -20,8 +20,8 @@ import (
 	"earshot/store"
 )
 
-// TestBackup makes a backup while others write, and restores it. The restored journal is that of one
-// moment, reads the same, and has no trace of what was deleted before.
+// TestBackup makes a backup while others write, and restores it. The restored journal is that of
+// one moment, reads the same, and has no trace of what was deleted before.
 func TestBackup(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := fresh(t, filepath.Join(t.TempDir(), "a"))
