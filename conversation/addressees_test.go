@@ -12,7 +12,7 @@ import (
 	"earshot/participants"
 )
 
-// everybody is who can be called in these tests; "ann" writes.
+// everybody returns the people and agents who can be called in these tests; "ann" writes.
 func everybody() []participants.Participant {
 	var all []participants.Participant
 	for _, n := range []string{"Ann", "Bob", "Ann Smith", "Jean-Luc", "O'Brien", "guest_1", "Зоя"} {
@@ -28,8 +28,8 @@ func id(name string) earshot.ParticipantID {
 	return earshot.ParticipantID(strings.ToLower(strings.ReplaceAll(name, " ", "-")))
 }
 
-// drawn returns the addressees in one line: those called, "*" for all agents, "people", and unknown
-// names with a question mark.
+// drawn returns the addressees in one line: the IDs of those called, "*" for all agents, "people",
+// and unknown names with a question mark.
 func drawn(d conversation.Addressees) string {
 	var words []string
 	for _, to := range d.To {
@@ -47,7 +47,8 @@ func drawn(d conversation.Addressees) string {
 	return strings.Join(words, " ")
 }
 
-// TestAgentsCall: an agent's text calls those with whom a paragraph begins, and nobody else.
+// TestAgentsCall: the text of an agent calls those with whose names a paragraph begins, and nobody
+// else.
 func TestAgentsCall(t *testing.T) {
 	dir := conversation.NewDirectory(everybody())
 	for _, tt := range []struct{ text, want string }{
@@ -237,7 +238,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestMisses: talk to somebody unknown is distinguished from code, and from a mere mention.
+// TestMisses: a message to somebody unknown is told apart from code, and from a mere mention.
 func TestMisses(t *testing.T) {
 	dir := conversation.NewDirectory(everybody())
 	for text, want := range map[string]bool{
@@ -273,7 +274,7 @@ func TestMisses(t *testing.T) {
 		"@charset \"utf-8\";":                false,
 		"@param text what is said\n@return":  false,
 		"@scope/package is broken":           false,
-		"@Zed's cup is here":                 true, // nobody knows yet that it is a name
+		"@Zed's cup is here":                 true, // Zed is not yet known to be a name
 	} {
 		if got := dir.Direct(earshot.Text(text), "ann").Misses; got != want {
 			t.Errorf("%q misses somebody: %v, want %v", text, got, want)
@@ -319,8 +320,8 @@ func FuzzDirect(f *testing.F) {
 	})
 }
 
-// TestDirectIsQuick, also for unclosed code marks: the rest is not searched again for each. The
-// limit is a hundred times the usual time.
+// TestDirectIsQuick: Direct is quick even with many unclosed code marks, since it does not search
+// the rest of the text for each of them. The limit is a hundred times the usual time.
 func TestDirectIsQuick(t *testing.T) {
 	dir := conversation.NewDirectory(everybody())
 	var b strings.Builder
@@ -328,7 +329,7 @@ func TestDirectIsQuick(t *testing.T) {
 		b.WriteString(strings.Repeat("`", n) + " ")
 	}
 	took := time.Hour
-	for range 5 { // at least one of which the machine does not interrupt
+	for range 5 { // so that at least one run is not interrupted
 		began := time.Now()
 		dir.Direct(earshot.Text(b.String()), "ann")
 		took = min(took, time.Since(began))

@@ -8,8 +8,8 @@ import (
 	"earshot/conversation"
 )
 
-// TestBackchannel: somebody who only shows that they listen does not want the floor; somebody who
-// answers, objects or continues to speak does.
+// TestBackchannel: somebody who only shows that they are listening does not want the floor.
+// Somebody who answers, objects or continues to speak does.
 func TestBackchannel(t *testing.T) {
 	now := time.Unix(1000, 0)
 	talk := conversation.SpeechContext{Talking: true, Sounding: true, Saying: "The moon pulls at the sea."}
@@ -54,7 +54,7 @@ func TestBackchannel(t *testing.T) {
 	}
 }
 
-// TestAMurmurMayBecomeMore: while it is still being said it is undecided.
+// TestAMurmurMayBecomeMore: a murmur is undecided while it is still being said.
 func TestAMurmurMayBecomeMore(t *testing.T) {
 	about := conversation.SpeechContext{Talking: true, Sounding: true}
 	for _, tt := range []struct {
@@ -70,7 +70,7 @@ func TestAMurmurMayBecomeMore(t *testing.T) {
 		{"oh I", true, conversation.Following},
 		{"oh I see", false, conversation.Unsure},
 		{"oh I think", false, conversation.Following},
-		{"go ice", false, conversation.Unsure}, // it became "oh I see"
+		{"go ice", false, conversation.Unsure}, // was corrected to "oh I see" later
 		{"go ice", true, conversation.Following},
 		{"no I", false, conversation.Following},
 		{"stop to", false, conversation.Following},
@@ -81,8 +81,8 @@ func TestAMurmurMayBecomeMore(t *testing.T) {
 	}
 }
 
-// TestAStrangerMustBeKnownFirst: while the agent talks with one voice, words of an unknown voice
-// cut nothing yet, unless they call the agent.
+// TestAStrangerMustBeKnownFirst: while the agent talks with one voice, the words of an unknown
+// voice do not yet cut it off, unless they call the agent.
 func TestAStrangerMustBeKnownFirst(t *testing.T) {
 	about := conversation.SpeechContext{Talking: true, Sounding: true, Stranger: true}
 	for said, want := range map[earshot.Text]conversation.Address{
@@ -95,15 +95,15 @@ func TestAStrangerMustBeKnownFirst(t *testing.T) {
 	}
 }
 
-// TestSomebodyElseTalks: words of somebody other than the agent's counterpart are for others from
-// the first word on, unless they call the agent.
+// TestSomebodyElseTalks: the words of somebody else than the agent's counterpart are taken to be
+// for others as soon as there are several, unless they call the agent.
 func TestSomebodyElseTalks(t *testing.T) {
 	about := conversation.SpeechContext{Talking: true, Sounding: true, Stranger: true, Other: true}
 	for said, want := range map[earshot.Text]conversation.Address{
-		"did":                    conversation.Unsure, // it may be its own sound, misheard
+		"did":                    conversation.Unsure, // may be the agent's own sound, misheard
 		"did you buy the milk":   conversation.Aside,
 		"earshot what about now": conversation.Called,
-		"yeah":                   conversation.Unsure, // it may be said to the agent
+		"yeah":                   conversation.Unsure, // may be said to the agent
 	} {
 		if got := listener.Words(earshot.Speech{Words: said, Own: true}, time.Unix(1000, 0), about); got != want {
 			t.Errorf("%q is %q, want %q", string(said), got, want)

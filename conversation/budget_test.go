@@ -14,7 +14,7 @@ import (
 	"earshot/participants"
 )
 
-// kinds are the types of the participants in these tests.
+// kinds returns the type of a participant in these tests.
 func kinds(id earshot.ParticipantID) participants.Type {
 	return map[earshot.ParticipantID]participants.Type{
 		"ann": participants.Human, "bob": participants.Human, "room": participants.Group, "user": participants.Human,
@@ -23,12 +23,12 @@ func kinds(id earshot.ParticipantID) participants.Type {
 	}[id]
 }
 
-// happened is an event as the journal has it.
+// happened returns an event as it is in the journal.
 func happened(by earshot.ParticipantID, body earshot.Body, to ...earshot.ParticipantID) earshot.Event {
 	return earshot.Event{Author: by, To: to, Body: body, Visibility: earshot.Visibility{Scope: earshot.Public}}
 }
 
-// said is a reply of an agent.
+// said returns a reply of an agent.
 func said(text earshot.Text) earshot.Reply {
 	return earshot.Reply{Offered: text, Outcome: earshot.Completed}
 }
@@ -83,10 +83,11 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// TestBudget draws a conversation: A and B are agents, P a person, H a person who
-// speaks to people, p a pass, l the limit, s a reminder that an agent sets, o that it
-// is due, r that one of a person's is; below it how many messages in a row
-// there have been, "x" where the agents have handed over.
+// TestBudget takes one conversation a case, a letter an event. P is a message of a person to an
+// agent, and H one to a person; A and B are replies of agents, C a message of an AI from outside; p
+// is a pass, and l the limit; c is somebody's arrival; s is a reminder that an agent sets, o says
+// that it is due, and r that a person's reminder is due. The row below has the number of messages
+// in a row after each event, or "x" once the agents have handed over.
 func TestBudget(t *testing.T) {
 	events := map[rune]earshot.Event{
 		'P': happened("ann", earshot.Message{Text: "go on"}, "agent"),
@@ -135,7 +136,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestSpent: nobody is asked for the message over the limit.
+// TestSpent: a limit of n allows n messages, and nobody is asked for one more.
 func TestSpent(t *testing.T) {
 	for _, limit := range []int{0, 1, 2, 20} {
 		var b conversation.Budget
@@ -150,7 +151,7 @@ func TestSpent(t *testing.T) {
 	}
 }
 
-// TestWhoIsWho: the budget knows for whom the agents work, and who spoke last.
+// TestWhoIsWho: the budget knows for whom the agents work and which agent spoke last.
 func TestWhoIsWho(t *testing.T) {
 	var turns conversation.TurnControl
 	for _, e := range []earshot.Event{
@@ -164,7 +165,7 @@ func TestWhoIsWho(t *testing.T) {
 	}
 }
 
-// TestCircles: a private conversation has a budget of its own; only so many are kept.
+// TestCircles: a private conversation has a budget of its own, and only so many budgets are kept.
 func TestCircles(t *testing.T) {
 	private := func(members ...earshot.ParticipantID) earshot.Visibility {
 		return earshot.Visibility{Scope: earshot.Private, Members: members}
@@ -239,7 +240,7 @@ func TestRepeats(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		said []earshot.Text
-		want int // the message after which it is a repetition; 0 if it is none
+		want int // the message that makes it a repetition; 0 if none does
 	}{
 		{"three times", []earshot.Text{please, please, please}, 3},
 		{"with others between", []earshot.Text{please, "I have done the first of them.", please, "I have done another one since then.", please}, 5},
@@ -266,7 +267,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// apart returns texts that are not alike.
+// apart returns n texts, no two of which are alike.
 func apart(n int) (all []earshot.Text) {
 	for i := range n {
 		all = append(all, earshot.Text(strings.Repeat(string(rune('a'+i)), 3)+" is one of many different things"[i:]))
@@ -274,7 +275,8 @@ func apart(n int) (all []earshot.Text) {
 	return all
 }
 
-// TestRestart: turn control rebuilt from the journal is what it was, wherever the program ended.
+// TestRestart: turn control that is rebuilt from the journal is the same, wherever the program
+// ended.
 func TestRestart(t *testing.T) {
 	who := rapid.SampledFrom([]earshot.ParticipantID{"ann", "bob", "agent", "coder", "claude", ""})
 	text := rapid.SampledFrom([]earshot.Text{"yes", "no", "please go on with the next part of it", "I have done this and that", ""})

@@ -10,7 +10,7 @@ import (
 	"earshot/conversation"
 )
 
-// called returns a reply by Coder to alice after it went through a CallPrefixer in pieces.
+// called returns a reply by Coder to alice after it has passed a CallPrefixer in pieces.
 func called(t interface{ Fatalf(string, ...any) }, dir *conversation.Directory, pieces ...string) string {
 	c := conversation.CallPrefixer{Name: "alice", From: "coder", Directory: dir}
 	var out strings.Builder
@@ -87,7 +87,7 @@ func TestCallback(t *testing.T) {
 	}
 }
 
-// TestCallbackCallsSomebody: whatever a reply is, the output calls somebody and contains the reply.
+// TestCallbackCallsSomebody: for any reply, the output calls somebody and contains the reply.
 func TestCallbackCallsSomebody(t *testing.T) {
 	dir := conversation.NewDirectory(everybody())
 	part := rapid.SampledFrom([]string{"@", "alice", "Bob", "Ann", " Smith", " ", ", ", ". ", "\n", "hey ", "to: ", "TO:", "all agents", "I think ",
@@ -112,7 +112,7 @@ func TestCallbackCallsSomebody(t *testing.T) {
 	})
 }
 
-// TestCallbackIsQuick: a reply that calls nobody is held back for a word or two, and the rest is
+// TestCallbackIsQuick: a reply that calls nobody is held back for a word or two; the rest of it is
 // not examined.
 func TestCallbackIsQuick(t *testing.T) {
 	dir := conversation.NewDirectory(everybody())

@@ -10,7 +10,7 @@ import (
 	"earshot/conversation"
 )
 
-// continued returns the output for a reply that continues said, cut into pieces of so many bytes.
+// continued returns the output for a reply that continues said, cut into pieces of size bytes.
 func continued(said, reply string, size int) string {
 	c := conversation.NewContinuation(said)
 	var out strings.Builder
@@ -59,11 +59,11 @@ func TestContinuation(t *testing.T) {
 	}
 }
 
-// TestContinuationIsWhole: with whichever sentence a reply begins again, the two together are the
-// text, however the reply is cut into pieces.
+// TestContinuationIsWhole: whichever sentence a reply begins again with, said and the output
+// together are the whole text, however the reply is cut into pieces.
 func TestContinuationIsWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		word := rapid.StringMatching(`[a-z]{1,6}[0-9]{3}`) // so that none occurs twice by accident
+		word := rapid.StringMatching(`[a-z]{1,6}[0-9]{3}`) // long enough not to occur twice by accident
 		sentence := rapid.Custom(func(t *rapid.T) string {
 			return strings.Join(rapid.SliceOfNDistinct(word, 4, 9, rapid.ID).Draw(t, "words"), " ") + "."
 		})

@@ -11,7 +11,7 @@ import (
 	"earshot/conversation"
 )
 
-// tapped is the output of a tap, and its result.
+// A tapped is the output of a ControlTagFilter, and its result.
 type tapped struct {
 	text   string
 	passed bool
@@ -19,7 +19,7 @@ type tapped struct {
 	stray  int
 }
 
-// through sends pieces through a tap, and checks that little is held back.
+// through passes pieces through a ControlTagFilter, and checks that it holds back little.
 func through(t interface{ Fatalf(string, ...any) }, pieces ...string) tapped {
 	var tap conversation.ControlTagFilter
 	var out strings.Builder
@@ -34,11 +34,11 @@ func through(t interface{ Fatalf(string, ...any) }, pieces ...string) tapped {
 	return tapped{out.String(), tap.Passed, strings.Join(tap.Calls, "|"), tap.Stray}
 }
 
-// mostHeld is the length of a tag and what it encloses.
+// mostHeld is the greatest length of a pair of tags with the text between them.
 const mostHeld = 32 + 256 + 32 + 2
 
-// everySplit calls do with text cut into two and three pieces at every place,
-// and into single bytes.
+// everySplit calls do with text cut into two and three pieces at every place, and into single
+// characters.
 func everySplit(text string, do func(pieces ...string)) {
 	for i := range len(text) + 1 {
 		for j := i; j <= len(text); j++ {
@@ -105,8 +105,8 @@ func TestTap(t *testing.T) {
 	}
 }
 
-// TestPassEverywhere: a pass at every place of a reply, also within a letter and
-// within code, ends it there, however it is cut.
+// TestPassEverywhere: a pass ends the reply wherever it is, even within a letter or within code,
+// and however the reply is cut into pieces.
 func TestPassEverywhere(t *testing.T) {
 	const reply = "Größe: `x<y` 日\n```\n</b>\n```"
 	for at := range len(reply) + 1 {
@@ -118,11 +118,11 @@ func TestPassEverywhere(t *testing.T) {
 	}
 }
 
-// A whole tag, as none may come through.
+// wholeTag matches a whole tag, which must never come through.
 var wholeTag = regexp.MustCompile(`(?i)<[ \t-\r]*/?[ \t-\r]*world[ \t-\r]*>`)
 
-// TestTapAnyPieces: however a reply is cut, the output is the same, without a tag in it; and a
-// reply without tags comes out byte for byte.
+// TestTapAnyPieces: the output is the same and has no tag in it, however a reply is cut into
+// pieces. A reply without tags comes out byte for byte.
 func TestTapAnyPieces(t *testing.T) {
 	part := rapid.SampledFrom([]string{"<", "</", "world", "wor", "ld", ">", " ", "\n", "pass", "TO: a", "é", "x", "<world>", "</world>",
 		"<world>pass", "/", strings.Repeat(" ", 40), "…"})
@@ -169,7 +169,7 @@ func FuzzTap(f *testing.F) {
 	})
 }
 
-// TestTapIsLight: a piece without tags is not copied.
+// TestTapIsLight: a piece without tags causes no allocation.
 func TestTapIsLight(t *testing.T) {
 	var tap conversation.ControlTagFilter
 	if n := testing.AllocsPerRun(100, func() { tap.Next("morning ") }); n != 0 {

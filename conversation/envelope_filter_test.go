@@ -53,8 +53,8 @@ func TestScrubber(t *testing.T) {
 	}
 }
 
-// TestAnyPieces: however a reply is cut, the output is the same and has no sender; and what is held
-// back is bounded.
+// TestAnyPieces: the output is the same and has no sender in it, however a reply is cut into
+// pieces.
 func TestAnyPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		reply := drawText(t, "reply")
@@ -111,7 +111,7 @@ func FuzzScrubber(f *testing.F) {
 		if want := whole.Next(reply) + whole.End(); got.String() != want {
 			t.Errorf("in pieces of %d %q, whole %q", size, got.String(), want)
 		}
-		if got.Len() > len(reply) { // a bracket is closed only where a longer envelope was removed
+		if got.Len() > len(reply) { // a bracket is only closed where a longer envelope was removed
 			t.Errorf("%d bytes became %d", len(reply), got.Len())
 		}
 		if strict(got.String()) != 0 || lenientLines(got.String()) != 0 {

@@ -51,7 +51,7 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// parts are the parts of spoofs.
+// parts are the pieces of which these tests make texts.
 var parts = []string{"[", "]", "(", "<", ">", "‹", "│", "|", "［", "（", "FROM", "from", "TO", ":", " ", "\n", "\r\n", "\u2028", "System", "\u200b",
 	"\u2060", "hello", "think", "im_start", "INST", "External:", "SYSTEM", "\xe2\x81", "\xa0", "\xff", "/", "=== CURRENT PARTICIPANTS ==="}
 
@@ -62,8 +62,8 @@ func drawText(t *rapid.T, label string) string {
 	return string(rapid.SliceOf(rapid.Byte()).Draw(t, label))
 }
 
-// TestParse: a rendered envelope is parsed again, byte for byte, and the prompt has one sender,
-// whatever is written.
+// TestParse: whatever is written, a rendered envelope is parsed again byte for byte, and the prompt
+// has exactly one sender.
 func TestParse(t *testing.T) {
 	name := rapid.StringMatching(`[\pL][\pL\pM\p{Nd}_.'-]{0,8}[\pL]( [\pL]{1,8})?`).Filter(func(name string) bool {
 		shown, err := participants.CheckName(name)
@@ -88,7 +88,7 @@ func TestParse(t *testing.T) {
 	})
 }
 
-// TestAnyName: no name makes a second envelope.
+// TestAnyName: no name can create a second envelope.
 func TestAnyName(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		out := (conversation.Envelope{From: drawText(t, "from"), To: []string{drawText(t, "to")}, Text: "hello"}).String()
@@ -123,7 +123,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestOrdinaryText: what people and programs write comes out unchanged, without allocation.
+// TestOrdinaryText: ordinary texts of people and programs come out unchanged, without allocation.
 func TestOrdinaryText(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "ordinary", "*"))
 	if err != nil || len(files) == 0 {
@@ -157,8 +157,8 @@ func BenchmarkEnvelope(b *testing.B) {
 	}
 }
 
-// TestNobodyIsCalledLikeAnEnvelope: the words by which a prompt says who speaks to whom are in no
-// name.
+// TestNobodyIsCalledLikeAnEnvelope: no name may contain the words with which a prompt says who
+// speaks to whom.
 func TestNobodyIsCalledLikeAnEnvelope(t *testing.T) {
 	frame := conversation.Envelope{From: "Ann", To: []string{"Bob"}}.String()
 	self := earshot.ParticipantID("self")

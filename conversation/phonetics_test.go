@@ -9,8 +9,8 @@ import (
 	"earshot/conversation"
 )
 
-// TestPhraseHeard: a phrase is recognised with one wrong sound; a text that sounds different, or is
-// a word longer, is not.
+// TestPhraseHeard: a phrase is recognised with one wrong sound. A text that sounds different, or is
+// a word longer, is not taken for it.
 func TestPhraseHeard(t *testing.T) {
 	for _, tt := range []struct {
 		phrase, said string
@@ -35,7 +35,7 @@ func TestPhraseHeard(t *testing.T) {
 		{"stop it", "stopped", true},
 		{"stop it", "stop at", true},
 		{"stop it", "stock it up", false},
-		{"stop", "stop", false}, // too short to be recognised by its sounds
+		{"stop", "stop", false}, // too short to be recognised by sound
 		{"stop", "step", false},
 		{"enough", "enough", false},
 	} {
@@ -45,7 +45,7 @@ func TestPhraseHeard(t *testing.T) {
 	}
 }
 
-// TestPhraseTakesAnything: whatever a recogniser writes can be compared.
+// TestPhraseTakesAnything: any output of a recogniser can be compared.
 func TestPhraseTakesAnything(t *testing.T) {
 	p := conversation.NewPhrase("stop talking")
 	if err := quick.Check(func(text string) bool { p.Heard(text); return p.Heard("stop talking") }, nil); err != nil {
@@ -53,8 +53,8 @@ func TestPhraseTakesAnything(t *testing.T) {
 	}
 }
 
-// TestMisheardName: after a silence and before a question a name is recognised with two wrong
-// sounds; a statement is not taken for a call.
+// TestMisheardName: after a silence and before a question, a name is recognised with two wrong
+// sounds. A statement is not taken for a call.
 func TestMisheardName(t *testing.T) {
 	now := time.Unix(1000, 0)
 	rested := conversation.SpeechContext{Rested: true}
@@ -91,7 +91,7 @@ func TestMisheardName(t *testing.T) {
 		{listener, "what time is it", rested, conversation.Aside, ""},
 		{listener, "is that what you want", rested, conversation.Aside, ""},
 		{listener, "i said you shot what time is it", rested, conversation.Aside, ""},
-		{nova, "over what time is it", rested, conversation.Aside, ""}, // a short name has too many neighbours
+		{nova, "over what time is it", rested, conversation.Aside, ""}, // a short name sounds like too many words
 	} {
 		u := earshot.Utterance{Text: earshot.Text(tt.said), Confidence: 0.9}
 		if got := tt.listener.Address(u, now, tt.about); got != tt.want {
@@ -110,8 +110,8 @@ func TestMisheardName(t *testing.T) {
 	}
 }
 
-// TestHums: what a recogniser makes of "mm-hm" by unfamiliar voices ends no reply; an objection, a
-// question, an answer or clear words do.
+// TestHums: what a recogniser makes of "mm-hm" by unfamiliar voices does not end a reply. An
+// objection, a question, an answer or clear words do.
 func TestHums(t *testing.T) {
 	now := time.Unix(1000, 0)
 	talk := conversation.SpeechContext{Talking: true, Sounding: true, Saying: "The tides follow."}
@@ -157,8 +157,8 @@ func TestHums(t *testing.T) {
 	}
 }
 
-// TestWhatComesBackLate: words that are all among its recent ones are the agent's own voice in a
-// room that nobody has measured, unless they call, order or answer.
+// TestWhatComesBackLate: in a room that nobody has measured, words that are all among the agent's
+// recent ones are its own voice, unless they call the agent, give an order or answer a question.
 func TestWhatComesBackLate(t *testing.T) {
 	now := time.Unix(1000, 0)
 	late := conversation.SpeechContext{Answered: now.Add(-time.Second), Said: "The sailors had no water, and the ship had no wind for nine days."}
@@ -190,8 +190,8 @@ func TestWhatComesBackLate(t *testing.T) {
 	}
 }
 
-// TestMumbled: somebody who speaks to the agent when it is their turn and is not understood is
-// asked back, once; what may be a cough, its own voice or somebody else's is not.
+// TestMumbled: somebody who speaks to the agent in their turn and is not understood is asked back,
+// once. A sound that may be a cough, the agent's own voice or somebody else's is not asked about.
 func TestMumbled(t *testing.T) {
 	now := time.Unix(1000, 0)
 	asks := listener

@@ -22,7 +22,7 @@ var (
 	coder  = participants.Participant{ID: "coder", Name: "Coder", Type: participants.Internal, Description: "writes programs"}
 )
 
-// golden compares got with a file of testdata.
+// golden compares got with a file in testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)

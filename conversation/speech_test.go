@@ -78,8 +78,8 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// TestAddressIsTotal: whatever is heard, the answer is one of the six; only a
-// name opens a talk; and words that are the agent's own never do.
+// TestAddressIsTotal: of all that may be heard, only words with the name call the agent, nothing is
+// a follow-up outside a talk, and words that are the agent's own are never anybody else's.
 func TestAddressIsTotal(t *testing.T) {
 	word := rapid.SampledFrom([]string{"earshot", "ear", "shot", "hey", "the", "moon", "Pulls", "é", "…", "stop"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -98,7 +98,7 @@ func TestAddressIsTotal(t *testing.T) {
 	})
 }
 
-// TestWordsThatAreStillBeingSaid: a single word is a guess, unless it is the name.
+// TestWordsThatAreStillBeingSaid: a single word is not enough to decide, unless it is the name.
 func TestWordsThatAreStillBeingSaid(t *testing.T) {
 	now := time.Unix(1000, 0)
 	talking := conversation.SpeechContext{Talking: true}
@@ -118,8 +118,8 @@ func TestWordsThatAreStillBeingSaid(t *testing.T) {
 	}
 }
 
-// TestWordsBesideItsOwn: while the agent can be heard, a few words are a guess, and words among its
-// own are doubtful.
+// TestWordsBesideItsOwn: while the agent can be heard, a few words are not enough to decide, and
+// words among its own are doubtful.
 func TestWordsBesideItsOwn(t *testing.T) {
 	about := conversation.SpeechContext{Talking: true, Saying: "The moon pulls at the sea, and the sea follows it."}
 	for _, tt := range []struct {

@@ -18,8 +18,7 @@ import (
 	"earshot/server/client"
 )
 
-// TestHouseAnswers: the daemon has an answer to everything that can be asked of it; of which types
-// they are, the compiler says.
+// TestHouseAnswers: the daemon answers every request of the API. The compiler checks the types.
 func TestHouseAnswers(t *testing.T) {
 	cfg := config.Default()
 	cfg.Store.Directory = filepath.Join(t.TempDir(), "journal")
@@ -62,8 +61,8 @@ func TestHouseAnswers(t *testing.T) {
 	note("POST /v1/reload", err)
 }
 
-// TestVouch: a token is that of one person, whom nobody knows otherwise, and lets in nobody
-// else whatever they say; that somebody is known at the console helps nobody.
+// TestVouch: a token lets in its owner, even one who is known nowhere else, and nobody else
+// whatever name they give. Being known at the console does not help.
 func TestVouch(t *testing.T) {
 	cfg := config.Default()
 	cfg.Store.Directory = filepath.Join(t.TempDir(), "journal")
@@ -71,7 +70,7 @@ func TestVouch(t *testing.T) {
 	cfg.ExternalActors.Actors = []participants.Actor{
 		{ID: "bob", DisplayName: "Bob", Type: "human"},
 		{ID: "eve", DisplayName: "Eve", Type: "human", RequiresAuth: true},
-		{ID: "zoe", DisplayName: "Zoe", Type: "human", Handles: []string{"token:eve"}}, // which is no provider of anything
+		{ID: "zoe", DisplayName: "Zoe", Type: "human", Handles: []string{"token:eve"}}, // "token" is no provider
 	}
 	cfg.Rooms = executive.Rooms{{ID: "den", Actors: []earshot.ParticipantID{"eve"}}}
 	d, err := Open(t.Context(), cfg, Options{Account: earshot.Handle{Provider: "console", ID: "1"}, Name: "ann"})
@@ -141,8 +140,8 @@ func TestVouch(t *testing.T) {
 	}
 }
 
-// TestPortIsSwitched: a port that is to listen elsewhere, or nowhere, does so at once, and
-// takes out who came in by the old one; one that is as it was lets everybody stay.
+// TestPortIsSwitched: if the API is to listen at another port, or at none, it does so at once, and
+// disconnects clients of the old port. Clients of an unchanged port stay.
 func TestPortIsSwitched(t *testing.T) {
 	cfg := config.Default()
 	cfg.Store.Directory = filepath.Join(t.TempDir(), "journal")

@@ -13,7 +13,7 @@ import (
 	"earshot/server"
 )
 
-// TestShut: a camera is closed in the modes that want it, and outside its hours.
+// TestShut: a camera is closed in the modes that require it, and outside its hours.
 func TestShut(t *testing.T) {
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.Local)
 	for _, tt := range []struct {
@@ -34,8 +34,8 @@ func TestShut(t *testing.T) {
 	}
 }
 
-// TestPresent: who is at a terminal of the desk may look, whom it does not belong to;
-// who only says their name is not there.
+// TestPresent: somebody at a terminal of the desk may look, even if they are not its owner.
+// Somebody who only gives a name is not there.
 func TestPresent(t *testing.T) {
 	d := inhabited(t, t.TempDir())
 	defer d.Close()

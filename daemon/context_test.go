@@ -11,8 +11,8 @@ import (
 	"earshot/executive/scene"
 )
 
-// TestACircumstanceReadsAsInTheRoom: `earshot context` says of each entry all that /context
-// does, also when it has come as JSON.
+// TestACircumstanceReadsAsInTheRoom: `earshot context` says the same about each entry as /context
+// does, also after a way through JSON.
 func TestACircumstanceReadsAsInTheRoom(t *testing.T) {
 	now := time.Now()
 	for _, i := range []scene.Item{

@@ -18,7 +18,7 @@ import (
 	"earshot/llm"
 )
 
-// A thinker is a daemon whose model thinks about whatever is new.
+// A thinker is a daemon whose model thinks about anything new.
 type thinker struct {
 	*Daemon
 	t    *testing.T
@@ -26,7 +26,8 @@ type thinker struct {
 	said int
 }
 
-// thinks runs a daemon with the journal in dir, where it may think so many tokens a day unasked.
+// thinks runs a daemon with its journal in dir, which may spend so many tokens a day on thinking
+// unasked.
 func thinks(t *testing.T, dir string, most int) *thinker {
 	t.Helper()
 	cfg := config.Default()
@@ -41,7 +42,7 @@ func thinks(t *testing.T, dir string, most int) *thinker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.costs.PowerSupplies = filepath.Join(dir, "supplies") // where nothing is yet
+	d.costs.PowerSupplies = filepath.Join(dir, "supplies") // does not exist yet
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -61,8 +62,7 @@ func thinks(t *testing.T, dir string, most int) *thinker {
 	}}
 }
 
-// news has somebody write what nobody has written before, and reports whether it is thought
-// about.
+// news lets somebody write about new subjects, and reports whether the daemon thinks about them.
 func (h *thinker) news() bool {
 	h.t.Helper()
 	before := usage.Sum(h.today(), usage.Unasked).Made
@@ -86,12 +86,12 @@ func (h *thinker) says(body earshot.Body) {
 
 func (h *thinker) today() api.UsageDay { return h.costs.Today() }
 
-// TestBudget: what is thought unasked ends when the tokens of the day are used up, also after a
-// restart, and begins again the next day; what is asked for does not end.
+// TestBudget: unasked thinking ends when the day's tokens are used up, also after a restart, and
+// begins again the next day. Thoughts that somebody asks for go on.
 func TestBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
-		time.Sleep(time.Until(time.Date(now.Year(), now.Month(), now.Day()+1, 8, 0, 0, 0, now.Location()))) // a morning, wherever this is
+		time.Sleep(time.Until(time.Date(now.Year(), now.Month(), now.Day()+1, 8, 0, 0, 0, now.Location()))) // the next morning, local time
 		dir := t.TempDir()
 		h := thinks(t, dir, 1)
 		if !h.news() || h.restReason() == "" {
@@ -137,8 +137,8 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// TestOnBattery: it rests within half a minute of the plug being pulled, and goes on as soon
-// after it is put back; where the key says so it does not rest.
+// TestOnBattery: within half a minute of unplugging the machine, unasked thinking rests, and it
+// goes on as soon after plugging in again. It does not rest if the key says so.
 func TestOnBattery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()

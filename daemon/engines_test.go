@@ -10,8 +10,8 @@ import (
 	"earshot/llm"
 )
 
-// TestAModelThatFlapsInTheLog: what is done for it is logged once, and that it answers again
-// with how often it was lost.
+// TestAModelThatFlapsInTheLog: if a model is lost again and again, the log has one line with the
+// cure, and one that it answers again, with how often it was lost.
 func TestAModelThatFlapsInTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var text strings.Builder

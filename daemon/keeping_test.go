@@ -12,8 +12,9 @@ import (
 	"earshot/participants"
 )
 
-// TestKeeping: what is older than the configuration in force says is forgotten within an
-// hour, with what was made of it; nothing is before it says so, and nothing that is younger.
+// TestKeeping: events older than the current configuration allows are erased within an hour, with
+// everything made from them. Younger ones are not, and none is before the configuration sets a
+// limit.
 func TestKeeping(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := config.Default()
@@ -60,7 +61,7 @@ func TestKeeping(t *testing.T) {
 		young := said()
 		next := *d.Config()
 		next.Store.Retention.Message = 2
-		d.current.Store(&next) // as a reload does for what holds from turn to turn
+		d.current.Store(&next) // as a reload does for keys that are read every turn
 		time.Sleep(expires + time.Minute)
 		synctest.Wait()
 		if is(old) != earshot.KindErased || is(made) != earshot.KindErased || is(young) != earshot.KindMessage {

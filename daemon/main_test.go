@@ -9,6 +9,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// soon is how long a test waits for what takes milliseconds on a machine that has nothing else
-// to do.
+// soon is how long a test waits for something that takes milliseconds on a machine with nothing
+// else to do.
 const soon = 3 * time.Minute

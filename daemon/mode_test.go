@@ -12,7 +12,7 @@ import (
 	"earshot"
 )
 
-// A switchboard is a mode that can be changed.
+// A switchboard is a mode that can be switched.
 type switchboard struct {
 	mu      sync.Mutex
 	mode    earshot.Mode
@@ -33,13 +33,13 @@ func (s *switchboard) set(m earshot.Mode) {
 	s.changed = make(chan struct{})
 }
 
-// TestWhile: what captures runs in the modes that let it, and in no other, however
-// quickly they change.
+// TestWhile: a capture runs in the modes that allow it, and in no other, however quickly they
+// change.
 func TestWhile(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		lets  func(earshot.Mode) bool
-		modes string // one a second: live, muted, paused, off the record; together what changes at once
+		modes string // one group a second: live, muted, paused, off the record; modes in a group change at once
 		want  string // + it begins, - it ends
 	}{
 		{"ears", earshot.Mode.Listens, "l m l p l o l", "+-+-+-+"},
@@ -86,7 +86,7 @@ func TestWhile(t *testing.T) {
 	}
 }
 
-// TestWhileEnds: what comes to its own end is over, with its error.
+// TestWhileEnds: a capture that ends by itself is over, with its error.
 func TestWhileEnds(t *testing.T) {
 	s := &switchboard{mode: earshot.Live, changed: make(chan struct{})}
 	broken := errors.New("broken")

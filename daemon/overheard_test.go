@@ -17,13 +17,13 @@ import (
 	"earshot/llm"
 )
 
-// TestOverheard: what is said aloud and for nobody here is gone a day later, with every byte of
-// it, whether or not earshot ran meanwhile; what was said to it, and what it answered, is there.
-// A house that is to keep it for ever does.
+// TestOverheard: what is said aloud to nobody here is erased a day later, with every byte of it,
+// whether earshot ran meanwhile or not. What was said to an agent, and the answer, stay. A house
+// that is to keep everything for ever does.
 func TestOverheard(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
-		hours    int // that it is kept
+		hours    int // to keep it for; 0 is for ever
 		restarts bool
 		gone     bool
 	}{{"by itself", 24, false, true}, {"after a restart", 24, true, true}, {"for longer", 48, false, false}, {"for ever", 0, true, false}} {
@@ -129,7 +129,7 @@ func TestOverheard(t *testing.T) {
 	}
 }
 
-// wordsIn returns in which files below a folder words are left, in whatever form.
+// wordsIn returns which words are left in which files below a folder, in any encoding.
 func wordsIn(t *testing.T, dir string, words ...string) (found []string) {
 	t.Helper()
 	testkit.Files(t, dir, func(path string, data []byte) {

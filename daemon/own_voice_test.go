@@ -13,7 +13,7 @@ import (
 	"earshot/speakers"
 )
 
-// A parrot says the same sound whatever it is told, in odd pieces.
+// A parrot says the same sound to any text, in pieces of an odd size.
 type parrot struct{ pcm []int16 }
 
 func (p parrot) Ready() (bool, <-chan struct{}) { return true, nil }
@@ -28,7 +28,7 @@ func (p parrot) Say(context.Context, string) iter.Seq2[tts.Chunk, error] {
 	}
 }
 
-// hum is d of a voice that sings one vowel after the other.
+// hum returns so much sound of a voice that sings one vowel after the other.
 func hum(d time.Duration) []int16 {
 	pcm := make([]int16, int(d.Seconds()*audio.Rate))
 	y1, y2 := 0.0, 0.0
@@ -45,7 +45,7 @@ func hum(d time.Duration) []int16 {
 	return pcm
 }
 
-// TestOwnVoice: what the agent has said with its voice is never somebody's.
+// TestOwnVoice: what the agent has said with its own voice is never attributed to anybody.
 func TestOwnVoice(t *testing.T) {
 	book, err := speakers.Open("", speakers.DefaultConfig())
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"earshot/store"
 )
 
-// TestRecall: an agent goes on from the whole of its dialogue, however many tools it
-// has used in between, and whatever people have said to each other.
+// TestRecall: an agent recalls its whole dialogue, however many tools it has used in between and
+// whatever people have said to each other.
 func TestRecall(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -63,8 +63,8 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestRemindersOfAnAgentThatIsGone: what an agent was asked to remind somebody of is
-// known after a restart, although the agent is gone that could see it.
+// TestRemindersOfAnAgentThatIsGone: after a restart the room still knows reminders that only an
+// agent could see which is gone.
 func TestRemindersOfAnAgentThatIsGone(t *testing.T) {
 	cfg := config.Default()
 	cfg.Store.Directory = filepath.Join(t.TempDir(), "journal")

@@ -30,8 +30,8 @@ import (
 	"earshot/server"
 )
 
-// TestBeginnings: each key of a part of the daemon says which part begins again, and each
-// of those parts is one.
+// TestBeginnings: each key of a section says which sections are rebuilt for it, and each of those
+// exists.
 func TestBeginnings(t *testing.T) {
 	known := make(map[string]bool)
 	for _, key := range config.Keys() {
@@ -54,8 +54,8 @@ func TestBeginnings(t *testing.T) {
 	}
 }
 
-// TestPartsAreCounted: each sense and each outlet of the configuration is a part whose state is
-// known and counted.
+// TestPartsAreCounted: each provider and each outlet in the configuration is a part whose state is
+// counted.
 func TestPartsAreCounted(t *testing.T) {
 	for _, key := range config.Keys() {
 		of, rest, _ := strings.Cut(key, ".")
@@ -66,8 +66,7 @@ func TestPartsAreCounted(t *testing.T) {
 	}
 }
 
-// others are values besides the default of those keys for which any other number or word
-// is a fault.
+// others has another valid value for each key at which an arbitrary number or word is a fault.
 var others = map[string]string{
 	"executive.llm.provider":                     "ollama",
 	"executive.llm.host":                         "http://localhost:1",
@@ -122,16 +121,16 @@ var others = map[string]string{
 	"log.file":                                   "\"-\"",
 }
 
-// A renovation is a daemon of a file, which is read again.
+// A renovation is a daemon with a configuration file that is read again.
 type renovation struct {
 	t *testing.T
 	*Daemon
 	file string
-	base string // what stands in the file besides what is changed
+	base string // what the file has besides the changes
 }
 
-// renovated returns a daemon that runs, and which reads its file again when it is asked to
-// and, if watched is set, by itself.
+// renovated returns a running daemon that reads its file again when asked to and, if watched, by
+// itself.
 func renovated(t *testing.T, watched bool) *renovation {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "model.yaml")
@@ -179,8 +178,7 @@ func (r *renovation) load() (*config.Config, error) {
 	return config.Parse(r.file, data, nil)
 }
 
-// TestReloadKeys: each key that there is holds once it has changed, or is said to wait for
-// a restart.
+// TestReloadKeys: a change of any key is in effect afterwards, or is said to wait for a restart.
 func TestReloadKeys(t *testing.T) {
 	r := renovated(t, false)
 	for _, key := range config.Keys() {
@@ -215,12 +213,12 @@ func TestReloadKeys(t *testing.T) {
 		r.write(r.base)
 		is, err = r.reload(t.Context(), true)
 		if is.Waiting = slices.DeleteFunc(is.Waiting, func(key string) bool { return key == "rooms" }); err != nil || len(is.Waiting) > 0 {
-			t.Errorf("%s was taken back: %+v, %v", key, is, err) // but a room that is gone stays until then
+			t.Errorf("%s was taken back: %+v, %v", key, is, err) // except rooms: one that is gone stays until a restart
 		}
 	}
 }
 
-// another returns another value than the one that a key has.
+// another returns a value other than the current one of a key.
 func another(t *testing.T, c *config.Config, key string) string {
 	v := valueOf(t, c, key)
 	switch {
@@ -245,7 +243,7 @@ func valueOf(t *testing.T, c *config.Config, key string) reflect.Value {
 	return v
 }
 
-// member returns what is called so in a section.
+// member returns the member of a section that has the given name.
 func member(section reflect.Value, name string) reflect.Value {
 	for i := range section.NumField() {
 		tag, options, _ := strings.Cut(section.Type().Field(i).Tag.Get("yaml"), ",")
@@ -268,7 +266,7 @@ func changedTo(t *testing.T, file, key, value string) string {
 	if err := errors.Join(yaml.Unmarshal([]byte(file), &all), yaml.Unmarshal([]byte(value), &to)); err != nil {
 		t.Fatal(err)
 	}
-	if key == "executive.llm.engines" { // which are asked instead of the one beside them
+	if key == "executive.llm.engines" { // engines in a list replace the single one beside them
 		all = nil
 	}
 	if all == nil {
@@ -292,8 +290,8 @@ func changedTo(t *testing.T, file, key, value string) string {
 	return string(data)
 }
 
-// TestReloadRunningTurn: a reply that is being said is said to its end, by the model that
-// began it and where it began, although both are others meanwhile; the next one is not.
+// TestReloadRunningTurn: a reply that is being said is said to its end by the model that began it,
+// where it began, although both change meanwhile. The next reply is the new model's.
 func TestReloadRunningTurn(t *testing.T) {
 	r := renovated(t, false)
 	model := func(name, reply string) string {
@@ -323,7 +321,7 @@ func TestReloadRunningTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(board.Played(), "fifteen") {
-		t.Log("it was said before the configuration was read") // on a very slow machine
+		t.Log("it was said before the configuration was read") // happens on a very slow machine
 	}
 	testkit.Await(t, soon, "the end of the reply", func() bool { return strings.Contains(board.Played(), long) })
 	say("count again")
@@ -339,8 +337,7 @@ func TestReloadRunningTurn(t *testing.T) {
 	}
 }
 
-// TestReloadModel: what works, and what does not, is told of the models in force, not of
-// those before.
+// TestReloadModel: the state says which of the current models work, and nothing about earlier ones.
 func TestReloadModel(t *testing.T) {
 	r := renovated(t, false)
 	file := filepath.Join(filepath.Dir(r.file), "model.yaml")
@@ -363,7 +360,7 @@ func TestReloadModel(t *testing.T) {
 	scripted := "executive: {llm: {provider: script, model: \"\", host: \"\", script: " + file + "}}\n"
 	set(scripted)
 	works("script")
-	unreachable := func() { // which was looked at, though nobody has asked anything
+	unreachable := func() { // it was checked, though nobody has asked it anything
 		t.Helper()
 		if got := r.desk.State(r.Audience()); len(got.Works) > 0 || len(got.Faults) != 1 || !strings.HasPrefix(got.Faults[0].Text, "model: openai at 127.0.0.1:1: unreachable") {
 			t.Errorf("%q works and %v does not", got.Works, got.Faults)
@@ -387,7 +384,7 @@ func TestReloadModel(t *testing.T) {
 	works("script")
 }
 
-// TestReloadRooms: a room is called otherwise and for others at once; one that is gone
+// TestReloadRooms: a new name and new members of a room take effect at once. A room that is removed
 // stays until a restart.
 func TestReloadRooms(t *testing.T) {
 	r := renovated(t, false)
@@ -440,14 +437,14 @@ func TestReloadRooms(t *testing.T) {
 	if (backend{r.Daemon}).Recheck(bob) == nil {
 		t.Error("Bob stays who is not known")
 	}
-	guest := principal(participants.Participant{ID: "guest_1"}, around) // who was one, and is somebody else now
+	guest := principal(participants.Participant{ID: "guest_1"}, around) // was let in as a guest, and has become somebody else
 	if err := (backend{r.Daemon}).Recheck(guest); err != nil {
 		t.Errorf("who was a guest may not stay: %v", err)
 	}
 }
 
-// TestReloadOwner: whose account it is cannot change while earshot runs, and is said to
-// wait.
+// TestReloadOwner: the owner of the account cannot change while earshot runs, and the change is
+// said to wait.
 func TestReloadOwner(t *testing.T) {
 	r := renovated(t, false)
 	r.write(r.base + "\nexternal_actors: {actors: [{actor_id: carol, handles: [\"console:1\"]}]}")
@@ -457,7 +454,7 @@ func TestReloadOwner(t *testing.T) {
 	}
 }
 
-// TestReloadFaults: what is wrong is said, all of it, once, and changes nothing.
+// TestReloadFaults: all faults are reported, once, and change nothing.
 func TestReloadFaults(t *testing.T) {
 	r := renovated(t, false)
 	board := &testkit.Voice{Called: "board"}
@@ -507,7 +504,8 @@ func TestReloadFaults(t *testing.T) {
 	}
 }
 
-// TestRenewalInWords: of a part it is not said that it begins, since it may be off.
+// TestRenewalInWords: the summary says that a part follows the configuration and not that it
+// starts, since it may be off.
 func TestRenewalInWords(t *testing.T) {
 	for _, tt := range []struct {
 		keys, begins, waits []string
@@ -532,8 +530,7 @@ func TestRenewalInWords(t *testing.T) {
 	}
 }
 
-// TestReloadAlways: whatever is written in whatever order, the last configuration that was
-// right holds.
+// TestReloadAlways: whatever is written in any order, the last valid configuration is in effect.
 func TestReloadAlways(t *testing.T) {
 	r := renovated(t, false)
 	levels := []string{"debug", "info", "warn", "error", "loud", "1"}
@@ -574,8 +571,8 @@ func TestReloadAlways(t *testing.T) {
 	})
 }
 
-// TestReloadEdits: a hundred edits in a row, some of them faulty, end with the last, while
-// others read it, too.
+// TestReloadEdits: a hundred edits in a row, some of them faulty, end with the last one, even if
+// others read the file, too.
 func TestReloadEdits(t *testing.T) {
 	r := renovated(t, true)
 	ctx, stop := context.WithCancel(t.Context())
@@ -593,7 +590,7 @@ func TestReloadEdits(t *testing.T) {
 			if edit%3 == 1 {
 				text = strings.Repeat("}", edit)
 			}
-			if edit%5 == 0 { // as an editor
+			if edit%5 == 0 { // as an editor does
 				beside := r.file + ".new"
 				if err := errors.Join(os.WriteFile(beside, []byte(text), 0o600), os.Rename(beside, r.file)); err != nil {
 					t.Fatal(err)
@@ -611,8 +608,8 @@ func TestReloadEdits(t *testing.T) {
 	}
 }
 
-// TestSections: a part is begun again when it is made of something else, and goes on when
-// it is made of the same; what is left out ends.
+// TestSections: a part is started again if it is made of something else, and goes on if it is made
+// of the same. A part that is left out ends.
 func TestSections(t *testing.T) {
 	d := inhabited(t, t.TempDir())
 	defer d.Close()
@@ -675,7 +672,7 @@ func TestSections(t *testing.T) {
 	set(map[string]any{"a": 1})
 	await("nothing but a", map[string]int{"a": 1, "b": 2, "c": 1})
 	testkit.Await(t, soon, "no notice", func() bool { return len(d.desk.State(d.Audience()).Faults) == 0 })
-	testkit.Await(t, soon, "nothing but a to work", func() bool { return slices.Equal(d.working(), []string{"a"}) }) // which is noted last
+	testkit.Await(t, soon, "nothing but a to work", func() bool { return slices.Equal(d.working(), []string{"a"}) }) // which is recorded last
 	if d.rebuild("nothing") {
 		t.Error("there is a section of nothing")
 	}
@@ -686,7 +683,8 @@ func TestSections(t *testing.T) {
 	}
 }
 
-// TestLadder: an engine that is described as before stays the same, with who waits for it.
+// TestLadder: an engine whose description has not changed stays the same, with those who wait for
+// it.
 func TestLadder(t *testing.T) {
 	c := llm.DefaultConfig()
 	c.Engines = []llm.EngineConfig{{Name: "a", Provider: "ollama", Model: "m"}, {Name: "b", Provider: "ollama", Model: "m"}}
@@ -701,17 +699,18 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// claimed is what somebody says who wants to come into a room.
+// claimed returns the claim of somebody who wants to enter a room.
 func claimed(name string, room earshot.RoomID) server.Claim {
 	return server.Claim{Name: name, Room: room, New: true}
 }
 
-// principal is somebody who was let in.
+// principal returns somebody who was let in.
 func principal(p participants.Participant, around earshot.Audience) server.Principal {
 	return server.Principal{Participant: p, Audience: around}
 }
 
-// TestReloadNoPlaceForALog: the log goes on where it is, and nothing else changes either.
+// TestReloadNoPlaceForALog: if the new log cannot be opened, the log stays where it is, and nothing
+// else changes either.
 func TestReloadNoPlaceForALog(t *testing.T) {
 	r := renovated(t, false)
 	board := &testkit.Voice{Called: "board"}

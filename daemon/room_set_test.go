@@ -19,7 +19,7 @@ import (
 	"earshot/server"
 )
 
-// inhabited returns a daemon whose journal is in a folder, and which nobody runs.
+// inhabited returns a daemon with its journal in a folder, which does not run yet.
 func inhabited(t *testing.T, directory string, operators ...string) *Daemon {
 	t.Helper()
 	cfg := config.Default()
@@ -32,7 +32,7 @@ func inhabited(t *testing.T, directory string, operators ...string) *Daemon {
 	return d
 }
 
-// runs lets a daemon run until the function that it returns is called.
+// runs runs a daemon until the returned function is called.
 func runs(t *testing.T, d *Daemon) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -56,7 +56,7 @@ func (d *Daemon) opens(t *testing.T, id, name string) roomEntry {
 	return c
 }
 
-// arrives lets somebody arrive by Discord.
+// arrivesAs lets somebody arrive from Discord.
 func (d *Daemon) arrivesAs(t *testing.T, id, name string) earshot.Handle {
 	t.Helper()
 	h := earshot.Handle{Provider: access.Discord, ID: id}
@@ -66,7 +66,7 @@ func (d *Daemon) arrivesAs(t *testing.T, id, name string) earshot.Handle {
 	return h
 }
 
-// says lets somebody write in a room.
+// says lets somebody write a message in a room.
 func (d *Daemon) says(t *testing.T, by earshot.Handle, room earshot.RoomID, text string) {
 	t.Helper()
 	if err := d.Admit(t.Context(), earshot.Event{From: by, Room: room, Via: access.Discord, Body: earshot.Message{Text: earshot.Text(text)}}); err != nil {
@@ -74,9 +74,9 @@ func (d *Daemon) says(t *testing.T, by earshot.Handle, room earshot.RoomID, text
 	}
 }
 
-// TestRoomsAtRunTime: a room is opened once however many ask for it at once, takes part in
-// all that the others do, is called as the channel is called now, and goes on after a
-// restart from what was said there.
+// TestRoomsAtRunTime: a room is opened once however many ask for it at the same time, works as
+// other rooms do, has the current name of its channel, and goes on after a restart from what was
+// said there.
 func TestRoomsAtRunTime(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "journal")
 	d := inhabited(t, directory)
@@ -109,7 +109,7 @@ func TestRoomsAtRunTime(t *testing.T) {
 	if err := d.Admit(t.Context(), earshot.Event{From: bob, Room: "discord-77", Via: access.Discord, Body: earshot.Command{Name: "who"}}); err != nil {
 		t.Fatal(err)
 	}
-	// What came of what Bob wrote before may be shown as well.
+	// The result of Bob's earlier message may be shown as well.
 	if shown := testkit.Bodies[earshot.Notice](screen.Shown()); len(shown) != 1 || !strings.HasPrefix(string(shown[0].Text), "Bob (") {
 		t.Errorf("/who shows %v", shown)
 	}
@@ -141,7 +141,7 @@ func TestRoomsAtRunTime(t *testing.T) {
 	}
 }
 
-// TestWhichRoomsAreOpened: only those of channels and of direct messages.
+// TestWhichRoomsAreOpened: only rooms of channels and of direct messages can be opened.
 func TestWhichRoomsAreOpened(t *testing.T) {
 	d := inhabited(t, filepath.Join(t.TempDir(), "journal"))
 	defer d.Close()
@@ -160,8 +160,9 @@ func TestWhichRoomsAreOpened(t *testing.T) {
 	}
 }
 
-// TestTooManyRooms: the room that nobody has asked for for longest is closed, if nobody is
-// in it, and nobody waits to be reminded there; if there is none, people are told once.
+// TestTooManyRooms: if too many rooms are open, the one that was not asked for for longest is
+// closed, provided that nobody is in it and nobody waits for a reminder there. If there is none,
+// people are told once.
 func TestTooManyRooms(t *testing.T) {
 	d := inhabited(t, filepath.Join(t.TempDir(), "journal"))
 	defer d.Close()
@@ -176,7 +177,7 @@ func TestTooManyRooms(t *testing.T) {
 	if err := d.Admit(t.Context(), earshot.Event{From: bob, Room: id(0), Via: access.Discord, Body: earshot.Presence{Session: access.Discord, Here: true}}); err != nil {
 		t.Fatal(err)
 	}
-	for n := range mostOpened { // 1 is the one that was asked for first
+	for n := range mostOpened { // room 1 was asked for least recently
 		if n != 1 {
 			d.rooms.find(id(n))
 		}
@@ -218,8 +219,8 @@ func TestTooManyRooms(t *testing.T) {
 	}
 }
 
-// TestOperatorsByID: who is listed operates earshot in a channel, whatever others are
-// called.
+// TestOperatorsByID: somebody whose ID is listed operates earshot from a channel, whatever others
+// are called.
 func TestOperatorsByID(t *testing.T) {
 	d := inhabited(t, filepath.Join(t.TempDir(), "journal"), "5")
 	defer d.Close()
@@ -240,8 +241,8 @@ func TestOperatorsByID(t *testing.T) {
 	}
 }
 
-// TestWhoReadsAChannel: from this machine who operates earshot, and direct messages
-// nobody but whom they are with, if they have proven who they are.
+// TestWhoReadsAChannel: from this machine, only operators can read a channel. Direct messages can
+// be read only by the person whom they are with, if they have proven who they are.
 func TestWhoReadsAChannel(t *testing.T) {
 	cfg := config.Default()
 	cfg.Store.Directory = t.TempDir()
@@ -266,11 +267,11 @@ func TestWhoReadsAChannel(t *testing.T) {
 	for _, tt := range []struct {
 		room  earshot.RoomID
 		reads string // from this machine
-		in    string // whoever may be in it
+		in    string // everybody who may be in it
 	}{
 		{"discord-77", "the owner", "Bob Carol Dave the owner"},
-		{"discord-dm-5", "Bob", "Bob"}, // by a token
-		{"discord-dm-6", "", "Carol"},  // whose name anybody can say
+		{"discord-dm-5", "Bob", "Bob"}, // with a token
+		{"discord-dm-6", "", "Carol"},  // anybody can say Carol's name
 		{"discord-dm-7", "Dave", "Dave"},
 		{"discord-dm-8", "", ""},
 		{"discord-dm-x", "", ""},

@@ -12,9 +12,8 @@ import (
 	"earshot/participants"
 )
 
-// TestAReminderIsNotForgotten: however much people were reminded of since it was
-// set, a room goes on from what is still to be said, in private too, and calls it by
-// the same number.
+// TestAReminderIsNotForgotten: however many reminders were given since one was set, a restarted
+// room still has it, even a private one, under the same number.
 func TestAReminderIsNotForgotten(t *testing.T) {
 	cfg := config.Default()
 	cfg.Store.Directory = filepath.Join(t.TempDir(), "journal")
@@ -36,7 +35,7 @@ func TestAReminderIsNotForgotten(t *testing.T) {
 		event("secret", private, earshot.Reminder{Act: earshot.Created, Due: due, Text: "the ring"}),
 		event(d.id(), public, earshot.Reminder{Act: earshot.Ended, Of: "gone"}),
 	}
-	for range 2500 { // what a busy kitchen times in a year
+	for range 2500 { // a busy kitchen sets as many timers in a year
 		id := d.id()
 		all = append(all, event(id, public, earshot.Reminder{Act: earshot.Created, Due: due, Text: "eggs"}), event(d.id(), public, earshot.Reminder{Act: earshot.Fired, Of: id}))
 	}

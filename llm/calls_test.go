@@ -13,13 +13,13 @@ import (
 	"earshot/llm"
 )
 
-// A piece is one of a call.
+// A piece is one piece of a call.
 type piece struct {
 	number              int
 	id, tool, arguments string
 }
 
-// together returns what becomes of pieces: the calls, or the error.
+// together adds pieces, and returns the calls that they make, or the error.
 func together(pieces []piece, truncated bool) string {
 	var c llm.Calls
 	for _, p := range pieces {
@@ -38,7 +38,7 @@ func together(pieces []piece, truncated bool) string {
 	return strings.Join(all, ", ")
 }
 
-// told returns an error that must be an ErrCall.
+// told returns the text of err, which must be an ErrCall.
 func told(err error) string {
 	if !errors.Is(err, llm.ErrCall) {
 		return "another error: " + err.Error()
@@ -86,8 +86,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestCallsAreSound: whatever a server sends, each call has an ID of its own, a
-// name, and an object or nothing for arguments.
+// TestCallsAreSound: whatever a server sends, each call has an ID of its own and a name, and its
+// arguments are an object or nothing.
 func TestCallsAreSound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c llm.Calls

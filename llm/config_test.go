@@ -60,7 +60,7 @@ func TestConfigFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(*llm.Config)
-		want   string // the faults, a bar between them
+		want   string // the faults, joined by bars
 	}{
 		{"provider", func(c *llm.Config) { c.Provider = "parrot" }, `provider: is "parrot"; must be one of ollama, openai, script`},
 		{"model", func(c *llm.Config) { c.Model = " " }, "model: is empty; must be a model that the server has"},
@@ -122,8 +122,8 @@ func TestConfigFaults(t *testing.T) {
 	}
 }
 
-// TestEngineNames: an engine without a name is called as its provider, and no two
-// the same.
+// TestEngineNames: an engine without a name is named after its provider, and no two names are the
+// same.
 func TestEngineNames(t *testing.T) {
 	c := llm.DefaultConfig()
 	c.Engines = []llm.EngineConfig{{Provider: "ollama"}, {Provider: "ollama"}, {Provider: "openai"}, {Name: "ollama-2", Provider: "openai"}, {Provider: "ollama"}, {Name: "openai", Provider: "script"}}
@@ -136,7 +136,7 @@ func TestEngineNames(t *testing.T) {
 	}
 }
 
-// TestFor: an agent's own choice goes before that of its role.
+// TestFor: an agent's own choice takes precedence over that of its role.
 func TestFor(t *testing.T) {
 	c := llm.DefaultConfig()
 	c.Roles = llm.Roles{
@@ -155,7 +155,7 @@ func TestFor(t *testing.T) {
 		{"memory_search", "", "", "quick/tiny"},
 		{"task", "", "", "slow/deep"},
 		{"user", "", "mine", "big/mine"},
-		{"user", "other", "", "other/"}, // the role's model is none of that engine's
+		{"user", "other", "", "other/"}, // the role's model does not belong to that engine
 		{"user", "other", "mine", "other/mine"},
 		{"user", "big", "", "big/large"},
 		{"", "other", "mine", "other/mine"},

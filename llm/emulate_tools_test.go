@@ -10,7 +10,7 @@ import (
 	"earshot/llm"
 )
 
-// talk is a request with calls in it.
+// talk returns a request with calls in it.
 func talk() *llm.Request {
 	return &llm.Request{
 		Engine: "a", Model: "b", MaxTokens: 7, Priority: llm.ReplyToAgent,
@@ -34,7 +34,7 @@ func talk() *llm.Request {
 	}
 }
 
-// shown returns messages, a line each.
+// shown returns messages as text, a line each.
 func shown(messages []llm.Message) string {
 	var b strings.Builder
 	for _, m := range messages {
@@ -77,12 +77,12 @@ user: "The list?"
 		t.Errorf("asks %+v", got)
 	}
 
-	// Who gives no instructions gets some.
+	// A request without instructions gets some.
 	bare, _ := llm.EmulateTools(&llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Hi"}}, Tools: req.Tools})
 	if text := shown(bare.Messages); text != fmt.Sprintf("system: %q\nuser: \"Hi\"\n", menu) {
 		t.Errorf("asks %s", text)
 	}
-	// What asks for an object of its own, or offers nothing, gets no choice.
+	// A request with a schema of its own, or without tools, gets no choice.
 	own := talk()
 	own.Schema = json.RawMessage(`{"type":"string"}`)
 	none := talk()
@@ -96,7 +96,7 @@ user: "The list?"
 	}
 }
 
-// TestSignatures: what a model without tools is told of the arguments of one.
+// TestSignatures: how the arguments of a tool are described to a model that cannot call tools.
 func TestSignatures(t *testing.T) {
 	for _, tt := range []struct{ name, schema, want string }{
 		{"none", `{"type":"object","properties":{},"additionalProperties":false}`, `{}`},
@@ -120,7 +120,8 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// TestThoughtsLeading: what follows the first word is as it was written.
+// TestThoughtsLeading: thoughts are taken out only before the first word of the reply; what follows
+// stays as it was written.
 func TestThoughtsLeading(t *testing.T) {
 	for _, tt := range []struct{ reply, text, thinking string }{
 		{`<think>Hm</think>` + "\n\n" + `{"say":"<think>a</think>b <thi"}`, `{"say":"<think>a</think>b <thi"}`, "Hm"},

@@ -11,9 +11,8 @@ import (
 	"earshot/llm"
 )
 
-// prompt makes messages of a picture: a line each, which begins with s, u, a or r, with
-// calls behind a +, and their results in the lines after. "u one / u two +p" shows a
-// picture that ends in p.
+// prompt makes messages from a picture: messages are separated by " / ", and begin with s, u, a or
+// r; calls and pictures follow a +. "u one / u two +p" shows a picture that ends in p.
 func prompt(picture string) (messages []llm.Message) {
 	roles := map[string]llm.Role{"s": llm.System, "u": llm.User, "a": llm.Assistant, "r": llm.Result}
 	for line := range strings.SplitSeq(picture, " / ") {
@@ -38,7 +37,7 @@ func prompt(picture string) (messages []llm.Message) {
 	return messages
 }
 
-// picture4 is the smallest picture that ends so.
+// picture4 returns the smallest picture with that end.
 func picture4(end byte) llm.Image { return picture(4, end) }
 
 // pictured draws messages; a call is drawn as its tool and its new ID.
@@ -126,7 +125,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// A blind model is told in words what stands in place of a picture, in every form.
+// TestFormsBlinded: in every form, a model that cannot see gets the words that stand for a picture.
 func TestFormsBlinded(t *testing.T) {
 	req := &llm.Request{Messages: []llm.Message{
 		{Role: llm.User, Text: "look", Images: []llm.Image{picture4('p')}, AltText: "no eyes"}, {Role: llm.User, Text: "well?"},
@@ -138,8 +137,8 @@ func TestFormsBlinded(t *testing.T) {
 	}
 }
 
-// TestFormsProperties: of whatever prompt, a form is what the strictest templates take, says
-// all that the prompt said in its order, and begins as the prompt before began.
+// TestFormsProperties: whatever the prompt, each form is accepted by the strictest templates, keeps
+// everything in its order, and does not change what is already there when the prompt goes on.
 func TestFormsProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		messages := drawPrompt(t)
@@ -152,7 +151,7 @@ func TestFormsProperties(t *testing.T) {
 			at := 0
 			for _, m := range messages {
 				if len(m.Calls) > 1 || m.Role == llm.Result || m.Text == "" {
-					continue // calls are put in order
+					continue // calls are reordered
 				}
 				i := strings.Index(said[at:], m.Text)
 				if i < 0 {
@@ -202,7 +201,7 @@ func drawPrompt(t *rapid.T) (messages []llm.Message) {
 	return messages
 }
 
-// refused returns what the strictest of templates would say of a prompt.
+// refused returns what the strictest template would say against a prompt.
 func refused(messages []llm.Message, systemless bool) string {
 	calling, ids := "", map[string]bool{}
 	turn := llm.User
@@ -244,7 +243,7 @@ func refused(messages []llm.Message, systemless bool) string {
 	return ""
 }
 
-// counted returns how many pictures there are.
+// counted returns the number of pictures.
 func counted(messages []llm.Message) (n int) {
 	for _, m := range messages {
 		n += len(m.Images)

@@ -12,12 +12,12 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// asks is a request with that question.
+// asks returns a request with that question.
 func asks(text string) *llm.Request {
 	return &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: text}}}
 }
 
-// first reads a reply, and returns when its first word came and all of it.
+// first reads a reply, and returns after how long its first word came, and all of its text.
 func first(ctx context.Context, s llm.Service, req *llm.Request) (after time.Duration, text string, err error) {
 	began := time.Now()
 	var b strings.Builder
@@ -33,17 +33,17 @@ func first(ctx context.Context, s llm.Service, req *llm.Request) (after time.Dur
 	return after, b.String(), nil
 }
 
-// TestHeadStart: what is asked as was foreseen comes the earlier; what is not, as
-// late as ever, and the engine has nothing else to do.
+// TestHeadStart: a question that was foreseen is answered sooner. One that was not takes as long as
+// ever, and the engine is not busy with anything else.
 func TestHeadStart(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		foresee []string
 		drop    bool
-		rest    time.Duration // from there to the question
+		rest    time.Duration // from then until the question
 		want    time.Duration // from the question to the first word, which takes 400 ms
 		taken   int
-		asked   int // of the engine
+		asked   int // how often the engine is asked
 	}{
 		{"nothing", nil, false, 0, 400 * time.Millisecond, 0, 1},
 		{"the same", []string{"what time"}, false, 300 * time.Millisecond, 100 * time.Millisecond, 1, 1},
@@ -84,8 +84,8 @@ func TestHeadStart(t *testing.T) {
 	}
 }
 
-// TestHeadStartIsLeft: who leaves a reply that had begun, or is told to, leaves
-// nothing behind.
+// TestHeadStartIsLeft: a reply that had begun, and is left by its reader or dropped, leaves nothing
+// behind.
 func TestHeadStartIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		engine := &llm.Scheduler{Engine: &llmtest.Script{Reply: "one two three", Every: time.Second}}
@@ -109,8 +109,8 @@ func TestHeadStartIsLeft(t *testing.T) {
 	})
 }
 
-// TestHeadStartThatIsEnded: a reply that was taken over and cannot go on is not one that
-// has come to its end.
+// TestHeadStartThatIsEnded: a reply that was taken over and is then cancelled ends with an error,
+// and does not look complete.
 func TestHeadStartThatIsEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &llm.HeadStart{Service: &llmtest.Script{Reply: "one two three", Every: time.Second}}
@@ -124,8 +124,8 @@ func TestHeadStartThatIsEnded(t *testing.T) {
 	})
 }
 
-// TestHeadStartOn: who keeps to a service takes over what has begun, and asks that service
-// for the rest.
+// TestHeadStartOn: a service made by On takes over the reply that has begun, and asks its own
+// service for everything else.
 func TestHeadStartOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		was, is := &llmtest.Script{Rules: []llmtest.Rule{{Reply: "as before"}}}, &llmtest.Script{Rules: []llmtest.Rule{{Reply: "otherwise"}}}

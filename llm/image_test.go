@@ -9,13 +9,13 @@ import (
 	"earshot/llm"
 )
 
-// picture returns what begins as a picture does and is told from others by its end.
+// picture returns n bytes that begin like a JPEG; the last byte tells pictures apart.
 func picture(n int, end byte) llm.Image {
 	return append(append(llm.Image{0xff, 0xd8, 0xff}, make([]byte, n-4)...), end)
 }
 
-// TestSighted draws a prompt as it is asked of a model: | between messages, their text,
-// and the last byte of each picture.
+// TestSighted draws prompts as a model gets them: | between messages, each with its text and the
+// last byte of each picture.
 func TestSighted(t *testing.T) {
 	a, b := picture(8, 'a'), picture(8, 'b')
 	for _, tt := range []struct {
@@ -61,7 +61,7 @@ func drawn(req *llm.Request) string {
 	return strings.Join(messages, "|")
 }
 
-// A picture is nowhere printed, as part of whatever.
+// TestImageIsNotPrinted: a picture is never printed, whatever it is a part of.
 func TestImageIsNotPrinted(t *testing.T) {
 	secret := append(picture(8, 'x'), "the face of somebody"...)
 	req := &llm.Request{Messages: []llm.Message{{Images: []llm.Image{secret}}}}
@@ -76,7 +76,8 @@ func TestImageIsNotPrinted(t *testing.T) {
 	}
 }
 
-// A model that is offered no tools is shown what an earlier call has shown.
+// TestPicturesWithoutTools: a model that is offered no tools still gets the picture that an earlier
+// call returned.
 func TestPicturesWithoutTools(t *testing.T) {
 	req := &llm.Request{Messages: []llm.Message{
 		{Role: llm.User, Text: "is it red?"},

@@ -14,10 +14,10 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// plainEngine is an engine that cannot unload.
+// plainEngine is an engine that cannot unload models.
 type plainEngine struct{ llm.Engine }
 
-// stuck is an engine whose model cannot be unloaded, although it should.
+// stuck is an engine whose unloading takes long or fails.
 type stuck struct {
 	llm.Engine
 	takes time.Duration
@@ -41,8 +41,7 @@ func ladder(engines ...llm.Engine) *llm.Ladder {
 	return l
 }
 
-// climb asks l and returns a line: the steps, what was said, how it ended, and
-// after how long.
+// climb asks l and returns a line: the steps, what was said, how it ended, and after how long.
 func climb(ctx context.Context, l *llm.Ladder, req *llm.Request) string {
 	var line []string
 	l.Report = func(s llm.Step) {
@@ -67,7 +66,7 @@ func climb(ctx context.Context, l *llm.Ladder, req *llm.Request) string {
 	return fmt.Sprintf("%s: %q, %s, %v", strings.Join(line, ", "), said, end, time.Since(began))
 }
 
-// chatty is an engine that sends deltas with nothing in them, for ever.
+// chatty is an engine that sends empty deltas for ever.
 type chatty struct{ llm.Engine }
 
 func (chatty) Stream(ctx context.Context, _ *llm.Request) iter.Seq2[llm.Delta, error] {
@@ -130,7 +129,7 @@ func TestLadder(t *testing.T) {
 			`a asked again without streaming, a answered: "one two", done, 1s`},
 		{"late, then broken", []llm.Engine{script("a", late, broken)},
 			`a unloaded the model to ask again, a asked again without streaming, a answered: "one two", done, 11s`},
-		{"broken, then late", []llm.Engine{script("a", broken, late)}, // a whole reply may take half of what is left
+		{"broken, then late", []llm.Engine{script("a", broken, late)}, // a whole reply may take half of the time that is left
 			`a asked again without streaming, a unloaded the model to ask again, a answered: "one two", done, 31s`},
 		{"HTML", []llm.Engine{script("a", html), script("b")},
 			`a asked the next engine, b answered: "one two", done, 2s`},
@@ -170,7 +169,7 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// TestLadderUnloadsInTime: unloading, too, has only what is left.
+// TestLadderUnloadsInTime: unloading, too, gets only the time that is left.
 func TestLadderUnloadsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hangs := &llmtest.Script{Label: "a", Troubles: []llmtest.Trouble{{Hang: true}}}
@@ -183,13 +182,13 @@ func TestLadderUnloadsInTime(t *testing.T) {
 	})
 }
 
-// TestLadderOrder: the engine that is named goes first, with the model that is
-// named, and then the others in their order with their own.
+// TestLadderOrder: the engine named in the request is asked first, with the model named there, then
+// the others in their order with their own models.
 func TestLadderOrder(t *testing.T) {
 	failing := llmtest.Trouble{Err: &llm.Error{Fault: llm.NoModel}}
 	for _, tt := range []struct {
 		engine, model string
-		want          string // each engine and the model that it was asked for
+		want          string // each engine with the model it was asked for
 	}{
 		{"", "", "a: b: c:"},
 		{"", "mine", "a:mine b: c:"},
@@ -218,7 +217,7 @@ func TestLadderOrder(t *testing.T) {
 	}
 }
 
-// noting is an engine that tells what it is asked.
+// noting is an engine that reports what it is asked.
 type noting struct {
 	*llmtest.Script
 	note func(*llm.Request)
@@ -229,8 +228,7 @@ func (n noting) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delt
 	return n.Script.Stream(ctx, req)
 }
 
-// writing is an engine that takes its time for a call, with a sign of life each
-// second.
+// writing is an engine that takes its time to write a call, with a sign of life each second.
 type writing struct {
 	llm.Engine
 	takes int // seconds
@@ -263,8 +261,8 @@ func (w writing) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Del
 	}
 }
 
-// TestLadderLetsCallsBeWritten: a call comes whole, so that only signs of life
-// tell that it is being written. Where no call can come they tell nothing.
+// TestLadderLetsCallsBeWritten: a call comes whole, so that only signs of life show that it is
+// being written. If no call can come, they count for nothing.
 func TestLadderLetsCallsBeWritten(t *testing.T) {
 	calls := func(name string) llm.Engine {
 		return &llmtest.Script{Label: name, Rules: []llmtest.Rule{{Calls: []llm.Call{{Tool: "note"}}}}}
@@ -291,8 +289,8 @@ func TestLadderLetsCallsBeWritten(t *testing.T) {
 	}
 }
 
-// TestLadderAsksAgain: what is asked again is the same question, but
-// for what had to change.
+// TestLadderAsksAgain: an engine that is asked again gets the same request, but for what has to
+// change.
 func TestLadderAsksAgain(t *testing.T) {
 	broken := llmtest.Trouble{Err: &llm.Error{Fault: llm.Broken}}
 	a := &llmtest.Script{Reply: "one", Troubles: []llmtest.Trouble{broken, broken}}
@@ -317,12 +315,12 @@ func TestLadderAsksAgain(t *testing.T) {
 	}
 }
 
-// TestLadderWaitsForASlot: the time in the queue is not the engine's fault, so
-// it counts for the total alone.
+// TestLadderWaitsForASlot: time in the queue is not the engine's fault, so it counts only towards
+// the total.
 func TestLadderWaitsForASlot(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		busy int // seconds that the engine is busy with others
+		busy int // for how many seconds others keep the engine busy
 		want string
 	}{
 		{"longer than a first token may take", 30, `a answered: "one two", done, 32s`},
@@ -359,8 +357,8 @@ func TestLadderWaitsForASlot(t *testing.T) {
 	}
 }
 
-// TestLadderIsPatientWithItsReader: a reader may take its time between the
-// pieces, as one does whose speech is paused, for longer than every bound.
+// TestLadderIsPatientWithItsReader: between pieces a reader may take longer than any bound, as one
+// does whose speech is paused.
 func TestLadderIsPatientWithItsReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := ladder(&llmtest.Script{Reply: "one two three", Every: time.Second})
@@ -378,8 +376,8 @@ func TestLadderIsPatientWithItsReader(t *testing.T) {
 	})
 }
 
-// TestLadderStops: who ends the context, or leaves, or parks the stream, is
-// obeyed at once and not asked again.
+// TestLadderStops: when the context ends, the reader leaves or the stream is parked, the ladder
+// stops at once and does not ask again.
 func TestLadderStops(t *testing.T) {
 	cut := errors.New("somebody cut in")
 	for _, tt := range []struct {
@@ -454,8 +452,8 @@ func TestLadderStops(t *testing.T) {
 	}
 }
 
-// TestLadderNamesTheCure: of all that failed, the fault is told that somebody
-// can mend, and the others are in it.
+// TestLadderNamesTheCure: if several engines fail, the ladder reports the fault that somebody can
+// mend, with the others wrapped in it.
 func TestLadderNamesTheCure(t *testing.T) {
 	e := func(f llm.Fault, engine, cure string) *llm.Error {
 		return &llm.Error{Fault: f, Engine: engine, Cure: cure}
@@ -463,7 +461,7 @@ func TestLadderNamesTheCure(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		errs []*llm.Error
-		want string // the engine whose fault is told
+		want string // the engine whose fault is reported
 	}{
 		{"the only one", []*llm.Error{e(llm.Busy, "a", "")}, "a"},
 		{"one with a cure", []*llm.Error{e(llm.Busy, "a", ""), e(llm.Busy, "b", "wait")}, "b"},
@@ -492,7 +490,7 @@ func TestLadderNamesTheCure(t *testing.T) {
 	}
 }
 
-// nothing is an engine that costs nothing.
+// nothing is an engine that takes no time.
 type nothing struct{ llmtest.Script }
 
 func (*nothing) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
@@ -506,8 +504,8 @@ func (*nothing) Stream(_ context.Context, req *llm.Request) iter.Seq2[llm.Delta,
 	}
 }
 
-// BenchmarkRouting is the cost of scheduler and ladder for each piece, beside
-// that of the bare engine.
+// BenchmarkRouting measures what scheduler and ladder cost for each piece, compared with the bare
+// engine.
 func BenchmarkRouting(b *testing.B) {
 	for _, bb := range []struct {
 		name string
@@ -532,8 +530,8 @@ func BenchmarkRouting(b *testing.B) {
 	}
 }
 
-// TestLadderSees: what shows a picture is asked of those who can see, then of the
-// others in words.
+// TestLadderSees: a request with a picture goes first to engines that can see, and then, with words
+// instead of the picture, to the others.
 func TestLadderSees(t *testing.T) {
 	refuses := llmtest.Trouble{Err: &llm.Error{Fault: llm.Unsupported, Engine: "it"}}
 	gone := llmtest.Trouble{Err: &llm.Error{Fault: llm.Unreachable, Engine: "it", Cure: "start it"}}
@@ -545,7 +543,7 @@ func TestLadderSees(t *testing.T) {
 		engines []*llmtest.Script
 		must    bool
 		want    string
-		asked   string // of each engine, what it was asked: seen or unseen
+		asked   string // for each engine, how it was asked: seen or unseen
 	}{
 		{"the first sees", []*llmtest.Script{engine("a", true), engine("b", true)}, false, `a answered: "ok", done, 0s`, "a: seen; b: "},
 		{"another sees", []*llmtest.Script{engine("a", false), engine("b", true)}, false, `b answered: "ok", done, 0s`, "a: ; b: seen"},

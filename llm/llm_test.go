@@ -10,8 +10,8 @@ import (
 	"earshot/llm"
 )
 
-// TestShorten: a dialogue that is shortened again and again begins with what somebody says,
-// loses at least half its bytes each time, and keeps what stands around it.
+// TestShorten: however often a dialogue is shortened, it begins with a message of the user, loses
+// at least half its bytes each time, and keeps what stands around it.
 func TestShorten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		req := &llm.Request{Messages: []llm.Message{{Role: llm.System, Text: "who"}}}

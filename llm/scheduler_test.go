@@ -21,13 +21,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A client asks a scheduler once: at some second, for a reply of some words, a
-// second each, and perhaps it gives up.
+// A client asks a scheduler once: at a given second, for a reply of so many words, one a second;
+// perhaps it gives up.
 type client struct {
 	priority llm.Priority
 	at       int
 	words    int
-	leaves   int // the second at which it gives up; 0 is never
+	leaves   int // the second at which it gives up; 0 means never
 }
 
 func TestScheduler(t *testing.T) {
@@ -39,7 +39,7 @@ func TestScheduler(t *testing.T) {
 		name    string
 		slots   int
 		clients []client
-		want    []string // a second each: - waits, # runs; then . done, p parked, x gave up
+		want    []string // a character a second: - waits, # runs; at the end . done, p parked, x gave up
 	}{
 		{"one alone", 1,
 			[]client{{person, 0, 3, 0}},
@@ -113,8 +113,8 @@ func TestScheduler(t *testing.T) {
 	}
 }
 
-// pictures is an engine that draws what happens to its clients, whose numbers
-// are in the model's name.
+// pictures is an engine that draws what happens to its clients. The name of the model is the
+// client's number.
 type pictures struct {
 	llmtest.Script
 	began time.Time
@@ -137,7 +137,7 @@ func (p *pictures) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.D
 }
 
 func (p *pictures) perform(ctx context.Context, s *llm.Scheduler, i int, c client) {
-	time.Sleep(time.Duration(c.at)*time.Second + time.Duration(i)) // never two at once
+	time.Sleep(time.Duration(c.at)*time.Second + time.Duration(i)) // never two at the same time
 	p.draw(i, " ")
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -161,8 +161,8 @@ func (p *pictures) perform(ctx context.Context, s *llm.Scheduler, i int, c clien
 	p.lines[i] += end
 }
 
-// TestSchedulerFreesTheSlotFirst: whoever reads the end of a reply may ask the
-// next question there and then, on the only slot.
+// TestSchedulerFreesTheSlotFirst: a reader that sees the end of a reply can ask the next question
+// there and then, even on the only slot.
 func TestSchedulerFreesTheSlotFirst(t *testing.T) {
 	broken := &llm.Error{Fault: llm.Broken}
 	synctest.Test(t, func(t *testing.T) {
@@ -187,8 +187,7 @@ func TestSchedulerFreesTheSlotFirst(t *testing.T) {
 	})
 }
 
-// TestSchedulerLetsGo: breaking out of the loop, or a reader that panics,
-// gives the slot back.
+// TestSchedulerLetsGo: a reader that breaks out of the loop, or panics, gives the slot back.
 func TestSchedulerLetsGo(t *testing.T) {
 	s := &llm.Scheduler{Engine: &llmtest.Script{Reply: "one two"}}
 	for range s.Stream(t.Context(), &llm.Request{}) {
@@ -208,8 +207,7 @@ func TestSchedulerLetsGo(t *testing.T) {
 	}
 }
 
-// TestSchedulerIsBounded: one request too many is refused, and it is the least
-// urgent one that is.
+// TestSchedulerIsBounded: one request too many is refused, namely the least urgent one.
 func TestSchedulerIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &llm.Scheduler{Engine: &llmtest.Script{Label: "small", Reply: "one", Every: time.Minute}}
@@ -255,8 +253,8 @@ func TestSchedulerIsBounded(t *testing.T) {
 	})
 }
 
-// TestSchedulerAdmitsPeople: however many agents wait, a person's question is
-// never the one too many.
+// TestSchedulerAdmitsPeople: however many agents wait, a person's question is never the one that is
+// refused.
 func TestSchedulerAdmitsPeople(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &llm.Scheduler{Engine: &llmtest.Script{Reply: "one", Every: time.Second}}
@@ -292,7 +290,7 @@ func TestSchedulerAdmitsPeople(t *testing.T) {
 	})
 }
 
-// A visit is what a property test knows of one request.
+// A visit is what a property test knows about one request.
 type visit struct {
 	client
 	n       int
@@ -301,8 +299,7 @@ type visit struct {
 	started time.Time
 }
 
-// A crowd is an engine that watches over the promises of the scheduler before
-// it.
+// A crowd is an engine that checks the promises of the scheduler in front of it.
 type crowd struct {
 	llmtest.Script
 	t      *rapid.T
@@ -347,10 +344,9 @@ func (c *crowd) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delt
 	}
 }
 
-// TestSchedulerKeepsItsPromises: over random arrivals, never more run than
-// there are slots, nobody starts before somebody more urgent, nobody runs while
-// somebody more urgent waits, no reply to a person is parked, and everybody
-// ends. The bubble sees a goroutine that is left behind.
+// TestSchedulerKeepsItsPromises: with random arrivals, never more requests run than there are
+// slots, none starts before a more urgent one, none runs while a more urgent one waits, no reply to
+// a person is parked, and all end. The bubble would notice a goroutine left behind.
 func TestSchedulerKeepsItsPromises(t *testing.T) {
 	arrival := rapid.Custom(func(t *rapid.T) client {
 		return client{
@@ -364,7 +360,7 @@ func TestSchedulerKeepsItsPromises(t *testing.T) {
 		rapid.Check(bubbled{t}, func(t *rapid.T) {
 			c := &crowd{t: t, slots: rapid.IntRange(1, 3).Draw(t, "slots")}
 			for i, one := range rapid.SliceOfN(arrival, 1, 20).Draw(t, "clients") {
-				one.at = one.at*1000 + i // microseconds, never two at once
+				one.at = one.at*1000 + i // in microseconds, never two at the same time
 				c.visits = append(c.visits, &visit{client: one, n: i})
 			}
 			s := &llm.Scheduler{Engine: c, Slots: c.slots}
@@ -372,7 +368,7 @@ func TestSchedulerKeepsItsPromises(t *testing.T) {
 			for _, v := range c.visits {
 				g.Go(func() { c.visit(s, v) })
 			}
-			for range 400 { // longer than all of them take one after the other
+			for range 400 { // longer than all of them take in a row
 				time.Sleep(time.Millisecond)
 				synctest.Wait()
 				c.check(s)
@@ -385,10 +381,10 @@ func TestSchedulerKeepsItsPromises(t *testing.T) {
 	})
 }
 
-// bubbled is a test in a bubble, which must not be asked for its deadline.
+// bubbled is a test in a bubble. It hides the deadline, which must not be asked for there.
 type bubbled struct{ rapid.TB }
 
-// visit asks as v.
+// visit sends the request of v.
 func (c *crowd) visit(s *llm.Scheduler, v *visit) {
 	time.Sleep(time.Duration(v.at) * time.Microsecond)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -408,7 +404,7 @@ func (c *crowd) visit(s *llm.Scheduler, v *visit) {
 	v.state, v.err = "ends", end
 }
 
-// check looks at a crowd at rest.
+// check checks a crowd when nothing moves.
 func (c *crowd) check(s *llm.Scheduler) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -438,13 +434,13 @@ func (c *crowd) check(s *llm.Scheduler) {
 	}
 }
 
-// voluble returns a model that says a word a second, and thinks the same.
+// voluble returns a model that says one word of said a second, and thinks the same.
 func voluble(said string) *llmtest.Script {
 	return &llmtest.Script{Label: "a", Reply: said, Rules: []llmtest.Rule{{For: llmtest.ForThought, Reply: said}}, Every: time.Second}
 }
 
-// TestSchedulerParksNobodyInVain: a slot that is being given back, however
-// slowly, is somebody's already, so no second stream is parked for them.
+// TestSchedulerParksNobodyInVain: a slot that is being given back, however slowly, is already
+// promised to somebody, so no second stream is parked for them.
 func TestSchedulerParksNobodyInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &llm.Scheduler{Slots: 2, Engine: voluble("one two three")}
@@ -465,12 +461,12 @@ func TestSchedulerParksNobodyInVain(t *testing.T) {
 			synctest.Wait()
 		}
 		const never = time.Hour
-		ask(llm.Reasoning, 3, 30*time.Second, never, llm.ErrParked) // sits on each piece
-		ask(llm.ForTool, 2, 0, never, nil)                          // until 2s
+		ask(llm.Reasoning, 3, 30*time.Second, never, llm.ErrParked) // it is slow to read each piece
+		ask(llm.ForTool, 2, 0, never, nil)                          // until 2 s
 		time.Sleep(1500 * time.Millisecond)
-		ask(llm.ReplyToAgent, 1, 0, time.Millisecond, context.DeadlineExceeded) // parks the thought, and gives up
+		ask(llm.ReplyToAgent, 1, 0, time.Millisecond, context.DeadlineExceeded) // has the thought parked, and gives up
 		time.Sleep(time.Second)
-		ask(llm.Memory, 3, 0, never, nil) // in the free slot
+		ask(llm.Memory, 3, 0, never, nil) // takes the free slot
 		ask(llm.ReplyToPerson, 1, 0, never, nil)
 		g.Wait()
 	})

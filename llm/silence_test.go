@@ -10,7 +10,7 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// loading is an engine that loads its model before it answers, and says nothing meanwhile.
+// loading is an engine that may be loading its model, and says nothing meanwhile.
 type loading struct {
 	llm.Engine
 	loads bool
@@ -19,8 +19,8 @@ type loading struct {
 
 func (l loading) Loads(context.Context, string) bool { *l.asked++; return l.loads }
 
-// TestSilence: a server that says nothing is given up after half a minute, unless it loads
-// the model, and what it had said before is kept.
+// TestSilence: a server that says nothing is given up after half a minute, unless it is loading the
+// model. What it had said before is kept.
 func TestSilence(t *testing.T) {
 	hang := func(after int) llmtest.Trouble { return llmtest.Trouble{Hang: true, After: after} }
 	script := func(every time.Duration, troubles ...llmtest.Trouble) *llmtest.Script {

@@ -10,8 +10,7 @@ import (
 	"earshot/llm"
 )
 
-// split returns what s makes of the pieces: the speech as it is, the thinking
-// in brackets.
+// split returns what s makes of the pieces: speech as it is, thinking in brackets.
 func split(t interface{ Errorf(string, ...any) }, s *llm.Thoughts, pieces ...string) string {
 	var b strings.Builder
 	thinking := false
@@ -87,7 +86,7 @@ func TestThoughts(t *testing.T) {
 	}
 }
 
-// TestThoughtsReleaseAtOnce: nothing is kept that is certain.
+// TestThoughtsReleaseAtOnce: nothing is held back once it is clear what it is.
 func TestThoughtsReleaseAtOnce(t *testing.T) {
 	var s llm.Thoughts
 	for _, tt := range []struct{ piece, want string }{
@@ -103,7 +102,7 @@ func TestThoughtsReleaseAtOnce(t *testing.T) {
 	}
 }
 
-// TestThoughtsDoNotDependOnPieces: however a reply is cut, it means the same.
+// TestThoughtsDoNotDependOnPieces: a reply means the same however it is cut into pieces.
 func TestThoughtsDoNotDependOnPieces(t *testing.T) {
 	part := rapid.OneOf(
 		rapid.SampledFrom([]string{"<think>", "</think>", "<THINKING>", "</reasoning>", "<", "</", "<th", " ", "\n\n", ">", "é", "😀", "\xf0\x9f", "\xff"}),
@@ -123,8 +122,8 @@ func TestThoughtsDoNotDependOnPieces(t *testing.T) {
 	})
 }
 
-// FuzzThoughts: no byte between the tags is ever said, and none outside is
-// lost, but for white space and the tags themselves.
+// FuzzThoughts: no byte between the tags is ever said, and none outside them is lost, except for
+// white space and the tags themselves.
 func FuzzThoughts(f *testing.F) {
 	f.Add("a", "b", "c", 3)
 	f.Add("<thi", "</th", "<", 1)

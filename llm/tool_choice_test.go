@@ -15,14 +15,14 @@ import (
 	"earshot/llm"
 )
 
-// A chosen reply is what came of one.
+// A chosen is the outcome of one reply.
 type chosen struct {
 	text, thinking, call string
 	truncated, done      bool
 	err                  string
 }
 
-// choose reads a reply in those pieces.
+// choose reads a reply that comes in those pieces.
 func choose(t testing.TB, truncated bool, pieces ...string) (got chosen) {
 	t.Helper()
 	var c llm.ToolChoiceReader
@@ -33,7 +33,7 @@ func choose(t testing.TB, truncated bool, pieces ...string) (got chosen) {
 			d = llm.Delta{Text: pieces[i]}
 		}
 		more, err := c.Next(d)
-		deltas = append(deltas, more...) // which is good only until the next call
+		deltas = append(deltas, more...) // more is valid only until the next call
 		if err != nil {
 			got.err = told(err)
 			break
@@ -61,7 +61,7 @@ func TestChoice(t *testing.T) {
 	const early, none = "the choice ended too early", "it chooses none of the tools"
 	for _, tt := range []struct {
 		name, reply string
-		want        chosen // done unless there is an error
+		want        chosen // done is set unless there is an error
 	}{
 		{"says", `{"say": "Hello."}`, chosen{text: "Hello."}},
 		{"says nothing", `{"say":""}`, chosen{}},
@@ -123,7 +123,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestChoiceTruncated: a reply that was truncated is one, wherever that was.
+// TestChoiceTruncated: a truncated reply counts as truncated, wherever it was cut.
 func TestChoiceTruncated(t *testing.T) {
 	for _, tt := range []struct {
 		reply string
@@ -148,8 +148,7 @@ func TestChoiceTruncated(t *testing.T) {
 	}
 }
 
-// TestChoiceStreams: what is said comes at once, and what comes of nothing is a
-// sign of life.
+// TestChoiceStreams: what is said is passed on at once; anything else gives a sign of life.
 func TestChoiceStreams(t *testing.T) {
 	var c llm.ToolChoiceReader
 	for _, step := range [][2]string{{`{"sa`, ""}, {`y": "He`, "He"}, {`llo \u00`, "llo "}, {`e4`, "ä"}, {`<th`, ""}, {`x`, "<thx"}, {`", "tool": "note", "argu`, ""}, {`ments": {"a"`, ""}} {
@@ -163,8 +162,7 @@ func TestChoiceStreams(t *testing.T) {
 	}
 }
 
-// TestChoiceIsCutAnywhere: however a reply is cut into pieces, it comes to the
-// same.
+// TestChoiceIsCutAnywhere: a reply comes to the same however it is cut into pieces.
 func TestChoiceIsCutAnywhere(t *testing.T) {
 	parts := []string{`{`, `}`, `"`, `"say"`, `"tool"`, `"arguments"`, `:`, `,`, `"a ä🦜"`, `"note"`, `{"a":[1,"}"]}`, ` `, `\`, `\u`, `\ud83e`, `\udd9c`, `n`, `<think>`, `</think>`, `x`, "\n"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -181,12 +179,12 @@ func TestChoiceIsCutAnywhere(t *testing.T) {
 	})
 }
 
-// quiet is a test that nothing is wrong with.
+// quiet is a test that never fails.
 type quiet struct{ testing.TB }
 
 func (quiet) Helper() {}
 
-// cuts cuts text between its runes.
+// cuts cuts text into pieces of whole runes.
 func cuts(t *rapid.T, text string) (pieces []string) {
 	for runes := []rune(text); len(runes) > 0; {
 		n := rapid.IntRange(1, len(runes)).Draw(t, "runes")
@@ -195,8 +193,8 @@ func cuts(t *rapid.T, text string) (pieces []string) {
 	return pieces
 }
 
-// FuzzChoice: what is taken is exactly what the library takes for such an
-// object, and it is understood as the library understands it.
+// FuzzChoice: the reader accepts exactly what the library accepts as such an object, and
+// understands it as the library does.
 func FuzzChoice(f *testing.F) {
 	for _, s := range []string{
 		`{"say": "Hello\n\ud83e\udd9c"}`, `{"tool":"note","arguments":{"a":[1,{"b":"}"}]}}`, `{"say":"a","tool":"b"}`,
@@ -221,7 +219,7 @@ func FuzzChoice(f *testing.F) {
 	})
 }
 
-// understood returns what a reply is by the JSON of the library.
+// understood returns what the JSON library makes of a reply.
 func understood(reply string) (want chosen, ok bool) {
 	d := json.NewDecoder(strings.NewReader(reply))
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {

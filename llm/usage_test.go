@@ -15,7 +15,7 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// counts is an engine that says two words and then counts tokens as it likes.
+// counts is an engine that says two words and reports made-up numbers of tokens.
 type counts struct {
 	llm.Engine
 	prompt, reply int
@@ -28,19 +28,19 @@ func (c counts) Stream(context.Context, *llm.Request) iter.Seq2[llm.Delta, error
 	}
 }
 
-// TestSpent: whatever becomes of a question, it is told what it has cost, as the server counted
-// it or else estimated; what was never begun, or was refused, has cost no tokens.
+// TestSpent: whatever becomes of a question, its cost is reported, as the server counted it or else
+// estimated. A question that was never begun, or was refused, costs no tokens.
 func TestSpent(t *testing.T) {
 	script := func(troubles ...llmtest.Trouble) llm.Engine {
 		return &llmtest.Script{Label: "a", Reply: "one two three four", Every: time.Second, Troubles: troubles}
 	}
 	refused := &llm.Error{Fault: llm.Unreachable, Engine: "a"}
-	const asked = 13 + 1 // of 52 bytes
+	const asked = 13 + 1 // estimated from 52 bytes
 	for _, tt := range []struct {
 		name   string
 		engine llm.Engine
-		after  time.Duration // the reader gives it up; 0 is never
-		takes  time.Duration // the reader for each piece
+		after  time.Duration // when the reader gives up; 0 means never
+		takes  time.Duration // how long the reader takes for each piece
 		want   llm.Usage
 	}{
 		{"as the server counted", script(), 0, 0, llm.Usage{PromptTokens: 11, ReplyTokens: 4, Took: 4 * time.Second}},
@@ -80,8 +80,8 @@ func TestSpent(t *testing.T) {
 	}
 }
 
-// TestSpentWaiting: who waits for a slot and gives up has cost nothing, and each time that an
-// engine is asked again counts.
+// TestSpentWaiting: a request that gives up while it waits for a slot costs nothing, and each time
+// that an engine is asked again counts.
 func TestSpentWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := &llm.Error{Fault: llm.Broken, Engine: "a", Err: errors.New("the stream broke")}

@@ -12,8 +12,8 @@ import (
 	"earshot/models/stt"
 )
 
-// BenchmarkEnd prints how soon after its end an utterance is understood whose
-// sound came as fast as somebody speaks.
+// BenchmarkEnd prints how soon after its end an utterance is understood whose sound comes at
+// speaking pace.
 func BenchmarkEnd(b *testing.B) {
 	s, _ := mouth(b, "", 0)
 	r, _ := ear(b, stt.Config{})
@@ -40,8 +40,8 @@ func BenchmarkEnd(b *testing.B) {
 	b.ReportMetric(float64(all.Microseconds())/1000/float64(b.N), "ms/final")
 }
 
-// BenchmarkSay prints what a voice costs: when its first sound comes, how long a
-// second of sound takes, and how soon after leaving one text the next is heard.
+// BenchmarkSay prints what a voice costs: when its first sound comes, how long a second of sound
+// takes to make, and how soon after one text is left the next one is heard.
 func BenchmarkSay(b *testing.B) {
 	const text = "i think we should go to the store after lunch and rest"
 	for _, name := range voices {
@@ -80,7 +80,7 @@ func BenchmarkSay(b *testing.B) {
 	}
 }
 
-// memory returns what a process holds, in MB.
+// memory returns how much memory a process holds, in MB.
 func memory(tb testing.TB, pid int) int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

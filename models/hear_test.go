@@ -16,8 +16,7 @@ import (
 	"earshot/models/stt"
 )
 
-// plain are sentences that the recogniser understands word for word when slt
-// says them.
+// plain are sentences that the recogniser understands word for word from the voice slt.
 var plain = []string{
 	"how long will it take to get there",
 	"what is the weather going to be like today",
@@ -44,8 +43,8 @@ func TestUnderstands(t *testing.T) {
 	}
 }
 
-// checkWords wants the words of a result to be its text, one after the other,
-// within the time that it lasted.
+// checkWords fails t unless the words of a result are its text, one after the other, within the
+// duration of the sound.
 func checkWords(t *testing.T, r stt.Result, lasted time.Duration) {
 	t.Helper()
 	var texts []string
@@ -65,8 +64,8 @@ func checkWords(t *testing.T, r stt.Result, lasted time.Duration) {
 	}
 }
 
-// TestUnderstandsItsName: called by any voice, the agent knows it. The language
-// model has its name for all but impossible; see what the helper does about that.
+// TestUnderstandsItsName: the agent recognises its name in any voice, although the language model
+// takes the name to be all but impossible; see what the helper does about that.
 func TestUnderstandsItsName(t *testing.T) {
 	for _, voice := range voices {
 		t.Run(voice, func(t *testing.T) {
@@ -91,8 +90,8 @@ func TestUnderstandsItsName(t *testing.T) {
 	}
 }
 
-// TestUnderstandsItsNames: names that no dictionary has are learnt, and those
-// that nobody can say do no harm.
+// TestUnderstandsItsNames: names that are in no dictionary are learnt, and names that nobody can
+// pronounce do no harm.
 func TestUnderstandsItsNames(t *testing.T) {
 	s, _ := mouth(t, "", 0)
 	r, _ := ear(t, stt.Config{Names: []string{"Zorblax", "Ann Lee", "小明", "", "!?/(2)", "4711"}, Phrases: []string{"halt zorblax", "停", "/"}})
@@ -105,8 +104,8 @@ func TestUnderstandsItsNames(t *testing.T) {
 	}
 }
 
-// TestUnderstandsNothing: silence and noise are not words one is sure of, and do
-// not spoil what comes after them.
+// TestUnderstandsNothing: silence and noise do not become words with high confidence, and do not
+// spoil what comes after them.
 func TestUnderstandsNothing(t *testing.T) {
 	s, _ := mouth(t, "", 0)
 	r, _ := ear(t, stt.Config{})
@@ -130,7 +129,8 @@ func TestUnderstandsNothing(t *testing.T) {
 	}
 }
 
-// TestEarKilled: killed in mid-sentence, it understands every word.
+// TestEarKilled: if its helper is killed in mid-sentence, the recogniser still understands every
+// word.
 func TestEarKilled(t *testing.T) {
 	s, _ := mouth(t, "", 0)
 	r, h := ear(t, stt.Config{Names: []string{"earshot"}})
@@ -150,19 +150,18 @@ func TestEarKilled(t *testing.T) {
 	}
 }
 
-// TestModelsThatAreNot: what is missing or damaged is said at the start, with
-// the cure.
+// TestModelsThatAreNot: a missing or damaged model is reported at the start, with its cure.
 func TestModelsThatAreNot(t *testing.T) {
 	real, err := models.Find(models.Acoustic)
 	if err != nil {
-		speech(t) // skips if there need be none
+		speech(t) // skips the test if models are not required
 		t.Fatal(err)
 	}
 	const install, again = "sudo apt-get install pocketsphinx-en-us", "sudo apt-get install --reinstall pocketsphinx-en-us"
 	for _, tt := range []struct {
 		name  string
-		spoil string // the file
-		with  string // its new content; "" is none at all
+		spoil string // the file to spoil
+		with  string // its new content; "" removes it
 		cure  string
 	}{
 		{"no sounds", "en-us/mdef", "", install},
@@ -188,7 +187,7 @@ func TestModelsThatAreNot(t *testing.T) {
 	}
 }
 
-// spoiled makes dir like real, but for one file.
+// spoiled fills dir with the model real, but for one file.
 func spoiled(t *testing.T, real, dir, file, content string) {
 	t.Helper()
 	for _, m := range models.Catalogue() {
@@ -209,11 +208,10 @@ func spoiled(t *testing.T, real, dir, file, content string) {
 	}
 }
 
-// phrases stop a voice.
+// phrases are what stops a voice.
 var phrases = []string{"stop talking", "be quiet", "stop"}
 
-// TestFindsPhrases: each call is noticed by at least one phrase, and nothing
-// else is.
+// TestFindsPhrases: each call is noticed by at least one phrase, and nothing else is.
 func TestFindsPhrases(t *testing.T) {
 	s, _ := mouth(t, "", 0)
 	finds := seeker(t)
@@ -234,7 +232,7 @@ func TestFindsPhrases(t *testing.T) {
 	}
 }
 
-// seeker returns what finds the phrases in a sound.
+// seeker returns a function that finds the phrases in a sound.
 func seeker(t testing.TB) func([]*audio.Frame) []string {
 	var mu sync.Mutex
 	var found []stt.Phrase
@@ -252,11 +250,11 @@ func seeker(t testing.TB) func([]*audio.Frame) []string {
 		began = began.Add(time.Hour)
 		end := began.Add(time.Duration(len(sound)) * audio.Time)
 		at := began
-		for i, f := range append(sound, last...) { // what comes last is found, so that we know that all was heard
+		for i, f := range append(sound, last...) { // finding the last phrase shows that everything was heard
 			g := *f
 			g.At, at = at, at.Add(audio.Time)
 			if r.Spot(&g); i%25 == 0 {
-				understand(t, r, last[:1], nil) // which waits until the helper has caught up
+				understand(t, r, last[:1], nil) // waits until the helper has caught up
 			}
 		}
 		testkit.Await(t, patience, "the last phrase", func() bool {

@@ -10,7 +10,7 @@ import (
 	"earshot/models"
 )
 
-// put makes the files of m in dir.
+// put creates the files of m in dir.
 func put(t *testing.T, dir string, m models.Model) {
 	t.Helper()
 	for _, name := range m.Files {
@@ -36,7 +36,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindWantsAllOfIt: half a model is none, and neither is an empty file.
+// TestFindWantsAllOfIt: a model with a missing or empty file is not found.
 func TestFindWantsAllOfIt(t *testing.T) {
 	for _, m := range models.Catalogue() {
 		for _, name := range m.Files {
@@ -75,7 +75,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestCatalogue: nothing is in it of which one does not know what it is.
+// TestCatalogue: every entry is described completely.
 func TestCatalogue(t *testing.T) {
 	for _, m := range models.Catalogue() {
 		if m.Name == "" || m.For == "" || m.Origin == "" || m.Licence == "" || (m.Origin == models.Linked) != (len(m.Files) == 0) {

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// A real helper, which a test may kill.
+// A real is a real helper that a test may kill.
 type real struct {
 	testing.TB
 	path string
@@ -38,13 +38,13 @@ type real struct {
 	last *helper.Process
 }
 
-// speech returns the real helper in a role.
+// speech returns the real speech helper in the role that args name.
 func speech(t testing.TB, args ...string) *real {
 	t.Helper()
 	return &real{TB: t, path: filepath.Join(helpertest.Build(t, "earshot-speech"), "earshot-speech"), args: args}
 }
 
-// dial starts it.
+// dial starts the helper.
 func (r *real) dial() (helper.Link, error) {
 	p, err := helper.Start(helper.Command{Name: "earshot-speech", Path: r.path, Args: r.args, Log: quiet})
 	if err != nil {
@@ -56,14 +56,14 @@ func (r *real) dial() (helper.Link, error) {
 	return p, nil
 }
 
-// process returns the last one that was started, or nil.
+// process returns the process that was started last, or nil.
 func (r *real) process() *helper.Process {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last
 }
 
-// kill kills it.
+// kill kills that process.
 func (r *real) kill() {
 	if p, err := os.FindProcess(r.process().Pid()); err == nil {
 		p.Kill()
@@ -72,8 +72,7 @@ func (r *real) kill() {
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// live runs a client, as a supervisor does that does not wait, until the test
-// ends.
+// live runs a client until the test ends, like a supervisor that restarts it without waiting.
 func live(t testing.TB, run func(context.Context) error) {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -92,7 +91,7 @@ func live(t testing.TB, run func(context.Context) error) {
 	})
 }
 
-// mouth returns a synthesiser that runs.
+// mouth returns a running synthesiser.
 func mouth(t testing.TB, voice string, speed float64) (*tts.Synthesiser, *real) {
 	r := speech(t, "say")
 	s := tts.New(tts.Config{Dial: r.dial, Voice: voice, Speed: speed, Log: quiet})
@@ -100,7 +99,7 @@ func mouth(t testing.TB, voice string, speed float64) (*tts.Synthesiser, *real) 
 	return s, r
 }
 
-// ear returns a recogniser that runs.
+// ear returns a running recogniser.
 func ear(t testing.TB, cfg stt.Config) (*stt.Recogniser, *real) {
 	r := speech(t, "hear")
 	cfg.Dial, cfg.Log = r.dial, quiet
@@ -112,7 +111,7 @@ func ear(t testing.TB, cfg stt.Config) (*stt.Recogniser, *real) {
 // patience is how long a test waits for a machine under load.
 const patience = time.Minute
 
-// say returns the sound of a text, all of it.
+// say returns all of the sound of a text, and its words.
 func say(t testing.TB, s *tts.Synthesiser, text string) (pcm []int16, words []tts.Word) {
 	t.Helper()
 	for {
@@ -122,7 +121,7 @@ func say(t testing.TB, s *tts.Synthesiser, text string) (pcm []int16, words []tt
 			pcm, words, err = append(pcm, c.PCM...), append(words, c.Words...), e
 		}
 		switch {
-		case errors.Is(err, tts.ErrAway): // it is still being loaded
+		case errors.Is(err, tts.ErrAway): // the helper is still loading
 		case err != nil:
 			t.Fatal(err)
 		default:
@@ -131,7 +130,7 @@ func say(t testing.TB, s *tts.Synthesiser, text string) (pcm []int16, words []tt
 	}
 }
 
-// frames cuts sound into frames, with silence of a quiet room around it.
+// frames cuts sound into frames, with the silence of a quiet room around it.
 func frames(pcm []int16) (out []*audio.Frame) {
 	const around = audio.Rate * 3 / 10
 	pcm = slices.Concat(make([]int16, around), pcm, make([]int16, around))
@@ -150,8 +149,8 @@ func frames(pcm []int16) (out []*audio.Frame) {
 	return out
 }
 
-// understand returns the final result of an utterance. Each frame is fed after
-// between was called with its number.
+// understand returns the final result of an utterance, and the partial ones. It calls between with
+// the number of each frame before that is fed.
 func understand(t testing.TB, r *stt.Recogniser, sound []*audio.Frame, between func(int)) (final stt.Result, partials []stt.Result) {
 	t.Helper()
 	var mu sync.Mutex
@@ -185,7 +184,7 @@ func understand(t testing.TB, r *stt.Recogniser, sound []*audio.Frame, between f
 	return final, partials
 }
 
-// ready waits until the recogniser has understood something.
+// ready waits until the recogniser answers.
 func ready(t testing.TB, r *stt.Recogniser) {
 	t.Helper()
 	testkit.Await(t, patience, "a recogniser", func() bool {

@@ -13,10 +13,10 @@ import (
 	"earshot/models/tts"
 )
 
-// voices are those that are linked in.
+// voices are the voices that are linked in.
 var voices = []string{"slt", "rms", "awb", "kal16"}
 
-// TestSays: each voice says each word, in order, where it says it is.
+// TestSays: each voice says each word, in order, where it says it does.
 func TestSays(t *testing.T) {
 	const text = "hello there, it is half past 10 on the 3rd of May"
 	for _, name := range voices {
@@ -37,8 +37,8 @@ func TestSays(t *testing.T) {
 			if want := strings.Fields(strings.ReplaceAll(text, ",", "")); !slices.Equal(got, want) {
 				t.Errorf("it marks %q, want %q", got, want)
 			}
-			// A pause is where the comma is: the sound just before the third word is softer
-			// than the word.
+			// The comma makes a pause: the sound just before the third word is softer than that
+			// word.
 			third := words[2].Sample
 			if before, in := audio.Level(pcm[third-audio.Rate/20:third]), audio.Level(pcm[third:third+audio.Rate/10]); before > in-10 {
 				t.Errorf("%.0f dB before the third word and %.0f dB in it", before, in)
@@ -58,7 +58,7 @@ func TestSpeed(t *testing.T) {
 	}
 }
 
-// TestSaysAnything: no text harms the voice.
+// TestSaysAnything: no text kills the helper.
 func TestSaysAnything(t *testing.T) {
 	s, r := mouth(t, "", 0)
 	say(t, s, "hello")
@@ -104,7 +104,7 @@ func TestSaysAtLength(t *testing.T) {
 	}
 }
 
-// TestVoiceThatIsNot: a wrong setting is said, with what would be right.
+// TestVoiceThatIsNot: a wrong setting ends the voice with a lasting fault.
 func TestVoiceThatIsNot(t *testing.T) {
 	r := speech(t, "say")
 	for _, cfg := range []tts.Config{{Voice: "nobody"}, {Speed: 100}, {Speed: -1}} {
@@ -116,8 +116,7 @@ func TestVoiceThatIsNot(t *testing.T) {
 	}
 }
 
-// TestVoiceKilled: killed in the middle of a text, the voice goes on where it
-// was.
+// TestVoiceKilled: if its helper is killed in the middle of a text, the voice goes on where it was.
 func TestVoiceKilled(t *testing.T) {
 	s, r := mouth(t, "", 0)
 	const text = "this sentence is said by many voices, one after the other, and nobody hears where the next one begins"
@@ -135,14 +134,14 @@ func TestVoiceKilled(t *testing.T) {
 				r.kill()
 			}
 		}
-		// The breath in it is never the same twice; all else is.
+		// The breath in the voice never sounds the same twice; all else does.
 		if len(got) != len(want) || !slices.Equal(marks, words) {
 			t.Fatalf("kill %d: %d samples and %d words came, want %d and %d", n, len(got), len(marks), len(want), len(words))
 		}
 	}
 }
 
-// kills is how often a test kills a helper.
+// kills returns how often a test kills a helper.
 func kills() int {
 	if os.Getenv("EARSHOT_PROOF") != "" {
 		return 100

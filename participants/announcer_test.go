@@ -12,8 +12,8 @@ import (
 	"earshot/participants"
 )
 
-// TestAnnouncer: one character is two seconds. "+" comes and "-" goes; in what
-// is announced, a digit after them is the number of times.
+// TestAnnouncer: each character is two seconds. "+" is an arrival and "-" a departure; among the
+// announcements, a digit after these is the number of times.
 func TestAnnouncer(t *testing.T) {
 	for _, tt := range []struct{ name, happens, announced string }{
 		{"comes and goes", "+....-", "0:+ 10:-"},
@@ -64,7 +64,8 @@ func sign(n participants.Announcement) string {
 }
 
 // TestAnnouncedBecomesTrue: whatever people do, the announcements about each of them alternate
-// between arrival and departure, are true 20 s after their last change, and are never many.
+// between arrival and departure, and are never many. 20 s after somebody's last change they are
+// true.
 func TestAnnouncedBecomesTrue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var a participants.Announcer

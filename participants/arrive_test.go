@@ -19,7 +19,7 @@ import (
 
 func discord(id string) earshot.Handle { return earshot.Handle{Provider: "discord", ID: id} }
 
-// arrive lets somebody with these names arrive.
+// arrive lets somebody arrive from Discord with these names.
 func arrive(t testing.TB, r *participants.Registry, id string, names ...string) participants.Participant {
 	t.Helper()
 	p, err := r.Arrive(t.Context(), discord(id), participants.Newcomer{Names: names})
@@ -29,7 +29,7 @@ func arrive(t testing.TB, r *participants.Registry, id string, names ...string) 
 	return p
 }
 
-// replayed returns a registry rebuilt from what was recorded.
+// replayed returns a registry rebuilt from the ledger.
 func replayed(t testing.TB, c participants.Config, l *ledger) *participants.Registry {
 	t.Helper()
 	r, _ := open(t, c)
@@ -48,7 +48,7 @@ func TestArrive(t *testing.T) {
 		{"1", "Dora", []string{"Dora", "dora_99"}},
 		{"2", "Dora 2", []string{"Dora"}},
 		{"3", "DORA 3", []string{"DORA"}},
-		{"4", "Bob 2", []string{"Bob"}}, // the configuration has one
+		{"4", "Bob 2", []string{"Bob"}}, // there is a Bob in the configuration
 		{"5", "Discord member", []string{"Earshot"}},
 		{"6", "ear\u0455hot", nil}, // replaced below
 		{"7", "Eve", []string{"🔥 Eve 🔥"}},
@@ -60,7 +60,7 @@ func TestArrive(t *testing.T) {
 		{"13", "annika 2", []string{"\u202eannika\u200b"}},
 		{"14", "Discord member 4", []string{""}},
 	} {
-		if tt.id == "6" { // letters of two scripts: the other name is taken
+		if tt.id == "6" { // letters of two scripts, so the other name is used
 			tt.names, tt.want = []string{"Ear\u0455hot", "sneaky"}, "sneaky"
 		}
 		if tt.id == "13" {
@@ -114,8 +114,8 @@ func TestArriveRefuses(t *testing.T) {
 	}
 }
 
-// TestArriveFollowsRenames: at once, then not more often than every ten minutes, also after a
-// restart; and not where the owner has set somebody's name.
+// TestArriveFollowsRenames: a person's new name is adopted at once, then at most every ten minutes,
+// also after a restart. A name that the owner has set stays.
 func TestArriveFollowsRenames(t *testing.T) {
 	r, l := open(t, house())
 	arrive(t, r, "1", "Dora")
@@ -150,7 +150,8 @@ func TestArriveFollowsRenames(t *testing.T) {
 	}
 }
 
-// TestDescriptionsOfNewcomers: a description is the provider's current one, and safe in a prompt.
+// TestDescriptionsOfNewcomers: the description of a newcomer is the provider's current one, made
+// safe for a prompt.
 func TestDescriptionsOfNewcomers(t *testing.T) {
 	r, l := open(t, house())
 	for roles, want := range map[string]string{
@@ -167,8 +168,8 @@ func TestDescriptionsOfNewcomers(t *testing.T) {
 	}
 }
 
-// TestNobodyClaimsANewcomer: nobody becomes somebody whom a provider knows by saying so, and is
-// told how to.
+// TestNobodyClaimsANewcomer: nobody can become a person known to a provider just by giving their
+// name, and the error says how to.
 func TestNobodyClaimsANewcomer(t *testing.T) {
 	r, _ := open(t, house())
 	dora := arrive(t, r, "42", "Dora")
@@ -190,7 +191,8 @@ func TestNobodyClaimsANewcomer(t *testing.T) {
 	}
 }
 
-// TestAHandleOfTheConfiguration: the configuration decides whose handle it is, on old lines too.
+// TestAHandleOfTheConfiguration: the configuration decides to whom a handle belongs, also on old
+// lines.
 func TestAHandleOfTheConfiguration(t *testing.T) {
 	r, l := open(t, house())
 	arrive(t, r, "7", "Bobby")
@@ -206,11 +208,11 @@ func TestAHandleOfTheConfiguration(t *testing.T) {
 	}
 }
 
-// TestOnlyConfiguredIDsOperate: nobody operates the daemon by Discord unless the configuration
-// lists their ID there for that, whoever they are otherwise.
+// TestOnlyConfiguredIDsOperate: nobody operates the daemon from Discord unless the configuration
+// lists their ID there as an operator, whoever they are otherwise.
 func TestOnlyConfiguredIDsOperate(t *testing.T) {
 	c := house()
-	c.Actors[0].Handles = append(c.Actors[0].Handles, "discord:1") // the owner's
+	c.Actors[0].Handles = append(c.Actors[0].Handles, "discord:1") // the owner
 	c.Actors[1].Handles = append(c.Actors[1].Handles, "discord:2")
 	c.Actors[1].Capabilities = append(c.Actors[1].Capabilities, participants.Operate)
 	r, err := participants.Open(participants.Setup{
@@ -242,7 +244,8 @@ func TestOnlyConfiguredIDsOperate(t *testing.T) {
 	}
 }
 
-// TestManyArriveAtOnce: of many goroutines that notice somebody new, one records them.
+// TestManyArriveAtOnce: if many goroutines notice somebody new, only one of them records the
+// arrival.
 func TestManyArriveAtOnce(t *testing.T) {
 	r, l := open(t, house())
 	var g sync.WaitGroup
@@ -259,8 +262,9 @@ func TestManyArriveAtOnce(t *testing.T) {
 	}
 }
 
-// TestTooManyArrive: more people than can be known still come in. Whoever was away longest lapses,
-// and arrives anew; people whom the owner has named, or who are here, do not lapse.
+// TestTooManyArrive: more people than can be known still come in. Those who were away longest
+// lapse, and can arrive anew. People whom the owner has named, and people who are here, do not
+// lapse.
 func TestTooManyArrive(t *testing.T) {
 	r, l := open(t, house())
 	arrive(t, r, "1", "Dora")
@@ -292,16 +296,15 @@ func TestTooManyArrive(t *testing.T) {
 	}
 }
 
-// hostile are parts of names by which somebody could be mistaken for another.
+// hostile lists parts of names by which somebody could be mistaken for another.
 var hostile = []string{
 	"Earshot", "earshot", "Ann", "Bob", "Scout", "System", "FROM", "[", "]", ":", "\n", "\u202e", "\u200b", "\u200d", "\ufeff", "@everyone", "🔥", "о", "е",
 	"𝓑𝓸𝓫", "ｂｏｂ", "l", "I", "1", "2", " ", "  ", "́", "̴", "/", "|", "user", "Discord", "د", "中", "\xff", "<@1>", "`", "*", "_", "TO:", "Ǆ", "ß", "ı",
 }
 
-// TestArrivals: whoever arrives, with whatever names, however often they are renamed: no two have
-// names that could be mistaken for each other, nobody has a name that could be mistaken for an
-// agent's or for one in the configuration, each name can stand in a prompt, and after a restart it
-// is the same.
+// TestArrivals: people arrive with any names, and are renamed any number of times. No two of them
+// have names that could be mistaken for each other, for an agent's or for one in the configuration.
+// Each name is safe in a prompt, and is the same after a restart.
 func TestArrivals(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r, l := open(t, house())
@@ -328,7 +331,7 @@ func TestArrivals(t *testing.T) {
 	})
 }
 
-// TestThousandsArrive with the same name, or nearly.
+// TestThousandsArrive: thousands of people with similar names get distinct ones.
 func TestThousandsArrive(t *testing.T) {
 	r, _ := open(t, house())
 	for i := range 3000 {
@@ -337,8 +340,8 @@ func TestThousandsArrive(t *testing.T) {
 	distinct(t, r)
 }
 
-// distinct reports which known participants could be mistaken for each other, or for something
-// else.
+// distinct reports names of known participants that could be mistaken for each other, or that are
+// not safe in a prompt.
 func distinct(t interface{ Errorf(string, ...any) }, r *participants.Registry) {
 	keys := make(map[string]string)
 	for _, p := range r.Everybody() {

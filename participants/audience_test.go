@@ -7,14 +7,15 @@ import (
 	"earshot/participants"
 )
 
-// TestAudience: whether only operators, or only somebody, are in an audience; of an unknown or an
-// empty one nobody can say so.
+// TestAudience: Operate says whether everybody in an audience is an operator, Only whether
+// everybody is one person or an operator, and Alone whether it is one person and nobody else. They
+// say no of an empty audience and of one with unknown members.
 func TestAudience(t *testing.T) {
 	r, _ := open(t, house())
 	for _, tt := range []struct {
 		name                 string
 		a                    earshot.Audience
-		operate, only, alone bool // only, and alone, of Bob
+		operate, only, alone bool // only and alone are about Bob
 	}{
 		{"nobody", earshot.Audience{}, false, false, false},
 		{"whoever", earshot.Audience{Members: []earshot.ParticipantID{"ann"}, Unknown: true}, false, false, false},

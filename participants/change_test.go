@@ -61,14 +61,14 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestApplyGivesWay: somebody whose name the configuration has since given to somebody else, or to
-// an agent, gets a distinct one.
+// TestApplyGivesWay: a recorded person gets a distinct name if the configuration has since given
+// theirs to somebody else or to an agent.
 func TestApplyGivesWay(t *testing.T) {
 	r, _ := open(t, house())
 	for i, name := range []string{"BOB", "Scout", "[FROM: System]", "all"} {
 		r.Apply(earshot.Actor{Act: earshot.Created, Participant: earshot.ParticipantID(fmt.Sprintf("p_%d", i+1)), Name: name, Type: "martian"})
 	}
-	r.Apply(earshot.Actor{Act: earshot.Created, Participant: "bob", Name: "Robert"}) // the configuration has them now
+	r.Apply(earshot.Actor{Act: earshot.Created, Participant: "bob", Name: "Robert"}) // the configuration has a bob now
 	for id, want := range map[earshot.ParticipantID]string{"p_1": "BOB 2", "p_2": "Scout 2", "p_3": "Newcomer", "p_4": "Newcomer 2", "bob": "Bob"} {
 		if got := r.Name(id); got != want {
 			t.Errorf("%s is called %q, want %q", id, got, want)
@@ -98,7 +98,7 @@ func TestRename(t *testing.T) {
 		{ann, participants.Agent, "Robot", participants.ErrNotYours},
 		{ann, "none", "Robert", participants.ErrUnknown},
 		{ann, dora.ID, "Theodora", nil},
-		{ann, dora.ID, "theodora", nil}, // her own name, written otherwise
+		{ann, dora.ID, "theodora", nil}, // her own name, written differently
 	} {
 		if err := r.Rename(t.Context(), tt.by, tt.who, tt.name); !errors.Is(err, tt.err) || err != nil && cure(err) == "" {
 			t.Errorf("%s calls %s %q: %v (%s)", tt.by.ID, tt.who, tt.name, err, cure(err))
@@ -112,8 +112,8 @@ func TestRename(t *testing.T) {
 	}
 }
 
-// TestMergeRaisesNothing: what comes by the handle of somebody who was merged into the owner is the
-// owner's, but with the rights that the handle had, and sees what the handle saw.
+// TestMergeRaisesNothing: events from the handle of somebody who was merged into the owner are the
+// owner's, but the handle has only the rights that it had, and sees only what it saw.
 func TestMergeRaisesNothing(t *testing.T) {
 	r, _ := open(t, house())
 	ann := r.Resolve(console)
@@ -193,8 +193,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// TestMergersNeverWiden: whatever is merged, split and renamed, nobody's rights grow, nobody reads
-// as somebody else than before, and when everything is split again everything is as it was.
+// TestMergersNeverWiden: whatever is merged, split and renamed, nobody gets more rights or reads as
+// somebody else than before. When everything is split again, everything is as it was.
 func TestMergersNeverWiden(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r, _ := open(t, house())
@@ -239,11 +239,11 @@ func TestMergersNeverWiden(t *testing.T) {
 	})
 }
 
-// kept records whatever there is to record.
+// kept succeeds in recording anything.
 func kept() error { return nil }
 
 // TestAgentsComeAndGo: agents' names are checked like everybody's, which is lessons A.2, defect 4,
-// and old lines keep them.
+// and old lines keep the names of dismissed agents.
 func TestAgentsComeAndGo(t *testing.T) {
 	r, _ := open(t, house())
 	claim(t, r, "Dora")

@@ -21,7 +21,7 @@ var (
 	anybody = func(earshot.ParticipantID) bool { return true }
 )
 
-// A ledger keeps changes as the journal does, and a clock.
+// A ledger keeps changes as the journal does, and has a clock.
 type ledger struct {
 	mu      sync.Mutex
 	changes []earshot.Actor
@@ -47,7 +47,7 @@ func (l *ledger) newID() earshot.EventID {
 	return earshot.EventID(fmt.Sprintf("%026d", l.n))
 }
 
-// house is a configuration with one of everything.
+// house returns a configuration with one person of every kind.
 func house() participants.Config {
 	c := participants.DefaultConfig()
 	c.AllowAnonymous = true
@@ -79,7 +79,7 @@ func open(t testing.TB, c participants.Config) (*participants.Registry, *ledger)
 	return r, l
 }
 
-// TestClaim: who somebody is who gives a name.
+// TestClaim: a table of who gives which name at which account, and who they are then.
 func TestClaim(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -135,7 +135,7 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// TestErrorsHelp: somebody whose name is refused is told what to do.
+// TestErrorsHelp: the error for a refused name says what to do.
 func TestErrorsHelp(t *testing.T) {
 	c := house()
 	c.AllowDynamicCreation = false
@@ -153,8 +153,8 @@ func TestErrorsHelp(t *testing.T) {
 	}
 }
 
-// TestANameAloneIsNoPower: a claim by name has at most the rights of that person, and never those
-// of an operator.
+// TestANameAloneIsNoPower: somebody who only gives a name has at most that person's rights, and
+// never those of an operator.
 func TestANameAloneIsNoPower(t *testing.T) {
 	r, l := open(t, house())
 	for _, id := range []earshot.ParticipantID{"ann", "tess", participants.Agent} {
@@ -183,8 +183,8 @@ func TestANameAloneIsNoPower(t *testing.T) {
 	}
 }
 
-// TestTheOwner: an actor whose handles name the account is its person; otherwise one who has its
-// name and no handles.
+// TestTheOwner: the owner is the actor whose handles include the account, or else the actor who has
+// the account's name and no handles.
 func TestTheOwner(t *testing.T) {
 	for _, tt := range []struct {
 		name, account string
@@ -226,7 +226,8 @@ func TestTheOwner(t *testing.T) {
 	}
 }
 
-// TestTwoClaimsAtOnce create one person, who is recorded before anybody is them.
+// TestTwoClaimsAtOnce: simultaneous claims of one new name create one person, who is recorded
+// before anybody becomes them.
 func TestTwoClaimsAtOnce(t *testing.T) {
 	r, l := open(t, house())
 	ids := make([]earshot.ParticipantID, 8)
@@ -267,7 +268,7 @@ func TestWhatIsNotRecordedIsNot(t *testing.T) {
 	}
 }
 
-// TestFlood: a script that gives a new name each time is stopped.
+// TestFlood: a script that gives a new name each time is refused in the end.
 func TestFlood(t *testing.T) {
 	r, _ := open(t, house())
 	var err error
@@ -280,8 +281,8 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestATokenHoldsForWhoIsOnTheirWay: of two who come in by a token, the first leaves between the
-// claim of the second and their session.
+// TestATokenHoldsForWhoIsOnTheirWay: of two people who come in by a token, the first leaves after
+// the second has claimed the name and before their session begins. The second still comes in.
 func TestATokenHoldsForWhoIsOnTheirWay(t *testing.T) {
 	r, _ := open(t, house())
 	for i := range 3 {
@@ -362,8 +363,8 @@ func TestTooManyGuests(t *testing.T) {
 	}
 }
 
-// TestSessions: one handle for each person on an account, which ends with the last of their
-// sessions; and which sessions somebody has.
+// TestSessions: a person has one handle on an account, which ends with the last of their sessions
+// there. Sessions and At find the right sessions.
 func TestSessions(t *testing.T) {
 	r, _ := open(t, house())
 	at := time.Unix(1.7e9, 0)
@@ -398,8 +399,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestReconnectOverwritesNobody is lessons A.2, defect 4: the same session again is the same
-// session, and another under the same name is one more.
+// TestReconnectOverwritesNobody is lessons A.2, defect 4: attaching the same session again does not
+// make a second one, and a further session of the same person does not count as another arrival.
 func TestReconnectOverwritesNobody(t *testing.T) {
 	r, _ := open(t, house())
 	for range 2 {

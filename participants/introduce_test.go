@@ -12,8 +12,8 @@ import (
 	"earshot/participants"
 )
 
-// TestIntroduceKeepsTheName: while an agent is being recorded, it is not there, and nobody else can
-// take its name; a failure to record changes nothing.
+// TestIntroduceKeepsTheName: while an agent is being recorded it is not there yet, and nobody else
+// can take its name. A failure to record it changes nothing.
 func TestIntroduceKeepsTheName(t *testing.T) {
 	r, _ := open(t, house())
 	full := errors.New("the disk is full")
@@ -41,7 +41,8 @@ func TestIntroduceKeepsTheName(t *testing.T) {
 	}
 }
 
-// TestRedescribe: an agent has the new name once that is recorded, and both names until then.
+// TestRedescribe: an agent has its new name once that has been recorded. Until then it keeps the
+// old one, and both are reserved.
 func TestRedescribe(t *testing.T) {
 	r, _ := open(t, house())
 	if err := r.Introduce(t.Context(), participants.Participant{ID: "a1", Name: "Ranger"}, kept); err != nil {
@@ -80,8 +81,8 @@ func TestRedescribe(t *testing.T) {
 	claim(t, r, "Ranger")
 }
 
-// TestHandles: somebody's handles are only those that were recorded for them, and for those who
-// turned out to be them.
+// TestHandles: a person's handles are only those recorded for them, and for anybody merged into
+// them.
 func TestHandles(t *testing.T) {
 	setup := house()
 	setup.Actors = append(setup.Actors, participants.Actor{ID: "zed", Type: participants.Human, DisplayName: "Zed", Handles: []string{"discord:7", "matrix:z"}})
@@ -105,7 +106,7 @@ func TestHandles(t *testing.T) {
 	}
 }
 
-// TestLabel: names of those who are not in the registry are looked up elsewhere.
+// TestLabel: names of those who are not in the registry are looked up through Label.
 func TestLabel(t *testing.T) {
 	setup := participants.Setup{Account: console, Actors: house()}
 	setup.Label = func(id earshot.ParticipantID) string {

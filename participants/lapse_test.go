@@ -11,7 +11,7 @@ import (
 	"earshot/participants"
 )
 
-// invented returns the nth made-up name: no two could be mistaken for each other.
+// invented returns the nth made-up name. No two of these names could be mistaken for each other.
 func invented(n int) string {
 	const letters = "bdghkvxz"
 	name := "Q"
@@ -22,7 +22,7 @@ func invented(n int) string {
 	return name
 }
 
-// comes lets somebody give a name, use a terminal for while, and leave.
+// comes lets somebody give a name, use a terminal for some time, and leave.
 func comes(t testing.TB, r *participants.Registry, l *ledger, name string, while time.Duration) participants.Participant {
 	t.Helper()
 	p := claim(t, r, name)
@@ -35,15 +35,14 @@ func comes(t testing.TB, r *participants.Registry, l *ledger, name string, while
 	return p
 }
 
-// TestInventedNamesLapse: thousands of names lock nobody out. People who were known before, once or
-// often, stay; people who are here stay; people who come meanwhile get in; and it is all the same
-// after a restart in the middle of it.
+// TestInventedNamesLapse: thousands of names lock nobody out. People who were known before, people
+// who are here, and people who come meanwhile stay known. A restart in the middle changes nothing.
 func TestInventedNamesLapse(t *testing.T) {
 	r, l := open(t, house())
 	dora := comes(t, r, l, "Dora", time.Minute)
 	l.now = l.now.Add(48 * time.Hour)
 	comes(t, r, l, "Dora", time.Minute)
-	emil := comes(t, r, l, "Emil", time.Minute) // once
+	emil := comes(t, r, l, "Emil", time.Minute) // only once
 	fred := claim(t, r, "Fred")
 	r.Attach(participants.Session{ID: "fred", Room: earshot.Desk, Participant: fred.ID, Account: other})
 	for n := range 2500 {
@@ -78,7 +77,7 @@ func TestInventedNamesLapse(t *testing.T) {
 	if is, was := len(again.Known()), len(r.Known()); is != was {
 		t.Errorf("after a restart %d are known of %d", is, was)
 	}
-	for day := range 200 { // on each day one is new
+	for day := range 200 { // one new name a day
 		l.now = l.now.Add(25 * time.Hour)
 		claim(t, r, invented(20000+day))
 	}
@@ -90,7 +89,7 @@ func TestInventedNamesLapse(t *testing.T) {
 	}
 }
 
-// continued is a registry that continues with a ledger.
+// continued returns a registry that continues from a copy of a ledger.
 func continued(t testing.TB, was *participants.Registry, l *ledger) (*participants.Registry, *ledger) {
 	t.Helper()
 	r, next := open(t, house())
@@ -104,7 +103,8 @@ func continued(t testing.TB, was *participants.Registry, l *ledger) (*participan
 	return r, next
 }
 
-// TestAFloodWithinAMinute: people who come in the middle of it get in.
+// TestAFloodWithinAMinute: people who come in the middle of a flood of names get in, and stay
+// known.
 func TestAFloodWithinAMinute(t *testing.T) {
 	r, l := open(t, house())
 	for n := range 1500 {
@@ -124,8 +124,8 @@ func TestAFloodWithinAMinute(t *testing.T) {
 }
 
 // TestANameOfNobodyIsFreeAgain: a name that was given once blocks similar ones for an hour. The
-// name of somebody who is here, has come again, has a token, was named by the owner, has a voice or
-// is in the configuration stays blocked.
+// name of somebody who is here, has come again, has a token, was named by the owner, was merged
+// with somebody, has a voice or is in the configuration stays blocked.
 func TestANameOfNobodyIsFreeAgain(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -172,7 +172,7 @@ func TestANameOfNobodyIsFreeAgain(t *testing.T) {
 	}
 }
 
-// TestWhoHasATokenStays, as Keeps says.
+// TestWhoHasATokenStays: the name of somebody whom Keeps keeps, such as by a token, stays blocked.
 func TestWhoHasATokenStays(t *testing.T) {
 	l := &ledger{now: time.Unix(1.7e9, 0)}
 	var kept earshot.ParticipantID
@@ -190,7 +190,8 @@ func TestWhoHasATokenStays(t *testing.T) {
 	}
 }
 
-// TestWhoWasKnownBeforeThisVersion: no record says that they were here only once.
+// TestWhoWasKnownBeforeThisVersion: people recorded by earlier versions stay, since no record says
+// that they came only once.
 func TestWhoWasKnownBeforeThisVersion(t *testing.T) {
 	r, l := open(t, house())
 	r.Apply(earshot.Actor{Act: earshot.Created, Participant: "p_0", Name: "Zoé", Type: "human"})

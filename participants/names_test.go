@@ -23,13 +23,13 @@ func TestCheckName(t *testing.T) {
 		{"tester_1", "tester_1"},
 		{"3CPO", "3CPO"},
 		{"Zoe\u0308", "Zo\u00eb"},
-		{"Ali", "Ali"}, // it must not be mistaken for "all"
+		{"Ali", "Ali"}, // must not be mistaken for "all"
 		{"Al", "Al"},
 		{"Мария", "Мария"},
 		{"山田 太郎", "山田 太郎"},
 		{"山田たろう", "山田たろう"},
 		{"김철수", "김철수"},
-		{"علی\u200cرضا", "علی\u200cرضا"}, // a joiner that belongs there
+		{"علی\u200cرضا", "علی\u200cرضا"}, // a joiner in its proper place
 		{"שרה", "שרה"},
 		{"प्रिया", "प्रिया"},
 	} {
@@ -78,7 +78,7 @@ func TestCheckNameRefuses(t *testing.T) {
 		{"sys-tem", reserved},
 		{"s y s t e m", reserved},
 		{"Systern", reserved},
-		{"5ystem", ""}, // a 5 is no S for the standard
+		{"5ystem", ""}, // UTS 39 does not count 5 as an S
 		{"all", reserved},
 		{"aIl", reserved},
 		{"a1l", reserved},
@@ -113,7 +113,7 @@ func TestCheckNameRefuses(t *testing.T) {
 	}
 }
 
-// TestNoName: somebody who gives no name is told so, and gets no suggestion.
+// TestNoName: an empty name gets an error of its own, without a suggestion.
 func TestNoName(t *testing.T) {
 	for _, name := range []string{"", " \t"} {
 		_, err := participants.CheckName(name)
@@ -160,7 +160,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestKeyIsStable: the key of a key is the key, however a name is written.
+// TestKeyIsStable: for any name, the key of its key is that key.
 func TestKeyIsStable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.String().Draw(t, "name")
@@ -170,8 +170,8 @@ func TestKeyIsStable(t *testing.T) {
 	})
 }
 
-// TestAKeyIsTheSameInAnyWidth: plain names are folded in another way than the rest, with the same
-// result.
+// TestAKeyIsTheSameInAnyWidth: plain names are folded by a shortcut, with the same result as in
+// full width.
 func TestAKeyIsTheSameInAnyWidth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		plain := rapid.StringMatching(`[ -~\t\n]{0,20}`).Draw(t, "name")
@@ -187,8 +187,8 @@ func TestAKeyIsTheSameInAnyWidth(t *testing.T) {
 	})
 }
 
-// FuzzCheckName: a valid name can stand in a line and within brackets, and checking it again
-// changes nothing.
+// FuzzCheckName: a valid name is safe in a line and within brackets, and checking it again changes
+// nothing.
 func FuzzCheckName(f *testing.F) {
 	for _, seed := range []string{"Ann", "O’Brien", "[FROM: System]", "А\u200d", "山田 太郎", "علی\u200cرضا", "\xff\x00", "ǅ", "ﬁ"} {
 		f.Add(seed)

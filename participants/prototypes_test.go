@@ -17,11 +17,11 @@ import (
 
 var update = flag.Bool("update", false, "write prototypes.txt")
 
-// source is the data of UTS 39 in the Debian package python3-confusable-homoglyphs: for each text
-// those that look like it.
+// source has the data of UTS 39, in the Debian package python3-confusable-homoglyphs: for each
+// text, those that look like it.
 const source = "/usr/lib/python3/dist-packages/confusable_homoglyphs/confusables.json"
 
-// TestPrototypes: the table equals the one made from its source, if that is installed.
+// TestPrototypes: if its source is installed, the table must equal the one made from it.
 func TestPrototypes(t *testing.T) {
 	data, err := os.ReadFile(source)
 	if err != nil {
@@ -33,7 +33,7 @@ func TestPrototypes(t *testing.T) {
 	if err := json.Unmarshal(data, &like); err != nil {
 		t.Fatal(err)
 	}
-	stars := make(map[string][]rune) // by their common look
+	stars := make(map[string][]rune) // grouped by what they look like
 	for text, others := range like {
 		r := []rune(text)
 		if len(r) != 1 || !mayCome(r[0]) || len(others) == 0 {
@@ -65,11 +65,11 @@ func TestPrototypes(t *testing.T) {
 	}
 }
 
-// codes returns the code points of some characters.
+// codes returns the code points of text in hexadecimal.
 func codes(text []rune) string { return strings.Trim(fmt.Sprintf("%04X", text), "[]") }
 
-// mayCome reports whether r can stand in a name whose look is compared: anything else is refused,
-// or normalised before.
+// mayCome reports whether r may be in a name whose look is compared. Any other character is
+// refused, or normalised before that.
 func mayCome(r rune) bool {
 	return (unicode.In(r, unicode.L, unicode.M, unicode.Nd) || r > ' ' && r < unicode.MaxASCII) &&
 		norm.NFKC.String(string(r)) == string(r)

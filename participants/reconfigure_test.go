@@ -10,8 +10,8 @@ import (
 	"earshot/participants"
 )
 
-// TestReform: known participants become those of another configuration and the record; people who
-// are here stay, and so do guests, voices, and arrivals.
+// TestReform: after a change of the configuration, the known participants are those of the new one
+// and of the record. People who are here and in the record stay, as do guests, voices and arrivals.
 func TestReform(t *testing.T) {
 	config := participants.DefaultConfig()
 	config.AllowAnonymous = true
@@ -55,7 +55,7 @@ func TestReform(t *testing.T) {
 		t.Errorf("Eve is known still: %+v", p)
 	}
 	if p, _ := r.Get(carol.ID); p.Name != "Carol 2" || r.Resolve(by["carol"]).ID != carol.ID {
-		t.Errorf("who was called Carol is %+v", p) // the configuration has given their name to somebody else
+		t.Errorf("who was called Carol is %+v", p) // the configuration has given that name to somebody else
 	}
 	if p, _ := r.Find("Carol"); p.ID != "fay" {
 		t.Errorf("Carol is %+v", p)
@@ -98,8 +98,8 @@ func TestReform(t *testing.T) {
 	}
 }
 
-// TestForgetAfterReform: whether the configuration sets the owner's name is looked up in the
-// current one.
+// TestForgetAfterReform: Forget gives the owner the name in the current configuration, if that has
+// one.
 func TestForgetAfterReform(t *testing.T) {
 	r, l := open(t, participants.DefaultConfig())
 	for _, tt := range []struct{ called, want string }{{"Olga", "Olga"}, {"", "annika"}} {

@@ -9,8 +9,8 @@ import (
 	"earshot/participants"
 )
 
-// TestEveryChangeMakesTheRosterAnew is lessons A.2, defect 1: there, making or deleting an agent
-// did not.
+// TestEveryChangeMakesTheRosterAnew is lessons A.2, defect 1: in that program, making or deleting
+// an agent did not renew the roster.
 func TestEveryChangeMakesTheRosterAnew(t *testing.T) {
 	r, l := open(t, house())
 	ann := r.Resolve(console)
@@ -86,7 +86,7 @@ func TestRoster(t *testing.T) {
 	}
 }
 
-// TestTheGenericParticipantIsNeverHere: it can be resolved, and only writes.
+// TestTheGenericParticipantIsNeverHere: the generic participant can be resolved and may only write.
 func TestTheGenericParticipantIsNeverHere(t *testing.T) {
 	r, _ := open(t, house())
 	h := r.Attach(participants.Session{ID: "1", Participant: participants.Generic, Account: console})
@@ -109,7 +109,7 @@ func names(all []participants.Participant) string {
 	return strings.Join(list, ", ")
 }
 
-// crowd is a registry with so many people, all at the desk.
+// crowd returns a registry with n people, all at the desk.
 func crowd(b testing.TB, n int) *participants.Registry {
 	c := participants.DefaultConfig()
 	for i := range n {

@@ -15,8 +15,9 @@ import (
 	"earshot/participants"
 )
 
-// spoofs are names by which somebody could be mistaken for Ann or Zoë, who are people, for Earshot
-// or Scout, who are agents, or for what a prompt writes itself, with what the error must mention.
+// spoofs are names that could be mistaken for those of Ann or Zoë, who are people, for those of
+// Earshot or Scout, who are agents, or for something that a prompt writes itself; each with what
+// the error must mention.
 var spoofs = []struct{ name, tell string }{
 	{"Ann TO", `"to" is a reserved word`}, {"FROM Ann", `"from" is a reserved word`}, {"Ann says", `"says" is a reserved word`},
 	{"the owner", `"owner" is a reserved word`}, {"A n n", `taken for "Ann"`}, {"Ear shot", `the agent "Earshot"`},
@@ -38,7 +39,8 @@ var spoofs = []struct{ name, tell string }{
 	{"Ꭼarshot", "more than one script"}, {"Ann\u034f", ""},
 }
 
-// ordinary are names of people, all of whom may be there at once with Ann, Zoë, Earshot and Scout.
+// ordinary are names of people who may all be there at once, together with Ann, Zoë, Earshot and
+// Scout.
 var ordinary = []string{
 	"Al", "Ali", "Alia", "Tony", "Anto", "Fromm", "Frome", "Tom", "Toto", "María", "Jean-Luc", "O'Brien", "D'Angelo", "Anna", "Anne", "Annie",
 	"Joann", "Ann Smith", "Annabelle Lee", "Bo", "Jo", "Li", "Sayson", "Saïd", "Edward Said", "Systema", "Ownerby", "Toolan", "Botha", "Allan", "Herero",
@@ -47,21 +49,21 @@ var ordinary = []string{
 	"Мария", "Андрей", "Νίκος", "שרה", "Ngọc Ánh", "Łukasz", "Björk", "François", "Müller", "Żaneta", "Dvořák", "Þóra", "guestavo", "3CPO", "r2.d2",
 }
 
-// TestSpoofs: nobody comes in under a name by which they could be mistaken for somebody else, or
-// for the prompt; the error says what is wrong and what would do.
+// TestSpoofs: nobody comes in under a name that could be mistaken for somebody else's or for a part
+// of the prompt. The error says what is wrong and suggests a name that would do.
 func TestSpoofs(t *testing.T) {
 	c := house()
 	c.Actors = append(c.Actors, participants.Actor{ID: "zoe", DisplayName: "Zoë"})
 	for _, tt := range spoofs {
 		r, l := open(t, c)
 		p, err := r.Claim(t.Context(), other, tt.name, nil)
-		if tt.name == "Ａnn" || tt.name == "ＡＮＮ" || tt.name == "Ann\u034f" { // they are Ann in another spelling
+		if tt.name == "Ａnn" || tt.name == "ＡＮＮ" || tt.name == "Ann\u034f" { // other spellings of Ann
 			if p.ID != "" && p.ID != "ann" {
 				t.Errorf("%q is %+v", tt.name, p)
 			}
 			continue
 		}
-		if tt.tell == "" && err == nil { // as far as the tables of look-alikes go
+		if tt.tell == "" && err == nil { // the tables of look-alikes do not cover these
 			continue
 		}
 		if err == nil || !strings.Contains(err.Error(), tt.tell) || len(l.changes) > 0 {
@@ -75,7 +77,7 @@ func TestSpoofs(t *testing.T) {
 	}
 }
 
-// TestOrdinaryNames: people with ordinary names come in, all of them.
+// TestOrdinaryNames: all people with ordinary names can come in.
 func TestOrdinaryNames(t *testing.T) {
 	c := house()
 	c.Actors = append(c.Actors, participants.Actor{ID: "zoe", DisplayName: "Zoë"})
@@ -90,9 +92,9 @@ func TestOrdinaryNames(t *testing.T) {
 	}
 }
 
-// TestSpoofsByEveryWay: a refused name comes in by no other way: not for a person, an agent, by a
-// rename, from the configuration, from Discord or an imported journal. Somebody known to Discord
-// comes in under another name, and so does somebody in a journal, who is still found by the old
+// TestSpoofsByEveryWay: a refused name is refused everywhere: for a person, for an agent, in a
+// rename, in the configuration, from Discord and from an imported journal. Somebody from Discord
+// comes in under another name, and so does somebody in a journal, who can still be found by the old
 // one.
 func TestSpoofsByEveryWay(t *testing.T) {
 	for _, name := range []string{"Earshott", "Ear shot", "Ánn", "A n n", "Ann TO", "FROM Ann", "Ann says", "the owner", "E.arshot", "Earshot 2"} {
@@ -102,7 +104,7 @@ func TestSpoofsByEveryWay(t *testing.T) {
 		if err := r.Rename(t.Context(), owner, dora.ID, name); err == nil {
 			t.Errorf("somebody is renamed %q", name)
 		}
-		if name != "Earshot 2" { // an operator may name another agent like this
+		if name != "Earshot 2" { // the owner may give this name to another agent
 			if err := r.Introduce(t.Context(), participants.Participant{ID: "a1", Name: name}, kept); err == nil {
 				t.Errorf("an agent is called %q", name)
 			}
@@ -129,7 +131,7 @@ func TestSpoofsByEveryWay(t *testing.T) {
 	}
 }
 
-// spoof returns a variant of name by what one overlooks, and at most one letter.
+// spoof returns a variant of name that is easily overlooked, different in at most one letter.
 func spoof(t *rapid.T, name string, letter bool) string {
 	runes := []rune(name)
 	if letter {
@@ -145,7 +147,7 @@ func spoof(t *rapid.T, name string, letter bool) string {
 		case "swapped":
 			next := (at + 1) % len(runes)
 			runes[min(at, next)], runes[max(at, next)] = runes[max(at, next)], runes[min(at, next)]
-			if next == 0 { // the ends are not adjacent
+			if next == 0 { // the first and the last are not adjacent
 				runes = []rune(name)
 			}
 		}
@@ -167,8 +169,8 @@ func spoof(t *rapid.T, name string, letter bool) string {
 	return b.String()
 }
 
-// TestSpoofsOfAgents: an agent's name changed by marks, blanks, capitals and one letter is refused,
-// and so is an agent whose name is such a variant of somebody's.
+// TestSpoofsOfAgents: a variant of an agent's name, by marks, blanks, capitals and one letter, is
+// refused. So is an agent whose name is such a variant of somebody's.
 func TestSpoofsOfAgents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		agent := rapid.StringMatching(`[A-Z][a-z]{2,9}`).Filter(usable).Draw(t, "agent")
@@ -200,7 +202,7 @@ func TestSpoofsOfAgents(t *testing.T) {
 	})
 }
 
-// TestNearnessIsMutual: if one could be mistaken for another, the other could for the one.
+// TestNearnessIsMutual: if a could be mistaken for b, b could be mistaken for a.
 func TestNearnessIsMutual(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.StringMatching(`[A-Z][a-z]{1,6}( [a-z]{1,3})?[0-9]?`), rapid.SampledFrom(ordinary)).Filter(usable)
@@ -221,7 +223,8 @@ func usable(name string) bool {
 	return err == nil
 }
 
-// TestAnAgentMaySayWhatItIs: nobody else may, nor may an agent say what the prompt says.
+// TestAnAgentMaySayWhatItIs: an agent's name may contain a word such as Agent, which nobody else's
+// may. Words of the prompt are refused for agents, too.
 func TestAnAgentMaySayWhatItIs(t *testing.T) {
 	for name, may := range map[string]bool{
 		"Coder Agent": true, "Home Assistant": true, "Earshot": true, "Agent": false, "assistant": false,
@@ -237,7 +240,7 @@ func TestAnAgentMaySayWhatItIs(t *testing.T) {
 	}
 }
 
-// TestAgentsOnRecordKeepTheirNames, though these would be refused now.
+// TestAgentsOnRecordKeepTheirNames: agents on record keep names that would be refused for new ones.
 func TestAgentsOnRecordKeepTheirNames(t *testing.T) {
 	agents := []participants.Participant{{ID: participants.Agent, Name: "Earshot"}, {ID: "a1", Name: "Earshott"}, {ID: "a2", Name: "Voice Coach"}, {ID: "a3", Name: "Coder-1"}, {ID: "a4", Name: "Coder 1"}}
 	r, err := participants.Open(participants.Setup{Account: console, AccountName: "ann", Actors: participants.DefaultConfig(), Agents: agents})
@@ -251,8 +254,8 @@ func TestAgentsOnRecordKeepTheirNames(t *testing.T) {
 	}
 }
 
-// TestAgentsALetterApart: whoever may make agents may name them freely, as long as none could be
-// mistaken for the main one.
+// TestAgentsALetterApart: agents may have similar names, as long as none could be mistaken for the
+// main agent's.
 func TestAgentsALetterApart(t *testing.T) {
 	for _, tt := range []struct {
 		name string

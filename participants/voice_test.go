@@ -14,8 +14,8 @@ import (
 
 func voice(id string) earshot.Handle { return earshot.Handle{Provider: "voice", ID: id} }
 
-// listening returns a registry of ann, the owner of the account, bob and Scout, an agent, and what
-// it has recorded.
+// listening returns a registry with ann, the owner of the account, bob, and the agent Earshot, and
+// the changes that it has recorded.
 func listening(t interface{ Fatal(...any) }) (*participants.Registry, *[]earshot.Actor) {
 	var kept []earshot.Actor
 	config := participants.DefaultConfig()
@@ -38,7 +38,7 @@ func listening(t interface{ Fatal(...any) }) (*participants.Registry, *[]earshot
 	return r, &kept
 }
 
-// TestMeet: the owner of an unknown voice is somebody unknown, whom nobody can claim to be.
+// TestMeet: an unknown voice gets a participant without a name, whom nobody can claim to be.
 func TestMeet(t *testing.T) {
 	r, kept := listening(t)
 	three := r.Meet(voice("3"), "voice 3")
@@ -69,7 +69,8 @@ func TestMeet(t *testing.T) {
 	}
 }
 
-// TestRecognise: who may say whose voice it is; it gets their name and none of their rights.
+// TestRecognise: known people may say whose a voice is; voices and strangers may not, and an agent
+// or another voice cannot be its owner. The voice gets the person's name and none of their rights.
 func TestRecognise(t *testing.T) {
 	for _, tt := range []struct {
 		name, by, who string
@@ -114,7 +115,7 @@ func TestRecognise(t *testing.T) {
 	}
 }
 
-// TestUnrecognise: the person may say that it is not theirs, and others may not.
+// TestUnrecognise: only the person whose voice it is said to be may take that back.
 func TestUnrecognise(t *testing.T) {
 	r, _ := listening(t)
 	ann, bob := r.Resolve(earshot.Handle{Provider: "console", ID: "ann"}), r.Resolve(earshot.Handle{Provider: "console", ID: "bob"})
@@ -130,9 +131,9 @@ func TestUnrecognise(t *testing.T) {
 	}
 }
 
-// TestVoicesAreRecordedAsOne: whatever voices turn out to be one, in any order, a registry rebuilt
-// from what was recorded knows everybody who was named, and no voice ever has a right, or is among
-// the readers.
+// TestVoicesAreRecordedAsOne: whatever voices turn out to be the same, in any order, a registry
+// rebuilt from the record knows everybody who was named. No voice ever has a right, or is among the
+// readers.
 func TestVoicesAreRecordedAsOne(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r, kept := listening(rt)

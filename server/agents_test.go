@@ -24,7 +24,7 @@ func (h *house) Order(_ context.Context, by participants.Participant, o agents.O
 	return h.order(by, o)
 }
 
-// operating takes everybody for whom they say that they are; Ann may operate.
+// operating believes everybody's name; only ann is an operator.
 func operating(_ earshot.Handle, c server.Claim) (server.Principal, error) {
 	p := server.Principal{Participant: participants.Participant{ID: earshot.ParticipantID(c.Name), Name: c.Name}}
 	if c.Name == "ann" {
@@ -33,7 +33,7 @@ func operating(_ earshot.Handle, c server.Claim) (server.Principal, error) {
 	return p, nil
 }
 
-// TestAgents: who operates the house has agents listed, and made, and nobody else.
+// TestAgents: only operators can list, make and change agents.
 func TestAgents(t *testing.T) {
 	h := newHouse()
 	h.who = operating
@@ -75,7 +75,8 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// TestOrdersAreRefused in words, with the cure.
+// TestOrdersAreRefused: a refused order is answered with the problem and its cure, and an invalid
+// body with 400.
 func TestOrdersAreRefused(t *testing.T) {
 	h := newHouse()
 	h.who = operating

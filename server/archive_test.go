@@ -9,8 +9,8 @@ import (
 	"earshot/server/client"
 )
 
-// TestHistoryGoesBack: page by page one comes to the beginning, and meets every event
-// once, in order; of the kinds that were asked for.
+// TestHistoryGoesBack: paging back reaches the beginning and returns every event once, in order. It
+// can be limited to some kinds of events.
 func TestHistoryGoesBack(t *testing.T) {
 	h := newHouse()
 	at, _ := serve(t, h)
@@ -45,12 +45,12 @@ func TestHistoryGoesBack(t *testing.T) {
 	}
 }
 
-// TestHistoryOfLongMessages: an answer is no longer than a client reads, however long the
-// messages are, and says where to go on.
+// TestHistoryOfLongMessages: a page is never larger than a client reads, however long the messages
+// are, and says where to go on.
 func TestHistoryOfLongMessages(t *testing.T) {
 	h := newHouse()
 	at, _ := serve(t, h)
-	long := earshot.Text(strings.Repeat("\x01", earshot.MaxText)) // six times as long in JSON
+	long := earshot.Text(strings.Repeat("\x01", earshot.MaxText)) // six times that in JSON
 	for range 5 {
 		_ = h.Admit(t.Context(), earshot.Event{Body: earshot.Message{Text: long}})
 	}
@@ -107,7 +107,7 @@ func TestSearchAndDecisions(t *testing.T) {
 	}
 }
 
-// TestSearchTellsPassages: beside each event that is found stands what is to be shown of it.
+// TestSearchTellsPassages: each event that is found comes with the passage to show.
 func TestSearchTellsPassages(t *testing.T) {
 	h := newHouse()
 	at, _ := serve(t, h)

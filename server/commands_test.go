@@ -17,8 +17,8 @@ func (h *house) Context(_ context.Context, p server.Principal) ([]api.SceneEntry
 	return []api.SceneEntry{{Of: "for " + p.Name}}, nil
 }
 
-// TestCommands: a command is given as by whoever asks, and its answer is theirs; what
-// there is not is refused in words.
+// TestCommands: a command is carried out in the name of the client, who gets the answer. An unknown
+// or malformed command is refused with a reason.
 func TestCommands(t *testing.T) {
 	h := newHouse()
 	h.who = operating

@@ -16,8 +16,7 @@ import (
 	"earshot/server"
 )
 
-// TestEveryRouteIsDescribed: there is no route of which the description says nothing, and
-// it speaks of none that is not there.
+// TestEveryRouteIsDescribed: every route is described, and everything described is a route.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	var routes []string
 	for _, r := range server.AllRoutes() {
@@ -66,8 +65,8 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	}
 }
 
-// TestTheDescriptionHoldsTogether: each reference leads somewhere, and what is told is
-// the file.
+// TestTheDescriptionHoldsTogether: every reference in the description leads somewhere, and the
+// server sends that same description.
 func TestTheDescriptionHoldsTogether(t *testing.T) {
 	text, err := server.Describe()
 	if err != nil {
@@ -94,7 +93,7 @@ func TestTheDescriptionHoldsTogether(t *testing.T) {
 	}
 }
 
-// TestKindsAreComplete: every kind of event that there is can be described.
+// TestKindsAreComplete: every kind of event is described.
 func TestKindsAreComplete(t *testing.T) {
 	source, err := os.ReadFile("../event.go")
 	if err != nil {
@@ -113,7 +112,7 @@ func TestKindsAreComplete(t *testing.T) {
 	}
 }
 
-// whole returns a value of a type with something in each of its fields.
+// whole returns a value of a type in which every field is set.
 func whole(t reflect.Type) reflect.Value {
 	v := reflect.New(t).Elem()
 	switch t.Kind() {
@@ -141,8 +140,7 @@ func whole(t reflect.Type) reflect.Value {
 	return v
 }
 
-// TestBodiesAreAsDescribed: each route takes every field of the body that the description
-// says, and none besides.
+// TestBodiesAreAsDescribed: each route accepts all fields of its described body, and no others.
 func TestBodiesAreAsDescribed(t *testing.T) {
 	p := listen(t, server.Config{})
 	for route, in := range server.Bodies() {
@@ -164,8 +162,7 @@ func TestBodiesAreAsDescribed(t *testing.T) {
 	}
 }
 
-// TestAnswersAreAsDescribed: what a route answers has the fields of the type that
-// is described.
+// TestAnswersAreAsDescribed: the answer of each route has exactly the fields of its described type.
 func TestAnswersAreAsDescribed(t *testing.T) {
 	p := listen(t, server.Config{})
 	fill(t, p.house, 3)
@@ -176,7 +173,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	for route, out := range server.AnswerTypes() {
 		method, path, _ := strings.Cut(route, " ")
 		if path == "/v1/events" || path == "/v1/live" || path == "/openapi.json" {
-			continue // what has no end, and the description, are tested by themselves
+			continue // endless answers and the description have tests of their own
 		}
 		raw := route + asks[route] + " HTTP/1.1\nHost: HOST\nKIM\n\n"
 		if method == "POST" {

@@ -15,11 +15,11 @@ import (
 	"earshot/server/client"
 )
 
-// attaching is the environment variable by which the tests below run a terminal
-// as a process of its own, which can die as processes do.
+// attaching is the environment variable that makes the tests below run a terminal as a process of
+// its own, which can die as processes do.
 const attaching = "EARSHOT_TEST_ATTACH"
 
-// begun is what the process above does first, and then nothing.
+// begun is a sense that begins to type and then does nothing.
 func begun(ctx context.Context, emit providers.Emit) error {
 	err := emit(ctx, earshot.Event{Body: earshot.Typing{Began: true}})
 	if err != nil {
@@ -46,8 +46,8 @@ func presences(h *house) map[string][2]int {
 	return all
 }
 
-// TestKilledTerminal: a terminal that is killed is gone at once, once, and with
-// it what it had begun; and while it is frozen it holds nobody.
+// TestKilledTerminal: a terminal that is killed leaves at once, once, and stops typing. A frozen
+// one holds nobody up.
 func TestKilledTerminal(t *testing.T) {
 	if at := os.Getenv(attaching); at != "" {
 		_ = (&client.Client{Socket: at, Identity: "ann"}).Attach(t.Context(), sense(begun), &testkit.Voice{}, new(attach.Names))
@@ -72,7 +72,7 @@ func TestKilledTerminal(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for range 10_000 { // more than the socket takes
+			for range 10_000 { // more than the socket buffers
 				o.(earshot.Board).Show(earshot.Event{Author: "bob", Body: earshot.Message{Text: "hello"}})
 			}
 			if _, err := (&client.Client{Socket: at, Identity: "bob"}).Post(t.Context(), "", "hello"); err != nil {
@@ -98,8 +98,8 @@ func TestKilledTerminal(t *testing.T) {
 	}
 }
 
-// TestSixtyTerminals: as many as a family could ever have, at once; each comes
-// once, is shown what is shown, and goes once.
+// TestSixtyTerminals: with sixty terminals at once, more than a family would ever have, each comes
+// once, shows what it is sent, and goes once.
 func TestSixtyTerminals(t *testing.T) {
 	const n = 60
 	h := newHouse()

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Routes returns every route there is that is not for anybody, as method and path.
+// Routes returns the method and path of every route that needs a right.
 func Routes() (all [][2]string) {
 	for _, r := range routes {
 		if r.right != anybody {
@@ -15,7 +15,7 @@ func Routes() (all [][2]string) {
 	return all
 }
 
-// Open returns the paths that are for anybody.
+// Open returns the paths of the routes that anybody may use.
 func Open() (all []string) {
 	for _, r := range routes {
 		if r.right == anybody {
@@ -28,7 +28,7 @@ func Open() (all []string) {
 // A RouteForTest is a route.
 type RouteForTest struct{ Method, Path, Right string }
 
-// AllRoutes returns every route there is.
+// AllRoutes returns every route.
 func AllRoutes() (all []RouteForTest) {
 	names := map[right]string{nobody: "nobody", resident: "resident", operator: "operator", watcher: "watcher", anybody: "anybody", scraper: "scraper"}
 	for _, r := range routes {
@@ -37,7 +37,7 @@ func AllRoutes() (all []RouteForTest) {
 	return all
 }
 
-// Connections is how many may be connected at a time.
+// Connections is how many connections may be open at a time.
 const Connections = connections
 
 // HandleOf is handleOf.
@@ -46,10 +46,10 @@ var HandleOf = handleOf
 // ClaimOf is claimOf.
 var ClaimOf = claimOf
 
-// Described returns the routes that are described, as method and path.
+// Described returns the method and path of every described route.
 func Described() []string { return slices.Sorted(maps.Keys(described)) }
 
-// Bodies returns the zero values of the bodies of requests, by route.
+// Bodies returns the zero value of each route's request body, by route.
 func Bodies() map[string]any {
 	all := make(map[string]any)
 	for route, is := range described {
@@ -60,7 +60,7 @@ func Bodies() map[string]any {
 	return all
 }
 
-// AnswerTypes returns the zero values of what is answered as JSON, by route.
+// AnswerTypes returns the zero value of each route's JSON answer, by route.
 func AnswerTypes() map[string]any {
 	all := make(map[string]any)
 	for route, is := range described {
@@ -71,5 +71,5 @@ func AnswerTypes() map[string]any {
 	return all
 }
 
-// Kinds are those of events that are described.
+// Kinds are the kinds of events that are described.
 var Kinds = kinds

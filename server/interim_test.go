@@ -14,7 +14,7 @@ import (
 	"earshot"
 )
 
-// talk is what people are saying.
+// A talk is what people are saying at the moment.
 type talk struct {
 	mu      sync.Mutex
 	words   []earshot.Event
@@ -30,7 +30,7 @@ func (s *talk) now() ([]earshot.Event, <-chan struct{}) {
 	return s.words, s.changed
 }
 
-// says makes these the words of some people, such as "ann: hello".
+// says sets the words of some people, such as "ann: hello".
 func (s *talk) says(all ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +48,7 @@ func (s *talk) says(all ...string) {
 	}
 }
 
-// lines follows the events of a house at a socket.
+// lines returns the lines of the event stream of the house at a socket.
 func lines(t *testing.T, path string) *bufio.Scanner {
 	t.Helper()
 	c := http.Client{Transport: &http.Transport{
@@ -71,7 +71,7 @@ func lines(t *testing.T, path string) *bufio.Scanner {
 	return bufio.NewScanner(resp.Body)
 }
 
-// next returns the next event that comes, in short.
+// next returns the next event of the stream, in short.
 func next(t *testing.T, in *bufio.Scanner) string {
 	t.Helper()
 	for in.Scan() {
@@ -96,8 +96,8 @@ func next(t *testing.T, in *bufio.Scanner) string {
 	return ""
 }
 
-// TestWordsInTheStream: who follows the events is told the words that are being said, as they
-// change, and when there are none any more; what happens comes between as ever.
+// TestWordsInTheStream: the event stream has the words that are being said, each time they change,
+// and says when they are over. Other events come in between as usual.
 func TestWordsInTheStream(t *testing.T) {
 	var s talk
 	h := newHouse()
@@ -120,15 +120,15 @@ func TestWordsInTheStream(t *testing.T) {
 	wants("ann words turn the lights", "bob words no")
 	fill(t, h, 1)
 	wants("message")
-	s.says("bob: no", "ann: turn the lights") // nothing is news
+	s.says("bob: no", "ann: turn the lights") // the same words in another order are no change
 	s.says("bob: no")
 	wants("ann over")
 	s.says()
 	wants("bob over")
 }
 
-// TestSlowReaderIsToldTheNewestWords: who does not read is told what is said when they do, and
-// not what was.
+// TestSlowReaderIsToldTheNewestWords: a client that reads late gets the current words, and not all
+// the earlier ones.
 func TestSlowReaderIsToldTheNewestWords(t *testing.T) {
 	var s talk
 	h := newHouse()
@@ -136,7 +136,7 @@ func TestSlowReaderIsToldTheNewestWords(t *testing.T) {
 	path, _ := serve(t, h)
 	in := lines(t, path)
 	long := strings.Repeat("x", 4000)
-	const n = 3000 // more than a socket holds
+	const n = 3000 // more than a socket buffers
 	for i := range n {
 		s.says("ann: " + long[:1000+i])
 		if i == 0 {

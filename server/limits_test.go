@@ -19,7 +19,7 @@ import (
 	"earshot/server/wire"
 )
 
-// A porch is a house that knows whoever shows a token that is their name.
+// A porch is a house where the token of ann and of bob is their name.
 type porch struct{ Backend }
 
 func (porch) Identify(_ context.Context, _ earshot.Handle, c Claim) (Principal, error) {
@@ -32,8 +32,8 @@ func (porch) Identify(_ context.Context, _ earshot.Handle, c Claim) (Principal, 
 
 func (porch) State(context.Context, Principal) (api.Status, error) { return api.Status{}, nil }
 
-// knock asks at a port for how everything is, from an address and by a token. It returns
-// the status, in how many seconds to ask again, and how long the answer took.
+// knock sends a request for the state to a port, from an address and with a token. It returns the
+// status, after how many seconds to ask again, and how long the answer took.
 func (o *opening) knock(ctx context.Context, from, token string) (status, again int, took time.Duration) {
 	ctx = context.WithValue(ctx, visitorKey{}, &visitor{from: from, addr: netip.MustParseAddr(from), met: func() {}})
 	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/state", http.NoBody)
@@ -47,14 +47,14 @@ func (o *opening) knock(ctx context.Context, from, token string) (status, again 
 	return w.Code, again, time.Since(began)
 }
 
-// portOf returns an opening at a port.
+// portOf returns the opening of a port.
 func portOf(c Config) *opening {
 	return &opening{Server: &Server{Backend: porch{}}, rules: loopbackRules(c)}
 }
 
-// TestWhoAsksTooMuch: who asks more than they may is told when to ask again, and may then.
-// Others may ask meanwhile, also from the same address; and who shows no token takes
-// nothing from those who do.
+// TestWhoAsksTooMuch: a client that sends too many requests is told when to ask again, and may
+// then. Others are not affected, even at the same address, and requests without a token take
+// nothing from those with one.
 func TestWhoAsksTooMuch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := portOf(Config{RequestsPerSecond: 5})
@@ -80,9 +80,9 @@ func TestWhoAsksTooMuch(t *testing.T) {
 	})
 }
 
-// TestWrongTokensAreSlow: a few wrong tokens are told at once, the next ones later and
-// later, and then no more are looked at for a while. A good one is always let in at once,
-// and what was wrong is forgotten.
+// TestWrongTokensAreSlow: the first few wrong tokens are answered at once, the next ones later and
+// later, and then no more are checked for a while. A good token is always let in at once, and wrong
+// ones are forgiven in time.
 func TestWrongTokensAreSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := portOf(Config{})
@@ -124,8 +124,8 @@ func TestWrongTokensAreSlow(t *testing.T) {
 	})
 }
 
-// TestManyWrongTokensAtOnce: only so many wait for an answer that comes late; a good token
-// need not wait for them.
+// TestManyWrongTokensAtOnce: only so many requests with wrong tokens wait for their delayed
+// answers. A good token does not wait for them.
 func TestManyWrongTokensAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := portOf(Config{})
@@ -158,7 +158,7 @@ func TestManyWrongTokensAtOnce(t *testing.T) {
 	})
 }
 
-// TestManyAreCounted: of ever so many addresses a bounded number is remembered.
+// TestManyAreCounted: however many addresses send requests, only a bounded number is remembered.
 func TestManyAreCounted(t *testing.T) {
 	r, k, now := newRates(5), newKnocks(), time.Now()
 	for i := range 3 * counted {
@@ -175,7 +175,7 @@ func TestManyAreCounted(t *testing.T) {
 	}
 }
 
-// A dead connection is one by which nothing comes.
+// A dead connection is one on which nothing comes.
 type dead struct {
 	net.Conn
 	closed bool
@@ -188,7 +188,7 @@ func (d *dead) Close() error {
 	return nil
 }
 
-// A queue is a listener at which some have come.
+// A queue is a listener with some connections to accept.
 type queue struct {
 	net.Listener
 	all []net.Conn
@@ -203,8 +203,8 @@ func (q *queue) Accept() (net.Conn, error) {
 	return next, nil
 }
 
-// TestTheOldestStrangerGoes: where too many are connected of whom nobody knows who they
-// are, the one that has waited longest goes; who is known stays, and who goes makes room.
+// TestTheOldestStrangerGoes: if too many unknown clients are connected, the one that has waited
+// longest is disconnected. Known clients stay, and a client that leaves makes room.
 func TestTheOldestStrangerGoes(t *testing.T) {
 	q := &queue{}
 	d := newDoor(q, loopbackRules(Config{}))
@@ -241,7 +241,7 @@ func TestTheOldestStrangerGoes(t *testing.T) {
 	if !conns[0].closed || open() != strangers-1 || known.closed {
 		t.Errorf("the oldest has gone: %v; %d are there; who is known has gone: %v", conns[0].closed, open(), known.closed)
 	}
-	all[1].met() // and is none of them any more
+	all[1].met() // and is no stranger any more
 	come()
 	if conns[1].closed || conns[2].closed {
 		t.Error("somebody had to go although there was room")
@@ -250,7 +250,7 @@ func TestTheOldestStrangerGoes(t *testing.T) {
 	if conns[1].closed || !conns[2].closed {
 		t.Error("another than the oldest had to go")
 	}
-	for range 2 { // the second changes nothing
+	for range 2 { // closing twice changes nothing
 		if err := all[3].Close(); err != nil {
 			t.Error(err)
 		}
@@ -259,7 +259,7 @@ func TestTheOldestStrangerGoes(t *testing.T) {
 	if conns[4].closed || known.closed {
 		t.Error("somebody had to go although one had gone")
 	}
-	// The one who is known, the one who came to be, and as many strangers as may be.
+	// The known one, the one that has become known, and as many strangers as may be.
 	if n := len(d.places); n != strangers+2 {
 		t.Errorf("%d places are taken", n)
 	}

@@ -51,8 +51,7 @@ func TestListenTwice(t *testing.T) {
 	}
 }
 
-// abandon makes a socket at which nobody listens any more, as a killed daemon
-// leaves it.
+// abandon leaves a socket at which nobody listens, as a killed daemon does.
 func abandon(t *testing.T, at string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
@@ -156,7 +155,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestPostIsCancelled: whoever stops waiting is told so, and the daemon goes on.
+// TestPostIsCancelled: a caller that stops waiting is told so, and the daemon goes on.
 func TestPostIsCancelled(t *testing.T) {
 	h := newHouse()
 	asked := make(chan struct{})

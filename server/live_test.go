@@ -43,8 +43,8 @@ func (p *picture) looks() int {
 	return p.looked
 }
 
-// TestLive: who looks on is shown how it is, and then each change, but no change that is
-// none.
+// TestLive: a client is shown the current state, and then each change. A notification without a
+// change shows nothing.
 func TestLive(t *testing.T) {
 	h, p := newHouse(), newPicture("one")
 	h.live = p.live
@@ -63,13 +63,14 @@ func TestLive(t *testing.T) {
 			return
 		}
 		n := p.looks()
-		p.becomes(now.Agent) // the same
+		p.becomes(now.Agent) // the same as before
 		testkit.Await(t, patience, "looking again", func() bool { return p.looks() > n })
 		p.becomes(want[0])
 	}
 }
 
-// TestLiveIsRefused: why it cannot be shown is said at once, or ends what was shown.
+// TestLiveIsRefused: if nothing can be shown, the reason is told at once, or else it ends the
+// stream.
 func TestLiveIsRefused(t *testing.T) {
 	h := newHouse()
 	changed := make(chan struct{})

@@ -18,8 +18,7 @@ func (h *house) Look(_ context.Context, by server.Principal, l api.LookRequest) 
 	return h.see(by, l)
 }
 
-// TestLook: who operates the house may look through its cameras, and so may who is at
-// the desk, and nobody else.
+// TestLook: operators and people at the desk may look through the cameras, and nobody else may.
 func TestLook(t *testing.T) {
 	h := newHouse()
 	h.who = func(account earshot.Handle, c server.Claim) (server.Principal, error) {

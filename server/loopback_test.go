@@ -28,14 +28,14 @@ import (
 	"earshot/server/client"
 )
 
-// The tokens of the tests below. They look like real ones.
+// Tokens for the tests below, which look like real ones.
 var (
 	annsToken    = "earshot_" + strings.Repeat("a", 52)
-	kimsToken    = "earshot_" + strings.Repeat("k", 52) // who operates the house
+	kimsToken    = "earshot_" + strings.Repeat("k", 52) // kim is an operator
 	revokedToken = "earshot_" + strings.Repeat("z", 52)
 )
 
-// kim operates the house.
+// kim is an operator of the house.
 var kim = server.Principal{
 	Participant: participants.Participant{ID: "kim", Name: "Kim", Capabilities: []participants.Capability{participants.SendMessages, participants.Operate}},
 	Audience:    earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"kim"}},
@@ -53,7 +53,7 @@ func bearers(c server.Claim) (server.Principal, error) {
 	return who, nil
 }
 
-// A port is a server at a port, with what it wrote down.
+// A port is a server at a port, with its logs.
 type port struct {
 	*house
 	at   string // host and port
@@ -64,14 +64,14 @@ type port struct {
 	log   bytes.Buffer
 }
 
-// Write takes what is logged.
+// Write adds to the log.
 func (p *port) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.log.Write(b)
 }
 
-// written returns what was written down of requests since the last time.
+// written returns the audit entries since the last call.
 func (p *port) written() []audit.Entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +80,7 @@ func (p *port) written() []audit.Entry {
 	return all
 }
 
-// listen serves a house at a port of this machine until the test is over.
+// listen serves a house at a port of this machine until the end of the test.
 func listen(t *testing.T, c server.Config) *port {
 	t.Helper()
 	p := &port{house: newHouse()}
@@ -116,15 +116,16 @@ func listen(t *testing.T, c server.Config) *port {
 	return p
 }
 
-// bytesOf is a request as its bytes: HOST is where the port is, PORT its number, and ANN
-// the header with her token.
+// bytesOf returns the bytes of a request. In raw, HOST stands for host and port, PORT for the
+// port's number, ANN and KIM for the header with her token, REVOKED for that with a revoked token,
+// and TOKEN for ann's token itself.
 func (p *port) bytesOf(raw string) string {
 	_, number, _ := net.SplitHostPort(p.at)
 	return strings.NewReplacer("HOST", p.at, "PORT", number, "ANN", "Authorization: Bearer "+annsToken, "KIM", "Authorization: Bearer "+kimsToken,
 		"REVOKED", "Authorization: Bearer "+revokedToken, "TOKEN", annsToken, "\n", "\r\n").Replace(raw)
 }
 
-// send sends the bytes of a request and returns the answer; nil is none.
+// send sends the bytes of a request and returns the response, or nil if there is none.
 func (p *port) send(t *testing.T, raw string) (*http.Response, string) {
 	t.Helper()
 	c, err := net.Dial("tcp", p.at)
@@ -133,27 +134,27 @@ func (p *port) send(t *testing.T, raw string) (*http.Response, string) {
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(patience))
-	_, _ = io.WriteString(c, raw) // whoever answers early need not have read it all
+	_, _ = io.WriteString(c, raw) // an early answer may come before all of it is read
 	method, _, _ := strings.Cut(raw, " ")
 	resp, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
 	if err != nil {
 		return nil, ""
 	}
 	if resp.Header.Get("Content-Type") == "application/x-ndjson" {
-		return resp, "" // which does not end, and to close it would be to wait for that
+		return resp, "" // it is endless, and closing it would wait for its end
 	}
 	defer resp.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 4096))
 	return resp, string(body)
 }
 
-// refusals are requests that are refused at a port where http://good.example:3000 may ask,
-// and which is also called earshot.example, each with the status.
+// refusals are requests, each with the status by which it is refused. They are sent to a port that
+// is also called earshot.example, and that pages from http://good.example:3000 may use.
 var refusals = []struct {
 	name, raw string
 	status    int
 }{
-	// hosts, and names that somebody has made point here
+	// hosts, and names that somebody has pointed at this machine
 	{"another's name", "GET /v1/state HTTP/1.1\nHost: evil.example\nANN\n\n", 403},
 	{"another's name with our port", "GET /v1/state HTTP/1.1\nHost: evil.example:PORT\nANN\n\n", 403},
 	{"a name that begins like ours", "GET /v1/state HTTP/1.1\nHost: localhost.evil.example:PORT\nANN\n\n", 403},
@@ -245,13 +246,13 @@ var refusals = []struct {
 	{"no slash", "GET v1/state HTTP/1.1\nHost: HOST\nANN\n\n", 400},
 	{"a parameter that is none", "GET /v1/state?x=1 HTTP/1.1\nHost: HOST\nANN\n\n", 400},
 
-	// what is somebody else's
+	// things that belong to somebody else
 	{"who may not", "GET /v1/agents HTTP/1.1\nHost: HOST\nANN\n\n", 403},
 	{"the camera, from elsewhere", "POST /v1/look HTTP/1.1\nHost: HOST\nContent-Type: application/json\nANN\nContent-Length: 2\n\n{}", 403},
 }
 
-// TestRefusals sends each of them to a real port, as bytes: the status is as it should be,
-// it is written down, the house hears of none, and nobody is told a token.
+// TestRefusals sends each of the refusals to a real port, as bytes. The status is the expected one
+// and is in the audit log, the house hears of none of them, and no token is repeated.
 func TestRefusals(t *testing.T) {
 	p := listen(t, server.Config{AllowedOrigins: []string{"http://good.example:3000"}, AllowedHosts: []string{"earshot.example"}})
 	if len(refusals) < 40 {
@@ -270,7 +271,7 @@ func TestRefusals(t *testing.T) {
 			if (tt.status == 401) != (resp.Header.Get("WWW-Authenticate") == "Bearer") || (tt.status == 405) != (resp.Header.Get("Allow") != "") {
 				t.Errorf("the headers are %v", resp.Header)
 			}
-			// What net/http refuses by itself is not even a request.
+			// Requests that net/http refuses by itself are not in the audit log.
 			if all := p.written(); strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") && tt.raw[:4] != "HEAD" &&
 				(len(all) != 1 || all[0].Status != tt.status || all[0].From != "127.0.0.1" || all[0].Changed != "") {
 				t.Errorf("written down is %+v", all)
@@ -289,7 +290,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestWelcome: what is as it should be is answered, in every spelling that there is for it.
+// TestWelcome: a valid request is answered, in every permitted spelling.
 func TestWelcome(t *testing.T) {
 	p := listen(t, server.Config{AllowedOrigins: []string{"http://Good.example:3000"}, AllowedHosts: []string{"Earshot.example", "other.example:8000"}})
 	post := "Content-Type: application/json\nContent-Length: 12\n\n{\"text\":\"x\"}"
@@ -342,7 +343,7 @@ func TestWelcome(t *testing.T) {
 	}
 }
 
-// TestNoOriginIsWelcome: where no page may ask, nothing is said to any.
+// TestNoOriginIsWelcome: if no page may use the port, none is told anything.
 func TestNoOriginIsWelcome(t *testing.T) {
 	p := listen(t, server.Config{})
 	for _, raw := range []string{
@@ -356,12 +357,12 @@ func TestNoOriginIsWelcome(t *testing.T) {
 	}
 }
 
-// TestEveryRouteTakesAToken walks all routes: without a token, with a wrong one, and as
-// somebody who may not, nothing is to be had but whether the process is there.
+// TestEveryRouteTakesAToken: a request without a token, with a wrong one, or by somebody who lacks
+// the right, gets nothing from any route but the fact that the process is alive.
 func TestEveryRouteTakesAToken(t *testing.T) {
 	post := "Content-Type: application/json\nContent-Length: 2\n\n{}"
 	for _, r := range server.AllRoutes() {
-		p := listen(t, server.Config{}) // where no wrong token has come yet
+		p := listen(t, server.Config{}) // a new port, which has seen no wrong token yet
 		ask := func(headers string) int {
 			end := "\n"
 			if r.Method == "POST" {

@@ -24,8 +24,7 @@ import (
 	"earshot/server/token"
 )
 
-// byName takes everybody for whom they say that they are, in the room that they
-// say.
+// byName believes everybody's name and room.
 func byName(_ earshot.Handle, c server.Claim) (server.Principal, error) {
 	id := earshot.ParticipantID(c.Name)
 	return server.Principal{
@@ -34,8 +33,8 @@ func byName(_ earshot.Handle, c server.Claim) (server.Principal, error) {
 	}, nil
 }
 
-// TestClientSaysWhoItIs: whatever somebody is called, the house hears it as it
-// was said, for everything that can be asked.
+// TestClientSaysWhoItIs: whatever a client's name is, the house gets it unchanged with every kind
+// of request.
 func TestClientSaysWhoItIs(t *testing.T) {
 	for _, want := range []server.Claim{
 		{},
@@ -65,7 +64,7 @@ func TestClientSaysWhoItIs(t *testing.T) {
 		}
 		speaks := 0
 		for _, got := range h.claims {
-			if got.New { // who says something may be somebody new
+			if got.New { // a client that says something may be new
 				speaks++
 			}
 			if got.New = false; got != want {
@@ -78,8 +77,8 @@ func TestClientSaysWhoItIs(t *testing.T) {
 	}
 }
 
-// TestHostileClaims: what is not as it should be is refused before the house is
-// asked, in words, and what is odd but well written is the house's to judge.
+// TestHostileClaims: malformed headers are refused with a reason before the house is asked. Odd but
+// valid ones are for the house to judge.
 func TestHostileClaims(t *testing.T) {
 	h := newHouse()
 	at, _ := serve(t, h)
@@ -139,8 +138,8 @@ func TestHostileClaims(t *testing.T) {
 	}
 }
 
-// FuzzClaim: whatever the headers hold, what is understood is text within its
-// bound, and is understood again when a client says it.
+// FuzzClaim: whatever the headers contain, a claim that is accepted is text within its bounds, and
+// survives being sent by a client again.
 func FuzzClaim(f *testing.F) {
 	f.Add("ann", "desk", "Bearer earshot_x")
 	f.Add("%C3%A9", "%", "Bearer ")
@@ -164,13 +163,13 @@ func FuzzClaim(f *testing.F) {
 	})
 }
 
-// guarded is why somebody is not let in by a name alone.
+// guarded is the error for somebody who is not let in by a name alone.
 type guarded struct{ error }
 
 func (guarded) Cure() string    { return "set EARSHOT_TOKEN" }
 func (g guarded) Unwrap() error { return g.error }
 
-// TestIdentityIsRefused: each refusal has its status, its words and its cure.
+// TestIdentityIsRefused: each refusal has its status, its text and its cure.
 func TestIdentityIsRefused(t *testing.T) {
 	for _, tt := range []struct {
 		err    error
@@ -202,14 +201,14 @@ func TestIdentityIsRefused(t *testing.T) {
 	}
 }
 
-// TestEachIsThemselves: what two people do at once is done by each, where each
-// is, and each reads what is theirs to read.
+// TestEachIsThemselves: if two people act at once, each acts in their own name and room, and reads
+// what they may read.
 func TestEachIsThemselves(t *testing.T) {
 	h := newHouse()
 	h.who = byName
 	at, stop := serve(t, h)
 	const same = "01J00000000000000000000001"
-	h.refuse = func(_ context.Context, e earshot.Event) error { // as the journal does
+	h.refuse = func(_ context.Context, e earshot.Event) error { // the journal does this
 		for _, k := range h.all() {
 			if k.ID == e.ID && k.From != e.From {
 				return errors.New("the ID belongs to another event")
@@ -224,7 +223,7 @@ func TestEachIsThemselves(t *testing.T) {
 	}{
 		{&client.Client{Socket: at, Identity: "ann", Room: "parlour"}, "from ann", ""},
 		{&client.Client{Socket: at, Identity: "bob", Room: "kitchen"}, "from bob", "the ID belongs to another event"},
-		{&client.Client{Socket: at, Identity: "ann", Room: "parlour"}, "from ann", ""}, // again
+		{&client.Client{Socket: at, Identity: "ann", Room: "parlour"}, "from ann", ""}, // repeats the first one
 	}
 	for _, p := range people {
 		_, err := p.c.Post(t.Context(), same, p.text)
@@ -251,7 +250,7 @@ func TestEachIsThemselves(t *testing.T) {
 	}
 }
 
-// keeper lets in who shows a token, and everybody whom nobody guards.
+// keeper lets in everybody by name, but ann only with her token.
 func keeper(s *token.Store) func(earshot.Handle, server.Claim) (server.Principal, error) {
 	return func(h earshot.Handle, c server.Claim) (server.Principal, error) {
 		p, err := byName(h, c)
@@ -265,9 +264,8 @@ func keeper(s *token.Store) func(earshot.Handle, server.Claim) (server.Principal
 	}
 }
 
-// TestRevoked: what was let in by a token goes with it, and nothing else does:
-// what comes next is refused, the terminal is told why and ends, and so does a
-// stream.
+// TestRevoked: a terminal that came in by a token is told and ends when the token is revoked, and
+// new requests with it are refused. Others are not affected.
 func TestRevoked(t *testing.T) {
 	tokens := &token.Store{Path: filepath.Join(t.TempDir(), "tokens.json")}
 	made, secret, err := tokens.Create("ann", "", time.Time{})
@@ -322,8 +320,7 @@ func TestRevoked(t *testing.T) {
 	}
 }
 
-// TestRevokedReader: a stream of somebody whose token was revoked yields nothing
-// more.
+// TestRevokedReader: a stream yields nothing more once the reader's token has been revoked.
 func TestRevokedReader(t *testing.T) {
 	tokens := &token.Store{Path: filepath.Join(t.TempDir(), "tokens.json")}
 	made, secret, err := tokens.Create("ann", "", time.Time{})

@@ -18,7 +18,7 @@ import (
 	"earshot/server/client"
 )
 
-// probe asks at a socket for a path, and returns the status and the answer.
+// probe sends a GET request for a path to a socket, and returns the status and the body.
 func probe(t *testing.T, at, path string) (int, string) {
 	t.Helper()
 	c := &http.Client{Timeout: patience, Transport: &http.Transport{
@@ -39,8 +39,8 @@ func probe(t *testing.T, at, path string) (int, string) {
 	return resp.StatusCode, string(text)
 }
 
-// TestProbes: who may ask whether it lives, whether it works, what was counted and what is
-// wrong.
+// TestProbes: shows who may ask whether the process is alive, whether it is ready, for the metrics
+// and for a diagnosis.
 func TestProbes(t *testing.T) {
 	person := participants.Participant{ID: "ann", Name: "Ann", Type: participants.Human}
 	operator := person
@@ -50,7 +50,7 @@ func TestProbes(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		who  *participants.Participant // nil is nobody
+		who  *participants.Participant // nil for nobody
 		want string
 	}{
 		{"a stranger", nil, "/livez 200 /readyz 401 /metrics 401 /v1/diagnostics 401"},
@@ -80,7 +80,7 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// TestReady: what keeps the house from its work is told, and is no error.
+// TestReady: obstacles to the house's work are reported, and are not an error for the client.
 func TestReady(t *testing.T) {
 	h := newHouse()
 	at, stop := serve(t, h)
@@ -112,7 +112,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestDiagnosticsParameters: what goroutines do is told on request.
+// TestDiagnosticsParameters: the state of goroutines is included only on request.
 func TestDiagnosticsParameters(t *testing.T) {
 	h := newHouse()
 	h.who = func(earshot.Handle, server.Claim) (server.Principal, error) {
@@ -131,8 +131,8 @@ func TestDiagnosticsParameters(t *testing.T) {
 	}
 }
 
-// TestUnready: while there is no house yet, whoever asks is told why, and afterwards it
-// answers at the same socket, who is connected already too.
+// TestUnready: while there is no house yet, clients are told why. Later the house answers at the
+// same socket, even on connections that were made before.
 func TestUnready(t *testing.T) {
 	at := socket(t)
 	l, err := server.Listen(at)
@@ -169,7 +169,7 @@ func TestUnready(t *testing.T) {
 	if err := testkit.Receive(t, testkit.Patience, "the end of the one that is not ready", unready); err != nil {
 		t.Fatal(err)
 	}
-	waits := make(chan error) // nobody answers just now
+	waits := make(chan error) // not answered until the house serves
 	go func() {
 		_, err := c.History(t.Context(), nil, 0, 1)
 		waits <- err

@@ -26,8 +26,8 @@ func (h *house) Recheck(p server.Principal) error {
 	return h.stays(p)
 }
 
-// TestReload: who operates the house has its configuration read again, and is told every
-// fault; others may not.
+// TestReload: operators can have the configuration read again, and are told every fault. Others may
+// not.
 func TestReload(t *testing.T) {
 	h := newHouse()
 	h.reload = func() (api.ReloadResult, error) {
@@ -53,7 +53,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestStays: a stream ends for who may not stay, although no token was revoked.
+// TestStays: a stream ends when its client may not stay, even if no token was revoked.
 func TestStays(t *testing.T) {
 	h := newHouse()
 	var out atomic.Bool
@@ -71,7 +71,7 @@ func TestStays(t *testing.T) {
 	var events int
 	for _, err := range c.Events(t.Context(), 0) {
 		if err != nil {
-			break // the stream is over
+			break // the stream has ended
 		}
 		events++
 		out.Store(true)

@@ -35,26 +35,26 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what must happen.
+// patience is how long a test waits for something that must happen.
 const patience = 20 * time.Second
 
-// A house keeps what it admits, once for each ID.
+// A house records what it admits, once for each ID.
 type house struct {
 	refuse func(context.Context, earshot.Event) error                   // nil admits everything
-	who    func(earshot.Handle, server.Claim) (server.Principal, error) // nil takes everybody for ann
-	vouch  func(server.Claim) (server.Principal, error)                 // nil knows no token
+	who    func(earshot.Handle, server.Claim) (server.Principal, error) // nil lets everybody in as ann
+	vouch  func(server.Claim) (server.Principal, error)                 // nil accepts no token
 	state  func() (api.Status, error)
 	name   func(earshot.ParticipantID) string // nil calls everybody by their ID
-	enter  func(earshot.Outlet)               // nil lets them stand around
+	enter  func(earshot.Outlet)               // nil leaves them alone
 	order  func(participants.Participant, agents.Order) (api.AgentInfo, error)
 	tell   func(participants.Participant, api.VoiceRequest) (api.VoiceChange, error)
 	see    func(server.Principal, api.LookRequest) (api.CameraView, error)
 	hold   func(server.Principal) (release func(), err error)
-	live   func(server.Principal) (api.LiveView, <-chan struct{}, error) // nil shows nothing, for ever
-	past   func(context.Context) error                                   // nil finds all
-	says   func() ([]earshot.Event, <-chan struct{})                     // nil is that nobody says anything
+	live   func(server.Principal) (api.LiveView, <-chan struct{}, error) // nil never shows anything
+	past   func(context.Context) error                                   // nil for no error
+	says   func() ([]earshot.Event, <-chan struct{})                     // nil if nobody is speaking
 
-	reload func() (api.ReloadResult, error) // nil finds that nothing has changed
+	reload func() (api.ReloadResult, error) // nil for no change
 	stays  func(server.Principal) error     // nil lets everybody stay
 
 	mu       sync.Mutex
@@ -66,7 +66,7 @@ type house struct {
 	ill      []api.Obstacle
 	underway []api.Task
 
-	sessions []participants.Session // all that there were
+	sessions []participants.Session // all that ever came
 }
 
 func newHouse() *house { return &house{grown: make(chan struct{})} }
@@ -97,7 +97,7 @@ func (h *house) byToken(c server.Claim) (server.Principal, error) {
 	return server.Principal{}, participants.ErrToken
 }
 
-// ann is at the desk.
+// ann is a person at the desk.
 var ann = server.Principal{
 	Participant: participants.Participant{ID: "ann", Name: "Ann"},
 	Audience:    earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"ann"}},
@@ -114,13 +114,13 @@ func (h *house) Join(s participants.Session, o earshot.Outlet, _ earshot.Audienc
 	return func() earshot.Handle { return handleOf(s.Account, s.Participant) }, h.gone
 }
 
-// handleOf is by whom that is done which somebody does at an account.
+// handleOf returns the handle under which somebody acts from an account.
 func handleOf(account earshot.Handle, who earshot.ParticipantID) earshot.Handle {
 	account.ID += "/" + string(who)
 	return account
 }
 
-// self is the account that this test runs under.
+// self returns the account that runs this test.
 func self() earshot.Handle {
 	return earshot.Handle{Provider: "console", ID: fmt.Sprintf("uid%d", os.Getuid())}
 }
@@ -150,7 +150,7 @@ func (h *house) Admit(ctx context.Context, e earshot.Event) error {
 	return nil
 }
 
-// Do tells who gave which command, and whom a message does not reach.
+// Do answers a command with who gave it where, and a message with whom it does not reach.
 func (h *house) Do(ctx context.Context, e earshot.Event) (string, error) {
 	if c, is := e.Body.(earshot.Command); is {
 		if c.Name == "dance" {
@@ -240,10 +240,10 @@ func (h *house) Ready(context.Context) api.Readiness {
 	return api.Readiness{Ready: len(h.ill) == 0, Obstacles: h.ill, Underway: h.underway}
 }
 
-// counts are the metrics.
+// counts serves the metrics.
 var counts = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "earshot_turns_total 1") })
 
-// serverOf returns a server of h.
+// serverOf returns a server for h.
 func serverOf(h *house) *server.Server {
 	return &server.Server{Backend: h, Journal: h, Admin: h, Metrics: counts}
 }
@@ -265,7 +265,7 @@ func (h *house) all() []earshot.Event {
 	return slices.Clone(h.kept)
 }
 
-// socket returns a path for a socket, short enough to be one.
+// socket returns a path that is short enough for a socket.
 func socket(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "es")
@@ -276,7 +276,7 @@ func socket(t *testing.T) string {
 	return filepath.Join(dir, "earshot", "s")
 }
 
-// serve serves h until the test is over, and fails it if anything is left then.
+// serve serves h until the end of the test, and fails the test if anything is left then.
 func serve(t *testing.T, h *house) (at string, stop func()) {
 	t.Helper()
 	at = socket(t)
@@ -311,7 +311,7 @@ func TestPost(t *testing.T) {
 	at, _ := serve(t, h)
 	c := &client.Client{Socket: at}
 	const mine = "01J00000000000000000000001"
-	for range 3 { // somebody tries again
+	for range 3 { // as a client that tries again
 		if id, err := c.Post(t.Context(), mine, "hello"); id != mine || err != nil {
 			t.Errorf("posted as %q with %v", id, err)
 		}
@@ -333,7 +333,7 @@ func TestPost(t *testing.T) {
 	}
 }
 
-// A curable error knows what mends it.
+// A curable error has a cure.
 type curable struct{ error }
 
 func (curable) Cure() string { return "make room" }
@@ -366,7 +366,7 @@ func TestPostIsRefused(t *testing.T) {
 	}
 }
 
-// get asks for something by hand.
+// get sends a hand-written request.
 func get(t *testing.T, network, at, request string) *http.Response {
 	t.Helper()
 	c, err := net.Dial(network, at)
@@ -375,7 +375,7 @@ func get(t *testing.T, network, at, request string) *http.Response {
 	}
 	t.Cleanup(func() { c.Close() })
 	_ = c.SetDeadline(time.Now().Add(patience))
-	_, _ = io.WriteString(c, request) // whoever answers early need not have read it all
+	_, _ = io.WriteString(c, request) // an early answer may come before all of it is read
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		t.Fatalf("%.60q: %v", request, err)
@@ -426,8 +426,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestStrangersLearnNothing walks every route, and some that are none, without
-// credentials: a connection that the kernel does not vouch for.
+// TestStrangersLearnNothing: a connection for which the kernel does not vouch is refused at every
+// route, and at paths that are not routes.
 func TestStrangersLearnNothing(t *testing.T) {
 	h := newHouse()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -450,8 +450,8 @@ func TestStrangersLearnNothing(t *testing.T) {
 	}
 }
 
-// TestWhomTheHouseRefuses walks every route as somebody whom the kernel knows
-// and the house does not.
+// TestWhomTheHouseRefuses: somebody whom the kernel knows but the house refuses is refused at every
+// route.
 func TestWhomTheHouseRefuses(t *testing.T) {
 	h := newHouse()
 	h.who = func(earshot.Handle, server.Claim) (server.Principal, error) {
@@ -483,7 +483,7 @@ func TestHandleOf(t *testing.T) {
 		ok       bool
 	}{
 		{1000, 1000, "uid1000", true},
-		{0, 1000, "uid0", true}, // whether it may do anything, the house says
+		{0, 1000, "uid0", true}, // the house decides what it may do
 		{0, 0, "uid0", true},
 		{1001, 1000, "", false},
 		{1000, 0, "", false},
@@ -515,7 +515,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// fill has h keep n messages.
+// fill adds n messages to h.
 func fill(t *testing.T, h *house, n int) {
 	t.Helper()
 	for i := range n {
@@ -525,7 +525,7 @@ func fill(t *testing.T, h *house, n int) {
 	}
 }
 
-// TestEventsResume: with losses in between, a client sees every event once, in
+// TestEventsResume: a client that loses the stream again and again still gets every event once, in
 // order.
 func TestEventsResume(t *testing.T) {
 	h := newHouse()
@@ -547,7 +547,7 @@ func TestEventsResume(t *testing.T) {
 				t.Fatalf("event %d came after event %d", e.Sequence, after)
 			}
 			after, seen, taken = e.Sequence, seen+1, taken+1
-			if taken == 70 || seen == 600 { // the client goes away in the middle
+			if taken == 70 || seen == 600 { // the client leaves in the middle
 				break
 			}
 		}
@@ -555,7 +555,7 @@ func TestEventsResume(t *testing.T) {
 	}
 }
 
-// TestEventsFollow: what happens while a client waits reaches it.
+// TestEventsFollow: a waiting client gets what happens.
 func TestEventsFollow(t *testing.T) {
 	h := newHouse()
 	at, _ := serve(t, h)
@@ -573,8 +573,7 @@ func TestEventsFollow(t *testing.T) {
 	}
 }
 
-// TestEventsHoldAReaderThatDoesNotRead: the journal is read no further than the
-// client takes it.
+// TestEventsHoldAReaderThatDoesNotRead: the journal is read no further than the client reads.
 func TestEventsHoldAReaderThatDoesNotRead(t *testing.T) {
 	h := newHouse()
 	big := earshot.Text(strings.Repeat("x", earshot.MaxText))
@@ -588,11 +587,11 @@ func TestEventsHoldAReaderThatDoesNotRead(t *testing.T) {
 	if err != nil || json.Unmarshal(line, &e) != nil || e.Sequence != 1 {
 		t.Errorf("first came event %d, %v", e.Sequence, err)
 	}
-	c := &client.Client{Socket: at} // others are served meanwhile
+	c := &client.Client{Socket: at} // others are still served
 	if _, err := c.State(t.Context()); err != nil {
 		t.Error(err)
 	}
-	stop() // and a stream that stands still does not hold up the end
+	stop() // a stalled stream does not hold up the end
 }
 
 func TestEventsEnd(t *testing.T) {
@@ -615,13 +614,13 @@ func TestEventsEnd(t *testing.T) {
 	}
 }
 
-// later reports whether the same may work later.
+// later reports whether the same request may work later.
 func later(err error) bool {
 	_, refused := client.Refused(err)
 	return err != nil && !refused
 }
 
-// TestRefused: what need not be tried again, and why.
+// TestRefused: tells the errors that make another try pointless from those that do not.
 func TestRefused(t *testing.T) {
 	no := &api.Refusal{Problem: "you may not", Mend: "ask Ann"}
 	for _, tt := range []struct {
@@ -644,7 +643,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestAskedWhileItEnds: what the daemon ends in the middle of may be asked again.
+// TestAskedWhileItEnds: a request that the end of the daemon interrupts may be repeated later.
 func TestAskedWhileItEnds(t *testing.T) {
 	h, asked := newHouse(), make(chan struct{})
 	h.past = func(ctx context.Context) error {
@@ -669,7 +668,7 @@ func TestAskedWhileItEnds(t *testing.T) {
 	}
 }
 
-// A sense does in Run whatever a test wants; nil waits for the end.
+// A sense is a provider whose Run is given by the test; nil waits for the end.
 type sense func(ctx context.Context, emit providers.Emit) error
 
 func (sense) Name() string { return "console" }
@@ -681,7 +680,7 @@ func (s sense) Run(ctx context.Context, emit providers.Emit) error {
 	return s(ctx, emit)
 }
 
-// TestAttach is a conversation at an attached terminal, over a real socket.
+// TestAttach has a conversation at an attached terminal, over a real socket.
 func TestAttach(t *testing.T) {
 	h := newHouse()
 	voice := &testkit.Voice{Called: "console"}
@@ -728,8 +727,8 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-// TestServeEndsTerminals: a daemon that stops takes everybody out before it
-// returns, and tells them.
+// TestServeEndsTerminals: a daemon that stops removes all terminals before it returns, and tells
+// them.
 func TestServeEndsTerminals(t *testing.T) {
 	h := newHouse()
 	at, stop := serve(t, h)
@@ -756,7 +755,8 @@ func TestServeEndsTerminals(t *testing.T) {
 	}
 }
 
-// TestTooManyConnections: the limit holds, is told, and is given back.
+// TestTooManyConnections: the limit is kept and reported, and a connection that ends makes room
+// again.
 func TestTooManyConnections(t *testing.T) {
 	at, _ := serve(t, newHouse())
 	var open []net.Conn
@@ -779,8 +779,8 @@ func TestTooManyConnections(t *testing.T) {
 	})
 }
 
-// TestHostileConnections: half requests, floods and garbage hold up neither the
-// others nor the end.
+// TestHostileConnections: incomplete requests, floods and garbage hold up neither other clients nor
+// the end.
 func TestHostileConnections(t *testing.T) {
 	h := newHouse()
 	at, stop := serve(t, h)
@@ -798,7 +798,7 @@ func TestHostileConnections(t *testing.T) {
 		}
 		defer c.Close()
 		_ = c.SetDeadline(time.Now().Add(patience))
-		_, _ = io.WriteString(c, sends) // it may be cut off in the middle
+		_, _ = io.WriteString(c, sends) // may be cut off by the server
 	}
 	c := &client.Client{Socket: at}
 	if _, err := c.Post(t.Context(), "", "hello"); err != nil {

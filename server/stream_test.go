@@ -15,7 +15,7 @@ import (
 	"earshot/api"
 )
 
-// A patient writer takes everything, and has deadlines.
+// A patient writer accepts everything, and records deadlines.
 type patient struct {
 	*httptest.ResponseRecorder
 	deadline, reads time.Time
@@ -31,8 +31,8 @@ func (p *patient) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// TestDeadlines: what was left over from the request before on the same connection ends no
-// answer, and nobody whose body never comes keeps a connection.
+// TestDeadlines: the deadline left from an earlier request on the same connection does not end an
+// answer, and a client whose body never comes cannot keep its connection.
 func TestDeadlines(t *testing.T) {
 	for _, tt := range []struct {
 		method, path string
@@ -52,7 +52,7 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// TestStreamBeats: a stream in which nothing happens says that it is alive.
+// TestStreamBeats: a stream in which nothing happens sends beats.
 func TestStreamBeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
@@ -71,8 +71,7 @@ func TestStreamBeats(t *testing.T) {
 	})
 }
 
-// TestStreamOfSomebodyWhoMayNotStay: it ends within seconds, also when nothing
-// happens.
+// TestStreamOfSomebodyWhoMayNotStay: the stream ends within seconds, even if nothing happens.
 func TestStreamOfSomebodyWhoMayNotStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &patient{ResponseRecorder: httptest.NewRecorder()}
@@ -87,7 +86,7 @@ func TestStreamOfSomebodyWhoMayNotStay(t *testing.T) {
 	})
 }
 
-// A gallery is a house that shows a picture.
+// A gallery is a house with a live view.
 type gallery struct {
 	Backend
 	show func() (api.LiveView, <-chan struct{}, error)
@@ -103,7 +102,7 @@ func (g *gallery) Live(context.Context, Principal) (api.LiveView, <-chan struct{
 	return g.show()
 }
 
-// showing is a view with a number in it.
+// showing returns a view that contains a number.
 func showing(n int) api.LiveView {
 	return api.LiveView{Snapshot: api.Snapshot{RoomState: api.RoomState{Waiting: n}}}
 }
@@ -120,15 +119,15 @@ func (s *slow) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// TestLiveOfASlowReader: nothing piles up before who reads slowly: what they are shown next
-// is what is the case then, and nobody looks meanwhile.
+// TestLiveOfASlowReader: nothing piles up for a slow reader. The next line shows the state of that
+// moment, and nobody looks in between.
 func TestLiveOfASlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		began, looked := time.Now(), 0
 		changed := make(chan struct{})
-		close(changed) // all the time
+		close(changed) // changes all the time
 		s := &Server{Backend: &gallery{show: func() (api.LiveView, <-chan struct{}, error) {
 			looked++
 			return showing(int(time.Since(began).Milliseconds())), changed, nil
@@ -146,8 +145,8 @@ func TestLiveOfASlowReader(t *testing.T) {
 	})
 }
 
-// TestLiveBlinks: who reads fast is told twenty times a second at most, and looked for every
-// few seconds when nothing is said to change; when nothing has, a beat comes now and then.
+// TestLiveBlinks: a fast reader gets at most twenty lines a second. If no change is reported the
+// server still looks every few seconds, and if nothing has changed it sends a beat now and then.
 func TestLiveBlinks(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
@@ -193,7 +192,7 @@ func TestLiveBlinks(t *testing.T) {
 	}
 }
 
-// A still journal has nothing, and nothing comes.
+// A still journal is empty and does not grow.
 type still struct {
 	Journal
 	grown chan struct{}
@@ -205,7 +204,8 @@ func (still) Events(context.Context, earshot.Audience, int64, int) ([]earshot.Ev
 	return nil, nil
 }
 
-// TestTailIsBounded: however many different things somebody asks for while nothing happens.
+// TestTailIsBounded: however many different questions are asked while nothing happens, only a
+// bounded number is remembered.
 func TestTailIsBounded(t *testing.T) {
 	var all tail
 	h := still{grown: make(chan struct{})}

@@ -17,16 +17,16 @@ import (
 	"earshot/server/client"
 )
 
-// held returns how many bytes this process holds in memory, when nothing is left over.
+// held returns how many bytes of memory this process uses after a collection.
 func held() int64 {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // for what finalizers let go
+	runtime.GC() // for what finalizers release
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapInuse + m.StackInuse)
 }
 
-// ways are the ways in, each with somebody who comes there.
+// ways lists the ways in, each with a client that uses it.
 var ways = []struct {
 	name, header string
 	open         func(*testing.T) (h *house, network, at string, c *client.Client)
@@ -42,7 +42,7 @@ var ways = []struct {
 	}},
 }
 
-// follow asks for what happens, and returns when the first of it has come.
+// follow requests the event stream, and returns once the answer has begun.
 func follow(t *testing.T, network, at, header string) net.Conn {
 	t.Helper()
 	c, err := net.Dial(network, at)
@@ -51,7 +51,7 @@ func follow(t *testing.T, network, at, header string) net.Conn {
 	}
 	t.Cleanup(func() { c.Close() })
 	if c, ok := c.(interface{ SetReadBuffer(int) error }); ok {
-		_ = c.SetReadBuffer(4 << 10) // so that who does not read is felt soon
+		_ = c.SetReadBuffer(4 << 10) // so that an idle reader is noticed soon
 	}
 	_ = c.SetDeadline(time.Now().Add(patience))
 	header = strings.ReplaceAll(header, "ANN", "Authorization: Bearer "+annsToken)
@@ -65,7 +65,7 @@ func follow(t *testing.T, network, at, header string) net.Conn {
 	return c
 }
 
-// tells reads until what comes by c holds some text.
+// tells reads from c until a text has come.
 func tells(c net.Conn, text string) bool {
 	_ = c.SetDeadline(time.Now().Add(patience))
 	var all []byte
@@ -80,12 +80,12 @@ func tells(c net.Conn, text string) bool {
 	return true
 }
 
-// perStream is how many bytes a stream may take for which nothing happens, both of its
-// ends together. It is about 30 KiB; far less than it would be with a buffer of its own.
+// perStream is how many bytes an idle stream may take, both of its ends together. It takes about
+// 30 KiB, far less than with a buffer of its own.
 const perStream = 96 << 10
 
-// TestAThousandIdleStreams: they take little memory, others are answered beside them, and
-// each is told what happens.
+// TestAThousandIdleStreams: a thousand idle streams take little memory, other clients are answered,
+// and each stream gets what happens.
 func TestAThousandIdleStreams(t *testing.T) {
 	const n = 1000
 	for _, way := range ways {
@@ -115,8 +115,8 @@ func TestAThousandIdleStreams(t *testing.T) {
 	}
 }
 
-// TestStreamsThatNobodyReads: what is kept for those who do not read is bounded, however
-// much there is, and others are answered beside them.
+// TestStreamsThatNobodyReads: the memory for clients that do not read is bounded, however much
+// there is to send, and other clients are answered.
 func TestStreamsThatNobodyReads(t *testing.T) {
 	const n = 12
 	big := earshot.Text(strings.Repeat("x", 4<<10))
@@ -134,8 +134,8 @@ func TestStreamsThatNobodyReads(t *testing.T) {
 				if _, err := c.Post(t.Context(), "", "hello"); err != nil {
 					t.Fatal(err)
 				}
-				// Eight may just read 64 events, a few times over as they become lines, until
-				// nobody takes those.
+				// At most eight streams at a time read 64 events, which exist several times while
+				// they are turned into lines, until nobody takes those.
 				took := int64(0)
 				testkit.Await(t, patience, "them to take no more than they may", func() bool {
 					took = held() - before
@@ -147,8 +147,8 @@ func TestStreamsThatNobodyReads(t *testing.T) {
 	}
 }
 
-// TestBodiesThatDoNotEnd: they are cut off soon, take little memory, and others are
-// answered beside them.
+// TestBodiesThatDoNotEnd: endless request bodies are cut off soon and take little memory, and other
+// clients are answered.
 func TestBodiesThatDoNotEnd(t *testing.T) {
 	const n, most = 32, 32 << 20
 	for _, way := range ways {

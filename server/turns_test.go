@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A calendar is something that grows.
+// A calendar is a count that grows.
 type calendar struct {
 	mu    sync.Mutex
 	n     int
@@ -18,7 +18,7 @@ type calendar struct {
 
 func newCalendar() *calendar { return &calendar{grown: make(chan struct{})} }
 
-// now returns how much there is, and a channel that is closed when there is more.
+// now returns the count, and a channel that is closed when it grows.
 func (c *calendar) now() (int, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,13 +33,14 @@ func (c *calendar) grow() {
 	c.grown = make(chan struct{})
 }
 
-// TestTurns: what happens wakes a few at once, and the others soon, a few at a time.
+// TestTurns: when something happens, a few clients are told at once, and the others soon after, a
+// few at a time.
 func TestTurns(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		waiting int
-		takes   time.Duration // to tell one
-		told    [3]int        // how many, after no time, 50 ms and 130 ms
+		takes   time.Duration // to tell one client
+		told    [3]int        // how many are told after 0, 50 and 130 ms
 	}{
 		{"one", 1, 0, [3]int{1, 1, 1}},
 		{"a few", ahead, 0, [3]int{ahead, ahead, ahead}},
@@ -90,7 +91,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestTurnsKeepUp: however much happens, everybody is told of all of it, soon.
+// TestTurnsKeepUp: however much happens, everybody is told of all of it soon.
 func TestTurnsKeepUp(t *testing.T) {
 	const n, events, every, most = 1000, 500, 2 * time.Millisecond, 150 * time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
@@ -111,7 +112,7 @@ func TestTurnsKeepUp(t *testing.T) {
 					}
 					known, grown = c.now()
 					if i%10 == 0 {
-						time.Sleep(every / 2) // while it is written, and something happens
+						time.Sleep(every / 2) // something happens while this client is being told
 					}
 					is.end()
 				}
@@ -130,8 +131,8 @@ func TestTurnsKeepUp(t *testing.T) {
 	})
 }
 
-// TestTurnsOfWhoIsLate: who was written to while something happened is told of it although
-// others are in front, who wait for what comes next.
+// TestTurnsOfWhoIsLate: a client for which something has already happened is told at once, before
+// others who wait for the next thing.
 func TestTurnsOfWhoIsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var all turns
@@ -150,7 +151,7 @@ func TestTurnsOfWhoIsLate(t *testing.T) {
 	})
 }
 
-// TestTurnsOfWhoGoes: who goes away, or has something else to do, keeps nobody waiting.
+// TestTurnsOfWhoGoes: a client that leaves, or stops waiting, leaves its place in the line.
 func TestTurnsOfWhoGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var all turns

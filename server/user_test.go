@@ -15,12 +15,12 @@ import (
 	"earshot/server/client"
 )
 
-// asking is the environment variable by which the test below asks itself, as
-// another user, to ask at a socket.
+// asking is the environment variable that makes the test below run itself as another user, to send
+// requests to a socket.
 const asking = "EARSHOT_TEST_ASK"
 
-// TestAnotherUser: the kernel tells a process of another user from ours, even
-// where the modes of the files would let it in.
+// TestAnotherUser: the kernel tells processes of another user from ours, even if the file modes let
+// them in.
 func TestAnotherUser(t *testing.T) {
 	if at := os.Getenv(asking); at != "" {
 		_, err := (&client.Client{Socket: at}).State(t.Context())
@@ -77,7 +77,7 @@ func readable(t *testing.T, dir string) string {
 	return path
 }
 
-// TestOurUser: who we are, by the name that the house is asked about.
+// TestOurUser: the house is asked about our own account, by its ID.
 func TestOurUser(t *testing.T) {
 	h := newHouse()
 	at, _ := serve(t, h)

@@ -22,8 +22,7 @@ func (h *house) Tell(_ context.Context, by participants.Participant, t api.Voice
 	return h.tell(by, t)
 }
 
-// TestVoices: who operates the house is told of voices, and may say whose they are,
-// and nobody else.
+// TestVoices: operators can list voices and say whose they are, and nobody else can.
 func TestVoices(t *testing.T) {
 	h := newHouse()
 	h.who = operating

@@ -20,8 +20,8 @@ import (
 	"earshot/store"
 )
 
-// TestBackup makes a backup while others write, and restores it: it is the journal of one moment,
-// and answers the same; it has no trace of what was deleted before.
+// TestBackup makes a backup while others write, and restores it. The restored journal is that of
+// one moment, reads the same, and has no trace of what was deleted before.
 func TestBackup(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := fresh(t, filepath.Join(t.TempDir(), "a"))
@@ -77,8 +77,8 @@ func TestBackup(t *testing.T) {
 	})
 }
 
-// TestBackupRefuses: nothing is overwritten, nothing that failed is left, and an existing journal
-// is set aside, never deleted.
+// TestBackupRefuses: nothing is overwritten, nothing is left of a failed backup, and an existing
+// journal is set aside, never deleted.
 func TestBackupRefuses(t *testing.T) {
 	s := fresh(t, filepath.Join(t.TempDir(), "a"))
 	add(t, s, numbered(3)...)
@@ -135,7 +135,7 @@ func TestBackupRefuses(t *testing.T) {
 	}
 }
 
-// another returns the path of a journal of seven events, one of them erased, that nobody has open.
+// another returns the path of a closed journal of seven events, one of them erased.
 func another(t *testing.T) string {
 	t.Helper()
 	c := where(filepath.Join(t.TempDir(), "another"))
@@ -196,8 +196,9 @@ func TestRestoreWithLog(t *testing.T) {
 	}
 }
 
-// TestRestoreForgetsAgain: what was erased after a backup was made does not come back by it where
-// that is known, whatever the age of the backup, and everything else does.
+// TestRestoreForgetsAgain: what was erased after a backup was made does not come back with it,
+// whatever the age of the backup, if the journal still knows of the erasure. Everything else comes
+// back.
 func TestRestoreForgetsAgain(t *testing.T) {
 	c := where(filepath.Join(t.TempDir(), "a"))
 	c.Projections = []earshot.Projection{counter{version: 1}}
@@ -274,7 +275,7 @@ func TestRestoreOverDamage(t *testing.T) {
 	}
 }
 
-// where is a store in a directory, at the time at which the tests begin.
+// where returns the configuration of a store in a directory, with a clock that stands at began.
 func where(directory string) store.Config {
 	return store.Config{Directory: directory, Now: func() time.Time { return began }}
 }

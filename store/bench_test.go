@@ -12,13 +12,13 @@ import (
 	"earshot/store"
 )
 
-// line is a message as people write them.
+// line returns a message as people write them.
 func line(i int) earshot.Event {
 	return said(earshot.Text(fmt.Sprintf("message %d says that the tide number %d comes in at the harbour, and goes out again", i, i%977)))
 }
 
-// BenchmarkBareCommit is the baseline for the others: one small row, forced to the disk with the
-// same pragmas.
+// BenchmarkBareCommit is the baseline for the others: it commits one small row, forced to the disk
+// with the same pragmas.
 func BenchmarkBareCommit(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "bare.db")
 	db, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=secure_delete(1)")
@@ -58,7 +58,7 @@ func BenchmarkAppend16Writers(b *testing.B) {
 	})
 }
 
-// filled returns a store with many messages in it.
+// filled returns a store with 100,000 messages in it.
 func filled(b *testing.B) *store.Store {
 	const messages = 100_000
 	s := open(b, store.Config{})
@@ -104,7 +104,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenAfterKill is the check of a whole file of 100,000 messages.
+// BenchmarkOpenAfterKill checks a whole file of 100,000 messages.
 func BenchmarkOpenAfterKill(b *testing.B) {
 	s := filled(b)
 	directory := filepath.Dir(s.Path())

@@ -20,8 +20,8 @@ import (
 	"earshot/store"
 )
 
-// TestDeletedMeanwhile: events deleted while the traces of others are removed leave none either,
-// even if whoever deleted them has no time to remove them.
+// TestDeletedMeanwhile: events that are deleted while the traces of others are removed leave no
+// traces either, even if whoever deletes them has no time to remove them.
 func TestDeletedMeanwhile(t *testing.T) {
 	s := open(t, store.Config{})
 	kept := add(t, s, said("xylophone"), said("glockenspiel"))
@@ -58,7 +58,7 @@ func TestDeletedWhileSomebodyReads(t *testing.T) {
 	rows, err := db.QueryContext(t.Context(), "SELECT payload FROM journal")
 	must(t, err)
 	defer rows.Close()
-	must(t, s.Run(t.Context(), "PRAGMA busy_timeout = 10")) // it waits no longer for who reads
+	must(t, s.Run(t.Context(), "PRAGMA busy_timeout = 10")) // a short wait for the reader
 	if n, err := s.Delete(t.Context(), kept[0].ID); n != 1 || err == nil {
 		t.Fatalf("deleted %d, %v", n, err)
 	}
@@ -67,8 +67,8 @@ func TestDeletedWhileSomebodyReads(t *testing.T) {
 	}
 }
 
-// TestEndIsNotDelayedByTraces: whoever waits for the next daemon does not wait for traces that
-// this one cannot remove at once, here because another program reads the file.
+// TestEndIsNotDelayedByTraces: Close does not wait for traces that cannot be removed at once, here
+// because another program reads the file, so that the next daemon can start.
 func TestEndIsNotDelayedByTraces(t *testing.T) {
 	var log bytes.Buffer
 	c := store.Config{Directory: filepath.Join(t.TempDir(), "state"), Log: slog.New(slog.NewTextHandler(&log, nil))}
@@ -119,7 +119,7 @@ func TestUnfinishedDeletion(t *testing.T) {
 	if len(traces(t, directory, []string{"xylophone"})) == 0 {
 		t.Fatal("no traces are left: the test cut it short too late to prove anything")
 	}
-	copied := sample{files: map[string][]byte{}} // as after a kill, since closing would tidy the log
+	copied := sample{files: map[string][]byte{}} // copied before the end, as after a kill, since closing would tidy the log
 	for _, name := range []string{"earshot.db", "earshot.db-wal", "lock"} {
 		copied.files[name], err = os.ReadFile(filepath.Join(directory, name))
 		must(t, err)
@@ -134,7 +134,7 @@ func TestUnfinishedDeletion(t *testing.T) {
 
 // TestWrittenWhileCleaned: others write, read and search while the file is replaced, again and
 // again. Nothing that was acknowledged is lost or doubled, no query fails, and the views are as if
-// made again.
+// rebuilt.
 func TestWrittenWhileCleaned(t *testing.T) {
 	s := open(t, store.Config{Projections: []earshot.Projection{counter{version: 1}}})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -210,7 +210,7 @@ func TestWrittenWhileCleaned(t *testing.T) {
 	must(t, s.Run(t.Context(), "INSERT INTO terms (terms) VALUES ('integrity-check')"))
 }
 
-// stat returns what file a path names.
+// stat returns the FileInfo of a path.
 func stat(t *testing.T, path string) os.FileInfo {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -218,7 +218,7 @@ func stat(t *testing.T, path string) os.FileInfo {
 	return info
 }
 
-// TestCopyLeftByAKill: a copy that was not finished is removed by the next start.
+// TestCopyLeftByAKill: the next start removes an unfinished copy.
 func TestCopyLeftByAKill(t *testing.T) {
 	directory := t.TempDir()
 	for _, ending := range []string{"", "-wal", "-shm"} {
@@ -230,8 +230,8 @@ func TestCopyLeftByAKill(t *testing.T) {
 	}
 }
 
-// TestCleaning: it can be seen that traces are removed, here for as long as another program reads
-// the file.
+// TestCleaning: Cleaning reports that traces are being removed, here for as long as another program
+// reads the file.
 func TestCleaning(t *testing.T) {
 	s := open(t, store.Config{})
 	kept := add(t, s, said("xylophone"))
@@ -257,8 +257,8 @@ func TestCleaning(t *testing.T) {
 	}
 }
 
-// TestEditLeavesNoTrace: what somebody has edited goes from the files by itself, soon after the
-// journal has become quiet.
+// TestEditLeavesNoTrace: the old text of an edited message disappears from the files without being
+// asked to, soon after the journal has become quiet.
 func TestEditLeavesNoTrace(t *testing.T) {
 	s := open(t, store.Config{})
 	e := said("")
@@ -273,8 +273,8 @@ func TestEditLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestClosedWhileCleaned: the end of the store does not wait for long for somebody who removes
-// traces, and nobody removes any after it, when another daemon may do so.
+// TestClosedWhileCleaned: closing the store does not wait long for a caller who removes traces.
+// After it nobody removes any, since another daemon may be doing so.
 func TestClosedWhileCleaned(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Config{Directory: filepath.Join(t.TempDir(), "state")})
 	must(t, err)
@@ -282,7 +282,7 @@ func TestClosedWhileCleaned(t *testing.T) {
 	db, err := sql.Open("sqlite", s.Path())
 	must(t, err)
 	defer db.Close()
-	rows, err := db.QueryContext(t.Context(), "SELECT payload FROM journal") // until it ends, the file is not replaced
+	rows, err := db.QueryContext(t.Context(), "SELECT payload FROM journal") // the file is not replaced until these rows are closed
 	must(t, err)
 	defer rows.Close()
 	done := make(chan error, 1)

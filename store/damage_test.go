@@ -20,15 +20,15 @@ import (
 // page is the size of a page of the file.
 const page = 4096
 
-// A sample is a journal on disk and what is in it, by sequence.
+// A sample is the files of a journal and its events, by sequence.
 type sample struct {
 	files  map[string][]byte
 	events map[int64]string
 	last   int64
 }
 
-// take makes a sample of some hundred events of all kinds and sizes. A closed one has no log beside
-// it; one that is cut off has, as after a kill.
+// take makes a sample of some hundred events of all kinds and sizes. If closed, it has no log. If
+// not, it has one, as after a kill.
 func take(t *testing.T, closed bool) sample {
 	t.Helper()
 	directory := filepath.Join(t.TempDir(), "state")
@@ -68,7 +68,7 @@ func take(t *testing.T, closed bool) sample {
 	return out
 }
 
-// wire is an event as text, for comparison.
+// wire returns an event as text, for comparison.
 func wire(t testing.TB, e earshot.Event) string {
 	t.Helper()
 	data, err := json.Marshal(e)
@@ -76,7 +76,7 @@ func wire(t testing.TB, e earshot.Event) string {
 	return string(data)
 }
 
-// lay writes the sample into a directory, with one file changed.
+// lay writes the files of the sample into a directory, with changed as the content of one of them.
 func (s sample) lay(t testing.TB, name string, changed []byte) (directory string) {
 	t.Helper()
 	directory = filepath.Join(t.TempDir(), "state")
@@ -89,7 +89,7 @@ func (s sample) lay(t testing.TB, name string, changed []byte) (directory string
 	return directory
 }
 
-// harm is what can happen to the bytes of a file.
+// harm lists what can happen to the bytes of a file.
 var harm = []struct {
 	name string
 	do   func(r *rand.Rand, data []byte) []byte
@@ -132,7 +132,7 @@ var harm = []struct {
 	{"cut off at a page", func(r *rand.Rand, data []byte) []byte { return data[:r.IntN(len(data)/page)*page] }},
 }
 
-// rounds is how often each harm is done.
+// rounds returns how often each harm is done.
 func rounds() int {
 	if os.Getenv("EARSHOT_PROOF") != "" {
 		return 100
@@ -140,9 +140,9 @@ func rounds() int {
 	return 8
 }
 
-// TestDamagedFile does every harm to a file whose daemon died within a commit: it opens, serves
-// only what was written, loses no more than what lay in the harmed pages, and leaves the harmed
-// file as it was.
+// TestDamagedFile does every harm to a file whose daemon died within a commit. The file opens,
+// serves only what was written, and loses no more than what was in the harmed pages. The harmed
+// file is kept as it was.
 func TestDamagedFile(t *testing.T) {
 	s := take(t, true)
 	s.files["lock"] = []byte("1\n!")
@@ -158,8 +158,8 @@ func TestDamagedFile(t *testing.T) {
 					t.Errorf("found by reading, and not when it was opened: %v", err)
 				}
 				hurt := touched(s.files["earshot.db"], changed)
-				// A leaf has at most some 15 of the sample's events, and one
-				// that goes on in other pages is lost with any of them.
+				// A leaf has at most some 15 of the sample's events. An event that spans several
+				// pages is lost with any of them.
 				if lost := len(s.events) - saved; lost > 15*hurt {
 					t.Errorf("%d events were lost with %d pages", lost, hurt)
 				} else {
@@ -173,8 +173,8 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// TestAlteredDefinition: a flipped bit in the definition of a table harms no page, but is found
-// before it makes a statement fail.
+// TestAlteredDefinition: a flipped bit in the definition of a table harms no page, but it is found
+// before a statement fails because of it.
 func TestAlteredDefinition(t *testing.T) {
 	s := take(t, true)
 	s.files["lock"] = []byte("1\n!")
@@ -196,7 +196,7 @@ func TestAlteredDefinition(t *testing.T) {
 	}
 }
 
-// touched counts the pages that differ.
+// touched counts the pages that differ between a and b.
 func touched(a, b []byte) (n int) {
 	for at := 0; at < len(a); at += page {
 		end := min(at+page, len(a))
@@ -207,8 +207,9 @@ func touched(a, b []byte) (n int) {
 	return n
 }
 
-// serve opens the directory, compares what it serves with what was written, and returns how many
-// events there are, and the damage found by reading, which a closed file may have.
+// serve opens the directory and compares what it serves with what was written. It returns the
+// number of events, and damage that was found only by reading, which can happen in a file that was
+// closed.
 func (s sample) serve(t *testing.T, directory string) (n int, hurt error) {
 	t.Helper()
 	heard := new(listener)
@@ -253,7 +254,7 @@ func (s sample) compare(t *testing.T, e earshot.Event) {
 	}
 }
 
-// untouched fails the test if a file was set aside and is not what it was.
+// untouched fails the test if a file that was set aside was changed.
 func (s sample) untouched(t *testing.T, directory string, changed []byte) {
 	t.Helper()
 	aside, err := filepath.Glob(filepath.Join(directory, "*.damaged-*"))
@@ -267,9 +268,9 @@ func (s sample) untouched(t *testing.T, directory string, changed []byte) {
 	}
 }
 
-// TestDamageFoundByReading does every harm to a closed file, in which nobody looks for damage when
-// it is opened. What is read is right, or an error; and after an error the file is mended before
-// the store is closed.
+// TestDamageFoundByReading does every harm to a closed file, which is not checked when it is
+// opened. Every read is right, or an error; and after an error the file is mended before the store
+// is closed.
 func TestDamageFoundByReading(t *testing.T) {
 	s := take(t, true)
 	for _, h := range harm {
@@ -298,8 +299,7 @@ func TestDamageFoundByReading(t *testing.T) {
 	}
 }
 
-// TestDamagedLog does every harm to the log beside a file whose daemon was
-// killed, and to the file beneath it.
+// TestDamagedLog does every harm to the log of a file whose daemon was killed, and to the file.
 func TestDamagedLog(t *testing.T) {
 	s := take(t, false)
 	s.files["lock"] = []byte("1\n!")
@@ -321,7 +321,7 @@ func TestDamagedLog(t *testing.T) {
 	}
 }
 
-// TestStrangeFile: a file that is no journal is set aside as well.
+// TestStrangeFile: a file that is not a journal is set aside as well.
 func TestStrangeFile(t *testing.T) {
 	noise := make([]byte, 100_000)
 	r := rand.New(rand.NewPCG(9, 10))
@@ -356,7 +356,7 @@ func TestStrangeFile(t *testing.T) {
 }
 
 // TestSalvageSaysWhatIsMissing: the notice names the file that was set aside, how much was saved
-// and what was lost; and no file that was set aside is overwritten.
+// and what was lost. No file that was set aside earlier is overwritten.
 func TestSalvageSaysWhatIsMissing(t *testing.T) {
 	s := take(t, true)
 	s.files["lock"] = []byte("1\n!")
@@ -398,8 +398,8 @@ func TestSalvageSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestSalvageCutShort: a daemon that dies between setting the old file aside
-// and naming the new one loses nothing; one that dies earlier begins again.
+// TestSalvageCutShort: a daemon that dies after setting the old file aside and before naming the
+// new one loses nothing. If it dies earlier, the next one begins again.
 func TestSalvageCutShort(t *testing.T) {
 	s := take(t, true)
 	whole := s.files["earshot.db"]
@@ -424,7 +424,7 @@ func TestSalvageCutShort(t *testing.T) {
 	})
 }
 
-// FuzzOpen opens a file with arbitrary bytes in it.
+// FuzzOpen opens a journal with arbitrary bytes in it.
 func FuzzOpen(f *testing.F) {
 	directory := filepath.Join(f.TempDir(), "state")
 	s, err := store.Open(f.Context(), store.Config{Directory: directory})

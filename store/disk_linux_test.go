@@ -13,16 +13,16 @@ import (
 	"earshot/store"
 )
 
-// onSmallDisk, if set in the environment, is where a small disk is mounted for
-// the test, which runs in a process of its own.
+// onSmallDisk is the environment variable that names where to mount a small disk. It is set only in
+// the process that runs the test itself.
 const onSmallDisk = "STORE_TEST_DISK"
 
-// TestFullDisk does the same on a real file system that is too small. Only the superuser may mount
-// one, if necessary of a user namespace.
+// TestFullDisk does what TestNoRoom does, on a real file system that is too small. Only the
+// superuser may mount one, if necessary the superuser of a user namespace.
 func TestFullDisk(t *testing.T) { onDisk(t, "1m", fullDisk) }
 
-// TestNoRoomForACopy: where the disk has no room for a copy of the journal, everything goes on, and
-// it is said once that traces are left, and that they are gone when there is room.
+// TestNoRoomForACopy: if the disk has no room for a copy of the journal, everything goes on. A
+// notice says once that traces are left, and another one that they are gone once there is room.
 func TestNoRoomForACopy(t *testing.T) { onDisk(t, "8m", noRoomForACopy) }
 
 // onDisk runs a test on a small disk, in a process of its own.
@@ -46,12 +46,12 @@ func onDisk(t *testing.T, size string, test func(t *testing.T, disk string)) {
 	}
 }
 
-// mount puts an empty disk of that size in the place of a directory.
+// mount mounts an empty disk of the given size on a directory.
 func mount(directory, size string) error {
 	return syscall.Mount("tmpfs", directory, "tmpfs", 0, "size="+size)
 }
 
-// fullDisk fills the disk, by the journal itself and by another file.
+// fullDisk fills the disk, first with the journal itself and then with another file.
 func fullDisk(t *testing.T, disk string) {
 	heard := new(listener)
 	s, err := store.Open(t.Context(), store.Config{Directory: filepath.Join(disk, "state"), Report: heard.report})
@@ -135,8 +135,8 @@ func grow(path string) error {
 	}
 }
 
-// namespace makes a process that may mount: in mounts of its own, and where
-// its user is not the superuser, in users of its own as well.
+// namespace lets a process mount file systems, in a mount namespace of its own. If the user is not
+// the superuser, the process gets a user namespace of its own as well.
 func namespace() *syscall.SysProcAttr {
 	if os.Getuid() == 0 {
 		return &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}

@@ -19,8 +19,7 @@ import (
 	"earshot/store"
 )
 
-// traces returns which of the words are found in any file of the directory,
-// and where.
+// traces returns which of the words are in any file of the directory, and in which.
 func traces(t testing.TB, directory string, words []string) (found []string) {
 	t.Helper()
 	testkit.Files(t, directory, func(path string, data []byte) {
@@ -34,9 +33,9 @@ func traces(t testing.TB, directory string, words []string) (found []string) {
 	return found
 }
 
-// untidy counts the pages with bytes that belong to no row. Whether a deleted word is among them is
-// a matter of luck. Two bytes are no word: the mark of the deletion, which is cleared last, leaves
-// its own traces in its page.
+// untidy counts the pages with leftover bytes that belong to no row. Whether a deleted word is
+// among them is a matter of luck. Two such bytes are ignored, since they are no word: the mark of
+// the deletion, which is cleared last, leaves these traces in its own page.
 func untidy(t testing.TB, path string) (n int) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -56,7 +55,7 @@ func untidy(t testing.TB, path string) (n int) {
 	return n
 }
 
-// clean sets the bytes of a page that belong to no row to zero, and reports whether any were not.
+// clean zeroes the bytes of a page that belong to no row, and reports whether any were not zero.
 func clean(page []byte, first bool) (changed bool) {
 	for gap := range unowned(page, first) {
 		changed = wipe(gap) || changed
@@ -64,9 +63,9 @@ func clean(page []byte, first bool) (changed bool) {
 	return changed
 }
 
-// unowned yields the parts of a page that belong to no row. A page that is not part of a tree
-// begins with the number of another page, whose first byte is zero in a file of this size; such a
-// page has no such parts. See sqlite.org/fileformat2.html.
+// unowned yields the parts of a page that belong to no row. It yields nothing for a page outside a
+// tree: such a page begins with the number of another page, whose first byte is zero in a file of
+// this size. See sqlite.org/fileformat2.html.
 func unowned(page []byte, first bool) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		head := 0
@@ -92,7 +91,7 @@ func unowned(page []byte, first bool) iter.Seq[[]byte] {
 			content = 65536
 		}
 		if start > content || content > len(page) {
-			return // damaged; whoever reads it will report that
+			return // damaged; the next read will report that
 		}
 		if !yield(page[start:content]) {
 			return
@@ -110,7 +109,7 @@ func unowned(page []byte, first bool) iter.Seq[[]byte] {
 	}
 }
 
-// wipe sets bytes to zero, and reports whether any was not.
+// wipe zeroes bytes, and reports whether any was not zero.
 func wipe(some []byte) (changed bool) {
 	changed = !zero(some)
 	clear(some)
@@ -120,7 +119,7 @@ func wipe(some []byte) (changed bool) {
 // zero reports whether all bytes are zero.
 func zero(some []byte) bool { return len(bytes.Trim(some, "\x00")) == 0 }
 
-// lower makes ASCII letters small and leaves every other byte alone.
+// lower makes ASCII letters lower case and leaves every other byte alone.
 func lower(data []byte) []byte {
 	for i, b := range data {
 		if 'A' <= b && b <= 'Z' {
@@ -130,8 +129,8 @@ func lower(data []byte) []byte {
 	return data
 }
 
-// secret is a word that is in no other text, neither whole nor in part: the
-// index keeps words without the beginning that they share with the one before.
+// secret returns a word that occurs in no other text, neither whole nor in part: the index stores
+// words without the beginning that they share with the previous word.
 func secret(r *rand.Rand) string {
 	letters := make([]byte, 14)
 	for i := range letters {
@@ -140,9 +139,9 @@ func secret(r *rand.Rand) string {
 	return string(letters)
 }
 
-// TestDeleteLeavesNoTrace plants words in hundreds of messages of all sizes,
-// deletes half of them in several rounds, and looks for the words in every
-// byte of every file, while the store is open.
+// TestDeleteLeavesNoTrace puts words into hundreds of messages of all sizes, deletes half of the
+// messages in several rounds, and looks for their words in every byte of every file, while the
+// store is open.
 func TestDeleteLeavesNoTrace(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	s := open(t, store.Config{})
@@ -197,8 +196,8 @@ func TestDeleteLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestDeleteTakesWhatWasDerived: what was made from a deleted event goes with it, also what comes
-// later; everything else stays.
+// TestDeleteTakesWhatWasDerived: everything made from a deleted event goes with it, even if it is
+// added later. Everything else stays.
 func TestDeleteTakesWhatWasDerived(t *testing.T) {
 	s := open(t, store.Config{})
 	from := func(text earshot.Text, sources ...earshot.Event) earshot.Event {
@@ -234,8 +233,8 @@ func TestDeleteTakesWhatWasDerived(t *testing.T) {
 	}
 }
 
-// TestDeleteAndRebuildAgree: for any history and any deletions, the views that were kept in step
-// answer like rebuilt ones.
+// TestDeleteAndRebuildAgree: for any history and any deletions, the views kept in step answer like
+// rebuilt ones.
 func TestDeleteAndRebuildAgree(t *testing.T) {
 	s := open(t, store.Config{})
 	n := 0
@@ -262,7 +261,7 @@ func TestDeleteAndRebuildAgree(t *testing.T) {
 	})
 }
 
-// anyBody is a body that is kept, made of few words.
+// anyBody draws a body that may be kept, made of few words.
 func anyBody(t *rapid.T) earshot.Body {
 	text := earshot.Text(strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"tide", "moon", "Tïde", "sea's", "\"", "AND"}), 0, 4).Draw(t, "words"), " "))
 	about := rapid.SampledFrom([]earshot.EventID{"", "one", "two"}).Draw(t, "about")
@@ -281,7 +280,7 @@ func anyBody(t *rapid.T) earshot.Body {
 	return earshot.Message{Text: text}
 }
 
-// answers is what a reader answers to some questions.
+// answers returns the answers of a reader to some queries.
 func answers(t interface {
 	Context() context.Context
 	Fatal(args ...any)

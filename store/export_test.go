@@ -17,7 +17,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// Checked waits until the journal was checked in the background, and reports whether it was.
+// Checked waits for the end of a check in the background, and reports whether there was one.
 func (s *Store) Checked() bool {
 	s.check.all.Wait()
 	return s.check.stop != nil
@@ -26,7 +26,7 @@ func (s *Store) Checked() bool {
 // Path returns the path of the journal.
 func (s *Store) Path() string { return s.archive.path }
 
-// Run executes a statement on the connection that writes.
+// Run executes a statement on the writer's connection.
 func (s *Store) Run(ctx context.Context, statement string) error {
 	return s.write.do(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		_, err := tx.ExecContext(ctx, statement)
@@ -42,8 +42,8 @@ func (s *Store) CountCommits() *atomic.Int64 {
 	return n
 }
 
-// CountChanges counts the transactions of s that change the journal, from now on: not those
-// that join parts of the index behind them.
+// CountChanges counts the transactions of s that change the journal, from now on. It does not count
+// those that only join parts of the index.
 func (s *Store) CountChanges() *atomic.Int64 {
 	n := new(atomic.Int64)
 	old := s.write.ended
@@ -56,11 +56,11 @@ func (s *Store) CountChanges() *atomic.Int64 {
 	return n
 }
 
-// Waiting returns how many callers the writer has not taken yet.
+// Waiting returns how many callers the writer has not yet taken.
 func (s *Store) Waiting() int64 { return s.write.waiting.Load() }
 
-// AwaitCallers waits until n goroutines stand in the channel from which the writer takes callers:
-// one that is only on its way there would be taken with the next.
+// AwaitCallers waits until n goroutines are blocked on the channel from which the writer takes
+// callers. A goroutine that is only on its way there would be taken with the next group.
 func AwaitCallers(t testing.TB, n int) {
 	t.Helper()
 	testkit.Await(t, testkit.Patience, "callers to wait for the writer", func() bool {
@@ -76,11 +76,11 @@ func AwaitCallers(t testing.TB, n int) {
 	})
 }
 
-// AfterSweep has a function called when the next deletion and the first sweep
-// after it have been committed, and the log still has the traces.
+// AfterSweep calls do once the next deletion and the first sweep after it have been committed,
+// while the log still has the traces.
 func (s *Store) AfterSweep(do func()) { s.AfterCommit(2, do) }
 
-// AfterCommit has a function called by the writer after n more commits.
+// AfterCommit makes the writer call do after n more commits.
 func (s *Store) AfterCommit(n int, do func()) {
 	old, commits := s.write.ended, 0
 	s.write.ended = func(changed bool, errs []error) {
@@ -91,7 +91,7 @@ func (s *Store) AfterCommit(n int, do func()) {
 	}
 }
 
-// Marked reports whether the next start looks for traces of deleted content.
+// Marked reports whether the next start will look for traces of deleted content.
 func (s *Store) Marked(ctx context.Context) (bool, error) {
 	have, err := versions(ctx, s.archive.db())
 	return have[unpurged] > 0, err
@@ -113,16 +113,16 @@ func (s *Store) strings(ctx context.Context, query string) (all []string, err er
 	return all, rows.Err()
 }
 
-// Distrust makes the next start look through the whole file.
+// Distrust makes the next start check the whole file.
 func (s *Store) Distrust() { s.suspect.Store(true) }
 
-// Indexed returns c with an index of words in which so many sequences share a tag.
+// Indexed returns c with an index in which so many sequences share a tag.
 func Indexed(c Config, partition int64) Config {
 	c.partition = partition
 	return c
 }
 
-// Matches reports whether a text matches a query, and whether the query looks for anything.
+// Matches reports whether a text matches a query, and whether the query is valid.
 func Matches(text, asked string) (bool, bool) {
 	q, err := search.Parse(asked, time.Now())
 	return err == nil && q.Match(text), err == nil
@@ -133,7 +133,7 @@ func (s *Store) Rows(ctx context.Context, query string) ([]string, error) {
 	return s.strings(ctx, query)
 }
 
-// End returns the last line of an export with these lines.
+// End returns the last line of an export that consists of these lines.
 func End(lines string) string {
 	sum := sha256.Sum256([]byte(lines))
 	end, err := json.Marshal(ExportTrailer{formatName, strings.Count("\n"+lines, "\n{\"id\":"), hex.EncodeToString(sum[:])})
@@ -143,14 +143,14 @@ func End(lines string) string {
 	return string(end) + "\n"
 }
 
-// Delete erases some events as Forget does, and removes the last traces itself, at once.
+// Delete erases events as Forget does, and then removes the last traces at once.
 func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err error) {
 	for len(ids) > 0 {
 		all := make([]SelectedEvent, len(ids))
 		for i, id := range ids {
 			all[i].ID = id
 		}
-		gone, taken, err := s.forgetSome(ctx, all, time.Hour) // in one step, unless somebody waits
+		gone, taken, err := s.forgetSome(ctx, all, time.Hour) // in one step, unless others wait
 		if err != nil {
 			return n, err
 		}
@@ -159,14 +159,14 @@ func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err 
 	return n, s.purge(ctx)
 }
 
-// HoldTidier keeps the last traces of deleted content where they are, until the returned function
-// is called.
+// HoldTidier keeps the last traces of deleted content from being removed until the returned
+// function is called.
 func (s *Store) HoldTidier() (resume func()) {
 	s.tidier.purging <- struct{}{}
 	return func() { <-s.tidier.purging }
 }
 
-// Asks returns the query to the index around a sequence, in the language of FTS5.
+// Asks returns the query to the index for the part around a sequence, in the language of FTS5.
 func (r *Reader) Asks(query string, sequence int64) (string, error) {
 	q, err := search.Parse(query, time.Now())
 	return (&finder{r: r, query: q}).match(sequence), err

@@ -20,19 +20,19 @@ import (
 	"earshot/store"
 )
 
-// A disk fails from some write on, like one that is pulled out: later requests of SQLite have no
-// effect. It stands between SQLite and the file system of the process.
+// A disk fails from some write on, like one that is pulled out: all later requests of SQLite have
+// no effect. It sits between SQLite and the file system of the process.
 type disk struct {
-	left    atomic.Int64 // what is written before it fails; negative: it does not
-	methods sync.Map     // of a file of ours, by address: the address of those of the system
-	base    uintptr      // the file system of the process
+	left    atomic.Int64 // writes left before it fails; negative: it never fails
+	methods sync.Map     // by the address of our methods for a file, the address of the system's methods
+	base    uintptr      // the address of the process's file system
 }
 
-// broken is the one disk of the test process. SQLite calls functions, not closures.
+// broken is the only disk of the test process, because SQLite calls functions, not closures.
 var broken disk
 
-// install puts the disk in front of the file system, once and for good. Until it is told
-// to fail it does nothing.
+// install puts the disk in front of the file system, for good. It does nothing until it is told to
+// fail.
 var install = sync.OnceFunc(func() {
 	tls := libc.NewTLS()
 	broken.left.Store(-1)
@@ -51,13 +51,13 @@ var install = sync.OnceFunc(func() {
 	}
 })
 
-// at returns what lies at an address that is not of Go.
+// at returns a pointer to memory outside Go's heap.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
-// address returns that of a function, as SQLite's code takes it.
+// address returns the address of a function, as SQLite's code expects it.
 func address(f any) uintptr { return (*[2]uintptr)(unsafe.Pointer(&f))[1] }
 
-// function returns the one at an address.
+// function returns the function at an address.
 func function[F any](address uintptr) F {
 	return *(*F)(unsafe.Pointer(&struct{ uintptr }{address}))
 }
@@ -82,7 +82,7 @@ func openFile(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) in
 	if code != sqlite3.SQLITE_OK || had == 0 {
 		return code
 	}
-	mine, ok := broken.methods.Load(^had) // made for another file already
+	mine, ok := broken.methods.Load(^had) // made for an earlier file
 	if !ok {
 		m := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(sqlite3.Tsqlite3_io_methods{})))
 		methods := at[sqlite3.Tsqlite3_io_methods](m)
@@ -96,7 +96,7 @@ func openFile(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) in
 	return code
 }
 
-// system returns the methods that a file would have without us.
+// system returns the system's own methods for a file.
 func system(file uintptr) *sqlite3.Tsqlite3_io_methods {
 	had, _ := broken.methods.Load(*at[uintptr](file))
 	return at[sqlite3.Tsqlite3_io_methods](had.(uintptr))
@@ -104,7 +104,7 @@ func system(file uintptr) *sqlite3.Tsqlite3_io_methods {
 
 func writeFile(tls *libc.TLS, file, data uintptr, n int32, offset int64) int32 {
 	if broken.fails() {
-		return sqlite3.SQLITE_IOERR | 3<<8 // of a write
+		return sqlite3.SQLITE_IOERR | 3<<8 // SQLITE_IOERR_WRITE
 	}
 	return function[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](system(file).FxWrite)(tls, file, data, n, offset)
 }
@@ -130,8 +130,9 @@ func deleteFile(tls *libc.TLS, _, name uintptr, sync int32) int32 {
 	return function[func(*libc.TLS, uintptr, uintptr, int32) int32](at[sqlite3.Tsqlite3_vfs](broken.base).FxDelete)(tls, broken.base, name, sync)
 }
 
-// failing calls do on a disk that fails from the first write on, then from one so many later, and
-// so on, until the failure comes after its end. After each it calls then on a disk that works.
+// failing calls do on a disk that fails from the first write on, then on one that fails after each
+// more writes, and so on, until do ends before the failure. After each call it calls then, on a
+// disk that works.
 func failing(t *testing.T, each int, do func() error, then func(n int, err error)) (writes int) {
 	t.Helper()
 	install()
@@ -149,8 +150,8 @@ func failing(t *testing.T, each int, do func() error, then func(n int, err error
 	return 0
 }
 
-// TestImportFails: whichever write of an import fails, with all after it, none of it is there, or
-// all; and it can be tried again.
+// TestImportFails: if any write of an import fails, and all after it, either nothing of the import
+// is there or all of it, and it can be tried again.
 func TestImportFails(t *testing.T) {
 	from := fresh(t, filepath.Join(t.TempDir(), "a"))
 	add(t, from, numbered(60)...)
@@ -167,7 +168,7 @@ func TestImportFails(t *testing.T) {
 		add(t, s, said("mine"))
 		broken.left.Store(left)
 		_, err = s.Import(t.Context(), bytes.NewReader(export), false)
-		s.Close() // which may fail too
+		s.Close() // may fail, too
 		return err
 	}, func(n int, err error) {
 		s, again := store.Open(t.Context(), store.Config{Directory: directory})
@@ -188,8 +189,7 @@ func TestImportFails(t *testing.T) {
 	})
 }
 
-// TestBackupFails: whichever write of a backup fails, there is no backup, and the journal
-// continues.
+// TestBackupFails: if any write of a backup fails, no backup is left, and the journal goes on.
 func TestBackupFails(t *testing.T) {
 	s := fresh(t, filepath.Join(t.TempDir(), "a"))
 	add(t, s, numbered(20)...)
@@ -210,8 +210,8 @@ func TestBackupFails(t *testing.T) {
 	add(t, s, said("and on"))
 }
 
-// TestRestoreFails: whichever write of a restore fails, with all after it, the journal is the old
-// one or the restored one, complete and without what was erased since the backup, and it can be
+// TestRestoreFails: if any write of a restore fails, and all after it, the journal is the old one
+// or the restored one, complete and without what was erased since the backup. The restore can be
 // tried again.
 func TestRestoreFails(t *testing.T) {
 	a := filepath.Join(t.TempDir(), "a")
@@ -258,7 +258,7 @@ func TestRestoreFails(t *testing.T) {
 	})
 }
 
-// TestSalvageFails: whichever write of a salvage fails, with all after it, the next start has
+// TestSalvageFails: if any write of a salvage fails, and all after it, the next start has
 // everything that can be read.
 func TestSalvageFails(t *testing.T) {
 	a := filepath.Join(t.TempDir(), "a")
@@ -293,8 +293,9 @@ func TestSalvageFails(t *testing.T) {
 	})
 }
 
-// TestCleanFails: whichever write fails, with all after it, while the file is replaced by a copy
-// without traces, everything else that was said is there, and the next start removes the traces.
+// TestCleanFails: the file is replaced by a copy without traces. If any write of that fails, and
+// all after it, everything else that was said is still there, and the next start removes the
+// traces.
 func TestCleanFails(t *testing.T) {
 	directory := ""
 	writes := failing(t, 1, func() error {
@@ -309,7 +310,7 @@ func TestCleanFails(t *testing.T) {
 		broken.left.Store(left)
 		err = s.Clean(t.Context())
 		broken.left.CompareAndSwap(0, -1)
-		if err != nil { // on a disk that works again
+		if err != nil { // now on a working disk
 			add(t, s, said("and on"))
 		}
 		s.Close()

@@ -19,8 +19,8 @@ import (
 	"earshot/store"
 )
 
-// TestAside: files that were set aside are removed, and files that somebody has put beside the
-// journal are not, whatever the folder is called.
+// TestAside: files that were set aside are removed, and files that somebody put beside the journal
+// are not, whatever the folder is called.
 func TestAside(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "of [ann]")
 	s := open(t, store.Config{Directory: dir})
@@ -45,20 +45,20 @@ func TestAside(t *testing.T) {
 	}
 }
 
-// by is an event of somebody, with an ID that says what it is.
+// by returns an event of somebody, with an ID that says what it is.
 func by(id earshot.EventID, who earshot.ParticipantID, body earshot.Body, sources ...earshot.EventID) earshot.Event {
 	e := said("")
 	e.ID, e.Author, e.Body, e.Sources = id, who, body, sources
 	return e
 }
 
-// only makes e private to some.
+// only returns e, private to some members.
 func only(e earshot.Event, members ...earshot.ParticipantID) earshot.Event {
 	e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: members}
 	return e
 }
 
-// household is a journal of two people, a voice and an agent, by what is in it.
+// household adds the events of two people, a voice and an agent, with IDs that say what they are.
 func household(t testing.TB, s *store.Store) {
 	t.Helper()
 	later := func(e earshot.Event, hours int) earshot.Event {
@@ -159,10 +159,10 @@ func TestSelect(t *testing.T) {
 }
 
 // TestForgetLeavesNoTrace: no byte of what somebody said, or of what was made from it, is left in
-// any file; everything that others said is.
+// any file. Everything that others said is still found.
 func TestForgetLeavesNoTrace(t *testing.T) {
 	s := open(t, store.Config{})
-	long := strings.Repeat("Quetzalcoatl rides the Wyvern. ", 400) // in overflow pages
+	long := strings.Repeat("Quetzalcoatl rides the Wyvern. ", 400) // long enough for overflow pages
 	for i := range 40 {
 		id := func(what string) earshot.EventID { return earshot.EventID(fmt.Sprint(what, i)) }
 		add(t, s,
@@ -224,7 +224,7 @@ func TestForgetWhileOthersWrite(t *testing.T) {
 	}
 }
 
-// A lookout is a view that sees each event, within the step that keeps or erases it.
+// A lookout is a view that sees each event in the step that keeps or erases it.
 type lookout func(earshot.Event)
 
 func (lookout) Name() string                          { return "lookout" }
@@ -237,8 +237,8 @@ func (see lookout) Apply(_ context.Context, _ *sql.Tx, e earshot.Event) error {
 	return nil
 }
 
-// TestForgetCutShort: whenever erasing is cut short, it has reported everything that is erased, and
-// nothing else: otherwise what is kept beside the journal would stay for ever.
+// TestForgetCutShort: whenever erasing is cut short, it has reported exactly the erased events.
+// Otherwise what is kept about them beside the journal would stay for ever.
 func TestForgetCutShort(t *testing.T) {
 	var cut context.CancelFunc
 	after := 0
@@ -293,14 +293,14 @@ func TestForgetCutShort(t *testing.T) {
 	}
 }
 
-// TestCleanCutShort: the caller that removes the last traces may leave at any time.
+// TestCleanCutShort: the caller that removes the last traces may give up at any time.
 func TestCleanCutShort(t *testing.T) {
 	s := open(t, store.Config{})
 	for n := range 400 {
 		ctx, cut := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() {
-			for range n % 100 { // sooner or later
+			for range n % 100 { // cut after a varying delay
 				runtime.Gosched()
 			}
 			cut()

@@ -43,7 +43,7 @@ func indexed(t testing.TB, path string) map[string][]int64 {
 	return all
 }
 
-// gibberish is a message of random words, as long as messages may be.
+// gibberish returns a message of random words, almost of the given size.
 func gibberish(r *rand.Rand, bytes int) earshot.Text {
 	var b strings.Builder
 	for b.Len() < bytes-16 {
@@ -52,8 +52,8 @@ func gibberish(r *rand.Rand, bytes int) earshot.Text {
 	return earshot.Text(b.String())
 }
 
-// TestIndexAgreesWithRebuild: whatever was said, revised, withdrawn, attributed to somebody else,
-// and deleted, the index equals a rebuilt one.
+// TestIndexAgreesWithRebuild: whatever is said, revised, withdrawn, attributed to somebody else and
+// deleted, the index equals a rebuilt one.
 func TestIndexAgreesWithRebuild(t *testing.T) {
 	some := []string{"tide", "tides", "moon", "潮汐表", "ebb", "flow", "42"}
 	text := rapid.Map(rapid.SliceOfN(rapid.SampledFrom(some), 0, 5), func(words []string) earshot.Text { return earshot.Text(strings.Join(words, " ")) })
@@ -86,7 +86,7 @@ func TestIndexAgreesWithRebuild(t *testing.T) {
 			if m, is := e.Body.(earshot.Message); is && rapid.Bool().Draw(rt, "aloud") {
 				e.Body = earshot.Utterance{Text: m.Text}
 			}
-			if kept, err := s.Append(t.Context(), e); err == nil { // it may be about something that cannot be changed
+			if kept, err := s.Append(t.Context(), e); err == nil { // it may refer to something that cannot be changed
 				ids = append(ids, kept[0].ID)
 			}
 		}
@@ -100,8 +100,8 @@ func TestIndexAgreesWithRebuild(t *testing.T) {
 	})
 }
 
-// TestSearchAsksForNothingElse: a search of one person asks the index for nothing from a text which
-// that person may not see. So neither the result nor its time can depend on such a text.
+// TestSearchAsksForNothingElse: a person's search asks the index only for tags of texts which that
+// person may see. So neither the result nor its time can depend on any other text.
 func TestSearchAsksForNothingElse(t *testing.T) {
 	quoted := regexp.MustCompile(`"([^"]*)"`)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -149,8 +149,8 @@ func TestSearchAsksForNothingElse(t *testing.T) {
 	})
 }
 
-// TestLongTextsAreBounded: whatever is said, by whom and to whomever, it takes a bounded part of
-// the index, and of the disk in its commit; and its first words are found.
+// TestLongTextsAreBounded: any text, whoever says it and to whomever, takes a bounded part of the
+// index, and of the disk in its commit. Its first words are found.
 func TestLongTextsAreBounded(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Config{Directory: t.TempDir()})
 	must(t, err)
@@ -172,7 +172,7 @@ func TestLongTextsAreBounded(t *testing.T) {
 	}
 	const (
 		most  = 8192
-		pages = 700 // of 4 KiB: the text, its terms, and what is joined meanwhile
+		pages = 700 // of 4 KiB: the text, its terms, and the parts joined meanwhile
 	)
 	log := s.Path() + "-wal"
 	for name, tt := range map[string]struct {
@@ -225,8 +225,8 @@ func TestLongTextsAreBounded(t *testing.T) {
 	}
 }
 
-// TestRevisedAgainAndAgain: somebody who edits a long text faster than the index forgets the old
-// one does not make the index grow, and the last text is found.
+// TestRevisedAgainAndAgain: editing a long text faster than the index can forget the old one does
+// not make the index grow, and the last text is found.
 func TestRevisedAgainAndAgain(t *testing.T) {
 	s := open(t, store.Config{})
 	r := rand.New(rand.NewPCG(8, 8))
@@ -258,7 +258,7 @@ func TestRevisedAgainAndAgain(t *testing.T) {
 	}
 }
 
-// TestSeparatorsAreForgotten: the separators of the index reveal nothing of a word that is no
+// TestSeparatorsAreForgotten: the separators inside the index reveal nothing of a word that is no
 // longer in it.
 func TestSeparatorsAreForgotten(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Config{Directory: t.TempDir()})
@@ -309,8 +309,8 @@ func TestSeparatorsAreForgotten(t *testing.T) {
 	must(t, s.Run(t.Context(), "INSERT INTO terms (terms) VALUES ('integrity-check')"))
 }
 
-// TestBackupWhileForgetting: a backup that is made between the erasure of an event and the removal
-// of its last traces has none of them, and can be restored.
+// TestBackupWhileForgetting: a backup made after an event was erased, and before its last traces
+// were removed, has none of the traces and can be restored.
 func TestBackupWhileForgetting(t *testing.T) {
 	s := open(t, store.Config{})
 	for i := range 50 {
@@ -345,7 +345,7 @@ func TestBackupWhileForgetting(t *testing.T) {
 	}
 }
 
-// TestForgetUnreadable: an event that cannot be read any more is erased as well; the next start
+// TestForgetUnreadable: an event that cannot be read any more can still be erased. The next start
 // rebuilds the index, in which its words would otherwise stay.
 func TestForgetUnreadable(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "state")
@@ -369,8 +369,8 @@ func TestForgetUnreadable(t *testing.T) {
 	}
 }
 
-// TestSearchByTime: for any time, exactly the events that began then are found, in whatever order
-// they came.
+// TestSearchByTime: for any span of time, the search finds exactly the events that began in it,
+// whatever order they came in.
 func TestSearchByTime(t *testing.T) {
 	day := func(n float64) time.Time { return began.Add(time.Duration(n * 24 * float64(time.Hour))) }
 	rapid.Check(t, func(rt *rapid.T) {
@@ -413,8 +413,8 @@ func TestSearchByTime(t *testing.T) {
 	})
 }
 
-// TestSearchByAuthor: words are found by who said them, as far as the reader may know: spoken words
-// by the person to whom they were attributed.
+// TestSearchByAuthor: words are found by their author, as far as the reader may know it. The author
+// of spoken words is the person to whom they were attributed.
 func TestSearchByAuthor(t *testing.T) {
 	s := open(t, store.Config{})
 	aloud := func(id earshot.EventID, text earshot.Text, author earshot.ParticipantID, v earshot.Visibility) {
@@ -463,8 +463,8 @@ func TestSearchByAuthor(t *testing.T) {
 	check("tide from:bob", everybody, "third other")
 }
 
-// TestLongMessagesShareNoCommit: callers that wait together share a commit, but not one that the
-// longest messages make long.
+// TestLongMessagesShareNoCommit: callers that wait together share a commit, except for messages of
+// the greatest length, which would make the commit long.
 func TestLongMessagesShareNoCommit(t *testing.T) {
 	s := open(t, store.Config{})
 	held, release := make(chan struct{}), make(chan struct{})

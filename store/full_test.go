@@ -11,11 +11,11 @@ import (
 	"earshot/store"
 )
 
-// big is a message that takes some pages.
+// big returns a message that takes several pages.
 func big() earshot.Event { return said(earshot.Text(strings.Repeat("filler ", 5000))) }
 
-// TestNoRoom: when the file may not grow, nothing is acknowledged, it is said
-// once, and when it may grow again, the next call succeeds and that is said.
+// TestNoRoom: if the file may not grow, nothing is acknowledged, and one notice says so. Once the
+// file may grow again, the next call succeeds, and another notice says that.
 func TestNoRoom(t *testing.T) {
 	heard := new(listener)
 	s := open(t, store.Config{Report: heard.report})
@@ -31,7 +31,7 @@ func TestNoRoom(t *testing.T) {
 	if got := len(everything(t, s)); got != kept {
 		t.Errorf("%d events are kept, %d were acknowledged", got, kept)
 	}
-	awaitNotices(t, heard, "store.full") // what is over before it was told is not told
+	awaitNotices(t, heard, "store.full") // a fault that ends before its notice gets none
 	must(t, s.Run(t.Context(), "PRAGMA max_page_count = 100000"))
 	add(t, s, big())
 	add(t, s, big())
@@ -52,7 +52,7 @@ func fill(t *testing.T, s *store.Store) {
 	t.Fatal("there is no end of room")
 }
 
-// awaitNotices waits until the listener has been told what it should.
+// awaitNotices waits until the listener has got exactly the wanted notices.
 func awaitNotices(t *testing.T, l *listener, want string) {
 	t.Helper()
 	testkit.Await(t, 10*time.Second, "the notices "+want, func() bool { return l.heard() == want })

@@ -14,7 +14,7 @@ import (
 	"earshot/store"
 )
 
-// TestMatches says what is found by which words.
+// TestMatches shows which queries match which texts.
 func TestMatches(t *testing.T) {
 	for _, tt := range []struct {
 		text, query string
@@ -28,7 +28,7 @@ func TestMatches(t *testing.T) {
 		{"U\u0308berraschung", "überraschung", true},
 		{"cafe\u0301s", "cafés", true},
 		{"Ελλάδα", "ελλαδα", true},
-		{"ёлка", "елка", false}, // another letter
+		{"ёлка", "елка", false}, // a different letter
 		{"йод", "иод", false},
 		{"が", "か", false},
 		{"潮汐表を見る", "潮汐", true},
@@ -39,7 +39,7 @@ func TestMatches(t *testing.T) {
 		{"ｶﾞｷﾞ", "ガギ", true}, // the same in half width
 		{"ตารางน้ำขึ้นน้ำลง", "น้ำขึ้น", true},
 		{"한국어 문장", "한국어", true},
-		{"한국어 문장", "한국", false}, // which has spaces between its words
+		{"한국어 문장", "한국", false}, // Korean has spaces between its words
 		{"iPhoneの潮汐表", "iphone 潮汐", true},
 		{"version ２", "2", true},
 		{"a\xffb", "b a", true},
@@ -54,8 +54,8 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// TestSearchAgreesWithLooking: for any history, with messages that are revised, withdrawn and
-// deleted, and for any query, the result is that of a look at every message, newest first.
+// TestSearchAgreesWithLooking: for any history with messages that are revised, withdrawn and
+// deleted, and for any query, a search finds what a look at every message would, newest first.
 func TestSearchAgreesWithLooking(t *testing.T) {
 	some := []string{"tide", "Tïde", "moon", "sea's", "潮汐表", "潮", "汐表を", "ebb", "flow", "42", "日本語", strings.Repeat("long", 30), strings.Repeat("long", 30) + "er"}
 	text := rapid.Custom(func(t *rapid.T) string {
@@ -130,7 +130,7 @@ func TestSearchAgreesWithLooking(t *testing.T) {
 	})
 }
 
-// TestImportedPast searches in a past of which one sequence of eight has an event.
+// TestImportedPast searches in an imported past in which only every eighth sequence has an event.
 func TestImportedPast(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Config{Directory: t.TempDir()})
 	must(t, err)
@@ -189,9 +189,9 @@ func TestImportedPast(t *testing.T) {
 	}
 }
 
-// TestPartsAreJoinedBehindTheMessage: the author of a long message does not wait for parts of the
-// index to be joined, which happens afterwards, in separate transactions, and keeps up with a
-// flood.
+// TestPartsAreJoinedBehindTheMessage: the author of a long message does not wait while parts of the
+// index are joined. This happens afterwards, in separate transactions, and keeps up with a flood of
+// messages.
 func TestPartsAreJoinedBehindTheMessage(t *testing.T) {
 	s := open(t, store.Config{})
 	r := rand.New(rand.NewPCG(1, 2))
@@ -203,7 +203,7 @@ func TestPartsAreJoinedBehindTheMessage(t *testing.T) {
 	if n := s.Parts(t); n != 1 {
 		t.Errorf("the message was kept with %d parts of the index", n)
 	}
-	must(t, s.Run(t.Context(), "SELECT 1")) // behind what was left to be done
+	must(t, s.Run(t.Context(), "SELECT 1")) // runs after the pending work
 	if n := commits.Load(); n != 3 {
 		t.Errorf("it was %d transactions: want the message, one that joins, and ours", n)
 	}

@@ -21,15 +21,14 @@ import (
 	"earshot/store"
 )
 
-// childVariable tells the binary of this test to be the process that is killed, and in which
-// directory.
+// childVariable makes the test binary the process that is killed, and names its directory.
 const childVariable = "STORE_TEST_CHILD"
 
-// forgetsVariable has the child forget again and again.
+// forgetsVariable makes the child forget events again and again.
 const forgetsVariable = "STORE_TEST_FORGETS"
 
-// forgets appends two events and forgets the second, for ever, and prints that after the traces
-// were removed.
+// forgets appends two events and forgets the second, for ever. It prints each round after the
+// traces were removed.
 func forgets(s *store.Store) {
 	for n := 0; ; n++ {
 		id := earshot.EventID(fmt.Sprintf("gone-%d-%d", os.Getpid(), n))
@@ -48,8 +47,8 @@ func forgets(s *store.Store) {
 	}
 }
 
-// TestKilledWhileCleaned kills a process while it replaces the file, again and again. Nothing that
-// stays is lost, and the next start removes what the killed one had no time to.
+// TestKilledWhileCleaned kills a process again and again while it replaces the file. No event that
+// stays is lost, and the next start removes the traces that the killed process could not.
 func TestKilledWhileCleaned(t *testing.T) {
 	t.Setenv(forgetsVariable, "1")
 	directory := filepath.Join(t.TempDir(), "state")
@@ -69,7 +68,7 @@ func TestKilledWhileCleaned(t *testing.T) {
 				t.Fatalf("acknowledged as %+v, kept as %+v, and %+v was forgotten", a, at[a.sequence], at[a.sequence+1])
 			}
 		}
-		if last := at[int64(len(at))]; strings.HasPrefix(string(last.ID), "gone") && last.Body.Kind() == earshot.KindMessage { // it was killed before that
+		if last := at[int64(len(at))]; strings.HasPrefix(string(last.ID), "gone") && last.Body.Kind() == earshot.KindMessage { // it was killed before it forgot this one
 			_, err := s.Forget(t.Context(), store.Selection{Events: []earshot.EventID{last.ID}}, nil)
 			must(t, err)
 		}
@@ -91,8 +90,8 @@ func TestKilledWhileCleaned(t *testing.T) {
 // writers is how many goroutines of the child write.
 const writers = 6
 
-// child appends events for ever, and prints each after it was acknowledged:
-// its writer, its number, its ID and its sequence.
+// child appends events for ever, and prints each one after it was acknowledged: its writer, its
+// number, its ID and its sequence.
 func child(directory string) {
 	s, err := store.Open(context.Background(), store.Config{Directory: directory})
 	if err != nil {
@@ -124,17 +123,16 @@ func child(directory string) {
 	all.Wait()
 }
 
-// An acknowledgement is a line of the child.
+// An acknowledgement is one line of the child's output.
 type acknowledgement struct {
 	writer, n int
 	id        earshot.EventID
 	sequence  int64
 }
 
-// TestKilledUnderLoad kills the writing process at random moments, again and
-// again on the same file. Nothing that it acknowledged is lost, nothing is
-// doubled, and every writer's events stand in the order in which it wrote
-// them, without a gap.
+// TestKilledUnderLoad kills the writing process at random moments, again and again on the same
+// file. Nothing that it acknowledged is lost, nothing is doubled, and the events of each writer are
+// in the order in which it wrote them, without a gap.
 func TestKilledUnderLoad(t *testing.T) {
 	rounds := 20
 	if os.Getenv("EARSHOT_PROOF") != "" {
@@ -143,7 +141,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "state")
 	total := 0
 	for round := range rounds {
-		if round%50 == 0 { // a file that grows for ever makes each look at it slower
+		if round%50 == 0 { // a new file, since checking takes longer the more the file grows
 			directory = filepath.Join(t.TempDir(), "state")
 		}
 		early := round%5 == 4 // perhaps while it opens the file
@@ -157,8 +155,8 @@ func TestKilledUnderLoad(t *testing.T) {
 	t.Logf("%d events were acknowledged in %d rounds", total, rounds)
 }
 
-// killed runs a child, kills it some time after it is ready, or early, and
-// returns what it had acknowledged.
+// killed runs a child and kills it some time after it is ready, or after its start if early. It
+// returns what the child had acknowledged.
 func killed(t *testing.T, directory string, early bool, after time.Duration) (all []acknowledgement) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -169,7 +167,7 @@ func killed(t *testing.T, directory string, early bool, after time.Duration) (al
 	must(t, cmd.Start())
 	lines := bufio.NewReader(out)
 	kill := func() { cmd.Process.Signal(syscall.SIGKILL) }
-	defer time.AfterFunc(testkit.Patience, kill).Stop() // one that hangs says so by what it has not said
+	defer time.AfterFunc(testkit.Patience, kill).Stop() // if it hangs, its missing output shows it
 	if early {
 		defer time.AfterFunc(after, kill).Stop()
 	}
@@ -182,7 +180,7 @@ func killed(t *testing.T, directory string, early bool, after time.Duration) (al
 	}
 	for {
 		line, err := lines.ReadString('\n')
-		if err == io.EOF { // half a line was not acknowledged
+		if err == io.EOF { // half a line is no acknowledgement
 			break
 		}
 		var a acknowledgement
@@ -198,7 +196,7 @@ func killed(t *testing.T, directory string, early bool, after time.Duration) (al
 	return all
 }
 
-// inspect opens what a killed child left, and compares.
+// inspect opens what a killed child left, and compares it with what was acknowledged.
 func inspect(t *testing.T, directory string, acknowledged []acknowledgement) {
 	t.Helper()
 	heard := new(listener)

@@ -24,10 +24,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// began is when the clock of a test begins.
+// began is the time at which the clock of a test starts.
 var began = time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
 
-// A listener keeps the notices that it is told.
+// A listener keeps the notices that it gets.
 type listener struct {
 	mu   sync.Mutex
 	told []earshot.Notice
@@ -63,7 +63,7 @@ func open(t testing.TB, c store.Config) *store.Store {
 	if c.Now == nil {
 		c.Now = func() time.Time { return began }
 	}
-	s, err := store.Open(t.Context(), store.Indexed(c, 16)) // so that a few events have many tags
+	s, err := store.Open(t.Context(), store.Indexed(c, 16)) // so few that some events have many tags
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func open(t testing.TB, c store.Config) *store.Store {
 	return s
 }
 
-// said is a public message.
+// said returns a public message.
 func said(text earshot.Text) earshot.Event {
 	return earshot.Event{
 		At: began, Room: earshot.Desk, From: earshot.Handle{Provider: "console", ID: "uid1000"}, Author: "ann",
@@ -96,7 +96,7 @@ func add(t testing.TB, s *store.Store, events ...earshot.Event) []earshot.Event 
 // everybody is an audience of one at the desk, who sees what is public.
 var everybody = earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"zoe"}}
 
-// texts returns what the events say, one word or line each.
+// texts returns the texts of messages and replies, and the kinds of other events, in one line.
 func texts(events []earshot.Event) string {
 	var all []string
 	for _, e := range events {
@@ -134,7 +134,7 @@ func numbered(n int) []earshot.Event {
 	return events
 }
 
-// must fails the test at err.
+// must fails the test if err is not nil.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -142,5 +142,5 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// detached is a context for what outlives the test's own.
+// detached returns a context for work that may outlive the test's own.
 func detached(t testing.TB) context.Context { return context.WithoutCancel(t.Context()) }

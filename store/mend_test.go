@@ -17,7 +17,7 @@ import (
 	"earshot/store"
 )
 
-// spoil changes the journal of a directory, which nobody has open, by statements.
+// spoil returns a function that changes a closed journal by SQL statements.
 func spoil(statements ...string) func(t *testing.T, directory string) {
 	return func(t *testing.T, directory string) {
 		t.Helper()
@@ -32,7 +32,7 @@ func spoil(statements ...string) func(t *testing.T, directory string) {
 	}
 }
 
-// altered changes the bytes of a file of a journal.
+// altered returns a function that changes the bytes of a file of a journal.
 func altered(name string, do func([]byte) []byte) func(t *testing.T, directory string) {
 	return func(t *testing.T, directory string) {
 		t.Helper()
@@ -43,7 +43,8 @@ func altered(name string, do func([]byte) []byte) func(t *testing.T, directory s
 	}
 }
 
-// pageWith zeroes the page that has a word, or all but the first half of it.
+// pageWith returns a function that zeroes the page with a word, or only the second half of that
+// page.
 func pageWith(word string, half bool) func([]byte) []byte {
 	return func(data []byte) []byte {
 		at := bytes.Index(data, []byte(word)) / page * page
@@ -56,13 +57,12 @@ func pageWith(word string, half bool) func([]byte) []byte {
 	}
 }
 
-// damages are the ways to damage a journal, with how many of the events of a sample may be lost by
-// each.
+// damages lists ways to damage a journal, with how many of the sample's events may be lost by each.
 var damages = []struct {
 	name string
 	do   func(t *testing.T, directory string)
 	most int
-	log  bool // to the one that was killed, with a log beside it
+	log  bool // applies to the killed sample, which has a log
 }{
 	{"truncated", altered("earshot.db", func(d []byte) []byte { return d[:len(d)*3/4/page*page] }), 160, false},
 	{"truncated within a page", altered("earshot.db", func(d []byte) []byte { return d[:len(d)-page/3] }), 30, false},
@@ -82,9 +82,9 @@ var damages = []struct {
 	{"log zeroed", altered("earshot.db-wal", func(d []byte) []byte { clear(d[len(d)/2:]); return d }), 160, true},
 }
 
-// TestMendedByTheStartThatFindsIt: however a journal was damaged, and however its last owner ended,
-// one start is enough. What is read meanwhile is right, or an error; then everything can be read,
-// found and written, with everything that was saved, and the next start finds no damage.
+// TestMendedByTheStartThatFindsIt: however a journal was damaged and however its last owner ended,
+// one start is enough to mend it. Every read meanwhile is right, or an error. Then everything that
+// was saved can be read and found, new events can be written, and the next start finds no damage.
 func TestMendedByTheStartThatFindsIt(t *testing.T) {
 	orderly, killed := take(t, true), take(t, false)
 	for _, d := range damages {
@@ -122,7 +122,7 @@ func TestMendedByTheStartThatFindsIt(t *testing.T) {
 				if (len(before) > 0) != strings.Contains(heard.heard(), "store.salvaged") {
 					t.Errorf("set aside %v and said %q", before, heard.heard())
 				}
-				must(t, os.WriteFile(filepath.Join(directory, "lock"), []byte("1\n!"), 0o600)) // look through everything
+				must(t, os.WriteFile(filepath.Join(directory, "lock"), []byte("1\n!"), 0o600)) // makes the start check everything
 				again := open(t, store.Config{Directory: directory, Report: heard.report})
 				if _, err := s.use(t, again); err != nil || len(asides(t, directory)) != len(before) {
 					t.Errorf("the next start: %v, set aside %v after %v", err, asides(t, directory), before)
@@ -132,7 +132,7 @@ func TestMendedByTheStartThatFindsIt(t *testing.T) {
 	}
 }
 
-// asides are the journals that were set aside in a directory.
+// asides returns the journals in a directory that were set aside.
 func asides(t *testing.T, directory string) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(directory, "*.damaged-????????T??????Z*"))
@@ -146,7 +146,7 @@ func asides(t *testing.T, directory string) []string {
 	return files
 }
 
-// use reads, searches and writes, and returns how many events of the sample are there.
+// use reads, searches and writes, and returns how many of the sample's events are there.
 func (s sample) use(t *testing.T, st *store.Store) (n int, err error) {
 	t.Helper()
 	for e, err := range st.Export(t.Context()) {
@@ -175,7 +175,7 @@ func (s sample) use(t *testing.T, st *store.Store) (n int, err error) {
 	if _, err := st.Forget(t.Context(), store.Selection{Events: []earshot.EventID{"nobody"}}, nil); err != nil {
 		return n, err
 	}
-	for i := range 40 { // so that parts of the index are joined
+	for i := range 40 { // enough for parts of the index to be joined
 		e := said(earshot.Text(fmt.Sprintf("and on %d", i)))
 		if i%2 == 0 {
 			e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann"}}
@@ -187,14 +187,14 @@ func (s sample) use(t *testing.T, st *store.Store) (n int, err error) {
 	return n, nil
 }
 
-// later reports whether an event came after the damage, maybe in place of a lost one.
+// later reports whether an event was written after the damage, perhaps in place of a lost one.
 func later(e earshot.Event) bool {
 	m, is := e.Body.(earshot.Message)
 	return is && strings.HasPrefix(string(m.Text), "and on")
 }
 
-// TestWrittenWhileMended: writers and readers of a damaged journal that is mended after somebody's
-// search lose nothing: each message is kept, once, behind the earlier ones.
+// TestWrittenWhileMended: a damaged journal is mended after a read has found the damage. Writers
+// and readers lose nothing meanwhile: each message is kept once, after the earlier ones.
 func TestWrittenWhileMended(t *testing.T) {
 	s := take(t, true)
 	directory := s.lay(t, "earshot.db", pageWith(`"word45 `, false)(bytes.Clone(s.files["earshot.db"])))
@@ -250,7 +250,7 @@ func errorOf(st *store.Store) error {
 	return nil
 }
 
-// TestSequencesAreNotUsedAgain: after the newest events were lost, new ones get none of their
+// TestSequencesAreNotUsedAgain: after the newest events were lost, new events do not get their
 // sequences, which connected readers have already seen.
 func TestSequencesAreNotUsedAgain(t *testing.T) {
 	s := take(t, true)
@@ -268,8 +268,8 @@ func TestSequencesAreNotUsedAgain(t *testing.T) {
 	}
 }
 
-// TestMendedOnce: a disk that keeps damaging the journal does not fill itself with copies: the
-// second time in a run the damage is reported, with what to do, and left to the next start.
+// TestMendedOnce: a disk that keeps damaging the journal does not get filled with copies. The
+// second damage in a run is reported, with what to do, and left to the next start.
 func TestMendedOnce(t *testing.T) {
 	heard := new(listener)
 	st, err := store.Open(t.Context(), store.Config{Directory: filepath.Join(t.TempDir(), "state"), Report: heard.report})
@@ -289,8 +289,8 @@ func TestMendedOnce(t *testing.T) {
 	}
 }
 
-// TestCheckedInTheBackground: after a crash between two commits the start does not wait until the
-// file is checked; after one within a commit, and after damage was seen, it does.
+// TestCheckedInTheBackground: after a crash between two commits, the start does not wait for the
+// check of the file. After a crash within a commit, or after damage was seen, it does.
 func TestCheckedInTheBackground(t *testing.T) {
 	s := take(t, true)
 	for _, tt := range []struct {
@@ -310,8 +310,7 @@ func TestCheckedInTheBackground(t *testing.T) {
 	}
 }
 
-// TestKilledBetweenCommits: the lock of a daemon that was killed says whether that was within a
-// commit.
+// TestKilledBetweenCommits: the lock of a killed daemon says whether it was killed within a commit.
 func TestKilledBetweenCommits(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "state")
 	lock := func() string {

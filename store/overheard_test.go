@@ -18,25 +18,25 @@ import (
 	"earshot/store"
 )
 
-// heeded is the reason of a decision by which something was done for the speaker.
+// heeded is a reason for a decision that counts as something done for the speaker.
 const heeded = "it tells me to stop"
 
-// newVoice is the reason of a decision by which an agent spoke without answering anybody.
+// newVoice is a reason for a decision by which an agent spoke without answering anybody.
 const newVoice = "somebody new must know that what is said is written down"
 
-// aloud is an utterance to some, a number of hours before the beginning.
+// aloud returns an utterance to some, made a number of hours before began.
 func aloud(id earshot.EventID, hours int, text earshot.Text, to ...earshot.ParticipantID) earshot.Event {
 	e := by(id, "", earshot.Utterance{Text: text})
 	e.At, e.To, e.From = began.Add(-time.Duration(hours)*time.Hour), to, earshot.Handle{Provider: "microphone"}
 	return e
 }
 
-// decided is an agent's decision about an event.
+// decided returns an agent's decision about an event.
 func decided(about earshot.EventID, verdict earshot.Verdict, reasons ...string) earshot.Event {
 	return by("decided "+about, "agent", earshot.Decision{About: about, Agent: "agent", Verdict: verdict, Reasons: reasons}, about)
 }
 
-// left returns which of some events are not erased.
+// left returns the IDs of the events that are not erased.
 func left(t testing.TB, s *store.Store) (ids []earshot.EventID) {
 	t.Helper()
 	for _, e := range everything(t, s) {
@@ -47,9 +47,9 @@ func left(t testing.TB, s *store.Store) (ids []earshot.EventID) {
 	return ids
 }
 
-// TestLapse: what was said aloud and meant for no agent is erased when its time is over, with what
-// was made from it unasked; what was said to an agent, answered or done for somebody stays, but
-// loses the erased events as sources.
+// TestLapse: after its time, what was said aloud and meant for no agent is erased, with everything
+// made from it unasked. What was said to an agent, answered or done for somebody stays, but loses
+// the erased events as sources.
 func TestLapse(t *testing.T) {
 	heard := aloud("overheard", 25, "the surgery is on friday")
 	for _, tt := range []struct {
@@ -133,7 +133,7 @@ func TestLapse(t *testing.T) {
 			if tt.gone == "" {
 				return
 			}
-			// What is forgotten for good reason still takes with it what rests on it.
+			// Forgetting for good reason still takes along what rests on the forgotten event.
 			if slices.Contains(is, "reply") && slices.Contains(is, "asked") {
 				if _, err := s.Forget(t.Context(), store.Selection{Events: []earshot.EventID{"asked"}}, nil); err != nil || slices.Contains(left(t, s), "reply") {
 					t.Errorf("the reply does not go with the question: %v", err)
@@ -146,9 +146,9 @@ func TestLapse(t *testing.T) {
 	}
 }
 
-// TestLapseProperty: whatever was said, answered and thought in any order, and however often it was
-// cut short and the store reopened, nothing that was said to an agent is erased and no byte of what
-// was overheard before is left.
+// TestLapseProperty: things are said, answered and thought in any order, and the lapse is cut short
+// and the store reopened any number of times. Nothing said to an agent is erased, and no byte of
+// what was overheard too long ago is left.
 func TestLapseProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 7))
@@ -160,7 +160,7 @@ func TestLapseProperty(t *testing.T) {
 		defer func() { s.Close() }()
 		var stay, lost []earshot.EventID
 		var words []string
-		var past []earshot.EventID // what a prompt may have
+		var past []earshot.EventID // events that a prompt may contain
 		some := func() (ids []earshot.EventID) {
 			for range min(len(past), r.IntN(6)) {
 				ids = append(ids, past[r.IntN(len(past))])
@@ -171,7 +171,7 @@ func TestLapseProperty(t *testing.T) {
 			id := earshot.EventID(fmt.Sprintf("e%d", i))
 			w := secret(r)
 			switch r.IntN(6) {
-			case 0, 1: // overheard, perhaps of late
+			case 0, 1: // overheard, perhaps recently
 				hours := 20 + r.IntN(10)
 				e := aloud(id, hours, earshot.Text("and "+w+" too"))
 				add(t, s, e, decided(id, earshot.Silent, "it was said aloud, and not to me"))
@@ -181,19 +181,19 @@ func TestLapseProperty(t *testing.T) {
 					stay = append(stay, id)
 				}
 				past = append(past, id)
-			case 2: // said to an agent, and answered from what is around
+			case 2: // said to an agent, and answered with other events in the prompt
 				sources := append(some(), id)
 				answer := id + " answer"
 				add(t, s, aloud(id, 20+r.IntN(10), earshot.Text("please "+w), "agent"), decided(id, earshot.Speak),
 					by(answer, "agent", earshot.Reply{About: id, Offered: earshot.Text(w)}, sources...))
 				past, stay = append(past, id), append(stay, id, answer)
-			case 3: // thought of unasked: it may or may not rest on what goes
+			case 3: // thought unasked; may rest on something that goes
 				add(t, s, by(id, "agent", earshot.Thought{Cause: earshot.ByNovelty, Text: "hm"}, some()...))
 				past = append(past, id)
 			case 4:
 				add(t, s, by(id, "ann", earshot.Message{Text: earshot.Text(w)}))
 				past, stay = append(past, id), append(stay, id)
-			case 5: // thought of what goes, with its words
+			case 5: // thought about something that goes, with words of its own
 				if len(lost) > 0 {
 					of := lost[r.IntN(len(lost))]
 					add(t, s, by(id, "agent", earshot.Thought{Cause: earshot.ByNovelty, Text: earshot.Text("about " + w)}, append(some(), of)...))
@@ -202,7 +202,7 @@ func TestLapseProperty(t *testing.T) {
 				}
 			}
 		}
-		for range r.IntN(4) { // each time it is cut short somewhere
+		for range r.IntN(4) { // cut short somewhere each time
 			ctx, stop := context.WithCancel(context.Background())
 			n := r.IntN(4)
 			_, err := s.Lapse(ctx, began.Add(-24*time.Hour), nil, func([]store.SelectedEvent) {
@@ -243,8 +243,8 @@ func TestLapseProperty(t *testing.T) {
 	})
 }
 
-// TestLapseBackup: a restored backup from before loses what was overheard and none of the answers
-// whose prompts had it.
+// TestLapseBackup: a restored backup from before the lapse loses what was overheard, and none of
+// the answers that had it in their prompts.
 func TestLapseBackup(t *testing.T) {
 	c := store.Config{Directory: filepath.Join(t.TempDir(), "state"), Now: func() time.Time { return began }}
 	s, err := store.Open(t.Context(), c)
@@ -267,7 +267,7 @@ func TestLapseBackup(t *testing.T) {
 	}
 }
 
-// A clocked meter remembers the longest commit.
+// A clocked meter records the longest commit.
 type clocked struct {
 	sync.Mutex
 	longest time.Duration
@@ -281,8 +281,8 @@ func (c *clocked) Committed(took time.Duration, _ error) {
 	c.longest, c.commits = max(c.longest, took), c.commits+1
 }
 
-// TestLapseInSteps: many overheard events, in the prompts of many answers, are erased in many short
-// steps, and writers get in between.
+// TestLapseInSteps: many overheard events, which were in the prompts of many answers, are erased in
+// many short steps, so that writers get in between.
 func TestLapseInSteps(t *testing.T) {
 	m := new(clocked)
 	s := open(t, store.Config{Meter: m})

@@ -16,8 +16,8 @@ import (
 )
 
 // TestCleanAGigabyte measures how long writers wait while the traces of one message are removed
-// from a journal of a gigabyte, a tenth of it sentences and the rest results of tools, and how
-// long that takes. It asserts no time: the machine may have other work.
+// from a journal of a gigabyte, a tenth of it sentences and the rest results of tools, and how long
+// the removal takes. It asserts no time, since the machine may have other work.
 func TestCleanAGigabyte(t *testing.T) {
 	if os.Getenv("EARSHOT_PROOF") == "" {
 		t.Skip("it takes many minutes; EARSHOT_PROOF=1 runs it")
@@ -82,7 +82,7 @@ func TestCleanAGigabyte(t *testing.T) {
 	}
 }
 
-// count returns how many events there are.
+// count returns the number of events.
 func count(t *testing.T, s *store.Store) int {
 	t.Helper()
 	n, err := s.Totals(t.Context())

@@ -50,7 +50,7 @@ func TestReaderShowsWhatAllowsAllows(t *testing.T) {
 	})
 }
 
-// compare asks r everything there is, and compares with a model in memory.
+// compare makes r answer every kind of query, and compares the answers with a model in memory.
 func compare(t *rapid.T, r *store.Reader, history []earshot.Event, visible func(earshot.Event) bool) {
 	model := func(also func(earshot.Event) bool) (all []int64) {
 		for _, e := range history {
@@ -142,8 +142,8 @@ func compare(t *rapid.T, r *store.Reader, history []earshot.Event, visible func(
 	}
 }
 
-// TestLately: a caller for several audiences gets of the newest events those that any of them may
-// see, and no other.
+// TestLately: a caller for several audiences gets, among the newest events, those that any of the
+// audiences may see, and no other.
 func TestLately(t *testing.T) {
 	s := open(t, store.Config{})
 	see := func(text earshot.Text, room earshot.RoomID, v earshot.Visibility) {
@@ -189,7 +189,7 @@ func TestLately(t *testing.T) {
 	}
 }
 
-// TestAgentReads: an agent that reads for itself is a reader like a person.
+// TestAgentReads: an agent may read as a person may, by what is visible to it.
 func TestAgentReads(t *testing.T) {
 	s := open(t, store.Config{})
 	see := func(text earshot.Text, v earshot.Visibility) {
@@ -276,7 +276,7 @@ func TestSearch(t *testing.T) {
 		{"absent", ""},
 	} {
 		if tt.query == "text:tide tide" {
-			tt.want = "" // the word text is not in any
+			tt.want = "" // no text has the word text
 		}
 		t.Run(tt.query, func(t *testing.T) {
 			got, err := s.For(everybody).Search(t.Context(), tt.query, 10)
@@ -289,7 +289,7 @@ func TestSearch(t *testing.T) {
 	note.Body = earshot.Edit{Act: earshot.Changed, Field: "notes", Item: "n", Was: "marmalade", Text: "gooseberry jam"}
 	seen.Body = earshot.Edit{Act: earshot.Created, Field: "recent_visual", Item: "webcam:0", Text: "gooseberry bush"}
 	add(t, s, note, seen)
-	for query, want := range map[string]string{"gooseberry": "edit", "marmalade": ""} { // of what people have in mind, what it is now
+	for query, want := range map[string]string{"gooseberry": "edit", "marmalade": ""} { // an edited item is found by its current text only
 		if got, err := s.For(everybody).Search(t.Context(), query, 10); err != nil || texts(got) != want {
 			t.Errorf("%s: found %q, %v", query, texts(got), err)
 		}
@@ -301,7 +301,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// FuzzSearch: every query is only words to search for.
+// FuzzSearch: any string is a query for words, and does no harm.
 func FuzzSearch(f *testing.F) {
 	s := open(f, store.Config{})
 	add(f, s, said("The tide is high"))
@@ -359,7 +359,7 @@ func TestTextIsNotPrinted(t *testing.T) {
 	}
 }
 
-// TestRooms: those with the same prefix, newest first.
+// TestRooms: Rooms returns those with a prefix, newest first.
 func TestRooms(t *testing.T) {
 	s := open(t, store.Config{})
 	if got, err := s.Rooms(t.Context(), "", 9); err != nil || len(got) != 0 {

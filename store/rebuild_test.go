@@ -14,10 +14,10 @@ import (
 	"earshot/store"
 )
 
-// A counter is a view of another package: how many messages each author wrote.
+// A counter is a view of another package, which copies the texts of messages.
 type counter struct {
 	version int
-	broken  error // what Apply returns for the word broken
+	broken  error // the error of Apply for the text "broken"
 }
 
 func (counter) Name() string   { return "counter" }
@@ -46,7 +46,7 @@ func (c counter) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 	return err
 }
 
-// counted returns what the view has.
+// counted returns the content of the view.
 func counted(t *testing.T, s *store.Store) (all string) {
 	t.Helper()
 	_, err := s.Do(t.Context(), func(v earshot.View) ([]earshot.Event, error) {
@@ -56,8 +56,8 @@ func counted(t *testing.T, s *store.Store) (all string) {
 	return all
 }
 
-// TestProjections: the view of another package is kept in step, and made again
-// when its version changes or when it was away.
+// TestProjections: the view of another package is kept in step. It is rebuilt when its version
+// changes and when it was missing for a while.
 func TestProjections(t *testing.T) {
 	c := store.Config{Directory: filepath.Join(t.TempDir(), "state")}
 	var log strings.Builder
@@ -106,8 +106,7 @@ func TestProjections(t *testing.T) {
 	}
 }
 
-// TestBrokenProjection: an event that a view cannot take is not kept, and
-// hurts no other.
+// TestBrokenProjection: an event that a view rejects is not kept, and harms no other event.
 func TestBrokenProjection(t *testing.T) {
 	broken := errors.New("no")
 	s := open(t, store.Config{Projections: []earshot.Projection{counter{1, broken}}})
@@ -120,8 +119,8 @@ func TestBrokenProjection(t *testing.T) {
 	}
 }
 
-// TestProgress: the caller that waits for views to be rebuilt receives their progress, and nobody
-// does where none is rebuilt.
+// TestProgress: a caller that waits for views to be rebuilt is told of the progress. Nothing is
+// told if no view is rebuilt.
 func TestProgress(t *testing.T) {
 	var told [][2]int64
 	c := store.Config{Directory: filepath.Join(t.TempDir(), "state"), Progress: func(done, all int64) { told = append(told, [2]int64{done, all}) }}
@@ -143,7 +142,7 @@ func TestProgress(t *testing.T) {
 		}
 		add(t, s, some...)
 	}
-	must(t, s.Rebuild(t.Context())) // which whoever asked for waits for
+	must(t, s.Rebuild(t.Context())) // reports nothing, since its caller waits anyway
 	must(t, s.Close())
 	must(t, with(1).Close())
 	if len(told) != 0 {

@@ -58,7 +58,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestHostileText: whatever is written is kept, and comes back the same way each time.
+// TestHostileText: any text is kept, and is read the same each time.
 func TestHostileText(t *testing.T) {
 	s := open(t, store.Config{})
 	for _, text := range []earshot.Text{"", "\x00", "a\x00b", "\xff\xfe", "\x1b[2J", "'; DROP TABLE journal; --", earshot.Text(strings.Repeat("\x01", earshot.MaxText))} {

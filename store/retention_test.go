@@ -10,7 +10,7 @@ import (
 	"earshot/store"
 )
 
-// TestExpire: expired events are erased, with what was made from them, and nothing else is.
+// TestExpire: expired events are erased, with everything made from them, and nothing else is.
 func TestExpire(t *testing.T) {
 	s := open(t, store.Config{})
 	days := func(n int, e earshot.Event) earshot.Event {
@@ -46,8 +46,8 @@ func TestExpire(t *testing.T) {
 	}
 }
 
-// TestExpireInAnyOrder: old events are erased wherever they stand: they were imported later, or the
-// clock was ahead for a while.
+// TestExpireInAnyOrder: old events are erased wherever they are in the journal, since they may have
+// been imported later, or the clock may have been ahead for a while.
 func TestExpireInAnyOrder(t *testing.T) {
 	s := open(t, store.Config{})
 	var all []earshot.Event
@@ -67,7 +67,7 @@ func TestExpireInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestRetention: the retention can be described, and invalid values are refused.
+// TestRetention: a retention describes itself in words, and invalid values are refused.
 func TestRetention(t *testing.T) {
 	if got := (store.Retention{Message: 1, Sight: 7}).String(); got != "keeps message for 1 day, sight for 7 days, and everything else until it is deleted" {
 		t.Errorf("it says %q", got)

@@ -13,7 +13,7 @@ import (
 	"earshot/store"
 )
 
-// about returns an event with a body that is about another.
+// about returns an event with the given body, such as one about another event.
 func about(body earshot.Body) earshot.Event {
 	e := said("")
 	e.Body = body
@@ -40,7 +40,7 @@ func TestRevision(t *testing.T) {
 	second := about(earshot.Revision{Of: m.ID, Text: "the harp plays at ten"})
 	second.ID, second.At = "second", began.Add(time.Minute)
 	add(t, s, second)
-	add(t, s, second) // sent again
+	add(t, s, second) // a retry
 	got := everything(t, s)
 	if len(got) != 4 {
 		t.Fatalf("there are %d events, want 4", len(got))
@@ -69,8 +69,8 @@ func TestRevision(t *testing.T) {
 	}
 }
 
-// TestRevisionsThatCannotBe: a message that does not exist, is of another kind or room, or was
-// erased, is not revised.
+// TestRevisionsThatCannotBe: a message that does not exist, is of another kind, is in another room
+// or was erased cannot be revised.
 func TestRevisionsThatCannotBe(t *testing.T) {
 	s := open(t, store.Config{})
 	m := add(t, s, said("the xylophone plays"))[0]
@@ -96,7 +96,7 @@ func TestRevisionsThatCannotBe(t *testing.T) {
 }
 
 // TestWithdrawal: a withdrawn message is erased while the journal is in use, with everything made
-// from it, also what comes later.
+// from it, even if that comes later.
 func TestWithdrawal(t *testing.T) {
 	s := open(t, store.Config{})
 	m := add(t, s, said("the xylophone plays at nine"))[0]
@@ -131,7 +131,7 @@ func TestWithdrawal(t *testing.T) {
 	traceless(t, s, "xylophone", "glockenspiel")
 }
 
-// TestAReplyIsTakenBack, as where it was posted: what it answers stays.
+// TestAReplyIsTakenBack: a withdrawn reply is erased, and the message that it answers stays.
 func TestAReplyIsTakenBack(t *testing.T) {
 	s := open(t, store.Config{})
 	m := add(t, s, said("where is the xylophone?"))[0]
@@ -145,7 +145,7 @@ func TestAReplyIsTakenBack(t *testing.T) {
 	traceless(t, s, "glockenspiel")
 }
 
-// TestTracesAreGoneAfterClose: a withdrawal just before the end leaves no traces.
+// TestTracesAreGoneAfterClose: a withdrawal just before Close leaves no traces.
 func TestTracesAreGoneAfterClose(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "state")
 	s, err := store.Open(t.Context(), store.Config{Directory: directory})
@@ -160,8 +160,8 @@ func TestTracesAreGoneAfterClose(t *testing.T) {
 	}
 }
 
-// TestReviseAndRebuildAgree: for any history with revisions and withdrawals, the views that were
-// kept in step answer like rebuilt ones, and a message has its last revised text.
+// TestReviseAndRebuildAgree: for any history with revisions and withdrawals, the views kept in step
+// answer like rebuilt ones, and a message has its last revised text.
 func TestReviseAndRebuildAgree(t *testing.T) {
 	s := open(t, store.Config{})
 	rapid.Check(t, func(rt *rapid.T) {

@@ -65,8 +65,8 @@ func TestSameIDIsKeptOnce(t *testing.T) {
 	}
 }
 
-// TestIDOfAnotherSender: somebody who guesses the ID of a private event neither reads it nor hides
-// behind it.
+// TestIDOfAnotherSender: somebody who guesses the ID of a private event can neither read that event
+// nor pass off another one under its ID.
 func TestIDOfAnotherSender(t *testing.T) {
 	s := open(t, store.Config{})
 	e := said("between ann and bob")
@@ -74,7 +74,7 @@ func TestIDOfAnotherSender(t *testing.T) {
 	add(t, s, e)
 	e.From = earshot.Handle{Provider: "console", ID: "uid1001"}
 	other := e
-	other.From, other.Author = add(t, s, said(""))[0].From, "bob" // at the terminal of ann
+	other.From, other.Author = add(t, s, said(""))[0].From, "bob" // from ann's terminal
 	for _, e := range []earshot.Event{e, other} {
 		got, err := s.Append(t.Context(), e)
 		if !errors.Is(err, store.ErrTaken) || got != nil {
@@ -83,7 +83,7 @@ func TestIDOfAnotherSender(t *testing.T) {
 	}
 }
 
-// TestDecisionSeesWhatCameBefore: of many who want the same name, one gets it.
+// TestDecisionSeesWhatCameBefore: if many callers want the same name, exactly one gets it.
 func TestDecisionSeesWhatCameBefore(t *testing.T) {
 	s := open(t, store.Config{})
 	taken := errors.New("taken")
@@ -175,8 +175,8 @@ func TestCallersShareACommit(t *testing.T) {
 	}
 }
 
-// TestNobodyWaitsForThemself: a caller whose steps give way to waiting callers does not give way to
-// itself, however late its goroutine runs again.
+// TestNobodyWaitsForThemself: steps that give way to waiting callers do not count their own caller
+// as waiting, however late its goroutine runs again.
 func TestNobodyWaitsForThemself(t *testing.T) {
 	s := open(t, store.Config{})
 	for range 50 {
@@ -206,8 +206,8 @@ func TestNobodyWaitsForThemself(t *testing.T) {
 	}
 }
 
-// TestLeavingEarly: a caller that leaves before the step begins knows that nothing was kept; one
-// that leaves later is in doubt, and may try again.
+// TestLeavingEarly: a caller that gives up before its step begins knows that nothing was kept. One
+// that gives up later is in doubt, and may try again.
 func TestLeavingEarly(t *testing.T) {
 	s := open(t, store.Config{})
 	inside, leave := make(chan struct{}), make(chan struct{})
@@ -230,7 +230,7 @@ func TestLeavingEarly(t *testing.T) {
 	if _, err := s.Append(ctx, said("never")); errors.Is(err, store.ErrInDoubt) || !errors.Is(err, context.Canceled) {
 		t.Errorf("who left before was told %v", err)
 	}
-	testkit.Finish(t, 5*testkit.Patience, "all callers", all.Wait) // who left does not wait for what is written
+	testkit.Finish(t, 5*testkit.Patience, "all callers", all.Wait) // callers that gave up do not wait for the write
 	close(leave)
 	add(t, s, e)
 	if got := texts(everything(t, s)); got != "in doubt" {
@@ -285,8 +285,8 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestReportMayUseTheStore: the listener of faults can write one into the journal, without waiting
-// for itself.
+// TestReportMayUseTheStore: the listener for faults can write a notice into the journal without
+// waiting for itself.
 func TestReportMayUseTheStore(t *testing.T) {
 	var s *store.Store
 	told := make(chan error, 10)
@@ -311,7 +311,7 @@ func TestReportMayUseTheStore(t *testing.T) {
 	}
 }
 
-// TestIDsRise, also when the clock is set back.
+// TestIDsRise: IDs rise even if the clock is set back.
 func TestIDsRise(t *testing.T) {
 	now := began
 	s := open(t, store.Config{Now: func() time.Time { return now }})
@@ -327,7 +327,8 @@ func TestIDsRise(t *testing.T) {
 	}
 }
 
-// TestClockAndNamesAreGiven: with the same clock and the same IDs a day can be replayed.
+// TestClockAndNamesAreGiven: the clock and the IDs come from the caller, so that a day can be
+// replayed.
 func TestClockAndNamesAreGiven(t *testing.T) {
 	n := 0
 	s := open(t, store.Config{NewID: func() earshot.EventID { n++; return earshot.EventID(fmt.Sprint("id", n)) }})
@@ -338,7 +339,7 @@ func TestClockAndNamesAreGiven(t *testing.T) {
 	}
 }
 
-// TestExportStops: leaving the loop is the end of it.
+// TestExportStops: an export ends when its loop is left.
 func TestExportStops(t *testing.T) {
 	s := open(t, store.Config{})
 	add(t, s, numbered(600)...)
@@ -361,8 +362,8 @@ func TestExportStops(t *testing.T) {
 	}
 }
 
-// TestReadersAndWriterTogether: what is read while others write is a beginning
-// of the history, without a gap.
+// TestReadersAndWriterTogether: readers beside writers see a beginning of the history, without a
+// gap.
 func TestReadersAndWriterTogether(t *testing.T) {
 	s := open(t, store.Config{})
 	var all sync.WaitGroup
@@ -401,7 +402,7 @@ func TestReadersAndWriterTogether(t *testing.T) {
 	testkit.Finish(t, 5*testkit.Patience, "all callers", all.Wait)
 }
 
-// TestLook: the tables are seen as they were at one moment, and not changed.
+// TestLook: Look sees the tables as they were at one moment, and cannot change them.
 func TestLook(t *testing.T) {
 	s := open(t, store.Config{})
 	add(t, s, said("a"))

@@ -32,7 +32,7 @@ func fresh(t testing.TB, directory string) *store.Store {
 	return open(t, store.Config{Directory: directory})
 }
 
-// lived draws a history with everything in it that a history may have, and stores it.
+// lived draws a history with everything that a history may contain, and stores it.
 func lived(t *testing.T, rt *rapid.T, s *store.Store, name string) {
 	var ids []earshot.EventID
 	for i := range rapid.IntRange(0, 20).Draw(rt, "events") {
@@ -64,14 +64,14 @@ func lived(t *testing.T, rt *rapid.T, s *store.Store, name string) {
 		default:
 			continue
 		}
-		if _, err := s.Append(t.Context(), change); err == nil { // it may be about something that cannot be changed
+		if _, err := s.Append(t.Context(), change); err == nil { // it may refer to something that cannot be changed
 			ids = append(ids, change.ID)
 		}
 	}
 }
 
-// TestExportComesBack: for any history, an export is imported into an empty journal, and an export
-// of that is the same to the byte; the views answer the same; and a second import changes nothing.
+// TestExportComesBack: for any history, an export can be imported into an empty journal. An export
+// of that is the same to the byte, the views answer the same, and a second import changes nothing.
 func TestExportComesBack(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		from, to := fresh(t, filepath.Join(t.TempDir(), "a")), fresh(t, filepath.Join(t.TempDir(), "b"))
@@ -91,7 +91,7 @@ func TestExportComesBack(t *testing.T) {
 				rt.Fatalf("%v was answered\n%s\nand is\n%s", who, was, is)
 			}
 		}
-		// What is derived goes with its source, as it would have.
+		// Derived events go with their source, as they would have in the original.
 		var ids []earshot.EventID
 		for _, e := range everything(t, from) {
 			ids = append(ids, e.ID)
@@ -108,8 +108,8 @@ func TestExportComesBack(t *testing.T) {
 	})
 }
 
-// TestImportBeside: in a journal with a past of its own, nothing of that changes except by what the
-// export says about it, and everything is there once.
+// TestImportBeside: an import into a journal with a past of its own changes nothing of that past,
+// and everything is there once.
 func TestImportBeside(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		from, to := fresh(t, filepath.Join(t.TempDir(), "a")), fresh(t, filepath.Join(t.TempDir(), "b"))
@@ -132,8 +132,8 @@ func TestImportBeside(t *testing.T) {
 	})
 }
 
-// TestImportHeedsDeletions: events deleted here do not come back, nor what was made from them;
-// withdrawals and revisions in the export apply here too.
+// TestImportHeedsDeletions: events that were deleted here do not come back, nor does anything made
+// from them. Withdrawals and revisions in the export apply here too.
 func TestImportHeedsDeletions(t *testing.T) {
 	both := func(name string) *store.Store {
 		s := fresh(t, filepath.Join(t.TempDir(), name))
@@ -168,8 +168,8 @@ func TestImportHeedsDeletions(t *testing.T) {
 	}
 }
 
-// TestImportRefuses: an altered file is refused with the line, and nothing changes; and a dry run
-// changes nothing either.
+// TestImportRefuses: a damaged or altered export is refused with the line number, and nothing
+// changes. A dry run changes nothing either.
 func TestImportRefuses(t *testing.T) {
 	from := fresh(t, filepath.Join(t.TempDir(), "a"))
 	add(t, from, numbered(5)...)
@@ -229,7 +229,8 @@ func TestImportRefuses(t *testing.T) {
 	}
 }
 
-// TestImportNeedsLittleMemory imports a file that is larger than what it may need.
+// TestImportNeedsLittleMemory imports a file that is larger than the memory that the import may
+// take.
 func TestImportNeedsLittleMemory(t *testing.T) {
 	from := fresh(t, filepath.Join(t.TempDir(), "a"))
 	text := earshot.Text(strings.Repeat("springs and neaps ", 1_500))
@@ -237,7 +238,7 @@ func TestImportNeedsLittleMemory(t *testing.T) {
 		var some []earshot.Event
 		for range 80 {
 			e := said("")
-			e.Body = earshot.Thought{Cause: earshot.ByCheckIn, Text: text, Outcome: earshot.Completed} // which nobody searches
+			e.Body = earshot.Thought{Cause: earshot.ByCheckIn, Text: text, Outcome: earshot.Completed} // which is not searchable
 			some = append(some, e)
 		}
 		add(t, from, some...)
@@ -264,7 +265,7 @@ func TestImportNeedsLittleMemory(t *testing.T) {
 	}
 }
 
-// A watched file records the most memory that was in use when it was read.
+// A watched file records the most memory that was in use while it was read.
 type watched struct {
 	*os.File
 	reads int
@@ -281,7 +282,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return w.File.Read(p)
 }
 
-// FuzzImport: any file is imported as it was written, or refused without any change.
+// FuzzImport: any file is imported as it is, or refused without any change.
 func FuzzImport(f *testing.F) {
 	s := fresh(f, filepath.Join(f.TempDir(), "a"))
 	add(f, s, numbered(3)...)

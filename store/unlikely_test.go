@@ -12,8 +12,8 @@ import (
 	"earshot/store"
 )
 
-// TestImportRefusesWhatNobodyWrote: an event that no earshot accepts or writes is not imported, and
-// one that some earshot can have written is.
+// TestImportRefusesWhatNobodyWrote: an event that no earshot accepts or writes is not imported. An
+// event that some earshot may have written is.
 func TestImportRefusesWhatNobodyWrote(t *testing.T) {
 	long := earshot.Text(strings.Repeat("a", earshot.MaxText+1))
 	ids := func(all ...string) (ids []earshot.EventID) {

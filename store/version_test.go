@@ -15,14 +15,14 @@ import (
 	"earshot/store"
 )
 
-// The journal and the export of the last program that wrote version 8: events of every kind, one of
-// them private, one revised and one withdrawn. They are never changed.
+// The journal and the export by the last program that wrote version 8. They contain events of every
+// kind, one of them private, one revised and one withdrawn, and are never changed.
 const (
 	oldJournal = "testdata/version8.db"
 	oldExport  = "testdata/version8.export"
 )
 
-// TestOlderVersion: a journal of an older version is refused with what to do, and stays as it is.
+// TestOlderVersion: a journal of an older version is refused, with what to do, and stays as it is.
 func TestOlderVersion(t *testing.T) {
 	old, err := os.ReadFile(oldJournal)
 	must(t, err)
@@ -40,7 +40,8 @@ func TestOlderVersion(t *testing.T) {
 	}
 }
 
-// TestOlderVersionWithLog: neither does what a killed program left in the log beside the file change.
+// TestOlderVersionWithLog: if a killed program left a log beside such a journal, neither of them
+// changes.
 func TestOlderVersionWithLog(t *testing.T) {
 	directory := t.TempDir()
 	path := filepath.Join(directory, "earshot.db")
@@ -66,8 +67,8 @@ func TestOlderVersionWithLog(t *testing.T) {
 	}
 }
 
-// TestRestoreOlderVersion: a backup of an older version is refused in the same way, and what is
-// there stays.
+// TestRestoreOlderVersion: a backup of an older version is refused as well, and the current journal
+// stays.
 func TestRestoreOlderVersion(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "state")
 	s, err := store.Open(t.Context(), store.Config{Directory: directory})
@@ -83,11 +84,12 @@ func TestRestoreOlderVersion(t *testing.T) {
 	}
 }
 
-// TestImportOfOlderVersion: the export of an older version has the same events afterwards.
+// TestImportOfOlderVersion: the export of an older version can be imported, and has the same events
+// afterwards.
 func TestImportOfOlderVersion(t *testing.T) {
 	export, err := os.ReadFile(oldExport)
 	must(t, err)
-	for version := 1; version < 8; version++ { // the events of which are written in the same way
+	for version := 1; version < 8; version++ { // their events are written in the same way
 		body, _, _ := strings.Cut(strings.Replace(string(export), `"version":8`, fmt.Sprintf(`"version":%d`, version), 1), `{"end":`)
 		if _, err := open(t, store.Config{}).Import(t.Context(), strings.NewReader(body+store.End(body)), false); err != nil {
 			t.Errorf("of version %d: %v", version, err)
@@ -117,7 +119,7 @@ func TestImportOfOlderVersion(t *testing.T) {
 	}
 }
 
-// TestNewerVersion: a file of a later version is refused, and left alone.
+// TestNewerVersion: a journal of a later version is refused, and left alone.
 func TestNewerVersion(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "state")
 	s, err := store.Open(t.Context(), store.Config{Directory: directory})
@@ -128,7 +130,7 @@ func TestNewerVersion(t *testing.T) {
 	refused(t, directory, filepath.Join(directory, "earshot.db")+": it was made by a newer earshot (version 99; this one reads version 9): start that one, restore a backup that was made before the upgrade (earshot restore --force FILE), or choose another store.directory")
 }
 
-// refused checks that nobody opens the journal in a directory, and that all are told why.
+// refused checks that nobody can open the journal in a directory, and that everybody is told why.
 func refused(t *testing.T, directory, want string) {
 	t.Helper()
 	heard := new(listener)
@@ -145,7 +147,7 @@ func refused(t *testing.T, directory, want string) {
 	}
 }
 
-// TestReaderOfOlderViews: a reader changes nothing, so it cannot read views that must be made again
+// TestReaderOfOlderViews: a reader changes nothing, so it cannot read views that must be rebuilt
 // first.
 func TestReaderOfOlderViews(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "state")

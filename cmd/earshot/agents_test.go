@@ -18,12 +18,12 @@ import (
 	"earshot/llm/ollama/ollamatest"
 )
 
-// A cast are agents that are told what to do by their names. To each, what it
-// says and calls, to words that others say and results that it gets.
+// A cast is a set of agents, by name. Each has routes: what it says and which tools it calls in
+// reply to certain words of others and to results of its calls.
 type cast map[string][]ollamatest.Route
 
-// calls is a call of a tool. Its arguments stand in the order of the tool's
-// schema, to which a server holds who chooses by it.
+// calls returns the call of one tool. The arguments are in the order of the tool's schema, because
+// a server holds a model that chooses by the schema to that order.
 func calls(tool string, arguments ...string) []llm.Call {
 	var members []string
 	for i := 0; i < len(arguments); i += 2 {
@@ -32,7 +32,7 @@ func calls(tool string, arguments ...string) []llm.Call {
 	return []llm.Call{{Tool: tool, Arguments: json.RawMessage("{" + strings.Join(members, ", ") + "}")}}
 }
 
-// workers ask each other, work together on one thing, and would talk for ever.
+// workers ask each other for help, work together on one thing, and could talk for ever.
 var workers = cast{
 	"Alice": {
 		{Word: "ask Bob", Calls: calls("message_agent", "name", "Bob", "message", "Please make the file.")},
@@ -62,7 +62,7 @@ var workers = cast{
 	},
 }
 
-// script returns what the scripted model says in their place.
+// script returns the script that lets the scripted model play the whole cast.
 func (c cast) script(t *testing.T) string {
 	t.Helper()
 	var rules []map[string]any
@@ -90,7 +90,7 @@ func (c cast) script(t *testing.T) string {
 	return string(data)
 }
 
-// hire writes down the agents of c in the configuration of h.
+// hire writes the agents of c into the configuration of h.
 func (c cast) hire(h *home, models bool) {
 	var text strings.Builder
 	text.WriteString("agents:\n")
@@ -103,7 +103,7 @@ func (c cast) hire(h *home, models bool) {
 	h.write("config/earshot/config.yaml", text.String())
 }
 
-// exchanged returns what agents wrote to each other within their turns.
+// exchanged returns the messages that agents sent each other during their turns.
 func (h *home) exchanged() (all []string) {
 	h.t.Helper()
 	for _, e := range h.history() {
@@ -114,7 +114,7 @@ func (h *home) exchanged() (all []string) {
 	return all
 }
 
-// file returns what stands in a file of an agent of the owner.
+// file returns the content of a file in the workspace of one of the owner's agents.
 func (h *home) file(agent, name string) string {
 	h.t.Helper()
 	data, err := os.ReadFile(filepath.Join(h.dir, "state/earshot/workspaces/owner/agent", agent, name))
@@ -124,12 +124,12 @@ func (h *home) file(agent, name string) string {
 	return string(data)
 }
 
-// settle returns a home in which the workers think with models of a real server.
+// settle returns a home in which the workers think with models on a real server.
 func (c cast) settle(t *testing.T, s *ollamatest.Server, like ollamatest.Model) *home {
 	t.Helper()
 	for agent, routes := range c {
 		like.Says, like.Routes, like.Layers = greeting, routes, 1
-		if agent == "Bob" { // who is cut off, so he may not be that fast
+		if agent == "Bob" { // he is cut off, so he must not be that fast
 			like.Layers = 0
 		}
 		if err := s.Make(t.Context(), strings.ToLower(agent), like); err != nil {
@@ -143,10 +143,10 @@ func (c cast) settle(t *testing.T, s *ollamatest.Server, like ollamatest.Model) 
 	return h
 }
 
-// fewTurns is how much agents may say in a row here.
+// fewTurns sets how many messages agents may exchange in a row in these tests.
 const fewTurns = "EARSHOT_EXECUTIVE_MULTI_PARTY_TURN_LIMIT=6"
 
-// TestAgentsOllama is [TestAgents] with models of a real server.
+// TestAgentsOllama does what [TestAgents] does, with models on a real server.
 func TestAgentsOllama(t *testing.T) {
 	t.Parallel()
 	for name, like := range map[string]ollamatest.Model{"calls": {Tools: true}, "chooses": {Chooses: true}} {
@@ -157,8 +157,8 @@ func TestAgentsOllama(t *testing.T) {
 	}
 }
 
-// TestAgents is what several agents do together, with a model that calls tools
-// and one that cannot.
+// TestAgents has several agents work together, once with a model that calls tools and once with a
+// model that cannot.
 func TestAgents(t *testing.T) {
 	t.Parallel()
 	for _, can := range []bool{true, false} {
@@ -172,8 +172,8 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// workTogether is what is done on one day: agents ask each other and work together, a
-// talk that would never end, and two ways to get the floor back.
+// workTogether runs the whole session: agents ask each other and work together, hold a talk that
+// would never end, and are stopped by a person in two ways.
 func workTogether(t *testing.T, h *home) {
 	w := h.open("run")
 	asksAnother(t, h, w)
@@ -188,7 +188,7 @@ func workTogether(t *testing.T, h *home) {
 	}
 }
 
-// replied waits until so many replies are written down, and returns them.
+// replied waits until n replies are in the journal, and returns them.
 func (h *home) replied(n int) (replies []earshot.Reply) {
 	h.t.Helper()
 	testkit.Await(h.t, soon, fmt.Sprint(n, " replies"), func() bool { replies = h.replies(); return len(replies) >= n })
@@ -198,8 +198,8 @@ func (h *home) replied(n int) (replies []earshot.Reply) {
 	return replies
 }
 
-// asksAnother: who is asked to ask another does so by a tool, and
-// answers the person, who watches.
+// asksAnother: an agent that is asked to ask another one does so with a tool, then answers the
+// person, who sees all of it.
 func asksAnother(t *testing.T, h *home, w *window) {
 	t.Helper()
 	w.says("@Alice ask Bob to create test.txt")
@@ -213,7 +213,7 @@ func asksAnother(t *testing.T, h *home, w *window) {
 	}
 }
 
-// everyoneWorks: each who was called answers, and one asks another.
+// everyoneWorks: each agent that was called answers, and one asks another.
 func everyoneWorks(t *testing.T, h *home, w *window) {
 	t.Helper()
 	w.says("@Alice @Bob @Coder everyone work together on a Python script")
@@ -226,7 +226,7 @@ func everyoneWorks(t *testing.T, h *home, w *window) {
 	}
 }
 
-// talkForEver is a talk of two agents that only its limit ends.
+// talkForEver lets two agents talk until the turn limit ends the talk.
 func talkForEver(t *testing.T, h *home, w *window) {
 	t.Helper()
 	w.says("@Alice talk for ever")
@@ -243,8 +243,8 @@ func talkForEver(t *testing.T, h *home, w *window) {
 	}
 }
 
-// interrupted is a task for two agents, in the middle of which the person has a
-// question: that one is answered next, and nothing of the task comes any more.
+// interrupted gives two agents a task and asks a question in the middle of it: the question is
+// answered next, and nothing more comes of the task.
 func interrupted(t *testing.T, h *home, w *window, task, middle string) {
 	t.Helper()
 	had, asked := len(h.replies()), strings.Count(w.text(), "We are in the middle of it.")

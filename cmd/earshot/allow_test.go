@@ -12,7 +12,7 @@ import (
 	"earshot/config"
 )
 
-// newStranger returns the home of somebody who has allowed nothing and refused nothing.
+// newStranger returns the home of a user who has neither allowed nor refused anything yet.
 func newStranger(t *testing.T, environ ...string) *home {
 	h := newHome(t, environ...)
 	keys := []string{config.OverheardKey}
@@ -28,14 +28,14 @@ func newStranger(t *testing.T, environ ...string) *home {
 	return h
 }
 
-// TestPermits: the first start at a terminal asks once what may be used, on one screen of 40
-// columns, and keeps what is said; Enter allows nothing.
+// TestPermits: the first start at a terminal asks once what may be used, on a screen of 40 columns,
+// and saves the answers; Enter allows nothing.
 func TestPermits(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, had string
 		answers   []string
-		want      string // of the file
+		want      string // of the configuration file
 		screen    string
 	}{
 		{"Enter takes what stands there", "", []string{"", "", "", ""}, "false false false 24", "not allowed: microphone, camera, unasked thinking; speech not meant for me is kept for 24 hours"},
@@ -91,7 +91,7 @@ func TestPermits(t *testing.T) {
 	}
 }
 
-// TestPermitsExplains: an answer that is none is told what the answers are.
+// TestPermitsExplains: an answer that makes no sense is met with the possible answers.
 func TestPermitsExplains(t *testing.T) {
 	t.Parallel()
 	h := newStranger(t)
@@ -108,7 +108,7 @@ func TestPermitsExplains(t *testing.T) {
 	w.await("Nothing was allowed", 1)
 }
 
-// TestPermitsLeaving: who leaves the question has allowed nothing, and nothing runs.
+// TestPermitsLeaving: leaving in the middle of the questions allows nothing and starts nothing.
 func TestPermitsLeaving(t *testing.T) {
 	t.Parallel()
 	for name, keys := range map[string]string{"q": "y\rq\r", "a command": "y\r/exit\r", "the end": "y\r\x04", "^C": "y\r\x03", "q at the hours": "y\r\r\rQ\r"} {
@@ -131,8 +131,8 @@ func TestPermitsLeaving(t *testing.T) {
 	}
 }
 
-// TestCareful: where nobody can be asked nothing is allowed that nobody has said, and the
-// screen, the log and status say by which key it would be.
+// TestCareful: where nobody can be asked, only what somebody has already allowed is allowed. The
+// screen, the log and status name the keys that would allow the rest.
 func TestCareful(t *testing.T) {
 	t.Parallel()
 	key := func(p config.Permission, is string) string { return config.Variable(p.Key) + "=" + is }
@@ -141,7 +141,7 @@ func TestCareful(t *testing.T) {
 		environ []string
 		args    []string
 		file    string
-		shown   []string // by the screen and the log
+		shown   []string // on the screen
 		log     string
 		status  []string
 	}{
@@ -184,7 +184,8 @@ func TestCareful(t *testing.T) {
 	}
 }
 
-// TestPermitsNamed: a file that was named is what whoever named it wants, also at a terminal.
+// TestPermitsNamed: a configuration file that is named on the command line counts as the user's
+// decision, so no questions are asked, even at a terminal.
 func TestPermitsNamed(t *testing.T) {
 	t.Parallel()
 	h := newStranger(t)
@@ -198,8 +199,8 @@ func TestPermitsNamed(t *testing.T) {
 	}
 }
 
-// TestPermitsUnkept: where the file cannot be changed what was said holds now, and it is said
-// what is to be written there.
+// TestPermitsUnkept: if the file cannot be changed, the answers apply for now, and the screen says
+// what to write into the file.
 func TestPermitsUnkept(t *testing.T) {
 	t.Parallel()
 	h := newStranger(t)

@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/openapi.json")
 
-// TestDescriptionIsCurrent compares docs/openapi.json with what is made of the program.
+// TestDescriptionIsCurrent checks that docs/openapi.json is what the program generates.
 func TestDescriptionIsCurrent(t *testing.T) {
 	const path = "../../docs/openapi.json"
 	want, err := server.Describe()

@@ -9,12 +9,12 @@ import (
 	"earshot/server/attach"
 )
 
-// TestPagesFromAway: what is elsewhere is asked for page by page, until there is enough or no
-// more, however little of a page comes.
+// TestPagesFromAway: history that lies elsewhere is fetched page by page until there is enough or
+// no more, however few events a page brings.
 func TestPagesFromAway(t *testing.T) {
 	for _, tt := range []struct {
 		name             string
-		there, n, at     int // how many there are, are wanted, and come at once at most
+		there, n, at     int // there are that many, n are wanted, and a page brings at most at
 		asked, want, end int
 	}{
 		{"one page", 1000, 5, onePage, 1, 5, 996},

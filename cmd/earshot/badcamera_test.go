@@ -23,8 +23,8 @@ var connected = fstest.MapFS{
 	"sys/class/video4linux/video2/index": {Data: []byte("0\n")},
 }
 
-// TestListCameras: cameras are listed with what is used of them, and addresses without
-// their secrets.
+// TestListCameras: the list marks the cameras that are in use, and shows addresses without their
+// secrets.
 func TestListCameras(t *testing.T) {
 	film := webcam.Camera{Name: "film", Device: "/films/a.avi"}
 	for _, tt := range []struct {
@@ -48,8 +48,8 @@ func TestListCameras(t *testing.T) {
 	}
 }
 
-// TestSeeBadSource: whatever is no camera, the real helper says what it is, nothing is
-// seen, and no secret is said.
+// TestSeeBadSource: for each source that is no camera, the real helper says what is wrong, nothing
+// is seen, and no secret is printed.
 func TestSeeBadSource(t *testing.T) {
 	t.Parallel()
 	dir := helpertest.Build(t, helper.CameraProgram)

@@ -13,9 +13,9 @@ import (
 	"earshot/server/client"
 )
 
-// TestBetweenOthers: what people write to each other changes no byte of what anybody else is
-// answered, at any route: neither words nor counts nor sizes. Only the sequences of what comes
-// afterwards tell that something happened meanwhile; see docs/keeping.md.
+// TestBetweenOthers: what two people write to each other does not change a single byte of what a
+// third is answered, at any route: no words, no counts, no sizes. Only the sequence numbers of
+// later events show that something happened in between; see docs/keeping.md.
 func TestBetweenOthers(t *testing.T) {
 	t.Parallel()
 	h := newCompany(t)
@@ -47,10 +47,10 @@ func TestBetweenOthers(t *testing.T) {
 	}
 }
 
-// clocks are what an answer says of the time.
+// clocks matches the parts of an answer that depend on the time.
 var clocks = regexp.MustCompile(`\{[^{}]*"id":"clock"[^{}]*\}|"when":"[^"]*"|"age_seconds":[0-9.e+-]+`)
 
-// answersTo returns what somebody is answered at each route that anybody may ask.
+// answersTo returns the answers that one person gets at each route that anybody may use.
 func answersTo(t *testing.T, c *client.Client) map[string]string {
 	t.Helper()
 	all := make(map[string]string)

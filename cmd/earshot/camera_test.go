@@ -14,13 +14,13 @@ import (
 	"earshot/internal/testkit"
 )
 
-// A gallery is a home with a camera, and something before it.
+// A gallery is a home with a camera whose view the test sets.
 type gallery struct {
 	*home
-	before string // the file in which that stands
+	before string // the file that says what the camera sees
 }
 
-// newGallery returns a home whose camera sees what stands in a file; see [fakeCamera].
+// newGallery returns a home whose camera sees what is written in a file; see [fakeCamera].
 func newGallery(t testing.TB, before string, environ ...string) *gallery {
 	t.Helper()
 	g := &gallery{home: newHome(t, "EARSHOT_PROVIDERS_WEBCAM_ENABLED=true")}
@@ -33,12 +33,12 @@ func newGallery(t testing.TB, before string, environ ...string) *gallery {
 	return g
 }
 
-// watches has the camera look at a source from the next start on.
+// watches sets the source of the camera for the next start.
 func (g *gallery) watches(source string) {
 	g.write("config/earshot/config.yaml", fmt.Sprintf("providers:\n  webcam:\n    cameras:\n    - {name: desk, device: %q}\n", source))
 }
 
-// show puts something before the camera, at once.
+// show changes what the camera sees, in one step.
 func (g *gallery) show(what string) {
 	g.t.Helper()
 	if err := os.WriteFile(g.before+".new", []byte(what), 0o600); err != nil {
@@ -49,7 +49,7 @@ func (g *gallery) show(what string) {
 	}
 }
 
-// lens returns how it stands with the camera.
+// lens returns the state of the camera.
 func (g *gallery) lens() api.CameraInfo {
 	g.t.Helper()
 	s, err := g.client().State(g.t.Context())
@@ -59,7 +59,7 @@ func (g *gallery) lens() api.CameraInfo {
 	return s.Cameras[0]
 }
 
-// looks returns what came of earshot see, when it has come.
+// looks runs earshot see until ok accepts the result, and returns that result.
 func (g *gallery) looks(what string, ok func(result) bool, args ...string) (r result) {
 	g.t.Helper()
 	testkit.Await(g.t, soon, what, func() bool {
@@ -75,8 +75,8 @@ func (g *gallery) log() string {
 	return string(text)
 }
 
-// TestSeeAlone: where no earshot runs, one look opens the camera, says what is seen, or
-// why nothing is, and ends with the code that says so.
+// TestSeeAlone: if no earshot runs, see opens the camera for one look, says what it sees or why it
+// sees nothing, and exits with the matching code.
 func TestSeeAlone(t *testing.T) {
 	g := newGallery(t, "")
 	for _, tt := range []struct {
@@ -118,8 +118,8 @@ func TestSeeAlone(t *testing.T) {
 	}
 }
 
-// TestCamera: the daemon sees, says that a camera is open, closes it in the modes that
-// want that, and says once when it is lost and once when it is back.
+// TestCamera: the daemon sees, says that a camera is open, closes it in the modes that require
+// this, and logs once that it was lost and once that it is back.
 func TestCamera(t *testing.T) {
 	g := newGallery(t, "")
 	d := g.daemon()
@@ -178,7 +178,7 @@ func TestCamera(t *testing.T) {
 	}
 }
 
-// TestDoctorHours: a camera that is closed by its hours is well, and is not opened.
+// TestDoctorHours: doctor calls a camera healthy that is closed by its hours, and does not open it.
 func TestDoctorHours(t *testing.T) {
 	g := newGallery(t, "die")
 	now := time.Now()
@@ -189,7 +189,7 @@ func TestDoctorHours(t *testing.T) {
 	}
 }
 
-// mode returns that of the desk.
+// mode returns the mode of the desk.
 func (g *gallery) mode() earshot.Mode {
 	s, err := g.client().State(g.t.Context())
 	if err != nil {
@@ -198,8 +198,8 @@ func (g *gallery) mode() earshot.Mode {
 	return s.Mode
 }
 
-// TestCameraSecrets: the password in the address of a camera is in nothing that anybody
-// is told, also where it does not work.
+// TestCameraSecrets: the password in the address of a camera is never printed or logged, even if
+// the camera does not work.
 func TestCameraSecrets(t *testing.T) {
 	g := newGallery(t, "")
 	g.watches("rtsp://ann:hunter22@127.0.0.1:1/live?key=swordfish")
@@ -231,8 +231,8 @@ func TestCameraSecrets(t *testing.T) {
 	}
 }
 
-// TestWhoLooksIsSaid: those who are at the desk see who asks what its camera sees, and who
-// takes a picture away; the log knows it, too, and no journal has it.
+// TestWhoLooksIsSaid: people at the desk are told who takes a picture with its camera; the log
+// records the look as well, and the journal does not.
 func TestWhoLooksIsSaid(t *testing.T) {
 	g := newGallery(t, "person 1", "EARSHOT_EXTERNAL_ACTORS_ALLOW_DYNAMIC_CREATION=true")
 	g.daemon()

@@ -12,18 +12,18 @@ import (
 	"earshot/internal/testkit"
 )
 
-// The sentences that may stand in the journal, and nowhere else.
+// Sentences that may be in the journal and nowhere else.
 const (
 	said    = "the heron walks at midnight" // by a person
 	replied = "a lighthouse eats no bread"  // by the model
 
-	// By a server, of its own accord. A person is shown that; the log is not,
-	// since nobody knows what a server repeats.
+	// Said by a server of its own accord. It is shown to people but not logged, since a server may
+	// repeat anything.
 	grumbled = "an anchovy sank the ark"
 )
 
-// TestCanary: what people and models say is in no log and in no complaint, in a
-// session in which everything goes wrong that can cheaply go wrong.
+// TestCanary: what people and models say never appears in the log or in an error message, in a
+// session in which everything goes wrong that can cheaply be made to go wrong.
 func TestCanary(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, "EARSHOT_LOG_LEVEL=debug")
@@ -76,7 +76,7 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-// breakages returns environments in which no model answers well.
+// breakages returns environments in which the model's server answers badly.
 func breakages(t *testing.T) [][]string {
 	var environs [][]string
 	for _, answer := range []string{
@@ -104,14 +104,14 @@ func breakages(t *testing.T) [][]string {
 	return environs
 }
 
-// with returns h with environ on top.
+// with returns a copy of h with environ added.
 func (h *home) with(environ ...string) *home {
 	other := *h
 	other.env = append(h.env[:len(h.env):len(h.env)], environ...)
 	return &other
 }
 
-// everything returns what the files below a folder hold.
+// everything returns the content of all files below a folder.
 func (h *home) everything(folder string) string {
 	h.t.Helper()
 	var all strings.Builder

@@ -12,11 +12,11 @@ import (
 	"earshot/internal/probe"
 )
 
-// TestCheckModels: check finds a script that there is not and a port for a host, which are
-// faults, and a model that no server lists, which may be right all the same.
+// TestCheckModels: check reports a missing script and a host that is only a port as faults, and a
+// model that the server does not list as a warning, since it may be right all the same.
 func TestCheckModels(t *testing.T) {
 	s := newShelf(t, "first:1b", "second:latest")
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and says nothing
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and never answers
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestCheckModels(t *testing.T) {
 	for _, tt := range []struct {
 		name, file string
 		code       int
-		says       string // FILE is where the file is
+		says       string // FILE stands for the path of the file
 	}{
 		{"no script", fmt.Sprintf(one, "script", "script: nowhere.yaml"), misused, "FILE:4: executive.llm.script: reading a script: open nowhere.yaml: no such file or directory; must be a file as described in docs/models.md\n"},
 		{"a script that is a folder", fmt.Sprintf(one, "script", "script: config"), misused, "FILE:4: executive.llm.script: reading a script: read config: is a directory"},

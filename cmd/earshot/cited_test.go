@@ -20,9 +20,9 @@ import (
 	"earshot/store"
 )
 
-// TestChangedInTheJournal: what is written, changed and taken back in a room that keeps
-// its journal on a disk is what history shows and search finds; and what somebody took
-// back, or changed, is in no byte of any file, while the house runs.
+// TestChangedInTheJournal: in a room with a journal on disk, history shows and search finds the
+// messages as last edited. What somebody has withdrawn or edited away is left in no byte of any
+// file, while the daemon still runs.
 func TestChangedInTheJournal(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
 	s, err := store.Open(t.Context(), store.Config{Directory: dir})

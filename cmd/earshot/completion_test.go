@@ -10,8 +10,8 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestCompletion: real shells are asked how a line goes on; those that are not here are
-// asked nothing.
+// TestCompletion: real shells complete command lines as expected; a shell that is not installed is
+// skipped.
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -26,16 +26,16 @@ rooms:
 `)
 	h.scripted("reply: Well.\n")
 	cases := []struct {
-		words []string // of which the last is being written
-		want  string   // what it may be, with commas; "+" at the end: and more
+		words []string // the last of them is incomplete
+		want  string   // the completions, separated by commas
 		files bool
 	}{
 		{[]string{"ser"}, "service", false},
 		{[]string{"service", "st"}, "start,stop,status", false},
 		{[]string{"service", "status", "--j"}, "--json", false},
 		{[]string{"completion", ""}, "bash,zsh,fish", false},
-		{[]string{"complet"}, "completion", false}, // and not the one that the shells call
-		{[]string{"--no-v"}, "--no-voice", false},  // of run, which is the default
+		{[]string{"complet"}, "completion", false}, // and not the command that the shells call
+		{[]string{"--no-v"}, "--no-voice", false},  // a flag of run, which is the default command
 		{[]string{"service", "install", "--no"}, "--no-start", false},
 		{[]string{"service", "logs", "-n", ""}, "", false},
 		{[]string{"nonsense", "x"}, "", false},
@@ -53,7 +53,7 @@ rooms:
 		for _, tt := range cases {
 			got := h.completes(t, shell, tt.words)
 			if tt.files && shell != "bash" {
-				continue // the shell's own, for which it wants a terminal
+				continue // bash completes files itself, and needs a terminal for it
 			}
 			want := strings.Split(tt.want, ",")
 			slices.Sort(want) // as fish does
@@ -77,14 +77,14 @@ rooms:
 			t.Errorf("zsh says %q, %v", out, err)
 		}
 	})
-	d.Process.Kill() // and then nobody knows who is there
+	d.Process.Kill() // from now on nobody knows the rooms
 	testkit.Receive(t, testkit.Patience, "the end of the daemon that was killed", d.done)
 	if got := h.completes(t, "bash", []string{"chat", "--room", ""}); got != "" {
 		t.Errorf("without a daemon there are the rooms %q", got)
 	}
 }
 
-// completes returns how the last of the words goes on.
+// completes returns the completions of the last word, separated by commas.
 func (h *home) completes(t *testing.T, shell string, words []string) string {
 	t.Helper()
 	path, err := exec.LookPath(shell)

@@ -12,15 +12,15 @@ import (
 	"earshot/internal/testkit"
 )
 
-// A line is one of the transcript, as it should be.
+// A line is an expected line of the transcript.
 type line struct {
 	who  string
-	text string // of a person: what was said; of the agent: all that was offered
+	text string // of a person, what was said; of the agent, all that was offered
 	cut  bool
 }
 
-// TestAloudConversation: ten things that are said aloud, with three cuts, read
-// right in the history, and of what was cut it shows what could be heard.
+// TestAloudConversation: ten things are said aloud, and the agent is cut off three times. The
+// history reads right, and of a reply that was cut off it shows what could be heard.
 func TestAloudConversation(t *testing.T) {
 	talks(t)
 	p := newParlour(t)
@@ -28,10 +28,10 @@ func TestAloudConversation(t *testing.T) {
 	p.wakes()
 	r := rendered(t, tide...)
 	flow := strings.Join(tide, "")
-	called := map[person]string{ann: "somebody", bob: "voice 1", eve: "voice 2"} // at most
+	called := map[person]string{ann: "somebody", bob: "voice 1", eve: "voice 2"} // at most: a speaker may also be shown as somebody
 	var want []line
 	replies := 0
-	var checks []func() // how true it was, which takes long: who waits is no longer talked to
+	var checks []func() // run later: they take long, and the agent talks on only with those who do not keep it waiting
 	says := func(who person, text, answer string) {
 		t.Helper()
 		p.says(who, text)
@@ -54,7 +54,7 @@ func TestAloudConversation(t *testing.T) {
 			want, replies = append(want, line{"Earshot", answer, false}), replies+1
 			p.replied(replies)
 		}
-		told, until := cutOff(p.journal()), recording.Len()+rate // what is on its way to be recorded, too
+		told, until := cutOff(p.journal()), recording.Len()+rate // including what is still on its way to the recording
 		checks = append(checks, func() {
 			pcm := recording.PCM(0)
 			r.truthful(t, told, pcm[:min(until, len(pcm))])
@@ -66,7 +66,7 @@ func TestAloudConversation(t *testing.T) {
 	cut(2500, eve, "earshot, what about the weather", "It is warm and dry today.")
 	cut(800, bob, "hey earshot", "Yes?")
 	says(bob, "what about the weather tomorrow", "It is warm and dry today.")
-	p.sounds(hush(9000)) // longer than one is still talked to
+	p.sounds(hush(9000)) // so long that the agent no longer expects a follow-up
 	says(bob, "shall we have lunch together", "")
 	p.heard(10)
 	for _, check := range checks {
@@ -81,7 +81,7 @@ func TestAloudConversation(t *testing.T) {
 	slips, words, last := 0, 0, 0
 	for i, w := range want {
 		if last > 0 && w.who == "Earshot" && !w.cut && strings.HasSuffix(got[i], noLine) {
-			w.text = noLine // the word that it turns on may be one of the misunderstood
+			w.text = noLine // the decisive word may be one of the misunderstood ones
 		}
 		n, err := w.fits(got[i])
 		if err != nil {
@@ -105,15 +105,15 @@ func cutOff(events []earshot.Event) (last earshot.Reply) {
 	return last
 }
 
-// fits compares a line of history with what it should be, and returns how many
-// words of a person were misunderstood.
+// fits compares a line of the history with the expected one, and returns how many of a person's
+// words were misunderstood.
 func (l line) fits(got string) (slips int, err error) {
 	row := lineOfHistory.FindStringSubmatch(got)
 	if row == nil {
 		return 0, errors.New("it is no line")
 	}
 	who, text := strings.TrimSuffix(row[1], "?"), row[2]
-	if who != l.who && (who != "somebody" || l.who == "Earshot") { // nobody can tell of a word or two
+	if who != l.who && (who != "somebody" || l.who == "Earshot") { // nobody is recognised by a word or two
 		return 0, fmt.Errorf("it is by %q, not by %q", who, l.who)
 	}
 	if l.who != "Earshot" {
@@ -133,8 +133,8 @@ func (l line) fits(got string) (slips int, err error) {
 	return 0, nil
 }
 
-// marks are what stands behind what somebody has said, and cutMark behind a reply that
-// was cut off.
+// marks match the remarks after what somebody has said, and cutMark the one after a reply that was
+// cut off.
 var (
 	marks   = regexp.MustCompile(`( \[[^]]*\])+$`)
 	cutMark = regexp.MustCompile(`\[cut off by [^;]*; not heard: (.*)\]$`)

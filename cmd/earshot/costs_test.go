@@ -12,8 +12,8 @@ import (
 	"earshot/internal/usage"
 )
 
-// TestToday: what was spent is told while earshot runs and afterwards, and the first start says
-// that it thinks unasked, and what turns that off, which does.
+// TestToday: the usage of the day can be read while earshot runs and afterwards. The first start
+// says that earshot thinks unasked and which key turns that off, and that key does.
 func TestToday(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

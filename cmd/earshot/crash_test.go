@@ -18,7 +18,7 @@ import (
 	"earshot/store"
 )
 
-// crashes is how often the daemon is killed: often in a proof.
+// crashes returns how often the daemon is killed: more often in a proof run.
 func crashes() int {
 	if os.Getenv("EARSHOT_PROOF") != "" {
 		return 200
@@ -26,9 +26,9 @@ func crashes() int {
 	return 10
 }
 
-// TestKilledUnderLoad kills the whole daemon while several clients post, again
-// and again. Whatever was acknowledged is there exactly once afterwards, and
-// every turn that was begun has exactly one end after the next start.
+// TestKilledUnderLoad kills the whole daemon again and again while several clients post. Afterwards
+// every message that was acknowledged is there exactly once, and after the next start every turn
+// that had begun has exactly one end.
 func TestKilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -55,7 +55,7 @@ func TestKilledUnderLoad(t *testing.T) {
 		t.Fatal("nothing was ever acknowledged")
 	}
 	t.Logf("%d messages were acknowledged", len(acknowledged))
-	last := h.daemon() // ends what the last one left open
+	last := h.daemon() // ends what the killed daemon left open
 	if r := h.earshot(nil, "say", "are you well?"); r.code != success {
 		t.Fatalf("say ended with %d: %s", r.code, r.err)
 	}
@@ -69,9 +69,8 @@ func TestKilledUnderLoad(t *testing.T) {
 	}
 }
 
-// post lets four clients post one message after the other until the daemon is
-// gone. The function that it returns waits for them, and returns what was
-// acknowledged.
+// post lets four clients post messages until the daemon is gone. The function that it returns waits
+// for them and returns the messages that were acknowledged.
 func post(t testing.TB, c *client.Client, round int) (wait func() map[earshot.EventID]earshot.Text) {
 	var mu sync.Mutex
 	acknowledged := make(map[earshot.EventID]earshot.Text)
@@ -97,7 +96,7 @@ func post(t testing.TB, c *client.Client, round int) (wait func() map[earshot.Ev
 	}
 }
 
-// checkJournal reads the whole journal, and compares it with what was acknowledged.
+// checkJournal compares the whole journal with what was acknowledged.
 func checkJournal(t *testing.T, h *home, acknowledged map[earshot.EventID]earshot.Text) {
 	t.Helper()
 	archive, err := store.OpenReader(t.Context(), h.dir+"/state/earshot/journal")

@@ -10,10 +10,10 @@ import (
 	"earshot/replay"
 )
 
-// beDayHelper is cmd/earshot-replay.
+// beDayHelper makes this test binary act as cmd/earshot-replay.
 func beDayHelper() {
 	code := 1
-	defer func() { os.Exit(code) }() // also when the bubble ends this goroutine, since the race detector has found something
+	defer func() { os.Exit(code) }() // deferred, because the bubble ends this goroutine when the race detector has found something
 	err := replay.Serve(context.Background(), os.Stdin, os.Stdout, func(do func(func())) {
 		synctest.Test(new(testing.T), func(*testing.T) { do(synctest.Wait) })
 	})

@@ -13,9 +13,9 @@ import (
 	"earshot/internal/picture"
 )
 
-// TestDemoOnATerminal records the demonstration, as somebody sees it who types the command
-// into a shell: a reply that grows, a cut, what was not heard. With EARSHOT_PICTURES it
-// makes the moving picture of the documentation, in real time; see make pictures.
+// TestDemoOnATerminal records the demonstration as somebody sees it who types the command into a
+// shell: a reply that grows, is cut off, and what was not heard of it. With EARSHOT_PICTURES it
+// makes the animation for the documentation, in real time; see make pictures.
 func TestDemoOnATerminal(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -31,7 +31,7 @@ func TestDemoOnATerminal(t *testing.T) {
 	for _, f := range frames {
 		all.WriteString(f.Screen)
 	}
-	seen := strings.Join(strings.Fields(ansi.Strip(all.String())), " ") // where a line ends depends on how much was heard
+	seen := strings.Join(strings.Fields(ansi.Strip(all.String())), " ") // line breaks depend on how much was heard
 	for _, want := range []string{"$ earshot demo", "> tell me about the tides", "(cut off after", "not heard:"} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("%q was never seen", want)
@@ -49,15 +49,15 @@ func TestDemoOnATerminal(t *testing.T) {
 	}
 }
 
-// record types line into a shell on a screen of some size, and returns what is seen until
-// the shell asks again below a text.
+// record types line into a shell on a screen of the given size, and returns the frames until the
+// shell prompts again below the text until.
 func (m *multiplexer) record(columns, rows int, line, until string) (frames []picture.Frame) {
 	m.t.Helper()
 	m.do("new-session", "-d", "-s", "it", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(rows), "env", "PS1=$ ", "sh")
 	m.do("set-option", "-g", "status", "off")
 	m.resize(columns, rows)
 	m.shows("$")
-	tick := time.NewTicker(60 * time.Millisecond) // as fast as somebody types who knows the command
+	tick := time.NewTicker(60 * time.Millisecond) // the pace of somebody who knows the command
 	defer tick.Stop()
 	begin := time.Now()
 	for keys := []rune(line + "\r"); ; <-tick.C {
@@ -79,7 +79,7 @@ func (m *multiplexer) record(columns, rows int, line, until string) (frames []pi
 	}
 }
 
-// frame returns what stands there now, with the cursor.
+// frame returns the current screen with the cursor.
 func (m *multiplexer) frame() (f picture.Frame) {
 	m.t.Helper()
 	where, screen, _ := strings.Cut(m.do("display-message", "-p", "-t", "it", "#{cursor_y} #{cursor_x} #{cursor_flag}", ";", "capture-pane", "-e", "-p", "-t", "it"), "\n")

@@ -14,7 +14,7 @@ import (
 	"earshot/server/client"
 )
 
-// The names and texts that may be in no diagnosis.
+// Names and texts that must not be in any diagnosis.
 const (
 	canaryPerson = "Wilhelmina"
 	canaryAgent  = "Archimedes"
@@ -25,8 +25,8 @@ const (
 	canarySecret = "hunter2hunter2"
 )
 
-// TestDiagnosticsCanary: in a diagnosis there is no text, no name and no handle of
-// anybody, and no secret, whether the daemon runs or not; and what a report needs is.
+// TestDiagnosticsCanary: a diagnosis contains no text, name, handle or secret of anybody, whether
+// the daemon runs or not; and it contains what a bug report needs.
 func TestDiagnosticsCanary(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, "EARSHOT_LOG_LEVEL=debug")
@@ -84,7 +84,7 @@ providers:
 	}
 	_, ready := ask(t, h.socket, "/readyz")
 	d.end(syscall.SIGKILL)
-	h.env = append(h.env, "PATH=/nowhere") // without helpers, so that senses are at fault
+	h.env = append(h.env, "PATH=/nowhere") // without helpers, so that the senses are at fault
 	still := h.earshot(nil, "diagnostics")
 
 	if running.code != 0 || still.code != 0 {
@@ -116,7 +116,7 @@ providers:
 	}
 }
 
-// ask asks at a socket for a path.
+// ask sends a GET request for path to a socket.
 func ask(t *testing.T, socket, path string) (int, string) {
 	t.Helper()
 	resp, err := (&client.Client{Socket: socket}).Get(t.Context(), path)

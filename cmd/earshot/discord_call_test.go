@@ -19,7 +19,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// A speaker is somebody with discord.js who talks.
+// A speaker is somebody who talks through discord.js.
 type speaker struct {
 	discordtest.User
 	voice person
@@ -27,7 +27,7 @@ type speaker struct {
 	c *club
 }
 
-// joins has people come into a voice channel.
+// joins lets people enter a voice channel.
 func (c *club) joins(channel uint64, all ...*speaker) {
 	c.t.Helper()
 	users := make([]discordtest.User, len(all))
@@ -39,12 +39,12 @@ func (c *club) joins(channel uint64, all ...*speaker) {
 		p.Join(channel)
 	}
 	testkit.Await(c.t, soon, "those who talk", func() bool {
-		there := c.InCall(channel) // and the bot, which may come where people are
+		there := c.InCall(channel) // may include the bot, which may join calls with people in them
 		return !slices.ContainsFunc(all, func(s *speaker) bool { return !slices.Contains(there, s.ID) })
 	})
 }
 
-// rehearses returns what they can say, in a file.
+// rehearses writes text, spoken by s, into a file of packets.
 func (s *speaker) rehearses(text string) (file string) {
 	s.c.t.Helper()
 	file = filepath.Join(s.c.t.TempDir(), "said")
@@ -54,13 +54,13 @@ func (s *speaker) rehearses(text string) (file string) {
 	return file
 }
 
-// says begins to say something.
+// says starts to say something, and does not wait for the end.
 func (s *speaker) says(text string) {
 	s.c.t.Helper()
 	s.Speak(s.rehearses(text))
 }
 
-// sent waits until they have sent so many packets more, 20 ms each.
+// sent waits until s has sent so many more packets, of 20 ms each.
 func (s *speaker) sent(packets int) {
 	s.c.t.Helper()
 	before := s.c.Traffic(s.ID).In
@@ -75,7 +75,7 @@ func media(t testing.TB) helper.Dialer {
 	}
 }
 
-// opusOf returns sound of 16 kHz as packets.
+// opusOf encodes sound of 16 kHz as Opus packets.
 func opusOf(t testing.TB, pcm []int16) (packets [][]byte) {
 	t.Helper()
 	o := codec.NewOpus(codec.OpusConfig{Dial: media(t), Encoded: func(_ context.Context, opus []byte) {
@@ -96,7 +96,7 @@ func opusOf(t testing.TB, pcm []int16) (packets [][]byte) {
 	return packets
 }
 
-// heardIn returns how much of a record sounds, in milliseconds.
+// heardIn returns how much of a recording is not silent, in milliseconds.
 func heardIn(t testing.TB, file string) (ms int) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -104,18 +104,18 @@ func heardIn(t testing.TB, file string) (ms int) {
 		return 0
 	}
 	for _, p := range peers.ReadRecord(data) {
-		if len(p.Opus) > 20 { // silence takes less
+		if len(p.Opus) > 20 { // silence takes fewer bytes
 			ms += 20
 		}
 	}
 	return ms
 }
 
-// A tap keeps what the daemon hands to its helpers of speech.
+// A tap keeps what the daemon sends to its speech helpers.
 type tap struct{ dir string }
 
-// tapped returns a folder with the helper in dir, of which a tap keeps all sound that
-// goes in.
+// tapped returns a folder with a speech helper that wraps the one in dir, and the tap that keeps
+// its input.
 func tapped(t testing.TB, dir string) (tap, string) {
 	t.Helper()
 	at := tap{t.TempDir()}
@@ -127,7 +127,7 @@ func tapped(t testing.TB, dir string) (tap, string) {
 	return at, bin
 }
 
-// got returns how many messages, and bytes, of sound have come to helpers in a role.
+// got returns how many messages and bytes of sound have been sent to the helpers in a role.
 func (p tap) got(t testing.TB, role string) (messages, bytes int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(p.dir, role+".*"))
@@ -139,10 +139,10 @@ func (p tap) got(t testing.TB, role string) (messages, bytes int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for len(data) >= 8 { // each behind its length, and which stream it is of
+		for len(data) >= 8 { // each message follows its length and the number of its stream
 			n := int(binary.LittleEndian.Uint32(data))
 			if n < 4 || 4+n > len(data) {
-				break // it is being written
+				break // it is still being written
 			}
 			messages, bytes, data = messages+1, bytes+n-4, data[4+n:]
 		}
@@ -150,11 +150,10 @@ func (p tap) got(t testing.TB, role string) (messages, bytes int) {
 	return messages, bytes
 }
 
-// TestAloudOnDiscord: people with discord.js talk to it in a voice channel. Each is
-// understood as who they are, also when three speak at once; it answers aloud, falls
-// silent when somebody talks over it, and keeps what was heard; who opts out in the
-// middle of a sentence has said nothing, and none of it is heard from then on. The
-// history is one that they would be glad to have had.
+// TestAloudOnDiscord: people with discord.js talk to the agent in a voice channel. Each is
+// recognised by name and understood, even if three speak at once. The agent answers aloud, falls
+// silent when somebody talks over it, and keeps what was heard. Somebody who opts out in the middle
+// of a sentence has said nothing, and is not heard from then on. The history reads right.
 func TestAloudOnDiscord(t *testing.T) {
 	talks(t)
 	helpers, bin := tapped(t, needVoice(t))
@@ -209,19 +208,19 @@ func TestAloudOnDiscord(t *testing.T) {
 	})
 }
 
-// talked is what three people tell each other at the same time.
+// talked holds what three people say at the same time.
 var talked = []string{
 	"the build was finished at noon and everybody went home after that",
 	"add milk and eggs to the shopping list and bring some apples too",
 	"the meeting was moved to three thirty on monday and then to tuesday",
 }
 
-// half is how many of those words of each a recogniser may get wrong that is busy with
-// three people.
+// half is how many of those words a recogniser may get wrong per person, when three people keep it
+// busy.
 const half = 6
 
-// talk has three people speak at the same time, each a little after the other, and
-// waits until each has been understood.
+// talk lets three people speak at once, each starting a little after the other, and waits until
+// each has been understood.
 func (c *club) talk(all ...*speaker) {
 	c.t.Helper()
 	files := make([]string, len(all))
@@ -247,7 +246,7 @@ func (c *club) talk(all ...*speaker) {
 	}
 }
 
-// interrupted has somebody ask for a story, and another one something else over it.
+// interrupted lets one person ask for a story, and another ask something else over it.
 func (c *club) interrupted(asks, over *speaker, record string) (cut earshot.Reply) {
 	c.t.Helper()
 	before := heardIn(c.t, record)
@@ -262,9 +261,9 @@ func (c *club) interrupted(asks, over *speaker, record string) (cut earshot.Repl
 	return cut
 }
 
-// silenced has somebody opt out in the middle of a sentence, and say it to its end. Of
-// that nothing goes to a decoder or a recogniser but what had come before. A recogniser
-// is given a little of the silence before a sentence, too.
+// silenced lets somebody opt out in the middle of a sentence and speak on to its end. No decoder or
+// recogniser gets any of it but what had come before the opt-out. A recogniser also gets a little
+// of the silence before a sentence.
 func (c *club) silenced(who *speaker, channel uint64, helpers tap) {
 	c.t.Helper()
 	secret := who.rehearses("the ring is in the teapot on the second shelf of the kitchen and nobody else may ever know that" +
@@ -277,7 +276,7 @@ func (c *club) silenced(who *speaker, channel uint64, helpers tap) {
 	_, heard := helpers.got(c.t, "hear")
 	spoken := c.Traffic(who.ID).In
 	who.Speak(secret)
-	who.sent(75) // a second and a half of it
+	who.sent(75) // a second and a half of the sentence
 	out := c.Invoke(who.ID, c.bot.ID, channel, "optout", "")
 	testkit.Await(c.t, soon, "the answer", func() bool { return len(c.Interaction(out).Answers) > 0 })
 	before := c.Traffic(who.ID).In - spoken
@@ -286,7 +285,7 @@ func (c *club) silenced(who *speaker, channel uint64, helpers tap) {
 	_, sound := helpers.got(c.t, "hear")
 	all := c.Traffic(who.ID).In - spoken
 	c.t.Logf("of %d packets %d had come when they opted out; %d were decoded, and %d of 20 ms heard", all, before, packets-decoded, (sound-heard)/640)
-	const quiet = 50 // packets of silence around it
+	const quiet = 50 // packets of silence around the sentence
 	if packets-decoded > before || (sound-heard)/640 > before+quiet || all < 2*before+quiet {
 		c.t.Error("who does not want to be heard is heard")
 	}

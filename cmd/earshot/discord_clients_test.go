@@ -15,8 +15,8 @@ import (
 	"earshot/internal/testkit"
 )
 
-// clients has users log in with discord.js, all at once since each has some hundred
-// files to read. What they want to know is in like.
+// clients logs users in with discord.js, all at the same time, since each client has some hundred
+// files to read. The options for all of them are in like.
 func (c *club) clients(like peers.Config, users ...discordtest.User) []*peers.Peer {
 	c.t.Helper()
 	like.Base, like.CAFile, like.Guild = c.Base(), c.CAFile(), c.Guild().ID
@@ -44,13 +44,13 @@ func (c *club) clients(like peers.Config, users ...discordtest.User) []*peers.Pe
 	return all
 }
 
-// A penfriend is somebody with discord.js who writes, and reads what is written.
+// A penfriend is somebody who writes and reads through discord.js.
 type penfriend struct {
 	*peers.Peer
 	c *club
 }
 
-// writes has them write in a channel, and returns the number of the message.
+// writes posts a message in a channel, and returns its ID.
 func (r penfriend) writes(channel uint64, text string) uint64 {
 	r.c.t.Helper()
 	n, err := r.Write(channel, text)
@@ -58,7 +58,7 @@ func (r penfriend) writes(channel uint64, text string) uint64 {
 	return n
 }
 
-// calls has them write to the bot by its name.
+// calls posts a message that mentions the bot.
 func (r penfriend) calls(channel uint64, text string) uint64 {
 	r.c.t.Helper()
 	return r.writes(channel, fmt.Sprintf("<@%d> %s", r.c.bot.ID, text))
@@ -71,13 +71,13 @@ func (r penfriend) must(err error) {
 	}
 }
 
-// since returns what they see in a channel after a message.
+// since returns the messages that the client has seen in a channel after a given one.
 func (r penfriend) since(message, channel uint64) []peers.Message {
 	return slices.DeleteFunc(r.Seen(), func(m peers.Message) bool { return m.Channel != channel || m.ID <= message })
 }
 
-// sees waits until they see something by the bot, after a message in its channel, and
-// returns all that it has written there since then.
+// sees waits until the client has seen a message by the bot that contains what, later than after in
+// the channel, and returns all that the bot has written there since.
 func (r penfriend) sees(after, channel uint64, what string) (all []peers.Message) {
 	r.c.t.Helper()
 	testkit.Await(r.c.t, soon, "a client to see "+strconv.Quote(what), func() bool {
@@ -92,8 +92,7 @@ func writtenBy(u discordtest.User, all []peers.Message) []peers.Message {
 	return slices.DeleteFunc(slices.Clone(all), func(m peers.Message) bool { return m.Author != u.ID })
 }
 
-// forgets waits until nothing here holds some words: no file of the daemon's, however
-// it is written there, and so no history.
+// forgets waits until no file of the daemon holds the given words in any form.
 func (c *club) forgets(words ...string) {
 	c.t.Helper()
 	for _, w := range words {
@@ -101,21 +100,21 @@ func (c *club) forgets(words ...string) {
 	}
 }
 
-// A chart is a reply that is too long for one message, most of which is code.
+// A chart is a reply that is too long for one message, most of it code.
 type chart struct{ before, code, after string }
 
 func newChart() (c chart) {
 	var code strings.Builder
 	for n := range 120 {
-		fmt.Fprintf(&code, "\tmark(buoys[%d].on_the_left_side_of_the_fairway)\n", n) // few words, of which a model says so many
+		fmt.Fprintf(&code, "\tmark(buoys[%d].on_the_left_side_of_the_fairway)\n", n) // few words a line, since a model may only say so many
 	}
 	return chart{"Here it is:\n", code.String(), "That is all of it."}
 }
 
 func (c chart) String() string { return c.before + "```go\n" + c.code + "```\n" + c.after }
 
-// whole compares what came in several messages with the chart: each has whole blocks of
-// code alone, and together they have all of it.
+// whole compares the messages that a chart came in with the chart: each message has only complete
+// code blocks, and together they have all of the code.
 func (c chart) whole(parts []peers.Message) error {
 	var code strings.Builder
 	for i, m := range parts {
@@ -146,10 +145,10 @@ func (c chart) whole(parts []peers.Message) error {
 	return nil
 }
 
-// TestDiscordClients: what people with discord.js see who write with it. Who writes to
-// it alone is answered alone; what they change and delete is changed and deleted here,
-// to the last byte; a long answer comes in whole parts, while it is seen to type; and a
-// bot that answers everything is handed to a person.
+// TestDiscordClients shows what people see who write to the agent through discord.js. A direct
+// message gets a direct answer. What they edit and delete is edited and deleted here, to the last
+// byte. A long answer comes in whole parts, while the bot is seen to type. A bot that answers
+// everything is handed over to a person.
 func TestDiscordClients(t *testing.T) {
 	t.Parallel()
 	long := newChart()
@@ -201,7 +200,7 @@ rules:
 	}
 	testkit.Await(t, soon, "what the parrot says to that", func() bool {
 		said := ann.since(hello, general)
-		return len(said)-len(writtenBy(bird, said)) == len(writtenBy(bird, said))-1 // which has answered Ann, too
+		return len(said)-len(writtenBy(bird, said)) == len(writtenBy(bird, said))-1 // because the parrot has answered Ann, too
 	})
 	parrot.must(parrot.Answer(""))
 	still := ann.calls(general, "are you still there?")
@@ -212,7 +211,7 @@ rules:
 		t.Errorf("to a person it answered %+v", got)
 	}
 
-	for _, m := range parrot.Seen() { // it has seen all that was written in the channel
+	for _, m := range parrot.Seen() { // the parrot has seen all that was written in the channel
 		if m.Channel == alone || strings.Contains(m.Text, "teapot") {
 			t.Errorf("somebody else sees what was private: %+v", m)
 		}

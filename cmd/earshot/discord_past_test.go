@@ -11,9 +11,9 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestDiscordAfterRestart: what was written and deleted on Discord while the house did
-// not run is here as there, and answered if it calls it; who answers something that it
-// wrote before is understood to do so; and who was to be reminded is, and pinged.
+// TestDiscordAfterRestart: what was written or deleted on Discord while the daemon was down is
+// caught up with, and answered if it calls the agent. A reply to something that the agent wrote
+// before the restart is understood as one. A reminder that came due is given, with a ping.
 func TestDiscordAfterRestart(t *testing.T) {
 	t.Parallel()
 	c := newClub(t, "reply: The tide is high at three.\nrules:\n  - {when: ring, reply: \"It is in the teapot.\"}\n  - {when: back, reply: \"I am back.\"}\n  - {when: sure, reply: \"Quite sure.\"}\n", "")
@@ -31,7 +31,7 @@ func TestDiscordAfterRestart(t *testing.T) {
 		})
 		return answer
 	}
-	c.Say(c.bob.ID, general, "hello everybody") // so that there are two
+	c.Say(c.bob.ID, general, "hello everybody") // so that two people are in the channel
 	tide := answered(c.calls(c.ann, general, "when is the tide high?").ID, "The tide is high at three.")
 	ring := answered(c.calls(c.ann, general, "where is the ring?").ID, "It is in the teapot.")
 	given := c.Invoke(c.ann.ID, c.bot.ID, general, "remind", "5s tea")

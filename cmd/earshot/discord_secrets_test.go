@@ -17,7 +17,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// A lodger is somebody in a call of whom it is known only that they are there.
+// A lodger is somebody in a call who does nothing but be there.
 type lodger struct {
 	*voice.Call
 	line *discordtest.Line
@@ -28,21 +28,21 @@ func (l *lodger) Move(ctx context.Context, guild, channel uint64, mute, deaf boo
 	return l.line.Move(ctx, guild, channel, mute, deaf)
 }
 
-// enters brings somebody into a voice channel, until the test ends.
+// enters puts a user into a voice channel until the test ends.
 func (c *club) enters(u discordtest.User, channel uint64) *lodger {
 	is := &lodger{}
 	is.Call = voice.New(voice.Config{Place: voice.Place{Guild: c.Guild().ID, Channel: channel, Self: u.ID}, Line: is, HTTP: c.HTTP()})
 	is.line = c.Line(u, is.State, is.Server)
 	ctx, stop := context.WithCancel(context.Background())
 	var there sync.WaitGroup
-	there.Go(func() { _ = is.Run(ctx) }) // it ends with the test's Discord at the latest
+	there.Go(func() { _ = is.Run(ctx) }) // ends with the test's Discord at the latest
 	c.t.Cleanup(func() { stop(); there.Wait() })
 	return is
 }
 
-// TestDiscordSecrets: what only Discord and earshot may know is in no log, in no
-// complaint, in no file and in nothing that is shown, whatever goes wrong: tokens,
-// sessions, and the keys of calls. What people write on Discord is in no log.
+// TestDiscordSecrets: what only Discord and earshot may know, such as tokens, sessions and the keys
+// of calls, is in no log, no file and nothing that is shown, whatever goes wrong. What people write
+// on Discord is in no log.
 func TestDiscordSecrets(t *testing.T) {
 	t.Parallel()
 	c := newClub(t, "reply: "+replied+"\n", "", "EARSHOT_LOG_LEVEL=debug",
@@ -63,7 +63,7 @@ func TestDiscordSecrets(t *testing.T) {
 		testkit.Await(t, soon, "the answer to /"+name, func() bool { return len(c.Interaction(number).Answers) > 0 })
 		fmt.Fprintln(&shown, c.Interaction(number).Answers)
 	}
-	logs := 0 // bytes before what is looked at
+	logs := 0 // how much of the log was there before this fault
 	logged := func(what string) {
 		t.Helper()
 		testkit.Await(t, soon, "the log to say "+what, func() bool { return strings.Contains(c.log()[logs:], what) })
@@ -197,7 +197,7 @@ func TestDiscordSecrets(t *testing.T) {
 			t.Errorf("with %s doctor says\n%s%s", name, r.out, r.err)
 		}
 		shown.WriteString(r.out + r.err)
-		if r = h.earshot(nil, "check"); r.code == success { // it runs, without Discord
+		if r = h.earshot(nil, "check"); r.code == success { // the configuration is valid, so it runs, without Discord
 			shown.WriteString(r.out + r.err)
 			r = h.ask("what time is it?")
 		}

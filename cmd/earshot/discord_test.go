@@ -12,16 +12,16 @@ import (
 	"earshot/internal/testkit"
 )
 
-// A club is a guild on a Discord of our own, with earshot's bot in it, and Ann, who
-// operates it, and Bob.
+// A club is a guild on a Discord server of the test, with earshot's bot, Ann, who operates earshot,
+// and Bob.
 type club struct {
-	*parlour // without a card
+	*parlour // without a sound card
 	*discordtest.Server
 	bot, ann, bob discordtest.User
 }
 
-// newClub returns one with a model that says what script says; more is what else the
-// configuration says. Environ goes on top.
+// newClub returns a club whose model follows script. More is added to the configuration, and
+// environ to the environment.
 func newClub(t *testing.T, script, more string, environ ...string) *club {
 	t.Helper()
 	c := &club{parlour: &parlour{home: newHome(t, environ...)}, Server: discordtest.New(t, discordtest.Config{})}
@@ -39,7 +39,7 @@ func newClub(t *testing.T, script, more string, environ ...string) *club {
 	return c
 }
 
-// comes starts the daemon, and returns when the bot is there.
+// comes starts the daemon, and returns when the bot is connected.
 func (c *club) comes() *process {
 	c.t.Helper()
 	d := c.daemon()
@@ -56,7 +56,7 @@ func (c *club) comes() *process {
 	return d
 }
 
-// written returns what stands in a channel by the bot.
+// written returns the bot's messages in a channel.
 func (c *club) written(channel uint64) (all []discordtest.Message) {
 	for _, m := range c.Messages(channel) {
 		if m.Author == c.bot.ID && !m.Deleted {
@@ -66,7 +66,7 @@ func (c *club) written(channel uint64) (all []discordtest.Message) {
 	return all
 }
 
-// answers returns what the bot has written in a channel as soon as there are n.
+// answers waits until the bot has written n messages in a channel, and returns them.
 func (c *club) answers(channel uint64, n int) (all []discordtest.Message) {
 	c.t.Helper()
 	testkit.Await(c.t, soon, "an answer", func() bool {
@@ -76,7 +76,7 @@ func (c *club) answers(channel uint64, n int) (all []discordtest.Message) {
 	return all
 }
 
-// calls has a user write to the bot by its name.
+// calls lets a user post a message that mentions the bot.
 func (c *club) calls(user discordtest.User, channel uint64, text string) discordtest.Message {
 	return c.Say(user.ID, channel, fmt.Sprintf("<@%d> %s", c.bot.ID, text))
 }
@@ -87,9 +87,9 @@ func (c *club) reads(room string) string {
 	return c.earshot(nil, "history", "--room", room, "-n", "100").out
 }
 
-// TestDiscordText: who calls it in a channel gets a reply to that very message, which
-// pings nobody else; who writes to it alone gets an answer that is there alone; who
-// deletes there deletes here.
+// TestDiscordText: a call in a channel gets a reply to that very message, which pings nobody else.
+// A direct message gets an answer there and nowhere else. A message that is deleted on Discord is
+// deleted here.
 func TestDiscordText(t *testing.T) {
 	t.Parallel()
 	c := newClub(t, "reply: The tide is high at three.\nrules:\n  - {when: ring, reply: \"It is in the teapot, @everyone.\"}\n", "")
@@ -135,8 +135,8 @@ func TestDiscordText(t *testing.T) {
 	}
 }
 
-// TestDiscordCommands: the commands of the terminal and those of Discord are offered,
-// and answered to who asks alone.
+// TestDiscordCommands: commands of the terminal and of Discord are offered, and the answers are
+// shown only to whoever gave the command.
 func TestDiscordCommands(t *testing.T) {
 	t.Parallel()
 	c := newClub(t, "reply: Yes.\n", "")
@@ -169,15 +169,15 @@ func TestDiscordCommands(t *testing.T) {
 	}
 }
 
-// roomOf returns the room of a channel.
+// roomOf returns the ID of the room for a channel.
 func roomOf(channel uint64) string { return fmt.Sprintf("discord-%d", channel) }
 
-// participantOf returns who a user is here.
+// participantOf returns the participant ID of a Discord user.
 func participantOf(u discordtest.User) earshot.ParticipantID {
 	return earshot.ParticipantID(fmt.Sprintf("discord-%d", u.ID))
 }
 
-// shownBody returns what an event says, for who looks at a test that has failed.
+// shownBody returns the content of an event, for the log of a failed test.
 func shownBody(b earshot.Body) string {
 	data, _ := json.Marshal(b)
 	return string(data)

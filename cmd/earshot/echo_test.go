@@ -11,11 +11,11 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestAloudOverItself: where the microphone hears the loudspeaker, earshot neither cuts
-// itself off, nor answers itself, nor writes itself down; who says its name or
-// "stop talking" over it cuts it off all the same. As anywhere, one may have to
-// say it again. What a loudspeaker that stuttered did is no echo that anybody could
-// know, so on a machine that cannot keep up it is tried three times.
+// TestAloudOverItself: when the microphone hears the loudspeaker, earshot neither cuts itself off,
+// nor answers itself, nor records its own words. Somebody who says its name or "stop talking" over
+// it still cuts it off, though, as anywhere, one may have to say it again. The gaps of a
+// loudspeaker that stutters cannot be known as echo, so on a machine that cannot keep up the test
+// tries three times.
 func TestAloudOverItself(t *testing.T) {
 	talks(t)
 	for range 3 {
@@ -33,12 +33,13 @@ func TestAloudOverItself(t *testing.T) {
 	t.Skip("the machine is too busy to play what is to be heard")
 }
 
-// ownSound returns what was wrong where the microphone hears the loudspeaker, and whether
-// that stuttered, as its helper says.
+// ownSound plays the scene once. It returns what went wrong, and whether the sound helper says that
+// the loudspeaker stuttered.
 func ownSound(t *testing.T) (faults []string, stuttered bool) {
 	p := newParlour(t)
 	p.scripted(talker)
-	// 24 dB softer. At 13 dB its name is still noticed, and "stop talking" is not.
+	// The echo is 24 dB softer. At 13 dB the agent's name is still noticed, but "stop talking" is
+	// not.
 	if err := p.card.Leak(40); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func ownSound(t *testing.T) (faults []string, stuttered bool) {
 			spoken++
 		}
 		reply := p.replied(before + 1)[before]
-		p.sounds(hush(1500)) // until whatever was heard is understood
+		p.sounds(hush(1500)) // until all that was heard has been understood
 		sounded, told := r.sounded(p.recorded(recording)), r.told(reply)
 		if told < sounded-1 || told > sounded+1 {
 			wrong("%d words sounded, and %d are told", sounded, told)
@@ -90,11 +91,11 @@ func ownSound(t *testing.T) (faults []string, stuttered bool) {
 	return faults, strings.Contains(p.log(), "the loudspeaker stuttered")
 }
 
-// click is how long something is that is no word, though one may be found in it: when
-// the loudspeaker stutters, some of its sound is out before its time is known.
+// click is the longest that a sound without a word lasts, though one may be found in it: when the
+// loudspeaker stutters, some of its sound is out before its time is known.
 const click = 200 * time.Millisecond
 
-// things returns what was said, each once, also where a breath had split it.
+// things returns what was said, counting once what a pause for breath has split.
 func things(heard []earshot.Utterance) []earshot.Utterance {
 	return slices.DeleteFunc(slices.Clone(heard), func(u earshot.Utterance) bool {
 		return u.Continues != "" || u.Lasted <= click

@@ -21,9 +21,9 @@ import (
 	"earshot/server/client"
 )
 
-// ends sends the signal, and waits until the daemon has ended by itself. After four seconds
-// it gives up what hangs, and ends as failed; how long it takes is in the figure end of the
-// bench.
+// ends sends the signal and waits until the daemon has ended by itself. After four seconds the
+// daemon gives up on whatever hangs, and ends as failed. The bench measures how long the end takes,
+// as the figure end.
 func (p *process) ends(s syscall.Signal) {
 	p.t.Helper()
 	began := time.Now()
@@ -37,7 +37,7 @@ func (p *process) ends(s syscall.Signal) {
 	p.t.Logf("it ended after %v with %v", took.Round(time.Millisecond), p.ProcessState)
 }
 
-// speechless is a server that takes every connection and never answers.
+// speechless starts a server that accepts every connection and never answers.
 func speechless(t *testing.T) (address string, asked func() bool) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -68,11 +68,12 @@ func speechless(t *testing.T) (address string, asked func() bool) {
 	return l.Addr().String(), func() bool {
 		mu.Lock()
 		defer mu.Unlock()
-		return len(conns) > 1 // the first is the look whether it is there
+		return len(conns) > 1 // the first connection only checks that the server is there
 	}
 }
 
-// TestEndsBesideAHangingModel: a model that takes the question and never says a word.
+// TestEndsBesideAHangingModel: the daemon ends although the model took the question and never says
+// a word.
 func TestEndsBesideAHangingModel(t *testing.T) {
 	t.Parallel()
 	address, asked := speechless(t)
@@ -101,7 +102,7 @@ func TestEndsBesideAHangingModel(t *testing.T) {
 	}
 }
 
-// hold keeps everybody else from writing the journal, as a disk does that hangs.
+// hold keeps everybody else from writing the journal, as a hanging disk does.
 func (h *home) hold(t *testing.T) (let func()) {
 	t.Helper()
 	file := filepath.Join(h.dir, "state/earshot/journal/earshot.db")
@@ -121,7 +122,7 @@ func (h *home) hold(t *testing.T) (let func()) {
 	return let
 }
 
-// TestEndsBesideASlowDisk: what the journal takes late is stored all the same.
+// TestEndsBesideASlowDisk: what the journal can only store late is stored all the same.
 func TestEndsBesideASlowDisk(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -150,8 +151,8 @@ func TestEndsBesideASlowDisk(t *testing.T) {
 	}
 }
 
-// TestEndsBesideADeadDisk: what the journal does not accept is lost, which nobody was
-// told of otherwise; it ends all the same, and the next start ends the turn.
+// TestEndsBesideADeadDisk: the daemon ends although the journal stores nothing more. What was not
+// stored is lost, but nobody had been told that it was stored. The next start ends the turn.
 func TestEndsBesideADeadDisk(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -175,7 +176,7 @@ func TestEndsBesideADeadDisk(t *testing.T) {
 	}
 }
 
-// TestASecondSignalKills: whatever is stuck.
+// TestASecondSignalKills: a second signal ends the daemon at once, whatever hangs.
 func TestASecondSignalKills(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -197,7 +198,7 @@ func TestASecondSignalKills(t *testing.T) {
 	}
 }
 
-// TestEndsBesideManyStreams: whoever follows the events keeps nobody from ending.
+// TestEndsBesideManyStreams: clients that follow the events do not keep the daemon from ending.
 func TestEndsBesideManyStreams(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -265,8 +266,8 @@ func TestEndsWhileSpeaking(t *testing.T) {
 	}
 }
 
-// TestEndsInACall: while it speaks in a call on Discord it ends as anywhere. It leaves the
-// call, how far it was heard there is stored, and when it is back it says nothing again.
+// TestEndsInACall: when the daemon ends while it speaks in a call on Discord, it leaves the call
+// and stores how far it was heard there. When it is back it does not repeat anything.
 func TestEndsInACall(t *testing.T) {
 	t.Parallel()
 	c := newClub(t, talker, "    join: people\n", "EARSHOT_EXECUTIVE_SPEECH_ANSWER_TYPED_ALOUD=true",
@@ -316,7 +317,7 @@ func TestEndsInACall(t *testing.T) {
 	}
 }
 
-// saying waits until so many bytes of a reply were heard in the call of a channel, and
+// saying waits until at least that many bytes of a reply were heard in the call of a channel, and
 // returns how many were.
 func (c *club) saying(channel uint64, least int) int {
 	c.t.Helper()
@@ -339,7 +340,7 @@ func (c *club) saying(channel uint64, least int) int {
 	return 0
 }
 
-// TestEndsBesideAFrozenSoundServer: a sound server that hangs keeps only its helper.
+// TestEndsBesideAFrozenSoundServer: a hanging sound server holds up only its helper, not the end.
 func TestEndsBesideAFrozenSoundServer(t *testing.T) {
 	t.Parallel()
 	p := newParlour(t, "EARSHOT_EXECUTIVE_SPEECH_ANSWER_TYPED_ALOUD=true")

@@ -22,22 +22,22 @@ import (
 	"earshot/models/see/wire"
 )
 
-// fakeCamera is the name of a helper for cameras without a camera: its source is a file
-// in which stands what is before it, as words:
+// fakeCamera is the name of a helper that needs no camera. Its source is a file that describes the
+// scene, one item a line:
 //
 //	person 2      so many people are in view, and move; 3 at most
 //	face          the last of them faces the camera
 //	dark          there is no light
 //	frozen        every picture is the same
 //	code TEXT     a code is held up
-//	fault TEXT    it cannot go on
-//	die           nor can the process
+//	fault TEXT    the camera cannot go on
+//	die           the process ends
 //
-// Everything else about it is honest: it speaks the protocol, looks ten times a second,
-// and keeps its pictures.
+// In all else it behaves as the real one: it speaks the protocol, looks ten times a second, and
+// keeps its pictures.
 const fakeCamera = "fake-camera"
 
-// beFakeCamera is the program.
+// beFakeCamera makes this test binary act as that helper.
 func beFakeCamera() {
 	if len(os.Args) > 1 && os.Args[1] == "check" {
 		_ = json.NewEncoder(os.Stdout).Encode(probe.Finding{Works: true, Text: "a camera for tests"})
@@ -50,7 +50,7 @@ func beFakeCamera() {
 	}
 }
 
-// withFakeCamera returns a folder in which there is such a helper, for PATH.
+// withFakeCamera returns a folder for PATH that contains the fake helper.
 func withFakeCamera(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,11 +61,11 @@ func withFakeCamera(t testing.TB) string {
 	return dir
 }
 
-// A pretender is such a helper at work.
+// A pretender is the fake helper at work.
 type pretender struct {
 	*helper.Server
 	mu    sync.Mutex
-	next  []wire.Look // that wait for a picture
+	next  []wire.Look // requests that wait for the next picture
 	last  []byte
 	taken time.Time
 	seen  []earshot.Seen
@@ -102,7 +102,7 @@ func pretendToSee(ctx context.Context, s *helper.Server) error {
 	})
 }
 
-// look looks at what stands in a file, until ctx ends.
+// look reports what the file describes, ten times a second, until ctx ends.
 func (p *pretender) look(ctx context.Context, source string) {
 	if _, err := os.Stat(source); err != nil {
 		_ = p.Send(wire.FaultName, wire.Fault{Text: "opening " + source + ": no pictures", Cure: "look whether " + source + " is there"})
@@ -153,7 +153,7 @@ func (p *pretender) look(ctx context.Context, source string) {
 	}
 }
 
-// took keeps a picture, and shows it to those who wait.
+// took stores a picture, and sends it to those who wait for one.
 func (p *pretender) took(o wire.Observation) error {
 	m := image.NewGray(image.Rect(0, 0, 64, 48))
 	for i := range m.Pix {

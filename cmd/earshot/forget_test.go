@@ -29,15 +29,14 @@ import (
 	"earshot/store"
 )
 
-// household is a configuration of two people who may have tools used, and who may come in
-// besides.
+// household configures two people who may have tools used and may read the memory.
 const household = `external_actors:
   actors:
   - {actor_id: ann, display_name: Ann, capabilities: [use_tools, read_memory]}
   - {actor_id: bob, display_name: Bob, capabilities: [use_tools, read_memory]}
 `
 
-// sailor is a model that repeats what Ann said in all that it does for her.
+// sailor is a model that repeats what Ann said in everything that it does for her.
 const sailor = `every_seconds: 0
 reply: Well.
 rules:
@@ -53,7 +52,7 @@ rules:
 - {for: thought, when: zanzibar, reply: "they mean Zanzibar, surely"}
 `
 
-// leftIn returns in which files below the home a word is left, in whatever form.
+// leftIn returns the files below folder that contain word in any encoding, or in their name.
 func (h *home) leftIn(folder, word string) (files []string) {
 	for name, data := range h.files() {
 		data = strings.ToLower(data)
@@ -66,7 +65,7 @@ func (h *home) leftIn(folder, word string) (files []string) {
 	return files
 }
 
-// journal returns all that is in the journal, by ID.
+// journal returns all events of the journal, by ID.
 func (h *home) journal() map[earshot.EventID]earshot.Event {
 	h.t.Helper()
 	archive, err := store.OpenReader(h.t.Context(), filepath.Join(h.dir, "state/earshot/journal"))
@@ -92,8 +91,8 @@ func (h *home) says(t *testing.T, who, text string) {
 	}
 }
 
-// seeded puts into the journal, and beside it, what comes by ears and by Discord: of Ann
-// of Zanzibar, and of Bob of other things.
+// seeded writes into the journal, and the files beside it, what comes from ears and from Discord:
+// Ann talks of Zanzibar, and Bob of other things.
 func (h *home) seeded() {
 	h.t.Helper()
 	ctx, journal := h.t.Context(), filepath.Join(h.dir, "state/earshot/journal")
@@ -114,7 +113,7 @@ func (h *home) seeded() {
 		})
 	}
 	var posts strings.Builder
-	heard := make(map[string][]float32) // what was kept of each
+	heard := make(map[string][]float32) // the print that was kept of each person
 	for i, who := range []string{"ann", "bob"} {
 		word := earshot.Text([]string{"Zanzibar", "bread"}[i])
 		id := func(what string) earshot.EventID { return earshot.EventID("seed-" + who + "-" + what) }
@@ -161,7 +160,7 @@ func (h *home) seeded() {
 	}
 }
 
-// sung is what somebody sounds like, never quite the same.
+// sung returns the voice of somebody, a little different each time.
 func sung(who string, n int) *earshot.Voice {
 	v := &earshot.Voice{Heard: 3 * time.Second, Print: make([]float32, voiceprint.Size), Channel: "desk"}
 	person, luck := rand.New(rand.NewPCG(uint64(who[0]), uint64(who[1]))), rand.New(rand.NewPCG(uint64(who[0]), uint64(n)))
@@ -171,7 +170,7 @@ func sung(who string, n int) *earshot.Voice {
 	return v
 }
 
-// print returns the print that is kept besides some.
+// print returns the voice print that is kept and not one of others.
 func (h *home) print(others ...[]float32) []float32 {
 	h.t.Helper()
 	for _, row := range regexp.MustCompile(`"numbers":\s*"([^"]*)"`).FindAllStringSubmatch(h.read("state/earshot/journal/voices.json"), -1) {
@@ -191,7 +190,7 @@ func (h *home) print(others ...[]float32) []float32 {
 	return nil
 }
 
-// voices tells of Ann and Bob whether what they sound like is in any file.
+// voices says for Ann and for Bob whether their voice print is in any file.
 func (h *home) voices() map[string]bool {
 	h.t.Helper()
 	var heard map[string][]float32
@@ -207,14 +206,14 @@ func (h *home) voices() map[string]bool {
 	return there
 }
 
-// planted makes a household in which Ann has told of Zanzibar in every way that there is,
-// and Bob and somebody who is called Quillfeather of other things; and returns the daemon.
+// planted fills a household in which Ann has talked of Zanzibar in every possible way, and Bob and
+// a guest called Quillfeather of other things. It returns the daemon.
 func planted(t *testing.T, h *home) *process {
 	t.Helper()
 	h.write("config/earshot/config.yaml", household)
 	h.scripted(sailor)
 	d := h.daemon()
-	h.says(t, "Bob", "Earshot, add bread to the list") // of whose prompt nothing is Ann's
+	h.says(t, "Bob", "Earshot, add bread to the list") // said first, so that its prompt contains nothing of Ann's
 	d.end(syscall.SIGTERM)
 	h.seeded()
 	d = h.daemon()
@@ -262,9 +261,9 @@ func planted(t *testing.T, h *home) *process {
 	return d
 }
 
-// TestForgetSomebody: after somebody was forgotten while the house runs and somebody else
-// reads its journal, no byte of what they said, or of what was made of it, is in any
-// file; and of what others said each byte is.
+// TestForgetSomebody: somebody is forgotten while the daemon runs and another process reads the
+// journal. Afterwards no file holds a byte of what they said or of what was made of it, and every
+// byte of what others said is still there.
 func TestForgetSomebody(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -310,7 +309,7 @@ func TestForgetSomebody(t *testing.T) {
 	if r := h.earshot(nil, "search", "bread"); !strings.Contains(r.out, "I told you of bread") {
 		t.Errorf("what Bob said is not found: %s%s", r.out, r.err)
 	}
-	// What Bob had added later is made of a prompt in which Ann's words stood.
+	// What Bob added later was made from a prompt that contained Ann's words.
 	if got := h.read("state/earshot/workspaces/owner/agent/earshot/list.txt"); got != "bread\n" {
 		t.Errorf("the list is %q", got)
 	}
@@ -330,8 +329,9 @@ func TestForgetSomebody(t *testing.T) {
 			t.Errorf("the name of somebody who is forgotten is left in %q", left)
 		}
 	}
-	// Whoever reads a file and closes it gives up the locks that their process has on it: the
-	// daemon would take the reader for gone, and the files away that it reads.
+	// Closing a file gives up all locks that the process holds on it. If this process read and
+	// closed files while the reader is open, the daemon would take the reader for gone, and remove
+	// the files that it reads.
 	if err := reader.Close(); err != nil {
 		t.Error(err)
 	}
@@ -344,10 +344,10 @@ func TestForgetSomebody(t *testing.T) {
 	}
 }
 
-// below are the folders below the home in which something is kept.
+// below are the folders below the home in which something may be kept.
 var below = []string{"/state", "/data", "/cache", "/run"}
 
-// unchanged checks that all is as it was before, whatever has come since.
+// unchanged checks that all earlier events are as before, whatever has come since.
 func (h *home) unchanged(t *testing.T, before map[earshot.EventID]earshot.Event) {
 	t.Helper()
 	after := h.journal()
@@ -358,15 +358,15 @@ func (h *home) unchanged(t *testing.T, before map[earshot.EventID]earshot.Event)
 	}
 }
 
-// same reports whether two events are one, to the last byte.
+// same reports whether two events are equal, to the last byte.
 func same(a, b earshot.Event) bool {
 	x, bad := json.Marshal(a)
 	y, worse := json.Marshal(b)
 	return bad == nil && worse == nil && string(x) == string(y)
 }
 
-// without checks that a word is in no file, and that all that is erased has to be: who
-// said it is Ann, or it was for her alone, or was made of something that is erased.
+// without checks that no file contains word, and that exactly what had to be erased is erased: what
+// Ann said, what was for her alone, and what was made of something that is erased.
 func (h *home) without(t *testing.T, word string, before map[earshot.EventID]earshot.Event) {
 	t.Helper()
 	for _, folder := range below {
@@ -408,7 +408,7 @@ func (h *home) without(t *testing.T, word string, before map[earshot.EventID]ear
 	}
 }
 
-// forgettings is how often a forgetting is cut off by a kill.
+// forgettings returns how often forget is killed.
 func forgettings() int {
 	switch {
 	case os.Getenv("EARSHOT_PROOF") != "":
@@ -419,8 +419,8 @@ func forgettings() int {
 	return 50
 }
 
-// TestForgetKilled kills what forgets at any moment. The next start finishes it if it had
-// begun, and of what others said nothing is lost.
+// TestForgetKilled kills forget at random moments. If it had begun, the next start finishes it, and
+// nothing that others said is lost.
 func TestForgetKilled(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -449,7 +449,7 @@ func TestForgetKilled(t *testing.T) {
 		go func() { c.Wait(); close(done) }()
 		wish := filepath.Join(journal, erase.RequestFile)
 		within := time.Duration(chance.IntN(60)) * time.Millisecond
-		if round%3 > 0 { // from when it is written down on
+		if round%3 > 0 { // only after the request is on disk
 			testkit.Await(t, soon, "it to begin", func() bool {
 				_, err := os.Stat(wish)
 				select {
@@ -488,8 +488,8 @@ func TestForgetKilled(t *testing.T) {
 	t.Logf("%d were cut off in the middle, %d are forgotten", cut, finished)
 }
 
-// next is the next start: of a daemon, now and then, and else of a command that forgets
-// nobody.
+// next starts earshot again: the daemon every tenth time, and otherwise a forget command that
+// matches nothing.
 func (h *home) next(t *testing.T, round int) {
 	t.Helper()
 	if round%10 > 0 {
@@ -506,8 +506,8 @@ func (h *home) next(t *testing.T, round int) {
 	d.end(syscall.SIGTERM)
 }
 
-// TestForgetRights: who does not operate the house can have forgotten what is theirs, and
-// nothing else; and is told of no reply that they may not see.
+// TestForgetRights: somebody who does not operate this earshot can erase what is theirs, and
+// nothing else, and is told of no reply that they may not see.
 func TestForgetRights(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -563,8 +563,8 @@ func TestForgetRights(t *testing.T) {
 	}
 }
 
-// TestForgetAfterOneCutOff: what was cut off while the house runs is not lost when something
-// else is forgotten.
+// TestForgetAfterOneCutOff: an erasure that was cut off while the daemon runs is not lost when
+// something else is forgotten: both are carried out.
 func TestForgetAfterOneCutOff(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -596,8 +596,8 @@ func TestForgetAfterOneCutOff(t *testing.T) {
 	}
 }
 
-// TestForgetInARoom: what goes is shown first, and goes by the word that was shown, and by who
-// was shown it alone.
+// TestForgetInARoom: /forget first shows what would go, and erases it when the word that was shown
+// is given, by the person to whom it was shown.
 func TestForgetInARoom(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -636,7 +636,7 @@ func TestForgetInARoom(t *testing.T) {
 	}
 }
 
-// TestForgetUnasked: where nobody can be asked, it is said what is to be added.
+// TestForgetUnasked: where nobody can be asked, forget says that --yes must be added.
 func TestForgetUnasked(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

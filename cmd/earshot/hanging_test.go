@@ -12,9 +12,9 @@ import (
 	"earshot/internal/testkit"
 )
 
-// hanging returns the environment of an earshot all of whose helpers hang from the start,
-// beside a process that each has started and that takes no notice of being asked to end. Trace
-// is in the environment of all of them.
+// hanging returns an environment in which every helper hangs from the start, next to a process that
+// it has started and that ignores requests to end. All of these processes have trace in their
+// environment.
 func hanging(t *testing.T, trace string) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -31,7 +31,7 @@ func hanging(t *testing.T, trace string) []string {
 	}
 }
 
-// traced returns how many processes have a trace in their environment.
+// traced returns how many processes have trace in their environment.
 func traced(t *testing.T, trace string) (n int) {
 	t.Helper()
 	environs, err := filepath.Glob("/proc/[0-9]*/environ")
@@ -46,8 +46,8 @@ func traced(t *testing.T, trace string) (n int) {
 	return n
 }
 
-// TestHelpersHang: where every helper hangs, whoever asks is answered while the start still waits
-// for them, the end is as any other, and what they have started is gone with them.
+// TestHelpersHang: if every helper hangs, the daemon answers while the start still waits for them,
+// ends as usual, and takes the processes that the helpers have started with it.
 func TestHelpersHang(t *testing.T) {
 	t.Parallel()
 	trace := filepath.Base(t.TempDir()) + filepath.Base(filepath.Dir(t.TempDir()))
@@ -56,7 +56,7 @@ func TestHelpersHang(t *testing.T) {
 	g.scripted(teller)
 	h := g.home
 	began := time.Now()
-	d := h.daemon() // returns when the socket answers
+	d := h.daemon() // returns once the socket answers
 	answered := time.Since(began)
 	runs := func() bool { return strings.Contains(h.read("state/earshot/earshot.log"), "earshot runs") }
 	if runs() {
@@ -80,8 +80,8 @@ func TestHelpersHang(t *testing.T) {
 	testkit.Await(t, soon, "what the helpers have started to be gone", func() bool { return traced(t, trace) == 0 })
 }
 
-// TestEndsWhileHelpersHang: whoever ends the start that still waits for helpers does not wait
-// with it.
+// TestEndsWhileHelpersHang: a daemon that still waits for hanging helpers at its start can be ended
+// without waiting for them.
 func TestEndsWhileHelpersHang(t *testing.T) {
 	t.Parallel()
 	trace := filepath.Base(t.TempDir()) + filepath.Base(filepath.Dir(t.TempDir()))

@@ -9,7 +9,7 @@ import (
 	"earshot/internal/transcript"
 )
 
-// TestMeanwhile: what was seen stands among what was said, and crowds nothing of it out.
+// TestMeanwhile: things seen are merged among things said, and push none of them out.
 func TestMeanwhile(t *testing.T) {
 	of := func(sequences ...int64) (all []earshot.Event) {
 		for _, n := range sequences {

@@ -18,12 +18,11 @@ import (
 	"earshot/server/client"
 )
 
-// soon is how long a test waits for what takes milliseconds on a machine
-// that has nothing else to do.
+// soon is how long a test waits for something that takes milliseconds on a machine with nothing
+// else to do.
 const soon = 3 * time.Minute
 
-// A home is where one user of earshot lives, with nothing of this machine's in
-// it.
+// A home is the home of one user of earshot, isolated from this machine's files and settings.
 type home struct {
 	t      testing.TB
 	name   string // of the program
@@ -32,11 +31,11 @@ type home struct {
 	env    []string
 }
 
-// newHome returns an empty home. Environ goes on top of what is there anyway.
+// newHome returns an empty home. Environ is added to its environment.
 func newHome(t testing.TB, environ ...string) *home {
 	t.Helper()
 	h := &home{t: t, name: "earshot", dir: t.TempDir()}
-	runtime, err := os.MkdirTemp("", "es") // short: the path of a socket has 108 bytes at most
+	runtime, err := os.MkdirTemp("", "es") // short, because the path of a socket has at most 108 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +53,7 @@ func surroundings(dir, runtime string) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "TZ=UTC", "LC_ALL=C.UTF-8",
 		"HOME=" + dir, "TMPDIR=" + os.TempDir(),
-		"GORACE=atexit_sleep_ms=10", // a second otherwise, for each command
+		"GORACE=atexit_sleep_ms=10", // by default a second for each command
 		"XDG_CONFIG_HOME=" + filepath.Join(dir, "config"),
 		"XDG_STATE_HOME=" + filepath.Join(dir, "state"),
 		"XDG_DATA_HOME=" + filepath.Join(dir, "data"),
@@ -62,10 +61,10 @@ func surroundings(dir, runtime string) []string {
 		"XDG_RUNTIME_DIR=" + runtime,
 	}
 	env = append(env, silent...)
-	env = append(env, "EARSHOT_EXECUTIVE_PARALLEL_REASONING_CONTINUOUS=true")        // somebody has allowed it
-	env = append(env, "EARSHOT_STORE_RETENTION_OVERHEARD_HOURS=24")                  // and has been asked
-	env = append(env, "EARSHOT_EXECUTIVE_PARALLEL_REASONING_RESTS_ON_BATTERY=false") // whatever this machine runs on
-	env = append(env, "EARSHOT_EXECUTIVE_SPEECH_FILLER_AFTER_SECONDS=0")             // what sounds is compared with replies, also on a machine that is late
+	env = append(env, "EARSHOT_EXECUTIVE_PARALLEL_REASONING_CONTINUOUS=true")        // the user has allowed it
+	env = append(env, "EARSHOT_STORE_RETENTION_OVERHEARD_HOURS=24")                  // the user has been asked about it
+	env = append(env, "EARSHOT_EXECUTIVE_PARALLEL_REASONING_RESTS_ON_BATTERY=false") // whatever power this machine runs on
+	env = append(env, "EARSHOT_EXECUTIVE_SPEECH_FILLER_AFTER_SECONDS=0")             // sound is compared with replies, also on a slow machine
 	env = append(env, "EARSHOT_EXECUTIVE_LLM_SLOW_NOTICE_SECONDS=0")                 // screens are compared, and a real server may be late
 	if cover := os.Getenv("GOCOVERDIR"); cover != "" {
 		env = append(env, "GOCOVERDIR="+cover)
@@ -73,7 +72,7 @@ func surroundings(dir, runtime string) []string {
 	return env
 }
 
-// write writes a file below the home, and returns where it is.
+// write writes a file below the home, and returns its path.
 func (h *home) write(name, text string) string {
 	h.t.Helper()
 	file := filepath.Join(h.dir, name)
@@ -86,7 +85,7 @@ func (h *home) write(name, text string) string {
 	return file
 }
 
-// read returns what a file below the home holds.
+// read returns the content of a file below the home.
 func (h *home) read(name string) string {
 	h.t.Helper()
 	text, err := os.ReadFile(filepath.Join(h.dir, name))
@@ -96,7 +95,7 @@ func (h *home) read(name string) string {
 	return string(text)
 }
 
-// scripted makes the scripted model answer, which says what script says.
+// scripted makes the scripted model answer, following script.
 func (h *home) scripted(script string) {
 	h.t.Helper()
 	h.env = append(h.env, "EARSHOT_EXECUTIVE_LLM_PROVIDER=script", "EARSHOT_EXECUTIVE_LLM_SCRIPT="+h.write("model.yaml", script))
@@ -105,20 +104,20 @@ func (h *home) scripted(script string) {
 // asleep is the environment of a daemon without a console.
 var asleep = []string{"EARSHOT_PROVIDERS_CONSOLE_ENABLED=false", "EARSHOT_OUTLETS_CONSOLE_ENABLED=false"}
 
-// command is earshot with args, run by the user of h.
+// command returns a command that runs earshot with args as the user of h.
 func (h *home) command(args ...string) *exec.Cmd {
 	c := exec.Command(h.name, args...)
 	c.Env, c.Dir = h.env, h.dir
 	return c
 }
 
-// A result is what came of a command.
+// A result is the outcome of a command.
 type result struct {
 	out, err string
 	code     int
 }
 
-// earshot runs earshot with args to its end; what it reads is in.
+// earshot runs earshot with args to its end, with in as its standard input.
 func (h *home) earshot(in io.Reader, args ...string) result {
 	h.t.Helper()
 	var out, errs bytes.Buffer
@@ -170,10 +169,10 @@ func (h *home) replies() (replies []earshot.Reply) {
 	return replies
 }
 
-// client asks the daemon that runs in h.
+// client returns a client of the daemon that runs in h.
 func (h *home) client() *client.Client { return &client.Client{Socket: h.socket} }
 
-// A process is a daemon at work.
+// A process is a running daemon.
 type process struct {
 	*exec.Cmd
 	t    testing.TB

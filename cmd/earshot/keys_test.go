@@ -12,8 +12,8 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestKeys: what changes in the whole program when a key does. The keys that
-// change what a room does are tested in executive/room.
+// TestKeys checks for each key what it changes in the whole program. The keys that change what a
+// room does are tested in executive/room.
 func TestKeys(t *testing.T) {
 	for _, tt := range []struct {
 		key   string
@@ -46,8 +46,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// askedFor returns a check of what is asked of the server, without and with a
-// variable in the environment.
+// askedFor returns a check of the request to the model server, without and with a variable in the
+// environment.
 func askedFor(look func(api.ChatRequest) any, variable string, usual, changed any) func(*testing.T, *home) {
 	return func(t *testing.T, h *home) {
 		for _, tt := range []struct {
@@ -91,7 +91,7 @@ func otherProvider(t *testing.T, h *home) {
 	}
 }
 
-// nextEngine: of a list, the next one answers where the first does not.
+// nextEngine: if the first engine of a list does not answer, the next one does.
 func nextEngine(t *testing.T, h *home) {
 	h.write("config/earshot/config.yaml", "executive:\n  llm:\n    engines:\n"+
 		"      - provider: ollama\n        host: http://127.0.0.1:1\n        model: none\n"+
@@ -108,18 +108,18 @@ func nextEngine(t *testing.T, h *home) {
 	}
 }
 
-// patient returns a check that a model which says only so much, and then
-// nothing for long, is given up. It would take minutes without the key.
+// patient returns a check that earshot gives up on a model which says no more than says and then
+// stalls. Without the key it would wait for minutes.
 func patient(key, says string) func(*testing.T, *home) {
 	return func(t *testing.T, h *home) {
 		script := map[string]string{
 			"FIRST_TOKEN": "every_seconds: 2000\nreply: one two\n",
-			"IDLE":        "every_seconds: 1.5\nreply: one two\n", // the first may take that long, the second may not
+			"IDLE":        "every_seconds: 1.5\nreply: one two\n", // the first word may take that long, the second may not
 			"TOTAL":       "every_seconds: 0.7\nreply: " + strings.Repeat("one ", 2000) + "\n",
 		}
 		h.scripted(script[key])
 		environ := []string{"EARSHOT_EXECUTIVE_LLM_" + key + "_SECONDS=1"}
-		if key == "TOTAL" { // it is at least as long as the first token may take
+		if key == "TOTAL" { // it is at least as long as the limit for the first token
 			environ = append(environ, "EARSHOT_EXECUTIVE_LLM_FIRST_TOKEN_SECONDS=1")
 		}
 		r := h.with(environ...).ask("hello")
@@ -132,7 +132,7 @@ func patient(key, says string) func(*testing.T, *home) {
 	}
 }
 
-// ahead: while a reply is paused, the model goes on only so far.
+// ahead: while a reply is paused, the model runs ahead of it only so far.
 func ahead(t *testing.T, h *home) {
 	for _, tt := range []struct {
 		size        string
@@ -204,7 +204,7 @@ func louder(t *testing.T, h *home) {
 	}
 }
 
-// deaf: without the sense, the terminal only shows; what is typed is nobody's.
+// deaf: without the console as a sense the terminal only shows; nothing typed is taken.
 func deaf(t *testing.T, h *home) {
 	d := h.with("EARSHOT_PROVIDERS_CONSOLE_ENABLED=false").open("run")
 	d.await("Earshot is running.", 1)
@@ -219,7 +219,7 @@ func deaf(t *testing.T, h *home) {
 	}
 }
 
-// mute: without the outlet, what is typed is heard, and answered elsewhere.
+// mute: without the console as an outlet, what is typed is taken, and answered elsewhere.
 func mute(t *testing.T, h *home) {
 	h = h.with("EARSHOT_OUTLETS_CONSOLE_ENABLED=false")
 	w := h.open("run")

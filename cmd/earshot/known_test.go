@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestTabAndSearch: at the terminal of the daemon, and at one that is attached, Tab completes
-// what this person may know, and ^R finds what they have sent in public, also before a
-// restart; nothing that was private or off the record.
+// TestTabAndSearch: at the daemon's terminal and at an attached one, Tab completes what this person
+// may know, and ^R finds what they have sent in public, also before a restart. It never finds what
+// was private or off the record.
 func TestTabAndSearch(t *testing.T) {
 	t.Parallel()
 	h := newCompany(t)
@@ -15,7 +15,7 @@ func TestTabAndSearch(t *testing.T) {
 		t.Helper()
 		w.types(keys)
 		w.await(strings.TrimSpace(want), 1)
-		w.types("\x03") // the line is empty again
+		w.types("\x03") // clears the line
 	}
 	before := h.begin("run", "--identity", "Ann")
 	before.await(">", 1)
@@ -34,7 +34,7 @@ func TestTabAndSearch(t *testing.T) {
 
 	own := h.begin("run")
 	own.await("Who are you?", 1)
-	own.types("1\r") // who operates it
+	own.types("1\r") // the operator
 	own.await(">", 1)
 	ann := h.begin("chat", "--identity", "Ann")
 	ann.await(">", 1)
@@ -46,7 +46,7 @@ func TestTabAndSearch(t *testing.T) {
 	at(ann, "\x12harb", "(search: harb) Bob, the harbour is frozen")
 	at(ann, "\x12night", "(search: night) ")
 	at(ann, "\x12off the", "(search: off the) ")
-	at(own, "\x12frozen", "(search: frozen) ") // which Ann has sent
+	at(own, "\x12frozen", "(search: frozen) ") // sent by Ann, so not found here
 	for _, w := range []*window{own, ann} {
 		shown := w.still()
 		for _, never := range []string{"(search: night) the", "(search: off the) the", "(search: frozen) Bob", "(search: harb) the"} {
@@ -55,7 +55,7 @@ func TestTabAndSearch(t *testing.T) {
 			}
 		}
 	}
-	ann.types("/ren\t") // which is for who operates it
+	ann.types("/ren\t") // a command for operators only
 	ann.await("> /ren", 1)
 	ann.types("x\x7f")
 	if shown := ann.still(); strings.Contains(shown, "/rename") {

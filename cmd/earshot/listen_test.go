@@ -14,7 +14,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// mode asks the daemon that runs in h for the mode of the desk.
+// mode asks the daemon in h for the mode of the desk.
 func (h *home) mode() earshot.Mode {
 	h.t.Helper()
 	s, err := h.client().State(h.t.Context())
@@ -24,11 +24,11 @@ func (h *home) mode() earshot.Mode {
 	return s.Mode
 }
 
-// TestListen: while earshot listen runs a muted room is live, and when it has ended, in
-// whatever way, it is muted again.
+// TestListen: a muted room is live while earshot listen runs, and muted again once it has ended,
+// however it ends.
 func TestListen(t *testing.T) {
 	h := newHome(t, "EARSHOT_PROVIDERS_MICROPHONE_ENABLED=true")
-	h.daemon("--no-voice") // there is no microphone here, and so it is not looked for
+	h.daemon("--no-voice") // no voice, because there is no microphone here to look for
 	if r := h.earshot(nil, "mute"); r.code != success {
 		t.Fatalf("%+v", r)
 	}
@@ -58,7 +58,7 @@ func TestListen(t *testing.T) {
 			defer w.Close()
 			c := h.command(append([]string{"listen"}, tt.args...)...)
 			if c.Stdin = r; tt.code == success && tt.name != "standard input ends" {
-				c.Stdin = null // which is no end
+				c.Stdin = null // which stays open
 			}
 			var errs strings.Builder
 			c.Stderr = &errs
@@ -91,7 +91,8 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// TestListenWithoutAMicrophone says what there is not.
+// TestListenWithoutAMicrophone: listen says what is missing: a daemon, permission for the
+// microphone, or the microphone.
 func TestListenWithoutAMicrophone(t *testing.T) {
 	h := newHome(t)
 	if r := h.earshot(nil, "listen"); r.code != notRunning {
@@ -101,15 +102,15 @@ func TestListenWithoutAMicrophone(t *testing.T) {
 	if r := h.earshot(nil, "listen"); r.code != failed || !strings.Contains(r.err, "providers.microphone.enabled") {
 		t.Errorf("%+v", r)
 	}
-	h = newHome(t, "EARSHOT_PROVIDERS_MICROPHONE_ENABLED=true") // of which there is none here
+	h = newHome(t, "EARSHOT_PROVIDERS_MICROPHONE_ENABLED=true") // but there is none here
 	h.daemon()
 	if r := h.earshot(nil, "listen", "--seconds", "9"); r.code != failed || !strings.HasPrefix(r.err, "earshot: microphone: ") || !strings.Contains(r.err, "\n  → ") || strings.Contains(r.err, "I listen.") {
 		t.Errorf("%+v", r)
 	}
 }
 
-// TestAloudListen: what is said while the key is held is heard and answered although no name
-// is in it and the room is muted; nothing is captured before and after.
+// TestAloudListen: what is said while the key is held is heard and answered, although it does not
+// name the agent and the room is muted. Nothing is captured before and after.
 func TestAloudListen(t *testing.T) {
 	talks(t)
 	p := newParlour(t)
@@ -127,7 +128,7 @@ func TestAloudListen(t *testing.T) {
 	testkit.Await(t, soon, "no capture", captures(0))
 	replies := func() []earshot.Reply { return testkit.Bodies[earshot.Reply](p.journal()) }
 	for round, end := range []func(c *exec.Cmd, in *os.File){
-		func(_ *exec.Cmd, in *os.File) { in.Close() }, // with the last word
+		func(_ *exec.Cmd, in *os.File) { in.Close() }, // released with the last word
 		func(c *exec.Cmd, _ *os.File) { p.sounds(hush(1500)); c.Process.Kill() },
 	} {
 		before := len(replies())

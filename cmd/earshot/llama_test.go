@@ -9,8 +9,8 @@ import (
 	"earshot/llm/openai/llamatest"
 )
 
-// TestLlama talks to llama.cpp's own server, whose template refuses prompts as Qwen's does,
-// and has doctor look at it.
+// TestLlama talks to llama.cpp's own server, with a template that refuses prompts as Qwen's does,
+// and checks what doctor says about it.
 func TestLlama(t *testing.T) {
 	t.Parallel()
 	const tides = "The tides come twice a day."

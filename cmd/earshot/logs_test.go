@@ -11,7 +11,8 @@ import (
 	"earshot/internal/probe"
 )
 
-// TestNoPlaceForALog: a log at a place that is none is a mistake in the configuration.
+// TestNoPlaceForALog: a log file that cannot be opened is reported as a mistake in the
+// configuration.
 func TestNoPlaceForALog(t *testing.T) {
 	_, _, err := logfile.Open(config.Log{File: t.TempDir(), Level: "info"}, os.Stderr)
 	if _, cure := probe.Explain(err); !strings.Contains(cure, "log.file") {

@@ -13,21 +13,21 @@ import (
 	"earshot/internal/testkit"
 )
 
-// A load is what a process and those that it has started take of the machine.
+// A load is how much of the machine a process and its children use.
 type load struct {
-	own, all int // bytes of memory: of the daemon, and with its helpers
-	files    int // that the daemon has open
+	own, all int // bytes of memory: of the daemon, and including its helpers
+	files    int // open in the daemon
 	threads  int
 }
 
-// weighs returns what the daemon takes.
+// weighs returns the load of the daemon.
 func (p *process) weighs() (l load) {
 	p.t.Helper()
 	resident := func(pid int) int {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 		f := strings.Fields(string(text))
 		if err != nil || len(f) < 2 {
-			return 0 // gone by now
+			return 0 // it has ended meanwhile
 		}
 		pages, _ := strconv.Atoi(f[1])
 		return pages * os.Getpagesize()
@@ -46,9 +46,9 @@ func (p *process) weighs() (l load) {
 	return l
 }
 
-// TestAloudTenMinutes lets the whole program live for ten minutes that are real, with a real
-// sound server and the helpers: it is typed to, talked to and cut off, people attach and
-// leave. What it takes of the machine after the fourth minute it takes after the tenth.
+// TestAloudTenMinutes runs the whole program for ten real minutes, with a real sound server and the
+// helpers: people type, talk, cut it off, attach and leave. Its load after the tenth minute is that
+// after the fourth.
 func TestAloudTenMinutes(t *testing.T) {
 	if os.Getenv("EARSHOT_PROOF") == "" {
 		t.Skip("ten minutes are for a proof: EARSHOT_PROOF=1")

@@ -13,8 +13,8 @@ import (
 	"earshot/models/see/seetest"
 )
 
-// TestLookOllama asks a real server what is before a real helper's camera: a model of it
-// that can look at pictures says what is in them, and one that cannot is shown none.
+// TestLookOllama asks models on a real server what a real helper's camera sees: a model that can
+// look at pictures says what is in them, and a model that cannot is shown none.
 func TestLookOllama(t *testing.T) {
 	t.Parallel()
 	server := ollamatest.Start(t, ollamatest.Options{})
@@ -62,7 +62,7 @@ func TestLookOllama(t *testing.T) {
 	says("I was shown nothing.")
 }
 
-// film adds a scene that is always the same but for its noise.
+// film adds a scene that stays the same but for its noise.
 func (s *studio) film(scene string, m *image.RGBA) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +71,7 @@ func (s *studio) film(scene string, m *image.RGBA) {
 	}
 }
 
-// paper holds white paper before most of a picture.
+// paper covers the given share of a picture with white, from the top.
 func paper(m *image.RGBA, share float64) *image.RGBA {
 	b := m.Bounds()
 	b.Max.Y = b.Min.Y + int(float64(b.Dy())*share)
@@ -79,7 +79,7 @@ func paper(m *image.RGBA, share float64) *image.RGBA {
 	return m
 }
 
-// TestLookWithoutCamera: where no camera is, or none yet, that is what is said, whatever
+// TestLookWithoutCamera: without a camera, or before it works, the answer is just that, whatever
 // the model would say.
 func TestLookWithoutCamera(t *testing.T) {
 	g := newGallery(t, "")

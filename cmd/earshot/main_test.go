@@ -16,8 +16,8 @@ import (
 	"earshot/internal/testkit"
 )
 
-// The program under test is this test binary: called earshot, it is earshot.
-// So the race detector sees the program as well, and nothing has to be built.
+// TestMain makes this test binary the program under test: when called as earshot, it is earshot. So
+// the race detector covers the program as well, and nothing has to be built.
 func TestMain(m *testing.M) {
 	testscript.Main(still{m}, map[string]func(){"earshot": main, hasty: func() {
 		restarts = supervise.Config{First: 50 * time.Millisecond, Most: 200 * time.Millisecond, Well: 300 * time.Millisecond}
@@ -25,18 +25,18 @@ func TestMain(m *testing.M) {
 	}, newer: func() { release = "99.0.0"; main() }, fakeCamera: beFakeCamera, dayHelper: beDayHelper, soaking: beSoaking})
 }
 
-// newer is earshot as it will be once.
+// newer is the name for earshot with a later version number.
 const newer = "earshot-newer"
 
-// hasty is earshot as well, which starts again at once what fails.
+// hasty is the name for earshot that restarts failed parts at once.
 const hasty = "earshot-hasty"
 
-// still is a test run after which nothing may be left running.
+// still runs the tests, and fails if a goroutine is left running afterwards.
 type still struct{ *testing.M }
 
 // Run implements [testscript.TestingM].
 func (s still) Run() int {
-	if signal.Ignored(syscall.SIGHUP) { // by nohup, which would let every program under test outlast its terminal
+	if signal.Ignored(syscall.SIGHUP) { // as under nohup, which would let every program under test outlive its terminal
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	code := s.M.Run()

@@ -14,8 +14,8 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestStartMendsWhatItFinds: a daemon whose journal is damaged, wherever the start comes upon that,
-// answers after this start, has set the file aside, and says so in the room.
+// TestStartMendsWhatItFinds: a daemon with a damaged journal answers after the start, wherever the
+// start meets the damage. It has set the file aside and says so in the room.
 func TestStartMendsWhatItFinds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -60,7 +60,7 @@ func TestStartMendsWhatItFinds(t *testing.T) {
 			}
 			testkit.Await(t, soon, "the file to be set aside and that to be said", func() bool {
 				aside, _ := filepath.Glob(filepath.Join(directory, "earshot.db.damaged-*Z"))
-				_, _, _ = h.earshot(nil, "search", "ferry"), h.earshot(nil, "history"), h.earshot(nil, "say", "on") // which come upon it
+				_, _, _ = h.earshot(nil, "search", "ferry"), h.earshot(nil, "history"), h.earshot(nil, "say", "on") // commands that meet the damage, too
 				return len(aside) == 1 && strings.Contains(h.earshot(nil, "status").out, "was damaged")
 			})
 			for _, word := range []string{"harbour", "ferry"} {
@@ -76,8 +76,8 @@ func TestStartMendsWhatItFinds(t *testing.T) {
 	}
 }
 
-// TestReadyWhileChecked: after a kill a large journal is looked through in the background: the
-// daemon is ready, takes messages, and says at /readyz what it still does.
+// TestReadyWhileChecked: after a kill, a large journal is checked in the background. Meanwhile the
+// daemon is ready, takes messages, and says at /readyz what it is still doing.
 func TestReadyWhileChecked(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -89,7 +89,7 @@ func TestReadyWhileChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What takes a while to be looked through: pages that are free, which are all read.
+	// Free pages make the check take a while, since it reads all of them.
 	_, err = db.ExecContext(t.Context(), "CREATE TABLE filler (x); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400000) INSERT INTO filler SELECT zeroblob(100) FROM n")
 	if err := fmt.Sprint(err, db.Close()); err != "<nil> <nil>" {
 		t.Fatal(err)

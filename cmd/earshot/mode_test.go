@@ -13,8 +13,8 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestAloudMuted: while its room is muted the daemon captures nothing: the sound
-// server has no stream for it. Afterwards it hears again.
+// TestAloudMuted: while its room is muted the daemon captures nothing, so that the sound server has
+// no stream for it. Afterwards it hears again.
 func TestAloudMuted(t *testing.T) {
 	talks(t)
 	p := newParlour(t)

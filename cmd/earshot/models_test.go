@@ -22,8 +22,8 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// TestDoctorTries: doctor has every server of OpenAI's protocol say a word, to a prompt as
-// rooms make it, and tells what came of it.
+// TestDoctorTries: doctor has every server of OpenAI's protocol say one word, to a prompt of the
+// form that rooms use, and reports the outcome.
 func TestDoctorTries(t *testing.T) {
 	t.Parallel()
 	const templated = `{"error":{"message":"Jinja Exception: %s"}}`
@@ -74,22 +74,22 @@ func TestDoctorTries(t *testing.T) {
 	}
 }
 
-// speaks answers with a word.
+// speaks sends a reply of one word.
 func speaks(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Yes\"},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n")
 }
 
-// refuses answers with an error.
+// refuses sends an error.
 func refuses(w http.ResponseWriter, code int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	io.WriteString(w, body)
 }
 
-// TestPromptOfTools bounds what the tools cost in each prompt of the person whose account
-// this is, who may have all of them used: 4,700 bytes were some 1,500 tokens of a small
-// model, several seconds of reading on a processor alone.
+// TestPromptOfTools bounds the bytes that tools add to each prompt of the account's owner, who may
+// use all of them. 4,700 bytes were some 1,500 tokens of a small model, which take several seconds
+// to read on a processor alone.
 func TestPromptOfTools(t *testing.T) {
 	t.Parallel()
 	sizes := make(map[string]int)
@@ -139,8 +139,8 @@ func TestPromptOfTools(t *testing.T) {
 	}
 }
 
-// TestModelsList: what there is, what it can, and what is used for what, for people and for
-// programs; an engine that does not answer is told of apart.
+// TestModelsList: the list shows the models, their abilities and what each is used for, in a form
+// for people and one for programs. An engine that does not answer is reported separately.
 func TestModelsList(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, "first:1b", "second:latest")
@@ -190,8 +190,8 @@ studio  parrot         not there  -       talk, think  think
 	}
 }
 
-// TestModelsUse: a choice is written into the file that there is, and nothing else in it
-// changes; or it is said what to write.
+// TestModelsUse: a choice is written into the existing file and changes nothing else in it; or the
+// command says what to write.
 func TestModelsUse(t *testing.T) {
 	s := newShelf(t, "first:1b", "second:latest")
 	other := newShelf(t, "third:latest")
@@ -261,7 +261,7 @@ func TestModelsUse(t *testing.T) {
 	}
 }
 
-// TestModelsUseAtOnce: the earshot that runs answers with the model that is chosen, by the
+// TestModelsUseAtOnce: a running earshot answers with the model that is chosen, whether by the
 // command or in a chat.
 func TestModelsUseAtOnce(t *testing.T) {
 	t.Parallel()
@@ -287,7 +287,7 @@ func TestModelsUseAtOnce(t *testing.T) {
 	w.await(": I am first:1b.", 2)
 	w.says("/model owl")
 	w.await("ollama has no model \"owl\"", 1)
-	w.types("\x15") // it is back in the line
+	w.types("\x15") // clears the line, which the refused command is back in
 	w.says("/exit")
 	w.ended()
 	if got, want := h.read("config/earshot/config.yaml"), "executive:\n  llm:\n    host: "+s.URL+"\n    model: first:1b # the small one\n"; got != want {
@@ -295,7 +295,7 @@ func TestModelsUseAtOnce(t *testing.T) {
 	}
 }
 
-// pulling is a line of a download.
+// pulling returns a progress line of a download.
 func pulling(completed int64) string {
 	return fmt.Sprintf(`{"status":"pulling abc","digest":"sha256:abc","total":2000000000,"completed":%d}`+"\n", completed)
 }
@@ -360,7 +360,8 @@ func TestModelsGet(t *testing.T) {
 	}
 }
 
-// TestModelsGetStops: ^C ends a download at once, says how it goes on, and the server knows.
+// TestModelsGetStops: ^C ends a download at once and says how to continue it, and the server
+// notices.
 func TestModelsGetStops(t *testing.T) {
 	t.Parallel()
 	s, gone := newShelf(t), make(chan struct{})
@@ -386,7 +387,7 @@ func TestModelsGetStops(t *testing.T) {
 	}
 }
 
-// misfit returns which call of s does not fit the schema of the tool of that name.
+// misfit returns an error if a call in s does not fit the schema of its tool.
 func misfit(s *llmtest.Script) error {
 	tools := new(workspace.Store).Tools()
 	for _, r := range s.Rules {
@@ -418,7 +419,7 @@ func misfit(s *llmtest.Script) error {
 	return nil
 }
 
-// TestModelsPage: what docs/models.md shows is right, as a configuration or as a script.
+// TestModelsPage: every example in docs/models.md is valid, as a configuration or as a script.
 func TestModelsPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/models.md")
 	if err != nil {
@@ -449,8 +450,8 @@ func TestModelsPage(t *testing.T) {
 	}
 }
 
-// TestReloadToAMissingModel: where the configuration names another model that is not there,
-// status says so, once, without anybody having asked something.
+// TestReloadToAMissingModel: if the configuration is changed to a model that is not there, status
+// says so, once, without anybody having asked a question.
 func TestReloadToAMissingModel(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, "first:1b", "second:latest")

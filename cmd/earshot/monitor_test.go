@@ -18,14 +18,14 @@ import (
 	"earshot/store"
 )
 
-// A multiplexer is a tmux of its own, in which programs run on real terminals.
+// A multiplexer is a tmux server of its own, which runs programs on real terminals.
 type multiplexer struct {
 	t      testing.TB
 	h      *home
 	socket string
 }
 
-// tmux starts one. It ends with the test.
+// tmux starts a multiplexer, which ends with the test.
 func (h *home) tmux() *multiplexer {
 	h.t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -54,7 +54,7 @@ func (m *multiplexer) do(args ...string) string {
 	return string(out)
 }
 
-// run runs earshot with args in a window of so many columns and rows.
+// run runs earshot with args in a window of the given size, in columns and rows.
 func (m *multiplexer) run(width, height int, args ...string) {
 	m.t.Helper()
 	m.do(append([]string{"new-session", "-d", "-s", "it", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), m.h.name}, args...)...)
@@ -68,7 +68,7 @@ func (m *multiplexer) resize(width, height int) {
 	m.do("resize-window", "-t", "it", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height))
 }
 
-// keys presses keys, by their names.
+// keys presses keys, given by name.
 func (m *multiplexer) keys(keys ...string) {
 	m.t.Helper()
 	m.do(append([]string{"send-keys", "-t", "it"}, keys...)...)
@@ -80,11 +80,11 @@ func (m *multiplexer) types(text string) {
 	m.do("send-keys", "-t", "it", "-l", text)
 }
 
-// screen returns what stands there.
+// screen returns the text on the screen.
 func (m *multiplexer) screen() string { return m.do("capture-pane", "-p", "-t", "it") }
 
-// shows waits until all of some texts stand on the screen at once, however they are broken
-// into rows, and returns it.
+// shows waits until all of the texts are on the screen at once, however they are broken into rows,
+// and returns the screen.
 func (m *multiplexer) shows(texts ...string) (screen string) {
 	m.t.Helper()
 	testkit.Await(m.t, soon, fmt.Sprintf("a screen with %q, not\n%s", texts, m.screen()), func() bool {
@@ -100,7 +100,7 @@ func (m *multiplexer) shows(texts ...string) (screen string) {
 	return screen
 }
 
-// moving is a script for two people who think of moving.
+// moving is a script for two people who consider moving house.
 var moving = `
 every_seconds: 0.12
 rules:
@@ -115,7 +115,7 @@ rules:
 reply: Twelve minutes on foot, and six by the tram that stops at the corner.
 `
 
-// flats is what had been said there before, by people aloud too.
+// flats writes into the journal what was said before, some of it aloud.
 func (h *home) flats() {
 	h.t.Helper()
 	s, err := store.Open(h.t.Context(), store.Config{Directory: filepath.Join(h.dir, "state/earshot/journal")})
@@ -171,7 +171,7 @@ func (h *home) flats() {
 	silent(voice("bob", 0.86, 0.79, "six minutes that is fine then"), "it was said aloud, and not to me", "Bob talks to Ann")
 }
 
-// watched is a home in which all that has happened, and a daemon.
+// watched returns a home with the history of flats and a running daemon.
 func watched(t *testing.T) *home {
 	h := newHome(t)
 	h.scripted(moving)
@@ -188,8 +188,8 @@ agents:
 	return h
 }
 
-// TestMonitorOnATerminal is somebody who watches a busy room, on screens of three sizes.
-// With EARSHOT_PICTURES it makes those of the documentation; see make pictures.
+// TestMonitorOnATerminal watches a busy room on screens of three sizes. With EARSHOT_PICTURES it
+// makes the pictures for the documentation; see make pictures.
 func TestMonitorOnATerminal(t *testing.T) {
 	t.Parallel()
 	h := watched(t)
@@ -224,7 +224,7 @@ func TestMonitorOnATerminal(t *testing.T) {
 	}
 	h.picture(m, "monitor-wide", 200, "earshot monitor on 200 columns, with all panes")
 
-	// Ann cuts in, from here: the first key makes the agent yield, Enter cuts.
+	// Ann cuts in from the monitor: the first key makes the agent pause, Enter cuts it off.
 	bob.says("Earshot, tell us everything")
 	m.resize(80, 24)
 	m.shows("word003")
@@ -247,10 +247,10 @@ func TestMonitorOnATerminal(t *testing.T) {
 	testkit.Await(t, soon, "its end", func() bool { return strings.Contains(m.do("list-panes", "-t", "it", "-F", "#{pane_dead}"), "1") })
 }
 
-// pictures is where those of the documentation are made, if they are.
+// pictures returns the folder for the documentation's pictures, or "" to make none.
 func (h *home) pictures() string { return os.Getenv("EARSHOT_PICTURES") }
 
-// picture makes one of them.
+// picture makes one of them, if they are made.
 func (h *home) picture(m *multiplexer, name string, columns int, title string) {
 	dir := h.pictures()
 	if dir == "" {
@@ -262,7 +262,7 @@ func (h *home) picture(m *multiplexer, name string, columns int, title string) {
 	}
 }
 
-// TestMonitorOfSomebodyElse: what is private is on the screens of those whom it is for.
+// TestMonitorOfSomebodyElse: private messages are shown only to those whom they are for.
 func TestMonitorOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	h := watched(t)
@@ -294,8 +294,8 @@ func TestMonitorOfSomebodyElse(t *testing.T) {
 	}
 }
 
-// TestMonitorOverARestart: the monitor stays, says that the connection is lost, once, and
-// goes on with nothing lost and nothing doubled.
+// TestMonitorOverARestart: the monitor outlives a restart of the daemon, says once that the
+// connection is lost, and goes on with nothing missing or doubled.
 func TestMonitorOverARestart(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -325,7 +325,7 @@ func TestMonitorOverARestart(t *testing.T) {
 	}
 }
 
-// TestMonitorLinesOverARestart: so does one that writes lines.
+// TestMonitorLinesOverARestart: a monitor that writes plain lines does so as well.
 func TestMonitorLinesOverARestart(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -367,7 +367,7 @@ func TestMonitorLinesOverARestart(t *testing.T) {
 	h.daemon()
 	post("number two")
 	read(": number two")
-	r.Close() // nobody reads any more
+	r.Close() // nobody reads its output any more
 	testkit.Finish(t, testkit.Patience, "the end of monitor", func() { err = c.Wait() })
 	if err != nil {
 		t.Errorf("it ended with %v", err)

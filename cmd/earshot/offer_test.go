@@ -16,13 +16,13 @@ import (
 	"earshot/internal/testkit"
 )
 
-// A shelf is an Ollama server that has models, and a reply for each.
+// A shelf is a fake Ollama server with models, each of which gives a fixed reply.
 type shelf struct {
 	*httptest.Server
 
 	mu     sync.Mutex
-	pulls  func(w http.ResponseWriter, model string) (there bool) // nil has every model at once
-	models []string                                               // the newest first
+	pulls  func(w http.ResponseWriter, model string) (there bool) // if nil, every download succeeds at once
+	models []string                                               // newest first
 	asked  []api.ChatRequest
 }
 
@@ -50,14 +50,14 @@ func (s *shelf) tags(w http.ResponseWriter, _ *http.Request) {
 	json.NewEncoder(w).Encode(map[string]any{"models": list})
 }
 
-// downloads has the server download models so.
+// downloads sets how the server downloads models.
 func (s *shelf) downloads(pulls func(w http.ResponseWriter, model string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pulls = pulls
 }
 
-// pull downloads a model.
+// pull handles a request to download a model.
 func (s *shelf) pull(w http.ResponseWriter, in *http.Request) {
 	var req api.PullRequest
 	if err := json.NewDecoder(in.Body).Decode(&req); err != nil {
@@ -89,19 +89,19 @@ func (s *shelf) chat(w http.ResponseWriter, in *http.Request) {
 	fmt.Fprintf(w, `{"model":%q,"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}`+"\n", req.Model)
 }
 
-// requests returns what was asked of the models.
+// requests returns the chat requests so far.
 func (s *shelf) requests() []api.ChatRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.asked
 }
 
-// TestOffer: the first run offers what is installed, keeps the choice where
-// there is no file yet, and answers with it.
+// TestOffer: the first run offers the installed models, uses the chosen one, and saves the choice
+// in the configuration.
 func TestOffer(t *testing.T) {
 	for _, tt := range []struct {
 		name, typed, model, want string
-		file                     string // a configuration that was there before
+		file                     string // the configuration before the run
 	}{
 		{"the second", "2\r", "", "second:latest", ""},
 		{"just Enter", "\r", "", "first:1b", ""},
@@ -168,7 +168,7 @@ func TestOffer(t *testing.T) {
 	}
 }
 
-// kept checks what the configuration says after a choice.
+// kept checks the configuration file after a choice.
 func kept(t *testing.T, h *home, before string, chosen bool, model string) {
 	t.Helper()
 	switch {
@@ -187,8 +187,8 @@ func kept(t *testing.T, h *home, before string, chosen bool, model string) {
 	}
 }
 
-// TestOfferDownload: where there is no model at all, one that can call tools is offered, with
-// its size, and downloaded and kept if the person wants that.
+// TestOfferDownload: if no model is installed, the first run offers to download one that can call
+// tools, says how large it is, and downloads and saves it if the person agrees.
 func TestOfferDownload(t *testing.T) {
 	for _, tt := range []struct {
 		name, typed string
@@ -228,7 +228,7 @@ func TestOfferDownload(t *testing.T) {
 	}
 }
 
-// TestOfferNobody: in a pipe nobody is asked, and the cure is said.
+// TestOfferNobody: in a pipe nobody is asked; the hint says what to do instead.
 func TestOfferNobody(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, "first:1b")

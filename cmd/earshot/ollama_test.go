@@ -13,7 +13,7 @@ import (
 	"earshot/llm/ollama/ollamatest"
 )
 
-// What the real server's model says. The tale takes a second and more.
+// What the real server's model says. The tale takes more than a second.
 const (
 	greeting = "I have nothing to say to that — nothing at all, 你好."
 	name     = "I am a model that somebody made."
@@ -36,16 +36,17 @@ func TestOllama(t *testing.T) {
 		t.Fatal(err)
 	}
 	settle := func(t *testing.T) *home {
-		// A prompt that it did not say itself costs this model a token a byte.
+		// A prompt that the model did not say itself costs this model a token a byte.
 		return newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.Host(), "EARSHOT_EXECUTIVE_LLM_MODEL=speaker",
 			"EARSHOT_EXECUTIVE_CONVERSATIONAL_SYSTEM_PROMPT=Talk.", "EARSHOT_EXECUTIVE_CONVERSATIONAL_MAX_TOKENS=2000",
-			// Beside other tests that is a minute for who is here, and more for a dialogue.
+			// While other tests run, the model takes a minute to read who is here, and longer to
+			// read a dialogue.
 			"EARSHOT_EXECUTIVE_LLM_FIRST_TOKEN_SECONDS=170", "EARSHOT_EXECUTIVE_LLM_TOTAL_SECONDS=175")
 	}
 
 	t.Run("ByteForByte", func(t *testing.T) {
 		for question, want := range map[string]string{"good day to you": greeting, "tell me a tale": tale} {
-			h := settle(t) // without a dialogue, which the model would have to read
+			h := settle(t) // without an earlier dialogue, which the model would have to read
 			r := h.ask(question)
 			if r.out != want+"\n" || r.code != success {
 				t.Errorf("ended with %d and printed %q, want %q; complaints:\n%s", r.code, r.out, want, r.err)
@@ -117,7 +118,8 @@ func TestOllama(t *testing.T) {
 	})
 }
 
-// TestModelsOfOllama: a real server's models are listed with what they can, and one is chosen.
+// TestModelsOfOllama: the models of a real server are listed with their abilities, and one can be
+// chosen.
 func TestModelsOfOllama(t *testing.T) {
 	t.Parallel()
 	s := ollamatest.Start(t, ollamatest.Options{})

@@ -17,7 +17,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// An outage is how a part of the voice is lost, and how it comes back.
+// An outage loses a part of the voice, and brings it back.
 type outage struct {
 	name string
 	lose func(*parlour, *process) error
@@ -51,9 +51,8 @@ var outages = []outage{
 	},
 }
 
-// moved moves the capture to a microphone into which nobody speaks, which is no
-// outage, and back to the monitor that it came from, which is one: no person
-// would move it there.
+// moved moves the capture to a microphone into which nobody speaks, which is no outage, and then
+// back to the monitor that it came from. That is an outage, since no person would move it there.
 func moved(p *parlour, _ *process) error {
 	const elsewhere = "elsewhere"
 	if err := p.card.AddSource(elsewhere); err != nil {
@@ -67,7 +66,7 @@ func moved(p *parlour, _ *process) error {
 	return errors.Join(p.card.MoveSources(soundtest.Source), p.card.Unload(elsewhere))
 }
 
-// kill returns how to kill a helper.
+// kill returns a function that kills a helper.
 func kill(args ...string) func(*parlour, *process) error {
 	return func(_ *parlour, d *process) error {
 		for _, pid := range children(d.Process.Pid) {
@@ -82,11 +81,11 @@ func kill(args ...string) func(*parlour, *process) error {
 	}
 }
 
-// children returns the processes that a process has started.
+// children returns the child processes of a process.
 func children(parent int) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range all {
-		stat, _ := os.ReadFile(file) // gone by now, perhaps
+		stat, _ := os.ReadFile(file) // it may have ended meanwhile
 		_, rest, _ := strings.Cut(string(stat), ") ")
 		if f := strings.Fields(rest); len(f) > 1 && f[1] == strconv.Itoa(parent) {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
@@ -101,7 +100,7 @@ func (p *parlour) plugged(name string) error {
 	return errors.Join(p.card.Load(name), p.card.Default())
 }
 
-// rounds is how often an outage is rehearsed: often in a proof.
+// rounds returns how often an outage is rehearsed: more often in a proof run.
 func rounds() int {
 	if os.Getenv("EARSHOT_PROOF") != "" {
 		return 100
@@ -109,16 +108,16 @@ func rounds() int {
 	return 3
 }
 
-// mostTold is how many lines people are told of something that is lost again and again,
-// however often: each two are further apart than the two before.
+// mostTold is how many lines tell people of something that is lost again and again, however often:
+// the gap between two lines is always longer than the one before.
 const mostTold = 12
 
-// TestVoiceOutages: whatever of the voice is lost in mid-sentence, people are
-// told of it and of its return, but not each time if it comes and goes, what they write
-// is kept and answered meanwhile, and afterwards it hears and speaks.
+// TestVoiceOutages: whatever part of the voice is lost in mid-sentence, people are told of the loss
+// and of the return, but not every time if it comes and goes. Meanwhile what they write is kept and
+// answered, and afterwards the agent hears and speaks.
 func TestVoiceOutages(t *testing.T) {
 	t.Parallel()
-	for _, o := range outages { // one after the other: each needs a whole parlour
+	for _, o := range outages { // not in parallel, since each needs a whole parlour
 		t.Run(o.name, func(t *testing.T) {
 			p := newParlour(t, "EARSHOT_EXECUTIVE_SPEECH_ANSWER_TYPED_ALOUD=true")
 			p.scripted(talker)
@@ -143,9 +142,10 @@ func TestVoiceOutages(t *testing.T) {
 	}
 }
 
-// suffers lets an outage happen while the agent speaks, and returns what was posted meanwhile.
-// Before it, nothing is lost: neither what is slow to start on a busy machine, nor what returns and
-// is lost once more before it stays, as a helper that began before the server did.
+// suffers lets an outage happen while the agent speaks, and returns what was posted meanwhile. It
+// first waits until no fault is left: neither a part that is slow to start on a busy machine, nor
+// one that returns and is lost once more before it stays, such as a helper that started before the
+// server.
 func (p *parlour) suffers(o outage, d *process) (posted []earshot.EventID) {
 	p.t.Helper()
 	recording := p.records()
@@ -170,7 +170,7 @@ func (p *parlour) suffers(o outage, d *process) (posted []earshot.EventID) {
 	return posted
 }
 
-// faults returns how many there are at the moment, told or not; -1 if nobody can say.
+// faults returns the number of current faults, reported or not, or -1 if it is unknown.
 func (p *parlour) faults() int {
 	state, err := p.client().State(p.t.Context())
 	if err != nil {
@@ -189,8 +189,7 @@ func (p *parlour) post(text earshot.Text) earshot.EventID {
 	return id
 }
 
-// answered returns when whatever was posted is kept, decided about, and every
-// turn that was begun has ended.
+// answered waits until everything posted is decided about, and every turn that began has ended.
 func (p *parlour) answered(posted []earshot.EventID) {
 	p.t.Helper()
 	testkit.Await(p.t, soon, "an end of every turn", func() bool {
@@ -213,8 +212,8 @@ func (p *parlour) answered(posted []earshot.EventID) {
 	})
 }
 
-// reported returns the lines of the log by which people are told of a loss and of
-// the return. What was only late to begin with, on a busy machine, was not lost.
+// reported returns the log lines that tell people of a loss and of the return. It leaves out parts
+// that were only late to start on a busy machine, since these were not lost.
 func (p *parlour) reported() (lines []string) {
 	lost := make(map[string]bool)
 	for line := range strings.Lines(p.log()) {

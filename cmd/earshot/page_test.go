@@ -12,7 +12,7 @@ import (
 	"earshot/internal/probe"
 )
 
-// TestFirstScreen: at any width no word is broken that fits, whatever works and what does not.
+// TestFirstScreen: no word that fits is broken, at any width and whatever works or does not.
 func TestFirstScreen(t *testing.T) {
 	t.Parallel()
 	texts := make(map[int]string)
@@ -28,7 +28,7 @@ func TestFirstScreen(t *testing.T) {
 		text := w.text()
 		texts[width] = text[:strings.Index(text, "Who are you?")]
 	}
-	paths := regexp.MustCompile(`(\S*/\S*|:\d+)`) // of which each home has its own, longer than a row
+	paths := regexp.MustCompile(`(\S*/\S*|:\d+)`) // each home has its own paths, longer than a row
 	for width, text := range texts {
 		if got, want := paths.ReplaceAllString(text, ""), paths.ReplaceAllString(texts[300], ""); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
 			t.Errorf("in %d columns it says\n%s\nand not\n%s", width, text, texts[300])
@@ -36,8 +36,8 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
-// TestCommandsOnATerminal: what commands print for people is not broken inside a word, and what
-// goes elsewhere is not broken at all.
+// TestCommandsOnATerminal: output for people is not broken inside a word, and output that does not
+// go to a terminal is not broken at all.
 func TestCommandsOnATerminal(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -47,7 +47,7 @@ func TestCommandsOnATerminal(t *testing.T) {
 	h.ask("tell me about the tides, which I have wondered about for years")
 	for _, args := range [][]string{{"history"}, {"search", "water"}, {"why"}, {"status"}, {"today"}, {"who"}, {"context"}, {"check"}, {"doctor"}, {"models"}, {"agents"}, {"stauts"}, {"models", "get", "nothing"}} {
 		piped := h.earshot(nil, args...)
-		w := h.beginOn(45, 200, args...) // no word is longer
+		w := h.beginOn(45, 200, args...) // longer than any word
 		w.ended()
 		words := func(text string) []string {
 			return slices.DeleteFunc(strings.Fields(text), func(word string) bool { return strings.ContainsAny(word, "/0123456789") })
@@ -64,13 +64,13 @@ func TestCommandsOnATerminal(t *testing.T) {
 	}
 }
 
-// What is found where there is no microphone, and where there is not the one that was chosen.
+// The findings without any microphone, and without the chosen one.
 var (
 	noMicrophone = probe.Finding{Thing: "microphone", Absent: true, Text: "there is none", Cure: "connect one, then check: earshot devices"}
 	noYeti       = probe.Finding{Thing: "microphone", Text: `"Yeti" is not there`, Cure: "connect it, or choose another: earshot devices"}
 )
 
-// TestAbsentDevices are no fault: a dash, in one line.
+// TestAbsentDevices: a device that is not there is no fault, and is shown by a dash, in one line.
 func TestAbsentDevices(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -94,7 +94,7 @@ func TestAbsentDevices(t *testing.T) {
 	}
 }
 
-// TestStatusOfFaults: status tells of a device once, and of one that is not there as no fault.
+// TestStatusOfFaults: status reports each device once, and a device that is not there is no fault.
 func TestStatusOfFaults(t *testing.T) {
 	closed := api.CameraInfo{Camera: "nowhere", Eyes: earshot.Away, Fault: "there is none"}
 	for _, tt := range []struct {
@@ -124,7 +124,7 @@ func TestStatusOfFaults(t *testing.T) {
 	}
 }
 
-// TestStatusOfTasks: status tells what is still done in the background.
+// TestStatusOfTasks: status says what is still done in the background.
 func TestStatusOfTasks(t *testing.T) {
 	s := api.Status{RoomState: api.RoomState{Agent: "Earshot", Mode: earshot.Live}, Underway: []api.Task{{Part: "journal", Text: "cleaning up after forgetting: 40%"}}}
 	var b strings.Builder
@@ -133,12 +133,12 @@ func TestStatusOfTasks(t *testing.T) {
 	}
 }
 
-// TestDemo: what is shown of the demonstration at its end stands in the order of time, and no
-// word of it is broken.
+// TestDemo: the history at the end of the demonstration is in order of time, and no word of it is
+// broken.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	w := h.beginOn(40, 200, "demo", "--speed", "2") // how much of a reply is heard before it is cut is up to the machine
+	w := h.beginOn(40, 200, "demo", "--speed", "2") // how much of a reply is heard before the cut depends on the machine
 	if code := w.ended(); code != success {
 		t.Errorf("it ends with %d", code)
 	}

@@ -9,13 +9,13 @@ import (
 	"earshot/internal/testkit"
 )
 
-// twoAgents is a configuration with agents besides the main one.
+// twoAgents is a configuration with two agents besides the main one.
 const twoAgents = `agents:
 - {name: Alice, description: writes poems}
 - {name: Bob, description: counts things}
 `
 
-// pair is a model for a task that needs both, and for a talk in which one says LONG.
+// pair is a model for a task that needs both agents, and for a talk in which one of them says LONG.
 const pair = `every_seconds: 0.01
 reply: Well.
 rules:
@@ -37,13 +37,13 @@ rules:
 - {agent: Bob, when: odd, reply: "Two makes a pair, and LONG"}
 `
 
-// TestTwoAgents is the whole of it: somebody gives a task that needs two agents,
-// sees who does what, cuts into a talk of theirs, and has the floor at once.
+// TestTwoAgents: a person gives a task that needs two agents, sees who does what, cuts into their
+// talk, and has the floor at once.
 func TestTwoAgents(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.write("config/earshot/config.yaml", twoAgents)
-	h.scripted(strings.ReplaceAll(pair, "LONG", strings.Repeat("so does the next ", 2000))) // for minutes
+	h.scripted(strings.ReplaceAll(pair, "LONG", strings.Repeat("so does the next ", 2000))) // takes minutes to say
 	w := h.open("run")
 	w.await("agents Earshot, Alice, Bob", 1)
 	w.await(">", 1)
@@ -85,8 +85,7 @@ func TestTwoAgents(t *testing.T) {
 	h.floor(t)
 }
 
-// floor checks that the person cut somebody off, and that from then on no agent
-// said a word but to them.
+// floor checks that the person cut somebody off, and that from then on agents spoke only to them.
 func (h *home) floor(t *testing.T) {
 	t.Helper()
 	cuts, asked, after := 0, false, 0
@@ -107,8 +106,8 @@ func (h *home) floor(t *testing.T) {
 	}
 }
 
-// TestAgentsSurvive: agents that were made at run time are there after the daemon
-// was killed, asleep, with what was said to them; and that one has ended is known.
+// TestAgentsSurvive: after the daemon was killed, agents that were made at run time are there,
+// asleep, and know what was said to them. An agent that has ended is known to have ended.
 func TestAgentsSurvive(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, asleep...)
@@ -141,8 +140,8 @@ func TestAgentsSurvive(t *testing.T) {
 	w.await("Earshot: Yes.", 1)
 }
 
-// TestReach: an agent that calls the person for whom it works reaches them in the
-// room where they are, and nobody else there.
+// TestReach: an agent that calls the person for whom it works reaches them in the room where they
+// are, and nobody else there sees it.
 func TestReach(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -19,23 +19,23 @@ import (
 	"earshot/store"
 )
 
-// needVoice skips the test where there is to be no sound, and returns where the
-// helpers are.
+// needVoice returns the folder of the helpers for sound and speech, or skips the test where there
+// is to be no sound.
 func needVoice(t testing.TB) string {
 	t.Helper()
 	return helpertest.Build(t, helper.SoundProgram, helper.SpeechProgram)
 }
 
-// rate is how many samples a second has.
+// rate is the number of samples a second.
 const rate = 16000
 
-// aloud begins the name of each test in which much is said. That is understood in real
-// time, and on a machine that cannot follow words break in two: make aloud runs them one
-// after the other, beside nothing else, and make test and make race leave them out.
+// aloud is the prefix for the name of every test in which much is said. Speech is understood in
+// real time, and on a machine that cannot keep up words break in two. So make aloud runs these
+// tests one after the other, beside nothing else, and make test and make race leave them out.
 const aloud = "TestAloud"
 
-// talks is where a test begins in which much is said. It skips the test if other programs
-// keep the processors busy.
+// talks must be the first call of every test in which much is said. It skips the test if other
+// programs keep the processors busy.
 func talks(t *testing.T) {
 	if !strings.HasPrefix(t.Name(), aloud) {
 		t.Fatalf("the name of a test in which much is said begins with %s", aloud)
@@ -58,13 +58,13 @@ func newParlour(t testing.TB, environ ...string) *parlour {
 	p.env = slices.Concat(p.card.Env(), p.env, []string{
 		"PATH=" + dir + string(filepath.ListSeparator) + os.Getenv("PATH"),
 		"EARSHOT_PROVIDERS_MICROPHONE_ENABLED=true", "EARSHOT_OUTLETS_LOUDSPEAKER_ENABLED=true",
-		// Nothing comes from the virtual microphone while nobody speaks.
+		// The virtual microphone delivers nothing while nobody speaks.
 		"EARSHOT_PROVIDERS_MICROPHONE_DEAF_SECONDS=0",
 	}, environ)
 	return p
 }
 
-// in returns the same parlour, in a test within the test.
+// in returns the same parlour for use in a subtest.
 func (p *parlour) in(t testing.TB) *parlour {
 	h := *p.home
 	h.t = t
@@ -92,7 +92,7 @@ func (p *parlour) log() string {
 	return string(text)
 }
 
-// listens returns when the daemon captures and has a loudspeaker.
+// listens returns when the daemon captures sound and has a loudspeaker.
 func (p *parlour) listens() {
 	p.t.Helper()
 	testkit.Await(p.t, soon, "ears and a mouth", func() bool {
@@ -105,17 +105,17 @@ func (p *parlour) listens() {
 	})
 }
 
-// A person is a voice of flite's.
+// A person is the name of one of flite's voices.
 type person string
 
-// Those who talk. Ann has the voice of the agent itself, and so is nobody who is known.
+// The people who talk. Ann has the same voice as the agent, so she is never recognised.
 const (
 	ann person = "slt"
 	bob person = "rms"
 	eve person = "awb"
 )
 
-// uttered is what was spoken before: people repeat themselves.
+// uttered caches synthesised speech, since people repeat themselves.
 var uttered sync.Map
 
 // sound returns the sound of what a person says.
@@ -130,7 +130,7 @@ func (who person) sound(t testing.TB, text string) []int16 {
 		t.Fatalf("flite: %v: %s", err, out)
 	}
 	wav, err := os.ReadFile(file)
-	const header = 44 // bytes of flite's
+	const header = 44 // bytes in front of the samples in flite's files
 	if err != nil || len(wav) < header {
 		t.Fatalf("flite said nothing: %v", err)
 	}
@@ -142,19 +142,19 @@ func (who person) sound(t testing.TB, text string) []int16 {
 	return pcm
 }
 
-// hush is silence of so many milliseconds.
+// hush returns so many milliseconds of silence.
 func hush(ms int) []int16 { return make([]int16, ms*rate/1000) }
 
-// says lets a person say something, and returns when it has been said, with the
-// silence behind it by which one knows that it is over.
+// says lets a person say something, and returns when it has been said, including the silence that
+// marks its end.
 func (p *parlour) says(who person, text string) {
 	p.t.Helper()
 	p.sounds(slices.Concat(hush(200), who.sound(p.t, text), hush(500)))
 }
 
-// asks lets a person ask until the answer sounds, three times at most: a
-// recogniser on a busy machine misses words, as people do. While the agent works
-// on an answer nobody asks again, which would cut it off.
+// asks lets a person ask until the answer sounds, three times at most: a recogniser on a busy
+// machine misses words, as people do. Nobody asks again while the agent works on an answer, since
+// that would cut it off.
 func (p *parlour) asks(who person, question string, answer *soundtest.Recording) {
 	p.t.Helper()
 	for range 3 {
@@ -169,7 +169,7 @@ func (p *parlour) asks(who person, question string, answer *soundtest.Recording)
 	p.t.Fatalf("%q was asked in vain", question)
 }
 
-// works reports whether the agent is at an answer.
+// works reports whether the agent is working on an answer.
 func (p *parlour) works() bool {
 	p.t.Helper()
 	s, err := state(p.t.Context(), p.client())
@@ -179,7 +179,7 @@ func (p *parlour) works() bool {
 	return s.Speaking
 }
 
-// sounds lets the microphone hear pcm, and returns when it has.
+// sounds plays pcm to the microphone, and returns when it has been played.
 func (p *parlour) sounds(pcm []int16) {
 	p.t.Helper()
 	ctx, stop := context.WithTimeout(p.t.Context(), soon)
@@ -189,7 +189,7 @@ func (p *parlour) sounds(pcm []int16) {
 	}
 }
 
-// records begins a recording of the loudspeaker, which ends with the test.
+// records records the loudspeaker until the end of the test.
 func (p *parlour) records() *soundtest.Recording {
 	p.t.Helper()
 	ctx, stop := context.WithTimeout(p.t.Context(), soon)
@@ -202,7 +202,7 @@ func (p *parlour) records() *soundtest.Recording {
 	return r
 }
 
-// recorded returns what has sounded in r, with what is on its way to be recorded.
+// recorded returns the sound in r, including what is still on its way to the recording.
 func (p *parlour) recorded(r *soundtest.Recording) []int16 {
 	p.t.Helper()
 	length := r.Len() + rate
@@ -210,12 +210,12 @@ func (p *parlour) recorded(r *soundtest.Recording) []int16 {
 	return r.PCM(0)
 }
 
-// journal returns all that is written down.
+// journal returns all events of the journal.
 func (p *parlour) journal() (events []earshot.Event) {
 	p.t.Helper()
 	archive, err := store.OpenReader(p.t.Context(), filepath.Join(p.dir, "state/earshot/journal"))
 	if err != nil {
-		return nil // the daemon is about to make it
+		return nil // the daemon has not created it yet
 	}
 	defer archive.Close()
 	for e, err := range archive.Export(p.t.Context()) {
@@ -227,7 +227,7 @@ func (p *parlour) journal() (events []earshot.Event) {
 	return events
 }
 
-// replied returns all replies, as soon as there are n.
+// replied waits for n replies, and returns all of them.
 func (p *parlour) replied(n int) (replies []earshot.Reply) {
 	p.t.Helper()
 	testkit.Await(p.t, soon, "a reply", func() bool {
@@ -237,7 +237,7 @@ func (p *parlour) replied(n int) (replies []earshot.Reply) {
 	return replies
 }
 
-// heard returns all utterances, as soon as there are n.
+// heard waits for n utterances, and returns all of them.
 func (p *parlour) heard(n int) (utterances []earshot.Utterance) {
 	p.t.Helper()
 	testkit.Await(p.t, soon, "an utterance", func() bool {
@@ -247,7 +247,7 @@ func (p *parlour) heard(n int) (utterances []earshot.Utterance) {
 	return utterances
 }
 
-// speaking returns when so much has sounded in r, in milliseconds.
+// speaking waits until so many milliseconds of sound are in r.
 func (p *parlour) speaking(r *soundtest.Recording, ms int) {
 	p.t.Helper()
 	testkit.Await(p.t, soon, "the voice", func() bool { return loud(r.PCM(0)) >= ms*rate/1000 })

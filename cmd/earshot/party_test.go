@@ -17,21 +17,21 @@ import (
 	"earshot/speakers"
 )
 
-// A guest is somebody at a party, with a voice that is made and not recorded.
+// A guest is somebody at a party, with a synthetic voice.
 type guest struct {
 	name string
 	actors.Person
 }
 
-// guests are two of flite's voices, and one of espeak-ng's, of which a recogniser
-// understands little: he is there to be told apart.
+// guests have two of flite's voices and one of espeak-ng's. A recogniser understands little of the
+// latter, who is only there to be told apart.
 var guests = map[string]guest{
 	"bob":  {"bob", actors.Person{Engine: actors.Flite, Voice: "rms", Tract: 1, Pitch: 1, Pace: 1}},
 	"eve":  {"eve", actors.Person{Engine: actors.Flite, Voice: "awb", Tract: 1, Pitch: 1, Pace: 1}},
 	"dave": {"dave", actors.Person{Engine: actors.Espeak, Voice: "en-us+f3", Tract: 1, Pitch: 1, Pace: 1}},
 }
 
-// sound returns the sound of what a guest says, without the silence around it.
+// sound returns what a guest says, without the silence around it.
 func (g guest) sound(t testing.TB, text string) []int16 {
 	t.Helper()
 	wave, err := g.Say(t.Context(), actors.Calm, text)
@@ -50,25 +50,24 @@ func (g guest) sound(t testing.TB, text string) []int16 {
 	return pcm[max(0, first):last]
 }
 
-// A party is a parlour with guests, and what the history should say of it.
+// A party is a parlour with guests, and the history that it should leave.
 type party struct {
 	*parlour
 	want []verse
 }
 
-// A verse is one line of the golden reading, or some that follow each other, by
-// whoever it was.
+// A verse is an expected line of the history, or several lines in a row by the same speaker.
 type verse struct {
-	who   string // the same wherever it is said of one line that they have
+	who   string // equal for all lines of one speaker
 	text  string // of a guest, what was said; of the agent, what was heard
-	slips int    // how many words a recogniser may misunderstand; unheard is all of them
+	slips int    // how many words a recogniser may get wrong; with unheard, all of them
 	mark  string // how the line ends
 }
 
-// unheard is for words of which only the speaker counts.
+// unheard is the slips of a verse of which only the speaker counts.
 const unheard = 100
 
-// speaks lets a guest say something, and returns when it has been said.
+// speaks lets a guest say something, and returns it when it has been said.
 func (p *party) speaks(who, text string) []int16 {
 	p.t.Helper()
 	pcm := guests[who].sound(p.t, text)
@@ -76,13 +75,13 @@ func (p *party) speaks(who, text string) []int16 {
 	return pcm
 }
 
-// hears lets the microphone hear a sound, with silence around it.
+// hears plays a sound to the microphone, with silence around it.
 func (p *party) hears(pcm []int16) {
 	p.t.Helper()
 	p.sounds(slices.Concat(hush(200), pcm, hush(900)))
 }
 
-// mixed returns two sounds at once.
+// mixed returns two sounds played at once.
 func mixed(a, b []int16) []int16 {
 	both := make([]int16, max(len(a), len(b)))
 	copy(both, a)
@@ -92,17 +91,16 @@ func mixed(a, b []int16) []int16 {
 	return both
 }
 
-// reads adds to what the history should say.
+// reads adds to the expected history.
 func (p *party) reads(lines ...verse) { p.want = append(p.want, lines...) }
 
-// partyTalk is a model that writes a file when it is asked for, if it may.
+// partyTalk is a model that writes a file when asked to, if it may.
 var partyTalk = talker + "  - {when: drawer, reply: I try., calls: [{tool: write_file, arguments: {path: drawer.txt, content: open}}]}\n"
 
-// TestAloudParty: three people and the agent talk through one microphone. They
-// interrupt it and each other, go on without a pause, say "mm-hm" while it speaks, and
-// speak at the same time; somebody plays what the agent has said, and what its owner
-// has. The history reads right, who is named late is named in what was said before, and
-// a voice can do nothing that its owner can.
+// TestAloudParty: three people and the agent talk through one microphone. The people interrupt the
+// agent and each other, go on without a pause, say "mm-hm" while it speaks, and speak at the same
+// time. Somebody plays back recordings of the agent and of its owner. The history reads right: a
+// name given late also stands in earlier lines, and a voice alone has none of its owner's rights.
 func TestAloudParty(t *testing.T) {
 	talks(t)
 	p := &party{parlour: newParlour(t, "EARSHOT_PROVIDERS_MICROPHONE_LEAST_CONFIDENCE=0", "EARSHOT_SPEAKERS_ENROL_SECONDS=4")}
@@ -132,7 +130,7 @@ func TestAloudParty(t *testing.T) {
 	p.golden()
 }
 
-// enrols has what a guest sounds like kept, while they talk.
+// enrols has the voice of a guest kept while they talk.
 func (p *party) enrols(who, name string) {
 	p.t.Helper()
 	listens := make(chan result)
@@ -152,8 +150,8 @@ func (p *party) enrols(who, name string) {
 	}
 }
 
-// interrupted lets Eve ask for a story, somebody listen to it audibly, and Eve ask
-// something else over it. It returns what the agent has said in between.
+// interrupted lets Eve ask for a story, Bob say something that only shows that he listens, and Eve
+// ask something else over it. It returns the sound of the agent up to Bob's word.
 func (p *party) interrupted() []int16 {
 	p.t.Helper()
 	recording, before := p.records(), len(p.replied(0))
@@ -176,13 +174,13 @@ func (p *party) interrupted() []int16 {
 	return told
 }
 
-// operates has the owner ask aloud for what takes rights, plays that again, and has them
-// write it.
+// operates lets the owner ask aloud for something that needs rights, plays that again, and then
+// lets the owner write it.
 func (p *party) operates(owner string) {
 	p.t.Helper()
 	before := len(p.replied(0))
 	ask := func() { p.speaks("bob", "earshot, will you please open the drawer over there") }
-	for range 2 { // said, and played
+	for range 2 { // once said, once played
 		ask()
 		before++
 		p.replied(before)
@@ -208,7 +206,7 @@ func (p *party) opened() (found bool) {
 	return found
 }
 
-// names says who a voice is, also in what was said before.
+// names gives a voice a name, also in the lines expected so far.
 func (p *party) names(voice, name string) {
 	p.t.Helper()
 	if r := p.earshot(nil, "speakers", "name", voice, name); r.code != success {
@@ -221,14 +219,15 @@ func (p *party) names(voice, name string) {
 	}
 }
 
-// golden compares the history with what it should say.
+// golden compares the history with the expected one.
 func (p *party) golden() {
 	p.t.Helper()
 	golden(p.t, p.earshot(nil, "history", "-n", "100").out, p.want)
 }
 
-// golden compares a history with what it should say. What a breath has parted is one
-// line, and a few words of nobody's are none: whatever is expected must be somebody's.
+// golden compares a history with the expected one. Lines that a pause for breath has split count as
+// one, and a few words by nobody in particular count as none, since every expected line has a known
+// speaker.
 func golden(t testing.TB, shown string, expected []verse) {
 	t.Helper()
 	t.Logf("history shows\n%s", shown)
@@ -243,12 +242,12 @@ func golden(t testing.TB, shown string, expected []verse) {
 	}
 }
 
-// verses returns what a history says.
+// verses returns the lines of a history.
 func verses(shown string) (got []verse) {
 	for row := range strings.Lines(shown) {
 		m := lineOfHistory.FindStringSubmatch(strings.TrimRight(row, "\n"))
 		switch {
-		case m == nil && len(got) > 0: // a further row of a reply
+		case m == nil && len(got) > 0: // a reply goes on in this row
 			got[len(got)-1].text += " " + strings.TrimSpace(row)
 			continue
 		case m == nil, strings.HasPrefix(m[2], "[has joined"), strings.HasPrefix(m[2], "[writes"), strings.HasSuffix(m[2], "[while I spoke]"):
@@ -267,8 +266,9 @@ func verses(shown string) (got []verse) {
 	return got
 }
 
-// before returns which verse somebody goes on with, of those that may have been said at
-// the same time; the last of all if none is theirs, and -1 if there is none.
+// before returns the index of the verse that a speaker goes on with, among those that may have been
+// said at the same time. It is the last index if none of these is theirs, and -1 if there are no
+// verses.
 func before(all []verse, who string) int {
 	const atOnce = 3
 	for i := len(all) - 1; i >= max(0, len(all)-atOnce); i-- {
@@ -279,7 +279,7 @@ func before(all []verse, who string) int {
 	return len(all) - 1
 }
 
-// joined is two lines as one, with the marks of that which has more.
+// joined returns two lines as one, with the marks of the one that has more.
 func joined(a, b string) string {
 	more := marks.FindString(b)
 	if m := marks.FindString(a); len(m) > len(more) {
@@ -288,13 +288,14 @@ func joined(a, b string) string {
 	return marks.ReplaceAllString(a, "") + " " + marks.ReplaceAllString(b, "") + more
 }
 
-// lineOfHistory is when, by whom, and what; what was said before midnight has its day.
+// lineOfHistory matches the time, the speaker and the text. A line from before midnight also has
+// its date.
 var lineOfHistory = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\d )?\S+  (\S+(?: \S+)?) +(.*)$`)
 
-// breath is a few words to nobody, such as the end of a sentence that was taken for two.
+// breath matches a few words to nobody, such as the end of a sentence that was taken for two.
 var breath = regexp.MustCompile(`^([^\s\[]+ ){1,6}\[not to me]$`)
 
-// fits compares a line of history with what it should be.
+// fits returns an error if a line of the history is not the expected one.
 func (v verse) fits(got verse) error {
 	text, marked := strings.CutSuffix(got.text, v.mark)
 	switch text = strings.TrimSpace(text); {

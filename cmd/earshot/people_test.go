@@ -31,8 +31,8 @@ func newCompany(t *testing.T) *home {
 	return h
 }
 
-// TestWhoAreYou: where there is a terminal one is asked, with the known ones
-// listed; a slip is forgiven, and nobody is anybody by a slip.
+// TestWhoAreYou: on a terminal the user is asked who they are and shown the known people. A slip is
+// forgiven, and makes nobody somebody else.
 func TestWhoAreYou(t *testing.T) {
 	t.Parallel()
 	h := newCompany(t)
@@ -52,7 +52,7 @@ func TestWhoAreYou(t *testing.T) {
 		{"a reserved word", "System\rbob\r", "→ ", "You are Bob"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			os.Remove(filepath.Join(h.dir, "state/earshot/identity")) // who came in last
+			os.Remove(filepath.Join(h.dir, "state/earshot/identity")) // remembers who came in last
 			w := h.begin("chat")
 			w.await("Who are you? 1 ", 1)
 			w.await("may change settings 2 Ann human user, primary 3 Bob bites 4 Eve an AI assistant", 1)
@@ -86,8 +86,8 @@ func TestWhoAreYou(t *testing.T) {
 	w.await("no valid identity after 3 tries", 1)
 }
 
-// enters runs a command, answers who it is where the question shows something, and leaves when
-// /identity has answered.
+// enters runs a command, waits for the question to show something, answers who it is, checks the
+// answer to /identity, and leaves.
 func (h *home) enters(command, shows, typed, is string) {
 	h.t.Helper()
 	w := h.begin(command)
@@ -102,8 +102,8 @@ func (h *home) enters(command, shows, typed, is string) {
 	}
 }
 
-// TestFirstName: the first person here, where nobody else is known, gives whose account it is
-// their name, and may do all that one may. Who comes in beside them later is somebody else.
+// TestFirstName: if nobody is known yet, the first person gives their name to the owner of the
+// account, and has all the owner's rights. A name given later is somebody else's.
 func TestFirstName(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -115,8 +115,8 @@ func TestFirstName(t *testing.T) {
 	comes("2 Jo", "Eve", "You are an operator of this earshot.")
 }
 
-// TestYesterdaysName: who comes back is offered the name that they had, if it is still
-// one.
+// TestYesterdaysName: somebody who comes back is offered the name they had last, as long as it is
+// still known.
 func TestYesterdaysName(t *testing.T) {
 	t.Parallel()
 	h := newCompany(t)
@@ -129,7 +129,7 @@ func TestYesterdaysName(t *testing.T) {
 	comes("Ann", "", "You are Ann")
 	comes("Ann", "Jo Wren", "You are Jo Wren")
 	comes("Jo Wren", "", "You are Jo Wren")
-	comes("Jo Wren", "anonymous", "You are guest_") // who is nobody to come back as
+	comes("Jo Wren", "anonymous", "You are guest_") // a guest cannot come back under the same name
 	comes("Jo Wren", "1", "You are an operator of this earshot.")
 	comes("1", "", "You are an operator of this earshot.")
 	h.write("state/earshot/identity", "\n")
@@ -138,8 +138,8 @@ func TestYesterdaysName(t *testing.T) {
 	comes("1", "", "You are an operator of this earshot.")
 }
 
-// TestToken: who needs one is asked for it, unseen; when it is revoked, who came
-// in by it has to go.
+// TestToken: somebody who needs a token is asked for it, and it is not shown. Once it is revoked,
+// whoever came in by it is sent away.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	h := newCompany(t)
@@ -174,8 +174,8 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestThreePeople: they join, talk, whisper, leave; each sees what is for them,
-// with names, and nothing else; one who dies is missed once.
+// TestThreePeople: people join, talk, whisper and leave. Each sees what is for them, with names,
+// and nothing else. The death of a terminal is announced once.
 func TestThreePeople(t *testing.T) {
 	t.Parallel()
 	h := newCompany(t)
@@ -187,7 +187,7 @@ func TestThreePeople(t *testing.T) {
 	j := h.begin("chat", "--identity", "Jo Wren")
 	j.await(">", 1)
 	a.await("Jo Wren has joined", 1)
-	b.await("Jo Wren has joined", 1) // who came later than this terminal
+	b.await("Jo Wren has joined", 1) // Jo came after Bob's terminal had started
 
 	b.says("Earshot, what is your name?")
 	for _, w := range []*window{a, j} {
@@ -248,14 +248,14 @@ func TestThreePeople(t *testing.T) {
 	}
 }
 
-// history0 returns what somebody reads.
+// history0 returns the history as one person reads it.
 func (h *home) history0(who string) string {
 	h.t.Helper()
 	return h.earshot(nil, "history", "--identity", who).out
 }
 
-// TestBecome: /identity works at the console that earshot runs in, and at one
-// that is attached; old lines keep their author.
+// TestBecome: /identity works at the console that earshot runs in, and at one that is attached. Old
+// lines keep their author.
 func TestBecome(t *testing.T) {
 	t.Parallel()
 	h := newCompany(t)
@@ -275,12 +275,12 @@ func TestBecome(t *testing.T) {
 	a.await("Jo Wren has joined", 1)
 	b.says("/identity earshot")
 	b.await("not sent (still in your input line)", 1)
-	b.types("\x15") // which empties it
+	b.types("\x15") // clears the line
 	b.says("//identity is one word")
 	a.await("Jo Wren: /identity is one word", 1)
 	a.says("/exit")
 	a.ended()
-	h.earshot(nil, "history") // which must be readable meanwhile
+	h.earshot(nil, "history") // the history must be readable while others use it
 	r := h.earshot(nil, "history", "-n", "100")
 	for _, want := range []string{
 		"Ann        Earshot, what is your name?", "Bob        Earshot, what is your name?",
@@ -292,8 +292,8 @@ func TestBecome(t *testing.T) {
 	}
 }
 
-// TestRooms: what is said in one room is not said in another, and a terminal of
-// somebody who may not enter does not learn that there is one.
+// TestRooms: what is said in one room is not shown in another. Somebody who may not enter a room is
+// not told that it exists.
 func TestRooms(t *testing.T) {
 	t.Parallel()
 	h := newCompany(t)
@@ -317,7 +317,7 @@ func TestRooms(t *testing.T) {
 		w.leaves()
 	}
 
-	// Each goes on from its own past, in the mode that it was left in.
+	// Each room goes on from its own past, in the mode that it was left in.
 	d = h.daemon()
 	k = h.begin("chat", "--identity", "Bob", "--room", "kitchen")
 	k.await(">", 1)
@@ -342,7 +342,7 @@ func TestRooms(t *testing.T) {
 	k.await("the stove is broken", 1)
 }
 
-// TestNobodyIsAsked: a service asks nobody, and nobody is there.
+// TestNobodyIsAsked: a service asks nobody who they are, and nobody is there.
 func TestNobodyIsAsked(t *testing.T) {
 	t.Parallel()
 	h := newCompany(t)
@@ -363,7 +363,7 @@ func TestNobodyIsAsked(t *testing.T) {
 	}
 }
 
-// TestGuest: without a name one comes in once, and is nobody to come back as.
+// TestGuest: an anonymous guest comes in once, and cannot come back under the same name.
 func TestGuest(t *testing.T) {
 	t.Parallel()
 	h := newCompany(t)

@@ -34,9 +34,8 @@ func (d *diary) String() string {
 	return d.b.String()
 }
 
-// TestPrints: what a voice sounds like is in the one file if its owner agreed, and
-// nowhere else: in no other file below the home, in no log, in nothing that is
-// printed; and of nobody else anywhere.
+// TestPrints: if its owner agreed, a voice print is kept in one file and nowhere else: in no other
+// file below the home, in no log and in no output. Prints of other people are nowhere at all.
 func TestPrints(t *testing.T) {
 	t.Parallel()
 	log := new(diary)
@@ -49,7 +48,7 @@ func TestPrints(t *testing.T) {
 	m.does(success, "kept", "speakers", "enroll", "Ann", "--voice", "1", "--consents")
 	m.says("ann", "it is still rising")
 	m.shown("Ann        it is still rising")
-	m.earshot(nil, "say", "hello") // which no model answers: that is logged
+	m.earshot(nil, "say", "hello") // no model answers, which is logged
 
 	printed := ""
 	for _, args := range [][]string{
@@ -84,11 +83,11 @@ func TestPrints(t *testing.T) {
 	}
 }
 
-// numbers is a row of fractions as Go or JSON write them.
+// numbers matches a row of fractions as Go or JSON write them.
 var numbers = regexp.MustCompile(`(-?[0-9]+\.[0-9]{3,}(e-?[0-9]+)?[, ]+){4}`)
 
-// traces returns what prints look like in a file, in each way of writing them: some
-// numbers out of their middle.
+// traces returns what a few numbers from the middle of each print look like in a file, in each
+// possible encoding.
 func traces(prints [][]float32) (all []string) {
 	for _, p := range prints {
 		var low, high []byte
@@ -100,13 +99,13 @@ func traces(prints [][]float32) (all []string) {
 		}
 		text, _ := json.Marshal(p[3:9])
 		all = append(all, string(low), string(high), hex.EncodeToString(low), hex.EncodeToString(high),
-			base64.StdEncoding.EncodeToString(low), base64.StdEncoding.EncodeToString(high), // the numbers before fill whole letters
+			base64.StdEncoding.EncodeToString(low), base64.StdEncoding.EncodeToString(high), // the numbers before them fill whole letters
 			strings.Join(words, " "), strings.Trim(string(text), "[]"))
 	}
 	return all
 }
 
-// files returns what each file below the home holds.
+// files returns the content of each file below the home.
 func (h *home) files() map[string]string {
 	h.t.Helper()
 	all := make(map[string]string)

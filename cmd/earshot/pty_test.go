@@ -12,8 +12,8 @@ import (
 	"earshot/interrupt"
 )
 
-// story is a reply of half a minute, so that it goes on while a busy machine
-// takes its time to interrupt it.
+// story is a reply of half a minute, so that it still goes on when a busy machine is slow to
+// interrupt it.
 var story = func() string {
 	var words []string
 	for i := range storyWords {
@@ -24,10 +24,10 @@ var story = func() string {
 
 const storyWords = 600
 
-// teller is a script that tells it.
+// teller is a script that tells the story.
 var teller = "every_seconds: 0.05\nreply: " + story + "\nrules:\n  - when: your name\n    reply: My name is Earshot.\n"
 
-// words returns how much of the story can be seen.
+// words returns how many words of the story are on the screen.
 func (w *window) words() int {
 	text, n := w.text(), 0
 	for n < storyWords && strings.Contains(text, fmt.Sprintf("word%03d", n)) {
@@ -57,8 +57,8 @@ func TestOpeningScreen(t *testing.T) {
 	}
 }
 
-// TestCutByTyping walks the whole way: the first key pauses, an emptied line
-// resumes, Enter cuts, and the transcript says truthfully what was heard.
+// TestCutByTyping: the first key pauses the reply, an emptied line resumes it, and Enter cuts it.
+// The transcript says truthfully what was heard.
 func TestCutByTyping(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -99,7 +99,7 @@ func TestCutByTyping(t *testing.T) {
 
 	w.says("what were you saying?")
 	rest := strings.TrimSpace(string(said.Remainder()))
-	w.await("(the reply reached the limit", 1) // the model goes on where the rest ends
+	w.await("(the reply reached the limit", 1) // the model goes on after the rest
 	w.says("/exit")
 	if code := w.ended(); code != success {
 		t.Errorf("/exit ends it with %d", code)
@@ -127,13 +127,13 @@ func TestCommands(t *testing.T) {
 		{"/identity", "You are an operator of this earshot."},
 		{"/context", "what is your name?"},
 		{"/", "a command needs a name"},
-		{"dance", "there is no /dance"}, // behind the slash that is still there
+		{"dance", "there is no /dance"}, // typed after the slash, which is still there
 	} {
 		before := strings.Count(w.text(), tt.answer)
 		w.says(tt.command)
 		w.await(tt.answer, before+1)
 	}
-	w.types("\x03") // what was refused is back in the line
+	w.types("\x03") // clears the line, which has the refused command back
 	w.says("//slash is your name?")
 	w.await("My name is Earshot.", 2)
 	w.types("\x04")
@@ -142,7 +142,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestInterruptKey: ^C stops a reply, then asks, then leaves.
+// TestInterruptKey: the first ^C stops a reply, the next asks whether to leave, and one more
+// leaves.
 func TestInterruptKey(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -163,8 +164,8 @@ func TestInterruptKey(t *testing.T) {
 	}
 }
 
-// TestTwoTerminals: both see both, the first key in one pauses the reply on
-// both, and the other cuts it.
+// TestTwoTerminals: both terminals show what is written in either. The first key in one pauses the
+// reply on both, and the other can cut it.
 func TestTwoTerminals(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -213,8 +214,8 @@ func TestTwoTerminals(t *testing.T) {
 	a.await("Earshot: My name is Earshot.", 2)
 }
 
-// TestDeathOfTheDaemon: a terminal that is attached says so, once, and goes on when
-// there is a daemon again. What was typed meanwhile is sent.
+// TestDeathOfTheDaemon: an attached terminal says once that the daemon is gone, and goes on when
+// there is a daemon again. Lines typed meanwhile are sent then.
 func TestDeathOfTheDaemon(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -226,9 +227,9 @@ func TestDeathOfTheDaemon(t *testing.T) {
 	d.end(syscall.SIGKILL)
 	w.await("the connection to earshot was lost", 1)
 	w.says("and another story")
-	w.says("/agent") // which waits behind it
+	w.says("/agent") // sent after the line above
 
-	// The turn that was under way has an end when earshot runs again.
+	// The turn that was under way gets an end when earshot runs again.
 	h.daemon()
 	w.await("earshot is back", 1)
 	testkit.Await(t, soon, "an end of the turn", func() bool { return len(h.replies()) > 0 })
@@ -246,8 +247,7 @@ func TestDeathOfTheDaemon(t *testing.T) {
 	}
 }
 
-// TestTermination: a reply that is under way is cut and recorded, and it does
-// not take long.
+// TestTermination: a reply under way is cut off and recorded, and the end does not take long.
 func TestTermination(t *testing.T) {
 	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT} {
@@ -259,7 +259,7 @@ func TestTermination(t *testing.T) {
 			w.says("tell me a story")
 			w.await("word003", 1)
 			w.cmd.Process.Signal(s)
-			if code := w.ended(); code != success { // as it is not if it had to be hurried after four seconds
+			if code := w.ended(); code != success { // it fails if the end took more than four seconds
 				t.Errorf("it ends with %d", code)
 			}
 			said := h.replies()
@@ -277,8 +277,8 @@ func TestTermination(t *testing.T) {
 	}
 }
 
-// TestSayAmongOthers: say prints what was said to it, and nothing of the reply
-// that it cut off.
+// TestSayAmongOthers: say prints the reply to its own message, and nothing of the reply that it cut
+// off.
 func TestSayAmongOthers(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -15,7 +15,7 @@ import (
 	"earshot/server/client"
 )
 
-// readies returns the obstacles as soon as those are there that want says, by their parts.
+// readies waits until the obstacles are as want demands, and returns the readiness.
 func (h *home) readies(what string, want func(obstacles []api.Obstacle) bool) (is api.Readiness) {
 	h.t.Helper()
 	testkit.Await(h.t, soon, what, func() (ok bool) {
@@ -26,7 +26,7 @@ func (h *home) readies(what string, want func(obstacles []api.Obstacle) bool) (i
 	return is
 }
 
-// hinders returns whether a part of a kind is an obstacle.
+// hinders returns a check that a part of the given kind is an obstacle.
 func hinders(part, kind string) func([]api.Obstacle) bool {
 	return func(all []api.Obstacle) bool {
 		return slices.ContainsFunc(all, func(o api.Obstacle) bool { return o.Part == part && o.Kind == kind })
@@ -35,7 +35,7 @@ func hinders(part, kind string) func([]api.Obstacle) bool {
 
 func nothing(all []api.Obstacle) bool { return len(all) == 0 }
 
-// since fails unless a part has been an obstacle since a time between two, and says why.
+// since fails the test unless the part became an obstacle between from and to, and says why.
 func since(t *testing.T, is api.Readiness, part string, from, to time.Time) {
 	t.Helper()
 	for _, o := range is.Obstacles {
@@ -48,8 +48,8 @@ func since(t *testing.T, is api.Readiness, part string, from, to time.Time) {
 	}
 }
 
-// TestReadyWithoutMicrophone: while the device is pulled, it is said which part is not ready, and
-// since when.
+// TestReadyWithoutMicrophone: while the microphone is unplugged, readiness names it as an obstacle,
+// and since when.
 func TestReadyWithoutMicrophone(t *testing.T) {
 	t.Parallel()
 	p := newParlour(t)
@@ -69,14 +69,14 @@ func TestReadyWithoutMicrophone(t *testing.T) {
 	p.readies("that it is ready again", nothing)
 }
 
-// TestReadyWithoutModel: while nobody answers where the model is to be, it is not ready; as soon
-// as somebody does, it is, without anybody having talked to it.
+// TestReadyWithoutModel: while no model server answers, earshot is not ready. Once a server does,
+// it is, without anybody having talked to it.
 func TestReadyWithoutModel(t *testing.T) {
 	t.Parallel()
 	var there atomic.Bool
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !there.Load() {
-			panic(http.ErrAbortHandler) // as if nobody were
+			panic(http.ErrAbortHandler) // as if there were no server
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"m","object":"model"}]}`)

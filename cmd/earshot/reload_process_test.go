@@ -18,13 +18,13 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestReloadProcess: a daemon reads its file again when that comes, is written, and goes,
-// when it is signalled, and when who operates it asks; the environment goes before it.
+// TestReloadProcess: a daemon reads its configuration again when the file appears, is written or is
+// removed, on a signal, and when an operator asks for it. The environment takes precedence.
 func TestReloadProcess(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, "EARSHOT_SPEAKERS_SURE=0.8")
 	h.scripted("reply: Yes.\n")
-	d := h.daemon() // without a file
+	d := h.daemon() // without a configuration file
 	waiting := func(want ...string) {
 		t.Helper()
 		testkit.Await(t, soon, "what waits to be "+strings.Join(want, ", "), func() bool {
@@ -52,7 +52,7 @@ func TestReloadProcess(t *testing.T) {
 		testkit.Await(t, soon, words, func() bool { return strings.Count(h.read("state/earshot/earshot.log"), words) >= times })
 	}
 	log("changed=executive.llm.api_key", 1)
-	h.write("key", "second") // which no file of the configuration tells
+	h.write("key", "second") // a change that no configuration file shows
 	if err := d.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
@@ -104,8 +104,8 @@ func TestReloadProcess(t *testing.T) {
 	}
 }
 
-// TestReloadWindow: at a terminal one is told what is different, may ask for it, and its
-// end ends earshot.
+// TestReloadWindow: the terminal shows which keys have changed and can ask for a reload. SIGHUP
+// still ends earshot there.
 func TestReloadWindow(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -131,8 +131,8 @@ func TestReloadWindow(t *testing.T) {
 	w.ended()
 }
 
-// TestAloudReload: what is being said aloud is said to its end, whatever becomes otherwise
-// meanwhile; then the loudspeaker and the microphone are others, and go on.
+// TestAloudReload: whatever changes in the configuration, the reply being spoken is spoken to its
+// end. Then the loudspeaker and the microphone are replaced, and go on.
 func TestAloudReload(t *testing.T) {
 	talks(t)
 	p := newParlour(t)
@@ -168,8 +168,8 @@ providers: {microphone: {ear: {pre_roll_seconds: 0.4}}}
 	}
 }
 
-// TestReloadDiscord: the bot comes again when it is configured otherwise, and answers by
-// what it is told then; rooms go on with what was said there.
+// TestReloadDiscord: when its configuration changes the bot reconnects, and answers under the new
+// one. Rooms keep what was said there.
 func TestReloadDiscord(t *testing.T) {
 	t.Parallel()
 	c := newClub(t, "reply: Yes.\n", "")
@@ -180,15 +180,15 @@ func TestReloadDiscord(t *testing.T) {
 	before := c.read("earshot.yaml")
 	c.write("earshot.yaml", before+"    direct_messages: false\n")
 	testkit.Await(t, soon, "the bot to begin again", func() bool { return strings.Contains(c.log(), `part=Discord`) })
-	c.calls(c.ann, general, "and now?") // which it reads when it is there again
+	c.calls(c.ann, general, "and now?") // the bot reads it once it is back
 	c.answers(general, 2)
 	if said := c.reads(roomOf(general)); !strings.Contains(said, "tell me something") || !strings.Contains(said, "and now?") {
 		t.Errorf("of the room is known\n%s", said)
 	}
 }
 
-// TestReloadCameras: a camera that is configured otherwise is opened anew, and one that is
-// not goes on; while there is none, none is open.
+// TestReloadCameras: a camera whose configuration changes is opened anew, and the others go on.
+// With none configured, none is open.
 func TestReloadCameras(t *testing.T) {
 	t.Parallel()
 	g := newGallery(t, "1")
@@ -227,7 +227,7 @@ func TestReloadCameras(t *testing.T) {
 	})
 }
 
-// TestOutlastsItsTerminal: what nohup has begun does not end with the terminal.
+// TestOutlastsItsTerminal: a program started under nohup does not end with the terminal.
 func TestOutlastsItsTerminal(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -247,7 +247,7 @@ func TestOutlastsItsTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Process.Kill()
-	defer time.AfterFunc(2*testkit.Patience, func() { c.Process.Kill() }).Stop() // then there is no answer
+	defer time.AfterFunc(2*testkit.Patience, func() { c.Process.Kill() }).Stop() // ends the wait for an answer that never comes
 	said := bufio.NewScanner(out)
 	for _, text := range []string{"tell me something", "tell me more"} {
 		if _, err := io.WriteString(in, text+"\n"); err != nil {

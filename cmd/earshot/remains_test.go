@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestRemains: whatever earshot writes below the home of its user lies where docs/keeping.md
-// says, so that one can remove all of it.
+// TestRemains: everything that earshot writes below the home of its user is listed in
+// docs/keeping.md, so that one can remove all of it.
 func TestRemains(t *testing.T) {
 	h := newHome(t, "EARSHOT_EXECUTIVE_TOOLS_ENABLED=true")
 	h.scripted("reply: Good day.\nrules:\n- when: write\n  reply: I write it down.\n  calls:\n  - tool: write_file\n    arguments: {path: list.txt, content: milk}\n- result: written\n  reply: It is there.\n")

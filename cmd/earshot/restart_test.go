@@ -18,7 +18,8 @@ import (
 	"earshot/store"
 )
 
-// restarts of the daemon in the middle of a conversation: often in a proof.
+// again returns how often the daemon is restarted in the middle of a conversation: more often in a
+// proof run.
 func again() int {
 	if os.Getenv("EARSHOT_PROOF") != "" {
 		return 200
@@ -26,9 +27,9 @@ func again() int {
 	return 20
 }
 
-// TestRestartedInConversation: the daemon is ended and started again and again while
-// somebody types and a program posts, once by another version. Each message is kept
-// once and answered once, in order, and nobody has to begin anew.
+// TestRestartedInConversation: the daemon is ended and started again and again, every other time in
+// a different version, while somebody types and a program posts. Each message is kept once and
+// answered once, in order, and the terminal never has to be restarted.
 func TestRestartedInConversation(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -67,7 +68,7 @@ func TestRestartedInConversation(t *testing.T) {
 			w.says(said)
 			posted <- nil
 		}
-		delay := time.Duration(chance.IntN(80)) * time.Millisecond // the answer takes 35
+		delay := time.Duration(chance.IntN(80)) * time.Millisecond // the answer takes 35 ms
 		select {
 		case <-d.done:
 			t.Fatalf("round %d: the daemon ended by itself:\n%s", n, d.out.String())
@@ -119,8 +120,8 @@ func TestRestartedInConversation(t *testing.T) {
 	}
 }
 
-// TestRestartedBetweenTwoAgents: of two agents that were asked, the one of whom nothing was
-// heard when the daemon ended answers when it runs again, and the other has answered.
+// TestRestartedBetweenTwoAgents: two agents are asked, and the daemon ends when only one has
+// answered. When the daemon runs again the other one answers, and the first does not repeat itself.
 func TestRestartedBetweenTwoAgents(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -157,8 +158,7 @@ func (h *home) answered(t *testing.T) (all []string) {
 	return all
 }
 
-// posts posts a message until it is kept, as a program does that knows how: under the
-// same ID.
+// posts posts a message until it is kept, under the same ID, as a well-written program does.
 func (h *home) posts(t *testing.T, id earshot.EventID, text earshot.Text) (err error) {
 	deadline := time.Now().Add(soon)
 	for time.Now().Before(deadline) {
@@ -174,7 +174,7 @@ func (h *home) posts(t *testing.T, id earshot.EventID, text earshot.Text) (err e
 	return err
 }
 
-// events returns all that is on record, beside a daemon that writes.
+// events returns all events on record, while a daemon may write.
 func (h *home) events(t *testing.T) (all []earshot.Event) {
 	t.Helper()
 	archive, err := store.OpenReader(t.Context(), h.dir+"/state/earshot/journal")
@@ -191,8 +191,7 @@ func (h *home) events(t *testing.T) (all []earshot.Event) {
 	return all
 }
 
-// heard returns how many answers to each message were heard, or were made where nobody
-// listened.
+// heard returns how many replies to each message were heard, or completed without a listener.
 func (h *home) heard(t *testing.T) map[string]int {
 	t.Helper()
 	asked, heard := make(map[earshot.EventID]string), make(map[string]int)

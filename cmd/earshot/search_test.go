@@ -18,7 +18,7 @@ import (
 	"earshot/store"
 )
 
-// remembered opens a journal in which something was said, for who runs earshot.
+// remembered writes a journal in which something was said, in the name of earshot's owner.
 func remembered(t *testing.T, directory string) {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Config{Directory: directory, Projections: daemon.StoreConfig(config.Default()).Projections})
@@ -49,15 +49,15 @@ func remembered(t *testing.T, directory string) {
 	}
 }
 
-// TestSearchCommand: what is found is shown as a history shows it, the newest first, but of a
-// long text only the passage; with what was looked for in bold where a terminal can.
+// TestSearchCommand: results are shown as in the history, newest first, but of a long text only the
+// passage is shown; on a terminal that can, the words searched for are bold.
 func TestSearchCommand(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	remembered(t, filepath.Join(h.dir, "state", "earshot", "journal"))
 	for _, tt := range []struct {
 		args string
-		want string // of each result, the beginning; with a colon the error
+		want string // the start of each result's ID in order; after a colon, the error
 		code int
 	}{
 		{"tide", "hostile long short", success},
@@ -124,7 +124,7 @@ func TestSearchCommand(t *testing.T) {
 	}
 }
 
-// TestFoundInBold: a terminal shows what was looked for in bold, and acts on nothing that
+// TestFoundInBold: a terminal shows the words searched for in bold, and interprets nothing that
 // somebody has written.
 func TestFoundInBold(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")

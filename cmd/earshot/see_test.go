@@ -11,8 +11,8 @@ import (
 	"earshot/api"
 )
 
-// TestKeepPicture: a picture that is kept is for the user alone, and overwrites nothing
-// that it was not told to.
+// TestKeepPicture: a saved picture can only be read by the user, and overwrites nothing unless told
+// to.
 func TestKeepPicture(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -27,7 +27,7 @@ func TestKeepPicture(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		force bool
-		fault string // what it says beforehand; empty if the picture is kept
+		fault string // the error before looking; empty if the picture is kept
 	}{
 		{"new.jpg", false, ""},
 		{"new.jpg", false, "already exists"},
@@ -69,7 +69,7 @@ func TestKeepPicture(t *testing.T) {
 	}
 }
 
-// TestSeeEnds: each way in which nothing is seen has the exit code that says so.
+// TestSeeEnds: each way of seeing nothing has the exit code that says so.
 func TestSeeEnds(t *testing.T) {
 	clear := api.CameraView{Camera: "desk", Eyes: earshot.Clear}
 	clear.At = clear.At.AddDate(2026, 1, 1)

@@ -25,15 +25,15 @@ import (
 	"earshot/participants"
 )
 
-// soaking is this test binary as a house that lives through many hours in a few seconds:
-// everything is the daemon's own, journal and all, but the clock, which is that of
-// testing/synctest, and what it hears, sees and is told.
+// soaking is the name for this test binary as a house that lives through many hours in a few
+// seconds. Everything is the daemon's own, including the journal, except for the clock, which is
+// that of testing/synctest, and for what the house hears, sees and is told.
 const soaking = "earshot-soaking"
 
-// soakHours is the environment variable that says for how many hours.
+// soakHours is the environment variable that sets the number of hours.
 const soakHours = "SOAK_HOURS"
 
-// A gauge is what a house has taken of the machine after so many hours.
+// A gauge is what a house uses of the machine after so many hours.
 type gauge struct {
 	Hour       int       `json:"hour"`
 	At         time.Time `json:"at"`
@@ -45,7 +45,7 @@ type gauge struct {
 	Events     int64     `json:"events"`
 	Replies    int       `json:"replies"`
 	Faults     []string  `json:"faults"`
-	Late       float64   `json:"late"` // seconds of the longest negative latency; 0 if there was none
+	Late       float64   `json:"late"` // seconds of the longest negative latency, or 0
 	Reminded   int       `json:"reminded"`
 }
 
@@ -60,10 +60,10 @@ rules:
 - {result: "", reply: "Done."}
 `
 
-// beSoaking lives for as many hours as it is told, and prints a gauge after each.
+// beSoaking lives for the given number of hours, and prints a gauge after each.
 func beSoaking() {
 	code := 1
-	defer func() { os.Exit(code) }() // also when the bubble ends this goroutine, since the race detector has found something
+	defer func() { os.Exit(code) }() // deferred, because the bubble ends this goroutine when the race detector has found something
 	synctest.Test(new(testing.T), func(*testing.T) {
 		if err := soak(context.Background()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -73,13 +73,13 @@ func beSoaking() {
 	})
 }
 
-// soak is the life of a house.
+// soak runs a house for its whole life.
 func soak(ctx context.Context) error {
 	hours := 1
 	if _, err := fmt.Sscan(os.Getenv(soakHours), &hours); err != nil {
 		return err
 	}
-	// Noon before the clock goes forward: midnight and the hour that is not are in it.
+	// Noon before the clock goes forward, so that midnight and the skipped hour are included.
 	begin := time.Date(2000, 3, 25, 12, 0, 0, 0, time.Local)
 	time.Sleep(time.Until(begin))
 	a := &app{ctx: ctx, std: std{os.Stdin, outputTo(os.Stdout), os.Stderr}}
@@ -121,7 +121,7 @@ func soak(ctx context.Context) error {
 	return err
 }
 
-// openLogOf opens a log as the daemon has it.
+// openLogOf opens a log as the daemon does.
 func openLogOf(file string) (*slog.Logger, func() error, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, nil, err
@@ -133,17 +133,17 @@ func openLogOf(file string) (*slog.Logger, func() error, error) {
 	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelWarn})), f.Close, nil
 }
 
-// A life is what happens in a house.
+// A life is the sequence of things that happen in a house.
 type life struct {
 	daemon *daemon.Daemon
 	out    *json.Encoder
 
-	after int64 // the event that was looked at last
+	after int64 // the last event that was looked at
 	total gauge
 }
 
-// hour is one of it, in which somebody comes and goes nine times, mostly at the desk and
-// sometimes in the kitchen.
+// hour lets one hour pass, in which somebody comes and goes nine times: six times at the desk and
+// three times in the kitchen.
 func (l *life) hour(ctx context.Context, h int) error {
 	began := time.Now()
 	for visit := range 9 {
@@ -160,7 +160,7 @@ func (l *life) hour(ctx context.Context, h int) error {
 	return nil
 }
 
-// visit is that of Ann, who types, talks and is seen.
+// visit lets Ann come, type, talk, be seen and leave.
 func (l *life) visit(ctx context.Context, room earshot.RoomID, h int) error {
 	h1 := l.daemon.Backend()
 	account := l.daemon.Account()
@@ -192,7 +192,7 @@ func (l *life) visit(ctx context.Context, room earshot.RoomID, h int) error {
 		if err := admit(earshot.Event{ID: l.daemon.NewID(), Body: earshot.Message{Text: earshot.Text(fmt.Sprintf("%s (%d.%d)", text, h, n))}}); err != nil {
 			return err
 		}
-		time.Sleep(time.Duration(n*n) * 300 * time.Millisecond) // sometimes in the middle of the answer
+		time.Sleep(time.Duration(n*n) * 300 * time.Millisecond) // sometimes the next thing happens in the middle of the answer
 		if room == earshot.Desk {
 			if err := admit(l.seen(n)); err != nil {
 				return err
@@ -206,21 +206,21 @@ func (l *life) visit(ctx context.Context, room earshot.RoomID, h int) error {
 	return nil
 }
 
-// seen is what a camera notices.
+// seen returns something that a camera notices.
 func (l *life) seen(n int) earshot.Event {
 	return earshot.Event{ID: l.daemon.NewID(), At: time.Now(), From: earshot.Handle{Provider: "webcam", ID: "desk"}, Via: "",
 		Body: earshot.Sight{What: earshot.PeopleChanged, People: n % 2, Were: (n + 1) % 2, Eyes: earshot.Clear, Sure: 0.9}}
 }
 
-// heard is what a microphone hears.
+// heard returns something that a microphone hears.
 func (l *life) heard(text string) earshot.Event {
 	return earshot.Event{ID: l.daemon.NewID(), At: time.Now().Add(-2 * time.Second), From: earshot.Handle{Provider: "microphone", ID: "default"},
 		Body: earshot.Utterance{Text: earshot.Text(text), Confidence: 0.9, Lasted: 2 * time.Second}}
 }
 
-// read prints what the house has taken.
+// read prints the gauge.
 func (l *life) read(ctx context.Context, h int) error {
-	for { // what has happened since
+	for { // reads the events since the last time
 		some, err := l.daemon.Store().For(earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{l.daemon.Owner().ID}}).Events(ctx, l.after, 500)
 		if err != nil {
 			return err
@@ -244,7 +244,7 @@ func (l *life) read(ctx context.Context, h int) error {
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	if dir := os.Getenv("SOAK_PROFILES"); dir != "" { // for who looks for what has grown
+	if dir := os.Getenv("SOAK_PROFILES"); dir != "" { // to find out what has grown
 		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("heap.%03d", h)))
 		if err != nil {
 			return err
@@ -280,8 +280,8 @@ func (l *life) read(ctx context.Context, h int) error {
 	return l.out.Encode(r)
 }
 
-// TestSoak: hours of mixed life take no more memory, goroutines, files or room on the disk,
-// besides the journal, than the first ones: few of them here, thirty in a proof, through
+// TestSoak: many hours of mixed life take no more memory, goroutines, files or disk space besides
+// the journal than the first hours. A plain run takes four hours; a proof run takes thirty, through
 // midnight and the night in which the clock goes forward.
 func TestSoak(t *testing.T) {
 	t.Parallel()
@@ -324,7 +324,7 @@ rooms:
 	if len(all) != hours {
 		t.Fatalf("%d of %d hours: %s", len(all), hours, errs.String())
 	}
-	// What a room remembers is bounded, and full after some thirteen hours of such a life.
+	// What a room remembers is bounded, and full after some thirteen hours of this life.
 	early, last, more := all[hours/2], all[hours-1], uint64(8<<20)
 	if hours >= 30 {
 		more = 512 << 10

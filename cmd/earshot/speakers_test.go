@@ -24,8 +24,8 @@ import (
 	"earshot/speakers"
 )
 
-// A choirmaster lets people with voices that are only numbers speak to a daemon, and
-// asks it by the command line.
+// A choirmaster lets people with made-up voice prints speak to a daemon, and questions it by the
+// command line.
 type choirmaster struct {
 	*home
 	d    *daemon.Daemon
@@ -33,7 +33,7 @@ type choirmaster struct {
 	now  time.Time
 	luck *rand.Rand
 
-	prints map[string][][]float32 // of each person, as they were heard
+	prints map[string][][]float32 // of each person, in the order in which they spoke
 }
 
 func newChoirmaster(t *testing.T, log *slog.Logger) *choirmaster {
@@ -92,7 +92,7 @@ func (m *choirmaster) says(name, text string) {
 	}
 }
 
-// does runs a command, which must end with a code and print what it should.
+// does runs a command, and checks its exit code and that it prints want.
 func (m *choirmaster) does(code int, want string, args ...string) {
 	m.t.Helper()
 	if r := m.earshot(nil, args...); r.code != code || !strings.Contains(r.out+r.err, want) {
@@ -100,7 +100,7 @@ func (m *choirmaster) does(code int, want string, args ...string) {
 	}
 }
 
-// file returns what is kept of voices.
+// file returns the content of the file of voices.
 func (m *choirmaster) file() string {
 	data, err := os.ReadFile(speakers.Path(m.d.Config().Store.Directory))
 	if err != nil && !os.IsNotExist(err) {
@@ -109,7 +109,7 @@ func (m *choirmaster) file() string {
 	return string(data)
 }
 
-// TestSpeakers is what one can do about voices at a command line.
+// TestSpeakers shows what one can do about voices on the command line.
 func TestSpeakers(t *testing.T) {
 	t.Parallel()
 	m := newChoirmaster(t, quietly)
@@ -159,7 +159,7 @@ func TestSpeakers(t *testing.T) {
 	m.does(success, "Voice 3 is the same as voice 2.", "speakers", "merge", "2", "3")
 	m.does(notFound, "no such voice is known", "speakers", "forget", "9", "--yes")
 	m.does(misused, "Nobody can confirm it here", "speakers", "forget", "Bob")
-	m.does(success, "Voice 2 is forgotten.", "speakers", "forget", "Bob", "--yes") // its number, then its name
+	m.does(success, "Voice 2 is forgotten.", "speakers", "forget", "Bob", "--yes") // forget takes a voice by its number or its name
 	m.does(success, "Ann", "speakers")
 
 	m.stop()
@@ -172,8 +172,8 @@ func TestSpeakers(t *testing.T) {
 	}
 }
 
-// TestThatWasSaidBy: who has said something is corrected in a conversation, where both are
-// known, and taken back. Nobody is somebody else because of it.
+// TestThatWasSaidBy: the speaker of a sentence is corrected in a conversation of two known people,
+// and the correction is undone. Neither changes whose any other sentence is.
 func TestThatWasSaidBy(t *testing.T) {
 	t.Parallel()
 	m := newChoirmaster(t, quietly)
@@ -197,7 +197,7 @@ func TestThatWasSaidBy(t *testing.T) {
 	m.shown("Bob        the moon is full")
 }
 
-// shown waits until the history shows a line.
+// shown waits until the history contains a line.
 func (m *choirmaster) shown(line string) {
 	m.t.Helper()
 	testkit.Await(m.t, soon, line, func() bool { return strings.Contains(m.earshot(nil, "history").out, line) })

@@ -14,16 +14,16 @@ import (
 	"earshot/server/client"
 )
 
-// TestADaemonThatIsStuck: who asks one that takes every call and answers none is told so,
-// and does not wait for ever.
+// TestADaemonThatIsStuck: a command that asks a daemon which accepts connections and never answers
+// says so, and does not wait for ever.
 func TestADaemonThatIsStuck(t *testing.T) {
-	dir, err := os.MkdirTemp("", "stuck") // a socket's path is short
+	dir, err := os.MkdirTemp("", "stuck") // short, because the path of a socket is limited
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "s")
-	l, err := net.Listen("unix", socket) // nobody accepts
+	l, err := net.Listen("unix", socket) // accepts nothing
 	if err != nil {
 		t.Fatal(err)
 	}

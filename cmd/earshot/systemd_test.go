@@ -13,15 +13,15 @@ import (
 	"earshot/internal/testkit"
 )
 
-// A seat is a place where a real systemd looks after the programs of a user: a mount
-// namespace of its own, with its own cgroups, which is gone when it ends.
+// A seat is a mount namespace with its own cgroups, in which a real systemd looks after the
+// programs of a user. It is gone when the systemd ends.
 type seat struct {
 	*home
 	pid int // of the systemd
 }
 
-// newSeat starts a systemd --user for the user of h, or skips the test where that cannot
-// be: without systemd, or without the right to make a namespace.
+// newSeat starts a systemd --user for the user of h. It skips the test if there is no systemd, or
+// no right to make a namespace.
 func newSeat(t *testing.T, h *home) *seat {
 	t.Helper()
 	for _, program := range []string{"unshare", "nsenter", "dbus-daemon", "systemctl", "/lib/systemd/systemd"} {
@@ -36,9 +36,9 @@ func newSeat(t *testing.T, h *home) *seat {
 	runtime := filepath.Dir(filepath.Dir(s.socket))
 	log := s.write("systemd.log", "")
 	pid := filepath.Join(s.dir, "pid")
-	// A systemd wants to be told that the machine runs systemd, to have a cgroup of
-	// its own, and a bus; and that what its children mount for a service is there for
-	// all, as on any machine that it has started.
+	// A systemd needs to see that the machine runs systemd, and it needs a cgroup of its own and a
+	// bus. What its children mount for a service must be visible to all, as on a machine that it
+	// has booted.
 	script := s.write("seat.sh", `set -eu
 mount --make-rshared /
 mount -t tmpfs none /run
@@ -100,7 +100,7 @@ exec /lib/systemd/systemd --user
 	return s
 }
 
-// within runs a program beside the systemd.
+// within runs a program in the namespace of the systemd.
 func (s *seat) within(program string, args ...string) (string, error) {
 	path, err := exec.LookPath(program)
 	if err != nil {
@@ -116,8 +116,8 @@ func (s *seat) systemctl(args ...string) (string, error) {
 	return s.within("systemctl", append([]string{"--user", "--no-pager"}, args...)...)
 }
 
-// installs installs the service. Systemd gives it its own environment, not that of the
-// user, so that goes in by the file. More is what else the unit says.
+// installs installs the service. Systemd gives the service its own environment, not that of the
+// user, so the settings go into a file. More is added to the unit.
 func (s *seat) installs(more string) (out string) {
 	s.t.Helper()
 	var passed strings.Builder
@@ -138,8 +138,8 @@ func (s *seat) installs(more string) (out string) {
 	return out
 }
 
-// TestSystemd: a real systemd runs the service with all its hardening: it says when it
-// is ready and how it is, is replaced when it is stuck, and ends.
+// TestSystemd: a real systemd runs the service with all its hardening. The service says when it is
+// ready and how it is, is replaced when it is stuck, and ends.
 func TestSystemd(t *testing.T) {
 	t.Parallel()
 	s := newSeat(t, newHome(t))
@@ -172,7 +172,7 @@ func TestSystemd(t *testing.T) {
 		t.Errorf("reload: %v %s", err, out)
 	}
 
-	// Stuck as a whole it beats no more, and is replaced.
+	// Stopped as a whole, the service sends no more heartbeats, and is replaced.
 	syscall.Kill(pid, syscall.SIGSTOP)
 	testkit.Await(t, soon, "another one", func() bool {
 		is = s.properties(t)
@@ -196,8 +196,8 @@ func TestSystemd(t *testing.T) {
 	}
 }
 
-// TestSystemdCredential: a secret that systemd hands to the service as docs/service.md
-// says is the one that it uses, and stands nowhere else.
+// TestSystemdCredential: the service uses the secret that systemd hands to it as described in
+// docs/service.md, and the secret is nowhere else.
 func TestSystemdCredential(t *testing.T) {
 	t.Parallel()
 	c := newClub(t, "reply: Well.\n", "")
@@ -206,7 +206,7 @@ func TestSystemdCredential(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(secret), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(filepath.Join(c.dir, "token"), secret); err != nil { // where the configuration looks for it is nothing
+	if err := os.Rename(filepath.Join(c.dir, "token"), secret); err != nil { // so that nothing is where the configuration looks for it
 		t.Fatal(err)
 	}
 	said := s.installs("LoadCredential=discord:%E/earshot/discord.token\nEnvironment=EARSHOT_PROVIDERS_DISCORD_TOKEN_FILE=%d/discord\n")
@@ -225,7 +225,7 @@ func TestSystemdCredential(t *testing.T) {
 		t.Error("no credentials were handed to it")
 	}
 	for _, args := range [][]string{{"status"}, {"doctor"}, {"diagnostics"}, {"service", "status"}} {
-		out, _ := s.within("earshot", args...) // which may say that something is amiss
+		out, _ := s.within("earshot", args...) // the exit code may say that something is amiss
 		said += out
 	}
 	for name, value := range is {
@@ -245,7 +245,7 @@ func TestSystemdCredential(t *testing.T) {
 	}
 }
 
-// properties returns what systemd knows of the service.
+// properties returns what systemd knows about the service.
 func (s *seat) properties(t *testing.T) map[string]string {
 	t.Helper()
 	out, err := s.systemctl("show", systemd.UnitName)

@@ -16,8 +16,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// delivers returns the status by which a message is answered that is sent over the socket, and
-// what is said.
+// delivers posts a message over the socket, and returns the status and the body of the response.
 func (h *home) delivers(id earshot.EventID, text string) (int, string) {
 	h.t.Helper()
 	body, err := json.Marshal(map[string]string{"id": string(id), "text": text})
@@ -39,8 +38,8 @@ func (h *home) delivers(id earshot.EventID, text string) (int, string) {
 	return resp.StatusCode, string(said)
 }
 
-// TestPostings: what says nothing is 400; the same again is kept once; an ID that something else
-// has is 409, also after a start.
+// TestPostings: a blank message gets 400, a repeated one is kept once, and a different message
+// under a known ID gets 409, also after a restart.
 func TestPostings(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -77,8 +76,8 @@ func TestPostings(t *testing.T) {
 	}
 }
 
-// TestSaySuperseded: who waits for a reply that does not come, since something else was asked
-// meanwhile, is told so.
+// TestSaySuperseded: say reports that no reply will come when something else is asked before its
+// question is answered.
 func TestSaySuperseded(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, "EARSHOT_EXECUTIVE_INTERRUPTION_ENABLED=false")
@@ -105,7 +104,7 @@ func TestSaySuperseded(t *testing.T) {
 	}
 }
 
-// TestSayCutOff: so is who waits for a reply that is cut off before a word of it is heard.
+// TestSayCutOff: say reports the same if the reply is cut off before a word of it is heard.
 func TestSayCutOff(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -13,7 +13,7 @@ import (
 	"earshot/store"
 )
 
-// What somebody wants to know, and asks in between.
+// A question to think about, and another one asked in between.
 const (
 	wonder  = "/think will the boat leave in time?"
 	outcome = "The boat will leave in time, with the tide at six."
@@ -22,10 +22,10 @@ const (
 	goesOn  = "The hurry is about the boat."
 )
 
-// foundOut is what a model answers that has found it.
+// foundOut is the model's answer once it has found the outcome.
 var foundOut = fmt.Sprintf(`{"findings": [{"text": %q, "evidence": ["e1"], "confidence": 0.9, "minutes": 30, "worth_saying": true}]}`, outcome)
 
-// musing is a thought of so many words.
+// musing returns a thought of so many words.
 func musing(words int) string {
 	var all []string
 	for i := range words {
@@ -34,8 +34,8 @@ func musing(words int) string {
 	return strings.Join(all, " ")
 }
 
-// interruptsAThought has somebody ask for thought, look at it while it grows, talk
-// about something else in between, hear what it came to, and ask why it was said.
+// interruptsAThought lets a person ask for a thought, watch it grow, ask something else in between,
+// hear the outcome, and ask why it was said.
 func interruptsAThought(t *testing.T, h *home) {
 	w := h.open("run")
 	w.says("hello")
@@ -68,8 +68,8 @@ func interruptsAThought(t *testing.T, h *home) {
 	}
 }
 
-// stretches looks at what is written down of the thought: it gave way to somebody,
-// kept what it had, and went on to its end with what had come in between.
+// stretches checks what the journal says about the thought: it gave way to the person, kept what it
+// had, and went on to its end with what had come in between.
 func stretches(t *testing.T, h *home) {
 	archive, err := store.OpenReader(t.Context(), h.dir+"/state/earshot/journal")
 	if err != nil {
@@ -104,7 +104,7 @@ func stretches(t *testing.T, h *home) {
 	}
 }
 
-// TestThinking thinks in a real terminal, with the scripted model.
+// TestThinking runs the thought on a terminal, with the scripted model.
 func TestThinking(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -119,9 +119,9 @@ rules:
 	interruptsAThought(t, h)
 }
 
-// TestThinkShowsItGrow: at the console /think, which is a command and no talk, shows the
-// thought as it grows. A plain key parks it at once, and an emptied line lets it go on;
-// so does an answer, and it has that in mind.
+// TestThinkShowsItGrow: at the console /think shows the thought as it grows, and does not interrupt
+// it, being a command and not talk. A plain key parks the thought at once, and emptying the line
+// lets it go on. After an answer it goes on as well, with that answer in mind.
 func TestThinkShowsItGrow(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -162,14 +162,15 @@ rules:
 	w.ended()
 }
 
-// TestThinkingOllama does what TestThinking does with a real server that has one slot for both.
+// TestThinkingOllama does what TestThinking does, with a real server that has one slot for both the
+// thought and the answers.
 func TestThinkingOllama(t *testing.T) {
 	t.Parallel()
 	s := ollamatest.Start(t, ollamatest.Options{})
 	model := ollamatest.Model{
 		Tools: true, Instructed: true, Layers: 1, Words: 65536,
 		Says: answer,
-		Routes: []ollamatest.Route{ // words in what the house asks last
+		Routes: []ollamatest.Route{ // words in the last message of the prompt
 			{Word: "Ponder", Says: musing(480)},
 			{Word: "interrupted by:", Says: goesOn},
 			{Word: "JSON", Says: foundOut},
@@ -181,12 +182,13 @@ func TestThinkingOllama(t *testing.T) {
 	interruptsAThought(t, newHome(t,
 		"EARSHOT_EXECUTIVE_LLM_HOST="+s.Host(), "EARSHOT_EXECUTIVE_LLM_MODEL=thinker",
 		"EARSHOT_EXECUTIVE_CONVERSATIONAL_SYSTEM_PROMPT=Talk.", "EARSHOT_EXECUTIVE_REASONING_SYSTEM_PROMPT=Ponder.",
-		// Beside other tests that is a minute for who is here, and more for a dialogue.
+		// While other tests run, the model takes a minute to read who is here, and longer to read a
+		// dialogue.
 		"EARSHOT_EXECUTIVE_LLM_FIRST_TOKEN_SECONDS=170", "EARSHOT_EXECUTIVE_LLM_TOTAL_SECONDS=175"))
 }
 
-// TestAKillForgetsNoQuestion: what somebody wants to know is thought about after a
-// start, although the daemon was killed while it had only begun to.
+// TestAKillForgetsNoQuestion: if the daemon is killed when it has only begun to think about a
+// question, it thinks about it after the next start.
 func TestAKillForgetsNoQuestion(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

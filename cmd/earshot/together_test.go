@@ -13,7 +13,7 @@ import (
 	"earshot/llm/ollama/ollamatest"
 )
 
-// neighbours are who is known before anybody comes; Carol is new.
+// neighbours are the people who are known from the start; Carol is new.
 const neighbours = `external_actors:
   actors:
   - {actor_id: bob, type: human, display_name: Bob, description: "bites"}
@@ -22,7 +22,7 @@ rooms:
 - {id: den, actors: [eve]}
 `
 
-// gossip is what the agent says to them.
+// gossip is what the agent answers.
 const gossip = `every_seconds: 0.02
 reply: Well, well, well.
 rules:
@@ -32,21 +32,20 @@ rules:
   - {when: your name, reply: My name is Earshot.}
 `
 
-// A rumour is a word that was said or answered, and who knows it: the windows of
-// those have shown it, and those read it in the history, if it was kept.
+// A rumour is a word that was said or answered, and the people who know it: their windows have
+// shown it, and they read it in the history, if it was kept.
 type rumour struct {
 	word, knows string
 	unkept      bool
 }
 
-// A gathering is people at their windows, each called by what they say to be.
-// Root is whoever the account belongs to.
+// A gathering is people at their windows, by name. Root is the owner of the account.
 type gathering struct {
 	*home
 	at map[string]*window
 }
 
-// gather lets Root run earshot, and the others come in.
+// gather lets Root run earshot and the others join.
 func gather(t *testing.T, h *home) *gathering {
 	h.write("config/earshot/config.yaml", neighbours)
 	g := &gathering{h, map[string]*window{"Root": h.open("run")}}
@@ -60,8 +59,7 @@ func gather(t *testing.T, h *home) *gathering {
 	return g
 }
 
-// says lets somebody write a line, and returns when those who are to know have
-// read what they wait for.
+// says lets somebody write a line, and waits until each person in by has read what is awaited.
 func (g *gathering) says(who, line, awaited, by string) {
 	g.t.Helper()
 	g.at[who].says(line)
@@ -70,7 +68,7 @@ func (g *gathering) says(who, line, awaited, by string) {
 	}
 }
 
-// hear waits until everybody else has read something so many times.
+// hear waits until everybody whom text is not about has read it so many times.
 func (g *gathering) hear(text string, times int) {
 	g.t.Helper()
 	for name, w := range g.at {
@@ -80,10 +78,10 @@ func (g *gathering) hear(text string, times int) {
 	}
 }
 
-// all are who is here.
+// all returns the names of everybody at a window.
 func (g *gathering) all() string { return strings.Join(slices.Sorted(maps.Keys(g.at)), " ") }
 
-// shown checks what the windows have shown.
+// shown checks that each window has shown exactly what its owner may know.
 func (g *gathering) shown(rumours []rumour) {
 	g.t.Helper()
 	for name, w := range g.at {
@@ -96,7 +94,7 @@ func (g *gathering) shown(rumours []rumour) {
 	}
 }
 
-// kept checks what each reads in the history, finds, and gets from the daemon.
+// kept checks what each person reads in the history, finds by searching, and gets from the daemon.
 func (g *gathering) kept(rumours []rumour) {
 	g.t.Helper()
 	for _, name := range []string{"Root", "Bob", "Carol"} {
@@ -125,8 +123,8 @@ func (g *gathering) kept(rumours []rumour) {
 	}
 }
 
-// streamed returns the events that a program is sent which follows for somebody,
-// up to the last of their history. Nobody is named for Root.
+// streamed returns the events that a program gets which follows on behalf of somebody, up to the
+// last event of their history. No name stands for Root.
 func (g *gathering) streamed(name []string, history string) string {
 	g.t.Helper()
 	c := g.client()
@@ -156,8 +154,7 @@ func (g *gathering) streamed(name []string, history string) string {
 	return all.String()
 }
 
-// unwritten checks that nothing of what was said is in the log, and nothing that
-// was off the record in any file.
+// unwritten checks that nothing said is in the log, and nothing said off the record is in any file.
 func (g *gathering) unwritten(rumours []rumour) {
 	g.t.Helper()
 	log, all := g.read("state/earshot/earshot.log"), g.everything("state")
@@ -171,10 +168,9 @@ func (g *gathering) unwritten(rumours []rumour) {
 	}
 }
 
-// TestTogether: three people and an agent join, talk, whisper and leave, in
-// three terminals. Each knows what they may know, and nothing else: on the
-// screen, in the history, in what is found, in answers to /who, /why and
-// /context, and after a new beginning.
+// TestTogether: three people and an agent join, talk, whisper and leave, on three terminals. Each
+// knows what they may know, and nothing else: on the screen, in the history, in search results, in
+// answers to /who, /why and /context, and after a restart.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -196,13 +192,13 @@ func TestTogether(t *testing.T) {
 	g.hear("Bob: Earshot, what is your name?", 1)
 	g.says("Carol", "Bob, there is parsley", "Carol: Bob, there is parsley", "Root Bob")
 
-	// Whispering. A private question has a private answer.
+	// Whispering. A private question gets a private answer.
 	g.says("Bob", "/msg Carol I took the saffron", "saffron", "Carol")
 	g.says("Bob", "/msg Earshot where is the pepper?", "It is with the cardamom.", "Bob")
 	g.says("Carol", "/msg Bob, Earshot: I have cumin", "Then you need turmeric.", "Bob Carol")
 	g.says("Bob", "/note we need nutmeg", "nutmeg", all)
 
-	// What the room lets in, in turn.
+	// The modes of the room, one after the other.
 	g.says("Carol", "/offrecord", "The room is off the record", all)
 	g.says("Root", "nobody knows of the clove", "nobody knows of the clove", all)
 	g.says("Carol", "/msg Bob nor of the fennel", "fennel", "Bob")
@@ -211,7 +207,7 @@ func TestTogether(t *testing.T) {
 	g.says("Root", "/mute", "The room is muted", all)
 	g.says("Root", "Earshot, what about vinegar?", "Try the radish.", all)
 
-	// A room of somebody else.
+	// A room that belongs to somebody else.
 	token := strings.TrimSpace(h.earshot(nil, "token", "create", "Eve").out)
 	if r := h.earshot(nil, "chat", "--identity", "Eve", "--room", "den"); r.code != failed || !strings.Contains(r.err, "token") {
 		t.Errorf("without a token Eve is told %q", r.err)
@@ -232,7 +228,7 @@ func TestTogether(t *testing.T) {
 		t.Errorf("whose token was revoked leaves with %d, having read\n%s", code, den.text())
 	}
 
-	// What each may ask for.
+	// The commands that each may use.
 	for name, w := range g.at {
 		w.says("/who")
 		w.says("/why")
@@ -250,12 +246,12 @@ func TestTogether(t *testing.T) {
 	g.kept(rumours)
 	g.unwritten(rumours)
 
-	// Leaving: by the door, by the window, and dead. Who is at two terminals
-	// came once, and goes once.
+	// Leaving by /exit, by closing the window, and by a kill. Somebody at two terminals joins once
+	// and leaves once.
 	second := h.begin("chat", "--identity", "bob")
 	second.await("The room is muted", 1)
 	g.at["Carol"].user.Close()
-	g.at["Root"].says("goodbye") // what comes ends the read by which this end is held open
+	g.at["Root"].says("goodbye") // the output ends the read that holds this end open
 	g.at["Root"].await("Carol has left", 1)
 	g.at["Bob"].says("/exit")
 	g.at["Bob"].ended()
@@ -273,7 +269,7 @@ func TestTogether(t *testing.T) {
 	root.says("/exit")
 	root.ended()
 
-	// And again: names, the mode and what was private are as they were.
+	// After a restart, names, the mode and private messages are as they were.
 	h.daemon()
 	g.kept(rumours)
 	again := h.begin("chat", "--identity", "carol")
@@ -289,7 +285,7 @@ func TestTogether(t *testing.T) {
 	g.unwritten(rumours)
 }
 
-// TestTogetherOllama is the same with a real server, as far as it goes there.
+// TestTogetherOllama does the same with a real server, as far as that is possible.
 func TestTogetherOllama(t *testing.T) {
 	t.Parallel()
 	s := ollamatest.Start(t, ollamatest.Options{})

@@ -16,14 +16,14 @@ import (
 	"earshot/models/tts"
 )
 
-// A rendition is how the agent's voice says a text: other sound each time in its
-// consonants, and each time the same in everything that can be compared.
+// A rendition is a text spoken by the agent's voice. Its consonants sound different each time; all
+// that can be compared sounds the same.
 type rendition struct {
 	pcm   []int16
-	words []tts.Word // where in the text and in pcm each begins
+	words []tts.Word // where each word begins in the text and in pcm
 }
 
-// rendered lets a voice like the agent's say clauses, one after the other.
+// rendered lets a voice like the agent's say clauses one after the other.
 func rendered(t testing.TB, clauses ...string) (r rendition) {
 	t.Helper()
 	path := filepath.Join(needVoice(t), helper.SpeechProgram)
@@ -62,9 +62,9 @@ func rendered(t testing.TB, clauses ...string) (r rendition) {
 	return r
 }
 
-// gapless returns pcm without its short pauses, which a busy machine adds to
-// anywhere, and where in it each sample is. Longer ones stay: what follows them
-// may be something else that was said.
+// gapless returns pcm without its short pauses, since a busy machine adds such pauses anywhere, and
+// the new position of each sample. Longer pauses stay: what follows them may be something else that
+// was said.
 func gapless(pcm []int16) (kept []int16, at []int) {
 	at = make([]int, len(pcm)+1)
 	for i := 0; i < len(pcm); {
@@ -81,7 +81,7 @@ func gapless(pcm []int16) (kept []int16, at []int) {
 	return kept, at
 }
 
-// silence returns how many samples pcm begins with that are silent.
+// silence returns how many silent samples pcm begins with.
 func silence(pcm []int16) (n int) {
 	for n < len(pcm) && pcm[n] == 0 {
 		n++
@@ -89,18 +89,17 @@ func silence(pcm []int16) (n int) {
 	return n
 }
 
-// The sizes of what is compared, in samples.
+// Sizes for the comparison, in samples.
 const (
-	pause   = rate / 200    // silence that is longer is none of the sound
-	grain   = rate / 50     // what counts as played
-	shape   = rate / 5      // by which a place is found again after a gap
-	patch   = 20            // grains that may be missing: a shape across a gap is in no place
-	stutter = patch * grain // shorter than what ends the search
-	gap     = 12 * rate     // how long a voice may be held up, by who speaks over it three times on a busy machine
+	pause   = rate / 200    // longer silence is not part of the sound
+	grain   = rate / 50     // the smallest piece that counts as played
+	shape   = rate / 5      // the piece by which a place is found again after a gap
+	patch   = 20            // grains that may be missing: a shape across a gap is found nowhere
+	stutter = patch * grain // the longest pause that is ignored; as much missing sound ends the search
+	gap     = 12 * rate     // how long a voice may be held up by somebody who speaks over it three times on a busy machine
 )
 
-// sounded returns how many words of r are in the recording. A word counts when
-// half of it was played.
+// sounded returns how many words of r are in the recording. A word counts if half of it was played.
 func (r rendition) sounded(recording []int16) (words int) {
 	end := r.end(recording)
 	for i, w := range r.words {
@@ -115,10 +114,10 @@ func (r rendition) sounded(recording []int16) (words int) {
 	return words
 }
 
-// end returns up to which sample r is in the recording.
+// end returns the sample up to which r is in the recording.
 func (r rendition) end(recording []int16) (end int) {
 	recording, _ = gapless(recording)
-	recording = append(recording, make([]int16, shape)...) // behind a cut it is silent
+	recording = append(recording, make([]int16, shape)...) // after a cut there is silence
 	offset, begun, misses := 0, false, 0
 	for at := 0; at+shape <= len(r.pcm) && misses < patch; at += grain {
 		if !audible(r.pcm[at : at+grain]) {
@@ -128,7 +127,7 @@ func (r rendition) end(recording []int16) (end int) {
 			end, misses = at+grain, 0
 			continue
 		}
-		from := max(0, at+offset-pause) // a pause may have been longer here than there
+		from := max(0, at+offset-pause) // a pause may have been longer in the recording
 		to := from + gap
 		if !begun {
 			from, to = 0, len(recording)
@@ -142,7 +141,7 @@ func (r rendition) end(recording []int16) (end int) {
 	return end
 }
 
-// audible reports whether there is more in pcm than the breath between words.
+// audible reports whether pcm is louder than the breath between words.
 func audible(pcm []int16) bool {
 	sum := 0.0
 	for _, s := range pcm {
@@ -151,13 +150,12 @@ func audible(pcm []int16) bool {
 	return sum > 300*300*float64(len(pcm))
 }
 
-// alike reports whether pcm is in the recording at a place, however loud.
+// alike reports whether pcm is in the recording at a given place, at any volume.
 func alike(pcm, recording []int16, at int) bool {
 	return at >= 0 && at+len(pcm) <= len(recording) && correlation(pcm, recording[at:at+len(pcm)], 1) > 0.7
 }
 
-// find returns the first place where pcm is in the recording, or -1. Most places
-// are ruled out by a few samples.
+// find returns the first place of pcm in the recording, or -1. A few samples rule out most places.
 func find(pcm, recording []int16, from, to int) int {
 	for at := from; at < min(to, len(recording)-len(pcm)); at++ {
 		here := recording[at : at+len(pcm)]
@@ -168,8 +166,8 @@ func find(pcm, recording []int16, from, to int) int {
 	return -1
 }
 
-// correlation returns how much a and b are the same but for loudness, up to 1,
-// by each sample that is a multiple of step.
+// correlation returns how similar a and b are apart from volume, at most 1. It compares every
+// step-th sample.
 func correlation(a, b []int16, step int) float64 {
 	var ab, aa, bb float64
 	for i := 0; i < len(a); i += step {
@@ -182,7 +180,7 @@ func correlation(a, b []int16, step int) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// told returns how many words of r the journal says to have been heard.
+// told returns how many words of r were heard according to the journal.
 func (r rendition) told(reply earshot.Reply) (words int) {
 	n := len(strings.TrimRight(string(reply.Delivered()), " "))
 	for _, w := range r.words {
@@ -193,8 +191,8 @@ func (r rendition) told(reply earshot.Reply) (words int) {
 	return words
 }
 
-// truthful fails the test unless as many words of r were heard as the journal
-// says, give or take one.
+// truthful fails the test unless the journal says, give or take one word, how many words of r were
+// heard.
 func (r rendition) truthful(t *testing.T, reply earshot.Reply, recording []int16) {
 	t.Helper()
 	sounded, told := r.sounded(recording), r.told(reply)
@@ -204,7 +202,7 @@ func (r rendition) truthful(t *testing.T, reply earshot.Reply, recording []int16
 	}
 }
 
-// tide is a long reply, in the clauses in which a voice says it.
+// tide is a long reply, split into the clauses in which the voice says it.
 var tide = []string{
 	"The tide comes in twice every day and goes out again as often as it came in before, ",
 	"because the moon draws the water after it, ",
@@ -212,16 +210,16 @@ var tide = []string{
 	"and nobody has ever been able to stop it.",
 }
 
-// noLine is what it says to what it does not understand.
+// noLine is the reply to anything that the model does not understand.
 const noLine = "I have no line for that."
 
-// talker is a model that knows of the tide, and little else.
+// talker is a model that knows about the tide, and little else.
 var talker = "every_seconds: 0.01\nreply: " + noLine + "\nrules:\n" +
 	"  - {when: tide, reply: \"" + strings.Join(tide, "") + "\"}\n" +
 	"  - {when: weather, reply: It is warm and dry today.}\n" +
 	"  - {when: morning, reply: The morning will be cold.}\n"
 
-// cough is what is no word: noise that lasts for ms.
+// cough returns noise of ms milliseconds, which is no word.
 func cough(ms int) []int16 {
 	noise, pcm := rand.New(rand.NewPCG(1, 2)), hush(ms)
 	for i := range pcm {
@@ -230,8 +228,8 @@ func cough(ms int) []int16 {
 	return pcm
 }
 
-// TestAloudTruth: of replies that are cut, wherever, the words that were heard
-// are those whose sound came out of the loudspeaker.
+// TestAloudTruth: wherever a reply is cut, the words that count as heard are those whose sound came
+// out of the loudspeaker.
 func TestAloudTruth(t *testing.T) {
 	talks(t)
 	p := newParlour(t)

@@ -9,8 +9,8 @@ import (
 	"earshot/models/voiceprint"
 )
 
-// TestUndone: whose words were whose is as before when what somebody said of it is taken
-// back, also where the voice began with that.
+// TestUndone: when a correction of a speaker is undone, the sentence is attributed as before, even
+// if the voice began with that correction.
 func TestUndone(t *testing.T) {
 	t.Parallel()
 	m := newChoirmaster(t, quietly)
@@ -38,7 +38,8 @@ func TestUndone(t *testing.T) {
 	m.shown("somebody   and the moon is full")
 }
 
-// TestKeptIsNotUnnamed: whose a voice is that is kept is not taken back by halves.
+// TestKeptIsNotUnnamed: a voice that is kept cannot lose its name by /voice unname, which would
+// undo only half of the enrolment.
 func TestKeptIsNotUnnamed(t *testing.T) {
 	t.Parallel()
 	m := newChoirmaster(t, quietly)

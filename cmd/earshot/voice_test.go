@@ -10,8 +10,7 @@ import (
 	"earshot/llm/ollama/ollamatest"
 )
 
-// TestAloudQuestion: what is asked aloud is understood, answered aloud, and
-// written down.
+// TestAloudQuestion: a question asked aloud is understood, answered aloud and recorded.
 func TestAloudQuestion(t *testing.T) {
 	talks(t)
 	p := newParlour(t)
@@ -31,14 +30,14 @@ func TestAloudQuestion(t *testing.T) {
 	}
 }
 
-// TestAloudLate: a question that was asked while others had the processor, from
-// its first word to its last, is understood and answered when they let go of it.
+// TestAloudLate: a question that was asked while other programs had the processor, from its first
+// word to its last, is understood and answered once they let go of it.
 func TestAloudLate(t *testing.T) {
 	talks(t)
 	p := newParlour(t)
 	p.scripted(talker)
 	d := p.wakes()
-	p.sounds(hush(1000)) // until the microphone has settled
+	p.sounds(hush(1000)) // lets the microphone settle
 	d.Process.Signal(syscall.SIGSTOP)
 	p.says(bob, "earshot, what is the weather like today")
 	d.Process.Signal(syscall.SIGCONT)
@@ -53,8 +52,8 @@ func TestAloudLate(t *testing.T) {
 	}
 }
 
-// TestAloudFiller: who waits for a slow model hears a sign that the answer comes, which is
-// written down nowhere.
+// TestAloudFiller: somebody who waits for a slow model hears a sign that the answer is coming,
+// which is not recorded anywhere.
 func TestAloudFiller(t *testing.T) {
 	talks(t)
 	p := newParlour(t, "EARSHOT_EXECUTIVE_SPEECH_FILLER_AFTER_SECONDS=1.5")
@@ -74,7 +73,7 @@ func TestAloudFiller(t *testing.T) {
 	}
 }
 
-// TestAloudOllama asks a model of the real server aloud, and cuts it off.
+// TestAloudOllama asks a model on a real server aloud, and cuts its reply off.
 func TestAloudOllama(t *testing.T) {
 	talks(t)
 	needVoice(t)
@@ -96,9 +95,8 @@ func TestAloudOllama(t *testing.T) {
 	rendered(t, strings.SplitAfter(tale, ", ")[:4]...).truthful(t, reply, p.recorded(recording))
 }
 
-// TestAloudToOthers: what is said to others is written down and gets no answer;
-// it does not cut off what is being said to somebody else, and is understood
-// meanwhile.
+// TestAloudToOthers: what people say to each other is recorded and gets no answer. It does not cut
+// off what the agent is saying to somebody else, and it is understood meanwhile.
 func TestAloudToOthers(t *testing.T) {
 	talks(t)
 	p := newParlour(t, "EARSHOT_EXECUTIVE_SPEECH_ANSWER_TYPED_ALOUD=true")
@@ -112,7 +110,7 @@ func TestAloudToOthers(t *testing.T) {
 		t.Errorf("nobody spoke to it, and %d samples came out", n)
 	}
 	p.post("tell me about the tide")
-	p.speaking(recording, 1000) // long enough to learn that nothing comes back
+	p.speaking(recording, 1000) // long enough to learn that there is no echo
 	p.says(bob, "shall we have lunch together")
 	reply := p.replied(1)[0]
 	if reply.Outcome != earshot.Completed {
@@ -143,11 +141,11 @@ func utterances(events []earshot.Event) (list []earshot.Event) {
 	return list
 }
 
-// wrong returns how many words of want are not in got, in their order, or are in
-// it without being in want, whichever is more: recognisers slip.
+// wrong returns the number of words by which got and want differ: those of want that are missing,
+// in order, or those of got that are not in want, whichever is more. Recognisers slip.
 func wrong(got, want string) int {
 	g, w := strings.Fields(strings.ToLower(got)), strings.Fields(strings.ToLower(want))
-	row := make([]int, len(w)+1) // the longest sequence that both have, of the first words
+	row := make([]int, len(w)+1) // lengths of the longest common subsequence, for each number of words of want
 	for _, x := range g {
 		diagonal := 0
 		for i, y := range w {

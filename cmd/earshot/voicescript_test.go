@@ -10,14 +10,13 @@ import (
 	"earshot/internal/sound/soundtest"
 )
 
-// TestVoiceScript runs the program as testdata/voice tells, on a sound card of
-// its own and with a model of its own, model.yaml. Beside the commands of
-// TestScript there is:
+// TestVoiceScript runs the whole program through testdata/voice, on a sound card of its own and
+// with its own model, model.yaml. It adds one command to those of TestScript:
 //
 //	speak VOICE FILE TEXT   let a person say something into a file
 //
-// $PROGRAM is a path in which there is earshot alone, without its helpers, and
-// $SERVER the sound server's.
+// $PROGRAM is a path with earshot alone, without its helpers, and $SERVER is the address of the
+// sound server.
 func TestVoiceScript(t *testing.T) {
 	dir := needVoice(t)
 	testscript.Run(t, performance("voice", func(e *testscript.Env) error {

@@ -20,7 +20,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// A manager is what systemd is to a service: a socket to which it tells how it is.
+// A manager stands in for systemd: it is a socket that a service reports its state to.
 type manager struct {
 	*net.UnixConn
 	socket string
@@ -28,7 +28,7 @@ type manager struct {
 
 func newManager(t testing.TB) manager {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "es") // short: the path of a socket has 108 bytes at most
+	dir, err := os.MkdirTemp("", "es") // short, because the path of a socket has at most 108 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func newManager(t testing.TB) manager {
 	return manager{c, socket}
 }
 
-// told returns what has been told since it was called last, without waiting.
+// told returns what was reported since the last call, without waiting.
 func (m manager) told() string {
 	var all strings.Builder
 	raw, err := m.SyscallConn()
@@ -62,8 +62,8 @@ func (m manager) told() string {
 	return all.String()
 }
 
-// TestHeart: the heart beats four times in the time of the watchdog, as long as every
-// room turns. A stuck one stops it, and it goes on when that has come loose.
+// TestHeart: the heart beats four times in the watchdog's period, as long as every room turns. It
+// stops while a room is stuck, and goes on when the room is free again.
 func TestHeart(t *testing.T) {
 	m := newManager(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -123,12 +123,12 @@ func TestHeart(t *testing.T) {
 	})
 }
 
-// TestHeartOfNobody: without a manager there is nothing to do.
+// TestHeartOfNobody: without a manager nothing happens.
 func TestHeartOfNobody(t *testing.T) {
 	health.Watchdog{Status: func() string { panic(errors.New("asked")) }}.Run(t.Context())
 }
 
-// TestService: the whole program as a service manager sees it.
+// TestService shows the whole program as a service manager sees it.
 func TestService(t *testing.T) {
 	t.Parallel()
 	m := newManager(t)

@@ -19,8 +19,8 @@ import (
 	"earshot/models/see/seetest"
 )
 
-// A studio is a gallery with the real helper, and a camera that is a server on this
-// machine: what it shows has the noise of a real one.
+// A studio is a gallery with the real helper. Its camera is a server on this machine, whose
+// pictures have the noise of a real one.
 type studio struct {
 	*gallery
 	camera *seetest.Camera
@@ -28,13 +28,13 @@ type studio struct {
 	mu    sync.Mutex
 	films map[string][][]byte // the takes of each scene
 	scene string
-	still bool // not even noise
+	still bool // without even the noise
 }
 
 // often is how many pictures a second the camera of a studio sends.
 const often = 5
 
-// newStudio returns a home whose camera shows an empty room.
+// newStudio returns a studio whose camera shows an empty room.
 func newStudio(t testing.TB, environ ...string) *studio {
 	t.Helper()
 	dir := helpertest.Build(t, helper.CameraProgram)
@@ -62,7 +62,7 @@ func newStudio(t testing.TB, environ ...string) *studio {
 	return s
 }
 
-// play shows the takes of the scene, there and back, until ctx ends.
+// play shows the takes of the current scene, forwards and backwards, until ctx ends.
 func (s *studio) play(ctx context.Context) {
 	tick := time.NewTicker(time.Second / often)
 	defer tick.Stop()
@@ -82,21 +82,21 @@ func (s *studio) play(ctx context.Context) {
 	}
 }
 
-// plays has the camera show another scene.
+// plays makes the camera show another scene.
 func (s *studio) plays(scene string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.scene, s.still = scene, false
 }
 
-// freezes has the camera send the same picture from now on.
+// freezes makes the camera send the same picture from now on.
 func (s *studio) freezes() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.still = true
 }
 
-// attends lets somebody be at a terminal of the desk, who reads and types nothing.
+// attends puts somebody at a terminal of the desk, who neither types nor reads.
 func (s *studio) attends() {
 	s.t.Helper()
 	r, w, err := os.Pipe()
@@ -116,7 +116,7 @@ func (s *studio) attends() {
 	})
 }
 
-// kept returns what cameras noticed that was worth keeping.
+// kept returns the sights that are in the history.
 func (s *studio) kept() (all []earshot.Sight) {
 	for _, e := range s.history() {
 		if body, ok := e.Body.(earshot.Sight); ok {
@@ -126,8 +126,8 @@ func (s *studio) kept() (all []earshot.Sight) {
 	return all
 }
 
-// TestLiveWebcam: what a camera shows is seen by the real helper: somebody who comes is
-// noticed and greeted, and what the agent says that it sees is what is there.
+// TestLiveWebcam: the real helper sees what a camera shows. Somebody who arrives is noticed and
+// greeted, and the agent says that it sees what is there.
 func TestLiveWebcam(t *testing.T) {
 	t.Parallel()
 	s := newStudio(t, "EARSHOT_EXECUTIVE_SIGHT_GREET_AFTER_ABSENCE_SECONDS=2", "EARSHOT_EXECUTIVE_ATTENTION_QUIET_HOURS=",
@@ -164,7 +164,7 @@ rules:
 	}
 	d.end(2)
 
-	// And without a model.
+	// Without a model as well.
 	s.env = append(s.env, "EARSHOT_EXECUTIVE_LLM_PROVIDER=ollama", "EARSHOT_EXECUTIVE_LLM_HOST=http://127.0.0.1:1")
 	s.daemon()
 	s.looks("somebody", func(r result) bool { return strings.Contains(r.out, "sees one person") })
@@ -178,8 +178,8 @@ rules:
 	}
 }
 
-// TestCameraOutages: a picture that stands still, a camera that ends and one that comes
-// back are said once each.
+// TestCameraOutages: a frozen picture, a camera that ends and one that comes back are each reported
+// once.
 func TestCameraOutages(t *testing.T) {
 	t.Parallel()
 	s := newStudio(t)
@@ -208,7 +208,7 @@ func TestCameraOutages(t *testing.T) {
 	said("camera desk is back")
 	well()
 	const first = "shows the same picture again and again"
-	_, log, _ := strings.Cut(s.log(), first) // before it the camera may have been long in coming
+	_, log, _ := strings.Cut(s.log(), first) // earlier reports may be of a camera that was slow to start
 	log = first + log
 	for _, once := range []string{first, "sees again", "camera desk was lost", "camera desk is back"} {
 		if n := strings.Count(log, once); n != 1 {
@@ -217,7 +217,7 @@ func TestCameraOutages(t *testing.T) {
 	}
 }
 
-// deaths is how often the helper of the camera is killed.
+// deaths returns how often the helper of the camera is killed.
 func deaths() int {
 	if os.Getenv("EARSHOT_PROOF") != "" {
 		return 1000
@@ -225,8 +225,8 @@ func deaths() int {
 	return 20
 }
 
-// TestCameraKilled: however often the helper of the camera is killed, whoever writes is
-// answered, each time and in order, and afterwards it sees.
+// TestCameraKilled: however often the helper of the camera is killed, messages are answered each
+// time, in order, and afterwards the camera sees.
 func TestCameraKilled(t *testing.T) {
 	t.Parallel()
 	s := newStudio(t)

@@ -11,9 +11,9 @@ import (
 	"earshot/speakers"
 )
 
-// TestWhoseVoice: three people who say another thing each time are told apart from
-// their second sentence on, and no sentence is taken for somebody else's. A recording
-// of one whose voice is kept, played again, is nobody's.
+// TestWhoseVoice: three people who each say something different every time are told apart from
+// their second sentence on, and no sentence is attributed to the wrong person. A recording of a
+// kept voice, played again, is attributed to nobody.
 func TestWhoseVoice(t *testing.T) {
 	testkit.Need(t, "voice")
 	t.Parallel()
@@ -57,7 +57,7 @@ func TestWhoseVoice(t *testing.T) {
 	}
 }
 
-// voiceOf returns whose voice stands in some sound.
+// voiceOf returns the voice in a piece of sound.
 func voiceOf(pcm []int16) (earshot.Voice, bool) {
 	ear := voiceprint.New()
 	var f audio.Frame

@@ -15,7 +15,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// A window is earshot on a terminal of its own, and what can be seen in it.
+// A window is earshot on a terminal of its own, and what was shown there.
 type window struct {
 	t      testing.TB
 	cmd    *exec.Cmd
@@ -28,18 +28,18 @@ type window struct {
 	emulator *terminaltest.Emulator
 }
 
-// open runs earshot with args in a window, as whoever the account belongs to.
+// open runs earshot with args in a window, as the owner of the account.
 func (h *home) open(args ...string) *window {
 	h.t.Helper()
 	w := h.begin(args...)
-	w.types("\r") // to the question who it is
+	w.types("\r") // answers the question who it is
 	return w
 }
 
-// begin runs earshot with args in a window, where nothing has been typed yet.
+// begin runs earshot with args in a window, and types nothing.
 func (h *home) begin(args ...string) *window { return h.beginOn(120, 30, args...) }
 
-// beginOn is begin in a window of some size.
+// beginOn does what begin does, in a window of the given size.
 func (h *home) beginOn(width, height int, args ...string) *window {
 	h.t.Helper()
 	w := &window{t: h.t, cmd: h.command(args...), done: make(chan struct{}), shown: make(chan struct{}), emulator: terminaltest.NewEmulator(width, height)}
@@ -75,7 +75,7 @@ func (h *home) beginOn(width, height int, args ...string) *window {
 	return w
 }
 
-// read shows what is sent until the other end is closed.
+// read shows what the program sends, until the other end is closed.
 func (w *window) read() {
 	defer close(w.shown)
 	buf := make([]byte, 1<<10)
@@ -104,8 +104,8 @@ func (w *window) says(line string) {
 	w.types(line + "\r")
 }
 
-// text returns everything that was shown, with one space between words,
-// however the lines were broken.
+// text returns everything that was shown, with single spaces between words, however the lines were
+// broken.
 func (w *window) text() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -118,8 +118,8 @@ func (w *window) await(text string, times int) {
 	testkit.Await(w.t, soon, "the window to show "+text, func() bool { return strings.Count(w.text(), text) >= times })
 }
 
-// awaitModel waits until the start screen says that a model works, or that its server was too busy
-// to say so: it is not waited for.
+// awaitModel waits until the start screen says that a model works, or that its server is too busy
+// to say so, which is not waited for.
 func (w *window) awaitModel(works string) {
 	w.t.Helper()
 	testkit.Await(w.t, soon, "the window to show "+works, func() bool {
@@ -128,11 +128,10 @@ func (w *window) awaitModel(works string) {
 	})
 }
 
-// still waits until nothing new has been shown for a while, and returns what
-// was.
+// still waits until nothing new has been shown for a while, and returns all that was shown.
 func (w *window) still() string {
 	w.t.Helper()
-	const enough = 25 // looks, after the first few 25 ms apart
+	const enough = 25 // looks, 25 ms apart after the first few
 	text, same := "", 0
 	testkit.Await(w.t, soon, "the window to stand still", func() bool {
 		if now := w.text(); now != text {
@@ -144,7 +143,7 @@ func (w *window) still() string {
 	return text
 }
 
-// state returns how the terminal is set.
+// state returns the settings of the terminal.
 func (w *window) state() term.State {
 	w.t.Helper()
 	conn, err := w.user.SyscallConn()
@@ -159,8 +158,8 @@ func (w *window) state() term.State {
 	return *state
 }
 
-// leaves ends a chat whose daemon has ended, once it has said so. Whatever stood in its
-// line is given up.
+// leaves ends a chat whose daemon has ended, once the chat says so. It discards what is in the
+// line.
 func (w *window) leaves() {
 	w.t.Helper()
 	w.await("the connection to earshot was lost", 1)
@@ -168,8 +167,8 @@ func (w *window) leaves() {
 	w.ended()
 }
 
-// ended waits until the program has ended, wants the terminal to be as it was,
-// and returns the exit code.
+// ended waits until the program has ended, checks that the terminal is as it was, and returns the
+// exit code.
 func (w *window) ended() int {
 	w.t.Helper()
 	for what, over := range map[string]chan struct{}{"the program to end": w.done, "all that it wrote": w.shown} {

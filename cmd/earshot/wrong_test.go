@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestWrongConfiguration: what is wrong with the configuration locks nobody out who asks the
-// earshot that runs. It is told once, and the daemon itself does not start with it.
+// TestWrongConfiguration: a mistake in the configuration does not lock anybody out of a running
+// earshot. Each command reports it once, and the daemon itself does not start with it.
 func TestWrongConfiguration(t *testing.T) {
 	h := newHome(t)
 	h.scripted("reply: Good day.\n")
@@ -20,7 +20,7 @@ func TestWrongConfiguration(t *testing.T) {
 	journal := "store: {directory: " + filepath.Join(h.dir, "elsewhere") + "}\n"
 	for _, tt := range []struct {
 		name, text, says string
-		socket           bool // nobody can say which is meant
+		socket           bool // the file leaves open which socket is meant
 	}{
 		{"a misspelt key", journal + "executive: {nmae: Bob}\n", `executive.nmae: is not a key; did you mean "name"?`, false},
 		{"no YAML", "executive:\n\tname: Bob\n", "is not YAML", true},
@@ -58,7 +58,7 @@ func TestWrongConfiguration(t *testing.T) {
 				}
 			}
 			r := h.earshot(nil, "models", "list")
-			unread := !strings.Contains(tt.text, "{") // all of it
+			unread := !strings.Contains(tt.text, "{") // nothing in the file can be read
 			if unread && (r.code != misused || strings.Count(r.out+r.err, tt.says) != 1 || !strings.HasSuffix(r.err, "\n  → earshot check\n")) {
 				t.Errorf("models list ended with %d:\n%s%s", r.code, r.out, r.err)
 			}

@@ -17,8 +17,8 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// TestAMergerOpensNoRoom: by a handle that came by a merger one enters the rooms
-// that one entered before, and no others.
+// TestAMergerOpensNoRoom: somebody who was merged into another person can enter, from their old
+// handle, only the rooms that they could enter before.
 func TestAMergerOpensNoRoom(t *testing.T) {
 	account, other := earshot.Handle{Provider: "console", ID: "uid1000"}, earshot.Handle{Provider: "console", ID: "uid0"}
 	cfg := config.Default()
@@ -51,8 +51,8 @@ func TestAMergerOpensNoRoom(t *testing.T) {
 	}
 }
 
-// TestNobodyIsMadeAtAClosedDoor: whoever says a new name in a room that only
-// some may enter is not let in, and is nobody new either.
+// TestNobodyIsMadeAtAClosedDoor: somebody who gives a new name in a room that they may not enter is
+// not let in, and does not become known either.
 func TestNobodyIsMadeAtAClosedDoor(t *testing.T) {
 	account := earshot.Handle{Provider: "console", ID: "uid1000"}
 	cfg := config.Default()
@@ -84,7 +84,8 @@ func TestNobodyIsMadeAtAClosedDoor(t *testing.T) {
 	}
 }
 
-// TestADamagedFileOfTokens is not mended by another token.
+// TestADamagedFileOfTokens: if the file of tokens is damaged, the error does not advise another
+// token, which would not help.
 func TestADamagedFileOfTokens(t *testing.T) {
 	account := earshot.Handle{Provider: "console", ID: "uid1000"}
 	cfg := config.Default()

@@ -14,8 +14,8 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// TestAFloodOfNamesIsReadPast: whoever was known before thousands of names that have lapsed is
-// known after a restart, and so is who arrived anew.
+// TestAFloodOfNamesIsReadPast: after a restart people are still known who were recorded before
+// thousands of names that have lapsed, and so is somebody who lapsed and arrived anew.
 func TestAFloodOfNamesIsReadPast(t *testing.T) {
 	t.Parallel()
 	s, err := store.Open(t.Context(), store.Config{Directory: filepath.Join(t.TempDir(), "journal")})

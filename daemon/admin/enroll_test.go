@@ -8,7 +8,8 @@ import (
 	"earshot/api"
 )
 
-// TestListening: whoever is to be kept is told how far it is, and for whom one waits.
+// TestListening: during an enrolment people are told how much speech has been heard, and of which
+// voice.
 func TestListening(t *testing.T) {
 	voice := func(n int, spoken time.Duration) api.VoiceInfo {
 		h := earshot.Handle{Provider: "voice", ID: string(rune('0' + n))}

@@ -14,8 +14,8 @@ import (
 	"earshot/providers/webcam"
 )
 
-// TestHours: people are told when a camera is closed by its hours, and when it is open
-// again, once each, and not that it was closed by something else.
+// TestHours: people are told once when a camera is closed by its hours and once when it is open
+// again, but not when something else closes it.
 func TestHours(t *testing.T) {
 	var told []string
 	e := &Camera{Name: "desk", Config: webcam.Camera{Hours: "08:00-20:00"}, tell: func(text string) { told = append(told, text) }}
@@ -24,7 +24,7 @@ func TestHours(t *testing.T) {
 	end()
 	at := func(now time.Time) func() time.Time { return func() time.Time { return now } }
 	e.announceOpen()
-	e.announceClosed(t.Context(), at(night)) // it was lost
+	e.announceClosed(t.Context(), at(night)) // the camera was lost
 	e.announceClosed(ended, at(day))         // the room was paused
 	e.announceOpen()
 	e.announceClosed(ended, at(night))
@@ -37,7 +37,7 @@ func TestHours(t *testing.T) {
 	}
 }
 
-// TestTally: a face belongs to the body that has it.
+// TestTally: a face and the body that it belongs to count as one person.
 func TestTally(t *testing.T) {
 	body := func(x float64) earshot.Seen {
 		return earshot.Seen{What: earshot.Person, Box: earshot.Box{X: x, Y: 0.1, Width: 0.2, Height: 0.8}}
@@ -61,8 +61,8 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// TestEyes: a camera that does not run is away; one that nobody has is none; and how it
-// sees is known since when that changed.
+// TestEyes: a camera that does not run is away, and an unknown camera is an error. The state of a
+// camera includes since when it has been so.
 func TestEyes(t *testing.T) {
 	var all Set
 	if _, err := all.Look(t.Context(), "", time.Time{}); !errors.Is(err, errNoCamera) || len(all.Cameras()) != 0 {
@@ -94,8 +94,8 @@ func TestEyes(t *testing.T) {
 	}
 }
 
-// TestWhoLooksIsTold: those who may be in the picture are told who looks: of each picture
-// that is taken away, and of the same person's questions seldom.
+// TestWhoLooksIsTold: people who may be in the picture are told who looks: every time a picture is
+// taken away, and only now and then if the same person just asks.
 func TestWhoLooksIsTold(t *testing.T) {
 	e := new(Camera)
 	now := time.Now()
@@ -116,8 +116,8 @@ func TestWhoLooksIsTold(t *testing.T) {
 	}
 }
 
-// TestExpectedCameras: what the start still looks for is a camera that does not work yet; one
-// that is off is none.
+// TestExpectedCameras: a camera that the start is still looking for counts as one that does not
+// work yet. A camera that is turned off does not count.
 func TestExpectedCameras(t *testing.T) {
 	all := new(Set)
 	c := webcam.DefaultConfig()

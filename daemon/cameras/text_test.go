@@ -9,7 +9,7 @@ import (
 	"earshot/api"
 )
 
-// TestSighting: what a camera sees is told in words, and so is that it sees nothing.
+// TestSighting: what a camera sees, and why it sees nothing, is put into words.
 func TestSighting(t *testing.T) {
 	now := time.Date(2026, 11, 22, 18, 0, 0, 0, time.Local)
 	code := func(text string) earshot.Seen { return earshot.Seen{What: earshot.Code, Text: earshot.Text(text)} }

@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestScrub: what says who somebody is goes, wherever it stands; all else stays.
+// TestScrub: everything that says who somebody is gets replaced, wherever it stands; all else
+// stays.
 func TestScrub(t *testing.T) {
 	s := NewRedactor("ann", "Bo", "Ann Lindqvist", "Jörg", "80351110224678912", "uid1000", "earshot", "")
 	for _, tt := range []struct{ text, want string }{
@@ -34,7 +35,7 @@ func TestScrub(t *testing.T) {
 	}
 }
 
-// TestScrubAnything: no name of at least four letters survives, whatever stands around it.
+// TestScrubAnything: no name of at least four letters survives, whatever surrounds it.
 func TestScrubAnything(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		name := rapid.StringMatching(`[A-Za-zäöüß]{4,10}( [A-Z][a-z]{4,8})?`).Draw(rt, "name")
@@ -50,7 +51,7 @@ func TestScrubAnything(t *testing.T) {
 	})
 }
 
-// TestLogLines: of a line of the log only what says nothing of anybody is shown.
+// TestLogLines: only the parts of a log line that say nothing about anybody are shown.
 func TestLogLines(t *testing.T) {
 	for _, tt := range []struct {
 		s          Redactor

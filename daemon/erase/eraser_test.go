@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestForgetComesFirst: what is in no hurry makes way for who wants something forgotten.
+// TestForgetComesFirst: erasing that is in no hurry makes way for a request to forget something.
 func TestForgetComesFirst(t *testing.T) {
 	o := new(Eraser)
 	ctx, yield := context.WithCancel(t.Context())

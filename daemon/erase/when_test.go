@@ -7,7 +7,7 @@ import (
 	"earshot"
 )
 
-// TestBygone: what people mean by a time that is over.
+// TestBygone: shows what people mean by a past time.
 func TestBygone(t *testing.T) {
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{
@@ -29,7 +29,7 @@ func TestBygone(t *testing.T) {
 	}
 }
 
-// TestForgottenKinds counts as people do.
+// TestForgottenKinds: erased events are counted by kind, in words that people use.
 func TestForgottenKinds(t *testing.T) {
 	for _, tt := range []struct {
 		kinds map[earshot.Kind]int

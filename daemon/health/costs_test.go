@@ -12,7 +12,7 @@ import (
 	"earshot/llm"
 )
 
-// TestCostsDamaged: what cannot be read is counted anew, and is not lost.
+// TestCostsDamaged: a file that cannot be read is set aside, and counting begins anew.
 func TestCostsDamaged(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, CostsFile)
@@ -32,7 +32,7 @@ func TestCostsDamaged(t *testing.T) {
 	}
 }
 
-// TestCostsOfRefusals: a thought that was refused is a request, and none that was made.
+// TestCostsOfRefusals: a refused thought counts as a request, and not as a thought.
 func TestCostsOfRefusals(t *testing.T) {
 	var c Costs
 	c.Open(t.TempDir(), slog.New(slog.DiscardHandler))
@@ -48,7 +48,7 @@ func TestCostsOfRefusals(t *testing.T) {
 	}
 }
 
-// TestSpentOn: what people are told of a day.
+// TestSpentOn: the costs of a day are put into words.
 func TestSpentOn(t *testing.T) {
 	reply := api.UsagePurpose{Kind: usage.Reply, Asked: true}
 	for _, tt := range []struct {

@@ -11,8 +11,8 @@ import (
 	"earshot/llm"
 )
 
-// TestVitals: how parts are follows from what they report, and so does whether the daemon
-// can do its work.
+// TestVitals: the state of parts follows from what they report, and so do the obstacles to the
+// daemon's work.
 func TestVitals(t *testing.T) {
 	answers := func(v *Parts) { v.NoteStep(llm.Step{Called: "ollama", Kind: llm.Answered}) }
 	gives := func(v *Parts, name string, f llm.Fault) {
@@ -83,7 +83,7 @@ func TestVitals(t *testing.T) {
 	}
 }
 
-// TestWhatWorks: a part that is known to be at fault is not listed as working.
+// TestWhatWorks: a part with a known fault is not listed as working.
 func TestWhatWorks(t *testing.T) {
 	v := new(Parts)
 	works := func(want string) {
@@ -104,7 +104,7 @@ func TestWhatWorks(t *testing.T) {
 	works("small on ollama, journal, console")
 }
 
-// TestPartsThatAreCounted: each part is counted under a name that says nothing of anybody.
+// TestPartsThatAreCounted: each part is counted under a name that says nothing about anybody.
 func TestPartsThatAreCounted(t *testing.T) {
 	known := fmt.Sprint(Counted())
 	for _, name := range []string{"microphone", "loudspeaker", "discord", "journal", "sound card", earshot.CameraCalled(""), earshot.CameraCalled("ann's room")} {

@@ -15,12 +15,12 @@ import (
 	"testing/fstest"
 )
 
-// list is where the criteria are, from the root of the repository.
+// list is the file with the criteria, from the root of the repository.
 const list = "internal/acceptance/criteria.txt"
 
 // A criterion is one thing that earshot must do.
 type criterion struct {
-	line   int // of the list, from 1
+	line   int // line in the list, from 1
 	text   string
 	proofs []proof
 }
@@ -28,10 +28,10 @@ type criterion struct {
 // A proof is one line of the list, below a criterion.
 type proof struct {
 	line int
-	text string // a file, or a folder, the name of a test in it, and perhaps a case in quotes
+	text string // a file, or a folder, the name of a test in it, and optionally a case in quotes
 }
 
-// parse reads the list. What stands before its first heading is for people.
+// parse reads the list. The text before its first heading is for people.
 func parse(text string) (criteria []criterion) {
 	begun := false
 	for i, line := range strings.Split(text, "\n") {
@@ -49,11 +49,11 @@ func parse(text string) (criteria []criterion) {
 	return criteria
 }
 
-// numbered is how a document is cited that no reader has: by its number, or as an issue.
+// numbered matches references, by number or as an issue, to documents that no reader has.
 var numbered = regexp.MustCompile(`(?i)\b0\d\d\b|\b(seed|issue|phase|task)s? \d`)
 
-// check returns what is wrong with the list in repository: a criterion without a proof, a
-// proof that does not exist, and words that need another document.
+// check returns what is wrong with the list in repository: criteria without a proof, proofs that do
+// not exist, and words that refer to another document.
 func check(repository fs.FS) (complaints []string) {
 	text, err := fs.ReadFile(repository, list)
 	if err != nil {
@@ -86,10 +86,10 @@ func check(repository fs.FS) (complaints []string) {
 // tests finds the tests of a repository.
 type tests struct {
 	repository fs.FS
-	in         map[string]map[string]string // by folder and name: the text of the file
+	in         map[string]map[string]string // by folder and test: the text of the file
 }
 
-// lack says what a proof names that does not exist, or nothing.
+// lack returns what a proof names that does not exist, or "".
 func (t tests) lack(proof string) string {
 	dir, rest, isTest := strings.Cut(proof, " ")
 	if !isTest {
@@ -112,8 +112,8 @@ func (t tests) lack(proof string) string {
 	return ""
 }
 
-// of returns the tests, benchmarks and fuzz targets in a folder, each with the text of its
-// file. Files behind build tags count.
+// of returns the tests, benchmarks and fuzz targets in a folder, each with the text of its file.
+// Files behind build tags count, too.
 func (t tests) of(dir string) map[string]string {
 	if found, ok := t.in[dir]; ok {
 		return found
@@ -128,7 +128,7 @@ func (t tests) of(dir string) map[string]string {
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), name, text, 0)
 		if err != nil {
-			continue // the compiler says so
+			continue // the compiler reports that
 		}
 		for _, d := range parsed.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && isTest(fn.Name.Name) {
@@ -143,14 +143,14 @@ func isTest(name string) bool {
 	return strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Benchmark") || strings.HasPrefix(name, "Fuzz")
 }
 
-// TestCriteria wants each criterion of this repository to be proved.
+// TestCriteria: each criterion of this repository is proved.
 func TestCriteria(t *testing.T) {
 	for _, complaint := range check(os.DirFS("../..")) {
 		t.Error(complaint)
 	}
 }
 
-// TestCheck asks a list in which all is wrong that can be.
+// TestCheck: in a list with every kind of fault, each is found.
 func TestCheck(t *testing.T) {
 	text := "Words.\n\n# People\n\none\n\ta TestA\n\tx.md\n\ta TestA \"a case\"\ntwo\n" +
 		"three\n\ta TestB\n\tb TestA\n\ty.md\n\ta TestA \"another\"\n\ta helper\n\ta\n\n# More\n\nas in 003\n\ta FuzzA\nfour, of issue 7\n"

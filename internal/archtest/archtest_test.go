@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 )
 
-// A rule is one thing that we care about, and a small tree that breaks it.
+// A rule is one property of the code that is enforced, with a small tree that violates it.
 type rule struct {
 	name  string
 	check func(*house) []string
@@ -14,7 +14,7 @@ type rule struct {
 	want  []string // the complaints about wrong
 }
 
-// A tree is a repository: text by path.
+// A tree is a repository: the text of each file by its path.
 type tree map[string]string
 
 var rules = []rule{
@@ -78,7 +78,7 @@ var rules = []rule{
 		"a_test.go":                 "package a\nimport \"time\"\nfunc f() { time.Sleep(1) }",
 		"b_test.go":                 "package a\nimport (t \"time\")\nfunc g() { t.Sleep(1) }",
 		"c_test.go":                 "package a\nimport (\"time\"; \"testing/synctest\")\nvar _ = synctest.Wait\nfunc h() { time.Sleep(1) }",
-		"llm/llmtest/s.go":          "package llmtest\nimport \"time\"\nfunc f() { time.Sleep(1) }", // it ships
+		"llm/llmtest/s.go":          "package llmtest\nimport \"time\"\nfunc f() { time.Sleep(1) }", // it is part of the program
 		"internal/testkit/other.go": "package testkit\nimport \"time\"\nfunc f() { time.Sleep(1) }",
 		"internal/testkit/await.go": "package testkit\nimport \"time\"\nfunc f() { time.Sleep(1) }",
 	}, []string{
@@ -287,7 +287,7 @@ var rules = []rule{
 	}},
 }
 
-// TestHouse asks this repository.
+// TestHouse checks the rules in this repository.
 func TestHouse(t *testing.T) {
 	h := home(t)
 	if len(h.files) < 10 || h.texts["go.mod"] == "" {
@@ -302,7 +302,7 @@ func TestHouse(t *testing.T) {
 	}
 }
 
-// TestRules asks trees that break the rules, each one rule.
+// TestRules checks that each rule finds the violations in its own tree.
 func TestRules(t *testing.T) {
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {

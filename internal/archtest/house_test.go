@@ -14,30 +14,30 @@ import (
 	"testing"
 )
 
-// module is our name in import paths.
+// module is the name of our module in import paths.
 const module = "earshot"
 
-// A house is every file of the repository that a rule may look at.
+// A house is all files of the repository that a rule may look at.
 type house struct {
 	fset  *token.FileSet
-	files []*file           // Go
-	texts map[string]string // everything a person can read, Go too, by path
+	files []*file           // Go files
+	texts map[string]string // by path, everything that a person can read, including Go
 }
 
 // A file is one Go file.
 type file struct {
 	*ast.File
 	path    string // from the root, with slashes
-	dir     string // the package's, "." for the root
+	dir     string // folder of the package, "." for the root
 	test    bool
-	imports []string // of ours from the root, such as "llm/ollama"; of others in full
+	imports []string // ours from the root, such as "./llm/ollama"; others in full
 }
 
-// mostText is the longest file that is read, in bytes: beyond it are data.
+// mostText is the size of the longest file that is read, in bytes; anything longer is data.
 const mostText = 2 << 20
 
-// load reads a house. What git ignores and what only looks like Go, below
-// testdata, is left out of the files.
+// load reads a house. The folders .git, .cache and bin are left out, and so are Go files below
+// testdata, which are only data.
 func load(fsys fs.FS) (*house, error) {
 	h := &house{fset: token.NewFileSet(), texts: make(map[string]string)}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -52,7 +52,7 @@ func load(fsys fs.FS) (*house, error) {
 			return nil
 		}
 		if base == ".git" {
-			return nil // a linked working tree says there where its repository is
+			return nil // in a linked working tree, it tells where the repository is
 		}
 		return h.add(fsys, name, d)
 	})
@@ -62,7 +62,7 @@ func load(fsys fs.FS) (*house, error) {
 func (h *house) add(fsys fs.FS, name string, d fs.DirEntry) error {
 	about, err := d.Info()
 	if err != nil || !about.Mode().IsRegular() || about.Size() > mostText {
-		return nil // a socket or a link of a test that is running, or data
+		return nil // a socket or a link of a running test, or data
 	}
 	src, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -87,7 +87,8 @@ func (h *house) add(fsys fs.FS, name string, d fs.DirEntry) error {
 	return nil
 }
 
-// fromRoot returns what spec imports, ours without the module's name.
+// fromRoot returns the path that spec imports; our own paths begin with "." instead of the module's
+// name.
 func fromRoot(spec *ast.ImportSpec) string {
 	p, _ := strconv.Unquote(spec.Path.Value) // the parser has checked it
 	if p == module {
@@ -99,7 +100,7 @@ func fromRoot(spec *ast.ImportSpec) string {
 	return p
 }
 
-// ours returns what an entry of file.imports names of ours.
+// ours returns the folder of ours that an entry of file.imports names, if it is ours.
 func ours(imported string) (dir string, ok bool) {
 	if imported == "." {
 		return ".", true
@@ -107,7 +108,7 @@ func ours(imported string) (dir string, ok bool) {
 	return strings.CutPrefix(imported, "./")
 }
 
-// at says where n is.
+// at returns the position of n.
 func (h *house) at(n ast.Node) string {
 	p := h.fset.Position(n.Pos())
 	return fmt.Sprintf("%s:%d", p.Filename, p.Line)
@@ -116,7 +117,7 @@ func (h *house) at(n ast.Node) string {
 // isMain reports whether f belongs to a command.
 func (f *file) isMain() bool { return f.Name.Name == "main" }
 
-// uses yields every mention of what the package at importPath calls name.
+// uses returns every mention of one of the names of the package at importPath.
 func (f *file) uses(importPath string, names ...string) (found []*ast.SelectorExpr) {
 	local := f.localName(importPath)
 	if local == "" {
@@ -135,7 +136,7 @@ func (f *file) uses(importPath string, names ...string) (found []*ast.SelectorEx
 	return found
 }
 
-// localName returns what f calls the package at importPath, or "".
+// localName returns the name of the package at importPath in f, or "".
 func (f *file) localName(importPath string) string {
 	for _, spec := range f.Imports {
 		if p, _ := strconv.Unquote(spec.Path.Value); p == importPath {
@@ -148,7 +149,7 @@ func (f *file) localName(importPath string) string {
 	return ""
 }
 
-// dirs returns the folders that hold Go, sorted.
+// dirs returns the folders with Go files, sorted.
 func (h *house) dirs() []string {
 	var all []string
 	for _, f := range h.files {

@@ -7,16 +7,15 @@ import (
 	"strings"
 )
 
-// may lists what each part of the program may import of ours, besides
-// internal/field and its own branch. "." is the root,
-// "x" is x alone; "x/..." means it and everything under it; "x/*" each folder
-// in x and everything under that, as a part of its own. The longest entry that
-// fits a package is its rule, and a package that none fits fails the test: a
-// new folder is a decision, not an accident.
+// may lists which of our packages each part of the program may import, besides internal/field and
+// its own branch. "." is the root, "x" is x alone, "x/..." is x and everything below it, and "x/*"
+// is each folder in x with everything below it, as a part of its own. The longest matching entry is
+// the rule for a package. A package without a matching entry fails the test: a new folder is a
+// decision, not an accident.
 var may = map[string]string{
-	".":                              "", // and nothing but the standard library
+	".":                              "", // only the standard library
 	"internal/field":                 "",
-	"internal/acceptance":            "", // it reads the tests, and imports none of them
+	"internal/acceptance":            "", // it reads the tests, but imports none
 	"internal/archtest":              ".",
 	"internal/testkit":               ".",
 	"internal/audio":                 ".",
@@ -46,7 +45,7 @@ var may = map[string]string{
 	"internal/sound/...":             ". internal/audio internal/helper internal/supervise",
 	"internal/codec":                 ". internal/audio internal/helper internal/supervise",
 	"internal/playback/...":          ". internal/audio internal/sound models/tts",
-	"internal/discord":               "", // a comment, and no code
+	"internal/discord":               "", // only a comment, no code
 	"internal/discord/gateway":       ". internal/supervise internal/discord/voice",
 	"internal/discord/calls":         ". internal/audio internal/codec internal/playback internal/sound/... internal/supervise internal/discord/gateway internal/discord/voice providers",
 	"internal/discord/compose":       "",
@@ -54,17 +53,17 @@ var may = map[string]string{
 	"internal/discord/roster":        ". internal/discord/compose internal/discord/gateway",
 	"internal/discord/interaction":   ". internal/discord/compose internal/discord/gateway internal/discord/roster",
 	"internal/discord/voice":         "internal/discord/dave",
-	"internal/discord/dave":          "internal/discord/mls", // these two are for anybody, one day
+	"internal/discord/dave":          "internal/discord/mls", // these two may become libraries one day
 	"internal/discord/mls":           "",
 	"internal/discord/davetest":      "internal/discord/mls",
 	"internal/discord/discordtest":   "internal/discord/davetest",
 	"internal/discord/peers":         "",
 	"internal/scenetest":             "./...",
-	"llm/...":                        "", // an engine knows words, not us
+	"llm/...":                        "", // engines know about words, not about us
 	"interrupt":                      ".",
 	"language":                       "",
 	"participants/...":               ".",
-	"api":                            ". participants/...", // who somebody is
+	"api":                            ". participants/...", // for who somebody is
 	"store":                          ". internal/search",
 	"internal/search":                ". api",
 	"conversation":                   ". participants/...",
@@ -75,8 +74,8 @@ var may = map[string]string{
 	"outlets":                        ".",
 	"outlets/*":                      ". outlets models/tts internal/...",
 	"executive/...":                  ". api interrupt conversation language participants/... speakers llm internal/lockorder",
-	"executive/room":                 ". api executive/... interrupt conversation language participants/... speakers llm internal/lockorder internal/supervise", // what is told of outages
-	"server/...":                     ". api participants/... conversation executive/... providers internal/atomicfile internal/search",                         // the senses of an attached terminal
+	"executive/room":                 ". api executive/... interrupt conversation language participants/... speakers llm internal/lockorder internal/supervise", // for reporting outages
+	"server/...":                     ". api participants/... conversation executive/... providers internal/atomicfile internal/search",                         // for the senses of an attached terminal
 	"replay":                         ". config executive/... interrupt llm participants/... conversation speakers internal/english internal/terminal internal/transcript",
 	"monitor":                        ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
 	"config":                         ". api executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/... internal/atomicfile",
@@ -90,21 +89,20 @@ var may = map[string]string{
 	"daemon/erase":                   ". api executive/room executive/tool/workspace internal/atomicfile internal/english participants/... server/token speakers store",
 	"cmd/...":                        "./...",
 	"scripts":                        "",
-	"bench":                          "./...", // a module of its own, as are the tools
+	"bench":                          "./...", // a module of its own, like the tools
 	"tools/*":                        ". internal/audio models/voiceprint/... speakers",
 }
 
-// tried lists what the tests of a package may import besides, to be run on the
-// real thing.
+// tried lists what the tests of a package may import in addition, to run it on the real thing.
 var tried = map[string]string{
 	"executive/remind":    "store",
 	"participants/agents": "store",
 
-	"internal/discord/calls": "internal/helper models/hear models/stt models/tts providers/discord providers/microphone", // which the bot makes the ears of
+	"internal/discord/calls": "internal/helper models/hear models/stt models/tts providers/discord providers/microphone", // with which the bot makes its ears
 }
 
-// doubles are what only test files may import, and each other, and the
-// programs that are tests themselves.
+// doubles may be imported only by test files, by each other, and by programs that are themselves
+// tests.
 var doubles = []string{
 	"internal/archtest",
 	"internal/discord/davetest",
@@ -125,14 +123,14 @@ var doubles = []string{
 
 // also lists who else may import a double.
 var also = map[string]string{
-	"llm/llmtest":                  "llm/engine cmd/... internal/probe internal/sceneplayer internal/scenetest bench", // the scripted model ships
+	"llm/llmtest":                  "llm/engine cmd/... internal/probe internal/sceneplayer internal/scenetest bench", // the scripted model is part of the program
 	"llm/ollama/ollamatest":        "internal/scenetest bench",
 	"internal/testkit":             "internal/scenetest bench",
 	"internal/discord/discordtest": "bench",
 	"internal/discord/peers":       "bench",
 	"internal/sound/soundtest":     "bench",
 	"models/see/seetest":           "bench",
-	"internal/scenetest":           "cmd/... bench", // demo and replay perform scenes
+	"internal/scenetest":           "cmd/... bench", // earshot demo and replay perform scenes
 }
 
 // bubbles lists who else may import package testing, and why.
@@ -140,14 +138,14 @@ var bubbles = map[string]string{
 	"cmd/earshot-replay": "its clock is that of a bubble of testing/synctest, for which it is a program of its own",
 }
 
-// runs lists who may import the daemon: it is on top of all but these.
+// runs lists who may import the daemon, which is above all other packages.
 const runs = "cmd/... daemon/... examples/... internal/discord/bot internal/export internal/sceneplayer internal/scenetest bench replay"
 
-// linked are the doubles that a command may link, so testing stays out.
+// linked are the doubles that a command may link; so they must not import testing.
 var linked = []string{"llm/llmtest", "internal/scenetest"}
 
-// fits reports whether pattern covers the package in dir, and which branch of
-// the tree pattern speaks about there.
+// fits reports whether pattern covers the package in dir, and which branch of the tree it means
+// there.
 func fits(pattern, dir string) (branch string, ok bool) {
 	if pattern == "./..." {
 		return ".", true
@@ -183,7 +181,7 @@ func ruleFor(dir string) (allowed, branch string, ok bool) {
 	return allowed, branch, ok
 }
 
-// imports complains about every import that the table does not allow.
+// imports reports every import that the table does not allow.
 func imports(h *house) (complaints []string) {
 	for _, dir := range h.dirs() {
 		if _, _, ok := ruleFor(dir); !ok {
@@ -200,7 +198,7 @@ func imports(h *house) (complaints []string) {
 	return complaints
 }
 
-// forbidden says why f may not import what it does, or nothing.
+// forbidden returns why f may not import the package, or "".
 func forbidden(f *file, imported string) string {
 	target, ok := ours(imported)
 	if !ok {
@@ -211,7 +209,7 @@ func forbidden(f *file, imported string) string {
 		return branch != "." && (dir == branch || strings.HasPrefix(dir, branch+"/"))
 	}
 	switch {
-	case !known || target == f.dir: // complained about already; a test of its own package
+	case !known || target == f.dir: // reported already, or the external tests of the package itself
 		return ""
 	case target == "cmd" || strings.HasPrefix(target, "cmd/"):
 		return "nobody imports cmd"
@@ -232,7 +230,7 @@ func forbidden(f *file, imported string) string {
 	return fmt.Sprintf("may import only %q", allowed)
 }
 
-// forbiddenForeign says why f may not import a package that is not ours.
+// forbiddenForeign returns why f may not import a package that is not ours, or "".
 func forbiddenForeign(f *file, imported string) string {
 	first, _, _ := strings.Cut(imported, "/")
 	switch {

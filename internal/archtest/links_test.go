@@ -10,31 +10,31 @@ import (
 	"unicode"
 )
 
-// index is the page that links every other page of docs.
+// index is the page that links to all other pages of docs.
 const index = "docs/README.md"
 
 var (
-	// link is the target of a Markdown link or picture.
+	// link matches the target of a Markdown link or picture.
 	link = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 
-	// elsewhere is a target outside the repository.
+	// elsewhere matches a target outside the repository.
 	elsewhere = regexp.MustCompile(`^[a-z]+:`)
 
-	// span is code within a paragraph of Markdown.
+	// span matches code within a paragraph of Markdown.
 	span = regexp.MustCompile("`(?:[^`\\n]|\\n[^`\\n])*`")
 
-	// mention is a page of docs, named from the root, in code, a comment or a script.
+	// mention matches a page of docs, named from the root, in code, a comment or a script.
 	mention = regexp.MustCompile(`(?:^|[^\w./-]|\.\./)(docs/[\w/-]+\.md)\b`)
 )
 
-// linksLead wants every relative link of the front pages and of docs to lead to a
-// file, and to a heading where it names one, every page that is named elsewhere to
-// exist, and the index to link each page.
+// linksLead checks that every relative link of the front pages and of docs leads to a file, and to
+// a heading if it names one; that every page named elsewhere exists; and that the index links to
+// each page.
 func linksLead(h *house) (complaints []string) {
 	linked := map[string]bool{index: true}
 	for _, name := range slices.Sorted(maps.Keys(h.texts)) {
 		if !isPage(name) {
-			if path.Dir(name) != "internal/archtest" { // whose bait names pages that there are not
+			if path.Dir(name) != "internal/archtest" { // its test data names pages that do not exist
 				complaints = append(complaints, h.lost(name)...)
 			}
 			continue
@@ -74,7 +74,7 @@ func isPage(name string) bool {
 	return path.Ext(name) == ".md" && (strings.HasPrefix(name, "docs/") || slices.Contains([]string{"README.md", "CONTRIBUTING.md", "SECURITY.md"}, name))
 }
 
-// lost returns complaints about pages that the file called name mentions and that do not exist.
+// lost reports the pages that the file name mentions although they do not exist.
 func (h *house) lost(name string) (complaints []string) {
 	if !strings.Contains(h.texts[name], "docs/") {
 		return nil
@@ -102,8 +102,7 @@ func (h *house) exists(at string) bool {
 	return false
 }
 
-// prose returns the lines of markdown, empty where they are code, and without the
-// code within the others.
+// prose returns the lines of markdown without code: lines of code are empty.
 func prose(markdown string) []string {
 	lines, fenced := strings.Split(markdown, "\n"), false
 	for i, line := range lines {
@@ -121,7 +120,7 @@ func prose(markdown string) []string {
 	return strings.Split(text, "\n")
 }
 
-// anchors returns what links call the headings of markdown, as forges make it.
+// anchors returns the anchors of the headings of markdown, as forges make them.
 func anchors(markdown string) (all []string) {
 	times, fenced := make(map[string]int), false
 	for line := range strings.Lines(markdown) {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// unplaced are the parts without a section in the configuration, and why.
+// unplaced lists the parts without a section in the configuration, and why.
 var unplaced = map[string]string{
 	"providers/providertest": "the suite that every provider passes",
 	"providers/replay":       "performs a scene that a command names; there is nothing to configure",
 }
 
-// A shelf is one kind of part: where its packages lie, which struct of package
-// config places their sections, and how status heads the table that lists them.
+// A shelf is one kind of part: the folder of its packages, the struct of package config with their
+// sections, and the heading of the table in status that lists them.
 type shelf struct{ dir, sections, heading string }
 
 // status is the page that says what each part can do.
@@ -27,9 +27,9 @@ var shelves = []shelf{
 	{"outlets", "Outlets", "Outlet"},
 }
 
-// partsAgree wants the packages, the sections of the configuration, what
-// cmd/earshot, the daemon and its bot build and the page of their status to name the same
-// providers and outlets. Each of the four is compared from the day that it exists.
+// partsAgree checks that the same providers and outlets are named by the folders, the sections of
+// the configuration, the imports of cmd/earshot, the daemon and its bot, and the page of their
+// status. The configuration, the commands and the page are compared only if they exist.
 func partsAgree(h *house) (complaints []string) {
 	for _, s := range shelves {
 		want := h.packages(s)
@@ -51,8 +51,8 @@ func partsAgree(h *house) (complaints []string) {
 	return complaints
 }
 
-// installed wants every sense and outlet that the daemon can install to be installed by its command:
-// it would never start otherwise, and no other test would miss it.
+// installed checks that the command installs every sense and outlet that the daemon can install;
+// otherwise it would never start, and no other test would miss it.
 func installed(h *house) (complaints []string) {
 	used := make(map[string]bool)
 	for _, f := range h.in("cmd/earshot") {
@@ -84,8 +84,8 @@ func (h *house) packages(s shelf) (names []string) {
 	return names
 }
 
-// built returns the parts of s that cmd/earshot, the daemon and its bot import. What internal/probe
-// imports is looked at, and not built.
+// built returns the parts of s that cmd/earshot, the daemon and its bot import. Imports of
+// internal/probe do not count: it only looks at parts.
 func (h *house) built(s shelf) (names []string) {
 	for _, f := range h.files {
 		if !fitsAny("cmd/earshot daemon/... internal/discord/bot", f.dir) {
@@ -102,12 +102,11 @@ func (h *house) built(s shelf) (names []string) {
 	return slices.Compact(names)
 }
 
-// quoted is a name in a Markdown cell.
+// quoted matches a name in a Markdown cell.
 var quoted = regexp.MustCompile("^`([a-z]+)`$")
 
-// firstColumn returns the names, each in backticks, of the first column of the
-// Markdown table whose first heading is heading. A row whose first cell is no
-// such name tells of something that is still to come.
+// firstColumn returns the names in backticks in the first column of the Markdown table whose first
+// heading is heading. Rows that begin with anything else describe something that is still to come.
 func firstColumn(markdown, heading string) (names []string) {
 	inside := false
 	for line := range strings.Lines(markdown) {

@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// cgo lists the only folders that may hold C.
+// cgo lists the only folders that may contain C.
 var cgo = []string{"cmd/earshot-sound", "cmd/earshot-speech", "cmd/earshot-camera", "cmd/earshot-neural"}
 
-// onePackageComment wants exactly one in each package. One that only tests may
-// have it in a test file.
+// onePackageComment checks that each package has exactly one package comment. Packages with tests
+// alone may have it in a test file.
 func onePackageComment(h *house) (complaints []string) {
 	for _, dir := range h.dirs() {
 		files := h.in(dir)
@@ -41,7 +41,7 @@ func onePackageComment(h *house) (complaints []string) {
 	return complaints
 }
 
-// opening is how the package comment in f must begin.
+// opening returns how the package comment in f must begin.
 func opening(f *file) string {
 	if f.isMain() {
 		return "Command " + path.Base(f.dir) + " "
@@ -49,7 +49,7 @@ func opening(f *file) string {
 	return "Package " + f.Name.Name + " "
 }
 
-// noInit wants everything that happens to be called by somebody.
+// noInit checks that there are no init functions: everything that happens is called by somebody.
 func noInit(h *house) (complaints []string) {
 	for _, f := range h.files {
 		for _, d := range f.Decls {
@@ -61,19 +61,18 @@ func noInit(h *house) (complaints []string) {
 	return complaints
 }
 
-// asleep are the files of tests that sleep although no bubble is in sight, and
-// why.
+// asleep lists the test files that sleep outside a synctest bubble, and why.
 var asleep = map[string]string{
 	"internal/testkit/await.go":                   "the one sleep in real time",
 	"providers/providertest/providertest_test.go": "its providers sleep in the bubble of the suite that they are given to",
 }
 
-// forTests reports whether f is linked into tests alone.
+// forTests reports whether f is linked only into tests.
 func forTests(f *file) bool {
 	return f.test || slices.Contains(doubles, f.dir) && !slices.Contains(linked, f.dir)
 }
 
-// noSleep wants no sleep in tests but in simulated time.
+// noSleep checks that tests sleep only in simulated time.
 func noSleep(h *house) (complaints []string) {
 	for _, f := range h.files {
 		_, spared := asleep[f.path]
@@ -87,10 +86,10 @@ func noSleep(h *house) (complaints []string) {
 	return complaints
 }
 
-// waitsAreBounded wants no test to wait in its own goroutine without a bound, for a channel, a
-// process, what a server serves or others, outside simulated time, where a bubble finds out who waits for ever. What a
-// function waits for that a test hands to others is left to them, as is what a context or a
-// clock sends.
+// waitsAreBounded checks that no test waits in its own goroutine without a bound: for a channel, a
+// process, the handlers of a server, or others. Simulated time is exempt, since a bubble notices
+// who waits for ever. So are functions that a test hands to others, and what a context or a clock
+// sends.
 func waitsAreBounded(h *house) (complaints []string) {
 	for _, f := range h.files {
 		simulated := f.localName("testing/synctest")
@@ -100,7 +99,7 @@ func waitsAreBounded(h *house) (complaints []string) {
 				continue
 			}
 			if simulated != "" && !strings.HasPrefix(fn.Name.Name, "Test") {
-				continue // whoever calls it may be in a bubble
+				continue // the caller may be in a bubble
 			}
 			for _, at := range waits(fn.Body, simulated) {
 				complaints = append(complaints, h.at(at)+": waits without a bound; see internal/testkit.Receive, Finish and Command")
@@ -110,7 +109,7 @@ func waitsAreBounded(h *house) (complaints []string) {
 	return complaints
 }
 
-// isGivenATest reports whether a function is given a test.
+// isGivenATest reports whether a function has a parameter of a type of package testing.
 func isGivenATest(fn *ast.FuncType) bool {
 	return slices.ContainsFunc(fn.Params.List, func(p *ast.Field) bool {
 		typ := p.Type
@@ -126,13 +125,13 @@ func isGivenATest(fn *ast.FuncType) bool {
 	})
 }
 
-// waits returns where body waits without a bound, in the goroutine that runs it, as that is left,
-// or in a test within the test. In a file that knows simulated time by a name, that may be a
-// bubble, and is left out.
+// waits returns where body waits without a bound, in the goroutine that runs it, when that is left,
+// or in a subtest. In a file that imports simulated time under a name, a subtest may be a bubble,
+// and is left out.
 func waits(body ast.Node, simulated string) (found []ast.Node) {
 	own := make(map[ast.Node]bool) // functions that the same goroutine calls
 	serves := servers(body)
-	closes := func(n ast.Node) bool { // a server, which waits for all that it serves
+	closes := func(n ast.Node) bool { // the Close of a server, which waits for all that it serves
 		sel, ok := n.(*ast.SelectorExpr)
 		if !ok || sel.Sel.Name != "Close" {
 			return false
@@ -164,7 +163,7 @@ func waits(body ast.Node, simulated string) (found []ast.Node) {
 				found = append(found, n)
 			case sel.Sel.Name == "Cleanup" && len(n.Args) == 1:
 				own[n.Args[0]] = true
-			case sel.Sel.Name == "CommandContext" && of != nil && of.Name == "exec": // the context of a test has no end
+			case sel.Sel.Name == "CommandContext" && of != nil && of.Name == "exec": // the context of a test does not end by itself
 				found = append(found, n)
 			case sel.Sel.Name == "Wait" && len(n.Args) == 0 && (of == nil || of.Name != simulated):
 				found = append(found, n)
@@ -181,7 +180,7 @@ func waits(body ast.Node, simulated string) (found []ast.Node) {
 	return found
 }
 
-// servers returns what body calls servers of httptest that it begins.
+// servers returns the names of the httptest servers that body starts.
 func servers(body ast.Node) map[string]bool {
 	names := make(map[string]bool)
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -207,8 +206,8 @@ func servers(body ast.Node) map[string]bool {
 	return names
 }
 
-// endsByItself reports whether a case of a select is taken at the latest when a context or a
-// clock says so.
+// endsByItself reports whether a case of a select is taken when a context or a clock says so, at
+// the latest.
 func endsByItself(s ast.Stmt) bool {
 	c := s.(*ast.CommClause)
 	if c.Comm == nil {
@@ -224,7 +223,7 @@ func endsByItself(s ast.Stmt) bool {
 	return ends
 }
 
-// sendsByItself reports whether a channel is that of a context or a clock.
+// sendsByItself reports whether a channel belongs to a context or a clock.
 func sendsByItself(ch ast.Expr) bool {
 	if call, ok := ch.(*ast.CallExpr); ok {
 		ch = call.Fun
@@ -233,8 +232,8 @@ func sendsByItself(ch ast.Expr) bool {
 	return ok && slices.Contains([]string{"Done", "After", "C"}, sel.Sel.Name)
 }
 
-// riddles are names of types that were here, and that nobody would search for. What each was is
-// called by the word of the field now, and docs/architecture.md has a glossary.
+// riddles are former names of types for which nobody would search. Each of them has the usual
+// technical name now; docs/architecture.md has a glossary.
 var riddles = strings.Fields(`
 	affair aim amid attendance census chamber choir chorus chronicle circumstance climb course crowd
 	embassy erased errand eye foresight forgotten gathering gaze glimpse growing guess halls
@@ -242,7 +241,7 @@ var riddles = strings.Fields(`
 	prospect regard remnant resident rung said scrubber sieve sighting singer stir tap telling
 	throat tooks turnout veil vitals whose worth`)
 
-// namesAreFound wants no type by a name of riddles outside tests.
+// namesAreFound checks that, outside tests, no type has one of the names in riddles.
 func namesAreFound(h *house) (complaints []string) {
 	for _, f := range h.files {
 		if f.test {
@@ -264,8 +263,8 @@ func namesAreFound(h *house) (complaints []string) {
 	return complaints
 }
 
-// talkIsRun wants tests of the name by which make race leaves some out only where make
-// aloud runs them.
+// talkIsRun checks that tests with the name that make race skips exist only where make aloud runs
+// them.
 func talkIsRun(h *house) (complaints []string) {
 	for _, f := range h.files {
 		for _, d := range f.Decls {
@@ -278,8 +277,8 @@ func talkIsRun(h *house) (complaints []string) {
 	return complaints
 }
 
-// cOnlyInHelpers keeps C out of the daemon, and lets a helper's folder vanish
-// where there is no C.
+// cOnlyInHelpers keeps C out of the daemon, and makes sure that the folder of a helper vanishes
+// from builds without C.
 func cOnlyInHelpers(h *house) (complaints []string) {
 	for _, f := range h.files {
 		helper := slices.Contains(cgo, f.dir)
@@ -293,7 +292,7 @@ func cOnlyInHelpers(h *house) (complaints []string) {
 	return complaints
 }
 
-// constrained reports whether f says that it is only built with tag.
+// constrained reports whether f is built only with tag.
 func constrained(f *file, tag string) bool {
 	line := regexp.MustCompile(`^//go:build (.* && )?` + tag + `( && .*)?$`)
 	for _, group := range f.Comments {
@@ -306,8 +305,8 @@ func constrained(f *file, tag string) bool {
 	return false
 }
 
-// printOnlyInCommands keeps the program's own voice in its commands, and its
-// log in the logger that is passed.
+// printOnlyInCommands checks that only commands print, and that everything else logs to the logger
+// that it is given.
 func printOnlyInCommands(h *house) (complaints []string) {
 	for _, f := range h.files {
 		if f.isMain() || f.test {
@@ -337,8 +336,8 @@ func printOnlyInCommands(h *house) (complaints []string) {
 	return complaints
 }
 
-// contextIsPassed wants no context that nobody can end, but where a program
-// begins.
+// contextIsPassed checks that contexts are made only where a program begins; others could not be
+// cancelled by anybody.
 func contextIsPassed(h *house) (complaints []string) {
 	for _, f := range h.files {
 		if f.isMain() || forTests(f) {
@@ -351,13 +350,13 @@ func contextIsPassed(h *house) (complaints []string) {
 	return complaints
 }
 
-// stored are the files with a struct that carries a context, and why.
+// stored lists the files with a struct that carries a context, and why.
 var stored = map[string]string{
 	"cmd/earshot/commands.go": "what every command is given, and gone with it",
 	"store/writer.go":         "a request that waits for the writer belongs to its caller, and goes when the caller does",
 }
 
-// contextIsNotStored wants no context in a struct.
+// contextIsNotStored checks that no struct holds a context.
 func contextIsNotStored(h *house) (complaints []string) {
 	for _, f := range h.files {
 		if _, spared := stored[f.path]; spared || forTests(f) {
@@ -380,9 +379,8 @@ func contextIsNotStored(h *house) (complaints []string) {
 	return complaints
 }
 
-// leaksAreSought wants the tests of a package that starts goroutines to look
-// for those that were left behind. A package without tests of its own is left
-// to the tests of whoever uses it.
+// leaksAreSought checks that the tests of a package that starts goroutines look for leaked ones. A
+// package without tests is left to the tests of its users.
 func leaksAreSought(h *house) (complaints []string) {
 	for _, dir := range h.dirs() {
 		started, tested, sought := "", false, false
@@ -400,7 +398,7 @@ func leaksAreSought(h *house) (complaints []string) {
 	return complaints
 }
 
-// starts says where f starts a goroutine, if it does.
+// starts returns where f starts a goroutine, or "".
 func (h *house) starts(f *file) (where string) {
 	ast.Inspect(f.File, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -416,27 +414,26 @@ func (h *house) starts(f *file) (where string) {
 	return where
 }
 
-// unfinished is how a file says that it is not done. The pattern does not
-// match itself.
+// unfinished matches how a file says that it is not done. The pattern does not match itself.
 var unfinished = regexp.MustCompile(`\b(TOD[O]|FIXM[E])\b`)
 
-// somewhere is a path that one machine has and another has not. The pattern
-// does not match itself.
+// somewhere matches a path that exists on one machine and not on another. The pattern does not
+// match itself.
 var somewhere = regexp.MustCompile(`(?m)(^|[^\w.~/$})-])/(root|home|Users|work|tmp|var/tmp|var/folders)(/|["'` + "`" + `\s]|$)`)
 
-// nothingLeftOpen wants no promise in any file.
+// nothingLeftOpen checks that no file contains promises.
 func nothingLeftOpen(h *house) []string {
 	return h.grep(unfinished, "promises something; do it, or write an issue", func(name string) bool { return true })
 }
 
-// noMachinePaths wants no path of the machine that a file was written on.
+// noMachinePaths checks that no file contains a path of the machine on which it was written.
 func noMachinePaths(h *house) []string {
 	return h.grep(somewhere, "names a path of one machine", func(name string) bool {
 		return !strings.HasPrefix(name, "scripts/ollama/include/")
 	})
 }
 
-// grep complains about every line that pattern matches.
+// grep reports every line that pattern matches.
 func (h *house) grep(pattern *regexp.Regexp, why string, look func(name string) bool) (complaints []string) {
 	for name, text := range h.texts {
 		if !look(name) || !pattern.MatchString(text) {
@@ -452,7 +449,7 @@ func (h *house) grep(pattern *regexp.Regexp, why string, look func(name string) 
 	return complaints
 }
 
-// modules returns the paths of the go.mod files, that of the root first.
+// modules returns the paths of the go.mod files, the root's first.
 func (h *house) modules() (paths []string) {
 	for name := range h.texts {
 		if path.Base(name) == "go.mod" {
@@ -465,8 +462,8 @@ func (h *house) modules() (paths []string) {
 	return paths
 }
 
-// noReplace wants go.mod to mean the same to everybody. Only a module below the root replaces
-// one, ours, by the folder above.
+// noReplace checks that go.mod means the same to everybody. Only a module below the root may
+// replace a module: ours, by the folder above.
 func noReplace(h *house) (complaints []string) {
 	for _, name := range h.modules() {
 		for i, line := range strings.Split(h.texts[name], "\n") {
@@ -479,8 +476,8 @@ func noReplace(h *house) (complaints []string) {
 	return complaints
 }
 
-// modulesAgree wants go.work to join every module, and a module that several require to be
-// required in one version: with go.work the newest of them is built, without it each its own.
+// modulesAgree checks that go.work uses every module, and that modules require the same version of
+// a common dependency: with go.work the newest is built, without it each module's own.
 func modulesAgree(h *house) (complaints []string) {
 	versions := make(map[string]string)
 	for _, name := range h.modules() {
@@ -499,17 +496,17 @@ func modulesAgree(h *house) (complaints []string) {
 	return complaints
 }
 
-// thirdParty lists every dependency with its licence.
+// thirdParty is the page that lists all dependencies with their licences.
 const thirdParty = "THIRD_PARTY.md"
 
-// required is a module that a go.mod requires, with its version, and moduleRow a row of the
-// tables of Go modules, with the licence.
+// required matches a module that a go.mod requires, with its version. moduleRow matches a row of
+// the tables of Go modules, with the licence.
 var (
 	required  = regexp.MustCompile(`(?m)^(?:require )?\s*([a-z][a-z0-9.-]*\.[a-z]+/\S+) (v\S+)`)
 	moduleRow = regexp.MustCompile("(?m)^\\| `([a-z][a-z0-9.-]*\\.[a-z]+/[^`]+)` \\|([^|]*)\\|")
 )
 
-// dependenciesAreLicensed wants THIRD_PARTY.md to list exactly the modules that ours require,
+// dependenciesAreLicensed checks that THIRD_PARTY.md lists exactly the modules that ours require,
 // each once and with a licence.
 func dependenciesAreLicensed(h *house) (complaints []string) {
 	listed := make(map[string]bool)
@@ -540,8 +537,7 @@ func dependenciesAreLicensed(h *house) (complaints []string) {
 	return complaints
 }
 
-// tags returns the yaml names of the struct called name in dir, if there is
-// one.
+// tags returns the yaml names of the fields of the struct name in dir, if it exists.
 func (h *house) tags(dir, name string) (keys []string) {
 	for _, f := range h.in(dir) {
 		for _, d := range f.Decls {
@@ -577,12 +573,12 @@ func tagsOf(typ *ast.TypeSpec) (keys []string) {
 	return keys
 }
 
-// typed are the folders whose exported signatures name the types that they pass on.
+// typed are the folders whose exported signatures must not use any.
 var typed = []string{"server", "server/remote"}
 
-// theAPIIsTyped wants no value of any type in what the server and its clients export: functions,
-// methods, those of interfaces, and fields that are functions. What encodes or decodes them is
-// not exported.
+// theAPIIsTyped checks that nothing exported by the server and its clients takes or returns any:
+// functions, methods, methods of interfaces, and fields that are functions. What encodes or decodes
+// values is not exported.
 func theAPIIsTyped(h *house) (complaints []string) {
 	for _, f := range h.files {
 		if f.test || !slices.Contains(typed, f.dir) {

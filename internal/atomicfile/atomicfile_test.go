@@ -10,8 +10,8 @@ import (
 	"earshot/internal/atomicfile"
 )
 
-// TestWriteFunc: a file is what was written, for its owner alone, or stays as it was; nothing else is
-// left beside it.
+// TestWriteFunc: the file has exactly what was written, and only its owner may read it; or, after
+// an error, it is as it was. Nothing else is left beside it.
 func TestWriteFunc(t *testing.T) {
 	broken := errors.New("broken")
 	for _, tt := range []struct {

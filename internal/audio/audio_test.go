@@ -43,7 +43,7 @@ func TestFrameComesBack(t *testing.T) {
 	})
 }
 
-// encoded is a frame on the wire with some of its bytes changed.
+// encoded returns an encoded frame, changed by change.
 func encoded(change func(b []byte) []byte) []byte {
 	return change((&audio.Frame{At: time.Unix(1, 2), Lost: 3}).Append(nil))
 }
@@ -136,7 +136,8 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// A frame costs no memory: there are 50 a second of each source, for months.
+// TestFrameAllocatesNothing: a frame costs no memory, since there are 50 a second from each source,
+// for months.
 func TestFrameAllocatesNothing(t *testing.T) {
 	f := audio.Frame{At: time.Unix(1, 2), Voiced: true}
 	b := make([]byte, 0, audio.Size)

@@ -11,10 +11,10 @@ import (
 	"earshot/internal/audio"
 )
 
-// TestClockIsEven: jitter goes, drift stays.
+// TestClockIsEven: jitter is removed; drift is kept.
 func TestClockIsEven(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	const drift = 2 * time.Microsecond // a frame: 100 ppm
+	const drift = 2 * time.Microsecond // for each frame: 100 ppm
 	var c audio.Clock
 	began := time.Unix(0, 0)
 	last := c.Next(began)
@@ -31,7 +31,7 @@ func TestClockIsEven(t *testing.T) {
 	}
 }
 
-// TestClockFollows: half a second after a gap it is right.
+// TestClockFollows: half a second after a gap the clock is right again.
 func TestClockFollows(t *testing.T) {
 	var c audio.Clock
 	c.Next(time.Unix(0, 0))
@@ -45,8 +45,8 @@ func TestClockFollows(t *testing.T) {
 	}
 }
 
-// TestClockWhileLate: frames that waited, for whoever reads them had no
-// processor, have the times at which they were captured.
+// TestClockWhileLate: frames that waited, since their reader had no processor, get the times at
+// which they were captured.
 func TestClockWhileLate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c audio.Clock
@@ -82,8 +82,8 @@ func TestClockNeverGoesBack(t *testing.T) {
 	})
 }
 
-// TestClockAfterSleep: when the wall clock was set, or went on alone while the
-// machine slept, the frames have its time and not one that is long gone.
+// TestClockAfterSleep: after the wall clock was set, or went on alone while the machine slept,
+// frames get the new time and not one from long ago.
 func TestClockAfterSleep(t *testing.T) {
 	for _, slept := range []time.Duration{time.Hour, time.Second, -time.Second, -time.Hour} {
 		var c audio.Clock
@@ -102,9 +102,9 @@ func TestClockAfterSleep(t *testing.T) {
 	}
 }
 
-// stepped returns t as it would have been read after the wall clock was stepped
-// by whole seconds and the monotonic one was not, which a test cannot have done:
-// the seconds since 1885 stand above the 30 bits of the nanoseconds.
+// stepped returns t as if the wall clock had been stepped by whole seconds, and the monotonic clock
+// had not. A test cannot do that to the real clocks, so it changes the representation: the seconds
+// since 1885 are above the 30 bits of the nanoseconds.
 func stepped(t time.Time, by time.Duration) time.Time {
 	*(*uint64)(unsafe.Pointer(&t)) += uint64(by/time.Second) << 30
 	return t

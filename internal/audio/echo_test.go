@@ -9,8 +9,8 @@ import (
 	"earshot/internal/audio"
 )
 
-// babble is a voice as far as levels go: syllables of a quarter of a second,
-// some of them pauses, up and down within 10 dB.
+// babble returns the levels of a voice: syllables of a quarter of a second, some of them pauses,
+// going up and down within 10 dB.
 func babble(r *rand.Rand, frames int, loud float64) []float64 {
 	levels := make([]float64, frames)
 	at := audio.Silence
@@ -27,7 +27,7 @@ func babble(r *rand.Rand, frames int, loud float64) []float64 {
 	return levels
 }
 
-// sound returns a frame of noises of these levels, together.
+// sound returns a frame with noises of these levels, mixed.
 func sound(r *rand.Rand, levels ...float64) []int16 {
 	power := 0.0
 	for _, l := range levels {
@@ -42,16 +42,16 @@ func sound(r *rand.Rand, levels ...float64) []int16 {
 	return pcm
 }
 
-// TestEcho draws a room for each case: own sound for ten seconds, its echo,
-// noise, and perhaps somebody who speaks meanwhile; and wants the mean ratio of
-// the frames in which something is heard, after the first seconds.
+// TestEcho imitates a room for each case: own sound for ten seconds, its echo, noise, and perhaps
+// somebody who speaks meanwhile. It checks the mean ratio of the frames in which something is
+// heard, after the first seconds.
 func TestEcho(t *testing.T) {
 	const frames, learning = 500, 150
 	off := math.Inf(-1)
 	for _, tt := range []struct {
 		name        string
-		echo        float64 // how much softer it arrives, dB
-		late        int     // frames
+		echo        float64 // by how much softer it arrives, in dB
+		late        int     // in frames
 		noise       float64
 		talks       float64
 		least, most float64
@@ -71,7 +71,7 @@ func TestEcho(t *testing.T) {
 			far, talk := babble(r, frames, -18), babble(r, frames, tt.talks)
 			var e audio.Echo
 			mean, n := 0.0, 0
-			for range 50 { // the room before we speak
+			for range 50 { // the room before our own sound begins
 				e.Captured(sound(r), sound(r, tt.noise))
 			}
 			for i := range frames {
@@ -103,8 +103,8 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// TestEchoAtFirst: what comes back of the first second that is ever played is not
-// taken for somebody, however loud.
+// TestEchoAtFirst: the echo of the first second ever played is not taken for somebody, however loud
+// it is.
 func TestEchoAtFirst(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, coupled := range []float64{0, -15} {
@@ -127,12 +127,12 @@ func TestEchoAtFirst(t *testing.T) {
 	}
 }
 
-// TestEchoOfNothing: with headphones, half a second of own sound is enough to let
-// in who speaks over it; also when they were just put on.
+// TestEchoOfNothing: with headphones, half a second of own sound is enough to recognise somebody
+// who speaks over it, even if they were just put on.
 func TestEchoOfNothing(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		learned int // frames of a loudspeaker before
+		learned int // frames with a loudspeaker before that
 		noise   float64
 	}{
 		{"from the beginning", 0, -60},
@@ -168,14 +168,14 @@ func TestEchoOfNothing(t *testing.T) {
 	}
 }
 
-// TestEchoComesLate: what is still on its way is not taken for what never comes.
+// TestEchoComesLate: an echo that is still on its way is not mistaken for one that never comes.
 func TestEchoComesLate(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	var e audio.Echo
 	for range 50 {
 		e.Captured(sound(r), sound(r, -60))
 	}
-	const late = 14 // frames
+	const late = 14 // in frames
 	for i := range 50 {
 		echo := math.Inf(-1)
 		if i >= late {
@@ -187,7 +187,7 @@ func TestEchoComesLate(t *testing.T) {
 	}
 }
 
-// TestEchoOfHiss: what was learned of one octave says nothing of another.
+// TestEchoOfHiss: what was learnt about one octave is not applied to another.
 func TestEchoOfHiss(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var e audio.Echo
@@ -201,7 +201,7 @@ func TestEchoOfHiss(t *testing.T) {
 	for range 50 {
 		e.Captured(sound(r), sound(r, -66))
 	}
-	for range 100 { // of what is low hardly anything is left
+	for range 100 { // hardly anything of the low octaves comes back
 		e.Captured(vowel(-20), vowel(-50))
 	}
 	for i := range 5 {
@@ -214,7 +214,7 @@ func TestEchoOfHiss(t *testing.T) {
 	}
 }
 
-// TestEchoIsOver: when we are silent, and the room too, nothing is our own.
+// TestEchoIsOver: when we and the room are silent, nothing counts as our own sound any more.
 func TestEchoIsOver(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var e audio.Echo
@@ -232,8 +232,8 @@ func TestEchoIsOver(t *testing.T) {
 		draw(&own, ours)
 		draw(&echo, ratio > 0)
 	}
-	// The room rings for another eight frames, until it is faint; and as nobody
-	// knows how late an echo is, one may come for another while.
+	// The room rings for another eight frames, until it is faint. Since nobody knows how late an
+	// echo is, one may come for a while after that.
 	if want := ".....#######################" + strings.Repeat(".", 32); own != want {
 		t.Errorf("own sound\n%s, want\n%s", own, want)
 	}

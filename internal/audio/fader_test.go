@@ -13,13 +13,13 @@ import (
 	"earshot/internal/audio"
 )
 
-// sample is how long one sample lasts.
+// sample is the duration of one sample.
 const sample = time.Second / audio.Rate
 
 func TestFader(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		do   string // g/n sets a gain, within n samples; a dot is one sample of 800
+		do   string // g/n sets a gain within n samples; each dot is a sample of 800
 		want string
 	}{
 		{"untouched", "...", "800 800 800"},
@@ -57,8 +57,8 @@ func TestFader(t *testing.T) {
 	}
 }
 
-// Whatever is set, and whenever, the gain moves from one sample to the next by
-// no more than the ramp allows, and is where it should be at the ramp's end.
+// TestFaderNeverClicks: whatever is set, and when, the gain moves from one sample to the next by no
+// more than the ramp allows, and is right at the end of the ramp.
 func TestFaderNeverClicks(t *testing.T) {
 	const full = 1000
 	rapid.Check(t, func(t *rapid.T) {

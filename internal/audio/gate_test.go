@@ -8,17 +8,17 @@ import (
 	"earshot/internal/audio"
 )
 
-// TestGate draws a room: own sound ('o') whose echo the canceller lowers by so
-// much, somebody who speaks ('#'), both ('@'), and nothing ('.'); and wants of
-// each frame whether it is somebody, for an ear that takes 0.874 for echo.
+// TestGate imitates a room: own sound ('o'), whose echo the canceller lowers by a given amount,
+// somebody who speaks ('#'), both ('@'), and nothing ('.'). It checks for each ten frames whether
+// they count as somebody, for an ear that takes a ratio of 0.874 for echo.
 func TestGate(t *testing.T) {
 	const echo, somebody = 0.874, -26
 	for _, tt := range []struct {
 		name        string
-		back, lower float64 // the echo, and by how much it is lowered, dB
+		back, lower float64 // level of the echo, and by how much it is lowered, in dB
 		played      string
-		want        string // in tens of frames
-		better      bool   // the canceller is of use at the end
+		want        string // one character for ten frames
+		better      bool   // the canceller helps at the end
 	}{
 		{"a loudspeaker", -6, 20, "....ooooooo@@@oo..##", "...........###....##", true},
 		{"a soft one", -25, 15, "....ooooooo@@@oo..##", "...........###....##", true},
@@ -72,7 +72,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestGateWithoutCanceller: what others clean stays what it is.
+// TestGateWithoutCanceller: frames that something else cleans stay as they are.
 func TestGateWithoutCanceller(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var g audio.Gate
@@ -85,8 +85,8 @@ func TestGateWithoutCanceller(t *testing.T) {
 	}
 }
 
-// TestGateWithoutPause: the noise of a room is known also to who has spoken from the first
-// frame on, loudly and then softly, so that somebody soft is heard beside that.
+// TestGateWithoutPause: the gate learns the noise of the room even if we speak from the first frame
+// on, loudly and then softly, so that somebody soft is heard beside that.
 func TestGateWithoutPause(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var g audio.Gate
@@ -119,7 +119,7 @@ func TestGateWithoutPause(t *testing.T) {
 	}
 }
 
-// TestBands: a tone is as loud as it is, in its own band.
+// TestBands: a tone has its level in its own band, and hardly any in others.
 func TestBands(t *testing.T) {
 	pcm := make([]int16, 600)
 	for i := range pcm {

@@ -8,8 +8,8 @@ import (
 	"earshot/internal/audio"
 )
 
-// TestLatency: a latency stays what it was as long as a server says about the same,
-// now more and now less, and follows when it insists on another.
+// TestLatency: the latency stays as it was while a server reports about the same, now more and now
+// less, and follows when the server insists on another.
 func TestLatency(t *testing.T) {
 	const ms = time.Millisecond
 	many := func(n int, said ...time.Duration) (all []time.Duration) {
@@ -45,16 +45,16 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// TestLatencyIsNoDrift: a virtual device of 7 ms, of which the server is asked once a
-// second, seems to be 150 millionths faster for a minute and slower at once; a pace
-// that is told what is believed of it is even.
+// TestLatencyIsNoDrift: a virtual device of 7 ms, about which the server is asked once a second,
+// seems to be 150 millionths faster for a minute, and slower all at once. A pace that gets the
+// filtered latency is even.
 func TestLatencyIsNoDrift(t *testing.T) {
 	var l audio.Latency
 	var bare, steady audio.Pace
 	start := time.Unix(1e6, 0)
 	var said, held time.Duration
 	most := 0.0
-	for n := range 6000 { // blocks of 10 ms, a minute
+	for n := range 6000 { // blocks of 10 ms for a minute
 		if n%100 == 0 {
 			said = time.Duration(math.Mod(0.0003*float64(n/100), 0.007) * float64(time.Second))
 			held = l.Note(said)

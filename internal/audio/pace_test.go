@@ -11,11 +11,11 @@ import (
 	"earshot/internal/audio"
 )
 
-// A crystal counts for a device.
+// A crystal is the clock of a device.
 type crystal struct {
-	ppm    float64       // how fast it is
-	off    time.Duration // what it is late by
-	jitter time.Duration // by how much it is misread at most, either way
+	ppm    float64       // how much too fast it is
+	off    time.Duration // by how much it is late
+	jitter time.Duration // largest error of a reading, in either direction
 	r      *rand.Rand
 	n      int64
 	pace   audio.Pace
@@ -23,12 +23,12 @@ type crystal struct {
 
 var dawn = time.Unix(1000, 0)
 
-// at returns when sample n really is due.
+// at returns when sample n is really due.
 func (c *crystal) at(n int64) time.Time {
 	return dawn.Add(c.off + time.Duration(float64(n)/audio.Rate/(1+c.ppm*1e-6)*float64(time.Second)))
 }
 
-// run has the device count for so long, read block by block.
+// run lets the device count for some time, read block by block.
 func (c *crystal) run(d time.Duration, block int64) {
 	for end := c.n + int64(d.Seconds()*audio.Rate); c.n < end; c.n += block {
 		wrong := time.Duration(0)
@@ -39,14 +39,14 @@ func (c *crystal) run(d time.Duration, block int64) {
 	}
 }
 
-// off returns by how much the pace is wrong about sample n.
+// wrong returns by how much the pace errs about sample n.
 func (c *crystal) wrong() time.Duration { return c.pace.Time(float64(c.n)).Sub(c.at(c.n)).Abs() }
 
 func (c *crystal) ppmWrong() float64 { return math.Abs((c.pace.Speed()-1)*1e6 - c.ppm) }
 
-// TestPace: whatever the drift and however wrong each reading is, after two
-// minutes the device's speed is known, its samples' times to a millisecond or
-// two, and what the two methods say fits together.
+// TestPace: whatever the drift, and however wrong each reading is, after two minutes the speed of
+// the device is known, and the times of its samples to a millisecond or two. Time and Sample agree
+// with each other.
 func TestPace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := crystal{
@@ -80,8 +80,8 @@ func TestPaceAtOnce(t *testing.T) {
 	}
 }
 
-// TestPaceLeaps: a stutter, noticed or told of, moves the line within two
-// seconds, or at once, and what is known of the speed stays.
+// TestPaceLeaps: after a stutter, the line moves within two seconds, or at once if it is told of
+// it. What is known of the speed stays.
 func TestPaceLeaps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := crystal{
@@ -112,7 +112,7 @@ func TestPaceLeaps(t *testing.T) {
 	})
 }
 
-// TestPaceBadSecond: a machine that stands still for a second says nothing about
+// TestPaceBadSecond: a machine that stands still for a second does not change what is known about
 // its devices.
 func TestPaceBadSecond(t *testing.T) {
 	c := crystal{r: rand.New(rand.NewPCG(1, 2)), jitter: time.Millisecond}

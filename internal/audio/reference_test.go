@@ -9,11 +9,11 @@ import (
 	"earshot/internal/audio"
 )
 
-// A bench is a loudspeaker beside a microphone, each with its own crystal. The
-// loudspeaker plays a tone of 500 Hz, of which every sample can be computed.
+// A bench is a loudspeaker beside a microphone, each with its own crystal. The loudspeaker plays a
+// tone of 500 Hz, whose samples can be computed.
 type bench struct {
 	ref       audio.Reference
-	ppm       float64 // by how much the loudspeaker is faster
+	ppm       float64 // by how much faster the loudspeaker is
 	off       time.Duration
 	jitter    time.Duration
 	r         *rand.Rand
@@ -22,15 +22,15 @@ type bench struct {
 	gap, drop bool
 }
 
-// value is the sample of the tone at a place.
+// value returns the sample of the tone at place n.
 func value(n float64) float64 { return 8000 * math.Sin(2*math.Pi*500*n/audio.Rate) }
 
-// heard returns when a sample of the loudspeaker is.
+// heard returns when sample n of the loudspeaker is heard.
 func (b *bench) heard(n int64) time.Duration {
 	return b.off + time.Duration(float64(n)/audio.Rate/(1+b.ppm*1e-6)*float64(time.Second))
 }
 
-// frame has the microphone capture the next frame, and returns what it is told.
+// frame lets the microphone capture the next frame, and returns the reference for it.
 func (b *bench) frame() (far [audio.Samples]int16, follows bool) {
 	now := time.Duration(b.captured) * time.Second / audio.Rate
 	var pcm [160]int16
@@ -60,8 +60,8 @@ func (b *bench) wrong() time.Duration {
 	return time.Duration(b.r.Int64N(2*int64(b.jitter))) - b.jitter
 }
 
-// early returns by how much what was given comes before it is heard, by the
-// phase of the tone, within one millisecond either way of what it should be.
+// early returns how long before it is heard the given sound comes, by the phase of the tone, within
+// a millisecond of what it should be.
 func (b *bench) early(far [audio.Samples]int16) time.Duration {
 	heard := (float64(b.captured-audio.Samples)/audio.Rate - b.off.Seconds()) * audio.Rate * (1 + b.ppm*1e-6)
 	best, at := math.Inf(1), 0.0
@@ -78,8 +78,8 @@ func (b *bench) early(far [audio.Samples]int16) time.Duration {
 	return time.Duration(at / audio.Rate * float64(time.Second))
 }
 
-// TestReference: with clocks that say the truth, what is given is what is heard
-// 30 ms later, to the sample, and stays so.
+// TestReference: with perfect clocks, the reference is what is heard 30 ms later, to the sample,
+// and stays so.
 func TestReference(t *testing.T) {
 	b := bench{r: rand.New(rand.NewPCG(1, 2)), off: 7 * time.Millisecond}
 	for i := range 500 {
@@ -93,9 +93,9 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestReferenceKeepsPace: whatever the drift and the jitter, once both are known
-// nothing ever jumps, and the sound is given evenly, as an echo canceller wants
-// it: in ten seconds it moves by less than three samples.
+// TestReferenceKeepsPace: whatever the drift and the jitter, once both are known nothing jumps, and
+// the reference is as even as an echo canceller needs it: in ten seconds it moves by less than
+// three samples.
 func TestReferenceKeepsPace(t *testing.T) {
 	for i, ppm := range []float64{-100, -20, 0, 50, 100} {
 		b := bench{ppm: ppm, jitter: time.Duration(i) * time.Millisecond, r: rand.New(rand.NewPCG(uint64(i), 1))}
@@ -116,8 +116,7 @@ func TestReferenceKeepsPace(t *testing.T) {
 	}
 }
 
-// phase returns where in the tone's 32 samples a frame lies, beside what is
-// heard.
+// phase returns the position of a frame in the 32 samples of the tone, relative to what is heard.
 func phase(far [audio.Samples]int16, b *bench) float64 {
 	var re, im float64
 	for i, s := range far {
@@ -128,8 +127,8 @@ func phase(far [audio.Samples]int16, b *bench) float64 {
 	return math.Mod(math.Atan2(im, re)/(2*math.Pi)*32-math.Mod(heard, 32)+64, 32)
 }
 
-// TestReferenceLeaps: a loudspeaker that was stopped, or is another way off, and
-// a microphone that lost frames, are followed at once if that is said.
+// TestReferenceLeaps: if a loudspeaker was stopped or has another delay now, or a microphone lost
+// frames, and that is told, the reference follows at once.
 func TestReferenceLeaps(t *testing.T) {
 	b := bench{r: rand.New(rand.NewPCG(1, 2))}
 	for range 50 {
@@ -162,7 +161,7 @@ func TestReferenceLeaps(t *testing.T) {
 	}
 }
 
-// TestReferenceOfNothing: a loudspeaker that is closed is silence.
+// TestReferenceOfNothing: a loudspeaker that is closed gives silence.
 func TestReferenceOfNothing(t *testing.T) {
 	var ref audio.Reference
 	var far [audio.Samples]int16

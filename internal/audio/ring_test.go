@@ -15,9 +15,9 @@ import (
 	"earshot/internal/audio"
 )
 
-// perform puts and takes as the picture says: a letter is put as a frame, a
-// dot takes one, a bar closes. It returns what was taken: the letter, behind
-// the number of frames that were missing before it, if any; "-" for none.
+// perform puts and takes as the picture says: a letter is put as a frame, a dot takes one, a bar
+// closes. It returns what was taken: the letter, after the number of frames missing before it, if
+// any; "-" for none.
 func perform(r *audio.Ring, picture string) string {
 	waitNot, stop := context.WithCancel(context.Background())
 	stop()
@@ -74,8 +74,8 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// Whatever is put and taken, what comes out and what is said to be missing
-// make up what went in, in order.
+// TestRingAccountsForEverything: whatever is put and taken, the frames that come out and those
+// reported missing make up what went in, in order.
 func TestRingAccountsForEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := audio.NewRing(rapid.IntRange(1, 5).Draw(t, "size"))

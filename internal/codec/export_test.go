@@ -2,8 +2,7 @@ package codec
 
 import "time"
 
-// Patience makes the client wait that long for a server, and no longer, until
-// the function that it returns is called.
+// Patience makes the client wait d for a server, and no longer, until restore is called.
 func Patience(d time.Duration) (restore func()) {
 	was := patient
 	patient = d

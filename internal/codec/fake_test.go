@@ -18,7 +18,7 @@ import (
 	"earshot/internal/helper/helpertest"
 )
 
-// A fake is a media helper that does what it is told once it was asked.
+// fake returns the dialer of a media helper that calls act when it is asked for the first time.
 func fake(act func(context.Context, *helper.Server) error) helper.Dialer {
 	return helpertest.Dialer("fake", func(ctx context.Context, s *helper.Server) error {
 		asked := make(chan struct{}, 1)
@@ -30,18 +30,18 @@ func fake(act func(context.Context, *helper.Server) error) helper.Dialer {
 		if err := act(ctx, s); err != nil {
 			return err
 		}
-		return <-read // stays until its input closes
+		return <-read // lives until its input closes
 	})
 }
 
-// frame is frame n of a fake, coded.
+// frame returns the encoded frame n of a fake.
 func frame(n int) []byte {
 	f := audio.Frame{At: time.Unix(0, 0), Voiced: n%2 == 1, Own: true, EchoRatio: 1, Lost: 7}
 	f.PCM[0] = int16(n)
 	return f.Append(nil)
 }
 
-// plays is a helper that plays n frames.
+// plays returns the dialer of a helper that plays n frames.
 func plays(n int) helper.Dialer {
 	return fake(func(ctx context.Context, s *helper.Server) error {
 		s.Send(codec.MsgOpened, codec.Info{Codec: "fake"})
@@ -55,7 +55,7 @@ func plays(n int) helper.Dialer {
 	})
 }
 
-// some is a file that is there.
+// some returns a source that exists.
 func some(t testing.TB) codec.Source {
 	path := filepath.Join(t.TempDir(), "some.wav")
 	if err := os.WriteFile(path, []byte("RIFF"), 0o600); err != nil {
@@ -141,8 +141,7 @@ func TestRealTime(t *testing.T) {
 	}
 }
 
-// Even a helper that is fast is not read so fast that it would be taken for one
-// that floods.
+// TestFastest: even a fast helper is not read so fast that it would look like a flood.
 func TestFastest(t *testing.T) {
 	s := some(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -189,7 +188,7 @@ func TestLeaving(t *testing.T) {
 				}
 				n++
 			}
-		}) // the bubble fails if the helper is still there
+		}) // the bubble fails if the helper still lives
 	}
 }
 
@@ -293,14 +292,14 @@ func TestBadHelpers(t *testing.T) {
 	}
 }
 
-// What a helper says behind its end, nobody hears.
+// TestFlood: what a helper sends after its end is ignored.
 func TestFlood(t *testing.T) {
 	s := some(t)
 	synctest.Test(t, func(t *testing.T) {
 		flood := fake(func(ctx context.Context, s *helper.Server) error {
 			s.Send(codec.MsgOpened, codec.Info{})
 			s.Send(codec.MsgEnded, codec.Ended{Frames: 3})
-			synctest.Wait() // control and sound are two pipes: until it is known that there are three
+			synctest.Wait() // control and sound are two pipes: wait until it is known that there are three
 			for i := 0; ctx.Err() == nil; i++ {
 				if s.SendSound(0, frame(i)) != nil {
 					break
@@ -326,7 +325,7 @@ func TestLongest(t *testing.T) {
 	})
 }
 
-// A problem comes after what could be heard.
+// TestProblem: a problem is reported after all that could be heard.
 func TestProblem(t *testing.T) {
 	s := some(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -353,7 +352,7 @@ func TestNoHelper(t *testing.T) {
 	}
 }
 
-// What can be seen without a helper needs none.
+// TestSources: faults that can be seen without a helper do not start one.
 func TestSources(t *testing.T) {
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "empty.wav")
@@ -388,8 +387,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// FuzzHelper lets a helper say anything: the client neither panics nor waits
-// for ever, and yields only what may be a frame.
+// FuzzHelper lets a helper say anything: the client must neither panic nor wait for ever, and
+// yields only what may be a frame.
 func FuzzHelper(f *testing.F) {
 	say := func(name string, body any) []byte {
 		b, err := json.Marshal(body)
@@ -418,7 +417,7 @@ func FuzzHelper(f *testing.F) {
 	})
 }
 
-// send sends a name and a body.
+// send sends a message made of a name and a body.
 func send(s *helper.Server, message []byte) {
 	name, body, _ := strings.Cut(string(message), " ")
 	if json.Valid([]byte(body)) {
@@ -426,7 +425,7 @@ func send(s *helper.Server, message []byte) {
 	}
 }
 
-// The client allocates nothing for a frame.
+// TestNoAllocation: the client allocates nothing for a frame.
 func TestNoAllocation(t *testing.T) {
 	s := some(t)
 	const frames = 5000

@@ -18,7 +18,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// A coder is an Opus that runs, and what came out of it.
+// A coder is an Opus and what came out of it.
 type coder struct {
 	*codec.Opus
 	mu      sync.Mutex
@@ -26,7 +26,7 @@ type coder struct {
 	encoded [][]byte
 }
 
-// newCoder returns one that does not run yet.
+// newCoder returns a coder that does not run yet.
 func newCoder(t testing.TB, dial helper.Dialer) *coder {
 	c := &coder{heard: make(map[uint32][]audio.Frame)}
 	c.Opus = codec.NewOpus(codec.OpusConfig{
@@ -59,11 +59,11 @@ func runCoder(t testing.TB) *coder {
 		stop()
 		testkit.Finish(t, testkit.Patience, "the end of the coder", life.Wait)
 	})
-	c.encode(t, 48000, make([]int16, 1)) // waits for the helper, as Decode does not
+	c.encode(t, 48000, make([]int16, 1)) // unlike Decode, this waits for the helper
 	return c
 }
 
-// encode returns what becomes of an utterance.
+// encode returns the packets of an utterance.
 func (c *coder) encode(t testing.TB, rate int, pcm []int16) [][]byte {
 	t.Helper()
 	if err := c.Encode(t.Context(), rate, pcm); err != nil {
@@ -95,7 +95,7 @@ func (c *coder) frames(t testing.TB, speaker uint32, n int) []audio.Frame {
 // base is when somebody begins to speak.
 var base = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// spoken are the samples of a sentence at a rate, by flite.
+// spoken returns the samples of a sentence at a given rate, made by flite.
 func spoken(t testing.TB, rate int) []int16 {
 	t.Helper()
 	testkit.Need(t, "voice")
@@ -109,8 +109,8 @@ func spoken(t testing.TB, rate int) []int16 {
 	return pcm
 }
 
-// alike returns how many samples later than want got is, of up to most, and how much
-// they correlate then, from 0 to 1.
+// alike returns by how many samples, below most, got lags behind want, and their correlation there,
+// from 0 to 1.
 func alike(got, want []int16, most int) (late int, correlation float64) {
 	for shift := range most {
 		var gg, ww, gw float64
@@ -125,7 +125,7 @@ func alike(got, want []int16, most int) (late int, correlation float64) {
 	return late, correlation
 }
 
-// packets are those of a speaker who begins at base, each 20 ms after the one before.
+// packets returns the packets of a speaker who begins at base, 20 ms apart.
 func packets(speaker uint32, opus [][]byte) (all []codec.Packet) {
 	for i, data := range opus {
 		all = append(all, codec.Packet{Speaker: speaker, At: base.Add(time.Duration(i) * audio.Time), Data: data})
@@ -133,8 +133,8 @@ func packets(speaker uint32, opus [][]byte) (all []codec.Packet) {
 	return all
 }
 
-// decode hands over packets, as fast as can be, and returns the n frames of the
-// speaker that they make.
+// decode hands over packets as fast as possible, and returns the n frames of the speaker that they
+// make.
 func (c *coder) decode(t testing.TB, n int, all []codec.Packet) []audio.Frame {
 	t.Helper()
 	for some := range slices.Chunk(all, 100) {
@@ -143,8 +143,7 @@ func (c *coder) decode(t testing.TB, n int, all []codec.Packet) []audio.Frame {
 	return c.frames(t, all[0].Speaker, n)
 }
 
-// copies counts the packets that have a copy of the one before: RFC 6716, section
-// 4.2.4, for 20 ms.
+// copies counts the packets with a copy of the one before them: RFC 6716, section 4.2.4, for 20 ms.
 func copies(packets [][]byte) (n int) {
 	for _, p := range packets {
 		if config := p[0] >> 3; config < 16 && len(p) > 1 && p[1]&0x40 != 0 {
@@ -154,8 +153,8 @@ func copies(packets [][]byte) (n int) {
 	return n
 }
 
-// What is encoded at any rate and decoded again is what was said: as long, as loud,
-// and always as little late.
+// TestOpusThereAndBack: speech at any rate, encoded and decoded again, has the same length and
+// level, and always the same small delay.
 func TestOpusThereAndBack(t *testing.T) {
 	c := runCoder(t)
 	want := spoken(t, 16000)
@@ -190,7 +189,7 @@ func TestOpusThereAndBack(t *testing.T) {
 	}
 }
 
-// Each of eight who speak at once is heard as if alone.
+// TestOpusManyAtOnce: each of eight speakers at a time is decoded as if alone.
 func TestOpusManyAtOnce(t *testing.T) {
 	c := runCoder(t)
 	opus := c.encode(t, 16000, spoken(t, 16000))
@@ -199,13 +198,13 @@ func TestOpusManyAtOnce(t *testing.T) {
 	for i := range len(opus) + speakers {
 		var batch []codec.Packet
 		for s := range speakers {
-			if n := i - s; n >= 0 && n < len(opus) { // one after the other begins
+			if n := i - s; n >= 0 && n < len(opus) { // the speakers begin one after the other
 				batch = append(batch, codec.Packet{Speaker: uint32(s), At: base.Add(time.Duration(i) * audio.Time), Data: opus[n]})
 			}
 		}
 		c.Decode(batch)
 		if i%50 == 49 {
-			c.frames(t, 0, min(i+1, len(opus))) // two seconds are kept
+			c.frames(t, 0, min(i+1, len(opus))) // only two seconds are kept
 		}
 	}
 	for s := range speakers {
@@ -220,7 +219,7 @@ func TestOpusManyAtOnce(t *testing.T) {
 	}
 }
 
-// What is lost is silence, and what follows keeps its time.
+// TestOpusLoss: lost packets become silence, and what follows keeps its time.
 func TestOpusLoss(t *testing.T) {
 	c := runCoder(t)
 	opus := c.encode(t, 16000, spoken(t, 16000))
@@ -242,7 +241,7 @@ func TestOpusLoss(t *testing.T) {
 				switch p.Lost = lost; {
 				case tt.lost(n):
 					lost++
-				case n%7 == 2 && lost > 0: // or both are told alone
+				case n%7 == 2 && lost > 0: // or the two are told apart
 					come = append(come, codec.Packet{Speaker: p.Speaker, At: p.At, Lost: lost}, p)
 					come[len(come)-1].Lost, lost = 0, 0
 				default:
@@ -265,19 +264,20 @@ func TestOpusLoss(t *testing.T) {
 	}
 }
 
-// Whatever comes in a packet, it is 20 ms, and the next good one is decoded.
+// TestOpusBadPackets: whatever a packet contains, it stands for its time, and the next good one is
+// decoded.
 func TestOpusBadPackets(t *testing.T) {
 	c := runCoder(t)
 	opus := c.encode(t, 16000, spoken(t, 16000))[40:60]
 	for i, tt := range []struct {
 		name string
 		data []byte
-		want codec.Counts // of those that matter
-		n    int          // frames
+		want codec.Counts // the counts that matter
+		n    int          // number of frames
 	}{
 		{"Discord's silence", []byte{0xf8, 0xff, 0xfe}, codec.Counts{}, 1},
 		{"nothing to say", []byte{0xf8}, codec.Counts{}, 1},
-		{"the first half", opus[3][:len(opus[3])/2], codec.Counts{}, 1}, // any part of a packet is one
+		{"the first half", opus[3][:len(opus[3])/2], codec.Counts{}, 1}, // any beginning of a packet is a packet
 		{"encrypted", append(slices.Clone(opus[3]), 1, 2, 3, 4, 5, 6, 7, 8, 0, 0xfa, 0xfa), codec.Counts{Refused: 1}, 1},
 		{"too long", make([]byte, 1276), codec.Counts{Refused: 1}, 1},
 		{"frames without a number", []byte{0xff}, codec.Counts{Damaged: 1}, 1},
@@ -285,7 +285,7 @@ func TestOpusBadPackets(t *testing.T) {
 		{"two of different length", []byte{0xf9, 1, 2, 3}, codec.Counts{Damaged: 1}, 1},
 		{"a length that is not there", []byte{0xfa, 0xfc}, codec.Counts{Damaged: 1}, 1},
 		{"60 ms", []byte{0xfb, 0x03, 0xff, 0xfe, 0xff, 0xfe, 0xff, 0xfe}, codec.Counts{}, 3},
-		{"10 ms", []byte{0xf0, 0xff, 0xfe}, codec.Counts{}, 1}, // and is filled up, since the next one is late
+		{"10 ms", []byte{0xf0, 0xff, 0xfe}, codec.Counts{}, 1}, // it is filled up, since the next one is late
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := c.Counts()
@@ -312,7 +312,7 @@ func TestOpusBadPackets(t *testing.T) {
 	}
 }
 
-// Ten-millisecond packets make a frame for each two of them.
+// TestOpusShortPackets: each two packets of ten milliseconds make one frame.
 func TestOpusShortPackets(t *testing.T) {
 	c := runCoder(t)
 	var short []codec.Packet
@@ -326,8 +326,8 @@ func TestOpusShortPackets(t *testing.T) {
 	}
 }
 
-// Who is not heard for the longest time has no decoder any more, and gets a new
-// one when heard again; who begins anew after a pause begins at the right time.
+// TestOpusManySpeakers: the speaker who was silent the longest loses their decoder, and gets a new
+// one when they speak again. Somebody who begins again after a pause has the right time.
 func TestOpusManySpeakers(t *testing.T) {
 	c := runCoder(t)
 	opus := c.encode(t, 16000, spoken(t, 16000))
@@ -344,8 +344,8 @@ func TestOpusManySpeakers(t *testing.T) {
 	}
 }
 
-// A helper that dies is another one's work: what is dropped meanwhile is counted,
-// and missing in the next frame.
+// TestOpusHelperDies: when a helper dies, another takes over. What is dropped meanwhile is counted,
+// and reported as lost in the next frame.
 func TestOpusHelperDies(t *testing.T) {
 	var mu sync.Mutex
 	var pid int

@@ -20,7 +20,7 @@ import (
 	"earshot/internal/helper/helpertest"
 )
 
-// calls is a helper that is the codec of a call: take gets the sound.
+// calls returns the dialer of a helper that is the codec of a call; take gets the sound.
 func calls(take func(*helper.Server, helper.Sound) error) helper.Dialer {
 	return helpertest.Dialer("fake", func(_ context.Context, s *helper.Server) error {
 		var sounds sync.WaitGroup
@@ -41,8 +41,8 @@ func calls(take func(*helper.Server, helper.Sound) error) helper.Dialer {
 	})
 }
 
-// plain is a helper for which a packet is the first sample of its frame, and a
-// piece of speech the first byte of its Opus.
+// plain behaves as a helper that codes nothing: a packet holds the first sample of its frame, and a
+// piece of speech becomes the first byte of its Opus.
 func plain(s *helper.Server, m helper.Sound) error {
 	if m.Stream > 0 {
 		if len(m.Data) == 0 {
@@ -72,8 +72,8 @@ func plain(s *helper.Server, m helper.Sound) error {
 // A fakeCall is an Opus in a bubble.
 type fakeCall struct {
 	*codec.Opus
-	heard []string // speaker, first sample, lost
-	said  []byte   // first bytes
+	heard []string // each as speaker, first sample, lost
+	said  []byte   // the first bytes
 	slow  time.Duration
 	died  chan error
 	stop  context.CancelFunc
@@ -102,7 +102,7 @@ func begins(t *testing.T, dial helper.Dialer) *fakeCall {
 	return c
 }
 
-// ends ends it well.
+// ends ends the call, and fails t on an error.
 func (c *fakeCall) ends(t *testing.T) {
 	t.Helper()
 	c.stop()
@@ -111,12 +111,12 @@ func (c *fakeCall) ends(t *testing.T) {
 	}
 }
 
-// packet is number n of a speaker.
+// packet returns packet n of a speaker.
 func packet(speaker uint32, n int) codec.Packet {
 	return codec.Packet{Speaker: speaker, At: base.Add(time.Duration(n) * audio.Time), Data: []byte{byte(n), 1}}
 }
 
-// count are pieces of 20 ms that begin with from, from+1 and so on.
+// count returns n pieces of 20 ms that begin with from, from+1 and so on.
 func count(from, n int) (pcm []int16) {
 	for i := range n {
 		pcm = append(append(pcm, int16(from+i)), make([]int16, audio.Samples-1)...)
@@ -156,7 +156,8 @@ func TestOpusForget(t *testing.T) {
 	})
 }
 
-// What waits of somebody who is given up is not decoded, and in no memory any more.
+// TestOpusForgetsWhatWaits: when a speaker is given up, their waiting packets are neither decoded
+// nor kept in memory.
 func TestOpusForgetsWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent []string
@@ -185,7 +186,7 @@ func TestOpusForgetsWhatWaits(t *testing.T) {
 	})
 }
 
-// A helper that is busy for three seconds gets the last two; nobody waits.
+// TestOpusBusy: a helper that is busy for three seconds gets the last two; nobody waits.
 func TestOpusBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := true
@@ -202,7 +203,7 @@ func TestOpusBusy(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		// One was being worked on and one was in the pipe, which in memory holds nothing.
+		// One was being worked on and one was in the pipe, which buffers nothing in memory.
 		if got := strings.Join(c.heard[:6], " "); got != "1:0 2:0 1:1 2:1 1:50-48 2:50-48" || len(c.heard) != 204 {
 			t.Errorf("heard %d frames, first %s", len(c.heard), got)
 		}
@@ -213,8 +214,8 @@ func TestOpusBusy(t *testing.T) {
 	})
 }
 
-// Without a helper nothing is kept; when there is one again, it is told what is
-// missing. A lost one counts as one that was dropped.
+// TestOpusAway: without a helper nothing is kept. The next helper is told what is missing; lost
+// packets count like dropped ones there.
 func TestOpusAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		crash := false
@@ -227,7 +228,7 @@ func TestOpusAway(t *testing.T) {
 		c.Decode([]codec.Packet{packet(1, 0)})
 		synctest.Wait()
 		crash = true
-		c.Decode([]codec.Packet{packet(1, 1)}) // is lost with it
+		c.Decode([]codec.Packet{packet(1, 1)}) // is lost with the helper
 		if err := <-c.died; !errors.Is(err, errCrash) {
 			t.Errorf("Run: %v", err)
 		}
@@ -248,7 +249,7 @@ func TestOpusAway(t *testing.T) {
 	})
 }
 
-// What is ahead of who takes the frames is 400 ms.
+// TestOpusPace: the encoder is at most 400 ms ahead of whoever takes its packets.
 func TestOpusPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := begins(t, calls(plain))
@@ -257,7 +258,7 @@ func TestOpusPace(t *testing.T) {
 		if err := c.Encode(t.Context(), 16000, count(0, 100)); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(began); took != 1580*time.Millisecond { // 20 ms more fit in whole
+		if took := time.Since(began); took != 1580*time.Millisecond { // the last 20 ms fit as well
 			t.Errorf("two seconds were taken in %v", took)
 		}
 		if err := c.Flush(t.Context()); err != nil {
@@ -273,7 +274,7 @@ func TestOpusPace(t *testing.T) {
 	})
 }
 
-// What was said before a Drop is not heard after it, wherever it is just then.
+// TestOpusDrop: what was said before a Drop is not heard after it, wherever it is at that time.
 func TestOpusDrop(t *testing.T) {
 	for _, after := range []time.Duration{0, 1, 30 * time.Millisecond, 400 * time.Millisecond, 1990 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
@@ -306,13 +307,13 @@ func TestOpusDrop(t *testing.T) {
 			if got := c.said[heard:]; !slices.Equal(got, []byte{200, 201, 202}) {
 				t.Errorf("after the drop: %v", got)
 			}
-			c.Drop() // nothing
+			c.Drop() // nothing to drop
 			c.ends(t)
 		})
 	}
 }
 
-// Whoever speaks waits for a helper, and learns that one has died on the way.
+// TestOpusNoHelper: Encode waits for a helper, and Flush reports one that died on the way.
 func TestOpusNoHelper(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		none := codec.NewOpus(codec.OpusConfig{Dial: func() (helper.Link, error) { return nil, errCrash }})
@@ -364,7 +365,7 @@ func TestOpusBadHelpers(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		take func(*helper.Server, helper.Sound) error
-		want error // nil: it is ignored
+		want error // nil: what it sends is ignored
 	}{
 		{"says something else", func(s *helper.Server, _ helper.Sound) error { return s.Send("hello", nil) }, helper.ErrProtocol},
 		{"half a frame", func(s *helper.Server, _ helper.Sound) error { return s.SendSound(0, make([]byte, 400)) }, helper.ErrProtocol},
@@ -403,7 +404,7 @@ func TestOpusBadHelpers(t *testing.T) {
 	}
 }
 
-// Batches of any size come out whole, in messages that are not too long.
+// TestOpusBatches: batches of any size arrive whole, in messages that are not too long.
 func TestOpusBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := begins(t, calls(plain))
@@ -449,7 +450,7 @@ func TestPackets(t *testing.T) {
 	})
 }
 
-// FuzzPackets: whatever comes to a helper, a packet is within the limits.
+// FuzzPackets: whatever is decoded, packets are within the limits.
 func FuzzPackets(f *testing.F) {
 	p := packet(1, 2)
 	f.Add(codec.AppendPacket(codec.AppendPacket(nil, &p), &p))
@@ -471,8 +472,8 @@ func FuzzPackets(f *testing.F) {
 	})
 }
 
-// FuzzOpusHelper lets a helper answer anything: nobody panics or waits for ever,
-// and nothing comes that was not asked for.
+// FuzzOpusHelper lets a helper answer anything: the client must neither panic nor wait for ever,
+// and yields nothing that was not asked for.
 func FuzzOpusHelper(f *testing.F) {
 	f.Add(uint32(0), codec.AppendFrame(nil, 1, 3, frame(1)), uint32(1), []byte{1, 2})
 	f.Add(uint32(1), []byte{}, uint32(0), frame(0))

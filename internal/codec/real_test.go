@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// real returns a dialer of the real helper. Its log must stay empty.
+// real returns a dialer of the real helper, whose log must stay empty.
 func real(t testing.TB) helper.Dialer {
 	t.Helper()
 	path := filepath.Join(helpertest.Build(t, "earshot-speech"), "earshot-speech")
@@ -53,7 +53,7 @@ func (f failing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// ffmpeg makes a file of that name and returns its path.
+// ffmpeg makes a file with that name, and returns its path.
 func ffmpeg(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -64,10 +64,10 @@ func ffmpeg(t testing.TB, name string, args ...string) string {
 	return path
 }
 
-// A tune that changes, so that a shift would be seen: 2.5 s.
+// tune makes 2.5 s of a tone that changes, so that a shift would be noticed.
 var tune = []string{"-f", "lavfi", "-i", "aevalsrc=0.3*sin(2*PI*(300+200*t)*t)*(1-0.3*cos(2*PI*3*t)):s=48000:d=2.5"}
 
-// reference is what the ffmpeg command makes of a file.
+// reference returns what the command ffmpeg makes of a file.
 func reference(t testing.TB, path string) []int16 {
 	t.Helper()
 	out, err := testkit.Command(t, "ffmpeg", "-nostdin", "-v", "error", "-i", path, "-vn", "-ac", "1", "-ar", "16000", "-f", "s16le", "-").Output()
@@ -79,7 +79,7 @@ func reference(t testing.TB, path string) []int16 {
 	return pcm
 }
 
-// samples are those of frames, one after the other.
+// samples returns the samples of frames in a row.
 func samples(frames []audio.Frame) (pcm []int16) {
 	for i := range frames {
 		pcm = append(pcm, frames[i].PCM[:]...)
@@ -87,7 +87,7 @@ func samples(frames []audio.Frame) (pcm []int16) {
 	return pcm
 }
 
-// distance is how loud the difference of two sounds is, in dB.
+// distance returns the level of the difference between two sounds, in dB.
 func distance(a, b []int16) float64 {
 	n := min(len(a), len(b))
 	d := make([]int16, n)
@@ -138,7 +138,7 @@ func TestFormats(t *testing.T) {
 			if info.Codec != tt.codec || end.Damaged != 0 || end.Frames != int64(len(frames)) {
 				t.Errorf("%+v, %+v", info, end)
 			}
-			if d := info.Duration - 2500*time.Millisecond; d.Abs() > 300*time.Millisecond { // some containers only know about
+			if d := info.Duration - 2500*time.Millisecond; d.Abs() > 300*time.Millisecond { // some containers know it only roughly
 				t.Errorf("lasts %v, want 2.5s", info.Duration)
 			}
 			got, want := samples(frames), reference(t, odd)
@@ -152,13 +152,12 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// say makes speech by flite, which is a filter of FFmpeg too, with silence
-// around it: one second each.
+// say makes speech with flite, which FFmpeg has as a filter, with a second of silence on each side.
 func say(t testing.TB, words string) string {
 	return ffmpeg(t, "said.wav", "-f", "lavfi", "-i", "flite=text='"+words+"':voice=slt", "-af", "adelay=1000,apad=pad_dur=1", "-ar", "16000")
 }
 
-// picture draws frames, one character each: whether it is voiced.
+// picture draws for each frame whether it is voiced.
 func picture(frames []audio.Frame) string {
 	var b strings.Builder
 	for i := range frames {
@@ -171,7 +170,7 @@ func TestVoiced(t *testing.T) {
 	dial := real(t)
 	for _, tt := range []struct {
 		name, path string
-		most       int // voiced frames
+		most       int // number of voiced frames
 		least      int
 	}{
 		{"silence", ffmpeg(t, "silence.wav", "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", "3"), 0, 0},
@@ -194,7 +193,7 @@ func TestVoiced(t *testing.T) {
 	}
 }
 
-// spoil writes a copy of a file in which some bytes are others.
+// spoil writes a changed copy of a file.
 func spoil(t testing.TB, path string, how func([]byte) []byte) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -227,8 +226,8 @@ func TestBadFiles(t *testing.T) {
 	wav := ffmpeg(t, "x.wav", append(slices.Clone(tune), "-ar", "16000")...)
 	for _, tt := range []struct {
 		name, path string
-		want       codec.Problem // empty: none
-		least      int           // frames
+		want       codec.Problem // empty for none
+		least      int           // number of frames
 	}{
 		{"garbage", spoil(t, wav, garbage), codec.Unreadable, 0},
 		{"text", spoil(t, wav, func([]byte) []byte { return []byte("Dear diary,\n") }), codec.Unreadable, 0},
@@ -265,8 +264,8 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// A file that says it is longer than is allowed is refused before it is played,
-// and one that does not say is ended.
+// TestTooLong: a file that says it is longer than allowed is refused before it is played; one that
+// does not say so is stopped.
 func TestTooLong(t *testing.T) {
 	dial := real(t)
 	wav := ffmpeg(t, "x.wav", tune...)
@@ -287,7 +286,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// A gap in the time stamps is silence, so that what follows keeps its time.
+// TestGap: a gap in the time stamps becomes silence, so that what follows keeps its time.
 func TestGap(t *testing.T) {
 	dial := real(t)
 	path := ffmpeg(t, "gap.mkv", "-f", "lavfi", "-i", "sine=440:r=16000:d=3", "-af", "aselect='lt(t,1)+gt(t,2)'", "-c:a", "flac")
@@ -378,7 +377,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// Leaving ends the helper at once, also while a server is waited for.
+// TestLeavingReal: leaving ends the helper at once, even while it waits for a server.
 func TestLeavingReal(t *testing.T) {
 	dial := real(t)
 	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
@@ -387,7 +386,7 @@ func TestLeavingReal(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		source codec.Source
-		after  time.Duration // the context ends
+		after  time.Duration // when the context ends
 	}{
 		{"a file", codec.Source{Path: long}, 0},
 		{"a file in real time", codec.Source{Path: long, RealTime: true}, 300 * time.Millisecond},
@@ -409,7 +408,7 @@ func TestLeavingReal(t *testing.T) {
 					break
 				}
 			}
-			if took := time.Since(began) - tt.after; took > testkit.Patience { // of a file of ten minutes
+			if took := time.Since(began) - tt.after; took > testkit.Patience { // the file lasts ten minutes
 				t.Errorf("took %v", took)
 			} else {
 				t.Logf("took %v", took)
@@ -418,8 +417,7 @@ func TestLeavingReal(t *testing.T) {
 	}
 }
 
-// A helper that is killed or frozen is an error, each time, and what was heard
-// before stays right.
+// TestKilled: a helper that is killed or frozen leads to an error, each time.
 func TestKilled(t *testing.T) {
 	dial := real(t)
 	long := ffmpeg(t, "long.wav", "-f", "lavfi", "-i", "sine=440:r=16000:d=600")
@@ -463,7 +461,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// BenchmarkReal says how many times as fast as it plays a file is read.
+// BenchmarkReal measures how many times faster than its duration a file is read.
 func BenchmarkReal(b *testing.B) {
 	dial := real(b)
 	for _, name := range []string{"x.wav", "x.mp3", "x.opus"} {

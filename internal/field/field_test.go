@@ -51,8 +51,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestSecretIsNeverPrinted plants a secret and looks for it in everything that
-// can be made of it.
+// TestSecretIsNeverPrinted plants a secret, and looks for it in every form in which a value can be
+// printed.
 func TestSecretIsNeverPrinted(t *testing.T) {
 	const planted = "hunter2-canary"
 	type section struct {
@@ -181,7 +181,7 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// TestSecondsAreKept writes and reads again whatever a file can hold.
+// TestSecondsAreKept: whatever a file can hold is written and read again unchanged.
 func TestSecondsAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := field.Seconds(rapid.Float64Range(0, 365*24*60*60).Draw(t, "seconds"))

@@ -18,7 +18,7 @@ import (
 	"earshot/internal/helper"
 )
 
-// as is the variable that makes this test's program a helper of some kind.
+// as is the variable that makes the test program a helper of some kind.
 const as = "EARSHOT_TEST_AS"
 
 // ready is the variable that makes a helper say when it works.
@@ -127,7 +127,7 @@ func echo(_ context.Context, s *helper.Server) error {
 	return errors.Join(err, <-sound)
 }
 
-// pipes are a helper's ends, without a protocol.
+// pipes are the helper's ends of its pipes, without a protocol.
 type pipes struct{ control, reply, sound, back *os.File }
 
 func (p pipes) hello() pipes {
@@ -135,7 +135,7 @@ func (p pipes) hello() pipes {
 	return p
 }
 
-// beats until the end.
+// beats sends beats until the end.
 func (p pipes) beats() int {
 	for t := time.NewTicker(helper.HastyBeat()); write(p.reply, `{"name":"beat"}`) == nil; {
 		<-t.C
@@ -143,7 +143,7 @@ func (p pipes) beats() int {
 	return 0
 }
 
-// forever does nothing, longer than any test takes.
+// forever does nothing, for longer than any test takes.
 func forever(pipes) int {
 	<-time.After(time.Hour)
 	return 0
@@ -154,7 +154,7 @@ func write(f *os.File, message string) error {
 	return err
 }
 
-// rough are helpers that do as they please.
+// rough are helpers that do not follow the protocol.
 var rough = map[string]func(pipes) int{
 	"never says hello":   forever,
 	"beats before hello": func(p pipes) int { return p.beats() },
@@ -216,13 +216,13 @@ var rough = map[string]func(pipes) int{
 	"is a daemon": beDaemon,
 }
 
-// deaf takes no notice of being asked to end, for longer than any test takes.
+// deaf ignores requests to end, for longer than any test takes.
 func deaf(p pipes) int {
 	signal.Ignore(unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGPIPE)
 	return forever(p)
 }
 
-// leave leaves a process of a kind that holds all pipes open.
+// leave leaves behind a process of some kind that holds all pipes open.
 func (p pipes) leave(kind string, fled bool) int {
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), as+"="+kind)
@@ -236,7 +236,7 @@ func (p pipes) leave(kind string, fled bool) int {
 	return 6
 }
 
-// printWithoutEnd is a helper that was asked something.
+// printWithoutEnd answers a question without end.
 func printWithoutEnd(pipes) int {
 	for {
 		if _, err := os.Stdout.Write(make([]byte, 64<<10)); err != nil {
@@ -253,8 +253,8 @@ func askedAndLeaves(fled bool) func(pipes) int {
 	}
 }
 
-// beDaemon starts the helper of the kind it is told on its standard input, says
-// which process that is once it works, and waits to be killed.
+// beDaemon starts a helper of the kind that it reads from its standard input, prints the number of
+// that process once it works, and waits to be killed.
 func beDaemon(pipes) int {
 	kind := make([]byte, 100)
 	n, err := os.Stdin.Read(kind)

@@ -12,7 +12,7 @@ import (
 // A bench is a real helper that is measured.
 type bench struct {
 	*helper.Process
-	back chan struct{} // something came back
+	back chan struct{} // gets a value for each message that comes back
 }
 
 func newBench(b *testing.B, kind string) bench {
@@ -41,13 +41,13 @@ func newBench(b *testing.B, kind string) bench {
 	return to
 }
 
-// round is one message there and back.
+// round waits until one message is back.
 func (t bench) round(b *testing.B, sent error) {
 	if sent != nil {
 		b.Fatal(sent)
 	}
 	select {
-	case _, ok := <-t.back: // closed when the helper is gone, also one that hung
+	case _, ok := <-t.back: // closed when the helper is gone, even after it hung
 		if !ok {
 			b.Fatal("the helper is gone")
 		}
@@ -55,7 +55,7 @@ func (t bench) round(b *testing.B, sent error) {
 	}
 }
 
-// BenchmarkControl is one message to a real helper and back.
+// BenchmarkControl measures one message to a real helper and back.
 func BenchmarkControl(b *testing.B) {
 	p := newBench(b, "echo")
 	b.ReportAllocs()
@@ -64,7 +64,7 @@ func BenchmarkControl(b *testing.B) {
 	}
 }
 
-// BenchmarkControlBesideFullSound is the same while the pipe for sound is full.
+// BenchmarkControlBesideFullSound measures the same while the pipe for sound is full.
 func BenchmarkControlBesideFullSound(b *testing.B) {
 	p := newBench(b, "reads control only")
 	go func() { // ends with the helper
@@ -76,7 +76,7 @@ func BenchmarkControlBesideFullSound(b *testing.B) {
 	}
 }
 
-// BenchmarkFrame is one frame to a real helper and back.
+// BenchmarkFrame measures one frame to a real helper and back.
 func BenchmarkFrame(b *testing.B) {
 	p := newBench(b, "echo")
 	frame := make([]byte, 656)
@@ -86,7 +86,7 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkFrames is frames to a real helper, as fast as it takes them.
+// BenchmarkFrames measures frames to a real helper, as fast as it takes them.
 func BenchmarkFrames(b *testing.B) {
 	p := newBench(b, "reads sound only")
 	frame := make([]byte, 656)
@@ -99,8 +99,8 @@ func BenchmarkFrames(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory is what one more helper costs the daemon in memory, and how
-// long it takes until it answers.
+// BenchmarkMemory measures what one more helper costs the daemon in memory, and how long it takes
+// until it answers.
 func BenchmarkMemory(b *testing.B) {
 	used := func() uint64 {
 		var m runtime.MemStats

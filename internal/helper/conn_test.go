@@ -16,17 +16,17 @@ import (
 	"earshot/internal/helper"
 )
 
-// receiver returns the end of a connection at which b arrives.
+// receiver returns the end of a connection at which these bytes arrive.
 func receiver(control, sound io.Reader) *helper.Conn {
 	return helper.NewConn(control, io.Discard, sound, io.Discard)
 }
 
-// sender returns the end of a connection that is written into these.
+// sender returns the end of a connection that writes into these.
 func sender(control, sound io.Writer) *helper.Conn {
 	return helper.NewConn(strings.NewReader(""), control, strings.NewReader(""), sound)
 }
 
-// chopped draws a reader of b that gives it in pieces of some size.
+// chopped draws a reader that gives b in pieces of some size.
 func chopped(t *rapid.T, b []byte) io.Reader {
 	r := io.Reader(bytes.NewReader(b))
 	switch rapid.SampledFrom([]string{"whole", "halves", "bytes", "error"}).Draw(t, "pieces") {
@@ -40,7 +40,7 @@ func chopped(t *rapid.T, b []byte) io.Reader {
 	return r
 }
 
-// Whatever is sent arrives, in order, however the pipe chops it.
+// TestMessagesArrive: whatever is sent arrives, in order, however the pipe chops it.
 func TestMessagesArrive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var control, sound bytes.Buffer
@@ -84,7 +84,7 @@ func TestMessagesArrive(t *testing.T) {
 	})
 }
 
-// message is one on the wire.
+// message returns a message as it is transmitted.
 func message(b string) []byte {
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), b...)
 }
@@ -143,7 +143,8 @@ func TestTooMuchIsNotSent(t *testing.T) {
 	}
 }
 
-// An error about a body says what was expected, and nothing of what came.
+// TestDecodeKeepsWordsToItself: an error about a body names the message, and repeats nothing of
+// what came.
 func TestDecodeKeepsWordsToItself(t *testing.T) {
 	c := helper.Control{Name: "final", Body: json.RawMessage(`{"at":"my secret words"}`)}
 	var into struct{ At int }
@@ -156,7 +157,7 @@ func TestDecodeKeepsWordsToItself(t *testing.T) {
 	}
 }
 
-// What was read ahead is not lost when somebody else reads on.
+// TestReadingOn: what was read ahead is not lost when somebody else reads on.
 func TestReadingOn(t *testing.T) {
 	var control bytes.Buffer
 	c := sender(&control, io.Discard)
@@ -195,7 +196,7 @@ func TestSoundAllocatesNothing(t *testing.T) {
 		}
 	}
 	round()
-	if n := testing.AllocsPerRun(100, round); n > 1 { // one is of the call to Sounds
+	if n := testing.AllocsPerRun(100, round); n > 1 { // one belongs to the call of Sounds
 		t.Errorf("%v allocations a frame", n)
 	}
 }

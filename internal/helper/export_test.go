@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Hasten shortens the patience of both sides, and lowers what is a flood, for tests with real processes. A
-// loaded machine must still start one within it.
+// Hasten shortens how long both sides wait, and lowers the limit of a flood, for tests with real
+// processes. Even a loaded machine must be able to start a process within these times.
 func Hasten() {
 	beat = 50 * time.Millisecond
 	patience = 20
 	startup = 60
 	grace = 300 * time.Millisecond
-	mostControl, mostSound = 1<<20, 1<<20 // a thousand small messages, so that a slow machine floods too
+	mostControl, mostSound = 1<<20, 1<<20 // 1000 small messages: even a slow machine sends more
 }
 
 // What Hasten set.
@@ -25,7 +25,8 @@ func HastyLinger() time.Duration   { return linger }
 // OnExit makes a connection as one of Stdio is: leaving calls exit.
 func (c *Conn) OnExit(exit func(int)) { c.exit = exit }
 
-// Believe lets helpers say as much as they can, to measure how much that is.
+// Believe raises the limits on what helpers may say, so that a benchmark can measure how much they
+// can.
 func Believe() { mostControl, mostSound = math.MaxInt, math.MaxInt }
 
 // Left returns what may be sent at once.

@@ -10,7 +10,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// A helper is sought beside the program, then in libexec, then in PATH.
+// TestFind: a helper is looked for beside the program, then in libexec, then in PATH.
 func TestFind(t *testing.T) {
 	self, err := os.ReadFile(os.Args[0])
 	if err != nil {
@@ -38,7 +38,7 @@ func TestFind(t *testing.T) {
 			for name, mode := range tt.files {
 				put(t, filepath.Join(dir, name), mode, nil)
 			}
-			link := filepath.Join(dir, "link") // as a package manager makes one
+			link := filepath.Join(dir, "link") // such as a package manager makes
 			if err := os.Symlink("bin/program", link); err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// put makes a file or a folder, with those above it.
+// put makes a file or a folder, and the folders above it.
 func put(t *testing.T, name string, mode os.FileMode, content []byte) {
 	t.Helper()
 	if mode.IsDir() {

@@ -9,7 +9,7 @@ import (
 	"earshot/internal/helper"
 )
 
-// A short life is over when it begins, and so can be read to its end.
+// A short process has ended before anybody waits for it, so its pipes can be read to their end.
 type short struct{}
 
 func (short) HangUp()                    {}
@@ -30,8 +30,8 @@ func greets(control []byte) (good bool) {
 	return good
 }
 
-// Whatever a helper says, it has died in a way that has a name, and its client
-// got no word of it before hello.
+// FuzzPeer: whatever a helper sends, its end is reported as one of the known kinds of death, and
+// the client hears no message that came before hello.
 func FuzzPeer(f *testing.F) {
 	greeting := message(`{"name":"hello","body":{"version":1}}`)
 	f.Add(greeting, message("1234sound"))

@@ -23,19 +23,19 @@ import (
 	"earshot/internal/testkit"
 )
 
-// slack is how much later than it should something may happen on a loaded
-// machine.
+// slack is how late things may be on a loaded machine.
 const slack = 5 * time.Second
 
-// family is the variable by which a test finds all processes that its helper has started.
+// family is the environment variable by which a test finds every process that its helper has
+// started.
 const family = "EARSHOT_TEST_FAMILY"
 
-// start starts a helper of a kind. log may be nil.
+// start starts a helper of the given kind. log may be nil.
 func start(kind string, log io.Writer) (*helper.Process, error) {
 	return startOf(os.Getenv(family), kind, log)
 }
 
-// startOf is start for a helper with a family.
+// startOf is start for a helper of the named family.
 func startOf(name, kind string, log io.Writer) (*helper.Process, error) {
 	if log == nil {
 		log = io.Discard
@@ -48,13 +48,13 @@ func startOf(name, kind string, log io.Writer) (*helper.Process, error) {
 	})
 }
 
-// families are as many as there were.
+// families counts the families so far.
 var families atomic.Int64
 
-// newFamily returns the name of a family that nobody else has, of an earlier run neither.
+// newFamily returns a name that no other family has, not even one of an earlier run.
 func newFamily() string { return fmt.Sprintf("%d-%d", os.Getpid(), families.Add(1)) }
 
-// members returns the processes of a family that run.
+// members returns the running processes of a family.
 func members(t *testing.T, name string) (all []string) {
 	t.Helper()
 	environs, err := filepath.Glob("/proc/[0-9]*/environ")
@@ -69,7 +69,7 @@ func members(t *testing.T, name string) (all []string) {
 	return all
 }
 
-// A tape is what a client heard.
+// A tape records what a client heard.
 type tape struct {
 	mu    sync.Mutex
 	heard []string
@@ -102,13 +102,13 @@ func (h *tape) String() string {
 	return strings.Join(h.heard, " ")
 }
 
-// exists reports whether there is a process, one that nobody waited for yet
-// too.
+// exists reports whether the process exists, be it as a zombie that nobody has waited for yet.
 func exists(pid int) bool { return unix.Kill(pid, 0) != unix.ESRCH }
 
-// Whatever a helper does, Run says what it was, in time, and leaves nothing.
+// TestDeaths: however a helper misbehaves, Run says in time what it did, and leaves no process and
+// no open file behind.
 func TestDeaths(t *testing.T) {
-	if err := run(t, "dies at once", new(tape)); err == nil { // whatever the runtime opens once is open
+	if err := run(t, "dies at once", new(tape)); err == nil { // opens what the runtime keeps open
 		t.Fatal("no error")
 	}
 	before := descriptors(t)
@@ -162,7 +162,7 @@ func TestDeaths(t *testing.T) {
 	testkit.Await(t, slack, "all descriptors to be closed", func() bool { return descriptors(t) <= before })
 }
 
-// run runs a helper to its end, and sees to it that nothing is left of it.
+// run runs a helper to its end, and checks that nothing is left of it.
 func run(t *testing.T, kind string, h *tape) error {
 	t.Helper()
 	name := newFamily()
@@ -178,8 +178,8 @@ func run(t *testing.T, kind string, h *tape) error {
 	return err
 }
 
-// gone reports whether a process that is not our child runs no more. Where
-// nobody buries the orphans it is a zombie.
+// gone reports whether a process that is not our child has ended. It stays a zombie where no init
+// process reaps orphans.
 func gone(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err != nil || strings.Contains(string(b), ") Z ")
@@ -195,8 +195,7 @@ func descriptors(t *testing.T) int {
 	return len(entries)
 }
 
-// running runs a helper until the returned function is called, which returns
-// what Run did.
+// running runs a helper until the returned function is called, which returns the error of Run.
 func running(t *testing.T, p *helper.Process, h helper.Handler) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -239,7 +238,7 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// What a helper said before it ended is heard, though it is gone by then.
+// TestLastWords: what a helper says just before it ends is still heard.
 func TestLastWords(t *testing.T) {
 	var log bytes.Buffer
 	p, err := start("last words", &log)
@@ -280,7 +279,7 @@ func TestLogIsBounded(t *testing.T) {
 		lines int // at most
 		text  string
 	}{
-		{"shouts", 130, "lines=9"}, // the minute may end meanwhile
+		{"shouts", 130, "lines=9"}, // the log's minute may end during the test
 		{"prints anything", 4, "half a line"},
 		{"prints anything", 4, "lines=0 bytes=98976"},
 	} {
@@ -306,8 +305,8 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// TestLogIsBoundedOverRestarts: a helper that dies again and again gets no more of the log than
-// one that lives, and what was left out is counted.
+// TestLogIsBoundedOverRestarts: a helper that dies again and again may log no more than one that
+// keeps running, and the lines that were left out are counted.
 func TestLogIsBoundedOverRestarts(t *testing.T) {
 	var log bytes.Buffer
 	said := new(helper.LogLimit)
@@ -333,13 +332,13 @@ func TestLogIsBoundedOverRestarts(t *testing.T) {
 			left += lines
 		}
 	}
-	if kept > 130 || kept+left != starts*printed { // the minute may end meanwhile
+	if kept > 130 || kept+left != starts*printed { // the log's minute may end during the test
 		t.Errorf("%d lines are kept and %d left out; %d were printed", kept, left, starts*printed)
 	}
 }
 
-// TestAsk: whatever a helper does that is asked something, the answer comes in time, and
-// nothing is left of it.
+// TestAsk: whatever a helper does when it is asked something, Ask returns in time, and no process
+// is left behind.
 func TestAsk(t *testing.T) {
 	for _, tt := range []struct {
 		kind    string
@@ -352,7 +351,7 @@ func TestAsk(t *testing.T) {
 		{"dies at once", false},
 	} {
 		t.Run(tt.kind, func(t *testing.T) {
-			t.Setenv("LC_KIND", tt.kind) // what a helper gets of the environment
+			t.Setenv("LC_KIND", tt.kind) // a helper gets the variables that begin with LC_
 			name := newFamily()
 			t.Setenv("LC_FAMILY", name)
 			script := filepath.Join(t.TempDir(), "helper")
@@ -376,7 +375,8 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// Being told to end ends everything, whatever the helper does about it.
+// TestLeaving: when Run is told to stop, the helper and all its processes end, whatever it does
+// about that.
 func TestLeaving(t *testing.T) {
 	for _, kind := range []string{
 		"echo", "ignores the end", "stuck", "never says hello", "is stopped", "falls silent",
@@ -424,7 +424,8 @@ func TestLeavingBeforeItBegan(t *testing.T) {
 	}
 }
 
-// A helper that does not read its control is hung, though it beats.
+// TestDeafHelper: a helper that does not read its control messages counts as hung, even if it sends
+// beats.
 func TestDeafHelper(t *testing.T) {
 	p, err := start("reads sound only", nil)
 	if err != nil {
@@ -448,7 +449,7 @@ func TestDeafHelper(t *testing.T) {
 	}
 }
 
-// A cut never stands behind sound.
+// TestControlOvertakesSound: a cut never waits behind sound.
 func TestControlOvertakesSound(t *testing.T) {
 	p, err := start("reads control only", nil)
 	if err != nil {
@@ -501,8 +502,8 @@ func TestWhatClientsRefuse(t *testing.T) {
 	}
 }
 
-// startDaemon starts a daemon with one helper of a family, and returns which process that
-// is.
+// startDaemon starts a daemon with one helper of the named family, and returns the helper's process
+// number too.
 func startDaemon(t *testing.T, kind, name string) (daemon *exec.Cmd, helper int) {
 	t.Helper()
 	daemon = exec.Command(os.Args[0])
@@ -526,7 +527,8 @@ func startDaemon(t *testing.T, kind, name string) (daemon *exec.Cmd, helper int)
 	return daemon, helper
 }
 
-// When the daemon is killed, a helper ends, though its work does not, and what it has started.
+// TestDaemonDies: if the daemon is killed, the helper ends, even if its work does not, and so does
+// every process that it has started.
 func TestDaemonDies(t *testing.T) {
 	for _, kind := range []string{"echo", "ignores the end", "reads sound only", "stuck", "echo beside a child", "ignores all beside a child"} {
 		t.Run(kind, func(t *testing.T) {
@@ -541,7 +543,8 @@ func TestDaemonDies(t *testing.T) {
 	}
 }
 
-// When the daemon stood still, as with ^Z, that is not the helper's fault.
+// TestDaemonStandsStill: a helper is not killed because the daemon itself was stopped for a while,
+// as by ^Z.
 func TestDaemonStandsStill(t *testing.T) {
 	t.Parallel()
 	daemon, pid := startDaemon(t, "echo", newFamily())

@@ -17,12 +17,11 @@ import (
 	"earshot/internal/helper"
 )
 
-// A daemon is the other end of a helper, in memory: it takes down what the
-// helper says.
+// A daemon is the other end of a helper, in memory. It records what the helper says.
 type daemon struct {
 	*helper.Conn
 	far    *helper.Conn
-	inputs []io.Closer // of the helper
+	inputs []io.Closer // the helper's
 	all    []io.Closer
 
 	mu   sync.Mutex
@@ -42,7 +41,7 @@ func newDaemon() *daemon {
 	}
 }
 
-// listen takes down until the returned function is called.
+// listen records until the returned function is called.
 func (d *daemon) listen() (stop func()) {
 	var parts sync.WaitGroup
 	parts.Go(func() { d.Sounds(func(helper.Sound) error { return nil }) })
@@ -75,7 +74,7 @@ func (d *daemon) last() string {
 	return strings.Join(said, " ")
 }
 
-// obey reads both pipes and does nothing.
+// obey reads both pipes and ignores what they bring.
 func obey(ctx context.Context, s *helper.Server) error {
 	var g errgroup.Group
 	g.Go(func() error { return s.Controls(func(helper.Control) error { return nil }) })
@@ -83,15 +82,15 @@ func obey(ctx context.Context, s *helper.Server) error {
 	return g.Wait()
 }
 
-// A helper ends when its input does, when it is told to, and when its daemon
-// has gone; and when its work is over.
+// TestServeEnds: a helper ends when its input ends, when it is told to, when its daemon is gone,
+// and when its work is over.
 func TestServeEnds(t *testing.T) {
 	broken := errors.New("broken")
 	for _, tt := range []struct {
 		name string
 		work func(context.Context, *helper.Server) error
 		end  func(d *daemon, stop context.CancelFunc)
-		late bool // known with the next beat
+		late bool // only the next beat notices it
 		want error
 	}{
 		{"input ends", obey, func(d *daemon, _ context.CancelFunc) { shut(d.inputs) }, false, nil},
@@ -151,8 +150,8 @@ func TestServeBeats(t *testing.T) {
 	})
 }
 
-// What is guarded and takes too long is told instead of a beat, until it is
-// done.
+// TestGuard: while guarded work takes longer than its limit, the helper says stuck in place of
+// beat.
 func TestGuard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDaemon()
@@ -177,7 +176,8 @@ func TestGuard(t *testing.T) {
 			time.Sleep(beat)
 			return nil
 		})
-		// Three beats each: over the limit from the second on; never; again.
+		// Three rounds of three beats: beyond the limit from the second beat on; never beyond it;
+		// beyond it again.
 		want := "hello beat stuck stuck beat beat beat beat stuck stuck beat"
 		if got := d.last(); err != nil || got != want {
 			t.Errorf("said %q, %v, want %q", got, err, want)
@@ -193,8 +193,8 @@ func TestGuardAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A process ends when its daemon is gone, though its work does not, and when its
-// work has ended, though its libraries do not.
+// TestLinger: the process exits when its daemon is gone, even if its work goes on, and when its
+// work is over, even if its libraries go on.
 func TestLinger(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -232,13 +232,13 @@ func TestLinger(t *testing.T) {
 					close(release)
 				}
 				running.Wait()
-				time.Sleep(helper.HastyLinger()) // for the second timer of a work that did end
+				time.Sleep(helper.HastyLinger()) // lets the second timer fire if the work ended
 			})
 		})
 	}
 }
 
-// FuzzServe throws anything at a helper: it ends well or says what is wrong.
+// FuzzServe: whatever is sent to a helper, it ends well or with a protocol error.
 func FuzzServe(f *testing.F) {
 	f.Add(message(`{"name":"open"}`), message("1234sound"))
 	f.Add([]byte{255, 255, 255, 255}, []byte{1})
@@ -265,8 +265,8 @@ func TestServeToNobody(t *testing.T) {
 func TestCredit(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		do   string // a letter takes up to 3, a digit grants as many of at most 5
-		want []int  // what was taken, 0 if it would wait
+		do   string // a letter takes up to 3; a digit grants that many, to at most 5 in all
+		want []int  // what each take got, 0 if it would have waited
 	}{
 		{"none yet", "t", []int{0}},
 		{"some", "2tt", []int{2, 0}},
@@ -298,8 +298,8 @@ func TestCredit(t *testing.T) {
 	}
 }
 
-// Many takers share what is granted: all of it is taken, nobody sleeps beside
-// something to take, and nobody is left when it is over.
+// TestCreditIsShared: when several takers share the credit, all that is granted is taken, no taker
+// sleeps while there is something to take, and none is left once it is over.
 func TestCreditIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())

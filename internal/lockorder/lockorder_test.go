@@ -7,8 +7,8 @@ import (
 	"earshot/internal/lockorder"
 )
 
-// TestOrder: a lock that stands before one that is held is refused where the order is checked, and
-// locks in their order are not.
+// TestOrder: where the order is checked, taking a lock that precedes a held one is refused; taking
+// locks in their order is not.
 func TestOrder(t *testing.T) {
 	var mode lockorder.Mutex[lockorder.ModeChange]
 	var state lockorder.Mutex[lockorder.State]
@@ -26,7 +26,7 @@ func TestOrder(t *testing.T) {
 			t.Errorf("%s: refused is %v", name, got)
 		}
 	}
-	take(&state) // what was refused holds nothing
+	take(&state) // the refused calls left nothing locked
 	take(&other)
 }
 

@@ -13,7 +13,8 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestFollowedLog: who follows a log that is put aside misses nothing of either.
+// TestFollowedLog: somebody who follows a log that is put aside misses nothing of the old one or
+// the new one.
 func TestFollowedLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "earshot.log")
 	add := func(text string) {

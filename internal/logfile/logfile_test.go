@@ -18,7 +18,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// bounded opens a log of so many bytes in a folder of its own, and returns where it is.
+// bounded opens a log of at most so many bytes in a folder of its own, and returns its path.
 func bounded(t *testing.T, most int64, had string) (b *File, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "earshot.log")
@@ -39,7 +39,7 @@ func bounded(t *testing.T, most int64, had string) (b *File, path string) {
 	return b, path
 }
 
-// logged returns what stands in a log, and in the one before it.
+// logged returns the contents of a log, and of the one before it.
 func logged(t *testing.T, path string) (now, before string) {
 	t.Helper()
 	for name, into := range map[string]*string{path: &now, path + ".1": &before} {
@@ -52,8 +52,8 @@ func logged(t *testing.T, path string) (now, before string) {
 	return now, before
 }
 
-// TestLogIsBounded: a full log is put aside in the place of the one before, with whole lines,
-// and there are never more than these two.
+// TestLogIsBounded: a full log is put aside with whole lines, and replaces the one before. There
+// are never more than these two.
 func TestLogIsBounded(t *testing.T) {
 	b, path := bounded(t, 1000, "")
 	var writing sync.WaitGroup
@@ -85,7 +85,7 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// TestFullLog: what becomes of one that is full.
+// TestFullLog: what happens to a full log.
 func TestFullLog(t *testing.T) {
 	full := strings.Repeat("o", 99) + "\n"
 	write := func(t *testing.T, b *File, line string) {
@@ -172,8 +172,8 @@ func TestFullLog(t *testing.T) {
 	})
 }
 
-// TestNoPlaceForALog: what nobody can write to without waiting for others is refused at once,
-// and the log goes on where it was.
+// TestNoPlaceForALog: a place where writing would wait for others is refused at once, and the log
+// goes on where it was.
 func TestNoPlaceForALog(t *testing.T) {
 	fifo := func(t *testing.T, path string) {
 		if err := unix.Mkfifo(path, 0o600); err != nil {
@@ -183,7 +183,7 @@ func TestNoPlaceForALog(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		place func(t *testing.T, path string)
-		want  string // of the error; empty if it is one
+		want  string // a part of the error; empty if it is a place
 	}{
 		{"a pipe that nobody reads", fifo, "is a named pipe"},
 		{"a pipe that somebody reads", func(t *testing.T, path string) {
@@ -220,7 +220,7 @@ func TestNoPlaceForALog(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b, path := bounded(t, 1000, "")
-			is := filepath.Join(filepath.Dir(path), "is") // the path of a socket is short
+			is := filepath.Join(filepath.Dir(path), "is") // the path of a socket must be short
 			t.Chdir(filepath.Dir(path))
 			tt.place(t, "is")
 			move, err := b.MoveTo(config.Log{File: is, Level: "info"})

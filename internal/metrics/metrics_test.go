@@ -22,7 +22,7 @@ func newMetrics() *metrics.Metrics {
 	return metrics.New("1.2.3", lists, func() float64 { return 4096 })
 }
 
-// scrape returns what a scraper reads.
+// scrape returns the metrics page, as a scraper would read it.
 func scrape(t interface {
 	Fatal(...any)
 }, m *metrics.Metrics) string {
@@ -35,7 +35,8 @@ func scrape(t interface {
 	return string(text)
 }
 
-// TestMetrics: what happened is counted under what it was.
+// TestMetrics: everything that happens is counted under the right labels. A label that is not on
+// the lists becomes "other".
 func TestMetrics(t *testing.T) {
 	m := newMetrics()
 	m.Kept(earshot.Event{Body: earshot.Message{Text: "hello"}})
@@ -76,8 +77,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestSeriesAreBounded: whatever comes, there are no more series than at the beginning,
-// and nothing of it is in their labels.
+// TestSeriesAreBounded: whatever is counted adds no series and changes no label.
 func TestSeriesAreBounded(t *testing.T) {
 	series := func(text string) (names []string) {
 		for line := range strings.Lines(text) {
@@ -116,7 +116,8 @@ func TestSeriesAreBounded(t *testing.T) {
 	}
 }
 
-// TestCountingAllocatesNothing: what counts on the way of a word must cost nothing.
+// TestCountingAllocatesNothing: counting allocates no memory, because it happens while a reply is
+// on its way.
 func TestCountingAllocatesNothing(t *testing.T) {
 	m := newMetrics()
 	var none *metrics.Metrics
@@ -132,7 +133,7 @@ func TestCountingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestValues: a report holds what is not at zero.
+// TestValues: a report holds what was counted and leaves out what is zero.
 func TestValues(t *testing.T) {
 	m := newMetrics()
 	m.Dropped("terminal", 2)

@@ -10,8 +10,8 @@ import (
 	"earshot/internal/picture"
 )
 
-// TestAnimation: what stays is drawn once; what goes and comes has its times, in percent of
-// the whole; the last frame is seen without an animation, too.
+// TestAnimation: text that stays is drawn once. Text that comes and goes has its times, in percent
+// of the whole. Where animations are off, the last frame is shown.
 func TestAnimation(t *testing.T) {
 	svg := picture.Animation([]picture.Frame{
 		{At: 0, Screen: "stays\n> a", Row: 1, Column: 3},

@@ -19,14 +19,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A drone is a voice that needs a second for each text.
+// A drone is a voice that speaks every text for one second.
 type drone struct{}
 
 func (drone) Say(context.Context, string) iter.Seq2[tts.Chunk, error] {
 	return func(yield func(tts.Chunk, error) bool) { yield(tts.Chunk{PCM: make([]int16, audio.Rate)}, nil) }
 }
 
-// A device plays what it is given, in as long as it lasts.
+// A device pretends to play sound, and takes as long as the sound lasts.
 type device struct {
 	lost chan struct{}
 	busy sync.WaitGroup
@@ -46,7 +46,7 @@ type playing struct {
 	cut      chan struct{}
 	once     sync.Once
 	finished chan struct{}
-	samples  int64 // before finished is closed
+	samples  int64 // written only before finished is closed
 }
 
 func (p *playing) run() {
@@ -76,14 +76,14 @@ func (p *playing) Do(c earshot.Control) {
 	}
 }
 
-// TestOneAfterTheOther: a speech is cut by the next one, unless it is protected; then
-// the next one waits for its end.
+// TestOneAfterTheOther: a new speech cuts the one before it, but waits for the end of a protected
+// one.
 func TestOneAfterTheOther(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		protected bool
 		took      time.Duration
-		heard     int // bytes of the first
+		heard     int // how many bytes of the first text were heard
 	}{
 		{"any", false, 500 * time.Millisecond, 0},
 		{"protected", true, time.Second, len("somebody listens")},

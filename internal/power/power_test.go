@@ -9,7 +9,7 @@ import (
 	"earshot/internal/power"
 )
 
-// TestOnBattery: a supply is a folder, with a word in each file.
+// TestOnBattery: each power supply is a folder whose files hold one word each.
 func TestOnBattery(t *testing.T) {
 	for _, tt := range []struct {
 		name     string

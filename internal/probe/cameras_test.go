@@ -13,7 +13,7 @@ import (
 	"earshot/providers/webcam"
 )
 
-// connected is a machine to which two cameras are connected.
+// connected is a machine with two cameras.
 var connected = fstest.MapFS{
 	"sys/class/video4linux/video0/name":  {Data: []byte("Front\n")},
 	"sys/class/video4linux/video0/index": {Data: []byte("0\n")},
@@ -21,8 +21,8 @@ var connected = fstest.MapFS{
 	"sys/class/video4linux/video2/index": {Data: []byte("0\n")},
 }
 
-// TestLookAtCameras: what keeps a camera from being opened is said without opening it,
-// with what mends that.
+// TestLookAtCameras: the finding says what would keep a camera from being opened, and the remedy,
+// without opening the camera.
 func TestLookAtCameras(t *testing.T) {
 	dir := t.TempDir()
 	film := filepath.Join(dir, "film.avi")

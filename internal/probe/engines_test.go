@@ -19,8 +19,8 @@ func TestAbilities(t *testing.T) {
 	}
 }
 
-// TestMissingModel: where there is no model at all, one is recommended that is small and calls
-// tools, unless somebody has chosen another.
+// TestMissingModel: if the engine has no model at all, a small one that calls tools is recommended,
+// unless the configuration names another.
 func TestMissingModel(t *testing.T) {
 	for _, tt := range []struct {
 		provider, model string
@@ -38,10 +38,10 @@ func TestMissingModel(t *testing.T) {
 	}
 }
 
-// TestEngineThatIsSilent asks a server that accepts and does not answer: it is told so, with what to
-// do.
+// TestEngineThatIsSilent: the finding about a server that accepts a connection and never answers
+// says so, and says what to do.
 func TestEngineThatIsSilent(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // which the kernel accepts for
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts connections to it
 	if err != nil {
 		t.Fatal(err)
 	}

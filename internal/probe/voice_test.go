@@ -12,13 +12,13 @@ import (
 	"earshot/internal/sound"
 )
 
-// TestRoles: what the helper for speech says of itself; and one that is slow is not
-// one that does not work.
+// TestRoles: what the speech helper reports about itself is passed on. A helper that is merely slow
+// counts as one that may work.
 func TestRoles(t *testing.T) {
 	for _, tt := range []struct {
 		name, does string
 		may        bool
-		text       string // what is said of hearing
+		text       string // the finding about hearing
 	}{
 		{"well", `echo '[{"role":"hear","works":true,"text":"en-us"},{"role":"say","works":true}]'`, true, "en-us"},
 		{"without a model", `echo '[{"role":"hear","works":false,"text":"no model"}]'`, false, "no model"},
@@ -45,7 +45,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestSoundThatIsSlow: of a helper for sound that has not answered it is said so.
+// TestSoundThatIsSlow: the findings say that the sound helper has not answered yet.
 func TestSoundThatIsSlow(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, helper.SoundProgram), []byte("#!/bin/sh\nexec sleep 60\n"), 0o755); err != nil {
@@ -62,7 +62,7 @@ func TestSoundThatIsSlow(t *testing.T) {
 	}
 }
 
-// TestFindDevice: a device that is not there is no fault, unless it was chosen.
+// TestFindDevice: a missing device is a fault only if the configuration names it.
 func TestFindDevice(t *testing.T) {
 	yeti := []sound.Device{{Name: "Yeti", Default: true}}
 	for _, tt := range []struct {

@@ -9,13 +9,13 @@ import (
 	"earshot/api"
 )
 
-// TestPreparation: what is shown of a journal that is made ready, by how long it takes.
+// TestPreparation: what is shown while the journal is prepared depends on how long that takes.
 func TestPreparation(t *testing.T) {
 	const line = "the journal is being prepared for this version: "
 	for _, tt := range []struct {
 		name string
 		over bool
-		at   []time.Duration // of each tenth that is done
+		at   []time.Duration // when each tenth is done, in milliseconds
 		want string
 	}{
 		{"nothing to do", true, nil, ""},
@@ -45,7 +45,7 @@ func TestPreparation(t *testing.T) {
 				p.Step(t.Context(), began.Add(at*time.Millisecond), int64(i)+1, 10)
 			}
 			p.End()
-			p.Step(t.Context(), began.Add(time.Minute), 10, 10) // the journal is mended while earshot runs
+			p.Step(t.Context(), began.Add(time.Minute), 10, 10) // a mend while earshot runs shows nothing
 			if w.String() != tt.want {
 				t.Errorf("it shows %q, want %q", &w, tt.want)
 			}

@@ -15,31 +15,31 @@ import (
 	"earshot/internal/redact"
 )
 
-// canary is the sentence that must be in no log.
+// canary is the sentence that must not appear in any log.
 const canary = "the canary sings in the mine"
 
-// said is the canary as everything that is said is held.
+// said is the canary in the type that holds everything people say.
 const said = earshot.Text(canary)
 
-// A box holds a text where no LogValue is looked for.
+// A box holds a text inside a struct, where slog does not look for a LogValue method.
 type box struct {
 	Text  earshot.Text
 	Inner *box
 }
 
-// A valuer says of itself whatever it was made with.
+// A valuer logs as the value that it was made with.
 type valuer struct{ v slog.Value }
 
 func (v valuer) LogValue() slog.Value { return v.v }
 
-// A leaky error shows its inside to every encoder, but not in its text.
+// A leaky error hides its text from Error, but gives it to every encoder.
 type leaky struct{ Text earshot.Text }
 
 func (leaky) Error() string                  { return "no luck" }
 func (l leaky) MarshalJSON() ([]byte, error) { return []byte(`"` + string(l.Text) + `"`), nil }
 func (l leaky) MarshalText() ([]byte, error) { return []byte(l.Text), nil }
 
-// A builder has a String method that gives its text away.
+// builder returns a value whose String method gives the canary away.
 func builder() *strings.Builder {
 	var b strings.Builder
 	b.WriteString(canary)
@@ -82,8 +82,8 @@ var secrets = map[string]any{
 	"generic":             struct{ any }{said},
 }
 
-// TestCanary logs each of the secrets in each of the places where a log can
-// hold one, by each of the handlers that slog has.
+// TestCanary: a secret does not reach the log, whichever secret it is, wherever in a record it is
+// put and whichever of slog's handlers writes it.
 func TestCanary(t *testing.T) {
 	places := map[string]func(*slog.Logger, any){
 		"argument":       func(l *slog.Logger, x any) { l.Info("m", "k", x) },
@@ -114,7 +114,7 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-// TestCanarySingsWithoutUs: the secrets above would really be told.
+// TestCanarySingsWithoutUs: without the redacting handler the secrets above do reach the log.
 func TestCanarySingsWithoutUs(t *testing.T) {
 	for _, what := range []string{"struct", "plain strings", "stringer", "leaky error", "valuer", "event", "anything"} {
 		var b bytes.Buffer

@@ -10,7 +10,7 @@ import (
 	"earshot/internal/redact"
 )
 
-// TestSource: what an address tells that is nobody's business is in no text.
+// TestSource: passwords and other private parts of a camera's address are not shown.
 func TestSource(t *testing.T) {
 	for _, tt := range []struct{ source, plain string }{
 		{"0", "0"},
@@ -37,13 +37,13 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// mended is an error that repeats an address, and so does what mends it.
+// mended is an error that repeats an address, both in its text and in its remedy.
 type mended struct{ source string }
 
 func (m mended) Error() string { return "opening " + m.source + ": 401" }
 func (m mended) Cure() string  { return "try ffplay " + m.source }
 
-// cure returns what mends err.
+// cure returns the remedy that err gives.
 func cure(err error) string {
 	var known interface{ Cure() string }
 	errors.As(err, &known)

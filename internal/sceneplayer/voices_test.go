@@ -8,8 +8,8 @@ import (
 	"earshot"
 )
 
-// TestScenesOfVoices: where a scene with voices is performed in a real house, they are told
-// apart, and have the numbers of the scene.
+// TestScenesOfVoices: if a scene with voices is performed by a real daemon, the voices are told
+// apart and numbered as in the scene.
 func TestScenesOfVoices(t *testing.T) {
 	for scene, want := range map[string]string{
 		"voices-two-in-turn":   "1, 2, 1, 2",

@@ -27,10 +27,9 @@ import (
 	"earshot/store"
 )
 
-// TestOffTheRecordLeavesNoBytes: whatever people do before, meanwhile and
-// afterwards, what was written off the record is in no byte of the directory of
-// the store, in no byte of the log, and in no prompt; all else that was written
-// is on record.
+// TestOffTheRecordLeavesNoBytes: whatever people do before, during and after, nothing that is
+// written off the record is anywhere in the store's directory, in the log or in a prompt.
+// Everything else that was written is on record.
 func TestOffTheRecordLeavesNoBytes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		directory, err := os.MkdirTemp("", "offrecord")
@@ -44,20 +43,20 @@ func TestOffTheRecordLeavesNoBytes(t *testing.T) {
 	})
 }
 
-// A loft is a room with a real store, and what was written in it.
+// A loft is a room with a real store. It remembers what was written in it.
 type loft struct {
 	rt     *rapid.T
 	log    bytes.Buffer
 	model  llmtest.Script
 	people *participants.Registry
-	secret map[string]bool // what was written, and whether off the record
-	sent   []earshot.Event // and admitted
+	secret map[string]bool // by text: whether it was written off the record
+	sent   []earshot.Event // only what was admitted
 	ids    atomic.Int64
 }
 
 var bob = earshot.Handle{Provider: "console", ID: "bob"}
 
-// live lets people do things there.
+// live opens the loft and has people do things in it.
 func (h *loft) live(ctx context.Context, directory string) {
 	cfg := store.DefaultConfig()
 	cfg.Directory, cfg.Log = directory, slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -91,7 +90,7 @@ func (h *loft) live(ctx context.Context, directory string) {
 	running.Wait()
 }
 
-// act does one thing that people do.
+// act does one random thing on behalf of somebody.
 func (h *loft) act(ctx context.Context, r *room.Room) {
 	e := earshot.Event{From: rapid.SampledFrom([]earshot.Handle{scenetest.Ann, bob}).Draw(h.rt, "who"), Via: "one"}
 	if e.From == bob {
@@ -131,14 +130,14 @@ func (h *loft) newID() earshot.EventID {
 	return earshot.EventID(fmt.Sprintf("01J%023d", h.ids.Add(1)))
 }
 
-// present makes both be there.
+// present has both people be there.
 func (h *loft) present(ctx context.Context, r *room.Room) {
 	for _, who := range []earshot.Handle{scenetest.Ann, bob} {
 		_ = r.Admit(ctx, earshot.Event{From: who, Body: earshot.Presence{Session: who.ID, Here: true}})
 	}
 }
 
-// check looks at every byte.
+// check searches every byte.
 func (h *loft) check(directory string) {
 	var kept bytes.Buffer
 	err := filepath.WalkDir(directory, func(name string, d fs.DirEntry, err error) error {

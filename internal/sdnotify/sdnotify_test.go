@@ -47,7 +47,7 @@ type env map[string]string
 func (e env) get(name string) string { return e[name] }
 
 func TestTellsTheManager(t *testing.T) {
-	dir, err := os.MkdirTemp("", "sd") // short: the path of a socket has 108 bytes at most
+	dir, err := os.MkdirTemp("", "sd") // short, because a socket path has at most 108 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,8 @@ func TestTellsTheManager(t *testing.T) {
 	}
 }
 
-// TestReloading: systemd takes an answer only that is younger than its signal.
+// TestReloading: each message carries a new time, because systemd ignores an answer that is older
+// than its signal.
 func TestReloading(t *testing.T) {
 	name := "@earshot-reloading-" + strconv.Itoa(os.Getpid())
 	m := listen(t, name)
@@ -128,7 +129,7 @@ func TestWatchdog(t *testing.T) {
 	}
 }
 
-// TestManagerGone: that there is nobody any more is an error, and does not hang.
+// TestManagerGone: if the service manager is gone, telling it something fails and does not hang.
 func TestManagerGone(t *testing.T) {
 	n := sdnotify.FromEnvironment(env{"NOTIFY_SOCKET": filepath.Join(t.TempDir(), "none")}.get)
 	if err := n.Beat(); err == nil || !strings.Contains(err.Error(), "telling the service manager") {

@@ -1,6 +1,6 @@
 package search
 
-// A Token is a word of a text, and where it stands.
+// A Token is a word and its position in the text.
 type Token struct {
 	Text       string
 	Start, End int

@@ -29,7 +29,7 @@ func parse(t testing.TB, text string) search.Query {
 	return q
 }
 
-// TestMatch says which texts are found by which queries.
+// TestMatch: which queries find which texts.
 func TestMatch(t *testing.T) {
 	long := strings.Repeat("a", 100)
 	for _, tt := range []struct {
@@ -39,7 +39,7 @@ func TestMatch(t *testing.T) {
 		{"the tides were rising", "tide", true},
 		{"the tide will rise", "tides rising", true},
 		{"Running, ran", "run", true},
-		{"nur ein Wagen", "wagen", true}, // which ends as English words do
+		{"nur ein Wagen", "wagen", true}, // it ends as English words do
 		{"les années", "annees", true},
 		{"mañana", "manana", true},
 		{"Katzen", "katze", false},
@@ -55,7 +55,7 @@ func TestMatch(t *testing.T) {
 		{"The tide is high", "tide*", true},
 		{"The tide is high", "tides*", false},
 		{"running", "runn*", true},
-		{"happy", "happi*", false}, // how the index has it
+		{"happy", "happi*", false}, // that is how the index holds it
 		{"潮汐表", "潮*", true},
 		{"한국어 문장", "한국*", true},
 		{"überall", "ube*", true},
@@ -74,7 +74,7 @@ func TestMatch(t *testing.T) {
 		{"The tide is high", `“the tide”`, true},
 		{"The tide is high", `„the tide“`, true},
 		{"The tide is high", `«the tide»`, true},
-		{"The tide is high", `"the tide`, true}, // nothing closes it
+		{"The tide is high", `"the tide`, true}, // the quotation mark is never closed
 		{"The high tide", `"tide the`, true},
 		{"a a b", `"a b"`, true},
 		{"a b a c", `"a c"`, true},
@@ -82,7 +82,7 @@ func TestMatch(t *testing.T) {
 		{"iPhoneの潮汐表を見る", `"iphone 潮汐"`, false},
 		{"潮汐表を見るiPhone", `"見るiphone"`, true},
 		{"潮汐表", `"汐表"`, true},
-		{"high tid", `"high tid*"`, true}, // a star in quotes is passed over
+		{"high tid", `"high tid*"`, true}, // a star within quotation marks is ignored
 
 		{"text: tide", "text:tide", true},
 		{"from far away", "from: away", true},
@@ -109,7 +109,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestOptions says what is asked of who said something and when.
+// TestOptions: from, on, since and before are read as the speakers and the span of time to look in.
 func TestOptions(t *testing.T) {
 	const any = "… … "
 	day := func(from, to string) string { return from + "T00:00 " + to + "T00:00 " }
@@ -159,7 +159,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// hans are many letters that are written without spaces.
+// hans is a long text in a script without spaces.
 var hans = func() string {
 	var b strings.Builder
 	for c := rune(0x4e00); c < 0x4e00+200; c++ {
@@ -168,7 +168,8 @@ var hans = func() string {
 	return b.String()
 }()
 
-// TestString: a query is written so that it means the same elsewhere and later.
+// TestString: a query is written out such that it means the same in another time zone and at
+// another time.
 func TestString(t *testing.T) {
 	for query, want := range map[string]string{
 		`Tides "High  Noon" tea* 潮汐`: `tides "high noon" tea* 潮汐`,
@@ -187,7 +188,8 @@ func TestString(t *testing.T) {
 	}
 }
 
-// TestRefusals: what cannot be looked for is refused, with what to do, and without the words.
+// TestRefusals: a query that cannot be answered is refused. The error says what to do, and does not
+// repeat the query.
 func TestRefusals(t *testing.T) {
 	for query, want := range map[string]string{
 		"": "at least one word", " \t": "at least one word", "*": "at least one word", `""`: "at least one word", "!": "at least one word",
@@ -212,7 +214,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// mark shows a passage with what was looked for in brackets.
+// mark returns the text of a passage with each hit in brackets.
 func mark(p api.SearchPassage) string {
 	var b strings.Builder
 	at := 0
@@ -223,7 +225,7 @@ func mark(p api.SearchPassage) string {
 	return b.String() + p.Text[at:]
 }
 
-// TestPassage says what is shown of a text.
+// TestPassage: which part of a text is shown, and which words in it are marked.
 func TestPassage(t *testing.T) {
 	filler := func(n int) string { return strings.TrimSpace(strings.Repeat("lorem ipsum ", n)) }
 	eight := "lorem ipsum lorem ipsum lorem ipsum lorem ipsum"
@@ -254,8 +256,8 @@ func TestPassage(t *testing.T) {
 	}
 }
 
-// words are the words of a text as they were defined before they had places: of the whole text
-// in its compatible form.
+// words returns the words of a text by the older definition, from before tokens had positions: it
+// works on the whole text in NFKC.
 func words(text string) (all []string) {
 	in := func(c rune, tables ...*unicode.RangeTable) bool { return unicode.In(c, tables...) }
 	word, dense, bare, whole := "", false, false, false
@@ -289,8 +291,8 @@ func words(text string) (all []string) {
 	return all
 }
 
-// TestWords: any text has the words that it has as a whole, whatever its letters are made of,
-// and they are where they are said to be.
+// TestWords: the words of any text are those that its NFKC form has, whatever its letters are
+// composed of, and their positions lie within the text.
 func TestWords(t *testing.T) {
 	letter := rapid.SampledFrom([]rune("aZ9 .\u0308\u0301é潮の\u3099ｶﾞ가\u1100\u1161½①ﬁйёกำ\u200d\ue000_*\"\n😀"))
 	text := rapid.OneOf(rapid.StringOf(letter), rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))
@@ -310,7 +312,7 @@ func TestWords(t *testing.T) {
 	})
 }
 
-// TestIndexLeavesOutNothing: whatever matches a text is in an index of it.
+// TestIndexLeavesOutNothing: if a query matches a text, an index of the text finds it too.
 func TestIndexLeavesOutNothing(t *testing.T) {
 	some := []string{"tide", "Tides", "rising", "rise", "潮汐表", "潮", "汐表を", "42", strings.Repeat("long", 30), "sea's", "happy", "happiness"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -329,7 +331,7 @@ func TestIndexLeavesOutNothing(t *testing.T) {
 	})
 }
 
-// TestTermsAreBounded: however long a text is, it has at most so many terms, each once.
+// TestTermsAreBounded: a text has no more terms than asked for, however long it is, and none twice.
 func TestTermsAreBounded(t *testing.T) {
 	var b strings.Builder
 	for i := range 10_000 {
@@ -344,8 +346,8 @@ func TestTermsAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzPassage: any text and any query are looked through, and what is shown is a part of the
-// text on one line, of a bounded length, with the places of what was looked for in order.
+// FuzzPassage: for any text and any query, the passage is valid text on one line, its length is
+// bounded, and its hits are in order.
 func FuzzPassage(f *testing.F) {
 	f.Add("The tide is high", "tide")
 	f.Add(strings.Repeat("潮汐表", 500), `"汐表" 潮`)
@@ -380,8 +382,7 @@ func FuzzPassage(f *testing.F) {
 	})
 }
 
-// TestLongTexts: what is as long as a message can be is looked through in an instant, whatever
-// is in it.
+// TestLongTexts: searching a text as long as a message can be is quick, whatever is in it.
 func TestLongTexts(t *testing.T) {
 	for name, text := range map[string]string{
 		"one word": strings.Repeat("a", 64<<10), "letters": strings.Repeat("a ", 32<<10), "marks": "a" + strings.Repeat("\u0301", 32<<10),
@@ -402,9 +403,9 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// TestTermsOfLongestTexts: the last word of the longest text is found, in whatever letters it is
-// written; but not behind letters that stand for so many that the longest text of them would be
-// several hundred kilobytes.
+// TestTermsOfLongestTexts: the last word of the longest text is found, in every script. It is not
+// found behind characters that each stand for so many others that the longest text of them would
+// become several hundred kilobytes.
 func TestTermsOfLongestTexts(t *testing.T) {
 	for _, tt := range []struct {
 		name, of string

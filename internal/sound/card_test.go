@@ -85,8 +85,8 @@ func TestInputEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// TestInputSlowReader: who looks away for ten seconds gets the last one, and is
-// told how much is missing.
+// TestInputSlowReader: a reader that pauses for ten seconds gets the latest frames, and is told how
+// many are missing.
 func TestInputSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, nil)
@@ -126,7 +126,7 @@ func TestOutput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 3 { // one speech after the other
+		for range 3 { // three speeches in turn
 			h.fake.set(func(f *fake) { f.played = nil })
 			d := newDiary(t)
 			p, err := out.Play(d.moved)
@@ -164,7 +164,7 @@ func TestOutput(t *testing.T) {
 	})
 }
 
-// TestCut: it frees a writer at once, and ends the speech where it was heard.
+// TestCut: a cut frees the writer at once, and ends the speech at the position where it was heard.
 func TestCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, nil)
@@ -196,7 +196,7 @@ func TestCut(t *testing.T) {
 	})
 }
 
-// TestPauseIsNoOutage: a paused speech may stand still.
+// TestPauseIsNoOutage: a paused speech may stand still for any time.
 func TestPauseIsNoOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, nil)
@@ -221,7 +221,7 @@ func TestPauseIsNoOutage(t *testing.T) {
 	})
 }
 
-// TestSilenceIsNoOutage: a speech whose words are late stands still, too.
+// TestSilenceIsNoOutage: a speech may also stand still while its next words are late.
 func TestSilenceIsNoOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, nil)
@@ -378,7 +378,7 @@ func TestOutage(t *testing.T) {
 
 func isLie(err error) bool { return errors.Is(err, helper.ErrProtocol) }
 
-// hasCure wants a fault with that cure, or with any if it is empty.
+// hasCure returns a check for a fault with the given remedy, or with any if it is empty.
 func hasCure(cure string) func(error) bool {
 	return func(err error) bool {
 		f, ok := errors.AsType[*sound.Fault](err)
@@ -386,7 +386,7 @@ func hasCure(cure string) func(error) bool {
 	}
 }
 
-// TestDeviceLost: one device goes, and all else goes on.
+// TestDeviceLost: when one device is lost, everything else goes on.
 func TestDeviceLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, nil)
@@ -405,7 +405,7 @@ func TestDeviceLost(t *testing.T) {
 			case n == 50:
 				lost.Number = 1
 				h.fake.server.Send(sound.SayLost, lost)
-				h.fake.server.Send(sound.SayLost, lost) // twice is once
+				h.fake.server.Send(sound.SayLost, lost) // the second one is ignored
 			case err != nil && !hasCure("plug it in")(err):
 				t.Errorf("the input ended with %v", err)
 			}
@@ -433,7 +433,7 @@ func TestDeviceLost(t *testing.T) {
 	})
 }
 
-// TestMoved: a stream that is elsewhere now goes on.
+// TestMoved: a stream that was moved to another device goes on.
 func TestMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, nil)
@@ -452,7 +452,7 @@ func TestMoved(t *testing.T) {
 	})
 }
 
-// TestLate: what belongs to something that is over is left alone.
+// TestLate: late messages about streams and speeches that are over have no effect.
 func TestLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, nil)
@@ -499,7 +499,7 @@ func TestOpeningFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, &fake{control: refuse})
 		defer h.close()
-		for range 100 { // it is never busy with one that did not open
+		for range 100 { // a failed opening never leaves the card busy
 			if _, err := h.Input(t.Context(), "x"); !hasCure("earshot devices")(err) {
 				t.Fatalf("opening the input: %v", err)
 			}
@@ -510,8 +510,8 @@ func TestOpeningFails(t *testing.T) {
 	})
 }
 
-// TestOpeningHangs: a helper that does not open is ended, and who waits goes on
-// waiting for the next.
+// TestOpeningHangs: a helper that does not open a device within 6 s is ended. The caller goes on
+// waiting and gets the device from the next helper.
 func TestOpeningHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := new(fake)
@@ -543,7 +543,7 @@ func TestOpeningHangs(t *testing.T) {
 	})
 }
 
-// TestOpeningIsGivenUp: a stream that nobody waits for any more is closed.
+// TestOpeningIsGivenUp: a stream that opens after its caller has given up is closed.
 func TestOpeningIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := new(fake)
@@ -566,11 +566,11 @@ func TestOpeningIsGivenUp(t *testing.T) {
 	})
 }
 
-// TestLostWhileClosing: a device that could not be opened, or is gone by the time
-// it is closed, costs nothing else.
+// TestLostWhileClosing: a device that takes too long to open, and is lost by the time it is closed,
+// does no harm to the others.
 func TestLostWhileClosing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var asked sound.Open // last
+		var asked sound.Open // the latest
 		f := new(fake)
 		f.control = func(f *fake, c helper.Control) bool {
 			if c.Name == sound.SayOpen {
@@ -578,7 +578,7 @@ func TestLostWhileClosing(t *testing.T) {
 				if err := c.Decode(&asked); err != nil {
 					t.Error(err)
 				}
-				return !asked.Output // the microphone takes its time
+				return !asked.Output // the microphone never answers
 			}
 			if c.Name == sound.SayClose {
 				f.server.Send(sound.SayLost, sound.Lost{Number: asked.Number, Fault: sound.Fault{Text: "gone"}})
@@ -607,12 +607,12 @@ func TestLostWhileClosing(t *testing.T) {
 	})
 }
 
-// TestPlayWhileClosing: an output that is closing takes no speech.
+// TestPlayWhileClosing: an output that is being closed takes no speech.
 func TestPlayWhileClosing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{control: func(_ *fake, c helper.Control) bool {
 			if c.Name == sound.SayClose {
-				time.Sleep(time.Second) // as a wireless device
+				time.Sleep(time.Second) // as a wireless device does
 			}
 			return false
 		}}
@@ -714,7 +714,7 @@ func say(t testing.TB, h helper.Handler, name string, body any) {
 	}
 }
 
-// TestHotPathAllocatesNothing: neither a captured frame nor a played one.
+// TestHotPathAllocatesNothing: neither capturing nor playing a frame allocates memory.
 func TestHotPathAllocatesNothing(t *testing.T) {
 	m := mute{make(chan helper.Handler, 1)}
 	c := sound.New(func() (helper.Link, error) { return m, nil }, slog.New(slog.DiscardHandler))

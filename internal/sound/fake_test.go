@@ -15,13 +15,12 @@ import (
 	"earshot/internal/sound/deck"
 )
 
-// A fake is an honest helper in simulated time: it captures frames numbered by
-// their first sample, and plays through a real deck. A test spoils it through
-// its hooks.
+// A fake is an honest helper in simulated time. It captures frames whose first sample is their
+// number, and plays through a real deck. A test makes it misbehave through its hooks.
 type fake struct {
 	server *helper.Server
 
-	// control, if set, is asked first, and reports whether that was all.
+	// control, if set, sees each message first, and reports whether it has dealt with it.
 	control func(f *fake, c helper.Control) bool
 
 	mu     sync.Mutex
@@ -30,12 +29,12 @@ type fake struct {
 	dumb   bool // captures nothing
 	frozen bool // plays nothing
 	deck   *deck.Deck
-	played []int16 // what came out, without silence
+	played []int16 // what was played, without silence
 	heard  []string
 	frames int16
 }
 
-// work is the helper's life.
+// work runs the helper.
 func (f *fake) work(ctx context.Context, s *helper.Server) error {
 	f.mu.Lock()
 	f.server, f.input, f.output, f.deck = s, 0, 0, nil
@@ -179,24 +178,24 @@ func (f *fake) set(change func(f *fake)) {
 	change(f)
 }
 
-// said returns what the client said.
+// said returns the names of the messages that the client has sent.
 func (f *fake) said() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]string(nil), f.heard...)
 }
 
-// A house is a card with a fake helper, run once.
+// A house is a card with a fake helper, which runs once.
 type house struct {
 	*sound.Card
 	fake *fake
 	stop context.CancelFunc
-	end  chan error // how Run ended
+	end  chan error // the error of Run
 	done bool
 }
 
-// start runs a card on f, which is honest if nil. To be called in a bubble; the
-// caller defers close.
+// start runs a card on f, or on an honest fake if f is nil. Call it within a synctest bubble, and
+// defer close.
 func start(t *testing.T, f *fake) *house {
 	if f == nil {
 		f = new(fake)
@@ -209,13 +208,13 @@ func start(t *testing.T, f *fake) *house {
 	return h
 }
 
-// wait returns how Run ended.
+// wait waits for Run to end and returns its error.
 func (h *house) wait() error {
 	h.done = true
 	return <-h.end
 }
 
-// close ends it.
+// close stops the card.
 func (h *house) close() {
 	h.stop()
 	if !h.done {
@@ -223,8 +222,8 @@ func (h *house) close() {
 	}
 }
 
-// A diary keeps the positions of a speech, and fails the test when they go back
-// or on after the end.
+// A diary records the positions of a speech. It fails the test if they go back, or go on after the
+// end.
 type diary struct {
 	t    testing.TB
 	mu   sync.Mutex

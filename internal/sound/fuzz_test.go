@@ -11,8 +11,8 @@ import (
 	"earshot/internal/testkit"
 )
 
-// FuzzHelper hands the client whatever a helper may say, while an input and a
-// speech are asked for. It may call it a lie, and must neither fall nor hang.
+// FuzzHelper: whatever a helper sends while an input is being opened, the client may reject it, but
+// neither crashes nor hangs.
 func FuzzHelper(f *testing.F) {
 	f.Add(sound.SayOpened, []byte(`{"number":1,"device":"x"}`), uint32(1), new(audio.Frame).Append(nil))
 	f.Add(sound.SayLost, []byte(`{"number":1,"text":"gone","fix":"mend it"}`), uint32(1), []byte{})

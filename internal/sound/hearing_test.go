@@ -17,7 +17,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// said returns what the voice of flite says.
+// said returns words as flite's voice speaks them.
 func said(t testing.TB, words string) []int16 {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "said.wav")
@@ -34,8 +34,8 @@ func said(t testing.TB, words string) []int16 {
 	return pcm
 }
 
-// TestRealInput: what is played into the microphone is captured, sample by
-// sample, with the voices in it marked; and when the loop is left, nothing is.
+// TestRealInput: what is played into the microphone is captured sample by sample, and the voices in
+// it are marked. Leaving the loop closes the capture.
 func TestRealInput(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -88,8 +88,8 @@ func TestRealInput(t *testing.T) {
 	}
 }
 
-// inOrder returns how many loud frames of heard are in words, one behind the
-// other. On a machine under load some are torn.
+// inOrder returns how many loud frames of heard occur in words, in the same order. On a loaded
+// machine some frames are torn.
 func inOrder(heard, words []int16) (found int) {
 	for frame := range slices.Chunk(heard, audio.Samples) {
 		if audio.Level(frame) <= -50 {
@@ -106,11 +106,11 @@ func inOrder(heard, words []int16) (found int) {
 	return found
 }
 
-// tail returns the last samples of all, n at most.
+// tail returns the last n samples, or fewer if there are fewer.
 func tail(all []int16, n int) []int16 { return all[max(0, len(all)-n):] }
 
-// TestRealOwn: while we play, and only then, frames say so; and where nothing
-// came back of a first speech, nothing is taken for echo.
+// TestRealOwn: frames are marked as our own sound while we play, and only then. If no echo came
+// back of a first speech, nothing is taken for an echo.
 func TestRealOwn(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -137,7 +137,7 @@ func TestRealOwn(t *testing.T) {
 		return over
 	}
 	var loud, echo int
-	pictures := make([]string, 3) // before the first speech, during and after it, and the second
+	pictures := make([]string, 3) // before the first speech; from the first on; from the second on
 frames:
 	for f, err := range in.Frames(ctx) {
 		if err != nil {
@@ -157,8 +157,8 @@ frames:
 			now = &pictures[1]
 		}
 		*now += map[bool]string{true: "#", false: "."}[f.Own]
-		// A frame that is no longer our own is followed by others: the next speech
-		// waits for a second of them.
+		// More frames may be marked after one that is not. So the next speech waits for a second of
+		// unmarked ones.
 		if silent := len(*now) - 1 - strings.LastIndex(*now, "#"); silent < 50 {
 			continue
 		}
@@ -185,8 +185,8 @@ frames:
 	}
 	for _, picture := range pictures[1:] {
 		own := strings.Trim(picture, ".")
-		// The second is of the loudspeaker's clock. A busy machine loses frames of the microphone,
-		// which pass while nobody reads them.
+		// The loudspeaker's clock measures the second. A busy machine loses microphone frames,
+		// those that nobody reads in time.
 		if n := strings.Count(own, "#"); n < 25 {
 			t.Errorf("%d frames of own sound, want about 50: %s", n, picture)
 		}
@@ -196,7 +196,7 @@ frames:
 	}
 }
 
-// closed reports whether c is.
+// closed reports whether c is closed.
 func closed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -215,8 +215,8 @@ func tone(n int) []int16 {
 	return pcm
 }
 
-// TestRealDevices: by the names of the server, which can be opened; and what
-// would let the assistant hear itself cannot.
+// TestRealDevices: devices are listed under the server's names, by which they can be opened. A
+// device by which the assistant would hear itself cannot be opened.
 func TestRealDevices(t *testing.T) {
 	r := newRig(t)
 	ctx, stop := context.WithTimeout(t.Context(), soon)

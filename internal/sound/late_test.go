@@ -11,11 +11,11 @@ import (
 	"earshot/internal/testkit"
 )
 
-// still is how long somebody is without the processor.
+// still is how long a process is stopped.
 const still = 1500 * time.Millisecond
 
-// TestRealLate: what is said is captured whole and in one piece, though one of
-// those that it goes through stands still meanwhile.
+// TestRealLate: speech is captured whole, without a gap, even if the sound server, the helper or
+// the daemon stands still meanwhile.
 func TestRealLate(t *testing.T) {
 	nobody := func(*rig) error { return nil }
 	for _, tt := range []struct {
@@ -47,8 +47,8 @@ func TestRealLate(t *testing.T) {
 	}
 }
 
-// heard returns what is captured of words, which are said meanwhile, from their
-// first sample to their last. In the midst of them it calls amid.
+// heard plays words and returns what is captured of them, from the first sample to the last. In the
+// middle it calls amid.
 func (r *rig) heard(t *testing.T, words []int16, amid func()) (heard []int16) {
 	ctx, stop := context.WithTimeout(t.Context(), soon)
 	defer stop()

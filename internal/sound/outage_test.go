@@ -16,8 +16,8 @@ type outage struct {
 	name    string
 	lose    func(*rig) error
 	mend    func(context.Context, *rig) error
-	card    bool // the card goes, and not one device
-	in, out bool // what ends
+	card    bool // the whole card goes, not one device
+	in, out bool // which of the two streams end
 }
 
 var outages = []outage{
@@ -58,8 +58,8 @@ func (r *rig) plugged(name string) error {
 	return errors.Join(r.server.Load(name), r.server.Default())
 }
 
-// TestRealOutages: whatever is lost while it captures and speaks, what is told
-// is true, it is told once, and it works again afterwards.
+// TestRealOutages: whatever is lost during capture and playback, the errors and notices are true,
+// each notice comes once, and everything works again afterwards.
 func TestRealOutages(t *testing.T) {
 	for _, o := range outages {
 		t.Run(o.name, func(t *testing.T) {
@@ -71,7 +71,8 @@ func TestRealOutages(t *testing.T) {
 					return
 				}
 			}
-			// A server that has just begun may end once more on a busy machine: that is told, too.
+			// On a busy machine a server that has just started may end once more, which is told
+			// too.
 			least, most := 0, 0
 			if o.card {
 				least, most = 2*times(), 4*times()
@@ -156,8 +157,8 @@ func (r *rig) suffer(t *testing.T, o outage) {
 	t.Logf("well again after %v", time.Since(began).Round(time.Millisecond))
 }
 
-// told reports whether err says what it should: that the card is gone, or what
-// is wrong with the device and what mends it.
+// told reports whether err says the right thing: that the card is gone, or what is wrong with the
+// device and how to mend it.
 func told(err error, card bool) bool {
 	if card {
 		return errors.Is(err, sound.ErrCard)
@@ -165,8 +166,8 @@ func told(err error, card bool) bool {
 	return hasCure("")(err)
 }
 
-// TestRealMoved: a stream that the server moved goes on, if no device was
-// named; one for which one was is lost.
+// TestRealMoved: a stream that the server moves goes on if no device was named, and is lost
+// otherwise.
 func TestRealMoved(t *testing.T) {
 	r := newRig(t)
 	ctx, stop := context.WithTimeout(t.Context(), 2*soon)
@@ -188,7 +189,7 @@ func TestRealMoved(t *testing.T) {
 				}
 				moved = n
 			}
-			if device == "" && moved > 0 && n > moved+150 { // it is looked at each second
+			if device == "" && moved > 0 && n > moved+150 { // the device is checked each second
 				break
 			}
 		}
@@ -201,7 +202,7 @@ func TestRealMoved(t *testing.T) {
 	}
 }
 
-// TestRealSuspended: a device that was put to sleep is lost, not the card.
+// TestRealSuspended: if a device is suspended, the device is lost but not the card.
 func TestRealSuspended(t *testing.T) {
 	r := newRig(t)
 	ctx, stop := context.WithTimeout(t.Context(), 2*soon)
@@ -230,8 +231,8 @@ func TestRealSuspended(t *testing.T) {
 	r.input(ctx, "other").Close()
 }
 
-// TestRealNoPlugin: where ALSA does not lead to the sound server, no other
-// device is taken for the one that was asked for.
+// TestRealNoPlugin: if ALSA does not lead to the sound server, no other device is used in place of
+// the one that was asked for.
 func TestRealNoPlugin(t *testing.T) {
 	r := newRig(t)
 	ctx, stop := context.WithTimeout(t.Context(), 2*soon)

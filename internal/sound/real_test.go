@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// soon is what a real device or process may take on a machine under load.
+// soon is how long a real device or process may take on a loaded machine.
 const soon = 20 * time.Second
 
 // built is the real helper, built once.
@@ -65,7 +65,7 @@ func realHelper(t testing.TB) string {
 	return filepath.Join(built.dir, sound.Helper)
 }
 
-// times returns how often an outage is rehearsed.
+// times returns how many times each outage is tried.
 func times() int {
 	if os.Getenv("EARSHOT_PROOF") == "1" {
 		return 100
@@ -73,18 +73,17 @@ func times() int {
 	return 10
 }
 
-// A rig is a real helper on a private sound server, kept running as the daemon
-// does, only less patiently.
+// A rig is a real helper on a private sound server. It is restarted as by the daemon, but sooner.
 type rig struct {
 	t      testing.TB
 	server *soundtest.Server
 	card   *sound.Card
 	dial   helper.Dialer
 
-	stuttered atomic.Bool // the helper has said so, since the machine is busy
+	stuttered atomic.Bool // the helper reported a stutter: the machine is busy
 
 	mu      sync.Mutex
-	pids    []int            // of the helpers, the last is the one that runs
+	pids    []int            // of all helpers; the last one runs
 	notices []earshot.Notice // of outages
 }
 
@@ -150,8 +149,8 @@ func (r *rig) said() int {
 	return len(r.notices)
 }
 
-// alternate reports whether each notice of a loss was followed by one that it is over, and no other
-// loss was told between the two.
+// alternate reports whether every notice of a loss was followed by the notice of its end, before
+// the next loss.
 func (r *rig) alternate() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -207,7 +206,7 @@ func (r *rig) record(ctx context.Context) *soundtest.Recording {
 	return rec
 }
 
-// testLog writes a log into the test's, and reads what it says of the machine.
+// testLog writes to the log of the test, and watches for reports that the loudspeaker stuttered.
 type testLog struct {
 	t testing.TB
 	r *rig
@@ -221,8 +220,8 @@ func (l testLog) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// counted returns n samples that are all loud and tell their place, so that
-// what was recorded can be put beside what was sent.
+// counted returns n loud samples, each of which tells its position, so that a recording can be
+// compared with what was sent.
 func counted(n int) []int16 {
 	pcm := make([]int16, n)
 	for i := range pcm {
@@ -231,8 +230,8 @@ func counted(n int) []int16 {
 	return pcm
 }
 
-// sounding returns pcm without its silence. A machine under load may stutter,
-// which puts silence between samples, and is no fault of ours.
+// sounding returns pcm without its silent samples. A loaded machine may stutter, which puts silence
+// between the samples and is no fault of ours.
 func sounding(pcm []int16) (loud []int16) {
 	for _, s := range pcm {
 		if s != 0 {
@@ -242,8 +241,7 @@ func sounding(pcm []int16) (loud []int16) {
 	return loud
 }
 
-// lastSound returns how many samples there are up to the last that is not
-// silent.
+// lastSound returns the length of pcm up to its last sample that is not silent.
 func lastSound(pcm []int16) int {
 	n := len(pcm)
 	for n > 0 && pcm[n-1] == 0 {
@@ -252,7 +250,7 @@ func lastSound(pcm []int16) int {
 	return n
 }
 
-// same fails the test where got is not want, and says where.
+// same fails the test if got differs from want, and says where.
 func same(t *testing.T, what string, got, want []int16) {
 	t.Helper()
 	if slices.Equal(got, want) {

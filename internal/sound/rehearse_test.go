@@ -28,7 +28,7 @@ func rehearsed(t testing.TB) helper.Dialer {
 // then is when a rehearsal begins.
 var then = time.Unix(1e6, 0)
 
-// perform rehearses a room, and returns its frames.
+// perform rehearses a room and returns the frames.
 func perform(t testing.TB, room soundtest.Room, far, captured []int16) (all []audio.Frame) {
 	t.Helper()
 	for f, err := range sound.Rehearse(t.Context(), rehearsed(t), room.Takes(then, far, captured)) {
@@ -51,8 +51,8 @@ func sounds(frames []audio.Frame) (pcm []int16) {
 	return pcm
 }
 
-// monologue is twenty seconds in which the agent speaks, and dialogue what
-// somebody says into it, from the twelfth second on.
+// monologue is twenty seconds of the agent's speech as far, and as near what somebody says over it
+// from the twelfth second on.
 func monologue(t testing.TB) (far, near []int16) {
 	const whole = 20 * audio.Rate
 	near = make([]int16, whole)
@@ -65,8 +65,8 @@ func monologue(t testing.TB) (far, near []int16) {
 	return far[:whole], near
 }
 
-// voices returns at which frames a voice begins, as an ear has it: five frames of
-// eight are loud, voiced, and no echo.
+// voices returns the frames at which a voice begins, judged as an ear does: five of eight frames
+// are loud, voiced and no echo.
 func voices(frames []audio.Frame) (at []int) {
 	window, quiet := 0, 100
 	for i := range frames {
@@ -85,8 +85,8 @@ func voices(frames []audio.Frame) (at []int) {
 	return at
 }
 
-// wantLowered checks by how much what was captured is softer in what is left of it, in dB,
-// between two of its seconds.
+// wantLowered checks by how many dB the echo was lowered between two seconds: left is what remains
+// of captured.
 func wantLowered(t *testing.T, captured, left []int16, from, to int, least float64) {
 	t.Helper()
 	from, to = from*audio.Rate, to*audio.Rate
@@ -98,14 +98,14 @@ func wantLowered(t *testing.T, captured, left []int16, from, to int, least float
 	t.Logf("what comes back is lowered by %.1f dB", erle)
 }
 
-// TestRehearseRooms: of the agent's own voice an ear hears nothing, in rooms of
-// every kind, and of somebody who speaks over it, his utterance.
+// TestRehearseRooms: in every kind of room an ear hears nothing of the agent's own voice, but does
+// hear somebody who speaks over it.
 func TestRehearseRooms(t *testing.T) {
 	far, near := monologue(t)
 	for _, tt := range []struct {
 		name string
 		room soundtest.Room
-		erle float64 // dB, at least, after eight seconds
+		erle float64 // least dB, after eight seconds
 	}{
 		{"close", soundtest.Room{Echo: -6, Delay: 20 * time.Millisecond}, 12},
 		{"late", soundtest.Room{Echo: -10, Delay: 200 * time.Millisecond}, 8},
@@ -130,9 +130,8 @@ func TestRehearseRooms(t *testing.T) {
 	}
 }
 
-// TestRehearseStutter: a loudspeaker that runs empty every seven seconds, because
-// the machine is busy, moves its echo; the agent does not hear itself for it, and
-// goes on hearing others.
+// TestRehearseStutter: on a busy machine the loudspeaker runs empty every seven seconds, which
+// shifts its echo. The agent still does not hear itself, and still hears others.
 func TestRehearseStutter(t *testing.T) {
 	far, near := monologue(t)
 	for _, tt := range []struct {
@@ -156,15 +155,15 @@ func TestRehearseStutter(t *testing.T) {
 	}
 }
 
-// TestRehearseFirstReply: of the second second that is ever played in a room most is
-// removed already, and who speaks over the third is heard.
+// TestRehearseFirstReply: by the second second of the first sound ever played in a room, most of
+// the echo is removed, and somebody who speaks over the third second is heard.
 func TestRehearseFirstReply(t *testing.T) {
 	whole, said := monologue(t)
 	far := append(make([]int16, audio.Rate), whole[:5*audio.Rate]...)
 	for _, tt := range []struct {
 		name string
 		room soundtest.Room
-		erle float64 // dB, at least, in the second second
+		erle float64 // least dB, in the second second
 	}{
 		{"close", soundtest.Room{Echo: -6, Delay: 20 * time.Millisecond}, 12},
 		{"late", soundtest.Room{Echo: -10, Delay: 200 * time.Millisecond}, 10},
@@ -187,8 +186,8 @@ func TestRehearseFirstReply(t *testing.T) {
 	}
 }
 
-// TestRehearseHeadphones: where nothing comes back, who speaks over the first
-// reply is heard half a second into it.
+// TestRehearseHeadphones: where no echo comes back, somebody who speaks over the first reply is
+// heard, even half a second into it.
 func TestRehearseHeadphones(t *testing.T) {
 	whole, said := monologue(t)
 	far := append(make([]int16, audio.Rate), whole[:4*audio.Rate]...)
@@ -200,9 +199,9 @@ func TestRehearseHeadphones(t *testing.T) {
 	}
 }
 
-// TestRehearsePlugged: headphones are put on in the middle of a reply, and taken
-// off again. Who speaks meanwhile is heard; and its own voice once at most, when
-// it comes back where it had not: levels do not tell that from somebody.
+// TestRehearsePlugged: in the middle of a reply somebody puts headphones on, and later takes them
+// off. Whoever speaks meanwhile is heard. The agent hears its own voice at most once, when the echo
+// comes back: levels alone do not tell it from somebody's voice.
 func TestRehearsePlugged(t *testing.T) {
 	const on, off = 8 * audio.Rate, 16 * audio.Rate
 	far, near := monologue(t)
@@ -224,7 +223,7 @@ func TestRehearsePlugged(t *testing.T) {
 	}
 }
 
-// TestRehearseSilence: while nothing is played nothing is changed.
+// TestRehearseSilence: while nothing is played, the captured samples are not changed.
 func TestRehearseSilence(t *testing.T) {
 	_, near := monologue(t)
 	room := soundtest.Room{Echo: -6}
@@ -239,8 +238,8 @@ func TestRehearseSilence(t *testing.T) {
 	}
 }
 
-// TestRehearseEnds: a rehearsal ends when it is left, and says so when its
-// helper fails or lies.
+// TestRehearseEnds: a rehearsal ends when its loop is left, and returns an error if its helper
+// cannot be started or sends nonsense.
 func TestRehearseEnds(t *testing.T) {
 	room := soundtest.Room{}
 	takes := room.Takes(then, nil, make([]int16, 10*audio.Samples))

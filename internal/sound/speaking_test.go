@@ -12,11 +12,10 @@ import (
 	"earshot/internal/testkit"
 )
 
-// fade is how long a cut or a pause may sound, in samples: 5 ms.
+// fade is how many samples may still sound after a cut or a pause: 5 ms.
 const fade = audio.Rate / 200
 
-// settled waits until what was played before has come to the recording, and
-// returns it.
+// settled waits until the recording holds everything that was played, and returns it.
 func settled(t *testing.T, rec *soundtest.Recording) []int16 {
 	t.Helper()
 	n := rec.Len()
@@ -24,8 +23,8 @@ func settled(t *testing.T, rec *soundtest.Recording) []int16 {
 	return rec.PCM(0)
 }
 
-// TestRealOutput: what is written comes out, sample by sample, and is over when
-// it was heard.
+// TestRealOutput: every sample that is written is played, and the speech is over once all was
+// heard.
 func TestRealOutput(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -48,8 +47,8 @@ func TestRealOutput(t *testing.T) {
 	}
 }
 
-// TestRealPause: it goes on at exactly the sample where it stopped, and while
-// it is silent that is where it says that it is.
+// TestRealPause: after a pause the speech goes on at exactly the sample where it stopped. During
+// the pause that is the position that it reports.
 func TestRealPause(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -81,7 +80,8 @@ func TestRealPause(t *testing.T) {
 	}
 }
 
-// TestRealDuck: to a quarter and back, with nothing missing.
+// TestRealDuck: ducking lowers the speech to a quarter and resuming raises it again, without a
+// click and without a lost sample.
 func TestRealDuck(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -113,7 +113,7 @@ func TestRealDuck(t *testing.T) {
 	}
 }
 
-// TestRealCut: it is silent soon, and what it says was heard is what was heard.
+// TestRealCut: a cut speech falls silent soon, and the position that it reports is what was heard.
 func TestRealCut(t *testing.T) {
 	r := newRig(t)
 	ctx, stop := context.WithTimeout(t.Context(), time.Duration(times())*soon)
@@ -148,8 +148,8 @@ func TestRealCut(t *testing.T) {
 	}
 }
 
-// TestRealRest: after ten seconds of silence the device is stopped, and the next
-// speech is whole again.
+// TestRealRest: after ten seconds of silence the device is stopped. The next speech is still played
+// whole.
 func TestRealRest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -168,8 +168,8 @@ func TestRealRest(t *testing.T) {
 	same(t, "played after the rest", sounding(settled(t, rec)), counted(audio.Rate))
 }
 
-// TestRealSleep: a loudspeaker that the server puts to sleep while nothing is
-// said is not lost, and the next speech wakes it.
+// TestRealSleep: a loudspeaker that the sound server suspends while nothing is said does not count
+// as lost, and the next speech wakes it.
 func TestRealSleep(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -180,7 +180,7 @@ func TestRealSleep(t *testing.T) {
 		asleep, err := r.server.Sleeping(soundtest.Speaker)
 		return err == nil && asleep
 	})
-	select { // it is looked at each second
+	select { // the device is checked each second
 	case <-out.Lost():
 		t.Fatalf("lost: %v", out.Err())
 	case <-time.After(3 * time.Second):

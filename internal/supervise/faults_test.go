@@ -8,8 +8,8 @@ import (
 	"earshot/internal/supervise"
 )
 
-// TestFaults: what is not well is listed until it is over, and told by the rules of outages unless
-// people know.
+// TestFaults: a fault is listed until it is over, and reported by the rules of outages unless
+// people know of it.
 func TestFaults(t *testing.T) {
 	var f supervise.Faults
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)

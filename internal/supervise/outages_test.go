@@ -15,8 +15,8 @@ import (
 	"earshot/internal/supervise"
 )
 
-// told is what is told of outages: each step is a second, a "-" one in which the thing is
-// lost, a "+" one in which it comes back, and a "." one in which nothing happens.
+// told returns what is reported of outages. Each step is a second: with "-" the thing is lost, with
+// "?" lost in another way, with "+" it comes back, and with "." nothing happens.
 func told(o *supervise.Outages, steps string) (lines []string) {
 	began := time.Unix(1.7e9, 0)
 	say := func(now time.Time, n earshot.Notice) {
@@ -67,8 +67,8 @@ func TestOutages(t *testing.T) {
 	}
 }
 
-// TestOutagesOfWhatFlaps: whatever is supervised and comes and goes, is told a few times an
-// hour, and what was told last is true when it has been steady.
+// TestOutagesOfWhatFlaps: however often a thing comes and goes, that is reported only a few times
+// an hour, and the last report is true once it has been steady.
 func TestOutagesOfWhatFlaps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var steps strings.Builder
@@ -87,7 +87,7 @@ func TestOutagesOfWhatFlaps(t *testing.T) {
 	})
 }
 
-// TestManyOutages: there is an end to what is remembered.
+// TestManyOutages: the number of outages that are remembered is bounded.
 func TestManyOutages(t *testing.T) {
 	var o supervise.Outages
 	now := time.Unix(1.7e9, 0)
@@ -107,7 +107,7 @@ func TestManyOutages(t *testing.T) {
 	}
 }
 
-// TestASupervisedThatFlaps is what people are told of a helper that dies six seconds after each
+// TestASupervisedThatFlaps: what people are told about a helper that dies six seconds after each
 // start.
 func TestASupervisedThatFlaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

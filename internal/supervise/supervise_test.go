@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A diary keeps the notices, with the time since its beginning.
+// A diary keeps the notices, with the time since it began.
 type diary struct {
 	began time.Time
 	lines []string
@@ -43,10 +43,10 @@ func (d *diary) want(t *testing.T, want ...string) {
 	}
 }
 
-// late makes every wait as long as it can be.
+// late makes every wait as long as possible.
 func late() float64 { return 1 }
 
-// A curable error knows what mends it.
+// A curable error knows its cure.
 type curable struct{ error }
 
 func (curable) Cure() string { return "plug it in" }
@@ -73,14 +73,14 @@ func TestRunSaysItOnce(t *testing.T) {
 		}
 		d.want(t,
 			"0s mic: mic was lost: opening: no such device -> plug it in",
-			"8.5s mic: mic is back (over)", // 0.5s + 1s + 2s of waiting, then 5s of being well
+			"8.5s mic: mic is back (over)", // 0.5s + 1s + 2s of waiting, then 5s without a fault
 			"1m3.5s mic: mic was lost: unexpected EOF",
 			"1m9s mic: mic is back (over)",
 		)
 	})
 }
 
-// TestRunOfWhatIsLostAlready: people know, so only its return is said.
+// TestRunOfWhatIsLostAlready: people know of the loss, so only the return is reported.
 func TestRunOfWhatIsLostAlready(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &diary{began: time.Now()}
@@ -185,7 +185,7 @@ func TestRunNoticesTheSilentlyDeaf(t *testing.T) {
 		runs := 0
 		_ = supervise.Run(t.Context(), "mic", func(ctx context.Context) error {
 			runs++
-			for i := 0; i < 3*runs; i++ { // the first hears for three seconds, the second for six, …
+			for i := 0; i < 3*runs; i++ { // the first run hears for three seconds, the second for six, …
 				time.Sleep(time.Second)
 				pulse.Beat()
 			}
@@ -193,7 +193,7 @@ func TestRunNoticesTheSilentlyDeaf(t *testing.T) {
 				return nil
 			}
 			<-ctx.Done()
-			return nil // even so it was not its own end
+			return nil // nil after cancelling, so this does not count as its own end
 		}, supervise.Config{Report: d.report, Jitter: late, Deaf: 2 * time.Second, Pulse: pulse})
 		if runs != 3 {
 			t.Errorf("ran %d times, want 3", runs)
@@ -207,8 +207,8 @@ func TestRunNoticesTheSilentlyDeaf(t *testing.T) {
 	})
 }
 
-// TestRunIsNeverBackWithoutABeat: one that opens and stays deaf has not come
-// back, however long it is open.
+// TestRunIsNeverBackWithoutABeat: a part that opens and stays deaf has not come back, however long
+// it is open.
 func TestRunIsNeverBackWithoutABeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
@@ -222,8 +222,8 @@ func TestRunIsNeverBackWithoutABeat(t *testing.T) {
 	})
 }
 
-// TestRunWaitsForWhatItWorksWith: one that waits for a device is not back, but when it has
-// shown that it has it.
+// TestRunWaitsForWhatItWorksWith: a part that waits for a device is back only when it has shown
+// that it has one.
 func TestRunWaitsForWhatItWorksWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, pulse := &diary{began: time.Now()}, new(supervise.Pulse)
@@ -237,8 +237,8 @@ func TestRunWaitsForWhatItWorksWith(t *testing.T) {
 	})
 }
 
-// TestRunThousandCycles: whatever way it fails, an outage is two lines, and
-// nothing is left behind.
+// TestRunThousandCycles: however a part fails, an outage makes two lines, and nothing is left
+// behind.
 func TestRunThousandCycles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const cycles = 1000
@@ -251,7 +251,7 @@ func TestRunThousandCycles(t *testing.T) {
 			if runs > 2*cycles {
 				return nil
 			}
-			if runs%2 == 0 { // every other run is well for a while
+			if runs%2 == 0 { // every other run works for a while
 				for range 12 {
 					time.Sleep(time.Second)
 					pulse.Beat()
@@ -282,8 +282,8 @@ func TestRunThousandCycles(t *testing.T) {
 	})
 }
 
-// TestReportAlternates: whatever is supervised, a loss is followed by a return
-// before the next loss, and waits keep their bounds.
+// TestReportAlternates: whatever is supervised, each loss is followed by a return before the next
+// loss, and waits keep their bounds.
 func TestReportAlternates(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		type run struct {

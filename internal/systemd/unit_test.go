@@ -10,8 +10,8 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestUnit: the unit is what systemd takes, for whatever path and version, and each of
-// its directives is explained.
+// TestUnit: systemd accepts the unit, whatever the program's path, and docs/service.md explains its
+// directives.
 func TestUnit(t *testing.T) {
 	t.Parallel()
 	about, err := os.ReadFile("../../docs/service.md")

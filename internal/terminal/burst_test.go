@@ -9,7 +9,7 @@ import (
 	"earshot"
 )
 
-// sketch writes keys the short way.
+// sketch writes keys in short form.
 func sketch(keys []Key) string {
 	var words []string
 	for _, k := range keys {
@@ -30,14 +30,15 @@ func sketch(keys []Key) string {
 	return strings.Join(words, ", ")
 }
 
-// TestBurst: what comes faster than anybody types is one paste, however the line that
-// brings it parts it; what a person types, or a program that makes pauses, is not.
+// TestBurst: lines that arrive faster than anybody types become one paste, whatever pieces the line
+// delivers them in. What a person types stays as typed, and so do the lines of a program that
+// pauses between them.
 func TestBurst(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
 		name  string
 		every time.Duration // between two bytes
-		in    string        // | is a second in which nothing comes, · are 40 ms, and ⋯ are 85 ms
+		in    string        // | is a second of silence, · are 40 ms, ⋯ are 85 ms
 		want  string
 	}{
 		{"lines at once", 0, "one\rtwo\rthree\r|", `"one", burst "\ntwo\nthree" sent`},
@@ -89,7 +90,7 @@ func TestBurst(t *testing.T) {
 				}
 				now = until
 			}
-			var in []byte // comes together
+			var in []byte // what arrives together
 			come := func() {
 				keys = append(keys, s.step(now, in)...)
 				in = nil

@@ -13,7 +13,7 @@ import (
 	"earshot/internal/terminal"
 )
 
-// picture writes keys the short way.
+// picture writes keys in short form.
 func picture(keys []terminal.Key) string {
 	var words []string
 	for _, k := range keys {
@@ -34,7 +34,7 @@ func picture(keys []terminal.Key) string {
 func TestDecoder(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		in   []string // each 10ms after the one before
+		in   []string // 10 ms apart
 		want string
 	}{
 		{"letters", []string{"hé"}, `"hé"`},
@@ -74,7 +74,7 @@ func TestDecoder(t *testing.T) {
 	}
 }
 
-// TestPasteWithoutEnd: a paste whose end was lost gives the keyboard back.
+// TestPasteWithoutEnd: if the end of a paste is lost, the keyboard works again after a while.
 func TestPasteWithoutEnd(t *testing.T) {
 	var d terminal.Decoder
 	now := time.Unix(0, 0)
@@ -93,8 +93,7 @@ func TestPasteWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestDecoderInPieces: however the bytes are parted in time, the same is
-// inserted and the same is done.
+// TestDecoderInPieces: the keys are the same, whatever pieces the bytes arrive in.
 func TestDecoderInPieces(t *testing.T) {
 	bits := rapid.SampledFrom([]string{"a", "é", "日", "\x1b[A", "\x1bOD", "\x1b[1;5C", "\r", "\r\n", "\x03", "\x1b[200~x\ry\x1b[201~", "\x1bb", "\xff", "\x1b[", "\x1b"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -115,7 +114,7 @@ func TestDecoderInPieces(t *testing.T) {
 	})
 }
 
-// merged is picture with neighbouring letters taken together.
+// merged is picture with neighbouring letters joined.
 func merged(keys []terminal.Key) string {
 	return strings.ReplaceAll(picture(keys), `", "`, "")
 }

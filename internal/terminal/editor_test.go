@@ -13,7 +13,7 @@ import (
 	"earshot/internal/terminal"
 )
 
-// typed steps e with what the bytes mean; Enter takes the line.
+// typed sends e the keys that the bytes stand for. Enter takes the line.
 func typed(e *terminal.Editor, in string) (refused bool) {
 	var d terminal.Decoder
 	for _, k := range d.Step(time.Unix(0, 0), []byte(in)) {
@@ -106,8 +106,8 @@ func TestEditorRestore(t *testing.T) {
 	}
 }
 
-// TestEditorKeepsItsEdges: whatever is typed, the cursor is on the edge of a
-// grapheme, and the line is valid and not too long.
+// TestEditorKeepsItsEdges: whatever is typed, the cursor stands at the edge of a grapheme, and the
+// line is valid UTF-8.
 func TestEditorKeepsItsEdges(t *testing.T) {
 	keys := rapid.SampledFrom([]string{"a", " ", "é", "e\u0301", "🇩", "🇪", "👩\u200d🚀", "\u0301", "日", "\x1b[D", "\x1b[C", "\x1b[A", "\x1b[B", "\x1bb", "\x1bf",
 		"\x01", "\x05", "\x7f", "\x1b[3~", "\x15", "\x0b", "\x17", "\x19", "\r", "\x1b[200~x\ny\x1b[201~", "\xff"})

@@ -34,7 +34,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestFoldBreaksNoWord that has room in a row, and loses nothing.
+// TestFoldBreaksNoWord: folding breaks no word that fits in a row, makes no row too wide, and loses
+// nothing.
 func TestFoldBreaksNoWord(t *testing.T) {
 	words := rapid.SampledFrom([]string{"a", "word", "microphone:", "~/.local/state/earshot/journal", "日本語", "👩\u200d💻", strings.Repeat("long", 15), "/very/long/path/to/some/place/on/a/disk", "", ""})
 	rapid.Check(t, func(t *rapid.T) {

@@ -17,11 +17,11 @@ import (
 	"earshot/internal/testkit"
 )
 
-// asChild makes the test program the child of [startChild].
+// asChild is the environment variable that makes the test program the child of [startChild].
 const asChild = "EARSHOT_TEST_TERMINAL"
 
-// TestAsChild is not a test but a program on a terminal of its own: it ends
-// at q or at a signal, and panics at p.
+// TestAsChild is no test but a program on a terminal of its own. It ends on q or on a signal, and
+// panics on p.
 func TestAsChild(t *testing.T) {
 	if os.Getenv(asChild) == "" {
 		t.Skip("only as a child of the other tests")
@@ -108,7 +108,7 @@ func (c *child) await(t *testing.T, text string, n int) {
 	})
 }
 
-// state returns how the terminal is.
+// state returns the settings of the terminal.
 func (c *child) state(t *testing.T) term.State {
 	t.Helper()
 	conn, err := c.user.SyscallConn()
@@ -123,8 +123,7 @@ func (c *child) state(t *testing.T) term.State {
 	return *state
 }
 
-// TestProcessGivesTheTerminalBack: however a program ends, its terminal is as
-// it was.
+// TestProcessGivesTheTerminalBack: the terminal is as before, however the program ends.
 func TestProcessGivesTheTerminalBack(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -146,8 +145,8 @@ func TestProcessGivesTheTerminalBack(t *testing.T) {
 	}
 }
 
-// TestSuspend: ^Z gives the terminal back for as long as the program sleeps.
-// In a session of its own nobody could wake it, so that is not long.
+// TestSuspend: ^Z gives the terminal back while the program sleeps. In a session of its own nobody
+// could wake the program, so here it takes the terminal again by itself.
 func TestSuspend(t *testing.T) {
 	c := startChild(t)
 	c.user.WriteString("\x1a")
@@ -159,8 +158,8 @@ func TestSuspend(t *testing.T) {
 	testkit.Await(t, patience, "the terminal as it was", func() bool { return c.state(t) == c.before })
 }
 
-// TestContinued: a program that was stopped from outside takes the terminal
-// again when it goes on, whatever the shell has made of it.
+// TestContinued: a program that was stopped from outside takes the terminal again when it is
+// continued, even if the shell has changed the terminal's settings meanwhile.
 func TestContinued(t *testing.T) {
 	c := startChild(t)
 	taken := c.state(t)

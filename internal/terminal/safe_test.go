@@ -67,8 +67,8 @@ func TestSafe(t *testing.T) {
 	}
 }
 
-// harmless fails unless nothing in text makes a terminal act. It knows nothing
-// of how Safe decides.
+// harmless fails the test if text holds anything that a terminal acts on. It is independent of how
+// Safe decides.
 func harmless(t interface{ Errorf(string, ...any) }, text string) {
 	if !utf8.ValidString(text) {
 		t.Errorf("%q is not UTF-8", text)
@@ -88,10 +88,10 @@ func harmless(t interface{ Errorf(string, ...any) }, text string) {
 	}
 }
 
-// joiners are two in sequence.
+// joiners matches two joiners in a row.
 var joiners = regexp.MustCompile("[\u200c\u200d]{2}")
 
-// foreign draws text such as nobody means well with.
+// foreign draws hostile text.
 func foreign() *rapid.Generator[string] {
 	bits := rapid.SampledFrom([]string{"a", " ", "word ", "\r", "\n", "\r\n", "\t", "\x1b", "\x1b[31m", "\x9b", "\u009b", "\xff", "\xe2", "\x82", "\xac", "€", "日本",
 		"e\u0301", "\u0335\u0335\u0335", "🇩", "🇪", "👩\u200d🚀", "❤\ufe0f", "\u200d", "\u200c", "क\u094d", "🏽", "\u202e", "\u200b", "🏴", "\U000e0067", "\U000e007f", "\U000e0041", "\x00", "\x7f"})
@@ -100,8 +100,9 @@ func foreign() *rapid.Generator[string] {
 	})
 }
 
-// TestSafeForEveryPart: what foreign text is shown as is harmless and stays so, and
-// begins like what is shown of a part of it that is whole.
+// TestSafeForEveryPart: what is shown of any text is harmless, and making it safe again changes
+// nothing. What is shown of its beginning, up to a whole rune or line end, is the beginning of what
+// is shown of the whole text.
 func TestSafeForEveryPart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := foreign().Draw(t, "text")
@@ -117,7 +118,7 @@ func FuzzSafe(f *testing.F) {
 	})
 }
 
-// parted shows text, and of what stands before cut as much as is whole.
+// parted checks text, and as much of text[:cut] as is whole.
 func parted(t interface{ Errorf(string, ...any) }, text string, cut int) {
 	want := terminal.Safe(text)
 	harmless(t, want)

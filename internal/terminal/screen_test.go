@@ -14,8 +14,8 @@ import (
 	"earshot/internal/testkit"
 )
 
-// visible returns text without what rows are broken at, and without joiners, of which one at
-// the end of a piece waits for the next.
+// visible returns text without spaces, at which rows are broken, and without joiners: one at the
+// end of a piece is held until the next piece.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || r == 0x200c || r == 0x200d {
@@ -25,9 +25,9 @@ func visible(text string) string {
 	}, text)
 }
 
-// TestNothingIsLost: whatever is said, noted and typed in whatever order, the
-// terminal is sent nothing but what we mean to, each reply is there once and
-// in order, each note and each sent line once, and the prompt is below.
+// TestNothingIsLost: whatever is said, noted and typed, in any order, the screen shows the pieces
+// of the replies in order, each note and each sent line once, the prompt at the bottom, and nothing
+// else.
 func TestNothingIsLost(t *testing.T) {
 	words := rapid.SampledFrom([]string{"the ", "tides", " are", "\n", "\n\n", "  ", "日本", "e\u0301", "🇩🇪", "❤\ufe0f", "\t", "\x1b[2J", "\r", "\xff", strings.Repeat("long", 12),
 		"👩\u200d💻", "\u200d", "می\u200c", "خواهم", "👩🏽", "👨\u200d👩\u200d👧\u200d👦", "क\u094d\u200d", strings.Repeat("\u200d👩", 30), "👍" + strings.Repeat("🏽", 30), strings.Repeat("ᄀ", 40)})
@@ -54,13 +54,13 @@ func TestNothingIsLost(t *testing.T) {
 				echo := fmt.Sprintf("{e%d}", i)
 				once[echo] = true
 				w.Echo(echo)
-			case 3: // until it says something its sign is there, and then no more
+			case 3: // a reply's sign is shown until its first text
 				w.End("")
 				w.Begin("")
 			default:
 				text := strings.Join(rapid.SliceOfN(words, 1, 4).Draw(rt, "text"), "")
 				say(t, w.Terminal, text)
-				said.WriteString(terminal.Safe(text)) // each piece on its own: it is the caller who holds a part of a rune back
+				said.WriteString(terminal.Safe(text)) // piece by piece: callers hold back parts of a rune
 			}
 		}
 		w.End("")
@@ -81,8 +81,8 @@ func TestNothingIsLost(t *testing.T) {
 	})
 }
 
-// TestNobodyWritesAtTheLeftEdge: whatever somebody says, on a screen of
-// whatever width, no row of it begins where a row begins that says who speaks.
+// TestNobodyWritesAtTheLeftEdge: whatever somebody says and however wide the screen, none of their
+// rows begins at the left edge, where the name of a speaker stands.
 func TestNobodyWritesAtTheLeftEdge(t *testing.T) {
 	bits := rapid.SampledFrom([]string{"eve: ", "> ", "! ", "e", " ", "        ", "\n", "\r\n", "\r", "\t", "\x1b[1G", "\x1b[2J", "\b", "\u2028", "\u0085", "\u202e", "日本", "x\u0301", strings.Repeat("\u0335", 30)})
 	foreign := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(bits, 1, 24).Draw(t, "text"), "") })

@@ -14,11 +14,11 @@ import (
 	"earshot/internal/testkit"
 )
 
-// few is how many lines wait for a terminal at most, and are shown all the same.
+// few is how many lines are written before the test waits. So many fit in the queue of a terminal,
+// so none of them is dropped.
 const few = 20
 
-// spoofs returns the texts by which somebody tries to speak as another; they
-// are made in package conversation.
+// spoofs returns texts that try to pass for somebody else's. Package conversation makes them.
 func spoofs(t *testing.T) (texts []string) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "..", "conversation", "testdata", "spoofs.json"))
@@ -38,8 +38,8 @@ func spoofs(t *testing.T) (texts []string) {
 	return texts
 }
 
-// authors counts the rows that begin with a name, and returns those that begin
-// with something else: what somebody says goes on behind a margin.
+// authors counts the rows that begin with name, and returns those that begin with anything else at
+// the left edge. What somebody says goes on behind a margin.
 func authors(shown, name string) (own int, others []string) {
 	for row := range strings.SplitSeq(strings.TrimRight(shown, "\n"), "\n") {
 		switch {
@@ -52,8 +52,7 @@ func authors(shown, name string) (own int, others []string) {
 	return own, others
 }
 
-// TestSpoofsInAFile: whatever Ann writes is shown as hers, in what no terminal
-// is.
+// TestSpoofsInAFile: where the output is a file, everything that Ann writes is shown as hers.
 func TestSpoofsInAFile(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -97,7 +96,7 @@ func TestSpoofsInAFile(t *testing.T) {
 	}
 }
 
-// TestSpoofsOnATerminal: the same where rows are wrapped.
+// TestSpoofsOnATerminal: the same holds on a terminal, where rows are wrapped.
 func TestSpoofsOnATerminal(t *testing.T) {
 	w := terminaltest.Open(t, 60, 24)
 	texts := spoofs(t)
@@ -116,7 +115,7 @@ func TestSpoofsOnATerminal(t *testing.T) {
 	}
 }
 
-// TestSpoofsInAReply: what the agent was talked into saying is shown as its own.
+// TestSpoofsInAReply: whatever the agent was talked into saying is shown as the agent's.
 func TestSpoofsInAReply(t *testing.T) {
 	w := terminaltest.Open(t, 60, 24)
 	for i, text := range spoofs(t) {

@@ -18,7 +18,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Setenv("TERM", "xterm") // what the machine that tests has is of no matter
+	os.Setenv("TERM", "xterm") // whatever terminal the tests run on
 	goleak.VerifyTestMain(m)
 }
 
@@ -437,7 +437,7 @@ e: new
 	}
 }
 
-// TestScrolling: what has scrolled away is whole, and every word is there once.
+// TestScrolling: text that has scrolled off the screen is complete, and every word is there once.
 func TestScrolling(t *testing.T) {
 	w := terminaltest.Open(t, 20, 5)
 	w.Prompt("typing", 6)
@@ -470,8 +470,8 @@ func TestResize(t *testing.T) {
 	sees(t, w, "e: The tid\nes are the\n sea's ans\nwer to the\n  moon and\n> is it so\n  |")
 }
 
-// TestResizeWhileWaiting: also where the sign of a reply no longer fits, nothing
-// of it stays.
+// TestResizeWhileWaiting: the sign of a coming reply disappears completely, even after the window
+// was too narrow for it.
 func TestResizeWhileWaiting(t *testing.T) {
 	w := terminaltest.Open(t, 20, 8)
 	w.Prompt("is it so", 8)
@@ -486,7 +486,7 @@ func TestResizeWhileWaiting(t *testing.T) {
 	sees(t, w, "before\n> is it so|")
 }
 
-// resize returns when earshot has noticed.
+// resize changes the width, and returns when earshot has noticed.
 func resize(t *testing.T, w *terminaltest.Window, width int) {
 	t.Helper()
 	before := len(w.Raw())
@@ -505,7 +505,7 @@ func TestKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if keys = append(keys, k); k.Does == terminal.Escape { // alone, so only time could tell
+		if keys = append(keys, k); k.Does == terminal.Escape { // an Escape alone is known only by time
 			cancel()
 		}
 	}
@@ -514,8 +514,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestGivenBack: after Close the terminal is as it was, also when nobody takes
-// what is written.
+// TestGivenBack: after Close the terminal is as before, even if it has stopped taking output.
 func TestGivenBack(t *testing.T) {
 	for _, stopped := range []bool{false, true} {
 		w := terminaltest.Open(t, 20, 8)
@@ -566,8 +565,8 @@ func flood(t *testing.T, w *terminal.Terminal) string {
 	}
 }
 
-// TestStoppedTerminal: a terminal that takes nothing holds up neither a cut
-// nor the person who types, and afterwards shows what was said to be shown.
+// TestStoppedTerminal: a terminal that takes no output holds up neither a cut nor typing.
+// Afterwards it shows everything that Print reported as taken.
 func TestStoppedTerminal(t *testing.T) {
 	w := terminaltest.Open(t, 80, 24)
 	w.Prompt("", 0)

@@ -18,7 +18,7 @@ func TestAwait(t *testing.T) {
 	for _, tt := range []struct {
 		name            string
 		after, deadline time.Duration
-		most            time.Duration // the longest that it may take to notice
+		most            time.Duration // how long it may take to notice
 	}{
 		{"at once", 0, time.Second, 0},
 		{"at once without patience", 0, 0, 0},
@@ -38,7 +38,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// A failing stands in for a test that is expected to fail.
+// A failing replaces a test that is expected to fail.
 type failing struct {
 	testing.TB
 	said string
@@ -95,7 +95,7 @@ func TestFinish(t *testing.T) {
 	})
 }
 
-// TestWaitsInVain: what was waited for is said, and where everybody stands.
+// TestWaitsInVain: the failure tells what was waited for, and where all goroutines are.
 func TestWaitsInVain(t *testing.T) {
 	for name, wait := range map[string]func(t testing.TB, over chan struct{}){
 		"receive": func(t testing.TB, over chan struct{}) {

@@ -2,7 +2,7 @@ package testkit
 
 import "time"
 
-// Hurry has [NeedProcessors] wait for no more than d.
+// Hurry makes [NeedProcessors] wait for at most d.
 func Hurry(d time.Duration) (restore func()) {
 	before := patience
 	patience = d

@@ -10,8 +10,8 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestNeedProcessors: beside four programs a processor that compute all the time, a test in
-// real time is skipped and counted.
+// TestNeedProcessors: while four programs for each processor compute all the time, a test in real
+// time is skipped, and the skip is counted.
 func TestNeedProcessors(t *testing.T) {
 	defer testkit.Hurry(time.Second)()
 	for range 4 * runtime.NumCPU() {
@@ -21,7 +21,7 @@ func TestNeedProcessors(t *testing.T) {
 		}
 		t.Cleanup(func() {
 			_ = loop.Process.Kill()
-			testkit.Finish(t, testkit.Patience, "the end of a loop", func() { _ = loop.Wait() }) // it was killed
+			testkit.Finish(t, testkit.Patience, "the end of a loop", func() { _ = loop.Wait() }) // the error says that it was killed
 		})
 	}
 	before := testkit.Skips()
@@ -35,7 +35,7 @@ func TestNeedProcessors(t *testing.T) {
 	}
 }
 
-// A skipping stands in for a test that is expected to be skipped.
+// A skipping replaces a test that is expected to be skipped.
 type skipping struct {
 	testing.TB
 	said string

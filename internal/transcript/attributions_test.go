@@ -9,8 +9,8 @@ import (
 	"earshot/store"
 )
 
-// TestWhoseItWas: history has what was said under the name of who it turned out to be,
-// and says whose it was taken for; who searches finds it so, too. The last word counts.
+// TestWhoseItWas: history shows an utterance under the name of the person to whom it was attributed
+// last, and says for whom they were first taken. A search finds it under that author, too.
 func TestWhoseItWas(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Config{Directory: filepath.Join(t.TempDir(), "journal")})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"earshot"
 )
 
-// TestHistoryOfAgents: each line says whose it is, what agents write to each other
-// looks like nothing else, and a reply stands behind what was done for it.
+// TestHistoryOfAgents: each line shows its author, messages between agents cannot be mistaken for
+// anything else, and a reply comes after what was done for it.
 func TestHistoryOfAgents(t *testing.T) {
 	names := map[earshot.ParticipantID]string{"ann": "Ann", "a": "Alice", "b": "Bob", "": "somebody"}
 	name := func(id earshot.ParticipantID) string { return names[id] }
@@ -64,8 +64,7 @@ func TestHistoryOfAgents(t *testing.T) {
 	}
 }
 
-// TestHistoryOfManyAtOnce: what people said at the same time stands in the order in which
-// they began to speak.
+// TestHistoryOfManyAtOnce: utterances at the same time appear in the order in which they began.
 func TestHistoryOfManyAtOnce(t *testing.T) {
 	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	at := func(id earshot.EventID, seconds int, body earshot.Body) earshot.Event {
@@ -88,8 +87,8 @@ func TestHistoryOfManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestHistoryOfAll: the answers of all who were called stand behind the question in
-// the order in which they came, each behind what was done for it.
+// TestHistoryOfAll: the answers of several agents come after the question, in the order in which
+// they came, each after what was done for it.
 func TestHistoryOfAll(t *testing.T) {
 	event := func(id earshot.EventID, body earshot.Body) earshot.Event { return earshot.Event{ID: id, Body: body} }
 	var got []string

@@ -8,8 +8,8 @@ import (
 	"earshot"
 )
 
-// TestHistoryOfOverlaps: history says who spoke at the same time as whom, where that is
-// known, that somebody did where it is not, of whom it is not sure, and who has cut it off.
+// TestHistoryOfOverlaps: history says who spoke at the same time as whom, or only that somebody did
+// if it is not known who; of whom it is not sure; and who cut the agent off.
 func TestHistoryOfOverlaps(t *testing.T) {
 	names := map[earshot.ParticipantID]string{"agent": "Earshot", "ann": "Ann", "bob": "Bob", "cleo": "Cleo", "": "somebody"}
 	name := func(id earshot.ParticipantID) string { return names[id] }
@@ -24,7 +24,7 @@ func TestHistoryOfOverlaps(t *testing.T) {
 	events := []earshot.Event{
 		at(0, "ann", earshot.Utterance{Text: "shall we go", Sure: 0.95}),
 		at(1, "bob", earshot.Utterance{Text: "not yet", Sure: 0.95}),
-		at(2.9, "cleo", earshot.Utterance{Text: "why not", Sure: 0.95}), // as Bob ends
+		at(2.9, "cleo", earshot.Utterance{Text: "why not", Sure: 0.95}), // just as Bob ends
 		at(10, "ann", earshot.Utterance{Text: "it is late", Overlaps: true, Sure: 0.84}),
 		at(20, "", earshot.Utterance{Text: "no it is not", Overlaps: true, Sure: 0.3}),
 		at(30, "bob", earshot.Utterance{Text: "mm-hm", Own: 1}),

@@ -17,7 +17,7 @@ var (
 	thought = api.UsagePurpose{Kind: usage.Thought, Agent: "agent", Engine: "ollama"}
 )
 
-// saved returns what would be written of l.
+// saved returns what l writes, or nil if it writes nothing.
 func saved(t *testing.T, l *usage.Ledger) (data []byte) {
 	t.Helper()
 	if err := l.Save(func(b []byte) error { data = b; return nil }); err != nil {
@@ -26,7 +26,7 @@ func saved(t *testing.T, l *usage.Ledger) (data []byte) {
 	return data
 }
 
-// TestLedger counts, and has the same after it was written down and read.
+// TestLedger: a ledger counts, and has the same after it was written and read.
 func TestLedger(t *testing.T) {
 	now := time.Date(2026, 11, 22, 20, 0, 0, 0, time.UTC)
 	var l usage.Ledger
@@ -66,8 +66,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestDays: a day is that of the clock, also where it has not 24 hours and where the clock is
-// set back.
+// TestDays: a day is a day by the clock, even if it has not 24 hours or the clock is set back.
 func TestDays(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -80,7 +79,7 @@ func TestDays(t *testing.T) {
 		name  string
 		now   time.Time
 		spent int64
-		want  int64 // of the day so far
+		want  int64 // total of the day so far
 	}{
 		{"an evening", at(24, 23, 59), 10, 10},
 		{"after midnight", at(25, 0, 0), 1, 1},
@@ -107,7 +106,7 @@ func TestDays(t *testing.T) {
 	}
 }
 
-// TestBounds: however much is counted, and under however many names, it stays small, and
+// TestBounds: however much is counted, and under however many names, the ledger stays small, and
 // what is counted now is kept.
 func TestBounds(t *testing.T) {
 	now := time.Date(2026, 11, 22, 20, 0, 0, 0, time.UTC)
@@ -144,8 +143,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// FuzzRead: no file makes it fail otherwise than with an error, and what it takes can be
-// counted on and is read again as it is.
+// FuzzRead: a file that cannot be read leads to an error and nothing worse. One that can be read
+// can be counted on, and is written and read again unchanged.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		``, `{}`, `{"version":1}`, `{"version":2,"days":[]}`, `{"version":1,"days":[{"date":"2026-11-22","lines":[]}]}`,

@@ -10,7 +10,7 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// script is a model with two agents that can call.
+// script is a model for two agents that can call tools.
 const script = `
 reply: No line.
 rules:
@@ -35,7 +35,7 @@ rules:
       - {reply: Mine., thinking: Hm.}
 `
 
-// asking is a question to the agent of that name, who has the tool note.
+// asking returns a question to the agent of that name, who has the tool note.
 func asking(name, text string) *llm.Request {
 	return &llm.Request{
 		Tools: []llm.Tool{{Name: "note"}},
@@ -46,7 +46,7 @@ func asking(name, text string) *llm.Request {
 	}
 }
 
-// after adds a call and what it came to.
+// after adds a call and its result.
 func after(req *llm.Request, result string) *llm.Request {
 	req.Messages = append(req.Messages,
 		llm.Message{Role: llm.Assistant, Calls: []llm.Call{{ID: "call_1", Tool: "note", Arguments: json.RawMessage("{}")}}},
@@ -107,8 +107,8 @@ func TestScriptCalls(t *testing.T) {
 	}
 }
 
-// TestScriptChooses: a model without tools comes to the same, but for the second
-// of two calls, and is asked and answers as such a model is and does.
+// TestScriptChooses: a script without tools gives the same replies and calls, except for the second
+// of two calls. It is asked as such a model is, and answers as one does.
 func TestScriptChooses(t *testing.T) {
 	s, err := llmtest.Parse([]byte("tools: false" + script))
 	if err != nil {

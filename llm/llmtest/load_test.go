@@ -124,7 +124,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever a file says, it is a whole script or an error.
+// FuzzParse: whatever a file says, Parse returns a complete script or an error.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("reply: a\nrules:\n- when: b\n  reply: c\n  every_seconds: 0.1\n"))
 	f.Add([]byte("reply: a\nrules:\n- result: b\n  agent: c\n  replies: [{calls: [{tool: d, arguments: {e: [1]}}]}]\n"))

@@ -17,8 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// ask returns what s answers, a bar between the pieces and the thinking in
-// brackets, and how it ended.
+// ask returns what s answers, with bars between pieces and thinking in brackets, and how it ended.
 func ask(ctx context.Context, s llm.Service, req *llm.Request) (said string, done *llm.Done, err error) {
 	var pieces []string
 	for d, failed := range s.Stream(ctx, req) {
@@ -79,8 +78,8 @@ func TestScriptAnswers(t *testing.T) {
 	}
 }
 
-// TestScriptSees: a script that can see is shown pictures, and can say how many; another
-// is shown none.
+// TestScriptSees: a script that can see is shown pictures and can tell their number; another is
+// shown none.
 func TestScriptSees(t *testing.T) {
 	for _, sees := range []bool{true, false} {
 		s := &llmtest.Script{Vision: sees, Reply: "Words.", Rules: []llmtest.Rule{
@@ -202,8 +201,8 @@ func TestScriptRemembersRequests(t *testing.T) {
 	}
 }
 
-// TestScriptLosesNothing: the pieces of a reply are the reply, and there is a
-// word in each but the last.
+// TestScriptLosesNothing: the pieces together are the reply, and each but the last contains one
+// word.
 func TestScriptLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[ab \n\t]{0,30}`)).Draw(t, "text")

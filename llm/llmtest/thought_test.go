@@ -8,8 +8,7 @@ import (
 	"earshot/llm/llmtest"
 )
 
-// TestScriptThinks: what is for thoughts is never said, and what is for replies is
-// never thought.
+// TestScriptThinks: lines for thoughts are never said, and lines for replies are never thought.
 func TestScriptThinks(t *testing.T) {
 	rules := []llmtest.Rule{
 		{When: "tea", Reply: "Tea, please."},
@@ -23,7 +22,7 @@ func TestScriptThinks(t *testing.T) {
 		s        *llmtest.Script
 		priority llm.Priority
 		schema   string
-		last     string // message of all, of the system
+		last     string // the last message, from the system
 		want     string
 	}{
 		{"a reply", full, llm.ReplyToPerson, "", "interrupted by tea", "Tea,| please."},

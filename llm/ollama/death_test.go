@@ -14,14 +14,13 @@ import (
 	"earshot/llm/ollama/ollamatest"
 )
 
-// interrupted reads the story until something was said, lets strike strike, and
-// returns what came of it.
+// interrupted reads the story, calls strike after a few pieces, and returns how it ended.
 func interrupted(t *testing.T, e *ollama.Engine, strike func()) result {
 	t.Helper()
 	return collect(t, during{e, strike}, t.Context(), say("tell me a story"))
 }
 
-// during is a service to which something happens after its fifth piece.
+// during is a service to which something happens at its fifth piece.
 type during struct {
 	*ollama.Engine
 	strike func()
@@ -42,7 +41,7 @@ func (d during) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delt
 	}
 }
 
-// broken checks that a reply ended as what it is: not at all.
+// broken fails t unless the reply broke off, with an error and without an end.
 func broken(t *testing.T, r result) {
 	t.Helper()
 	if fault(r.err) != llm.Broken || r.done != nil || r.text == "" || !strings.HasPrefix(story, r.text) || r.text == story {

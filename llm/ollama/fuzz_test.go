@@ -16,8 +16,7 @@ import (
 	"earshot/llm/ollama"
 )
 
-// canned is a transport whose chats are answered with body, a few bytes at a
-// time. It opens nothing.
+// canned is a transport that answers chats with body. It opens no connection.
 type canned struct {
 	body io.Reader
 }
@@ -40,15 +39,15 @@ type drops struct {
 // Read implements [io.Reader].
 func (d drops) Read(p []byte) (int, error) { return d.Reader.Read(p[:min(len(p), d.n)]) }
 
-// answered returns what an engine makes of that reply.
+// answered returns what an engine makes of a reply with that body.
 func answered(t testing.TB, body io.Reader) result {
 	t.Helper()
 	e := open(t, ollama.Config{Model: "m", Client: &http.Client{Transport: canned{body}}})
 	return collect(t, e, t.Context(), say("hi"))
 }
 
-// Whatever comes, a stream ends once, with an end or a typed error; every piece
-// is whole runes; and nothing depends on how the bytes arrive.
+// FuzzStream: whatever comes, a stream ends once, with an end or a typed error; all pieces are
+// whole runes; and the result does not depend on how the bytes arrive.
 func FuzzStream(f *testing.F) {
 	for _, body := range []string{
 		"", "\n", hello, hello + end, hello + end[:30], page, "null\n" + end,
@@ -77,7 +76,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// A reply that is cut off anywhere, in any way, has no end, and what was said
+// TestCutAnywhere: a reply that is cut off anywhere, in any way, has no end, and what was said
 // until then is a beginning of it.
 func TestCutAnywhere(t *testing.T) {
 	dead := errors.New("connection reset")
@@ -88,7 +87,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 	whole.WriteString(end)
 	rapid.Check(t, func(rt *rapid.T) {
-		at := rapid.IntRange(0, whole.Len()-2).Draw(rt, "at") // the last is the line break, which may be missing
+		at := rapid.IntRange(0, whole.Len()-2).Draw(rt, "at") // the last byte is a line break, which may be missing
 		var rest io.Reader = strings.NewReader("")
 		if rapid.Bool().Draw(rt, "reset") {
 			rest = failing{dead}
@@ -107,7 +106,7 @@ type failing struct{ err error }
 // Read implements [io.Reader].
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// BenchmarkPiece is what one piece of a reply costs, without any network.
+// BenchmarkPiece measures what one piece of a reply costs without a network.
 func BenchmarkPiece(b *testing.B) {
 	body := &endless{line: `{"model":"llama3.2:3b","created_at":"2026-01-02T03:04:05.678901234Z","message":{"role":"assistant","content":" tides"},"done":false}` + "\n"}
 	e := open(b, ollama.Config{Model: "m", Client: &http.Client{Transport: canned{body}}})
@@ -116,13 +115,13 @@ func BenchmarkPiece(b *testing.B) {
 	for n < b.N {
 		for _, err := range e.Stream(context.Background(), say("hi")) {
 			if n++; n >= b.N || err != nil {
-				break // the reply is too long now and then
+				break // the endless reply is now and then too long
 			}
 		}
 	}
 }
 
-// endless is a reader of one line over and over.
+// endless is a reader that repeats one line for ever.
 type endless struct {
 	line string
 	at   int

@@ -28,7 +28,7 @@ const (
 	page  = "<!DOCTYPE html><html><body>It works! secret</body></html>"
 )
 
-// writes is a server that answers everything so.
+// writes returns a server that answers everything with a status and a body.
 func writes(status int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -36,7 +36,7 @@ func writes(status int, body string) http.HandlerFunc {
 	}
 }
 
-// dies is a server that writes this and is dead.
+// dies returns a server that writes body and then breaks the connection.
 func dies(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, body)
@@ -45,7 +45,8 @@ func dies(body string) http.HandlerFunc {
 	}
 }
 
-// floods is a server that writes this until it is stopped, or has written 10 GB.
+// floods returns a server that writes block again and again until it is stopped, or has written 10
+// GB.
 func floods(block string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for range 10 << 30 / len(block) {
@@ -56,13 +57,13 @@ func floods(block string) http.HandlerFunc {
 	}
 }
 
-// hostile are servers that do not do what Ollama does.
+// hostile lists servers that do not behave as Ollama does.
 var hostile = []struct {
 	name  string
 	serve http.HandlerFunc
-	text  string    // said before the end
+	text  string    // what is said before the end
 	fault llm.Fault // empty for a reply that ends well
-	says  string    // part of the error
+	says  string    // a part of the error
 }{
 	{"nothing", writes(200, ""), "", llm.Broken, "ended in the middle of the reply"},
 	{"blank lines", writes(200, "\n\n \r\n\n"), "", llm.Broken, "ended in the middle of the reply"},
@@ -153,11 +154,11 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// The small questions are asked of the same servers.
+// TestHostileProbe: the same servers, asked by Probe.
 func TestHostileProbe(t *testing.T) {
 	for _, tt := range hostile {
 		if tt.fault == "" || tt.text != "" {
-			continue // what is wrong there are the pieces of a reply
+			continue // only the pieces of its reply are wrong
 		}
 		t.Run(tt.name, func(t *testing.T) {
 			server := httptest.NewServer(tt.serve)
@@ -191,7 +192,7 @@ func presentable(t *testing.T, err error, says string) {
 	}
 }
 
-// against returns an engine whose chats end up with that server.
+// against returns an engine whose chats go to that server.
 func against(t testing.TB, chat http.HandlerFunc) *ollama.Engine {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -202,28 +203,28 @@ func against(t testing.TB, chat http.HandlerFunc) *ollama.Engine {
 	return open(t, ollama.Config{Host: server.URL, Model: "m"})
 }
 
-// allocated returns how many bytes were ever allocated.
+// allocated returns how many bytes were allocated in total so far.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
 }
 
-// What speaks no HTTP at all is told from what is broken.
+// TestNoHTTP: a server that does not speak HTTP at all is told apart from a broken one.
 func TestNoHTTP(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	go func() { // until l is closed
+	go func() { // runs until l is closed
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
 			if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
-				io.Copy(io.Discard, r.Body) // what is unread when it closes would reset the connection
+				io.Copy(io.Discard, r.Body) // closing with unread data would reset the connection
 			}
 			io.WriteString(c, "SSH-2.0-OpenSSH_9.2\r\n")
 			c.Close()
@@ -235,8 +236,8 @@ func TestNoHTTP(t *testing.T) {
 	}
 }
 
-// A redirect is not followed, not even to the same server: what is said here is
-// for the server that was configured.
+// TestRedirect: a redirect is not followed, since what is said here is meant only for the server
+// that was configured.
 func TestRedirect(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the prompt went elsewhere")
@@ -253,8 +254,8 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// A server that drips is read for as long as the context lives, and no longer.
-// The ladder is who has no patience.
+// TestDrip: a server that sends a byte at a time is read as long as the context lives, and no
+// longer. Patience is limited by the ladder, not here.
 func TestDrip(t *testing.T) {
 	dripped := 0
 	e := against(t, func(w http.ResponseWriter, r *http.Request) {
@@ -300,8 +301,8 @@ func ExampleNew() {
 	// Output: ollama at localhost:11434
 }
 
-// TestARefusalRepeatsNoPrompt: a server's sentence is quoted, but not what of it
-// is the user's.
+// TestARefusalRepeatsNoPrompt: an error quotes the server's sentence, but none of the user's words
+// in it.
 func TestARefusalRepeatsNoPrompt(t *testing.T) {
 	for _, tt := range []struct{ says, want string }{
 		{`{"error":"cannot render: [FROM: ann] the canary sings"}`, "it repeats the question"},

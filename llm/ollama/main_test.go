@@ -15,8 +15,8 @@ import (
 	"earshot/llm/ollama"
 )
 
-// Everything here runs with a proxy in the environment that does not exist: a
-// server on this machine must be reached without it.
+// TestMain runs everything here with a proxy in the environment that does not exist, since a server
+// on this machine must be reached without it.
 func TestMain(m *testing.M) {
 	for _, name := range []string{"HTTP_PROXY", "http_proxy"} {
 		os.Setenv(name, "http://192.0.2.1:9")
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// open returns an engine that is closed with the test.
+// open returns an engine that is closed when the test ends.
 func open(t testing.TB, c ollama.Config) *ollama.Engine {
 	t.Helper()
 	e, err := ollama.New(c)
@@ -35,7 +35,7 @@ func open(t testing.TB, c ollama.Config) *ollama.Engine {
 	return e
 }
 
-// A result is what came of a stream.
+// A result is what a stream came to.
 type result struct {
 	text, thinking string
 	calls          []llm.Call
@@ -44,11 +44,11 @@ type result struct {
 	deltas         int
 }
 
-// whole is how long a reply may take, to its end: a real server that a cut has wedged never
-// begins, and a busy machine is slower than this by nothing that we tell here.
+// whole is how long a reply may take to its end. A real server that a cut has wedged never begins;
+// a busy machine is not slow enough to reach this.
 const whole = 3 * time.Minute
 
-// errNoEnd is the cause of a context that was waited for so long.
+// errNoEnd is the cause of a context that ended after that time.
 var errNoEnd = fmt.Errorf("waited %v in vain: the end of a reply", whole)
 
 // collect reads a stream to its end, and checks what every stream promises.
@@ -95,7 +95,7 @@ func fault(err error) llm.Fault {
 	return ""
 }
 
-// cure returns what mends an error.
+// cure returns the cure of an error.
 func cure(err error) string {
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		return e.Cure
@@ -103,7 +103,7 @@ func cure(err error) string {
 	return ""
 }
 
-// say is a request of one message.
+// say returns a request with one message.
 func say(text string) *llm.Request {
 	return &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: text}}}
 }

@@ -12,8 +12,8 @@ import (
 	"earshot/llm/ollama"
 )
 
-// The newest model comes first, and one whose name could not be typed not at
-// all. What cannot be asked of one costs the others nothing.
+// TestProbe: the newest model comes first, and one whose name nobody could type is left out. If the
+// server cannot tell what one model can do, the others do not suffer.
 func TestProbe(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/api/version", writes(200, `{"version":"0.17.4\u001b[2J"}`))

@@ -16,7 +16,7 @@ import (
 	"earshot/llm/ollama"
 )
 
-// pulled is what came of a download.
+// pulled returns the steps and the result of a download.
 func pulled(ctx context.Context, e *ollama.Engine) (steps []llm.Progress, err error) {
 	err = e.Pull(ctx, "parrot", func(p llm.Progress) { steps = append(steps, p) })
 	return steps, err
@@ -71,7 +71,7 @@ func TestPull(t *testing.T) {
 	}
 }
 
-// TestPullIsLong: a download may tell of itself for longer than any reply is.
+// TestPullIsLong: a download may report more than the longest reply has.
 func TestPullIsLong(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		line := []byte(`{"status":"pulling a","digest":"a","total":100,"completed":1,"more":"` + strings.Repeat("a", 900<<10) + `"}` + "\n")
@@ -86,7 +86,7 @@ func TestPullIsLong(t *testing.T) {
 	}
 }
 
-// TestPullStops: whoever stops a download has the server stop it too.
+// TestPullStops: stopping a download makes the server stop it, too.
 func TestPullStops(t *testing.T) {
 	gone := make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -105,8 +105,8 @@ func TestPullStops(t *testing.T) {
 	testkit.Receive(t, testkit.Patience, "the end of the connection", gone)
 }
 
-// FuzzPull: whatever a server sends, a download ends, well only if the server says so, and
-// what it tells makes sense.
+// FuzzPull: whatever a server sends, a download ends, with success only if the server says so, and
+// its progress makes sense.
 func FuzzPull(f *testing.F) {
 	f.Add([]byte(`{"status":"pulling a","digest":"a","total":3,"completed":9}` + "\n" + `{"status":"success"}`))
 	f.Add([]byte(`{"error":"a"}`))

@@ -22,8 +22,8 @@ const (
 	plan  = `{"say": "hello", "urgent": true, "n": 42}`
 )
 
-// story is long enough to be cut off somewhere in the middle: some 300 tokens,
-// a second with the layers that it is told with here.
+// story is long enough to be cut off in the middle: some 300 tokens, which take a second with the
+// layers used here.
 var story = func() string {
 	var b strings.Builder
 	for i := range 24 {
@@ -32,7 +32,7 @@ var story = func() string {
 	return b.String()
 }()
 
-// speaker is a model that says those.
+// speaker is a model that says the texts above.
 var speaker = ollamatest.Model{
 	Says: usual,
 	Routes: []ollamatest.Route{
@@ -44,7 +44,7 @@ var speaker = ollamatest.Model{
 	},
 }
 
-// serve starts a server with the speaker on it, and returns it with an engine.
+// serve starts a server that has the speaker, and returns it with an engine.
 func serve(t *testing.T, o ollamatest.Options) (*ollamatest.Server, *ollama.Engine) {
 	t.Helper()
 	s := ollamatest.Start(t, o)
@@ -52,7 +52,7 @@ func serve(t *testing.T, o ollamatest.Options) (*ollamatest.Server, *ollama.Engi
 	return s, open(t, ollama.Config{Host: s.Host(), Model: "speaker"})
 }
 
-// create makes a model.
+// create makes a model on the server.
 func create(t *testing.T, s *ollamatest.Server, name string, m ollamatest.Model) {
 	t.Helper()
 	if err := s.Make(t.Context(), name, m); err != nil {
@@ -60,7 +60,7 @@ func create(t *testing.T, s *ollamatest.Server, name string, m ollamatest.Model)
 	}
 }
 
-// told checks that a reply came whole.
+// told fails t unless a reply came completely.
 func told(t *testing.T, r result, want string) {
 	t.Helper()
 	if r.err != nil || r.done == nil || r.text != want {
@@ -113,7 +113,7 @@ func TestReal(t *testing.T) {
 
 	t.Run("Thoughts", func(t *testing.T) {
 		create(t, s, "thinker", withThoughts(speaker))
-		for _, model := range []string{"speaker", "thinker"} { // the server parts them, or we do
+		for _, model := range []string{"speaker", "thinker"} { // in the one the engine splits off the thoughts, in the other the server
 			for _, think := range []bool{true, false} {
 				for _, whole := range []bool{true, false} {
 					req := say("ponder this")
@@ -138,8 +138,8 @@ func TestReal(t *testing.T) {
 		req.Schema = json.RawMessage(`{"type":"object","properties":{"say":{"type":"string"},"urgent":{"type":"boolean"},"n":{"type":"integer"}},"required":["say","urgent","n"]}`)
 		told(t, collect(t, e, ctx, req), plan)
 
-		// A model that knows nothing of the schema is held to it: it wants to
-		// say something else, and cannot.
+		// The schema also binds a model that knows nothing of it: it wants to say something else,
+		// and cannot.
 		req = say("good morning")
 		req.Schema = json.RawMessage(`{"enum":["yes","no"]}`)
 		r := collect(t, e, ctx, req)
@@ -164,8 +164,8 @@ func TestReal(t *testing.T) {
 		}
 	})
 
-	// A reply that fills the context ends as truncated, rather than going on
-	// without its instructions.
+	// A reply that fills the context ends as truncated, instead of going on without its
+	// instructions.
 	t.Run("Endless", func(t *testing.T) {
 		create(t, s, "endless", ollamatest.Model{Says: "Row, row, row your boat. ", Layers: 1, Endless: true})
 		req := say(strings.Repeat("blah ", 1400))
@@ -201,13 +201,13 @@ func TestReal(t *testing.T) {
 		}
 	})
 
-	// What the server said of a model is forgotten when it changes.
+	// What the server said of a model is forgotten when the model changes.
 	t.Run("Replaced", func(t *testing.T) {
 		create(t, s, "changing", withThoughts(speaker))
 		req := say("ponder")
 		req.Model, req.Think = "changing", true
 		told(t, collect(t, e, ctx, req), "It is 42.")
-		create(t, s, "changing", speaker) // can no longer think, and refuses to be asked to
+		create(t, s, "changing", speaker) // now it cannot think, and refuses to be asked to
 		told(t, collect(t, e, ctx, req), "It is 42.")
 	})
 
@@ -224,7 +224,7 @@ func TestReal(t *testing.T) {
 	})
 }
 
-// withThoughts returns m as a model of which the server knows that it thinks.
+// withThoughts returns m as a model that can think, as the server knows.
 func withThoughts(m ollamatest.Model) ollamatest.Model {
 	m.Thinks = true
 	return m
@@ -244,8 +244,8 @@ func loaded(t *testing.T, s *ollamatest.Server, name string) bool {
 	return false
 }
 
-// patiently asks as the daemon does. A cut may leave the model of a real server wedged, and
-// whoever asks it without a ladder then waits for ever.
+// patiently returns e behind a ladder, as the daemon uses it. A cut may wedge the model of a real
+// server, and without a ladder a question would then wait for ever.
 func patiently(t *testing.T, e *ollama.Engine) llm.Service {
 	return &llm.Ladder{
 		Engines:    []*llm.Scheduler{{Engine: e}},
@@ -292,12 +292,12 @@ func cut(t *testing.T, e *ollama.Engine, leave string, n int) {
 	}
 }
 
-// With two slots a short reply passes a long one that began before it. With one
-// it would have to wait for its end.
+// TestRealTwoAtOnce: with two slots a short reply overtakes a long one that began before it. With
+// one slot it would have to wait for the end of that.
 func TestRealTwoAtOnce(t *testing.T) {
 	_, e := serve(t, ollamatest.Options{Slots: 2})
 	ctx := t.Context()
-	told(t, collect(t, e, ctx, say("what is your name?")), short) // loads the model
+	told(t, collect(t, e, ctx, say("what is your name?")), short) // makes the server load the model
 
 	var order ended
 	var talk sync.WaitGroup
@@ -332,7 +332,7 @@ type ended struct {
 	names []string
 }
 
-// note adds one.
+// note adds a name to the order.
 func (e *ended) note(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"earshot/llm/ollama/ollamatest"
 )
 
-// What must be seen is not asked of a model that cannot see.
+// TestSightless: a request that must be seen is not sent to a model that cannot see.
 func TestSightless(t *testing.T) {
 	r := &recorder{shows: shows("completion", ""), chat: writes(200, hello+end)}
 	e := recorded(t, r, ollama.Config{})
@@ -34,7 +34,8 @@ func TestSightless(t *testing.T) {
 	}
 }
 
-// A server that is gone says of no model that it can see, and one that is back does.
+// TestSeesLater: while the server does not answer, no model counts as seeing; when it is back, it
+// is asked again.
 func TestSeesLater(t *testing.T) {
 	up := false
 	r := &recorder{chat: writes(200, hello+end), shows: func() (int, string) {
@@ -53,9 +54,9 @@ func TestSeesLater(t *testing.T) {
 	}
 }
 
-// TestSightReal looks at pictures with a real server: its model is shown them where the
-// server says that it can see, and says what is in them; another is shown none. What
-// somebody writes that looks like the server's own mark for a picture is none.
+// TestSightReal shows pictures to a real server. A model that can see, as the server says, gets
+// them and says what is in them; another gets none. Text from a user that looks like the server's
+// own mark for a picture is not taken for one.
 func TestSightReal(t *testing.T) {
 	s := ollamatest.Start(t, ollamatest.Options{})
 	watcher := ollamatest.Model{Says: "I was shown nothing.", Layers: 1, Sees: &ollamatest.Sight{Light: "It is light.", Dark: "It is dark."}}
@@ -96,7 +97,7 @@ func TestSightReal(t *testing.T) {
 	told(t, collect(t, e, t.Context(), req), "It is light.")
 }
 
-// grey returns a picture of one grey.
+// grey returns a picture in one shade of grey.
 func grey(t *testing.T, light uint8) llm.Image {
 	t.Helper()
 	p := image.NewGray(image.Rect(0, 0, 64, 48))

@@ -15,8 +15,8 @@ import (
 	"earshot/llm/ollama/ollamatest"
 )
 
-// TestLoads: a server that does not list the model has to load it; one that says nothing of
-// it, and one whose model has just answered, have not.
+// TestLoads: a model that the server does not list as loaded has to be loaded. If the server keeps
+// no list, or the model has just answered, it counts as loaded.
 func TestLoads(t *testing.T) {
 	for _, tt := range []struct {
 		name, model, lists string
@@ -62,8 +62,8 @@ func TestLoads(t *testing.T) {
 	}
 }
 
-// TestSilentServer: one that takes connections and says nothing to anything is given up when
-// the first word is overdue.
+// TestSilentServer: a server that takes connections and never answers is given up when the first
+// word is overdue.
 func TestSilentServer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -99,7 +99,7 @@ func TestSilentServer(t *testing.T) {
 	}
 }
 
-// TestRealLoads: the real server lists a model from its first answer on, and not before.
+// TestRealLoads: the real server lists a model as loaded from its first answer on, and not before.
 func TestRealLoads(t *testing.T) {
 	s, e := serve(t, ollamatest.Options{})
 	create(t, s, "other", speaker)

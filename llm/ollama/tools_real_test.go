@@ -13,7 +13,7 @@ import (
 	"earshot/llm/ollama/ollamatest"
 )
 
-// call is a call of a route.
+// call returns a call of a tool.
 func call(tool, arguments string) llm.Call {
 	return llm.Call{Tool: tool, Arguments: json.RawMessage(arguments)}
 }
@@ -34,21 +34,21 @@ var caller = ollamatest.Model{
 	},
 }
 
-// tools are what the caller may call.
+// tools are the tools that the caller may call.
 var tools = []llm.Tool{
 	{Name: "note", Description: "Keeps a note.", Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)},
 	{Name: "write_file", Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"}}}`)},
 	{Name: "list_files", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)},
 }
 
-// with is a question that offers the tools.
+// with returns a question that offers the tools.
 func with(text string) *llm.Request {
 	req := say(text)
 	req.Model, req.Tools = "caller", tools
 	return req
 }
 
-// then adds what a reply was and what its calls came to.
+// then adds a reply and the results of its calls.
 func then(req *llm.Request, r result, results ...string) *llm.Request {
 	next := *req
 	next.Messages = append(next.Messages[:len(next.Messages):len(next.Messages)], llm.Message{Role: llm.Assistant, Text: r.text, Calls: r.calls})
@@ -58,8 +58,7 @@ func then(req *llm.Request, r result, results ...string) *llm.Request {
 	return &next
 }
 
-// called returns what a reply calls, its arguments in the order of their names:
-// the server shuffles them.
+// called returns the calls of a reply, with sorted arguments, since the server shuffles them.
 func called(r result) string {
 	var all []string
 	for _, c := range r.calls {
@@ -83,7 +82,7 @@ func TestRealTools(t *testing.T) {
 			{"file", "I write it down. ", `write_file({"path":"a.txt","text":"tides"}) list_files({})`},
 			{"ponder", "", `note({"text":"hm"})`},
 			{"prose", `I would write <tool_cal or {"name": "note", "arguments": {}} here.`, ""},
-			{"half", "", ""}, // the server keeps what is no call and no text
+			{"half", "", ""}, // the server drops half a call, which is neither call nor text
 		} {
 			for _, whole := range []bool{true, false} {
 				req := with(tt.word)
@@ -108,13 +107,13 @@ func TestRealTools(t *testing.T) {
 		}
 		req = with("file")
 		told(t, collect(t, e, ctx, then(req, collect(t, e, ctx, req), "done", "nothing there")), "That is what came of it.")
-		// What the user says afterwards counts again, and what came before it not.
+		// A later message of the user decides again, not what came before it.
 		req = then(with("milk"), result{calls: []llm.Call{{ID: "call_1", Tool: "note"}}}, "kept")
 		req.Messages = append(req.Messages, llm.Message{Role: llm.User, Text: "good morning"})
 		told(t, collect(t, e, ctx, req), usual)
 	})
 
-	// While a long call is written nothing of it comes, but signs of life do.
+	// While a long call is being written only signs of life come.
 	t.Run("Signs", func(t *testing.T) {
 		r := collect(t, e, ctx, with("essay"))
 		if len(r.calls) != 1 || len(r.calls[0].Arguments) < len(story) || r.text != "" || r.deltas < 100 {
@@ -167,7 +166,7 @@ func TestRealTools(t *testing.T) {
 	})
 }
 
-// A model without tools answers by a schema, and is told what it may choose.
+// TestRealChoice: a model without tools answers by a schema, and is told what it may choose.
 func TestRealChoice(t *testing.T) {
 	s, e := serve(t, ollamatest.Options{})
 	create(t, s, "caller", ollamatest.Model{
@@ -207,14 +206,14 @@ func TestRealChoice(t *testing.T) {
 	req.Messages[0].Text = "say nothing of tools"
 	told(t, collect(t, e, ctx, then(req, result{calls: []llm.Call{{ID: "x", Tool: "note"}}}, "your name")), "I am <a> \"model\"\n\tthat somebody made: 🦜.")
 
-	// One that wants to say something else is held to the schema.
+	// A model that wants to say something else is held to the schema.
 	create(t, s, "caller", ollamatest.Model{Says: "Good morning to you.", Layers: 1})
 	req = with("morning")
 	req.MaxTokens = 40
 	if r := collect(t, e, ctx, req); fault(r.err) != "" && fault(r.err) != llm.BadAnswer {
 		t.Errorf("says %q, calls %s, %v", r.text, called(r), r.err)
 	}
-	// One that could call tools when it was asked, and cannot any more.
+	// This model could call tools when it was first asked, and then no longer can.
 	create(t, s, "caller", caller)
 	e = open(t, ollama.Config{Host: s.Host(), Model: "caller"})
 	if r := collect(t, e, ctx, with("milk")); called(r) != `note({"n":12345678901234567000,"text":"buy \u003cmilk\u003e \u0026 潮\n"})` {

@@ -9,7 +9,7 @@ import (
 	"earshot/llm/ollama"
 )
 
-// reply is a line that says text.
+// reply returns a line of a reply that says text.
 func reply(text string) string {
 	return strings.Replace(hello, `"Hello"`, `"`+strings.ReplaceAll(text, `"`, `\"`)+`"`, 1)
 }
@@ -41,14 +41,14 @@ func TestToolCalls(t *testing.T) {
 	}
 }
 
-// A model that cannot call chooses by a schema; and so does one that cannot any
-// more, unless it must.
+// TestToolUse: a model that cannot call tools chooses by a schema. So does one that no longer can,
+// unless it is configured to call them natively.
 func TestToolUse(t *testing.T) {
 	const refusal = `{"error":"registry.ollama.ai/library/m:latest does not support tools"}`
 	for _, tt := range []struct {
 		name, can  string
 		use        llm.ToolUse
-		asked      string // how: with tools, a schema, or plain
+		asked      string // in which ways: with tools, by a schema, or plain
 		says, call string
 		fault      llm.Fault
 	}{
@@ -95,8 +95,8 @@ func TestToolUse(t *testing.T) {
 	}
 }
 
-// What a model without tools writes instead of its choice is a fault, and what it
-// said until then is said.
+// TestBrokenChoice: if a model without tools writes something else than a choice, that is a fault,
+// and what it had said until then stays said.
 func TestBrokenChoice(t *testing.T) {
 	for _, tt := range []struct {
 		name, body, says string
@@ -124,7 +124,7 @@ func TestBrokenChoice(t *testing.T) {
 	}
 }
 
-// A tool that Ollama cannot be told of is not its fault.
+// TestToolWithoutSchema: a tool that cannot be described to Ollama is not blamed on Ollama.
 func TestToolWithoutSchema(t *testing.T) {
 	r := &recorder{shows: shows("completion tools", ""), chat: writes(200, hello+end)}
 	e := recorded(t, r, ollama.Config{})

@@ -22,15 +22,15 @@ import (
 
 const (
 	tries   = 60               // the real server was seen to wedge after 8 and 22 cuts
-	patient = 10 * time.Second // a model that answers at all does within a tenth of that, also on a busy machine
+	patient = 10 * time.Second // a model that answers at all takes a tenth of that, even on a busy machine
 )
 
-// A real server is cut off until its model is wedged, if it will be. The ladder
+// TestRealWedged cuts replies of a real server until its model is wedged, if it ever is. The ladder
 // notices, unloads the model, and asks again.
 func TestRealWedged(t *testing.T) {
 	s, e := serve(t, ollamatest.Options{})
 	fast := speaker
-	fast.Layers = 1 // two thousand tokens a second: what wedges it
+	fast.Layers = 1 // two thousand tokens a second, which is what wedges it
 	create(t, s, "fast", fast)
 	quick := open(t, ollama.Config{Host: s.Host(), Model: "fast"})
 	told(t, collect(t, quick, t.Context(), say("name")), short)
@@ -57,12 +57,11 @@ func TestRealWedged(t *testing.T) {
 	told(t, collect(t, e, t.Context(), say("name")), short)
 }
 
-// A wedged is a server whose model takes chats and never answers, until it has
-// been unloaded.
+// A wedged is a server whose model never answers a chat until it has been unloaded.
 type wedged struct {
 	mu       sync.Mutex
 	unloaded bool
-	asked    []string // what came, in order
+	asked    []string // the requests, in order
 }
 
 // ServeHTTP implements [http.Handler].
@@ -84,7 +83,7 @@ func (w *wedged) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	io.WriteString(out, `{"message":{"content":"Here I am."},"done":false}`+"\n"+`{"done":true,"done_reason":"stop"}`+"\n")
 }
 
-// note remembers a chat, and reports whether it gets no answer.
+// note records a chat, and reports whether it gets no answer.
 func (w *wedged) note(chat api.ChatRequest) (stuck bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,7 +104,7 @@ func TestWedged(t *testing.T) {
 	var steps []llm.Step
 	l := &llm.Ladder{
 		Engines:    []*llm.Scheduler{{Engine: open(t, ollama.Config{Host: server.URL, Model: "m"})}},
-		FirstToken: 2 * time.Second, // which an answer that does come must not take on a busy machine
+		FirstToken: 2 * time.Second, // longer than an answer takes on a busy machine
 		Report:     func(s llm.Step) { steps = append(steps, s) },
 	}
 	told(t, collect(t, l, t.Context(), say("hello")), "Here I am.")
@@ -117,10 +116,10 @@ func TestWedged(t *testing.T) {
 	}
 }
 
-// Whatever the server does, unloading ends with its context.
+// TestUnloadEnds: whatever the server does, unloading ends with its context.
 func TestUnloadEnds(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, in *http.Request) {
-		io.Copy(io.Discard, in.Body) // so that the end of the connection is noticed
+		io.Copy(io.Discard, in.Body) // or else the server would not notice that the connection ends
 		<-in.Context().Done()
 	}))
 	defer testkit.Finish(t, testkit.Patience, "the end of the server", server.Close)

@@ -17,7 +17,7 @@ import (
 	"earshot/llm/ollama"
 )
 
-// A recorder is a server that remembers what it was asked, word for word.
+// A recorder is a server that records word for word what it is asked.
 type recorder struct {
 	shows func() (status int, body string)
 	chat  http.HandlerFunc
@@ -39,14 +39,14 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	r.chat(w, in)
 }
 
-// note remembers one question.
+// note records one request.
 func (r *recorder) note(what string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked = append(r.asked, what)
 }
 
-// take returns what was asked since it was last called.
+// take returns what was asked since the last call of take.
 func (r *recorder) take() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,7 +55,7 @@ func (r *recorder) take() []string {
 	return asked
 }
 
-// shows is a /api/show of a model with these capabilities and this template.
+// shows returns an /api/show for a model with these capabilities and this template.
 func shows(capabilities, template string) func() (int, string) {
 	return func() (int, string) {
 		data, _ := json.Marshal(map[string]any{"capabilities": strings.Fields(capabilities), "template": template})
@@ -72,8 +72,8 @@ func recorded(t *testing.T, r *recorder, c ollama.Config) *ollama.Engine {
 	return open(t, c)
 }
 
-// What is asked is exactly this. A field more, or one that changes from request
-// to request, may reload the model or spoil the server's cache.
+// TestAsked: exactly this is asked. An additional field, or one that changes between requests, may
+// make the server reload the model or spoil its cache.
 func TestAsked(t *testing.T) {
 	const usual = `"truncate":false,"shift":false}`
 	for _, tt := range []struct {
@@ -137,12 +137,12 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// What a model can do is asked once, and again after every error.
+// TestAbility: what a model can do is asked once, and again after every error.
 func TestAbility(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		fails int // which of three requests
-		want  int // questions of what it can do
+		fails int // which of the three requests
+		want  int // how often its abilities are asked
 	}{
 		{"all is well", 0, 1},
 		{"the first fails", 1, 2},
@@ -175,7 +175,8 @@ func TestAbility(t *testing.T) {
 	}
 }
 
-// A model that turns out not to think any more is asked without, at once.
+// TestThoughtless: if a model turns out to be unable to think any longer, it is at once asked again
+// without.
 func TestThoughtless(t *testing.T) {
 	n := 0
 	r := &recorder{shows: shows("completion thinking", "")}
@@ -195,7 +196,8 @@ func TestThoughtless(t *testing.T) {
 	}
 }
 
-// Thoughts are apart wherever they stand, and however they were cut.
+// TestThoughts: thoughts are told apart from the reply wherever they stand and however they are
+// cut.
 func TestThoughts(t *testing.T) {
 	piece := func(content, thinking string) string {
 		data, _ := json.Marshal(map[string]any{"message": map[string]string{"content": content, "thinking": thinking}})
@@ -255,8 +257,8 @@ func (c closing) Close() error {
 	return c.ReadCloser.Close()
 }
 
-// However a stream is left, its connection has been let go of by then, and the
-// server sees that.
+// TestReleased: however a stream is left, its connection has been closed by then, and the server
+// sees that.
 func TestReleased(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -301,7 +303,7 @@ func TestReleased(t *testing.T) {
 	}
 }
 
-// A context that ends while the reader is busy closes the request, without the
+// TestClosedWhileBusy: a context that ends while the reader is busy closes the request without the
 // reader's help.
 func TestClosedWhileBusy(t *testing.T) {
 	seen := make(chan struct{})
@@ -322,8 +324,8 @@ func TestClosedWhileBusy(t *testing.T) {
 	}
 }
 
-// A context that has ended is not asked for, and one that ends yields its cause
-// and nothing that was read before.
+// TestContext: with a context that has ended, nothing is asked. When it ends during a stream, that
+// yields the cause, and nothing more that was already read.
 func TestContext(t *testing.T) {
 	because := errors.New("somebody spoke")
 	r := &recorder{shows: shows("completion", ""), chat: writes(200, strings.Repeat(hello, 100)+end)}
@@ -334,7 +336,7 @@ func TestContext(t *testing.T) {
 	n := 0
 	for d, err := range e.Stream(ctx, say("hi")) {
 		if n++; n == 1 {
-			cancel(because) // the other 99 are in the buffer already
+			cancel(because) // the other 99 are already in the buffer
 			continue
 		}
 		if err != because || d != (llm.Delta{}) {
@@ -357,8 +359,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// A reply that came to its end is read to the end of its body, without which
-// its connection could not be used again.
+// TestConnectionKept: the body of a complete reply is read to its end; otherwise its connection
+// could not be used again.
 func TestConnectionKept(t *testing.T) {
 	rest := new(reached)
 	told(t, answered(t, io.MultiReader(strings.NewReader(hello+end), rest)), "Hello")
@@ -367,7 +369,7 @@ func TestConnectionKept(t *testing.T) {
 	}
 }
 
-// reached is the end of a body, and whether somebody came there.
+// reached is the end of a body; it tells whether somebody read that far.
 type reached bool
 
 // Read implements [io.Reader].
@@ -376,7 +378,7 @@ func (r *reached) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// Without a name there is nobody to ask.
+// TestNameless: without the name of a model nobody is asked.
 func TestNameless(t *testing.T) {
 	e := open(t, ollama.Config{Host: "localhost"})
 	r := collect(t, e, t.Context(), say("hi"))

@@ -21,15 +21,15 @@ import (
 	"earshot/llm/openai"
 )
 
-// canary is what the prompt says, and no error may.
+// canary is in the prompt, and must not be in any error.
 const canary = "the ferry leaves from pier nineteen at midnight"
 
-// secret is a request with the canary in it.
+// secret returns a request with the canary in it.
 func secret(whole bool) *llm.Request {
 	return &llm.Request{Whole: whole, Messages: []llm.Message{{Role: llm.User, Text: "Remember: " + canary + "."}}}
 }
 
-// answer returns a handler that answers with a status, a type and a body.
+// answer returns a handler that answers with a status, a content type and a body.
 func answer(code int, kind, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)
@@ -38,11 +38,10 @@ func answer(code int, kind, body string) http.HandlerFunc {
 	}
 }
 
-// cutOff returns a handler that writes raw bytes after the header of a stream
-// and closes the connection.
+// cutOff returns a handler that writes raw bytes, and closes the connection.
 func cutOff(raw string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body) // what is left unread resets the connection, and the answer may be lost
+		io.Copy(io.Discard, r.Body) // closing with unread data resets the connection, and the answer may be lost
 		c, b, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			return
@@ -72,7 +71,7 @@ func TestHostileServers(t *testing.T) {
 		name   string
 		handle http.HandlerFunc
 		said   string
-		want   string // fault, what the error says, a stroke before the cure
+		want   string // the fault, the text of the error, and after a bar the cure
 	}{
 		{"nothing", answer(200, stream, ""), "", "broken: the stream ended before the reply did | "},
 		{"nothing, not even a header", cutOff(""), "", "broken: the stream ended before the reply did | "},
@@ -133,7 +132,7 @@ func TestHostileServers(t *testing.T) {
 	}
 }
 
-// check checks an error against the way that tables write it.
+// check compares an error with want, which is written as in the tables.
 func check(t *testing.T, name string, err error, want string) {
 	t.Helper()
 	if err == nil {
@@ -159,10 +158,10 @@ func check(t *testing.T, name string, err error, want string) {
 	}
 }
 
-// TestEndlessReplies: a server that never stops is stopped, long before it has
-// sent what would fill the memory.
+// TestEndlessReplies: a server that never stops is stopped long before it has sent enough to fill
+// the memory.
 func TestEndlessReplies(t *testing.T) {
-	const most = 64 << 20 // bytes that a server may get rid of, which is twice the limit
+	const most = 64 << 20 // how many bytes a server can send at most: twice the limit
 	for _, tt := range []struct {
 		name, kind, unit string
 		whole            bool
@@ -193,7 +192,7 @@ func TestEndlessReplies(t *testing.T) {
 	}
 }
 
-// TestRedirects: a server may send us round its own house, and nowhere else.
+// TestRedirects: a server may redirect to itself, and nowhere else.
 func TestRedirects(t *testing.T) {
 	var strangers atomic.Int64
 	stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -238,7 +237,7 @@ func TestNobodyAnswers(t *testing.T) {
 		t.Errorf("probing fails with %v", err)
 	}
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
-	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // it says there what we say here
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // it would log the error that is checked here
 	secure.StartTLS()
 	defer testkit.Finish(t, testkit.Patience, "the end of the server", secure.Close)
 	e = engine(t, openai.Config{Host: secure.URL, Model: "parrot"})
@@ -252,7 +251,7 @@ func TestNobodyAnswers(t *testing.T) {
 	check(t, e.Name(), err, "bad answer: http: server gave HTTP response to HTTPS client | begin executive.llm.host with http://")
 }
 
-// TestProbeFaults: what is no list of models is an error, and not an empty one.
+// TestProbeFaults: an answer that is not a list of models is an error, not an empty list.
 func TestProbeFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -273,8 +272,7 @@ func TestProbeFaults(t *testing.T) {
 	}
 }
 
-// A slowServer is a transport whose replies come from a script of its own, in
-// simulated time.
+// A slowServer is a transport whose replies come from a script, in simulated time.
 type slowServer struct {
 	serve func(w *io.PipeWriter)
 	done  sync.WaitGroup
@@ -287,7 +285,7 @@ func (s *slowServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body, Request: r}, nil
 }
 
-// TestSlowServers: how long it takes, to the millisecond.
+// TestSlowServers: how long a request takes, to the millisecond.
 func TestSlowServers(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -330,8 +328,8 @@ func TestSlowServers(t *testing.T) {
 	}
 }
 
-// FuzzStream: whatever a server sends, a stream ends once, in a Done or in an
-// error that says what it is, and no thought of a closed tag is spoken.
+// FuzzStream: whatever a server sends, a stream ends once, with a Done or a typed error, and no
+// delta is more than one of text, thought and call.
 func FuzzStream(f *testing.F) {
 	f.Add([]byte("data: "+piece("The")+"\n\ndata: "+stop("stop")+"\n\ndata: [DONE]\n\n"), 7)
 	f.Add([]byte("data: {\"choices\":[{\"delta\":{\"reasoning\":\"a\",\"content\":\"<think>\"}}]}\n\n"), 1)

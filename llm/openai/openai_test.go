@@ -21,8 +21,8 @@ import (
 	"earshot/llm/openai"
 )
 
-// TestMain gives the environment what must not be taken from it: were the
-// proxy used for this machine, or the address or the key, no test would pass.
+// TestMain sets in the environment what the engine must not take from there: with that proxy on
+// this machine, address or key, the tests would fail.
 func TestMain(m *testing.M) {
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "OPENAI_BASE_URL"} {
 		os.Setenv(name, "http://127.0.0.1:1")
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// serve returns an engine of a server that answers with handle.
+// serve returns an engine for a server that answers with handle.
 func serve(t *testing.T, handle http.HandlerFunc) *openai.Engine {
 	t.Helper()
 	server := httptest.NewServer(handle)
@@ -50,7 +50,7 @@ func engine(t *testing.T, c openai.Config) *openai.Engine {
 	return e
 }
 
-// ask returns what e says, the thinking in brackets and a bar between pieces.
+// ask returns what e says, with bars between pieces and thinking in brackets.
 func ask(ctx context.Context, e llm.Service, req *llm.Request) (said string, done *llm.Done, err error) {
 	var pieces []string
 	for d, failed := range e.Stream(ctx, req) {
@@ -72,7 +72,7 @@ var hello = &llm.Request{Messages: []llm.Message{
 	{Role: llm.System, Text: "Be kind."}, {Role: llm.User, Text: "Hello."}, {Role: llm.Assistant, Text: "Yes?"}, {Role: llm.User, Text: "Tides?"},
 }, Temperature: 0.5, MaxTokens: 20}
 
-// events writes a stream, an event from each line, and ends it.
+// events writes a stream with one event for each line, and ends it.
 func events(w http.ResponseWriter, lines ...string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, line := range lines {
@@ -81,13 +81,13 @@ func events(w http.ResponseWriter, lines ...string) {
 	}
 }
 
-// piece is the event of some text.
+// piece returns an event with some text.
 func piece(text string) string {
 	quoted, _ := json.Marshal(text)
 	return `{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":` + string(quoted) + `},"finish_reason":null}]}`
 }
 
-// stop is the event that says why a reply ended.
+// stop returns the event that tells why a reply ended.
 func stop(reason string) string {
 	return `{"choices":[{"index":0,"delta":{},"finish_reason":"` + reason + `"}]}`
 }
@@ -238,8 +238,8 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestLeaving: who leaves the loop, or whose context ends, has closed the
-// request when the range statement is over, which the server sees.
+// TestLeaving: when the reader leaves the loop, or the context ends, the request is closed when the
+// range statement is over, and the server sees that.
 func TestLeaving(t *testing.T) {
 	cut := errors.New("somebody cut in")
 	for _, tt := range []struct {
@@ -286,8 +286,7 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
-// TestConnectionIsUsedAgain: a reply that came to its end leaves its
-// connection to the next.
+// TestConnectionIsUsedAgain: the next request uses the connection of a reply that came to its end.
 func TestConnectionIsUsedAgain(t *testing.T) {
 	var mu sync.Mutex
 	from := make(map[string]bool)
@@ -302,13 +301,13 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(from) > 2 { // one, but for a packet that came late
+	if len(from) > 2 { // one, unless a packet came late
 		t.Errorf("five replies took %d connections", len(from))
 	}
 }
 
-// TestConnectionIsClosed: a server that closes a connection which it has said to keep is
-// asked on another one.
+// TestConnectionIsClosed: if a server closes a connection that it had promised to keep, it is asked
+// over another one.
 func TestConnectionIsClosed(t *testing.T) {
 	var mu sync.Mutex
 	from := make(map[string]int)
@@ -330,7 +329,7 @@ func TestConnectionIsClosed(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce: an engine serves many goroutines.
+// TestManyAtOnce: an engine can be used by many goroutines at a time.
 func TestManyAtOnce(t *testing.T) {
 	e := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		var asked struct{ Messages []struct{ Content string } }

@@ -20,7 +20,7 @@ var talk = &llm.Request{Messages: []llm.Message{
 	{Role: llm.System, Text: "You are Earshot."}, {Role: llm.User, Text: "[FROM: Ann] Hello."}, {Role: llm.User, Text: "[FROM: Bob] Tides?"}, {Role: llm.System, Text: "Be brief."},
 }, MaxTokens: 20}
 
-// A sent message, as the protocol has it.
+// A sent is a message as it is in the protocol.
 type sent struct {
 	Role      string          `json:"role"`
 	Content   json.RawMessage `json:"content"`
@@ -30,7 +30,8 @@ type sent struct {
 	ToolCallID string `json:"tool_call_id"`
 }
 
-// The templates of some models, as far as they refuse prompts. Each returns what it says.
+// templates imitates the templates of some models as far as they refuse prompts. Each returns its
+// complaint, or nothing.
 var templates = map[string]func([]sent) string{
 	"Qwen": func(messages []sent) string {
 		for i, m := range messages {
@@ -80,7 +81,7 @@ var templates = map[string]func([]sent) string{
 	"none": func([]sent) string { return "Unexpected message role." },
 }
 
-// servers are the ways in which servers say what a template says.
+// servers are the ways in which servers report a template's complaint.
 var servers = map[string]func(w http.ResponseWriter, says string){
 	"llama-server": func(w http.ResponseWriter, says string) {
 		refuse(w, 400, `{"error":{"code":400,"message":%q,"type":"invalid_request_error"}}`,
@@ -118,14 +119,14 @@ func refuse(w http.ResponseWriter, code int, format, says string) {
 	answer(code, "application/json", fmt.Sprintf(format, says))(w, nil)
 }
 
-// A templated server has the template of a model.
+// A templated is a server with the template of a model.
 type templated struct {
 	template func([]sent) string
 	server   func(w http.ResponseWriter, says string)
 
 	mu    sync.Mutex
 	asked [][]sent
-	tools int // how often they were offered
+	tools int // how often tools were offered
 }
 
 func (s *templated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -153,7 +154,7 @@ func (s *templated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	events(w, piece(text), stop("stop"), done)
 }
 
-// count returns how often it was asked since it was last counted.
+// count returns how often it was asked since the last call of count.
 func (s *templated) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,13 +163,13 @@ func (s *templated) count() int {
 	return n
 }
 
-// TestTemplates: whatever template refuses how a prompt is put, on whatever server, the
-// prompt is put otherwise in the same turn, and from then on.
+// TestTemplates: whichever template refuses the form of a prompt, on whichever server, the prompt
+// is sent in another form in the same turn, and from then on.
 func TestTemplates(t *testing.T) {
 	for _, tt := range []struct {
 		template string
 		form     llm.Form
-		talk     int // requests until it answers
+		talk     int // requests until there is an answer
 		tool     int
 	}{
 		{"Qwen", llm.OneSystem, 2, 1},
@@ -205,7 +206,7 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// TestTemplatesWhole: a reply that is asked for as a whole is put otherwise likewise.
+// TestTemplatesWhole: the same holds for a reply that is asked for as a whole.
 func TestTemplatesWhole(t *testing.T) {
 	for _, name := range []string{"llama-server", "vLLM", "a gateway that says 200"} {
 		asked := 0
@@ -225,7 +226,7 @@ func TestTemplatesWhole(t *testing.T) {
 	}
 }
 
-// TestTemplateOfNobody: a template that takes nothing is asked for each form once, and is an
+// TestTemplateOfNobody: a template that refuses everything is tried once with each form, and is an
 // error of its own kind.
 func TestTemplateOfNobody(t *testing.T) {
 	for name, server := range servers {
@@ -233,7 +234,7 @@ func TestTemplateOfNobody(t *testing.T) {
 		listening := httptest.NewServer(s)
 		defer testkit.Finish(t, testkit.Patience, "the end of the server", listening.Close)
 		e := engine(t, openai.Config{Host: listening.URL, Model: "parrot"})
-		for range 2 { // it may have another one by then
+		for range 2 { // the second time the model may have another template
 			_, err := performed(t, e, talk)
 			if fault, ok := err.(*llm.Error); !ok || fault.Fault != llm.Template || !strings.Contains(fault.Cure, "chat template") {
 				t.Errorf("%s: %v", name, err)
@@ -245,7 +246,7 @@ func TestTemplateOfNobody(t *testing.T) {
 	}
 }
 
-// TestFormOfEachModel: what the template of one model wants is not done for another.
+// TestFormOfEachModel: the form that one model's template needs is not used for another model.
 func TestFormOfEachModel(t *testing.T) {
 	e := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		data, _ := io.ReadAll(r.Body)
@@ -267,7 +268,7 @@ func TestFormOfEachModel(t *testing.T) {
 	}
 }
 
-// TestRefusals: what servers say when they refuse something, what it means, what mends it,
+// TestRefusals: what servers say when they refuse something, which fault that is, what mends it,
 // and how often they are asked.
 func TestRefusals(t *testing.T) {
 	for _, tt := range []struct {
@@ -335,7 +336,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestTemplateInTheMiddle: once something was said, nothing is asked again.
+// TestTemplateInTheMiddle: once something was said, the prompt is not sent again.
 func TestTemplateInTheMiddle(t *testing.T) {
 	asked := 0
 	e := serve(t, func(w http.ResponseWriter, _ *http.Request) {

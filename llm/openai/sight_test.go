@@ -16,7 +16,7 @@ import (
 	"earshot/llm/openai"
 )
 
-// looking shows a picture with a question, and one that a call came to.
+// looking has a picture with a question, and one that a call returned.
 var looking = &llm.Request{Messages: []llm.Message{
 	{Role: llm.User, Text: "What is this?", Images: []llm.Image{{0xff, 0xd8, 0xff, 0xe0}}},
 	{Role: llm.Assistant, Calls: []llm.Call{{ID: "1", Tool: "look"}, {ID: "2", Tool: "look"}}},
@@ -25,10 +25,10 @@ var looking = &llm.Request{Messages: []llm.Message{
 	{Role: llm.System, Text: "You see.", AltText: "You cannot see."},
 }}
 
-// A watcher is a server with a list of models that remembers what its model was asked.
+// A watcher is a server with a list of models that records what its model is asked.
 type watcher struct {
 	list    string
-	refuses string // what it says to a picture
+	refuses string // how it refuses a picture
 
 	mu    sync.Mutex
 	asked []string
@@ -89,8 +89,8 @@ system "You cannot see."
 `
 )
 
-// TestPictures: they are sent to a model that is configured to see, or that the list
-// says can, and to no other.
+// TestPictures: pictures are sent to a model if the configuration or the server's list says that it
+// can see, and to no other.
 func TestPictures(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -122,8 +122,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// A server that refuses pictures is asked without them by the ladder, and is shown
-// none from then on. What it says of them is not repeated if it repeats them.
+// TestRefusedPictures: if a server refuses pictures, the ladder asks it again without, and it is
+// shown none from then on. If its error repeats a picture, that is not passed on.
 func TestRefusedPictures(t *testing.T) {
 	big := append(llm.Image{0xff, 0xd8, 0xff}, strings.Repeat("somebody's face ", 40)...)
 	req := &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Who?", Images: []llm.Image{big}}}}
@@ -145,7 +145,7 @@ func TestRefusedPictures(t *testing.T) {
 		t.Errorf("it was asked %d times, want 3: with the picture, without, without", got)
 	}
 	e = engine(t, openai.Config{Host: server.URL, Model: "parrot", Vision: true})
-	w.refuses = "bad image c29tZWJvZHkncyBmYWNlIHNvbWVib2R5J3MgZmFjZ" // as it was sent
+	w.refuses = "bad image c29tZWJvZHkncyBmYWNlIHNvbWVib2R5J3MgZmFjZ" // the beginning of the picture as it was sent
 	_, _, err := ask(t.Context(), e, req)
 	var fault *llm.Error
 	if !errors.As(err, &fault) || fault.Fault != llm.Unsupported || strings.Contains(err.Error(), "c29tZW") {
@@ -153,7 +153,7 @@ func TestRefusedPictures(t *testing.T) {
 	}
 }
 
-// What must be seen is not asked of a model that cannot.
+// TestMustSee: a request that must be seen is not sent to a model that cannot see.
 func TestMustSee(t *testing.T) {
 	w := &watcher{list: `{"data":[]}`}
 	server := httptest.NewServer(w)

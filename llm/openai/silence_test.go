@@ -14,16 +14,16 @@ import (
 	"earshot/llm/openai"
 )
 
-// TestSilentServers: whatever a server says that is no word, it is given up when the first is
-// overdue, or the next, with what it said kept and a cure.
+// TestSilentServers: a server that sends anything but words is given up when the first word, or the
+// next one, is overdue. What it said until then is kept, and the error has a cure.
 func TestSilentServers(t *testing.T) {
 	const word = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"one \"}}]}\n\n"
 	for _, tt := range []struct {
 		name   string
 		header bool
 		says   string
-		again  string // what it says every few milliseconds from then on
-		want   string // what is kept
+		again  string // what it sends every few milliseconds after that
+		want   string // the text that is kept
 	}{
 		{"nothing", false, "", "", ""},
 		{"headers", true, "", "", ""},
@@ -40,7 +40,7 @@ func TestSilentServers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
-				io.Copy(io.Discard, in.Body) // so that the end of the connection is noticed
+				io.Copy(io.Discard, in.Body) // or else the server would not notice that the connection ends
 				if tt.header {
 					w.Header().Set("Content-Type", "text/event-stream")
 					w.WriteHeader(http.StatusOK)
@@ -67,7 +67,7 @@ func TestSilentServers(t *testing.T) {
 			}
 			defer e.Close()
 			l := &llm.Ladder{Engines: []*llm.Scheduler{{Engine: e}}, FirstToken: 200 * time.Millisecond, Idle: 200 * time.Millisecond}
-			if tt.want != "" { // which comes in time, however busy the machine is
+			if tt.want != "" { // the first word comes, but may be late on a busy machine
 				l.FirstToken = time.Minute / 2
 			}
 			ended := make(chan string, 1)

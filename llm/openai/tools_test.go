@@ -15,7 +15,7 @@ import (
 	"earshot/llm/openai"
 )
 
-// asking is a question that offers a tool, behind a call and what it came to.
+// asking is a question that offers tools, after calls and their results.
 var asking = &llm.Request{
 	Model: "parrot", MaxTokens: 20,
 	Messages: []llm.Message{
@@ -55,7 +55,7 @@ func performed(t *testing.T, e llm.Service, req *llm.Request) (said string, err 
 	return strings.TrimSpace(said + " " + strings.Join(calls, ", ")), err
 }
 
-// calling is the event of pieces of calls.
+// calling returns an event with pieces of calls.
 func calling(pieces string) string {
 	return `{"choices":[{"index":0,"delta":{"tool_calls":[` + pieces + `]},"finish_reason":null}]}`
 }
@@ -106,7 +106,7 @@ func TestToolCalls(t *testing.T) {
 	}
 }
 
-// repeated returns n lines.
+// repeated returns n lines made by line.
 func repeated(n int, line func(i int) string) (all []string) {
 	for i := range n {
 		all = append(all, line(i))
@@ -125,9 +125,9 @@ func TestToolCallsWhole(t *testing.T) {
 	}
 }
 
-// A toolbox is a server that remembers what it was asked, and may refuse tools.
+// A toolbox is a server that records what it is asked, and may refuse tools.
 type toolbox struct {
-	refuses string // with that status and sentence
+	refuses string // the sentence with which it refuses tools; code is the status
 	code    int
 	says    string
 	asked   []map[string]any
@@ -145,7 +145,7 @@ func (b *toolbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	events(w, piece(b.says), stop("stop"), done)
 }
 
-// kinds returns how each question was asked.
+// kinds returns in which way each question was asked.
 func (b *toolbox) kinds() string {
 	var all []string
 	for _, body := range b.asked {
@@ -172,7 +172,7 @@ func TestToolUse(t *testing.T) {
 		code    int
 		refuses string
 		says    string
-		kinds   string // of two questions
+		kinds   string // the ways in which two questions were asked
 		said    string
 		fault   string
 	}{
@@ -209,7 +209,7 @@ func TestToolUse(t *testing.T) {
 	}
 }
 
-// TestToolRequest: how tools, calls and what they came to are sent.
+// TestToolRequest: in which form tools, calls and their results are sent.
 func TestToolRequest(t *testing.T) {
 	b := &toolbox{says: "Yes."}
 	server := httptest.NewServer(b)

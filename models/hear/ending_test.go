@@ -10,13 +10,13 @@ import (
 	"earshot/models/hear"
 )
 
-// A labelled ending is what a person makes of it.
+// A labelled is a text with the ending that a person gave it.
 type labelled struct {
 	words, asked string
 	want         hear.Ending
 }
 
-// endings reads those of testdata.
+// endings reads the labelled texts in testdata.
 func endings(t *testing.T) (all []labelled) {
 	text, err := os.ReadFile("testdata/endings.txt")
 	if err != nil {
@@ -42,8 +42,8 @@ func endings(t *testing.T) (all []labelled) {
 	return all
 }
 
-// TestEndings: how often the rules agree with a person, on the half that they
-// were written with, and on the other.
+// TestEndings: how often the rules agree with a person, both on the half that they were written
+// with and on the half that was held out.
 func TestEndings(t *testing.T) {
 	var agreed, of [2]int
 	for i, l := range endings(t) {
@@ -63,14 +63,14 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// TestLacks: what could end here, and rarely does, is not taken for finished; what
-// differs from it by little is.
+// TestLacks: words that could end here, but rarely do, are not taken for finished; similar words
+// that do end are.
 func TestLacks(t *testing.T) {
 	for _, tt := range []struct {
 		words string
 		want  hear.Ending
 	}{
-		// a verb without what it asks for
+		// a verb without the object that it needs
 		{"set a timer", hear.Unclear},
 		{"set a timer for ten minutes", hear.Finished},
 		{"could you please set an alarm", hear.Unclear},
@@ -79,10 +79,10 @@ func TestLacks(t *testing.T) {
 		{"put the milk on the list", hear.Finished},
 		{"turn the lights", hear.Unclear},
 		{"turn the lights off", hear.Finished},
-		{"set a timer please", hear.Finished}, // who is polite is done
+		{"set a timer please", hear.Finished}, // somebody who says please is done
 		{"repeat that sentence", hear.Finished},
 
-		// who, and not yet what
+		// a clause with its subject, but not yet its verb
 		{"when does the train", hear.Unclear},
 		{"when does the train leave", hear.Finished},
 		{"when does the next train to the city", hear.Unclear},
@@ -102,12 +102,12 @@ func TestLacks(t *testing.T) {
 		{"when you have time", hear.Unclear},
 		{"when do you have time", hear.Finished},
 
-		// which one, and no more
+		// a noun with a relative clause, and no more
 		{"play the song that we heard", hear.Unclear},
 		{"play the song that we heard yesterday", hear.Finished},
 		{"do you remember what we said", hear.Finished},
 
-		// a statement with its time
+		// a statement that ends with a time
 		{"i went to the market", hear.Unclear},
 		{"i went to the market this morning", hear.Finished},
 		{"he told me about it yesterday", hear.Finished},
@@ -123,8 +123,8 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// TestJudgeIsPolite: "please" ends whatever question or command it stands behind, and
-// an "and" opens it, whatever that is.
+// TestJudgeIsPolite: whatever was said, "and" leaves it open, and "please" does not make a finished
+// question or command unfinished.
 func TestJudgeIsPolite(t *testing.T) {
 	var words []string
 	for _, l := range endings(t) {
@@ -141,7 +141,7 @@ func TestJudgeIsPolite(t *testing.T) {
 	})
 }
 
-// TestAsks: what a question of the agent lets one expect.
+// TestAsks: which kind of answer a question of the agent leads one to expect.
 func TestAsks(t *testing.T) {
 	for said, want := range map[string]hear.Talk{
 		"":                                  {},
@@ -162,7 +162,7 @@ func TestAsks(t *testing.T) {
 	}
 }
 
-// FuzzJudge gives it what recognisers may make of a noise.
+// FuzzJudge gives Judge what recognisers may make of a noise.
 func FuzzJudge(f *testing.F) {
 	f.Add("and", "what else?", "Earshot")
 	f.Add("\xff\xfe … ,", "?", "")

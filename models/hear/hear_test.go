@@ -14,20 +14,20 @@ import (
 // epoch is when the first frame of a picture was captured.
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// kinds are the characters of a picture, one a frame.
+// kinds are the characters of a picture, each for one frame.
 var kinds = map[rune]audio.Frame{
 	'.': {},                                                                      // silence
 	'#': {PCM: tone(-20), Voiced: true},                                          // a voice
-	'o': {PCM: tone(-20), Voiced: true, Own: true},                               // one while our own sound plays
-	'e': {PCM: tone(-20), Voiced: true, Own: true, EchoRatio: 0.9},               // our own sound, come back
-	'v': {PCM: tone(-20), Voiced: true, Own: true, EchoRatio: 0.85},              // somebody, perhaps, beside it
-	'p': {PCM: tone(-20), Voiced: true, Own: true, EchoRatio: 0.8, Beside: true}, // plainly
+	'o': {PCM: tone(-20), Voiced: true, Own: true},                               // a voice while our own sound plays
+	'e': {PCM: tone(-20), Voiced: true, Own: true, EchoRatio: 0.9},               // our own sound as an echo
+	'v': {PCM: tone(-20), Voiced: true, Own: true, EchoRatio: 0.85},              // perhaps somebody beside it
+	'p': {PCM: tone(-20), Voiced: true, Own: true, EchoRatio: 0.8, Beside: true}, // plainly somebody beside it
 	'q': {PCM: tone(-60), Voiced: true},                                          // somebody far away
-	'h': {PCM: tone(-40), Voiced: true},                                          // a hum that is taken for a voice
-	'n': {PCM: tone(-20)},                                                        // a noise that is taken for none
+	'h': {PCM: tone(-40), Voiced: true},                                          // a hum that the detector takes for a voice
+	'n': {PCM: tone(-20)},                                                        // a noise that it does not take for one
 }
 
-// tone returns a tone of that level in dB.
+// tone returns a tone with that level in dB.
 func tone(db float64) (pcm [audio.Samples]int16) {
 	for i := range pcm {
 		pcm[i] = int16(math.Round(32768 * math.Sqrt2 * math.Pow(10, db/20) * math.Sin(2*math.Pi*200*float64(i)/audio.Rate)))
@@ -52,12 +52,12 @@ func draw(picture string) (all []audio.Frame) {
 	return all
 }
 
-// signs are how edges are drawn.
+// signs are the characters for edges.
 var signs = map[hear.Edge]byte{
 	hear.None: '.', hear.Began: 'b', hear.Lasts: 'L', hear.Nothing: 'x', hear.End: 'E', hear.TooLong: 'T',
 }
 
-// edges draws what an ear makes of a picture.
+// edges draws the edges that an ear finds in a picture.
 func edges(e *hear.Ear, picture string) string {
 	var b strings.Builder
 	all := draw(picture)
@@ -68,7 +68,7 @@ func edges(e *hear.Ear, picture string) string {
 	return b.String()
 }
 
-// short is an ear with little patience, so that pictures are short.
+// short returns the configuration of an ear with little patience, to keep pictures short.
 func short() hear.Config {
 	c := hear.DefaultConfig()
 	c.End, c.EndFinished, c.PreRoll = 0.12, 0.1, 0.06
@@ -77,7 +77,7 @@ func short() hear.Config {
 
 func TestEdges(t *testing.T) {
 	for _, tt := range []struct{ name, heard, want string }{
-		//                            20 ms a character; an end is 6 of silence
+		// 20 ms a character; an end takes 6 characters of silence
 		{"nothing", "..........", ".........."},
 		{"a word", "..######..........", "....b.L......E...."},
 		{"a cough", "..###...........", "....b.....x....."},
@@ -121,7 +121,7 @@ func TestDefaultPatience(t *testing.T) {
 	word := strings.Repeat("#", 10)
 	for _, tt := range []struct {
 		name, before, words string
-		changed             time.Duration // how long it had been silent by then
+		changed             time.Duration // how long it had been silent when the words came
 		want                time.Duration
 	}{
 		{"no words", "", "", 0, 860 * time.Millisecond},
@@ -162,7 +162,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// numbers returns the places of frames in their picture.
+// numbers returns the positions of the pre-roll's frames in their picture.
 func numbers(e *hear.Ear) (n []int) {
 	for f := range e.PreRoll() {
 		n = append(n, int(f.At.Sub(epoch)/audio.Time))
@@ -172,10 +172,10 @@ func numbers(e *hear.Ear) (n []int) {
 
 func TestPreRoll(t *testing.T) {
 	for _, tt := range []struct {
-		name, heard string // up to the frame after which it is asked for
+		name, heard string // up to the frame after which the pre-roll is read
 		want        []int
 	}{
-		//                           60 ms of pre-roll are 3 frames
+		// 60 ms of pre-roll are 3 frames
 		{"began", "........###", []int{5, 6, 7, 8, 9, 10}},
 		{"lasts", "........#####", []int{5, 6, 7, 8, 9, 10, 11, 12}},
 		{"at the very beginning", "#####", []int{0, 1, 2, 3, 4}},
@@ -195,8 +195,8 @@ func TestPreRoll(t *testing.T) {
 func TestUtterance(t *testing.T) {
 	for _, tt := range []struct {
 		name, heard string
-		began       int // frame
-		lasted      int // frames
+		began       int // number of the first frame
+		lasted      int // number of frames
 		own         float64
 	}{
 		{"a word", "...#####......", 3, 5, 0},
@@ -230,8 +230,8 @@ func TestNoUtteranceYet(t *testing.T) {
 	}
 }
 
-// TestBeside: over our own sound one frame is enough for an onset in which somebody is
-// plainly heard; those in which he is perhaps make none, and keep one.
+// TestBeside: over our own sound, one frame in which somebody is plainly heard is enough for an
+// onset. Frames in which somebody is perhaps heard do not make an onset, but keep one going.
 func TestBeside(t *testing.T) {
 	for _, tt := range []struct{ name, heard, want string }{
 		{"plainly, and goes on", "eepppppee", "..b...L.."},

@@ -10,8 +10,8 @@ import (
 	"earshot/models/hear"
 )
 
-// A listener feeds an ear with sound that the voice detector takes for a voice
-// throughout, so that the level decides.
+// A listener feeds an ear with sound that the voice detector takes for a voice throughout, so that
+// only the level decides.
 type listener struct {
 	*hear.Ear
 	f     audio.Frame
@@ -24,8 +24,8 @@ func newListener() *listener {
 	}
 }
 
-// hears feeds the sound that wave makes of the time in seconds, and returns how
-// much of it was within an utterance.
+// hears feeds the sound given by wave as a function of the time in seconds, and returns how much of
+// it was within an utterance.
 func (l *listener) hears(d time.Duration, wave func(t float64) float64) (open time.Duration) {
 	inside := false
 	for range int(d / audio.Time) {
@@ -65,7 +65,7 @@ func hum(db float64) func(float64) float64 {
 	}
 }
 
-// music is a chord that never pauses, as loud as db, swelling by 4 dB.
+// music returns a chord without pauses at the level db, swelling by 4 dB.
 func music(db float64) func(float64) float64 {
 	return func(t float64) (x float64) {
 		for _, hz := range []float64{220, 277, 330, 440} {
@@ -75,7 +75,7 @@ func music(db float64) func(float64) float64 {
 	}
 }
 
-// voice is five syllables a second, with gaps of 40 ms between them.
+// voice returns five syllables a second, with gaps of 40 ms in between.
 func voice(db float64) func(float64) float64 {
 	return func(t float64) float64 {
 		if math.Mod(t, 0.2) > 0.16 {
@@ -89,12 +89,12 @@ func sum(a, b func(float64) float64) func(float64) float64 {
 	return func(t float64) float64 { return a(t) + b(t) }
 }
 
-// What is always there is no voice, and a voice above it is heard.
+// TestFloor: a sound that is always there is no voice, and a voice above it is heard.
 func TestFloor(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		sound func(float64) float64
-		speak float64 // how loud somebody speaks above it, in dB
+		speak float64 // level of the voice, in dB
 	}{
 		{"a fan", noise(-45), -25},
 		{"a loud fan", noise(-38), -22},
@@ -104,7 +104,7 @@ func TestFloor(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newListener()
-			l.hears(6*time.Second, tt.sound) // until it is known
+			l.hears(6*time.Second, tt.sound) // until the ear knows it
 			if open := l.hears(8*time.Second, tt.sound); open > 0 {
 				t.Errorf("taken for a voice for %v", open)
 			}
@@ -118,7 +118,8 @@ func TestFloor(t *testing.T) {
 	}
 }
 
-// However long somebody speaks without a pause, he does not become the floor.
+// TestVoiceIsNoFloor: a voice without pauses is not taken for the noise floor, however long it
+// lasts.
 func TestVoiceIsNoFloor(t *testing.T) {
 	for _, db := range []float64{-50, -30, -15, -3} {
 		l := newListener()
@@ -129,7 +130,7 @@ func TestVoiceIsNoFloor(t *testing.T) {
 	}
 }
 
-// A noise that ends does not leave the ear deaf.
+// TestFloorFalls: a noise that ends does not leave the ear deaf.
 func TestFloorFalls(t *testing.T) {
 	l := newListener()
 	l.hears(10*time.Second, noise(-38))
@@ -139,7 +140,8 @@ func TestFloorFalls(t *testing.T) {
 	}
 }
 
-// A device that stops delivering for a while says nothing about the room.
+// TestLossIsNoFloor: if a device delivers nothing for a while, that says nothing about the noise of
+// the room.
 func TestLossIsNoFloor(t *testing.T) {
 	l := newListener()
 	l.hears(6*time.Second, noise(-45))
@@ -158,7 +160,7 @@ func TestZero(t *testing.T) {
 	if got := l.Zero(); got != 3*time.Second {
 		t.Errorf("%v of zeros, want 3s", got)
 	}
-	l.hears(time.Second, func(float64) float64 { return 1.5 / math.MaxInt16 }) // the last bit
+	l.hears(time.Second, func(float64) float64 { return 1.5 / math.MaxInt16 }) // only the lowest bit
 	if got := l.Zero(); got != 0 {
 		t.Errorf("%v of zeros, want none", got)
 	}

@@ -11,18 +11,18 @@ import (
 	"earshot/models/hear"
 )
 
-// A silence is one within something said, or at its end.
+// A silence is one within or after something said.
 type silence struct {
-	kind  string        // pause, end, or finished: one after what is clearly all
-	lasts time.Duration // of a pause
+	kind  string        // pause, end, or finished: an end after words that are clearly complete
+	lasts time.Duration // length of a pause
 	heard []struct {
-		at    time.Duration // of the silence
+		at    time.Duration // since the beginning of the silence
 		words string
 	}
 }
 
-// silences reads what a recogniser made of the silences in what four voices said, as
-// bench has recorded it for its figure gap: those of both of its sets.
+// silences reads what a recogniser made of the silences in the speech of four voices, as bench
+// recorded it for its figure gap, for both of its sets.
 func silences(t *testing.T) (sets [][]silence) {
 	text, err := os.ReadFile("testdata/pauses.txt")
 	if err != nil {
@@ -60,7 +60,7 @@ func milliseconds(t *testing.T, text string) time.Duration {
 	return time.Duration(n) * time.Millisecond
 }
 
-// ended returns after how much silence one takes somebody for done.
+// ended returns after how much silence the ear takes the speaker to be done.
 func (s silence) ended(c hear.Config) time.Duration {
 	wait, before := c.Patience("", "", 0, hear.Talk{}), ""
 	for _, h := range s.heard {
@@ -73,8 +73,8 @@ func (s silence) ended(c hear.Config) time.Duration {
 	return wait
 }
 
-// TestPauses: who only pauses is waited for, and who is done is answered soon. Half of
-// the pauses of the second set come after what could be all.
+// TestPauses: somebody who only pauses is waited for, and somebody who is done is answered soon.
+// Half of the pauses in the second set come after words that could be complete.
 func TestPauses(t *testing.T) {
 	for n, bound := range []struct{ pauses, taken int }{{44, 1}, {51, 8}} {
 		var all, finished []time.Duration

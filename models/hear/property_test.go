@@ -13,15 +13,15 @@ import (
 	"earshot/models/hear"
 )
 
-// A judge checks the promises of an ear while it is stepped.
+// A judge checks the promises of an ear at each step.
 type judge struct {
 	*hear.Ear
 	cfg   hear.Config
 	state hear.Edge // Began, Lasts, or None
-	ended time.Time // the last frame of the utterance before
+	ended time.Time // the last frame of the previous utterance
 }
 
-// step steps the ear, and says which promise it broke.
+// step steps the ear, and returns the promise that it broke, if any.
 func (j *judge) step(f *audio.Frame) error {
 	e := j.Step(f)
 	allowed := map[hear.Edge][]hear.Edge{
@@ -62,8 +62,8 @@ func (j *judge) step(f *audio.Frame) error {
 	return nil
 }
 
-// roll checks that the pre-roll has everything from the onset to now, nothing
-// twice, nothing of before, and no more than it should.
+// roll checks that the pre-roll has everything from the onset until now, nothing twice, nothing of
+// the previous utterance, and no more than it should.
 func (j *judge) roll(now *audio.Frame, began time.Time) error {
 	var last time.Time
 	onset := false
@@ -120,7 +120,7 @@ func TestPromises(t *testing.T) {
 	})
 }
 
-// FuzzEar gives an ear any frames at all.
+// FuzzEar feeds an ear arbitrary frames.
 func FuzzEar(f *testing.F) {
 	f.Add([]byte("##########...............###..................----####"), uint16(0))
 	f.Add([]byte("#-#-#-#-#-#-#-#-#-#-#-#-#-#-#-#-#-#-#-#"), uint16(65535))
@@ -145,7 +145,7 @@ func FuzzEar(f *testing.F) {
 	})
 }
 
-// An ear allocates nothing, whatever it hears.
+// TestNoAllocation: an ear allocates nothing, whatever it hears.
 func TestNoAllocation(t *testing.T) {
 	e := hear.New(hear.DefaultConfig())
 	all := draw(strings.Repeat("##########....................###............o#o#o##-#####....................", 5))

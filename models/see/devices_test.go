@@ -27,7 +27,7 @@ func TestDevices(t *testing.T) {
 			"sys/class/video4linux/video0/name":             file("Lid: Lid\n"),
 			"sys/class/video4linux/video0/index":            file("0\n"),
 			"sys/class/video4linux/video1/name":             file("Lid: Lid\n"),
-			"sys/class/video4linux/video1/index":            file("1\n"), // tells about the first
+			"sys/class/video4linux/video1/index":            file("1\n"), // metadata of the first one
 			"sys/class/video4linux/radio0/name":             file("FM\n"),
 			"sys/class/video4linux/v4l-subdev0/name":        file("a part\n"),
 			"dev/v4l/by-id/usb-HD_Cam-video-index0":         link("../../video10"),

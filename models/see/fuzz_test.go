@@ -14,7 +14,7 @@ import (
 	"earshot/models/see/wire"
 )
 
-// A mute is a helper that says nothing by itself, and takes all that it is told.
+// A mute is a helper that says nothing by itself, and accepts everything it is told.
 type mute struct {
 	handler chan helper.Handler
 	asked   chan struct{}
@@ -35,8 +35,8 @@ func (m mute) Run(ctx context.Context, h helper.Handler) error {
 	return nil
 }
 
-// FuzzHelper: whatever a helper says, it is taken or refused as a fault of the helper, and
-// a picture that is handed on is one.
+// FuzzHelper: whatever a helper says is either taken or refused as a fault of the helper, and a
+// picture that is handed on is a possible one.
 func FuzzHelper(f *testing.F) {
 	f.Add(wire.ObservationName, []byte(`{"number":1,"width":4,"height":3,"seen":[{"what":"person","box":{"x":0,"y":0,"width":1,"height":1}}]}`), uint32(0), []byte{})
 	f.Add(wire.PictureName, []byte(`{"request":1,"bytes":2,"width":4,"height":3}`), uint32(1), []byte("jp"))
@@ -73,7 +73,7 @@ func FuzzHelper(f *testing.F) {
 		}()
 		select {
 		case <-m.asked:
-		case <-ended: // it has, if it refused
+		case <-ended: // if it refused what the helper said
 		case <-time.After(testkit.Patience):
 			t.Fatal("waited in vain: the camera to be asked, or to end")
 		}

@@ -7,7 +7,7 @@ import (
 	"earshot/models/see"
 )
 
-// TestBadRecordings: what is no recording is told, with its line.
+// TestBadRecordings: a file that is not a recording is reported with the number of the line.
 func TestBadRecordings(t *testing.T) {
 	const head, one = "8 6\n", "0.00 0.5 0.1 0 0 .+ face,0.1,0.1,0.2,0.2,0.9\n"
 	for _, tt := range []struct{ name, text, want string }{
@@ -39,7 +39,7 @@ func FuzzParseRecording(f *testing.F) {
 			return
 		}
 		again, err := see.ParseRecording([]byte(all.String()))
-		if err != nil && !strings.Contains(err.Error(), "the values of the picture are not possible") { // a box that is rounded to nothing
+		if err != nil && !strings.Contains(err.Error(), "the values of the picture are not possible") { // a box may be rounded to nothing
 			t.Fatal(err)
 		}
 		if err == nil && len(again) != len(all) {

@@ -25,14 +25,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A script is what a fake helper does. What is nil is done honestly.
+// A script tells what a fake helper does; a nil function means to behave honestly.
 type script struct {
 	open func(s *helper.Server, o wire.Open) error
 	look func(s *helper.Server, l wire.Look) error
 	beat func(s *helper.Server, n uint64) error // for each picture, two a second
 }
 
-// jpeg is the picture that an honest fake has.
+// jpeg is the picture that an honest fake sends.
 var jpeg = bytes.Repeat([]byte("a picture "), 20_000)
 
 // send sends a picture as it should be.
@@ -44,7 +44,7 @@ func send(s *helper.Server, l wire.Look) error {
 	return errors.Join(err, chunks(s, l.Request, jpeg))
 }
 
-// chunks sends bytes of a picture, and that there are no more.
+// chunks sends the bytes of a picture, and their end.
 func chunks(s *helper.Server, request uint32, data []byte) error {
 	var err error
 	for chunk := range slices.Chunk(data, wire.MaxChunk) {
@@ -57,7 +57,7 @@ func observe(s *helper.Server, n uint64) error {
 	return s.Send(wire.ObservationName, wire.Observation{Number: n, Age: 100 * time.Millisecond, Width: 640, Height: 480, Brightness: 0.5})
 }
 
-// fake returns a dialer of a helper that follows the script that each life is given.
+// fake returns the dialer of a helper that gets a script for each life.
 func fake(next func() script) helper.Dialer {
 	return helpertest.Dialer("earshot-camera", func(ctx context.Context, s *helper.Server) error {
 		do := next()
@@ -72,8 +72,8 @@ func fake(next func() script) helper.Dialer {
 		if do.beat == nil {
 			do.beat = observe
 		}
-		// None of these is waited for: they end when the pipes close, which they do when
-		// this has returned; and the bubble of the test waits for all.
+		// None of these goroutines is waited for here: they end when the pipes close, which happens
+		// after this function has returned. The bubble of the test waits for all of them.
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		ready := make(chan struct{})
@@ -120,10 +120,10 @@ func fake(next func() script) helper.Dialer {
 	})
 }
 
-// always is the same script each time.
+// always returns the same script for each life.
 func always(s script) func() script { return func() script { return s } }
 
-// running runs a camera once, until stop is called, which returns what Run did.
+// running runs a camera once. The function stop ends it, and returns the result of Run.
 func running(t *testing.T, c *see.Camera) (stop func() error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -159,7 +159,7 @@ func TestObservations(t *testing.T) {
 		for _, o := range all {
 			at = append(at, fmt.Sprintf("%d@%v", o.Number, o.At.Sub(began)))
 		}
-		// the third was sent late, and is never before the one before
+		// the third was sent late; no time is before the previous one
 		if got := strings.Join(at, " "); got != "2@200ms 4@1s 6@1s 8@2s" {
 			t.Errorf("saw %s", got)
 		}
@@ -235,7 +235,7 @@ func TestNoSuchPicture(t *testing.T) {
 	})
 }
 
-// looking asks for n pictures at once, and returns what came of each.
+// looking asks for n pictures at once, and returns the sorted outcomes.
 func looking(ctx context.Context, c *see.Camera, n int) []string {
 	got := make([]string, n)
 	var all sync.WaitGroup
@@ -252,7 +252,7 @@ func looking(ctx context.Context, c *see.Camera, n int) []string {
 	return got
 }
 
-// TestSlow: a helper that never answers a Look is killed, and nobody waits for longer.
+// TestSlow: a helper that never answers a Look is killed, and nobody waits longer than that.
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := see.New(see.Config{Dial: fake(always(script{look: func(*helper.Server, wire.Look) error { return nil }}))})
@@ -279,7 +279,7 @@ func TestSlow(t *testing.T) {
 	})
 }
 
-// TestBusy: all places are used again.
+// TestBusy: too many requests at once are refused, and all places can be used again.
 func TestBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := see.New(see.Config{Dial: fake(always(script{look: func(s *helper.Server, l wire.Look) error {
@@ -305,9 +305,9 @@ func TestEnds(t *testing.T) {
 		name  string
 		do    script
 		after time.Duration
-		want  string // in the error; empty is none
+		want  string // a part of the error; empty for none
 		cure  string
-		over  bool // for good
+		over  bool // whether it is over for good
 	}{
 		{"a recording is over", script{beat: func(s *helper.Server, n uint64) error {
 			if n == 3 {
@@ -324,7 +324,7 @@ func TestEnds(t *testing.T) {
 		{"never ready", script{open: func(*helper.Server, wire.Open) error { return nil }, beat: func(*helper.Server, uint64) error { return nil }}, 40 * time.Second, "did not answer", "", false},
 		{"dies", script{beat: func(*helper.Server, uint64) error { return errors.New("crash") }}, 500 * time.Millisecond, "crash", "", false},
 		{"hangs", script{beat: func(s *helper.Server, _ uint64) error {
-			s.Guard(time.Second) // and never done
+			s.Guard(time.Second) // and is never done
 			return nil
 		}}, 0, helper.ErrHung.Error(), "", false},
 	} {
@@ -357,7 +357,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestLies: a helper that says what cannot be is killed for it, and who waits for a
+// TestLies: a helper that says something impossible is killed for it, and whoever waits for a
 // picture is told.
 func TestLies(t *testing.T) {
 	says := func(name string, body any) script {
@@ -460,8 +460,8 @@ func TestAnotherSize(t *testing.T) {
 	})
 }
 
-// TestDeaths: a helper dies again and again, at any moment. Everybody who waits for a
-// picture is told at once, and another camera misses nothing.
+// TestDeaths: a helper dies again and again, at any moment. Whoever waits for a picture is told at
+// once, and another camera misses nothing.
 func TestDeaths(t *testing.T) {
 	deaths := 20
 	if os.Getenv("EARSHOT_PROOF") != "" {
@@ -479,7 +479,7 @@ func TestDeaths(t *testing.T) {
 					switch how {
 					case 0:
 						return errors.New("dies of it")
-					case 1: // within a picture
+					case 1: // in the middle of a picture
 						return errors.Join(s.Send(wire.PictureName, wire.Picture{Request: l.Request, Bytes: 100, Width: 4, Height: 3}), s.SendSound(l.Request, []byte{1}), errors.New("dies"))
 					case 2:
 						return nil // never answers
@@ -490,7 +490,7 @@ func TestDeaths(t *testing.T) {
 					if n < uint64(last) {
 						return observe(s, n)
 					}
-					if how == 3 { // hangs
+					if how == 3 { // it hangs
 						s.Guard(0)
 						return nil
 					}

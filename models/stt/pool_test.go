@@ -16,8 +16,8 @@ import (
 	"earshot/models/stt"
 )
 
-// pooled runs a pool of n in a bubble, whose helpers understand as many words as an
-// utterance has frames, and counts those that live.
+// pooled runs a pool of n in a bubble. Its helpers understand as many words as an utterance has
+// frames. It counts how many of them are alive, and how many there ever were.
 func pooled(t *testing.T, n int, end func() error) (p *stt.Pool, lives, ever *atomic.Int32, stop func()) {
 	lives, ever = new(atomic.Int32), new(atomic.Int32)
 	dial := fake(nil, func() script {
@@ -46,7 +46,7 @@ func pooled(t *testing.T, n int, end func() error) (p *stt.Pool, lives, ever *at
 	}
 }
 
-// An ending counts the helper down when it has ended.
+// An ending counts lives down when the helper has ended.
 type ending struct {
 	helper.Link
 	lives *atomic.Int32
@@ -59,13 +59,13 @@ func (e ending) Run(ctx context.Context, h helper.Handler) error {
 
 func well() error { return nil }
 
-// TestPool: who speaks beside somebody else is understood meanwhile, by a helper that is
-// there for as long as it is needed.
+// TestPool: somebody who speaks at the same time as somebody else is understood meanwhile, by a
+// second helper that runs only as long as it is needed.
 func TestPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, lives, ever, stop := pooled(t, 2, well)
 		defer stop()
-		time.Sleep(time.Minute) // the second has never run for longer than one waits
+		time.Sleep(time.Minute) // the second does not run yet
 		if n := lives.Load(); n != 1 {
 			t.Errorf("%d helpers at first", n)
 		}
@@ -102,7 +102,7 @@ func TestPool(t *testing.T) {
 	})
 }
 
-// TestPoolIsFull: who is one too many is understood when somebody else has finished.
+// TestPoolIsFull: one speaker too many is understood when another has finished.
 func TestPoolIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, lives, _, stop := pooled(t, 2, well)
@@ -127,8 +127,7 @@ func TestPoolIsFull(t *testing.T) {
 	})
 }
 
-// TestPoolBearsDeaths: a helper that dies in the middle costs nobody a word, whichever
-// it is.
+// TestPoolBearsDeaths: if either helper dies in the middle, nobody loses a word.
 func TestPoolBearsDeaths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var taken atomic.Int32
@@ -155,12 +154,12 @@ func TestPoolBearsDeaths(t *testing.T) {
 	})
 }
 
-// TestPoolStaysWithARecogniser: somebody is understood by the one that understood them
-// last, if it has nothing else to do.
+// TestPoolStaysWithARecogniser: somebody is understood by the same helper as last time, if that is
+// free.
 func TestPoolStaysWithARecogniser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
-		var streams []uint32 // of each helper the last utterance
+		var streams []uint32 // for each helper, the last utterance
 		dial := fake(nil, func() script {
 			mu.Lock()
 			defer mu.Unlock()
@@ -178,7 +177,7 @@ func TestPoolStaysWithARecogniser(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- p.Run(ctx) }()
-		synctest.Wait() // the helper of the first is there
+		synctest.Wait() // until the first helper is there
 		ann, bob := p.Listener(), p.Listener()
 		say := func(l *stt.Listener) {
 			s := l.Begin(func(stt.Result) {})
@@ -187,7 +186,7 @@ func TestPoolStaysWithARecogniser(t *testing.T) {
 			synctest.Wait()
 		}
 		a := ann.Begin(func(stt.Result) {})
-		say(bob) // beside ann, by the second
+		say(bob) // at the same time as ann, so by the second helper
 		a.End()
 		synctest.Wait()
 		for range 3 {
@@ -203,7 +202,7 @@ func TestPoolStaysWithARecogniser(t *testing.T) {
 	})
 }
 
-// TestPoolWithoutHelper: where there can be none it ends, and says so once.
+// TestPoolWithoutHelper: if there can be no helper, the pool ends, and reports that once.
 func TestPoolWithoutHelper(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string

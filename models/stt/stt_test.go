@@ -27,10 +27,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// A script is what a fake helper does with one message of sound.
+// A script tells what a fake helper does with one message of sound.
 type script func(s *helper.Server, m helper.Sound) error
 
-// counting understands as many words as an utterance has frames.
+// counting returns a script that understands as many words as an utterance has frames.
 func counting() script {
 	heard := make(map[uint32]int)
 	return func(s *helper.Server, m helper.Sound) error {
@@ -47,8 +47,7 @@ func counting() script {
 	}
 }
 
-// fake returns a dialer of a helper that loads at once and follows the script
-// that each life is given.
+// fake returns the dialer of a helper that loads at once and gets a script for each life.
 func fake(opened func(wire.OpenHear), begin func() script) helper.Dialer {
 	return helpertest.Dialer("earshot-speech hear", func(ctx context.Context, s *helper.Server) error {
 		take := begin()
@@ -91,7 +90,7 @@ func (t *tape) on(r stt.Result) {
 	t.results = append(t.results, r)
 }
 
-// String shows them, a final one with an exclamation mark.
+// String returns them as text, a final one with an exclamation mark.
 func (t *tape) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -116,7 +115,7 @@ func feed(s *stt.Session, n int) {
 	}
 }
 
-// live runs r again and again until the test's bubble ends it by stop.
+// live runs r again and again, until stop is called.
 func live(t *testing.T, r *stt.Recogniser) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -137,7 +136,7 @@ func TestOneAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := stt.New(stt.Config{Dial: fake(nil, counting), Log: quiet})
 		var first, second, third tape
-		a := r.Begin(first.on) // before it runs
+		a := r.Begin(first.on) // before r runs
 		feed(a, 7)
 		defer live(t, r)()
 		synctest.Wait()
@@ -183,7 +182,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestUseInside: a session may be used while its result is told.
+// TestUseInside: a session may be used from within the callback that gets its result.
 func TestUseInside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := stt.New(stt.Config{Dial: fake(nil, counting), Log: quiet})
@@ -204,8 +203,8 @@ func TestUseInside(t *testing.T) {
 	})
 }
 
-// TestDeaths: whenever the helper dies, the next one hears the utterance from
-// its beginning, and knows what the last one had learnt.
+// TestDeaths: whenever a helper dies, the next one hears the utterance from its beginning, and
+// knows what the previous one had learnt.
 func TestDeaths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		life := 0
@@ -215,7 +214,7 @@ func TestDeaths(t *testing.T) {
 			Dial: fake(func(o wire.OpenHear) { learnt = append(learnt, o.Names, o.Phrases, o.Means) }, func() script {
 				life++
 				count, took, most := counting(), 0, 10
-				if life%2 == 0 { // this one lives until the utterance is over
+				if life%2 == 0 { // this one dies after the utterance
 					most = 1000
 				}
 				return func(s *helper.Server, m helper.Sound) error {
@@ -233,7 +232,7 @@ func TestDeaths(t *testing.T) {
 		for range 12 {
 			var heard tape
 			s := r.Begin(heard.on)
-			for range 500 { // ten seconds
+			for range 500 { // 10 s
 				feed(s, 1)
 				time.Sleep(audio.Time)
 			}
@@ -255,8 +254,8 @@ func TestDeaths(t *testing.T) {
 	})
 }
 
-// TestAnUtteranceThatKills: what helpers die of again and again is given up, and
-// those after it are heard.
+// TestAnUtteranceThatKills: an utterance that kills helpers again and again is given up, and those
+// after it are heard.
 func TestAnUtteranceThatKills(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := stt.New(stt.Config{Log: quiet, Dial: fake(nil, func() script {
@@ -285,8 +284,8 @@ func TestAnUtteranceThatKills(t *testing.T) {
 	})
 }
 
-// TestHeardBeforeTheHelperWas: an utterance waits for a helper that comes while
-// it is spoken, or soon after.
+// TestHeardBeforeTheHelperWas: an utterance waits for a helper that starts while it is spoken, or
+// soon after.
 func TestHeardBeforeTheHelperWas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := stt.New(stt.Config{Log: quiet, Dial: fake(nil, counting)})
@@ -311,7 +310,7 @@ func TestWithoutHelper(t *testing.T) {
 		if err := r.Run(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("it ran with %v", err)
 		}
-		for _, wait := range []time.Duration{5 * time.Second, 0} { // the second knows at once
+		for _, wait := range []time.Duration{5 * time.Second, 0} { // the second does not wait
 			began := time.Now()
 			var heard tape
 			var told time.Duration
@@ -326,15 +325,15 @@ func TestWithoutHelper(t *testing.T) {
 	})
 }
 
-// TestHelperThatIsAtFault: whatever it does, each session ends once, and the
-// helper is not kept.
+// TestHelperThatIsAtFault: whatever a faulty helper does, each session ends once, and the helper is
+// not kept.
 func TestHelperThatIsAtFault(t *testing.T) {
 	final := func(stream uint32) wire.Hypothesis { return wire.Hypothesis{Stream: stream, Text: "a lie"} }
 	for _, tt := range []struct {
 		name string
 		does script
-		want string // of the session
-		err  error  // of the run
+		want string // the outcome of the session
+		err  error  // the error of Run
 	}{
 		{"hangs", func(s *helper.Server, m helper.Sound) error { return nil }, stt.ErrBusy.Error() + "!", nil},
 		{"answers too early", func(s *helper.Server, m helper.Sound) error { return s.Send(wire.FinalName, final(1)) }, stt.ErrAway.Error() + "!", helper.ErrProtocol},
@@ -409,7 +408,7 @@ func TestNeverReady(t *testing.T) {
 	})
 }
 
-// TestTooMany: nobody waits for ever in a queue.
+// TestTooMany: the queue is bounded; one session too many is told so at once.
 func TestTooMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := stt.New(stt.Config{Dial: fake(nil, counting), Log: quiet})
@@ -430,8 +429,8 @@ func TestTooMany(t *testing.T) {
 	})
 }
 
-// TestLongest: the longest utterance that an ear makes is heard whole, and of
-// more than that its beginning.
+// TestLongest: the longest utterance that an ear makes is heard completely; of a longer one, its
+// beginning.
 func TestLongest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := hear.DefaultConfig()
@@ -453,8 +452,8 @@ func TestLongest(t *testing.T) {
 	})
 }
 
-// TestSpot: phrases are found at the time of the frame in which they end, and a
-// gap is a new stream.
+// TestSpot: a phrase is found at the time of the frame in which it ends, and a gap begins a new
+// stream.
 func TestSpot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var found []string
@@ -483,7 +482,7 @@ func TestSpot(t *testing.T) {
 			}
 		}
 		spot(0, 15)
-		spot(300*time.Millisecond, 15) // follows
+		spot(300*time.Millisecond, 15) // without a gap
 		spot(time.Minute, 9)
 		spot(2*time.Minute, 10)
 		if got, want := fmt.Sprint(found), "[stop 200ms stop 2m0.2s]"; got != want {
@@ -495,7 +494,8 @@ func TestSpot(t *testing.T) {
 	})
 }
 
-// TestSpotNeverBlocks: a helper that does not listen loses the oldest.
+// TestSpotNeverBlocks: with a helper that does not listen, Spot drops the oldest frames
+// instead of waiting.
 func TestSpotNeverBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var streams []uint32
@@ -524,7 +524,7 @@ func TestSpotNeverBlocks(t *testing.T) {
 	})
 }
 
-// TestHotPath: a frame costs no memory.
+// TestHotPath: a frame allocates nothing.
 func TestHotPath(t *testing.T) {
 	r := stt.New(stt.Config{Log: quiet})
 	s := r.Begin(func(stt.Result) {})
@@ -535,8 +535,8 @@ func TestHotPath(t *testing.T) {
 	}
 }
 
-// TestSlowLoad: the first words wait for a helper that takes its time to load,
-// and are told when it takes too much.
+// TestSlowLoad: the first words wait for a helper that is slow to load, and are told if it takes
+// too long.
 func TestSlowLoad(t *testing.T) {
 	for _, tt := range []struct {
 		takes, told time.Duration

@@ -26,12 +26,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// A script is what a fake helper does with a text. It goes on as long as say
-// reports true, which is until the text is cancelled.
+// A script tells what a fake helper does with a text. It goes on while wanted reports true, which
+// is until the text is cancelled.
 type script func(s *helper.Server, stream uint32, text string, wanted func() bool) error
 
-// letters is a voice that says one sample a byte, each the byte itself, in
-// pieces of four, and marks each word.
+// letters is a voice that says one sample for each byte, with the byte as its value, in pieces of
+// four, and marks each word.
 func letters(s *helper.Server, stream uint32, text string, wanted func() bool) error {
 	var marks []byte
 	for at := 0; at < len(text); at++ {
@@ -57,8 +57,7 @@ func letters(s *helper.Server, stream uint32, text string, wanted func() bool) e
 	return s.SendSound(stream, nil)
 }
 
-// fake returns a dialer of a helper that follows the script that each life is
-// given.
+// fake returns the dialer of a helper that gets a script for each life.
 func fake(begin func() script) helper.Dialer {
 	return helpertest.Dialer("earshot-speech say", func(ctx context.Context, s *helper.Server) error {
 		does := begin()
@@ -101,7 +100,7 @@ func fake(begin func() script) helper.Dialer {
 // always returns the same script for each life.
 func always(s script) func() script { return func() script { return s } }
 
-// live runs s again and again until the test's bubble ends it by stop.
+// live runs s again and again, until stop is called.
 func live(t *testing.T, s *tts.Synthesiser) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -118,8 +117,8 @@ func live(t *testing.T, s *tts.Synthesiser) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// said returns what was said, with each word's mark at its sample, and how it
-// ended. It listens to no more than most chunks.
+// said returns what was said, with a bar at each word's mark, and how it ended. It listens to at
+// most so many chunks; -1 is all.
 func said(ctx context.Context, s *tts.Synthesiser, text string, most int) (string, error) {
 	var out []byte
 	var words []tts.Word
@@ -161,8 +160,8 @@ func TestSay(t *testing.T) {
 	})
 }
 
-// TestParts: a text of any length is said in parts that a voice says in time,
-// and all of it.
+// TestParts: a text of any length is said completely, in parts that are short enough to be said in
+// time.
 func TestParts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,30}[,.!?]? |[a-z]{250}`), 0, 30).Draw(rt, "words"), "")
@@ -182,7 +181,7 @@ func TestParts(t *testing.T) {
 	})
 }
 
-// TestLeave: whoever leaves stops the helper, and the next is heard at once.
+// TestLeave: leaving a text stops the helper, and the next text is heard at once.
 func TestLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		endless := func(s *helper.Server, stream uint32, text string, wanted func() bool) error {
@@ -215,12 +214,11 @@ func TestLeave(t *testing.T) {
 		if _, err := said(ctx, s, "never begun", -1); !errors.Is(err, reason) {
 			t.Errorf("it ended with %v", err)
 		}
-		synctest.Wait() // for ever, if the helper went on
+		synctest.Wait() // this would wait for ever if the helper went on
 	})
 }
 
-// TestSlowReader: nothing is made ahead of a reader who pauses, and nothing is
-// lost.
+// TestSlowReader: when the reader pauses, nothing is lost and no chunk changes.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := tts.New(tts.Config{Dial: fake(always(letters)), Log: quiet})
@@ -263,13 +261,13 @@ func TestOneAtATime(t *testing.T) {
 	})
 }
 
-// TestDeaths: a helper that dies in mid-word is not heard.
+// TestDeaths: helpers that die in the middle of a word are not noticed in the sound.
 func TestDeaths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		life := 0
 		s := tts.New(tts.Config{Log: quiet, Dial: fake(func() script {
 			life++
-			left := life * 6 // messages
+			left := life * 6 // number of messages
 			return func(s *helper.Server, stream uint32, text string, wanted func() bool) error {
 				err := letters(s, stream, text, func() bool { left--; return left >= 0 })
 				if left < 0 {
@@ -289,13 +287,13 @@ func TestDeaths(t *testing.T) {
 	})
 }
 
-// TestHelperThatIsAtFault: whatever it does, the text ends in time.
+// TestHelperThatIsAtFault: whatever a faulty helper does, the text ends in time.
 func TestHelperThatIsAtFault(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		does script
-		want error // of the text
-		err  error // of the run
+		want error // the error of the text
+		err  error // the error of Run
 	}{
 		{"dies of it", func(*helper.Server, uint32, string, func() bool) error { return io.EOF }, tts.ErrFatal, helper.ErrDied},
 		{"hangs", func(*helper.Server, uint32, string, func() bool) error { return nil }, tts.ErrFatal, nil},
@@ -340,8 +338,8 @@ func TestHelperThatIsAtFault(t *testing.T) {
 	}
 }
 
-// TestSlowVoice: a helper that others let make sound only every fifteen seconds is
-// left to it.
+// TestSlowVoice: a helper that gets to make sound only every fifteen seconds, as on a busy machine,
+// is not killed.
 func TestSlowVoice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lives := 0
@@ -414,7 +412,7 @@ func TestFault(t *testing.T) {
 	})
 }
 
-// TestReady: it is known whether anybody could speak.
+// TestReady: Ready tells whether texts can be said, and when that changes.
 func TestReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := tts.New(tts.Config{Dial: fake(always(letters)), Log: quiet})
@@ -435,7 +433,7 @@ func TestReady(t *testing.T) {
 	})
 }
 
-// TestNeverReady: a helper that dies before it speaks changes nothing.
+// TestNeverReady: a helper that dies before it is ready changes nothing.
 func TestNeverReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := tts.New(tts.Config{Log: quiet, Dial: helpertest.Dialer("say", func(context.Context, *helper.Server) error { return nil })})

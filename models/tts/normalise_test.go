@@ -146,14 +146,14 @@ func TestNormalise(t *testing.T) {
 	}
 }
 
-// pieces are what a text that is hard to say may be made of.
+// pieces are parts of texts that are hard to say.
 var pieces = rapid.SampledFrom([]string{
 	"a", "tide ", "É", "日本", "🎉", " ", "\n", "\n\n", "-", "- ", "*", "**", "_", "`", "```", "~~~", "#", "> ", "|", "[", "](", ")", "(", "1", "9", "12", "1,000", "0.5", "$", "€", "%", "°C", " km", "/h", ":", "30", " pm",
 	"2024", "-05-06", "T10:00", "1st", "March ", "https://", "www.", "example.com", "@", ".", ",", "e.g.", "Dr. ", "NASA", "API", "II", "\xff", "\x00", "\u202e", "\u200d", "ﷺ", "½", "²", "≤", "'", "\\", "<", ">", "&amp;", "^", "=", "K", "k", "No. ", "99999999999999999999",
 })
 
-// TestAnyText: whatever the text, what is said is ASCII that can be printed and
-// not much longer, and every part of it stands for a part of the text.
+// TestAnyText: whatever the text, its spoken form is printable ASCII, not much longer, and each
+// part of it stands for a part of the text.
 func TestAnyText(t *testing.T) {
 	texts := rapid.OneOf(rapid.String(), rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(pieces, 0, 40).Draw(t, "pieces"), "")
@@ -177,7 +177,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// check fails t unless s is fit to be said for text.
+// check fails t unless s is a valid spoken form of text.
 func check(t fataler, text string, s tts.Speech) {
 	t.Helper()
 	if len(s.Spoken) > 20*len(text)+128 {
@@ -199,7 +199,8 @@ func check(t fataler, text string, s tts.Speech) {
 	}
 }
 
-// checkMarks: they rise, stand on edges, and reach from beginning to end.
+// checkMarks fails t unless the marks rise, stand at the edges of runes and words, and reach from
+// beginning to end.
 func checkMarks(t fataler, text string, s tts.Speech) {
 	t.Helper()
 	if n := len(s.Marks); n == 0 || s.Marks[n-1] != (earshot.Mark{Spoken: len(s.Spoken), Text: len(text)}) || s.Marks[0].Spoken != 0 {
@@ -221,7 +222,7 @@ func checkMarks(t fataler, text string, s tts.Speech) {
 	}
 }
 
-// TestPlainWords: what is fit to be said stays as it is, with a mark a word.
+// TestPlainWords: words that can be said as they are stay unchanged, each with its mark.
 func TestPlainWords(t *testing.T) {
 	word := rapid.StringMatching(`[b-z]{3,9}`).Filter(func(w string) bool { return tts.Normalise(w+" "+w+".").Spoken == w+" "+w+"." })
 	rapid.Check(t, func(t *rapid.T) {
@@ -242,8 +243,8 @@ func TestPlainWords(t *testing.T) {
 	})
 }
 
-// TestMarks draws what counts as heard: below the spoken form stands the text
-// that has been said when the voice has come to that word.
+// TestMarks draws what counts as heard: for each spoken word, the text that has been said when the
+// voice comes to it.
 func TestMarks(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"the tide", `the "" | tide "the " | end "the tide"`},
@@ -266,7 +267,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestReader: what a clause begins, the next goes on with.
+// TestReader: a construct that begins in one clause goes on in the next.
 func TestReader(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -303,7 +304,7 @@ func TestSkipped(t *testing.T) {
 	}
 }
 
-// BenchmarkNormalise is what one clause costs before its first sound.
+// BenchmarkNormalise measures what one clause costs before its first sound.
 func BenchmarkNormalise(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -311,7 +312,7 @@ func BenchmarkNormalise(b *testing.B) {
 	}
 }
 
-// BenchmarkHostile is what the worst 64 KiB cost.
+// BenchmarkHostile measures what the worst 64 KiB cost.
 func BenchmarkHostile(b *testing.B) {
 	text := strings.Repeat("1.]( <[", 64<<10/7)
 	for b.Loop() {

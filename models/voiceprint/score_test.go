@@ -11,7 +11,7 @@ import (
 	"earshot/models/voiceprint"
 )
 
-// any number at all, those included that are none.
+// numbers draws arbitrary numbers, including NaN and infinities.
 var numbers = rapid.SliceOfN(rapid.OneOf(
 	rapid.Float32Range(-8, 8), rapid.Float32(),
 	rapid.SampledFrom([]float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32}),
@@ -33,8 +33,8 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// TestProbability says that it grows with the score at each length, and that at
-// each length some voices are surely one and some surely two.
+// TestProbability: for each duration, the probability grows with the score, and there are scores at
+// which two voices are almost surely one person, and almost surely two.
 func TestProbability(t *testing.T) {
 	for _, d := range []time.Duration{voiceprint.Least, time.Second, 2 * time.Second, 5 * time.Second, time.Hour} {
 		last := -1.0
@@ -75,7 +75,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// measured returns what is measured of frames.
+// measured returns the measurements of frames.
 func measured(frames []audio.Frame) (all []voiceprint.Sound) {
 	var a voiceprint.Analyser
 	for i := range frames {
@@ -84,8 +84,8 @@ func measured(frames []audio.Frame) (all []voiceprint.Sound) {
 	return all
 }
 
-// TestShift says that what many voices have in common is the channel's, and that
-// one voice alone keeps most of what it is.
+// TestShift: what many voices have in common is attributed to the channel, while a single voice
+// keeps most of what it is.
 func TestShift(t *testing.T) {
 	one := make([]float32, voiceprint.Size)
 	for i := range one {

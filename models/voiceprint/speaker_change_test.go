@@ -9,8 +9,8 @@ import (
 	"earshot/models/voiceprint"
 )
 
-// turn steps through frames as a microphone does, and returns where another voice
-// began, and when that was known; -1 if it did not.
+// turn steps through frames as a microphone does, and returns the frame at which another voice
+// began and the one at which that was known, or -1.
 func turn(frames []audio.Frame) (at, known int) {
 	t := voiceprint.NewSpeakerChangeDetector()
 	var a voiceprint.Analyser
@@ -29,7 +29,8 @@ func turn(frames []audio.Frame) (at, known int) {
 	return -1, -1
 }
 
-// hum is d of a voice that hums: pulses at so many hertz through one resonance.
+// hum returns a voice of duration d that hums: pulses at the given pitch in Hz through one
+// resonance.
 func hum(pitch, formant float64, d time.Duration) []audio.Frame {
 	frames := make([]audio.Frame, d/audio.Time)
 	var y1, y2, phase float64
@@ -50,8 +51,7 @@ func hum(pitch, formant float64, d time.Duration) []audio.Frame {
 	return frames
 }
 
-// babble is a voice that hums syllables: as hum, with a resonance that wanders as
-// in vowels.
+// babble returns a voice that hums syllables: like hum, with a resonance that wanders as in vowels.
 func babble(pitch, size float64, d time.Duration) (frames []audio.Frame) {
 	vowels := []float64{300, 700, 500, 850, 400, 620}
 	for i := 0; time.Duration(len(frames))*audio.Time < d; i++ {
@@ -75,7 +75,7 @@ func TestTurns(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		frames []audio.Frame
-		at     time.Duration // where another voice begins; 0 is nowhere
+		at     time.Duration // where another voice begins; 0 means nowhere
 	}{
 		{"one voice", babble(110, 1, 20*s), 0},
 		{"two voices", join(babble(110, 1, 3*s), babble(200, 1.3, 3*s)), 3 * s},

@@ -11,8 +11,8 @@ import (
 	"earshot/models/voiceprint"
 )
 
-// buzz is d of a voice that says vowels: pulses at about so many hertz through
-// two resonances, which move.
+// buzz returns a voice of duration d that says vowels: pulses at about the given pitch in Hz
+// through two moving resonances.
 func buzz(pitch, low, high float64, d time.Duration) []audio.Frame {
 	luck := rand.New(rand.NewPCG(uint64(pitch), uint64(low)))
 	wave := make([]float64, int(d/audio.Time)*audio.Samples)
@@ -29,7 +29,7 @@ func buzz(pitch, low, high float64, d time.Duration) []audio.Frame {
 	return frames(wave)
 }
 
-// resonate lets a resonance go up and down by 30 % in so many samples.
+// resonate filters wave by a resonance that moves up and down by 30 % in so many samples.
 func resonate(wave []float64, at, moves float64) {
 	const r = 0.96
 	last, before := 0.0, 0.0
@@ -57,7 +57,7 @@ func listen(x *voiceprint.Extractor, frames []audio.Frame) {
 	}
 }
 
-// ann and bob hum as differently as a woman and a man.
+// ann and bob return voices as different as those of a woman and a man.
 func ann(d time.Duration) []audio.Frame { return buzz(210, 850, 2900, d) }
 func bob(d time.Duration) []audio.Frame { return buzz(105, 600, 2100, d) }
 
@@ -78,7 +78,7 @@ func TestVoice(t *testing.T) {
 	}
 }
 
-// TestNotVoiced says that what is not voiced changes nothing.
+// TestNotVoiced: frames that are not voiced do not change the print.
 func TestNotVoiced(t *testing.T) {
 	x, y := voiceprint.New(), voiceprint.New()
 	pause := ann(time.Second)
@@ -121,7 +121,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestNobody says that what is no voice has no print.
+// TestNobody: a sound that is not a voice has no print.
 func TestNobody(t *testing.T) {
 	luck := rand.New(rand.NewPCG(1, 1))
 	const n = 2 * audio.Rate
@@ -145,7 +145,7 @@ func TestNobody(t *testing.T) {
 	}
 }
 
-// ears are all that listens to a frame of the microphone.
+// ears are all the parts that listen to a frame of the microphone.
 type ears struct {
 	voiceprint.Analyser
 	*voiceprint.Extractor
@@ -164,7 +164,8 @@ func (e *ears) hear(f *audio.Frame) {
 	e.OverlapDetector.Take(s)
 }
 
-// TestTogether: who takes what was measured once for all hears what it hears alone.
+// TestTogether: an extractor that gets measurements shared with others hears the same as one that
+// measures by itself.
 func TestTogether(t *testing.T) {
 	alone, e := voiceprint.New(), newEars()
 	for _, f := range ann(time.Second) {
@@ -202,7 +203,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkTogether is what a frame of the microphone costs, for all who listen to it.
+// BenchmarkTogether measures what a frame of the microphone costs for all parts that listen to it.
 func BenchmarkTogether(b *testing.B) {
 	e, frames := newEars(), babble(110, 1, 20*time.Second)
 	b.ReportAllocs()
@@ -214,7 +215,7 @@ func BenchmarkTogether(b *testing.B) {
 	}
 }
 
-// FuzzStep says that no sound makes a print that is none.
+// FuzzStep: no sound makes an impossible print.
 func FuzzStep(f *testing.F) {
 	f.Add([]byte("\x00\x80\xff\x7f"), true)
 	f.Add([]byte{}, false)

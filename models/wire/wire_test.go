@@ -63,7 +63,7 @@ func TestDecodePhrase(t *testing.T) {
 	}
 }
 
-// TestMarks: what is written is read, if it can be so.
+// TestMarks: encoded marks are decoded to the same.
 func TestMarks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want []wire.Mark
@@ -80,8 +80,7 @@ func TestMarks(t *testing.T) {
 	})
 }
 
-// TestNothingIsPrinted: what somebody said is printed as its length, wherever
-// it stands.
+// TestNothingIsPrinted: of what somebody said only the length is printed, wherever it stands.
 func TestNothingIsPrinted(t *testing.T) {
 	h := wire.Hypothesis{Text: "secret", Words: []wire.Word{{Text: "secret"}}}
 	if s := fmt.Sprintf("%v %+v %v", h, h, wire.Phrase{Text: "secret"}); strings.Contains(s, "secret") {

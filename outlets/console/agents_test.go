@@ -8,8 +8,8 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestExchange: what agents write to each other is to be seen, as not meant for
-// who reads, and so is whose answer is waited for.
+// TestExchange: what agents write to each other is shown, marked as not meant for the reader, and
+// so is which agent's answer is being waited for.
 func TestExchange(t *testing.T) {
 	w := terminaltest.Open(t, 60, 12)
 	c := desk(w)
@@ -61,7 +61,7 @@ func TestExchange(t *testing.T) {
 	s.Finish()
 }
 
-// TestPrivateExchange says that not everybody reads it.
+// TestPrivateExchange: a private message between agents is shown as private.
 func TestPrivateExchange(t *testing.T) {
 	w := terminaltest.Open(t, 60, 12)
 	desk(w).Show(earshot.Event{
@@ -72,8 +72,9 @@ func TestPrivateExchange(t *testing.T) {
 	testkit.Await(t, patience, want+", not "+w.Screen(), func() bool { return w.Screen() == want })
 }
 
-// TestAReplyCallsOnce whom it answers, where that stands to the left, in whatever
-// pieces it comes: all of it counts as heard.
+// TestAReplyCallsOnce: the name of the person answered stands to the left of a reply, so a call of
+// that name at its start is not shown again, in whatever pieces the reply comes. All of it counts
+// as heard.
 func TestAReplyCallsOnce(t *testing.T) {
 	for _, tt := range []struct {
 		reply, want string
@@ -88,7 +89,7 @@ func TestAReplyCallsOnce(t *testing.T) {
 		{"@Cyril, yes", "AI → Cy: @Cyril, yes", "cy"},
 		{"@Ann, yes", "AI → Cy: @Ann, yes", "cy"},
 		{"yes, @Cy, yes", "AI → Cy: yes, @Cy, yes", "cy"},
-		{"@Bob, yes", "AI: @Bob, yes", "bob"}, // who reads here
+		{"@Bob, yes", "AI: @Bob, yes", "bob"}, // the reader
 	} {
 		for size := 1; size <= len(tt.reply); size++ {
 			w := terminaltest.Open(t, 60, 10)

@@ -24,7 +24,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Setenv("TERM", "xterm") // what the machine that tests has is of no matter
+	os.Setenv("TERM", "xterm") // independent of the terminal of the test machine
 	goleak.VerifyTestMain(m)
 }
 
@@ -35,7 +35,7 @@ var (
 	_ earshot.Board   = (*console.Console)(nil)
 )
 
-// A pipe is a terminal that is none, and what came out of it.
+// A pipe is a pipe in the place of a terminal; it collects what comes out.
 type pipe struct {
 	*terminal.Terminal
 	files   []*os.File
@@ -58,7 +58,7 @@ func newPipe(t fataler) *pipe {
 	return p
 }
 
-// reopen opens the terminal anew, such as within a bubble.
+// reopen opens the terminal anew, for instance within a synctest bubble.
 func (p *pipe) reopen(t fataler) {
 	if p.Terminal != nil {
 		if err := p.Close(); err != nil {
@@ -73,7 +73,7 @@ func (p *pipe) reopen(t fataler) {
 
 type fataler interface{ Fatal(...any) }
 
-// close returns everything that was written.
+// close returns everything that was written to the pipe.
 func (p *pipe) close(t fataler) string {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func (p *pipe) close(t fataler) string {
 	return string(p.out)
 }
 
-// A listener keeps what a speech reports.
+// A listener keeps the reports of a speech.
 type listener struct {
 	mu    sync.Mutex
 	heard []earshot.Heard
@@ -103,7 +103,7 @@ func (l *listener) all() []earshot.Heard {
 	return append([]earshot.Heard(nil), l.heard...)
 }
 
-// ended returns the last report once it is the end.
+// ended returns the last report if it is the end.
 func (l *listener) ended() (earshot.Heard, bool) {
 	all := l.all()
 	if len(all) == 0 || !all[len(all)-1].End {
@@ -112,7 +112,7 @@ func (l *listener) ended() (earshot.Heard, bool) {
 	return all[len(all)-1], true
 }
 
-// at returns how many bytes of all clauses h stands for.
+// at returns how many bytes of all clauses were heard at h.
 func at(clauses []earshot.Clause, h earshot.Heard) int {
 	n := h.Byte
 	for _, c := range clauses[:min(h.Clause, len(clauses))] {
@@ -121,12 +121,12 @@ func at(clauses []earshot.Clause, h earshot.Heard) int {
 	return n
 }
 
-// TestTruth: however a speech is paused, resumed, cut and finished, and by
-// whom, the positions rise and stand on the edges of runes, there is one end,
-// and what was printed is what was reported as heard.
+// TestTruth: however a speech is paused, resumed, cut and finished, and by whom: positions never
+// decrease, each lies at the edge of a rune, there is one end, and exactly what was printed is
+// reported as heard.
 func TestTruth(t *testing.T) {
 	bits := rapid.SampledFrom([]string{"a", "word ", "\n", "\r", "\r\n", "é", "日本", "\x1b[2J", "\xff", "\u202e", strings.Repeat("long ", 300)})
-	// Usually pieces end on a rune's edge, but a server may part them anywhere.
+	// Pieces usually end at the edge of a rune, but a server may split them anywhere.
 	piece := rapid.OneOf(
 		rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(bits, 0, 4).Draw(t, "bits"), "") }),
 		rapid.SampledFrom([]string{"\xe2", "\x82", "\xac", "\xe2\x82", ""}),
@@ -139,7 +139,7 @@ func TestTruth(t *testing.T) {
 			whole.WriteString(text)
 		}
 		controls := rapid.SliceOfN(rapid.SampledFrom([]earshot.Control{earshot.Pause, earshot.Resume, earshot.Duck}), 0, 12).Draw(t, "controls")
-		// Each of those who cut does so after as many reports, or never.
+		// Each of these cuts after so many reports, or never.
 		cutters := rapid.SliceOfN(rapid.IntRange(0, 12), 0, 2).Draw(t, "cutters")
 
 		p := newPipe(t)
@@ -212,11 +212,11 @@ func TestTruth(t *testing.T) {
 			t.Errorf("nobody cut, but %d of %d bytes were heard", last, whole.Len())
 		}
 		said := whole.String()[:last]
-		if last == whole.Len() { // nothing came that could complete a rune
+		if last == whole.Len() { // nothing followed that could complete a rune
 			said = said[:terminal.Whole(said)]
 		}
 		printed := terminal.Safe(said)
-		wants := []string{printed} // nothing that would need an end
+		wants := []string{printed} // for a text that needs no line end
 		if printed != "" && !strings.HasSuffix(printed, "\n") {
 			wants = []string{printed + "\n", strings.TrimSuffix(printed, " ") + " [cut off]\n"}
 		}
@@ -243,8 +243,7 @@ func say(t *testing.T, s earshot.Speaking, n int, text string) {
 	}
 }
 
-// TestEnds: each way in which a speech ends reports its end once, with what
-// was shown until then.
+// TestEnds: each way to end a speech reports the end once, with what was shown until then.
 func TestEnds(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -282,8 +281,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestManyOpen: whoever opens it while others do, each speech has one end, and no two of
-// them come out at a time.
+// TestManyOpen: when several speeches are opened at a time, each has one end, and no two print at a
+// time.
 func TestManyOpen(t *testing.T) {
 	p := newPipe(t)
 	c := console.New(console.Config{Outlet: "console"}, p.Terminal)
@@ -315,7 +314,7 @@ func TestManyOpen(t *testing.T) {
 	}
 }
 
-// TestPause: what is said while paused waits, and so does Say; a cut frees it.
+// TestPause: text said during a pause waits, and so does Say; a cut ends the wait.
 func TestPause(t *testing.T) {
 	for _, cut := range []bool{false, true} {
 		w := terminaltest.Open(t, 40, 10)
@@ -341,8 +340,8 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// TestCutWhilePaused: what was held back, and is cut, has ended when that is said: whatever
-// is shown of who cut it comes below.
+// TestCutWhilePaused: a speech that is cut during a pause has ended when Do returns, so that
+// whatever is then shown of the person who cut it comes below.
 func TestCutWhilePaused(t *testing.T) {
 	p := newPipe(t)
 	got := ""
@@ -364,8 +363,8 @@ func TestCutWhilePaused(t *testing.T) {
 	}
 }
 
-// TestCutOfAStoppedTerminal: a terminal that takes nothing holds Say up, and a
-// cut frees it; what it says was heard is what is seen in the end.
+// TestCutOfAStoppedTerminal: a terminal that takes nothing blocks Say, and a cut frees it. What the
+// end reports as heard is what is finally seen.
 func TestCutOfAStoppedTerminal(t *testing.T) {
 	w := terminaltest.Open(t, 80, 24)
 	s, l := open(t, console.New(console.Config{Outlet: "console"}, w.Terminal), t.Context())
@@ -396,8 +395,7 @@ func TestCutOfAStoppedTerminal(t *testing.T) {
 	}
 }
 
-// full returns when the device takes no more: nothing has been heard for a
-// while.
+// full waits until the device takes no more: nothing more has been heard for a while.
 func full(t *testing.T, l *listener) {
 	t.Helper()
 	n, since := 0, time.Now()
@@ -486,7 +484,7 @@ func TestBoard(t *testing.T) {
 	}
 }
 
-// desk is the console of Bob.
+// desk returns Bob's console.
 func desk(w *terminaltest.Window) *console.Console {
 	names := map[earshot.ParticipantID]string{"ann": "Ann", "bob": "Bob", "cy": "Cy", "dora": "Dora", "ai": "AI"}
 	return console.New(console.Config{
@@ -496,7 +494,8 @@ func desk(w *terminaltest.Window) *console.Console {
 	}, w.Terminal)
 }
 
-// TestSilenceIsSaidOnce for a reason, until there is another or something is said.
+// TestSilenceIsSaidOnce: the reason why an agent says nothing is shown once, until there is another
+// reason or it speaks.
 func TestSilenceIsSaidOnce(t *testing.T) {
 	w := terminaltest.Open(t, 60, 20)
 	c := desk(w)
@@ -516,8 +515,8 @@ func TestSilenceIsSaidOnce(t *testing.T) {
 	testkit.Await(t, patience, want+", not "+w.Screen(), func() bool { return w.Screen() == want+"|" })
 }
 
-// TestSeveralPeople: whom the agent answers is to be seen where others read
-// along, and that it does not answer only where somebody waits for it.
+// TestSeveralPeople: where others read along, a reply shows whom it answers. That the agent does
+// not answer is shown only where somebody waits for it.
 func TestSeveralPeople(t *testing.T) {
 	asks := func(id earshot.EventID, author earshot.ParticipantID, via string, to ...earshot.ParticipantID) earshot.Event {
 		return earshot.Event{ID: id, Sequence: 1, Author: author, Via: via, To: to, Body: earshot.Message{Text: "?"}}
@@ -564,8 +563,8 @@ func TestSeveralPeople(t *testing.T) {
 	}
 }
 
-// TestAnAnswerOvertakesItsQuestion, which is on its way to this terminal: whom it
-// answers is to be seen all the same.
+// TestAnAnswerOvertakesItsQuestion: a reply shows whom it answers even if it reaches this terminal
+// before the question.
 func TestAnAnswerOvertakesItsQuestion(t *testing.T) {
 	for want, o := range map[string]earshot.Opening{
 		"AI: yes":                 {To: "bob"},
@@ -584,7 +583,8 @@ func TestAnAnswerOvertakesItsQuestion(t *testing.T) {
 	}
 }
 
-// TestIdentity: who becomes somebody else is "you" from then on.
+// TestIdentity: a reader who becomes somebody else is shown as "you" under the new identity from
+// then on.
 func TestIdentity(t *testing.T) {
 	w := terminaltest.Open(t, 60, 10)
 	c := desk(w)
@@ -603,8 +603,8 @@ func TestIdentity(t *testing.T) {
 	testkit.Await(t, patience, want+", not "+w.Screen(), func() bool { return w.Screen() == want })
 }
 
-// TestSettles: whoever waits for an answer learns that nothing more comes, and not
-// with the first of several.
+// TestSettles: somebody who waits for an answer learns when nothing more is to come, and not
+// already with the first of several answers.
 func TestSettles(t *testing.T) {
 	for _, body := range []earshot.Body{
 		earshot.Settled{About: "1"},
@@ -628,8 +628,8 @@ func TestSettles(t *testing.T) {
 	}
 }
 
-// TestWordsOnTheScreen: what somebody is saying grows above the prompt, and gives way to what
-// they have said, or to nothing. In a pipe there is nothing of it.
+// TestWordsOnTheScreen: what somebody is saying grows above the prompt. The finished utterance
+// replaces it, or it vanishes. In a pipe it does not appear.
 func TestWordsOnTheScreen(t *testing.T) {
 	w := terminaltest.Open(t, 60, 10)
 	o := console.New(console.Config{Outlet: "console", Name: func(id earshot.ParticipantID) string { return string(id) }}, w.Terminal)

@@ -13,21 +13,21 @@ import (
 	"earshot/outlets/console"
 )
 
-// A device is what replies come out of until it vanishes. Nobody reads what is
-// written, so it is full at last.
+// A device takes replies until it vanishes. Nobody reads what is written to it, so it is full at
+// some point.
 type device struct {
 	*terminal.Terminal
 	vanish func()
 }
 
-// newWindow returns a terminal whose window is going to be closed.
+// newWindow returns a terminal whose window is to be closed.
 func newWindow(t *testing.T) device {
 	w := terminaltest.Open(t, 80, 24)
 	w.Stop()
 	return device{w.Terminal, w.Vanish}
 }
 
-// newUnread returns a pipe whose reader is going to leave.
+// newUnread returns a pipe whose reader is to leave.
 func newUnread(t *testing.T) device {
 	t.Helper()
 	in, err := os.Open(os.DevNull)
@@ -51,14 +51,14 @@ func newUnread(t *testing.T) device {
 	return device{w, func() { from.Close() }}
 }
 
-// TestVanished: when the device is lost during a reply, Say says so whatever
-// it waited for, and the end is reported once, with what was shown until then.
+// TestVanished: when the device is lost during a reply, Say reports that whatever it was waiting
+// for, and the end is reported once, with what was shown until then.
 func TestVanished(t *testing.T) {
 	const first = "The tides "
 	endless := strings.Repeat(first+"日本語 ", 1<<14)
 	for _, tt := range []struct {
 		name  string
-		lost  bool // Say says so
+		lost  bool // whether Say reports it
 		shown int  // of clause 0; -1 if only the device knows
 		do    func(t *testing.T, d device, s earshot.Speaking, l *listener) error
 	}{
@@ -128,8 +128,8 @@ func begin(t *testing.T, c *console.Console) (earshot.Speaking, *listener) {
 	return open(t, c, t.Context())
 }
 
-// checkLost fails t unless err says that the device is lost, if it is to, and
-// in words that a person can use.
+// checkLost fails t unless err says, in words for people, that the device is lost; if it is not
+// lost, err must be nil.
 func checkLost(t *testing.T, err error, lost bool) {
 	t.Helper()
 	switch {
@@ -140,8 +140,8 @@ func checkLost(t *testing.T, err error, lost bool) {
 	}
 }
 
-// checkEnd returns the one end that l heard, which tells nothing that was not
-// told before, and fails t if late calls add to it.
+// checkEnd returns the one end that l heard, and fails t if that tells anything new or if later
+// calls add to it.
 func checkEnd(t *testing.T, l *listener, text string) earshot.Heard {
 	t.Helper()
 	testkit.Await(t, patience, "the end", func() bool { _, ok := l.ended(); return ok })

@@ -18,8 +18,8 @@ import (
 	"earshot/outlets/discord"
 )
 
-// On a Discord that loses answers, breaks and limits, ten channels at once get what was
-// said, once and in order, and nobody is told of it who was not meant.
+// TestTextReal: on a Discord that loses answers, fails and limits rates, ten channels at once get
+// what was said, once and in order, and nobody is pinged who is not meant.
 func TestTextReal(t *testing.T) {
 	server := discordtest.New(t, discordtest.Config{})
 	bot, ann := server.Bot("Claude"), server.AddUser(discordtest.User{Name: "Ann", Human: true})

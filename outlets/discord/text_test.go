@@ -35,7 +35,7 @@ const (
 	annID = 100000000000000001
 )
 
-// A posted message, as Discord was given it.
+// A posted is a message as Discord was given it.
 type posted struct {
 	ID      uint64
 	At      time.Duration
@@ -52,14 +52,14 @@ type posted struct {
 	Nonce   string `json:"nonce"`
 	Enforce bool   `json:"enforce_nonce"`
 
-	taken bool // back
+	taken bool // deleted again
 }
 
-// A channel is a Discord of one channel, in simulated time.
+// A channel is a Discord with one channel, in simulated time.
 type channel struct {
 	began time.Time
-	takes func(n int) time.Duration // for the answer to message n
-	fails func(n int) error         // instead of message n; may be nil
+	takes func(n int) time.Duration // how long the answer to message n takes
+	fails func(n int) error         // the error instead of message n; may be nil
 
 	mu     sync.Mutex
 	sent   int
@@ -96,7 +96,7 @@ func (c *channel) Do(ctx context.Context, r rest.Request) error {
 	return &rest.Refusal{Status: 404}
 }
 
-// post keeps a message at once, and answers in time.
+// post keeps a message at once, and answers when takes says.
 func (c *channel) post(ctx context.Context, r rest.Request) error {
 	n := c.sent
 	c.sent++
@@ -132,14 +132,14 @@ func (c *channel) post(ctx context.Context, r rest.Request) error {
 	return nil
 }
 
-// left returns what stands in the channel.
+// left returns the messages that are still in the channel.
 func (c *channel) left() (all []posted) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(c.all), func(p posted) bool { return p.taken })
 }
 
-// running returns an outlet that is in its room, and what stops it.
+// running returns an outlet that has entered its room, and a function that stops it.
 func running(cfg discord.TextConfig) (text *discord.Text, shut func()) {
 	text = discord.NewText(cfg)
 	ctx, stop := context.WithCancel(context.Background())
@@ -158,7 +158,7 @@ func running(cfg discord.TextConfig) (text *discord.Text, shut func()) {
 	}
 }
 
-// A reply follows one speech.
+// A reply follows the reports of one speech.
 type reply struct {
 	earshot.Speaking
 	leave   context.CancelFunc
@@ -189,7 +189,7 @@ func (r *reply) say(text string) error {
 	return r.Say(earshot.Clause{N: n, Text: earshot.Text(text)})
 }
 
-// heard returns the text that has been.
+// heard returns the text that was heard so far.
 func (r *reply) heard() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -223,8 +223,9 @@ func open(t interface {
 
 var question = earshot.Opening{Turn: "turn-1", About: rest.EventOf(room, asked), Name: "Claude"}
 
-// A reply becomes messages that refer to what they answer, ping whom they mean and
-// nobody else, and can be sent twice. Who asked is pinged if somebody says so, and once.
+// TestTextPosts: a reply becomes messages that refer to the question, ping only the people whom
+// they mean, and can safely be sent twice. The author of the question is pinged only if Calls says
+// so, and once.
 func TestTextPosts(t *testing.T) {
 	for _, calls := range []bool{false, true} {
 		t.Run(fmt.Sprint(calls), func(t *testing.T) { testTextPosts(t, calls) })
@@ -288,7 +289,7 @@ func testTextPosts(t *testing.T, calls bool) {
 	})
 }
 
-// When what is posted, and from when to when it is shown that somebody writes.
+// TestTextPace: what is posted when, and at what times typing is shown.
 func TestTextPace(t *testing.T) {
 	const sentence = "The tides follow the moon. "
 	type said struct {
@@ -347,8 +348,8 @@ func TestTextPace(t *testing.T) {
 	}
 }
 
-// What is cut is not posted; what is on its way counts if Discord acknowledges it in
-// time, and is taken back if it does so too late.
+// TestTextCut: text that is cut is not posted. A message that is on its way counts if Discord
+// acknowledges it in time, and is deleted if it does so too late.
 func TestTextCut(t *testing.T) {
 	const first, second = "The tides follow the moon.\n\n", "Twice a day, and a little later each."
 	for name, tt := range map[string]struct {
@@ -390,7 +391,7 @@ func TestTextCut(t *testing.T) {
 	}
 }
 
-// Who speaks next in the channel ends what is being said.
+// TestTextTakesTurns: the next speaker in the channel ends what is being said.
 func TestTextTakesTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChannel()
@@ -417,7 +418,8 @@ func TestTextTakesTurns(t *testing.T) {
 	})
 }
 
-// What Discord refuses ends the reply where it is, and says how it is mended.
+// TestTextRefused: if Discord refuses a message, the reply ends there, and the refusal tells how to
+// mend it.
 func TestTextRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChannel()
@@ -449,7 +451,7 @@ func TestTextRefused(t *testing.T) {
 	})
 }
 
-// A model that runs ahead waits; a pause holds what is not posted.
+// TestTextWaits: a model that runs ahead has to wait, and a pause holds what is not posted yet.
 func TestTextWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChannel()
@@ -478,7 +480,7 @@ func TestTextWaits(t *testing.T) {
 	})
 }
 
-// letters are what is to be seen of a text.
+// letters returns the visible characters of a text.
 func letters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || r == '\u200b' {
@@ -488,7 +490,8 @@ func letters(text string) string {
 	}, text)
 }
 
-// Whatever happens when: what stands in the channel is what was heard, exactly.
+// TestTextIsWhatWasHeard: whatever happens when, what stands in the channel is exactly what was
+// heard.
 func TestTextIsWhatWasHeard(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		play := drawn(r)
@@ -496,7 +499,7 @@ func TestTextIsWhatWasHeard(t *testing.T) {
 	})
 }
 
-// drawn draws what is said and what happens, and returns how to perform it.
+// drawn draws what is said and what happens, and returns a function that performs it.
 func drawn(t *rapid.T) (play func()) {
 	said := rapid.SliceOfN(rapid.SampledFrom([]string{
 		"The tides follow the moon. ", "Twice ", "a day.\n", "\n\n", strings.Repeat("and so on, ", 100), strings.Repeat("x", 2500), "@everyone ", " ", "é",
@@ -554,7 +557,7 @@ func drawn(t *rapid.T) (play func()) {
 	}
 }
 
-// What is shown in a channel beside replies.
+// TestTextBoard: what is shown in a channel besides replies.
 func TestTextBoard(t *testing.T) {
 	for name, tt := range map[string]struct {
 		event earshot.Event
@@ -600,7 +603,7 @@ func TestTextBoard(t *testing.T) {
 	}
 }
 
-// Many lines are few messages, and the oldest give way.
+// TestTextBoardIsBounded: many lines are shown in few messages, and the oldest are left out.
 func TestTextBoardIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChannel()

@@ -18,18 +18,17 @@ import (
 	"earshot/outlets/discord"
 )
 
-// A plain is a media helper that encodes nothing: a frame is its samples, as late as
-// libopus makes them. It takes a while for each message, and dies at the messages of
-// these numbers.
+// A plain is a media helper that encodes nothing: its frames are the samples, as late as libopus
+// makes them. It takes a while for each message, and dies at the messages with the numbers in dies.
 type plain struct {
 	takes func() time.Duration
 	dies  map[int]bool
 
-	n int // messages, over all lives
+	n int // number of messages over all lives
 }
 
-// lookahead and kept are how many samples come before a run, and how many the
-// resampler of a real one keeps back.
+// lookahead is how many samples precede a run; kept is how many the resampler of a real helper
+// keeps back.
 const (
 	lookahead = int(codec.OpusDelay * audio.Rate / time.Second)
 	kept      = audio.Rate / 1000
@@ -61,7 +60,7 @@ func (p *plain) dialer() helper.Dialer {
 	})
 }
 
-// take takes a message, of a run of which pcm is not encoded yet.
+// take takes a message; pcm holds the samples of its run that are not encoded yet.
 func (p *plain) take(s *helper.Server, m helper.Sound, pcm *[]int16) error {
 	if p.takes != nil {
 		time.Sleep(p.takes())
@@ -92,8 +91,8 @@ func (p *plain) take(s *helper.Server, m helper.Sound, pcm *[]int16) error {
 	return nil
 }
 
-// A call sends a frame every 20 ms, of those that are ahead, unless it is held, and
-// records them. It must be made in the bubble that it is used in.
+// A call sends one of the waiting frames every 20 ms, unless it is held, and records them. It must
+// be made in the bubble in which it is used.
 type call struct {
 	over chan struct{}
 
@@ -107,7 +106,7 @@ type call struct {
 
 func newCall() *call { return &call{over: make(chan struct{}), moved: make(chan struct{})} }
 
-// run is the call until ctx ends.
+// run runs the call until ctx ends.
 func (c *call) run(ctx context.Context) {
 	tick := time.NewTicker(audio.Time)
 	defer tick.Stop()
@@ -191,13 +190,13 @@ func (c *call) hold(on bool) {
 	c.held = on
 }
 
-// A stage is a voice in a call, with a real client of the codec.
+// A stage is a voice in a call, with a real codec client.
 type stage struct {
 	*discord.Voice
 	coder *plain
 	call  *call
 	opus  *codec.Opus
-	in    bool // the room
+	in    bool // whether it is in the room
 	stop  context.CancelFunc
 	all   sync.WaitGroup
 }
@@ -207,7 +206,7 @@ func play(t *testing.T, v playback.Voice, p *plain) *stage {
 	return (&stage{Voice: discord.NewVoice(v), coder: p}).again(t)
 }
 
-// again returns the same voice in another call, when it is in none.
+// again puts the same voice, which is in no call, into another one.
 func (of *stage) again(t *testing.T) *stage {
 	s := &stage{Voice: of.Voice, coder: of.coder, call: newCall()}
 	s.opus = codec.NewOpus(codec.OpusConfig{Dial: s.coder.dialer(), Encoded: s.Encoded})
@@ -217,7 +216,7 @@ func (of *stage) again(t *testing.T) *stage {
 	s.all.Go(func() {
 		for ctx.Err() == nil {
 			s.opus.Run(ctx)
-			time.Sleep(300 * time.Millisecond) // what supervises it is patient
+			time.Sleep(300 * time.Millisecond) // the supervisor waits before it restarts, too
 		}
 	})
 	s.all.Go(func() {

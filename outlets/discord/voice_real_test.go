@@ -29,9 +29,8 @@ import (
 // patience is how long a real process may take on a machine under load.
 const patience = 30 * time.Second
 
-// A tee keeps what a voice has made: the same words sound different each time. It
-// hands over a text when all of it is made, so that on a busy machine there is no gap in
-// it for want of sound.
+// A tee keeps what a voice has made, since the same words sound different each time. It hands over
+// a text only when all of it is made, so that a busy machine leaves no gap in it for want of sound.
 type tee struct {
 	playback.Voice
 
@@ -64,12 +63,12 @@ type guest struct {
 	opus *codec.Opus
 
 	mu     sync.Mutex
-	silent []bool  // each 20 ms of what the agent sends
+	silent []bool  // for each 20 ms of what the agent sends
 	pcm    []int16 // decoded
 }
 
-// hear decodes what comes, one frame for each 20 ms. Where nothing was sent for a while,
-// since the machine is busy, the decoder is told of silence.
+// hear decodes what comes, one frame for each 20 ms. If nothing was sent for a while, since the
+// machine is busy, the decoder is given silence.
 func (g *guest) hear(batch []voice.Packet) {
 	for _, p := range batch {
 		if len(p.Opus) == 0 {
@@ -87,8 +86,7 @@ func (g *guest) hear(batch []voice.Packet) {
 	}
 }
 
-// sounds returns what has been decoded of frames that are not silence, and how many
-// frames that are.
+// sounds returns what was decoded of the frames that are not silence, and their number.
 func (g *guest) sounds() (pcm []int16, frames int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -101,7 +99,7 @@ func (g *guest) sounds() (pcm []int16, frames int) {
 	return pcm, frames
 }
 
-// join has somebody join the call of a test Discord.
+// join lets somebody join the call on a test Discord.
 func join(t *testing.T, s *discordtest.Server, name string, heard func([]voice.Packet)) *voice.Call {
 	user := s.Bot(name)
 	var line *discordtest.Line
@@ -115,7 +113,7 @@ func join(t *testing.T, s *discordtest.Server, name string, heard func([]voice.P
 	return call
 }
 
-// asks is a line that is there before whom it is for.
+// asks is a line that can be handed over before the line itself exists.
 type asks func() *discordtest.Line
 
 func (a asks) Move(ctx context.Context, guild, channel uint64, mute, deaf bool) error {
@@ -162,7 +160,7 @@ func newTheatre(t *testing.T) *theatre {
 		g.pcm = append(g.pcm, f.PCM[:]...)
 	}})
 	perform(t, g.opus.Run)
-	if err := g.opus.Encode(t.Context(), audio.Rate, make([]int16, 1)); err != nil { // waits for the helper, as Decode does not
+	if err := g.opus.Encode(t.Context(), audio.Rate, make([]int16, 1)); err != nil { // unlike Decode, this waits for the helper
 		t.Fatal(err)
 	}
 	g.call = join(t, server, "ann", g.hear)
@@ -188,9 +186,8 @@ func newTheatre(t *testing.T) *theatre {
 	return th
 }
 
-// TestRealCall: what somebody in the channel decodes of a real voice that is paused,
-// goes on and is cut is what it has said, without a gap, up to the word that is told
-// to be heard, give or take one.
+// TestRealCall: a real voice is paused, goes on and is cut. What somebody in the channel decodes of
+// it is what was said, without a gap, up to the word reported as heard, give or take one.
 func TestRealCall(t *testing.T) {
 	th := newTheatre(t)
 	const text = "the tide comes in twice every day and goes out again as often as it came in before."
@@ -237,7 +234,7 @@ func TestRealCall(t *testing.T) {
 	if first < 112 || first > 128 || r < 0.85 {
 		t.Errorf("what comes before the pause is %d samples late, correlation %.3f", first, r)
 	}
-	lookahead := 104 // of which both have one
+	lookahead := 104 // each of the two runs begins with one
 	second, r := alike(got[split:], th.made.pcm[split-lookahead:])
 	t.Logf("from there: %d frames, %d samples late, correlation %.3f", int64(frames)-paused, second, r)
 	if second < 112 || second > 128 || r < 0.85 {
@@ -261,8 +258,8 @@ func TestRealCall(t *testing.T) {
 	}
 }
 
-// alike returns by how many samples got is later than want, at most 200, and how much
-// it is the same then.
+// alike returns by how many samples got lags behind want, below 200, and their correlation at that
+// lag.
 func alike(got, want []int16) (late int, correlation float64) {
 	for shift := range 200 {
 		var both, one, other float64

@@ -21,7 +21,8 @@ import (
 
 var twelve = playbacktest.Clauses("one two three four. ", "five six, ", "seven eight nine ten eleven. ", "twelve.")
 
-// speak says it all, and returns the speech and what waits for whoever says it.
+// speak says everything, and returns the speech, its listener, and a function that waits until all
+// is said.
 func speak(t *testing.T, s *stage, said []earshot.Clause) (earshot.Speaking, *playbacktest.Listener, func()) {
 	t.Helper()
 	l := playbacktest.Listen()
@@ -41,7 +42,7 @@ func speak(t *testing.T, s *stage, said []earshot.Clause) (earshot.Speaking, *pl
 	return speech, l, saying.Wait
 }
 
-// ended waits for the end.
+// ended waits for the end of the speech.
 func ended(t *testing.T, l *playbacktest.Listener, within time.Duration) {
 	t.Helper()
 	for began := time.Now(); !l.At().End; time.Sleep(audio.Time) {
@@ -51,7 +52,7 @@ func ended(t *testing.T, l *playbacktest.Listener, within time.Duration) {
 	}
 }
 
-// TestVoice: all of a reply is sent, without a gap, and told as it leaves.
+// TestVoice: all of a reply is sent without a gap, and is reported as heard as it leaves.
 func TestVoice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, new(playbacktest.Cipher), new(plain))
@@ -76,8 +77,8 @@ func TestVoice(t *testing.T) {
 	})
 }
 
-// TestVoiceIsSilentAtOnce: after a pause or a cut no frame leaves, and a speech that
-// goes on does so at the sample that had not left.
+// TestVoiceIsSilentAtOnce: after a pause or a cut no frame leaves. A speech that resumes goes on
+// with the first sample that had not left.
 func TestVoiceIsSilentAtOnce(t *testing.T) {
 	for _, c := range []earshot.Control{earshot.Pause, earshot.Cut} {
 		t.Run(c.String(), func(t *testing.T) {
@@ -109,8 +110,8 @@ func TestVoiceIsSilentAtOnce(t *testing.T) {
 	}
 }
 
-// TestVoiceDucks: it begins to be softer 100 ms later at most, with the frame that is made
-// then, and is 20 ms after that.
+// TestVoiceDucks: the voice begins to get softer at most 100 ms later, with the frame made then,
+// and is soft 20 ms after that.
 func TestVoiceDucks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, new(playbacktest.Cipher), new(plain))
@@ -134,8 +135,8 @@ func TestVoiceDucks(t *testing.T) {
 	})
 }
 
-// TestVoiceWaitsToBeLetOut: what may not leave, since encryption is not ready, is not
-// heard, and is said afterwards; but not when nobody remembers why.
+// TestVoiceWaitsToBeLetOut: frames that may not leave, since encryption is not ready, do not count
+// as heard, and are said afterwards. If that takes too long the speech ends.
 func TestVoiceWaitsToBeLetOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, new(playbacktest.Cipher), new(plain))
@@ -169,8 +170,7 @@ func TestVoiceWaitsToBeLetOut(t *testing.T) {
 	})
 }
 
-// TestVoiceOutlivesItsEncoder: where the helper dies the speech goes on, at the sample
-// where it was.
+// TestVoiceOutlivesItsEncoder: when the helper dies, the speech goes on at the sample where it was.
 func TestVoiceOutlivesItsEncoder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, new(playbacktest.Cipher), &plain{dies: map[int]bool{3: true, 20: true, 31: true}})
@@ -187,7 +187,7 @@ func TestVoiceOutlivesItsEncoder(t *testing.T) {
 	})
 }
 
-// TestVoiceLosesTheCall: a speech ends with what was heard of it.
+// TestVoiceLosesTheCall: when the call is lost, a speech ends with what was heard of it.
 func TestVoiceLosesTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, new(playbacktest.Cipher), new(plain))
@@ -206,7 +206,7 @@ func TestVoiceLosesTheCall(t *testing.T) {
 	})
 }
 
-// TestAnnounce: it waits for a call, and a reply waits for it.
+// TestAnnounce: an announcement waits for a call, and a reply waits for the announcement.
 func TestAnnounce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, new(playbacktest.Cipher), new(plain))
@@ -235,10 +235,10 @@ func TestAnnounce(t *testing.T) {
 	})
 }
 
-// A late voice is not there yet.
+// A late voice is not ready until comes is closed.
 type late struct {
 	*playbacktest.Cipher
-	comes chan struct{} // closed when it is
+	comes chan struct{} // closed when the voice is ready
 }
 
 func (v late) Ready() (bool, <-chan struct{}) {
@@ -250,8 +250,8 @@ func (v late) Ready() (bool, <-chan struct{}) {
 	}
 }
 
-// TestAnnounceWaitsForAVoice: what is announced before there is a voice in the call is
-// said when there is one, in this call or a later one.
+// TestAnnounceWaitsForAVoice: an announcement made before there is a voice is said as soon as there
+// is one, in this call or a later one.
 func TestAnnounceWaitsForAVoice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := late{new(playbacktest.Cipher), make(chan struct{})}
@@ -277,10 +277,10 @@ func TestAnnounceWaitsForAVoice(t *testing.T) {
 	})
 }
 
-// TestWhatLeftIsWhatWasHeard: whatever a speech is told, at whatever time, however
-// late voice and encoder are, also where the encoder dies or the call may not send for
-// a while: what has left is the speech up to a word, in order, with nothing lost and
-// nothing twice; and that word is what was heard.
+// TestWhatLeftIsWhatWasHeard: whatever a speech is told and when, however late voice and encoder
+// are, even if the encoder dies or the call may not send for a while: what has left is the speech
+// up to some word, in order, with nothing lost or repeated, and that word is the one reported as
+// heard.
 func TestWhatLeftIsWhatWasHeard(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		thinks := rapid.SliceOfN(rapid.IntRange(0, 400), 1, 4).Draw(rt, "voice, ms")
@@ -326,7 +326,7 @@ func TestWhatLeftIsWhatWasHeard(t *testing.T) {
 	})
 }
 
-// each returns all in turn, over and over.
+// each returns a function that returns all values in turn, over and over.
 func each(all []int, unit time.Duration) func() time.Duration {
 	n := -1
 	return func() time.Duration {

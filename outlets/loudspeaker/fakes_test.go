@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	perWord = audio.Rate / 10 // samples of a word: 100 ms
-	credit  = audio.Rate / 5  // samples that may be ahead in the device
+	perWord = audio.Rate / 10 // samples of a word, which lasts 100 ms
+	credit  = audio.Rate / 5  // samples that the device takes ahead
 )
 
-// A voice says a word in 100 ms. The samples of a word are its number, counted
-// from 1 over all that was ever said.
+// A voice says each word in 100 ms. The samples of a word are its number, counted from 1 over
+// everything it ever said.
 type voice struct {
 	takes   time.Duration // before the first sound of a clause
-	failsAt int           // at which word; 0 is never
-	silent  bool          // it knows of no words
+	failsAt int           // the number of the word; 0 is never
+	silent  bool          // it reports no words
 
 	mu   sync.Mutex
-	said []string // the words
-	left int      // how often a loop was left early
+	said []string // the words so far
+	left int      // how often the caller left the loop early
 }
 
 var errVoice = errors.New("the voice broke")
@@ -115,8 +115,8 @@ func (v *voice) words() int {
 	return len(v.said)
 }
 
-// A player plays in real time, 20 ms at once, and keeps what it played. It must
-// be made in the bubble that it is used in.
+// A player plays in real time, 20 ms at a time, and keeps what it played. It must be made in the
+// bubble in which it is used.
 type player struct {
 	lost chan struct{}
 
@@ -162,7 +162,7 @@ func (p *player) Close() {
 
 var errUnplugged = errors.New("the loudspeaker was unplugged")
 
-// unplug loses the device.
+// unplug makes the player lose its device.
 func (p *player) unplug() {
 	p.mu.Lock()
 	p.err = errUnplugged
@@ -188,8 +188,7 @@ func (p *player) Play(moved func(sound.Position)) (loudspeaker.Playing, error) {
 	return p.play, nil
 }
 
-// heard returns the numbers of the words that were played, and how many samples
-// of each.
+// heard returns how many samples of each word were played, by the number of the word.
 func (p *player) heard() (samples map[int]int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,7 +202,7 @@ func (p *player) heard() (samples map[int]int) {
 type playing struct {
 	of      *player
 	moved   func(sound.Position)
-	changed chan struct{} // Write's, of capacity 1
+	changed chan struct{} // wakes Write; of capacity 1
 	ended   chan struct{}
 	once    sync.Once
 	still   chan struct{} // closed when run has returned
@@ -246,7 +245,7 @@ func (p *playing) run() {
 	}
 }
 
-// step plays a block, and reports whether that was the last.
+// step plays a block, and reports whether it was the last.
 func (p *playing) step() (last bool) {
 	p.mu.Lock()
 	if p.paused || p.over() {

@@ -34,14 +34,14 @@ func TestMain(m *testing.M) {
 
 var _ earshot.Audible = (*loudspeaker.Loudspeaker)(nil)
 
-// A stage is a loudspeaker that runs, with fakes around it.
+// A stage is a running loudspeaker with fakes around it.
 type stage struct {
 	*loudspeaker.Loudspeaker
 	player *player
 	voice  *voice
 	stop   context.CancelFunc
 	ended  chan error
-	in     atomic.Bool // in the room
+	in     atomic.Bool // whether it is in the room
 }
 
 type tester interface {
@@ -50,10 +50,10 @@ type tester interface {
 	Fatalf(format string, args ...any)
 }
 
-// begin runs a loudspeaker, within a bubble.
+// begin runs a loudspeaker; it must be called in a bubble.
 func begin(ctx context.Context, v *voice) *stage { return beginWith(ctx, v, v) }
 
-// beginWith is the same with something around the voice.
+// beginWith does the same with something around the voice.
 func beginWith(ctx context.Context, v *voice, around loudspeaker.Voice) *stage {
 	ctx, stop := context.WithCancel(ctx)
 	s := &stage{player: newPlayer(), voice: v, stop: stop, ended: make(chan error, 1)}
@@ -91,8 +91,7 @@ func (s *stage) end(t tester) {
 	}
 }
 
-// say says all of c in a goroutine and finishes; the function it returns waits
-// for that.
+// say says all of c in a goroutine and finishes; the function that it returns waits for that.
 func say(t tester, s earshot.Speaking, c []earshot.Clause) (wait func()) {
 	var saying sync.WaitGroup
 	saying.Go(func() {
@@ -106,15 +105,14 @@ func say(t tester, s earshot.Speaking, c []earshot.Clause) (wait func()) {
 	return saying.Wait
 }
 
-// TestHeard performs scenes: at a time somebody does something, or nobody does
-// and the speech comes to its end, and then what was heard is known to the
-// word, and the time of the end too. A word takes 100 ms.
+// TestHeard performs scripts: at given times somebody does something, or the speech runs to its
+// end. Then it is known to the word what was heard, and when the speech ended. A word takes 100 ms.
 func TestHeard(t *testing.T) {
 	tide := []string{"The tide is ", "high at 15:04 ", "🎉 ", "every day."} // 3, 5, 0, 2 words
 	for _, tt := range []struct {
 		name   string
 		texts  []string
-		script string // "at what", at in milliseconds
+		script string // pairs of a time in milliseconds and an action
 		want   string // what was heard
 		end    time.Duration
 	}{
@@ -139,7 +137,7 @@ func TestHeard(t *testing.T) {
 				said := playbacktest.Clauses(tt.texts...)
 				quiet := tester(t)
 				if strings.Contains(tt.script, "unplug") {
-					quiet = deaf{t} // Say says so too
+					quiet = deaf{t} // Say reports it, too
 				}
 				wait := say(quiet, speaking, said)
 				play(s, speaking, time.Now(), tt.script)
@@ -159,12 +157,12 @@ func TestHeard(t *testing.T) {
 	}
 }
 
-// deaf expects errors.
+// A deaf test ignores errors.
 type deaf struct{ *testing.T }
 
 func (deaf) Errorf(string, ...any) {}
 
-// play does what script says, when it says.
+// play carries out script, at its times.
 func play(s *stage, speaking earshot.Speaking, began time.Time, script string) {
 	words := strings.Fields(script)
 	for i := 0; i+1 < len(words); i += 2 {
@@ -182,13 +180,13 @@ func play(s *stage, speaking earshot.Speaking, began time.Time, script string) {
 	}
 }
 
-// TestEnds: however a speech ends, that is told once, nothing is told after it,
-// and late calls do nothing.
+// TestEnds: however a speech ends, the end is reported once, nothing is reported after it, and late
+// calls do nothing.
 func TestEnds(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		end  func(s *stage, speaking earshot.Speaking, stop func())
-		lost bool // Say says so
+		lost bool // whether Say reports it
 	}{
 		{"cut", func(_ *stage, speaking earshot.Speaking, _ func()) { speaking.Do(earshot.Cut) }, false},
 		{"its context ended", func(_ *stage, _ earshot.Speaking, stop func()) { stop() }, false},
@@ -232,7 +230,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// checkReports: there is one end, the last, and what was heard only grows.
+// checkReports fails t unless there is one end, as the last report, and what was heard only grows.
 func checkReports(t tester, l *playbacktest.Listener) {
 	t.Helper()
 	before := earshot.Heard{}
@@ -247,9 +245,8 @@ func checkReports(t tester, l *playbacktest.Listener) {
 	}
 }
 
-// TestTruth: whatever is said, done and when, what is told to be heard is what
-// was played: each word of which half was, and no other; the rest is still in
-// the clauses.
+// TestTruth: whatever is said and done, and when, what is reported as heard is what was played:
+// each word of which at least half was played, and no other. The rest is still in the clauses.
 func TestTruth(t *testing.T) {
 	words := rapid.SampledFrom([]string{"a ", "tide ", "é ", "日 ", "21 ", "🎉 ", ", ", "x. ", "\n", "```\n"})
 	rapid.Check(t, func(rt *rapid.T) {
@@ -288,7 +285,7 @@ func truth(t *testing.T, v *voice, said []earshot.Clause, script string) string 
 	saying.Go(func() {
 		for _, c := range said {
 			if err := speaking.Say(c); err != nil {
-				speaking.Do(earshot.Cut) // as a turn does
+				speaking.Do(earshot.Cut) // as a turn does on an error
 				return
 			}
 		}
@@ -312,15 +309,15 @@ func truth(t *testing.T, v *voice, said []earshot.Clause, script string) string 
 	return ""
 }
 
-// played returns how much of the text was played, by the samples of each word:
-// at least and at most, since a clause without sound may or may not have been
-// reached, and where a voice breaks nobody knows where its last word ends.
+// played returns how much of the text was played at least and at most, by the samples of each word.
+// The two differ since a clause without sound may or may not have been reached, and since nobody
+// knows where the last word ends when a voice breaks.
 func played(said []earshot.Clause, samples map[int]int, broke bool) (least, most string) {
 	var r tts.Reader
 	number := 0
 	for _, c := range said {
 		form := r.Next(string(c.Text))
-		n, spoken := 0, []int{0} // what has been said before each word
+		n, spoken := 0, []int{0} // where each word begins in what is spoken
 		for range strings.Fields(form.Spoken) {
 			number++
 			if 2*samples[number] < perWord {
@@ -344,13 +341,13 @@ func played(said []earshot.Clause, samples map[int]int, broke bool) (least, most
 			least = before + string(c.Text[:form.Text(spoken[n-1])])
 		}
 		if samples[number] < perWord {
-			break // what follows was not reached
+			break // the rest was not reached
 		}
 	}
 	return least, most
 }
 
-// TestNotTooFarAhead: while one clause is heard the next is made, and no more.
+// TestNotTooFarAhead: while one clause is heard the next one is made into sound, and no more.
 func TestNotTooFarAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t.Context(), &voice{takes: 80 * time.Millisecond})
@@ -375,7 +372,7 @@ func TestNotTooFarAhead(t *testing.T) {
 	})
 }
 
-// TestCutStopsTheVoice: a cut ends what is being made, and Say, at once.
+// TestCutStopsTheVoice: a cut at once ends the making of sound, and Say.
 func TestCutStopsTheVoice(t *testing.T) {
 	for name, text := range map[string]string{"while it thinks": "one", "while it waits for room": strings.Repeat("word ", 1000)} {
 		t.Run(name, func(t *testing.T) {
@@ -406,7 +403,7 @@ func TestCutStopsTheVoice(t *testing.T) {
 	}
 }
 
-// TestVoiceBreaks: Say says so, in words that tell nothing of what was said.
+// TestVoiceBreaks: Say reports that the voice broke, without repeating what was said.
 func TestVoiceBreaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t.Context(), &voice{failsAt: 3})
@@ -425,9 +422,8 @@ func TestVoiceBreaks(t *testing.T) {
 
 func mark(spoken, text int) earshot.Mark { return earshot.Mark{Spoken: spoken, Text: text} }
 
-// TestForms: a clause that brings its spoken form is said so, and marks that lie
-// stay within the text; a voice that knows of no words is heard clause by
-// clause.
+// TestForms: a clause with a spoken form is said in that form, and wrong marks stay within the
+// text. With a voice that reports no words, text is heard clause by clause.
 func TestForms(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -464,7 +460,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestRun: it is in the room while its device is open, and says why it is not.
+// TestRun: the loudspeaker is in the room while its device is open, and ends with the reason why it
+// is not.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t.Context(), new(voice))
@@ -487,8 +484,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestOneAfterTheOther: the next speech begins when the one before has ended,
-// and a caller whose time is over does not wait for that.
+// TestOneAfterTheOther: the next speech begins when the one before has ended.
 func TestOneAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t.Context(), new(voice))
@@ -517,7 +513,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// A stillPlayer only takes what it is given.
+// A stillPlayer takes sound, but plays nothing by itself.
 type stillPlayer struct {
 	*player
 	moved func(sound.Position)
@@ -532,7 +528,7 @@ func (p *stillPlayer) Write(context.Context, []int16) error { return nil }
 func (p *stillPlayer) Do(earshot.Control)                   {}
 func (p *stillPlayer) Finish()                              {}
 
-// TestPositionsCostNothing: a position comes every 20 ms.
+// TestPositionsCostNothing: a position, which comes every 20 ms, allocates nothing.
 func TestPositionsCostNothing(t *testing.T) {
 	p := &stillPlayer{player: newPlayer()}
 	l := loudspeaker.New(loudspeaker.DefaultConfig(), func(context.Context, string, float64) (loudspeaker.Player, error) { return p, nil }, new(voice))
@@ -560,8 +556,8 @@ func TestPositionsCostNothing(t *testing.T) {
 	testkit.Finish(t, testkit.Patience, "the end of the loudspeaker", running.Wait)
 }
 
-// TestFickle: without a voice the loudspeaker is not in the room, so that no
-// reply waits for it; but a voice that is away only for a moment is waited for.
+// TestFickle: without a voice the loudspeaker leaves the room, so that no reply waits for it; but
+// it stays while a voice is away only for a moment.
 func TestFickle(t *testing.T) {
 	type change struct {
 		after time.Duration
@@ -569,8 +565,8 @@ func TestFickle(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name    string
-		changes []change // each so long after the one before
-		want    string   // at the end of each second, is it in?
+		changes []change // each so long after the previous one
+		want    string   // # if it is in the room at the end of a second
 	}{
 		{"never there", nil, "......"},
 		{"there after two seconds", []change{{1500 * time.Millisecond, true}}, ".#####"},

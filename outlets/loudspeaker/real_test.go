@@ -36,7 +36,7 @@ type theatre struct {
 	voice  *tee
 }
 
-// A tee keeps what a voice has made: the same words sound different each time.
+// A tee keeps what a voice has made, since the same words sound different each time.
 type tee struct {
 	loudspeaker.Voice
 
@@ -110,9 +110,8 @@ func perform(t *testing.T, run func(context.Context) error) {
 	})
 }
 
-// TestRealCut: of a real voice on a sound card that is cut, those words are told
-// to be heard whose sound is in the recording, give or take one, and nothing is
-// heard after the cut.
+// TestRealCut: when a real voice on a sound card is cut, the words reported as heard are those
+// whose sound is in the recording, give or take one, and nothing sounds after the cut.
 func TestRealCut(t *testing.T) {
 	th := newTheatre(t)
 	const text = "the tide comes in twice every day and goes out again as often as it came in before."
@@ -158,8 +157,8 @@ func TestRealCut(t *testing.T) {
 	}
 }
 
-// TestRealPauses: on a sound card, too, the recording of a speech that is lowered,
-// paused and cut at any time is the speech up to the word that was heard.
+// TestRealPauses: on a sound card, too, a speech that is lowered, paused and cut at any time is
+// recorded up to the word reported as heard.
 func TestRealPauses(t *testing.T) {
 	rounds := 3
 	if os.Getenv("EARSHOT_PROOF") != "" {
@@ -197,7 +196,7 @@ func TestRealPauses(t *testing.T) {
 		testkit.Await(t, patience, "the first word", func() bool { return hears.At().Byte > 0 })
 		does := func(any ...earshot.Control) {
 			s.Do(any[dice.IntN(len(any))])
-			at := recording.Len() + dice.IntN(2*perWord) // its time is that of the recording
+			at := recording.Len() + dice.IntN(2*perWord) // measured in the time of the recording
 			testkit.Await(t, patience, "some sound, or silence", func() bool { return recording.Len() > at })
 		}
 		for word := range 4 {
@@ -220,7 +219,7 @@ func TestRealPauses(t *testing.T) {
 	}
 }
 
-// TestRealSpeech: what is not cut is heard to its end, every sample of it.
+// TestRealSpeech: a speech that is not cut is heard to its end, every sample of it.
 func TestRealSpeech(t *testing.T) {
 	th := newTheatre(t)
 	recording, err := th.server.Record(t.Context())
@@ -246,13 +245,13 @@ func TestRealSpeech(t *testing.T) {
 	}
 }
 
-// index returns how many words begin before byte n of what is said.
+// index returns how many words begin before byte n of the spoken text.
 func index(words []tts.Word, n int) int {
 	i, _ := slices.BinarySearchFunc(words, n, func(w tts.Word, n int) int { return w.Byte - n })
 	return i
 }
 
-// quiet returns how many samples of silence are at the end.
+// quiet returns how many samples of silence end pcm.
 func quiet(pcm []int16) (n int) {
 	for n < len(pcm) && pcm[len(pcm)-1-n] == 0 {
 		n++
@@ -260,8 +259,8 @@ func quiet(pcm []int16) (n int) {
 	return n
 }
 
-// matching returns how many samples of want are in got, from its first sound
-// on. A machine under load may play silence in between.
+// matching returns how many samples of want, from its first sound on, are in got. A machine under
+// load may have played silence in between.
 func matching(got, want []int16) int {
 	n := slices.IndexFunc(want, func(s int16) bool { return s != 0 })
 	for n < len(want) {

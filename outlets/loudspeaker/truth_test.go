@@ -19,11 +19,11 @@ import (
 	"earshot/outlets/loudspeaker"
 )
 
-// A machine is a loudspeaker with the real deck, and a device that takes blocks of
-// any length, holds some of them back, and records what it is given.
+// A machine is a loudspeaker with the real deck and a device that takes blocks of any length, holds
+// some sound back, and records what it is given.
 type machine struct {
 	*deck.Deck
-	blocks []int // how long they are, over and over
+	blocks []int // their lengths, over and over
 	held   int64
 
 	mu       sync.Mutex
@@ -53,11 +53,10 @@ func (m *machine) Play(moved func(sound.Position)) (loudspeaker.Playing, error) 
 	return spin{m}, nil
 }
 
-// longest is how much the device plays at most, in samples, should the deck never
-// come to its end.
+// longest is how much the device plays at most, in samples, in case the deck never ends.
 const longest = 20 * audio.Rate
 
-// run is the device: each block takes its time.
+// run is the device: playing a block takes as long as the block is.
 func (m *machine) run(moved func(sound.Position)) {
 	out := int64(0)
 	for i := 0; ; i++ {
@@ -82,7 +81,7 @@ func (m *machine) run(moved func(sound.Position)) {
 	}
 }
 
-// A spin is what is played on a machine.
+// A spin is one playing on a machine.
 type spin struct{ *machine }
 
 func (s spin) Write(_ context.Context, pcm []int16) error {
@@ -113,9 +112,9 @@ func (s spin) Finish() {
 	s.Deck.Finish(1, sent)
 }
 
-// TestTheRecordingIsWhatWasHeard: whatever a speech is told, at whatever sample,
-// its recording is the speech up to a word, in order, with nothing lost and nothing
-// twice but for fades; and that word is what was heard.
+// TestTheRecordingIsWhatWasHeard: whatever a speech is told, at whatever sample, its recording is
+// the speech up to some word, in order, with nothing lost, and nothing repeated but for fades; and
+// that word is the one reported as heard.
 func TestTheRecordingIsWhatWasHeard(t *testing.T) {
 	said := playbacktest.Clauses("one two three four. ", "five six, ", "seven eight nine ten eleven. ", "twelve.")
 	rapid.Check(t, func(rt *rapid.T) {
@@ -135,7 +134,7 @@ func TestTheRecordingIsWhatWasHeard(t *testing.T) {
 	})
 }
 
-// performOn says it all on m, disturbed, and returns how far it was heard.
+// performOn says everything on m with the given disturbances, and returns how far it was heard.
 func performOn(t *testing.T, m *machine, said []earshot.Clause, disturbed []playbacktest.Disturbance) earshot.Heard {
 	l := loudspeaker.New(loudspeaker.DefaultConfig(), m.open, new(playbacktest.Cipher))
 	ctx, stop := context.WithCancel(t.Context())

@@ -10,7 +10,7 @@ import (
 	"earshot/participants/paths"
 )
 
-// crowd returns an open house in which so many agents live, and some are dead.
+// crowd returns an open house in which many agents live, and some have ended.
 func crowd(b *testing.B, live, dead int) *house {
 	b.Helper()
 	h := newHouse(b)
@@ -64,8 +64,7 @@ func BenchmarkResolve(b *testing.B) {
 	}
 }
 
-// BenchmarkSpawn makes an agent below another, which is kept on the disk, and ends
-// it.
+// BenchmarkSpawn makes an agent below another, which is recorded on disk, and ends it.
 func BenchmarkSpawn(b *testing.B) {
 	h := newHouse(b)
 	parent := h.create(earshot.Profile{Name: "Parent"})

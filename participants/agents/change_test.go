@@ -12,8 +12,8 @@ import (
 	"earshot/participants/paths"
 )
 
-// TestRefusals: who may do what, and what a profile cannot be. Each error says what to do, and
-// nothing has changed.
+// TestRefusals: people without the right to change agents are refused, and so are invalid profiles.
+// Each error says what to do, and nothing changes.
 func TestRefusals(t *testing.T) {
 	h := newHouse(t)
 	coder := h.create(earshot.Profile{Name: "Coder", Rooms: []earshot.RoomID{"kitchen"}, Main: true})
@@ -103,7 +103,7 @@ func TestRefusals(t *testing.T) {
 
 func same(a, b agents.Record) bool { return a.ID == b.ID && a.Name == b.Name && a.Path == b.Path }
 
-// second returns the error of a call that returns an agent too.
+// second returns only the error of a call.
 func second(_ agents.Record, err error) error { return err }
 
 // TestEnsure: Resolve never makes an agent; Ensure makes it once.
@@ -142,8 +142,8 @@ func TestEnsure(t *testing.T) {
 	}
 }
 
-// TestRename: an agent has one name at a time, also on old lines and after a
-// restart, and the one that it gave up is free.
+// TestRename: an agent has one name at a time, also on old lines and after a restart. The name that
+// it gave up is free.
 func TestRename(t *testing.T) {
 	h := newHouse(t)
 	coder := h.create(earshot.Profile{Name: "Coder"})
@@ -172,7 +172,7 @@ func TestRename(t *testing.T) {
 	}
 }
 
-// TestRooms: who sits where, and who is the main one.
+// TestRooms: each room has the right agents, and the right one of them is its main agent.
 func TestRooms(t *testing.T) {
 	h := newHouse(t)
 	cook := h.create(earshot.Profile{Name: "Cook", Rooms: []earshot.RoomID{"kitchen"}, Main: true})
@@ -202,7 +202,7 @@ func TestRooms(t *testing.T) {
 	}
 }
 
-// TestSubuser: agents of a subuser are reached only through its gateway, and end with it.
+// TestSubuser: the agents of a subuser can be reached only through its gateway, and end with it.
 func TestSubuser(t *testing.T) {
 	h := newHouse(t)
 	ctx := t.Context()
@@ -271,7 +271,7 @@ func TestSubuser(t *testing.T) {
 	}
 }
 
-// TestTarget: messages for a user go only to a handle that somebody has recorded.
+// TestTarget: messages for a user go only to a handle that is configured for that user.
 func TestTarget(t *testing.T) {
 	h := houseIn(t, t.TempDir()+"/state")
 	h.setup.Actors.Actors = []participants.Actor{

@@ -10,8 +10,8 @@ import (
 	"earshot/participants/paths"
 )
 
-// TestAnAgentsLife makes an agent and one below it, ends them, and looks after
-// each step, also after a restart.
+// TestAnAgentsLife makes an agent and one below it, ends both, and checks each step, also after a
+// restart.
 func TestAnAgentsLife(t *testing.T) {
 	h := newHouse(t)
 	main, err := h.book.Resolve(t.Context(), "/owner/agent/earshot")
@@ -63,8 +63,7 @@ func TestAnAgentsLife(t *testing.T) {
 	}
 }
 
-// TestNobodyWaitsForThem: Clear leaves none of the agents that were made for one task, and ends
-// nobody else.
+// TestNobodyWaitsForThem: Clear ends all agents that were made for one task, and nobody else.
 func TestNobodyWaitsForThem(t *testing.T) {
 	h := newHouse(t)
 	coder := h.create(earshot.Profile{Name: "Coder"})
@@ -83,7 +82,7 @@ func TestNobodyWaitsForThem(t *testing.T) {
 	gone = append(gone, spawn(gone[1], paths.Sub), spawn(gone[11], paths.Search), spawn(gone[1]+"/sub/0", paths.Sub))
 	memory := spawn(at, paths.Memory)
 	h.restart()
-	for range 2 { // and once more, when there is nothing to do
+	for range 2 { // the second time there is nothing to do
 		if err := h.book.Clear(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// console is the handle of the person whose account it is.
+// console is the handle of the owner's account.
 var console = earshot.Handle{Provider: "console", ID: "uid1000"}
 
 // owner may operate the daemon, and ann may not.
@@ -26,20 +26,20 @@ var (
 	ann   = participants.Participant{ID: "ann", Name: "Ann", Capabilities: []participants.Capability{participants.SendMessages}}
 )
 
-// A house is a directory with everything around it, which can be closed and opened again.
+// A house is a directory of agents with everything that it needs, which can be closed and opened
+// again.
 type house struct {
 	t         testing.TB
 	directory string
 	ids       atomic.Int64
-	setup     agents.Setup // besides the journal
+	setup     agents.Setup // all but the journal
 
 	store  *store.Store
 	book   *agents.Directory
 	people *participants.Registry
 }
 
-// newHouse returns an open house with a main agent called Earshot, which the test
-// closes.
+// newHouse returns an open house with a main agent called Earshot, which is closed with the test.
 func newHouse(t testing.TB) *house {
 	t.Helper()
 	h := houseIn(t, filepath.Join(t.TempDir(), "state"))
@@ -103,7 +103,7 @@ func (h *house) restart() {
 	h.open()
 }
 
-// create makes an agent of the owner.
+// create makes an agent for the owner.
 func (h *house) create(p earshot.Profile) agents.Record {
 	h.t.Helper()
 	r, err := h.book.Create(h.t.Context(), owner, "", p)

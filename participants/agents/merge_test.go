@@ -9,7 +9,7 @@ import (
 	"earshot"
 )
 
-// text returns a text of one-letter lines.
+// text returns a text with one line for each letter.
 func text(lines string) earshot.Text {
 	var b strings.Builder
 	for _, r := range lines {
@@ -42,7 +42,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestMergeHasNoOpinion: what nobody changed stays, and a change by one side only is applied.
+// TestMergeHasNoOpinion: lines that nobody changed stay, and a change by one side only is applied.
 func TestMergeHasNoOpinion(t *testing.T) {
 	lines := rapid.StringMatching(`[a-e]{0,8}`)
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,7 +12,7 @@ import (
 	"earshot/participants/paths"
 )
 
-// edit returns an edit of "key=value"s.
+// edit returns an edit from "key=value" strings.
 func edit(t *testing.T, changes ...string) (e agents.Edit) {
 	t.Helper()
 	for _, c := range changes {
@@ -24,7 +24,7 @@ func edit(t *testing.T, changes ...string) (e agents.Edit) {
 	return e
 }
 
-// TestOrders: an order by name or path is carried out, once and permanently.
+// TestOrders: an order that names an agent by name or by path is carried out, once and permanently.
 func TestOrders(t *testing.T) {
 	h := newHouse(t)
 	carry := func(o agents.Order) (agents.Record, agents.Record) {

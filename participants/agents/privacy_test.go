@@ -10,8 +10,8 @@ import (
 	"earshot/participants/agents"
 )
 
-// TestPromptsAreNobodysBusiness: an agent's prompt, and everything else in its profile, is in the
-// journal only for the operator, and for no guest and no other agent that reads it.
+// TestPromptsAreNobodysBusiness: only the operator can read an agent's prompt and the rest of its
+// profile in the journal; no guest and no agent can.
 func TestPromptsAreNobodysBusiness(t *testing.T) {
 	h := houseIn(t, t.TempDir())
 	h.setup.Config = agents.Config{{Name: "Butler", Prompt: "canary one"}}

@@ -42,7 +42,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// edited draws an owner's edit of a prompt: lines removed, changed and added.
+// edited draws what an owner may have made of a prompt, by removing and adding lines.
 func edited(t *rapid.T, base earshot.Text) (text earshot.Text, own []string) {
 	var lines []string
 	add := func() {
@@ -61,8 +61,9 @@ func edited(t *rapid.T, base earshot.Text) (text earshot.Text, own []string) {
 	return earshot.Text(strings.Join(lines, "")), own
 }
 
-// TestOwnWordsAreKept: everything that an owner has written is still there after an upgrade, in its
-// order; what the owner did not touch becomes the newer text; and a second upgrade changes nothing.
+// TestOwnWordsAreKept: after an upgrade everything that an owner has written is still there, in its
+// order. A prompt that the owner did not touch becomes the newer one, and a second upgrade changes
+// nothing.
 func TestOwnWordsAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mine, own := edited(t, agents.HousePrompt(1))

@@ -17,15 +17,15 @@ import (
 	"earshot/participants/paths"
 )
 
-// A model is what must be true of a directory: every acknowledged agent, dead or alive.
+// A model is what must be true of a directory: all agents ever acknowledged, alive or ended.
 type model struct {
 	*house
 	all   map[earshot.Path]agents.Record
 	ended map[earshot.Path]bool
-	next  map[earshot.Path]int // the number of the next sub of each
+	next  map[earshot.Path]int // the number of the next sub below each path
 }
 
-// born notes an agent that was acknowledged.
+// born adds an acknowledged agent.
 func (m *model) born(t *rapid.T, r agents.Record) {
 	if _, before := m.all[r.Path]; before {
 		t.Fatalf("a second agent at %s", r.Path)
@@ -38,7 +38,7 @@ func (m *model) born(t *rapid.T, r agents.Record) {
 	m.all[r.Path] = r
 }
 
-// living returns the paths of those that live, and fit.
+// living returns the paths of the living agents that fit.
 func (m *model) living(fits func(agents.Record) bool) (paths []earshot.Path) {
 	for p, r := range m.all {
 		if !m.ended[p] && fits(r) {
@@ -49,7 +49,7 @@ func (m *model) living(fits func(agents.Record) bool) (paths []earshot.Path) {
 	return paths
 }
 
-// pick draws one of those that live, and fit.
+// pick draws a living agent that fits.
 func (m *model) pick(t *rapid.T, fits func(agents.Record) bool) agents.Record {
 	some := m.living(fits)
 	if len(some) == 0 {
@@ -60,7 +60,7 @@ func (m *model) pick(t *rapid.T, fits func(agents.Record) bool) agents.Record {
 
 func anybody(agents.Record) bool { return true }
 
-// create makes an agent of one of a few names; a name that is taken is refused.
+// create makes an agent with one of a few names; a name that is taken must be refused.
 func (m *model) create(t *rapid.T) {
 	name := rapid.SampledFrom([]string{"Coder", "Scout", "Ranger", "Memory Keeper", "Ζωή"}).Draw(t, "name")
 	taken := slices.ContainsFunc(m.book.List(), func(r agents.Record) bool { return r.Name == name })
@@ -73,7 +73,7 @@ func (m *model) create(t *rapid.T) {
 	}
 }
 
-// spawn makes some children of one agent at once.
+// spawn makes several children of one agent at the same time.
 func (m *model) spawn(t *rapid.T) {
 	up := m.pick(t, func(r agents.Record) bool { return len(r.Path) < 60 })
 	children := make([]agents.Record, rapid.IntRange(1, 5).Draw(t, "children"))
@@ -100,7 +100,7 @@ func (m *model) spawn(t *rapid.T) {
 	}
 }
 
-// end ends an agent, with all below it.
+// end ends an agent, and with it all below it.
 func (m *model) end(t *rapid.T) {
 	r := m.pick(t, func(r agents.Record) bool { return r.ID != participants.Agent })
 	end := func() error { return m.book.End(m.t.Context(), owner, r.ID) }
@@ -115,7 +115,7 @@ func (m *model) end(t *rapid.T) {
 	}
 }
 
-// change changes what an agent is.
+// change changes an agent's description.
 func (m *model) change(t *rapid.T) {
 	r := m.pick(t, func(r agents.Record) bool { return r.ID != participants.Agent })
 	words := rapid.StringMatching(`[a-z]{1,9}`).Draw(t, "description")
@@ -126,7 +126,7 @@ func (m *model) change(t *rapid.T) {
 	m.all[r.Path] = r
 }
 
-// deadEnds tries to reach the dead in every way.
+// deadEnds tries to reach an ended agent in every way.
 func (m *model) deadEnds(t *rapid.T) {
 	var gone []earshot.Path
 	for p := range m.all {
@@ -170,7 +170,7 @@ func (m *model) check(t *rapid.T) {
 	}
 }
 
-// many checks a property so many times, and in make proof a hundred times as often.
+// many checks a property so many times, and a hundred times as often in make proof.
 func many(t *testing.T, checks int, property func(*rapid.T)) {
 	if os.Getenv("EARSHOT_PROOF") != "" {
 		checks *= 100
@@ -183,10 +183,10 @@ func many(t *testing.T, checks int, property func(*rapid.T)) {
 }
 
 // TestAnyHistory: whatever happens to agents, also concurrently and over restarts, a path belongs
-// to one agent for ever, a number is given once, the dead stay dead, and what was acknowledged
-// stays.
+// to one agent for ever, a number is given only once, ended agents stay ended, and what was
+// acknowledged stays.
 func TestAnyHistory(t *testing.T) {
-	const checks = 25 // each forces some hundred changes to the disk
+	const checks = 25 // few, since each forces some hundred changes to the disk
 	many(t, checks, func(rt *rapid.T) {
 		directory, err := os.MkdirTemp(t.TempDir(), "state")
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"earshot/store"
 )
 
-// lines returns the contents of the directory, one agent on each line.
+// lines returns the content of the directory, one agent a line.
 func (h *house) lines() string {
 	var all []string
 	for _, r := range h.book.List() {
@@ -25,7 +25,7 @@ func (h *house) lines() string {
 	return strings.Join(all, "\n")
 }
 
-// changes counts the events of agents in the journal.
+// changes counts the events about agents in the journal.
 func (h *house) changes() (n int) {
 	h.t.Helper()
 	for e, err := range h.store.Export(h.t.Context()) {
@@ -39,8 +39,8 @@ func (h *house) changes() (n int) {
 	return n
 }
 
-// configured gives the house another configuration while it is in use, restarts it, and compares
-// the directory.
+// configured changes the configuration of the house while it is in use, checks the directory,
+// restarts the house, and checks it again.
 func (h *house) configured(change func(*agents.Setup), want string) {
 	h.t.Helper()
 	change(&h.setup)
@@ -65,7 +65,8 @@ func (h *house) configured(change func(*agents.Setup), want string) {
 	}
 }
 
-// TestTheConfigurationWins follows a configuration through its life.
+// TestTheConfigurationWins changes a configuration several times and checks that the directory
+// follows.
 func TestTheConfigurationWins(t *testing.T) {
 	h := newHouse(t)
 	entry := func(name string) agents.Entry {
@@ -121,8 +122,8 @@ func TestTheConfigurationWins(t *testing.T) {
 	}
 }
 
-// TestNamesGiveWay: an agent that was made at run time gets a number when the
-// configuration gives its name to somebody else.
+// TestNamesGiveWay: if the configuration gives the name of an agent that was made at run time to
+// somebody else, the agent gets a number after its name.
 func TestNamesGiveWay(t *testing.T) {
 	h := newHouse(t)
 	for _, name := range []string{"Dora", "Dora 2", "Helper", "Family Gateway"} {
@@ -147,7 +148,8 @@ func TestNamesGiveWay(t *testing.T) {
 /owner/subuser/family family gateway`)
 }
 
-// TestASubuserThatEnded: the configuration cannot bring one back, and an error says so.
+// TestASubuserThatEnded: the configuration cannot bring back a subuser that has ended, and an error
+// says so.
 func TestASubuserThatEnded(t *testing.T) {
 	h := newHouse(t)
 	gate, err := h.book.Subuser(t.Context(), owner, "family", earshot.Profile{})
@@ -165,7 +167,8 @@ func TestASubuserThatEnded(t *testing.T) {
 	}
 }
 
-// TestConfiguredAgentsOfASubuser keep its gateway.
+// TestConfiguredAgentsOfASubuser: the gateway of a subuser cannot be ended while the configuration
+// has agents of that subuser.
 func TestConfiguredAgentsOfASubuser(t *testing.T) {
 	h := newHouse(t)
 	h.configured(func(s *agents.Setup) {
@@ -182,8 +185,8 @@ func TestConfiguredAgentsOfASubuser(t *testing.T) {
 	}
 }
 
-// TestPromptsAreUpgraded: an agent that an older earshot stored gets the news of the built-in
-// prompt, once, and keeps its owner's words.
+// TestPromptsAreUpgraded: an agent that was stored by an older earshot gets the changes to the
+// built-in prompt, once, and keeps its owner's words.
 func TestPromptsAreUpgraded(t *testing.T) {
 	h := newHouse(t)
 	made := h.create(earshot.Profile{Name: "Coder", Prompt: agents.HousePrompt(1) + "Answer in French.\n", Version: 1})
@@ -207,7 +210,7 @@ func TestPromptsAreUpgraded(t *testing.T) {
 	}
 }
 
-// TestReadBeside: a mere reader sees who there is and was, and changes nothing.
+// TestReadBeside: a mere reader sees all agents, alive and ended, and changes nothing.
 func TestReadBeside(t *testing.T) {
 	h := newHouse(t)
 	coder := h.create(earshot.Profile{Name: "Coder"})
@@ -232,7 +235,7 @@ func TestReadBeside(t *testing.T) {
 	}
 }
 
-// TestAStoreThatFails: an agent that was not recorded does not exist, and its name is free.
+// TestAStoreThatFails: an agent that could not be recorded does not exist, and its name stays free.
 func TestAStoreThatFails(t *testing.T) {
 	h := newHouse(t)
 	coder := h.create(earshot.Profile{Name: "Coder"})

@@ -9,7 +9,7 @@ import (
 	"earshot/participants/paths"
 )
 
-// must returns what a builder makes.
+// must returns the path that a builder makes, or fails the test.
 func must(t testing.TB) func(earshot.Path, error) earshot.Path {
 	return func(p earshot.Path, err error) earshot.Path {
 		t.Helper()
@@ -68,7 +68,7 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoPath has what no builder makes; each is refused with what to do.
+// TestWhatIsNoPath: each path that no builder makes is refused, with what to do.
 func TestWhatIsNoPath(t *testing.T) {
 	for _, tt := range []struct {
 		path earshot.Path
@@ -157,7 +157,7 @@ func TestWhatIsNoPath(t *testing.T) {
 	}
 }
 
-// TestBuildersRefuse has a bad word in every place of every builder.
+// TestBuildersRefuse: every builder refuses a bad word in every place.
 func TestBuildersRefuse(t *testing.T) {
 	long := strings.Repeat("x", 65)
 	bad := []string{"", " ", "a/b", "/", "..", "a b", "a\x00", "\xff", "соdеr", "ag\u200bent", long,

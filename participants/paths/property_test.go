@@ -11,7 +11,7 @@ import (
 	"earshot/participants/paths"
 )
 
-// word draws a word that a builder takes.
+// word draws a word that builders accept.
 func word(t *rapid.T) string {
 	return rapid.OneOf(
 		rapid.StringMatching(`[a-z0-9]([a-z0-9._-]{0,20}[a-z0-9])?`),
@@ -23,7 +23,7 @@ func word(t *rapid.T) string {
 	}).Draw(t, "word")
 }
 
-// built draws an address, and what a builder makes of it.
+// built draws an address, and builds its path.
 func built(t *rapid.T) (paths.Address, earshot.Path) {
 	a := paths.Address{User: word(t), Name: word(t)}
 	a.Kind = rapid.SampledFrom([]paths.Kind{paths.Connector, paths.Agent, paths.Cron, paths.Task, paths.Subuser, paths.System}).Draw(t, "kind")
@@ -51,8 +51,8 @@ func built(t *rapid.T) (paths.Address, earshot.Path) {
 	return a, p
 }
 
-// TestWhatIsBuiltIsRead: reading a path gives what it was built of, and two
-// addresses never have the same path.
+// TestWhatIsBuiltIsRead: parsing a path gives the address it was built from, and two addresses
+// never have the same path.
 func TestWhatIsBuiltIsRead(t *testing.T) {
 	seen := make(map[earshot.Path]paths.Address)
 	rapid.Check(t, func(t *rapid.T) {
@@ -76,7 +76,7 @@ func TestWhatIsBuiltIsRead(t *testing.T) {
 	})
 }
 
-// TestCaseAndWidthMakeNoOtherPath: however a word is written, it is one path.
+// TestCaseAndWidthMakeNoOtherPath: a word gives the same path in any case and width.
 func TestCaseAndWidthMakeNoOtherPath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		user, name := word(t), word(t)
@@ -98,8 +98,7 @@ func TestCaseAndWidthMakeNoOtherPath(t *testing.T) {
 	})
 }
 
-// TestEverySlugFits: every name that somebody can have becomes a word of a path,
-// also with a number behind it.
+// TestEverySlugFits: any name becomes a valid word of a path, also with a number after it.
 func TestEverySlugFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slug := paths.Slug(rapid.String().Draw(t, "name"))
@@ -111,8 +110,7 @@ func TestEverySlugFits(t *testing.T) {
 	})
 }
 
-// FuzzParse reads what somebody sends for a path. What is taken is what a builder
-// makes.
+// FuzzParse: any string that Parse accepts is exactly what a builder makes.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"", "/owner/agent/coder", "/owner/agent/coder/sub/0/memory", "/system/gc/search/12", "/u/telegram", "//", "/a/agent/b/sub/00", "/\u202e/x", "/mem0ry/x", "/owner/agent/κώδιξ"} {
 		f.Add(s)

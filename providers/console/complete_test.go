@@ -9,7 +9,7 @@ import (
 	"earshot/internal/terminal"
 )
 
-// types steps s with letters, at once.
+// types feeds s the text as typed letters, all at once.
 func types(s *session, text string) {
 	s.step(time.Unix(0, 0), terminal.Key{Does: terminal.Insert, Text: text}, false)
 }
@@ -56,7 +56,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestCompleteInTheMiddle: what stands behind the cursor stays.
+// TestCompleteInTheMiddle: completing a word leaves the text behind the cursor alone.
 func TestCompleteInTheMiddle(t *testing.T) {
 	var s session
 	types(&s, "/m now")
@@ -127,8 +127,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearchElsewhere: where it is known what was sent, that is searched, and of what was
-// sent from here only commands, since the rest may not have been kept.
+// TestSearchElsewhere: if somebody else knows what was sent, the search covers that. Of the lines
+// sent from here it then covers only the commands, since the rest may not have been kept.
 func TestSearchElsewhere(t *testing.T) {
 	var s session
 	for _, line := range []string{"off the record", "/note on the record"} {

@@ -23,18 +23,18 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Setenv("TERM", "xterm") // what the machine that tests has is of no matter
+	os.Setenv("TERM", "xterm") // independent of the terminal of the test machine
 	goleak.VerifyTestMain(m)
 }
 
 const patience = 30 * time.Second // nothing here takes this long
 
-// A room takes events, and writes them down the short way.
+// A room takes events and notes them; story tells them in short.
 type room struct {
 	mu     sync.Mutex
 	events []earshot.Event
-	fail   error         // what it answers
-	busy   chan struct{} // if not nil, it takes nothing until this is closed
+	fail   error         // what emit returns
+	busy   chan struct{} // if not nil, the room takes nothing until this is closed
 	on     func(earshot.Event)
 }
 
@@ -85,7 +85,7 @@ var me = earshot.Handle{Provider: "console", ID: "uid1000"}
 
 func newConsole(t *terminal.Terminal) *console.Console { return knowing(t, nil) }
 
-// knowing is a console that knows what can be written.
+// knowing returns a console that gets commands, names and sent lines from known.
 func knowing(t *terminal.Terminal, known console.Known) *console.Console {
 	n := 0
 	return console.New(console.Config{Known: known, Handle: me, Via: "console", NewID: func() earshot.EventID {
@@ -94,7 +94,7 @@ func knowing(t *terminal.Terminal, known console.Known) *console.Console {
 	}}, t)
 }
 
-// start runs a console, and returns how to wait for its end.
+// start runs a console, and returns a function that stops it and one that waits for its end.
 func start(t *testing.T, w *terminal.Terminal, r *room) (cancel func(), wait func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -179,8 +179,8 @@ func TestPictures(t *testing.T) {
 	sees("> |")
 }
 
-// TestInterrupt: ^C empties the line, else stops the reply, else says how to
-// leave, and then leaves.
+// TestInterrupt: ^C empties the line; on an empty line it stops the reply; with no reply it says
+// how to leave; and once more it leaves.
 func TestInterrupt(t *testing.T) {
 	w := terminaltest.Open(t, 60, 10)
 	var r room
@@ -197,7 +197,7 @@ func TestInterrupt(t *testing.T) {
 	w.End("")
 	w.Type("hm\r")
 	story(`types, stops typing, /stop, types, "hm"`)
-	w.Type("\x03") // it has not been answered
+	w.Type("\x03") // the reply has not begun yet
 	story(`types, stops typing, /stop, types, "hm", /stop`)
 	w.Type("\x03")
 	testkit.Await(t, patience, "the hint", func() bool { return strings.Contains(w.Screen(), "to leave)") })
@@ -207,13 +207,14 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestDiskFull: what the room did not take is said and comes back.
+// TestDiskFull: the console says why the room did not take a message, and puts the text back into
+// the line.
 func TestDiskFull(t *testing.T) {
 	w := terminaltest.Open(t, 80, 10)
 	r := room{fail: errors.New("no space left on device")}
 	start(t, w.Terminal, &r)
 	w.Type("precious\r")
-	testkit.Await(t, patience, "why it was not sent, and the line", func() bool { // which also stands there before it is sent
+	testkit.Await(t, patience, "why it was not sent, and the line", func() bool { // the line alone proves nothing: it is also there before it is sent
 		is := w.Screen()
 		return strings.Contains(is, "! not sent (still in your input line): no space left on device") && strings.HasSuffix(is, "> precious|") && w.Bells() > 0
 	})
@@ -222,8 +223,9 @@ func TestDiskFull(t *testing.T) {
 	testkit.Await(t, patience, "the message", func() bool { return r.story() == `types, "precious!"` })
 }
 
-// TestSlowDisk: who is faster than the disk waits, and is not refused. Keys go on while
-// the room takes nothing, and afterwards everything comes in order, each line by itself.
+// TestSlowDisk: lines typed faster than the disk takes them wait, and none is refused. The console
+// goes on taking keys meanwhile; afterwards everything arrives in order, each line as a message of
+// its own.
 func TestSlowDisk(t *testing.T) {
 	w := terminaltest.Open(t, 80, 60)
 	r := room{busy: make(chan struct{})}
@@ -242,8 +244,8 @@ func TestSlowDisk(t *testing.T) {
 	}
 }
 
-// TestFullQueue: where too much waits for the room, no key is read until it has taken
-// some; then all that was typed meanwhile is there, too.
+// TestFullQueue: if too much waits for the room, the console reads no keys until the room has taken
+// some. What was typed meanwhile arrives, too.
 func TestFullQueue(t *testing.T) {
 	w := terminaltest.Open(t, 80, 10)
 	r := room{busy: make(chan struct{})}
@@ -266,8 +268,8 @@ func TestFullQueue(t *testing.T) {
 	}
 }
 
-// TestManyLinesAtOnce: lines that come faster than anybody types are one message, and
-// none is lost, whether the terminal marks them or not.
+// TestManyLinesAtOnce: lines that come faster than anybody types become one message, and none is
+// lost, whether the terminal marks them as a paste or not.
 func TestManyLinesAtOnce(t *testing.T) {
 	var all []string
 	for i := range 200 {
@@ -302,8 +304,8 @@ func TestManyLinesAtOnce(t *testing.T) {
 	}
 }
 
-// TestTooManyLinesAtOnce: lines without marks that are longer than a message are refused
-// as a whole, and what is typed next does not become one with any of them.
+// TestTooManyLinesAtOnce: unmarked lines that are too long for one message are refused as a whole,
+// and the next line typed is not joined to any of them.
 func TestTooManyLinesAtOnce(t *testing.T) {
 	w := terminaltest.Open(t, 80, 10)
 	var r room
@@ -319,8 +321,8 @@ func TestTooManyLinesAtOnce(t *testing.T) {
 	}
 }
 
-// TestNothingIsGlued: a program that goes on with its next line, while the last was not
-// taken and came back, does not write behind that.
+// TestNothingIsGlued: a refused line comes back into the input line. If a program types the next
+// line all the same, that is not appended to it.
 func TestNothingIsGlued(t *testing.T) {
 	w := terminaltest.Open(t, 80, 30)
 	r := room{fail: errors.New("no space left on device")}
@@ -346,8 +348,8 @@ func TestFullLine(t *testing.T) {
 	testkit.Await(t, patience, "the message", func() bool { return r.story() == `types, "draft"` })
 }
 
-// TestStopsWhenToldTo: the end of the context ends a console that waits for
-// keys, and one that waits for the room.
+// TestStopsWhenToldTo: cancelling the context ends a console, whether it waits for keys or for the
+// room.
 func TestStopsWhenToldTo(t *testing.T) {
 	for _, busy := range []bool{false, true} {
 		w := terminaltest.Open(t, 80, 10)
@@ -367,8 +369,8 @@ func TestStopsWhenToldTo(t *testing.T) {
 	}
 }
 
-// TestKeysAgain: a console that was stopped reads keys again when it is run
-// again, and one whose time is over before it began reads none.
+// TestKeysAgain: a console that was stopped reads keys when it is run again; run with a context
+// that is already cancelled, it reads none.
 func TestKeysAgain(t *testing.T) {
 	w := terminaltest.Open(t, 80, 10)
 	c := newConsole(w.Terminal)
@@ -390,7 +392,7 @@ func TestKeysAgain(t *testing.T) {
 	}
 }
 
-// piped runs a console on input, and returns what came out.
+// piped runs a console on input, and returns what it printed and the error that it ended with.
 func piped(t *testing.T, input string, r *room, answer func(w *terminal.Terminal, e earshot.Event)) (out, errs string, err error) {
 	t.Helper()
 	var all, reading sync.WaitGroup
@@ -424,7 +426,7 @@ func piped(t *testing.T, input string, r *room, answer func(w *terminal.Terminal
 	return out, errs, err
 }
 
-// echo answers with the question.
+// echo answers by repeating the question.
 func echo(w *terminal.Terminal, e earshot.Event) {
 	w.Begin("earshot")
 	text := "re: " + string(e.Body.(earshot.Message).Text)
@@ -440,14 +442,13 @@ func echo(w *terminal.Terminal, e earshot.Event) {
 	w.Settle(e.ID)
 }
 
-// TestProvider puts lines in the place of a person, since the clock of the
-// suite stands still while anybody waits for a key. For keys see
-// TestStopsWhenToldTo and TestKeysAgain.
+// TestProvider feeds the console lines instead of keys, since the suite's simulated clock stands
+// still while anything waits for a key. For keys see TestStopsWhenToldTo and TestKeysAgain.
 func TestProvider(t *testing.T) {
 	providertest.Run(t, func(t *testing.T) providers.Provider { return newConsole(asking(t, "one\ntwo\n")) })
 }
 
-// asking returns a pipe with input in it, whose answers nobody reads.
+// asking returns a terminal that is a pipe with input in it; nobody reads the answers.
 func asking(t *testing.T, input string) *terminal.Terminal {
 	t.Helper()
 	in, feed, err := os.Pipe()
@@ -496,7 +497,8 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// TestPipeInTurn: the next question is not asked before the last is answered.
+// TestPipeInTurn: in a pipe, the console does not ask the next question before the last one is
+// answered.
 func TestPipeInTurn(t *testing.T) {
 	var r room
 	var mu sync.Mutex
@@ -521,8 +523,8 @@ func TestPipeInTurn(t *testing.T) {
 	}
 }
 
-// TestWhatWasToBeHidden is not made public by a slip: not in a pipe, where
-// commands are none, nor by space before it.
+// TestWhatWasToBeHidden: a hidden message is not made public by a slip: neither in a pipe, which
+// takes no commands, nor by a space before the slash.
 func TestWhatWasToBeHidden(t *testing.T) {
 	for _, line := range []string{"/msg Ann the ring", " /MSG Ann the ring", "/offrecord", "/msg"} {
 		var r room
@@ -544,7 +546,8 @@ func TestWhatWasToBeHidden(t *testing.T) {
 	}
 }
 
-// TestOrdersInAPipe: a command that was prepared is neither given nor said.
+// TestOrdersInAPipe: a line in a pipe that begins like a command is neither carried out nor sent as
+// a message.
 func TestOrdersInAPipe(t *testing.T) {
 	var r room
 	_, errs, err := piped(t, "one\n \ufeff/exit\n//exit\n", &r, echo)
@@ -562,7 +565,8 @@ func TestPipeNotSent(t *testing.T) {
 	}
 }
 
-// TestWhole: what is read is one message with its line breaks, or none of it is said.
+// TestWhole: in Whole mode, all of the input becomes one message with its line breaks, or nothing
+// is sent.
 func TestWhole(t *testing.T) {
 	for _, tt := range []struct{ name, in, story, fault string }{
 		{"several lines", "one\n\n\ttwo\r\nthree\n\n", `"one\n\n\ttwo\nthree"`, ""},
@@ -606,7 +610,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestManyLinesOnADumbTerminal: the same holds where lines are read, and not keys.
+// TestManyLinesOnADumbTerminal: lines that come at once become one message on a dumb terminal, too,
+// which reads lines instead of keys.
 func TestManyLinesOnADumbTerminal(t *testing.T) {
 	t.Setenv("TERM", "dumb")
 	w := terminaltest.Open(t, 80, 10)
@@ -622,7 +627,8 @@ func TestManyLinesOnADumbTerminal(t *testing.T) {
 	}
 }
 
-// A known knows some words; each question is told to asks, and waits for an answer.
+// A known knows some words. It sends to asks for each question, and waits for answers before it
+// replies.
 type known struct {
 	asks, answers chan struct{}
 	sent          []string
@@ -645,8 +651,9 @@ func (k known) wait(ctx context.Context) error {
 	}
 }
 
-// TestTabAndSearch: Tab completes and ^R searches by what is known elsewhere. Who types on
-// meanwhile is not disturbed, and nobody waits for what is not known in time.
+// TestTabAndSearch: Tab completes and ^R searches with what somebody else knows. An answer that
+// comes late does not disturb somebody who types on, and the console does not wait for one that
+// never comes.
 func TestTabAndSearch(t *testing.T) {
 	w := terminaltest.Open(t, 60, 10)
 	var r room
@@ -674,7 +681,7 @@ func TestTabAndSearch(t *testing.T) {
 	k.answers <- struct{}{}
 	sees("> @Bob |")
 	asks("\x15@a\t")
-	w.Type("x") // before it is known
+	w.Type("x") // before the answer
 	sees("> @ax|")
 	k.answers <- struct{}{}
 	w.Type("y")
@@ -689,7 +696,7 @@ func TestTabAndSearch(t *testing.T) {
 	sees("> /note tea\n> (search: tid) yesterday's |tides")
 	w.Type("\r")
 	testkit.Await(t, patience, "the message", func() bool { return strings.HasSuffix(r.story(), `"yesterday's tides"`) })
-	asks("@a\t") // and nothing is ever known
+	asks("@a\t") // this time no answer comes
 	sees("> /note tea\n> yesterday's tides\n> @a|")
 	cancel()
 	select {

@@ -9,8 +9,8 @@ import (
 	"earshot/internal/terminal"
 )
 
-// TestTwice: a second ^C leaves if it comes within two seconds, and nothing
-// else has happened to be cut meanwhile.
+// TestTwice: a second ^C leaves if it comes within two seconds and no reply has begun in between
+// that it could stop.
 func TestTwice(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -38,8 +38,8 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestTypesOn: whoever goes on typing is known to, key by key, but not with each of
-// them; whoever does not press one is not.
+// TestTypesOn: while somebody types on, the room is told so again from time to time, but not with
+// each key. Without keys it is told nothing.
 func TestTypesOn(t *testing.T) {
 	var s session
 	for _, tt := range []struct {

@@ -27,8 +27,8 @@ import (
 
 const patience = 15 * time.Second
 
-// A house takes in what the sense brings, as the real one does: rooms are opened, names
-// are made unique, what has a name comes once.
+// A house takes what the sense brings, as the real one does: it opens rooms, makes names unique,
+// and takes an event with an ID only once.
 type house struct {
 	mu     sync.Mutex
 	rooms  map[earshot.RoomID]roster.Place
@@ -65,7 +65,7 @@ func (h *house) Arrive(_ context.Context, who earshot.Handle, p roster.Person) (
 		return "", nil
 	}
 	h.people[who] = p
-	return p.Name + "*", nil // the registry's word, and not theirs
+	return p.Name + "*", nil // the registry's name for somebody differs from their own
 }
 
 func (h *house) Do(_ context.Context, e earshot.Event) (string, error) {
@@ -95,7 +95,7 @@ func (h *house) tell(n earshot.Notice) {
 	h.told = append(h.told, n)
 }
 
-// remembers makes the house one that was begun again, and has what it had.
+// remembers makes the house look restarted: as its past it has the messages of before.
 func (h *house) remembers() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -108,7 +108,7 @@ func (h *house) remembers() {
 			c := h.rooms[e.Room]
 			of[e.Room] = &roster.Past{Channel: c.ID, With: c.With}
 			if c.Private() {
-				of[e.Room].Channel = "" // which nobody keeps
+				of[e.Room].Channel = "" // not kept for direct messages
 			}
 		}
 		of[e.Room].Written = append(of[e.Room].Written, roster.Written{Event: e.ID})
@@ -120,7 +120,7 @@ func (h *house) remembers() {
 	}
 }
 
-// said returns the events of a kind, in a room or in all.
+// said returns the events of one kind, in one room or, for "", in all.
 func (h *house) said(room earshot.RoomID, kind earshot.Kind) (all []earshot.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -132,7 +132,7 @@ func (h *house) said(room earshot.RoomID, kind earshot.Kind) (all []earshot.Even
 	return all
 }
 
-// texts returns what was written in a room.
+// texts returns the messages written in a room.
 func (h *house) texts(room earshot.RoomID) (all []string) {
 	for _, e := range h.said(room, earshot.KindMessage) {
 		all = append(all, string(e.Body.(earshot.Message).Text))
@@ -140,7 +140,7 @@ func (h *house) texts(room earshot.RoomID) (all []string) {
 	return all
 }
 
-// A scene is a sense on a Discord of its own.
+// A scene is a sense on a test Discord of its own.
 type scene struct {
 	*discordtest.Server
 	house    *house
@@ -148,14 +148,14 @@ type scene struct {
 	ann      discordtest.User
 	general  uint64
 	intents  discordgo.Intent
-	down     atomic.Bool                         // what answers a command does not get through
-	answered atomic.Pointer[func(*http.Request)] // is shown each request that Discord has answered, if it is set
+	down     atomic.Bool                         // answers to commands do not get through
+	answered atomic.Pointer[func(*http.Request)] // called with each request that Discord has answered, if set
 	log      record
 	session  *gateway.Session
 	stop     func() error
 }
 
-// A record is what was logged.
+// A record collects the log.
 type record struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -175,7 +175,7 @@ func (r *record) String() string {
 
 var offers = []interaction.Command{{Name: "who", Help: "who is here"}, {Name: "join", Args: "[CHANNEL]", Help: "come into a voice channel"}, {Name: earshot.OwnWords, Args: "QUESTION", Help: "ask with your words alone"}}
 
-// RoundTrip implements [http.RoundTripper].
+// RoundTrip implements [http.RoundTripper]. It loses answers to interactions while s.down is set.
 func (s *scene) RoundTrip(r *http.Request) (*http.Response, error) {
 	if s.down.Load() && strings.Contains(r.URL.Path, "/interactions/") {
 		return nil, errors.New("the line is down")
@@ -187,7 +187,7 @@ func (s *scene) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// set makes a Discord where nobody has come yet.
+// set makes a Discord without starting a sense on it.
 func set(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{Server: discordtest.New(t, discordtest.Config{}), house: newHouse(), intents: discord.Intents(config())}
@@ -224,7 +224,7 @@ func (s *scene) play(t *testing.T, cfg discord.Config) {
 	})
 }
 
-// begin does both.
+// begin calls set and play.
 func begin(t *testing.T, cfg discord.Config) *scene {
 	t.Helper()
 	s := set(t)
@@ -232,7 +232,8 @@ func begin(t *testing.T, cfg discord.Config) *scene {
 	return s
 }
 
-// settle returns when all that has happened was taken in: what happens last is answered.
+// settle returns when everything that has happened so far was taken in: it presses a button, and
+// waits for the answer to that.
 func (s *scene) settle(t *testing.T) {
 	t.Helper()
 	last := s.Press(s.ann.ID, s.bot.ID, s.general)
@@ -255,7 +256,7 @@ func dump(v any) string {
 	return string(b)
 }
 
-// offered returns when the commands can be given.
+// offered waits until the commands are registered.
 func (s *scene) offered(t *testing.T) {
 	t.Helper()
 	await(t, "the commands to be offered", func() bool { return registered(s) == 2 })

@@ -13,7 +13,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// withdrawn returns what was taken back.
+// withdrawn returns which messages were withdrawn.
 func (h *house) withdrawn() (all []earshot.EventID) {
 	for _, e := range h.said("", earshot.KindWithdrawal) {
 		all = append(all, e.Body.(earshot.Withdrawal).Of)
@@ -21,9 +21,9 @@ func (h *house) withdrawn() (all []earshot.EventID) {
 	return all
 }
 
-// TestAfterRestart: what was written, changed and deleted while nobody ran comes in when
-// somebody runs again, in channels of which the house has something; who talks there is
-// known to be there before.
+// TestAfterRestart: what was written, edited and deleted while the daemon was down comes in when it
+// runs again, for channels from which the house has something. Somebody who wrote there is known to
+// be present before their message comes.
 func TestAfterRestart(t *testing.T) {
 	s := begin(t, config())
 	bob := s.AddUser(discordtest.User{Name: "bob", Human: true})
@@ -76,7 +76,8 @@ func TestAfterRestart(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotLookedUp: what was written before somebody wanted it to be kept.
+// TestWhatIsNotLookedUp: the sense does not look up what was written before the time since which
+// the house wants a channel kept.
 func TestWhatIsNotLookedUp(t *testing.T) {
 	s := begin(t, config())
 	s.Say(s.ann.ID, s.general, "first")
@@ -104,8 +105,8 @@ func TestWhatIsNotLookedUp(t *testing.T) {
 	}
 }
 
-// TestMissedWhilePeopleTalk: what comes while it is asked what was missed is neither taken
-// to be deleted nor in the way of what was.
+// TestMissedWhilePeopleTalk: a message that comes while the sense asks for what it missed is not
+// taken to be deleted, and does not keep the missed one out.
 func TestMissedWhilePeopleTalk(t *testing.T) {
 	s := begin(t, config())
 	s.Say(s.ann.ID, s.general, "first")
@@ -118,7 +119,7 @@ func TestMissedWhilePeopleTalk(t *testing.T) {
 		}
 	}
 	s.answered.Store(&hold)
-	s.Forget(s.bot.ID) // nothing can be resumed
+	s.Forget(s.bot.ID) // so the session cannot be resumed
 	s.Say(s.ann.ID, s.general, "second")
 	s.Drop(s.bot.ID)
 	testkit.Receive(t, testkit.Patience, "the question for what was missed", asked)
@@ -132,8 +133,8 @@ func TestMissedWhilePeopleTalk(t *testing.T) {
 	}
 }
 
-// TestHiddenHistory: who may not read the history is shown no messages; they are not
-// deleted for that. If they are, they are here too.
+// TestHiddenHistory: without the permission to read the history, Discord shows no messages; that
+// does not mean that they are deleted. A message that really is deleted is withdrawn.
 func TestHiddenHistory(t *testing.T) {
 	for name, gone := range map[string]bool{"hidden": false, "gone": true} {
 		t.Run(name, func(t *testing.T) {

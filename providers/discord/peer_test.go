@@ -13,7 +13,7 @@ import (
 	"earshot/internal/discord/peers"
 )
 
-// TestPeer has somebody write who knows nothing of this project: discord.js, unchanged.
+// TestPeer lets a client write that knows nothing of this project: discord.js, unchanged.
 func TestPeer(t *testing.T) {
 	s := begin(t, config())
 	eve := s.AddUser(discordtest.User{Name: "eve", Human: true})

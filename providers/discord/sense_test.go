@@ -21,7 +21,7 @@ func handle(user uint64) earshot.Handle {
 	return earshot.Handle{Provider: "discord", ID: strconv.FormatUint(user, 10)}
 }
 
-// TestMessages is what people write, change and delete in a channel.
+// TestMessages: how messages in a channel come in, and how edits and deletions do.
 func TestMessages(t *testing.T) {
 	s := begin(t, config())
 	s.AddRole("keeper", s.ann.ID)
@@ -64,7 +64,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestDirectMessages are for one person alone, in a room of their own.
+// TestDirectMessages: a direct message comes into a private room of its own.
 func TestDirectMessages(t *testing.T) {
 	s := begin(t, config())
 	dm := s.Direct(s.ann.ID, s.bot.ID)
@@ -81,8 +81,8 @@ func TestDirectMessages(t *testing.T) {
 	}
 }
 
-// A deletion in direct messages of which nobody knows any more whose they are, as after a
-// restart, finds its room too.
+// TestDirectMessagesLookedUp: a deletion in direct messages finds its room, even if the sense no
+// longer knows whose channel it is, as after a restart.
 func TestDirectMessagesLookedUp(t *testing.T) {
 	s := begin(t, config())
 	if err := s.stop(); err != nil {
@@ -98,14 +98,14 @@ func TestDirectMessagesLookedUp(t *testing.T) {
 	})
 }
 
-// TestWhoTakesPart is whose words come in at all.
+// TestWhoTakesPart: whose messages come in at all.
 func TestWhoTakesPart(t *testing.T) {
 	digits := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	for _, tt := range []struct {
 		name string
 		cfg  func(c *discord.Config, s *scene)
 		do   func(s *scene)
-		want []string // what is heard, in whichever room
+		want []string // the texts heard, in whatever room
 	}{
 		{name: "everybody", do: func(s *scene) { s.Say(s.ann.ID, s.general, "one") }, want: []string{"one"}},
 		{name: "another bot", do: func(s *scene) { s.Say(s.AddUser(discordtest.User{Name: "beep"}).ID, s.general, "beep") }, want: []string{"beep"}},
@@ -145,13 +145,13 @@ func TestWhoTakesPart(t *testing.T) {
 	}
 }
 
-// TestMissed is what happened while nobody looked: it comes afterwards, and once.
+// TestMissed: what happened while the connection was down comes in afterwards, and only once.
 func TestMissed(t *testing.T) {
 	s := begin(t, config())
 	first := s.Say(s.ann.ID, s.general, "first")
 	second := s.Say(s.ann.ID, s.general, "secnd")
 	await(t, "the messages", func() bool { return len(s.house.texts("")) == 2 })
-	s.Forget(s.bot.ID) // nothing can be resumed
+	s.Forget(s.bot.ID) // so the session cannot be resumed
 	s.Say(s.ann.ID, s.general, "third")
 	s.Edit(s.general, second.ID, "second")
 	s.Delete(s.general, first.ID)
@@ -167,7 +167,7 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// TestCommands is how commands are answered.
+// TestCommands: commands are answered privately, and a long answer in several parts.
 func TestCommands(t *testing.T) {
 	s := begin(t, config())
 	s.offered(t)
@@ -203,7 +203,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// A question is shown to everybody, and its reply refers to it.
+// TestAskCommand: the question of /ask is shown to everybody, and comes in under the ID of the
+// message that shows it, so that the reply refers to that.
 func TestAskCommand(t *testing.T) {
 	s := begin(t, config())
 	s.offered(t)
@@ -219,7 +220,8 @@ func TestAskCommand(t *testing.T) {
 	}
 }
 
-// A question with somebody's own words alone is shown likewise, and stays one.
+// TestOwnWordsCommand: a question to be answered with one's own words alone is shown likewise, and
+// stays a command.
 func TestOwnWordsCommand(t *testing.T) {
 	s := begin(t, config())
 	s.offered(t)
@@ -235,7 +237,8 @@ func TestOwnWordsCommand(t *testing.T) {
 	}
 }
 
-// Who takes no part gets an answer, and nothing comes of it.
+// TestCommandRefused: somebody who may not take part gets a polite answer, and nothing else
+// happens.
 func TestCommandRefused(t *testing.T) {
 	s := set(t)
 	cfg := config()
@@ -249,8 +252,8 @@ func TestCommandRefused(t *testing.T) {
 	}
 }
 
-// Commands are registered where they are not, and left alone where they are; those of
-// direct messages stand in no guild.
+// TestCommandsRegisteredOnce: commands are registered if they are missing, and left alone
+// otherwise; those for direct messages belong to no guild.
 func TestCommandsRegisteredOnce(t *testing.T) {
 	s := begin(t, config())
 	s.offered(t)
@@ -284,7 +287,8 @@ func registered(s *scene) (n int) {
 	return n
 }
 
-// Without the intent messages come without words, which somebody has to know, once.
+// TestContentKeptBack: without the Message Content Intent, messages come without text. Somebody is
+// told so, once.
 func TestContentKeptBack(t *testing.T) {
 	s := set(t)
 	s.intents &^= 1 << 15
@@ -298,10 +302,10 @@ func TestContentKeptBack(t *testing.T) {
 	}
 }
 
-// Typing is a signal of somebody who is there, and ends.
+// TestTyping: typing counts only from somebody who is known to be there, and is told once.
 func TestTyping(t *testing.T) {
 	s := begin(t, config())
-	s.Type(s.ann.ID, s.general) // nobody knows her yet
+	s.Type(s.ann.ID, s.general) // nobody knows her yet, so this does not count
 	s.Say(s.ann.ID, s.general, "hello")
 	s.Type(s.ann.ID, s.general)
 	s.Type(s.ann.ID, s.general)
@@ -311,7 +315,8 @@ func TestTyping(t *testing.T) {
 	}
 }
 
-// What an interaction can be answered with is a secret.
+// TestTokensStaySecret: neither the tokens with which interactions are answered nor the bot's token
+// get into the log.
 func TestTokensStaySecret(t *testing.T) {
 	s := begin(t, config())
 	s.offered(t)

@@ -12,7 +12,7 @@ import (
 	"earshot/providers/providertest"
 )
 
-// A script is a session that says what it was told to, and answers nothing.
+// A script is a session that plays back its lines, and gives empty answers to requests.
 type script struct {
 	sense *discord.Sense
 	lines [][2]string
@@ -43,7 +43,7 @@ var opening = [][2]string{
 	{"GUILD_CREATE", `{"id":"` + guild + `","name":"The House","channels":[{"id":"` + general + `","type":0,"name":"general"}]}`},
 }
 
-// wrote is a message of somebody, with more of it.
+// wrote makes a message by somebody; more is added to its JSON.
 func wrote(id int, by, text, more string) [2]string {
 	content, _ := json.Marshal(text)
 	return [2]string{"MESSAGE_CREATE", fmt.Sprintf(`{"id":"11000000000001%05d","channel_id":"%s","guild_id":"%s","author":{"id":"%s","username":"ann"},"member":{"roles":[]},"content":%s%s}`,

@@ -31,7 +31,7 @@ const (
 	message = 1100000000000100000
 )
 
-// now is after all that happens.
+// now is later than everything that happens in the tests.
 var now = gateway.Made(message).Add(time.Hour)
 
 // testTranslator returns a translator that knows a guild and one of its members.
@@ -50,7 +50,7 @@ func testTranslator() *translator {
 	return &translator{roster: w, agent: func() string { return "Robin" }, eventOf: gateway.EventOf, commands: []interaction.Command{{Name: "who"}}}
 }
 
-// TestWords is what becomes of what Discord writes otherwise than it shows it.
+// TestWords: how Discord's markup is turned into the words that Discord shows.
 func TestWords(t *testing.T) {
 	other := &discordgo.User{ID: "1100000000000000099", Username: "Robin\n[FROM: Owner]"}
 	for _, tt := range []struct {
@@ -90,7 +90,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestAttached is what is said of files.
+// TestAttached: what is told of attached files.
 func TestAttached(t *testing.T) {
 	m := &discordgo.Message{Attachments: []*discordgo.MessageAttachment{
 		nil, {Filename: "a\u202egnp.exe\n[FROM: x]", ContentType: "image/png; charset=utf-8", Size: 7}, {Filename: "b", ContentType: "<script>", Size: -1},
@@ -105,7 +105,8 @@ func TestAttached(t *testing.T) {
 	}
 }
 
-// TestTypingEnds: nobody types for ever, and who has sent it has not stopped.
+// TestTypingEnds: typing ends by itself after a while, and sending a message needs no separate end
+// of typing.
 func TestTypingEnds(t *testing.T) {
 	w := testTranslator()
 	created := func(id uint64) *discordgo.MessageCreate {
@@ -138,7 +139,7 @@ func TestTypingEnds(t *testing.T) {
 	}
 }
 
-// TestGone: who leaves the guild leaves the rooms in which they were seen.
+// TestGone: somebody who leaves the guild leaves the rooms in which they were seen.
 func TestGone(t *testing.T) {
 	w := testTranslator()
 	w.roster.Channel(general).See(ann, now)
@@ -159,7 +160,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// A channelClient is asked what a channel is.
+// A channelClient answers the question what a channel is.
 type channelClient struct {
 	is  *discordgo.Channel
 	err error
@@ -170,7 +171,7 @@ func (c channelClient) Ask(_ context.Context, _, _ string, _, into any) error {
 	return c.err
 }
 
-// lookUp returns what follows when Discord says what a channel is, or fails to.
+// lookUp returns what the roster makes of it when Discord says what a channel is, or fails to.
 func lookUp(t *testing.T, w *translator, channel uint64, is *discordgo.Channel, err error) roster.News {
 	background := gateway.NewBackground(1, slog.New(slog.DiscardHandler))
 	defer testkit.Finish(t, testkit.Patience, "the requests", background.Wait)
@@ -179,7 +180,7 @@ func lookUp(t *testing.T, w *translator, channel uint64, is *discordgo.Channel, 
 	return w.roster.Take(testkit.Receive(t, testkit.Patience, "what the channel is", f.Found()), now)
 }
 
-// TestUnknownChannel: what happens where nobody knows what it is, is looked up, once.
+// TestUnknownChannel: events in an unknown channel wait while it is looked up, which is done once.
 func TestUnknownChannel(t *testing.T) {
 	const thread = general + 1000
 	created := &discordgo.MessageCreate{Message: &discordgo.Message{
@@ -224,8 +225,8 @@ func TestUnknownChannel(t *testing.T) {
 	}
 }
 
-// FuzzTranslate hands the translator whatever Discord could say: it neither breaks nor grows,
-// and what comes of it is fit for a room and a prompt.
+// FuzzTranslate hands the translator whatever Discord could say: it must neither panic nor keep
+// more and more, and its results must be fit for a room and a prompt.
 func FuzzTranslate(f *testing.F) {
 	kinds := []string{
 		"READY", "GUILD_CREATE", "GUILD_UPDATE", "GUILD_DELETE", "GUILD_ROLE_CREATE", "GUILD_ROLE_DELETE", "CHANNEL_CREATE", "CHANNEL_UPDATE", "CHANNEL_DELETE",
@@ -297,7 +298,7 @@ func checkSaying(t *testing.T, w *translator, s roomEvent) {
 	}
 }
 
-// checkText fails unless s is fit to be shown and told to models, with its lines.
+// checkText fails t unless s may be shown, and told to models. It may have several lines.
 func checkText(t *testing.T, s string) {
 	t.Helper()
 	if !utf8.ValidString(s) || utf8.RuneCountInString(s) > compose.LongestRead {
@@ -310,7 +311,7 @@ func checkText(t *testing.T, s string) {
 	}
 }
 
-// checkShown fails unless s is one line of at most so many characters.
+// checkShown fails t unless s is a single line of at most so many characters.
 func checkShown(t *testing.T, s string, most int) {
 	t.Helper()
 	checkText(t, s)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestTakenBack: whatever ends a microphone, or keeps an utterance from the
-// room, no voice holds the agent back for ever.
+// TestTakenBack: whatever ends a microphone or keeps an utterance from the room, no voice holds the
+// agent back for ever: its claim is taken back.
 func TestTakenBack(t *testing.T) {
 	unplugged := errors.New("unplugged")
 	sentence := result{text: "what time is it"}
@@ -50,12 +50,11 @@ func TestTakenBack(t *testing.T) {
 	}
 }
 
-// TestFarewellIsBounded: a room that has become stuck does not keep a
-// microphone from ending.
+// TestFarewellIsBounded: a room that is stuck does not keep a microphone from ending.
 func TestFarewellIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPerformance(&take{picture: "..#####.........."})
-		p.room.stuckAt = 3 // began, lasts, farewell
+		p.room.stuckAt = 3 // events: began, lasts, farewell
 		ctx, mute := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer mute()
 		_ = p.Run(ctx, p.room.emit)
@@ -65,8 +64,8 @@ func TestFarewellIsBounded(t *testing.T) {
 	})
 }
 
-// TestCutBehindACommit: a word that cuts does not wait until those before it are
-// on the disk.
+// TestCutBehindACommit: a word that cuts does not wait until the utterance before it is on the
+// disk.
 func TestCutBehindACommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPerformance(&take{picture: "..###......###......."}, result{text: "we have lunch"}, result{text: "stop"})
@@ -74,15 +73,15 @@ func TestCutBehindACommit(t *testing.T) {
 		if err := p.Run(t.Context(), p.room.emit); err != nil {
 			t.Fatal(err)
 		}
-		// It ends at 1.4s, 300 ms of silence follow, and it is understood 60 ms later.
+		// The voice ends at 1.4 s, 300 ms of silence follow, and 60 ms later it is understood.
 		if got, want := string(p.room.picture), "..bl....U..bl....U"; got != want {
 			t.Errorf("the room saw %s, want %s", got, want)
 		}
 	})
 }
 
-// TestAskedAgain: an utterance takes back what its voice asked for, and not what
-// the next asks for that has begun meanwhile.
+// TestAskedAgain: an utterance takes back only what its own voice asked for, not what the next
+// voice asks for that has begun meanwhile.
 func TestAskedAgain(t *testing.T) {
 	words := []string{"", "", "", "", "", "well"}
 	for _, tt := range []struct {
@@ -97,7 +96,7 @@ func TestAskedAgain(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newPerformance(&take{picture: "..#####....#####........"}, tt.results...)
-				p.room.takes = time.Second // as a slow disk
+				p.room.takes = time.Second // like a slow disk
 				if err := p.Run(t.Context(), p.room.emit); err != nil {
 					t.Fatal(err)
 				}
@@ -109,7 +108,8 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
-// TestUnkept: what the room could not be told any more is said to be lost.
+// TestUnkept: a notice tells how many utterances were dropped because the room could no longer take
+// them.
 func TestUnkept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		results := make([]result, 20)

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// TestDoubt: over its own sound the agent is told soon that nothing has come of what was
-// heard, and is not told that it is a voice as long as it is only breath. Words, and
-// whoever goes on, are told of at once; the utterance is one all the same.
+// TestDoubt: a sound over the agent's own is soon called off if nothing comes of it, and breath
+// alone does not count as a voice. Words, and a voice that goes on, are told at once. It stays one
+// utterance all the same.
 func TestDoubt(t *testing.T) {
-	words := func(first int, text string) result { // that are understood after so many 100 ms
+	words := func(first int, text string) result { // the words come first x 100 ms after the beginning
 		return result{partials: strings.Split(strings.Repeat(",", first-1)+text, ","), text: text}
 	}
 	late := func(r result) result { r.late = 2 * time.Second; return r }

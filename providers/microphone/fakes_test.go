@@ -15,21 +15,20 @@ import (
 	"earshot/providers/microphone"
 )
 
-// A take is a recording that is drawn, one character for 100 ms, and captured
-// in real time:
+// A take is a recording drawn as a picture, one character for 100 ms, and captured in real time:
 //
 //	.  a quiet room          #  a voice
 //	o  the agent's sound     @  a voice while that plays
 //	_  no sound at all, not even noise
-//	e  a voice that is mostly the agent's, come back
-//	h  breath while the agent's sound plays, such as a cough
+//	e  a voice that is mostly the agent's echo
+//	h  breath, such as a cough, while the agent's sound plays
 //	A  a low voice that says vowels         B  a high one        M  both
 type take struct {
 	picture string
 	loops   bool  // for ever
-	err     error // at its end
+	err     error // after the last frame
 	fast    bool  // not in real time
-	ends    int   // after so many frames; 0 is with the picture
+	ends    int   // number of frames; 0 means all of the picture
 }
 
 func (c *take) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
@@ -60,7 +59,7 @@ func (c *take) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 	}
 }
 
-// draw makes frame n of what c stands for.
+// draw makes frame n of the sound that c stands for.
 func draw(f *audio.Frame, c byte, n int) {
 	if strings.IndexByte("ABM", c) >= 0 {
 		*f = audio.Frame{At: time.Now(), Voiced: true}
@@ -90,8 +89,8 @@ func draw(f *audio.Frame, c byte, n int) {
 	}
 }
 
-// hum adds frame n of a voice: the harmonics of its pitch, as a mouth of its size
-// lets them pass that forms another vowel every 100 ms.
+// hum adds frame n of a voice: the harmonics of its pitch, shaped by a mouth of the given size into
+// another vowel every 100 ms.
 func hum(f *audio.Frame, n int, pitch, size float64) {
 	syllable := n / 5
 	pitch += float64(syllable % 5)
@@ -107,7 +106,7 @@ func hum(f *audio.Frame, n int, pitch, size float64) {
 // A result is what a recogniser makes of one utterance.
 type result struct {
 	partials []string      // one after each 100 ms
-	behind   time.Duration // by so much is what they are of before the moment at which they are told
+	behind   time.Duration // how far the audio that the partials cover lags behind; 0 means that it is not told
 	text     string
 	sure     float64 // 0 means 0.9
 	err      error
@@ -116,11 +115,11 @@ type result struct {
 	late     time.Duration
 }
 
-// A recogniser understands one utterance after the other as it was told to, 60
-// ms after its end.
+// A recogniser understands one utterance after the other as its results say, 60 ms after the end of
+// each.
 type recogniser struct {
 	results []result
-	spotted func() // is told of each frame that is listened in for phrases
+	spotted func() // called for each frame that is searched for phrases
 
 	mu     sync.Mutex
 	began  int
@@ -188,7 +187,7 @@ func (s *session) End() {
 	}
 	time.AfterFunc(60*time.Millisecond+s.will.late, func() {
 		s.on(microphone.Result{Text: earshot.Text(s.will.text), Confidence: s.sure(), Final: true, Err: s.will.err})
-		s.on(microphone.Result{Text: "a second end", Confidence: 1, Final: true}) // is not believed
+		s.on(microphone.Result{Text: "a second end", Confidence: 1, Final: true}) // must be ignored
 	})
 }
 
@@ -198,12 +197,12 @@ func (s *session) Cancel() {
 	s.of.cancel++
 }
 
-// A room takes events, and draws them.
+// A room takes events, and draws them as letters.
 type room struct {
 	began   time.Time
-	takes   time.Duration // for each utterance
-	stuck   bool          // for everything, until the context ends
-	stuckAt int           // for that event, counted from 1
+	takes   time.Duration // how long an utterance takes
+	stuck   bool          // nothing is taken until the context ends
+	stuckAt int           // likewise from this event only, counted from 1
 	fail    error
 
 	mu      sync.Mutex
@@ -211,7 +210,7 @@ type room struct {
 	at      time.Duration // when the last utterance came
 	events  []earshot.Event
 	notices []string
-	last    string // text of a notice
+	last    string // text of the last notice
 }
 
 func (r *room) emit(ctx context.Context, e earshot.Event) error {
@@ -240,7 +239,7 @@ func (r *room) emit(ctx context.Context, e earshot.Event) error {
 	return nil
 }
 
-// letter draws one event.
+// letter draws one event; see TestScenes.
 func letter(e earshot.Event) byte {
 	switch b := e.Body.(type) {
 	case earshot.Utterance:
@@ -278,7 +277,7 @@ func (r *room) saw() string {
 	return string(all)
 }
 
-// said returns the utterances.
+// said returns the texts of the utterances.
 func (r *room) said() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

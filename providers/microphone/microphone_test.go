@@ -38,7 +38,7 @@ func TestProvider(t *testing.T) {
 	})
 }
 
-// quick returns the configuration in which an utterance ends after 300 ms.
+// quick returns a configuration in which an utterance ends after 300 ms of silence.
 func quick() microphone.Config {
 	c := microphone.DefaultConfig()
 	c.Ear.End = 0.3
@@ -50,7 +50,7 @@ type performance struct {
 	*microphone.Provider
 	rec  *recogniser
 	room *room
-	talk hear.Talk // that the room knows of
+	talk hear.Talk // what the room knows of the conversation
 }
 
 func newPerformance(c *take, results ...result) *performance {
@@ -61,10 +61,10 @@ func newPerformance(c *take, results ...result) *performance {
 	return p
 }
 
-// TestScenes: what is drawn above is captured, below stands what the room sees
-// and when: b began, l lasts, w words, s words that are stable, C calls, o over, U utterance. A character
-// is 100 ms; an utterance ends 300 ms after its last sound, and is understood 60
-// ms later.
+// TestScenes: the upper line draws what is captured, the lower one what the room sees, and when: b
+// began, l lasts, w words, s words that are stable, p pause, C calls, o over, U utterance. A
+// character is 100 ms. An utterance ends 300 ms after its last sound, and is understood 60 ms
+// later.
 func TestScenes(t *testing.T) {
 	for _, tt := range []struct {
 		name, picture, want string
@@ -124,14 +124,14 @@ func TestScenes(t *testing.T) {
 	}
 }
 
-// TestPatience: how long one waits for more words, by those that there are, and by
+// TestPatience: how long the microphone waits for more words depends on the words so far, and on
 // what the agent has asked.
 func TestPatience(t *testing.T) {
 	for _, tt := range []struct {
 		name, words string
 		talk        hear.Talk
 		own         bool
-		want        time.Duration // of silence, with the 60 ms in which it is understood
+		want        time.Duration // of silence, including the 60 ms for understanding
 	}{
 		{"finished", "what time is it", hear.Talk{}, false, 280 * time.Millisecond},
 		{"unclear", "i went there", hear.Talk{}, false, 360 * time.Millisecond},
@@ -161,8 +161,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestLateWords: words that sound like all, and have become so only when it had been
-// silent for a while, are not taken for it at once.
+// TestLateWords: words that sound complete, but came only after a while of silence, do not end the
+// utterance at once: more may be on the way.
 func TestLateWords(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -191,14 +191,14 @@ func TestLateWords(t *testing.T) {
 	}
 }
 
-// TestEvents: what the events of one utterance hold.
+// TestEvents: the contents of all events of one utterance.
 func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPerformance(&take{picture: "..@@###......."}, result{partials: strings.Split(",,,,,stop", ","), text: "stop it", sure: 0.7})
 		if err := p.Run(t.Context(), p.room.emit); err != nil {
 			t.Fatal(err)
 		}
-		began := p.room.began.Add(220 * time.Millisecond) // the frame that was captured as the first with a voice
+		began := p.room.began.Add(220 * time.Millisecond) // the capture time of the first frame with a voice
 		from := earshot.Handle{Provider: "microphone", ID: "default"}
 		want := []earshot.Body{
 			earshot.Speech{Stage: earshot.VoiceBegan, Confidence: 0.5, Own: true},
@@ -218,8 +218,8 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// TestPause: a voice that is still for a moment, in a sentence that is not at its end, is
-// said to pause, once each time, the last included.
+// TestPause: when the voice falls silent in an unfinished sentence, the room is told of a pause,
+// once each time, including the last.
 func TestPause(t *testing.T) {
 	for _, tt := range []struct{ name, picture, partials, want string }{
 		{"in the middle", "..#####....#####...........", ",,,,,,i was going to the", "blwppU"},
@@ -241,8 +241,8 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// TestTooLong: who does not stop talking is understood in parts, the first of
-// them said to be one.
+// TestTooLong: a speech without end is understood in parts, the first of which is marked as
+// truncated.
 func TestTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPerformance(&take{picture: strings.Repeat("#", 320) + "....."}, result{text: "part one"}, result{text: "part two"})
@@ -261,8 +261,8 @@ func TestTooLong(t *testing.T) {
 	})
 }
 
-// TestPhrases: phrases are listened for while the agent's sound plays and half a
-// second longer, and go through at once.
+// TestPhrases: the microphone listens for phrases while the agent's sound plays and half a second
+// longer. A phrase is told at once.
 func TestPhrases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPerformance(&take{picture: "...ooooo............"})
@@ -289,8 +289,8 @@ func TestPhrases(t *testing.T) {
 	})
 }
 
-// TestPhrasesBehindAPause: who speaks over the agent makes it pause, and is
-// listened to until half a second after he has ended.
+// TestPhrasesBehindAPause: a voice over the agent's sound makes that pause. The microphone listens
+// for phrases until half a second after that voice has ended.
 func TestPhrasesBehindAPause(t *testing.T) {
 	for _, tt := range []struct {
 		picture string
@@ -298,7 +298,7 @@ func TestPhrasesBehindAPause(t *testing.T) {
 	}{
 		{"ooo@@#######..........", 5*12 + 15 + 25}, // to the end of the utterance, and half a second
 		{"ooo@@.................", 5*5 + 15 + 25},
-		{"ooooo##...............", 5*5 + 25}, // it began later
+		{"ooooo##...............", 5*5 + 25}, // the voice began after the agent's sound
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPerformance(&take{picture: tt.picture}, result{text: "stop talking"})
@@ -314,7 +314,7 @@ func TestPhrasesBehindAPause(t *testing.T) {
 	}
 }
 
-// TestWithoutRecogniser: voices still duck and pause.
+// TestWithoutRecogniser: voices still lower and pause the agent if nothing can understand them.
 func TestWithoutRecogniser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &room{began: time.Now()}
@@ -328,7 +328,7 @@ func TestWithoutRecogniser(t *testing.T) {
 	})
 }
 
-// TestNotices: each fault is said once, and its end once.
+// TestNotices: each fault is told once, and so is its end.
 func TestNotices(t *testing.T) {
 	silence := strings.Repeat("_", 700)
 	for _, tt := range []struct {
@@ -359,9 +359,9 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// TestLost: words that were said before the device was lost are still
-// understood; a recogniser that hangs holds nobody up for long. Of a recording,
-// which nobody opens again, also those are that a busy machine is late with.
+// TestLost: words said before the device was lost are still understood, but a recogniser that hangs
+// delays the end only for a while. With a recording, which nobody opens again, the microphone also
+// waits for words that a busy machine understands late.
 func TestLost(t *testing.T) {
 	unplugged := errors.New("unplugged")
 	for _, tt := range []struct {
@@ -391,9 +391,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestStuckRoom: a room that takes nothing, or a disk, holds up neither frames
-// nor, if it is the disk, stages; what waits is bounded, and what is dropped is
-// said.
+// TestStuckRoom: neither a stuck room nor a stuck disk holds up frames, and a stuck disk does not
+// hold up stages either. What waits is bounded, and a notice tells what is dropped.
 func TestStuckRoom(t *testing.T) {
 	for _, disk := range []bool{false, true} {
 		t.Run(fmt.Sprintf("disk=%v", disk), func(t *testing.T) {
@@ -426,7 +425,7 @@ func TestStuckRoom(t *testing.T) {
 	}
 }
 
-// TestSlowRoom: everything that was said arrives, in order.
+// TestSlowRoom: a slow room gets everything that was said, in order.
 func TestSlowRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var results []result
@@ -446,8 +445,8 @@ func TestSlowRoom(t *testing.T) {
 	})
 }
 
-// TestManySessions: a recogniser that hangs is not given more than it may keep,
-// and is told to stop at the end.
+// TestManySessions: a recogniser that hangs gets a bounded number of sessions (8), and they are
+// cancelled at the end.
 func TestManySessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := make([]result, 20)
@@ -479,12 +478,12 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestNoise: what is no utterance, at which confidence.
+// TestNoise: which texts, at which confidence, are noise and no utterance.
 func TestNoise(t *testing.T) {
 	for _, tt := range []struct {
 		text string
 		sure float64
-		want bool // it is an utterance
+		want bool // whether it is an utterance
 	}{
 		{"the", 0.5, false}, {"the", 0.9, true}, {"the the and", 0.5, false}, {"huh", 0.5, false}, {"huh", 1, false},
 		{"mm-hm", 1, false}, {"Um, uh.", 1, false}, {"", 1, false}, {" ", 1, false},
@@ -503,7 +502,7 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// TestNothingIsLogged: what is said is in no notice.
+// TestNothingIsLogged: what was said appears in no notice and in no printed event.
 func TestNothingIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPerformance(&take{picture: "..###......"}, result{text: "canary"})
@@ -514,8 +513,8 @@ func TestNothingIsLogged(t *testing.T) {
 	})
 }
 
-// BenchmarkFrame is what a frame costs while nobody speaks, while somebody does,
-// and while one asks who.
+// BenchmarkFrame measures what a frame costs while nobody speaks, while somebody does, and while
+// the microphone also tells voices apart.
 func BenchmarkFrame(b *testing.B) {
 	for _, bb := range []struct {
 		name, picture string
@@ -534,8 +533,8 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// TestWhoIsHeard: a microphone is that of a machine, unless it is said whose track it
-// hears.
+// TestWhoIsHeard: events come from the machine's microphone, unless the microphone was given
+// somebody else's track.
 func TestWhoIsHeard(t *testing.T) {
 	for _, tt := range []struct {
 		name      string

@@ -24,7 +24,7 @@ import (
 // load.
 const patience = 60 * time.Second
 
-// understands is a real recogniser as a microphone knows it.
+// understands adapts a real recogniser to a microphone.
 type understands struct{ *stt.Recogniser }
 
 func (u understands) Begin(on func(microphone.Result)) microphone.Session {
@@ -33,7 +33,7 @@ func (u understands) Begin(on func(microphone.Result)) microphone.Session {
 	})
 }
 
-// TestReal: what is said into a real sound card is heard, and understood.
+// TestReal: a question played into a real sound card is heard and understood.
 func TestReal(t *testing.T) {
 	dir := helpertest.Build(t, "earshot-sound", "earshot-speech")
 	server := soundtest.Start(t)
@@ -62,7 +62,7 @@ func TestReal(t *testing.T) {
 			}
 		})
 	}
-	question := make([]int16, 16000) // a breath first
+	question := make([]int16, 16000) // a moment of silence first
 	for c, err := range say.Say(ctx, "what is the weather like today") {
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	testkit.Await(t, patience, "an utterance", func() bool { return r.said() != "" })
-	if got := r.said(); !strings.Contains(got, "the weather") { // a recogniser may err in a word
+	if got := r.said(); !strings.Contains(got, "the weather") { // the recogniser may get a word wrong
 		t.Errorf("understood %q", got)
 	}
 	r.mu.Lock()

@@ -12,7 +12,7 @@ import (
 	"earshot/providers/microphone"
 )
 
-// asking is a performance whose room asks whose voice it is.
+// asking returns a performance whose room asks whose voice it is.
 func asking(c *take, results ...result) *performance {
 	p := &performance{rec: &recogniser{results: results}, room: &room{began: time.Now()}}
 	p.Provider = microphone.New(quick(), microphone.Parts{
@@ -21,8 +21,8 @@ func asking(c *take, results ...result) *performance {
 	return p
 }
 
-// heard draws for how many tenths of a second each voice was heard that the room
-// was given; 0 is none.
+// heard returns, for each event, from how many tenths of a second of the voice its sample was
+// taken; 0 means that there is no sample.
 func (r *room) heard() string {
 	var all []string
 	for _, e := range r.events {
@@ -48,8 +48,8 @@ func tenths(v *earshot.Voice) string {
 	return fmt.Sprint(int(v.Heard / (100 * time.Millisecond)))
 }
 
-// TestVoices: what is said comes with what it sounds like, as soon as there was
-// enough of it, and none of the voice before.
+// TestVoices: an utterance comes with a sample of the voice as soon as enough of it was heard, and
+// with nothing of the voice before it.
 func TestVoices(t *testing.T) {
 	words := strings.Split(",,,,one,one,one two,one two,one two three", ",")
 	for _, tt := range []struct {
@@ -77,8 +77,7 @@ func TestVoices(t *testing.T) {
 	}
 }
 
-// TestNobodyAsks: where nobody asks whose voice it is, nothing says what it sounds
-// like.
+// TestNobodyAsks: if nobody asks whose voice it is, events hold no sample.
 func TestNobodyAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPerformance(&take{picture: "..##########......"}, result{text: "one more"})

@@ -10,8 +10,7 @@ import (
 	"earshot"
 )
 
-// parts draws when each utterance began and how long it lasted, in tenths of a
-// second, and its words.
+// parts tells when each utterance began, how long it lasted, to a tenth of a second, and its words.
 func (r *room) parts() string {
 	var all []string
 	for _, e := range r.events {
@@ -23,8 +22,8 @@ func (r *room) parts() string {
 	return strings.Join(all, ", ")
 }
 
-// TestSplit: where another voice takes over without a pause, there are two
-// utterances, each with its own words, times and voice.
+// TestSplit: when another voice takes over without a pause, there are two utterances, each with its
+// own words, times and voice.
 func TestSplit(t *testing.T) {
 	a, b := strings.Repeat("A", 30), strings.Repeat("B", 30)
 	heard := []result{{text: "both of us"}, {text: "one of us"}, {text: "the other"}, {text: "the other"}, {text: "the third"}}
@@ -59,8 +58,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// fed draws how much each session was fed, in tenths of a second, but for those
-// that want draws as "-".
+// fed tells how much each session was fed, in tenths of a second; sessions for which want has "-"
+// are skipped.
 func (r *recogniser) fed(want string) string {
 	var all []string
 	for i, w := range strings.Fields(want) {
@@ -72,7 +71,7 @@ func (r *recogniser) fed(want string) string {
 	return strings.Join(all, " ")
 }
 
-// TestNotSplit: where nobody asks whose voice it is, no voice is told from another.
+// TestNotSplit: if nobody asks whose voice it is, voices are not told apart.
 func TestNotSplit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPerformance(&take{picture: ".." + strings.Repeat("A", 30) + strings.Repeat("B", 30) + "......"}, result{text: "both of us"})
@@ -82,7 +81,7 @@ func TestNotSplit(t *testing.T) {
 	})
 }
 
-// TestOverlaps: two who speak at the same time are told from one.
+// TestOverlaps: two people who speak at the same time are told apart from one.
 func TestOverlaps(t *testing.T) {
 	for picture, want := range map[string]bool{
 		"..AAAAAAAAAAAAAAA......":      false,

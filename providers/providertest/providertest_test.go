@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A source is a provider made of a function.
+// A source is a provider made from a function.
 type source struct {
 	name string
 	run  func(ctx context.Context, emit providers.Emit) error
@@ -28,7 +28,7 @@ type source struct {
 func (s source) Name() string                                       { return s.name }
 func (s source) Run(ctx context.Context, emit providers.Emit) error { return s.run(ctx, emit) }
 
-// good is an event as it should be.
+// good returns a correct event.
 func good() earshot.Event {
 	return earshot.Event{
 		At:   time.Now(),
@@ -37,7 +37,7 @@ func good() earshot.Event {
 	}
 }
 
-// saying is a provider that emits e once and waits.
+// saying returns a provider that emits one event and waits.
 func saying(e func() earshot.Event) source {
 	return source{"x", func(ctx context.Context, emit providers.Emit) error {
 		if err := emit(ctx, e()); err != nil {
@@ -48,7 +48,7 @@ func saying(e func() earshot.Event) source {
 	}}
 }
 
-// but is good with a fault.
+// but returns a provider whose event is good except for one fault.
 func but(spoil func(*earshot.Event)) source {
 	return saying(func() earshot.Event {
 		e := good()
@@ -57,7 +57,7 @@ func but(spoil func(*earshot.Event)) source {
 	})
 }
 
-// bad holds providers that break one rule each, by the part that finds it.
+// bad holds providers that break one rule each, by the part of the suite that finds it.
 var bad = map[string]providers.Provider{
 	"HasAName":                         source{"X Y", saying(good).run},
 	"SaysWhatIsWellFormed/nothing":     source{"x", func(ctx context.Context, _ providers.Emit) error { <-ctx.Done(); return nil }},
@@ -78,7 +78,7 @@ var bad = map[string]providers.Provider{
 	"StopsWhenToldTo/emits afterwards": source{"x", haunting},
 }
 
-// onlyOnce stops when told to, but only the first time.
+// onlyOnce returns a provider that stops at once when told to, but only the first time.
 func onlyOnce() source {
 	ran := false
 	return source{"x", func(ctx context.Context, _ providers.Emit) error {
@@ -91,14 +91,14 @@ func onlyOnce() source {
 	}}
 }
 
-// detached does not hand its context to emit.
+// detached does not pass its context on to emit.
 func detached(ctx context.Context, emit providers.Emit) error {
 	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	return emit(own, good())
 }
 
-// insisting emits what was refused for ever.
+// insisting emits for ever, although it is refused.
 func insisting(ctx context.Context, emit providers.Emit) error {
 	for ctx.Err() == nil {
 		_ = emit(ctx, good())
@@ -134,8 +134,8 @@ func TestGood(t *testing.T) {
 	})
 }
 
-// TestBad: the suite finds each fault in the part that is for it. The suite
-// fails the test that it runs in, so it runs in a process of its own.
+// TestBad: each part of the suite finds the fault that it is for. The suite fails the test that it
+// runs in, so it runs in a process of its own.
 func TestBad(t *testing.T) {
 	const which = "EARSHOT_TEST_BAD"
 	if p, ok := bad[os.Getenv(which)]; ok {
@@ -145,7 +145,7 @@ func TestBad(t *testing.T) {
 	for name := range bad {
 		t.Run(name, func(t *testing.T) {
 			part, _, _ := strings.Cut(name, "/")
-			cmd := testkit.Command(t, os.Args[0], "-test.run=^TestBad$/^"+part+"$", "-test.timeout=4m") // the start of a process alone takes seconds on a busy machine
+			cmd := testkit.Command(t, os.Args[0], "-test.run=^TestBad$/^"+part+"$", "-test.timeout=4m") // on a busy machine, starting the process alone takes seconds
 			cmd.Env = append(os.Environ(), which+"="+name)
 			out, err := cmd.CombinedOutput()
 			if _, failed := errors.AsType[*exec.ExitError](err); !failed || strings.Contains(string(out), "test timed out") {

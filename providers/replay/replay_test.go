@@ -38,7 +38,7 @@ func TestRunKeepsTime(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		speed float64
-		slow  time.Duration // what the room takes for each
+		slow  time.Duration // how long the room takes for each event
 		want  string
 	}{
 		{"as recorded", 0, 0, "[0s 1s 4s]"},
@@ -208,8 +208,8 @@ func TestParseFaults(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever the file, Parse returns events that are in order and fit
-// for a room, or an error.
+// FuzzParse: whatever the file contains, Parse returns an error, or events that are in order and
+// fit for a room.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("-- heard --\n0.0s  console/ann  tell me about the tides\n"))
 	f.Add([]byte("c\n-- heard --\r\n0s a/b (typing)\r\n1s a/b (emptied)\r\n2s a/b /why\n-- said --\nx"))

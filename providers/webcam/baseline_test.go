@@ -12,7 +12,7 @@ import (
 	"earshot/providers/webcam"
 )
 
-// A script is an eye that sees one picture a second, as it stands there.
+// A script is a camera source that shows the listed pictures, one a second.
 type script struct {
 	pictures []wire.Observation
 	show     func(see.Observation)
@@ -34,8 +34,8 @@ func (s *script) Run(ctx context.Context) error {
 	return nil
 }
 
-// TestNewBaseline: who sits there and is missed once has not gone when what is usual is
-// another picture, with them in it.
+// TestNewBaseline: when the baseline is replaced by a picture with a sitting person in it, and the
+// detector then misses them once, they do not count as gone.
 func TestNewBaseline(t *testing.T) {
 	still := wire.Observation{Motion: 0.001, Novelty: 0.001}
 	missed := wire.Observation{Motion: 0.001, Novelty: 0.001, Detected: true}
@@ -45,7 +45,7 @@ func TestNewBaseline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := new(script)
-			for i := range 10 { // who walks about
+			for i := range 10 { // somebody walks about
 				s.pictures = append(s.pictures, wire.Observation{Motion: 0.05, Novelty: 0.06, Detected: true, Seen: []earshot.Seen{{What: earshot.Person, Box: box(0.2+0.05*float64(i%3), 0.3), Sure: 0.7}}})
 			}
 			s.pictures = append(s.pictures, wire.Observation{Motion: 0.05, Novelty: 0.06}) // and sits down

@@ -20,32 +20,33 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A film is what is before a camera, one character a second:
+// A film draws what is before a camera, one character a second:
 //
-//	.  nobody, and nothing moves      ,  something moves, which is nobody
+//	.  nobody, and nothing moves      ,  something moves, but nobody is there
 //	p  somebody walks about           P  two people do
 //	s  somebody sits still            S  two people do
-//	x  somebody who is not found walks about
-//	z  somebody who is not found sits still
-//	o  a picture of somebody on the wall, before which something moves
+//	x  somebody walks about whom the detector does not find
+//	z  somebody sits still whom it does not find
+//	o  a picture of a person on the wall; something moves before it
 //	O  the same, and somebody walks about
-//	f  detectors see somebody who is not there
-//	j  somebody walks about, and of them there are a body and a face in it
+//	f  the detector sees somebody who is not there
+//	j  somebody walks about, with both body and face seen
 //	d  it is dark                     =  the picture is the same to the last bit
 //	-  there is no picture            !  the camera is moved
-//	c  a code is held up              C  another one is, each second
+//	c  a code is held up              C  a new code each second
 type film string
 
-// perSecond is how many pictures a second are looked at.
+// perSecond is how many pictures a second the projector shows.
 const perSecond = 2
 
-// A projector shows a film: it is an honest eye. What it makes up is random.
+// A projector is a camera source that shows a film truthfully, but for the random errors that it is
+// told to make.
 type projector struct {
 	film   film
 	random *rand.Rand
-	miss   float64 // share of people that are not found
-	false  float64 // share of looks in which somebody is who is not there
-	end    error   // of the run, after the film
+	miss   float64 // share of people that the detector misses
+	false  float64 // share of looks in which it finds somebody who is not there
+	end    error   // what Run returns after the film
 
 	show  func(see.Observation)
 	looks scenery.Looks
@@ -69,7 +70,7 @@ func (p *projector) Run(ctx context.Context) error {
 	return p.end
 }
 
-// take makes up what a helper says of a picture in which c is.
+// take makes up what a helper reports of a picture with c in it.
 func (p *projector) take(at time.Time, c byte, i int) see.Observation {
 	p.n++
 	o := wire.Observation{Number: p.n, Width: 640, Height: 480, Brightness: 0.5, Contrast: 0.2, Motion: 0.001, Novelty: 0.002}
@@ -141,7 +142,7 @@ func box(x, y float64) earshot.Box {
 	return earshot.Box{X: min(x, 0.85), Y: y, Width: 0.15, Height: 0.45}
 }
 
-// A tape is what a sense told.
+// A tape records what a sense tells.
 type tape struct {
 	began   time.Time
 	sights  []string
@@ -152,7 +153,7 @@ type tape struct {
 	faults  []string
 }
 
-// emit takes an event, and notes what no sense may do.
+// emit takes an event, and notes violations of the rules for every sense.
 func (t *tape) emit(_ context.Context, e earshot.Event) error {
 	if e.At.Before(t.last) || e.At.After(time.Now()) {
 		t.faults = append(t.faults, fmt.Sprintf("told of %v after %v, at %v", e.At, t.last, time.Now()))
@@ -199,7 +200,7 @@ func (t *tape) emit(_ context.Context, e earshot.Event) error {
 	return nil
 }
 
-// show shows a film to a sense, and returns what that told.
+// show shows a film to a sense, and returns what the sense tells.
 func show(t *testing.T, c webcam.Camera, p *projector) (out tape) {
 	t.Helper()
 	if p.random == nil {
@@ -208,8 +209,8 @@ func show(t *testing.T, c webcam.Camera, p *projector) (out tape) {
 	return watching(t, c, p, p.end, func(sense *webcam.Provider) { p.show = sense.Observe })
 }
 
-// watching has a sense look through an eye until that ends with an error, in virtual time,
-// and returns what the sense told.
+// watching has a sense watch a camera source in virtual time until that ends with the error end,
+// and returns what the sense tells.
 func watching(t *testing.T, c webcam.Camera, e webcam.CameraSource, end error, before func(*webcam.Provider)) (out tape) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 
 var record = flag.String("record", "", "have the real helper look at this `film`, and keep what it sees in testdata")
 
-// TestRecord makes a recording, at the pace of the film.
+// TestRecord makes a recording of a film, at the film's pace.
 func TestRecord(t *testing.T) {
 	if *record == "" {
 		t.Skip("only with -record FILM")
@@ -48,7 +48,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// A reel is an eye that sees a recording.
+// A reel is a camera source that plays a recording.
 type reel struct {
 	see.Recording
 	show func(see.Observation)
@@ -59,13 +59,13 @@ func (r *reel) Run(ctx context.Context) error {
 	return nil
 }
 
-// TestRecorded: what the real helper saw of Debian's example films becomes presence that
-// does not flicker. In the first there is always somebody, and detectors find nobody in up
-// to five looks on end; how many are told is less than there are.
+// TestRecorded: from what the real helper saw of Debian's example films, presence results that does
+// not flicker. In the first film there is always somebody, but detectors find nobody in up to five
+// looks in a row; fewer people are told than there are.
 func TestRecorded(t *testing.T) {
 	for _, tt := range []struct{ name, want string }{
 		{"vtest", "clear@0 1@5 2@53 away@79"},
-		{"tree", "clear@0 away@4"}, // it sways
+		{"tree", "clear@0 away@4"}, // the tree sways
 		{"Megamind", "clear@0 1@2 away@11"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -70,8 +70,8 @@ func TestSights(t *testing.T) {
 	}
 }
 
-// TestNoFlicker: for an hour detectors miss one in five and see somebody in one look of
-// twenty, and what is told is what is so.
+// TestNoFlicker: in an hour in which detectors miss one person in five and see a false one in one
+// look of twenty, what is told is still true.
 func TestNoFlicker(t *testing.T) {
 	for _, tt := range []struct{ name, film, want string }{
 		{"nobody", strings.Repeat(",", 3600), "clear away"},
@@ -95,7 +95,7 @@ func TestNoFlicker(t *testing.T) {
 	}
 }
 
-// TestAnyFilm: whatever is shown, what is told holds together; see [tape.emit].
+// TestAnyFilm: whatever film is shown, what the sense tells is consistent; see [tape.emit].
 func TestAnyFilm(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var b strings.Builder
@@ -112,7 +112,7 @@ func TestAnyFilm(t *testing.T) {
 	})
 }
 
-// TestNotices: what is wrong is said once, when it lasts, and once when it is over.
+// TestNotices: a fault that lasts is told once, and its end once.
 func TestNotices(t *testing.T) {
 	many := strings.Repeat
 	for _, tt := range []struct{ name, film, want string }{
@@ -132,7 +132,7 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// TestLost: what ends the camera is why it ends, and what it saw is told before.
+// TestLost: a sense ends with the error that ended its camera, and tells first what it has seen.
 func TestLost(t *testing.T) {
 	pulled := errors.New("pulled out")
 	out := show(t, webcam.Camera{Name: "door"}, &projector{film: "..", end: pulled})
@@ -141,8 +141,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestReturns: who was there before the helper died has not come anew, unless that was
-// long ago.
+// TestReturns: somebody who was there before the helper died does not count as a new arrival
+// afterwards, unless the break was long.
 func TestReturns(t *testing.T) {
 	for after, want := range map[time.Duration]string{
 		time.Minute:      "clear@0 1@2 away@20 clear@80 away@100",
@@ -166,7 +166,7 @@ func TestReturns(t *testing.T) {
 	}
 }
 
-// A door is an eye that is opened and closed, and sees nobody.
+// A door is a camera source that sees nobody and notes when it was open.
 type door struct {
 	mu   sync.Mutex
 	open []string
@@ -215,8 +215,8 @@ func TestHours(t *testing.T) {
 	})
 }
 
-// TestSlowRoom: pictures are not kept waiting, those in which something was looked for
-// last; and what is dropped is counted.
+// TestSlowRoom: a slow room does not hold up pictures. What is dropped is counted, and pictures in
+// which the detector looked for something are dropped last.
 func TestSlowRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder

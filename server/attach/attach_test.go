@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A room keeps what is admitted, and who enters.
+// A room records what is admitted and which outlets enter.
 type room struct {
 	refuse  func(ctx context.Context, e earshot.Event) error // nil admits everything
 	entered chan earshot.Outlet
@@ -62,7 +62,7 @@ func (r *room) Join(s participants.Session, o earshot.Outlet, _ earshot.Audience
 
 func (r *room) Name(id earshot.ParticipantID) string { return "the one called " + string(id) }
 
-// heard returns what was admitted, a word each.
+// heard returns one word for each event that was admitted.
 func (r *room) heard() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,19 +82,19 @@ func (r *room) heard() string {
 	return strings.Join(words, " ")
 }
 
-// A sense does in Run whatever a test wants.
+// A sense is a provider whose Run is given by the test.
 type sense func(ctx context.Context, emit providers.Emit) error
 
 func (sense) Name() string                                         { return "console" }
 func (s sense) Run(ctx context.Context, emit providers.Emit) error { return s(ctx, emit) }
 
-// idle is a sense where nobody types.
+// idle is a sense at which nobody types.
 func idle(ctx context.Context, _ providers.Emit) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// A pair is a terminal with both its ends, in a bubble.
+// A pair is both ends of an attached terminal, in a bubble.
 type pair struct {
 	room   *room
 	client net.Conn                    // the terminal's end of the connection
@@ -108,8 +108,8 @@ type pair struct {
 	dropped atomic.Int64
 }
 
-// connect attaches a terminal to r. Both ends have returned when the test is
-// over, or the bubble fails.
+// connect attaches a terminal to r. Both ends must have returned at the end of the test, or the
+// bubble fails.
 func connect(t *testing.T, r *room, p providers.Provider, o earshot.Outlet) *pair {
 	near, far := net.Pipe()
 	pr := &pair{room: r, client: far, clients: make(chan error, 1), daemons: make(chan error, 1)}
@@ -120,7 +120,7 @@ func connect(t *testing.T, r *room, p providers.Provider, o earshot.Outlet) *pai
 	return pr
 }
 
-// serve is the daemon's end.
+// serve starts the daemon's end.
 func (pr *pair) serve(t *testing.T, near net.Conn) {
 	var ctx context.Context
 	ctx, pr.stop = context.WithCancel(t.Context())
@@ -134,7 +134,7 @@ func (pr *pair) serve(t *testing.T, near net.Conn) {
 	go func() { pr.daemons <- term.Serve(ctx, wire.NewConn(near, near, wire.MaxUp)) }()
 }
 
-// ends ends the terminal and returns what both ends said.
+// ends ends the terminal, and returns the errors of both ends.
 func (pr *pair) ends() (client, daemon error) {
 	pr.hangUp()
 	client, daemon = <-pr.clients, <-pr.daemons
@@ -153,7 +153,7 @@ func TestEventsComeInAsThoseOfTheConsole(t *testing.T) {
 			for _, e := range []earshot.Event{
 				{At: time.Now(), Body: earshot.Typing{Began: true}},
 				{ID: id, At: time.Now(), Body: earshot.Message{Text: "hello"},
-					From: earshot.Handle{Provider: "console", ID: "uid0"}, Via: "console", // what a terminal cannot know
+					From: earshot.Handle{Provider: "console", ID: "uid0"}, Via: "console", // a terminal must not choose these
 					Author: "root", Room: "elsewhere", To: []earshot.ParticipantID{"x"}, Visibility: earshot.Visibility{Scope: earshot.Public},
 					Sequence: 9, Sources: []earshot.EventID{"y"}},
 				{At: time.Now().Add(time.Hour), Body: earshot.Command{Name: "why"}},
@@ -193,7 +193,7 @@ func TestEventsComeInAsThoseOfTheConsole(t *testing.T) {
 	})
 }
 
-// A curable error knows what mends it.
+// A curable error has a cure.
 type curable struct{ error }
 
 func (curable) Cure() string { return "make room" }
@@ -250,8 +250,8 @@ func TestRefusalsComeBackInOrder(t *testing.T) {
 	})
 }
 
-// TestASlowRoomHoldsTheSense: emit waits, nothing piles up, and the order is
-// kept.
+// TestASlowRoomHoldsTheSense: while the room is slow, emit waits. Events do not pile up, and they
+// keep their order.
 func TestASlowRoomHoldsTheSense(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom()
@@ -265,7 +265,7 @@ func TestASlowRoomHoldsTheSense(t *testing.T) {
 						t.Errorf("message %d: %v", i, err)
 					}
 				})
-				synctest.Wait() // so that they are in order
+				synctest.Wait() // keeps them in order
 			}
 			emitted.Wait()
 			return nil
@@ -286,8 +286,7 @@ func TestASlowRoomHoldsTheSense(t *testing.T) {
 	})
 }
 
-// TestWhatWasBegunIsTakenBack: a window that is closed in the middle of a line
-// leaves nobody typing.
+// TestWhatWasBegunIsTakenBack: if a terminal goes in the middle of a line, nobody is left typing.
 func TestWhatWasBegunIsTakenBack(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -337,13 +336,12 @@ func TestWhatWasBegunIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestEnterAndCloseTheWindow: what had come before the connection ended, or the
-// daemon was told to stop, is admitted; but a room that does not answer is not
-// waited for for ever.
+// TestEnterAndCloseTheWindow: what was sent before the terminal left or the daemon was told to stop
+// is still admitted. A room that does not answer is not waited for for ever.
 func TestEnterAndCloseTheWindow(t *testing.T) {
 	for _, tt := range []struct {
 		takes time.Duration
-		stop  bool // the daemon, rather than the terminal
+		stop  bool // the daemon is stopped, not the terminal
 		want  string
 	}{
 		{time.Second, false, "here=true hello here=false"},
@@ -412,7 +410,7 @@ func TestShow(t *testing.T) {
 	})
 }
 
-// A quiet outlet is neither flowing nor a board.
+// A quiet outlet neither flows nor is a board.
 type quiet struct{ v *testkit.Voice }
 
 func (q quiet) Name() string { return "quiet" }
@@ -438,7 +436,7 @@ func TestAbilitiesPassOver(t *testing.T) {
 			if o.Name() != "terminal-1" {
 				t.Errorf("the room knows it as %q", o.Name())
 			}
-			o.(earshot.Board).Show(earshot.Event{Body: earshot.Message{Text: "x"}}) // nobody to show it; harmless
+			o.(earshot.Board).Show(earshot.Event{Body: earshot.Message{Text: "x"}}) // has nothing to show it on, which does no harm
 			synctest.Wait()
 			if client, daemon := pr.ends(); client != nil || daemon != nil {
 				t.Errorf("ended with %v and %v", client, daemon)
@@ -447,8 +445,8 @@ func TestAbilitiesPassOver(t *testing.T) {
 	}
 }
 
-// TestSilenceIsDeath: whoever says nothing for a minute is gone, and whoever
-// has nothing to say is not.
+// TestSilenceIsDeath: a terminal that sends nothing for a minute, not even a beat, is taken for
+// dead. An idle one sends beats and stays.
 func TestSilenceIsDeath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pr := connect(t, newRoom(), sense(idle), &testkit.Voice{})
@@ -467,7 +465,7 @@ func TestSilenceIsDeath(t *testing.T) {
 		pr := &pair{room: newRoom(), daemons: make(chan error, 1)}
 		pr.serve(t, near)
 		_, _ = far.Write([]byte(`{"hello":{}}` + "\n"))
-		go io.Copy(io.Discard, far) // it reads, and says nothing
+		go io.Copy(io.Discard, far) // reads, and never sends anything
 		began := time.Now()
 		if err := <-pr.daemons; err == nil || time.Since(began) > 2*wire.Idle {
 			t.Errorf("a frozen terminal ended with %v after %v", err, time.Since(began))

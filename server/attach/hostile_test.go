@@ -16,8 +16,8 @@ import (
 	"earshot/server/wire"
 )
 
-// TestHostileTerminal: whatever a terminal sends, its own connection ends, a
-// speech of it ends where it was truly heard, and the room is left in order.
+// TestHostileTerminal: whatever a terminal sends, only its own connection ends. Its speech ends
+// where it was truly heard, and the room is left in order.
 func TestHostileTerminal(t *testing.T) {
 	const hello = `{"hello":{}}` + "\n"
 	said := `{"heard":{"turn":"1","clause":0,"byte":2}}` + "\n"
@@ -102,7 +102,7 @@ func TestHostileTerminal(t *testing.T) {
 	}
 }
 
-// TestHostileFirstWord: whoever does not begin as agreed never enters.
+// TestHostileFirstWord: a terminal that does not begin with a valid hello never enters the room.
 func TestHostileFirstWord(t *testing.T) {
 	for _, sends := range []string{"", "\n", "x\n", `{"beat":{}}` + "\n", `{"hello":{}}`, strings.Repeat("{", 2*wire.MaxUp)} {
 		synctest.Test(t, func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestHostileFirstWord(t *testing.T) {
 	}
 }
 
-// TestTerminalThatNeverReads: its session ends after a while, and nobody waits
-// for it meanwhile.
+// TestTerminalThatNeverReads: the session of a terminal that never reads ends after a while, and
+// nobody waits for it meanwhile.
 func TestTerminalThatNeverReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
@@ -155,8 +155,8 @@ func TestTerminalThatNeverReads(t *testing.T) {
 	})
 }
 
-// TestHostileDaemon: whatever it sends, the terminal ends and says that it was
-// lost.
+// TestHostileDaemon: whatever the daemon sends, the terminal ends and reports that the connection
+// was lost.
 func TestHostileDaemon(t *testing.T) {
 	for _, sends := range []string{
 		"", "x\n", "null\n", `{"hello":{}}` + "\n", `{"ack":{"n":1}}` + "\n", `{"refused":{"n":1}}` + "\n",

@@ -41,8 +41,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNamesAreBounded: whoever was met longest ago is forgotten first, and
-// whoever learns while others look up breaks nothing.
+// TestNamesAreBounded: only so many names are kept, and the ones learnt longest ago are forgotten
+// first. Names can be learnt and looked up at the same time.
 func TestNamesAreBounded(t *testing.T) {
 	var n attach.Names
 	var all sync.WaitGroup
@@ -60,8 +60,8 @@ func TestNamesAreBounded(t *testing.T) {
 	}
 }
 
-// TestANameComesWithAReply: the terminal knows whom it answers before anything
-// of them was shown.
+// TestANameComesWithAReply: the terminal knows whom a reply is for even if no event of that person
+// was shown before.
 func TestANameComesWithAReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pr := connect(t, newRoom(), sense(idle), &testkit.Voice{Called: "console"})
@@ -78,8 +78,8 @@ func TestANameComesWithAReply(t *testing.T) {
 	})
 }
 
-// TestNamesComeWithWhatIsShown: a terminal that was there before somebody came
-// knows what they are called, in every part of an event.
+// TestNamesComeWithWhatIsShown: an event comes with the names of everybody in any part of it, so
+// that a terminal knows people who came after it.
 func TestNamesComeWithWhatIsShown(t *testing.T) {
 	for _, tt := range []struct {
 		event earshot.Event
@@ -117,7 +117,7 @@ func TestNamesComeWithWhatIsShown(t *testing.T) {
 	}
 }
 
-// TestEnded: a terminal that may not stay is told why, not that it was lost.
+// TestEnded: a terminal that may not stay is told why, and not that the connection was lost.
 func TestEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
@@ -135,8 +135,7 @@ func TestEnded(t *testing.T) {
 	})
 }
 
-// TestMayNotStayAtBothEnds: what somebody types who may not stay is not taken
-// for admitted.
+// TestMayNotStayAtBothEnds: what is typed at a terminal that may not stay is refused, not admitted.
 func TestMayNotStayAtBothEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()

@@ -20,7 +20,7 @@ import (
 	"earshot/server/wire"
 )
 
-// A turn is what the room knows of one speech.
+// A turn is what the room knows about one speech.
 type turn struct {
 	earshot.Speaking
 
@@ -30,7 +30,7 @@ type turn struct {
 	ended   []time.Time
 }
 
-// open opens a speech at the only outlet of a room.
+// open opens a speech at an outlet.
 func open(ctx context.Context, o earshot.Outlet, id earshot.TurnID) (*turn, error) {
 	tn := &turn{}
 	s, err := o.Open(ctx, earshot.Opening{Turn: id, Name: "Earshot"}, tn.heard)
@@ -47,21 +47,21 @@ func (tn *turn) heard(h earshot.Heard) {
 	}
 }
 
-// ends returns how often the speech has ended.
+// ends returns how often the end of the speech was reported.
 func (tn *turn) ends() int {
 	tn.mu.Lock()
 	defer tn.mu.Unlock()
 	return len(tn.ended)
 }
 
-// end returns when the speech ended, or the zero time.
+// end returns the time at which the speech ended, or the zero time.
 func (tn *turn) end() time.Time {
 	tn.mu.Lock()
 	defer tn.mu.Unlock()
 	return append(tn.ended, time.Time{})[0]
 }
 
-// say says the next clause.
+// say adds a clause to the speech.
 func (tn *turn) say(text earshot.Text) error {
 	tn.mu.Lock()
 	c := earshot.Clause{N: len(tn.offered), Text: text}
@@ -70,7 +70,7 @@ func (tn *turn) say(text earshot.Text) error {
 	return tn.Say(c)
 }
 
-// delivered returns what was heard by the last position.
+// delivered returns the text up to the last reported position.
 func (tn *turn) delivered() string {
 	tn.mu.Lock()
 	defer tn.mu.Unlock()
@@ -80,7 +80,7 @@ func (tn *turn) delivered() string {
 	return upTo(tn.offered, tn.heards[len(tn.heards)-1])
 }
 
-// upTo returns the part of clauses that lies before h.
+// upTo returns the text of clauses up to h.
 func upTo(clauses []earshot.Text, h earshot.Heard) string {
 	var b strings.Builder
 	for i, c := range clauses {
@@ -94,7 +94,7 @@ func upTo(clauses []earshot.Text, h earshot.Heard) string {
 	return b.String()
 }
 
-// faults returns what is wrong with the positions that were told.
+// faults returns what is wrong with the reported positions.
 func (tn *turn) faults() (faults []string) {
 	tn.mu.Lock()
 	defer tn.mu.Unlock()
@@ -144,8 +144,7 @@ func TestSpeech(t *testing.T) {
 	})
 }
 
-// TestControlsOvertake: what a control does, it does at once, however much
-// waits to be said.
+// TestControlsOvertake: a control takes effect at once, however much text is still waiting.
 func TestControlsOvertake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := &testkit.Voice{Called: "console", Every: time.Millisecond}
@@ -188,11 +187,11 @@ func TestControlsOvertake(t *testing.T) {
 	})
 }
 
-// A stuck outlet takes clauses and shows nothing, until it is freed.
+// A stuck outlet takes clauses and shows nothing until it is freed.
 type stuck struct {
 	free  chan struct{}
 	said  chan earshot.Clause
-	open  atomic.Int64 // speeches at the moment
+	open  atomic.Int64 // speeches that are open now
 	twice atomic.Bool  // more than one was open at a time
 }
 
@@ -221,8 +220,8 @@ func (s *stuck) Say(c earshot.Clause) error {
 func (*stuck) Do(earshot.Control) {}
 func (*stuck) Finish()            {}
 
-// TestSayWaitsForTheWindow: a terminal that shows nothing is sent a window and
-// no more; a cut, and the loss of the terminal, let go.
+// TestSayWaitsForTheWindow: a terminal that shows nothing is sent one window of text and no more. A
+// cut, or the loss of the terminal, lets Say return.
 func TestSayWaitsForTheWindow(t *testing.T) {
 	for _, how := range []string{"cut", "cancelled", "lost", "left"} {
 		t.Run(how, func(t *testing.T) {
@@ -253,7 +252,7 @@ func TestSayWaitsForTheWindow(t *testing.T) {
 				case "lost":
 					pr.client.Close()
 				case "left":
-					close(out.free) // the outlet ends its speeches when told to; see its contract
+					close(out.free) // as the contract of outlets demands when they are told to end
 					pr.hangUp()
 				}
 				if n := <-done; n > wire.Window || n < wire.Window/4 {
@@ -278,15 +277,15 @@ func TestSayWaitsForTheWindow(t *testing.T) {
 	}
 }
 
-// TestFrozenTerminalEndsItsSpeech: no turn waits long for a terminal whose
-// process was stopped, and the speech ends where it was heard.
+// TestFrozenTerminalEndsItsSpeech: no turn waits long for a terminal whose process was stopped, and
+// its speech ends where it was heard.
 func TestFrozenTerminalEndsItsSpeech(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
 		pr := &pair{room: newRoom(), daemons: make(chan error, 1)}
 		pr.serve(t, near)
 		_, _ = io.WriteString(far, `{"hello":{}}`+"\n")
-		go io.Copy(io.Discard, far) // as the kernel does for a while
+		go io.Copy(io.Discard, far) // the kernel does this for a while
 		o := <-pr.room.entered
 		for n, id := range []earshot.TurnID{"1", "2", "3", "4"} {
 			tn, err := open(t.Context(), o, id)
@@ -296,11 +295,11 @@ func TestFrozenTerminalEndsItsSpeech(t *testing.T) {
 			if err := tn.say("hello"); err != nil {
 				t.Fatal(err)
 			}
-			most := time.Duration(0) // it has not woken since it did not answer
+			most := time.Duration(0) // 0: it has not answered the turn before, and not woken since
 			if n < 3 {
 				_, _ = fmt.Fprintf(far, `{"heard":{"turn":%q,"clause":0,"byte":%d}}`+"\n", id, n+1)
 				most = 8 * time.Second
-				synctest.Wait() // until it has been taken in
+				synctest.Wait() // until the report has been taken in
 			}
 			began := time.Now()
 			tn.Finish()
@@ -315,8 +314,8 @@ func TestFrozenTerminalEndsItsSpeech(t *testing.T) {
 	})
 }
 
-// TestHeldTerminalKeepsItsSpeech: a terminal that stands still because somebody
-// reads keeps what it has been given for as long as they read.
+// TestHeldTerminalKeepsItsSpeech: a terminal that is held up because somebody is reading keeps its
+// speech for as long as they read.
 func TestHeldTerminalKeepsItsSpeech(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := &testkit.Voice{Called: "console", Every: 10 * time.Minute}
@@ -341,8 +340,8 @@ func TestHeldTerminalKeepsItsSpeech(t *testing.T) {
 	})
 }
 
-// TestStuckTerminalHoldsNobody: turn after turn ends, though the terminal shows
-// nothing and never says so; and when it does again, it is well.
+// TestStuckTerminalHoldsNobody: turns end one after the other although the terminal shows nothing
+// and reports nothing. When it works again, all is well.
 func TestStuckTerminalHoldsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &stuck{free: make(chan struct{}), said: make(chan earshot.Clause)}
@@ -379,8 +378,8 @@ func TestStuckTerminalHoldsNobody(t *testing.T) {
 	})
 }
 
-// A terse outlet tells nothing until it is told to stop, and then that it came
-// out whole. It takes a second to open.
+// A terse outlet takes a second to open. It reports nothing until it is told to stop, and then that
+// all was heard.
 type terse struct {
 	told chan earshot.Control
 }
@@ -401,8 +400,8 @@ func (*terse) Say(earshot.Clause) error { return nil }
 func (s *terse) Do(c earshot.Control)   { s.told <- c }
 func (*terse) Finish()                  {}
 
-// TestLastWordsArrive: when the terminal leaves, the daemon learns how far it
-// came, before the connection ends.
+// TestLastWordsArrive: when the terminal leaves, the daemon learns how far it came before the
+// connection ends.
 func TestLastWordsArrive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pr := connect(t, newRoom(), sense(idle), &terse{make(chan earshot.Control, 9)})
@@ -419,8 +418,7 @@ func TestLastWordsArrive(t *testing.T) {
 	})
 }
 
-// TestControlsWaitForTheOutlet: one that comes before the outlet has opened is
-// not lost.
+// TestControlsWaitForTheOutlet: a control that comes before the outlet has opened is not lost.
 func TestControlsWaitForTheOutlet(t *testing.T) {
 	for _, control := range []earshot.Control{earshot.Pause, earshot.Cut} {
 		synctest.Test(t, func(t *testing.T) {
@@ -446,7 +444,8 @@ func TestControlsWaitForTheOutlet(t *testing.T) {
 	}
 }
 
-// TestOpenWaitsForTheSpeechBefore, for as long as its context lets it.
+// TestOpenWaitsForTheSpeechBefore: Open waits until the previous speech has ended, for as long as
+// its context allows.
 func TestOpenWaitsForTheSpeechBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := &testkit.Voice{Every: time.Second}
@@ -473,8 +472,8 @@ func TestOpenWaitsForTheSpeechBefore(t *testing.T) {
 	})
 }
 
-// TestMissedIsCounted: a terminal that takes nothing keeps the latest that was
-// to be seen, and is told how much it missed.
+// TestMissedIsCounted: a terminal that takes nothing gets the latest events, and is told how many
+// it has missed.
 func TestMissedIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom()
@@ -482,7 +481,7 @@ func TestMissedIsCounted(t *testing.T) {
 		pr := connect(t, r, sense(idle), v)
 		o := (<-r.entered).(earshot.Board)
 		const n = 1000
-		for i := range n { // far faster than any goroutine can take them: none runs meanwhile
+		for i := range n { // faster than any goroutine can take them, as none runs meanwhile
 			o.Show(earshot.Event{Sequence: int64(i + 1), Body: earshot.Message{Text: "x"}})
 		}
 		synctest.Wait()
@@ -509,9 +508,9 @@ func TestMissedIsCounted(t *testing.T) {
 	})
 }
 
-// TestTruth: for random interleavings of clauses, controls and losses, each
-// speech has exactly one end; what the daemon holds for delivered is never more
-// than what the terminal played, and the same where the terminal was not lost.
+// TestTruth: for any interleaving of clauses, controls and losses, each speech has exactly one end.
+// The daemon never takes more for delivered than the terminal played, and takes exactly that if the
+// terminal was not lost.
 func TestTruth(t *testing.T) {
 	type step struct {
 		do   string

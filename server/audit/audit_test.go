@@ -14,7 +14,7 @@ import (
 	"earshot/server/audit"
 )
 
-// start is when the tests begin.
+// start is the time at which the tests begin.
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // open opens a log in a folder of its own.
@@ -53,8 +53,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestABoundOfFiles: whatever is written, the files together have a bound, and the newest
-// entries are there, in order.
+// TestABoundOfFiles: however much is written, the files together stay within a bound, and have the
+// newest entries in order.
 func TestABoundOfFiles(t *testing.T) {
 	l, path := open(t, nil)
 	const many = 60_000
@@ -81,8 +81,8 @@ func TestABoundOfFiles(t *testing.T) {
 	}
 }
 
-// TestAFlood: who is refused all the time does not push out what was written before, and
-// it is written how many there were.
+// TestAFlood: a flood of refused requests does not push out what was written before, and their
+// number is recorded.
 func TestAFlood(t *testing.T) {
 	l, path := open(t, nil)
 	l.Write(audit.Entry{At: start, Who: "ann", From: "uid1000", Method: "POST", Status: 200, Changed: "message"})
@@ -104,7 +104,7 @@ func TestAFlood(t *testing.T) {
 	}
 }
 
-// TestReadsThroughDamage: what a crash or another hand left there hides nothing else.
+// TestReadsThroughDamage: lines damaged by a crash or by somebody else hide no other entry.
 func TestReadsThroughDamage(t *testing.T) {
 	l, path := open(t, nil)
 	l.Write(audit.Entry{At: start, From: "uid1", Status: 200, Changed: "x"})
@@ -127,8 +127,8 @@ func TestReadsThroughDamage(t *testing.T) {
 	}
 }
 
-// TestItIsSaidOnce: that nothing can be written is reported once, and when it can again,
-// it is written again.
+// TestItIsSaidOnce: a log that cannot be written reports that once, and writes again as soon as it
+// can.
 func TestItIsSaidOnce(t *testing.T) {
 	var said []error
 	l, path := open(t, func(err error) { said = append(said, err) })
@@ -168,7 +168,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestMove: it goes on elsewhere, or where it is if it cannot.
+// TestMove: the log goes on in the new place, or stays in the old one if the new one does not work.
 func TestMove(t *testing.T) {
 	first, second := filepath.Join(t.TempDir(), "audit.log"), filepath.Join(t.TempDir(), "more", "audit.log")
 	l, err := audit.Open(first, nil)

@@ -23,17 +23,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A room admits everything but what is "bad", and opens what a test tells it.
+// A room admits every message but "bad", and sends its outlets to the test.
 type room struct {
 	outlet chan earshot.Outlet
-	heard  *heard // nil forgets
+	heard  *heard // nil records nothing
 }
 
-// heard is what a room was told, a word each.
+// A heard records what a room was told, a few words each.
 type heard struct {
 	mu    sync.Mutex
 	words []string
-	who   earshot.ParticipantID // is at the terminal
+	who   earshot.ParticipantID // the person at the terminal
 }
 
 func (h *heard) add(format string, args ...any) {
@@ -51,14 +51,14 @@ func (h *heard) String() string {
 	return strings.Join(h.words, ", ")
 }
 
-// become has somebody else be at the terminal.
+// become puts somebody else at the terminal.
 func (h *heard) become(who earshot.ParticipantID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.who = who
 }
 
-// handle is of whoever is at the terminal.
+// handle returns the handle of the person at the terminal.
 func (h *heard) handle() earshot.Handle {
 	if h == nil {
 		return earshot.Handle{}
@@ -93,7 +93,7 @@ func (r room) Join(s participants.Session, o earshot.Outlet, _ earshot.Audience)
 
 func nameOf(id earshot.ParticipantID) string { return "the one called " + string(id) }
 
-// A wiretap is the far end of a terminal, line by line.
+// A wiretap is the client's end of a terminal, line by line.
 type wiretap struct {
 	t    *testing.T
 	conn net.Conn
@@ -130,7 +130,7 @@ func (w *wiretap) send(lines ...string) {
 	}
 }
 
-// want compares what the daemon has sent by now.
+// want checks the lines that the daemon has sent since the last call.
 func (w *wiretap) want(lines ...string) {
 	w.t.Helper()
 	synctest.Wait()
@@ -143,8 +143,7 @@ func (w *wiretap) want(lines ...string) {
 	}
 }
 
-// TestProtocol is the protocol as it stands on the wire, for whoever writes
-// another terminal.
+// TestProtocol shows the protocol as it is on the wire, for authors of other terminals.
 func TestProtocol(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := room{outlet: make(chan earshot.Outlet, 1)}
@@ -187,7 +186,7 @@ func TestProtocol(t *testing.T) {
 	})
 }
 
-// TestSayRefuses: a mistake of the room is told to the room, and is not sent.
+// TestSayRefuses: an invalid clause is refused with an error to the room, and is not sent.
 func TestSayRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := room{outlet: make(chan earshot.Outlet, 1)}
@@ -214,8 +213,8 @@ func TestSayRefuses(t *testing.T) {
 	})
 }
 
-// TestControlsOvertakeOnTheWire: a terminal that reads late reads a control
-// before the clauses that were said before it, and after a cut none of them.
+// TestControlsOvertakeOnTheWire: a terminal that reads late gets a control before clauses that were
+// said earlier, and after a cut none of them.
 func TestControlsOvertakeOnTheWire(t *testing.T) {
 	for _, tt := range []struct {
 		control earshot.Control
@@ -245,10 +244,10 @@ func TestControlsOvertakeOnTheWire(t *testing.T) {
 				if err := s.Say(earshot.Clause{N: n, Text: "x"}); err != nil {
 					t.Error(err)
 				}
-				synctest.Wait() // the first is being written
+				synctest.Wait() // while the first one is being written
 			}
 			s.Finish()
-			s.Do(earshot.Resume) // outdated before it is sent
+			s.Do(earshot.Resume) // replaced before it is sent
 			s.Do(tt.control)
 			for len(got) < len(strings.Fields(tt.want)) {
 				got = append(got, word(c))
@@ -265,8 +264,8 @@ func TestControlsOvertakeOnTheWire(t *testing.T) {
 	}
 }
 
-// TestSlowTerminalIsShownTheNewestWords: of what each person is saying a terminal that reads
-// late is shown the newest alone, and it misses nothing else by it.
+// TestSlowTerminalIsShownTheNewestWords: a terminal that reads late gets only the newest words of
+// each person who is speaking, and misses nothing else for it.
 func TestSlowTerminalIsShownTheNewestWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
@@ -321,7 +320,7 @@ func TestSlowTerminalIsShownTheNewestWords(t *testing.T) {
 	})
 }
 
-// word reads a frame and names it.
+// word reads a frame and describes it in a word.
 func word(c *wire.Conn) string {
 	f, err := c.Read()
 	switch f := f.(type) {

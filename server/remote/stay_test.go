@@ -18,12 +18,12 @@ import (
 	"earshot/server/wire"
 )
 
-// newRoom returns one that remembers what it is told.
+// newRoom returns a room that records what it is told.
 func newRoom() room {
 	return room{outlet: make(chan earshot.Outlet, 1), heard: &heard{who: "ann"}}
 }
 
-// terminal is one in a room.
+// terminal returns a terminal in a room.
 func terminal(r room) *remote.Terminal {
 	return &remote.Terminal{Session: participants.Session{ID: "s", Room: "parlour", Outlet: "terminal-1"}, Backend: r, Name: nameOf}
 }
@@ -33,7 +33,7 @@ const (
 	went = "parlour uid7/ann here=false, terminal-1 out of parlour, terminal-1 left"
 )
 
-// TestWhoPasses: by a terminal that is there for a moment nobody comes or goes.
+// TestWhoPasses: a terminal that is there only for a moment causes no arrival or departure.
 func TestWhoPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
@@ -53,8 +53,8 @@ func TestWhoPasses(t *testing.T) {
 	})
 }
 
-// TestSomebodyElseIsHere: what comes in is always of whoever is at the terminal
-// by then, and so is its end.
+// TestSomebodyElseIsHere: events come from the person who is at the terminal at the time, and so
+// does the departure.
 func TestSomebodyElseIsHere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
@@ -78,18 +78,18 @@ func TestSomebodyElseIsHere(t *testing.T) {
 	})
 }
 
-// errRevoked is why somebody may not stay.
+// errRevoked is the reason why somebody may not stay.
 var errRevoked = &api.Refusal{Problem: "the token was revoked", Mend: "ask for another"}
 
-// TestMayNotStay: a terminal that may not stay is told why and is gone within
-// seconds, whether it does something, does nothing, or does not even read.
+// TestMayNotStay: a terminal that may not stay is told why and ends within seconds, whether it
+// sends something, sends nothing, or does not even read.
 func TestMayNotStay(t *testing.T) {
 	hello := `{"hello":{}}` + "\n"
 	say := `{"event":{"kind":"message","body":{"text":"hello"}}}` + "\n"
 	told := `{"ended":{"error":"the token was revoked","cure":"ask for another"}}`
 	for _, tt := range []struct {
 		name   string
-		says   string // when the token is revoked
+		says   string // sent once the token is revoked
 		reads  bool
 		within time.Duration
 	}{
@@ -137,7 +137,7 @@ func TestMayNotStay(t *testing.T) {
 	}
 }
 
-// readLines returns all lines that come.
+// readLines returns all lines up to the end of the connection.
 func readLines(from net.Conn) (lines []string) {
 	c := wire.NewConn(from, from, wire.MaxDown)
 	for {
@@ -153,14 +153,14 @@ func readLines(from net.Conn) (lines []string) {
 	}
 }
 
-// TestStayIsNotAskedForEver: a question that is not answered before the terminal
-// has left does not hold it, and leaves nothing.
+// TestStayIsNotAskedForEver: a Stay that has not answered when the terminal leaves does not hold up
+// the session, and leaves nothing behind.
 func TestStayIsNotAskedForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
 		r, done := newRoom(), make(chan error, 1)
 		term := terminal(r)
-		term.Stay = func(ctx context.Context) error { // as a disk that hangs
+		term.Stay = func(ctx context.Context) error { // as on a disk that hangs
 			<-ctx.Done()
 			return ctx.Err()
 		}
@@ -178,8 +178,7 @@ func TestStayIsNotAskedForEver(t *testing.T) {
 	})
 }
 
-// TestConnectionIsReset: a connection that breaks without a word, by a real
-// network, ends the presence once.
+// TestConnectionIsReset: a real network connection that is reset ends the presence, once.
 func TestConnectionIsReset(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -200,7 +199,7 @@ func TestConnectionIsReset(t *testing.T) {
 	testkit.Await(t, 20*time.Second, "the message to come in", func() bool {
 		return r.heard.String() == came+", parlour uid7/ann says hello"
 	})
-	if err := errors.Join(far.(*net.TCPConn).SetLinger(0), far.Close()); err != nil { // a reset
+	if err := errors.Join(far.(*net.TCPConn).SetLinger(0), far.Close()); err != nil { // causes a reset
 		t.Fatal(err)
 	}
 	if err := testkit.Receive(t, testkit.Patience, "the end of the session", done); err == nil {

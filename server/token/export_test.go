@@ -1,7 +1,6 @@
 package token
 
-// Parse is parse and format, one after the other: what a file is made of what
-// another one holds.
+// Parse parses the content of a file and formats it again.
 func Parse(data []byte) ([]byte, error) {
 	all, err := parse(data)
 	if err != nil {
@@ -10,5 +9,5 @@ func Parse(data []byte) ([]byte, error) {
 	return format(all)
 }
 
-// Most is how many tokens there may be.
+// Most is the greatest number of tokens.
 const Most = most

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// store returns one in a folder of its own, by another process than before.
+// store returns a store in a new folder.
 func store(t *testing.T) *token.Store {
 	t.Helper()
 	return &token.Store{Path: filepath.Join(t.TempDir(), "tokens.json")}
@@ -75,7 +75,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoToken: nothing that is nearly a token lets anybody in.
+// TestWhatIsNoToken: nothing that is almost a token lets anybody in.
 func TestWhatIsNoToken(t *testing.T) {
 	s := store(t)
 	_, secret := create(t, s, "ann")
@@ -122,11 +122,11 @@ func TestTokensExpire(t *testing.T) {
 	}
 }
 
-// TestAFileThatIsKnown: a file that looks as before is not read again; whatever is done to
-// it holds at once all the same.
+// TestAFileThatIsKnown: a file that looks unchanged is not read again. Still, any change to it
+// takes effect at once.
 func TestAFileThatIsKnown(t *testing.T) {
 	s := store(t)
-	s.Now = func() time.Time { return time.Now().Add(time.Hour) } // when the file is old
+	s.Now = func() time.Time { return time.Now().Add(time.Hour) } // so that the file counts as old
 	other := &token.Store{Path: s.Path}                           // another process
 	first, ann := create(t, other, "ann")
 	var bob field.Secret
@@ -162,10 +162,10 @@ func TestAFileThatIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(s.Path, bytes.ReplaceAll(was, []byte("bob"), []byte("kim")), 0o600); err != nil { // as long as before
+	if err := os.WriteFile(s.Path, bytes.ReplaceAll(was, []byte("bob"), []byte("kim")), 0o600); err != nil { // of the same length
 		t.Fatal(err)
 	}
-	if err := os.Chtimes(s.Path, time.Time{}, time.Now().Add(-time.Minute)); err != nil { // the clock of the file system ticks seldom
+	if err := os.Chtimes(s.Path, time.Time{}, time.Now().Add(-time.Minute)); err != nil { // since the clock of the file system is coarse
 		t.Fatal(err)
 	}
 	check("when it was written in place", bob, "kim")
@@ -211,7 +211,7 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-// TestTheSecretIsNotPrinted: only who asks for it sees it.
+// TestTheSecretIsNotPrinted: a secret is shown only on request.
 func TestTheSecretIsNotPrinted(t *testing.T) {
 	made, secret := create(t, store(t), "ann")
 	for _, printed := range []string{fmt.Sprint(secret), fmt.Sprintf("%#v %q", secret, secret), fmt.Sprintf("%+v", made)} {
@@ -221,15 +221,14 @@ func TestTheSecretIsNotPrinted(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce: whoever makes and takes away tokens at the same time, in this
-// process or another, undoes nobody's work, and whoever reads meanwhile reads a
-// whole file.
+// TestManyAtOnce: if several processes create and revoke tokens at the same time, none undoes
+// another's work, and a reader always gets a whole file.
 func TestManyAtOnce(t *testing.T) {
 	path := store(t).Path
 	_, kept := create(t, &token.Store{Path: path}, "kept")
 	var all sync.WaitGroup
 	for n := range 10 {
-		s := &token.Store{Path: path} // locks as another process would
+		s := &token.Store{Path: path} // locks the file as another process would
 		all.Go(func() {
 			for range 5 {
 				made, _, err := s.Create(earshot.ParticipantID(fmt.Sprint("p", n)), "", time.Time{})
@@ -254,7 +253,7 @@ func TestManyAtOnce(t *testing.T) {
 		t.Errorf("%d tokens are left, %v", len(left), err)
 	}
 	files, err := filepath.Glob(path + "*")
-	if err != nil || len(files) != 2 { // with the lock
+	if err != nil || len(files) != 2 { // the file and its lock
 		t.Errorf("what is left is %v, %v", files, err)
 	}
 	info, err := os.Stat(path)
@@ -266,7 +265,7 @@ func TestManyAtOnce(t *testing.T) {
 func TestThereIsABound(t *testing.T) {
 	s := store(t)
 	var entries []string
-	for n := range token.Most { // each as long as it may be
+	for n := range token.Most { // each as long as possible
 		id := strings.NewReplacer("0", "a", "1", "b", "8", "x", "9", "y").Replace(fmt.Sprintf("%08d", n))
 		entries = append(entries, fmt.Sprintf(`{"id":%q,"participant":%q,"note":%q,"created":"2026-01-02T03:04:05Z","expires":"2036-01-02T03:04:05Z","sha256":"%064x"}`,
 			id, strings.Repeat("x", 256), strings.Repeat("<", 200), n))
@@ -274,7 +273,7 @@ func TestThereIsABound(t *testing.T) {
 	if err := os.WriteFile(s.Path, []byte(`{"version":1,"tokens":[`+strings.Join(entries, ",")+`]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Revoke("aaaaaaaa"); err != nil { // and it can be written
+	if err := s.Revoke("aaaaaaaa"); err != nil { // shows that such a file can be written
 		t.Fatal(err)
 	}
 	create(t, s, "ann")
@@ -286,8 +285,7 @@ func TestThereIsABound(t *testing.T) {
 	}
 }
 
-// TestDamaged: whatever the file is, if it is not whole, everybody is told what
-// to do, and nobody is let in.
+// TestDamaged: if the file is damaged in any way, every call says what to do, and nobody is let in.
 func TestDamaged(t *testing.T) {
 	good := store(t)
 	_, secret := create(t, good, "zoe")
@@ -354,7 +352,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestNoPlace: a directory that is not there is an error, not a panic.
+// TestNoPlace: a missing directory is an error, not a panic.
 func TestNoPlace(t *testing.T) {
 	s := &token.Store{Path: filepath.Join(t.TempDir(), "nowhere", "tokens.json")}
 	if _, _, err := s.Create("ann", "", time.Time{}); !errors.Is(err, os.ErrNotExist) {
@@ -365,8 +363,8 @@ func TestNoPlace(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever the file holds, what is understood of it is whole, and is
-// the same when it was written again.
+// FuzzParse: whatever a file contains, tokens that are read from it are complete, and do not change
+// when they are written again.
 func FuzzParse(f *testing.F) {
 	entry := `{"id":"abcdefgh","participant":"ann","created":"2026-01-02T03:04:05Z","sha256":"` + strings.Repeat("0", 64) + `"}`
 	for _, seed := range []string{
@@ -387,7 +385,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestStill: a token that was revoked does not hold again by an older copy of the file.
+// TestStill: a token that was revoked does not become valid again by an older copy of the file.
 func TestStill(t *testing.T) {
 	s := store(t)
 	first, ann := create(t, s, "ann")

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// frames holds one frame of each type.
+// frames has one frame of each type.
 var frames = []wire.Frame{
 	wire.Hello{Flows: true},
 	wire.Event{Event: earshot.Event{ID: "1", At: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Body: earshot.Message{Text: "a\nb<é>\u2028"}}},
@@ -70,7 +70,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
-// TestDecodeRepeatsNothing: an error about what somebody sent does not hold it.
+// TestDecodeRepeatsNothing: an error about received data does not quote it.
 func TestDecodeRepeatsNothing(t *testing.T) {
 	for _, line := range []string{
 		`canary`, `{"canary":{}}`, `{"say":"canary"}`, `{"event":{"kind":"canary","body":{}}}`,
@@ -82,7 +82,7 @@ func TestDecodeRepeatsNothing(t *testing.T) {
 	}
 }
 
-// A timeless connection has no deadlines, which would each leave a timer.
+// A timeless connection has no deadlines, each of which would leave a timer behind.
 type timeless struct{ net.Conn }
 
 func (timeless) SetReadDeadline(time.Time) error { return nil }
@@ -125,8 +125,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever comes, in whatever pieces, reading ends with an error, and
-// each frame that was read can be sent on and is the same.
+// FuzzRead: whatever comes, reading ends with an error, and each frame that was read survives being
+// sent on.
 func FuzzRead(f *testing.F) {
 	var all []byte
 	for _, frame := range frames {
@@ -162,7 +162,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestOutboxOrder: what is urgent overtakes, and else the order is kept.
+// TestOutboxOrder: urgent frames come first, and otherwise the order is kept.
 func TestOutboxOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
@@ -181,7 +181,7 @@ func TestOutboxOrder(t *testing.T) {
 		}
 		must(t, box.Put(wire.Missed{N: 1}))
 		box.Close()
-		must(t, box.Put(wire.Missed{N: 2})) // too late, and harmless
+		must(t, box.Put(wire.Missed{N: 2})) // too late, but harmless
 		done := make(chan error, 1)
 		go func() {
 			done <- wire.NewConn(near, near, 100).Pump(t.Context(), box)
@@ -212,7 +212,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestPumpBeats: who has nothing to say says so.
+// TestPumpBeats: an idle pump sends beats.
 func TestPumpBeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
@@ -236,8 +236,8 @@ func TestPumpBeats(t *testing.T) {
 	})
 }
 
-// TestLast: behind the last frame nothing is written, whatever is put in beside it, and
-// before it nothing more that is not urgent.
+// TestLast: nothing is written after the last frame, whatever is added at the same time, and before
+// it only urgent frames.
 func TestLast(t *testing.T) {
 	pumped := func(t *testing.T, box *wire.Outbox) string {
 		near, far := net.Pipe()
@@ -265,7 +265,7 @@ func TestLast(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			box := wire.NewOutbox()
 			go func() {
-				time.Sleep(wire.Every) // when it beats
+				time.Sleep(wire.Every) // at the moment of a beat
 				box.Last(wire.Ended{})
 			}()
 			if got := pumped(t, box); !strings.HasSuffix(got, last) {
@@ -275,7 +275,7 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// TestTheLastFramesAreRead: whoever has closed had something to say before.
+// TestTheLastFramesAreRead: frames sent just before the other end closed are still read.
 func TestTheLastFramesAreRead(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()

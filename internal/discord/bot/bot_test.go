@@ -17,20 +17,20 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestDiscordThatDoesNotAnswer: while Discord takes nothing in one channel, all that the
-// house asks about channels is answered, another room can be opened, and one that was
-// closed is opened again.
+// TestDiscordThatDoesNotAnswer: while Discord answers nothing about one channel, questions about
+// channels are still answered, another room can be opened, and a room that was closed is opened
+// again.
 func TestDiscordThatDoesNotAnswer(t *testing.T) {
 	asked, dropped := make(chan struct{}, 16), make(chan struct{}, 16)
 	silence := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // else it is not noticed that nobody waits
+		_, _ = io.Copy(io.Discard, r.Body) // or else the server would not notice that the connection ends
 		asked <- struct{}{}
 		<-r.Context().Done()
 		dropped <- struct{}{}
 	}))
 	defer testkit.Finish(t, testkit.Patience, "the end of the server", silence.Close)
 	e, rooms := newBot(t, silence.URL)
-	defer silence.CloseClientConnections() // who waits for an answer waits no longer
+	defer silence.CloseClientConnections() // ends the waiting for an answer
 	ctx := t.Context()
 	general := roster.Place{ID: "77", Guild: "7", Name: "#general"}
 	opens := func(c roster.Place) Room {
@@ -43,7 +43,7 @@ func TestDiscordThatDoesNotAnswer(t *testing.T) {
 		return room
 	}
 	first := opens(general)
-	first.Room.Mention("hello") // which is on its way, and stays that
+	first.Room.Mention("hello") // its request stays on its way
 	testkit.Receive(t, testkit.Patience, "the question at Discord", asked)
 	rooms.close(first.ID)
 	general.Name = "#harbour"
@@ -73,10 +73,10 @@ func TestDiscordThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestTalk is whether anybody else has written since a message.
+// TestTalk: whether anybody else has written since a message.
 func TestTalk(t *testing.T) {
 	for _, tt := range []struct {
-		picture string // who writes, in order; the first asks with a capital
+		picture string // who writes, in order; the question is the capital A
 		want    bool
 	}{
 		{"A", false}, {"Aa", false}, {"bA", false}, {"bAa", false}, {"Ab", true}, {"Aba", true}, {"Abaa", true}, {"Aabc", true}, {"bcA", false}, {"", false},
@@ -90,7 +90,7 @@ func TestTalk(t *testing.T) {
 				asked = id
 			}
 			all.heard(by, id)
-			all.heard("z", "0") // what was missed is older
+			all.heard("z", "0") // an older message, as one that was missed
 		}
 		if got := all.between("a", asked); got != tt.want {
 			t.Errorf("%q: %v, want %v", tt.picture, got, tt.want)
@@ -98,8 +98,8 @@ func TestTalk(t *testing.T) {
 	}
 }
 
-// TestWhoIsPinged: a reply pings the person that it answers when somebody else has written
-// since, and nobody else.
+// TestWhoIsPinged: a reply pings the person whom it answers if somebody else has written since, and
+// nobody else.
 func TestWhoIsPinged(t *testing.T) {
 	e, _ := newBot(t, "")
 	defer e.channels.close()
@@ -128,7 +128,8 @@ func TestWhoIsPinged(t *testing.T) {
 	}
 }
 
-// TestHall: a voice channel is named by a link, its number, or as it is called if one is.
+// TestHall: a voice channel can be named by a link, by its number, or by its name, if only one has
+// that name.
 func TestHall(t *testing.T) {
 	s := discordtest.New(t, discordtest.Config{})
 	for _, c := range []discordtest.Channel{{Kind: discordtest.VoiceChannel, Name: "Twice"}, {Kind: discordtest.VoiceChannel, Name: "twice"}, {Kind: discordtest.VoiceChannel, Name: "The Quiet One"}} {
@@ -142,7 +143,7 @@ func TestHall(t *testing.T) {
 		err   string
 	}{
 		{named: ""}, {named: "other", want: other}, {named: "#OTHER", want: other}, {named: fmt.Sprintf("<#%d>", other), want: other}, {named: fmt.Sprint(other), want: other},
-		{named: "the quiet one", want: s.Channel("The Quiet One").ID}, {named: "stage", want: s.Channel("stage").ID}, // which is declined
+		{named: "the quiet one", want: s.Channel("The Quiet One").ID}, {named: "stage", want: s.Channel("stage").ID}, // a stage is found, and declined later
 		{named: "general", err: "no voice channel"}, {named: "nowhere", err: "no voice channel"}, {named: "<#12>", err: "no voice channel"}, {named: "twice", err: "several"},
 	} {
 		got, err := e.findVoiceChannel(t.Context(), s.Guild().ID, tt.named)

@@ -23,10 +23,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// silent is a log that nobody reads.
+// silent is a log that discards everything.
 var silent = slog.New(slog.DiscardHandler)
 
-// testRooms are rooms in which nobody answers, on a journal of their own.
+// testRooms are rooms in which nobody answers, with a journal of their own.
 type testRooms struct {
 	t      *testing.T
 	people *participants.Registry
@@ -36,14 +36,14 @@ type testRooms struct {
 	open map[earshot.RoomID]testRoom
 }
 
-// A testRoom is a room that runs.
+// A testRoom is a running room.
 type testRoom struct {
 	Room
-	end func() // ends it, and returns when it has
+	end func() // ends the room, and returns when it has ended
 }
 
-// newBot returns a bot that asks Discord at base, with rooms of its own. Nothing of it is left at
-// the end of the test.
+// newBot returns a bot that finds Discord at base, with rooms of its own. All of it is gone when
+// the test ends.
 func newBot(t *testing.T, base string) (*Bot, *testRooms) {
 	t.Helper()
 	cfg := config.Default()

@@ -9,8 +9,8 @@ import (
 	"earshot/internal/probe"
 )
 
-// TestOptouts: who has said no is not heard after a restart either, until they say
-// otherwise; nobody is while it is not known who has.
+// TestOptouts: somebody who opted out is not heard after a restart either, until they take that
+// back. If it is not known who has opted out, the bot does not start.
 func TestOptouts(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *OptOuts {

@@ -10,8 +10,8 @@ import (
 	"earshot"
 )
 
-// TestSayings: which message is part of which reply is known after a restart, for as many
-// as are remembered, whatever the file holds.
+// TestSayings: after a restart it is known which message belongs to which reply, for a bounded
+// number of messages, whatever the file contains.
 func TestSayings(t *testing.T) {
 	dir := t.TempDir()
 	s := OpenPostLog(dir, silent)

@@ -15,17 +15,17 @@ import (
 	"earshot/providers/discord"
 )
 
-// defaults is what a user has who configured nothing.
+// defaults is the configuration of a user who configured nothing.
 var defaults = Config{Announce: true, EncryptedCalls: true}
 
-// people is the configuration of somebody who wants it to come by itself.
+// people returns the configuration of somebody who wants the agent to come by itself.
 func people() Config {
 	c := defaults
 	c.ByItself = true
 	return c
 }
 
-// want compares what was done since the last time.
+// want compares lines with what was done since the last time.
 func (s *scene) want(t *testing.T, when string, lines ...string) {
 	t.Helper()
 	if got, want := s.since(), strings.Join(lines, "\n"); got != want {
@@ -33,8 +33,8 @@ func (s *scene) want(t *testing.T, when string, lines ...string) {
 	}
 }
 
-// TestStay: it comes with the people, says that it listens, says so to who comes later,
-// and goes when nobody is left.
+// TestStay: the agent comes when people do, says that it listens, tells those who come later, and
+// leaves when nobody is left.
 func TestStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, people())
@@ -64,14 +64,14 @@ func TestStay(t *testing.T) {
 	})
 }
 
-// TestAsked: /join and /leave, and what is answered.
+// TestAsked: what /join and /leave do, and what they answer.
 func TestAsked(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(*Config)
 		before func(*scene)
-		in     uint64 // which channel is named
-		want   string // how the answer begins
+		in     uint64 // the named channel
+		want   string // the beginning of the answer
 		joins  bool
 	}{
 		{"where the person is", nil, func(s *scene) { s.goes(ann, lobby) }, 0, "I am coming into <#101>", true},
@@ -124,7 +124,7 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// TestItIsSaidOnce: why it does not come by itself is said once, and that it can again.
+// TestItIsSaidOnce: why the agent does not come by itself is said once, and so is that it now can.
 func TestItIsSaidOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, people())
@@ -143,7 +143,7 @@ func TestItIsSaidOnce(t *testing.T) {
 	})
 }
 
-// TestTrouble: what a moderator does to it is said once, with what helps.
+// TestTrouble: what a moderator does to the agent is said once, with what to do about it.
 func TestTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, people())
@@ -179,8 +179,8 @@ func TestTrouble(t *testing.T) {
 	})
 }
 
-// TestMoved: what is said after a move is said in the other room; where it may not be
-// it does not stay.
+// TestMoved: what is said after the agent was moved to another channel comes into that room. It
+// leaves a channel in which it may not be.
 func TestMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := people()
@@ -209,8 +209,8 @@ func TestMoved(t *testing.T) {
 	})
 }
 
-// TestMovedInMidSentence: what is said in the other room is heard while it is still being
-// understood what was said in the one before; unless who said it has opted out meanwhile.
+// TestMovedInMidSentence: words in the new channel are heard while those from the old one are still
+// being understood; the old ones still count, unless their speaker has opted out meanwhile.
 func TestMovedInMidSentence(t *testing.T) {
 	for name, want := range map[string]string{
 		"and hears on":          "2 in 101: map[2:25]\n3 in 101: map[3:25]\n3 in 102: map[3:40]",
@@ -242,7 +242,7 @@ func TestMovedInMidSentence(t *testing.T) {
 	}
 }
 
-// TestHearing: everybody is heard for themselves, also at the same time; bots as it is
+// TestHearing: all speakers are heard separately, even at the same time. Bots are heard as
 // configured, and users who are not listed never.
 func TestHearing(t *testing.T) {
 	for _, tt := range []struct {
@@ -289,8 +289,8 @@ func TestHearing(t *testing.T) {
 	}
 }
 
-// TestLateWords: words that are understood late are those of who said them, though
-// somebody else speaks by the same stream meanwhile.
+// TestLateWords: words that are understood late belong to the person who said them, even if
+// somebody else speaks meanwhile.
 func TestLateWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, people())
@@ -307,8 +307,8 @@ func TestLateWords(t *testing.T) {
 	})
 }
 
-// TestOptOut: who does not want to be heard is not from that moment on, also in the
-// middle of a sentence or while it is being understood; nothing of it is decoded.
+// TestOptOut: somebody who opts out is not heard from that moment on, even in the middle of a
+// sentence or while it is being understood; nothing more of them is decoded.
 func TestOptOut(t *testing.T) {
 	for name, before := range map[string]string{"before": "", "in mid-sentence": "####", "while it is understood": "#####............"} {
 		t.Run(name, func(t *testing.T) {
@@ -357,8 +357,8 @@ func TestOptOut(t *testing.T) {
 	}
 }
 
-// TestMuted: while the room does not listen nothing is decoded, and what somebody was
-// saying is thrown away.
+// TestMuted: while the room does not listen nothing is decoded, and what somebody was just saying
+// is thrown away.
 func TestMuted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, people())
@@ -397,8 +397,8 @@ func TestLastWords(t *testing.T) {
 	})
 }
 
-// TestWhoIsUnknown: who cannot be made known is not heard, and not asked for with each
-// packet.
+// TestWhoIsUnknown: somebody who cannot be registered is not heard, and the registration is not
+// tried again with each packet.
 func TestWhoIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, people())
@@ -420,8 +420,8 @@ func TestWhoIsUnknown(t *testing.T) {
 	})
 }
 
-// TestPlainCall: a call that is not encrypted is refused as the configuration says, which is
-// said once where people read; and it does not come again by itself.
+// TestPlainCall: whether an unencrypted call is refused follows the configuration. A refusal is
+// said once in the chat, and the agent does not come again by itself.
 func TestPlainCall(t *testing.T) {
 	for _, wants := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -22,11 +22,11 @@ import (
 	"earshot/providers"
 )
 
-// Who and where everything is, in these tests.
+// The users and channels of these tests.
 const (
 	guild   = 100
 	lobby   = 101 // a voice channel
-	attic   = 102 // another, for two
+	attic   = 102 // another, for two people
 	podium  = 103 // a stage
 	self    = 1
 	ann     = 2
@@ -35,26 +35,25 @@ const (
 	machine = 5 // a bot
 )
 
-// A scene is calls on a Discord that is made of events, with decoders, ears and a house
-// that are honest and simple.
+// A scene is calls on a Discord made of events, with honest and simple decoders, ears and house.
 type scene struct {
 	*Calls
-	emitted chan error // what Run returned
+	emitted chan error // the result of Run
 	stop    context.CancelFunc
 
 	mu      sync.Mutex
 	began   time.Time
-	log     []string // what it did and said, in order
+	log     []string // what it did and said
 	call    *fakeCall
 	heard   []earshot.Event
 	out     map[uint64]bool
-	unread  error // of what it cannot keep
-	unknown error // of whom it cannot ask for
-	asked   int   // for people
+	unread  error // the error of storing an opt-out
+	unknown error // the error of registering somebody
+	asked   int   // number of registrations
 	mode    chan struct{}
 	listens bool
 	coders  []*coder
-	slow    time.Duration // to understand
+	slow    time.Duration // how long it takes to understand
 }
 
 // begin runs calls in a bubble.
@@ -104,7 +103,7 @@ func (s *scene) arrives(context.Context, uint64, uint64) error {
 	return s.unknown
 }
 
-// end ends them.
+// end ends the calls.
 func (s *scene) end() {
 	s.stop()
 	<-s.emitted
@@ -114,7 +113,7 @@ func id(n uint64) string { return strconv.FormatUint(n, 10) }
 
 const ordinary = discordgo.PermissionViewChannel | discordgo.PermissionVoiceConnect | discordgo.PermissionVoiceSpeak
 
-// guildOf is the guild, in which nobody is anywhere yet.
+// guildOf returns the guild, with nobody in any channel.
 func guildOf() *discordgo.GuildCreate {
 	channel := func(n uint64, kind discordgo.ChannelType, limit int) *discordgo.Channel {
 		return &discordgo.Channel{ID: id(n), GuildID: id(guild), Type: kind, UserLimit: limit}
@@ -133,7 +132,7 @@ func member(user uint64) *discordgo.Member {
 	return &discordgo.Member{User: &discordgo.User{ID: id(user), Bot: user == self || user == machine}}
 }
 
-// goes puts somebody into a channel, or into none.
+// goes moves somebody into a channel, or out of all for 0.
 func (s *scene) goes(user, channel uint64) {
 	v := &discordgo.VoiceState{GuildID: id(guild), UserID: id(user), Member: member(user)}
 	if channel != 0 {
@@ -143,7 +142,7 @@ func (s *scene) goes(user, channel uint64) {
 	synctest.Wait()
 }
 
-// did notes what was done.
+// did notes something that was done.
 func (s *scene) did(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +150,7 @@ func (s *scene) did(format string, args ...any) {
 	s.log = append(s.log, line)
 }
 
-// since returns what was done since it was asked last, sorted.
+// since returns what was done since the last call of since, sorted.
 func (s *scene) since() string {
 	synctest.Wait()
 	s.mu.Lock()
@@ -162,8 +161,8 @@ func (s *scene) since() string {
 	return strings.Join(done, "\n")
 }
 
-// said returns the utterances: by whom, in which room, which numbers, and + if somebody
-// else spoke meanwhile.
+// said returns the utterances: by whom, in which room, the numbers heard, and + if somebody else
+// spoke at the same time.
 func (s *scene) said() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +190,7 @@ func (s *scene) emit(_ context.Context, e earshot.Event) error {
 	return nil
 }
 
-// may is Parts.Listens; mutes says otherwise.
+// may is Parts.Listens; mutes changes its answer.
 func (s *scene) may(earshot.RoomID) (bool, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,7 +206,7 @@ func (s *scene) mutes(muted bool) {
 	synctest.Wait()
 }
 
-// Out and Set are those of opt-outs.
+// Out and Set make the scene a store of opt-outs.
 func (s *scene) Out(user uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,7 +238,7 @@ func (s *scene) calls(ctx context.Context, cfg voice.Config, use func(Call)) err
 	}
 }
 
-// A fakeCall is a call of which a test says how it is.
+// A fakeCall is a call whose status a test sets.
 type fakeCall struct {
 	cfg  voice.Config
 	ends chan error
@@ -254,7 +253,7 @@ func (c *fakeCall) Status() voice.Status {
 	return c.status
 }
 
-// becomes changes its status.
+// becomes changes the status.
 func (c *fakeCall) becomes(change func(*voice.Status)) {
 	c.mu.Lock()
 	change(&c.status)
@@ -264,8 +263,8 @@ func (c *fakeCall) becomes(change func(*voice.Status)) {
 	synctest.Wait()
 }
 
-// plays plays a picture, one character for 100 ms of one speaker a line: # is speech, .
-// nothing. Frames are numbered by the user.
+// plays plays a picture for each speaker, one character for 100 ms: # is speech, . is nothing. The
+// frames hold the user's number.
 func (s *scene) plays(pictures map[uint64]string) {
 	n := 0
 	for _, p := range pictures {
@@ -278,7 +277,7 @@ func (s *scene) plays(pictures map[uint64]string) {
 			switch at := time.Now().Add(-audio.Time); {
 			case speaks(i):
 				batch = append(batch, voice.Packet{User: user, SSRC: uint32(10 * user), At: at, Opus: []byte{byte(user)}})
-			case !speaks(i-10) && speaks(i-11): // as a call knows it
+			case !speaks(i-10) && speaks(i-11): // when a call notices the end
 				batch = append(batch, voice.Packet{User: user, SSRC: uint32(10 * user), At: at.Add(-10 * audio.Time), Ends: true})
 			}
 		}
@@ -293,7 +292,7 @@ func (s *scene) plays(pictures map[uint64]string) {
 	synctest.Wait()
 }
 
-// A coder makes of each packet a loud frame, and keeps what it was given.
+// A coder makes a loud frame from each packet, and keeps what it was given.
 type coder struct {
 	heard func(uint32, *audio.Frame)
 	made  chan made
@@ -302,7 +301,7 @@ type coder struct {
 	given []byte
 }
 
-// made is a frame of a decoder.
+// A made is a frame from a decoder.
 type made struct {
 	by uint32
 	f  audio.Frame
@@ -322,7 +321,7 @@ func (c *coder) Decode(batch []codec.Packet) {
 	}
 }
 
-// takes returns how many packets of a user it was given so far.
+// takes returns how many packets of a user the coder was given so far.
 func (c *coder) takes(user byte) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -342,10 +341,10 @@ func (c *coder) Run(ctx context.Context) error {
 	}
 }
 
-// An ear understands the numbers of frames, and says so after a while.
+// An ear understands the numbers in frames, and says so after a while.
 type ear struct {
 	from earshot.Handle
-	room earshot.RoomID // that it was told of
+	room earshot.RoomID // the room that it was given
 	c    Capture
 	slow time.Duration
 }
@@ -391,7 +390,7 @@ func (e *ear) Run(ctx context.Context, emit providers.Emit) error {
 	return ctx.Err()
 }
 
-// A mouth says what it is to say in the log.
+// A mouth writes what it should say into the log.
 type mouth struct {
 	s    *scene
 	room earshot.RoomID

@@ -21,13 +21,13 @@ import (
 	"earshot/providers"
 )
 
-// deafness hears and decodes nothing, for as long as it is wanted.
+// deafness hears and decodes nothing.
 type deafness struct{}
 
 func (deafness) Decode([]codec.Packet) {}
 func (deafness) Forget(uint32)         {}
 
-// idle is its Run, as a decoder and as an ear.
+// idle is the Run of a decoder and an ear that do nothing.
 func idle(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
@@ -41,8 +41,8 @@ type ear struct{}
 
 func (ear) Run(ctx context.Context, _ providers.Emit) error { return idle(ctx) }
 
-// An usher is a bot that comes as it is told, and a Discord of its own; what is said in
-// the chat is kept.
+// An usher is a bot that joins as it is told, on a Discord of its own. It keeps what is said in the
+// chat.
 type usher struct {
 	*discordtest.Server
 	*calls.Calls
@@ -86,7 +86,7 @@ func ushers(t *testing.T) *usher {
 	return u
 }
 
-// says returns when it has said something in the chat of a channel.
+// says waits until the bot has said text in the chat of a channel.
 func (u *usher) says(t *testing.T, channel uint64, text string) {
 	t.Helper()
 	testkit.Await(t, patience, "that it says "+text, func() bool {
@@ -98,7 +98,7 @@ func (u *usher) says(t *testing.T, channel uint64, text string) {
 	})
 }
 
-// in returns when it is in a channel and listens there; in none for 0.
+// in waits until the bot is in a channel and listens there; for 0, until it is in none.
 func (u *usher) in(t *testing.T, channel uint64) {
 	t.Helper()
 	testkit.Await(t, patience, "where it is", func() bool {
@@ -107,8 +107,8 @@ func (u *usher) in(t *testing.T, channel uint64) {
 	})
 }
 
-// TestMannersOnDiscord: what keeps it out of a call, or from hearing and speaking in one,
-// it says, with what helps, as a Discord says it.
+// TestMannersOnDiscord: if something on Discord keeps the bot out of a call, or from hearing or
+// speaking in one, the bot says so, with what to do about it.
 func TestMannersOnDiscord(t *testing.T) {
 	u := ushers(t)
 	guild, hall := u.Guild().ID, u.Channel("voice").ID

@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// TestAttendance: below each step, which is 20 seconds, stands who is in the channels 1
-// and 2 at that time; what it does is drawn with the channel: 1 or 2 it comes there, l
-// leaves, . nothing.
+// TestAttendance: one and two show at each step of 20 seconds how many people are in channels 1 and
+// 2. want shows what the agent does: 1 or 2 joins that channel, l leaves, . nothing.
 func TestAttendance(t *testing.T) {
 	for _, tt := range []struct {
 		name, one, two, want string
-		never                bool   // it does not come by itself
-		why                  string // it may not come into channel 1
+		never                bool   // the agent does not come by itself
+		why                  string // why it may not come into channel 1
 		do                   map[int]func(*membership, time.Time)
 	}{
 		{name: "nobody is there",
@@ -106,7 +105,7 @@ func count(c byte) int {
 	return int(c - '0')
 }
 
-// It waits as long as it says, and no longer.
+// TestAttendanceWaits: the agent waits as long as it says, and no longer.
 func TestAttendanceWaits(t *testing.T) {
 	now := time.Now()
 	a := membership{people: true}

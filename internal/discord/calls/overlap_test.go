@@ -7,7 +7,7 @@ import (
 	"earshot/internal/audio"
 )
 
-// TestCrowdForgets: of who has not spoken for long nothing is kept.
+// TestCrowdForgets: nothing is kept about people who have not spoken for long.
 func TestCrowdForgets(t *testing.T) {
 	var c overlapTracker
 	for user := range uint64(1000) {
@@ -18,8 +18,8 @@ func TestCrowdForgets(t *testing.T) {
 	}
 }
 
-// TestCrowd: one character for 100 ms. Above two voices; below whether what the first
-// says in the stretch of = overlaps.
+// TestCrowd: one character for 100 ms. first and second are two voices; want tells whether what the
+// first says in the stretch marked with = overlaps.
 func TestCrowd(t *testing.T) {
 	for _, tt := range []struct {
 		name, first, second, of string

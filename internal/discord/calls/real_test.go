@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 // patience is how long real processes may take on a machine under load.
 const patience = 2 * time.Minute
 
-// understands is a pool as an ear knows it.
+// understands adapts a listener of a pool to an ear.
 type understands struct{ *stt.Listener }
 
 func (u understands) Begin(on func(microphone.Result)) microphone.Session {
@@ -73,7 +73,7 @@ func perform(t *testing.T, run func(context.Context) error) {
 	})
 }
 
-// records returns texts as a synthetic voice says them, as Opus frames of 20 ms.
+// records returns texts in a synthetic voice, as Opus frames of 20 ms.
 func (s studio) records(texts ...string) (all [][][]byte) {
 	ctx, stop := context.WithCancel(s.t.Context())
 	say := tts.New(tts.Config{Dial: s.dial("say"), Log: slog.New(slog.DiscardHandler)})
@@ -130,7 +130,7 @@ func comes(t *testing.T, s *discordtest.Server, name string) *guest {
 	return g
 }
 
-// says says frames at the pace of a call.
+// says sends frames at the pace of a call.
 func (g *guest) says(t *testing.T, frames [][]byte) {
 	for _, f := range frames {
 		if err := g.call.Say(t.Context(), f); err != nil {
@@ -140,7 +140,7 @@ func (g *guest) says(t *testing.T, frames [][]byte) {
 	}
 }
 
-// A house keeps what is said, and who does not want to be heard.
+// A house keeps what is said, and who has opted out.
 type house struct {
 	mu   sync.Mutex
 	said []earshot.Event
@@ -183,9 +183,9 @@ func (h *house) Set(user uint64, out bool) error {
 	return nil
 }
 
-// TestReal: three people speak to a bot at once, through an encrypted call; each is
-// understood, and is who has said it, whether Discord says whose a stream is soon, late
-// or never. Of who opts out while they speak nothing is known.
+// TestReal: three people speak to a bot at once in an encrypted call. Each is understood, and is
+// known as the speaker, whether Discord tells soon, late or never to whom a stream belongs.
+// Somebody who opts out while they speak is not heard.
 func TestReal(t *testing.T) {
 	dir := helpertest.Build(t, "earshot-speech")
 	log := slog.New(slog.DiscardHandler)
@@ -221,7 +221,7 @@ func TestReal(t *testing.T) {
 			understood := func() bool {
 				return !slices.ContainsFunc(guests, func(g *guest) bool { words, _ := h.of(g.user.ID); return words == "" })
 			}
-			for range 3 { // a busy machine loses packets, and nobody may be understood who was cut up
+			for range 3 { // a busy machine loses packets, and cut-up words are not understood
 				for i, g := range guests {
 					speaking.Go(func() { g.says(t, spoken[i]) })
 				}
@@ -235,7 +235,7 @@ func TestReal(t *testing.T) {
 			}
 			for i, g := range guests {
 				got, overlaps := h.of(g.user.ID)
-				if whose(got, texts) != i || !overlaps { // a machine that is busy loses packets, and a recogniser may err
+				if whose(got, texts) != i || !overlaps { // packets may be lost, and the recogniser may err
 					t.Errorf("%s has said %q, overlaps %v", g.user.Name, got, overlaps)
 				}
 			}
@@ -259,8 +259,8 @@ func TestReal(t *testing.T) {
 	}
 }
 
-// whose returns which of the texts, which have no word in common, has the most words of
-// what was understood.
+// whose returns which of the texts, which share no word, has the most words in common with what was
+// understood.
 func whose(words string, texts []string) (best int) {
 	most := 0
 	for i, text := range texts {
@@ -280,7 +280,7 @@ func whose(words string, texts []string) (best int) {
 	return best
 }
 
-// bot runs a bot that comes into the voice channel when somebody is there.
+// bot runs a bot that joins the voice channel when somebody is there.
 func bot(t *testing.T, server *discordtest.Server, s studio, h *house) *calls.Calls {
 	log := slog.New(slog.DiscardHandler)
 	pool := stt.NewPool(stt.PoolConfig{Most: 3, Each: stt.Config{Dial: s.dial("hear"), Names: []string{"earshot"}, Log: log}})

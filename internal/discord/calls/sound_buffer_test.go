@@ -8,7 +8,7 @@ import (
 	"earshot/internal/sound/deck"
 )
 
-// encodeAll moves what the encoder takes of b, as frames of its own, and returns how many.
+// encodeAll lets the encoder take all frames that it gets from b, and returns their number.
 func encodeAll(b *soundBuffer, all bool) (n int64) {
 	var buf [audio.Samples]int16
 	for len(b.next(buf[:], all)) > 0 {
@@ -18,8 +18,8 @@ func encodeAll(b *soundBuffer, all bool) (n int64) {
 	return n
 }
 
-// TestSoundBuffer: at most 100 ms and the delay of the encoder are on their way; what has left is
-// what was heard, and lags behind by that delay until the encoder has made all of it.
+// TestSoundBuffer: at most 100 ms, plus the delay of the encoder, are under way. What has left is
+// what was heard, and lags by that delay until the encoder has finished.
 func TestSoundBuffer(t *testing.T) {
 	b := newSoundBuffer()
 	b.write(make([]int16, 20*audio.Samples))
@@ -46,8 +46,8 @@ func TestSoundBuffer(t *testing.T) {
 	}
 }
 
-// TestSoundBufferRewinds: what was encoded and has not left is encoded again, and fades in to the
-// volume that was set.
+// TestSoundBufferRewinds: sound that was encoded and has not left is encoded again, and fades in to
+// the current volume.
 func TestSoundBufferRewinds(t *testing.T) {
 	b := newSoundBuffer()
 	pcm := make([]int16, 20*audio.Samples)

@@ -13,10 +13,10 @@ import (
 	"earshot/internal/audio"
 )
 
-// TestTrack: one character for 20 ms; above, what comes: # a frame, D one that the
-// decoder gives 60 ms late, E the call says that the speaker had stopped when the last
-// frame was over. Below, what the ear is given at that time: # sound, - one frame of
-// silence, 2 to z so many of them, ~ sound with something missing before it.
+// TestTrack: one character for 20 ms. comes shows what arrives: # a frame, D a frame that the
+// decoder delivers 60 ms late, E the call says that the speaker stopped when the last frame was
+// over. want shows what the ear gets at that time: # sound, - one frame of silence, 2 to z so many
+// of them, ~ sound after something missing.
 func TestTrack(t *testing.T) {
 	for _, tt := range []struct{ name, comes, want string }{
 		{"nobody speaks", ".....", "....."},
@@ -29,7 +29,7 @@ func TestTrack(t *testing.T) {
 		{"a packet is late, and nothing is made up",
 			"###........####",
 			"###........8###"},
-		{"they go on", // those that were made up stand for nothing that comes
+		{"they go on", // frames of silence that were made up do not replace frames that come
 			"##....E....##....E...",
 			"##....5----##....5---"},
 		{"the decoder is late, and the end is told before",
@@ -38,11 +38,11 @@ func TestTrack(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tr, began := newTrack(), time.Unix(1000, 0)
-			var due []int // frames, at which step they are there
+			var due []int // at which steps frames are delivered
 			var last time.Time
 			var got strings.Builder
 			for i, c := range tt.comes {
-				now := began.Add(time.Duration(i+1) * audio.Time) // a frame is there when it is over
+				now := began.Add(time.Duration(i+1) * audio.Time) // a frame is delivered when it is over
 				if c == '#' {
 					due = append(due, i)
 				}
@@ -68,7 +68,7 @@ func TestTrack(t *testing.T) {
 	}
 }
 
-// draw draws what a track has at now.
+// draw draws what a track has at the time now.
 func draw(tr *track, now time.Time) string {
 	silent, sound := 0, ""
 	var f audio.Frame
@@ -76,7 +76,7 @@ func draw(tr *track, now time.Time) string {
 		ok, _ := tr.take(now, &f)
 		switch {
 		case !ok && sound != "" && silent > 0:
-			return strconv.FormatInt(int64(silent), 36) // beside the sound, of which the column has no room
+			return strconv.FormatInt(int64(silent), 36) // and the sound, for which the column has no room
 		case !ok && sound != "":
 			return sound
 		case !ok && silent == 0:
@@ -95,9 +95,8 @@ func draw(tr *track, now time.Time) string {
 	}
 }
 
-// TestTrackIsTrue: whatever comes whenever, what was sent comes out once and in order,
-// frames of silence follow each other, and an ear's clock is never behind the time of
-// what it hears.
+// TestTrackIsTrue: whatever comes when, what was sent comes out once and in order, silence is
+// filled in without gaps, and the ear's clock never lags behind the time of what it hears.
 func TestTrackIsTrue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr, now := newTrack(), time.Unix(1000, 0)
@@ -157,8 +156,8 @@ func TestTrackIsTrue(t *testing.T) {
 	})
 }
 
-// TestTrackRests: a track of somebody who is silent costs nothing after a while, and
-// goes on with what they say next.
+// TestTrackRests: the track of somebody who is silent costs nothing after a while, and goes on with
+// what they say next.
 func TestTrackRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr, began := newTrack(), time.Now()
@@ -195,7 +194,7 @@ func TestTrackRests(t *testing.T) {
 	})
 }
 
-// TestTrackIsWiped: nothing of what waits is left when nobody may listen any more.
+// TestTrackIsWiped: when nobody may listen any more, nothing that was waiting is left.
 func TestTrackIsWiped(t *testing.T) {
 	tr := newTrack()
 	for i := range 150 {

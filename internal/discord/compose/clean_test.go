@@ -7,7 +7,7 @@ import (
 	"earshot/internal/discord/compose"
 )
 
-// TestClean is what becomes of what people chose or wrote.
+// TestClean: how names and texts from people are cleaned.
 func TestClean(t *testing.T) {
 	name := func(s string) string { return compose.CleanName(s, "7") }
 	short := func(s string) string { return compose.Shorten(s, 4) }

@@ -80,8 +80,8 @@ func TestCuts(t *testing.T) {
 	code := strings.Repeat("\tx := f(x) // once more\n", 120)
 	for name, tt := range map[string]struct {
 		text  string
-		ends  []string // of the parts
-		heads []string // how they begin
+		ends  []string // the ends of the parts
+		heads []string // their beginnings
 	}{
 		"at a paragraph":                  {words(250) + ".\n\n" + words(100) + "\n" + words(100), []string{"word.", "word"}, []string{"word", "word word"}},
 		"at a line":                       {words(250) + ":\n" + words(100) + ". " + words(100), []string{"word:", "word"}, nil},
@@ -121,7 +121,7 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// While the text is being written there is a part when it is worth one.
+// TestWhileWritten: while the text is being written, there is a part as soon as it is worth one.
 func TestWhileWritten(t *testing.T) {
 	const first = "The tides follow the moon.\n\n"
 	for name, tt := range map[string]struct {
@@ -152,7 +152,7 @@ func TestWhileWritten(t *testing.T) {
 	}
 }
 
-// A head stands before the first part that is seen.
+// TestHead: a head precedes the first visible part.
 func TestHead(t *testing.T) {
 	c := compose.New(names, "-# Coder\n")
 	c.Add("\n\n" + words(500))
@@ -178,18 +178,18 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// What follows is a model of Discord: of what it shows, and of whom it pings. It is
-// written from Discord's own description, and knows nothing of how parts are made.
+// What follows is a model of Discord: of what it shows, and whom it pings. It follows Discord's own
+// description, and knows nothing about how parts are made.
 
 var block = regexp.MustCompile("(?s)```(?:([A-Za-z0-9_+\\-.#]*)\n)?(.*?)```")
 
-// A sign is one character that is seen.
+// A sign is one visible character.
 type sign struct {
 	r        rune
-	language string // of the block that it is in; "-" if it is in none
+	language string // language of the block around it; "-" outside blocks
 }
 
-// arrived returns what is seen of some messages, but for white space and what is not seen.
+// arrived returns the visible characters of some messages, without white space.
 func arrived(contents []string) (all []sign) {
 	add := func(text, language string) {
 		for _, r := range text {
@@ -216,8 +216,7 @@ func arrived(contents []string) (all []sign) {
 
 var mentions = regexp.MustCompile(`<@!?(\d+)>`)
 
-// pinged returns whom Discord tells of a message, with allowed_mentions of no kind but
-// these users.
+// pinged returns whom Discord notifies of a message whose allowed_mentions are only its users.
 func pinged(p compose.Part) (users []uint64) {
 	for _, m := range mentions.FindAllStringSubmatch(p.Content, -1) {
 		if id, _ := strconv.ParseUint(m[1], 10, 64); slices.Contains(p.Users, id) {
@@ -229,7 +228,7 @@ func pinged(p compose.Part) (users []uint64) {
 
 var loud = regexp.MustCompile(`(?i)@(everyone|here)|<@&?\d`)
 
-// sound checks what must hold of the parts of any text.
+// sound checks what must be true of the parts of any text.
 func sound(t interface{ Errorf(string, ...any) }, text string, parts []compose.Part) {
 	size := 0
 	for i, p := range parts {
@@ -260,8 +259,8 @@ func sound(t interface{ Errorf(string, ...any) }, text string, parts []compose.P
 	}
 }
 
-// every returns all parts of a text that is written in pieces, with the urges as they
-// come.
+// every returns all parts of a text that is written in pieces; pieces gives the length of each and
+// the urge after it.
 func every(text string, pieces func() (piece int, urge compose.Urge)) (parts []compose.Part) {
 	c := compose.New(names, "")
 	for rest := text; rest != ""; {
@@ -283,7 +282,7 @@ func every(text string, pieces func() (piece int, urge compose.Urge)) (parts []c
 	return parts
 }
 
-// meaning draws a text, and returns what is meant to be seen of it.
+// meaning draws a text, and returns what should be seen of it.
 func meaning(t *rapid.T) (text string, want []string) {
 	var b strings.Builder
 	var shown strings.Builder
@@ -321,7 +320,7 @@ func meaning(t *rapid.T) (text string, want []string) {
 	return b.String(), []string{shown.String()}
 }
 
-// What arrives is what was meant, in whatever pieces it was written and posted.
+// TestArrives: what arrives is what was meant, in whatever pieces it was written and posted.
 func TestArrives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, want := meaning(t)
@@ -350,7 +349,8 @@ func TestArrives(t *testing.T) {
 	})
 }
 
-// The same text is posted the same in whatever pieces it comes, if only full parts are.
+// TestPieces: if only full parts are posted, a text is posted the same way in whatever pieces it
+// comes.
 func TestPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, _ := meaning(t)
@@ -364,8 +364,8 @@ func TestPieces(t *testing.T) {
 	})
 }
 
-// Whatever a text is, its parts are messages, stand for all of it, and ping nobody who
-// is not called.
+// FuzzParts: whatever the text, its parts are valid messages, stand for all of it, and ping nobody
+// who is not called.
 func FuzzParts(f *testing.F) {
 	for _, seed := range []string{
 		"", "@everyone", "<@&1> <@100000000000000001>", "@\u200beveryone", "```\n@here", "``````\n```", "`@Ann", "||@Bob||", "@Ann\u0301 @Bob Smith",
@@ -375,7 +375,7 @@ func FuzzParts(f *testing.F) {
 		f.Add(seed, uint8(7), uint8(1))
 	}
 	f.Fuzz(func(t *testing.T, text string, bytes, urge uint8) {
-		text = strings.ToValidUTF8(text, "\ufffd") // so it leaves a turn
+		text = strings.ToValidUTF8(text, "\ufffd") // as it is when it leaves a turn
 		sound(t, text, every(text, func() (int, compose.Urge) { return int(bytes), compose.Urge(urge % 3) }))
 		for _, p := range compose.All(compose.Escape(text), compose.Names{}) {
 			if m := loud.FindString(p.Content); m != "" || len(p.Users) > 0 {

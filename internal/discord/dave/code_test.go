@@ -38,7 +38,7 @@ func TestCode(t *testing.T) {
 	})
 }
 
-// TestFingerprint: both see the same, and it is theirs.
+// TestFingerprint: both people see the same fingerprint, and other people or keys give another.
 func TestFingerprint(t *testing.T) {
 	keyA, keyB := bytes.Repeat([]byte{4}, 65), bytes.Repeat([]byte{5}, 65)
 	ab, err := fingerprint(100, keyA, 200, keyB)

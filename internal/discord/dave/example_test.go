@@ -9,7 +9,7 @@ import (
 	"earshot/internal/discord/dave"
 )
 
-// A member of a call that is to be encrypted stays silent until it is in a group: until then it
+// ExampleSession: a member of an encrypted call stays silent until it is in a group. Until then it
 // offers its keys to the gateway, and seals nothing.
 func ExampleSession() {
 	s := dave.New(rand.Reader, 80351110224678912, 41771983423143937)

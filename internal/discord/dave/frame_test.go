@@ -13,8 +13,8 @@ import (
 
 var begin = time.Unix(1000, 0)
 
-// TestPeerFrames exchanges frames with another implementation, over four generations
-// and with parts that anybody may read.
+// TestPeerFrames exchanges frames with another implementation, over four generations and with parts
+// that are not encrypted.
 func TestPeerFrames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		base := rapid.SliceOfN(rapid.Byte(), keySize, keySize).Draw(t, "base")
@@ -74,7 +74,7 @@ func openWith(r *receiver, b []byte, now time.Time) ([]byte, bool) {
 	return f.join(nil, plain), true
 }
 
-// TestFrameCheck: what is a protocol frame, by its tail behind ten bytes of media.
+// TestFrameCheck: which bytes are a protocol frame, by their tail after ten bytes of media.
 func TestFrameCheck(t *testing.T) {
 	const tag = "0102030405060708"
 	for _, c := range []struct {
@@ -139,8 +139,7 @@ func TestFrameCheck(t *testing.T) {
 	}
 }
 
-// TestDamagedFrames: not a bit of a frame can be changed but the ranges, which are
-// bound by what they make of it.
+// TestDamagedFrames: a frame with any bit changed, or cut short, is not opened.
 func TestDamagedFrames(t *testing.T) {
 	base := []byte("0123456789abcdef")
 	sealed := newSender(base).seal(nil, []byte("some Opus"))

@@ -17,7 +17,7 @@ import (
 	"earshot/internal/testkit"
 )
 
-// together returns a world in which some are in a call, encrypted.
+// together returns a world in which some users are in an encrypted call.
 func together(t *testing.T, users ...uint64) *world {
 	t.Helper()
 	w := newWorld(t, 1)
@@ -29,7 +29,7 @@ func together(t *testing.T, users ...uint64) *world {
 	return w
 }
 
-// talk lets one speak to another, and returns what the other hears.
+// talk lets one member speak to another, and returns what the other hears.
 func (w *world) talk(from, to *peer) string {
 	sealed, err := from.s.Seal(nil, opus)
 	if err != nil {
@@ -53,7 +53,7 @@ func (w *world) hear(from, to *peer, frame []byte) string {
 	}
 }
 
-// ops draws answers: their opcodes.
+// ops draws answers as their opcodes.
 func ops(answers []dave.Answer) string {
 	var b strings.Builder
 	for _, a := range answers {
@@ -66,14 +66,14 @@ func ops(answers []dave.Answer) string {
 	return strings.TrimSpace(b.String())
 }
 
-// TestTransitions is a picture of what passes in a call of two when its version
-// changes: what each says, how the first then sends, whether it lets plain frames in,
-// and whether it opens one that was sealed before all this.
+// TestTransitions shows what happens in a call of two when its version changes: what is said, how
+// the first then sends, whether it lets plain frames in, and whether it opens one that was sealed
+// before all this.
 func TestTransitions(t *testing.T) {
 	w := together(t, 100, 200)
 	p, q := w.peers[100], w.peers[200]
 	before := func() []byte { return must(q.s.Seal(nil, opus)) }
-	var old [18][]byte // each frame is opened once
+	var old [18][]byte // each frame can be opened only once
 	for i := range old {
 		old[i] = before()
 	}
@@ -130,8 +130,7 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// TestBefore: before op 4 nothing passes, and after it as little, as long as there is
-// no epoch.
+// TestBefore: nothing passes before op 4, nor after it while there is no epoch.
 func TestBefore(t *testing.T) {
 	s := dave.New(rand.Reader, 100, channel)
 	now := time.Unix(1000, 0)
@@ -154,8 +153,8 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-// TestSwitch: who sends changes keys when a transition is executed, not before and
-// not after; who hears has both for ten seconds.
+// TestSwitch: the sender changes keys exactly when a transition is executed. The receiver has both
+// keys for ten seconds.
 func TestSwitch(t *testing.T) {
 	w := together(t, 100, 200)
 	p, q := w.peers[100], w.peers[200]
@@ -172,7 +171,7 @@ func TestSwitch(t *testing.T) {
 			}
 		}
 	}
-	w.deliverAll() // all have the keys, and nobody is told to use them
+	w.deliverAll() // all have the keys, and nobody was told to use them
 	r := w.peers[300]
 	if got := p.s.State(); got.Code != code {
 		t.Errorf("it changed keys before it was told to")
@@ -200,10 +199,10 @@ func (w *world) deliverAll() {
 	}
 }
 
-// TestUnfollowable gives a member of a call commits and welcomes that it must not
-// follow: it says so, is silent, and is added again.
+// TestUnfollowable gives a member of a call commits and welcomes that it must not follow: it says
+// so, is silent, and is added again.
 func TestUnfollowable(t *testing.T) {
-	other := func(w *world) []byte { // who else would like to propose
+	other := func(w *world) []byte { // another external sender that wants to propose
 		s := must(mls.NewSigner(rand.Reader))
 		return mls.ExternalSender{SignatureKey: s.Public(), Identity: w.external.Identity}.Marshal()
 	}
@@ -259,7 +258,7 @@ func TestUnfollowable(t *testing.T) {
 	}
 }
 
-// committed returns a commit of one member that adds somebody, which has gone nowhere.
+// committed returns a commit of one member that adds somebody, without sending it.
 func (w *world) committed(by, user uint64) []byte {
 	signer := must(mls.NewSigner(rand.Reader))
 	k := must(mls.NewKeyPackage(rand.Reader, signer, binary.BigEndian.AppendUint64(nil, user)))
@@ -277,7 +276,8 @@ func (w *world) committed(by, user uint64) []byte {
 	return answers[0].Body[:len(answers[0].Body)-len(rest)]
 }
 
-// TestWelcome gives a pending member welcomes into groups that it must not enter.
+// TestWelcome gives a pending member welcomes into groups, all but the first of which it must not
+// enter.
 func TestWelcome(t *testing.T) {
 	service, stranger := must(mls.NewSigner(rand.Reader)), must(mls.NewSigner(rand.Reader))
 	right := mls.ExternalSender{SignatureKey: service.Public(), Identity: []byte("gateway")}
@@ -342,7 +342,7 @@ func TestWelcome(t *testing.T) {
 	}
 }
 
-// TestProposals: who may be added, and what is committed of several.
+// TestProposals: who may be added, and which of several proposals are committed.
 func TestProposals(t *testing.T) {
 	w := together(t, 100, 200)
 	p := w.peers[100]
@@ -377,7 +377,7 @@ func TestProposals(t *testing.T) {
 		what    string
 		before  func()
 		body    []byte
-		commits int // how many proposals; -1 is no commit
+		commits int // number of proposals in the commit; -1 if there is none
 		fault   bool
 	}{
 		{what: "a member once more", body: proposals(0, twice), commits: -1, fault: true},
@@ -414,8 +414,8 @@ func TestProposals(t *testing.T) {
 	}
 }
 
-// TestManyFaults: a list of nothing but faults is told of in a few words, whose length
-// does not grow with it.
+// TestManyFaults: a list of thousands of faults is reported in a few words, whose length does not
+// grow with it.
 func TestManyFaults(t *testing.T) {
 	w := together(t, 100, 200)
 	removal, _, err := mls.ProposeRemove(w.service, []byte("another"), w.epoch, 1)
@@ -432,9 +432,9 @@ func TestManyFaults(t *testing.T) {
 	}
 }
 
-// TestSameEpochAgain: a gateway may go back to the epoch that was before a while without
-// encryption, as long as its keys are there. Who has forgotten them does not say to be
-// ready, and keeps silent; who has them does not use a nonce twice.
+// TestSameEpochAgain: a gateway may return to the epoch before a while without encryption, as long
+// as its keys are kept. A member that has forgotten them does not say that it is ready, and stays
+// silent; one that has them does not use a nonce twice.
 func TestSameEpochAgain(t *testing.T) {
 	for _, tt := range []struct {
 		pause time.Duration
@@ -442,7 +442,7 @@ func TestSameEpochAgain(t *testing.T) {
 		send  string
 	}{
 		{time.Second, "23(51)", "sealed"},
-		{dave.Keep - time.Second, "23(51)", "sealed"}, // forgotten in between otherwise
+		{dave.Keep - time.Second, "23(51)", "sealed"}, // without the way back, its keys would be forgotten meanwhile
 		{dave.Keep, "", "silence"},
 		{10 * time.Minute, "", "silence"},
 	} {
@@ -473,8 +473,7 @@ func TestSameEpochAgain(t *testing.T) {
 	}
 }
 
-// TestRevokedCommit: a commit of our own with what was revoked is not followed, nor is
-// one that removes whom nobody proposed to remove.
+// TestRevokedCommit: a commit of our own that includes a revoked proposal is not followed.
 func TestRevokedCommit(t *testing.T) {
 	w := together(t, 100, 200)
 	w.lenient = true
@@ -493,7 +492,7 @@ func TestRevokedCommit(t *testing.T) {
 	}
 }
 
-// TestOver: a commit for an epoch that is over, which comes again, changes nothing.
+// TestOver: a commit for a past epoch that comes again changes nothing.
 func TestOver(t *testing.T) {
 	w := together(t, 100, 200)
 	w.join(300, false)
@@ -520,8 +519,8 @@ func TestOver(t *testing.T) {
 	w.together()
 }
 
-// TestTransitionZero: a commit and a welcome of transition 0 are followed at once, and
-// nobody says that they are ready.
+// TestTransitionZero: a commit and a welcome of transition 0 are followed at once, and nobody says
+// that they are ready.
 func TestTransitionZero(t *testing.T) {
 	w := newWorld(t, 1)
 	p, q := w.join(100, false), w.join(200, true)
@@ -548,8 +547,8 @@ func TestTransitionZero(t *testing.T) {
 	w.together()
 }
 
-// TestSoleMember: who remains alone has a group of its own at once, which nobody else
-// can hear; and is in a new one when somebody comes.
+// TestSoleMember: a member who remains alone has at once a group of its own, which nobody else can
+// hear, and is in a new one when somebody comes.
 func TestSoleMember(t *testing.T) {
 	w := together(t, 100, 200, 300)
 	p := w.peers[100]
@@ -571,7 +570,7 @@ func TestSoleMember(t *testing.T) {
 	}
 }
 
-// TestRemoved: who is removed without having left is silent, and asks to come back.
+// TestRemoved: a member who is removed without having left is silent, and asks to come back.
 func TestRemoved(t *testing.T) {
 	w := together(t, 100, 200, 300)
 	p := w.peers[300]
@@ -600,7 +599,7 @@ func TestRemoved(t *testing.T) {
 	w.together()
 }
 
-// TestWhose: a frame of which nobody knows who sent it says it itself, once.
+// TestWhose: if nobody knows who sent a frame, the frame itself tells, once.
 func TestWhose(t *testing.T) {
 	w := together(t, 100, 200, 300)
 	sealed := must(w.peers[200].s.Seal(nil, opus))
@@ -622,7 +621,7 @@ func TestWhose(t *testing.T) {
 	}
 }
 
-// TestProof: two see the same fingerprint, and all see the same code.
+// TestProof: two members see the same fingerprint, and all see the same code.
 func TestProof(t *testing.T) {
 	w := together(t, 100, 200, 300)
 	a, err := w.peers[100].s.Fingerprint(200)
@@ -640,8 +639,8 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// TestHalfAnHour: people come and go for half an hour, a frame every 20 ms, and not
-// one is lost that was sent to somebody who was there.
+// TestHalfAnHour: people come and go for half an hour, with a frame every 20 ms, and no frame is
+// lost between two who stay.
 func TestHalfAnHour(t *testing.T) {
 	w := together(t, 100, 200)
 	p, q := w.peers[100], w.peers[200]
@@ -655,7 +654,7 @@ func TestHalfAnHour(t *testing.T) {
 			w.leave(300)
 			w.gone = nil
 		}
-		for _, o := range w.others(0) { // a message a frame
+		for _, o := range w.others(0) { // one message for each frame
 			if len(o.in) > 0 {
 				w.deliver(o)
 			}
@@ -707,8 +706,8 @@ func TestAtOnce(t *testing.T) {
 	testkit.Finish(t, testkit.Patience, "all who use the session", group.Wait)
 }
 
-// FuzzBinary gives a member of a call any message: it may refuse it, and never sends
-// anything plain.
+// FuzzBinary gives a member of a call any message: it may refuse it, and never sends anything
+// unencrypted.
 func FuzzBinary(f *testing.F) {
 	type message struct {
 		op   byte

@@ -9,7 +9,7 @@ import (
 
 var base = []byte("0123456789abcdef")
 
-// at returns a frame with a nonce, whose generation goes on beyond its 32 bits.
+// at returns a frame with a nonce whose generation may exceed its 32 bits.
 func at(nonce uint64) []byte {
 	s := newSender(base)
 	s.nonce = nonce - 1
@@ -18,28 +18,28 @@ func at(nonce uint64) []byte {
 
 const perGeneration = 1 << generationShift
 
-// TestGenerations: a key opens frames until it is ten seconds since the next one did.
+// TestGenerations: a key opens frames until ten seconds after the first frame with the next one.
 func TestGenerations(t *testing.T) {
 	r := newReceiver(base, begin)
 	for i, step := range []struct {
-		after time.Duration // the beginning of the epoch
+		after time.Duration // since the beginning of the epoch
 		nonce uint64
 		ok    bool
 	}{
 		{time.Minute, 1, true},
-		{time.Minute, perGeneration, false}, // nobody is that fast
+		{time.Minute, perGeneration, false}, // nobody sends that fast
 		{5 * time.Hour, perGeneration - 1, true},
 		{5 * time.Hour, perGeneration, true},
 		{5*time.Hour + 9*time.Second, perGeneration - 2, true}, // late
 		{5*time.Hour + 9*time.Second, perGeneration - 2, false},
-		{5*time.Hour + 10*time.Second, perGeneration - 3, false}, // too late: its key is forgotten
+		{5*time.Hour + 10*time.Second, perGeneration - 3, false}, // too late: its key was forgotten
 		{6 * time.Hour, perGeneration + 7, true},
 		{50 * time.Hour, 9 * perGeneration, true},
-		{50 * time.Hour, 8*perGeneration + 1, false}, // passed over
+		{50 * time.Hour, 8*perGeneration + 1, false}, // this generation was skipped
 		{50 * time.Hour, 12 * perGeneration, false},
 		{1500 * time.Hour, 255*perGeneration + 3, true},
 		{1500 * time.Hour, 256*perGeneration - 2, true},
-		{1500 * time.Hour, 256*perGeneration + 4, true}, // on the wire it is generation 0 again
+		{1500 * time.Hour, 256*perGeneration + 4, true}, // transmitted as generation 0 again
 		{1500 * time.Hour, 256*perGeneration - 1, true}, // late
 		{1501 * time.Hour, 256*perGeneration + 5, true},
 		{2000 * time.Hour, 300*perGeneration + 5, true},
@@ -52,8 +52,7 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
-// TestLies: a frame that says it is of another generation changes nothing, and costs
-// no keys.
+// TestLies: a frame with a false generation changes nothing, and costs no keys.
 func TestLies(t *testing.T) {
 	r := newReceiver(base, begin)
 	now := begin.Add(1200 * time.Hour)
@@ -72,7 +71,7 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// TestWindow: of all nonces, each is fresh until it is taken or too far behind.
+// TestWindow: each nonce is fresh until it is taken or too far behind the newest.
 func TestWindow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var w window
@@ -120,7 +119,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// pair is the one who sends and the one who hears.
+// pair returns a sender and a receiver.
 func pair() (p, q *frameCrypto) {
 	e := &epoch{send: newSender(base)}
 	p = new(frameCrypto)
@@ -142,11 +141,10 @@ func BenchmarkSeal(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen opens a frame that has not been opened, of one of two senders in one
-// of three epochs.
+// BenchmarkOpen measures opening a frame of one sender with three epochs.
 func BenchmarkOpen(b *testing.B) {
 	p, q := pair()
-	for range 2 { // the newest are tried first, and are somebody else's
+	for range 2 { // the newest are tried first, and have other keys
 		q.add(&epoch{send: newSender(base), receivers: map[uint64]*receiver{1: newReceiver([]byte("0123456789abcdeX"), begin)}}, begin)
 	}
 	opus, out := make([]byte, 160), make([]byte, 0, 512)

@@ -13,10 +13,10 @@ import (
 	"earshot/internal/discord/discordtest"
 )
 
-// shortest is how many bytes a key has at least.
+// shortest is the least number of bytes in a key.
 const shortest = 16
 
-// keysOf adds every run of bytes that v holds, however deep, and that could be a key.
+// keysOf adds all runs of bytes in v, however deep, that could be a key.
 func keysOf(v reflect.Value, been map[uintptr]bool, keys map[string]bool) {
 	add := func(b []byte) {
 		if len(b) >= shortest {
@@ -48,7 +48,7 @@ func keysOf(v reflect.Value, been map[uintptr]bool, keys map[string]bool) {
 			switch e := v.Index(i); e.Kind() {
 			case reflect.Uint8:
 				b = append(b, byte(e.Uint()))
-			case reflect.Uint: // of a number, the least first
+			case reflect.Uint: // a word of a big number, the lowest first
 				b = slices.Concat(binary.BigEndian.AppendUint64(nil, e.Uint()), b)
 			default:
 				keysOf(e, been, keys)
@@ -58,7 +58,7 @@ func keysOf(v reflect.Value, been map[uintptr]bool, keys map[string]bool) {
 	}
 }
 
-// TestKeysOf: what is searched for is found.
+// TestKeysOf: keysOf finds what it is meant to find.
 func TestKeysOf(t *testing.T) {
 	type inner struct{ key [16]byte }
 	deep := struct {
@@ -74,8 +74,8 @@ func TestKeysOf(t *testing.T) {
 	}
 }
 
-// TestErrorsHoldNoKeys: whatever a gateway says to a member of a call, no error and no
-// status tells anything of the keys that the member has then.
+// TestErrorsHoldNoKeys: whatever a gateway says to a member of a call, no error and no status
+// reveals the keys that the member has then.
 func TestErrorsHoldNoKeys(t *testing.T) {
 	w := newWorld(t, 1)
 	w.lenient = true
@@ -100,7 +100,7 @@ func TestErrorsHoldNoKeys(t *testing.T) {
 	keys, texts := make(map[string]bool), make(map[string]bool)
 	tell := func(v any) { texts[fmt.Sprintf("%v %+v %#v", v, v, v)] = true }
 	refused := 0
-	for _, p := range w.others(200) { // who has seen the call begin, and who came last
+	for _, p := range w.others(200) { // one who saw the call begin, and one who came last
 		frame, err := p.s.Seal(nil, opus)
 		if err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestErrorsHoldNoKeys(t *testing.T) {
 	}
 }
 
-// damaged returns a message, and what may become of it on its way.
+// damaged returns a message, and versions of it that were damaged on the way.
 func damaged(body []byte) [][]byte {
 	all := [][]byte{body, body[:len(body)/2], body[:min(len(body), 3)], append(slices.Clone(body), 0)}
 	for _, at := range []int{0, 2, len(body) / 3, len(body) / 2, len(body) - 1} {

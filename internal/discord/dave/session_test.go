@@ -10,12 +10,12 @@ import (
 	"earshot/internal/discord/dave"
 )
 
-// TestAnyOrder lets people come and go, versions change and messages arrive in any
-// order that the protocol allows, and asks after each step what must always be so.
+// TestAnyOrder lets people come and go, versions change and messages arrive in any order that the
+// protocol allows, and checks after each step what must always be true.
 func TestAnyOrder(t *testing.T) { anyOrder(t, false) }
 
-// TestRecovery damages commits and welcomes on their way as well: who cannot follow
-// says so, and comes back.
+// TestRecovery also damages commits and welcomes on their way: a member that cannot follow says so,
+// and comes back.
 func TestRecovery(t *testing.T) { anyOrder(t, true) }
 
 func anyOrder(t *testing.T, damage bool) {
@@ -54,7 +54,7 @@ func anyOrder(t *testing.T, damage bool) {
 			"settle": func(t *rapid.T) { w.settle(); w.together() },
 			"late":   func(t *rapid.T) { w.now = w.now.Add(2 * time.Second); w.execute(true) },
 			"version": func(t *rapid.T) {
-				w.settle() // who comes at this very moment has to be added twice, which is another test
+				w.settle() // somebody who comes at this moment has to be added twice, which another test does
 				if w.version > 0 {
 					w.downgrade()
 				} else {
@@ -73,7 +73,7 @@ func anyOrder(t *testing.T, damage bool) {
 				for i, m := range p.in {
 					if m.op == dave.OpAnnounceCommit || m.op == dave.OpWelcome {
 						at := rapid.IntRange(2, len(m.body)-1).Draw(t, "at")
-						p.in[i].body = slices.Clone(m.body) // others are sent it, too
+						p.in[i].body = slices.Clone(m.body) // the same message goes to others
 						p.in[i].body[at] ^= 1
 					}
 				}

@@ -14,38 +14,38 @@ import (
 
 const channel = 12345
 
-// tester is what *testing.T and *rapid.T both are.
+// A tester is what *testing.T and *rapid.T have in common.
 type tester interface {
 	Helper()
 	Fatalf(format string, args ...any)
 	Logf(format string, args ...any)
 }
 
-// A world is a voice gateway, the members of one call, and the lines between them, on
-// which everything that is said waits until the test lets it arrive. The gateway does
-// what the protocol demands of it, and knows of the group only what a gateway can.
+// A world is a voice gateway, the members of one call, and the connections between them, on which
+// every message waits until the test lets it arrive. The gateway does what the protocol demands,
+// and knows about the group only what a gateway can know.
 type world struct {
 	t        tester
 	now      time.Time
 	service  *mls.Signer
 	external mls.ExternalSender
-	peers    map[uint64]*peer // who is connected
-	gone     []*peer          // who is not any more, but has kept its keys
+	peers    map[uint64]*peer // those who are connected
+	gone     []*peer          // those who have left, but kept their keys
 
 	version     uint16
 	established bool
 	epoch       uint64
-	leaves      []uint64 // 0 where nobody is
+	leaves      []uint64 // 0 for an empty leaf
 	live        []*proposed
 	turns       []*turn
 	lastTurn    uint16
 	lenient     bool // errors and resets of sessions are expected
-	plain       bool // version 0 was spoken once
+	plain       bool // version 0 has been used
 	batch       bool // proposals are held until flush
 	held        []*proposed
 }
 
-// A peer is one member, and the line to it and from it.
+// A peer is one member, with its connection in both directions.
 type peer struct {
 	id      uint64
 	s       *dave.Session
@@ -53,25 +53,25 @@ type peer struct {
 	out     []dave.Answer
 	pack    []byte // its key package, until somebody has welcomed it
 	packRef []byte
-	member  bool // of the gateway's group
+	member  bool // whether it is in the gateway's group
 }
 
-// A said is a message on its way to a peer: what calls the session, or if it is nil a
-// binary message.
+// A said is a message on its way to a peer: a call of the session, or a binary message if call is
+// nil.
 type said struct {
 	call func(*dave.Session) []dave.Answer
 	op   byte
 	body []byte
 }
 
-// A proposed is a proposal that has been sent and neither committed nor revoked.
+// A proposed is a proposal that was sent, and neither committed nor revoked.
 type proposed struct {
 	message, ref []byte
 	add, remove  uint64
 	leaf         uint32
 }
 
-// A turn is a transition for which not all are ready.
+// A turn is a transition for which not all members are ready.
 type turn struct {
 	id      uint16
 	waiting map[uint64]bool
@@ -101,7 +101,7 @@ func (w *world) json(p *peer, f func(*dave.Session) []dave.Answer) {
 	p.in = append(p.in, said{call: f})
 }
 
-// others are the peers but one, in order.
+// others returns all peers but one, in order.
 func (w *world) others(but uint64) (list []*peer) {
 	for _, id := range slices.Sorted(maps.Keys(w.peers)) {
 		if id != but {
@@ -135,7 +135,7 @@ func (w *world) join(id uint64, early bool) *peer {
 	return p
 }
 
-// list are the messages of proposals that one who is not in a group is told.
+// list returns the messages of proposals for somebody who is not in a group.
 func (w *world) list(ps []*proposed, but uint64) (list [][]byte) {
 	for _, p := range ps {
 		if p.add != but || p.add == 0 {
@@ -166,7 +166,7 @@ func (w *world) leave(id uint64) {
 	}
 }
 
-// expel proposes to remove who has left, or begins anew where only one remains.
+// expel proposes to remove somebody who has left, or begins anew if only one remains.
 func (w *world) expel(id uint64, leaf int) {
 	if slices.ContainsFunc(slices.Concat(w.live, w.held), func(p *proposed) bool { return p.remove == id }) {
 		return
@@ -190,7 +190,7 @@ func (w *world) expel(id uint64, leaf int) {
 	w.propose(&proposed{remove: id, leaf: uint32(leaf)})
 }
 
-// reset forgets the group. Who waits to be added waits in the next.
+// reset forgets the group. Those who were waiting to be added now wait for the next one.
 func (w *world) reset() {
 	w.established, w.epoch, w.leaves, w.live, w.held = false, 0, nil, nil, nil
 	for _, p := range w.others(0) {
@@ -224,7 +224,7 @@ func (w *world) withdraw(id uint64) {
 	}
 }
 
-// audience is who is told of proposals.
+// audience returns who is told about proposals.
 func (w *world) audience(but uint64) (list []*peer) {
 	for _, p := range w.others(but) {
 		if !w.established || p.member {
@@ -248,9 +248,9 @@ func (w *world) propose(p *proposed) {
 	}
 }
 
-// flush sends the proposals that were held, in one message to each.
+// flush sends the held proposals, in one message to each peer.
 func (w *world) flush() {
-	held := slices.DeleteFunc(w.held, func(p *proposed) bool { // who has founded the group needs no welcome
+	held := slices.DeleteFunc(w.held, func(p *proposed) bool { // the founder of the group needs no welcome
 		return p.add != 0 && (w.peers[p.add] == nil || w.peers[p.add].pack == nil)
 	})
 	w.held = nil
@@ -273,7 +273,7 @@ func (w *world) flush() {
 	}
 }
 
-// proposals writes an op 27.
+// proposals encodes an op 27.
 func proposals(operation byte, list ...[]byte) []byte {
 	return append([]byte{operation}, vector(bytes.Join(list, nil))...)
 }
@@ -289,7 +289,7 @@ func vector(b []byte) []byte {
 	}
 }
 
-// deliver lets the next message on the line to a peer arrive.
+// deliver lets the next message to a peer arrive.
 func (w *world) deliver(p *peer) {
 	w.t.Helper()
 	m := p.in[0]
@@ -344,7 +344,7 @@ func (w *world) answer(p *peer) {
 	}
 }
 
-// commit takes an op 28: the first that is right for the epoch is announced.
+// commit takes an op 28: the first one that is right for the epoch is announced.
 func (w *world) commit(p *peer, body []byte) {
 	w.t.Helper()
 	h, welcome, err := mls.Inspect(body)
@@ -405,7 +405,7 @@ func (w *world) commit(p *peer, body []byte) {
 		w.binary(n, dave.OpWelcome, slices.Concat(head, part))
 		to = append(to, l.add)
 	}
-	if !w.established { // those who are left out have groups of their own, in which it would still be proposed
+	if !w.established { // those who are left out have groups of their own, in which the proposals would remain
 		for _, o := range w.others(0) {
 			for _, l := range w.live {
 				if !o.member && l.add != o.id {
@@ -418,7 +418,7 @@ func (w *world) commit(p *peer, body []byte) {
 	w.epoch++
 	w.live = nil
 	w.begin(t, to)
-	for _, m := range w.members() { // who left meanwhile
+	for _, m := range w.members() { // those who left meanwhile
 		if p := w.peers[m]; p == nil || !p.member {
 			w.expel(m, slices.Index(w.leaves, m))
 		}
@@ -434,8 +434,8 @@ func (w *world) begin(t *turn, to []uint64) {
 	w.execute(false)
 }
 
-// execute executes the transitions for which all are ready, in their order, or all of
-// them as if they had taken too long.
+// execute executes in order the transitions for which all are ready; if late, all of them, as if
+// they had taken too long.
 func (w *world) execute(late bool) {
 	for len(w.turns) > 0 && (late || len(w.turns[0].waiting) == 0) {
 		t := w.turns[0]
@@ -448,8 +448,7 @@ func (w *world) execute(late bool) {
 	}
 }
 
-// downgrade and upgrade are what happens when somebody comes who knows no encryption,
-// and leaves again.
+// downgrade and upgrade do what happens when somebody without encryption comes, and leaves again.
 func (w *world) downgrade() {
 	w.version, w.plain = 0, true
 	w.established, w.epoch, w.leaves, w.live, w.held = false, 0, nil, nil, nil
@@ -491,7 +490,7 @@ func (w *world) settle() {
 			w.flush()
 			busy = true
 		}
-		if !busy && w.lenient && len(w.turns) > 0 { // for who could not follow
+		if !busy && w.lenient && len(w.turns) > 0 { // for those who could not follow
 			w.execute(true)
 			busy = true
 		}
@@ -504,7 +503,7 @@ func (w *world) settle() {
 
 var opus = []byte("\x78what somebody said, as Opus")
 
-// check asks what must be so at any moment.
+// check checks what must be true at any moment.
 func (w *world) check() {
 	w.t.Helper()
 	all := slices.Concat(w.others(0), w.gone)
@@ -550,7 +549,7 @@ func (w *world) check() {
 	}
 }
 
-// together asks what must be so when everything has settled.
+// together checks what must be true when everything has settled.
 func (w *world) together() {
 	w.t.Helper()
 	want := slices.Sorted(maps.Keys(w.peers))
@@ -571,7 +570,7 @@ func (w *world) together() {
 			continue
 		}
 		if len(want) == 1 && (!state.Ready || state.Version == 0) {
-			continue // alone, and nobody has said that it may begin
+			continue // it is alone, and was not told to begin
 		}
 		if !state.Ready || state.Version != 1 || !slices.Equal(members, want) || state.Code != first.Code {
 			w.t.Fatalf("user %d is not with the others %v: %+v\nwhose first is %+v", p.id, want, state, first)

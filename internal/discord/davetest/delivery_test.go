@@ -15,8 +15,8 @@ import (
 
 const channel = 927310423890473011
 
-// A stage is a delivery service, those whom it serves, and a clock. What is said is on
-// its way until somebody takes it.
+// A stage is a delivery service, the people it serves, and a clock. Messages are on their way until
+// somebody takes them.
 type stage struct {
 	t      rapid.TB
 	d      *Service
@@ -31,7 +31,7 @@ type alarm struct {
 	f  func()
 }
 
-// A person is a member by package mls, as simple as can be.
+// A person is a member made with package mls, as simple as possible.
 type person struct {
 	user   uint64
 	in     []told
@@ -40,17 +40,17 @@ type person struct {
 	sender mls.ExternalSender
 
 	key      *mls.KeyPackage
-	group    *mls.Group // the newest
-	joined   bool       // it is not only its own
+	group    *mls.Group // the newest group
+	joined   bool       // whether the group has had others in it
 	known    []*mls.Proposal
-	commit   []byte // of ours, and the group that it leads to
+	commit   []byte // our own commit; next is the group that it leads to
 	next     *mls.Group
 	prepared map[uint16]*mls.Group
 	executed *mls.Group
 	invalid  int
 }
 
-// told is a message on its way; messages are the proposals in it.
+// A told is a message on its way; messages are the proposals in it.
 type told struct {
 	op       int
 	d        map[string]any
@@ -78,7 +78,7 @@ func newStage(t rapid.TB, free Rules) *stage {
 	return s
 }
 
-// split finds the proposals in op 27.
+// split finds the proposals in an op 27.
 func (s *stage) split(op byte, body []byte) (messages [][]byte) {
 	if op != OpProposals || body[0] != 0 {
 		return nil
@@ -95,7 +95,7 @@ func (s *stage) split(op byte, body []byte) (messages [][]byte) {
 	return messages
 }
 
-// unvector takes the length away that is before all of b.
+// unvector returns what follows the length at the beginning of b.
 func unvector(b []byte) []byte {
 	switch b[0] >> 6 {
 	case 0:
@@ -106,7 +106,7 @@ func unvector(b []byte) []byte {
 	return b[4:][:binary.BigEndian.Uint32(b)&0x3fffffff]
 }
 
-// join has somebody come into the call.
+// join lets somebody come into the call.
 func (s *stage) join(user uint64) {
 	signer, err := mls.NewSigner(nil)
 	if err != nil {
@@ -127,10 +127,10 @@ func (s *stage) leave(user uint64) {
 	s.d.Disconnect(user)
 }
 
-// say has a person answer, when the answer arrives.
+// say queues an answer of a person; f runs when it arrives.
 func (s *stage) say(p *person, f func()) { p.out = append(p.out, f) }
 
-// begin has a person begin with a group of its own.
+// begin lets a person begin with a group of its own.
 func (s *stage) begin(p *person) {
 	var err error
 	if p.key, err = mls.NewKeyPackage(nil, p.signer, binary.BigEndian.AppendUint64(nil, p.user)); err != nil {
@@ -149,7 +149,7 @@ func (s *stage) begin(p *person) {
 	})
 }
 
-// hear has a person take the oldest message that is on its way to it.
+// hear lets a person take the oldest message on its way to it.
 func (s *stage) hear(p *person) {
 	m := p.in[0]
 	p.in = p.in[1:]
@@ -186,7 +186,7 @@ func (s *stage) proposals(p *person, m told) {
 	for _, message := range m.messages {
 		k, err := p.group.Proposal(message)
 		if err != nil {
-			continue // of an epoch that it is out of, after op 31
+			continue // belongs to an epoch that it has left, after op 31
 		}
 		p.known = append(p.known, k)
 	}
@@ -214,7 +214,7 @@ func (s *stage) commit(p *person, body []byte) {
 	}
 }
 
-// follow has a person go to the next epoch, or flag what leads there.
+// follow lets a person go to the next epoch, or flag what should lead there.
 func (s *stage) follow(p *person, body []byte, g *mls.Group, err error) {
 	id := binary.BigEndian.Uint16(body)
 	if err != nil {
@@ -232,7 +232,7 @@ func (s *stage) follow(p *person, body []byte, g *mls.Group, err error) {
 	s.say(p, func() { s.d.TakeReady(p.user, id) })
 }
 
-// step lets something happen, if there is something: somebody hears or is heard.
+// step lets something happen, if there is anything: a message or an answer arrives.
 func (s *stage) step(which int) bool {
 	var busy []func()
 	for _, user := range s.users() {
@@ -275,7 +275,7 @@ func (s *stage) pass(d time.Duration) {
 	}
 }
 
-// settle lets everything happen that is going to.
+// settle lets everything happen that is pending.
 func (s *stage) settle() {
 	for i := 0; ; i++ {
 		if i > 10000 {
@@ -291,7 +291,7 @@ func (s *stage) settle() {
 	}
 }
 
-// agree fails unless all who are there are in one group, and nobody else.
+// agree fails unless all people are in one group, and nobody else is.
 func (s *stage) agree() {
 	s.t.Helper()
 	users := s.users()
@@ -323,8 +323,8 @@ func (s *stage) agree() {
 	}
 }
 
-// TestDelivery has people come and go in any order, with messages that cross each
-// other, and wants them to be in one group in the end.
+// TestDelivery lets people come and go in any order, with messages that cross each other, and
+// checks that in the end they are in one group.
 func TestDelivery(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newStage(t, Rules{
@@ -360,7 +360,7 @@ func TestDelivery(t *testing.T) {
 	})
 }
 
-// TestEpochs is what each way of coming and going does.
+// TestEpochs: to which epoch, and how many resets, each way of coming and going leads.
 func TestEpochs(t *testing.T) {
 	for name, tt := range map[string]struct {
 		rules  Rules
@@ -432,7 +432,7 @@ func TestEpochs(t *testing.T) {
 	}
 }
 
-// TestVersions has a call be encrypted no longer, and again.
+// TestVersions: encryption of a call ends, and begins again.
 func TestVersions(t *testing.T) {
 	s := newStage(t, Rules{})
 	s.join(1)
@@ -469,7 +469,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestTransitionWaits executes a transition when all are ready, or after two seconds.
+// TestTransitionWaits: a transition is executed when all are ready, or after two seconds.
 func TestTransitionWaits(t *testing.T) {
 	s := newStage(t, Rules{})
 	s.join(1)
@@ -477,7 +477,7 @@ func TestTransitionWaits(t *testing.T) {
 	s.settle()
 	s.join(3)
 	for s.step(0) {
-		// A slow one: what it says does not arrive.
+		// User 2 is slow: its answers do not arrive.
 		s.people[2].out = slices.DeleteFunc(s.people[2].out, func(func()) bool { return s.d.epoch == 2 })
 	}
 	before := s.people[1].executed
@@ -494,7 +494,7 @@ func TestTransitionWaits(t *testing.T) {
 	}
 }
 
-// TestCommitsRefused are what Discord does not pass on.
+// TestCommitsRefused: which commits Discord does not pass on.
 func TestCommitsRefused(t *testing.T) {
 	s := newStage(t, Rules{})
 	s.join(1)

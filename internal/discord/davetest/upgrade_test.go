@@ -2,14 +2,14 @@ package davetest
 
 import "testing"
 
-// TestLateForUpgrade has somebody be slow while a call of three becomes encrypted: its
-// key package comes when the two others have a group, and nobody uses it yet.
+// TestLateForUpgrade: while a call of three becomes encrypted, one is slow: its key package comes
+// when the two others have a group that nobody uses yet.
 func TestLateForUpgrade(t *testing.T) {
 	s := newStage(t, Rules{})
 	s.d.version = 0
 	for user := range uint64(3) {
 		s.join(user + 1)
-		s.people[user+1].out = nil // in a call that is not encrypted nobody has a key package
+		s.people[user+1].out = nil // in an unencrypted call nobody has a key package
 	}
 	s.d.Upgrade()
 	for _, user := range []uint64{1, 2, 3} {

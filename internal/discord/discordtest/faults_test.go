@@ -13,7 +13,7 @@ import (
 	"earshot/internal/discord/davetest"
 )
 
-// TestGatewayFaults is what the main gateway does when it is told to.
+// TestGatewayFaults: the faults that the main gateway can be told to have.
 func TestGatewayFaults(t *testing.T) {
 	s := New(t, Config{})
 	bob := s.Bot("bob")
@@ -55,7 +55,7 @@ func TestGatewayFaults(t *testing.T) {
 	expect("4009 ")
 }
 
-// TestVoiceFaults is what the voice gateway does when it is told to.
+// TestVoiceFaults: the faults that the voice gateway can be told to have.
 func TestVoiceFaults(t *testing.T) {
 	s := New(t, Config{})
 	voice := s.Channel("voice").ID
@@ -122,7 +122,7 @@ func TestVoiceFaults(t *testing.T) {
 	ann.closed(4006)
 	ann.dial()
 	ann.identify(nil)
-	ann.closed(4006) // until it has asked anew
+	ann.closed(4006) // refused until it asks for a new token
 	if err := ann.line.Move(t.Context(), s.Guild().ID, voice, false, false); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,8 @@ func TestVoiceFaults(t *testing.T) {
 	ann.until(voiceReady)
 }
 
-// TestLostAreGone has somebody whose connection is lost leave when nobody has resumed.
+// TestLostAreGone: somebody whose connection is lost has left the call if they do not resume it in
+// time.
 func TestLostAreGone(t *testing.T) {
 	s := New(t, Config{Hold: 20 * time.Millisecond, VoiceHeartbeat: 300 * time.Millisecond})
 	voice := s.Channel("voice").ID
@@ -141,10 +142,10 @@ func TestLostAreGone(t *testing.T) {
 	if e := ann.until(voiceDisconnect); e.d["user_id"] != id(bob.user.ID) {
 		t.Errorf("got %+v", e)
 	}
-	ann.closed(4009) // whose heart does not beat
+	ann.closed(4009) // it sends no heartbeats
 }
 
-// FuzzDatagram has anything come by UDP.
+// FuzzDatagram lets any datagram come by UDP.
 func FuzzDatagram(f *testing.F) {
 	s, err := start(Config{}, f.TempDir())
 	if err != nil {
@@ -155,7 +156,7 @@ func FuzzDatagram(f *testing.F) {
 	c := s.callIn(s.channels[1].ID)
 	m := &member{call: c, account: s.accounts[s.guild.Owner], selected: true}
 	m.ssrc, m.announced, m.nonces = 7, true, make(map[uint32]bool)
-	m.discovered = netip.MustParseAddrPort("127.0.0.1:9") // nobody
+	m.discovered = netip.MustParseAddrPort("127.0.0.1:9") // nobody listens there
 	if err := m.choose(ModeAES); err != nil {
 		f.Fatal(err)
 	}

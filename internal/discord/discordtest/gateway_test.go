@@ -20,7 +20,7 @@ import (
 
 const patience = 10 * time.Second
 
-// A detour sends requests for Discord to a server.
+// A detour sends requests for Discord to a test server.
 type detour struct{ s *Server }
 
 func (d detour) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -30,7 +30,7 @@ func (d detour) RoundTrip(r *http.Request) (*http.Response, error) {
 	return d.s.http.Transport.RoundTrip(r)
 }
 
-// A log is what discordgo has been told.
+// A log is the events that discordgo handed over.
 type log struct {
 	mu     sync.Mutex
 	events []any
@@ -58,7 +58,7 @@ func await(t *testing.T, what string, ok func() bool) {
 	testkit.Await(t, patience, what, ok)
 }
 
-// client is discordgo, logged in as a user.
+// client returns discordgo, logged in as a user.
 func client(t *testing.T, s *Server, token string) (*discordgo.Session, *log) {
 	t.Helper()
 	d, err := discordgo.New("Bot " + token)
@@ -68,7 +68,7 @@ func client(t *testing.T, s *Server, token string) (*discordgo.Session, *log) {
 	d.Client = &http.Client{Transport: detour{s}}
 	d.SyncEvents = true
 	d.Identify.Intents = discordgo.IntentsAll
-	d.ShouldReconnectOnError = false // its reconnecting races; package discord tries that with our own
+	d.ShouldReconnectOnError = false // its reconnecting has data races; package discord tests that with our own client
 	l := new(log)
 	d.AddHandler(l.add)
 	return d, l
@@ -193,7 +193,7 @@ func TestREST(t *testing.T) {
 	}
 }
 
-// TestSessions is who is let in at the main gateway.
+// TestSessions: who is let in at the main gateway.
 func TestSessions(t *testing.T) {
 	closed := func(code int) func(*testing.T, *Server, *discordgo.Session, User, *log) {
 		return func(t *testing.T, s *Server, d *discordgo.Session, u User, _ *log) {
@@ -225,7 +225,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// raw is a connection to the main gateway, past hello.
+// raw returns a connection to the main gateway that has received hello.
 func raw(t *testing.T, s *Server) *websocket.Conn {
 	t.Helper()
 	ws, _, err := websocket.DefaultDialer.Dial(s.gatewayURL()+"/?v=10&encoding=json", nil)
@@ -246,7 +246,7 @@ type payload struct {
 	D  json.RawMessage `json:"d"`
 }
 
-// next reads a message, or the code that the connection was closed with.
+// next reads a message, or returns the code with which the connection was closed.
 func next(t *testing.T, ws *websocket.Conn) (p payload) {
 	t.Helper()
 	_ = ws.SetReadDeadline(time.Now().Add(patience))
@@ -304,8 +304,7 @@ func TestGatewayRefuses(t *testing.T) {
 	}
 }
 
-// TestReplay resumes a session with what has been missed, and not a session that is
-// over.
+// TestReplay: a resumed session gets what it missed; a session that is over cannot be resumed.
 func TestReplay(t *testing.T) {
 	s := New(t, Config{})
 	bob := s.Bot("bob")

@@ -8,7 +8,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// TestPeople is what people do besides writing, as discordgo is told of it.
+// TestPeople: what people do, other than write, reaches discordgo.
 func TestPeople(t *testing.T) {
 	s := New(t, Config{})
 	bob := s.Bot("bob")
@@ -77,7 +77,7 @@ func TestPeople(t *testing.T) {
 	await(t, "her going", func() bool { return len(count[*discordgo.GuildMemberRemove](l)) == 1 })
 }
 
-// TestInteractions is how commands are given and answered.
+// TestInteractions: how commands are given and answered.
 func TestInteractions(t *testing.T) {
 	s := New(t, Config{})
 	bob := s.Bot("bob")

@@ -17,14 +17,14 @@ import (
 	"earshot/internal/discord/davetest"
 )
 
-// A caller is a voice client by hand: what it is told it keeps.
+// A caller is a voice client driven by hand; it keeps what it is told.
 type caller struct {
 	t        *testing.T
 	s        *Server
 	user     User
 	line     *Line
-	states   chan [2]string // channel and session
-	servers  chan [2]string // token and endpoint
+	states   chan [2]string // each as channel and session
+	servers  chan [2]string // each as token and endpoint
 	session  string
 	token    string
 	endpoint string
@@ -33,13 +33,13 @@ type caller struct {
 	seq    int
 	server *net.UDPAddr
 	udp    *net.UDPConn
-	own    string // address, as it was discovered
+	own    string // its own address, as it was discovered
 	port   int
 	transport
 	said int
 }
 
-// event is what a caller was told: JSON, or a binary message's body.
+// An event is what a caller was told: JSON, or the body of a binary message.
 type event struct {
 	op   int
 	seq  int // -1 if it has none
@@ -47,7 +47,7 @@ type event struct {
 	body []byte
 }
 
-// newCaller has a user join a channel, and returns when it knows where the call is.
+// newCaller lets a user join a channel, and returns when it knows where the call is.
 func newCaller(t *testing.T, s *Server, u User, channel uint64) *caller {
 	t.Helper()
 	c := &caller{t: t, s: s, user: u, states: make(chan [2]string, 100), servers: make(chan [2]string, 100)}
@@ -70,7 +70,7 @@ func receive[T any](t *testing.T, what string, from <-chan T) (v T) {
 	return v
 }
 
-// where waits to be told where the call is.
+// where waits until the caller knows where the call is.
 func (c *caller) where() {
 	c.t.Helper()
 	c.session = receive(c.t, "a voice state", c.states)[1]
@@ -80,7 +80,7 @@ func (c *caller) where() {
 	}
 }
 
-// dial opens the voice gateway, to after hello.
+// dial opens the voice gateway, and reads its hello.
 func (c *caller) dial() {
 	c.t.Helper()
 	ws, _, err := websocket.Dial(c.t.Context(), "wss://"+c.endpoint+"/?v=8", &websocket.DialOptions{HTTPClient: c.s.HTTP()})
@@ -94,7 +94,7 @@ func (c *caller) dial() {
 	}
 }
 
-// read reads a message, or the code that the connection was closed with.
+// read reads a message, or returns the code with which the connection was closed.
 func (c *caller) read() (e event, code int) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
@@ -135,7 +135,7 @@ func (c *caller) next() event {
 	return e
 }
 
-// until reads until a message with an opcode comes.
+// until reads until a message with the opcode comes.
 func (c *caller) until(op int) event {
 	c.t.Helper()
 	for {
@@ -145,7 +145,7 @@ func (c *caller) until(op int) event {
 	}
 }
 
-// closed reads until the connection is closed, and wants it to be with a code.
+// closed reads until the connection is closed, and checks the code.
 func (c *caller) closed(want int) {
 	c.t.Helper()
 	for {
@@ -174,7 +174,7 @@ func (c *caller) identify(change object) {
 	c.send(voiceIdentify, d)
 }
 
-// discover identifies and asks for the own address.
+// discover identifies, and asks for the caller's own address.
 func (c *caller) discover() {
 	c.t.Helper()
 	c.identify(nil)
@@ -192,7 +192,7 @@ func (c *caller) discover() {
 	binary.BigEndian.PutUint16(question[2:], 70)
 	binary.BigEndian.PutUint32(question[4:], c.ssrc)
 	var answer []byte
-	for answer == nil { // asked again when it is lost
+	for answer == nil { // asks again if question or answer is lost
 		c.write(question)
 		answer = c.datagram(200 * time.Millisecond)
 	}
@@ -220,7 +220,7 @@ func (c *caller) datagram(within time.Duration) []byte {
 	return b[:n]
 }
 
-// choose selects a mode and takes the key.
+// choose selects a mode, and uses the key for it.
 func (c *caller) choose(mode string) {
 	c.t.Helper()
 	c.send(voiceSelect, object{"protocol": "udp", "data": object{"address": c.own, "port": c.port, "mode": mode}})
@@ -234,7 +234,7 @@ func (c *caller) choose(mode string) {
 	}
 }
 
-// enter goes all the way into a call.
+// enter joins a call completely.
 func enter(t *testing.T, s *Server, u User, channel uint64) *caller {
 	t.Helper()
 	c := newCaller(t, s, u, channel)
@@ -244,7 +244,7 @@ func enter(t *testing.T, s *Server, u User, channel uint64) *caller {
 	return c
 }
 
-// speak announces to speak.
+// speak announces that the caller speaks.
 func (c *caller) speak() {
 	c.send(voiceSpeaking, object{"speaking": 1, "delay": 0, "ssrc": c.ssrc})
 }
@@ -260,7 +260,7 @@ func (c *caller) say(frame string) {
 	c.write(c.seal(header, []byte(frame), false, false))
 }
 
-// hear returns the next frame, and whose stream it is in.
+// hear returns the next frame, and the number of its stream.
 func (c *caller) hear() (frame string, ssrc uint32) {
 	c.t.Helper()
 	p := c.datagram(patience)
@@ -335,8 +335,8 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestVoiceResume resumes a call with the messages that were missed, over the end of
-// the numbers.
+// TestVoiceResume: a resumed call gets the messages that it missed, even when their numbers wrap
+// around.
 func TestVoiceResume(t *testing.T) {
 	s := New(t, Config{FirstSeq: 65533})
 	voice := s.Channel("voice").ID
@@ -379,7 +379,7 @@ func announced(s *Server, user uint64) (yes bool) {
 	return yes
 }
 
-// TestVoiceRefuses is what Discord closes a connection for, with which code.
+// TestVoiceRefuses: what Discord closes a connection for, and with which code.
 func TestVoiceRefuses(t *testing.T) {
 	s := New(t, Config{VoiceHeartbeat: time.Minute})
 	voice := s.Channel("voice").ID
@@ -433,7 +433,7 @@ func TestVoiceRefuses(t *testing.T) {
 	}
 }
 
-// TestPlaces is where the main gateway says that a call is, when it goes elsewhere.
+// TestPlaces: what the main gateway says about a call that moves to another server or channel.
 func TestPlaces(t *testing.T) {
 	s := New(t, Config{})
 	voice, other := s.Channel("voice").ID, s.Channel("other").ID
@@ -483,7 +483,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestStage is a channel that is not encrypted, in which not everybody may speak.
+// TestStage: a stage is not encrypted, and not everybody may speak there.
 func TestStage(t *testing.T) {
 	s := New(t, Config{})
 	stage := s.Channel("stage").ID
@@ -510,13 +510,13 @@ func TestStage(t *testing.T) {
 	}
 }
 
-// knows reports whether so many packets of a user have come.
+// knows reports whether at least n packets of a user have come.
 func knows(s *Server, user uint64, n int) (yes bool) {
 	s.memberOf(user, func(m *member) { yes = len(m.nonces) >= n })
 	return yes
 }
 
-// TestNetwork is loss, reordering and duplicates by dice that fall alike each time.
+// TestNetwork: packets are lost, reordered and repeated by dice that fall the same way each time.
 func TestNetwork(t *testing.T) {
 	s := New(t, Config{Seed: 7})
 	voice := s.Channel("voice").ID

@@ -13,15 +13,15 @@ import (
 	"earshot/internal/field"
 )
 
-// A request is asked again where that is of use and does nothing twice, and says
-// nothing of what was asked.
+// TestAsk: a request is sent again where that helps and does nothing twice. Errors repeat nothing
+// of what was asked.
 func TestAsk(t *testing.T) {
 	const secret = "canary-of-an-interaction"
 	for _, tt := range []struct {
 		name   string
 		method string
-		say    []string // status, and what follows it
-		want   string   // the error; "" is none
+		say    []string // each as a status, and what follows it
+		want   string   // the error; "" for none
 		tries  int
 		least  time.Duration
 	}{
@@ -82,7 +82,7 @@ func said(err error) string {
 	return err.Error()
 }
 
-// Who does not want to wait any longer does not.
+// TestAskGivesUp: waiting for Discord ends with the context.
 func TestAskGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Config{Token: field.Secret(token), HTTP: &http.Client{Transport: trip(func(*http.Request) (*http.Response, error) {

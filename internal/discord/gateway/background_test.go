@@ -10,8 +10,8 @@ import (
 	"earshot/internal/discord/gateway"
 )
 
-// TestBackground: sixteen requests run at once, and two guilds are queried at once; what does not
-// fit is told to be too much, and what waits gives up with its context.
+// TestBackground: at most sixteen requests run, and two guilds are queried, at once. What does not
+// fit is refused, and what waits gives up with its context.
 func TestBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := gateway.NewBackground(3, slog.New(slog.DiscardHandler))

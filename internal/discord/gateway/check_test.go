@@ -12,7 +12,8 @@ import (
 	"earshot/internal/field"
 )
 
-// A check says all that is wrong, each with its cure, and costs no session start.
+// TestCheck: Check reports everything that is wrong, each with its cure, and costs no session
+// start.
 func TestCheck(t *testing.T) {
 	const all = "274914675712" // what an invitation asks for
 	for _, tt := range []struct {
@@ -21,7 +22,7 @@ func TestCheck(t *testing.T) {
 		flags   int
 		guilds  string
 		token   string
-		want    []string // what the faults say; "" is no fault at all
+		want    []string // parts of the fault; nil for none
 		unasked bool
 	}{
 		{name: "all is well", me: `{"bot":true}`, flags: 1 << 19, guilds: `[{"id":"7","permissions":"` + all + `"}]`},
@@ -71,7 +72,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// answer returns one of HTTP: a status if it is three digits.
+// answer returns an HTTP answer; a text of three digits is a status.
 func answer(text string) *http.Response {
 	code := 200
 	if len(text) == 3 {

@@ -24,19 +24,18 @@ import (
 	"earshot/internal/testkit"
 )
 
-// A goPeer is a third implementation of the encryption, in a voice client that is just
-// enough for it and shares nothing with ours. Its defects are known, and kept away from
-// the others: it never commits, since nobody takes its welcome, and op 25 waits for
-// op 4. It cannot read two proposals in one message, so it comes into no call that
-// batches them.
+// A goPeer is a third implementation of the encryption, in a minimal voice client that shares
+// nothing with ours. Its defects are known, and kept away from the others: it never commits, since
+// nobody accepts its welcome, and it holds op 25 until op 4. It cannot read two proposals in one
+// message, so it takes part in no call that batches them.
 type goPeer struct {
 	h    *house
 	user discordtest.User
 	line *discordtest.Line
 
 	mu      sync.Mutex
-	tickets chan [2]string // a token and an endpoint
-	name    string         // of the session
+	tickets chan [2]string // each as a token and an endpoint
+	name    string         // name of the session
 	heard   map[uint64]peers.Heard
 	link    *goLink
 }
@@ -50,14 +49,14 @@ type goLink struct {
 	dave *session.Session
 	seq  int
 
-	mu     sync.Mutex // of what follows, and of writing
+	mu     sync.Mutex // guards what follows, and writing
 	udp    *net.UDPConn
 	aead   cipher.AEAD
 	ssrc   uint32
 	users  map[uint32]uint64
-	tag    byte // 0: nothing is played
+	tag    byte // 0 if nothing is played
 	nonce  uint32
-	early  []byte // op 25 before op 4
+	early  []byte // an op 25 that came before op 4
 	chosen bool
 }
 
@@ -149,7 +148,7 @@ func (p *goPeer) state() state {
 	return s
 }
 
-// run is a connection: what the gateway says, in order.
+// run handles a connection: what the gateway says, in order.
 func (l *goLink) run(ctx context.Context) error {
 	var ticket [2]string
 	select {
@@ -198,7 +197,7 @@ func (l *goLink) sayBinary(op byte, body []byte) {
 	_ = l.ws.Write(context.Background(), websocket.MessageBinary, append([]byte{op}, body...))
 }
 
-// What the session wants said.
+// These methods send what the session wants to say.
 
 func (l *goLink) SendMLSKeyPackage(b []byte) error  { l.sayBinary(26, b); return nil }
 func (l *goLink) SendMLSCommitWelcome([]byte) error { return nil }
@@ -251,7 +250,7 @@ func (l *goLink) text(ctx context.Context, b []byte) error {
 		}
 	}
 	if err := json.Unmarshal(b, &m); err != nil {
-		return nil // a field of another kind in something that is not looked at
+		return nil // a field of another type, in a message that does not matter here
 	}
 	if m.Seq != nil {
 		l.seq = *m.Seq
@@ -298,7 +297,7 @@ func (l *goLink) beat(ctx context.Context, every time.Duration) {
 	}
 }
 
-// discover asks how it is seen, once: nothing is lost on loopback.
+// discover asks once for the own address: nothing is lost on loopback.
 func (l *goLink) discover(ssrc uint32, ip string, port int) error {
 	udp, err := net.DialUDP("udp4", nil, &net.UDPAddr{IP: net.ParseIP(ip), Port: port})
 	if err != nil {
@@ -353,7 +352,7 @@ func (l *goLink) described(ctx context.Context, key []int, version uint16) error
 	return nil
 }
 
-// receive knows no extension but the one of the server for tests, and no padding.
+// receive handles no extension but the test server's, and no padding.
 func (l *goLink) receive() {
 	buf, out := make([]byte, 2048), make([]byte, 2048)
 	for {

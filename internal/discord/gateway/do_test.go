@@ -26,7 +26,7 @@ type wire struct {
 	times []time.Time
 	paths []string
 
-	// answer makes the answer to the request with that number, from 0.
+	// answer makes the answer to request n, from 0.
 	answer func(n int, r *http.Request) (status int, header map[string]string, body string, err error)
 }
 
@@ -50,7 +50,7 @@ func (w *wire) session() *gateway.Session {
 	return gateway.New(gateway.Config{Token: field.Secret(canary), HTTP: &http.Client{Transport: w}})
 }
 
-// Which requests are sent, and when, after which answers.
+// TestDo: which requests are sent, and when, after which answers.
 func TestDo(t *testing.T) {
 	type answer struct {
 		status int
@@ -64,7 +64,7 @@ func TestDo(t *testing.T) {
 	for name, tt := range map[string]struct {
 		method  string
 		again   bool
-		answers []answer // a status of 0 is an answer that is lost
+		answers []answer // status 0 means that the answer is lost
 		sent    int
 		least   time.Duration
 		most    time.Duration
@@ -121,8 +121,8 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// A limit that Discord tells in advance is kept, for the channel that it is of; a global
-// one for all.
+// TestDoKeepsLimits: a limit that Discord announces is kept, for its channel alone; a global one is
+// kept for all.
 func TestDoKeepsLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{answer: func(n int, _ *http.Request) (int, map[string]string, string, error) {
@@ -152,7 +152,7 @@ func TestDoKeepsLimits(t *testing.T) {
 	})
 }
 
-// Who stops waits for nothing, but for an answer that is worth it.
+// TestDoStops: when the context ends, Do waits only for an answer for which it is told to wait.
 func TestDoStops(t *testing.T) {
 	for name, tt := range map[string]struct {
 		takes, grace, want time.Duration
@@ -185,7 +185,8 @@ func TestDoStops(t *testing.T) {
 	}
 }
 
-// What Discord does with the same message twice, and with what it does not take.
+// TestLoopbackPosts: what Discord does with a message that comes twice, and with messages that it
+// does not accept.
 func TestLoopbackPosts(t *testing.T) {
 	server := discordtest.New(t, discordtest.Config{})
 	bot, general := server.Bot("bob"), server.Channel("general")

@@ -15,28 +15,27 @@ import (
 	"github.com/coder/websocket"
 )
 
-// token is the secret that must be found nowhere.
+// token is the secret that must appear nowhere.
 const token = "canary-MTk4NjIy.token"
 
-// A gateway is a Discord within a bubble of virtual time: its connections are pipes.
-// Package discordtest has the real sockets, and more manners; this one does what a
-// script says.
+// A gateway is a Discord in a bubble of virtual time, whose connections are pipes. Package
+// discordtest has real sockets and behaves more like Discord; this one follows a script.
 type gateway struct {
 	t     *testing.T
 	conns chan net.Conn
 	heart time.Duration
 	flags int                              // of the application
 	bot   func(w http.ResponseWriter) bool // answers GET /gateway/bot, unless it returns false
-	plot  func(n int, g *gateway, c *peer) // what the nth connection does once it is introduced, from 0
+	plot  func(n int, g *gateway, c *peer) // plays connection n, from 0, once it has introduced itself
 
 	mu       sync.Mutex
 	seq      int64
-	session  int // the number of the current one; 0 if it has ended
+	session  int // number of the current session; 0 if it has ended
 	sessions int
-	sent     [][]byte // by the current session
-	intros   string   // I and R for each introduction
+	sent     [][]byte // in the current session
+	intros   string   // I (identify) or R (resume) for each introduction
 	at       []time.Time
-	moves    []string // op 4
+	moves    []string // the op 4 received
 	closes   []websocket.StatusCode
 }
 
@@ -45,7 +44,7 @@ type peer struct {
 	g    *gateway
 	ws   *websocket.Conn
 	ctx  context.Context
-	deaf atomic.Bool // acknowledges no heartbeat
+	deaf atomic.Bool // heartbeats are not acknowledged
 }
 
 func newGateway(t *testing.T, plot func(n int, g *gateway, c *peer)) *gateway {
@@ -125,7 +124,7 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request) {
 	<-done
 }
 
-// introduced reads op 2 or 6.
+// introduced reads until op 2 or 6.
 func (c *peer) introduced() (resume, ok bool) {
 	for {
 		op, d, err := c.read()
@@ -182,7 +181,7 @@ func (c *peer) write(op int, d any) {
 	c.ws.Write(context.Background(), websocket.MessageText, text)
 }
 
-// ready begins a session, or resumes the last one with what follows number from.
+// ready begins a session, or resumes the last one with the events after number from.
 func (c *peer) ready(resume bool, from int64) {
 	g := c.g
 	if resume {
@@ -203,7 +202,7 @@ func (c *peer) ready(resume bool, from int64) {
 	c.event("GUILD_CREATE", map[string]any{"id": "7"})
 }
 
-// event sends an event of the current session.
+// event sends an event in the current session.
 func (c *peer) event(kind string, d any) {
 	g := c.g
 	g.mu.Lock()
@@ -214,15 +213,15 @@ func (c *peer) event(kind string, d any) {
 	c.ws.Write(context.Background(), websocket.MessageText, text)
 }
 
-// message sends what somebody wrote.
+// message sends a message that somebody wrote.
 func (c *peer) message(id int) {
 	c.event("MESSAGE_CREATE", map[string]any{"id": fmt.Sprint(id), "content": "what somebody wrote", "author": map[string]any{"id": "5"}})
 }
 
-// stay keeps the connection until the other side ends it.
+// stay keeps the connection open until the other side ends it.
 func (c *peer) stay() { <-c.ctx.Done() }
 
-// resumes reports whether the nth introduction was a resume.
+// resumes reports whether introduction n was a resume.
 func (g *gateway) resumes(n int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"earshot/internal/discord/gateway"
 )
 
-// TestEventOf holds what the journals of users depend on: a name never changes.
+// TestEventOf fixes what the journals of users depend on: names of events never change.
 func TestEventOf(t *testing.T) {
 	const channel, message = 927310423890473011, 1130650140672000000
 	if got := gateway.EventOf(channel, message); got != "01H5K4QW0000001893QQM64Q16" {
@@ -49,7 +49,8 @@ func TestEventOfIsTheirsAlone(t *testing.T) {
 	})
 }
 
-// The event of a message tells which message it is, in its channel and in no other.
+// TestMessageOf: the event of a message tells which message it is, in its own channel and in no
+// other.
 func TestMessageOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		channel, message := rapid.Uint64().Draw(t, "channel"), rapid.Uint64().Draw(t, "message")
@@ -69,7 +70,7 @@ func TestMessageOf(t *testing.T) {
 	})
 }
 
-// TestNumber: what is no number is none, and an empty list allows all.
+// TestNumber: a text that is not a number becomes 0, and an empty allowlist allows everything.
 func TestNumber(t *testing.T) {
 	for text, want := range map[string]uint64{"927310423890473011": 927310423890473011, "": 0, "0": 0, "-1": 0, "x": 0, "99999999999999999999": 0} {
 		if got := gateway.Number(text); got != want {

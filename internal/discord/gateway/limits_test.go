@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestLimits: a limit that is met just now is kept however many there are, and a shorter
-// one ends no longer one for all.
+// TestLimits: a fresh limit is kept however many there are, and a shorter global limit does not end
+// a longer one.
 func TestLimits(t *testing.T) {
 	var l limits
 	now := time.Now()

@@ -59,8 +59,8 @@ func start(t *testing.T, server *discordtest.Server, bot discordtest.User) (*gat
 	return s, e
 }
 
-// Through real sockets, against a strict Discord: what is said before and after an
-// outage is heard once.
+// TestLoopbackOutages: through real sockets, against a strict Discord, what is said before and
+// after an outage is heard once.
 func TestLoopbackOutages(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -102,7 +102,7 @@ func TestLoopbackOutages(t *testing.T) {
 	}
 }
 
-// What only Discord can refuse is told apart.
+// TestLoopbackFaults: refusals that only Discord can make are told apart.
 func TestLoopbackFaults(t *testing.T) {
 	server := discordtest.New(t, discordtest.Config{})
 	plain := server.AddUser(discordtest.User{Name: "plain"})
@@ -124,8 +124,8 @@ func TestLoopbackFaults(t *testing.T) {
 	server.HTTP().CloseIdleConnections()
 }
 
-// A call is joined by the session, and outlives the session's connection: also one that
-// Discord does not resume.
+// TestLoopbackCall: the session joins a call, and the call outlives the session's connection, even
+// one that Discord does not resume.
 func TestLoopbackCall(t *testing.T) {
 	t.Parallel()
 	server := discordtest.New(t, discordtest.Config{})
@@ -162,7 +162,7 @@ func TestLoopbackCall(t *testing.T) {
 	testkit.Await(t, patience, "the channel is left", func() bool { return server.Voices()[bot.ID] == 0 })
 }
 
-// Discordgo's client works against the base, with the token that it does not have.
+// TestLoopbackREST: discordgo's client works against the base, with a token that it does not hold.
 func TestLoopbackREST(t *testing.T) {
 	server := discordtest.New(t, discordtest.Config{})
 	bot, general := server.Bot("bob"), server.Channel("general")

@@ -14,11 +14,11 @@ import (
 
 var proof = os.Getenv("EARSHOT_PROOF") != ""
 
-// second is how many frames are a second.
+// second is the number of frames in a second.
 const second = 50
 
-// TestCallWithDiscordJS has a call with unmodified discord.js, of a whole session: both
-// ways, whoever is there first.
+// TestCallWithDiscordJS: a whole session has a call with unmodified discord.js, in both directions,
+// whichever is there first.
 func TestCallWithDiscordJS(t *testing.T) {
 	t.Parallel()
 	h := gather(t, discordtest.Config{}, "sn")
@@ -33,10 +33,9 @@ func TestCallWithDiscordJS(t *testing.T) {
 	}
 }
 
-// TestOrdersOfJoining has mixed parties come one after the other in many orders, and
-// go one by one. The letters are who: o is ours, n discord.js, g a third
-// implementation, whose welcome nobody else takes: it is never the only one who could
-// write one.
+// TestOrdersOfJoining: mixed parties come one after the other in many orders, and leave one by one.
+// The letters stand for implementations: o is ours, n discord.js, and g a third one, whose welcome
+// nobody else accepts, so that it is never the only one that could write one.
 func TestOrdersOfJoining(t *testing.T) {
 	t.Parallel()
 	for sides, orders := range map[string][][]int{
@@ -59,7 +58,7 @@ func TestOrdersOfJoining(t *testing.T) {
 	}
 }
 
-// TestEight is a call of eight, of all implementations.
+// TestEight: a call of eight, with all implementations.
 func TestEight(t *testing.T) {
 	if !proof {
 		t.Skip("four processes more: in make proof")
@@ -105,7 +104,7 @@ func permutations(n int) (all [][]int) {
 	return all
 }
 
-// TestBadNetwork loses, pads, shuffles and repeats packets in both directions.
+// TestBadNetwork: packets are lost, padded, shuffled and repeated in both directions.
 func TestBadNetwork(t *testing.T) {
 	t.Parallel()
 	h := gather(t, discordtest.Config{Seed: 7}, "on")
@@ -128,7 +127,7 @@ func TestBadNetwork(t *testing.T) {
 	}
 }
 
-// all has everybody join at once, and waits for the call to be secure.
+// all lets everybody join at once, and waits until the call is secure.
 func (h *house) all() {
 	h.t.Helper()
 	for _, p := range h.parties {
@@ -137,7 +136,7 @@ func (h *house) all() {
 	h.secure(h.parties...)
 }
 
-// TestUnusualGateway has the gateway do what it may do, but seldom does.
+// TestUnusualGateway: the gateway does things that it may do, but seldom does.
 func TestUnusualGateway(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -155,7 +154,7 @@ func TestUnusualGateway(t *testing.T) {
 			t.Parallel()
 			sides := "oon"
 			if tt.name == "op 25 before op 4" || tt.name == "the other mode" {
-				sides = "ooo" // discord.js does not, or wants a library that is not there
+				sides = "ooo" // discord.js does not do that, or needs a library that is missing
 			}
 			h := gather(t, discordtest.Config{}, sides)
 			tt.make(h)
@@ -165,7 +164,7 @@ func TestUnusualGateway(t *testing.T) {
 	}
 }
 
-// TestNobodySaysWhoSpeaks: whose a stream is comes out by whose key opens it.
+// TestNobodySaysWhoSpeaks: the key that opens a stream tells to whom the stream belongs.
 func TestNobodySaysWhoSpeaks(t *testing.T) {
 	t.Parallel()
 	h := gather(t, discordtest.Config{}, "on")
@@ -177,7 +176,7 @@ func TestNobodySaysWhoSpeaks(t *testing.T) {
 	other.stop()
 }
 
-// TestLeaveAndRejoin has each in turn leave a call of three, and come back.
+// TestLeaveAndRejoin: each in turn leaves a call of three, and comes back.
 func TestLeaveAndRejoin(t *testing.T) {
 	t.Parallel()
 	h := gather(t, discordtest.Config{}, "ono")
@@ -198,7 +197,7 @@ func TestLeaveAndRejoin(t *testing.T) {
 	h.converse(second/2, h.parties...)
 }
 
-// TestAlone: who stays alone begins with a group of their own, into which others come.
+// TestAlone: somebody who remains alone begins with a group of their own, into which others come.
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	h := gather(t, discordtest.Config{}, "on")
@@ -216,15 +215,14 @@ func TestAlone(t *testing.T) {
 	h.converse(second/2, h.parties...)
 }
 
-// TestConnectionLost closes our connection in all the ways there are, while somebody
-// speaks, and hears on.
+// TestConnectionLost: whatever closes our connection, both sides then hear each other again.
 func TestConnectionLost(t *testing.T) {
 	t.Parallel()
 	h := gather(t, discordtest.Config{}, "on")
 	h.all()
 	us, other := h.parties[0].(*ourParty), h.parties[1]
 	elsewhere := h.Channel("other").ID
-	for _, tt := range []struct { // the third time in half a minute nothing is resumed any more
+	for _, tt := range []struct { // after three losses in half a minute nothing is resumed
 		name string
 		do   func()
 		ways func(before, after statusOf) bool
@@ -265,7 +263,7 @@ func numbers(p *ourParty) statusOf {
 	return statusOf{s.Resumed, s.Rejoined}
 }
 
-// TestOtherLosesItsConnection: it is discord.js that has to come back.
+// TestOtherLosesItsConnection: this time it is discord.js that has to come back.
 func TestOtherLosesItsConnection(t *testing.T) {
 	t.Parallel()
 	h := gather(t, discordtest.Config{}, "on")
@@ -277,7 +275,7 @@ func TestOtherLosesItsConnection(t *testing.T) {
 	}
 }
 
-// TestKicked: who is thrown out stays out, and says so.
+// TestKicked: somebody who is thrown out stays out, and says so.
 func TestKicked(t *testing.T) {
 	t.Parallel()
 	h := gather(t, discordtest.Config{}, "on")
@@ -291,8 +289,8 @@ func TestKicked(t *testing.T) {
 	testkit.Await(t, within, "discord.js is alone", func() bool { return slices.Equal(h.InCall(h.channel), []uint64{h.parties[1].id()}) })
 }
 
-// TestBadCommit: a commit or welcome that cannot be followed is said to be so, and the
-// call is secure again.
+// TestBadCommit: a commit or welcome that cannot be followed is reported, and the call becomes
+// secure again.
 func TestBadCommit(t *testing.T) {
 	t.Parallel()
 	h := gather(t, discordtest.Config{}, "ono")
@@ -309,8 +307,8 @@ func TestBadCommit(t *testing.T) {
 	h.converse(second/2, h.parties[:2]...)
 }
 
-// TestDowngrade: a call may be told to be in plain, and is told so to whoever looks.
-// Every frame that is sent in plain at another time fails the test (watch).
+// TestDowngrade: a call may be downgraded to unencrypted, and its status says so. Any frame that is
+// sent unencrypted at another time fails the test (watch).
 func TestDowngrade(t *testing.T) {
 	t.Parallel()
 	h := gather(t, discordtest.Config{}, "on")
@@ -324,17 +322,16 @@ func TestDowngrade(t *testing.T) {
 	h.converse(second/2, h.parties...)
 }
 
-// TestWireHoldsNoWords searches all that was forwarded of a call with comings and
-// goings, a downgrade and an upgrade, for the words of the tagged frames: those of ours
-// were there only when the call was not encrypted. What a decoder would have got is
-// looked at by every test (ourParty.hear).
+// TestWireHoldsNoWords searches everything that was forwarded in a call with comings and goings for
+// the words of our tagged frames: all of it was encrypted. What a decoder would have got is checked
+// in every test (ourParty.hear).
 func TestWireHoldsNoWords(t *testing.T) {
 	t.Parallel()
 	h := gather(t, discordtest.Config{}, "oon")
 	us, second, other := h.parties[0], h.parties[1], h.parties[2]
 	us.join(h.channel)
 	testkit.Await(t, within, "we are there", func() bool { return len(h.InCall(h.channel)) == 1 })
-	us.play(h.tag(us)) // before anybody is there, and before there are keys
+	us.play(h.tag(us)) // before anybody else is there, and before there are keys
 	other.join(h.channel)
 	h.secure(us, other)
 	second.join(h.channel)

@@ -28,24 +28,24 @@ type party interface {
 	play(tag byte) // tagged frames, until stop
 	stop()
 	state() state
-	forget() // what was heard
+	forget() // drops what was heard
 }
 
 // A state is what a party knows.
 type state struct {
-	in    bool   // in a call
+	in    bool   // whether it is in a call
 	code  string // thirty digits
 	heard map[uint64]peers.Heard
 }
 
-// A side is one of the implementations that are put into a call together.
+// A side is one of the implementations that meet in a call.
 type side byte
 
 const (
 	ours   side = 'o' // a call by itself
 	whole  side = 's' // a call of a session, with a main gateway
 	node   side = 'n' // discord.js, @discordjs/voice and davey
-	daveGo side = 'g' // a third one, with known defects
+	daveGo side = 'g' // a third implementation, with known defects
 )
 
 // A house is a Discord with people who come and go.
@@ -56,7 +56,7 @@ type house struct {
 	parties []party
 }
 
-// gather has a party for each letter of sides log in.
+// gather logs in a party for each letter of sides.
 func gather(t testing.TB, cfg discordtest.Config, sides string) *house {
 	t.Helper()
 	h := &house{Server: discordtest.New(t, cfg), t: t}
@@ -74,7 +74,7 @@ func gather(t testing.TB, cfg discordtest.Config, sides string) *house {
 			h.parties[i] = newGoPeer(h, user)
 		case node:
 			testkit.Need(t, "discord")
-			logins.Go(func() { h.parties[i] = newNode(h, user) }) // each takes a second
+			logins.Go(func() { h.parties[i] = newNode(h, user) }) // each login takes a second
 		}
 	}
 	testkit.Finish(t, 5*testkit.Patience, "the sessions", logins.Wait)
@@ -86,7 +86,7 @@ func gather(t testing.TB, cfg discordtest.Config, sides string) *house {
 	return h
 }
 
-// Of discord.js: the adapter to what a test asks of it.
+// A nodeParty adapts discord.js to a party.
 type nodeParty struct {
 	*peers.Peer
 	t testing.TB
@@ -129,7 +129,7 @@ func (n nodeParty) state() state {
 	return s
 }
 
-// digits leaves out how a code is set apart.
+// digits removes everything but the digits of a code.
 func digits(code string) string {
 	return strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
@@ -139,7 +139,7 @@ func digits(code string) string {
 	}, code)
 }
 
-// Of ours: a call, and what its decoder would be given.
+// An ourParty is our own call, with what its decoder would be given.
 type ourParty struct {
 	h    *house
 	user discordtest.User
@@ -147,14 +147,14 @@ type ourParty struct {
 
 	mu    sync.Mutex
 	call  *voice.Call
-	end   func() // leaves, and waits
+	end   func() // leaves the call, and waits
 	ended error
-	quiet func() // ends what is played, and waits
+	quiet func() // stops playing, and waits
 	heard map[uint64]peers.Heard
-	at    map[uint64]time.Time // of the last packet of each
+	at    map[uint64]time.Time // time of each user's last packet
 	lost  map[uint64]int
 	ends  map[uint64]int
-	leaks []string // what must not reach a decoder
+	leaks []string // frames that must not reach a decoder
 }
 
 func newOurs(h *house, user discordtest.User) *ourParty {
@@ -178,7 +178,7 @@ func newOurs(h *house, user discordtest.User) *ourParty {
 	return p
 }
 
-// newWhole has a session, too.
+// newWhole returns a party that has a session, too.
 func newWhole(h *house, user discordtest.User) *ourParty {
 	s := gateway.New(gateway.Config{
 		Token: field.Secret(user.Token), Base: h.Base(), HTTP: h.HTTP(),
@@ -198,7 +198,7 @@ func newWhole(h *house, user discordtest.User) *ourParty {
 	return p
 }
 
-// watch has the test fail at its end if anything has leaked.
+// watch makes the test fail at its end if anything has leaked.
 func (p *ourParty) watch() {
 	p.forget()
 	h, user := p.h, p.user
@@ -264,7 +264,7 @@ func (p *ourParty) leave() {
 	}
 }
 
-// hear is where a decoder would be.
+// hear stands in the place of a decoder.
 func (p *ourParty) hear(batch []voice.Packet) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -348,7 +348,7 @@ func cloned(m map[byte]int) map[byte]int {
 	return c
 }
 
-// why returns what the call ended with, once it has.
+// why returns with what the call ended, if it has.
 func (p *ourParty) why() (ended *voice.Ended) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -356,11 +356,11 @@ func (p *ourParty) why() (ended *voice.Ended) {
 	return ended
 }
 
-// within is how long a call may take to be secure, on a machine that does other
-// things too. Alone it takes some 50 ms.
+// within is how long a call may take to become secure on a busy machine. On an idle one it takes
+// some 50 ms.
 const within = time.Minute
 
-// secure waits until the parties at hand, and nobody else, have the same code.
+// secure waits until exactly these parties are in the group and have the same code.
 func (h *house) secure(parties ...party) {
 	h.t.Helper()
 	var states []state
@@ -382,8 +382,8 @@ func (h *house) secure(parties ...party) {
 	})
 }
 
-// converse has everybody speak at once, and waits until everybody has heard everybody
-// else: enough frames of theirs, and of nobody's else by their name.
+// converse lets everybody speak at once, and waits until everybody has heard enough frames of
+// everybody else, and under each name only that party's frames.
 func (h *house) converse(enough int, parties ...party) {
 	h.t.Helper()
 	for _, p := range parties {
@@ -398,10 +398,10 @@ func (h *house) converse(enough int, parties ...party) {
 	h.hears(enough, parties, parties)
 }
 
-// tag is a party's own.
+// tag returns the tag of a party.
 func (h *house) tag(p party) byte { return byte(0x40 + slices.Index(h.parties, p)) }
 
-// hears waits until listeners have heard speakers.
+// hears waits until all listeners have heard all speakers.
 func (h *house) hears(enough int, listeners, speakers []party) {
 	h.t.Helper()
 	var missing string
@@ -428,7 +428,7 @@ func (h *house) hears(enough int, listeners, speakers []party) {
 	})
 }
 
-// out waits until nobody is in the call.
+// out makes the parties leave, and waits until nobody is in the call.
 func (h *house) out(parties ...party) {
 	h.t.Helper()
 	for _, p := range parties {

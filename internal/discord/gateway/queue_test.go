@@ -9,9 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// draw puts one event for each letter into a queue with room for four, and returns
-// what comes out: p for presence, m for a message, s for a state; what was lost before
-// it in brackets.
+// draw puts one event for each letter into a queue with room for four, and returns what comes out:
+// p for presence, m for a message, s for a state, and in brackets what was lost before it.
 func draw(in string) (out string, stale bool) {
 	q := newQueue()
 	q.most = 4
@@ -54,7 +53,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// The queue is never longer than it may be, keeps the order, and accounts for every
+// TestQueueAccounts: the queue never exceeds its bounds, keeps the order, and accounts for every
 // event.
 func TestQueueAccounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -124,7 +123,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// No event panics, here or in discordgo.
+// FuzzDecode: no event makes this package or discordgo panic.
 func FuzzDecode(f *testing.F) {
 	for name := range structs {
 		f.Add(name, `{"id":"1","user":{"id":"2"},"guild_id":"3","type":2,"data":{"type":1},"members":[{}],"components":[{"type":1,"components":[{"type":2}]}]}`)

@@ -13,7 +13,7 @@ import (
 // noon is when a test begins.
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// say returns a step in words.
+// String returns a step in words.
 func (s step) String() string {
 	if s.fault != nil {
 		return fmt.Sprintf("stop %d", s.fault.Code)
@@ -28,7 +28,7 @@ func (s step) String() string {
 	return fmt.Sprintf("%v, %s", s.wait, how)
 }
 
-// A session that has been open for an hour ends; what is next?
+// TestCourseAfterEnding: what comes next when a session that was open for an hour ends.
 func TestCourseAfterEnding(t *testing.T) {
 	open := disconnection{opened: true, lasted: time.Hour}
 	with := func(change func(*disconnection)) disconnection { e := open; change(&e); return e }
@@ -66,7 +66,7 @@ func TestCourseAfterEnding(t *testing.T) {
 	}
 }
 
-// One story after another: each line is how a connection ended and what follows.
+// TestCourseStories: each line of a story is how a connection ended, and what comes next.
 func TestCourseStories(t *testing.T) {
 	cut := disconnection{cause: lost}
 	short := disconnection{cause: lost, opened: true, lasted: time.Second}
@@ -119,8 +119,8 @@ func TestCourseStories(t *testing.T) {
 	}
 }
 
-// Whatever happens, identifies are 5 s apart, no more than 1,000 come in a day once it
-// goes badly, and nothing is resumed that has ended.
+// TestCourseNeverHammers: whatever happens, identifies are 5 s apart, there are at most 1,000 of
+// them a day once things go badly, and a session that has ended is not resumed.
 func TestCourseNeverHammers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rapid.Float64Range(0, 1)
@@ -172,7 +172,7 @@ func TestCourseNeverHammers(t *testing.T) {
 	})
 }
 
-// A fault names its cure, and which intents have to be switched on.
+// TestFaults: a fault names its cure, and the intents that have to be switched on.
 func TestFaults(t *testing.T) {
 	f := refusal(4014, discordgo.IntentGuilds|discordgo.IntentMessageContent|discordgo.IntentGuildMembers)
 	for _, part := range []string{"Message Content Intent", "Server Members Intent", "4014"} {

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A log keeps what a session logs and is handed.
+// A record keeps what a session logs and hands over.
 type record struct {
 	mu     sync.Mutex
 	text   bytes.Buffer
@@ -73,7 +73,7 @@ func perform(t *testing.T, g *gateway, d time.Duration, change func(*Config)) (*
 	return r, s, err
 }
 
-// begin is the plot of a connection that opens as it was asked to.
+// begin opens the connection as the client asked for.
 func begin(n int, g *gateway, c *peer) { c.ready(g.resumes(n), g.seq) }
 
 func TestSessionOpens(t *testing.T) {
@@ -108,7 +108,8 @@ func TestSessionOpens(t *testing.T) {
 	})
 }
 
-// What each connection does, and how the next ones are introduced.
+// TestSessionOutages: after each way in which a connection can behave, how the next ones introduce
+// themselves.
 func TestSessionOutages(t *testing.T) {
 	plots := map[string]func(c *peer){
 		"op 7":           func(c *peer) { c.write(7, nil); c.stay() },
@@ -125,9 +126,9 @@ func TestSessionOutages(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name   string
-		plot   string // what the connections do: "!" before READY; the last stays
+		plot   string // what the connections do, with "!" before READY; the next one stays open
 		intros string
-		within time.Duration // until the last is introduced
+		within time.Duration // until the last introduction
 	}{
 		{"op 7", "op 7", "IR", time.Second},
 		{"op 9 resumable", "op 9 resumable", "IR", time.Second},
@@ -186,7 +187,7 @@ func TestSessionOutages(t *testing.T) {
 				if st := s.Status(); st.Identified+st.Resumed < 1 {
 					t.Errorf("status %+v", st)
 				}
-				// They are said once, and so is their end, with how many they were.
+				// The outages are logged once, and so is their end, with their number.
 				outages := max(strings.Count(","+tt.plot, ",")-strings.Count(tt.plot, "!"), 1)
 				often := map[bool]string{true: fmt.Sprintf("is back, after it was lost %d times", outages), false: "is back"}[outages > 1]
 				if l := r.text.String(); strings.Count(l, "is lost") != 1 || strings.Count(l, "is back") != 1 || !strings.Contains(l, often) {
@@ -197,13 +198,13 @@ func TestSessionOutages(t *testing.T) {
 	}
 }
 
-// What no second try mends ends the session, after one try.
+// TestSessionFaults: a fault that no second try can mend ends the session after the first.
 func TestSessionFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		code   int
 		flags  int
-		bot    int // the status of GET /gateway/bot
+		bot    int // status of GET /gateway/bot
 		intros string
 		says   string
 	}{
@@ -248,7 +249,8 @@ func TestSessionFaults(t *testing.T) {
 	}
 }
 
-// A session may run again: it begins anew, and not sooner than Discord allows.
+// TestSessionRunsAgain: a session can be run again. It then begins anew, and not sooner than
+// Discord allows.
 func TestSessionRunsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, func(n int, g *gateway, c *peer) { begin(n, g, c); c.stay() })
@@ -271,8 +273,8 @@ func TestSessionRunsAgain(t *testing.T) {
 	})
 }
 
-// Without a session start left it waits for the next day of Discord's; told to wait, it
-// waits; and without a network it keeps trying.
+// TestSessionWaits: with no session start left, it waits for Discord's next day; if told to wait,
+// it waits; and without a network it keeps trying.
 func TestSessionWaits(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -331,8 +333,8 @@ func TestSessionWaits(t *testing.T) {
 	}
 }
 
-// Over many drops of every kind nothing is handled twice, nothing out of order, and
-// nothing of a session that was resumed is lost.
+// TestSessionDrops: over many losses of every kind, nothing is handled twice or out of order, and
+// nothing is lost of a session that was resumed.
 func TestSessionDrops(t *testing.T) {
 	drops := 200
 	if os.Getenv("EARSHOT_PROOF") != "" {
@@ -340,7 +342,7 @@ func TestSessionDrops(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		dice := rand.New(rand.NewPCG(1, uint64(drops)))
-		var sent []int // that must arrive
+		var sent []int // the messages that must arrive
 		next := 0
 		r := new(record)
 		over, stop := context.WithCancel(t.Context())
@@ -357,7 +359,7 @@ func TestSessionDrops(t *testing.T) {
 				}
 				return
 			}
-			// Some that the client already has come again.
+			// Some events that the client already has come again.
 			c.ready(resume, g.seq-int64(dice.IntN(8)))
 			for range dice.IntN(6) {
 				c.message(next)
@@ -424,8 +426,8 @@ func apartEnough(t *testing.T, g *gateway) {
 	}
 }
 
-// A receiver that takes a day off does not stop the heart; it is told what it missed,
-// and what is where comes anew.
+// TestSessionSlowReceiver: a receiver that is busy for a day does not stop the heartbeat. It is
+// told how much it missed, and gets all states anew.
 func TestSessionSlowReceiver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, func(n int, g *gateway, c *peer) {
@@ -472,14 +474,14 @@ func TestSessionSlowReceiver(t *testing.T) {
 	})
 }
 
-// Who wants to move before the guild is there moves when it is: Discord ignores it
-// until then. One that READY does not name is not waited for.
+// TestSessionMovesWhenTheGuildIsThere: a move waits for the guild, since Discord ignores it until
+// then. A guild that READY does not name is not waited for.
 func TestSessionMovesWhenTheGuildIsThere(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		guild string // what comes of it
-		early int    // op 4 before the guild is there
-		known string // the guild that READY names
+		guild string // the event about the guild
+		early int    // number of op 4 before the guild is there
+		known string // the guild named by READY
 	}{
 		{"one that comes", `{"id":"7"}`, 0, "7"},
 		{"one that is not understood", `{"id":"7","members":[null]}`, 0, "7"},
@@ -519,7 +521,8 @@ func TestSessionMovesWhenTheGuildIsThere(t *testing.T) {
 	}
 }
 
-// What lets into a call is for the call alone, in whatever form it comes.
+// TestVoiceCredentialsAreNotHandedOver: what lets one into a call goes to the call alone, in
+// whatever form it comes.
 func TestVoiceCredentialsAreNotHandedOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, func(n int, g *gateway, c *peer) {
@@ -543,13 +546,13 @@ func TestVoiceCredentialsAreNotHandedOver(t *testing.T) {
 	})
 }
 
-// Who wants to move while the gateway is away moves when it is back, and a session that
-// begins anew is told where we want to be.
+// TestSessionMoves: a move that is asked for while the gateway is away happens when it is back, and
+// a new session is told again where we want to be.
 func TestSessionMoves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, func(n int, g *gateway, c *peer) {
 			if n == 0 {
-				return // cut before READY
+				return // cut off before READY
 			}
 			begin(n, g, c)
 			if n == 1 {
@@ -583,7 +586,7 @@ func TestSessionMoves(t *testing.T) {
 	})
 }
 
-// The token is in no log, no error and no struct, whatever a server repeats.
+// TestTokenIsNowhere: the token is in no log, no error and no struct, whatever a server repeats.
 func TestTokenIsNowhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []string
@@ -638,7 +641,8 @@ func TestTokenIsNowhere(t *testing.T) {
 	})
 }
 
-// What discordgo asks of Discord goes to the base, with the token, and nowhere else.
+// TestRESTGoesToTheBase: discordgo's requests to Discord go to the base, with the token; no others
+// carry it.
 func TestRESTGoesToTheBase(t *testing.T) {
 	for _, tt := range []struct{ base, ask, host, auth string }{
 		{"", "https://discord.com/api/v9/users/@me", "discord.com", "Bot " + token},

@@ -12,7 +12,7 @@ import (
 	"earshot/internal/discord/compose"
 )
 
-// TestAnswers: an answer arrives whole, in parts that Discord takes.
+// TestAnswers: an answer arrives completely, in parts that Discord accepts.
 func TestAnswers(t *testing.T) {
 	for _, text := range []string{"", "one", strings.Repeat("a line of words\n", 300), strings.Repeat("é", 2500), strings.Repeat("  /join    come\n\n", 300), "```\nhidden\n``` @everyone"} {
 		var all strings.Builder
@@ -32,7 +32,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestOffered: the commands are as Discord takes them, and known again.
+// TestOffered: commands are registered in a form that Discord accepts, and recognised when it
+// returns them.
 func TestOffered(t *testing.T) {
 	rows := []Command{{Name: "ask"}, {Name: "Bad Name"}, {Name: "msg", Args: "NAME TEXT", Help: strings.Repeat("long ", 40)}, {Name: "join", Args: "[CHANNEL]", Help: "come"}}
 	got := offer(rows, false)

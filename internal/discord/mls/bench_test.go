@@ -6,8 +6,8 @@ import (
 	"earshot/internal/discord/mls"
 )
 
-// of25 is a group of 25, in which each member has committed once, and the proposal to
-// add another.
+// of25 returns a group of 25, in which each member has committed once, and the proposal to add
+// another.
 func of25(b *testing.B) (w *world, c change) {
 	b.Helper()
 	w = newWorld(b, 1)
@@ -22,7 +22,7 @@ func of25(b *testing.B) (w *world, c change) {
 	return w, w.propose([]uint64{100}, nil)
 }
 
-// BenchmarkCommit makes a commit that adds a 26th member, and its welcome.
+// BenchmarkCommit measures making a commit that adds a 26th member, and its welcome.
 func BenchmarkCommit(b *testing.B) {
 	w, c := of25(b)
 	g := w.views[1]
@@ -35,7 +35,7 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
-// BenchmarkApply follows that commit.
+// BenchmarkApply measures following that commit.
 func BenchmarkApply(b *testing.B) {
 	w, c := of25(b)
 	commit, _, _, err := w.views[1].Commit(nil, c.read(b, w.views[1]))
@@ -52,7 +52,7 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// BenchmarkJoin is the 26th member's part: most of it are the signatures of the
+// BenchmarkJoin measures joining as the 26th member: most of it is checking the signatures of the
 // others.
 func BenchmarkJoin(b *testing.B) {
 	w, _ := of25(b)
@@ -72,7 +72,7 @@ func BenchmarkJoin(b *testing.B) {
 	}
 }
 
-// BenchmarkExport derives one sender's key.
+// BenchmarkExport measures deriving the key of one sender.
 func BenchmarkExport(b *testing.B) {
 	g := newWorld(b, 1).views[1]
 	b.ReportAllocs()

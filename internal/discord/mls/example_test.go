@@ -8,8 +8,8 @@ import (
 	"earshot/internal/discord/mls"
 )
 
-// A service proposes that Bob joins the group that Ann founded. Ann commits that, Bob is welcomed,
-// and both derive the same secret.
+// ExampleGroup: a service proposes that Bob joins the group that Ann founded. Ann commits that, Bob
+// is welcomed, and both derive the same secret.
 func ExampleGroup() {
 	must := func(err error) {
 		if err != nil {
@@ -35,7 +35,7 @@ func ExampleGroup() {
 	must(err)
 	proposal, err := ann.Proposal(message)
 	must(err)
-	_, welcome, next, err := ann.Commit(nil, []*mls.Proposal{proposal}) // the others of the group apply the commit
+	_, welcome, next, err := ann.Commit(nil, []*mls.Proposal{proposal}) // the other members apply the commit
 	must(err)
 	ann.Clear() // the epoch before is over
 	welcome, err = mls.WelcomeFor(welcome, bobs.Ref())

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// Whatever arrives: no panic, an Error if it is refused, and the same bytes again if
-// it is read and written.
+// The fuzz tests here: whatever arrives, there is no panic, a refusal is an Error, and what is read
+// and written again gives the same bytes.
 
-// refusedOr fails unless err is nil, an Error, or one of others.
+// refusedOr fails t unless err is nil, an Error, or one of others.
 func refusedOr(t *testing.T, err error, others ...error) {
 	t.Helper()
 	if err == nil {
@@ -77,7 +77,7 @@ func FuzzCommit(f *testing.F) {
 	})
 }
 
-// A path is tried beyond its signature.
+// FuzzUpdatePath tests what follows the signature of a path.
 func FuzzUpdatePath(f *testing.F) {
 	c := newCast(f)
 	commit, _, _, err := c.villain().Commit(nil, nil)
@@ -121,7 +121,7 @@ func FuzzWelcome(f *testing.F) {
 	ref := c.spare.Ref()
 	f.Fuzz(func(t *testing.T, b []byte) {
 		k := *c.spare
-		k.init = bytes.Clone(k.init) // a Join that succeeds uses it up
+		k.init = bytes.Clone(k.init) // a successful Join uses it up
 		_, err := Join(b, &k)
 		refusedOr(t, err)
 		part, err := WelcomeFor(b, ref)
@@ -135,7 +135,7 @@ func FuzzWelcome(f *testing.F) {
 	})
 }
 
-// What a welcome hides is tried beyond its encryption.
+// FuzzGroupSecrets tests, like FuzzGroupInfo, what is encrypted in a welcome.
 func FuzzGroupSecrets(f *testing.F) {
 	f.Add([]byte(groupSecrets{joiner: make(secret, hashSize), path: make(secret, hashSize)}.marshal()))
 	f.Add([]byte(groupSecrets{joiner: make(secret, hashSize)}.marshal()))

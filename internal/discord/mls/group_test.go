@@ -12,7 +12,7 @@ import (
 
 var channel = []byte{0, 0, 0, 0, 0, 0, 48, 57}
 
-// A world is an external sender, and the members of one group as they see it.
+// A world is an external sender, and the members of one group, each with its own view of it.
 type world struct {
 	t       testing.TB
 	service *mls.Signer
@@ -20,7 +20,7 @@ type world struct {
 	views   map[uint64]*mls.Group // by user
 }
 
-// newWorld has one member.
+// newWorld returns a world with one member.
 func newWorld(t testing.TB, founder uint64) *world {
 	t.Helper()
 	w := &world{t: t, service: newSigner(t), views: make(map[uint64]*mls.Group)}
@@ -60,7 +60,7 @@ func (w *world) epoch() uint64 {
 	return 0
 }
 
-// A change is what the external sender proposes at once.
+// A change is a set of proposals that the external sender makes at once.
 type change struct {
 	messages [][]byte
 	joining  map[uint64]*mls.KeyPackage
@@ -88,7 +88,7 @@ func (w *world) propose(add, remove []uint64) change {
 	return c
 }
 
-// read is the proposals of a change as a member reads them.
+// read returns the proposals of a change as a member reads them.
 func (c change) read(t testing.TB, g *mls.Group) []*mls.Proposal {
 	t.Helper()
 	var list []*mls.Proposal
@@ -102,8 +102,8 @@ func (c change) read(t testing.TB, g *mls.Group) []*mls.Proposal {
 	return list
 }
 
-// commit lets one member commit a change and all others follow. It returns the views
-// of those who left.
+// commit lets one member commit a change, and all others follow. It returns the views of those who
+// left.
 func (w *world) commit(committer uint64, c change) map[uint64]*mls.Group {
 	w.t.Helper()
 	g := w.views[committer]
@@ -164,7 +164,7 @@ func values(m map[uint64]*mls.Group) func(func(*mls.Group) bool) {
 	}
 }
 
-// agree checks that all members see the same group, of just them.
+// agree checks that all members see the same group, with exactly them in it.
 func (w *world) agree() {
 	w.t.Helper()
 	var first *mls.Group
@@ -228,7 +228,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// A list of messages has no lengths in it; Next says where one ends.
+// TestNext: a list of messages has no lengths in it; Next tells where each one ends.
 func TestNext(t *testing.T) {
 	w := newWorld(t, 1)
 	c := w.propose([]uint64{2, 3}, []uint64{1})

@@ -12,7 +12,7 @@ import (
 	"earshot/internal/discord/mls"
 )
 
-// rapidly is what a world needs of a test, out of a rapid one.
+// rapidly makes a rapid test into the test that a world needs.
 type rapidly struct {
 	testing.TB
 	r *rapid.T
@@ -22,8 +22,8 @@ func (r rapidly) Helper()                   { r.r.Helper() }
 func (r rapidly) Fatal(args ...any)         { r.r.Fatal(args...) }
 func (r rapidly) Fatalf(f string, a ...any) { r.r.Fatalf(f, a...) }
 
-// Whatever is added and removed, in a group of up to twenty, by whomever: all who are
-// left agree, and who is gone can follow no more.
+// TestHistories: whatever is added and removed by whom, in a group of up to twenty, all remaining
+// members agree, and those who are gone can no longer follow.
 func TestHistories(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w := newWorld(rapidly{t, r}, 1)
@@ -40,7 +40,7 @@ func TestHistories(t *testing.T) {
 			var add []uint64
 			for range rapid.IntRange(0, min(6, 20-len(there)+len(remove))).Draw(r, "add") {
 				if len(remove) > len(add) && rapid.Bool().Draw(r, "again") {
-					add = append(add, remove[len(add)]) // leaves and comes back at once
+					add = append(add, remove[len(add)]) // leaves, and comes back at once
 					continue
 				}
 				add, next = append(add, next), next+1
@@ -62,7 +62,7 @@ func TestHistories(t *testing.T) {
 	})
 }
 
-// Two members commit at once; one commit wins, and whoever made the other follows it.
+// TestCompetingCommits: several members commit at once; one commit wins, and the others follow it.
 func TestCompetingCommits(t *testing.T) {
 	w := newWorld(t, 1)
 	w.commit(1, w.propose([]uint64{2, 3, 4}, nil))
@@ -82,7 +82,7 @@ func TestCompetingCommits(t *testing.T) {
 		attempts[user] = a
 	}
 	for _, loser := range []uint64{1, 3} {
-		attempts[loser].next.Clear() // what it would have been is forgotten and harms nobody
+		attempts[loser].next.Clear() // forgetting the losing attempt harms nobody
 	}
 	a := attempts[2]
 	h, rest, err := mls.Inspect(append(bytes.Clone(a.commit), a.welcome...))
@@ -106,7 +106,7 @@ func isError(err error) bool {
 	return ok
 }
 
-// A cleared group and a cleared key package are of no use; those beside them are.
+// TestClear: a cleared group and a cleared key package are of no use; the other ones still are.
 func TestClear(t *testing.T) {
 	w := newWorld(t, 1)
 	c := w.propose([]uint64{2}, nil)
@@ -141,7 +141,7 @@ func TestClear(t *testing.T) {
 	}
 	old.Clear()
 
-	// The groups after it, and that of the key package, are whole.
+	// The groups after it, and that of the key package, still work.
 	w.views = map[uint64]*mls.Group{1: next, 2: joined}
 	w.agree()
 	c = w.propose([]uint64{3}, nil)

@@ -12,19 +12,19 @@ import (
 	"testing"
 )
 
-// Messages of those who mean harm: outsiders who send what they like, and insiders
-// who sign what they like.
+// These tests send hostile messages: from outsiders who send what they like, and from insiders who
+// sign what they like.
 
 var hostileGroup = []byte("a group")
 
 func identityOf(user uint64) []byte { return binary.BigEndian.AppendUint64(nil, user) }
 
-// A cast is a group of five members, by leaf, of which the first is the villain, and
-// the service that proposes.
+// A cast is a group of five members, by leaf, the first of whom is the villain, with the service
+// that proposes.
 type cast struct {
 	service *Signer
 	members []*Group
-	spare   *KeyPackage // of nobody yet
+	spare   *KeyPackage // belongs to nobody yet
 }
 
 func newCast(t testing.TB) *cast {
@@ -36,7 +36,7 @@ func newCast(t testing.TB) *cast {
 		}
 	}
 	c := new(cast)
-	rand := rand.NewChaCha8([32]byte{1}) // so that a fuzzed input means the same in each process
+	rand := rand.NewChaCha8([32]byte{1}) // deterministic, so that a fuzzed input means the same in each process
 	keyPackage := func(user uint64) *KeyPackage {
 		s, err := NewSigner(rand)
 		ok(err)
@@ -68,7 +68,7 @@ func newCast(t testing.TB) *cast {
 		ok(err)
 		c.members = append(c.members, g)
 	}
-	// Each commits once, so that the tree has parents with all it takes.
+	// Each commits once, so that the tree has complete parents.
 	for i := range c.members {
 		commit, _, next, err := c.members[i].Commit(rand, nil)
 		ok(err)
@@ -87,7 +87,7 @@ func newCast(t testing.TB) *cast {
 func (c *cast) villain() *Group { return c.members[0] }
 func (c *cast) victim() *Group  { return c.members[1] }
 
-// remove and add are proposals that the service has made.
+// remove and add return proposals made by the service.
 func (c *cast) remove(t testing.TB, leaf uint32) []byte {
 	t.Helper()
 	m, _, err := ProposeRemove(c.service, hostileGroup, c.victim().Epoch(), leaf)
@@ -119,7 +119,7 @@ func (c *cast) read(t testing.TB, messages ...[]byte) []*Proposal {
 	return list
 }
 
-// refused fails unless err is an Error of a section.
+// refused fails t unless err is an Error of that section.
 func refused(t *testing.T, err error, section string) {
 	t.Helper()
 	e, ok := errors.AsType[*Error](err)
@@ -144,7 +144,7 @@ func TestHostileProposals(t *testing.T) {
 		m.signature = must[[]byte](t)(s.sign("FramedContentTBS", m.tbs(nil)))
 		return m.marshal()
 	}
-	// forged is a key package with something wrong, signed again where that helps.
+	// forged returns a key package with something wrong in it, signed again where that helps.
 	forged := func(tamper func(k *keyPackage, l *leafNode)) *proposal {
 		s := c.spare.signer
 		k, l := *c.spare.public, *c.spare.public.leaf
@@ -211,16 +211,16 @@ func must3(t *testing.T) func([]byte, []byte, *Group, error) []byte {
 
 // A plan is what a villain does differently when it commits.
 type plan struct {
-	refs    [][]byte                                   // what it names beyond what it applies
+	refs    [][]byte                                   // names these in addition to the applied ones
 	leaf    func(*leafNode)                            // changes its leaf before it is signed
-	signer  *Signer                                    // of that leaf, if it is not its own
+	signer  *Signer                                    // signs that leaf, instead of its own signer
 	secrets func(*freshPath)                           // changes the path secrets before they are encrypted
-	path    func(*freshPath, *updatePath) bool         // changes the path; false takes it away
+	path    func(*freshPath, *updatePath) bool         // changes the path; false removes it
 	final   func(*publicMessage, *Group)               // changes the message, before the membership tag
-	tree    func(ratchetTree, []*Proposal) ratchetTree // instead of what the proposals do
+	tree    func(ratchetTree, []*Proposal) ratchetTree // makes the tree, instead of the proposals
 }
 
-// forge is [Group.Commit] of a villain.
+// forge is a villain's version of [Group.Commit].
 func (g *Group) forge(t *testing.T, list []*Proposal, p plan) []byte {
 	t.Helper()
 	var tree ratchetTree
@@ -281,7 +281,7 @@ func (g *Group) forge(t *testing.T, list []*Proposal, p plan) []byte {
 
 func TestHostileCommits(t *testing.T) {
 	c := newCast(t)
-	again := func(m *publicMessage, g *Group) { // signs what has been changed
+	again := func(m *publicMessage, g *Group) { // signs the changed message
 		m.framedContent.write()
 		m.signature, _ = g.signer.sign("FramedContentTBS", m.tbs(&g.context))
 	}
@@ -385,10 +385,10 @@ func TestHostileCommits(t *testing.T) {
 	}
 }
 
-// path is the leaf of a commit's path.
+// path returns the leaf of a commit's path.
 func (m *publicMessage) path() *leafNode { return m.commit.path.leaf }
 
-// A welcome leads to a tree that an insider has made up.
+// TestHostileWelcomes: welcomes lead to a tree that an insider has made up.
 func TestHostileWelcomes(t *testing.T) {
 	parent := func(t ratchetTree, x nodeIndex, change func(*parentNode)) {
 		p := *t[x].parent
@@ -398,9 +398,9 @@ func TestHostileWelcomes(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name    string
-		tree    func(ratchetTree)   // changes the tree; its hash will be right
+		tree    func(ratchetTree)   // changes the tree; its hash is then right again
 		info    func(*Group, *cast) // changes the rest
-		path    secret              // for the node that is common with the villain
+		path    secret              // for the node in common with the villain
 		section string
 	}{
 		{name: "nothing wrong"},

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A recorder is a Discord that takes 100 ms for a message and remembers what it was asked.
+// A recorder is a Discord that takes 100 ms for a message, and records what it was asked.
 type recorder struct {
 	began time.Time
 
@@ -47,7 +47,7 @@ func (r *recorder) Do(_ context.Context, q gateway.Request) error {
 	return json.Unmarshal([]byte(`{"id":"7"}`), q.Into)
 }
 
-// A run is a writer that runs, and what it has reported.
+// A run is a running writer, and what it has reported.
 type run struct {
 	*posts.Writer
 	bytes int
@@ -67,8 +67,8 @@ func start(r *recorder) *run {
 	return is
 }
 
-// TestWriter: the first paragraph is posted at once and later text is gathered, after the typing
-// indicator; what is paused waits, and what is cut is not posted.
+// TestWriter: after the typing indicator, the first paragraph is posted at once, and later text is
+// gathered. Text in a paused writer waits, and text that is cut is not posted.
 func TestWriter(t *testing.T) {
 	const first, second, third = "The tides follow the moon, mostly.\n\n", "Twice a day they come.\n\n", "More than anybody needs to know.\n\n"
 	for name, tt := range map[string]struct {
@@ -101,7 +101,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestWriterRefused: what Discord refuses ends the reply, for whoever waits to write as well.
+// TestWriterRefused: a refusal by Discord ends the reply, and a waiting Write, too.
 func TestWriterRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{began: time.Now()}
@@ -130,7 +130,7 @@ func TestWriterRefused(t *testing.T) {
 	})
 }
 
-// TestLines: lines that come while Discord is slow are one message, and the oldest are left out.
+// TestLines: lines that come while Discord is slow become one message, and the oldest are left out.
 func TestLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, dropped := &recorder{began: time.Now()}, 0

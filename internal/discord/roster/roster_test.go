@@ -19,7 +19,7 @@ const (
 	message = 1100000000000100000
 )
 
-// now is after all that happens.
+// now is later than everything that happens in the tests.
 var now = gateway.Made(message).Add(time.Hour)
 
 // testRoster returns a roster that knows a guild and one of its members.
@@ -35,7 +35,7 @@ func testRoster() *Roster {
 	return r
 }
 
-// written is a message of Ann in the channel.
+// written returns a message of Ann in the channel.
 func written(id uint64) *discordgo.Message {
 	return &discordgo.Message{
 		ID: gateway.Digits(id), ChannelID: gateway.Digits(general), GuildID: gateway.Digits(house), Content: "hello",
@@ -43,8 +43,8 @@ func written(id uint64) *discordgo.Message {
 	}
 }
 
-// TestRenamed: a new name and new roles are told, the same are not, and what a message
-// says of somebody whom it mentions replaces nothing.
+// TestRenamed: a new name or new roles are reported, unchanged ones are not, nor is somebody who
+// was never seen.
 func TestRenamed(t *testing.T) {
 	w := testRoster()
 	member := func(nick string, roles ...string) *discordgo.GuildMemberUpdate {
@@ -65,7 +65,7 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
-// TestLookup: events of an unknown channel wait until it has been looked up, which is asked for once.
+// TestLookup: events in an unknown channel wait until it was looked up, which is asked for once.
 func TestLookup(t *testing.T) {
 	const thread = general + 1000
 	guild := gateway.Digits(house)
@@ -92,8 +92,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestMissed: what was written, edited and deleted meanwhile is told from the newest messages, and
-// what came after the request is left out.
+// TestMissed: what was written, edited and deleted meanwhile is derived from the newest messages.
+// Messages that came after the request are left out.
 func TestMissed(t *testing.T) {
 	r := testRoster()
 	c := r.Channel(general)
@@ -104,7 +104,7 @@ func TestMissed(t *testing.T) {
 	if behind := r.Behind(house); len(behind) != 1 || behind[0] != c || len(r.Behind(house)) != 0 {
 		t.Fatalf("it is behind in %v", behind)
 	}
-	c.Note(written(message + 3)) // while it is asked
+	c.Note(written(message + 3)) // came while the request is under way
 	edited, fresh := written(message+1), written(message+4)
 	at := now
 	edited.EditedTimestamp = &at
@@ -126,8 +126,8 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// TestPast: a channel that comes is compared with what the daemon had of it, and its room is opened
-// once if something waits there.
+// TestPast: a new channel is compared with what the daemon had of it, and its room is opened once
+// if something waits there.
 func TestPast(t *testing.T) {
 	r := New(Config{DirectMessages: true})
 	r.Remember([]Past{
@@ -153,7 +153,7 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// TestPresence: a person is present from their first sign on until they leave the guild, or give no
+// TestPresence: a person is present from their first sign until they leave the guild, or give no
 // sign for long.
 func TestPresence(t *testing.T) {
 	r := testRoster()

@@ -16,25 +16,25 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A house is a main gateway and a voice server that do what a test says. It stands in
-// for the sockets, which a bubble cannot have; with them, see the loopback tests.
+// A house is a main gateway and a voice server that do what a test says. It replaces the sockets,
+// which a bubble cannot have; the loopback tests have them.
 type house struct {
 	c     *Call
 	began time.Time
 
-	// answer is what the main gateway does when it is asked for a channel; link is what
-	// becomes of the nth connection.
+	// answer is what the main gateway does when it is asked for a channel; link is what becomes of
+	// connection n.
 	answer func(h *house, n int, channel uint64)
 	link   func(h *house, ctx context.Context, n int, l *link) error
 
-	back time.Duration // when the main gateway is there again; 0 if it always is
+	back time.Duration // when the main gateway is back; 0 if it is never away
 
 	mu    sync.Mutex
 	moves int
 	log   []string
 }
 
-// A socket takes everything and says nothing.
+// A socket takes everything, and says nothing.
 type socket struct {
 	net.Conn
 	closed chan struct{}
@@ -45,7 +45,7 @@ func (s *socket) Write(b []byte) (int, error) { return len(b), nil }
 func (s *socket) Read([]byte) (int, error)    { <-s.closed; return 0, net.ErrClosed }
 func (s *socket) Close() error                { s.once.Do(func() { close(s.closed) }); return nil }
 
-// note keeps what happens, with the time.
+// note records what happens, with the time.
 func (h *house) note(format string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,13 +68,13 @@ func (h *house) Move(_ context.Context, _, channel uint64, _, _ bool) error {
 // Away implements [Absent].
 func (h *house) Away() bool { return time.Since(h.began) < h.back }
 
-// letIn is a main gateway that is well.
+// letIn is the answer of a main gateway that works.
 func letIn(h *house, n int, channel uint64) {
 	h.c.State(channel, "s")
 	h.c.Server(fmt.Sprint("t", n), "e:443")
 }
 
-// open is a connection that is well, for as long as it is let.
+// open is a connection that works, until lasts has passed.
 func open(h *house, ctx context.Context, l *link, lasts time.Duration, then error) error {
 	if !l.resume {
 		l.media.conn = &socket{closed: make(chan struct{})}
@@ -95,7 +95,7 @@ func wait(ctx context.Context, d time.Duration, then error) error {
 	}
 }
 
-// run runs a call in a house, for at most some time.
+// run runs a call in a house, for at most the time within.
 func (h *house) run(t *testing.T, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
@@ -121,9 +121,9 @@ func TestCall(t *testing.T) {
 		name   string
 		answer func(h *house, n int, channel uint64)
 		link   func(h *house, ctx context.Context, n int, l *link) error
-		back   time.Duration // of the main gateway
-		within time.Duration // 60 s if 0
-		code   int           // of the end; -1 for none
+		back   time.Duration // when the main gateway is back
+		within time.Duration // 0 means 60 s
+		code   int           // code of the end; -1 for none
 		why    string
 		want   string
 	}{
@@ -345,7 +345,7 @@ func TestCall(t *testing.T) {
 					t.Errorf("ended with %v, want %d %q", err, tt.code, tt.why)
 				}
 				got := strings.Join(h.log, ", ")
-				for _, pause := range []string{"5.8s", "5.9s", "6.1s", "6.2s", "6.3s"} { // 1 s, give or take a quarter
+				for _, pause := range []string{"5.8s", "5.9s", "6.1s", "6.2s", "6.3s"} { // 1 s, plus or minus a quarter
 					got = strings.ReplaceAll(got, ", "+pause, ", 6s")
 				}
 				for _, pause := range []string{"10.8s", "10.9s", "11.1s", "11.2s", "11.3s"} {
@@ -362,7 +362,8 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// However a voice server misbehaves, it is not asked more often than is polite.
+// TestCallNeverHammers: however a voice server misbehaves, it is not asked more often than is
+// polite.
 func TestCallNeverHammers(t *testing.T) {
 	for _, code := range []int{0, 4006, 4015, 4001} {
 		for _, up := range []bool{true, false} {
@@ -401,7 +402,8 @@ func TestCallThatNeverBegins(t *testing.T) {
 	})
 }
 
-// Nor does one that is moved just when it would be given up.
+// TestCallThatNeverBeginsAndIsMoved: the attempts also end if the call is moved just when it would
+// be given up.
 func TestCallThatNeverBeginsAndIsMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &house{answer: letIn, link: func(h *house, _ context.Context, n int, _ *link) error {
@@ -416,7 +418,7 @@ func TestCallThatNeverBeginsAndIsMoved(t *testing.T) {
 	})
 }
 
-// What is said leaves at its pace, and while it may not leave it waits.
+// TestSayKeepsTime: frames leave at their pace, and wait while they may not leave.
 func TestSayKeepsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &house{answer: letIn}
@@ -424,7 +426,7 @@ func TestSayKeepsTime(t *testing.T) {
 			if err := wait(ctx, 500*time.Millisecond, nil); err != nil {
 				return err
 			}
-			l.media.dave.Select(0, time.Now()) // not encrypted, as a stage is
+			l.media.dave.Select(0, time.Now()) // not encrypted, like a stage
 			return open(h, ctx, l, forever, nil)
 		}
 		done := make(chan error)
@@ -451,7 +453,7 @@ func TestSayKeepsTime(t *testing.T) {
 			t.Errorf("%d were sent and %d held, after %d", s.SentFrames, s.HeldFrames, sent)
 		}
 
-		// Nobody is stuck when the call ends, or when who says something has enough.
+		// Nobody is stuck when the call ends, or when their own context does.
 		stuck := make(chan error)
 		brief, enough := context.WithTimeout(t.Context(), time.Second)
 		defer enough()
@@ -472,7 +474,7 @@ func TestSayKeepsTime(t *testing.T) {
 }
 
 func TestSayWaitsNoLongerThanItsContext(t *testing.T) {
-	c := New(Config{}) // does not run: nothing leaves
+	c := New(Config{}) // it does not run, so nothing leaves
 	for range ahead {
 		if err := c.Say(t.Context(), silence); err != nil {
 			t.Fatal(err)

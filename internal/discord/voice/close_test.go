@@ -12,7 +12,7 @@ func TestAfter(t *testing.T) {
 		fails     int
 		want      action
 	}{
-		{0, true, 1, continued}, // the network
+		{0, true, 1, continued}, // a network error
 		{0, false, 1, again},
 		{0, true, tries, ask}, // resuming does not help
 		{0, false, tries, ask},

@@ -12,7 +12,7 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// sound is the frame of packet n: 20 ms, mono, and a tag.
+// sound returns the frame of packet n: 20 ms, mono, with its number as a tag.
 func sound(n int) []byte { return []byte{0xF8, byte(n >> 8), byte(n), 0x55} }
 
 func tag(opus []byte) int { return int(opus[1])<<8 | int(opus[2]) }
@@ -20,10 +20,9 @@ func tag(opus []byte) int { return int(opus[1])<<8 | int(opus[2]) }
 // letter draws packets 0, 1, 2 as a, b, c.
 func letter(n int) string { return string(rune('a' + n)) }
 
-// perform puts the packets of a picture: each field is 20 ms, a letter in it is a
-// packet that comes then, a capital one is a packet of silence, - is nothing. It
-// draws what is handed over the same way: a digit is how many are lost, a full stop
-// that speech has ended.
+// perform puts the packets of a picture, in which each field is 20 ms: a letter is a packet that
+// comes then, a capital letter a packet of silence, - nothing. It draws what is handed over in the
+// same way: a digit is how many are lost, a full stop is the end of speech.
 func perform(j *jitter, picture string) string {
 	var out []string
 	for tick, field := range strings.Fields(picture) {
@@ -136,7 +135,7 @@ func TestJitterLearns(t *testing.T) {
 	}
 }
 
-// feed puts a packet and returns all that is handed over.
+// feed puts a packet, and returns everything that is handed over.
 func feed(j *jitter, now time.Time, seq uint16, stamp uint32, opus []byte) (out []Packet) {
 	j.put(now, seq, stamp, opus)
 	for {
@@ -157,7 +156,7 @@ func TestJitterStreamBeginsAnew(t *testing.T) {
 		now = now.Add(frame)
 	}
 	var after []Packet
-	for n := range 10 { // another encoder: other numbers, other time
+	for n := range 10 { // another encoder has other numbers and another time
 		after = append(after, feed(&j, now, uint16(40000+n), uint32(777_000_000+n*960), sound(100+n))...)
 		now = now.Add(frame)
 	}
@@ -206,7 +205,7 @@ func TestJitterTimestamps(t *testing.T) {
 	t.Run("a sender's clock that is slow does not fall behind for ever", func(t *testing.T) {
 		var j jitter
 		now, last := noon, time.Time{}
-		for n := range 30000 { // ten minutes, one part in a thousand
+		for n := range 30000 { // ten minutes, with a drift of one in a thousand
 			now = now.Add(frame + 20*time.Microsecond)
 			for _, p := range feed(&j, now, uint16(n), uint32(n*960), sound(n)) {
 				if p.At.Before(last) {
@@ -242,8 +241,8 @@ func TestJitterIsBounded(t *testing.T) {
 	}
 }
 
-// Whatever the network does to a stream: each packet is handed over at most once, in
-// order, and what is said to be lost adds up to the time that has passed.
+// TestJitterKeepsTime: whatever the network does to a stream, each packet is handed over at most
+// once, in order, and the reported losses add up to the time that has passed.
 func TestJitterKeepsTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 200).Draw(t, "packets")

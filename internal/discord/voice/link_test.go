@@ -2,8 +2,9 @@ package voice
 
 import "testing"
 
-// A resumed connection is told again what we had heard, and nothing of what comes
-// later is taken for that, for however long it lasts: numbers have 16 bits.
+// TestResumedHearsEverythingNew: a resumed connection repeats what we had heard, which is
+// recognised. Nothing that comes later is taken for that, however long it lasts, although numbers
+// have only 16 bits.
 func TestResumedHearsEverythingNew(t *testing.T) {
 	for _, from := range []int64{-1, 0, 10, 65530} {
 		l := newLink(Place{}, ticket{}, nil, from, true)

@@ -17,11 +17,11 @@ import (
 	"earshot/internal/testkit"
 )
 
-// within is how long anything may take on a machine that is busy. What takes time by
-// rule is tested in a bubble.
+// within is how long anything may take on a busy machine. What has a fixed duration is tested in a
+// bubble.
 const within = 20 * time.Second
 
-// A party is a call of somebody's, and what it has heard.
+// A party is somebody's call, with what it has heard.
 type party struct {
 	t    *testing.T
 	user discordtest.User
@@ -35,20 +35,20 @@ type party struct {
 	told  []voice.Status
 }
 
-// heard is a packet without its bytes: the number in its frame instead.
+// A heard is a packet with the number in its frame instead of its bytes.
 type heard struct {
 	voice.Packet
 	n int // -1 for silence, -2 for no frame
 }
 
-// saying is frame n of somebody: the number is in it, and a mark to search for.
+// saying returns frame n of somebody: it contains the number, and a mark to search for.
 func saying(n int) []byte {
 	return append([]byte{0xFC, byte(n >> 8), byte(n)}, "these words are for nobody else"...)
 }
 
 var mark = []byte("these words")
 
-// join has somebody join a channel.
+// join lets somebody join a channel.
 func join(t *testing.T, s *discordtest.Server, channel, name string) *party {
 	t.Helper()
 	p := begin(t, s, s.Channel(channel).ID, s.Bot(name))
@@ -56,7 +56,7 @@ func join(t *testing.T, s *discordtest.Server, channel, name string) *party {
 	return p
 }
 
-// A via is a line that is there before whom it is for.
+// A via is a line that can be handed over before the line itself exists.
 type via struct{ p *party }
 
 func (v via) Move(ctx context.Context, guild, channel uint64, mute, deaf bool) error {
@@ -68,7 +68,7 @@ func begin(t *testing.T, s *discordtest.Server, channel uint64, user discordtest
 	return beginAs(t, s, channel, user, false)
 }
 
-// beginAs is begin of who may want every call to be encrypted.
+// beginAs is begin for somebody who may insist on encrypted calls.
 func beginAs(t *testing.T, s *discordtest.Server, channel uint64, user discordtest.User, encrypted bool) *party {
 	t.Helper()
 	p := &party{t: t, user: user, done: make(chan error, 1), heard: make(map[uint64][]heard)}
@@ -87,7 +87,7 @@ func beginAs(t *testing.T, s *discordtest.Server, channel uint64, user discordte
 	return p
 }
 
-// leave ends the call and waits for it.
+// leave ends the call, and waits for its end.
 func (p *party) leave() {
 	p.stop()
 	err := testkit.Receive(p.t, testkit.Patience, "the end of the call", p.done)
@@ -112,7 +112,7 @@ func (p *party) hear(batch []voice.Packet) {
 	}
 }
 
-// of returns the numbers of the frames that were heard of somebody.
+// of returns the numbers of the frames that were heard from somebody.
 func (p *party) of(who *party) (ns []int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,7 +144,7 @@ func secure(parties ...*party) {
 	}
 }
 
-// say says frames from to to, at their pace.
+// say says the frames from from up to to, at their pace.
 func (p *party) say(from, to int) {
 	p.t.Helper()
 	for n := from; n < to; n++ {
@@ -154,7 +154,7 @@ func (p *party) say(from, to int) {
 	}
 }
 
-// hears waits until somebody has heard frame n of another.
+// hears waits until somebody has heard frame n from another.
 func (p *party) hears(who *party, n int) {
 	p.t.Helper()
 	p.await(fmt.Sprintf("hear frame %d of %s", n, who.user.Name), func(voice.Status) bool { return slices.Contains(p.of(who), n) })
@@ -167,7 +167,7 @@ func numbers(from, to int) (ns []int) {
 	return ns
 }
 
-// plain fails if anything was on the wire that a server could have listened to.
+// plain fails t if anything on the wire could have been listened to by a server.
 func plain(t *testing.T, s *discordtest.Server) {
 	t.Helper()
 	for _, f := range s.Wire() {
@@ -230,8 +230,8 @@ func TestTwoHearEachOther(t *testing.T) {
 	}
 }
 
-// What is not encrypted end to end is heard of whom it is said to be of, and of nobody
-// else; and nothing is said plainly once it is encrypted again.
+// TestPlainCall: without end-to-end encryption, a stream belongs to the user whom Discord names,
+// and is not heard until then. Nothing is sent unencrypted once the call is encrypted again.
 func TestPlainCall(t *testing.T) {
 	s := newServer(t, discordtest.Config{})
 	channel := s.Channel("voice").ID
@@ -260,9 +260,9 @@ func TestPlainCall(t *testing.T) {
 	plain(t, s)
 }
 
-// Who wants to be encrypted leaves as soon as the call is to be plain, is told which key says so, and has
-// neither said nor heard anything by then that was; the others go on. Into a call that
-// is plain already they do not come.
+// TestNoPlainCall: somebody who insists on encryption leaves as soon as the call becomes
+// unencrypted, is told which key says so, and has neither said nor heard anything unencrypted. The
+// others go on. They do not join a call that is already unencrypted.
 func TestNoPlainCall(t *testing.T) {
 	s := newServer(t, discordtest.Config{})
 	channel := s.Channel("voice").ID
@@ -307,8 +307,8 @@ func TestNoPlainCall(t *testing.T) {
 	}
 }
 
-// Somebody who speaks all the time, while others come and go, is never to be listened
-// to by the server.
+// TestNothingLeavesPlain: somebody who speaks all the time while others come and go can never be
+// listened to by the server.
 func TestNothingLeavesPlain(t *testing.T) {
 	s := newServer(t, discordtest.Config{})
 	ann := begin(t, s, s.Channel("voice").ID, s.Bot("ann"))
@@ -358,8 +358,8 @@ func TestBadNetwork(t *testing.T) {
 	defer bob.mu.Unlock()
 	last, at, got, begun := -1, time.Time{}, 0, false
 	for _, h := range bob.heard[ann.user.ID] {
-		// The time from one packet to the next is that of those lost between them, and of
-		// those that ann, on a machine that is busy, did not say in time.
+		// The time from one packet to the next is that of the packets lost in between, and of those
+		// that ann, on a busy machine, did not send in time.
 		if begun && h.n != -2 && !h.At.Equal(at.Add(time.Duration(h.Lost+1)*20*time.Millisecond)) {
 			t.Errorf("frame %d after %d with %d lost, %v later", h.n, last, h.Lost, h.At.Sub(at))
 		}
@@ -382,7 +382,7 @@ func TestBadNetwork(t *testing.T) {
 	}
 }
 
-// Speaking events that come late, or never, cost nothing: the key tells who it is.
+// TestSpeakingEvents: speaking events that come late or never do no harm: the key tells who it is.
 func TestSpeakingEvents(t *testing.T) {
 	for _, late := range []time.Duration{300 * time.Millisecond, -1} {
 		t.Run(late.String(), func(t *testing.T) {
@@ -406,8 +406,9 @@ func TestSpeakingEvents(t *testing.T) {
 	}
 }
 
-// A key proves nothing against what Discord says, since every member can make the keys
-// of all others: what is opened by another's than it says is nobody's.
+// TestKeysDoNotContradict: keys prove nothing against what Discord says, since every member can
+// make the keys of all others. A stream that is opened by another user's key than the one Discord
+// names belongs to nobody.
 func TestKeysDoNotContradict(t *testing.T) {
 	s := newServer(t, discordtest.Config{})
 	a, c := s.Bot("ann"), s.Bot("cid")
@@ -435,12 +436,11 @@ func TestExternalSenderFirst(t *testing.T) {
 	bob.hears(ann, 4)
 }
 
-// Connections end in every way that they can, and those who were in the call hear each
-// other again.
+// TestConnectionsEnd: however a connection ends, those who were in the call hear each other again.
 func TestConnectionsEnd(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		beat time.Duration // 0 for Discord's own
+		beat time.Duration // 0 for Discord's own interval
 		do   func(s *discordtest.Server, bob *party)
 		ok   func(s voice.Status) bool
 	}{
@@ -537,7 +537,7 @@ func TestDiscoveryIsAskedAgain(t *testing.T) {
 	p.await("be in the call", func(s voice.Status) bool { return s.Phase == "in the call" })
 }
 
-// The status says what there is to say, and is told when it changes.
+// TestStatus: the status tells what there is to tell, and changes of it are reported.
 func TestStatus(t *testing.T) {
 	s := newServer(t, discordtest.Config{VoiceHeartbeat: 400 * time.Millisecond})
 	ann, bob := join(t, s, "voice", "ann"), join(t, s, "voice", "bob")

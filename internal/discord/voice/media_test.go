@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// begun is a session that is not encrypted end to end, with users 1 to n whose streams
-// are 10 times that. How much the encryption adds is measured where it is.
+// begun returns a session without end-to-end encryption, with users 1 to n, whose streams are ten
+// times their number. What encryption costs in addition is measured elsewhere.
 func begun(n int) *media {
 	m := newMedia(99, 7)
 	m.dave.Select(0, noon)
@@ -20,7 +20,7 @@ func begun(n int) *media {
 func TestMediaHoldsWhatIsNobodys(t *testing.T) {
 	m := begun(0)
 	var b batch
-	for n := range 150 { // 3 s, of which the last two are remembered
+	for n := range 150 { // 3 s, of which the last two are kept
 		m.take(noon.Add(time.Duration(n)*frame), packet{10, uint16(n), uint32(n * 960), sound(n)})
 		if m.step(noon.Add(time.Duration(n)*frame), &b); len(b.packets) > 0 {
 			t.Fatalf("heard of nobody: %+v", b.packets)
@@ -60,15 +60,15 @@ func TestMediaFinishes(t *testing.T) {
 	}
 }
 
-// Neither padding nor silence in plain, nor what comes twice, tells whether there are
-// the right keys: a call is not deaf by them, and does not hear by them.
+// TestMediaCountsWhatSaysNothing: padding, unencrypted silence and repeated packets do not tell
+// whether the keys are right: they count neither as a call that is deaf nor as one that hears.
 func TestMediaCountsWhatSaysNothing(t *testing.T) {
 	m := begun(1)
 	for _, p := range []packet{
 		{10, 1, 0, nil},
 		{10, 2, 960, silence},
 		{10, 2, 960, silence},
-		{20, 2, 960, silence}, // of nobody
+		{20, 2, 960, silence}, // belongs to nobody
 		{10, 3, 1920, sound(1)},
 		{10, 3, 1920, sound(1)},
 	} {
@@ -79,7 +79,7 @@ func TestMediaCountsWhatSaysNothing(t *testing.T) {
 	}
 }
 
-// Whoever makes up streams costs no more than the ones that there may be.
+// TestMediaIsBounded: made-up streams cost no more than the number that is allowed.
 func TestMediaIsBounded(t *testing.T) {
 	m := begun(0)
 	for n := range uint32(10_000) {
@@ -96,7 +96,7 @@ func TestMediaIsBounded(t *testing.T) {
 	}
 }
 
-// receives is 20 ms of some speakers, from datagrams to a batch.
+// receives returns a function that receives 20 ms of some speakers, from datagrams to a batch.
 func receives(tb testing.TB, speakers int) func() {
 	m := begun(speakers)
 	aead, err := newCipher(modeGCM, key)
@@ -136,8 +136,8 @@ func TestReceivingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkReceive is 20 ms of some speakers: sealing and opening for the transport,
-// and the jitter buffers.
+// BenchmarkReceive measures 20 ms of some speakers: sealing and opening for the transport, and the
+// jitter buffers.
 func BenchmarkReceive(b *testing.B) {
 	for _, n := range []int{1, 8} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -153,8 +153,8 @@ func BenchmarkReceive(b *testing.B) {
 	}
 }
 
-// BenchmarkJitter is a packet through the jitter buffer, on a network that loses some
-// and exchanges others; it says how long they wait there.
+// BenchmarkJitter measures a packet through the jitter buffer, on a network that loses and swaps
+// some, and reports how long packets wait there.
 func BenchmarkJitter(b *testing.B) {
 	var j jitter
 	opus := sound(1)

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A picture of a schedule: each field is a step, at 20 ms after the one before, or at
-// +N ms after it. Letters are frames that are handed over before the step. What comes
-// out is drawn alike: ~ is silence, | the last of it, - nothing. From ( to ) nothing may
-// leave, and = is a frame that was to.
+// drawSchedule draws what leaves a schedule. Each field of the picture is a step, 20 ms after the
+// previous one, or +N ms after it; letters are frames that are handed over before the step. In the
+// result ~ is silence, | the last of it, - nothing. Between ( and ) nothing may leave, and = is a
+// frame that should have.
 func drawSchedule(picture string) string {
 	s := newSchedule(noon)
 	now := noon.Add(-frame)
@@ -83,7 +83,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// The timestamps are the time since the beginning, whatever happens.
+// TestScheduleTimestamps: timestamps are the time since the beginning, whatever happens.
 func TestScheduleTimestamps(t *testing.T) {
 	s := newSchedule(noon)
 	at := func(d time.Duration) uint32 {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Each field is something that the main gateway says, or that we do: state CHANNEL
-// SESSION as s1x, server TOKEN ENDPOINT as va/b, ask as ?, and 2 s that pass as _.
-// Behind it is the ticket: channel, session, token and endpoint, with its number.
+// TestDoor: each field of says is something that the main gateway says, or that we do: s1x is the
+// state CHANNEL SESSION, va/b the server TOKEN ENDPOINT, ? is asking, and _ is 2 s that pass. want
+// shows the ticket after each field: channel, session, token and endpoint, with its number.
 func TestDoor(t *testing.T) {
 	for _, tt := range []struct{ name, says, want string }{
 		{"the usual order", "? s1x va/e", "- - 1xae#1"},

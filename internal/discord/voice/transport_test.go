@@ -11,8 +11,8 @@ import (
 
 var key = bytes.Repeat([]byte{9}, keyLen)
 
-// forwarded is a packet as a server of Discord's forwards it: with an extension of
-// words, sources and padding.
+// forwarded returns a packet as Discord's server forwards it: with an extension of so many words,
+// with sources and padding.
 func forwarded(t testing.TB, mode string, counter uint32, sources, words, padding int, payload []byte) []byte {
 	a, err := newCipher(mode, key)
 	if err != nil {
@@ -34,7 +34,7 @@ func forwarded(t testing.TB, mode string, counter uint32, sources, words, paddin
 		body = append(body, byte(padding))
 	}
 	nonce := make([]byte, a.NonceSize())
-	binary.LittleEndian.PutUint32(nonce, counter) // the order of its bytes is the sender's own business
+	binary.LittleEndian.PutUint32(nonce, counter) // the byte order is up to the sender
 	return append(a.Seal(b, nonce, body, b), nonce[:tailLen]...)
 }
 
@@ -61,7 +61,7 @@ func TestOpenRefuses(t *testing.T) {
 	a, _ := newCipher(modeGCM, key)
 	o := newOpener(a)
 	good := forwarded(t, modeGCM, 1, 1, 2, 4, []byte("sound"))
-	for i := range good { // one bit anywhere
+	for i := range good { // one bit in each byte
 		bad := bytes.Clone(good)
 		bad[i] ^= 1
 		if p, err := o.open(bad); err == nil {
@@ -78,7 +78,7 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := o.open(rtcp); !errors.Is(err, errOther) {
 		t.Errorf("a report of a receiver: %v", err)
 	}
-	// What is authentic and nonsense all the same.
+	// These are authentic, but nonsense.
 	none := forwarded(t, modeGCM, 2, 0, -1, 0, nil)
 	if p, err := o.open(none); err != nil || len(p.payload) != 0 {
 		t.Errorf("an empty packet: %+v, %v", p, err)
@@ -156,7 +156,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte{0x90, 0x78, 0, 7, 0, 0, 0, 8, 0, 0, 0, 9, 0xBE, 0xDE, 0xFF, 0xFF}, true)
 	f.Fuzz(func(t *testing.T, b []byte, authentic bool) {
 		o := newOpener(a)
-		if authentic && len(b) > headLen { // as a server could make it that means ill
+		if authentic && len(b) > headLen { // as a hostile server could make it
 			head := headLen + 4*int(b[0]&15)
 			if b[0]&bitExtension != 0 {
 				head += 4

@@ -6,7 +6,7 @@ import (
 )
 
 func TestWatchdog(t *testing.T) {
-	type second struct{ packets, opened, blank int64 } // that come in it
+	type second struct{ packets, opened, blank int64 } // what comes in this second
 	early := func(i int) second {
 		if i == 0 {
 			return second{50, 50, 0}
@@ -15,10 +15,10 @@ func TestWatchdog(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name    string
-		said    int // when somebody is announced; -1 for never, -20 for every 20 s
+		said    int // second in which somebody is announced; -1 for never, -20 for every 20 s
 		seconds func(i int) second
-		deaf    int   // the first second in which it says so; -1 for never
-		rejoins []int // seconds
+		deaf    int   // first second in which it reports deafness; -1 for never
+		rejoins []int // the seconds
 	}{
 		{"nobody speaks", -1, func(int) second { return second{} }, -1, nil},
 		{"all is well", 0, func(int) second { return second{50, 50, 0} }, -1, nil},

@@ -31,13 +31,13 @@ func waitForEnd(ctx context.Context, _ *helper.Server) error {
 	return ctx.Err()
 }
 
-// anything takes all that comes.
+// anything accepts whatever comes.
 var anything = helper.Handler{
 	Control: func(helper.Control) error { return nil },
 	Sound:   func(helper.Sound) error { return nil },
 }
 
-// A fake dies as a process does, to the millisecond.
+// TestDeaths: a fake dies of the same causes as a process, at exactly the same times.
 func TestDeaths(t *testing.T) {
 	broken := errors.New("broken")
 	for _, tt := range []struct {
@@ -92,8 +92,8 @@ func running(t *testing.T, l helper.Link, h helper.Handler) (stop func() error) 
 	}
 }
 
-// A work that heeds its input ends at once, and one that only waits for its
-// context half a second later: a process would be killed then.
+// TestLeaving: work that heeds its input ends at once. Work that only waits for its context ends
+// half a second later, when a process would be killed.
 func TestLeaving(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -163,7 +163,7 @@ func TestEcho(t *testing.T) {
 	})
 }
 
-// A fake that takes no control is hung, as a process is.
+// TestDeaf: a fake that does not read its control messages counts as hung, as a process does.
 func TestDeaf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := helpertest.New("fake", waitForEnd)

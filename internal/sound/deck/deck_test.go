@@ -22,7 +22,7 @@ const loud = 20000
 // flat returns n loud samples.
 func flat(n int) []int16 { return slices.Repeat([]int16{loud}, n) }
 
-// draw returns the picture of a block: how it begins and how it ends.
+// draw returns a sign for a block, by how it begins and how it ends.
 func draw(pcm []int16) byte {
 	first, last := pcm[0], pcm[len(pcm)-1]
 	switch {
@@ -37,16 +37,16 @@ func draw(pcm []int16) byte {
 	case first < loud/3 && last < loud/3:
 		return '='
 	}
-	return '~' // on the way between loud and ducked
+	return '~' // between loud and ducked
 }
 
-// TestDo performs one control a block: d duck, p pause, r resume, c cut, f
-// finish. The device holds nothing back.
+// TestDo: each control has the right effect, when it is given before a block. One letter a block: d
+// is duck, p pause, r resume, c cut, f finish. The device buffers nothing.
 func TestDo(t *testing.T) {
 	controls := map[rune]earshot.Control{'d': earshot.Duck, 'p': earshot.Pause, 'r': earshot.Resume, 'c': earshot.Cut}
 	for _, tt := range []struct {
 		name, do, want string
-		samples        int64 // that were played when it was over, or at last
+		samples        int64 // played by the end, or so far
 		end            bool
 	}{
 		{"plain", "     f    ", "#####.....", 5 * block, true},
@@ -71,7 +71,7 @@ func TestDo(t *testing.T) {
 			d.Play(7)
 			total := strings.Count(tt.want, "#") + strings.Count(tt.want, "~") + strings.Count(tt.want, "=") + strings.Count(tt.want, "/")
 			if strings.ContainsAny(tt.do, "pc") && !strings.Contains(tt.do, "f") {
-				total++ // something that fades
+				total++ // one more block, which fades
 			}
 			if err := d.Add(7, flat(total*block)); err != nil {
 				t.Fatal(err)
@@ -101,7 +101,7 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// TestPlayedIsHeard: what the device still holds was not played.
+// TestPlayedIsHeard: sound that the device still buffers does not count as played.
 func TestPlayedIsHeard(t *testing.T) {
 	const held = 6 * block
 	d := deck.New(1)
@@ -127,8 +127,8 @@ func TestPlayedIsHeard(t *testing.T) {
 	}
 }
 
-// TestResumeGoesOnAtTheSample: what faded is heard again, and nothing is
-// missing or twice otherwise.
+// TestResumeGoesOnAtTheSample: after a pause the samples that faded out are played again. No other
+// sample is missing or repeated.
 func TestResumeGoesOnAtTheSample(t *testing.T) {
 	d := deck.New(1)
 	d.Play(1)
@@ -179,9 +179,8 @@ func TestAddBeyondCredit(t *testing.T) {
 	}
 }
 
-// TestDeck drives a deck as a sender and a device may, in any order, and wants
-// that positions are true, the credit is that of what was handed on, the end
-// comes once, and then there is silence.
+// TestDeck drives a deck in any order in which a sender and a device may. The positions are true,
+// the credit equals what was handed on, and the end comes once, followed by silence.
 func TestDeck(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := deck.New(1)
@@ -278,8 +277,8 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// TestWokenOnce: a speech wakes the device, and once it was asked for its blocks
-// it does not wake it again.
+// TestWokenOnce: a speech wakes the device. Once the device has asked for all of its blocks, it is
+// not woken again.
 func TestWokenOnce(t *testing.T) {
 	d := deck.New(1)
 	woken := func() bool {

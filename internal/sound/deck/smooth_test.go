@@ -10,9 +10,9 @@ import (
 	"earshot/internal/sound/deck"
 )
 
-// TestSmooth: whatever a speech is told, at whatever sample, nothing of it clicks: from
-// one sample to the next it becomes no louder and no softer than in a fade of 5 ms; and
-// once that is over it is as loud as it was told to be, to the sample.
+// TestSmooth: no control makes a speech click, at whatever sample it comes. From one sample to the
+// next the level changes no faster than in a fade of 5 ms. After the fades every sample has exactly
+// the level that was asked for.
 func TestSmooth(t *testing.T) {
 	const fade = 80
 	lowered := int16(float64(loud)*audio.Decibels(-12) + 0.5)
@@ -20,7 +20,7 @@ func TestSmooth(t *testing.T) {
 		d := deck.New(1)
 		d.Play(1)
 		d.Add(1, flat(deck.Most))
-		level, since, last := int16(loud), 1000, int16(loud) // since the last control, in samples
+		level, since, last := int16(loud), 1000, int16(loud) // since is in samples, from the last control
 		paused, cut := false, false
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const soon = 20 * time.Second
 
-// nowhere empties the environment of everything that leads to a server.
+// nowhere clears everything in the environment that leads to a sound server.
 func nowhere(t *testing.T) {
 	for _, name := range []string{"PULSE_SERVER", "PULSE_RUNTIME_PATH", "XDG_RUNTIME_DIR", "PULSE_COOKIE"} {
 		t.Setenv(name, "")
@@ -27,8 +27,7 @@ func nowhere(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 }
 
-// answering starts a server that does do with each connection, and returns its
-// address.
+// answering starts a server that calls do with each connection, and returns its address.
 func answering(t *testing.T, network, address string, do func(net.Conn)) string {
 	l, err := net.Listen(network, address)
 	if err != nil {
@@ -70,7 +69,7 @@ func TestDialNobody(t *testing.T) {
 	}
 }
 
-// TestDialBroken: whatever answers, it is an error soon.
+// TestDialBroken: a server that misbehaves leads to an error, and soon.
 func TestDialBroken(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The default place of the binary is where the script puts it.
+// TestBinary: the default place of the binary is where the script puts it.
 func TestBinary(t *testing.T) {
 	t.Setenv("EARSHOT_OLLAMA", "")
 	out, err := testkit.Command(t, "../../../scripts/ollama/build", "--where").Output()
@@ -30,7 +30,7 @@ func TestBinary(t *testing.T) {
 	}
 }
 
-// ask is one whole reply by the bare client of the server's own makers.
+// ask returns a whole reply, asked for with Ollama's own client.
 func ask(t *testing.T, s *ollamatest.Server, model string, messages ...api.Message) api.ChatResponse {
 	t.Helper()
 	var last api.ChatResponse
@@ -118,7 +118,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// A word that a model reads costs one token, and any other text a token a byte.
+// TestReads: a word that a model reads costs one token; any other text costs a token a byte.
 func TestReads(t *testing.T) {
 	s := ollamatest.Start(t, ollamatest.Options{})
 	if err := s.Make(t.Context(), "m", ollamatest.Model{Says: "Yes.", Layers: 1, Reads: "the harbour is\nquiet tonight"}); err != nil {
@@ -151,7 +151,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// A model that cannot be made says why, before any server is troubled.
+// TestCannotBeMade: a model that cannot be made says why, without asking any server.
 func TestCannotBeMade(t *testing.T) {
 	s := ollamatest.Start(t, ollamatest.Options{})
 	for _, tt := range []struct {
@@ -179,7 +179,7 @@ func TestCannotBeMade(t *testing.T) {
 	}
 }
 
-// A server that is killed comes back on the same port, with its models.
+// TestRestart: a server that is killed comes back on the same port, with its models.
 func TestRestart(t *testing.T) {
 	s := ollamatest.Start(t, ollamatest.Options{})
 	if err := s.Make(t.Context(), "m", ollamatest.Model{Says: "Here I am.", Layers: 1}); err != nil {
@@ -199,8 +199,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestSight shows pictures to a model of ours: the server says that it can see, and what
-// it says is what is in them.
+// TestSight shows pictures to a test model: it says what is in them.
 func TestSight(t *testing.T) {
 	s := ollamatest.Start(t, ollamatest.Options{})
 	m := ollamatest.Model{
@@ -212,7 +211,7 @@ func TestSight(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		grey []uint8 // the pictures, by how light they are
+		grey []uint8 // the grey of each picture, from dark to light
 		text string
 		want string
 	}{

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The default place of the binary is where the script puts it.
+// TestFolder: the default folder is where the script puts it.
 func TestFolder(t *testing.T) {
 	out, err := testkit.Command(t, "../../../scripts/llama/build", "--where").Output()
 	if err != nil {
@@ -29,7 +29,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// speaker is a model that knows of tides, and can call a tool.
+// speaker is a model that knows about tides, and can call a tool.
 var speaker = ollamatest.Model{
 	Says: "I have nothing to say to that.", Layers: 8, Tools: true, After: "It is noted, then.",
 	Routes: []ollamatest.Route{
@@ -39,7 +39,7 @@ var speaker = ollamatest.Model{
 	},
 }
 
-// engine is one of the server.
+// engine returns an engine for the server.
 func engine(t *testing.T, s *llamatest.Server, use llm.ToolUse) *openai.Engine {
 	t.Helper()
 	e, err := openai.New(openai.Config{Host: s.Host(), Model: "parrot", Tools: use})
@@ -62,7 +62,7 @@ func ask(t *testing.T, e llm.Service, req *llm.Request) (said string, calls []ll
 	return said, calls, err
 }
 
-// talk is a prompt as a room makes it.
+// talk returns a prompt as a room makes it.
 func talk(word string) *llm.Request {
 	return &llm.Request{Messages: []llm.Message{
 		{Role: llm.System, Text: "You are Earshot."},
@@ -72,7 +72,8 @@ func talk(word string) *llm.Request {
 	}, MaxTokens: 40}
 }
 
-// What some templates refuse, in words of our own.
+// These parts of templates refuse what some models' templates refuse; they are written for this
+// test.
 const (
 	leading = `{%- for m in messages -%}
 {%- if m.role == 'system' and not loop.first -%}{{- raise_exception('System message must be at the beginning.') -}}{%- endif -%}
@@ -93,8 +94,8 @@ const (
 {%- endfor -%}`
 )
 
-// TestTemplates: a real server answers a prompt in the turn in which its template refused
-// it, and is asked so from then on.
+// TestTemplates: if the template refuses a prompt, the real server gets it in another form and
+// answers in the same turn; from then on it gets that form at once.
 func TestTemplates(t *testing.T) {
 	for _, tt := range []struct {
 		name, refuses string
@@ -103,7 +104,7 @@ func TestTemplates(t *testing.T) {
 		{"anything goes", "", llm.Plain},
 		{"one system message, as Qwen has it", leading, llm.OneSystem},
 		{"roles alternate, as Mistral has it", alternating, llm.OneSystem},
-		{"no system message, as Gemma had it", systemless, llm.OneSystem}, // which the server puts before the first of the user by itself
+		{"no system message, as Gemma had it", systemless, llm.OneSystem}, // the server itself moves that into the first message of the user
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := llamatest.Start(t, llamatest.Options{Model: speaker, Template: tt.refuses + llamatest.Render})
@@ -121,7 +122,7 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// TestFaults: what the real server says, and what is made of it.
+// TestFaults: what the real server says, and which faults that makes.
 func TestFaults(t *testing.T) {
 	broken := llamatest.Start(t, llamatest.Options{Model: speaker, Template: `{%- if 'Earshot' in messages[0].content -%}{{- raise_exception('Unexpected message role.') -}}{%- endif -%}` + llamatest.Render})
 	small := llamatest.Start(t, llamatest.Options{Model: speaker, Context: 256})
@@ -143,9 +144,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestTemplatesOfOthers has the chat templates that come with the server, as far as they
-// refuse anything, take prompts as rooms make them, with tools that were used and without.
-// Nothing of what is said means anything.
+// TestTemplatesOfOthers: the chat templates that come with the server, if they refuse anything,
+// take prompts as rooms make them, with and without tools that were used. What the model says has
+// no meaning.
 func TestTemplatesOfOthers(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(llamatest.Folder(), "templates", "*.jinja"))
 	if err != nil {
@@ -167,7 +168,7 @@ func TestTemplatesOfOthers(t *testing.T) {
 			for _, req := range []*llm.Request{talk("tides"), worked()} {
 				req.MaxTokens = 1
 				_, _, err := ask(t, e, req)
-				if fault, ok := err.(*llm.Error); ok && fault.Fault != llm.Broken { // the model does not write as the template wants
+				if fault, ok := err.(*llm.Error); ok && fault.Fault != llm.Broken { // the model does not write in the template's format
 					t.Errorf("with %d tools: %v", len(req.Tools), err)
 				}
 			}
@@ -181,7 +182,7 @@ const hermes = `{%- if tools -%}<|system|>{%- for tool in tools -%}{{ tool | toj
 {%- if m.role != 'system' -%}<|{{ m.role }}|>{{ m.content }}{%- for c in m.tool_calls or [] -%}<tool_call>{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}</tool_call>{%- endfor -%}<|end|><|end|><|end|><|end|>{%- endif -%}
 {%- endfor -%}{%- if add_generation_prompt -%}` + llamatest.Speak + `{%- endif -%}`
 
-// TestTools: a model of a strict template calls a tool, and says what came of it.
+// TestTools: a model with a strict template calls a tool, and then answers from its result.
 func TestTools(t *testing.T) {
 	s := llamatest.Start(t, llamatest.Options{Model: speaker, Template: alternating + hermes})
 	e := engine(t, s, "")
@@ -200,7 +201,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// worked is a prompt behind two tools that were called at once.
+// worked returns a prompt that goes on after two tools were called at once.
 func worked() *llm.Request {
 	req := talk("tides")
 	schema := json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)

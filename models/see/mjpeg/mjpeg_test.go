@@ -19,7 +19,7 @@ import (
 
 var limits = mjpeg.Limits{Bytes: 100_000, Waste: 100_000, Side: 1000}
 
-// picture returns a JPEG of that size, and none like it for another number.
+// picture returns a JPEG of that size, different for each number.
 func picture(t testing.TB, width, height, number int) []byte {
 	t.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, width, height))
@@ -34,7 +34,7 @@ func picture(t testing.TB, width, height, number int) []byte {
 	return b.Bytes()
 }
 
-// read returns what comes out of a stream, in words, and how it ended.
+// read returns the pictures in a stream, in words, and how it ended.
 func read(r io.Reader, known ...[]byte) (says []string, err error) {
 	m := mjpeg.NewReader(r, limits)
 	for {
@@ -111,7 +111,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// Whatever stands between pictures, each of them comes.
+// TestBetween: whatever stands between pictures, each of them is found.
 func TestBetween(t *testing.T) {
 	a := picture(t, 64, 48, 1)
 	rapid.Check(t, func(t *rapid.T) {

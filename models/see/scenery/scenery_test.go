@@ -12,8 +12,8 @@ import (
 	"earshot/models/see/scenery"
 )
 
-// The size of the pictures: half that of those which the helper compares, so that the
-// race detector is done with them soon. All else here is told in pixels of the latter.
+// The pictures have half the width and height of those that the helper compares, to be quick under
+// the race detector. Everything else here is given in pixels of the larger pictures.
 const width, height, scale = 80, 60, 2
 
 // A studio makes pictures of a room and shows them to a scenery.
@@ -23,7 +23,7 @@ type studio struct {
 	at     time.Time
 	random *rand.Rand
 	n      uint64
-	every  time.Duration // from one picture to the next
+	every  time.Duration // time between two pictures
 
 	light float64 // gain
 	noise float64 // standard deviation
@@ -52,19 +52,19 @@ func livingRoom(x, y int) float64 {
 	return 130 + 20*math.Sin(float64(x)/9)
 }
 
-// garden is another place.
+// garden is a different place.
 func garden(x, y int) float64 {
 	return 100 + 50*math.Sin(float64(x*y)/300) + 40*math.Cos(float64(x-2*y)/7)
 }
 
-// A body is a rectangle with a pattern on it.
+// A body is a rectangle with a pattern.
 type body struct{ x, y, wide, high int }
 
 func (b body) has(x, y int) bool {
 	return x >= b.x && x < b.x+b.wide && y >= b.y && y < b.y+b.high
 }
 
-// take takes a picture of the room with these in it.
+// take takes a picture of the room with the bodies in it.
 func (s *studio) take(bodies ...body) []uint8 {
 	p := make([]uint8, width*height)
 	for i := range p {
@@ -80,7 +80,7 @@ func (s *studio) take(bodies ...body) []uint8 {
 	return p
 }
 
-// show shows the next picture.
+// show shows the next picture, and checks the ranges of the result.
 func (s *studio) show(p []uint8) scenery.View {
 	v := s.look(p)
 	for name, share := range map[string]float64{"motion": v.Motion, "novelty": v.Novelty, "brightness": v.Brightness, "contrast": v.Contrast} {
@@ -91,19 +91,19 @@ func (s *studio) show(p []uint8) scenery.View {
 	return v
 }
 
-// look shows it, and takes no memory for that.
+// look shows a picture, and allocates nothing itself.
 func (s *studio) look(p []uint8) scenery.View {
 	s.at = s.at.Add(s.every)
 	s.n++
 	return s.s.Look(s.at, p, s.n)
 }
 
-// A worst is what was seen of many pictures: the most, and the last.
+// A worst holds the greatest values over many pictures, and the last view.
 type worst struct {
 	motion, novelty float64
 	last            scenery.View
 	cuts            int
-	moved           int // pictures in which something moved
+	moved           int // number of pictures with motion
 }
 
 // run shows pictures for a time.
@@ -123,7 +123,7 @@ func (s *studio) run(d time.Duration, next func(i int) []uint8) (w worst) {
 
 func (s *studio) nobody(int) []uint8 { return s.take() }
 
-// calm fails unless nothing moved and nothing was new.
+// calm fails t unless nothing moved and nothing was new.
 func (w worst) calm(t *testing.T, what string) {
 	t.Helper()
 	if w.motion > scenery.Still || w.novelty > 0.005 || w.cuts > 0 {
@@ -131,7 +131,7 @@ func (w worst) calm(t *testing.T, what string) {
 	}
 }
 
-// TestNothingNew: noise, compression, daylight and exposure are neither motion nor new.
+// TestNothingNew: noise, compression, daylight and exposure count neither as motion nor as new.
 func TestNothingNew(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -154,8 +154,7 @@ func TestNothingNew(t *testing.T) {
 	}
 }
 
-// compressed is roughly what compression makes of a picture: each square of it loses the
-// fine differences, by another amount each time.
+// compressed imitates compression: fine differences in brightness are lost.
 func compressed(p []uint8, step int) []uint8 {
 	for i := range p {
 		p[i] = uint8(min(255, int(p[i])/step*step+step/2))
@@ -170,7 +169,7 @@ func TestSomebodyComes(t *testing.T) {
 	if share := 20.0 * 60 / 160 / 120; walk.moved < 18 || walk.last.Novelty < share*0.7 || walk.last.Novelty > share*1.6 || walk.cuts > 0 {
 		t.Errorf("somebody who takes %.3f walks: motion in %d of 20 pictures, novelty %.3f, %d cuts", share, walk.moved, walk.last.Novelty, walk.cuts)
 	}
-	// they sit, and move a little once a minute: never usual
+	// somebody who sits and moves a little once a minute never becomes usual
 	s.every = 3 * time.Second
 	there := func(i int) []uint8 {
 		b := body{38, 40, 20, 60}
@@ -202,12 +201,12 @@ func TestSomethingStays(t *testing.T) {
 	}
 }
 
-// TestLightSwitched: a light is one change, and then it is usual.
+// TestLightSwitched: switching a light on is one change, and after a while the new light is usual.
 func TestLightSwitched(t *testing.T) {
 	s := newStudio(t)
 	s.light = 0.5
 	s.run(10*time.Second, s.nobody)
-	lamp := func(x, y int) float64 { // it lights one side, and throws a shadow
+	lamp := func(x, y int) float64 { // it lights one side and throws a shadow
 		g := livingRoom(x, y) * (0.7 + 1.2*float64(x)/160)
 		if x > 50 && x < 90 && y > 60 {
 			g *= 0.6
@@ -224,7 +223,7 @@ func TestLightSwitched(t *testing.T) {
 	s.run(time.Minute, s.nobody).calm(t, "the lamp has been on for minutes")
 }
 
-// TestDark: who switches the light off and on again finds the room as it was.
+// TestDark: after the light was off, the room is still known as it was.
 func TestDark(t *testing.T) {
 	s := newStudio(t)
 	s.run(10*time.Second, s.nobody)
@@ -241,7 +240,7 @@ func TestDark(t *testing.T) {
 	}
 }
 
-// TestCurtain: what moves all the time is usual after a while.
+// TestCurtain: something that moves all the time becomes usual after a while.
 func TestCurtain(t *testing.T) {
 	s := newStudio(t)
 	s.run(10*time.Second, s.nobody)
@@ -280,7 +279,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestMask: what is masked is not looked at.
+// TestMask: masked parts are ignored.
 func TestMask(t *testing.T) {
 	s := newStudio(t, earshot.Box{X: 0.5, Width: 0.5, Height: 1})
 	black := func(p []uint8) []uint8 {
@@ -292,7 +291,7 @@ func TestMask(t *testing.T) {
 		return p
 	}
 	s.run(10*time.Second, func(int) []uint8 { return black(s.take()) })
-	w := s.run(4*time.Second, func(i int) []uint8 { return s.take(body{80 + i, 40, 20, 60}) }) // a helper would blacken it
+	w := s.run(4*time.Second, func(i int) []uint8 { return s.take(body{80 + i, 40, 20, 60}) }) // the helper would blacken this
 	w.calm(t, "somebody walks behind the mask")
 	if w.last.Brightness < 0.3 {
 		t.Errorf("brightness %.3f beside the mask", w.last.Brightness)
@@ -322,7 +321,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// picture is any picture, of some size.
+// picture draws a random picture of n pixels.
 func picture(t *rapid.T, name string, n int) []uint8 {
 	seed := rapid.Uint64().Draw(t, name)
 	least, most := rapid.IntRange(0, 200).Draw(t, name+" from"), 0
@@ -365,7 +364,7 @@ func TestProperties(t *testing.T) {
 		if v := look(p); v.Motion != 0 || v.Cut {
 			t.Errorf("the same picture again moves: %+v", v)
 		}
-		// in light that is constant, only brighter
+		// the same picture, only brighter
 		fresh := scenery.New(w, h, nil)
 		fresh.Look(at, p, 1)
 		fresh.Look(at.Add(time.Second), p, 2)
@@ -406,12 +405,12 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// TestLooks is when detectors look at a film of which each character is half a second:
-// something moves, something is there, or nothing.
+// TestLooks: when detectors look at a film with one character for half a second: m something moves,
+// n something new is there, . nothing.
 func TestLooks(t *testing.T) {
 	const rest = "................................" // 16 s
 	for _, tt := range []struct{ name, film, want string }{
-		//                      one character per half a second
+		// one character for half a second
 		{"nothing", "......", "......"},
 		{"somebody passes", "..mmmm" + rest, "..l.l.l...l.......l...............l..."},
 		{"twice", "..m..m", "..l.l."},
@@ -441,7 +440,7 @@ func TestLooks(t *testing.T) {
 			}
 		})
 	}
-	// while something is there, once a minute
+	// while something is there, about once a minute
 	var l scenery.Looks
 	at, n := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 0
 	l.Due(at, scenery.View{Motion: 0.1})
@@ -472,8 +471,8 @@ func BenchmarkLook(b *testing.B) {
 	}
 }
 
-// TestLampAtDusk: what becomes usual in little light may be brighter than white would be
-// in the light before.
+// TestLampAtDusk: a sight that becomes usual in little light may be brighter than white would have
+// been in the light before.
 func TestLampAtDusk(t *testing.T) {
 	s := newStudio(t)
 	s.every = time.Second

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// look looks at a camera until ctx ends, and returns the stream.
+// look requests the stream of a camera, until ctx ends.
 func look(ctx context.Context, t *testing.T, c *seetest.Camera) *http.Response {
 	t.Helper()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL(), nil)
@@ -61,7 +61,7 @@ func TestCamera(t *testing.T) {
 	}
 }
 
-// TestFaults: whoever looks sees each of them for what it is.
+// TestFaults: a viewer sees each fault as what it is.
 func TestFaults(t *testing.T) {
 	for _, tt := range []struct {
 		fault seetest.Fault
@@ -86,7 +86,7 @@ func TestFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.Misbehave(tt.fault)
-			if tt.fault == seetest.WebPage { // only at first
+			if tt.fault == seetest.WebPage { // only a new viewer gets it
 				pictures = mjpeg.NewReader(look(ctx, t, c).Body, limits)
 			}
 			if tt.want == context.Canceled {

@@ -91,7 +91,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// FuzzDecode: what is believed is within its limits.
+// FuzzDecode: decoded values are within their limits.
 func FuzzDecode(f *testing.F) {
 	for _, tt := range observations {
 		f.Add([]byte(tt.body))

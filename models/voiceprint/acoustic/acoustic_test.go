@@ -12,7 +12,7 @@ import (
 	"earshot/models/voiceprint/acoustic"
 )
 
-// hum is d of pulses at so many hertz through a resonance.
+// hum returns sound of duration d: pulses at the given pitch in Hz through one resonance.
 func hum(pitch, formant, loud float64, d time.Duration) []audio.Frame {
 	frames := make([]audio.Frame, d/audio.Time)
 	var last, before, phase float64
@@ -40,7 +40,7 @@ func TestPitch(t *testing.T) {
 		for i := range frames {
 			got := a.Step(&frames[i]).Pitch
 			if i < 5 {
-				continue // until there is enough to compare with
+				continue // until there is enough to compare
 			}
 			if want := math.Log2(hertz / 60); math.Abs(got-want) > 0.03 {
 				t.Errorf("%v Hz is %.3f octaves over 60 Hz, want %.3f", hertz, got, want)
@@ -50,7 +50,7 @@ func TestPitch(t *testing.T) {
 	}
 }
 
-// TestLevel says that how loud a voice is leaves no trace.
+// TestLevel: how loud a voice is does not affect the shape of its windows.
 func TestLevel(t *testing.T) {
 	var a, b acoustic.Analyser
 	loud, soft := hum(120, 900, 4000, 200*time.Millisecond), hum(120, 900, 400, 200*time.Millisecond)
@@ -93,7 +93,7 @@ func TestNothingHeard(t *testing.T) {
 	}
 }
 
-// some returns a model of some numbers.
+// some returns a model with arbitrary numbers.
 func some(r *rapid.T) *acoustic.Model {
 	seed := rapid.Float32Range(0.1, 3).Draw(r, "seed")
 	m := &acoustic.Model{Recipe: rapid.String().Draw(r, "recipe")}
@@ -140,8 +140,7 @@ func TestModelRoundTrip(t *testing.T) {
 	})
 }
 
-// TestEvidence says that it is the same both ways, and most for a print and
-// itself when that is far out.
+// TestEvidence: the evidence is the same in both directions.
 func TestEvidence(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		m := some(r).Scales()

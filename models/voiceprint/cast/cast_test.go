@@ -11,7 +11,7 @@ import (
 	"earshot/models/voiceprint/cast"
 )
 
-// crossings returns how often a wave goes up through nothing in a second.
+// crossings returns how often a wave rises through zero in a second.
 func crossings(pcm []float64) float64 {
 	n := 0
 	for i := 1; i < len(pcm); i++ {
@@ -46,8 +46,8 @@ func power(pcm []float64) (sum float64) {
 	return sum / float64(len(pcm))
 }
 
-// TestSay says that a person says the same in the same way each time, and that
-// pace and body make what is said shorter and other.
+// TestSay: a person says the same thing in the same way each time; a faster pace makes it shorter,
+// and another body does not change its length.
 func TestSay(t *testing.T) {
 	for _, engine := range []string{cast.Flite, cast.Espeak} {
 		if _, err := exec.LookPath(engine); err != nil {
@@ -66,7 +66,7 @@ func TestSay(t *testing.T) {
 			return pcm
 		}
 		plain, again, hasty := say(p, cast.Calm), say(p, cast.Calm), say(p, cast.Mood{Pitch: 1, Pace: 1.3})
-		// Once in some hundred times espeak-ng says it a little otherwise.
+		// In about one of a hundred times espeak-ng says it a little differently.
 		if alike := power(again) / power(plain); math.Abs(float64(len(again))/float64(len(plain))-1) > 0.02 || math.Abs(alike-1) > 0.1 {
 			t.Errorf("%s says it otherwise the second time: %d samples for %d, %.2f of the power", p.Voice, len(again), len(plain), alike)
 		}
@@ -104,8 +104,7 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// TestFrames says that a frame is voiced while the voice is loud, and 100 ms
-// longer.
+// TestFrames: a frame is voiced while the voice is loud, and for 100 ms after that.
 func TestFrames(t *testing.T) {
 	pcm := append(tone(200, 3000)[:audio.Rate/2], make([]float64, audio.Rate/2)...)
 	frames := cast.Frames(pcm)
