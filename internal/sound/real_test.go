@@ -3,6 +3,7 @@ package sound_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -84,6 +85,7 @@ type rig struct {
 
 	mu      sync.Mutex
 	pids    []int            // of all helpers; the last one runs
+	began   []string         // when each of them was started; see started
 	notices []earshot.Notice // of outages
 }
 
@@ -97,6 +99,7 @@ func newRig(t testing.TB) *rig {
 		if err == nil {
 			r.mu.Lock()
 			r.pids = append(r.pids, p.Pid())
+			r.began = append(r.began, started(p.Pid()))
 			r.mu.Unlock()
 		}
 		return p, err
@@ -124,12 +127,23 @@ func (r *rig) supervise() {
 	r.t.Cleanup(func() {
 		stop()
 		testkit.Finish(r.t, 5*testkit.Patience, "the end of the card", run.Wait)
-		for _, pid := range r.pids {
-			if err := syscall.Kill(pid, 0); err == nil {
+		for i, pid := range r.pids {
+			if now := started(pid); now != "" && now == r.began[i] {
 				r.t.Errorf("the helper %d is still there", pid)
 			}
 		}
 	})
+}
+
+// started returns when a process was started, in ticks since the machine was, or "" if there is none:
+// another one may get the same number later.
+func started(pid int) string {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, after, _ := strings.Cut(string(stat), ") ") // the name before it may hold anything
+	if fields := strings.Fields(after); len(fields) > 19 {
+		return fields[19]
+	}
+	return ""
 }
 
 // kill kills the helper.
